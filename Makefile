@@ -1,0 +1,51 @@
+# `make test` runs the tests of every module: the one command that a change has to
+# pass. `.ci/run` runs it and the rest of the checks.
+
+MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
+TOOL    = go tool -modfile=$(CURDIR)/tools/go.mod
+
+# Packages whose filters take additions alongside questions.
+RACE = . ./cells ./probe ./wire ./filter/...
+# Packages with kernels in assembly have a plain twin behind this tag.
+PURE = ./cells ./probe ./wire ./filter/...
+
+FUZZTIME  = 5s
+BENCHTIME = 20ms
+
+.PHONY: test vet tidy race purego fuzz bench generate
+
+test:
+	@set -e; for m in $(MODULES); do (cd $$m && go test ./...); done
+
+vet:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
+	@set -e; for m in $(MODULES); do (cd $$m && go vet ./... && $(TOOL) staticcheck ./...); done
+	GOARCH=arm64 go vet ./...
+	GOARCH=386 go build ./...
+	GOOS=windows go build ./...
+	GOOS=darwin go build ./...
+
+# go.mod and go.sum must be what the code needs.
+tidy:
+	@set -e; for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff); done
+
+race:
+	go test -race -short $(RACE)
+
+purego:
+	go test -tags purego -short $(PURE)
+
+# A short run of each fuzz target.
+fuzz:
+	@set -e; for m in $(MODULES); do (cd $$m && \
+		grep -rl --include='*_test.go' --exclude-dir=_gen '^func Fuzz' . | xargs -r -n1 dirname | sort -u | while read -r d; do \
+		test "$$m" != ./ -o ! -f "$$d/go.mod" || continue; \
+		grep -ho '^func Fuzz[A-Za-z0-9_]*' $$d/*_test.go | cut -c6- | while read -r f; do \
+		echo "fuzz $$d $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$d || exit 1; done || exit 1; done) || exit 1; done
+
+bench:
+	@set -e; for m in $(MODULES); do (cd $$m && go test -run '^$$' -short -bench . -benchtime $(BENCHTIME) ./...); done
+
+# Everything that is generated, made again.
+generate:
+	go generate ./...
