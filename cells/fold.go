@@ -1,0 +1,152 @@
+package cells
+
+import "fmt"
+
+// Fold returns an array r times shorter in which group j is the sum of the r
+// neighbouring groups j·r to j·r+r-1 of a (the OR for bits, saturating for
+// counters): Sailhan and Stehr 2012, equation (3), with the groups in another
+// order, as positions by multiplication need. A group is so many cells that keep
+// their place in it; in groups of Len/r the fold is the equation as printed, as
+// positions by remainder need. The error wraps [ErrShape] unless r and group are
+// at least 1 and r divides Len/group without rest; it says what does.
+//
+// Folds compose: by r and then by s is by r·s, in any order.
+func (a Array) Fold(r, group uint64) (Array, error) {
+	groups, err := a.groups(group)
+	if err != nil {
+		return Array{}, err
+	}
+	if r == 0 || groups%r != 0 {
+		return Array{}, fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s: %w",
+			groups, group, r, divisorsNear(groups, r), ErrShape)
+	}
+	out, err := New(a.Len/r, a.width())
+	if err != nil {
+		return Array{}, err
+	}
+	l := newLanes(a.width())
+	switch words, whole := a.wordsPerGroup(group); {
+	case !whole:
+		l.foldBits(out, a, r, group*uint64(a.width()))
+	case words == 1:
+		l.foldWords(out.Words, a.Words, int(r))
+	default:
+		src := a.Words
+		for dst := out.Words; len(dst) > 0; dst = dst[words:] {
+			copy(dst[:words], src)
+			for range r - 1 {
+				src = src[words:]
+				l.add(dst[:words], src[:words])
+			}
+			src = src[words:]
+		}
+	}
+	return out, nil
+}
+
+// Unfold returns an array u times longer in which each group of a stands u times
+// in a row. Folding it by u again gives a for bits, not for counters. The error
+// wraps [ErrShape] if u or group is 0, group doesn't divide Len, or the result is
+// too long.
+func (a Array) Unfold(u, group uint64) (Array, error) {
+	if _, err := a.groups(group); err != nil {
+		return Array{}, err
+	}
+	if u == 0 || a.Len > ^uint64(0)/u {
+		return Array{}, fmt.Errorf("cells: %d cells don't unfold by %d: %w", a.Len, u, ErrShape)
+	}
+	out, err := New(a.Len*u, a.width())
+	if err != nil {
+		return Array{}, err
+	}
+	switch words, whole := a.wordsPerGroup(group); {
+	case !whole:
+		newLanes(a.width()).unfoldBits(out, a, u, group*uint64(a.width()))
+	case words == 1:
+		dst := out.Words
+		for _, w := range a.Words {
+			for i := range dst[:u] {
+				dst[i] = w
+			}
+			dst = dst[u:]
+		}
+	default:
+		dst := out.Words
+		for src := a.Words; len(src) > 0; src = src[words:] {
+			for range u {
+				copy(dst, src[:words])
+				dst = dst[words:]
+			}
+		}
+	}
+	return out, nil
+}
+
+// groups returns the number of groups, or an error that wraps ErrShape if they
+// don't fill the array.
+func (a Array) groups(group uint64) (uint64, error) {
+	if group == 0 || a.Len%group != 0 {
+		return 0, fmt.Errorf("cells: groups of %d cells in an array of %d: %w", group, a.Len, ErrShape)
+	}
+	return a.Len / group, nil
+}
+
+// wordsPerGroup returns the words of a group, and whether they are whole ones.
+func (a Array) wordsPerGroup(group uint64) (int, bool) {
+	perWord := 64 / uint64(a.width())
+	return int(group / perWord), group%perWord == 0
+}
+
+// foldWords adds each r neighbouring words of src into one of dst.
+func (l lanes) foldWords(dst, src []uint64, r int) {
+	for j := range dst {
+		w := src[0]
+		if l.bits() {
+			for _, s := range src[1:r] {
+				w |= s
+			}
+		} else {
+			for _, s := range src[1:r] {
+				w = l.sum(w, s)
+			}
+		}
+		dst[j] = w
+		src = src[r:]
+	}
+}
+
+// foldBits folds groups of n bits, unfoldBits unfolds them, wherever in a word
+// they begin.
+func (l lanes) foldBits(out, a Array, r, n uint64) {
+	from := uint64(0)
+	for to := uint64(0); to < out.size(); to += n {
+		for range r {
+			l.addBits(out.Words, to, a.Words, from, n)
+			from += n
+		}
+	}
+}
+
+func (l lanes) unfoldBits(out, a Array, u, n uint64) {
+	to := uint64(0)
+	for from := uint64(0); from < a.size(); from += n {
+		for range u {
+			l.addBits(out.Words, to, a.Words, from, n)
+			to += n
+		}
+	}
+}
+
+// addBits adds n bits of src, whole cells, to those of dst.
+func (l lanes) addBits(dst []uint64, to uint64, src []uint64, from, n uint64) {
+	for n > 0 {
+		take := min(n, 64-to&63)
+		v := src[from>>6] >> (from & 63)
+		if next := from>>6 + 1; next < uint64(len(src)) {
+			v |= src[next] << (64 - from&63)
+		}
+		v &^= ^uint64(0) << take
+		dst[to>>6] = l.sum(dst[to>>6], v<<(to&63))
+		to, from, n = to+take, from+take, n-take
+	}
+}

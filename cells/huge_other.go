@@ -1,0 +1,5 @@
+//go:build !linux
+
+package cells
+
+func allocate(n int) []uint64 { return make([]uint64, n) }
