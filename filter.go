@@ -1,0 +1,110 @@
+package umbel
+
+// Filter is what every kind can do. What only some can do is one of the
+// interfaces below, found by type assertion.
+//
+// Has may run alongside itself. Add must run alone, except as AtomicAdder says.
+type Filter interface {
+	// Add adds a digest and reports whether the filter changed. It returns false
+	// only if Has was true before.
+	Add(Digest) bool
+	// Has reports whether a digest may have been added. It is never false for one
+	// that was.
+	Has(Digest) bool
+	// Stats measures the filter as it is now. It reads all of it.
+	Stats() Stats
+	// State returns all there is of the filter. It shares the filter's memory: it
+	// is valid until the next change. State.Clone keeps it.
+	State() State
+}
+
+// AtomicAdder is a filter that takes additions from many goroutines at once,
+// alongside Has and itself, but not alongside other changes. Once AddAtomic has
+// returned, every Has that begins afterwards is true. If the same digest is added
+// twice at the same time, both calls may return true.
+type AtomicAdder interface{ AddAtomic(Digest) bool }
+
+// Remover is a filter that can forget one addition of a digest. Remove reports
+// whether it did; it doesn't if the filter can tell that the digest isn't there.
+// Removing what was never added may lose other keys.
+type Remover interface{ Remove(Digest) bool }
+
+// Counter is a filter that tells how often a digest was added: never too few.
+type Counter interface{ Count(Digest) uint64 }
+
+// Merger is a filter that takes in another one's keys. The other is left as it
+// was. Where the two don't go together the error wraps ErrMismatch, says the first
+// difference, and nothing has changed.
+type Merger interface{ Merge(State) error }
+
+// Folder is a filter that can change its size by an integer factor and keep all
+// its keys. Where r doesn't divide the size the error wraps ErrMismatch, says what
+// does, and nothing has changed.
+type Folder interface {
+	// Fold makes the filter r times smaller: bit for bit what it would be had it
+	// been built at that size. Sailhan and Stehr 2012, section III.
+	Fold(r uint64) error
+	// Unfold makes the filter u times larger by copying each cell u times. The rate
+	// stays that of the smaller one; keys added from now on profit from the room.
+	Unfold(u uint64) error
+}
+
+// Clearer is a filter that can forget everything and keep its shape.
+type Clearer interface{ Clear() }
+
+// Locator is a filter whose answer rests on single cells. Locate appends to dst
+// the cells of plane 0 that a digest sets, in the order of the stream; the same
+// cell may appear more than once.
+type Locator interface {
+	Locate(dst []uint64, d Digest) []uint64
+}
+
+// BatchHaser is a filter that answers many digests faster than one by one. HasAll
+// sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds.
+type BatchHaser interface {
+	HasAll(dst []bool, ds []Digest)
+}
+
+// BatchAdder is a filter that adds many digests faster than one by one. AddAll has
+// the effect of adding them in order. If changed isn't nil, changed[i] is set to
+// what Add(ds[i]) would have returned; it panics if changed is shorter than ds.
+type BatchAdder interface {
+	AddAll(changed []bool, ds []Digest)
+}
+
+// AtomicBatchAdder is AddAtomic for many digests, and as safe.
+type AtomicBatchAdder interface {
+	AddAllAtomic(ds []Digest)
+}
+
+// HasAll sets dst[i] to f.Has(ds[i]), by batch where f can. It panics if dst is
+// shorter than ds. It allocates nothing.
+func HasAll(f Filter, dst []bool, ds []Digest) {
+	if b, ok := f.(BatchHaser); ok {
+		b.HasAll(dst, ds)
+		return
+	}
+	dst = dst[:len(ds)]
+	for i, d := range ds {
+		dst[i] = f.Has(d)
+	}
+}
+
+// AddAll adds ds to f in order, by batch where f can. If changed isn't nil,
+// changed[i] tells whether ds[i] changed the filter. It allocates nothing.
+func AddAll(f Filter, changed []bool, ds []Digest) {
+	if b, ok := f.(BatchAdder); ok {
+		b.AddAll(changed, ds)
+		return
+	}
+	if changed == nil {
+		for _, d := range ds {
+			f.Add(d)
+		}
+		return
+	}
+	changed = changed[:len(ds)]
+	for i, d := range ds {
+		changed[i] = f.Add(d)
+	}
+}

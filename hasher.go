@@ -1,0 +1,108 @@
+package umbel
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/dchest/siphash"
+	"github.com/zeebo/xxh3"
+)
+
+// Hasher turns keys into digests. It is data: part of every filter and every
+// container, so that two processes can't disagree in silence. Two hashers make
+// the same digests if and only if they are equal by ==. The zero value is XXH3-128
+// without a seed. Its methods may be called concurrently.
+type Hasher struct {
+	Alg  Alg
+	Seed Seed // zero where, and as far as, the algorithm takes none; see the constants
+}
+
+// Check returns an error that wraps [ErrCorrupt] if the algorithm is unknown, or
+// if a byte of the seed is set that the algorithm doesn't take.
+func (h Hasher) Check() error {
+	if h.Alg >= algs {
+		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d: %w", h.Alg, algs-1, ErrCorrupt)
+	}
+	if n := h.Alg.seedBytes(); n < 16 && h.Seed.Hi != 0 || n == 0 && h.Seed.Lo != 0 {
+		return fmt.Errorf("umbel: %s takes a seed of %d bytes and the rest must be zero, got %x: %w",
+			h.Alg, n, h.Seed.Bytes(), ErrCorrupt)
+	}
+	return nil
+}
+
+// String returns the algorithm's name, followed by the seed in hexadecimal if
+// there is one.
+func (h Hasher) String() string {
+	if h.Seed == (Seed{}) {
+		return h.Alg.String()
+	}
+	seed := h.Seed.Bytes()
+	return fmt.Sprintf("%s, seed %x", h.Alg, seed[:h.Alg.seedBytes()])
+}
+
+// Bytes returns the digest of key. It doesn't keep key.
+func (h Hasher) Bytes(key []byte) Digest {
+	if h.Alg != XXH3 {
+		return h.other(key)
+	}
+	var u xxh3.Uint128
+	if h.Seed.Lo == 0 {
+		u = xxh3.Hash128(key)
+	} else {
+		u = xxh3.Hash128Seed(key, h.Seed.Lo)
+	}
+	return Digest{u.Lo, u.Hi}
+}
+
+// Key returns the digest of key: the same as Bytes([]byte(key)), without a
+// copy.
+func (h Hasher) Key(key string) Digest {
+	return h.Bytes(unsafe.Slice(unsafe.StringData(key), len(key)))
+}
+
+func (h Hasher) other(key []byte) Digest {
+	switch h.Alg {
+	case SipHash:
+		a, b := siphash.Hash128(h.Seed.Lo, h.Seed.Hi, key)
+		return Digest{a, b}
+	case XXH64:
+		var x uint64
+		if h.Seed.Lo == 0 {
+			x = xxhash.Sum64(key)
+		} else {
+			var d xxhash.Digest
+			d.ResetWithSeed(h.Seed.Lo)
+			d.Write(key)
+			x = d.Sum64()
+		}
+		return Widen(x)
+	case Murmur64A:
+		a := murmur64A(key, murmurSeed)
+		return Digest{a, murmur64A(key, a)}
+	case MD5:
+		s := md5.Sum(key)
+		return Digest{be64(s[:8]), be64(s[8:])}
+	case Caller:
+		var b [16]byte
+		copy(b[:], key)
+		return Digest{le64(b[:8]), le64(b[8:])}
+	}
+	panic(fmt.Sprintf("umbel: %s was not checked", h.Alg))
+}
+
+// Widen makes a digest of a hash of 64 bits: H1 is the hash, H2 a fixed mix of it
+// (the finaliser of SplitMix64, Steele, Lea and Flood 2014). Keys that share the
+// hash share the digest.
+func Widen(hash uint64) Digest {
+	z := hash + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return Digest{hash, z ^ z>>31}
+}
+
+func le64(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
+func putLE64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
+func be64(b []byte) uint64       { return binary.BigEndian.Uint64(b) }

@@ -1,0 +1,57 @@
+package umbel
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Variant is all that generic code knows of a kind of filter. Its functions may be
+// called concurrently.
+type Variant struct {
+	Kind   string
+	Doc    string // one line: what it is for, and its source
+	Params []ParamDoc
+	// Plan tells what New would make, without making it: what it costs in memory
+	// can be asked before it is taken.
+	Plan func(Goal, Params) (Forecast, error)
+	// New makes an empty filter. Params override what the goal would give; with
+	// enough of them the goal may be empty but for its hasher.
+	New func(Goal, Params) (Filter, error)
+	// Open makes the filter that a state describes, checks everything and takes over
+	// the memory. The error wraps ErrCorrupt if no filter of this kind has such a
+	// state.
+	Open func(State) (Filter, error)
+}
+
+// Variants is a list of kinds that a program hands to whatever makes or opens
+// filters; what isn't in it can't be opened.
+type Variants []Variant
+
+// Find returns the variant of that kind. The error wraps [ErrKind] and lists the
+// kinds there are.
+func (vs Variants) Find(kind string) (Variant, error) {
+	for _, v := range vs {
+		if v.Kind == kind {
+			return v, nil
+		}
+	}
+	names := make([]string, len(vs))
+	for i, v := range vs {
+		names[i] = v.Kind
+	}
+	return Variant{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(kind), strings.Join(names, ", "), ErrKind)
+}
+
+// Open makes the filter that s describes, of whatever kind in the list. It takes
+// over the memory of s.
+func (vs Variants) Open(s State) (Filter, error) {
+	v, err := vs.Find(s.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return v.Open(s)
+}
+
+// Check returns an error that wraps [ErrGoal] if ps names a parameter that isn't
+// in the variant's list, names one twice, or has a value out of its range.
+func (v Variant) Check(ps Params) error { return ps.Check(v.Kind, v.Params) }
