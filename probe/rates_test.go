@@ -1,0 +1,145 @@
+package probe
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// TestStreamRates measures how often half full filters of packet sizes and above
+// are wrong, relative to the exact rate of independent random positions (Bose et al.
+// 2008). Plain double hashing, H1 + i·H2, is measured alongside: the test tells the
+// two apart. The table, with sigma for the last digits, is printed by go test -v:
+//
+//	    m   k   cells in a group   stream       plain
+//	   64   4                  1   1.000(3)      1.04
+//	  256   5                  1   1.000(2)      1.04
+//	  256   8                  1   1.001(3)      1.37
+//	  256  16                  1   1.01(1)      48
+//	 1024  10                  1   1.002(4)      1.33
+//	 1440  16                  1   1.01(1)      10
+//	10080  10                  1   0.99(1)       1.0
+//	 8192   7                 64   1.00(1)       1.0
+func TestStreamRates(t *testing.T) {
+	for _, c := range []struct {
+		m     uint64
+		k     int
+		log   uint8
+		lots  int     // of 64 filters
+		asked int     // questions to each
+		plain float64 // double hashing is at least so many times off
+	}{
+		{64, 4, 0, 200, 4000, 1},
+		{256, 5, 0, 300, 4000, 1},
+		{256, 8, 0, 400, 4000, 1.2},
+		{256, 16, 0, 1500, 4000, 30},
+		{1024, 10, 0, 300, 6000, 1.2},
+		{1440, 16, 0, 1000, 6000, 5},
+		{10080, 10, 0, 24, 40000, 0},
+		{8192, 7, WordLog, 20, 20000, 0},
+	} {
+		t.Run(fmt.Sprintf("m=%d,k=%d", c.m, c.k), func(t *testing.T) {
+			mapping := Mapping{Groups: c.m >> c.log, Log: c.log}
+			n := int(math.Round(float64(c.m) * math.Ln2 / float64(c.k)))
+			exact := independent(int(c.m), c.k, n)
+
+			got := measure(c.m, n, c.lots, c.asked, func(dst []uint64, d umbel.Digest) []uint64 {
+				return mapping.Append(dst, d, c.k)
+			}).relative(exact)
+			t.Logf("stream %v, exact rate %.3g with %d keys", got, exact, n)
+			if got.sigma > 0.02 {
+				t.Errorf("a sigma of %.4f is too much to tell", got.sigma)
+			}
+			if math.Abs(got.mean-1) > 4*got.sigma {
+				t.Errorf("the stream's rate is %.4f of the exact one, %.1f sigma off", got.mean, (got.mean-1)/got.sigma)
+			}
+
+			plain := measure(c.m, n, c.lots/4, c.asked/4, func(dst []uint64, d umbel.Digest) []uint64 {
+				for i := range uint64(c.k) {
+					dst = append(dst, mapping.At(d.H1+i*d.H2))
+				}
+				return dst
+			}).relative(exact)
+			t.Logf("plain  %v", plain)
+			if plain.mean < c.plain {
+				t.Errorf("plain double hashing has a rate of %.3f of the exact one, want at least %g", plain.mean, c.plain)
+			}
+		})
+	}
+}
+
+// sample is a mean with its standard error, and the number of questions and of
+// filters it comes from.
+type sample struct {
+	mean, sigma        float64
+	questions, filters int
+}
+
+func (s sample) relative(to float64) sample {
+	s.mean /= to
+	s.sigma /= to
+	return s
+}
+
+func (s sample) String() string {
+	return fmt.Sprintf("%.4f with a sigma of %.4f, from %d questions to %d filters", s.mean, s.sigma, s.questions, s.filters)
+}
+
+// measure returns the mean rate of filters of m cells with n keys, and its standard
+// error, from lots of 64 filters that are made and asked side by side: bit j of
+// cell i is cell i of filter j, and a question to all 64 takes as many ANDs as one.
+func measure(m uint64, n, lots, asked int, positions func([]uint64, umbel.Digest) []uint64) sample {
+	rng := rand.NewPCG(2026, m)
+	cells := make([]uint64, m)
+	var at []uint64
+	var sum, squares float64
+	for range lots {
+		clear(cells)
+		for range n {
+			for j := range 64 {
+				at = positions(at[:0], umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
+				for _, i := range at {
+					cells[i] |= 1 << j
+				}
+			}
+		}
+		yes := 0
+		for range asked {
+			at = positions(at[:0], umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
+			all := ^uint64(0)
+			for _, i := range at {
+				all &= cells[i]
+			}
+			yes += bits.OnesCount64(all)
+		}
+		r := float64(yes) / float64(asked*64)
+		sum += r
+		squares += r * r
+	}
+	l := float64(lots)
+	mean := sum / l
+	return sample{mean, math.Sqrt((squares/l - mean*mean) / (l - 1)), lots * asked * 64, lots * 64}
+}
+
+// independent returns the exact rate of n keys at k random positions each among m:
+// the mean of (X/m)^k over the number X of cells that are set, which grows by one
+// with probability 1-X/m at each position.
+func independent(m, k, n int) float64 {
+	p := make([]float64, m+1)
+	p[0] = 1
+	for drawn := range k * n {
+		for x := min(drawn+1, m); x > 0; x-- {
+			p[x] = p[x]*float64(x)/float64(m) + p[x-1]*float64(m-x+1)/float64(m)
+		}
+		p[0] = 0
+	}
+	var rate float64
+	for x, px := range p {
+		rate += px * math.Pow(float64(x)/float64(m), float64(k))
+	}
+	return rate
+}
