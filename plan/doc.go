@@ -1,0 +1,33 @@
+// Package plan holds the formulas and designers for Bloom filters: how often a
+// filter answers yes for a key it does not hold, how large it has to be, how
+// many keys are in it. Everything here is a pure function of numbers; no type of
+// another package of this module appears.
+//
+// The letters are those of the literature: m is the number of cells of a filter,
+// k the number of cells set per key (the choice of a block is not counted), n the
+// number of distinct keys, p a false-positive rate. Rates and fills are fractions
+// in [0, 1], never percent. Sizes are in cells; a cell is one bit in a plain
+// filter.
+//
+//	question                          plain      k slices             blocks            Parquet's blocks
+//	how often is it wrong             FPRate     PartitionedFPRate    BlockedFPRate     SplitBlockFPRate
+//	how large must it be              Size       PartitionedSize      BlockedSize       SplitBlockSize
+//	how large, with k given           SizeForK   PartitionedSizeForK  BlockedSizeForK
+//	how many keys may it hold         Capacity   PartitionedCapacity
+//	how many keys does it hold        Keys, KeysInterval; Union, Intersection
+//
+// The formulas take positions to be independent and uniform, drawn with
+// repetition. A filter whose positions are not, for example one with plain double
+// hashing and few cells, is wrong more often than they say.
+//
+// A function panics if m, k or a block length is zero or k is negative, since no
+// filter is like that; limits on what strangers send belong to the packages that
+// read it. The functions that find a size return an error that wraps ErrRange
+// instead, because their arguments are what a user wished for.
+//
+// All results are floating point, and a compiler may fuse a multiplication and an
+// addition, so a size can differ by a cell or two between two platforms. Plan
+// once, and send the size; do not let the other side plan it again.
+//
+// All functions may be called from many goroutines at once.
+package plan

