@@ -1,0 +1,51 @@
+package wire_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+func Benchmark(b *testing.B) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name string
+		size uint64
+		word func(int) uint64
+	}{
+		{"raw/n=1KiB", 1 << 10, noise},
+		{"raw/n=64MiB", 64 * mib, noise},
+		{"empty/n=64MiB", 64 * mib, zeros},
+		{"full/n=64MiB", 64 * mib, ones},
+	} {
+		s := umbel.State{Kind: "bench", Planes: []cells.Array{array(b, c.size*8, 1, c.word)}}
+		box := mustAppend(b, s)
+		dst := make([]byte, 0, len(box))
+		for _, op := range []struct {
+			name string
+			run  func() error
+		}{
+			{"append", func() error { _, err := wire.Append(dst, s); return err }},
+			{"write", func() error { return wire.Write(io.Discard, s) }},
+			{"parse", func() error { _, err := wire.Parse(box, wire.DefaultLimits); return err }},
+			{"read", func() error { _, err := wire.Read(bytes.NewReader(box), wire.DefaultLimits); return err }},
+			{"stream", func() error { _, err := wire.Read(bytes.NewBuffer(box), wire.DefaultLimits); return err }},
+			{"identify", func() error { wire.Identify(s); return nil }},
+		} {
+			b.Run(fmt.Sprintf("%s/%s", op.name, c.name), func(b *testing.B) {
+				b.SetBytes(int64(c.size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := op.run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,43 @@
+// Package wire writes and reads containers: the self-describing encoding of a
+// filter's state, as files and messages carry it. It knows states and no kind, so
+// a program can keep, forward and inspect filters that it can't open.
+//
+// All integers are little-endian (spec/container.md is the full text):
+//
+//	container  magic 8 | state | CRC-32C of all before it, 4
+//	magic      0x89 "umbel" 0x0a 0x01, the last byte being the version
+//	state      kind: length 1, bytes | hasher: algorithm 1, seed 16
+//	           | number of params 1 | params | number of planes 1 | planes
+//	           | number of parts 2 | parts, each a state
+//	param      name: length 1, bytes | type 1: 0 whole, 1 float | value 8
+//	plane      width 1 | cells 8 | blocks
+//	block      coding 1: 0 raw, 1 empty, 2 full | if raw: the words, 8 each
+//
+// A block is 64 KiB of a plane's words, the last one of a plane what is left. In
+// an empty block all bits are zero, in a full one all bits that belong to a cell
+// are one. With all blocks raw a container is in canonical form: there is exactly
+// one such for each state, and its hash is the state's [ID].
+//
+// All functions may be called concurrently. States are only read, by plain loads:
+// nothing may change a filter, not even atomically, while its state is written.
+//
+// Version 1 is read by all versions of this package.
+package wire
+
+// magic begins each container. Its first byte is no ASCII and no UTF-8, and its
+// seventh is a line feed, so that what takes the container for text, or changes
+// line ends, is found out (as in PNG).
+const magic = "\x89umbel\n\x01"
+
+// Codings of blocks. Numbers are never reused.
+const (
+	raw   = 0
+	empty = 1
+	full  = 2
+)
+
+// blockWords is the number of words of a block, 64 KiB.
+const blockWords = 8192
+
+// crcBytes is the size of the checksum that ends a container.
+const crcBytes = 4

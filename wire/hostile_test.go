@@ -1,0 +1,211 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// refused reports an error unless all ways of reading refuse b with want.
+func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
+	t.Helper()
+	if _, err := wire.Parse(b, l); !errors.Is(err, want) {
+		t.Errorf("%s: Parse: %v, want %v", what, err, want)
+	}
+	if _, err := wire.Read(bytes.NewReader(b), l); !errors.Is(err, want) {
+		t.Errorf("%s: Read: %v, want %v", what, err, want)
+	}
+	if _, err := wire.Read(bytes.NewBuffer(b), l); !errors.Is(err, want) {
+		t.Errorf("%s: Read of a stream: %v, want %v", what, err, want)
+	}
+}
+
+func TestTruncatedAndAppended(t *testing.T) {
+	b := mustAppend(t, sample(t))
+	for n := range len(b) {
+		refused(t, "truncated", b[:n], wire.DefaultLimits, umbel.ErrCorrupt)
+	}
+	refused(t, "appended", append(bytes.Clone(b), 0), wire.DefaultLimits, umbel.ErrCorrupt)
+	refused(t, "twice", append(bytes.Clone(b), b...), wire.DefaultLimits, umbel.ErrCorrupt)
+}
+
+func TestEveryBitFlip(t *testing.T) {
+	b := mustAppend(t, sample(t))
+	for i := range 8 * len(b) {
+		b[i/8] ^= 1 << (i % 8)
+		_, err := wire.Parse(b, wire.DefaultLimits)
+		if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+			t.Errorf("bit %d flipped: %v", i, err)
+		}
+		if _, err := wire.Read(bytes.NewBuffer(b), wire.DefaultLimits); err == nil {
+			t.Errorf("bit %d flipped: Read took it", i)
+		}
+		b[i/8] ^= 1 << (i % 8)
+	}
+}
+
+// sealed returns fields as one container: magic before, checksum behind.
+func sealed(fields ...any) []byte {
+	b := []byte("\x89umbel\n\x01")
+	for _, f := range fields {
+		switch f := f.(type) {
+		case string:
+			b = append(b, f...)
+		case int:
+			b = append(b, byte(f))
+		case uint16:
+			b = binary.LittleEndian.AppendUint16(b, f)
+		case uint64:
+			b = binary.LittleEndian.AppendUint64(b, f)
+		}
+	}
+	return sum(b)
+}
+
+// sum appends the checksum of b.
+func sum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+const (
+	kind     = "\x01x"
+	hasher   = "\x00" + seed
+	seed     = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	noParams = "\x00"
+	noPlanes = "\x00"
+	noParts  = "\x00\x00"
+	head     = kind + hasher + noParams
+	one      = "\x01" // one param or plane follows
+)
+
+func TestCorrupt(t *testing.T) {
+	if _, err := wire.Parse(sealed(head, noPlanes, noParts), wire.DefaultLimits); err != nil {
+		t.Fatalf("the smallest container: %v", err)
+	}
+	nest := func(depth int) []byte {
+		return sealed(strings.Repeat(head+noPlanes+"\x01\x00", depth-1) + head + noPlanes + noParts)
+	}
+	if _, err := wire.Parse(nest(umbel.MaxDepth), wire.DefaultLimits); err != nil {
+		t.Fatalf("as deep as allowed: %v", err)
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		says string
+	}{
+		{"no bytes", nil, "byte 0"},
+		{"text", []byte("alice\nbob\n"), "no container"},
+		{"kind without name", sealed("\x00", hasher, noParams, noPlanes, noParts), "name"},
+		{"kind in capitals", sealed("\x01X", hasher, noParams, noPlanes, noParts), "name"},
+		{"unknown hash", sealed(kind, 6, seed, noParams, noPlanes, noParts), "algorithm 6"},
+		{"seed where none is taken", sealed(kind, 4, seed[1:], 1, noParams, noPlanes, noParts), "seed"},
+		{"long seed", sealed(kind, 0, seed[1:], 1, noParams, noPlanes, noParts), "seed"},
+		{"param of type 2", sealed(kind, hasher, one, "\x01k", 2, uint64(1), noPlanes, noParts), "type 2"},
+		{"param twice", sealed(kind, hasher, 2, "\x01k", 0, uint64(1), "\x01k", 0, uint64(1), noPlanes, noParts), "twice"},
+		{"param not a number", sealed(kind, hasher, one, "\x01k", 1, uint64(0x7ff8<<48), noPlanes, noParts), "finite"},
+		{"param infinite", sealed(kind, hasher, one, "\x01k", 1, uint64(0x7ff0<<48), noPlanes, noParts), "finite"},
+		{"width 0", sealed(head, one, 0, uint64(0), noParts), "width 0"},
+		{"width 3", sealed(head, one, 3, uint64(0), noParts), "width 3"},
+		{"more cells than there can be", sealed(head, one, 64, ^uint64(0), noParts), "2^56"},
+		{"bits beyond the last cell", sealed(head, one, 1, uint64(63), 0, uint64(1<<63), noParts), "beyond the last"},
+		{"block cut off", sealed(head, one, 1, uint64(128), 0, uint64(1)), "block 0"},
+		{"parts missing", sealed(head, noPlanes, uint16(2), head, noPlanes, noParts), "part 1"},
+		{"too deep", nest(umbel.MaxDepth + 1), "deeper than 4"},
+	} {
+		refused(t, c.name, c.b, wire.DefaultLimits, umbel.ErrCorrupt)
+		if _, err := wire.Parse(c.b, wire.DefaultLimits); err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "wire: byte ") {
+			t.Errorf("%s: %v, want an offset and %q", c.name, err, c.says)
+		}
+	}
+}
+
+// What a later version may have written says so.
+func TestLaterVersion(t *testing.T) {
+	version := sealed(head, noPlanes, noParts)
+	version[7] = 2
+	refused(t, "version 2", version, wire.DefaultLimits, errors.ErrUnsupported)
+	refused(t, "coding 3", sealed(head, one, 1, uint64(1), 3, noParts), wire.DefaultLimits, errors.ErrUnsupported)
+}
+
+func TestLimits(t *testing.T) {
+	empties := sealed(head, one, 1, uint64(2<<19), 1, 1, noParts) // 128 KiB
+	refused(t, "empty blocks", empties, wire.Limits{Bytes: 128<<10 - 1}, umbel.ErrLimit)
+	if _, err := wire.Parse(empties, wire.Limits{Bytes: 128 << 10}); err != nil {
+		t.Errorf("empty blocks within the limit: %v", err)
+	}
+	s := sample(t)
+	b := mustAppend(t, s)
+	refused(t, "planes of parts", b, wire.Limits{Bytes: s.Bytes() - 1}, umbel.ErrLimit)
+	refused(t, "states", b, wire.Limits{States: 3}, umbel.ErrLimit)
+	if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes(), States: 4}); err != nil {
+		t.Errorf("exactly the limits: %v", err)
+	}
+	if _, err := wire.Parse(b, wire.NoLimits); err != nil {
+		t.Errorf("no limits: %v", err)
+	}
+}
+
+// A small message that claims much costs little, whatever the limits.
+func TestHostileLengths(t *testing.T) {
+	rest := strings.Repeat("\x00", 1000)
+	for _, c := range []struct {
+		name string
+		b    []byte
+		l    wire.Limits
+		most uint64 // bytes allocated
+	}{
+		{"1 TiB, default limits", sealed(head, one, 1, uint64(1<<43), rest), wire.DefaultLimits, 16 << 10},
+		{"1 TiB, no limits", sealed(head, one, 1, uint64(1<<43), rest), wire.NoLimits, 2 << 20},
+		{"2^56 bytes, no limits", sealed(head, one, 64, uint64(1<<53), rest), wire.NoLimits, 2 << 20},
+		{"1 GiB, default limits", sealed(head, one, 16, uint64(1<<29), rest), wire.DefaultLimits, 2 << 20},
+		{"65535 parts", sealed(head, noPlanes, uint16(1<<16-1), rest), wire.NoLimits, 16 << 10},
+		{"255 planes", sealed(head, 255, rest), wire.NoLimits, 64 << 10},
+		{"255 params", sealed(kind, hasher, 255, rest), wire.NoLimits, 64 << 10},
+	} {
+		for way, read := range map[string]func() error{
+			"Parse": func() error { _, err := wire.Parse(c.b, c.l); return err },
+			"Read":  func() error { _, err := wire.Read(bytes.NewBuffer(c.b), c.l); return err },
+		} {
+			var err error
+			if n := allocated(func() { err = read() }); n > c.most {
+				t.Errorf("%s: %s took %d bytes, want at most %d", c.name, way, n, c.most)
+			}
+			if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+				t.Errorf("%s: %s: %v", c.name, way, err)
+			}
+		}
+	}
+}
+
+// What isn't planes takes memory in proportion to the container, as Limits says;
+// garbage is counted.
+func TestMemoryBesidesPlanes(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"parts":  sealed(head, noPlanes, uint16(1<<16-1), strings.Repeat(head+noPlanes+noParts, 1<<16-1)),
+		"planes": sealed(head, 255, strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00\x00", 255), noParts),
+	} {
+		var err error
+		n := allocated(func() { _, err = wire.Parse(b, wire.NoLimits) })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if most := uint64(40*len(b) + 16<<10); n > most {
+			t.Errorf("%s: %d bytes for a container of %d", name, n, len(b))
+		}
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

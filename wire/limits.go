@@ -1,0 +1,30 @@
+package wire
+
+import "math"
+
+// Limits says how much a reader of containers takes on. A container that asks for
+// more is refused, with an error that wraps umbel.ErrLimit, before memory is taken
+// for it. A field that is zero stands for that of [DefaultLimits].
+type Limits struct {
+	// Bytes is the memory of all planes together, those of parts included. What a
+	// container holds besides takes memory in proportion to its length.
+	Bytes uint64
+	// States is the number of states: the container's own, its parts, their parts.
+	States uint64
+}
+
+// DefaultLimits are fit for containers from strangers: 1 GiB, 4096 states.
+var DefaultLimits = Limits{Bytes: 1 << 30, States: 4096}
+
+// NoLimits takes what memory holds, for containers that the program wrote itself.
+var NoLimits = Limits{Bytes: math.MaxUint64, States: math.MaxUint64}
+
+func (l Limits) orDefault() Limits {
+	if l.Bytes == 0 {
+		l.Bytes = DefaultLimits.Bytes
+	}
+	if l.States == 0 {
+		l.States = DefaultLimits.States
+	}
+	return l
+}

@@ -1,0 +1,201 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+	"pgregory.net/rapid"
+)
+
+func mustAppend(t testing.TB, s umbel.State) []byte {
+	t.Helper()
+	b, err := wire.Append(nil, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Decoding an encoding is the identity, by all four ways through the package.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawState(t, umbel.MaxDepth)
+		b, err := wire.Append(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := wire.Size(s); uint64(len(b)) > n {
+			t.Fatalf("%d bytes, Size said %d at most", len(b), n)
+		}
+		var w bytes.Buffer
+		if err := wire.Write(&w, s); err != nil || !bytes.Equal(w.Bytes(), b) {
+			t.Fatalf("Write differs from Append: %v", err)
+		}
+		parsed, err := wire.Parse(b, wire.Limits{})
+		if err != nil || !equal(parsed, s) {
+			t.Fatalf("Parse: %v", err)
+		}
+		read, err := wire.Read(&w, wire.Limits{})
+		if err != nil || !equal(read, s) {
+			t.Fatalf("Read: %v", err)
+		}
+		if wire.Identify(parsed) != wire.Identify(s) {
+			t.Fatal("the ID changed on the way")
+		}
+		if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes(), States: 15}); err != nil {
+			t.Fatalf("within its limits: %v", err)
+		}
+	})
+}
+
+// A plane of several steps of growth arrives whole, in whatever pieces.
+func TestReadPieces(t *testing.T) {
+	s := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 5<<23+1000, 1, noise)}}
+	b := mustAppend(t, s)
+	for name, r := range map[string]io.Reader{
+		"seeker":         bytes.NewReader(b),
+		"seeker, behind": behind(t, b),
+		"can't seek":     noSeeker{bytes.NewReader(b)},
+		"stream":         bytes.NewBuffer(b),
+		"half":           iotest.HalfReader(bytes.NewReader(b)),
+		"data with EOF":  iotest.DataErrReader(bytes.NewReader(b)),
+		"byte by byte":   iotest.OneByteReader(bytes.NewReader(b)),
+		"through a pipe": pipe(b),
+	} {
+		got, err := wire.Read(r, wire.DefaultLimits)
+		if err != nil || !equal(got, s) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// behind returns a reader of b that has something else before it.
+func behind(t *testing.T, b []byte) io.Reader {
+	r := bytes.NewReader(append([]byte("else"), b...))
+	if _, err := r.Seek(4, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// noSeeker is like a pipe behind an *os.File: it has Seek, which fails.
+type noSeeker struct{ io.Reader }
+
+func (noSeeker) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
+
+func pipe(b []byte) io.Reader {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(func() error { _, err := w.Write(b); return err }()) }()
+	return r
+}
+
+// The canonical container is read as well as the one that Append writes.
+func TestCanonicalReads(t *testing.T) {
+	s := sample(t)
+	b := wire.Canonical(s)
+	if uint64(len(b)) != wire.Size(s) {
+		t.Errorf("canonical container of %d bytes, Size said %d", len(b), wire.Size(s))
+	}
+	got, err := wire.Parse(b, wire.DefaultLimits)
+	if err != nil || !equal(got, s) {
+		t.Errorf("Parse: %v", err)
+	}
+}
+
+// What is empty or full takes a byte for each 64 KiB.
+func TestSmallCodings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a    cells.Array
+		want int // bytes of blocks
+	}{
+		{"no cells", cells.Array{Width: 1}, 0},
+		{"empty", array(t, 8<<19+1, 1, zeros), 9},
+		{"full", array(t, 8<<19+1, 1, ones), 9},
+		{"one full cell", array(t, 1, 1, ones), 1},
+		{"full, narrow end", array(t, 21, 2, ones), 1},
+		{"raw", array(t, 64, 1, noise), 9},
+		{"first word only", array(t, 1<<19, 1, allBut(0)), 1 + 1<<16},
+		{"all but the last word", array(t, 1<<19, 1, allBut(8191)), 1 + 1<<16},
+	} {
+		const around = 8 + 1 + 1 + 17 + 1 + 1 + 9 + 2 + 4
+		s := umbel.State{Kind: "x", Planes: []cells.Array{c.a}}
+		if got := len(mustAppend(t, s)) - around; got != c.want {
+			t.Errorf("%s: blocks take %d bytes, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// allBut returns a word function of ones with word i zero.
+func allBut(i int) func(int) uint64 {
+	return func(j int) uint64 {
+		if i == j {
+			return 0
+		}
+		return ^uint64(0)
+	}
+}
+
+func TestAppendKeepsDst(t *testing.T) {
+	dst := []byte("before")
+	got, err := wire.Append(dst, sample(t))
+	if err != nil || !bytes.HasPrefix(got, dst) {
+		t.Fatalf("Append: %v", err)
+	}
+	if _, err := wire.Parse(got[len(dst):], wire.DefaultLimits); err != nil {
+		t.Error(err)
+	}
+	many := make([]umbel.Param, 256)
+	for i := range many {
+		many[i].Name = "p" + string([]byte{'a' + byte(i/16), 'a' + byte(i%16)})
+	}
+	for name, c := range map[string]struct {
+		s    umbel.State
+		want error
+	}{
+		"no kind":     {umbel.State{}, umbel.ErrCorrupt},
+		"params":      {umbel.State{Kind: "x", Params: many}, umbel.ErrLimit},
+		"planes":      {umbel.State{Kind: "x", Planes: make([]cells.Array, 256)}, umbel.ErrLimit},
+		"parts":       {umbel.State{Kind: "x", Parts: repeat(umbel.State{Kind: "y"}, 1<<16)}, umbel.ErrLimit},
+		"part params": {umbel.State{Kind: "x", Parts: []umbel.State{{Kind: "y", Params: many}}}, umbel.ErrLimit},
+	} {
+		got, err := wire.Append(dst, c.s)
+		if !errors.Is(err, c.want) || !bytes.Equal(got, dst) {
+			t.Errorf("%s: %q, %v, want what was there and %v", name, got, err, c.want)
+		}
+		if err := wire.Write(io.Discard, c.s); !errors.Is(err, c.want) {
+			t.Errorf("%s: Write: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func repeat(s umbel.State, n int) []umbel.State {
+	all := make([]umbel.State, n)
+	for i := range all {
+		all[i] = s
+	}
+	return all
+}
+
+// Errors of the source and of the target come through as they are.
+func TestForeignErrors(t *testing.T) {
+	broken := errors.New("broken cable")
+	b := mustAppend(t, sample(t))
+	for n := range len(b) + 1 {
+		r := io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(broken))
+		if _, err := wire.Read(r, wire.DefaultLimits); !errors.Is(err, broken) || errors.Is(err, umbel.ErrCorrupt) {
+			t.Fatalf("after %d bytes: %v, want %v", n, err, broken)
+		}
+	}
+	r, w := io.Pipe()
+	r.CloseWithError(broken)
+	if err := wire.Write(w, sample(t)); !errors.Is(err, broken) {
+		t.Errorf("Write: %v, want %v", err, broken)
+	}
+}
