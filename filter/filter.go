@@ -1,0 +1,18 @@
+// Package filter lists the kinds of filter that umbel has, for programs that handle
+// any of them. A program that wants fewer, or kinds of its own as well, makes its
+// own list:
+//
+//	kinds := append(slices.Clone(filter.All), mine.Variant)
+package filter
+
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/partitioned"
+)
+
+// All lists every kind of this module.
+var All = umbel.Variants{
+	bloom.Variant,
+	partitioned.Variant,
+}

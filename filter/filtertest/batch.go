@@ -1,0 +1,149 @@
+package filtertest
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// batches: many digests at once have the effect and the answers of one by one, for
+// batches of every length, with repetitions.
+func batches(t tb, v umbel.Variant) {
+	// The largest outgrows the caches, from where kinds may go other ways.
+	for _, n := range append(slices.Clone(sizes), 1<<20) {
+		one := make1(t, v, n)
+		umbel.AddAll(one, nil, digests(1, int(n)))
+		wantAll(t, one, digests(1, min(int(n), 1000)), "added as a batch")
+		reporting, silent, atomic := twin(t, v, one), twin(t, v, one), twin(t, v, one)
+		atomically, _ := atomic.(umbel.AtomicBatchAdder)
+
+		for length := range 131 {
+			fresh := digests(uint64(length+2), length)
+			ds := slices.Concat(fresh[:length/2], extreme, fresh[:length/3], digests(1, length), fresh)[:length]
+			wantHasAll(t, one, ds)
+			want, got := make([]bool, length), make([]bool, length+1)
+			for i, d := range ds {
+				want[i] = one.Add(d)
+			}
+			got[length] = length%2 == 0
+			umbel.AddAll(reporting, got, ds)
+			if !slices.Equal(got[:length], want) || got[length] != (length%2 == 0) {
+				t.Fatalf("n=%d: AddAll of %d reports %v, want %v", n, length, got, want)
+			}
+			umbel.AddAll(silent, nil, ds)
+			if atomically != nil {
+				atomically.AddAllAtomic(ds)
+			}
+			wantHasAll(t, one, append(ds, fresh...))
+		}
+		wantState(t, reporting, one.State(), "AddAll, against one by one")
+		wantState(t, silent, one.State(), "AddAll that reports nothing, against one by one")
+		if atomically != nil {
+			wantState(t, atomic, one.State(), "AddAllAtomic, against one by one")
+		}
+		if len := 3; panicked(func() { umbel.HasAll(one, make([]bool, len-1), extreme[:len]) }) == nil {
+			t.Errorf("HasAll takes a slice of answers that is too short")
+		}
+		if len := 3; panicked(func() { umbel.AddAll(one, make([]bool, len-1), extreme[:len]) }) == nil {
+			t.Errorf("AddAll takes a slice of answers that is too short")
+		}
+	}
+}
+
+// wantHasAll fails unless HasAll answers as Has does, and touches nothing else.
+func wantHasAll(t tb, f umbel.Filter, ds []umbel.Digest) {
+	t.Helper()
+	got := make([]bool, len(ds)+2)
+	for i := range got {
+		got[i] = i%2 == 0
+	}
+	want := slices.Clone(got)
+	for i, d := range ds {
+		want[i] = f.Has(d)
+	}
+	if umbel.HasAll(f, got, ds); !slices.Equal(got, want) {
+		t.Fatalf("HasAll of %d gives %v, want %v", len(ds), got, want)
+	}
+}
+
+// addAtomic: additions from many goroutines, with questions alongside, make the
+// filter that additions in a row make. Its other half is the race detector's.
+func addAtomic(t tb, v umbel.Variant) {
+	for _, n := range sizes {
+		f := make1(t, v, n)
+		a := as[umbel.AtomicAdder](t, f)
+		want := make1(t, v, n)
+		ds := append(digests(1, int(n)), extreme...)
+		for _, d := range ds[:len(ds)/4] {
+			if x, y := a.AddAtomic(d), want.Add(d); x != y {
+				t.Fatalf("AddAtomic(%v), alone, is %v, and Add %v", d, x, y)
+			}
+		}
+		addAll(want, ds)
+		concurrently(t, f, ds)
+		wantAll(t, f, ds, "added atomically")
+		wantState(t, f, want.State(), "added by four goroutines, against in a row")
+	}
+}
+
+// concurrently adds ds to f by four goroutines, two of them in batches, each of which
+// shares half of its keys with its neighbours, while two others ask.
+func concurrently(t tb, f umbel.Filter, ds []umbel.Digest) {
+	t.Helper()
+	var adders, askers sync.WaitGroup
+	lost := make([]int, 4)
+	for i := range 4 {
+		adders.Go(func() {
+			mine := ds[len(ds)*i/5 : len(ds)*(i+2)/5]
+			if batch, ok := f.(umbel.AtomicBatchAdder); ok && i >= 2 {
+				batch.AddAllAtomic(mine)
+				lost[i] = missing(f, mine)
+				return
+			}
+			for _, d := range mine {
+				f.(umbel.AtomicAdder).AddAtomic(d)
+				if !f.Has(d) {
+					lost[i]++
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	for i := range 2 {
+		askers.Go(func() {
+			answers := make([]bool, len(ds))
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if i == 0 {
+					missing(f, ds)
+				} else {
+					umbel.HasAll(f, answers, ds)
+				}
+			}
+		})
+	}
+	adders.Wait()
+	close(done)
+	askers.Wait()
+	for _, n := range lost {
+		if n != 0 {
+			t.Errorf("Has is false %d times after AddAtomic has returned", n)
+		}
+	}
+}
+
+// missing returns how many of ds f doesn't have.
+func missing(f umbel.Filter, ds []umbel.Digest) int {
+	n := 0
+	for _, d := range ds {
+		if !f.Has(d) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package filtertest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+// broken are kinds of which each breaks a law in one way: bloom filters of which a
+// method, or a function of the variant, is wrong.
+var broken = []struct {
+	law, what string
+	make      func() umbel.Variant
+	says      string // in the failure
+}{
+	{"Description", "doc ends in a point", change(func(v *umbel.Variant) { v.Doc = "a filter." }), "final point"},
+	{"Description", "another kind in the state", change(func(v *umbel.Variant) { v.Kind = "bluum" }), "of kind"},
+	{"Hashers", "hasher of the goal is lost", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			g.Hasher = umbel.Hasher{}
+			return bloom.Variant.New(g, ps)
+		}
+	}), "want that of the goal"},
+	{"NoFalseNegatives", "one key in 64 is missed", wrap[missing64], "Has"},
+	{"NoFalseNegatives", "the zero digest is missed", wrap[missingZero], "Has"},
+	{"AddReports", "always says no", wrap[silentAdd], "Has was false before"},
+	{"AddReports", "always says yes", wrap[loudAdd], "that the filter changed is false"},
+	{"RateMeetsGoal", "half of the cells are set from the start", wrap[dirty], "above the goal"},
+	{"RateMeetsGoal", "the forecast is 5 % low", change(func(v *umbel.Variant) {
+		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			fc, err := bloom.Variant.Plan(g, ps)
+			fc.FPRate *= 0.95
+			return fc, err
+		}
+	}), "forecast"},
+	{"StatsMeasure", "the fill is the fraction of zeros", wrap[emptyFill], "cells of"},
+	{"StatsMeasure", "the rate is the fill", wrap[fillAsRate], "estimated rate"},
+	{"StatsMeasure", "the bytes are bits", wrap[bitBytes], "bytes, want"},
+	{"StatsEstimateKeys", "every key counts twice", wrap[doubleKeys], "estimated to be"},
+	{"StatsEstimateKeys", "the bounds are those of 50 %", wrap[narrowBounds], "want about 95"},
+	{"StatsWhenFull", "the number of keys is finite", wrap[finiteKeys], "infinitely many"},
+	{"ForecastIsMade", "memory is rounded down", change(func(v *umbel.Variant) {
+		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			fc, err := bloom.Variant.Plan(g, ps)
+			fc.Bytes = fc.Cells / 8
+			return fc, err
+		}
+	}), "the forecast was"},
+	{"GoalsRefused", "a rate that isn't one is taken for 1 %", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			if !(g.FPRate >= 0) {
+				g.FPRate = 0.01
+			}
+			return bloom.Variant.New(g, ps)
+		}
+	}), "Plan gives the error"},
+	{"GoalsRefused", "memory is taken before the goal is looked at", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			wasted = make([]byte, 2<<20)
+			return bloom.Variant.New(g, ps)
+		}
+	}), "allocated to find the error"},
+	{"GoalsExtreme", "less than 100 cells panic", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			f, err := bloom.Variant.New(g, ps)
+			if err == nil && f.Stats().Cells < 100 {
+				panic("too few cells")
+			}
+			return f, err
+		}
+	}), "too few cells"},
+	{"Params", "k isn't kept", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			f, err := bloom.Variant.New(g, ps)
+			if err != nil {
+				return nil, err
+			}
+			s := f.State()
+			s.Params[0].Value = umbel.Uint(max(s.Params.Uint("k"), 2) - 1)
+			return bloom.Variant.Open(s)
+		}
+	}), "made with k"},
+	{"Params", "k is documented up to 1000", change(func(v *umbel.Variant) {
+		v.Params = slices.Clone(v.Params)
+		v.Params[1].Max = 1000
+	}), "taken with no goal"},
+	{"Params", "k is documented up to 8", change(func(v *umbel.Variant) {
+		v.Params = slices.Clone(v.Params)
+		v.Params[1].Max = 8
+	}), "more than the largest value"},
+	{"OpenBehavesTheSame", "the last cells are lost", open1(func(s *umbel.State) {
+		words := s.Planes[0].Words
+		clear(words[len(words)*9/10:])
+	}), "plane 0"},
+	{"OpenBehavesTheSame", "filters of one size share memory", change(func(v *umbel.Variant) {
+		shared := make(map[uint64]cells.Array)
+		v.Open = func(s umbel.State) (umbel.Filter, error) {
+			if a, ok := shared[s.Planes[0].Len]; ok {
+				copy(a.Words, s.Planes[0].Words)
+				s.Planes[0] = a
+			}
+			shared[s.Planes[0].Len] = s.Planes[0]
+			return bloom.Variant.Open(s)
+		}
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			f, err := bloom.Variant.New(g, ps)
+			if err == nil {
+				shared[f.Stats().Cells] = f.State().Planes[0]
+			}
+			return f, err
+		}
+	}), "opened"},
+	{"ContainerRoundTrip", "what opens is empty", open1(func(s *umbel.State) { s.Planes[0].Clear() }), "false negative"},
+	{"ContainerRoundTrip", "a state with a bit beyond the last cell", wrap[beyond], "wire.Append"},
+	{"ContainerDamaged", "k isn't checked", trusting, "Open panics"},
+	{"StateHostile", "k isn't checked", trusting, "panic"},
+	{"StateHostile", "unknown params are passed over", open1(func(s *umbel.State) {
+		s.Params = slices.DeleteFunc(s.Params, func(p umbel.Param) bool { return p.Name == "zzz" })
+	}), "Open takes it"},
+	{"StateHostile", "errors wrap nothing", change(func(v *umbel.Variant) {
+		v.Open = func(s umbel.State) (umbel.Filter, error) {
+			f, err := bloom.Variant.Open(s)
+			if err != nil {
+				err = errors.New(err.Error())
+			}
+			return f, err
+		}
+	}), "wraps none of"},
+	{"MergeUnites", "the intersection is taken", wrap[intersecting], "false negative"},
+	{"MergeUnites", "the other is swallowed", wrap[swallowing], "merged from"},
+	{"MergeUnites", "a bit too many is set", wrap[mergingMore], "against built from both"},
+	{"MergeRefuses", "the hasher isn't looked at", wrap[anyHasher], "another hasher"},
+	{"MergeRefuses", "the filter is cleared first", wrap[clearingMerge], "after a refusal"},
+	{"MergeRefuses", "k isn't looked at", wrap[anyK], "another k"},
+	{"FoldIsBuiltSmall", "halves, not neighbours, fall together", wrap[foldingHalves], "against built small"},
+	{"FoldIsBuiltSmall", "the first of neighbours stays", wrap[foldingLess], "against built small"},
+	{"UnfoldKeepsKeys", "the new room stays empty", wrap[unfoldingLess], "false negative"},
+	{"UnfoldKeepsKeys", "the new room is full", wrap[unfoldingMore], "and was"},
+	{"FoldRefuses", "by what doesn't divide is by 1", wrap[foldingLax], "no error"},
+	{"FoldRefuses", "no factor is named", wrap[foldingMute], "names no factor"},
+	{"FoldRefuses", "the filter is cleared first", wrap[clearingFold], "after a refusal"},
+	{"AddAtomic", "a bit isn't set", wrap[missingAtomic], "AddAtomic"},
+	{"AddAtomic", "a batch is cut short", wrap[shortAtomic], "after AddAtomic has returned"},
+	{"Batches", "the last of a batch isn't added", wrap[shortBatch], "AddAll"},
+	{"Batches", "the odd one out isn't asked", wrap[evenBatch], "HasAll of"},
+	{"Batches", "a batch is told as it was before", wrap[unorderedBatch], "AddAll of"},
+	{"Locate", "the last position is left out", wrap[locatingLess], "that all its cells are set"},
+	{"Locate", "what was in the slice is lost", wrap[locatingAnew], "appended"},
+	{"Clear", "a word is left", wrap[clearingLess], "after Clear"},
+	{"NoAllocations", "Has keeps its digest", wrap[keeping], "Has allocates"},
+	{"NoAllocations", "AddAll copies", wrap[copying], "AddAll allocates"},
+}
+
+var wasted any // what a broken kind allocates

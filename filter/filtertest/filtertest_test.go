@@ -1,0 +1,110 @@
+package filtertest
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+// A suite is worth what it finds: each broken kind must fail the law that it breaks.
+func TestBrokenKindsFail(t *testing.T) {
+	find := make(map[string]law)
+	for _, l := range laws {
+		find[l.name] = l
+	}
+	unbroken := make(map[string]bool)
+	for name := range find {
+		unbroken[name] = true
+	}
+	for _, b := range broken {
+		t.Run(b.law+"/"+b.what, func(t *testing.T) {
+			l, ok := find[b.law]
+			if !ok {
+				t.Fatalf("there is no law %s", b.law)
+			}
+			delete(unbroken, b.law)
+			r := record(l, b.make())
+			if !r.failed {
+				t.Errorf("passes the law %s; skipped: %v", b.law, r.skipped)
+			}
+			if !strings.Contains(r.says(), b.says) {
+				t.Errorf("fails with\n%s\nwant %q in it", r.says(), b.says)
+			}
+		})
+	}
+	for name := range unbroken {
+		t.Errorf("no broken kind shows that the law %s finds anything", name)
+	}
+}
+
+// The kind that the broken ones are made of passes, and skips nothing.
+func TestUnbrokenKindPasses(t *testing.T) {
+	for _, l := range laws {
+		if r := record(l, kind(nil)); r.failed || r.skipped {
+			t.Errorf("%s: failed %v, skipped %v: %s", l.name, r.failed, r.skipped, r.says())
+		}
+	}
+}
+
+// A kind that can do no more than umbel.Filter passes too: laws about the rest are
+// skipped.
+func TestPlainKindPasses(t *testing.T) {
+	type plain struct{ umbel.Filter }
+	skipped := 0
+	for _, l := range laws {
+		r := record(l, kind(func(f *bloom.Filter) umbel.Filter { return plain{f} }))
+		if r.failed {
+			t.Errorf("%s: %s", l.name, r.says())
+		}
+		if r.skipped {
+			skipped++
+		}
+	}
+	if skipped != 8 {
+		t.Errorf("%d laws are skipped, want 8", skipped)
+	}
+}
+
+// recorder is a tb that keeps what a law says.
+type recorder struct {
+	failed, skipped bool
+	log             []string
+}
+
+// record runs a law to its end or its first fatal failure.
+func record(l law, v umbel.Variant) *recorder {
+	r := new(recorder)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if p := panicked(func() { l.check(r, v) }); p != nil {
+			r.Errorf("panic: %v", p)
+		}
+	}()
+	<-done
+	return r
+}
+
+func (r *recorder) says() string { return strings.Join(r.log, "\n") }
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failed = true
+	r.log = append(r.log, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Skipf(format string, args ...any) {
+	r.skipped = true
+	r.log = append(r.log, fmt.Sprintf(format, args...))
+	runtime.Goexit()
+}

@@ -1,0 +1,125 @@
+package filtertest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// mergeUnites: the union has what both had, is what would have been built from both,
+// and is the same in any order and however often.
+func mergeUnites(t tb, v umbel.Variant) {
+	for _, n := range sizes {
+		part := [3][]umbel.Digest{digests(1, int(n)/2), digests(2, int(n)/3), append(digests(3, int(n)/4), extreme...)}
+		built := func(which ...int) umbel.Filter {
+			f := make1(t, v, n)
+			for _, i := range which {
+				addAll(f, part[i])
+			}
+			return f
+		}
+		merged := func(f umbel.Filter, others ...umbel.Filter) umbel.Filter {
+			t.Helper()
+			m := as[umbel.Merger](t, f)
+			for _, g := range others {
+				before := g.State().Clone()
+				if err := m.Merge(g.State()); err != nil {
+					t.Fatalf("Merge of a filter of the same shape: %v", err)
+				}
+				wantState(t, g, before, "the filter merged from")
+			}
+			return f
+		}
+		ab := merged(built(0), built(1))
+		wantAll(t, ab, slices.Concat(part[0], part[1]), "union")
+		wantState(t, ab, built(0, 1).State(), "union, against built from both")
+		wantState(t, merged(built(1), built(0)), ab.State(), "union the other way round")
+		wantState(t, merged(merged(built(0), built(1)), built(2)), merged(built(0), merged(built(1), built(2))).State(), "union of three")
+		wantState(t, merged(built(0, 1), built(1), ab, built(0)), ab.State(), "union with what is there")
+		wantState(t, merged(ab, ab), built(0, 1).State(), "union with itself")
+		wantState(t, merged(built(0), make1(t, v, n)), built(0).State(), "union with nothing")
+		wantState(t, merged(make1(t, v, n), built(0)), built(0).State(), "union of nothing with something")
+
+		other := built(1)
+		f := merged(built(0), other)
+		addAll(f, digests(4, 100))
+		wantState(t, other, built(1).State(), "the filter merged from, after additions to the union")
+	}
+}
+
+// mergeRefuses: what doesn't go together is an error that wraps umbel.ErrMismatch,
+// and nothing has changed.
+func mergeRefuses(t tb, v umbel.Variant) {
+	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
+	f := mustNew(t, v, goal, nil)
+	m := as[umbel.Merger](t, f)
+	addAll(f, digests(1, 1000))
+	before := f.State().Clone()
+
+	refused := func(what string, s umbel.State, sentinels ...error) {
+		t.Helper()
+		theirs := s.Clone()
+		var err error
+		if p := panicked(func() { err = m.Merge(s) }); p != nil {
+			t.Fatalf("%s: Merge panics: %v", what, p)
+		}
+		wantError(t, err, what, sentinels...)
+		wantState(t, f, before, what+": the filter after a refusal")
+		if !equal(s, theirs) {
+			t.Errorf("%s: the other state changed", what)
+		}
+	}
+	s := f.State().Clone()
+	s.Kind = "example.org/other"
+	refused("another kind", s, umbel.ErrMismatch)
+
+	for _, h := range []umbel.Hasher{{Seed: umbel.Seed{Lo: 1}}, {Alg: umbel.SipHash}} {
+		g := goal
+		g.Hasher = h
+		refused("another hasher", mustNew(t, v, g, nil).State(), umbel.ErrMismatch)
+	}
+	for _, h := range impossible(f.State()) {
+		s := f.State().Clone()
+		h.change(&s)
+		refused(h.what, s, umbel.ErrMismatch, umbel.ErrCorrupt, umbel.ErrKind)
+	}
+	for _, doc := range v.Params {
+		if doc.Name == "k" {
+			m = as[umbel.Merger](t, mustNew(t, v, goal, umbel.Params{{Name: "k", Value: umbel.Uint(4)}}))
+			f = m.(umbel.Filter)
+			before = f.State().Clone()
+			g := mustNew(t, v, goal, umbel.Params{{Name: "k", Value: umbel.Uint(5)}})
+			refused("another k", g.State(), umbel.ErrMismatch)
+		}
+	}
+	if _, ok := f.(umbel.Folder); ok {
+		two, three := unfolded(t, v, twin(t, v, f), 2), unfolded(t, v, twin(t, v, f), 3)
+		f, m, before = two, two.(umbel.Merger), two.State().Clone()
+		refused("a size that neither divides nor is divided", three.State(), umbel.ErrMismatch)
+		mergeSizes(t, v, f)
+	}
+}
+
+// mergeSizes: sizes of which one divides the other go together or don't; where they
+// do, nothing is lost.
+func mergeSizes(t tb, v umbel.Variant, small umbel.Filter) {
+	t.Helper()
+	large := unfolded(t, v, twin(t, v, small), 6)
+	addAll(small, digests(5, 100))
+	addAll(large, digests(6, 100))
+	for _, pair := range [][2]umbel.Filter{{small, large}, {large, small}} {
+		f, other := twin(t, v, pair[0]), pair[1]
+		theirs := other.State().Clone()
+		if err := f.(umbel.Merger).Merge(other.State()); err != nil {
+			if !errors.Is(err, umbel.ErrMismatch) {
+				t.Errorf("Merge of unequal sizes: the error %q doesn't wrap %q", err, umbel.ErrMismatch)
+			}
+			wantState(t, f, pair[0].State(), "the filter after a refusal")
+		} else {
+			wantAll(t, f, slices.Concat(digests(5, 100), digests(6, 100)), "union of unequal sizes")
+			addAll(f, digests(7, 100))
+		}
+		wantState(t, other, theirs, "the filter merged from")
+	}
+}

@@ -1,0 +1,177 @@
+package filtertest
+
+import (
+	"math"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// sample is a mean of measurements with its standard error.
+type sample struct{ mean, sigma float64 }
+
+// measure fills filters as the goal says and asks each of them for keys that it
+// doesn't hold. The standard error is that between filters, which differ in fill
+// as well as in luck, and at least that of counting.
+func measure(t tb, v umbel.Variant, g umbel.Goal, filters, queries int) sample {
+	t.Helper()
+	var sum, squares float64
+	for i := range filters {
+		f := mustNew(t, v, g, nil)
+		addAll(f, digests(uint64(2*i+1), int(g.Keys)))
+		r := rate(f, uint64(2*i+2), queries)
+		sum += r
+		squares += r * r
+	}
+	n := float64(filters)
+	mean := sum / n
+	between := math.Sqrt(max(0, squares/n-mean*mean) / (n - 1))
+	counting := math.Sqrt(mean * (1 - mean) / (n * float64(queries)))
+	return sample{mean, max(between, counting)}
+}
+
+// rate returns the share of so many digests of a seed for which Has is true.
+func rate(f umbel.Filter, seed uint64, queries int) float64 {
+	yes := 0
+	for _, d := range digests(seed, queries) {
+		if f.Has(d) {
+			yes++
+		}
+	}
+	return float64(yes) / float64(queries)
+}
+
+// rateMeetsGoal: with the keys of the goal in it a filter answers wrongly at most at
+// the goal's rate, within 6 sigma, and at that of the forecast, within 3 % or 3
+// sigma.
+func rateMeetsGoal(t tb, v umbel.Variant) {
+	for _, c := range []struct {
+		goal             umbel.Goal
+		filters, queries int
+	}{
+		{umbel.Goal{Keys: 100, FPRate: 0.05}, 300, 2000},
+		{umbel.Goal{Keys: 1000, FPRate: 0.01}, 50, 20000},
+		{umbel.Goal{Keys: 12000, FPRate: 0.002}, 12, 100000},
+	} {
+		fc, err := v.Plan(c.goal, nil)
+		if err != nil {
+			t.Fatalf("Plan(%+v): %v", c.goal, err)
+		}
+		got := measure(t, v, c.goal, c.filters, c.queries)
+		if got.mean > c.goal.FPRate+6*got.sigma {
+			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d questions: above the goal",
+				c.goal, got.mean, got.sigma, c.filters*c.queries)
+		}
+		if d := math.Abs(got.mean - fc.FPRate); d > max(0.03*fc.FPRate, 3*got.sigma) {
+			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d questions, forecast %.5f",
+				c.goal, got.mean, got.sigma, c.filters*c.queries, fc.FPRate)
+		}
+	}
+}
+
+// statsMeasure: what Stats says of fill and size is what the state has, and the
+// estimated rate is within 10 %, or 4 sigma, of the measured one at any load.
+func statsMeasure(t tb, v umbel.Variant) {
+	const filters, queries, keys = 8, 40000, 3000
+	for _, load := range []float64{0.5, 1, 2} {
+		var want, got float64
+		for i := range filters {
+			f := make1(t, v, keys)
+			addAll(f, digests(uint64(2*i+1), int(keys*load)))
+			s := f.Stats()
+			wantPlain(t, f, s)
+			got += s.FPRate / filters
+			want += rate(f, uint64(2*i+2), queries) / filters
+		}
+		sigma := math.Sqrt(want / (filters * queries))
+		if math.Abs(got-want) > 0.1*want+4*sigma {
+			t.Errorf("load %g: estimated rate %.5f, measured %.5f with a sigma of %.5f", load, got, want, sigma)
+		}
+	}
+	empty := make1(t, v, keys)
+	s := empty.Stats()
+	wantPlain(t, empty, s)
+	if s.Keys != 0 || s.Low != 0 || s.Fill != 0 || s.FPRate != 0 {
+		t.Errorf("an empty filter: %+v, want no keys, no fill and no rate", s)
+	}
+}
+
+// wantPlain fails unless the numbers of s make sense and are those of f's state.
+func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
+	t.Helper()
+	state := f.State()
+	var cells, nonzero uint64
+	for _, p := range state.Planes {
+		cells += p.Len
+		nonzero += p.Nonzero()
+	}
+	if len(state.Parts) == 0 {
+		if want := float64(nonzero) / float64(cells); s.Fill != want {
+			t.Errorf("fill %v, want %v: %d cells of %d aren't zero", s.Fill, want, nonzero, cells)
+		}
+		if s.Cells != cells {
+			t.Errorf("%d cells, want %d", s.Cells, cells)
+		}
+	}
+	if s.Bytes != state.Bytes() {
+		t.Errorf("%d bytes, want %d", s.Bytes, state.Bytes())
+	}
+	if !(s.Low >= 0 && s.Low <= s.Keys && s.Keys <= s.High) {
+		t.Errorf("%g keys, between %g and %g: want the bounds on both sides", s.Keys, s.Low, s.High)
+	}
+	if !(s.Fill >= 0 && s.Fill <= 1 && s.FPRate >= 0 && s.FPRate <= 1) {
+		t.Errorf("fill %g and rate %g, want both from 0 to 1", s.Fill, s.FPRate)
+	}
+}
+
+// statsEstimateKeys: Keys is within 10 % of the number of distinct keys, and Low and
+// High enclose it in at least 85 of 100 filters; they promise 95, of which a sample
+// of 100 may miss a few, and estimates for blocked cells are a little biased.
+func statsEstimateKeys(t tb, v umbel.Variant) {
+	inside := 0
+	for i := range 100 {
+		n := 40 + 7*i
+		f := make1(t, v, 700)
+		ds := digests(uint64(i+1), n)
+		addAll(f, ds)
+		addAll(f, ds[:n/2])
+		if s := f.Stats(); s.Low <= float64(n) && float64(n) <= s.High {
+			inside++
+		}
+	}
+	if inside < 85 {
+		t.Errorf("the number of keys lies between Low and High in %d of 100 filters, want about 95", inside)
+	}
+	for _, n := range []int{3000, 10000, 20000} {
+		f := make1(t, v, 10000)
+		addAll(f, digests(1, n))
+		if s := f.Stats(); math.Abs(s.Keys-float64(n)) > 0.1*float64(n) {
+			t.Errorf("%d keys are estimated to be %.0f", n, s.Keys)
+		}
+	}
+}
+
+// statsWhenFull: a filter with all bits set has any number of keys, and all of them.
+func statsWhenFull(t tb, v umbel.Variant) {
+	s := make1(t, v, sizes[0]).State().Clone()
+	if len(s.Planes) != 1 || len(s.Parts) != 0 || s.Planes[0].Width > 1 {
+		t.Skipf("not a single plane of bits")
+	}
+	for i := range s.Planes[0].Len {
+		s.Planes[0].Put(i, 1)
+	}
+	f, err := v.Open(s)
+	if err != nil {
+		t.Fatalf("Open with all bits set: %v", err)
+	}
+	st := f.Stats()
+	if !math.IsInf(st.Keys, 1) || !math.IsInf(st.High, 1) || math.IsInf(st.Low, 0) || st.FPRate != 1 || st.Fill != 1 {
+		t.Errorf("a full filter: %+v, want infinitely many keys, at least a finite number, and a rate of 1", st)
+	}
+	ds := digests(1, 100)
+	wantAll(t, f, ds, "full")
+	for _, d := range ds {
+		if f.Add(d) {
+			t.Fatalf("Add(%v) changed a full filter", d)
+		}
+	}
+}

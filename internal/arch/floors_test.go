@@ -1,0 +1,88 @@
+package arch
+
+import "slices"
+
+// floor is a row of packages that don't know each other.
+type floor struct {
+	number   float64
+	what     string
+	packages []string // below the repository's root; "x/..." is all of a module
+}
+
+// floors are the packages of the repository from the ground up.
+var floors = []floor{
+	{0, "arrays and arithmetic, knowing nothing of filters", []string{
+		"cells",
+	}},
+	{1, "the words that all share", []string{
+		".",
+	}},
+	{2, "positions, formulas, containers: knowing no kind", []string{
+		"probe", "plan", "wire",
+	}},
+	{2.5, "what kinds share among themselves", []string{
+		"filter/internal/design",
+	}},
+	{3, "simple kinds", []string{
+		"filter/bloom", "filter/partitioned", "filter/splitblock",
+	}},
+	{5, "the list of kinds, and their suite", []string{
+		"filter", "filter/filtertest",
+	}},
+	{6, "parts of the command", []string{
+		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/keys", "cmd/internal/memory",
+		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/quantity",
+		"cmd/internal/table",
+	}},
+	{6.3, "containers as files", []string{
+		"cmd/internal/container",
+	}},
+	{6.6, "filters from files of keys", []string{
+		"cmd/internal/build",
+	}},
+	{8, "programs", []string{
+		"cmd/umbel", "spec/vectors/internal/gen",
+	}},
+	{9, "what looks at all the rest, and nothing looks at", []string{
+		"internal/arch", "bench/...",
+	}},
+}
+
+// pure is the floor from which packages may have to do with the world.
+const pure = 5
+
+// worldly are the packages of the standard library, with those below them, that
+// mean the world: its files, its clock, its network.
+var worldly = []string{"net", "os", "time", "log"}
+
+// mayStartGoroutines are the packages below the floor called pure that do, each
+// with the reason.
+var mayStartGoroutines = map[string]string{}
+
+// libraries are what the library module may depend on.
+var libraries = []string{
+	"github.com/zeebo/xxh3",
+	"github.com/cespare/xxhash/v2",
+	"github.com/dchest/siphash",
+	"github.com/klauspost/cpuid/v2",
+}
+
+// testLibraries are what its tests may depend on besides.
+var testLibraries = []string{"pgregory.net/rapid"}
+
+// testUpward are the packages that tests on any floor may import.
+var testUpward = []string{"filter/filtertest"}
+
+// blind are packages that get the kinds they handle as a value, umbel.Variants,
+// and so work with kinds made elsewhere: they import neither a kind nor the list.
+var blind = []string{"cmd/internal/engine", "cmd/internal/store", "share"}
+
+// floorOf returns the floor of a package of a module, and whether it has one.
+func floorOf(path, module string) (floor, bool) {
+	for _, f := range floors {
+		if slices.Contains(f.packages, path) || module != "." && slices.Contains(f.packages, module+"/...") {
+			return f, true
+		}
+	}
+	return floor{}, false
+}
