@@ -42,14 +42,15 @@ func (a Alg) String() string {
 	return fmt.Sprintf("alg(%d)", uint8(a))
 }
 
-// ParseAlg returns the algorithm of that name. The error lists the names.
+// ParseAlg returns the algorithm of that name. The error wraps [ErrGoal] and lists
+// the names.
 func ParseAlg(name string) (Alg, error) {
 	for i, n := range algNames {
 		if n == name {
 			return Alg(i), nil
 		}
 	}
-	return 0, fmt.Errorf("umbel: unknown hash %q: it is one of %s", clip(name), strings.Join(algNames[:], ", "))
+	return 0, fmt.Errorf("umbel: unknown hash %q: it is one of %s: %w", clip(name), strings.Join(algNames[:], ", "), ErrGoal)
 }
 
 // seedBytes tells how many bytes of a seed the algorithm takes.

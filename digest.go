@@ -15,13 +15,14 @@ func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.H1, d.H2) }
 
 // ParseDigest reads the 32 hexadecimal digits that [Digest.String] writes. It is
 // how digests that were made elsewhere reach a filter whose hasher is [Caller].
+// The error wraps [ErrGoal].
 func ParseDigest(s string) (Digest, error) {
 	var b [16]byte
 	if len(s) != 2*len(b) {
-		return Digest{}, fmt.Errorf("umbel: digest %q has %d characters, want 32 hexadecimal digits", clip(s), len(s))
+		return Digest{}, fmt.Errorf("umbel: digest %q has %d characters, want 32 hexadecimal digits: %w", clip(s), len(s), ErrGoal)
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Digest{}, fmt.Errorf("umbel: digest %q: %w", s, err)
+		return Digest{}, fmt.Errorf("umbel: digest %q: %w: %w", s, err, ErrGoal)
 	}
 	return Digest{be64(b[:8]), be64(b[8:])}, nil
 }

@@ -7,7 +7,7 @@ import "errors"
 // kind can't do what is asked of it, errors.ErrUnsupported is wrapped instead.
 var (
 	// ErrGoal: what is wanted can't be had, or contradicts itself: a rate outside
-	// (0, 1), no keys, a parameter out of its range.
+	// (0, 1), no keys, a parameter out of its range, a name or a number misspelt.
 	ErrGoal = errors.New("impossible goal")
 	// ErrMismatch: two filters, or a filter and a factor, don't go together.
 	ErrMismatch = errors.New("mismatch")

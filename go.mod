@@ -7,11 +7,9 @@ go 1.26
 require (
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/dchest/siphash v1.2.3
+	github.com/klauspost/cpuid/v2 v2.2.10
 	github.com/zeebo/xxh3 v1.1.0
+	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
-	golang.org/x/sys v0.30.0 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
-)
+require golang.org/x/sys v0.30.0 // indirect

@@ -22,14 +22,14 @@ func (s Seed) Bytes() [16]byte {
 }
 
 // ParseSeed reads a seed of up to 16 bytes from hexadecimal digits, first byte
-// first; bytes that aren't given are zero.
+// first; bytes that aren't given are zero. The error wraps [ErrGoal].
 func ParseSeed(s string) (Seed, error) {
 	var b [16]byte
 	if len(s) > 2*len(b) {
-		return Seed{}, fmt.Errorf("umbel: seed %q has %d characters, want at most 32 hexadecimal digits", clip(s), len(s))
+		return Seed{}, fmt.Errorf("umbel: seed %q has %d characters, want at most 32 hexadecimal digits: %w", clip(s), len(s), ErrGoal)
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Seed{}, fmt.Errorf("umbel: seed %q: %w", s, err)
+		return Seed{}, fmt.Errorf("umbel: seed %q: %w: %w", s, err, ErrGoal)
 	}
 	return SeedFrom(b), nil
 }

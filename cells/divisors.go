@@ -2,6 +2,16 @@ package cells
 
 import "fmt"
 
+// CheckFold returns an error that wraps [ErrShape], and says by what they do, if
+// groups of so many cells don't fold by r: it is zero or doesn't divide groups.
+func CheckFold(groups, group, r uint64) error {
+	if r == 0 || groups%r != 0 {
+		return fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s: %w",
+			groups, group, r, divisorsNear(groups, r), ErrShape)
+	}
+	return nil
+}
+
 // divisorsNear names the divisors of n next to r, below and above it, for an error
 // that says what would do. It looks at divisors up to 2^16 and their cofactors
 // only, so for n beyond 2^32 there may be nearer ones; the time is bounded.

@@ -16,9 +16,8 @@ func (a Array) Fold(r, group uint64) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	if r == 0 || groups%r != 0 {
-		return Array{}, fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s: %w",
-			groups, group, r, divisorsNear(groups, r), ErrShape)
+	if err := CheckFold(groups, group, r); err != nil {
+		return Array{}, err
 	}
 	out, err := New(a.Len/r, a.width())
 	if err != nil {

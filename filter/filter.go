@@ -7,12 +7,16 @@ package filter
 
 import (
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
 // All lists every kind of this module.
 var All = umbel.Variants{
 	bloom.Variant,
 	partitioned.Variant,
+	blocked.Variant,
+	splitblock.Variant,
 }

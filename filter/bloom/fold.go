@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
 )
 
 // Fold makes the filter r times smaller: bit for bit the filter built at that
@@ -11,9 +12,9 @@ import (
 // otherwise and nothing has changed. It takes the time to read the filter once.
 // It allocates the smaller array.
 func (f *Filter) Fold(r uint64) error {
-	folded, err := f.cells.Fold(r, 1<<f.shape.Group)
+	folded, err := f.grouped().Fold(r)
 	if err != nil {
-		return fmt.Errorf("bloom: %w: %w", err, umbel.ErrMismatch)
+		return err
 	}
 	f.hold(folded)
 	return nil
@@ -21,9 +22,9 @@ func (f *Filter) Fold(r uint64) error {
 
 // Unfold makes the filter u times larger by copying: see [umbel.Folder].
 func (f *Filter) Unfold(u uint64) error {
-	unfolded, err := f.cells.Unfold(u, 1<<f.shape.Group)
+	unfolded, err := f.grouped().Unfold(u)
 	if err != nil {
-		return fmt.Errorf("bloom: %w: %w", err, umbel.ErrMismatch)
+		return err
 	}
 	f.hold(unfolded)
 	return nil
@@ -47,21 +48,14 @@ func (f *Filter) Merge(s umbel.State) error {
 	if f.shape.Group != g.shape.Group {
 		return fmt.Errorf("bloom: one filter has groups of %d cells, the other of %d: %w", 1<<f.shape.Group, 1<<g.shape.Group, umbel.ErrMismatch)
 	}
-	a, b := f.cells, g.cells
-	switch {
-	case a.Len > b.Len && a.Len%b.Len == 0:
-		a, err = a.Fold(a.Len/b.Len, 1<<f.shape.Group)
-	case b.Len > a.Len && b.Len%a.Len == 0:
-		b, err = b.Fold(b.Len/a.Len, 1<<f.shape.Group)
-	case a.Len != b.Len:
-		return fmt.Errorf("bloom: %d cells and %d: neither size divides the other; fold both to a common divisor first: %w", a.Len, b.Len, umbel.ErrMismatch)
-	}
-	if err == nil {
-		err = a.Sum(b)
-	}
+	union, err := f.grouped().Merge(g.grouped())
 	if err != nil {
-		return fmt.Errorf("bloom: %w: %w", err, umbel.ErrMismatch)
+		return err
 	}
-	f.hold(a)
+	f.hold(union)
 	return nil
+}
+
+func (f *Filter) grouped() plane.Grouped {
+	return plane.Grouped{Kind: Kind, Bits: f.cells, Group: 1 << f.shape.Group, Groups: f.cells.Len >> f.shape.Group}
 }

@@ -30,7 +30,8 @@ type Shape struct {
 
 // Plan returns the smallest shape that meets the goal: from keys and rate, the
 // least memory (over all k); from keys and bytes, the k with the least rate; from
-// rate and bytes, the k with which the memory takes most keys. Shapes from 8192
+// rate and bytes, the k with which the memory takes most keys. A size that isn't
+// given is rounded up, by less than 1 %, to one that folds well (plan.Foldable). Shapes from 8192
 // cells on are whole words. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {

@@ -44,6 +44,12 @@ var sizing = design.Sizing{
 		}
 		return (m + 63) &^ 63
 	},
+	Unit: func(m uint64, _ int) uint64 {
+		if m < groupedFrom {
+			return 1
+		}
+		return 64
+	},
 	FPRate:   plan.FPRate,
 	Size:     plan.Size,
 	SizeForK: plan.SizeForK,

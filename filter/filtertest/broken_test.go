@@ -147,7 +147,7 @@ var broken = []struct {
 	{"Batches", "the last of a batch isn't added", wrap[shortBatch], "AddAll"},
 	{"Batches", "the odd one out isn't asked", wrap[evenBatch], "HasAll of"},
 	{"Batches", "a batch is told as it was before", wrap[unorderedBatch], "AddAll of"},
-	{"Locate", "the last position is left out", wrap[locatingLess], "that all its cells are set"},
+	{"Locate", "the last position is left out", wrap[locatingLess], "Locate"},
 	{"Locate", "what was in the slice is lost", wrap[locatingAnew], "appended"},
 	{"Clear", "a word is left", wrap[clearingLess], "after Clear"},
 	{"NoAllocations", "Has keeps its digest", wrap[keeping], "Has allocates"},

@@ -43,6 +43,9 @@ func TestBrokenKindsFail(t *testing.T) {
 
 // The kind that the broken ones are made of passes, and skips nothing.
 func TestUnbrokenKindPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite runs in the tests of each kind")
+	}
 	for _, l := range laws {
 		if r := record(l, kind(nil)); r.failed || r.skipped {
 			t.Errorf("%s: failed %v, skipped %v: %s", l.name, r.failed, r.skipped, r.says())
@@ -53,6 +56,9 @@ func TestUnbrokenKindPasses(t *testing.T) {
 // A kind that can do no more than umbel.Filter passes too: laws about the rest are
 // skipped.
 func TestPlainKindPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite runs in the tests of each kind")
+	}
 	type plain struct{ umbel.Filter }
 	skipped := 0
 	for _, l := range laws {

@@ -82,7 +82,7 @@ func locate(t tb, v umbel.Variant) {
 				all = all && cells.Get(i) != 0
 			}
 			if has := f.Has(d); has != all {
-				t.Fatalf("Has(%v) is %v, but that all its cells are set is %v", d, has, all)
+				t.Fatalf("Has(%v) is %v, but that all cells that Locate names are set is %v", d, has, all)
 			}
 			f.Add(d)
 			for _, i := range at[1:] {

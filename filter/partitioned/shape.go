@@ -29,8 +29,9 @@ type Shape struct {
 
 // Plan returns the smallest shape that meets the goal: from keys and rate, the
 // least memory (over all k); from keys and bytes, the k with the least rate; from
-// rate and bytes, the k with which the memory takes most keys. Slices from 8192
-// cells on are whole words. The error wraps umbel.ErrGoal.
+// rate and bytes, the k with which the memory takes most keys. A size that isn't
+// given is rounded up, by less than 1 %, to one that folds well (plan.Foldable).
+// Slices from 8192 cells on are whole words. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -66,7 +67,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 }
 
 // slice returns the number of cells in a slice, groups that of its groups.
-func (s Shape) slice() uint64  { return s.M / uint64(s.K) }
+func (s Shape) slice() uint64  { return s.M / uint64(max(s.K, 1)) }
 func (s Shape) groups() uint64 { return s.slice() >> s.Group }
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -31,25 +32,17 @@ func (f *Filter) State() umbel.State {
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
-		return nil, fmt.Errorf("partitioned: a state of kind %q: %w", s.Kind, umbel.ErrKind)
-	}
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
 	var k, group uint64
-	if err := s.Params.Uints(paramNames, &k, &group); err != nil {
+	bits, err := plane.Open(Kind, s, paramNames, &k, &group)
+	if err != nil {
 		return nil, err
 	}
-	if len(s.Planes) != 1 || len(s.Parts) != 0 || s.Planes[0].Width != 1 {
-		return nil, fmt.Errorf("partitioned: want one plane of bits and no parts: %w", umbel.ErrCorrupt)
-	}
-	shape := Shape{M: s.Planes[0].Len, K: int(min(k, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
+	shape := Shape{M: bits.Len, K: int(min(k, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
 	if err := shape.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
 	f := &Filter{shape: shape}
-	f.hold(s.Planes[0])
+	f.hold(bits)
 	return f, nil
 }
 
@@ -78,15 +71,4 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits. On
 // error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error {
-	s, err := wire.Parse(b, wire.DefaultLimits)
-	if err != nil {
-		return err
-	}
-	g, err := Open(s)
-	if err != nil {
-		return err
-	}
-	*f = *g
-	return nil
-}
+func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

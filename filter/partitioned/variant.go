@@ -45,6 +45,12 @@ var sizing = design.Sizing{
 		}
 		return slice * uint64(k)
 	},
+	Unit: func(m uint64, k int) uint64 {
+		if m/uint64(k) < groupedFrom {
+			return uint64(k)
+		}
+		return uint64(k) * 64
+	},
 	FPRate: func(m uint64, k int, n uint64) float64 {
 		if m < uint64(k) {
 			return 1 // no cell for some slice

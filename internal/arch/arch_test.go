@@ -70,6 +70,8 @@ func inside(p pack, here floor, f file, path, module string) string {
 		return "" // said of that package itself
 	case f.test() && slices.Contains(testUpward, path):
 		return ""
+	case f.example() && there.number <= pure:
+		return "" // shows a package as its users meet it, with those that stand on it
 	case slices.Contains(blind, p.path) && (path == "filter" || strings.HasPrefix(path, "filter/")) && !f.test():
 		return fmt.Sprintf("%s gets the kinds it handles as a value, umbel.Variants, and knows none", p.path)
 	case there.number == here.number:
@@ -151,6 +153,7 @@ func TestRules(t *testing.T) {
 		{"upward in a test", "wire", ".", file{name: "a_test.go", imports: []string{"filter/bloom"}}, "imports go down only"},
 		{"the suite in a test", "filter/splitblock", ".", file{name: "a_test.go", imports: []string{"filter/filtertest"}}, ""},
 		{"the suite elsewhere", "filter/splitblock", ".", file{name: "a.go", imports: []string{"filter/filtertest"}}, "imports go down only"},
+		{"upward in an example", "wire", ".", file{name: "example_test.go", imports: []string{"filter/bloom"}}, ""},
 		{"itself", "wire", ".", file{name: "a_test.go", imports: []string{"wire"}}, ""},
 		{"on no floor", "filter/novel", ".", file{name: "a.go"}, "on no floor"},
 		{"a clock", "wire", ".", file{name: "a.go", imports: []string{"time"}}, "clocks"},

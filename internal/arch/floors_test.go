@@ -21,10 +21,10 @@ var floors = []floor{
 		"probe", "plan", "wire",
 	}},
 	{2.5, "what kinds share among themselves", []string{
-		"filter/internal/design",
+		"filter/internal/design", "filter/internal/plane",
 	}},
 	{3, "simple kinds", []string{
-		"filter/bloom", "filter/partitioned", "filter/splitblock",
+		"filter/blocked", "filter/blocked", "filter/bloom", "filter/partitioned", "filter/splitblock",
 	}},
 	{5, "the list of kinds, and their suite", []string{
 		"filter", "filter/filtertest",

@@ -29,6 +29,11 @@ type file struct {
 
 func (f file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
 
+// example reports whether the file has the examples of its package's documentation.
+func (f file) example() bool {
+	return f.test() && strings.HasPrefix(filepath.Base(f.name), "example")
+}
+
 // read returns the packages of all modules below dir. Like the go command it passes
 // over directories whose names begin with a point or an underscore, and testdata.
 func read(dir string) ([]pack, error) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/plan"
 )
 
 // Sizing is what a kind's formulas say.
@@ -15,6 +16,9 @@ type Sizing struct {
 	Width uint64 // bits per cell
 	// Round returns the next size from m up that a filter can have with k.
 	Round func(m uint64, k int) uint64
+	// Unit is the number of cells by which the size m may grow, so many that m/Unit
+	// is what a fold's factor has to divide.
+	Unit func(m uint64, k int) uint64
 	// FPRate is the expected rate of m cells, k per key, with n keys.
 	FPRate func(m uint64, k int, n uint64) float64
 	// Size returns the least m, and its k, with at most rate p at n keys; SizeForK
@@ -25,7 +29,8 @@ type Sizing struct {
 
 // Solve returns m and k for a goal, and the number of keys that the filter is then
 // planned for. Those of m and k that aren't zero are given and kept; m is rounded
-// up to a size there is. Errors wrap umbel.ErrGoal.
+// up to a size there is, and, where it isn't given, to one that folds well
+// (plan.Foldable, less than 1 % more). Errors wrap umbel.ErrGoal.
 //
 // Where a size, a k, keys and a rate are all given, they must agree: the rate at
 // that many keys must be at most the one wanted.
@@ -36,6 +41,7 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	if g.Bytes != 0 {
 		m = g.Bytes * 8 / z.Width
 	}
+	given := m != 0
 	var err error
 	switch {
 	case m == 0 && k == 0:
@@ -55,6 +61,10 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 		return 0, 0, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}
 	m = z.Round(m, k)
+	if !given {
+		unit := z.Unit(m, k)
+		m = z.Round(plan.Foldable(m/unit)*unit, k)
+	}
 	return z.agree(g, m, k)
 }
 

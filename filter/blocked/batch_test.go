@@ -1,0 +1,106 @@
+package blocked
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// sizes of batches: about the limits of the kernels.
+var sizes = []int{0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 1000, most - 1, most, most + 1, most + ahead, most + ahead + 1, 3*most + 17}
+
+// Kernels and their plain twins do the same.
+func TestKernelsAgainstPlain(t *testing.T) {
+	eachShape(t, func(t *testing.T, words, bits int) {
+		for _, blocks := range []uint64{1, 5, 1000, farFrom - 1, farFrom, farFrom + 1} {
+			r := newRand(blocks)
+			f, changes, plain := newFilter(t, blocks, words, bits), newFilter(t, blocks, words, bits), newFilter(t, blocks, words, bits)
+			one := newFilter(t, blocks, words, bits)
+			for _, n := range sizes {
+				ds := digests(r, n)
+				if n > 4 {
+					ds[n-1], ds[n/2] = ds[0], ds[n/2-1] // the same block twice, at once and later
+					ds[1].H1, ds[2].H1 = 0, ^uint64(0)
+				}
+				f.AddAll(nil, ds)
+				changed, has, other := fill(n), fill(n), fill(n)
+				changes.AddAll(changed, ds)
+				for i, d := range ds {
+					want := addPlain(&plain.sectors, d.H1, d.H2) != 0
+					if changed[i] != want {
+						t.Fatalf("%d blocks, key %d of %d: changed %v, want %v", blocks, i, n, changed[i], want)
+					}
+					if got := one.Add(d); got != want {
+						t.Fatalf("%d blocks, key %d of %d: Add %v, want %v", blocks, i, n, got, want)
+					}
+				}
+				f.HasAll(has, ds)
+				if slices.Contains(has[:n], false) {
+					t.Fatalf("%d blocks: one of %d keys is lost", blocks, n)
+				}
+				questions := digests(r, n)
+				f.HasAll(other, questions)
+				for i, d := range questions {
+					want := hasPlain(&plain.sectors, d.H1, d.H2) == 0
+					if other[i] != want || f.Has(d) != want {
+						t.Fatalf("%d blocks, question %d of %d: %v and %v, want %v", blocks, i, n, other[i], f.Has(d), want)
+					}
+				}
+			}
+			for _, g := range []*Filter{f, changes, one} {
+				if !slices.Equal(g.cells.Words, plain.cells.Words) {
+					t.Fatalf("%d blocks: bits differ", blocks)
+				}
+			}
+		}
+	})
+}
+
+// fill returns n bools that a batch has to overwrite.
+func fill(n int) []bool { return slices.Repeat([]bool{true, false, true}, n/3+1)[:n] }
+
+// A kernel writes no answer beyond the last.
+func TestKernelsKeepToTheirSlices(t *testing.T) {
+	for _, n := range sizes {
+		f := newFilter(t, 100, 3, 2)
+		ds := digests(newRand(5), n)
+		answers := slices.Repeat([]bool{true}, n+70)
+		f.HasAll(answers[:n], ds)
+		f.AddAll(answers[:n], ds)
+		if slices.Contains(answers[n:], false) {
+			t.Errorf("%d keys: answers beyond them are written", n)
+		}
+	}
+}
+
+func TestBatchesDontAllocate(t *testing.T) {
+	f, ds := newFilter(t, farFrom, 3, 2), digests(newRand(6), 1000)
+	dst := make([]bool, len(ds))
+	got := testing.AllocsPerRun(10, func() {
+		f.AddAll(nil, ds)
+		f.AddAll(dst, ds)
+		f.AddAllAtomic(ds)
+		f.HasAll(dst, ds)
+		f.Has(ds[0])
+		f.Add(ds[0])
+	})
+	if got != 0 {
+		t.Errorf("%v allocations, want none", got)
+	}
+}
+
+func TestShapeCheck(t *testing.T) {
+	for _, s := range []Shape{
+		{}, {M: 512}, {M: 512, Words: 3}, {M: 512, Bits: 2}, {M: 500, Words: 3, Bits: 2}, {M: 512, Words: 9, Bits: 1},
+		{M: 512, Words: 4, Bits: 3}, {M: 512, Words: 6, Bits: 2}, {M: 1<<56 + 512, Words: 3, Bits: 2}, {M: 512, Words: -1, Bits: -1},
+	} {
+		if _, err := New(s); err == nil {
+			t.Errorf("%+v: no error", s)
+		}
+	}
+	s := Shape{M: 1 << 20, Words: 3, Bits: 2, Hasher: umbel.Hasher{}}
+	if c := s.Forecast(100_000); c.K != 6 || c.Bytes != 1<<17 || c.FPRate < 0.008 || c.FPRate > 0.009 {
+		t.Errorf("forecast %+v", c)
+	}
+}

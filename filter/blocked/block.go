@@ -1,0 +1,223 @@
+package blocked
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// The layout. A block is a cache line of eight words. A key has
+//
+//	its block   ⌊H1·blocks / 2^64⌋
+//	its words   of the block: orders[H2>>58], of which the first Words count
+//	its bits    one or two in each of them: the one that the six bits of H2 from
+//	            shifts[i] up tell, and if there are two, the six bits after them
+//
+// Neither words nor bits depend on the number of blocks: see Fold.
+const (
+	// BlockBits is the number of bits in a block.
+	BlockBits  = blockWords * wordBits
+	blockWords = 8
+	wordBits   = 64
+
+	// MaxBits is the largest number of bits in a word: see plan.SectorDesign.
+	MaxBits = 2
+
+	fieldBits  = 6
+	orderShift = 64 - fieldBits
+)
+
+// shifts tells where in H2 the bits of the word at each place begin. With those for
+// the order they are 58 of the 64 bits; so ten bits of a key just don't fit, and the
+// fifth of five words shares two bits of H2 with the fourth, which makes no
+// difference that can be measured.
+var shifts = [MaxBits + 1][]uint{
+	1: {0, 6, 12, 18, 24, 30, 36, 42},
+	2: {0, 12, 24, 36, 46},
+}
+
+// block is a cache line of the filter.
+type block [blockWords]uint64
+
+// order tells which words a key uses, and in what order: byte i is word i, 0 to 7.
+type order uint64
+
+// word returns the word that comes at place i.
+func (o order) word(i int) uint64 { return uint64(o) >> (8 * i % 64) % blockWords }
+
+// orders has an order for each value of six bits: the images of 0, 1, …, 7 under
+// the maps x -> ax+b of the field of eight elements, polynomials over two elements
+// modulo x³+x+1. Entry 8j+b has a = x^j; since x^7 is 1, the last eight entries are
+// the first again. Over the 56 maps each pair of places falls on each pair of words
+// equally often, so that a key shares as few words as can be with another key of
+// its block.
+var orders = func() (o [1 << fieldBits]order) {
+	a := uint64(1)
+	for j := range uint64(8) {
+		for b := range uint64(8) {
+			for i := range uint64(8) {
+				o[8*j+b] |= order(times8(a, i)^b) << (8 * i)
+			}
+		}
+		a = times8(a, 2)
+	}
+	return o
+}()
+
+// times8 multiplies in the field of eight elements.
+func times8(a, b uint64) uint64 {
+	p := a*(b&1) ^ a<<1*(b>>1&1) ^ a<<2*(b>>2)
+	return (p ^ p>>3 ^ p>>3<<1) & 7
+}
+
+// withPair returns word with the two bits set that begin at shift.
+func withPair(word, h2 uint64, shift uint) uint64 {
+	return word | 1<<(h2>>shift%wordBits) | 1<<(h2>>(shift+fieldBits)%wordBits)
+}
+
+// sectors is a filter's memory and layout. Its first fields are known to the
+// kernels. A zero sectors holds nothing.
+type sectors struct {
+	first  *block // of blocks
+	blocks uint64
+	guide  *guide // for the kernels; nil where the plain functions do the work
+	second uint64 // from the first bit's place in H2 to the second's: 6, 0 if there is one
+	words  int    // words per key
+	bits   int    // bits in each of them
+	pairs  int    // words if bits is two
+}
+
+// newSectors returns sectors over words, whose length is a multiple of eight, with
+// the layout of s, which has been checked.
+func newSectors(words []uint64, s Shape) sectors {
+	v := sectors{
+		first:  (*block)(unsafe.Pointer(unsafe.SliceData(words))),
+		blocks: uint64(len(words) / blockWords),
+		guide:  guideOf(s.Words, s.Bits),
+		second: fieldBits * uint64(s.Bits-1),
+		words:  s.Words,
+		bits:   s.Bits,
+	}
+	if s.Bits == 2 {
+		v.pairs = s.Words
+	}
+	return v
+}
+
+// block returns the block of a key, which exists unless s is zero.
+func (s *sectors) block(h1 uint64) *block {
+	i, _ := bits.Mul64(h1, s.blocks)
+	return (*block)(unsafe.Add(unsafe.Pointer(s.first), uintptr(i)*unsafe.Sizeof(block{})))
+}
+
+// hasPlain returns 0 if all bits of a key are set, and another number otherwise.
+func hasPlain(s *sectors, h1, h2 uint64) uint8 {
+	if s.first == nil {
+		return 1
+	}
+	b, o := s.block(h1), orders[h2>>orderShift]
+	switch s.pairs { // the shapes that are most in use
+	case 3:
+		return notZero(lacksPair(&b[o.word(0)], h2, 0) | lacksPair(&b[o.word(1)], h2, 12) | lacksPair(&b[o.word(2)], h2, 24))
+	case 4:
+		return notZero(lacksPair(&b[o.word(0)], h2, 0) | lacksPair(&b[o.word(1)], h2, 12) | lacksPair(&b[o.word(2)], h2, 24) | lacksPair(&b[o.word(3)], h2, 36))
+	}
+	all := uint64(0)
+	for i, shift := range shifts[s.bits][:s.words] {
+		all |= lacks(&b[o.word(i)], s.mask(h2, shift))
+	}
+	return notZero(all)
+}
+
+// addPlain sets the bits of a key and returns 0 if none changed, and another number
+// otherwise.
+func addPlain(s *sectors, h1, h2 uint64) uint8 {
+	b, o := s.block(h1), orders[h2>>orderShift]
+	switch s.pairs { // the shapes that are most in use
+	case 3:
+		return notZero(setPair(&b[o.word(0)], h2, 0) | setPair(&b[o.word(1)], h2, 12) | setPair(&b[o.word(2)], h2, 24))
+	case 4:
+		return notZero(setPair(&b[o.word(0)], h2, 0) | setPair(&b[o.word(1)], h2, 12) | setPair(&b[o.word(2)], h2, 24) | setPair(&b[o.word(3)], h2, 36))
+	}
+	all := uint64(0)
+	for i, shift := range shifts[s.bits][:s.words] {
+		all |= set(&b[o.word(i)], s.mask(h2, shift))
+	}
+	return notZero(all)
+}
+
+// addAtomic sets the bits of a key and reports whether one changed. It may run
+// alongside itself and questions.
+func addAtomic(s *sectors, h1, h2 uint64) bool {
+	b, o := s.block(h1), orders[h2>>orderShift]
+	switch s.pairs { // the shapes that are most in use
+	case 3:
+		return setPairAtomic(&b[o.word(0)], h2, 0)|setPairAtomic(&b[o.word(1)], h2, 12)|setPairAtomic(&b[o.word(2)], h2, 24) != 0
+	case 4:
+		return setPairAtomic(&b[o.word(0)], h2, 0)|setPairAtomic(&b[o.word(1)], h2, 12)|setPairAtomic(&b[o.word(2)], h2, 24)|setPairAtomic(&b[o.word(3)], h2, 36) != 0
+	}
+	all := uint64(0)
+	for i, shift := range shifts[s.bits][:s.words] {
+		all |= setAtomic(&b[o.word(i)], s.mask(h2, shift))
+	}
+	return all != 0
+}
+
+// notZero returns 0 for 0 and 1 for all else.
+func notZero(x uint64) uint8 { return uint8((x | -x) >> 63) }
+
+// mask returns the one or two bits that begin at shift.
+func (s *sectors) mask(h2 uint64, shift uint) uint64 {
+	return 1<<(h2>>shift%wordBits) | 1<<(h2>>(uint64(shift)+s.second)%wordBits)
+}
+
+// lacks returns the bits of m that aren't set in the word.
+func lacks(word *uint64, m uint64) uint64 { return m &^ atomic.LoadUint64(word) }
+
+// lacksPair is lacks for a pair, in fewer instructions.
+func lacksPair(word *uint64, h2 uint64, shift uint) uint64 {
+	old := atomic.LoadUint64(word)
+	return old ^ withPair(old, h2, shift)
+}
+
+// set sets the bits of m in the word and returns those that weren't.
+func set(word *uint64, m uint64) uint64 {
+	old := *word
+	*word = old | m
+	return m &^ old
+}
+
+// setPair is set for a pair, in fewer instructions.
+func setPair(word *uint64, h2 uint64, shift uint) uint64 {
+	old := *word
+	*word = withPair(old, h2, shift)
+	return old ^ *word
+}
+
+// setAtomic is set alongside others. It looks first: a locked instruction is dear,
+// and in a filter that fills the bits are often there.
+func setAtomic(word *uint64, m uint64) uint64 {
+	if m&^atomic.LoadUint64(word) == 0 {
+		return 0
+	}
+	return m &^ atomic.OrUint64(word, m)
+}
+
+func setPairAtomic(word *uint64, h2 uint64, shift uint) uint64 {
+	return setAtomic(word, withPair(0, h2, shift))
+}
+
+// locate appends the k cells of d to dst, word by word.
+func (s *sectors) locate(dst []uint64, d umbel.Digest) []uint64 {
+	at, _ := bits.Mul64(d.H1, s.blocks)
+	o := orders[d.H2>>orderShift]
+	for i, shift := range shifts[s.bits][:s.words] {
+		for range s.bits {
+			dst = append(dst, at*BlockBits+o.word(i)*wordBits+d.H2>>shift%wordBits)
+			shift += fieldBits
+		}
+	}
+	return dst
+}

@@ -1,0 +1,57 @@
+package blocked
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Kind is the name of this kind of filter.
+const Kind = "blocked"
+
+// paramNames are the parameters of a state, in order.
+var paramNames = []string{"words", "bits"}
+
+// State returns all there is of the filter: see [umbel.Filter].
+func (f *Filter) State() umbel.State {
+	return umbel.State{
+		Kind:   Kind,
+		Hasher: f.shape.Hasher,
+		Params: umbel.Params{
+			{Name: "words", Value: umbel.Uint(uint64(f.shape.Words))},
+			{Name: "bits", Value: umbel.Uint(uint64(f.shape.Bits))},
+		},
+		Planes: []cells.Array{f.cells},
+	}
+}
+
+// Open makes the filter that s describes and takes over its memory. The error
+// wraps umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) {
+	var words, bits uint64
+	a, err := plane.Open(Kind, s, paramNames, &words, &bits)
+	if err != nil {
+		return nil, err
+	}
+	shape := Shape{M: a.Len, Words: int(min(words, blockWords+1)), Bits: int(min(bits, MaxBits+1)), Hasher: s.Hasher}
+	if err := shape.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+	}
+	f := &Filter{shape: shape}
+	f.hold(a)
+	return f, nil
+}
+
+// AppendBinary appends the filter's container to dst: see package wire. On error
+// dst comes back as it was.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return wire.Append(dst, f.State()) }
+
+// MarshalBinary is AppendBinary(nil).
+func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+
+// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits. On
+// error f is as it was.
+func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -1,0 +1,150 @@
+package blocked
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Variant is this kind for code that handles any.
+var Variant = umbel.Variant{
+	Kind:   Kind,
+	Doc:    "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
+	Params: paramDocs,
+	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		s, n, err := planWith(g, ps)
+		if err != nil {
+			return umbel.Forecast{}, err
+		}
+		return s.Forecast(n), nil
+	},
+	New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+		s, _, err := planWith(g, ps)
+		if err != nil {
+			return nil, err
+		}
+		return New(s)
+	},
+	Open: func(s umbel.State) (umbel.Filter, error) { return Open(s) },
+}
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
+	{Name: "words", Doc: "words of a block that a key uses: to 8, or to 5 with two bits in each", Min: 1, Max: blockWords},
+	{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: MaxBits},
+}
+
+// Plan returns the shape that meets the goal: from keys and rate, the least memory;
+// from keys and bytes, the least rate; from rate and bytes, the most keys; but fewer
+// words where they cost hardly more, as plan.SectorDesign and plan.SectorSize say.
+// Sizes are whole blocks; one that isn't given is rounded up, by less than 1 %, to
+// one that folds well (plan.Foldable). The error wraps umbel.ErrGoal.
+func Plan(g umbel.Goal) (Shape, error) {
+	if err := g.Check(); err != nil {
+		return Shape{}, err
+	}
+	s, _, err := planWith(g, nil)
+	return s, err
+}
+
+// planWith is Plan with some of the parameters given; it also returns the number of
+// keys that the shape is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	if err := ps.Check(Kind, paramDocs); err != nil {
+		return Shape{}, 0, err
+	}
+	s := Shape{M: ps.Uint("m"), Words: int(ps.Uint("words")), Bits: int(ps.Uint("bits")), Hasher: g.Hasher}
+	if err := s.design(g); err != nil {
+		return Shape{}, 0, fmt.Errorf("blocked: %w", err)
+	}
+	m, _, n, err := s.sizing().Solve(g, s.M, 1)
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("blocked: %w", err)
+	}
+	s.M = m
+	return s, n, s.Check()
+}
+
+// many is a number of keys at which the least size for a rate no longer depends on
+// it, but for a factor.
+const many = 1 << 20
+
+// design sets those of the words and bits of s that aren't given, for a goal.
+func (s *Shape) design(g umbel.Goal) error {
+	m := roundUp(max(s.M, g.Bytes*8))
+	sized := m != 0 && m <= 1<<55 && g.Keys != 0
+	rated := g.FPRate > 0 && g.FPRate < 1
+	switch {
+	case s.Words != 0 && s.Bits != 0:
+		return s.checkDesign()
+	case !sized && !rated && m != 0:
+		return fmt.Errorf("a size alone doesn't tell the words and bits of a key: give both, the number of keys or a rate as well: %w", umbel.ErrGoal)
+	case !sized && !rated:
+		// Not enough is given, and Solve says what, whatever the design.
+		s.Words, s.Bits = 1, 1
+		return nil
+	case s.Words != 0 || s.Bits != 0:
+		return s.complete(func(words, bits int) float64 {
+			if sized {
+				return plan.SectorFPRate(m, words, bits, g.Keys)
+			}
+			size, err := plan.SectorSizeFor(many, words, bits, g.FPRate)
+			if err != nil {
+				return math.Inf(1)
+			}
+			return float64(size)
+		})
+	case sized:
+		s.Words, s.Bits = plan.SectorDesign(m, g.Keys)
+		return nil
+	default:
+		_, words, bits, err := plan.SectorSize(many, g.FPRate)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		}
+		s.Words, s.Bits = words, bits
+		return nil
+	}
+}
+
+// complete sets the one of words and bits that isn't given so that the cost is
+// least.
+func (s *Shape) complete(cost func(words, bits int) float64) error {
+	least, best := math.Inf(1), *s
+	for bits := 1; bits <= MaxBits; bits++ {
+		for words := range len(shifts[bits]) + 1 {
+			if words == 0 || s.Words != 0 && words != s.Words || s.Bits != 0 && bits != s.Bits {
+				continue
+			}
+			if c := cost(words, bits); c < least {
+				least, best.Words, best.Bits = c, words, bits
+			}
+		}
+	}
+	if least == math.Inf(1) {
+		return fmt.Errorf("no filter with words = %d and bits = %d (0: any) has the rate wanted: %w", s.Words, s.Bits, umbel.ErrGoal)
+	}
+	*s = best
+	return nil
+}
+
+// sizing is that of filters with the words and bits of s.
+func (s *Shape) sizing() design.Sizing {
+	words, bits := s.Words, s.Bits
+	return design.Sizing{
+		MaxK:  1,
+		Width: 1,
+		Round: func(m uint64, _ int) uint64 { return roundUp(m) },
+		Unit:  func(uint64, int) uint64 { return BlockBits },
+		FPRate: func(m uint64, _ int, n uint64) float64 {
+			return plan.SectorFPRate(max(m, BlockBits), words, bits, n)
+		},
+		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.SectorSizeFor(n, words, bits, p) },
+	}
+}
+
+// roundUp returns the next size that is whole blocks.
+func roundUp(m uint64) uint64 { return (m + BlockBits - 1) / BlockBits * BlockBits }

@@ -1,0 +1,111 @@
+//go:build amd64 && !purego && !race
+
+package splitblock
+
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// kernel_amd64.s is generated: see _gen. Under the race detector, which doesn't
+// see into assembly, the plain twins run. Has alongside AddAtomic is as sound as
+// with them: a load of a block may see some of its aligned words before an addition
+// and some after it, but each word whole, and all of them after AddAtomic returned.
+
+// setKernels tells the kernels how many blocks the filter has: those that the
+// machine can run.
+func (f *Filter) setKernels() {
+	if cpuid.CPU.Has(cpuid.AVX2) {
+		f.fast = f.blocks
+	}
+	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
+		f.wide = f.blocks
+	}
+}
+
+// What the kernels take for granted.
+const (
+	_ = -unsafe.Offsetof(Filter{}.words)
+	_ = -(unsafe.Offsetof(Filter{}.fast) - 8)
+	_ = -(unsafe.Offsetof(Filter{}.wide) - 16)
+	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
+	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
+)
+
+// has is hasPlain with AVX-512VL. It jumps to hasAVX2 where f.wide is 0, and that
+// to hasPlain where f.fast is 0.
+//
+//go:noescape
+func has(f *Filter, hash uint64) bool
+
+//go:noescape
+func hasAVX2(f *Filter, hash uint64) bool
+
+// add is addPlain as has is hasPlain.
+//
+//go:noescape
+func add(f *Filter, hash uint64) bool
+
+//go:noescape
+func addAVX2(f *Filter, hash uint64) bool
+
+// hasAll and its like take at least one key.
+func hasAll(f *Filter, dst []bool, ds []umbel.Digest) {
+	if f.fast == 0 {
+		hasAllPlain(f, dst, ds)
+		return
+	}
+	far := f.distant(len(ds))
+	hasMany(f, &ds[0], far, len(ds)-far, &dst[0])
+}
+
+func addAll(f *Filter, ds []umbel.Digest) {
+	if f.fast == 0 {
+		addAllPlain(f, ds)
+		return
+	}
+	far := f.distant(len(ds))
+	addMany(f, &ds[0], far, len(ds)-far)
+}
+
+func addAllChanged(f *Filter, changed []bool, ds []umbel.Digest) {
+	if f.fast == 0 {
+		addAllChangedPlain(f, changed, ds)
+		return
+	}
+	far := f.distant(len(ds))
+	addManyChanged(f, &ds[0], far, len(ds)-far, &changed[0])
+}
+
+// prefetch asks for the blocks of at least one key.
+func prefetch(f *Filter, ds []umbel.Digest) {
+	if f.fast != 0 {
+		prefetchMany(f, &ds[0], len(ds))
+	}
+}
+
+// distant returns how many of n keys can ask for the block of a later one.
+func (f *Filter) distant(n int) int {
+	if f.blocks < farFrom {
+		return 0
+	}
+	return max(n-ahead, 0)
+}
+
+// The kernels for many keys: far keys ask for the block of the key that comes
+// ahead keys later, the near keys behind them ask for none.
+
+//go:noescape
+func hasMany(f *Filter, ds *umbel.Digest, far, near int, dst *bool)
+
+//go:noescape
+func addMany(f *Filter, ds *umbel.Digest, far, near int)
+
+//go:noescape
+func addManyChanged(f *Filter, ds *umbel.Digest, far, near int, changed *bool)
+
+//go:noescape
+func prefetchMany(f *Filter, ds *umbel.Digest, n int)

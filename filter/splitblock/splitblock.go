@@ -1,0 +1,133 @@
+// Package splitblock provides Parquet's split-block Bloom filter, bit for bit: a
+// key sets one bit in each of the eight 32-bit words of one block of 256 bits. A
+// question costs one cache miss and few instructions.
+//
+// Its name is a promise (apache/parquet-format, BloomFilter.md). With h the H1 of
+// a digest and z blocks, the block is ⌊(h >> 32)·z / 2^32⌋, and the bit in word i
+// is (uint32(h)·salt_i mod 2^32) >> 27. H2 isn't used.
+//
+// A filter that is to be read as Parquet's hashes with [ParquetHasher]. Others may
+// hash as they like.
+package splitblock
+
+import (
+	"sync/atomic"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+const (
+	// K is the number of cells set per key.
+	K = 8
+	// BlockBits is the number of cells in a block.
+	BlockBits = 256
+
+	blockWords = BlockBits / 64
+)
+
+// Parquet's salts, one for each 32-bit word of a block. They are odd.
+const (
+	salt0 = 0x47b6137b
+	salt1 = 0x44974d91
+	salt2 = 0x8824ad5b
+	salt3 = 0xa2b7289d
+	salt4 = 0x705495c7
+	salt5 = 0x2df1424b
+	salt6 = 0x9efc4947
+	salt7 = 0x5c6bfb31
+)
+
+// Filter is a split-block Bloom filter. Has and HasAll may run alongside
+// themselves, AddAtomic and AddAllAtomic; other changes run alone. The zero Filter
+// holds nothing and is a target for UnmarshalBinary; adding to it panics.
+type Filter struct {
+	// The kernels in assembly know where these are.
+	words *uint64 // the first of bits.Words
+	fast  uint64  // blocks, where there is AVX2; otherwise 0
+	wide  uint64  // blocks, where there is AVX-512VL; otherwise 0
+
+	blocks uint64
+	hasher umbel.Hasher
+	bits   cells.Array
+}
+
+func made(bits cells.Array, h umbel.Hasher) *Filter {
+	f := &Filter{words: &bits.Words[0], blocks: bits.Len / BlockBits, hasher: h, bits: bits}
+	f.setKernels()
+	return f
+}
+
+// Add adds d and reports whether a bit changed.
+func (f *Filter) Add(d umbel.Digest) bool { return add(f, d.H1) }
+
+// Has reports whether d may have been added.
+func (f *Filter) Has(d umbel.Digest) bool { return has(f, d.H1) }
+
+// AddAtomic adds d alongside Has and other AddAtomic, and reports whether a bit
+// changed: see [umbel.AtomicAdder]. It takes up to four locked instructions.
+func (f *Filter) AddAtomic(d umbel.Digest) bool {
+	b, x := f.block(d.H1), uint32(d.H1)
+	c0 := orAtomic(&b[0], pair(x, salt0, salt1))
+	c1 := orAtomic(&b[1], pair(x, salt2, salt3))
+	c2 := orAtomic(&b[2], pair(x, salt4, salt5))
+	c3 := orAtomic(&b[3], pair(x, salt6, salt7))
+	return c0 || c1 || c2 || c3
+}
+
+// orAtomic sets bits of a word and reports whether one of them was zero. The look
+// before the locked instruction spares it when there is nothing to do.
+func orAtomic(w *uint64, bits uint64) bool {
+	return atomic.LoadUint64(w)&bits != bits && atomic.OrUint64(w, bits)&bits != bits
+}
+
+// addPlain and hasPlain are Add and Has without assembly, and of the zero filter.
+func addPlain(f *Filter, hash uint64) bool {
+	b, x := f.block(hash), uint32(hash)
+	m0, m1 := pair(x, salt0, salt1), pair(x, salt2, salt3)
+	m2, m3 := pair(x, salt4, salt5), pair(x, salt6, salt7)
+	fresh := m0&^b[0] | m1&^b[1] | m2&^b[2] | m3&^b[3]
+	b[0] |= m0
+	b[1] |= m1
+	b[2] |= m2
+	b[3] |= m3
+	return fresh != 0
+}
+
+func hasPlain(f *Filter, hash uint64) bool {
+	if f.blocks == 0 {
+		return false
+	}
+	b, x := f.block(hash), uint32(hash)
+	return pair(x, salt0, salt1)&^atomic.LoadUint64(&b[0])|
+		pair(x, salt2, salt3)&^atomic.LoadUint64(&b[1])|
+		pair(x, salt4, salt5)&^atomic.LoadUint64(&b[2])|
+		pair(x, salt6, salt7)&^atomic.LoadUint64(&b[3]) == 0
+}
+
+// block returns the block of a hash.
+func (f *Filter) block(hash uint64) *[blockWords]uint64 {
+	if f.blocks == 0 {
+		panic("splitblock: add to a zero Filter: make it with New")
+	}
+	i := f.first(hash)
+	return (*[blockWords]uint64)(f.bits.Words[i : i+blockWords])
+}
+
+// first returns the index of the first 64-bit word of a hash's block.
+func (f *Filter) first(hash uint64) uint64 { return hash >> 32 * f.blocks >> 32 * blockWords }
+
+// pair returns the bits of x in two neighbouring 32-bit words.
+func pair(x, low, high uint32) uint64 { return 1<<(x*low>>27) | 1<<(32+x*high>>27) }
+
+// Locate appends the eight positions of d to dst: see [umbel.Locator].
+func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
+	start := f.first(d.H1) * 64
+	for i, salt := range [K]uint32{salt0, salt1, salt2, salt3, salt4, salt5, salt6, salt7} {
+		dst = append(dst, start+uint64(i)*32+uint64(uint32(d.H1)*salt>>27))
+	}
+	return dst
+}
+
+// Clear forgets all keys.
+func (f *Filter) Clear() { f.bits.Clear() }

@@ -1,0 +1,65 @@
+package plan_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// The interval holds the true number of keys about 95 times in 100, and the value
+// is right in the mean.
+func TestSectorKeys(t *testing.T) {
+	const trials = 400
+	for _, c := range []struct {
+		blocks, keys   int
+		words, perWord int
+	}{{64, 3000, 3, 2}, {200, 4000, 4, 2}, {50, 2500, 8, 1}, {300, 30000, 5, 2}} {
+		r := rand.New(rand.NewPCG(uint64(c.blocks), uint64(c.keys)))
+		inside, sum := 0, 0.0
+		for range trials {
+			ones := simulateSectors(r, c.blocks, c.keys, c.words, c.perWord)
+			e := plan.SectorKeys(uint64(c.blocks)*512, c.words, c.perWord, ones)
+			if e.Low <= float64(c.keys) && float64(c.keys) <= e.High {
+				inside++
+			}
+			sum += e.Value
+		}
+		if share := float64(inside) / trials; share < 0.92 || share > 0.98 {
+			t.Errorf("%+v: the true number is inside in %.3f of the cases, want 0.95", c, share)
+		}
+		if mean := sum / trials; math.Abs(mean/float64(c.keys)-1) > 0.004 {
+			t.Errorf("%+v: the estimate is %.1f in the mean", c, mean)
+		}
+	}
+	for _, c := range []struct {
+		ones uint64
+		want float64
+	}{{0, 0}, {512, math.Inf(1)}, {600, math.Inf(1)}} {
+		if e := plan.SectorKeys(512, 3, 2, c.ones); e.Value != c.want || e.Low > e.High || math.IsNaN(e.Low+e.High) {
+			t.Errorf("SectorKeys of %d ones in 512 is %v, want %v", c.ones, e, c.want)
+		}
+	}
+}
+
+// simulateSectors adds keys to blocks and returns the number of bits set.
+func simulateSectors(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
+	set := make([]bool, blocks*512)
+	places := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	for range keys {
+		block := r.IntN(blocks)
+		r.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		for _, word := range places[:words] {
+			for range perWord {
+				set[block*512+word*64+r.IntN(64)] = true
+			}
+		}
+	}
+	for _, s := range set {
+		if s {
+			ones++
+		}
+	}
+	return ones
+}

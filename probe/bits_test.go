@@ -1,0 +1,114 @@
+package probe
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// Bits by kernels, by the plain paths and by Locate are the same bits, for one
+// digest and for batches, sliced and whole.
+func TestBitsPathsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 40).Draw(t, "k")
+		log := rapid.SampledFrom([]uint8{0, WordLog}).Draw(t, "log")
+		sliced := rapid.Bool().Draw(t, "sliced")
+		m := Mapping{Groups: rapid.Uint64Range(1, 300).Draw(t, "groups"), Log: log}
+		if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
+			m = Mapping{Groups: batchFrom, Log: WordLog} // where batches ask for lines ahead
+			k = min(k, 4)
+		}
+		size := m.Groups << m.Log
+		if sliced {
+			size *= uint64(k)
+		}
+		fast, plain := newBits(t, size, m, k, sliced), newBits(t, size, m, k, sliced)
+		plain.kernels = false
+		located, err := cells.New(size, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "digests")
+		changed := make([]bool, len(ds))
+		fast.AddAll(changed, ds)
+		for i, d := range ds {
+			fresh := false
+			for _, at := range plain.Locate(nil, d) {
+				fresh = located.SetBit(at) || fresh
+			}
+			if got := plain.Add(d); got != fresh || changed[i] != fresh {
+				t.Fatalf("Add(%v) is %v, in a batch %v, want %v", d, got, changed[i], fresh)
+			}
+		}
+		if !slices.Equal(fast.words, located.Words) || !slices.Equal(plain.words, located.Words) {
+			t.Fatalf("the paths set other bits")
+		}
+		asked := append(rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "asked"), ds...)
+		answers := make([]bool, len(asked))
+		fast.HasAll(answers, asked)
+		for i, d := range asked {
+			want := !slices.ContainsFunc(plain.Locate(nil, d), func(at uint64) bool { return !located.Bit(at) })
+			if got := []bool{fast.Has(d), plain.Has(d), answers[i]}; slices.Contains(got, !want) {
+				t.Fatalf("Has(%v) by kernel, plain and in a batch is %v, want %v", d, got, want)
+			}
+		}
+	})
+}
+
+func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
+	a, err := cells.New(size, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBits(a, m, k, sliced)
+	return &b
+}
+
+// In slices, the cell of value i is in slice i.
+func TestSlices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 20).Draw(t, "k")
+		m := Mapping{Groups: rapid.Uint64Range(1, 100).Draw(t, "groups"), Log: rapid.SampledFrom([]uint8{0, WordLog}).Draw(t, "log")}
+		slice := m.Groups << m.Log
+		d := drawDigest(t)
+		got := newBits(t, slice*uint64(k), m, k, true).Locate(nil, d)
+		for i, at := range m.Append(nil, d, k) {
+			if want := uint64(i)*slice + at; got[i] != want {
+				t.Fatalf("value %d sets cell %d, want %d", i, got[i], want)
+			}
+		}
+	})
+}
+
+func TestZeroBits(t *testing.T) {
+	var b Bits
+	if b.Has(umbel.Digest{}) {
+		t.Error("the zero Bits has a digest")
+	}
+	if at := b.Locate(nil, umbel.Digest{}); at != nil {
+		t.Errorf("the zero Bits locates %d", at)
+	}
+	has := []bool{true}
+	if b.HasAll(has, []umbel.Digest{{}}); has[0] {
+		t.Error("the zero Bits has a digest of a batch")
+	}
+	for name, add := range map[string]func(){
+		"Add":          func() { b.Add(umbel.Digest{}) },
+		"AddAll":       func() { b.AddAll(nil, []umbel.Digest{{}}) },
+		"AddAtomic":    func() { b.AddAtomic(umbel.Digest{}) },
+		"AddAllAtomic": func() { b.AddAllAtomic([]umbel.Digest{{}}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s to the zero Bits doesn't panic", name)
+				}
+			}()
+			add()
+		}()
+	}
+}
