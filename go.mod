@@ -1,5 +1,4 @@
-// The library needs the hash libraries and nothing else; what tests need besides
-// them is listed apart.
+// The library needs the hash libraries and nothing else; rapid is for tests.
 module github.com/umbel-filters/umbel
 
 go 1.26

@@ -30,5 +30,5 @@ func ExampleFilter_Locate() {
 		log.Fatal(err)
 	}
 	fmt.Println(f.Locate(nil, f.Hasher().Key("alice")))
-	// Output:
+	// Output: [37 199 213 346]
 }

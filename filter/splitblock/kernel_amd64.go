@@ -10,7 +10,9 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// kernel_amd64.s is generated: see _gen. Under the race detector, which doesn't
+//go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
+
+// Under the race detector, which doesn't
 // see into assembly, the plain twins run. Has alongside AddAtomic is as sound as
 // with them: a load of a block may see some of its aligned words before an addition
 // and some after it, but each word whole, and all of them after AddAtomic returned.

@@ -1,7 +1,5 @@
-// Command _gen writes the kernels of package blocked for amd64 with AVX-512. In
-// this folder:
-//
-//	go run . -out ../kernel_amd64.s
+// Command _gen writes the kernels of package blocked for amd64 with AVX-512: go
+// generate ./filter/blocked.
 //
 // All kernels do the same with a key: H1 chooses a block of 64 bytes, the top six
 // bits of H2 a line of the guide, which makes of the rest of H2 two bits in each of

@@ -1,7 +1,5 @@
 // Command _gen writes the kernels of package splitblock for amd64: with AVX2, and
-// for one key with AVX-512VL as well. In this folder:
-//
-//	GOWORK=off go run . -out ../kernel_amd64.s
+// for one key with AVX-512VL as well: go generate ./filter/splitblock.
 //
 // All kernels do the same with a key: the high half of its hash chooses a block of
 // 32 bytes, the low half times eight salts gives a bit in each of its eight words.
