@@ -20,6 +20,8 @@ type decoder struct {
 	crc  uint32 // of them
 	left Limits // what may still be taken
 	buf  [255]byte
+	// plain holds a block on its way to words, where they can't be read in place.
+	plain []byte
 }
 
 // bufferBytes is small, so that most of a block goes from the source to its place.

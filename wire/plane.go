@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -112,8 +113,8 @@ func (d *decoder) words(words []uint64) error {
 	if b, ok := view(words); ok {
 		return d.read(b)
 	}
-	b := make([]byte, 8*len(words))
-	err := d.read(b)
-	getWords(words, b)
+	d.plain = slices.Grow(d.plain[:0], 8*len(words))[:8*len(words)]
+	err := d.read(d.plain)
+	getWords(words, d.plain)
 	return err
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// containers returns vectors that are about the container and no kind: their
+// kinds are nobody's. They are put together by hand here, so that they don't follow
+// from the code that they test.
+func containers() []file {
+	var files []file
+	for _, v := range goodContainers() {
+		s, err := wire.Parse(v.bytes, wire.DefaultLimits)
+		if err != nil {
+			panic("gen: " + v.name + ": " + err.Error())
+		}
+		files = append(files, file{
+			path: "container/" + v.name + ".txt",
+			header: []field{
+				{"comment", v.comment},
+				{"expect", "unknown-kind"},
+				{"kind", s.Kind},
+				{"form", v.form},
+				{"id", wire.Identify(s).String()},
+			},
+			body: hexLines(v.bytes),
+		})
+	}
+	for _, v := range badContainers() {
+		files = append(files, file{
+			path:   "container/" + v.name + ".txt",
+			header: []field{{"comment", v.comment}, {"expect", v.form}},
+			body:   hexLines(v.bytes),
+		})
+	}
+	return files
+}
+
+// boxed is a vector of a container. Its form is that of the header field, or what
+// to expect of one that is refused.
+type boxed struct {
+	name, form, comment string
+	bytes               []byte
+}
+
+const (
+	magic  = "\x89umbel\n\x01"
+	kind   = "\x09a.example"
+	seed   = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	hasher = "\x00" + seed
+	none   = "\x00"     // no params, no planes
+	one    = "\x01"     // one of them follows
+	alone  = "\x00\x00" // no parts
+	head   = kind + hasher + none
+	least  = head + none + alone // a state of nothing
+	raw    = "\x00"
+	empty  = "\x01"
+	full   = "\x02"
+)
+
+func u16(v uint16) string  { return string(binary.LittleEndian.AppendUint16(nil, v)) }
+func u64(v uint64) string  { return string(binary.LittleEndian.AppendUint64(nil, v)) }
+func ones(n int) string    { return strings.Repeat("\xff", n) }
+func zeros(n int) string   { return strings.Repeat("\x00", n) }
+func bits(n uint64) string { return "\x01" + u64(n) } // the head of a plane of bits
+
+// sealed returns magic, fields and the checksum of both.
+func sealed(fields ...string) []byte { return sum([]byte(magic + strings.Join(fields, ""))) }
+
+func sum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func goodContainers() []boxed {
+	const small = "written"
+	blocks := bits(3<<19-3) + empty + full
+	return []boxed{
+		{"least", small, "a state without params, planes and parts", sealed(least)},
+		{"params", small, "a whole number, the largest one, a float, negative zero, the smallest float", sealed(kind, hasher, "\x05",
+			"\x01k", none, u64(7), "\x03max", none, ones(8), "\x04rate", one, u64(0x3f847ae147ae147b),
+			"\x08neg-zero", one, u64(1<<63), "\x04tiny", one, u64(1), none, alone)},
+		{"seed", small, "a seed of 16 bytes", sealed(kind, "\x01", "0123456789abcdef", none, none, alone)},
+		{"widths", small, "a plane of three cells for each width: 1, 2, 4, 8, 16, 32, 64", sealed(head, "\x07",
+			"\x01", u64(3), raw, u64(0b101), "\x02", u64(3), raw, u64(0b100111), "\x04", u64(3), raw, u64(0xa5f),
+			"\x08", u64(3), raw, u64(0x010203), "\x10", u64(3), raw, u64(0x000100020003), "\x20", u64(3), raw, u64(1<<32|2), u64(3),
+			"\x40", u64(3), raw, u64(1), u64(2), u64(3), alone)},
+		{"no-cells", small, "a plane of no cells has no blocks", sealed(head, one, bits(0), alone)},
+		{"empty", small, "100 cells, all zero", sealed(head, one, bits(100), empty, alone)},
+		{"full", small, "100 cells, all ones: the 28 bits beyond the last stay zero", sealed(head, one, bits(100), full, alone)},
+		{"full-canonical", "canonical", "the state of full.txt, and its ID, in canonical form", sealed(head, one, bits(100), raw, ones(12), "\x0f", zeros(3), alone)},
+		{"empty-raw", "canonical", "the state of empty.txt, and its ID, in canonical form", sealed(head, one, bits(100), raw, zeros(16), alone)},
+		{"blocks", small, "three blocks of 64 KiB, the last 3 bits short: empty, full, full", sealed(head, one, blocks, full, alone)},
+		{"blocks-short", small, "a block of 64 KiB that is full, and one of a single word", sealed(head, one, bits(1<<19+64), full, raw, u64(0xfedcba9876543210), alone)},
+		{"parts", small, "parts in parts, four states deep", sealed(head, none, u16(2), least, head, none, u16(1), head, none, u16(1), least)},
+	}
+}
+
+func badContainers() []boxed {
+	const corrupt, limit = "corrupt", "limit"
+	good := sealed(head, one, bits(64), raw, u64(0xfedcba9876543210), alone)
+	damaged := func(i int, mask byte) []byte {
+		b := append([]byte(nil), good...)
+		b[i] ^= mask
+		return b
+	}
+	resealed := func(i int, c byte) []byte {
+		b := append([]byte(nil), good[:len(good)-4]...)
+		b[i] = c
+		return sum(b)
+	}
+	number := func(name, kind string, v uint64) string { return string(rune(len(name))) + name + kind + u64(v) }
+	deep := strings.Repeat(head+none+u16(1), umbel.MaxDepth) + least
+	return []boxed{
+		{"magic", corrupt, "the first byte isn't that of a container", resealed(0, 0x88)},
+		{"version-0", corrupt, "version 0", resealed(7, 0)},
+		{"version-2", corrupt, "version 2", resealed(7, 2)},
+		{"checksum", corrupt, "one bit of the checksum is wrong", damaged(len(good)-1, 0x80)},
+		{"bit-flip", corrupt, "one bit of a word is wrong", damaged(len(good)-10, 1)},
+		{"truncated", corrupt, "the last byte is missing", good[:len(good)-1]},
+		{"truncated-block", corrupt, "a block ends early, and the checksum fits", sealed(head, one, bits(128), raw, zeros(8))},
+		{"trailing", corrupt, "a byte follows", append(append([]byte(nil), good...), 0)},
+		{"kind-none", corrupt, "a kind without a name", sealed("\x00", hasher, none, none, alone)},
+		{"kind-long", corrupt, "a kind of 65 characters", sealed("\x41", strings.Repeat("a", 65), hasher, none, none, alone)},
+		{"kind-capital", corrupt, "a kind with a capital letter", sealed("\x01A", hasher, none, none, alone)},
+		{"hash-unknown", corrupt, "hash algorithm 6", sealed(kind, "\x06", seed, none, none, alone)},
+		{"seed-not-taken", corrupt, "MD5 with a seed", sealed(kind, "\x04\x01", seed[1:], none, none, alone)},
+		{"seed-long", corrupt, "XXH3-128 with a byte of the seed's second half set", sealed(kind, "\x00", seed[:8], "\x01", seed[:7], none, none, alone)},
+		{"param-type", corrupt, "a parameter of type 2", sealed(kind, hasher, one, number("k", "\x02", 7), none, alone)},
+		{"param-nan", corrupt, "a parameter that is no number", sealed(kind, hasher, one, number("k", "\x01", 0x7ff8<<48), none, alone)},
+		{"param-infinite", corrupt, "a parameter that is infinite", sealed(kind, hasher, one, number("k", "\x01", 0xfff0<<48), none, alone)},
+		{"param-name", corrupt, "a parameter whose name has an underscore", sealed(kind, hasher, one, number("a_b", "\x00", 7), none, alone)},
+		{"param-twice", corrupt, "two parameters of one name", sealed(kind, hasher, "\x02", number("k", "\x00", 7), number("k", "\x00", 8), none, alone)},
+		{"width-0", corrupt, "a plane of cells without bits", sealed(head, one, "\x00", u64(0), alone)},
+		{"width-3", corrupt, "a plane of cells of 3 bits", sealed(head, one, "\x03", u64(0), alone)},
+		{"width-128", corrupt, "a plane of cells of 128 bits", sealed(head, one, "\x80", u64(0), alone)},
+		{"cells-too-many", corrupt, "more than 2^56 bytes of cells", sealed(head, one, "\x40", ones(8), alone)},
+		{"bits-beyond", corrupt, "a bit is set behind the last of 63 cells", sealed(head, one, bits(63), raw, u64(1<<63), alone)},
+		{"coding-unknown", corrupt, "a block in a coding that version 1 doesn't know", sealed(head, one, bits(64), "\xff", alone)},
+		{"too-deep", corrupt, "five states deep", sealed(deep)},
+		{"parts-missing", corrupt, "of two parts one is there", sealed(head, none, u16(2), least)},
+		{"plane-1-tib", limit, "a plane said to have 2^43 cells, 1 TiB", sealed(head, one, bits(1<<43), raw, zeros(64), alone)},
+		{"planes-1-gib", limit, "a plane of 64 KiB and one of 1 GiB, both empty", sealed(head, "\x02",
+			bits(1<<19), empty, bits(1<<33), strings.Repeat(empty, 1<<14), alone)},
+	}
+}

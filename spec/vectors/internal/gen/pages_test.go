@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The example of container.md is the filter that it says it is.
+func TestContainerExample(t *testing.T) {
+	_, example, _ := strings.Cut(page(t, "container.md"), "## Example\n")
+	_, example, _ = strings.Cut(example, "```\n")
+	example, _, _ = strings.Cut(example, "```")
+	var got []byte
+	for line := range strings.Lines(example) {
+		for _, word := range strings.Fields(line) {
+			b, err := hex.DecodeString(word)
+			if err != nil || len(b) != 1 {
+				break // what follows explains
+			}
+			got = append(got, b...)
+		}
+	}
+	f, err := bloom.New(bloom.Shape{M: 100, K: 3, Hasher: umbel.Hasher{Alg: umbel.MD5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := f.MarshalBinary()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the page has\n%swant\n%s%v", hexLines(got), hexLines(want), err)
+	}
+}
+
+// The table of hashing.md holds the digests that hashers make.
+func TestHashingTable(t *testing.T) {
+	text := page(t, "hashing.md")
+	for _, a := range algorithms {
+		d := umbel.Hasher{Alg: a.alg}.Key("abc")
+		if row := fmt.Sprintf("| %v | %016x | %016x |\n", a.alg, d.H1, d.H2); !strings.Contains(text, row) {
+			t.Errorf("no row %s", row)
+		}
+	}
+}
+
+// Every kind has its section in kinds.md.
+func TestKindsPage(t *testing.T) {
+	text := page(t, "kinds.md")
+	for _, v := range filter.All {
+		if !strings.Contains(text, "\n## "+v.Kind+"\n") {
+			t.Errorf("no section %s", v.Kind)
+		}
+	}
+}

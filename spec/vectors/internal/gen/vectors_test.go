@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// root is spec/vectors.
+const root = "../.."
+
+// What is on disk is what the code generates, no more and no less.
+func TestGenerated(t *testing.T) {
+	files, err := all()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]byte{}
+	for _, f := range files {
+		if want[f.path] != nil {
+			t.Errorf("%s is generated twice", f.path)
+		}
+		want[f.path] = f.bytes()
+	}
+	for _, f := range onDisk(t) {
+		if !bytes.Equal(f.bytes(), want[f.path]) {
+			t.Errorf("%s differs from what is generated: run go generate ./spec/... and see whether a promise was broken", f.path)
+		}
+		delete(want, f.path)
+	}
+	for path := range want {
+		t.Errorf("%s is missing: run go generate ./spec/...", path)
+	}
+}
+
+// onDisk returns all vectors there are.
+func onDisk(t *testing.T) []file {
+	t.Helper()
+	var files []file
+	for _, folder := range folders {
+		err := fs.WalkDir(os.DirFS(root), folder, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				return err
+			}
+			f, err := parse(path, b)
+			files = append(files, f)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// inFolder returns the vectors of a folder.
+func inFolder(t *testing.T, folder string) []file {
+	t.Helper()
+	files := slices.DeleteFunc(onDisk(t), func(f file) bool { return !strings.HasPrefix(f.path, folder+"/") })
+	if len(files) == 0 {
+		t.Fatalf("no vectors in %s", folder)
+	}
+	return files
+}
+
+var sentinels = map[string]error{
+	"ok":           nil,
+	"corrupt":      umbel.ErrCorrupt,
+	"limit":        umbel.ErrLimit,
+	"unknown-kind": umbel.ErrKind,
+}
+
+// Every container is taken or refused as it says, and what is taken is written
+// again as it was.
+func TestContainers(t *testing.T) {
+	for _, f := range append(inFolder(t, "container"), inFolder(t, "kinds")...) {
+		t.Run(f.path, func(t *testing.T) {
+			b, err := f.container()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, known := sentinels[f.value("expect")]
+			if !known {
+				t.Fatalf("expect: %q", f.value("expect"))
+			}
+			s, err := wire.Parse(b, wire.DefaultLimits)
+			if _, readErr := wire.Read(bytes.NewBuffer(b), wire.DefaultLimits); (err == nil) != (readErr == nil) {
+				t.Errorf("Parse: %v, Read: %v", err, readErr)
+			}
+			if err == nil {
+				checkForm(t, f, b, s)
+				var opened umbel.Filter
+				if opened, err = filter.All.Open(s); err == nil {
+					checkKeys(t, f, opened)
+				}
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			if strings.HasPrefix(f.path, "container/") && f.value("form") == "" && s.Kind != "" {
+				t.Error("the container is to be refused, not the state")
+			}
+		})
+	}
+}
+
+// checkForm checks that writing s again gives b, or the same ID.
+func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
+	t.Helper()
+	if f.value("form") == "" {
+		return
+	}
+	again, err := wire.Append(nil, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written := f.value("form") == "written"; written != bytes.Equal(again, b) {
+		t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
+	}
+	if f.value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
+		t.Errorf("%d bytes in canonical form, Size says %d", len(b), wire.Size(s))
+	}
+	if got := wire.Identify(s).String(); got != f.value("id") {
+		t.Errorf("ID %s, want %s", got, f.value("id"))
+	}
+	if s.Kind != f.value("kind") {
+		t.Errorf("kind %s, want %s", s.Kind, f.value("kind"))
+	}
+}
+
+func checkKeys(t *testing.T, f file, opened umbel.Filter) {
+	t.Helper()
+	h := opened.State().Hasher
+	for name, want := range map[string]bool{"key": true, "absent": false} {
+		keys := f.values(name)
+		if len(keys) == 0 {
+			t.Errorf("no %s", name)
+		}
+		for _, k := range keys {
+			key, err := hex.DecodeString(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := opened.Has(h.Bytes(key)); got != want {
+				t.Errorf("%s %s: Has is %v", name, k, got)
+			}
+		}
+	}
+}
+
+// The reader in Python knows the pages of spec and none of our code.
+func TestForeignReader(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 to run reader.py with")
+	}
+	out, err := exec.Command(python, filepath.Join(root, "reader.py"), root).CombinedOutput()
+	if err != nil {
+		t.Errorf("reader.py: %v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
