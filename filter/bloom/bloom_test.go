@@ -31,6 +31,8 @@ var (
 
 func TestVariant(t *testing.T) { filtertest.Run(t, bloom.Variant) }
 
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, bloom.Variant) }
+
 func mustNew(t testing.TB, s bloom.Shape) *bloom.Filter {
 	t.Helper()
 	f, err := bloom.New(s)

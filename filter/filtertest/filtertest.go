@@ -2,6 +2,7 @@
 // those of this module and those made elsewhere:
 //
 //	func TestVariant(t *testing.T) { filtertest.Run(t, mine.Variant) }
+//	func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, mine.Variant) }
 //
 // It holds a kind to the promises of package umbel: no false negatives, rates as
 // planned, folds that equal what is built small, states that survive the container,

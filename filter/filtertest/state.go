@@ -92,13 +92,18 @@ func containerDamaged(t tb, v umbel.Variant) {
 		bad[i/8] ^= 1 << (i % 8)
 		refused(bad, "a container with a flip of bit", i)
 
-		body := bad[:len(bad)-4]
-		binary.LittleEndian.PutUint32(bad[len(bad)-4:], crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+		mend(bad)
 		s, err := wire.Parse(bad, wire.Limits{Bytes: 1 << 20})
 		if err == nil {
 			survive(t, v, s, "a container with a flip and a mended checksum")
 		}
 	}
+}
+
+// mend sets the checksum that ends a container to the one it has to be.
+func mend(b []byte) {
+	body, sum := b[:len(b)-4], b[len(b)-4:]
+	binary.LittleEndian.PutUint32(sum, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func open(v umbel.Variant, b []byte) (umbel.Filter, error) {

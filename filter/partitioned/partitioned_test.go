@@ -32,6 +32,8 @@ var (
 
 func TestVariant(t *testing.T) { filtertest.Run(t, partitioned.Variant) }
 
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, partitioned.Variant) }
+
 func mustNew(t testing.TB, s partitioned.Shape) *partitioned.Filter {
 	t.Helper()
 	f, err := partitioned.New(s)

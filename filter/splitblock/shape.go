@@ -24,8 +24,8 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the smallest shape that meets the goal; a size in bytes is rounded
-// up to whole blocks of 32. The error wraps umbel.ErrGoal.
+// Plan returns the smallest shape that meets the goal, rounded up by less than 1 %
+// to one that folds well (plan.Foldable), or the largest that fits into its bytes. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err

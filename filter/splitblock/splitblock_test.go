@@ -286,8 +286,8 @@ func TestShapes(t *testing.T) {
 	if perKey := float64(s.M) / 1e6; err != nil || perKey < 10.4 || perKey > 10.6 || s.Hasher != ParquetHasher {
 		t.Errorf("%v, %v, want about 10.5 bits per key", s, err)
 	}
-	if s, err = Plan(umbel.Goal{Keys: 100, Bytes: 33}); err != nil || s.M != 512 {
-		t.Errorf("33 bytes: %v, %v, want two blocks", s, err)
+	if s, err = Plan(umbel.Goal{Keys: 100, Bytes: 65}); err != nil || s.M != 512 {
+		t.Errorf("65 bytes: %v, %v, want two blocks", s, err)
 	}
 }
 

@@ -107,7 +107,7 @@ func within(path string) func(module string) bool {
 	return func(module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 }
 
-// stale returns what the rules name and the repository hasn't.
+// stale returns what the rules name and the repository hasn't, or name twice.
 func stale(packs []pack) []string {
 	have := make(map[string]bool)
 	for _, p := range packs {
@@ -115,11 +115,16 @@ func stale(packs []pack) []string {
 		have[p.module+"/..."] = true
 	}
 	var problems []string
+	listed := make(map[string]bool)
 	for _, f := range floors {
 		for _, path := range f.packages {
-			if !have[path] {
+			switch {
+			case !have[path]:
 				problems = append(problems, fmt.Sprintf("floor %v lists %s, which isn't there: take it out of internal/arch/floors_test.go", f.number, path))
+			case listed[path]:
+				problems = append(problems, fmt.Sprintf("floor %v lists %s, which is listed before: take it out of internal/arch/floors_test.go", f.number, path))
 			}
+			listed[path] = true
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(mayStartGoroutines)) {

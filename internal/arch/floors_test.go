@@ -24,7 +24,7 @@ var floors = []floor{
 		"filter/internal/design", "filter/internal/plane",
 	}},
 	{3, "simple kinds", []string{
-		"filter/blocked", "filter/blocked", "filter/bloom", "filter/partitioned", "filter/splitblock",
+		"filter/blocked", "filter/bloom", "filter/partitioned", "filter/splitblock",
 	}},
 	{5, "the list of kinds, and their suite", []string{
 		"filter", "filter/filtertest",

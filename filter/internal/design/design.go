@@ -30,7 +30,8 @@ type Sizing struct {
 // Solve returns m and k for a goal, and the number of keys that the filter is then
 // planned for. Those of m and k that aren't zero are given and kept; m is rounded
 // up to a size there is, and, where it isn't given, to one that folds well
-// (plan.Foldable, less than 1 % more). Errors wrap umbel.ErrGoal.
+// (plan.Foldable, less than 1 % more). It is at most what Bytes allows. Errors wrap
+// umbel.ErrGoal.
 //
 // Where a size, a k, keys and a rate are all given, they must agree: the rate at
 // that many keys must be at most the one wanted.
@@ -60,12 +61,27 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}
-	m = z.Round(m, k)
-	if !given {
-		unit := z.Unit(m, k)
-		m = z.Round(plan.Foldable(m/unit)*unit, k)
+	if m, err = z.fit(g, m, k, given); err != nil {
+		return 0, 0, 0, err
 	}
 	return z.agree(g, m, k)
+}
+
+// fit rounds m to a size there is: up, to one that folds well unless it is given,
+// but not beyond the bytes of the goal.
+func (z Sizing) fit(g umbel.Goal, m uint64, k int, given bool) (uint64, error) {
+	m = z.Round(m, k)
+	unit := z.Unit(m, k)
+	if !given {
+		return z.Round(plan.Foldable(m/unit)*unit, k), nil
+	}
+	if g.Bytes == 0 || m <= g.Bytes*8/z.Width {
+		return m, nil
+	}
+	if m <= unit {
+		return 0, fmt.Errorf("%d bytes are too few: the smallest filter takes %d: %w", g.Bytes, (m*z.Width+7)/8, umbel.ErrGoal)
+	}
+	return m - unit, nil // Round added less than a unit
 }
 
 // check returns an error unless goal, m and k are in range and determine a filter.

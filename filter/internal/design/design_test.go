@@ -41,6 +41,7 @@ func TestSolve(t *testing.T) {
 		"keys and rate":           {goal: umbel.Goal{Keys: 1e6, FPRate: 0.01}, want: [3]uint64{64 * 150360, 7, 1e6}},
 		"keys, rate and k":        {goal: umbel.Goal{Keys: 1000, FPRate: 0.02}, k: 2, want: [3]uint64{64 * 205, 2, 1000}},
 		"keys and bytes":          {goal: umbel.Goal{Keys: 1000, Bytes: 1000}, want: [3]uint64{8000, 6, 1000}},
+		"bytes are the most":      {goal: umbel.Goal{Keys: 1000, Bytes: 1001}, want: [3]uint64{8000, 6, 1000}},
 		"rate and bytes":          {goal: umbel.Goal{FPRate: 0.02, Bytes: 1000}, want: [3]uint64{8000, 6, 981}},
 		"m and k":                 {m: 6400, k: 3, want: [3]uint64{6400, 3, 1478}},
 		"m and keys":              {goal: umbel.Goal{Keys: 1000}, m: 6400, want: [3]uint64{6400, 4, 1000}},
