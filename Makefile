@@ -2,7 +2,7 @@
 # pass. `.ci/run` runs it and the rest of the checks.
 
 MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
-TOOL    = go tool -modfile=$(CURDIR)/tools/go.mod
+TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod
 
 # Packages whose filters take additions alongside questions.
 RACE = . ./cells ./probe ./wire ./filter/...

@@ -45,16 +45,15 @@ func (h Hasher) String() string {
 
 // Bytes returns the digest of key. It doesn't keep key.
 func (h Hasher) Bytes(key []byte) Digest {
-	if h.Alg != XXH3 {
-		return h.other(key)
+	switch {
+	case h.Seed.Lo != 0:
+	case h.Alg == XXH3:
+		u := xxh3.Hash128(key)
+		return Digest{u.Lo, u.Hi}
+	case h.Alg == XXH64:
+		return Widen(xxhash.Sum64(key))
 	}
-	var u xxh3.Uint128
-	if h.Seed.Lo == 0 {
-		u = xxh3.Hash128(key)
-	} else {
-		u = xxh3.Hash128Seed(key, h.Seed.Lo)
-	}
-	return Digest{u.Lo, u.Hi}
+	return h.other(key)
 }
 
 // Key returns the digest of key: the same as Bytes([]byte(key)), without a
@@ -63,22 +62,20 @@ func (h Hasher) Key(key string) Digest {
 	return h.Bytes(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
+// other is Bytes for all hashers but the two most in use.
 func (h Hasher) other(key []byte) Digest {
 	switch h.Alg {
+	case XXH3:
+		u := xxh3.Hash128Seed(key, h.Seed.Lo)
+		return Digest{u.Lo, u.Hi}
 	case SipHash:
 		a, b := siphash.Hash128(h.Seed.Lo, h.Seed.Hi, key)
 		return Digest{a, b}
 	case XXH64:
-		var x uint64
-		if h.Seed.Lo == 0 {
-			x = xxhash.Sum64(key)
-		} else {
-			var d xxhash.Digest
-			d.ResetWithSeed(h.Seed.Lo)
-			d.Write(key)
-			x = d.Sum64()
-		}
-		return Widen(x)
+		var d xxhash.Digest
+		d.ResetWithSeed(h.Seed.Lo)
+		d.Write(key)
+		return Widen(d.Sum64())
 	case Murmur64A:
 		a := murmur64A(key, murmurSeed)
 		return Digest{a, murmur64A(key, a)}

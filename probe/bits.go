@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"unsafe"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 )
@@ -27,6 +29,14 @@ type table struct {
 	first  *uint64
 	groups uint64 // words a value chooses from
 	stride uint64 // bytes from one slice to the next
+	step1  uint64 // the constants of that name
+	step2  uint64
+}
+
+// from returns the table of the slices from slice i on.
+func (t table) from(i uint64) table {
+	t.first = (*uint64)(unsafe.Add(unsafe.Pointer(t.first), i*t.stride))
+	return t
 }
 
 // NewBits returns a as Bits. The mapping's cells must be those of a, or of each of
@@ -37,16 +47,16 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 		b.stride = m.Groups << m.Log
 	}
 	if b.kernels {
-		b.table = table{&a.Words[0], m.Groups, b.stride / 8}
+		b.table = table{&a.Words[0], m.Groups, b.stride / 8, step1, step2}
 	}
 	return b
 }
 
-// Has reports whether all bits of d are set. It looks at all of them before it
-// decides, so that the loads overlap and the only branch is the last.
+// Has reports whether all bits of d are set. It looks at the first few together, so
+// that the loads overlap, and then at the others.
 func (b *Bits) Has(d umbel.Digest) bool {
 	if b.kernels {
-		return hasBits(&b.table, d.H1, d.H2, b.k) != 0
+		return hasBits(&b.table, d.H1, d.H2, b.k)
 	}
 	return b.hasPlain(d)
 }
@@ -54,7 +64,7 @@ func (b *Bits) Has(d umbel.Digest) bool {
 // Add sets all bits of d and reports whether one was zero.
 func (b *Bits) Add(d umbel.Digest) bool {
 	if b.kernels {
-		return addBits(&b.table, d.H1, d.H2, b.k) < b.k
+		return addBits(&b.table, d.H1, d.H2, b.k)
 	}
 	return b.addPlain(d)
 }

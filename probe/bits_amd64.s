@@ -4,200 +4,364 @@
 
 #include "textflag.h"
 
-// func hasBits(t *uintptr, h1 uint64, h2 uint64, k uint64) uint64
+// func hasBits(t *uintptr, h1 uint64, h2 uint64, k uint64) bool
 // Requires: BMI2
-TEXT ·hasBits(SB), NOSPLIT, $0-40
+TEXT ·hasBits(SB), NOSPLIT, $0-33
 	MOVQ  t+0(FP), AX
-	MOVQ  (AX), BX
-	MOVQ  8(AX), SI
 	MOVQ  16(AX), DI
-	MOVQ  $0x9e3779b97f4a7c15, AX
-	MOVQ  $0xd6e8feb86659fd93, CX
-	MOVQ  h1+8(FP), R8
-	MOVQ  h2+16(FP), R9
-	MOVQ  k+24(FP), R10
-	MOVL  $0x00000001, R11
-	CMPQ  R10, $0x03
+	MOVQ  h1+8(FP), CX
+	MOVQ  h2+16(FP), BX
+	MOVQ  (AX), SI
+	MOVQ  k+24(FP), R8
+	MOVL  $0x00000001, R9
+	CMPQ  R8, $0x03
 	JB    rest
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
-	TESTL $0x00000001, R11
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
+	TESTL $0x00000001, R9
 	JZ    done
-	SUBQ  $0x03, R10
+	SUBQ  $0x03, R8
 
 rest:
-	TESTL $0x00000001, R10
+	TESTL $0x00000001, R8
 	JZ    even
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
 
 even:
-	SHRQ $0x01, R10
+	SHRQ $0x01, R8
 	JZ   done
 
 loop:
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	SHRXQ R12, (BX)(R13*8), R12
-	ANDQ  R12, R11
-	ADDQ  DI, BX
-	DECQ  R10
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R11*8), DX
+	ANDQ  DX, R9
+	ADDQ  DI, SI
+	DECQ  R8
 	JNZ   loop
 
 done:
-	MOVQ R11, ret+32(FP)
+	ANDL $0x01, R9
+	MOVB R9, ret+32(FP)
 	RET
 
-// func addBits(t *uintptr, h1 uint64, h2 uint64, k uint64) uint64
+// func addBits(t *uintptr, h1 uint64, h2 uint64, k uint64) bool
 // Requires: BMI2
-TEXT ·addBits(SB), NOSPLIT, $0-40
+TEXT ·addBits(SB), NOSPLIT, $0-33
 	MOVQ  t+0(FP), AX
-	MOVQ  (AX), BX
-	MOVQ  8(AX), SI
 	MOVQ  16(AX), DI
-	MOVQ  $0x9e3779b97f4a7c15, AX
-	MOVQ  $0xd6e8feb86659fd93, CX
-	MOVQ  h1+8(FP), R8
-	MOVQ  h2+16(FP), R9
-	MOVQ  k+24(FP), R10
-	XORL  R11, R11
-	TESTL $0x00000001, R10
+	MOVQ  h1+8(FP), CX
+	MOVQ  h2+16(FP), BX
+	MOVQ  (AX), SI
+	MOVQ  k+24(FP), R8
+	MOVL  $0x00000001, R9
+	TESTL $0x00000001, R8
 	JZ    even
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	MOVQ  (BX)(R13*8), DX
-	BTSQ  R12, DX
-	ADCQ  $0x00, R11
-	MOVQ  DX, (BX)(R13*8)
-	ADDQ  DI, BX
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	MOVQ  (SI)(R11*8), R10
+	SHRXQ DX, R10, R12
+	BTSQ  DX, R10
+	ANDQ  R12, R9
+	MOVQ  R10, (SI)(R11*8)
+	ADDQ  DI, SI
 
 even:
-	SHRQ $0x01, R10
+	SHRQ $0x01, R8
 	JZ   done
 
 loop:
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	MOVQ  (BX)(R13*8), DX
-	BTSQ  R12, DX
-	ADCQ  $0x00, R11
-	MOVQ  DX, (BX)(R13*8)
-	ADDQ  DI, BX
-	MOVQ  R8, DX
-	MULXQ R9, R12, DX
-	XORQ  DX, R12
-	MOVQ  R12, DX
-	MULXQ SI, DX, R13
-	ADDQ  AX, R8
-	ADDQ  CX, R9
-	MOVQ  (BX)(R13*8), DX
-	BTSQ  R12, DX
-	ADCQ  $0x00, R11
-	MOVQ  DX, (BX)(R13*8)
-	ADDQ  DI, BX
-	DECQ  R10
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	MOVQ  (SI)(R11*8), R10
+	SHRXQ DX, R10, R12
+	BTSQ  DX, R10
+	ANDQ  R12, R9
+	MOVQ  R10, (SI)(R11*8)
+	ADDQ  DI, SI
+	MOVQ  CX, DX
+	MULXQ BX, R10, DX
+	XORQ  R10, DX
+	MULXQ 8(AX), R10, R11
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	MOVQ  (SI)(R11*8), R10
+	SHRXQ DX, R10, R12
+	BTSQ  DX, R10
+	ANDQ  R12, R9
+	MOVQ  R10, (SI)(R11*8)
+	ADDQ  DI, SI
+	DECQ  R8
 	JNZ   loop
 
 done:
-	MOVQ R11, ret+32(FP)
+	XORL $0x01, R9
+	ANDL $0x01, R9
+	MOVB R9, ret+32(FP)
 	RET
 
-// func prefetchBits(t *uintptr, ds *uint64, count int, from *uint64, k uint64)
+// func prefetchBits(t *uintptr, ds *uint64, count int, k uint64)
 // Requires: BMI2, MMX+
-TEXT ·prefetchBits(SB), NOSPLIT, $0-40
+TEXT ·prefetchBits(SB), NOSPLIT, $0-32
 	MOVQ t+0(FP), AX
-	MOVQ (AX), BX
-	MOVQ 8(AX), SI
 	MOVQ 16(AX), DI
-	MOVQ $0x9e3779b97f4a7c15, AX
-	MOVQ $0xd6e8feb86659fd93, CX
-	MOVQ from+24(FP), R8
-	ADDQ (R8), BX
-	MOVQ ds+8(FP), R9
-	MOVQ count+16(FP), R10
+	MOVQ ds+8(FP), R8
+	MOVQ count+16(FP), R9
 
 key:
-	MOVQ (R9), R11
-	MOVQ 8(R9), R12
-	ADDQ 8(R8), R11
-	ADDQ 16(R8), R12
-	MOVQ BX, R13
-	MOVQ k+32(FP), R14
+	MOVQ (R8), CX
+	MOVQ 8(R8), BX
+	MOVQ (AX), SI
+	MOVQ k+24(FP), R10
 
 loop:
-	MOVQ       R11, DX
-	MULXQ      R12, R15, DX
-	XORQ       DX, R15
-	MOVQ       R15, DX
-	MULXQ      SI, DX, R15
-	ADDQ       AX, R11
-	ADDQ       CX, R12
-	PREFETCHT0 (R13)(R15*8)
-	ADDQ       DI, R13
-	DECQ       R14
-	JNZ        loop
-	ADDQ       $0x10, R9
+	MOVQ       CX, DX
+	MULXQ      BX, R11, DX
+	XORQ       R11, DX
+	MULXQ      8(AX), R11, DX
+	ADDQ       24(AX), CX
+	ADDQ       32(AX), BX
+	PREFETCHT1 (SI)(DX*8)
+	ADDQ       DI, SI
 	DECQ       R10
+	JNZ        loop
+	ADDQ       $0x10, R8
+	DECQ       R9
 	JNZ        key
+	RET
+
+// func hasMany(t *uintptr, ds *uint64, far int, near int, k uint64, dst *bool)
+// Requires: BMI2, MMX+
+TEXT ·hasMany(SB), NOSPLIT, $0-48
+	MOVQ  t+0(FP), AX
+	MOVQ  16(AX), DI
+	MOVQ  ds+8(FP), R8
+	MOVQ  dst+40(FP), R9
+	MOVQ  far+16(FP), R10
+	TESTQ R10, R10
+	JZ    far_done
+
+far:
+	MOVQ 512(R8), CX
+	MOVQ 520(R8), BX
+	MOVQ (AX), SI
+	MOVQ k+32(FP), R11
+
+far_ask:
+	MOVQ       CX, DX
+	MULXQ      BX, R12, DX
+	XORQ       R12, DX
+	MULXQ      8(AX), R12, DX
+	ADDQ       24(AX), CX
+	ADDQ       32(AX), BX
+	PREFETCHT1 (SI)(DX*8)
+	ADDQ       DI, SI
+	DECQ       R11
+	JNZ        far_ask
+	MOVQ       (R8), CX
+	MOVQ       8(R8), BX
+	MOVQ       (AX), SI
+	MOVQ       k+32(FP), R11
+	MOVL       $0x00000001, R12
+
+far_bits:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ 8(AX), R13, R14
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R14*8), DX
+	ANDQ  DX, R12
+	ADDQ  DI, SI
+	DECQ  R11
+	JNZ   far_bits
+	ANDL  $0x01, R12
+	MOVB  R12, (R9)
+	ADDQ  $0x10, R8
+	INCQ  R9
+	DECQ  R10
+	JNZ   far
+
+far_done:
+	MOVQ  near+24(FP), R10
+	TESTQ R10, R10
+	JZ    near_done
+
+near:
+	MOVQ (R8), CX
+	MOVQ 8(R8), BX
+	MOVQ (AX), SI
+	MOVQ k+32(FP), R11
+	MOVL $0x00000001, R12
+
+near_bits:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ 8(AX), R13, R14
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	SHRXQ DX, (SI)(R14*8), DX
+	ANDQ  DX, R12
+	ADDQ  DI, SI
+	DECQ  R11
+	JNZ   near_bits
+	ANDL  $0x01, R12
+	MOVB  R12, (R9)
+	ADDQ  $0x10, R8
+	INCQ  R9
+	DECQ  R10
+	JNZ   near
+
+near_done:
+	RET
+
+// func addMany(t *uintptr, ds *uint64, far int, near int, k uint64, dst *bool)
+// Requires: BMI2, MMX+
+TEXT ·addMany(SB), NOSPLIT, $0-48
+	MOVQ  t+0(FP), AX
+	MOVQ  16(AX), DI
+	MOVQ  ds+8(FP), R8
+	MOVQ  dst+40(FP), R9
+	MOVQ  far+16(FP), R10
+	TESTQ R10, R10
+	JZ    far_done
+
+far:
+	MOVQ 512(R8), CX
+	MOVQ 520(R8), BX
+	MOVQ (AX), SI
+	MOVQ k+32(FP), R11
+
+far_ask:
+	MOVQ       CX, DX
+	MULXQ      BX, R12, DX
+	XORQ       R12, DX
+	MULXQ      8(AX), R12, DX
+	ADDQ       24(AX), CX
+	ADDQ       32(AX), BX
+	PREFETCHT1 (SI)(DX*8)
+	ADDQ       DI, SI
+	DECQ       R11
+	JNZ        far_ask
+	MOVQ       (R8), CX
+	MOVQ       8(R8), BX
+	MOVQ       (AX), SI
+	MOVQ       k+32(FP), R11
+	MOVL       $0x00000001, R12
+
+far_bits:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ 8(AX), R13, R14
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	MOVQ  (SI)(R14*8), R13
+	SHRXQ DX, R13, R15
+	BTSQ  DX, R13
+	ANDQ  R15, R12
+	MOVQ  R13, (SI)(R14*8)
+	ADDQ  DI, SI
+	DECQ  R11
+	JNZ   far_bits
+	XORL  $0x01, R12
+	ANDL  $0x01, R12
+	MOVB  R12, (R9)
+	ADDQ  $0x10, R8
+	INCQ  R9
+	DECQ  R10
+	JNZ   far
+
+far_done:
+	MOVQ  near+24(FP), R10
+	TESTQ R10, R10
+	JZ    near_done
+
+near:
+	MOVQ (R8), CX
+	MOVQ 8(R8), BX
+	MOVQ (AX), SI
+	MOVQ k+32(FP), R11
+	MOVL $0x00000001, R12
+
+near_bits:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ 8(AX), R13, R14
+	ADDQ  24(AX), CX
+	ADDQ  32(AX), BX
+	MOVQ  (SI)(R14*8), R13
+	SHRXQ DX, R13, R15
+	BTSQ  DX, R13
+	ANDQ  R15, R12
+	MOVQ  R13, (SI)(R14*8)
+	ADDQ  DI, SI
+	DECQ  R11
+	JNZ   near_bits
+	XORL  $0x01, R12
+	ANDL  $0x01, R12
+	MOVB  R12, (R9)
+	ADDQ  $0x10, R8
+	INCQ  R9
+	DECQ  R10
+	JNZ   near
+
+near_done:
 	RET

@@ -3,106 +3,116 @@ package probe
 import "github.com/umbel-filters/umbel"
 
 const (
-	// batch is the number of keys whose cache lines are asked for together: enough
-	// to keep the memory busy, few enough that they stay in the first-level cache.
-	batch = 32
-	// batchFrom is the size in words from which lines are asked for ahead: beyond
-	// the second-level cache of the machines of the day.
-	batchFrom = 1 << 17
+	// ahead is how many keys lie between asking for the lines of one and looking at
+	// them; the kernels have the same number.
+	ahead = 32
+	// farFrom is the size in words from which asking ahead pays: 32 MiB, more than
+	// the caches that can be read while other work goes on.
+	farFrom = 1 << 22
 	// few is the number of bits that are looked at first: half full, seven of eight
-	// absent keys need no more.
+	// absent keys need no more. The kernels have the same number.
 	few = 3
+	// chunk is the number of keys that a kernel takes at a time: the scheduler can't
+	// interrupt it.
+	chunk = 256
 )
 
-// HasAll sets dst[i] to Has(ds[i]). Of a large array it asks for the cache lines of
-// a batch of keys before it looks at the first, so that the misses overlap; keys
-// that fail at one of their first bits cost no more lines.
+// HasAll sets dst[i] to Has(ds[i]). Of a large array it asks ahead for cache lines,
+// so that the misses overlap: for the first few bits of each key, and then for the
+// others of those keys that passed.
 func (b *Bits) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds)]
-	if !b.ahead() {
+	if !b.far() || b.k <= few {
 		for i := range ds {
 			dst[i] = b.Has(ds[i])
 		}
 		return
 	}
-	first := min(few, b.k)
-	var left [batch]umbel.Digest
-	var at [batch]int
-	b.prefetch(ds[:min(batch, len(ds))], 0, first)
+	rest := b.table.from(few)
+	var passed [chunk]umbel.Digest // with the streams behind the first few values
+	var at [chunk]uint16
+	var yes [chunk]bool
+	prefetch(&b.table, ds[:min(ahead, len(ds))], few)
 	for len(ds) > 0 {
-		now := ds[:min(batch, len(ds))]
-		b.prefetch(ds[len(now):min(2*batch, len(ds))], 0, first)
+		now := min(chunk, len(ds))
+		askFar(hasMany, &b.table, ds, now, few, dst)
 		n := 0
-		for i, d := range now {
-			yes := b.hasSome(d, first)
-			dst[i] = yes
-			left[n], at[n] = d, i
-			if yes {
+		for i, d := range ds[:now] {
+			passed[n] = umbel.Digest{H1: d.H1 + few*step1&mask64, H2: d.H2 + few*step2&mask64}
+			at[n] = uint16(i)
+			if dst[i] {
 				n++
 			}
 		}
-		b.prefetch(left[:n], first, b.k)
-		for i, d := range left[:n] {
-			dst[at[i]] = b.Has(d)
+		prefetch(&rest, passed[:min(ahead, n)], b.k-few)
+		askFar(hasMany, &rest, passed[:n], n, b.k-few, yes[:])
+		for i, at := range at[:n] {
+			dst[at] = yes[i]
 		}
-		ds, dst = ds[len(now):], dst[len(now):]
+		ds, dst = ds[now:], dst[now:]
 	}
 }
+
+const mask64 = 1<<64 - 1
 
 // AddAll adds ds in order; changed, unless nil, receives what Add would return.
 func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) {
 	if changed != nil {
 		changed = changed[:len(ds)]
 	}
-	ahead := b.ahead()
-	if ahead {
-		b.prefetch(ds[:min(batch, len(ds))], 0, b.k)
-	}
-	for i := 0; i < len(ds); i += batch {
-		end := min(i+batch, len(ds))
-		if ahead {
-			b.prefetch(ds[end:min(end+batch, len(ds))], 0, b.k)
-		}
-		for j, d := range ds[i:end] {
+	if !b.far() {
+		for i, d := range ds {
 			fresh := b.Add(d)
 			if changed != nil {
-				changed[i+j] = fresh
+				changed[i] = fresh
 			}
 		}
+		return
+	}
+	var unread [chunk]bool
+	prefetch(&b.table, ds[:min(ahead, len(ds))], b.k)
+	for len(ds) > 0 {
+		now := min(chunk, len(ds))
+		to := unread[:]
+		if changed != nil {
+			to, changed = changed, changed[now:]
+		}
+		askFar(addMany, &b.table, ds, now, b.k, to)
+		ds = ds[now:]
 	}
 }
 
 // AddAllAtomic adds ds alongside Has and AddAtomic.
 func (b *Bits) AddAllAtomic(ds []umbel.Digest) {
-	ahead := b.ahead()
-	for i := 0; i < len(ds); i += batch {
-		end := min(i+batch, len(ds))
-		if ahead {
-			b.prefetch(ds[i:end], 0, b.k)
+	if b.far() {
+		prefetch(&b.table, ds[:min(ahead, len(ds))], b.k)
+	}
+	const step = 4
+	for i := 0; i < len(ds); i += step {
+		if far := i + ahead; b.far() && far < len(ds) {
+			prefetch(&b.table, ds[far:min(far+step, len(ds))], b.k)
 		}
-		for _, d := range ds[i:end] {
+		for _, d := range ds[i:min(i+step, len(ds))] {
 			b.AddAtomic(d)
 		}
 	}
 }
 
-// ahead reports whether asking for lines ahead pays, and can be done.
-func (b *Bits) ahead() bool { return b.kernels && len(b.words) >= batchFrom }
+// far reports whether asking for lines ahead pays, and can be done.
+func (b *Bits) far() bool { return b.kernels && len(b.words) >= farFrom }
 
-// hasSome is Has of the first k bits only.
-func (b *Bits) hasSome(d umbel.Digest, k uint64) bool {
-	return hasBits(&b.table, d.H1, d.H2, k) != 0
+// prefetch asks for the lines of k bits of ds.
+func prefetch(t *table, ds []umbel.Digest, k uint64) {
+	if len(ds) > 0 {
+		prefetchBits(t, &ds[0].H1, len(ds), k)
+	}
 }
 
-// origin is where prefetchBits begins: a slice, and how far the streams have moved
-// there. It knows the layout.
-type origin struct{ bytes, skip1, skip2 uint64 }
-
-// prefetch asks for the lines of bits from to to-1 of ds.
-func (b *Bits) prefetch(ds []umbel.Digest, from, to uint64) {
-	if len(ds) == 0 || from >= to {
-		return
+// askFar runs a kernel on the first n of ds; they ask for the lines of those behind
+// them, as far as there are any.
+func askFar(kernel func(t *table, ds *uint64, far, near int, k uint64, dst *bool), t *table, ds []umbel.Digest, n int, k uint64, dst []bool) {
+	if n > 0 {
+		far := max(min(n, len(ds)-ahead), 0)
+		kernel(t, &ds[0].H1, far, n-far, k, &dst[0])
 	}
-	o := origin{from * b.table.stride, from * step1, from * step2}
-	prefetchBits(&b.table, &ds[0].H1, len(ds), &o, to-from)
 }

@@ -2,26 +2,56 @@
 
 package probe
 
-import "github.com/klauspost/cpuid/v2"
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/umbel-filters/umbel"
+)
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../bits_amd64.s"
 
 // haveKernels tells whether the machine has the instructions of bits_amd64.s.
 var haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
 
-// hasBits returns the and of the k bits of a digest, in bit 0. If one of the first
-// few is zero it does not look at the others.
-//
-//go:noescape
-func hasBits(t *table, h1, h2, k uint64) uint64
+// What the kernels take for granted.
+const (
+	_ = -unsafe.Offsetof(table{}.first)
+	_ = -(unsafe.Offsetof(table{}.groups) - 8)
+	_ = -(unsafe.Offsetof(table{}.stride) - 16)
+	_ = -(unsafe.Offsetof(table{}.step1) - 24)
+	_ = -(unsafe.Offsetof(table{}.step2) - 32)
+	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
+	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
+	_ = -uint(ahead - 32)
+	_ = -uint(few - 3)
+)
 
-// addBits sets the k bits of a digest and returns how many were set before.
+// hasBits reports whether the k bits of a digest are set. If one of the first few is
+// zero it doesn't look at the others.
 //
 //go:noescape
-func addBits(t *table, h1, h2, k uint64) uint64
+func hasBits(t *table, h1, h2, k uint64) bool
 
-// prefetchBits asks for the lines of k bits of each of count digests, from where
-// from says.
+// addBits sets the k bits of a digest and reports whether one was zero.
 //
 //go:noescape
-func prefetchBits(t *table, ds *uint64, count int, from *origin, k uint64)
+func addBits(t *table, h1, h2, k uint64) bool
+
+// prefetchBits asks for the lines of k bits of each of count digests.
+//
+//go:noescape
+func prefetchBits(t *table, ds *uint64, count int, k uint64)
+
+// hasMany sets dst to whether all k bits of each of far+near digests are set. The
+// far ones ask for the lines of the digest that comes ahead later.
+//
+//go:noescape
+func hasMany(t *table, ds *uint64, far, near int, k uint64, dst *bool)
+
+// addMany sets the k bits of each of far+near digests, and dst to whether one was
+// zero.
+//
+//go:noescape
+func addMany(t *table, ds *uint64, far, near int, k uint64, dst *bool)

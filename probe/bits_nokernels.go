@@ -5,9 +5,10 @@ package probe
 // Machines without kernels take the plain paths: none of these is called.
 const haveKernels = false
 
-func hasBits(t *table, h1, h2, k uint64) uint64 { panic("probe: no kernels") }
-func addBits(t *table, h1, h2, k uint64) uint64 { panic("probe: no kernels") }
+const noKernels = "probe: this machine has no kernels"
 
-func prefetchBits(t *table, ds *uint64, count int, from *origin, k uint64) {
-	panic("probe: no kernels")
-}
+func hasBits(t *table, h1, h2, k uint64) bool                        { panic(noKernels) }
+func addBits(t *table, h1, h2, k uint64) bool                        { panic(noKernels) }
+func prefetchBits(t *table, ds *uint64, count int, k uint64)         { panic(noKernels) }
+func hasMany(t *table, ds *uint64, far, near int, k uint64, _ *bool) { panic(noKernels) }
+func addMany(t *table, ds *uint64, far, near int, k uint64, _ *bool) { panic(noKernels) }

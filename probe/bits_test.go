@@ -19,7 +19,7 @@ func TestBitsPathsAgree(t *testing.T) {
 		sliced := rapid.Bool().Draw(t, "sliced")
 		m := Mapping{Groups: rapid.Uint64Range(1, 300).Draw(t, "groups"), Log: log}
 		if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
-			m = Mapping{Groups: batchFrom, Log: WordLog} // where batches ask for lines ahead
+			m = Mapping{Groups: farFrom, Log: WordLog} // where batches ask for lines ahead
 			k = min(k, 4)
 		}
 		size := m.Groups << m.Log

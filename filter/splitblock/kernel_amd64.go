@@ -43,6 +43,9 @@ const (
 //go:noescape
 func has(f *Filter, hash uint64) bool
 
+// hasAVX2 is has with AVX2.
+//
+//lint:ignore U1000 has jumps to it
 //go:noescape
 func hasAVX2(f *Filter, hash uint64) bool
 
@@ -51,6 +54,9 @@ func hasAVX2(f *Filter, hash uint64) bool
 //go:noescape
 func add(f *Filter, hash uint64) bool
 
+// addAVX2 is add with AVX2.
+//
+//lint:ignore U1000 add jumps to it
 //go:noescape
 func addAVX2(f *Filter, hash uint64) bool
 

@@ -4,15 +4,20 @@ package main
 import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The steps of a stream; probe.go has the same.
+// What the package has as well, which see.
 const (
-	step1 = 0x9e3779b97f4a7c15
-	step2 = 0xd6e8feb86659fd93
-	few   = 3 // bits looked at before the others, as in bits_batch.go
+	firstOffset  = 0 // in a table
+	groupsOffset = 8
+	strideOffset = 16
+	step1Offset  = 24
+	step2Offset  = 32
+	digestBytes  = 16 // of a Digest, H1 first
+	few          = 3
+	ahead        = 32
 )
 
 func main() {
@@ -20,149 +25,185 @@ func main() {
 	hasBits()
 	addBits()
 	prefetchBits()
+	many("hasMany", "hasMany sets dst to whether all k bits of each digest are set.", look, nil)
+	many("addMany", "addMany sets the k bits of each digest and dst to whether one was zero.", set, invert)
 	Generate()
 }
 
-// stream is the registers of a probe loop.
+// stream is what a loop over the bits of a key needs: the table, the two factors of
+// the stream, and where the slice of the next bit begins.
 type stream struct {
-	x, y         reg.GPVirtual
-	step1, step2 reg.GPVirtual
-	words, n     reg.GPVirtual
-	stride       reg.GPVirtual
+	table, x, y, words, stride reg.GPVirtual
 }
 
-// newStream loads what a loop needs of a table, whose layout bits.go gives.
-func newStream(b reg.GPVirtual) stream {
-	s := stream{step1: GP64(), step2: GP64(), words: GP64(), n: GP64(), stride: GP64()}
-	MOVQ(at(b, 0), s.words)
-	MOVQ(at(b, 8), s.n)
-	MOVQ(at(b, 16), s.stride)
-	MOVQ(operand.U64(step1), s.step1)
-	MOVQ(operand.U64(step2), s.step2)
+func newStream() stream {
+	s := stream{table: load("t"), x: GP64(), y: GP64(), words: GP64(), stride: GP64()}
+	MOVQ(s.field(strideOffset), s.stride)
 	return s
 }
 
-// next emits one value: it returns the value, and the number of its word.
-func (s stream) next() (value, word reg.GPVirtual) {
-	hi, lo, word := GP64(), GP64(), GP64()
+func load(param string) reg.GPVirtual { return Load(Param(param), GP64()).(reg.GPVirtual) }
+
+func (s stream) field(offset int) Mem { return Mem{Base: s.table, Disp: offset} }
+
+// next emits one value. It stays in DX until the next one; word is where its bit is.
+func (s stream) next() (word Mem) {
+	low, at := GP64(), GP64()
 	MOVQ(s.x, reg.RDX)
-	MULXQ(s.y, lo, hi)
-	XORQ(hi, lo)
-	MOVQ(lo, reg.RDX)
-	MULXQ(s.n, hi, word)
-	ADDQ(s.step1, s.x)
-	ADDQ(s.step2, s.y)
-	return lo, word
+	MULXQ(s.y, low, reg.RDX)
+	XORQ(low, reg.RDX)
+	MULXQ(s.field(groupsOffset), low, at)
+	ADDQ(s.field(step1Offset), s.x)
+	ADDQ(s.field(step2Offset), s.y)
+	return Mem{Base: s.words, Index: at, Scale: 8}
 }
 
-func (s stream) at(base, word reg.GPVirtual) operand.Mem {
-	return operand.Mem{Base: base, Index: word, Scale: 8}
+// look emits: all &= the next bit.
+func look(s stream, all reg.GPVirtual) {
+	word := s.next()
+	bit := GP64()
+	SHRXQ(reg.RDX, word, bit)
+	ANDQ(bit, all)
+	ADDQ(s.stride, s.words)
 }
+
+// set emits: all &= the next bit, which is then set.
+func set(s stream, all reg.GPVirtual) {
+	word := s.next()
+	old, bit := GP64(), GP64()
+	MOVQ(word, old)
+	SHRXQ(reg.RDX, old, bit)
+	BTSQ(reg.RDX, old)
+	ANDQ(bit, all)
+	MOVQ(old, word)
+	ADDQ(s.stride, s.words)
+}
+
+func invert(all reg.GPVirtual) { XORL(U8(1), all.As32()) }
 
 func hasBits() {
-	TEXT("hasBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) uint64")
-	Pragma("noescape")
-	Doc("hasBits returns the and of the k bits of a digest, in bit 0. If one of the",
-		"first three is zero it doesn't look at the others.")
-	s := newStream(Load(Param("t"), GP64()).(reg.GPVirtual))
-	s.x = Load(Param("h1"), GP64()).(reg.GPVirtual)
-	s.y = Load(Param("h2"), GP64()).(reg.GPVirtual)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	yes := GP64()
-	MOVL(operand.U32(1), yes.As32())
-	look := func() {
-		v, w := s.next()
-		SHRXQ(v, s.at(s.words, w), v)
-		ANDQ(v, yes)
-	}
-	CMPQ(k, operand.U8(few))
-	JB(operand.LabelRef("rest"))
+	TEXT("hasBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) bool")
+	s, k, all := one()
+	CMPQ(k, U8(few))
+	JB(LabelRef("rest"))
 	for range few {
-		look()
-		ADDQ(s.stride, s.words)
+		look(s, all)
 	}
-	TESTL(operand.U32(1), yes.As32())
-	JZ(operand.LabelRef("done"))
-	SUBQ(operand.U8(few), k)
+	TESTL(U32(1), all.As32())
+	JZ(LabelRef("done"))
+	SUBQ(U8(few), k)
 	Label("rest")
-	s.twice(k, look)
-	Store(yes, ReturnIndex(0))
-	RET()
+	twice(k, func() { look(s, all) })
+	answer(all)
 }
 
 func addBits() {
-	TEXT("addBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) uint64")
+	TEXT("addBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) bool")
+	s, k, all := one()
+	twice(k, func() { set(s, all) })
+	invert(all)
+	answer(all)
+}
+
+// one loads what a kernel for one key needs; all begins with 1.
+func one() (s stream, k, all reg.GPVirtual) {
 	Pragma("noescape")
-	Doc("addBits sets the k bits of a digest and returns how many were set before.")
-	s := newStream(Load(Param("t"), GP64()).(reg.GPVirtual))
-	s.x = Load(Param("h1"), GP64()).(reg.GPVirtual)
-	s.y = Load(Param("h2"), GP64()).(reg.GPVirtual)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	before := GP64()
-	XORL(before.As32(), before.As32())
-	s.twice(k, func() {
-		v, w := s.next()
-		word := GP64()
-		MOVQ(s.at(s.words, w), word)
-		BTSQ(v, word)
-		ADCQ(operand.U8(0), before)
-		MOVQ(word, s.at(s.words, w))
-	})
-	Store(before, ReturnIndex(0))
+	s = newStream()
+	Load(Param("h1"), s.x)
+	Load(Param("h2"), s.y)
+	MOVQ(s.field(firstOffset), s.words)
+	k, all = load("k"), GP64()
+	MOVL(U32(1), all.As32())
+	return s, k, all
+}
+
+func answer(all reg.GPVirtual) {
+	ANDL(U8(1), all.As32())
+	Store(all.As8(), ReturnIndex(0))
 	RET()
 }
 
 // twice emits a loop that runs body k times, two a turn.
-func (s stream) twice(k reg.GPVirtual, body func()) {
-	step := func() {
-		body()
-		ADDQ(s.stride, s.words)
-	}
-	TESTL(operand.U32(1), k.As32())
-	JZ(operand.LabelRef("even"))
-	step()
+func twice(k reg.GPVirtual, body func()) {
+	TESTL(U32(1), k.As32())
+	JZ(LabelRef("even"))
+	body()
 	Label("even")
-	SHRQ(operand.U8(1), k)
-	JZ(operand.LabelRef("done"))
+	SHRQ(U8(1), k)
+	JZ(LabelRef("done"))
 	Label("loop")
-	step()
-	step()
+	body()
+	body()
 	DECQ(k)
-	JNZ(operand.LabelRef("loop"))
+	JNZ(LabelRef("loop"))
 	Label("done")
 }
 
 func prefetchBits() {
-	TEXT("prefetchBits", attr.NOSPLIT, "func(t *uintptr, ds *uint64, count int, from *uint64, k uint64)")
+	TEXT("prefetchBits", attr.NOSPLIT, "func(t *uintptr, ds *uint64, count int, k uint64)")
 	Pragma("noescape")
-	Doc("prefetchBits asks for the lines of k bits of each of count digests, the first",
-		"of them that of origin.")
-	s := newStream(Load(Param("t"), GP64()).(reg.GPVirtual))
-	from := Load(Param("from"), GP64()).(reg.GPVirtual)
-	ADDQ(at(from, 0), s.words)
-	ds := Load(Param("ds"), GP64()).(reg.GPVirtual)
-	count := Load(Param("count"), GP64()).(reg.GPVirtual)
+	Doc("prefetchBits asks for the lines of k bits of each of count digests.")
+	s, ds, count := newStream(), load("ds"), load("count")
 	Label("key")
-	s.x, s.y = GP64(), GP64()
-	MOVQ(operand.Mem{Base: ds}, s.x)
-	MOVQ(operand.Mem{Base: ds, Disp: 8}, s.y)
-	ADDQ(at(from, 8), s.x)
-	ADDQ(at(from, 16), s.y)
-	base := GP64()
-	MOVQ(s.words, base)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	Label("loop")
-	_, w := s.next()
-	PREFETCHT0(s.at(base, w))
-	ADDQ(s.stride, base)
-	DECQ(k)
-	JNZ(operand.LabelRef("loop"))
-	ADDQ(operand.U8(16), ds)
+	s.ask("loop", ds, 0)
+	ADDQ(U8(digestBytes), ds)
 	DECQ(count)
-	JNZ(operand.LabelRef("key"))
+	JNZ(LabelRef("key"))
 	RET()
 }
 
-func at(base reg.GPVirtual, offset int) operand.Mem {
-	return operand.Mem{Base: base, Disp: offset}
+// key loads the stream of the digest at ds, and k.
+func (s stream) key(ds reg.GPVirtual, offset int) (k reg.GPVirtual) {
+	MOVQ(Mem{Base: ds, Disp: offset}, s.x)
+	MOVQ(Mem{Base: ds, Disp: offset + 8}, s.y)
+	MOVQ(s.field(firstOffset), s.words)
+	return load("k")
+}
+
+// ask asks for the lines of a digest, into the second-level cache: more requests fit
+// on that way than on the one into the first.
+func (s stream) ask(label string, ds reg.GPVirtual, offset int) {
+	k := s.key(ds, offset)
+	Label(label)
+	PREFETCHT1(s.next())
+	ADDQ(s.stride, s.words)
+	DECQ(k)
+	JNZ(LabelRef(label))
+}
+
+// many emits a kernel for many keys: far of them ask for the lines of the key that
+// comes ahead keys later, the near ones behind them ask for none.
+func many(name, doc string, body func(stream, reg.GPVirtual), end func(reg.GPVirtual)) {
+	TEXT(name, attr.NOSPLIT, "func(t *uintptr, ds *uint64, far, near int, k uint64, dst *bool)")
+	Pragma("noescape")
+	Doc(doc)
+	s, ds, dst, left := newStream(), load("ds"), load("dst"), load("far")
+	keys := func(label string, asks bool) {
+		TESTQ(left, left)
+		JZ(LabelRef(label + "_done"))
+		Label(label)
+		if asks {
+			s.ask(label+"_ask", ds, ahead*digestBytes)
+		}
+		k, all := s.key(ds, 0), GP64()
+		MOVL(U32(1), all.As32())
+		Label(label + "_bits")
+		body(s, all)
+		DECQ(k)
+		JNZ(LabelRef(label + "_bits"))
+		if end != nil {
+			end(all)
+		}
+		ANDL(U8(1), all.As32())
+		MOVB(all.As8(), Mem{Base: dst})
+		ADDQ(U8(digestBytes), ds)
+		INCQ(dst)
+		DECQ(left)
+		JNZ(LabelRef(label))
+		Label(label + "_done")
+	}
+	keys("far", true)
+	Load(Param("near"), left)
+	keys("near", false)
+	RET()
 }
