@@ -31,6 +31,7 @@ tidy:
 
 race:
 	go test -race -short $(RACE)
+	cd cmd && go test -race -short ./internal/...
 
 purego:
 	go test -tags purego -short $(PURE)

@@ -27,6 +27,8 @@ var (
 	_ umbel.AtomicBatchAdder = (*Filter)(nil)
 )
 
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, Variant) }
+
 func TestVariant(t *testing.T) { filtertest.Run(t, Variant) }
 
 func newFilter(t testing.TB, blocks uint64) *Filter {

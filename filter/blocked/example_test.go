@@ -1,0 +1,39 @@
+package blocked_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/blocked"
+)
+
+// How do I ask for many keys at once?
+func ExampleFilter_HasAll() {
+	shape, err := blocked.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.01})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := blocked.New(shape)
+	if err != nil {
+		log.Fatal(err)
+	}
+	h := f.Hasher()
+	f.AddAll(nil, []umbel.Digest{h.Key("alice"), h.Key("carol")})
+
+	questions := []umbel.Digest{h.Key("alice"), h.Key("bob"), h.Key("carol")}
+	answers := make([]bool, len(questions))
+	f.HasAll(answers, questions)
+	fmt.Println(answers)
+	// Output: [true false true]
+}
+
+// What does it cost, beside the least memory there is?
+func ExamplePlan() {
+	shape, err := blocked.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.01})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d words of %d bits, %.1f bits a key\n", shape.Words, shape.Bits, float64(shape.M)/1e6)
+	// Output: 3 words of 2 bits, 10.0 bits a key
+}
