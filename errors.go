@@ -8,7 +8,7 @@ import "errors"
 var (
 	// ErrGoal: what is wanted can't be had, or contradicts itself: a rate outside
 	// (0, 1), no keys, a parameter out of its range, a name or a number misspelt.
-	ErrGoal = errors.New("impossible goal")
+	ErrGoal = errors.New("invalid goal")
 	// ErrMismatch: two filters, or a filter and a factor, don't go together.
 	ErrMismatch = errors.New("mismatch")
 	// ErrKind: the kind isn't in the list of variants that was asked.

@@ -42,7 +42,8 @@ type Merger interface{ Merge(State) error }
 // does, and nothing has changed.
 type Folder interface {
 	// Fold makes the filter r times smaller: bit for bit what it would be had it
-	// been built at that size. Sailhan and Stehr 2012, section III.
+	// been built at that size. It takes new memory for its cells and leaves the old
+	// as it was. Sailhan and Stehr 2012, section III.
 	Fold(r uint64) error
 	// Unfold makes the filter u times larger by copying each cell u times. The rate
 	// stays that of the smaller one; keys added from now on profit from the room.

@@ -1,0 +1,21 @@
+// Bench measures umbel's filters and those of other Go libraries side by side in
+// one run, and prints Markdown tables with bits per key and measured rate of false
+// positives beside the times, and how the ratios compare with the targets.
+//
+//	go run ./bench                                  # everything: about half an hour, 5 GiB
+//	go run ./bench --n 1e5                          # in cache only: a few minutes
+//	go run ./bench --only 'bits=11/.*(blocked|parquet)' --json
+//
+// Rounds go over all contestants in turn, so that a disturbance of the machine
+// hits all alike; the first round warms up and isn't counted. A round has turns of
+// 10^5 keys for each contestant; the best of all is printed, the median in brackets.
+//
+// Keys and digests are made beforehand and read in order. A filter of many keys is
+// filled to the last key before it is asked; its additions are timed on the last
+// part of the way. A filter in cache is emptied and filled again for each timing.
+// Every timing of keys that were added checks that all are found.
+//
+// Each library gets its keys as it wants them: those that take a 64-bit hash get
+// XXH3-64 of the key, parquet-go XXH64, as its format says. Pebble's filter is left
+// out: it brings the modules of a database with it.
+package main

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// options say how measurements are made.
+type options struct {
+	rounds int
+	only   *regexp.Regexp // of paths: section/case/contestant
+
+	timedNear int // keys of one timing of a filter in cache, in several passes
+	timedFar  int // keys of one timing of a larger filter
+	trials    int // absent keys that a rate is measured with
+}
+
+// plans are the cases that the user wants.
+type plans struct {
+	sizes  []uint64
+	rates  []float64
+	bits   []float64
+	inputs []input
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	sizes := flags.String("n", "1e5,1e8", "numbers of keys")
+	rates := flags.String("fpr", "0.01,0.001", "rates of false positives that filters are sized for")
+	bits := flags.String("bits", "11", "bits a key, the same for all filters, asked with ready hashes")
+	inputs := flags.String("keys", "hash,8B,32B", "what filters are given")
+	rounds := flags.Int("rounds", 5, "rounds that count")
+	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/")
+	asJSON := flags.Bool("json", false, "print JSON")
+	file := flags.String("md", "", "write Markdown to this file too")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected %q: see -help", flags.Arg(0))
+	}
+	o := options{rounds: *rounds, timedNear: 1e6, timedFar: 2e6, trials: 2e6}
+	if o.rounds < 1 || o.rounds > 1000 {
+		return fmt.Errorf("%d rounds, want 1 to 1000", o.rounds)
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return err
+	}
+	var want plans
+	if err := want.parse(*sizes, *rates, *bits, *inputs); err != nil {
+		return err
+	}
+	report := newReport(args, o.rounds)
+	if err := report.measure(want, o, newProgress(os.Stderr)); err != nil {
+		return err
+	}
+	report.judge(want.sizes, want.bits)
+	return report.print(*asJSON, *file)
+}
+
+func (w *plans) parse(sizes, rates, bits, inputs string) error {
+	for s := range strings.SplitSeq(sizes, ",") {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || x < 1000 || x > 1e10 {
+			return fmt.Errorf("%q keys, want 1e3 to 1e10", s)
+		}
+		w.sizes = append(w.sizes, uint64(x))
+	}
+	var err error
+	if w.rates, err = between(rates, 1e-9, 0.5); err != nil {
+		return fmt.Errorf("rate %w", err)
+	}
+	if w.bits, err = between(bits, 2, 64); err != nil {
+		return fmt.Errorf("bits a key %w", err)
+	}
+	for s := range strings.SplitSeq(inputs, ",") {
+		in, err := parseInput(s)
+		if err != nil {
+			return err
+		}
+		w.inputs = append(w.inputs, in)
+	}
+	return nil
+}
+
+// between reads numbers from low to high; the empty list is one.
+func between(list string, low, high float64) (xs []float64, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for s := range strings.SplitSeq(list, ",") {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= low && x <= high) {
+			return nil, fmt.Errorf("%q, want %g to %g", s, low, high)
+		}
+		xs = append(xs, x)
+	}
+	return xs, nil
+}
+
+// cases lists the comparisons of filters.
+func (w *plans) cases() (cs []filterCase) {
+	for _, n := range w.sizes {
+		for _, b := range w.bits {
+			cs = append(cs, filterCase{size: size{keys: n, bitsPerKey: b}, input: hashed})
+		}
+		for _, p := range w.rates {
+			for _, in := range w.inputs {
+				cs = append(cs, filterCase{size: size{keys: n, rate: p}, input: in})
+			}
+		}
+		if len(w.rates) > 0 {
+			cs = append(cs, filterCase{size: size{keys: n, rate: w.rates[0]}, input: hashed, shared: true})
+		}
+	}
+	return cs
+}
+
+// measure runs all cases. The garbage collector stands still but where it is
+// called.
+func (r *Report) measure(w plans, o options, p *progress) error {
+	defer p.clear()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	jobs := []func() (*Table, error){func() (*Table, error) { return runHashes(o, p) }}
+	for _, c := range w.cases() {
+		jobs = append(jobs, func() (*Table, error) { return c.run(o, p) })
+	}
+	jobs = append(jobs,
+		func() (*Table, error) { return runSave(saveKeys, o, p) },
+		func() (*Table, error) { return runFold(foldBytes, o, p) })
+	for _, job := range jobs {
+		t, err := job()
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			r.Tables = append(r.Tables, t)
+		}
+	}
+	if len(r.Tables) == 0 {
+		return fmt.Errorf("nothing matches %s", o.only)
+	}
+	return nil
+}
+
+// print writes the report to the standard output, and to a file if there is one.
+func (r *Report) print(asJSON bool, file string) error {
+	var md bytes.Buffer
+	r.markdown(&md)
+	if file != "" {
+		if err := os.WriteFile(file, md.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return r.json(os.Stdout)
+	}
+	_, err := md.WriteTo(os.Stdout)
+	return err
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// saveKeys makes filters of about 64 MiB.
+const saveKeys = 56_000_000
+
+// memory is a file in memory that was written before.
+type memory []byte
+
+func (m *memory) Write(b []byte) (int, error) {
+	*m = append(*m, b...)
+	return len(b), nil
+}
+
+// runSave measures how fast filters are written to memory and read from it. The
+// filters are sized for n keys and hold a few, which leaves no part of them empty.
+func runSave(n uint64, o options, p *progress) (*Table, error) {
+	p.scope = "save"
+	t := &Table{
+		Section: "save", Path: "save", Unit: "MB/s", Columns: []string{"save", "load"},
+		Title: fmt.Sprintf("Writing a filter of %s keys to memory and reading it", short(n)),
+	}
+	var tasks []task
+	for _, who := range contestants {
+		if who.role != filter || !o.only.MatchString("save/"+who.name) {
+			continue
+		}
+		in := who.takes[0]
+		p.show("make %s", who.name)
+		s, err := who.make(size{keys: n, rate: 0.01}, in)
+		if err != nil {
+			return nil, fmt.Errorf("save: %s: %w", who.name, err)
+		}
+		if s.save == nil {
+			continue
+		}
+		s.fill(makeKeys(in, 0, int(n/50)))
+		row := &Row{Name: who.name}
+		t.Rows = append(t.Rows, row)
+		tasks = append(tasks, saving(row, s)...)
+	}
+	defer free()
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	if err := interleave(o.rounds, 1, p, tasks, func() {}); err != nil {
+		return nil, err
+	}
+	for _, row := range t.Rows {
+		for c, s := range row.Cells {
+			row.Cells[c] = Sample{Best: 1 / s.Best, Median: 1 / s.Median}
+		}
+	}
+	return t, nil
+}
+
+// saving returns the two measurements of a filter, in seconds per MB.
+func saving(row *Row, s *subject) []task {
+	var file memory
+	perMB := func(f func() error) (float64, error) {
+		runtime.GC() // what the one before left behind
+		var err error
+		d := timed(func() { err = f() })
+		if err != nil {
+			return 0, fmt.Errorf("save: %s: %w", row.Name, err)
+		}
+		return d.Seconds() / (float64(s.bits) / 8 / 1e6), nil
+	}
+	return []task{
+		{row, "save", func(int) (float64, error) {
+			file = file[:0]
+			return perMB(func() error { return s.save(&file) })
+		}},
+		{row, "load", func(int) (float64, error) {
+			return perMB(func() error { return s.load(io.Reader(bytes.NewReader(file))) })
+		}},
+	}
+}

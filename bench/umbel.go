@@ -1,0 +1,154 @@
+package main
+
+import (
+	"io"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/blocked"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// umbelKind is what the four kinds can all do.
+type umbelKind interface {
+	umbel.Filter
+	umbel.BatchAdder
+	umbel.BatchHaser
+	umbel.AtomicBatchAdder
+	umbel.Clearer
+	Hasher() umbel.Hasher
+}
+
+func umbelBloom(z size, in input) (*subject, error) {
+	shape, err := bloom.Plan(z.goal(umbel.Hasher{}))
+	if err != nil {
+		return nil, err
+	}
+	f, err := bloom.New(shape)
+	if err != nil {
+		return nil, err
+	}
+	s := umbelSubject(f, in, func(s umbel.State) error { _, err := bloom.Open(s); return err })
+	if in == hashed {
+		s.add = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.Add(d) }) }
+		s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
+		s.addShared = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.AddAtomic(d) }) }
+		s.hasShared = s.has
+		return s, nil
+	}
+	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.AddBytes(key) }) }
+	s.has = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.HasBytes(key) }) }
+	return s, nil
+}
+
+func umbelPartitioned(z size, in input) (*subject, error) {
+	shape, err := partitioned.Plan(z.goal(umbel.Hasher{}))
+	if err != nil {
+		return nil, err
+	}
+	f, err := partitioned.New(shape)
+	if err != nil {
+		return nil, err
+	}
+	s := umbelSubject(f, in, func(s umbel.State) error { _, err := partitioned.Open(s); return err })
+	if in == hashed {
+		s.add = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.Add(d) }) }
+		s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
+		s.addShared = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.AddAtomic(d) }) }
+		s.hasShared = s.has
+		return s, nil
+	}
+	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.AddBytes(key) }) }
+	s.has = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.HasBytes(key) }) }
+	return s, nil
+}
+
+func umbelBlocked(z size, in input) (*subject, error) {
+	shape, err := blocked.Plan(z.goal(umbel.Hasher{}))
+	if err != nil {
+		return nil, err
+	}
+	f, err := blocked.New(shape)
+	if err != nil {
+		return nil, err
+	}
+	s := umbelSubject(f, in, func(s umbel.State) error { _, err := blocked.Open(s); return err })
+	if in == hashed {
+		s.add = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.Add(d) }) }
+		s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
+		s.addShared = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.AddAtomic(d) }) }
+		s.hasShared = s.has
+		return s, nil
+	}
+	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.AddBytes(key) }) }
+	s.has = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.HasBytes(key) }) }
+	return s, nil
+}
+
+func umbelSplitBlock(z size, in input) (*subject, error) {
+	shape, err := splitblock.Plan(z.goal(splitblock.ParquetHasher))
+	if err != nil {
+		return nil, err
+	}
+	f, err := splitblock.New(shape)
+	if err != nil {
+		return nil, err
+	}
+	s := umbelSubject(f, in, func(s umbel.State) error { _, err := splitblock.Open(s); return err })
+	if in == hashed {
+		s.add = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.Add(d) }) }
+		s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
+		s.addShared = func(k *keys) { eachDigest(k, func(d umbel.Digest) { f.AddAtomic(d) }) }
+		s.hasShared = s.has
+		return s, nil
+	}
+	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.AddBytes(key) }) }
+	s.has = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.HasBytes(key) }) }
+	return s, nil
+}
+
+// umbelSubject is all but the loops that make one call a key.
+func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject {
+	s := &subject{
+		bits:  f.Stats().Cells,
+		clear: f.Clear,
+		save:  func(w io.Writer) error { return wire.Write(w, f.State()) },
+		load: func(r io.Reader) error {
+			state, err := wire.Read(r, wire.NoLimits)
+			if err != nil {
+				return err
+			}
+			return open(state)
+		},
+	}
+	if in == hashed {
+		s.addBatch = func(k *keys) {
+			eachBatch(k.n, func(i, j int) { f.AddAll(nil, k.digests[i:j]) })
+		}
+		s.hasBatch = func(k *keys) {
+			eachBatch(k.n, func(i, j int) { f.HasAll(k.answers[i:j], k.digests[i:j]) })
+		}
+		s.addSharedBatch = func(k *keys) {
+			eachBatch(k.n, func(i, j int) { f.AddAllAtomic(k.digests[i:j]) })
+		}
+		return s
+	}
+	h := f.Hasher()
+	var room [batch]umbel.Digest
+	hash := func(k *keys, i, j int) []umbel.Digest {
+		ds := room[:j-i]
+		for d := range ds {
+			ds[d] = h.Bytes(k.at(i + d))
+		}
+		return ds
+	}
+	s.addBatch = func(k *keys) {
+		eachBatch(k.n, func(i, j int) { f.AddAll(nil, hash(k, i, j)) })
+	}
+	s.hasBatch = func(k *keys) {
+		eachBatch(k.n, func(i, j int) { f.HasAll(k.answers[i:j], hash(k, i, j)) })
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+package atomicfile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+// holds fails the test unless the directory holds just the file with that text.
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v, want %q", path, got, err, want)
+	}
+	if list, _ := os.ReadDir(filepath.Dir(path)); len(list) != 1 {
+		t.Errorf("left behind: %v", list)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, s := range []string{"one", "two"} {
+		if err := Write(path, text(s)); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, path, s)
+	}
+}
+
+func TestErrorKeepsOld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Write(path, text("old")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := Write(path, func(w io.Writer) error {
+		io.WriteString(w, "new")
+		return broken
+	})
+	if err != broken {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+	holds(t, path, "old")
+}
+
+func TestInterrupt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Write(path, text("old")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	err := replace(ctx, path, 0o666, func(w io.Writer) error {
+		cancel()
+		return text("new")(w)
+	})
+	if err != ErrInterrupted {
+		t.Errorf("error %v, want %v", err, ErrInterrupted)
+	}
+	holds(t, path, "old")
+}
+
+func TestModeAndLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions and links are others")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(link, text("new")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v, want 0640", info.Mode(), err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	if err := Write("/dev/full", text("x")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v, want %v", err, syscall.ENOSPC)
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(dir, text("x")); err == nil || err.Error() != dir+" is a directory: name a file in it" {
+		t.Errorf("error %v", err)
+	}
+	if err := Write(filepath.Join(dir, "none", "f"), text("x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want %v", err, os.ErrNotExist)
+	}
+}

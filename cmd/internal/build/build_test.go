@@ -1,0 +1,220 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// keyFile writes n distinct keys to a file and opens it.
+func keyFile(t *testing.T, n int) *os.File {
+	t.Helper()
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "key %d\n", i)
+	}
+	name := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// pipe returns a pipe from which n distinct keys come.
+func pipe(t *testing.T, n int) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := keyFile(t, n)
+	go func() {
+		io.Copy(w, file)
+		w.Close()
+	}()
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func order(v umbel.Variant, g umbel.Goal, ps ...umbel.Param) Order {
+	return Order{
+		Variants: filter.All, Variant: v, Goal: g, Params: ps,
+		Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 19,
+	}
+}
+
+func mustHaveAll(t *testing.T, f umbel.Filter, n int) {
+	t.Helper()
+	for i := range n {
+		if !f.Has(umbel.Hasher{}.Key(fmt.Sprint("key ", i))) {
+			t.Fatalf("key %d is lost", i)
+		}
+	}
+}
+
+func bloomVariant(t *testing.T) umbel.Variant {
+	t.Helper()
+	v, err := filter.All.Find("bloom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A counted file, a pipe short enough and a given number make the same filter.
+func TestSame(t *testing.T) {
+	const n = 2000
+	for _, v := range filter.All {
+		var ids []wire.ID
+		for _, c := range []struct {
+			goal umbel.Goal
+			file *os.File
+		}{
+			{umbel.Goal{}, keyFile(t, n)},
+			{umbel.Goal{}, pipe(t, n)},
+			{umbel.Goal{FPRate: 0.01}, keyFile(t, n)},
+			{umbel.Goal{Keys: n}, pipe(t, n)},
+			{umbel.Goal{Keys: n, FPRate: 0.01}, keyFile(t, n)},
+		} {
+			made, err := order(v, c.goal).Make([]*os.File{c.file})
+			if err != nil {
+				t.Fatalf("%s, %+v: %v", v.Kind, c.goal, err)
+			}
+			if made.Read != n || made.Fold != 0 {
+				t.Errorf("%s: read %d keys, folded by %d, want %d and 0", v.Kind, made.Read, made.Fold, n)
+			}
+			mustHaveAll(t, made.Filter, n)
+			ids = append(ids, wire.Identify(made.Filter.State()))
+		}
+		for i := range ids {
+			if ids[i] != ids[0] {
+				t.Errorf("%s: filter %d differs from the first", v.Kind, i)
+			}
+		}
+	}
+}
+
+// Of a long pipe the filter is folded to the rate and is at most three times as
+// large as the one made with a count.
+func TestStream(t *testing.T) {
+	for _, v := range filter.All {
+		for _, n := range []int{5000, 20000, 100000} {
+			made, err := order(v, umbel.Goal{FPRate: 0.01}).Make([]*os.File{pipe(t, n)})
+			if err != nil {
+				t.Fatalf("%s of %d keys: %v", v.Kind, n, err)
+			}
+			mustHaveAll(t, made.Filter, n)
+			s := made.Filter.Stats()
+			if s.FPRate > 0.01 || made.Fold == 0 || made.Read != uint64(n) {
+				t.Errorf("%s of %d keys: rate %v, folded by %d, read %d", v.Kind, n, s.FPRate, made.Fold, made.Read)
+			}
+			tight, err := v.Plan(umbel.Goal{Keys: uint64(n), FPRate: 0.01}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Bytes > 3*tight.Bytes {
+				t.Errorf("%s of %d keys: %d bytes, planned %d", v.Kind, n, s.Bytes, tight.Bytes)
+			}
+		}
+	}
+}
+
+func TestStreamTooLong(t *testing.T) {
+	_, err := order(bloomVariant(t), umbel.Goal{}).Make([]*os.File{pipe(t, 300_000)})
+	if !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("error %v, want one that wraps ErrGoal", err)
+	}
+}
+
+// With a size given the keys are counted for the best k, or the rate is 1 %.
+func TestSizeGiven(t *testing.T) {
+	v := bloomVariant(t)
+	m := umbel.Param{Name: "m", Value: umbel.Uint(64000)}
+	k := umbel.Param{Name: "k", Value: umbel.Uint(2)}
+	for _, c := range []struct {
+		name  string
+		goal  umbel.Goal
+		ps    []umbel.Param
+		file  *os.File
+		bytes uint64
+		k     float64
+	}{
+		{"bytes of a file", umbel.Goal{Bytes: 8000}, nil, keyFile(t, 4000), 8000, 11},
+		{"bytes of a pipe", umbel.Goal{Bytes: 8000}, nil, pipe(t, 4000), 8000, 7},
+		{"bytes and rate", umbel.Goal{Bytes: 8000, FPRate: 0.1}, nil, pipe(t, 4000), 8000, 3},
+		{"m of a file", umbel.Goal{}, []umbel.Param{m}, keyFile(t, 4000), 8000, 11},
+		{"m and k", umbel.Goal{}, []umbel.Param{m, k}, pipe(t, 40000), 8000, 2},
+		{"nothing to count", umbel.Goal{}, nil, keyFile(t, 0), 8, 5},
+	} {
+		made, err := order(v, c.goal, c.ps...).Make([]*os.File{c.file})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if s := made.Filter.Stats(); s.Bytes != c.bytes || s.K != c.k {
+			t.Errorf("%s: %d bytes, k %v, want %d and %v", c.name, s.Bytes, s.K, c.bytes, c.k)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	v := bloomVariant(t)
+	for _, c := range []struct {
+		name string
+		goal umbel.Goal
+		ps   umbel.Params
+		want error
+	}{
+		{"more keys than said", umbel.Goal{Keys: 100}, nil, umbel.ErrGoal},
+		{"more keys than the size takes", umbel.Goal{Bytes: 100, FPRate: 0.01}, nil, umbel.ErrGoal},
+		{"rate", umbel.Goal{FPRate: 2}, nil, umbel.ErrGoal},
+		{"parameter", umbel.Goal{}, umbel.Params{{Name: "shards"}}, umbel.ErrGoal},
+		{"more than memory", umbel.Goal{Keys: 1 << 50, FPRate: 0.01}, nil, umbel.ErrLimit},
+	} {
+		if _, err := order(v, c.goal, c.ps...).Make([]*os.File{keyFile(t, 1000)}); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// Keys that come again don't count against the rate.
+func TestRepeatedKeys(t *testing.T) {
+	files := []*os.File{keyFile(t, 900), keyFile(t, 900), keyFile(t, 900)}
+	made, err := order(bloomVariant(t), umbel.Goal{Keys: 1000}).Make(files)
+	if err != nil || made.Read != 2700 {
+		t.Errorf("read %d, %v", made.Read, err)
+	}
+}
+
+// A kind without atomic additions takes its batches one at a time; the race
+// detector watches.
+func TestAdder(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		f, err := bloomVariant(t).New(umbel.Goal{Keys: 20000, FPRate: 0.01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := keys.Job{Format: keys.Lines, Workers: workers}
+		n, err := Add(plain{f}, job, []*os.File{keyFile(t, 20000)})
+		if err != nil || n != 20000 {
+			t.Fatal(n, err)
+		}
+		mustHaveAll(t, f, 20000)
+	}
+}
+
+type plain struct{ umbel.Filter }

@@ -1,0 +1,151 @@
+package build
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/folding"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// digestBytes is the memory of a digest.
+const digestBytes = 16
+
+// stream makes the filter without knowing how many keys there are. An eighth of the
+// memory is for digests: if they fit, the filter is as small as with a count. Half
+// of it is for the base, and the rest for its folds.
+func (o Order) stream(files []*os.File) (Result, error) {
+	s := &sieve{order: o, room: int(o.Memory / 8 / digestBytes)}
+	read, err := o.Keys.Run(readers(files), s.add)
+	if err != nil {
+		return Result{}, err
+	}
+	b := s.base.Load()
+	if b == nil {
+		o.Goal.Keys = max(read, 1)
+		f, _, err := o.new()
+		if err != nil {
+			return Result{}, err
+		}
+		s.pour(f)
+		return Result{Filter: f, Read: read}, nil
+	}
+	if err := b.check(); err != nil {
+		return Result{}, err
+	}
+	ladder, err := folding.NewLadder(o.Variants, b.filter)
+	if err != nil {
+		return Result{}, err
+	}
+	f, r, err := ladder.ToRate(o.Goal.FPRate)
+	return Result{Filter: f, Read: read, Fold: r}, err
+}
+
+// sieve takes digests of unknown number: it holds them while there is room, and
+// then passes all on to a base.
+type sieve struct {
+	order Order
+	room  int // digests
+	base  atomic.Pointer[base]
+	mu    sync.Mutex
+	held  [][]umbel.Digest
+	count int // of the digests held
+}
+
+func (s *sieve) add(ds []umbel.Digest) error {
+	if b := s.base.Load(); b != nil {
+		return b.add(ds)
+	}
+	s.mu.Lock()
+	if b := s.base.Load(); b != nil { // since the look above
+		s.mu.Unlock()
+		return b.add(ds)
+	}
+	defer s.mu.Unlock()
+	if s.count+len(ds) <= s.room {
+		s.held = append(s.held, slices.Clone(ds))
+		s.count += len(ds)
+		return nil
+	}
+	b, err := s.order.newBase()
+	if err != nil {
+		return err
+	}
+	s.pour(b.filter)
+	b.read.Add(uint64(s.count))
+	s.base.Store(b)
+	return b.add(ds)
+}
+
+// pour adds the digests held to f and lets them go.
+func (s *sieve) pour(f umbel.Filter) {
+	for _, ds := range s.held {
+		umbel.AddAll(f, nil, ds)
+	}
+	s.held = nil
+}
+
+// base is a filter that is larger than needed.
+type base struct {
+	order    Order
+	filter   umbel.Filter
+	capacity uint64 // keys at the rate wanted
+	insert   func([]umbel.Digest)
+
+	mu   sync.RWMutex // held for writing while the filter is measured
+	read atomic.Uint64
+	next atomic.Uint64 // keys read at which it is measured again
+}
+
+// newBase makes a filter that takes half of the memory and folds well, whatever
+// size the kind's groups have: a unit is whole groups of any kind.
+func (o Order) newBase() (*base, error) {
+	o.Goal.Bytes = o.Memory / 2
+	forecast, err := o.Variant.Plan(o.Goal, o.Params)
+	if err != nil {
+		return nil, err
+	}
+	unit := 64 * max(uint64(forecast.K), 1)
+	units := o.Goal.Bytes / unit
+	o.Goal.Bytes = unit * max(plan.Foldable(units-units/128), 1)
+	f, forecast, err := o.new()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := f.(umbel.Folder); !ok {
+		return nil, fmt.Errorf("a %s filter doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Variant.Kind, umbel.ErrGoal)
+	}
+	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: adder(f, o.Keys.Workers)}
+	b.next.Store(b.capacity)
+	return b, nil
+}
+
+func (b *base) add(ds []umbel.Digest) error {
+	b.mu.RLock()
+	b.insert(ds)
+	b.mu.RUnlock()
+	read := b.read.Add(uint64(len(ds)))
+	if next := b.next.Load(); read < next || !b.next.CompareAndSwap(next, read+b.capacity/8+1) {
+		return nil
+	}
+	// So many keys were read that the filter is too small unless some came twice.
+	return b.check()
+}
+
+// check returns an error that wraps umbel.ErrGoal if the base is too small for its
+// keys.
+func (b *base) check() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	stats := b.filter.Stats()
+	if stats.FPRate <= b.order.Goal.FPRate {
+		return nil
+	}
+	return fmt.Errorf("more keys came than %v of memory hold at a rate of %.3g, %v: give --keys, or key files instead of a pipe, or more --memory: %w",
+		quantity.Size(b.order.Memory), b.order.Goal.FPRate, quantity.Count(b.capacity), umbel.ErrGoal)
+}

@@ -1,0 +1,92 @@
+// Package container opens and writes filters in files.
+package container
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"os"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// blockBytes is how many bytes of cells one byte of a container can stand for: a
+// block that is empty or full.
+const blockBytes = 64 << 10
+
+// maxStates is how many filters one container may be composed of.
+const maxStates = 1 << 20
+
+// Read returns the state in the file at path, and the file's size in bytes, which
+// is 0 for a pipe. Memory is limited to what is available, and to what a container
+// of that size can hold.
+func Read(path string) (umbel.State, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return umbel.State{}, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return umbel.State{}, 0, err
+	}
+	if info.IsDir() {
+		return umbel.State{}, 0, fmt.Errorf("%s is a directory: name a filter's file", path)
+	}
+	size := int64(0)
+	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates}
+	if info.Mode().IsRegular() {
+		size = info.Size()
+		if hi, lo := bits.Mul64(uint64(size), blockBytes); hi == 0 {
+			limits.Bytes = max(lo, 1)
+		}
+	}
+	free, known := memory.Available()
+	if known {
+		limits.Bytes = min(limits.Bytes, free)
+	}
+	s, err := wire.Read(f, limits)
+	if errors.Is(err, umbel.ErrLimit) && known {
+		err = fmt.Errorf("%w; %v of memory are free", err, quantity.Size(free))
+	}
+	if err != nil {
+		return umbel.State{}, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, size, nil
+}
+
+// Open returns the filter in the file at path, of one of the kinds given, and the
+// file's size.
+func Open(path string, vs umbel.Variants) (umbel.Filter, int64, error) {
+	s, size, err := Read(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := vs.Open(s)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, size, nil
+}
+
+// Write makes the file at path hold the state, whole or not at all.
+func Write(path string, s umbel.State) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return wire.Write(w, s) })
+}
+
+// Fits returns an error that wraps umbel.ErrLimit unless so many bytes of memory
+// are there to be taken.
+func Fits(what string, need uint64) error {
+	free, known := memory.Available()
+	if !known || need <= free {
+		return nil
+	}
+	return fmt.Errorf("%s takes %v of memory and %v are free: take a higher rate, fewer keys or less memory: %w",
+		what, quantity.Size(need), quantity.Size(free), umbel.ErrLimit)
+}

@@ -1,0 +1,79 @@
+package container
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+func small(t *testing.T) umbel.Filter {
+	t.Helper()
+	f, err := filter.All[0].New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Add(umbel.Digest{H1: 1, H2: 2})
+	return f
+}
+
+func TestOpenWhatWasWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f := small(t)
+	if err := Write(path, f.State()); err != nil {
+		t.Fatal(err)
+	}
+	g, size, err := Open(path, filter.All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wire.Identify(g.State()) != wire.Identify(f.State()) || uint64(size) > wire.Size(f.State()) {
+		t.Errorf("the filter came back changed, or in %d bytes", size)
+	}
+	if _, _, err := Open(path, nil); !errors.Is(err, umbel.ErrKind) {
+		t.Errorf("error %v, want one that wraps ErrKind", err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	good, err := wire.Append(nil, small(t).State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), good...)
+	flipped[len(flipped)/2] ^= 1
+	for name, b := range map[string][]byte{
+		"empty": nil, "text": []byte("words\nand words\n"), "cut": good[:len(good)-5], "head": good[:12],
+		"longer": append(append([]byte(nil), good...), 0), "flipped": flipped,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Open(path, filter.All); !errors.Is(err, umbel.ErrCorrupt) || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("%s: error %v, want one that wraps ErrCorrupt", name, err)
+		}
+	}
+	if _, _, err := Open(dir, filter.All); err == nil || err.Error() != dir+" is a directory: name a filter's file" {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := Open(filepath.Join(dir, "none"), filter.All); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestFits(t *testing.T) {
+	if err := Fits("a filter", 1); err != nil {
+		t.Error(err)
+	}
+	if err := Fits("a filter", math.MaxUint64); err != nil && !errors.Is(err, umbel.ErrLimit) {
+		t.Errorf("error %v, want one that wraps ErrLimit", err)
+	}
+}

@@ -1,0 +1,143 @@
+package folding
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Ladder is a filter and the factors that it folds by.
+type Ladder struct {
+	variant umbel.Variant
+	given   umbel.Params // those of the filter that its kind takes
+	filter  umbel.Filter
+	stats   umbel.Stats
+	Factors []uint64 // ascending, from 1
+}
+
+// NewLadder finds what f folds by. The error wraps errors.ErrUnsupported if it
+// doesn't fold.
+func NewLadder(vs umbel.Variants, f umbel.Filter) (*Ladder, error) {
+	if _, ok := f.(umbel.Folder); !ok {
+		return nil, fmt.Errorf("a %s filter doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
+	}
+	state := f.State()
+	v, err := vs.Find(state.Kind)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ladder{variant: v, filter: f, stats: f.Stats()}
+	for _, doc := range v.Params {
+		if n, ok := state.Params.Get(doc.Name); ok {
+			l.given = append(l.given, umbel.Param{Name: doc.Name, Value: n})
+		}
+	}
+	// A filter folds by the divisors of the number of its groups, and that is a
+	// divisor of the number of its cells: the largest that it takes. What it doesn't
+	// take is refused at once.
+	divisors := Divisors(l.stats.Cells)
+	for _, r := range slices.Backward(divisors) {
+		if _, err := l.Fold(r); err == nil {
+			l.Factors = Divisors(r)
+			return l, nil
+		} else if !errors.Is(err, umbel.ErrMismatch) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("a %s filter of %d cells folds by nothing: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
+}
+
+// Fold returns the filter folded by r. The filter itself stays as it was: a kind
+// folds into new memory.
+func (l *Ladder) Fold(r uint64) (umbel.Filter, error) {
+	g, err := l.variant.Open(l.filter.State())
+	if err != nil {
+		return nil, err
+	}
+	return g, g.(umbel.Folder).Fold(r)
+}
+
+// Rate returns the rate to expect after a fold by r: that of a filter of that size
+// with as many keys as there seem to be.
+func (l *Ladder) Rate(r uint64) float64 {
+	if r == 1 {
+		return l.stats.FPRate
+	}
+	if math.IsInf(l.stats.Keys, 0) || l.stats.Keys < 1 {
+		return l.stats.FPRate // full, and stays so, or empty
+	}
+	goal := umbel.Goal{Keys: uint64(math.Round(l.stats.Keys)), Bytes: max(l.stats.Bytes/r, 1)}
+	if f, err := l.variant.Plan(goal, l.given); err == nil && f.Cells == l.stats.Cells/r {
+		return f.FPRate
+	}
+	// A cell stays zero if all r that fall together are, and they are independent
+	// (Sailhan and Stehr 2012, section III).
+	fill := -math.Expm1(float64(r) * math.Log1p(-l.stats.Fill))
+	return math.Pow(fill, l.stats.K)
+}
+
+// Size returns the cells and their bytes after a fold by r.
+func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
+	return l.stats.Cells / r, (l.stats.Bytes + r - 1) / r
+}
+
+// ToRate returns the filter folded as far as its rate, measured after the fold,
+// stays at most p, and the factor. The error wraps umbel.ErrGoal if it is above p
+// already.
+func (l *Ladder) ToRate(p float64) (umbel.Filter, uint64, error) {
+	if l.stats.FPRate > p {
+		return nil, 0, fmt.Errorf("the filter's rate is %.3g already, above %.3g, and a fold only raises it: %w", l.stats.FPRate, p, umbel.ErrGoal)
+	}
+	// The expected rate tells where to look, the measured one decides.
+	i := 0
+	for i+1 < len(l.Factors) && l.Rate(l.Factors[i+1]) <= p {
+		i++
+	}
+	best, err := l.within(i, p)
+	for ; best == nil && err == nil; i-- {
+		best, err = l.within(i-1, p)
+	}
+	for err == nil && i+1 < len(l.Factors) {
+		next, err := l.within(i+1, p)
+		if next == nil || err != nil {
+			return best, l.Factors[i], err
+		}
+		best, i = next, i+1
+	}
+	return best, l.Factors[i], err
+}
+
+// within returns the filter folded by factor i if its rate is at most p, and nil
+// otherwise. Factor 0 is 1: the filter itself.
+func (l *Ladder) within(i int, p float64) (umbel.Filter, error) {
+	if i == 0 {
+		return l.filter, nil
+	}
+	f, err := l.Fold(l.Factors[i])
+	if err != nil || f.Stats().FPRate > p {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ToBytes returns the filter folded by the least factor that leaves at most that
+// many bytes, and the factor. The error wraps umbel.ErrGoal if there is none.
+func (l *Ladder) ToBytes(bytes uint64) (umbel.Filter, uint64, error) {
+	for _, r := range l.Factors {
+		if l.stats.Bytes/r > bytes {
+			continue
+		}
+		f, err := l.Fold(r)
+		if err != nil {
+			return nil, 0, err
+		}
+		if f.State().Bytes() <= bytes {
+			return f, r, nil
+		}
+	}
+	last := l.Factors[len(l.Factors)-1]
+	return nil, 0, fmt.Errorf("the filter folds by %d at most, to %d bytes, not to %d: %w", last, l.stats.Bytes/last, bytes, umbel.ErrGoal)
+}

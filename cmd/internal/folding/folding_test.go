@@ -1,0 +1,156 @@
+package folding
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter"
+	"pgregory.net/rapid"
+)
+
+func TestDivisors(t *testing.T) {
+	for n, want := range map[uint64][]uint64{1: {1}, 12: {1, 2, 3, 4, 6, 12}, 49: {1, 7, 49}, 97: {1, 97}} {
+		if got := Divisors(n); !slices.Equal(got, want) {
+			t.Errorf("Divisors(%d) = %d, want %d", n, got, want)
+		}
+	}
+}
+
+// digests returns n distinct digests.
+func digests(n int) []umbel.Digest {
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Hasher{}.Key(fmt.Sprint("key ", i))
+	}
+	return ds
+}
+
+// sized returns a filter of the kind with many factors and n keys in it.
+func sized(t *testing.T, v umbel.Variant, n int) umbel.Filter {
+	t.Helper()
+	f, err := v.New(umbel.Goal{FPRate: 0.01, Bytes: 64 * 7 * 60}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	umbel.AddAll(f, nil, digests(n))
+	return f
+}
+
+// A fold goes into new memory: the ladder counts on it, since it tries several.
+func TestFoldKeeps(t *testing.T) {
+	for _, v := range filter.All {
+		f := sized(t, v, 500)
+		before := f.State().Clone()
+		l, err := NewLadder(filter.All, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range l.Factors {
+			if _, err := l.Fold(r); err != nil {
+				t.Errorf("%s by %d: %v", v.Kind, r, err)
+			}
+		}
+		if !slices.EqualFunc(f.State().Planes, before.Planes, cells.Array.Equal) {
+			t.Errorf("%s changed when it was folded elsewhere", v.Kind)
+		}
+		if len(l.Factors) < 10 {
+			t.Errorf("%s of %d cells folds by %d only", v.Kind, f.Stats().Cells, l.Factors)
+		}
+	}
+}
+
+// No factor beyond the one found keeps the rate, nor does the next one fit less.
+func TestToRate(t *testing.T) {
+	for _, v := range filter.All {
+		t.Run(v.Kind, func(t *testing.T) {
+			ladders := map[int]*Ladder{}
+			for _, n := range []int{10, 100, 1000} {
+				l, err := NewLadder(filter.All, sized(t, v, n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ladders[n] = l
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				l := ladders[rapid.SampledFrom([]int{10, 100, 1000}).Draw(t, "n")]
+				p := math.Exp(-rapid.Float64Range(0.01, 12).Draw(t, "-ln p"))
+				f, r, err := l.ToRate(p)
+				if l.stats.FPRate > p {
+					if !errors.Is(err, umbel.ErrGoal) {
+						t.Fatalf("%v: error %v, want one that wraps ErrGoal", p, err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := f.Stats().FPRate; got > p {
+					t.Fatalf("rate %v after a fold by %d, want at most %v", got, r, p)
+				}
+				i := slices.Index(l.Factors, r)
+				if i+1 < len(l.Factors) {
+					if g, _ := l.Fold(l.Factors[i+1]); g.Stats().FPRate <= p {
+						t.Fatalf("folded by %d for %v, %d does too", r, p, l.Factors[i+1])
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestToBytes(t *testing.T) {
+	for _, v := range filter.All {
+		l, err := NewLadder(filter.All, sized(t, v, 100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []uint64{1 << 40, l.stats.Bytes, l.stats.Bytes - 1, l.stats.Bytes / 5, 1000} {
+			f, r, err := l.ToBytes(want)
+			if err != nil {
+				t.Fatalf("%s to %d bytes: %v", v.Kind, want, err)
+			}
+			if got := f.State().Bytes(); got > want || (r > 1 && got*2 <= want) {
+				t.Errorf("%s to %d bytes: %d, by %d", v.Kind, want, got, r)
+			}
+		}
+		if _, _, err := l.ToBytes(1); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%s to 1 byte: %v", v.Kind, err)
+		}
+	}
+}
+
+// The rate to expect is within a fifth of the one measured while it is a rate of
+// use.
+func TestRate(t *testing.T) {
+	for _, v := range filter.All {
+		l, err := NewLadder(filter.All, sized(t, v, 1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range l.Factors {
+			f, err := l.Fold(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := l.Rate(r), f.Stats().FPRate
+			if want > 1e-4 && want < 0.5 && f.Stats().Cells > 20000 && math.Abs(got/want-1) > 0.2 {
+				t.Errorf("%s by %d: to expect %.3g, measured %.3g", v.Kind, r, got, want)
+			}
+		}
+	}
+}
+
+func TestNoFolder(t *testing.T) {
+	if _, err := NewLadder(nil, rigid{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type rigid struct{ umbel.Filter }
+
+func (rigid) State() umbel.State { return umbel.State{Kind: "rigid"} }

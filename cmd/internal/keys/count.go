@@ -1,0 +1,46 @@
+package keys
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// countBytes is the part of a file that is read at once while counting.
+const countBytes = 1 << 20
+
+// Count returns the number of keys in the first size bytes of r, read by so many
+// workers at once.
+func Count(r io.ReaderAt, size int64, f Format, workers int) (uint64, error) {
+	if size <= 0 {
+		return 0, nil
+	}
+	var keys atomic.Uint64
+	var offset atomic.Int64
+	var g errgroup.Group
+	for range workers {
+		g.Go(func() error {
+			buf := make([]byte, countBytes)
+			for {
+				from := offset.Add(countBytes) - countBytes
+				if from >= size {
+					return nil
+				}
+				part := buf[:min(countBytes, size-from)]
+				n, err := r.ReadAt(part, from)
+				if err != nil && !errors.Is(err, io.EOF) {
+					return err
+				}
+				keys.Add(uint64(bytes.Count(part[:n], []byte{byte(f)})))
+				if last := from+int64(n) == size; last && n > 0 && part[n-1] != byte(f) {
+					keys.Add(1) // the last key has no separator behind it
+				}
+			}
+		})
+	}
+	err := g.Wait()
+	return keys.Load(), err
+}

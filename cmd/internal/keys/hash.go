@@ -1,0 +1,113 @@
+package keys
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/umbel-filters/umbel"
+	"golang.org/x/sync/errgroup"
+)
+
+// batch is how many digests are handed on at once: enough to overlap the cache
+// misses of a large filter, few enough to stay in cache themselves.
+const batch = 1024
+
+// Job says how keys become digests.
+type Job struct {
+	Format  Format
+	Hasher  umbel.Hasher
+	Workers int               // goroutines that hash, at least 1
+	Tick    func(bytes int64) // called after each chunk read, if not nil; by any worker
+}
+
+// Run reads all keys of the sources, one source after the other, and gives their
+// digests to add in batches, in any order. add is called by all workers at once and
+// doesn't keep the slice. Run returns the number of keys read. It stops at the
+// first error of a source, a key or add.
+func (j Job) Run(sources []io.Reader, add func([]umbel.Digest) error) (uint64, error) {
+	in := feed{format: j.Format, sources: sources}
+	var keys atomic.Uint64
+	var g errgroup.Group
+	for range j.Workers {
+		g.Go(func() error {
+			n, err := j.work(&in, add)
+			keys.Add(n)
+			if err != nil {
+				in.stop()
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	return keys.Load(), err
+}
+
+// work hashes chunk after chunk. It returns the number of keys.
+func (j Job) work(in *feed, add func([]umbel.Digest) error) (n uint64, err error) {
+	var buf []byte
+	ds := make([]umbel.Digest, 0, batch)
+	for {
+		chunk, err := in.next(buf)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		buf = chunk
+		for rest := chunk; len(rest) > 0; {
+			var key []byte
+			key, rest = j.Format.Cut(rest)
+			d, err := Digest(j.Hasher, key)
+			if err != nil {
+				return n, err
+			}
+			ds = append(ds, d)
+			if len(ds) == batch || len(rest) == 0 {
+				if err := add(ds); err != nil {
+					return n, err
+				}
+				n += uint64(len(ds))
+				ds = ds[:0]
+			}
+		}
+		if j.Tick != nil {
+			j.Tick(int64(len(chunk)))
+		}
+	}
+}
+
+// feed hands chunks of several sources to several workers. Keys don't run from one
+// source into the next.
+type feed struct {
+	mu      sync.Mutex
+	format  Format
+	sources []io.Reader
+	current *Reader
+}
+
+func (f *feed) next(buf []byte) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for {
+		if f.current == nil {
+			if len(f.sources) == 0 {
+				return nil, io.EOF
+			}
+			f.current, f.sources = NewReader(f.sources[0], f.format), f.sources[1:]
+		}
+		chunk, err := f.current.Next(buf)
+		if err != io.EOF {
+			return chunk, err
+		}
+		f.current = nil
+	}
+}
+
+// stop ends the feed for all workers.
+func (f *feed) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current, f.sources = nil, nil
+}

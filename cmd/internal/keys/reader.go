@@ -1,0 +1,65 @@
+package keys
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// MaxKey is the longest key that a reader takes, in bytes.
+const MaxKey = 1 << 30
+
+// chunkBytes is what a reader asks for at once.
+const chunkBytes = 1 << 20
+
+// Reader cuts a stream into chunks of whole keys.
+type Reader struct {
+	r      io.Reader
+	format Format
+	rest   []byte // the beginning of a key whose end is still to come
+	maxKey int
+	ended  bool
+}
+
+// NewReader returns a reader of the keys in r.
+func NewReader(r io.Reader, f Format) *Reader {
+	return &Reader{r: r, format: f, maxKey: MaxKey}
+}
+
+// Next returns some whole keys, each followed by its separator, except perhaps the
+// last of the stream. It returns as soon as a read has brought the end of a key, so
+// that keys from a slow pipe are there when they come. The chunk lies in buf if it
+// fits, and is longer if one key is. At the end the error is io.EOF; a key longer
+// than [MaxKey] is an error.
+func (r *Reader) Next(buf []byte) ([]byte, error) {
+	if cap(buf) < chunkBytes {
+		buf = make([]byte, 0, chunkBytes)
+	}
+	buf = append(buf[:0], r.rest...)
+	r.rest = r.rest[:0]
+	for !r.ended {
+		if len(buf) > r.maxKey {
+			return nil, fmt.Errorf("a %v is longer than %d bytes: are these the keys, and is the separator right (-0 for NUL)?", r.format, r.maxKey)
+		}
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		}
+		n, err := r.r.Read(buf[len(buf):cap(buf)])
+		old := len(buf)
+		buf = buf[:old+n]
+		if err == io.EOF {
+			r.ended = true
+		} else if err != nil {
+			return nil, err
+		}
+		if i := bytes.LastIndexByte(buf[old:], byte(r.format)); i >= 0 {
+			end := old + i + 1
+			r.rest = append(r.rest, buf[end:]...)
+			return buf[:end], nil
+		}
+	}
+	if len(buf) == 0 {
+		return nil, io.EOF
+	}
+	return buf, nil
+}

@@ -1,0 +1,22 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package memory
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// available returns the memory that is built in.
+func available() (uint64, bool) {
+	name := "hw.physmem64"
+	switch runtime.GOOS {
+	case "darwin":
+		name = "hw.memsize"
+	case "freebsd", "dragonfly":
+		name = "hw.physmem"
+	}
+	n, err := unix.SysctlUint64(name)
+	return n, err == nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !freebsd && !netbsd && !openbsd && !dragonfly
+
+package memory
+
+func available() (uint64, bool) { return 0, false }

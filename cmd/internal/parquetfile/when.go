@@ -1,0 +1,104 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Dates, times and timestamps are whole numbers in Parquet: days, or units of their
+// type. All parsers here take that number as well.
+
+const secondsPerDay = 24 * 60 * 60
+
+// parseDate returns the days since 1970-01-01.
+func parseDate(s string) (int64, error) {
+	if x, err := strconv.ParseInt(s, 10, 32); err == nil {
+		return x, nil
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q, want a date like 2006-01-31, or days since 1970-01-01", clip(s))
+	}
+	return t.Unix() / secondsPerDay, nil // whole days, so nothing is cut off
+}
+
+// parseTime returns the units since midnight.
+func parseTime(s string, unit int16) (int64, error) {
+	day := unitsPerSec[unit] * secondsPerDay
+	if x, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if x < 0 || x >= day {
+			return 0, fmt.Errorf("%d, want 0 to %d", x, day-1)
+		}
+		return x, nil
+	}
+	t, err := time.Parse("15:04:05", s)
+	if err != nil {
+		return 0, fmt.Errorf("%q, want a time like 15:04:05.999, or %s since midnight", clip(s), unitNames[unit])
+	}
+	return units(t.Unix()-midnight, t.Nanosecond(), unit)
+}
+
+// midnight is the second at which time.Parse puts 00:00:00 without a date.
+var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+
+// parseTimestamp returns the units since 1970-01-01 00:00:00: of UTC, or of a clock
+// on the wall.
+func parseTimestamp(s string, unit int16, utc bool) (int64, error) {
+	if x, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return x, nil
+	}
+	layout, example := "2006-01-02T15:04:05", "2006-01-31T15:04:05.999"
+	if utc {
+		layout, example = time.RFC3339, "2006-01-31T15:04:05.999Z"
+	}
+	t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1))
+	if err != nil {
+		return 0, fmt.Errorf("%q, want a timestamp like %s, or %s since 1970-01-01", clip(s), example, unitNames[unit])
+	}
+	return units(t.Unix(), t.Nanosecond(), unit)
+}
+
+// parseInt96 returns the 12 bytes of the timestamps that writers of old made:
+// nanoseconds of the day, then the Julian day, which began at noon and here begins
+// at midnight.
+func parseInt96(s string) ([]byte, error) {
+	t, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1))
+	if err != nil {
+		return nil, fmt.Errorf("%q, want a timestamp like 2006-01-31T15:04:05.999Z", clip(s))
+	}
+	const julian1970 = 2440588
+	day, second := floorDiv(t.Unix(), secondsPerDay)
+	b := binary.LittleEndian.AppendUint64(nil, uint64(second*1e9+int64(t.Nanosecond())))
+	return binary.LittleEndian.AppendUint32(b, uint32(day+julian1970)), nil
+}
+
+// units returns seconds and nanoseconds in units. Digits that the unit doesn't have
+// are an error, and so is what 64 bits don't hold.
+func units(seconds int64, nano int, unit int16) (int64, error) {
+	per := unitsPerSec[unit]
+	rest := int64(1e9) / per
+	if int64(nano)%rest != 0 {
+		return 0, fmt.Errorf("%d nanoseconds, want whole %s", nano, unitNames[unit])
+	}
+	magnitude := uint64(seconds)
+	if seconds < 0 {
+		magnitude = -magnitude
+	}
+	if hi, lo := bits.Mul64(magnitude, uint64(per)); hi != 0 || lo >= 1<<63-1e9 {
+		return 0, fmt.Errorf("%s since 1970-01-01 don't fit 64 bits at that year", unitNames[unit])
+	}
+	return seconds*per + int64(nano)/rest, nil
+}
+
+// floorDiv returns the quotient rounded down and the rest, which isn't negative.
+func floorDiv(a, b int64) (int64, int64) {
+	q, r := a/b, a%b
+	if r < 0 {
+		q, r = q-1, r+b
+	}
+	return q, r
+}

@@ -1,0 +1,75 @@
+// Package progress shows on a terminal how far a job is.
+package progress
+
+import (
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// patience is how long a job may take without showing anything.
+const patience = 500 * time.Millisecond
+
+// Bar is the progress of one job. Its methods may be called concurrently. The nil
+// Bar shows nothing.
+type Bar struct {
+	gate *gate
+	bar  *progressbar.ProgressBar
+}
+
+// Start returns the bar of a job on total bytes, or on an unknown number if total
+// is -1; nil if f isn't a terminal. The bar appears once the job has taken half a
+// second, with its rate and the time that is left.
+func Start(f *os.File, what string, total int64) *Bar {
+	if !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return start(f, what, total)
+}
+
+func start(w io.Writer, what string, total int64) *Bar {
+	g := &gate{w: w, start: time.Now()}
+	return &Bar{g, progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(g),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine: Add draws
+		progressbar.OptionSetWidth(20),
+	)}
+}
+
+// Add says that so many more bytes are done.
+func (b *Bar) Add(bytes int64) {
+	if b != nil {
+		_ = b.bar.Add64(bytes)
+	}
+}
+
+// Stop takes the bar off the terminal.
+func (b *Bar) Stop() {
+	if b != nil && b.gate.open.Load() {
+		_ = b.bar.Clear()
+	}
+}
+
+// gate is a writer that drops what comes while the job is young.
+type gate struct {
+	w     io.Writer
+	start time.Time
+	open  atomic.Bool
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	if time.Since(g.start) < patience {
+		return len(b), nil
+	}
+	g.open.Store(true)
+	return g.w.Write(b)
+}

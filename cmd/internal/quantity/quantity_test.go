@@ -1,0 +1,146 @@
+package quantity
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestParseRate(t *testing.T) {
+	for s, want := range map[string]float64{
+		"0.001": 0.001, "1e-6": 1e-6, "1E-6": 1e-6, ".5": 0.5, "0.1%": 0.001, "1 %": 0.01, "99.9%": 0.999,
+		"1/1000": 0.001, "1 in 1000": 0.001, "1 in 1,000": 0.001, "3 in 10k": 3e-4, "1/1M": 1e-6, " 0.01 ": 0.01, "1e-300": 1e-300,
+	} {
+		if got, err := ParseRate(s); err != nil || float64(got) != want {
+			t.Errorf("ParseRate(%q) = %v, %v, want %v", s, float64(got), err, want)
+		}
+	}
+	const form = `want a number such as 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"`
+	for s, want := range map[string]string{
+		"":                         `rate "": ` + form,
+		"one":                      `rate "one": ` + form,
+		"0,1%":                     `rate "0,1%": ` + form,
+		"-0.1":                     `rate "-0.1": ` + form,
+		"NaN":                      `rate "NaN": ` + form,
+		"Inf":                      `rate "Inf": ` + form,
+		"0x1p-3":                   `rate "0x1p-3": ` + form,
+		"1/0":                      `rate "1/0": ` + form,
+		"1 in ":                    `rate "1 in ": ` + form,
+		"0":                        `rate "0" must lie between 0 and 1 (0% and 100%), both excluded`,
+		"1":                        `rate "1" must lie between 0 and 1 (0% and 100%), both excluded`,
+		"100%":                     `rate "100%" must lie between 0 and 1 (0% and 100%), both excluded`,
+		"2":                        `rate "2" must lie between 0 and 1 (0% and 100%), both excluded`,
+		"1e-999":                   `rate "1e-999" must lie between 0 and 1 (0% and 100%), both excluded`,
+		strings.Repeat("1", 1<<10): `rate "` + strings.Repeat("1", 40) + `…": ` + form,
+	} {
+		if _, err := ParseRate(s); err == nil || err.Error() != want {
+			t.Errorf("ParseRate(%.50q): %v, want %s", s, err, want)
+		}
+	}
+}
+
+func TestParseCount(t *testing.T) {
+	for s, want := range map[string]uint64{
+		"0": 0, "1000000": 1e6, "1e8": 1e8, "1.5e3": 1500, "10k": 1e4, "10K": 1e4, "10M": 1e7, "1.15M": 1150000, "2G": 2e9, "1T": 1e12,
+		"1E": 1e18, "1,000,000": 1e6, "1_000": 1000, "18446744073709551615": math.MaxUint64, "9007199254740993": 9007199254740993, "9,007,199,254,740,993": 9007199254740993,
+	} {
+		if got, err := ParseCount(s); err != nil || uint64(got) != want {
+			t.Errorf("ParseCount(%q) = %d, %v, want %d", s, got, err, want)
+		}
+	}
+	const form = "want a whole number such as 1000000, 1,000,000, 1e6 or 1M"
+	for s, want := range map[string]string{
+		"":                     `count "": ` + form,
+		"k":                    `count "k": ` + form,
+		"-1":                   `count "-1": ` + form,
+		"1,00":                 `count "1,00": ` + form,
+		",100":                 `count ",100": ` + form,
+		"1000,000":             `count "1000,000": ` + form,
+		"1 000":                `count "1 000": ` + form,
+		"1Ki":                  `count "1Ki": ` + form,
+		"1.5":                  `count "1.5" is not a whole number`,
+		"1e-1":                 `count "1e-1" is not a whole number`,
+		"18446744073709551616": `count "18446744073709551616" is more than 2^64-1`,
+		"100E":                 `count "100E" is more than 2^64-1`,
+		"1e5000":               `count "1e5000": ` + form,
+	} {
+		if _, err := ParseCount(s); err == nil || err.Error() != want {
+			t.Errorf("ParseCount(%q): %v, want %s", s, err, want)
+		}
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for s, want := range map[string]uint64{
+		"0": 0, "4096": 4096, "4096B": 4096, "64KiB": 65536, "64 KiB": 65536, "1.5MB": 1500000, "1.5MiB": 1572864, "1e6B": 1e6, "1kB": 1000,
+		"1.1KiB": 1126, "8b": 1, "4096b": 512, "1Mb": 125000, "1Mib": 131072, "3GiB": 3 << 30, "2EiB": 2 << 60, "1,024B": 1024,
+		"18446744073709551615": math.MaxUint64,
+	} {
+		if got, err := ParseSize(s); err != nil || uint64(got) != want {
+			t.Errorf("ParseSize(%q) = %d, %v, want %d", s, got, err, want)
+		}
+	}
+	const form = "want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096b"
+	for s, want := range map[string]string{
+		"":      `size "": ` + form,
+		"B":     `size "B": ` + form,
+		"64K":   `size "64K": ` + form,
+		"-1B":   `size "-1B": ` + form,
+		"1iB":   `size "1iB": ` + form,
+		"1XB":   `size "1XB": ` + form,
+		"1 2B":  `size "1 2B": ` + form,
+		"16EiB": `size "16EiB" is more than 2^64-1 bytes`,
+		"1e30":  `size "1e30" is more than 2^64-1 bytes`,
+	} {
+		if _, err := ParseSize(s); err == nil || err.Error() != want {
+			t.Errorf("ParseSize(%q): %v, want %s", s, err, want)
+		}
+	}
+}
+
+func TestStrings(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Rate(0).String(), ""},
+		{Rate(0.01).String(), "1%, 1 in 100"},
+		{Rate(0.0099).String(), "0.99%, 1 in 101"},
+		{Rate(0.436).String(), "43.6%, 1 in 2.3"},
+		{Rate(0.9).String(), "90%"},
+		{Rate(1).String(), "100%"},
+		{Rate(0.00002).String(), "2e-05, 1 in 50,000"},
+		{Rate(1e-30).String(), "1e-30"},
+		{Count(0).String(), "0"},
+		{Count(999).String(), "999"},
+		{Count(1234567).String(), "1,234,567"},
+		{Size(1023).String(), "1023 B"},
+		{Size(1024).String(), "1.00 KiB"},
+		{Size(125112).String(), "122 KiB"},
+		{Size(1<<20 - 1).String(), "1.00 MiB"},
+		{Size(math.MaxUint64).String(), "16.0 EiB"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// What is written can be read again.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"1e-6", "0.1%", "1 in 1000", "1/3", "10M", "1,000,000", "64KiB", "1.5MB", "8b", "1e309", "18446744073709551616", "1e", "١"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, err := ParseRate(s); err == nil && !(r > 0 && r < 1) {
+			t.Errorf("rate %q is %v", s, float64(r))
+		}
+		if c, err := ParseCount(s); err == nil {
+			if again, err := ParseCount(c.String()); again != c || err != nil {
+				t.Errorf("count %q is %v, read again %v, %v", s, c, again, err)
+			}
+		}
+		if z, err := ParseSize(s); err == nil {
+			if again, err := ParseSize(Count(z).String() + "B"); z < 1<<53 && (again != z || err != nil) {
+				t.Errorf("size %q is %d, read again %d, %v", s, z, again, err)
+			}
+		}
+	})
+}

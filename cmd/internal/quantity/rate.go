@@ -1,0 +1,73 @@
+package quantity
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Rate is a false-positive rate, a fraction inside (0, 1), or 0 where none is
+// given.
+type Rate float64
+
+// ParseRate reads a rate written as 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000".
+func ParseRate(s string) (Rate, error) {
+	f, ok := ratio(strings.TrimSpace(s))
+	if !ok {
+		return 0, fmt.Errorf(`rate %q: want a number such as 0.001, 1e-3, 0.1%%, 1/1000 or "1 in 1000"`, clip(s))
+	}
+	if !(f > 0 && f < 1) {
+		return 0, fmt.Errorf("rate %q must lie between 0 and 1 (0%% and 100%%), both excluded", clip(s))
+	}
+	return Rate(f), nil
+}
+
+func ratio(s string) (float64, bool) {
+	if percent, ok := strings.CutSuffix(s, "%"); ok {
+		return number(strings.TrimSpace(percent), -2)
+	}
+	for _, between := range []string{"/", " in "} {
+		if over, under, ok := strings.Cut(s, between); ok {
+			a, okA := scaled(strings.TrimSpace(over))
+			b, okB := scaled(strings.TrimSpace(under))
+			return a / b, okA && okB && b != 0
+		}
+	}
+	return number(s, 0)
+}
+
+// Set is ParseRate for a flag.
+func (r *Rate) Set(s string) (err error) {
+	*r, err = ParseRate(s)
+	return err
+}
+
+// String writes the rate as a percentage and says one in how many that is; it is
+// empty for 0.
+func (r Rate) String() string {
+	p := float64(r)
+	switch {
+	case p == 0:
+		return ""
+	case p >= 1:
+		return "100%"
+	case p > 0.5:
+		return fmt.Sprintf("%.3g%%", 100*p)
+	case p < 1e-18:
+		return fmt.Sprintf("%.3g", p)
+	case p < 0.0001:
+		return fmt.Sprintf("%.3g, 1 in %s", p, Count(math.Round(1/p)))
+	}
+	return fmt.Sprintf("%.3g%%, 1 in %s", 100*p, nearest(1/p))
+}
+
+// nearest writes how many, with a digit behind the point while that tells more.
+func nearest(f float64) string {
+	if f < 20 && math.Abs(f-math.Round(f)) > 0.05 {
+		return fmt.Sprintf("%.1f", f)
+	}
+	return Count(math.Round(f)).String()
+}
+
+// Type names the flag's value in help texts.
+func (r *Rate) Type() string { return "rate" }

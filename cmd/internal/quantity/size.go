@@ -1,0 +1,81 @@
+package quantity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes.
+type Size uint64
+
+// ParseSize reads a size written as 4096, 4096B, 64KiB, 1.5MB or, in bits, 4096b
+// or 1Mb. Kibi and its like are powers of 1024, kilo and its like powers of 1000.
+// A fraction of a byte is left out.
+func ParseSize(s string) (Size, error) {
+	if n, ok := whole(s); ok {
+		return Size(n), nil
+	}
+	end := strings.LastIndexAny(s, "0123456789.") + 1
+	f, ok := inUnit(strings.TrimSpace(s[:end]), strings.TrimSpace(s[end:]))
+	if !ok {
+		return 0, fmt.Errorf("size %q: want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096b", clip(s))
+	}
+	if f >= 1<<64 {
+		return 0, fmt.Errorf("size %q is more than 2^64-1 bytes", clip(s))
+	}
+	return Size(f), nil
+}
+
+// inUnit returns a size in bytes.
+func inUnit(digits, unit string) (float64, bool) {
+	perByte := 1.0
+	prefix, bits := strings.CutSuffix(unit, "b")
+	if bits {
+		perByte = 8
+	} else if prefix, _ = strings.CutSuffix(unit, "B"); prefix == unit && unit != "" {
+		return 0, false // 64K may be either
+	}
+	decimal, binary := strings.CutSuffix(prefix, "i")
+	if prefix == "" {
+		f, ok := number(digits, 0)
+		return f / perByte, ok
+	}
+	if len(decimal) != 1 {
+		return 0, false
+	}
+	shift, ok := decimals[decimal[0]]
+	if !ok {
+		return 0, false
+	}
+	if !binary {
+		f, ok := number(digits, shift)
+		return f / perByte, ok
+	}
+	f, ok := number(digits, 0)
+	return math.Ldexp(f, shift/3*10) / perByte, ok
+}
+
+// Set is ParseSize for a flag.
+func (z *Size) Set(s string) (err error) {
+	*z, err = ParseSize(s)
+	return err
+}
+
+// String writes the size in the largest binary unit that gives at least 1.
+func (z Size) String() string {
+	if z < 1024 {
+		return strconv.FormatUint(uint64(z), 10) + " B"
+	}
+	f, i := float64(z)/1024, 0
+	for f >= 1023.5 && i < len(units)-1 {
+		f, i = f/1024, i+1
+	}
+	return significant(f) + " " + units[i]
+}
+
+var units = []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+
+// Type names the flag's value in help texts.
+func (z *Size) Type() string { return "size" }

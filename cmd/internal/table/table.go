@@ -1,0 +1,61 @@
+// Package table prints rows of text in columns.
+package table
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is rows of cells below a header. Columns whose header begins with a space
+// are aligned to the right.
+type Table struct {
+	header []string
+	rows   [][]string
+}
+
+// New returns a table with these headers.
+func New(header ...string) *Table { return &Table{header: header} }
+
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// WriteTo writes the table, its columns two spaces apart. A table whose headers are
+// all empty has no header line.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	widths := make([]int, len(t.header))
+	header := make([]string, len(t.header))
+	for i, h := range t.header {
+		header[i] = strings.TrimPrefix(h, " ")
+		widths[i] = utf8.RuneCountInString(header[i])
+	}
+	for _, row := range t.rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	if strings.Join(header, "") != "" {
+		t.line(&b, header, widths)
+	}
+	for _, row := range t.rows {
+		t.line(&b, row, widths)
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+func (t *Table) line(b *strings.Builder, row []string, widths []int) {
+	var line strings.Builder
+	for i, c := range row {
+		if i > 0 {
+			line.WriteString("  ")
+		}
+		space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+		if strings.HasPrefix(t.header[i], " ") {
+			c, space = space+c, ""
+		}
+		line.WriteString(c + space)
+	}
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+const infoHelp = `Say what the filters in the files are: kind, hash, parameters, size, an estimate of
+the number of distinct keys with an interval that holds it with probability 0.95,
+fill (the share of cells that aren't zero), the false-positive rate at that fill,
+bytes, and the ID, which is the same for the same filter and no other.
+
+Of a filter whose kind umbel doesn't know, it says what the container tells. With
+--json there is an object for each file.`
+
+const infoExample = `  umbel info words.umb
+  umbel info --json *.umb | jq .fpRate`
+
+// info is what umbel info says of one file.
+type info struct {
+	File      string           `json:"file"`
+	Kind      string           `json:"kind"`
+	Known     bool             `json:"known"` // the kind
+	Hash      string           `json:"hash"`
+	Seed      string           `json:"seed"`
+	Params    map[string]float `json:"params"`
+	Planes    []planeInfo      `json:"planes"`
+	Parts     int              `json:"parts"`
+	Cells     uint64           `json:"cells"`
+	K         float            `json:"k"`
+	Keys      *keysInfo        `json:"keys,omitempty"`
+	Fill      float            `json:"fill"`
+	FPRate    *float           `json:"fpRate,omitempty"`
+	Bytes     uint64           `json:"bytes"`
+	FileBytes int64            `json:"fileBytes"`
+	ID        string           `json:"id"`
+
+	hasher umbel.Hasher
+	params umbel.Params
+}
+
+type planeInfo struct {
+	Cells   uint64 `json:"cells"`
+	Width   uint   `json:"width"` // bits
+	Nonzero uint64 `json:"nonzero"`
+}
+
+type keysInfo struct {
+	Estimate float `json:"estimate"`
+	Low      float `json:"low"`
+	High     float `json:"high"`
+}
+
+func infoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "info FILE...",
+		Short:   "say what a filter is",
+		Long:    infoHelp,
+		Example: infoExample,
+		Args:    arguments(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for i, name := range args {
+				if i > 0 && !wantsJSON(cmd) {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				in, err := inspect(name)
+				if err != nil {
+					return err
+				}
+				if err := answer(cmd, in, in.write); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// inspect reads a container and measures the filter in it.
+func inspect(name string) (info, error) {
+	s, size, err := container.Read(name)
+	if err != nil {
+		return info{}, err
+	}
+	in := info{
+		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
+		Params: map[string]float{}, Planes: []planeInfo{}, Parts: len(s.Parts), Bytes: s.Bytes(), FileBytes: size,
+		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params,
+	}
+	for _, p := range s.Params {
+		in.Params[p.Name] = float(p.Value.Float())
+	}
+	var nonzero uint64
+	for _, p := range s.Planes {
+		in.Planes = append(in.Planes, planeInfo{p.Len, max(p.Width, 1), p.Nonzero()})
+		in.Cells += p.Len
+		nonzero += p.Nonzero()
+	}
+	in.Fill = float(float64(nonzero) / float64(max(in.Cells, 1)))
+	f, err := filter.All.Open(s)
+	if errors.Is(err, umbel.ErrKind) {
+		return in, nil
+	}
+	if err != nil {
+		return info{}, fmt.Errorf("%s: %w", name, err)
+	}
+	in.Known = true
+	in.measure(f.Stats())
+	return in, nil
+}
+
+func (in *info) measure(s umbel.Stats) {
+	rate := float(s.FPRate)
+	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, float(s.K), float(s.Fill), &rate
+	in.Keys = &keysInfo{float(s.Keys), float(s.Low), float(s.High)}
+}
+
+func (in info) write(w io.Writer) error {
+	t := table.New("", "")
+	t.Row("file", in.File)
+	if in.Known {
+		t.Row("kind", in.Kind)
+	} else {
+		t.Row("kind", in.Kind+" (not known to this umbel)")
+	}
+	t.Row("hash", in.hasher.String())
+	var params []string
+	for _, p := range in.params {
+		params = append(params, p.Name+" "+p.Value.String())
+	}
+	if len(params) > 0 {
+		t.Row("parameters", strings.Join(params, ", "))
+	}
+	for i, p := range in.Planes {
+		name := "cells"
+		if len(in.Planes) > 1 {
+			name = fmt.Sprintf("cells %d", i)
+		}
+		t.Row(name, quantity.Count(p.Cells).String()+widthWords(p.Width))
+	}
+	if in.Parts > 0 {
+		t.Row("parts", fmt.Sprint(in.Parts))
+	}
+	if in.Known {
+		if _, told := in.Params["k"]; !told {
+			t.Row("k", fmt.Sprint(in.K))
+		}
+		t.Row("keys", fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(in.Keys.Estimate)), wholeKeys(float64(in.Keys.Low)), wholeKeys(float64(in.Keys.High))))
+	}
+	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
+	if in.Known {
+		t.Row("rate", rateOf(float64(*in.FPRate)))
+	}
+	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
+	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
+	t.Row("id", in.ID)
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// widthWords says how wide cells are.
+func widthWords(bits uint) string {
+	if bits == 1 {
+		return " bits"
+	}
+	return fmt.Sprintf(" counters of %d bits", bits)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/folding"
+	"github.com/umbel-filters/umbel/cmd/internal/parquetfile"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const parquetHelp = `List the Bloom filters in a Parquet file, one for each row group and column that has
+one: size, fill, estimates of the distinct values and of the false-positive rate.
+
+With --to-fpr it also says by how much each can be folded at that rate, and what
+that saves. With --has and --column the filters are asked for a value, written as
+the column's type; --has may be repeated. The exit code is 0 if each value may be in
+some row group, 1 if one is in none, 2 on an error. With --export a filter is
+written as a container, which the other verbs read.
+
+With --json there is an object for each filter or value.`
+
+const parquetExample = `  umbel parquet users.parquet
+  umbel parquet users.parquet --to-fpr 5%
+  umbel parquet users.parquet --column email --has alice@example.org
+  umbel parquet users.parquet --export 0:email -o email.umb`
+
+// parquet is what umbel parquet was asked for.
+type parquet struct {
+	rate   quantity.Rate
+	column string
+	values []string
+	export string
+	output string
+}
+
+func parquetCommand() *cobra.Command {
+	var what parquet
+	cmd := &cobra.Command{
+		Use:     "parquet FILE",
+		Short:   "list and ask the filters in a Parquet file",
+		Long:    parquetHelp,
+		Example: parquetExample,
+		Args:    arguments(1, 1),
+	}
+	flags := cmd.Flags()
+	flags.Var(&what.rate, "to-fpr", "say what folding to `RATE` saves")
+	flags.StringVar(&what.column, "column", "", "`COLUMN` to ask, as the list names it")
+	flags.StringArrayVar(&what.values, "has", nil, "ask for `VALUE`")
+	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")
+	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
+	cmd.MarkFlagsMutuallyExclusive("to-fpr", "has", "export")
+	cmd.MarkFlagsRequiredTogether("has", "column")
+	cmd.MarkFlagsRequiredTogether("export", "output")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f, err := parquetfile.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		switch {
+		case len(what.values) > 0:
+			return what.ask(cmd, f)
+		case what.export != "":
+			return what.write(cmd, f)
+		}
+		return what.list(cmd, f)
+	}
+	return cmd
+}
+
+// chunkInfo is what umbel parquet says of one filter.
+type chunkInfo struct {
+	RowGroup int         `json:"rowGroup"`
+	Column   string      `json:"column"`
+	Type     string      `json:"type"`
+	Rows     uint64      `json:"rows"`
+	Bytes    uint64      `json:"bytes"`
+	Fill     float       `json:"fill"`
+	Values   float       `json:"values"` // distinct, estimated
+	FPRate   float       `json:"fpRate"`
+	Folded   *foldedInfo `json:"folded,omitempty"`
+}
+
+// foldedInfo is what a fold makes of it.
+type foldedInfo struct {
+	Fold   uint64 `json:"fold"`
+	Bytes  uint64 `json:"bytes"`
+	FPRate float  `json:"fpRate"`
+}
+
+func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
+	var list []chunkInfo
+	for _, c := range f.Chunks() {
+		in, err := what.measure(f, c)
+		if err != nil {
+			return err
+		}
+		list = append(list, in)
+	}
+	w := cmd.OutOrStdout()
+	if wantsJSON(cmd) {
+		for _, in := range list {
+			if err := jsonLine(w, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no column has a Bloom filter")
+		return err
+	}
+	if what.rate != 0 {
+		return writeSavings(w, list)
+	}
+	return writeChunks(w, list)
+}
+
+// measure reads one filter and, if a rate is wanted, tries how far it folds.
+func (what parquet) measure(f *parquetfile.File, c parquetfile.Chunk) (chunkInfo, error) {
+	in := chunkInfo{RowGroup: c.RowGroup, Column: c.Column, Type: c.Type, Rows: c.Rows, Bytes: c.Bytes}
+	b, err := f.Filter(c)
+	if err != nil {
+		return in, err
+	}
+	s := b.Stats()
+	in.Fill, in.Values, in.FPRate = float(s.Fill), float(s.Keys), float(s.FPRate)
+	if what.rate == 0 || s.FPRate > float64(what.rate) {
+		return in, nil
+	}
+	ladder, err := folding.NewLadder(filter.All, b)
+	if err != nil {
+		return in, err
+	}
+	folded, r, err := ladder.ToRate(float64(what.rate))
+	if err != nil {
+		return in, err
+	}
+	after := folded.Stats()
+	in.Folded = &foldedInfo{r, after.Bytes, float(after.FPRate)}
+	return in, nil
+}
+
+func writeChunks(w io.Writer, list []chunkInfo) error {
+	t := table.New(" Row group", "Column", "Type", " Rows", " Size", " Fill", " Values", "False-positive rate")
+	for _, in := range list {
+		t.Row(strconv.Itoa(in.RowGroup), in.Column, in.Type, quantity.Count(in.Rows).String(), quantity.Size(in.Bytes).String(),
+			fmt.Sprintf("%.4f", in.Fill), wholeKeys(float64(in.Values)), rateOf(float64(in.FPRate)))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+func writeSavings(w io.Writer, list []chunkInfo) error {
+	t := table.New(" Row group", "Column", " Size", "False-positive rate", " Fold", " Then", "False-positive rate then")
+	var before, after uint64
+	for _, in := range list {
+		then := in.Folded
+		if then == nil { // above the rate as it is
+			then = &foldedInfo{1, in.Bytes, in.FPRate}
+		}
+		before, after = before+in.Bytes, after+then.Bytes
+		t.Row(strconv.Itoa(in.RowGroup), in.Column, quantity.Size(in.Bytes).String(), rateOf(float64(in.FPRate)),
+			quantity.Count(then.Fold).String(), quantity.Size(then.Bytes).String(), rateOf(float64(then.FPRate)))
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%v now, %v folded: %.3g%% less\n", quantity.Size(before), quantity.Size(after), 100*(1-float64(after)/float64(before)))
+	return err
+}
+
+// valueInfo is the answer for one value.
+type valueInfo struct {
+	Value     string `json:"value"`
+	Has       bool   `json:"has"`
+	RowGroups []int  `json:"rowGroups"` // that may hold it
+	Unknown   []int  `json:"unknown"`   // of those, the ones without a filter
+}
+
+// ask asks the filters of a column for the values.
+func (what parquet) ask(cmd *cobra.Command, f *parquetfile.File) error {
+	answers, err := f.Ask(what.column, what.values...)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	absent := false
+	for i, v := range what.values {
+		in := valueInfo{Value: v, RowGroups: []int{}, Unknown: []int{}}
+		for _, a := range answers {
+			if a.May[i] {
+				in.RowGroups = append(in.RowGroups, a.RowGroup)
+			}
+			if !a.Known {
+				in.Unknown = append(in.Unknown, a.RowGroup)
+			}
+		}
+		in.Has = len(in.RowGroups) > 0
+		absent = absent || !in.Has
+		if wantsJSON(cmd) {
+			err = jsonLine(w, in)
+		} else {
+			_, err = fmt.Fprintln(w, in)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if absent {
+		return errAbsent
+	}
+	return nil
+}
+
+func (in valueInfo) String() string {
+	if !in.Has {
+		return in.Value + ": in no row group"
+	}
+	s := fmt.Sprintf("%s: may be in row group %s", in.Value, numbers(in.RowGroups))
+	if len(in.Unknown) > 0 {
+		s += fmt.Sprintf(" (%s without a filter)", numbers(in.Unknown))
+	}
+	return s
+}
+
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+// write exports one filter.
+func (what parquet) write(cmd *cobra.Command, f *parquetfile.File) error {
+	group, column, ok := strings.Cut(what.export, ":")
+	n, err := strconv.Atoi(group)
+	if !ok || err != nil {
+		return usageError(cmd, fmt.Errorf("%q: want ROWGROUP:COLUMN, such as 0:email", what.export))
+	}
+	var there []string
+	for _, c := range f.Chunks() {
+		if c.RowGroup != n || c.Column != column {
+			there = append(there, fmt.Sprintf("%d:%s", c.RowGroup, c.Column))
+			continue
+		}
+		b, err := f.Filter(c)
+		if err != nil {
+			return err
+		}
+		if err := container.Write(what.output, b.State()); err != nil {
+			return err
+		}
+		return summarize(what.output, b).print(cmd, "exported from "+what.export)
+	}
+	if len(there) == 0 {
+		return errors.New("no column has a Bloom filter")
+	}
+	const few = 8
+	if len(there) > few {
+		there = append(there[:few], "…")
+	}
+	return fmt.Errorf("no filter %s; there are %s", what.export, strings.Join(there, ", "))
+}

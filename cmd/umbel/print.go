@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// answer prints a verb's result: v as one JSON object, or what text writes.
+func answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+	if wantsJSON(cmd) {
+		return jsonLine(cmd.OutOrStdout(), v)
+	}
+	return text(cmd.OutOrStdout())
+}
+
+// jsonLine writes v on a line.
+func jsonLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// float is a number that may be infinite, which JSON writes as null.
+type float float64
+
+func (f float) MarshalJSON() ([]byte, error) {
+	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// keyJSON is a key in JSON: as text, or in hexadecimal if it isn't UTF-8.
+type keyJSON struct {
+	Key    *string `json:"key,omitempty"`
+	KeyHex string  `json:"keyHex,omitempty"`
+}
+
+func newKeyJSON(key []byte) keyJSON {
+	if !utf8.Valid(key) {
+		return keyJSON{KeyHex: hex.EncodeToString(key)}
+	}
+	s := string(key)
+	return keyJSON{Key: &s}
+}
+
+// summary is what a verb that writes a filter says of it.
+type summary struct {
+	File   string  `json:"file"`
+	Kind   string  `json:"kind"`
+	Cells  uint64  `json:"cells"`
+	K      float   `json:"k"`
+	Bytes  uint64  `json:"bytes"`
+	Keys   float   `json:"keys"`
+	Low    float   `json:"low"`
+	High   float   `json:"high"`
+	Fill   float   `json:"fill"`
+	FPRate float   `json:"fpRate"`
+	Read   *uint64 `json:"read,omitempty"` // keys read
+	Fold   uint64  `json:"fold,omitempty"` // factor of a fold
+}
+
+func summarize(file string, f umbel.Filter) summary {
+	s := f.Stats()
+	return summary{
+		File: file, Kind: f.State().Kind, Cells: s.Cells, K: float(s.K), Bytes: s.Bytes,
+		Keys: float(s.Keys), Low: float(s.Low), High: float(s.High), Fill: float(s.Fill), FPRate: float(s.FPRate),
+	}
+}
+
+// print prints the summary, in text after what was done, unless the user wants
+// quiet.
+func (s summary) print(cmd *cobra.Command, done string) error {
+	if isQuiet(cmd) {
+		return nil
+	}
+	return answer(cmd, s, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: %s\n%s filter of %v cells, k %v, %v; about %s keys; false-positive rate %s\n",
+			s.File, done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
+		return err
+	})
+}
+
+// wholeKeys writes an estimate of a number of keys.
+func wholeKeys(f float64) string {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return "unknown"
+	}
+	return quantity.Count(math.Round(f)).String()
+}
+
+// rateOf writes a measured rate, which may be 0.
+func rateOf(p float64) string {
+	if p == 0 {
+		return "0"
+	}
+	return quantity.Rate(p).String()
+}

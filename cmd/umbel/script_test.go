@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the output that the scripts compare with")
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"umbel": main}) }
+
+// The scripts in testdata are conversations with the command.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "keys": writeKeys, "parquet": writeParquet, "flip": flip, "cut": cut,
+		},
+	})
+}
+
+// exits runs a command that must end with the exit code given first.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Check(err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// writeKeys writes a file of n keys, one a line, from the number first on.
+func writeKeys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: keys first n file")
+	}
+	first, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "key %d\n", first+i)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o666))
+}
+
+// visitor is a row of the Parquet file that the scripts ask.
+type visitor struct {
+	Email string `parquet:"email"`
+	ID    int64  `parquet:"id"`
+	Note  string `parquet:"note"`
+}
+
+// writeParquet writes a Parquet file of two row groups, of 1000 rows each, with
+// Bloom filters for email, of 10 bits a value, and for id, of 64.
+func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: parquet file")
+	}
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	w := pq.NewGenericWriter[visitor](f, pq.BloomFilters(
+		pq.SplitBlockFilter(10, "email"), pq.SplitBlockFilter(64, "id"),
+	))
+	for group := range 2 {
+		for i := range 1000 {
+			n := 1000*group + i
+			_, err := w.Write([]visitor{{Email: fmt.Sprintf("user%d@example.org", n), ID: int64(n), Note: "none"}})
+			ts.Check(err)
+		}
+		ts.Check(w.Flush())
+	}
+	ts.Check(w.Close())
+}
+
+// flip changes one bit in the middle of a file.
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	edit(ts, args, func(b []byte) []byte {
+		b[len(b)/2] ^= 1
+		return b
+	})
+}
+
+// cut takes the last byte off a file.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	edit(ts, args, func(b []byte) []byte { return b[:len(b)-1] })
+}
+
+func edit(ts *testscript.TestScript, args []string, change func([]byte) []byte) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: flip|cut file copy")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), change(b), 0o666))
+}
