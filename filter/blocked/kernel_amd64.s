@@ -85,7 +85,7 @@ distant:
 	MOVQ                1024(SI), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
-	PREFETCHT0          (AX)(R10*1)
+	PREFETCHT1          (AX)(R10*1)
 	MOVQ                8(SI), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
@@ -174,7 +174,7 @@ distant:
 	MOVQ                1024(SI), DX
 	MULXQ               CX, DX, R9
 	SHLQ                $0x06, R9
-	PREFETCHT0          (AX)(R9*1)
+	PREFETCHT1          (AX)(R9*1)
 	MOVQ                8(SI), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
@@ -238,7 +238,7 @@ distant:
 	MOVQ                1024(SI), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
-	PREFETCHT0          (AX)(R10*1)
+	PREFETCHT1          (AX)(R10*1)
 	MOVQ                8(SI), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
@@ -328,7 +328,7 @@ loop:
 	MOVQ       (BX), DX
 	MULXQ      CX, DX, DI
 	SHLQ       $0x06, DI
-	PREFETCHT0 (AX)(DI*1)
+	PREFETCHT1 (AX)(DI*1)
 	ADDQ       $0x10, BX
 	DECQ       SI
 	JNZ        loop
