@@ -22,20 +22,20 @@ const (
 // others of those keys that passed.
 func (b *Bits) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds)]
-	if !b.far() || b.k <= few {
+	if !b.far() || b.table.k <= few {
 		for i := range ds {
 			dst[i] = b.Has(ds[i])
 		}
 		return
 	}
-	rest := b.table.from(few)
+	head, rest := b.table.upTo(few), b.table.from(few)
 	var passed [chunk]umbel.Digest // with the streams behind the first few values
 	var at [chunk]uint16
 	var yes [chunk]bool
-	prefetch(&b.table, ds[:min(ahead, len(ds))], few)
+	prefetch(&head, ds[:min(ahead, len(ds))])
 	for len(ds) > 0 {
 		now := min(chunk, len(ds))
-		askFar(hasMany, &b.table, ds, now, few, dst)
+		askFar(hasMany, &head, ds, now, dst)
 		n := 0
 		for i, d := range ds[:now] {
 			passed[n] = umbel.Digest{H1: d.H1 + few*step1&mask64, H2: d.H2 + few*step2&mask64}
@@ -44,8 +44,8 @@ func (b *Bits) HasAll(dst []bool, ds []umbel.Digest) {
 				n++
 			}
 		}
-		prefetch(&rest, passed[:min(ahead, n)], b.k-few)
-		askFar(hasMany, &rest, passed[:n], n, b.k-few, yes[:])
+		prefetch(&rest, passed[:min(ahead, n)])
+		askFar(hasMany, &rest, passed[:n], n, yes[:])
 		for i, at := range at[:n] {
 			dst[at] = yes[i]
 		}
@@ -70,14 +70,14 @@ func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) {
 		return
 	}
 	var unread [chunk]bool
-	prefetch(&b.table, ds[:min(ahead, len(ds))], b.k)
+	prefetch(&b.table, ds[:min(ahead, len(ds))])
 	for len(ds) > 0 {
 		now := min(chunk, len(ds))
 		to := unread[:]
 		if changed != nil {
 			to, changed = changed, changed[now:]
 		}
-		askFar(addMany, &b.table, ds, now, b.k, to)
+		askFar(addMany, &b.table, ds, now, to)
 		ds = ds[now:]
 	}
 }
@@ -85,12 +85,12 @@ func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) {
 // AddAllAtomic adds ds alongside Has and AddAtomic.
 func (b *Bits) AddAllAtomic(ds []umbel.Digest) {
 	if b.far() {
-		prefetch(&b.table, ds[:min(ahead, len(ds))], b.k)
+		prefetch(&b.table, ds[:min(ahead, len(ds))])
 	}
 	const step = 4
 	for i := 0; i < len(ds); i += step {
 		if far := i + ahead; b.far() && far < len(ds) {
-			prefetch(&b.table, ds[far:min(far+step, len(ds))], b.k)
+			prefetch(&b.table, ds[far:min(far+step, len(ds))])
 		}
 		for _, d := range ds[i:min(i+step, len(ds))] {
 			b.AddAtomic(d)
@@ -99,20 +99,20 @@ func (b *Bits) AddAllAtomic(ds []umbel.Digest) {
 }
 
 // far reports whether asking for lines ahead pays, and can be done.
-func (b *Bits) far() bool { return b.kernels && len(b.words) >= farFrom }
+func (b *Bits) far() bool { return b.table.first != nil && len(b.words) >= farFrom }
 
-// prefetch asks for the lines of k bits of ds.
-func prefetch(t *table, ds []umbel.Digest, k uint64) {
+// prefetch asks for the lines of the bits of ds.
+func prefetch(t *table, ds []umbel.Digest) {
 	if len(ds) > 0 {
-		prefetchBits(t, &ds[0].H1, len(ds), k)
+		prefetchBits(t, &ds[0].H1, len(ds))
 	}
 }
 
 // askFar runs a kernel on the first n of ds; they ask for the lines of those behind
 // them, as far as there are any.
-func askFar(kernel func(t *table, ds *uint64, far, near int, k uint64, dst *bool), t *table, ds []umbel.Digest, n int, k uint64, dst []bool) {
+func askFar(kernel func(t *table, ds *uint64, far, near int, dst *bool), t *table, ds []umbel.Digest, n int, dst []bool) {
 	if n > 0 {
 		far := max(min(n, len(ds)-ahead), 0)
-		kernel(t, &ds[0].H1, far, n-far, k, &dst[0])
+		kernel(t, &ds[0].H1, far, n-far, &dst[0])
 	}
 }

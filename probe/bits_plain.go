@@ -8,11 +8,11 @@ import (
 
 // hasPlain is Has in plain Go, for any mapping and machine. It loads atomically,
 // which costs nothing, to run alongside AddAtomic.
-func (b *Bits) hasPlain(d umbel.Digest) bool {
-	s, words := Start(d), b.words
+func hasPlain(b *Bits, h1, h2 uint64) bool {
+	s, words := Stream{h1, h2}, b.words
 	var v, base uint64
-	yes := min(b.k, 1)
-	for range b.k {
+	yes := min(b.table.k, 1)
+	for range b.table.k {
 		v, s = s.Next()
 		i := base + b.slice.At(v)
 		yes &= atomic.LoadUint64(&words[i>>6]) >> (i & 63)
@@ -22,11 +22,11 @@ func (b *Bits) hasPlain(d umbel.Digest) bool {
 }
 
 // addPlain is Add in plain Go.
-func (b *Bits) addPlain(d umbel.Digest) bool {
+func addPlain(b *Bits, h1, h2 uint64) bool {
 	b.mustBeMade()
-	s, words := Start(d), b.words
+	s, words := Stream{h1, h2}, b.words
 	var v, base, fresh uint64
-	for range b.k {
+	for range b.table.k {
 		v, s = s.Next()
 		i := base + b.slice.At(v)
 		w, bit := &words[i>>6], uint64(1)<<(i&63)
@@ -43,7 +43,7 @@ func (b *Bits) AddAtomic(d umbel.Digest) bool {
 	b.mustBeMade()
 	s, words := Start(d), b.words
 	var v, base, fresh uint64
-	for range b.k {
+	for range b.table.k {
 		v, s = s.Next()
 		i := base + b.slice.At(v)
 		w, bit := &words[i>>6], uint64(1)<<(i&63)
@@ -57,7 +57,7 @@ func (b *Bits) AddAtomic(d umbel.Digest) bool {
 }
 
 func (b *Bits) mustBeMade() {
-	if b.k == 0 {
+	if b.table.k == 0 {
 		panic("umbel: add to a zero filter: make it with New")
 	}
 }

@@ -27,7 +27,7 @@ func TestBitsPathsAgree(t *testing.T) {
 			size *= uint64(k)
 		}
 		fast, plain := newBits(t, size, m, k, sliced), newBits(t, size, m, k, sliced)
-		plain.kernels = false
+		plain.table.first = nil
 		located, err := cells.New(size, 1)
 		if err != nil {
 			t.Fatal(err)

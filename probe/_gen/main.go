@@ -4,29 +4,31 @@ package main
 import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // What the package has as well, which see.
 const (
-	firstOffset  = 0 // in a table
+	firstOffset  = 0 // in a table, with which a Bits begins
 	groupsOffset = 8
 	strideOffset = 16
 	step1Offset  = 24
 	step2Offset  = 32
+	kOffset      = 40
 	digestBytes  = 16 // of a Digest, H1 first
 	few          = 3
 	ahead        = 32
 )
 
 func main() {
-	ConstraintExpr("!purego")
+	ConstraintExpr("amd64,!purego,!race")
 	hasBits()
 	addBits()
 	prefetchBits()
-	many("hasMany", "hasMany sets dst to whether all k bits of each digest are set.", look, nil)
-	many("addMany", "addMany sets the k bits of each digest and dst to whether one was zero.", set, invert)
+	many("hasMany", "hasMany sets dst to whether all bits of each digest are set.", look, nil)
+	many("addMany", "addMany sets the bits of each digest, and dst to whether one was zero.", set, invert)
 	Generate()
 }
 
@@ -36,8 +38,8 @@ type stream struct {
 	table, x, y, words, stride reg.GPVirtual
 }
 
-func newStream() stream {
-	s := stream{table: load("t"), x: GP64(), y: GP64(), words: GP64(), stride: GP64()}
+func newStream(table string) stream {
+	s := stream{table: load(table), x: GP64(), y: GP64(), words: GP64(), stride: GP64()}
 	MOVQ(s.field(strideOffset), s.stride)
 	return s
 }
@@ -82,8 +84,8 @@ func set(s stream, all reg.GPVirtual) {
 func invert(all reg.GPVirtual) { XORL(U8(1), all.As32()) }
 
 func hasBits() {
-	TEXT("hasBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) bool")
-	s, k, all := one()
+	TEXT("hasBits", attr.NOSPLIT, "func(b *uintptr, h1, h2 uint64) bool")
+	s, k, all := one("hasPlain")
 	CMPQ(k, U8(few))
 	JB(LabelRef("rest"))
 	for range few {
@@ -98,21 +100,28 @@ func hasBits() {
 }
 
 func addBits() {
-	TEXT("addBits", attr.NOSPLIT, "func(t *uintptr, h1, h2, k uint64) bool")
-	s, k, all := one()
+	TEXT("addBits", attr.NOSPLIT, "func(b *uintptr, h1, h2 uint64) bool")
+	s, k, all := one("addPlain")
 	twice(k, func() { set(s, all) })
 	invert(all)
 	answer(all)
 }
 
-// one loads what a kernel for one key needs; all begins with 1.
-func one() (s stream, k, all reg.GPVirtual) {
+// one loads what a kernel for one key needs, or jumps to its plain twin if the table
+// has no words; all begins with 1.
+func one(plain string) (s stream, k, all reg.GPVirtual) {
 	Pragma("noescape")
-	s = newStream()
+	s = newStream("b")
+	MOVQ(s.field(firstOffset), s.words)
+	TESTQ(s.words, s.words)
+	JNZ(LabelRef("words"))
+	to := LabelRef("·" + plain + "(SB)")
+	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
+	Label("words")
 	Load(Param("h1"), s.x)
 	Load(Param("h2"), s.y)
-	MOVQ(s.field(firstOffset), s.words)
-	k, all = load("k"), GP64()
+	k, all = GP64(), GP64()
+	MOVQ(s.field(kOffset), k)
 	MOVL(U32(1), all.As32())
 	return s, k, all
 }
@@ -140,10 +149,10 @@ func twice(k reg.GPVirtual, body func()) {
 }
 
 func prefetchBits() {
-	TEXT("prefetchBits", attr.NOSPLIT, "func(t *uintptr, ds *uint64, count int, k uint64)")
+	TEXT("prefetchBits", attr.NOSPLIT, "func(t *uintptr, ds *uint64, count int)")
 	Pragma("noescape")
-	Doc("prefetchBits asks for the lines of k bits of each of count digests.")
-	s, ds, count := newStream(), load("ds"), load("count")
+	Doc("prefetchBits asks for the lines of the bits of each of count digests.")
+	s, ds, count := newStream("t"), load("ds"), load("count")
 	Label("key")
 	s.ask("loop", ds, 0)
 	ADDQ(U8(digestBytes), ds)
@@ -157,7 +166,9 @@ func (s stream) key(ds reg.GPVirtual, offset int) (k reg.GPVirtual) {
 	MOVQ(Mem{Base: ds, Disp: offset}, s.x)
 	MOVQ(Mem{Base: ds, Disp: offset + 8}, s.y)
 	MOVQ(s.field(firstOffset), s.words)
-	return load("k")
+	k = GP64()
+	MOVQ(s.field(kOffset), k)
+	return k
 }
 
 // ask asks for the lines of a digest, into the second-level cache: more requests fit
@@ -174,10 +185,10 @@ func (s stream) ask(label string, ds reg.GPVirtual, offset int) {
 // many emits a kernel for many keys: far of them ask for the lines of the key that
 // comes ahead keys later, the near ones behind them ask for none.
 func many(name, doc string, body func(stream, reg.GPVirtual), end func(reg.GPVirtual)) {
-	TEXT(name, attr.NOSPLIT, "func(t *uintptr, ds *uint64, far, near int, k uint64, dst *bool)")
+	TEXT(name, attr.NOSPLIT, "func(t *uintptr, ds *uint64, far, near int, dst *bool)")
 	Pragma("noescape")
 	Doc(doc)
-	s, ds, dst, left := newStream(), load("ds"), load("dst"), load("far")
+	s, ds, dst, left := newStream("t"), load("ds"), load("dst"), load("far")
 	keys := func(label string, asks bool) {
 		TESTQ(left, left)
 		JZ(LabelRef(label + "_done"))
