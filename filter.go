@@ -3,7 +3,8 @@ package umbel
 // Filter is what every kind can do. What only some can do is one of the
 // interfaces below, found by type assertion.
 //
-// Has may run alongside itself. Add must run alone, except as AtomicAdder says.
+// Has may run alongside itself, Stats and State. Add must run alone, except as
+// AtomicAdder says.
 type Filter interface {
 	// Add adds a digest and reports whether the filter changed. It returns false
 	// only if Has was true before.
@@ -19,7 +20,8 @@ type Filter interface {
 }
 
 // AtomicAdder is a filter that takes additions from many goroutines at once,
-// alongside Has and itself, but not alongside other changes. Once AddAtomic has
+// alongside Has and itself, but not alongside other changes, Stats, or who reads a
+// State. Once AddAtomic has
 // returned, every Has that begins afterwards is true. If the same digest is added
 // twice at the same time, both calls may return true.
 type AtomicAdder interface{ AddAtomic(Digest) bool }
@@ -34,7 +36,8 @@ type Counter interface{ Count(Digest) uint64 }
 
 // Merger is a filter that takes in another one's keys. The other is left as it
 // was. Where the two don't go together the error wraps ErrMismatch, says the first
-// difference, and nothing has changed.
+// difference, and nothing has changed. Kinds that take in a filter of another size
+// fold the larger of the two first: the result has the smaller size, and its rate.
 type Merger interface{ Merge(State) error }
 
 // Folder is a filter that can change its size by an integer factor and keep all
@@ -46,7 +49,8 @@ type Folder interface {
 	// as it was. Sailhan and Stehr 2012, section III.
 	Fold(r uint64) error
 	// Unfold makes the filter u times larger by copying each cell u times. The rate
-	// stays that of the smaller one; keys added from now on profit from the room.
+	// stays that of the smaller one; keys added from now on profit from the room. The
+	// caller sees to it that there is memory for u times the filter.
 	Unfold(u uint64) error
 }
 
@@ -85,7 +89,7 @@ func HasAll(f Filter, dst []bool, ds []Digest) {
 		b.HasAll(dst, ds)
 		return
 	}
-	dst = dst[:len(ds)]
+	dst = dst[:len(ds):len(dst)]
 	for i, d := range ds {
 		dst[i] = f.Has(d)
 	}
@@ -104,7 +108,7 @@ func AddAll(f Filter, changed []bool, ds []Digest) {
 		}
 		return
 	}
-	changed = changed[:len(ds)]
+	changed = changed[:len(ds):len(changed)]
 	for i, d := range ds {
 		changed[i] = f.Add(d)
 	}

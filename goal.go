@@ -12,8 +12,7 @@ type Goal struct {
 }
 
 // Check returns an error that wraps [ErrGoal] unless exactly two of Keys, FPRate
-// and Bytes are given and the rate lies inside (0, 1), or one that wraps
-// [ErrCorrupt] if the hasher is none.
+// and Bytes are given, the rate lies inside (0, 1) and the hasher is one.
 func (g Goal) Check() error {
 	given := 0
 	for _, b := range []bool{g.Keys != 0, g.FPRate != 0, g.Bytes != 0} {
@@ -27,7 +26,10 @@ func (g Goal) Check() error {
 	if given != 2 {
 		return fmt.Errorf("umbel: give two of keys, false-positive rate and bytes, got %d: %w", given, ErrGoal)
 	}
-	return g.Hasher.Check()
+	if err := g.Hasher.Check(); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrGoal)
+	}
+	return nil
 }
 
 // Forecast is what a filter will be once it holds the keys of its goal.

@@ -27,7 +27,7 @@ func TestGoalCheck(t *testing.T) {
 		{"rate not a number", umbel.Goal{Keys: 1, FPRate: math.NaN()}, umbel.ErrGoal, "rate NaN must"},
 		{"rate infinite", umbel.Goal{Keys: 1, FPRate: math.Inf(1)}, umbel.ErrGoal, "rate +Inf must"},
 		{"rate and nothing else wrong", umbel.Goal{FPRate: 2}, umbel.ErrGoal, "rate 2 must"},
-		{"no hasher", umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: 99}}, umbel.ErrCorrupt, "hash algorithm 99"},
+		{"no hasher", umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: 99}}, umbel.ErrGoal, "hash algorithm 99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.g.Check()

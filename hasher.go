@@ -20,15 +20,16 @@ type Hasher struct {
 	Seed Seed // zero where, and as far as, the algorithm takes none; see the constants
 }
 
-// Check returns an error that wraps [ErrCorrupt] if the algorithm is unknown, or
-// if a byte of the seed is set that the algorithm doesn't take.
+// Check returns an error if the algorithm is unknown, or if a byte of the seed is
+// set that the algorithm doesn't take. It wraps no sentinel: what is wrong depends
+// on where the hasher comes from.
 func (h Hasher) Check() error {
 	if h.Alg >= algs {
-		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d: %w", h.Alg, algs-1, ErrCorrupt)
+		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d", h.Alg, algs-1)
 	}
 	if n := h.Alg.seedBytes(); n < 16 && h.Seed.Hi != 0 || n == 0 && h.Seed.Lo != 0 {
-		return fmt.Errorf("umbel: %s takes a seed of %d bytes and the rest must be zero, got %x: %w",
-			h.Alg, n, h.Seed.Bytes(), ErrCorrupt)
+		return fmt.Errorf("umbel: %s takes a seed of %d bytes and the rest must be zero, got %x",
+			h.Alg, n, h.Seed.Bytes())
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func Float(f float64) Number { return Number{bits: math.Float64bits(f), float: t
 // IsFloat reports whether n is a float.
 func (n Number) IsFloat() bool { return n.float }
 
-// Uint returns a whole number; for a float it returns its IEEE 754 bits.
-func (n Number) Uint() uint64 { return n.bits }
+// Bits returns a whole number itself, and the IEEE 754 bits of a float.
+func (n Number) Bits() uint64 { return n.bits }
 
 // Float returns n as a float, rounded if it is a whole number beyond 2^53.
 func (n Number) Float() float64 {

@@ -21,8 +21,8 @@ func TestNumber(t *testing.T) {
 		{umbel.Float(0.01), true, math.Float64bits(0.01), 0.01, "0.01"},
 		{umbel.Float(7), true, math.Float64bits(7), 7, "7"},
 	} {
-		if c.n.IsFloat() != c.float || c.n.Uint() != c.u || c.n.Float() != c.f || c.n.String() != c.s {
-			t.Errorf("%#v: float %v, %d, %v, %q", c.n, c.n.IsFloat(), c.n.Uint(), c.n.Float(), c.n)
+		if c.n.IsFloat() != c.float || c.n.Bits() != c.u || c.n.Float() != c.f || c.n.String() != c.s {
+			t.Errorf("%#v: float %v, %d, %v, %q", c.n, c.n.IsFloat(), c.n.Bits(), c.n.Float(), c.n)
 		}
 	}
 	if umbel.Uint(7) == umbel.Float(7) {

@@ -60,7 +60,7 @@ func (s State) check(depth int) error {
 		return err
 	}
 	if err := s.Hasher.Check(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
 	for i, p := range s.Params {
 		if err := CheckName(p.Name); err != nil {

@@ -5,11 +5,11 @@ import "math/bits"
 // Nonzero returns the number of cells that aren't zero.
 func (a Array) Nonzero() uint64 {
 	l := newLanes(a.width())
-	n := 0
+	var n uint64
 	for _, w := range a.Words {
-		n += bits.OnesCount64(l.nonzero(w))
+		n += uint64(bits.OnesCount64(l.nonzero(w)))
 	}
-	return uint64(n)
+	return n
 }
 
 // Histogram returns how many cells hold each value, counted up to last-1; the

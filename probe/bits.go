@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/umbel-filters/umbel"
@@ -32,15 +33,22 @@ type table struct {
 	k      uint64
 }
 
-// NewBits returns a as Bits. The mapping's cells must be those of a, or of each of
-// its k slices if sliced: what doesn't fit panics later. a is shared.
+// NewBits returns a as Bits with k bits per key, at least 1. The mapping's cells are
+// those of a, or, if sliced, those of each of k slices of it. It panics if they
+// aren't there: nothing is checked later. a is shared.
 func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 	b := Bits{words: a.Words, slice: m}
+	slices := uint64(1)
 	if sliced {
-		b.stride = m.Groups << m.Log
+		b.stride, slices = m.Groups<<(m.Log&63), uint64(k)
+	}
+	if size := m.Groups << (m.Log & 63); k < 1 || m.Groups == 0 || m.Log > 63 || size>>(m.Log&63) != m.Groups ||
+		size > a.Len/slices || a.Width > 1 || a.Check() != nil {
+		panic(fmt.Sprintf("probe: %d groups of 2^%d bits in each of %d slices, k = %d, don't fit %d cells of %d bits",
+			m.Groups, m.Log, slices, k, a.Len, a.Width))
 	}
 	b.table = table{nil, m.Groups, b.stride / 8, step1, step2, uint64(k)}
-	if haveKernels && m.Log == WordLog && k > 0 {
+	if haveKernels && m.Log == WordLog {
 		b.table.first = &a.Words[0]
 	}
 	return b

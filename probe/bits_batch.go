@@ -21,7 +21,7 @@ const (
 // so that the misses overlap: for the first few bits of each key, and then for the
 // others of those keys that passed.
 func (b *Bits) HasAll(dst []bool, ds []umbel.Digest) {
-	dst = dst[:len(ds)]
+	dst = dst[:len(ds):len(dst)]
 	if !b.far() || b.table.k <= few {
 		for i := range ds {
 			dst[i] = b.Has(ds[i])
@@ -58,7 +58,7 @@ const mask64 = 1<<64 - 1
 // AddAll adds ds in order; changed, unless nil, receives what Add would return.
 func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) {
 	if changed != nil {
-		changed = changed[:len(ds)]
+		changed = changed[:len(ds):len(changed)]
 	}
 	if !b.far() {
 		for i, d := range ds {

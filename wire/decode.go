@@ -169,7 +169,7 @@ func (d *decoder) param() (umbel.Param, error) {
 	switch b[0] {
 	case whole:
 	case float:
-		value = umbel.Float(math.Float64frombits(value.Uint()))
+		value = umbel.Float(math.Float64frombits(value.Bits()))
 	default:
 		return umbel.Param{}, fmt.Errorf("parameter %q is of type %d, want 0 or 1: %w", name, b[0], umbel.ErrCorrupt)
 	}

@@ -65,7 +65,7 @@ func (e *encoder) param(p umbel.Param) {
 		kind = float
 	}
 	e.buf = append(e.buf, kind)
-	e.buf = binary.LittleEndian.AppendUint64(e.buf, p.Value.Uint())
+	e.buf = binary.LittleEndian.AppendUint64(e.buf, p.Value.Bits())
 }
 
 func (e *encoder) plane(a cells.Array) {

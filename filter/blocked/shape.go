@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -17,10 +18,12 @@ type Shape struct {
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have the
 // shape.
-func (s Shape) Check() error {
+func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+
+func (s Shape) check() error {
 	switch {
 	case s.M == 0 || s.M%BlockBits != 0 || s.M > 1<<56:
-		return fmt.Errorf("blocked: %d cells, want a multiple of %d up to 2^56: %w", s.M, BlockBits, umbel.ErrGoal)
+		return fmt.Errorf("blocked: %d cells, want a multiple of %d up to 2^56", s.M, BlockBits)
 	}
 	if err := s.checkDesign(); err != nil {
 		return fmt.Errorf("blocked: %w", err)
@@ -32,9 +35,9 @@ func (s Shape) Check() error {
 func (s Shape) checkDesign() error {
 	switch {
 	case s.Bits < 1 || s.Bits > MaxBits:
-		return fmt.Errorf("%d bits per word, want 1 to %d: %w", s.Bits, MaxBits, umbel.ErrGoal)
+		return fmt.Errorf("%d bits per word, want 1 to %d", s.Bits, MaxBits)
 	case s.Words < 1 || s.Words > len(shifts[s.Bits]):
-		return fmt.Errorf("%d words per key, want 1 to %d with %d bits in each: %w", s.Words, len(shifts[s.Bits]), s.Bits, umbel.ErrGoal)
+		return fmt.Errorf("%d words per key, want 1 to %d with %d bits in each", s.Words, len(shifts[s.Bits]), s.Bits)
 	}
 	return nil
 }

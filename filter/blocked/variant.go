@@ -10,26 +10,14 @@ import (
 )
 
 // Variant is this kind for code that handles any.
-var Variant = umbel.Variant{
-	Kind:   Kind,
+var Variant = design.Kind[Shape, *Filter]{
+	Name:   Kind,
 	Doc:    "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
 	Params: paramDocs,
-	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-		s, n, err := planWith(g, ps)
-		if err != nil {
-			return umbel.Forecast{}, err
-		}
-		return s.Forecast(n), nil
-	},
-	New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		s, _, err := planWith(g, ps)
-		if err != nil {
-			return nil, err
-		}
-		return New(s)
-	},
-	Open: func(s umbel.State) (umbel.Filter, error) { return Open(s) },
-}
+	Plan:   planWith,
+	New:    New,
+	Open:   Open,
+}.Variant()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
@@ -40,8 +28,8 @@ var paramDocs = []umbel.ParamDoc{
 // Plan returns the shape that meets the goal: from keys and rate, the least memory;
 // from keys and bytes, the least rate; from rate and bytes, the most keys; but fewer
 // words where they cost hardly more, as plan.SectorDesign and plan.SectorSize say.
-// Sizes are whole blocks; one that isn't given is rounded up, by less than 1 %, to
-// one that folds well (plan.Foldable). The error wraps umbel.ErrGoal.
+// Sizes are whole blocks; one that follows from keys and rate is rounded up, by less
+// than 1 %, to one that folds well (plan.Foldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -53,9 +41,6 @@ func Plan(g umbel.Goal) (Shape, error) {
 // planWith is Plan with some of the parameters given; it also returns the number of
 // keys that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	if err := ps.Check(Kind, paramDocs); err != nil {
-		return Shape{}, 0, err
-	}
 	s := Shape{M: ps.Uint("m"), Words: int(ps.Uint("words")), Bits: int(ps.Uint("bits")), Hasher: g.Hasher}
 	if err := s.design(g); err != nil {
 		return Shape{}, 0, fmt.Errorf("blocked: %w", err)
@@ -74,12 +59,18 @@ const many = 1 << 20
 
 // design sets those of the words and bits of s that aren't given, for a goal.
 func (s *Shape) design(g umbel.Goal) error {
-	m := roundUp(max(s.M, g.Bytes*8))
+	m := s.M
+	if m == 0 {
+		m = min(g.Bytes, 1<<53) * 8
+	}
+	if m != 0 {
+		m = max(m, BlockBits)
+	}
 	sized := m != 0 && m <= 1<<55 && g.Keys != 0
 	rated := g.FPRate > 0 && g.FPRate < 1
 	switch {
 	case s.Words != 0 && s.Bits != 0:
-		return s.checkDesign()
+		return design.Wrap(s.checkDesign(), umbel.ErrGoal)
 	case !sized && !rated && m != 0:
 		return fmt.Errorf("a size alone doesn't tell the words and bits of a key: give both, the number of keys or a rate as well: %w", umbel.ErrGoal)
 	case !sized && !rated:
@@ -135,16 +126,14 @@ func (s *Shape) complete(cost func(words, bits int) float64) error {
 func (s *Shape) sizing() design.Sizing {
 	words, bits := s.Words, s.Bits
 	return design.Sizing{
-		MaxK:  1,
-		Width: 1,
-		Round: func(m uint64, _ int) uint64 { return roundUp(m) },
-		Unit:  func(uint64, int) uint64 { return BlockBits },
+		MaxK:   1,
+		Width:  1,
+		Design: fmt.Sprintf("%d bits in each of %d words", bits, words),
+		Step:   func(int) uint64 { return BlockBits },
+		Unit:   func(uint64, int) uint64 { return BlockBits },
 		FPRate: func(m uint64, _ int, n uint64) float64 {
 			return plan.SectorFPRate(max(m, BlockBits), words, bits, n)
 		},
 		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.SectorSizeFor(n, words, bits, p) },
 	}
 }
-
-// roundUp returns the next size that is whole blocks.
-func roundUp(m uint64) uint64 { return (m + BlockBits - 1) / BlockBits * BlockBits }

@@ -1,13 +1,10 @@
 package bloom
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/filter/internal/plane"
-	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Kind is the name of this kind of filter.
@@ -38,8 +35,8 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: bits.Len, K: int(min(k, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	if err := shape.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+		return nil, err
 	}
 	f := &Filter{shape: shape}
 	f.hold(bits)
@@ -48,27 +45,15 @@ func Open(s umbel.State) (*Filter, error) {
 
 // Stats measures the filter: see [umbel.Filter]. It counts the bits. The zero
 // Filter's are zero.
-func (f *Filter) Stats() umbel.Stats {
-	if f.shape.M == 0 {
-		return umbel.Stats{}
-	}
-	ones := f.cells.Nonzero()
-	n := plan.KeysInterval(f.shape.M, f.shape.K, ones)
-	fill := float64(ones) / float64(f.shape.M)
-	return umbel.Stats{
-		Keys: n.Value, Low: n.Low, High: n.High,
-		Fill: fill, FPRate: plan.FPRateAtFill(fill, f.shape.K),
-		Cells: f.shape.M, K: float64(f.shape.K), Bytes: f.cells.Bytes(),
-	}
-}
+func (f *Filter) Stats() umbel.Stats { return plane.Stats(f.cells, f.shape.K) }
 
-// AppendBinary appends the filter's container to dst: see package wire. On error
-// dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return wire.Append(dst, f.State()) }
+// AppendBinary appends the filter's container to dst: see package wire. On error,
+// which the zero Filter is, dst comes back as it was.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
 
 // MarshalBinary is AppendBinary(nil).
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
-// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits. On
-// error f is as it was.
+// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// a larger one there are wire.Parse and Open. On error f is as it was.
 func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

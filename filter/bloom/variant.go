@@ -9,26 +9,14 @@ import (
 )
 
 // Variant is this kind for code that handles any.
-var Variant = umbel.Variant{
-	Kind:   Kind,
+var Variant = design.Kind[Shape, *Filter]{
+	Name:   Kind,
 	Doc:    "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
 	Params: paramDocs,
-	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-		s, n, err := planWith(g, ps)
-		if err != nil {
-			return umbel.Forecast{}, err
-		}
-		return s.Forecast(n), nil
-	},
-	New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		s, _, err := planWith(g, ps)
-		if err != nil {
-			return nil, err
-		}
-		return New(s)
-	},
-	Open: func(s umbel.State) (umbel.Filter, error) { return Open(s) },
-}
+	Plan:   planWith,
+	New:    New,
+	Open:   Open,
+}.Variant()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
@@ -38,17 +26,12 @@ var paramDocs = []umbel.ParamDoc{
 var sizing = design.Sizing{
 	MaxK:  MaxK,
 	Width: 1,
-	Round: func(m uint64, k int) uint64 {
-		if m < groupedFrom {
-			return m
-		}
-		return (m + 63) &^ 63
-	},
+	Step:  func(int) uint64 { return 1 },
 	Unit: func(m uint64, _ int) uint64 {
-		if m < groupedFrom {
+		if m < 1<<wordGroup {
 			return 1
 		}
-		return 64
+		return 1 << wordGroup
 	},
 	FPRate:   plan.FPRate,
 	Size:     plan.Size,
@@ -58,15 +41,12 @@ var sizing = design.Sizing{
 // planWith is Plan with some of m and k given; it also returns the number of keys
 // that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	if err := ps.Check(Kind, paramDocs); err != nil {
-		return Shape{}, 0, err
-	}
 	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("bloom: %w", err)
 	}
 	s := Shape{M: m, K: k, Hasher: g.Hasher}
-	if m >= groupedFrom {
+	if m%(1<<wordGroup) == 0 {
 		s.Group = wordGroup
 	}
 	return s, n, s.Check()

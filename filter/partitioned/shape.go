@@ -5,19 +5,17 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
 // MaxK is the largest number of slices.
 const MaxK = 256
 
-// wordGroup is the group of filters of some size: 2^6 cells, a word. Their slices
-// are whole words, and so are their folds and unions.
+// wordGroup is the group of filters that Plan and Variant make with slices of a
+// multiple of 2^6 cells: a word, so that their folds and unions work on whole words.
+// Others have group 0.
 const wordGroup = 6
-
-// groupedFrom is the size of a slice from which Plan rounds it up to whole words,
-// which then costs less than 1 % more.
-const groupedFrom = 8192
 
 // Shape is what is fixed of a filter when it is made.
 type Shape struct {
@@ -27,11 +25,11 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the smallest shape that meets the goal: from keys and rate, the
-// least memory (over all k); from keys and bytes, the k with the least rate; from
-// rate and bytes, the k with which the memory takes most keys. A size that isn't
-// given is rounded up, by less than 1 %, to one that folds well (plan.Foldable).
-// Slices from 8192 cells on are whole words. The error wraps umbel.ErrGoal.
+// Plan returns the shape that meets the goal: from keys and rate, the least memory
+// over all k; from keys and bytes, the k with the least rate; from rate and bytes,
+// the k with which the memory takes most keys. From 64 cells on slices are whole
+// words; sizes that follow from keys and rate have up to 1 % more of them so that
+// they fold well (plan.Foldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -42,18 +40,20 @@ func Plan(g umbel.Goal) (Shape, error) {
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have the
 // shape.
-func (s Shape) Check() error {
+func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+
+func (s Shape) check() error {
 	switch {
 	case s.M == 0 || s.M > 1<<56:
-		return fmt.Errorf("partitioned: %d cells, want 1 to 2^56: %w", s.M, umbel.ErrGoal)
+		return fmt.Errorf("partitioned: %d cells, want 1 to 2^56", s.M)
 	case s.K < 1 || s.K > MaxK:
-		return fmt.Errorf("partitioned: %d slices, want 1 to %d: %w", s.K, MaxK, umbel.ErrGoal)
+		return fmt.Errorf("partitioned: %d slices, want 1 to %d", s.K, MaxK)
 	case s.M%uint64(s.K) != 0:
-		return fmt.Errorf("partitioned: %d cells don't make %d equal slices: %w", s.M, s.K, umbel.ErrGoal)
+		return fmt.Errorf("partitioned: %d cells don't make %d equal slices", s.M, s.K)
 	case s.Group != 0 && s.Group != wordGroup:
-		return fmt.Errorf("partitioned: groups of 2^%d cells, want 2^0 or 2^%d: %w", s.Group, wordGroup, umbel.ErrGoal)
+		return fmt.Errorf("partitioned: groups of 2^%d cells, want 2^0 or 2^%d", s.Group, wordGroup)
 	case s.slice()%(1<<s.Group) != 0:
-		return fmt.Errorf("partitioned: slices of %d cells aren't whole groups of %d: %w", s.slice(), 1<<s.Group, umbel.ErrGoal)
+		return fmt.Errorf("partitioned: slices of %d cells aren't whole groups of %d", s.slice(), 1<<s.Group)
 	}
 	return s.Hasher.Check()
 }

@@ -9,26 +9,14 @@ import (
 )
 
 // Variant is this kind for code that handles any.
-var Variant = umbel.Variant{
-	Kind:   Kind,
+var Variant = design.Kind[Shape, *Filter]{
+	Name:   Kind,
 	Doc:    "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
 	Params: paramDocs,
-	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-		s, n, err := planWith(g, ps)
-		if err != nil {
-			return umbel.Forecast{}, err
-		}
-		return s.Forecast(n), nil
-	},
-	New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		s, _, err := planWith(g, ps)
-		if err != nil {
-			return nil, err
-		}
-		return New(s)
-	},
-	Open: func(s umbel.State) (umbel.Filter, error) { return Open(s) },
-}
+	Plan:   planWith,
+	New:    New,
+	Open:   Open,
+}.Variant()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},
@@ -38,18 +26,12 @@ var paramDocs = []umbel.ParamDoc{
 var sizing = design.Sizing{
 	MaxK:  MaxK,
 	Width: 1,
-	Round: func(m uint64, k int) uint64 {
-		slice := (m + uint64(k) - 1) / uint64(k)
-		if slice >= groupedFrom {
-			slice = (slice + 63) &^ 63
-		}
-		return slice * uint64(k)
-	},
+	Step:  func(k int) uint64 { return uint64(k) },
 	Unit: func(m uint64, k int) uint64 {
-		if m/uint64(k) < groupedFrom {
+		if m < uint64(k)<<wordGroup {
 			return uint64(k)
 		}
-		return uint64(k) * 64
+		return uint64(k) << wordGroup
 	},
 	FPRate: func(m uint64, k int, n uint64) float64 {
 		if m < uint64(k) {
@@ -64,15 +46,12 @@ var sizing = design.Sizing{
 // planWith is Plan with some of m and k given; it also returns the number of keys
 // that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	if err := ps.Check(Kind, paramDocs); err != nil {
-		return Shape{}, 0, err
-	}
 	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("partitioned: %w", err)
 	}
 	s := Shape{M: m, K: k, Hasher: g.Hasher}
-	if s.slice() >= groupedFrom {
+	if s.slice()%(1<<wordGroup) == 0 {
 		s.Group = wordGroup
 	}
 	return s, n, s.Check()

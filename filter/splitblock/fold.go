@@ -41,10 +41,7 @@ func (f *Filter) Unfold(u uint64) error {
 // the result has the smaller size. The error wraps umbel.ErrMismatch and says the
 // first difference.
 func (f *Filter) Merge(s umbel.State) error {
-	if err := f.State().Alike(s); err != nil {
-		return err
-	}
-	g, err := Open(s)
+	g, err := plane.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -24,8 +25,9 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the smallest shape that meets the goal, rounded up by less than 1 %
-// to one that folds well (plan.Foldable), or the largest that fits into its bytes. The error wraps umbel.ErrGoal.
+// Plan returns the shape that meets the goal: from keys and rate, the least memory,
+// and up to 1 % more so that it folds well (plan.Foldable); from bytes, what fits.
+// Sizes are whole blocks of 32 bytes. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -36,9 +38,11 @@ func Plan(g umbel.Goal) (Shape, error) {
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have the
 // shape.
-func (s Shape) Check() error {
+func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+
+func (s Shape) check() error {
 	if s.M == 0 || s.M%BlockBits != 0 || s.M/BlockBits > MaxBlocks {
-		return fmt.Errorf("splitblock: %d cells, want 1 to 2^32 whole blocks of %d: %w", s.M, BlockBits, umbel.ErrGoal)
+		return fmt.Errorf("splitblock: %d cells, want 1 to 2^32 whole blocks of %d", s.M, BlockBits)
 	}
 	return s.Hasher.Check()
 }

@@ -1,12 +1,10 @@
 package splitblock
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/filter/internal/plane"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Kind is the name of this kind of filter.
@@ -26,19 +24,19 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: bits.Len, Hasher: s.Hasher}
-	if err := shape.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+		return nil, err
 	}
 	return made(bits, s.Hasher), nil
 }
 
-// AppendBinary appends the filter's container to dst: see package wire. On error
-// dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return wire.Append(dst, f.State()) }
+// AppendBinary appends the filter's container to dst: see package wire. On error,
+// which the zero Filter is, dst comes back as it was.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
 
 // MarshalBinary is AppendBinary(nil).
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
-// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits. On
-// error f is as it was.
+// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// a larger one there are wire.Parse and Open. On error f is as it was.
 func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -14,10 +14,13 @@ import (
 type Sizing struct {
 	MaxK  int    // largest k the kind takes
 	Width uint64 // bits per cell
-	// Round returns the next size from m up that a filter can have with k.
-	Round func(m uint64, k int) uint64
-	// Unit is the number of cells by which the size m may grow, so many that m/Unit
-	// is what a fold's factor has to divide.
+	// Design says in errors what is chosen besides the size; "k = 7" if empty.
+	Design string
+	// Step is that of the sizes that a filter can have with k: a size that is given
+	// is rounded up to one.
+	Step func(k int) uint64
+	// Unit is the number of cells in which a size of about m is planned: m/Unit is
+	// what the factor of a fold has to divide.
 	Unit func(m uint64, k int) uint64
 	// FPRate is the expected rate of m cells, k per key, with n keys.
 	FPRate func(m uint64, k int, n uint64) float64
@@ -28,10 +31,10 @@ type Sizing struct {
 }
 
 // Solve returns m and k for a goal, and the number of keys that the filter is then
-// planned for. Those of m and k that aren't zero are given and kept; m is rounded
-// up to a size there is, and, where it isn't given, to one that folds well
-// (plan.Foldable, less than 1 % more). It is at most what Bytes allows. Errors wrap
-// umbel.ErrGoal.
+// planned for. Those of m and k that aren't zero are given and kept, m rounded up to
+// a size there is. An m that follows from the goal is whole units: the most that fit
+// into its bytes, or, from keys and a rate, so many that they fold well
+// (plan.Foldable). Errors wrap umbel.ErrGoal.
 //
 // Where a size, a k, keys and a rate are all given, they must agree: the rate at
 // that many keys must be at most the one wanted.
@@ -39,10 +42,10 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	if err := z.check(g, m, k); err != nil {
 		return 0, 0, 0, err
 	}
-	if g.Bytes != 0 {
+	given, sized := m != 0, g.Bytes != 0
+	if sized {
 		m = g.Bytes * 8 / z.Width
 	}
-	given := m != 0
 	var err error
 	switch {
 	case m == 0 && k == 0:
@@ -61,27 +64,28 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}
-	if m, err = z.fit(g, m, k, given); err != nil {
-		return 0, 0, 0, err
+	switch {
+	case given:
+		m = roundUp(m, z.Step(k))
+	case sized:
+		if m -= m % z.Unit(m, k); m == 0 {
+			return 0, 0, 0, fmt.Errorf("%d bytes are too few for a filter with %s: %w", g.Bytes, z.design(k), umbel.ErrGoal)
+		}
+	default:
+		unit := z.Unit(m, k)
+		m = plan.Foldable(roundUp(m, unit)/unit) * unit
 	}
 	return z.agree(g, m, k)
 }
 
-// fit rounds m to a size there is: up, to one that folds well unless it is given,
-// but not beyond the bytes of the goal.
-func (z Sizing) fit(g umbel.Goal, m uint64, k int, given bool) (uint64, error) {
-	m = z.Round(m, k)
-	unit := z.Unit(m, k)
-	if !given {
-		return z.Round(plan.Foldable(m/unit)*unit, k), nil
+func roundUp(m, step uint64) uint64 { return (m + step - 1) / step * step }
+
+// design says what k is, for errors.
+func (z Sizing) design(k int) string {
+	if z.Design != "" {
+		return z.Design
 	}
-	if g.Bytes == 0 || m <= g.Bytes*8/z.Width {
-		return m, nil
-	}
-	if m <= unit {
-		return 0, fmt.Errorf("%d bytes are too few: the smallest filter takes %d: %w", g.Bytes, (m*z.Width+7)/8, umbel.ErrGoal)
-	}
-	return m - unit, nil // Round added less than a unit
+	return fmt.Sprintf("k = %d", k)
 }
 
 // check returns an error unless goal, m and k are in range and determine a filter.
@@ -104,7 +108,10 @@ func (z Sizing) check(g umbel.Goal, m uint64, k int) error {
 	case !size && (g.Keys == 0 || g.FPRate == 0):
 		return fmt.Errorf("give two of keys, false-positive rate and size: %w", umbel.ErrGoal)
 	}
-	return g.Hasher.Check()
+	if err := g.Hasher.Check(); err != nil {
+		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+	}
+	return nil
 }
 
 // agree finds the keys that a filter is planned for and refuses what can't hold
@@ -113,27 +120,33 @@ func (z Sizing) agree(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	n := g.Keys
 	switch {
 	case n == 0 && g.FPRate != 0:
-		n = z.Capacity(m, k, g.FPRate)
+		if n = z.Capacity(m, k, g.FPRate); n == 0 {
+			return 0, 0, 0, fmt.Errorf("%d cells with %s don't hold one key at a rate of %.3g: allow more, or a higher rate: %w",
+				m, z.design(k), g.FPRate, umbel.ErrGoal)
+		}
 	case n == 0:
-		n = uint64(float64(m) * math.Ln2 / float64(k)) // half full
+		n = max(uint64(float64(m)*math.Ln2/float64(k)), 1) // half full
 	case g.FPRate != 0:
 		if p := z.FPRate(m, k, n); p > g.FPRate*(1+1e-9) {
-			return 0, 0, 0, fmt.Errorf("%d cells with k = %d answer at a rate of %.3g with %d keys, want %.3g: leave out the size, or k, or the rate: %w",
-				m, k, p, n, g.FPRate, umbel.ErrGoal)
+			return 0, 0, 0, fmt.Errorf("%d cells with %s answer at a rate of %.3g with %d keys, want %.3g: leave out one of these: %w",
+				m, z.design(k), p, n, g.FPRate, umbel.ErrGoal)
 		}
 	}
 	return m, k, n, nil
 }
 
-// Capacity returns the largest number of keys with which the rate is at most p.
+// Capacity returns the largest number of keys, at most 2^62, with which the rate is
+// at most p.
 func (z Sizing) Capacity(m uint64, k int, p float64) uint64 {
-	low, high := uint64(0), m // the rate is above p at m keys for any p of use
-	for low < high {
-		mid := low + (high-low+1)/2
-		if z.FPRate(m, k, mid) <= p {
+	low, high := uint64(0), uint64(1)
+	for high < 1<<62 && z.FPRate(m, k, high) <= p {
+		low, high = high, high*2
+	}
+	for low+1 < high {
+		if mid := low + (high-low)/2; z.FPRate(m, k, mid) <= p {
 			low = mid
 		} else {
-			high = mid - 1
+			high = mid
 		}
 	}
 	return low

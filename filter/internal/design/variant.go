@@ -1,0 +1,69 @@
+package design
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Shape is what a kind fixes when a filter is made.
+type Shape interface {
+	Forecast(keys uint64) umbel.Forecast
+}
+
+// Kind is a kind by its own types: S its shape, F its filter.
+type Kind[S Shape, F umbel.Filter] struct {
+	Name, Doc string
+	Params    []umbel.ParamDoc
+	// Plan returns the shape for a goal and parameters that have been checked, and
+	// the number of keys that it is for.
+	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
+	New  func(S) (F, error)
+	Open func(umbel.State) (F, error)
+}
+
+// Variant returns the kind for code that handles any.
+func (k Kind[S, F]) Variant() umbel.Variant {
+	return umbel.Variant{
+		Kind: k.Name, Doc: k.Doc, Params: k.Params,
+		Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			s, n, err := k.plan(g, ps)
+			if err != nil {
+				return umbel.Forecast{}, err
+			}
+			return s.Forecast(n), nil
+		},
+		New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			s, _, err := k.plan(g, ps)
+			if err != nil {
+				return nil, err
+			}
+			return filter(k.New(s))
+		},
+		Open: func(s umbel.State) (umbel.Filter, error) { return filter(k.Open(s)) },
+	}
+}
+
+func (k Kind[S, F]) plan(g umbel.Goal, ps umbel.Params) (S, uint64, error) {
+	var none S
+	if err := ps.Check(k.Name, k.Params); err != nil {
+		return none, 0, err
+	}
+	return k.Plan(g, ps)
+}
+
+// filter keeps a nil filter from becoming an interface that isn't nil.
+func filter[F umbel.Filter](f F, err error) (umbel.Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Wrap returns err with a sentinel, and nil for nil.
+func Wrap(err, sentinel error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", err, sentinel)
+}
