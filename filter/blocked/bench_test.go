@@ -82,3 +82,18 @@ func BenchmarkBatch(b *testing.B) {
 		each(b, "prefetch", in, func(ds []umbel.Digest) { prefetchMany(&f.sectors, ds) })
 	})
 }
+
+// A filter of 4 MiB.
+func BenchmarkStats(b *testing.B) {
+	for _, s := range [][2]int{{3, 2}, {4, 2}, {5, 2}, {8, 1}} {
+		const n = 1 << 16 * BlockBits / 11
+		f := newFilter(b, 1<<16, s[0], s[1])
+		f.AddAll(nil, digests(newRand(8), n))
+		b.Run(fmt.Sprintf("%dx%d/n=%d", s[0], s[1], n), func(b *testing.B) {
+			b.SetBytes(int64(f.cells.Bytes()))
+			for b.Loop() {
+				f.Stats()
+			}
+		})
+	}
+}

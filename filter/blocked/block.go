@@ -78,7 +78,7 @@ func withPair(word, h2 uint64, shift uint) uint64 {
 }
 
 // sectors is a filter's memory and layout. Its first fields are known to the
-// kernels. A zero sectors holds nothing.
+// kernels. A zero sectors holds nothing; adding to it panics.
 type sectors struct {
 	first  *block // of blocks
 	blocks uint64
@@ -131,9 +131,17 @@ func hasPlain(s *sectors, h1, h2 uint64) uint8 {
 	return notZero(all)
 }
 
+// mustHold panics if s is zero.
+func (s *sectors) mustHold() {
+	if s.first == nil {
+		panic("umbel: add to a zero filter: make it with New")
+	}
+}
+
 // addPlain sets the bits of a key and returns 0 if none changed, and another number
 // otherwise.
 func addPlain(s *sectors, h1, h2 uint64) uint8 {
+	s.mustHold()
 	b, o := s.block(h1), orders[h2>>orderShift]
 	switch s.pairs { // the shapes that are most in use
 	case 3:
@@ -151,6 +159,7 @@ func addPlain(s *sectors, h1, h2 uint64) uint8 {
 // addAtomic sets the bits of a key and reports whether one changed. It may run
 // alongside itself and questions.
 func addAtomic(s *sectors, h1, h2 uint64) bool {
+	s.mustHold()
 	b, o := s.block(h1), orders[h2>>orderShift]
 	switch s.pairs { // the shapes that are most in use
 	case 3:

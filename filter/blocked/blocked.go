@@ -56,14 +56,14 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool { return addAtomic(&f.sectors, d
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser]. It takes about half the
 // time of one by one, and in a filter that outgrows the caches hardly more than
 // fetching one cache line for each key.
-func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.sectors.hasAll(dst[:len(ds)], ds) }
+func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.sectors.hasAll(dst[:len(ds):len(dst)], ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
 func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	if changed == nil {
 		f.sectors.addAll(ds)
 	} else {
-		f.sectors.addAllChanged(changed[:len(ds)], ds)
+		f.sectors.addAllChanged(changed[:len(ds):len(changed)], ds)
 	}
 }
 

@@ -72,9 +72,9 @@ TEXT ·hasKeys(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), DX
 	MOVQ         (DX), AX
 	MOVQ         8(DX), CX
-	MOVQ         16(DX), BX
+	MOVQ         ds+8(FP), BX
+	MOVQ         16(DX), SI
 	VPBROADCASTQ 24(DX), Z20
-	MOVQ         ds+8(FP), SI
 	MOVQ         dst+32(FP), DI
 	MOVQ         far+16(FP), R8
 	MOVQ         near+24(FP), R9
@@ -82,27 +82,27 @@ TEXT ·hasKeys(SB), NOSPLIT, $0-40
 	JZ           rest
 
 distant:
-	MOVQ                1024(SI), DX
+	MOVQ                1024(BX), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
 	PREFETCHT1          (AX)(R10*1)
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
 	VPTERNLOGQ          $0x54, (AX)(R10*1), Z17, Z18
 	VPTESTMQ            Z18, Z18, K1
 	KMOVB               K1, (DI)
 	INCQ                DI
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                R8
 	JNZ                 distant
 
@@ -111,23 +111,23 @@ rest:
 	JZ    done
 
 close:
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, R8
 	SHLQ                $0x06, R8
 	VPTERNLOGQ          $0x54, (AX)(R8*1), Z17, Z18
 	VPTESTMQ            Z18, Z18, K1
 	KMOVB               K1, (DI)
 	INCQ                DI
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                R9
 	JNZ                 close
 
@@ -162,34 +162,34 @@ TEXT ·addKeys(SB), NOSPLIT, $0-32
 	MOVQ         s+0(FP), DX
 	MOVQ         (DX), AX
 	MOVQ         8(DX), CX
-	MOVQ         16(DX), BX
+	MOVQ         ds+8(FP), BX
+	MOVQ         16(DX), SI
 	VPBROADCASTQ 24(DX), Z20
-	MOVQ         ds+8(FP), SI
 	MOVQ         far+16(FP), DI
 	MOVQ         near+24(FP), R8
 	TESTQ        DI, DI
 	JZ           rest
 
 distant:
-	MOVQ                1024(SI), DX
+	MOVQ                1024(BX), DX
 	MULXQ               CX, DX, R9
 	SHLQ                $0x06, R9
 	PREFETCHT1          (AX)(R9*1)
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, R9
 	SHLQ                $0x06, R9
 	VPTERNLOGQ          $0xfe, (AX)(R9*1), Z17, Z18
 	VMOVDQU64           Z18, (AX)(R9*1)
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                DI
 	JNZ                 distant
 
@@ -198,21 +198,21 @@ rest:
 	JZ    done
 
 close:
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, DI
 	SHLQ                $0x06, DI
 	VPTERNLOGQ          $0xfe, (AX)(DI*1), Z17, Z18
 	VMOVDQU64           Z18, (AX)(DI*1)
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                R8
 	JNZ                 close
 
@@ -225,9 +225,9 @@ TEXT ·addKeysChanged(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), DX
 	MOVQ         (DX), AX
 	MOVQ         8(DX), CX
-	MOVQ         16(DX), BX
+	MOVQ         ds+8(FP), BX
+	MOVQ         16(DX), SI
 	VPBROADCASTQ 24(DX), Z20
-	MOVQ         ds+8(FP), SI
 	MOVQ         changed+32(FP), DI
 	MOVQ         far+16(FP), R8
 	MOVQ         near+24(FP), R9
@@ -235,20 +235,20 @@ TEXT ·addKeysChanged(SB), NOSPLIT, $0-40
 	JZ           rest
 
 distant:
-	MOVQ                1024(SI), DX
+	MOVQ                1024(BX), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
 	PREFETCHT1          (AX)(R10*1)
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, R10
 	SHLQ                $0x06, R10
 	VMOVDQU64           (AX)(R10*1), Z19
@@ -257,7 +257,7 @@ distant:
 	VPCMPUQ             $0x04, Z19, Z18, K1
 	KMOVB               K1, (DI)
 	INCQ                DI
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                R8
 	JNZ                 distant
 
@@ -266,16 +266,16 @@ rest:
 	JZ    done
 
 close:
-	MOVQ                8(SI), DX
+	MOVQ                8(BX), DX
 	SHRQ                $0x3a, DX
 	SHLQ                $0x06, DX
-	VMOVDQU64           (BX)(DX*1), Z16
-	VPMULTISHIFTQB.BCST 8(SI), Z16, Z17
+	VMOVDQU64           (SI)(DX*1), Z16
+	VPMULTISHIFTQB.BCST 8(BX), Z16, Z17
 	VPSRLQ              $0x3f, Z16, Z16
 	VPSRLVQ             Z20, Z17, Z18
 	VPROLVQ             Z17, Z16, Z17
 	VPROLVQ             Z18, Z16, Z18
-	MOVQ                (SI), DX
+	MOVQ                (BX), DX
 	MULXQ               CX, DX, R8
 	SHLQ                $0x06, R8
 	VMOVDQU64           (AX)(R8*1), Z19
@@ -284,7 +284,7 @@ close:
 	VPCMPUQ             $0x04, Z19, Z18, K1
 	KMOVB               K1, (DI)
 	INCQ                DI
-	ADDQ                $0x10, SI
+	ADDQ                $0x10, BX
 	DECQ                R9
 	JNZ                 close
 
@@ -314,15 +314,13 @@ turn:
 	RET
 
 // func prefetchKeys(s *byte, ds *byte, n int)
-// Requires: AVX512F, BMI2, MMX+
+// Requires: BMI2, MMX+
 TEXT ·prefetchKeys(SB), NOSPLIT, $0-24
-	MOVQ         s+0(FP), DX
-	MOVQ         (DX), AX
-	MOVQ         8(DX), CX
-	MOVQ         16(DX), BX
-	VPBROADCASTQ 24(DX), Z20
-	MOVQ         ds+8(FP), BX
-	MOVQ         n+16(FP), SI
+	MOVQ s+0(FP), CX
+	MOVQ (CX), AX
+	MOVQ 8(CX), CX
+	MOVQ ds+8(FP), BX
+	MOVQ n+16(FP), SI
 
 loop:
 	MOVQ       (BX), DX

@@ -14,30 +14,38 @@ func (f *Filter) Stats() umbel.Stats {
 	if f.shape.M == 0 {
 		return umbel.Stats{}
 	}
-	var ones uint64
-	var rate float64
-	for i := 0; i < len(f.cells.Words); i += blockWords {
-		var fill [blockWords]float64 // chance that the bits of a key in a word are set
-		for j, w := range f.cells.Words[i : i+blockWords] {
-			n := bits.OnesCount64(w)
-			ones += uint64(n)
-			fill[j] = float64(n) / wordBits
-			if f.shape.Bits == 2 {
-				fill[j] *= fill[j]
-			}
-		}
-		for _, o := range orders {
-			p := 1.0
-			for j := range f.shape.Words {
-				p *= fill[o.word(j)]
-			}
-			rate += p
-		}
-	}
+	ones, rate := measure(f.cells.Words, f.shape.Words, f.shape.Bits)
 	n := plan.SectorKeys(f.shape.M, f.shape.Words, f.shape.Bits, ones)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
-		Fill: float64(ones) / float64(f.shape.M), FPRate: rate / float64(len(orders)) / float64(f.sectors.blocks),
+		Fill: float64(ones) / float64(f.shape.M), FPRate: rate / float64(f.sectors.blocks),
 		Cells: f.shape.M, K: float64(f.shape.Words * f.shape.Bits), Bytes: f.cells.Bytes(),
 	}
 }
+
+// measure returns the number of bits that are set and the sum of the blocks' rates.
+func measure(cells []uint64, words, perWord int) (ones uint64, rate float64) {
+	var low, high [1 << 4]float64
+	sets, fills := &setsOf[words], &fills[perWord]
+	for ; len(cells) >= blockWords; cells = cells[blockWords:] {
+		var n [blockWords]int
+		for i, w := range cells[:blockWords] {
+			n[i] = bits.OnesCount64(w)
+			ones += uint64(n[i])
+		}
+		setProducts(&low, fills[n[0]], fills[n[1]], fills[n[2]], fills[n[3]])
+		setProducts(&high, fills[n[4]], fills[n[5]], fills[n[6]], fills[n[7]])
+		rate += sets.mean(&low, &high)
+	}
+	return ones, rate
+}
+
+// fills are the chances that the one or two bits of a key in a word are set, by the
+// number of those that are.
+var fills = func() (all [MaxBits + 1][wordBits + 1]float64) {
+	for n := range all[1] {
+		fill := float64(n) / wordBits
+		all[1][n], all[2][n] = fill, fill*fill
+	}
+	return all
+}()

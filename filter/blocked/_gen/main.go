@@ -115,7 +115,7 @@ func addKeysChanged() {
 
 func prefetchKeys() {
 	TEXT("prefetchKeys", NOSPLIT, "func(s, ds *byte, n int)")
-	k := newKernel()
+	k, _ := newAsker() // on machines without AVX-512 too
 	n := Load(Param("n"), GP64())
 	Label("loop")
 	PREFETCHT1(k.block(Mem{Base: k.ds}))
@@ -130,15 +130,23 @@ type kernel struct {
 	second                   reg.VecPhysical // of many keys
 }
 
+// newKernel loads what a kernel needs that makes masks.
 func newKernel() kernel {
-	s, k := GP64(), kernel{GP64(), GP64(), GP64(), GP64(), reg.Z20}
+	k, s := newAsker()
+	k.guide, k.second = GP64(), reg.Z20
+	MOVQ(Mem{Base: s, Disp: guideOffset}, k.guide)
+	VPBROADCASTQ(Mem{Base: s, Disp: secondOffset}, k.second)
+	return k
+}
+
+// newAsker loads what a kernel needs to find blocks: keys, and the sectors at s.
+func newAsker() (k kernel, s reg.GPVirtual) {
+	s, k = GP64(), kernel{first: GP64(), blocks: GP64(), ds: GP64()}
 	Load(Param("s"), s)
 	MOVQ(Mem{Base: s, Disp: firstOffset}, k.first)
 	MOVQ(Mem{Base: s, Disp: blocksOffset}, k.blocks)
-	MOVQ(Mem{Base: s, Disp: guideOffset}, k.guide)
-	VPBROADCASTQ(Mem{Base: s, Disp: secondOffset}, k.second)
 	Load(Param("ds"), k.ds)
-	return k
+	return k, s
 }
 
 // block tells where the block of a key is.

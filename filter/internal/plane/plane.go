@@ -124,6 +124,11 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 // being a multiple of the other: the larger is folded. Where g is no larger, the
 // result is in its memory. Errors wrap umbel.ErrMismatch.
 func (g Grouped) Merge(h Grouped) (cells.Array, error) {
+	for _, x := range []Grouped{g, h} {
+		if err := x.made(); err != nil {
+			return cells.Array{}, err
+		}
+	}
 	a, b, err := g.Bits, h.Bits, error(nil)
 	switch {
 	case g.Groups > h.Groups && g.Groups%h.Groups == 0:

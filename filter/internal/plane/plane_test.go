@@ -1,0 +1,80 @@
+package plane_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+)
+
+func bits(t *testing.T, m uint64, set ...uint64) cells.Array {
+	t.Helper()
+	a, err := cells.New(m, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range set {
+		a.SetBit(i)
+	}
+	return a
+}
+
+func TestOpen(t *testing.T) {
+	good := umbel.State{Kind: "test", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Planes: []cells.Array{bits(t, 10, 3)}}
+	var k uint64
+	a, err := plane.Open("test", good, []string{"k"}, &k)
+	if err != nil || k != 7 || !a.Equal(good.Planes[0]) {
+		t.Fatalf("k = %d, %v", k, err)
+	}
+	for name, c := range map[string]struct {
+		change   func(*umbel.State)
+		sentinel error
+		want     string
+	}{
+		"another kind":  {func(s *umbel.State) { s.Kind = "other" }, umbel.ErrKind, `"other"`},
+		"no plane":      {func(s *umbel.State) { s.Planes = nil }, umbel.ErrCorrupt, "0 planes"},
+		"two planes":    {func(s *umbel.State) { s.Planes = append(s.Planes, s.Planes[0]) }, umbel.ErrCorrupt, "2 planes"},
+		"a part":        {func(s *umbel.State) { s.Parts = []umbel.State{good} }, umbel.ErrCorrupt, "1 parts"},
+		"counters":      {func(s *umbel.State) { s.Planes = []cells.Array{{Len: 16, Width: 4, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "cells of 4 bits"},
+		"no parameter":  {func(s *umbel.State) { s.Params = nil }, umbel.ErrCorrupt, "0 parameters"},
+		"not made well": {func(s *umbel.State) { s.Planes = []cells.Array{{Len: 65, Width: 1, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "in 1 words"},
+	} {
+		s := good.Clone()
+		c.change(&s)
+		if _, err := plane.Open("test", s, []string{"k"}, &k); !errors.Is(err, c.sentinel) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q and an error that wraps %q", name, err, c.want, c.sentinel)
+		}
+	}
+	good.Planes[0].Width = 0 // means 1
+	if a, err := plane.Open("test", good, []string{"k"}, &k); err != nil || a.Width != 1 {
+		t.Errorf("width 0: %d, %v, want 1", a.Width, err)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	of := func(m uint64, set ...uint64) plane.Grouped {
+		return plane.Grouped{Kind: "test", Bits: bits(t, m, set...), Group: 2, Groups: m / 2}
+	}
+	for name, c := range map[string]struct{ a, b, want plane.Grouped }{
+		"same size":    {of(12, 0), of(12, 11), of(12, 0, 11)},
+		"larger other": {of(4, 0), of(12, 3, 11), of(4, 0, 1, 3)},
+		"smaller":      {of(12, 3, 11), of(4, 0), of(4, 0, 1, 3)},
+	} {
+		got, err := c.a.Merge(c.b)
+		if err != nil || !got.Equal(c.want.Bits) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want.Bits)
+		}
+	}
+	for name, c := range map[string]struct{ a, b plane.Grouped }{
+		"neither divides": {of(8, 1), of(12, 1)},
+		"zero":            {plane.Grouped{Kind: "test", Group: 1}, of(12, 1)},
+	} {
+		before := c.a.Bits.Clone()
+		if _, err := c.a.Merge(c.b); !errors.Is(err, umbel.ErrMismatch) || !c.a.Bits.Equal(before) {
+			t.Errorf("%s: %v, want an error that wraps %q and nothing changed", name, err, umbel.ErrMismatch)
+		}
+	}
+}
