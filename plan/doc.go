@@ -9,12 +9,14 @@
 // in [0, 1], never percent. Sizes are in cells; a cell is one bit in a plain
 // filter.
 //
-//	question                          plain      k slices             blocks            Parquet's blocks
-//	how often is it wrong             FPRate     PartitionedFPRate    BlockedFPRate     SplitBlockFPRate
-//	how large must it be              Size       PartitionedSize      BlockedSize       SplitBlockSize
-//	how large, with k given           SizeForK   PartitionedSizeForK  BlockedSizeForK
-//	how many keys may it hold         Capacity   PartitionedCapacity
-//	how many keys does it hold        Keys, KeysInterval; Union, Intersection
+//	question                    plain                k slices             blocks           some words of a block  Parquet's blocks
+//	how often is it wrong       FPRate               PartitionedFPRate    BlockedFPRate    SectorFPRate           SplitBlockFPRate
+//	how large must it be        Size                 PartitionedSize      BlockedSize      SectorSize             SplitBlockSize
+//	how large, with k given     SizeForK             PartitionedSizeForK  BlockedSizeForK  SectorSizeFor
+//	what is best at a size      BestK                                                      SectorDesign
+//	how many keys may it hold   Capacity             PartitionedCapacity
+//	how many keys does it hold  Keys, KeysInterval                                         SectorKeys             SplitBlockKeys
+//	of two filters              Union, Intersection
 //
 // The formulas take positions to be independent and uniform, drawn with
 // repetition. A filter whose positions are not, for example one with plain double

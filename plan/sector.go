@@ -97,15 +97,27 @@ func SectorDesign(m, n uint64) (words, perWord int) {
 	panic("plan: unreachable")
 }
 
+// LeastSectorFPRate is the least rate that sector filters are planned for. One that
+// takes all positions in a block from 64 bits of a digest can't draw them
+// independently: with five words of two bits two keys of one block agree in 58 bits
+// more often than 60 independent ones would, and with 64 values for 56 maps eight
+// maps come twice. Filters planned for a rate of 1e-9 then have 2 percent more, for
+// 1e-12 3, for 1e-15 7 and for 1e-18 28; below, nearly twice as much.
+const LeastSectorFPRate = 1e-18
+
 // SectorSizeFor returns the least number m of bits, a multiple of 512, for which a
 // sector filter with that many words and bits per word has a [SectorFPRate] of at
 // most p with n distinct keys.
 //
 // The error wraps [ErrRange] if words and perWord are not what [SectorFPRate]
-// takes, n is zero, p is not inside (0, 1), or m would be above 2^63.
+// takes, n is zero, p is not inside (0, 1) or below [LeastSectorFPRate], or m would
+// be above 2^63.
 func SectorSizeFor(n uint64, words, perWord int, p float64) (m uint64, err error) {
 	if err := checkSectors(words, perWord); err != nil {
 		return 0, err
+	}
+	if p > 0 && p < LeastSectorFPRate {
+		return 0, fmt.Errorf("plan: false-positive rate %v, want at least %v of a sector filter; accept that, or take a plain filter: %w", p, LeastSectorFPRate, ErrRange)
 	}
 	s := sectorSumOf(words, perWord)
 	m, _, err = leastSize(n, p, 1, 1,

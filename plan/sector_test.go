@@ -45,7 +45,7 @@ func simulateSectors(m uint64, words, perWord int, n uint64, filters, trials int
 func TestSectorFPRateAgainstSimulation(t *testing.T) {
 	filters := 40
 	if testing.Short() {
-		filters = 8
+		filters = 16
 	}
 	for _, c := range []struct {
 		words, perWord int

@@ -57,6 +57,68 @@ func TestKernelsAgainstPlain(t *testing.T) {
 	})
 }
 
+// Without kernels, and where blocks are asked for, many keys are like one by one.
+func TestPlainBatches(t *testing.T) {
+	eachShape(t, func(t *testing.T, words, bits int) {
+		r := newRand(10)
+		f, changes, atomics := newFilter(t, farFrom+1, words, bits), newFilter(t, farFrom+1, words, bits), newFilter(t, farFrom+1, words, bits)
+		for _, g := range []*Filter{f, changes, atomics} {
+			g.sectors.guide = nil
+		}
+		one := newFilter(t, farFrom+1, words, bits)
+		for _, n := range sizes {
+			ds, questions := digests(r, n), digests(r, n)
+			if n > 4 {
+				ds[n-1], ds[n/2] = ds[0], ds[n/2-1]
+			}
+			changed, has := fill(n), fill(n)
+			f.AddAll(nil, ds)
+			changes.AddAll(changed, ds)
+			atomics.AddAllAtomic(ds)
+			for i, d := range ds {
+				if want := one.Add(d); changed[i] != want {
+					t.Fatalf("key %d of %d: changed %v, want %v", i, n, changed[i], want)
+				}
+			}
+			for _, asked := range [][]umbel.Digest{ds, questions} {
+				f.HasAll(has, asked)
+				for i, d := range asked {
+					if want := one.Has(d); has[i] != want {
+						t.Fatalf("question %d of %d: %v, want %v", i, n, has[i], want)
+					}
+				}
+			}
+		}
+		for _, g := range []*Filter{f, changes, atomics} {
+			if !slices.Equal(g.cells.Words, one.cells.Words) {
+				t.Fatal("bits differ")
+			}
+		}
+	})
+}
+
+// A slice for answers that is too short panics, whatever lies behind it.
+func TestShortAnswersPanic(t *testing.T) {
+	f, ds, room := newFilter(t, 10, 3, 2), digests(newRand(11), 100), make([]bool, 200)
+	wantPanic(t, "HasAll", nil, func() { f.HasAll(room[:99], ds) })
+	wantPanic(t, "AddAll", nil, func() { f.AddAll(room[:99], ds) })
+	if f.Stats().Fill != 0 || slices.Contains(room, true) {
+		t.Error("something was done all the same")
+	}
+}
+
+// wantPanic checks that do panics, with that value unless it is nil.
+func wantPanic(t *testing.T, name string, want any, do func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := recover(); got == nil || want != nil && got != want {
+			t.Errorf("%s panics with %v, want %v", name, got, want)
+		}
+	}()
+	do()
+}
+
 // fill returns n bools that a batch has to overwrite.
 func fill(n int) []bool { return slices.Repeat([]bool{true, false, true}, n/3+1)[:n] }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	mathbits "math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -172,6 +173,79 @@ func TestZeroFilterHoldsNothing(t *testing.T) {
 	f.HasAll(dst, []umbel.Digest{{H1: 1, H2: 2}})
 	if f.Has(umbel.Digest{H1: 1, H2: 2}) || dst[0] {
 		t.Error("a zero filter has a key")
+	}
+}
+
+func TestAddToZeroFilterPanics(t *testing.T) {
+	var f Filter
+	ds := digests(newRand(12), 100)
+	for name, add := range map[string]func(){
+		"Add":             func() { f.Add(ds[0]) },
+		"AddAtomic":       func() { f.AddAtomic(ds[0]) },
+		"AddAll":          func() { f.AddAll(nil, ds) },
+		"AddAll, changed": func() { f.AddAll(make([]bool, len(ds)), ds) },
+		"AddAllAtomic":    func() { f.AddAllAtomic(ds) },
+	} {
+		wantPanic(t, name, "umbel: add to a zero filter: make it with New", add)
+	}
+}
+
+// The orders here and the maps of the plan are the same: so are the rates of one
+// block, of which Stats tells that of the very bits. With few keys it shows that
+// eight orders come twice, which the plan leaves out: two keys in four words of two
+// bits have a rate that is 17 % higher.
+func TestBlockRateIsThatOfThePlan(t *testing.T) {
+	trials := 4000
+	if testing.Short() {
+		trials = 1000
+	}
+	eachShape(t, func(t *testing.T, words, bits int) {
+		for _, c := range []struct {
+			keys   int
+			within float64
+		}{{2, 0.2}, {8, 0.08}, {30, 0.02}, {60, 0.01}} {
+			f, r := newFilter(t, 1, words, bits), newRand(uint64(c.keys))
+			var sum, squares float64
+			for range trials {
+				f.Clear()
+				f.AddAll(nil, digests(r, c.keys))
+				p := f.Stats().FPRate
+				sum += p
+				squares += p * p
+			}
+			got, want := sum/float64(trials), plan.SectorFPRate(BlockBits, words, bits, uint64(c.keys))
+			sigma := math.Sqrt((squares/float64(trials) - got*got) / float64(trials))
+			if math.Abs(got-want) > c.within*want+3*sigma {
+				t.Errorf("%d keys: rate %.4g, want %.4g, standard deviation %.2g", c.keys, got, want, sigma)
+			}
+		}
+	})
+}
+
+// The rate is the mean over all orders, taken one by one.
+func TestStatsRate(t *testing.T) {
+	for bits := range shifts {
+		for words := 1; words <= len(shifts[bits]); words++ {
+			f := newFilter(t, 100, words, bits)
+			f.AddAll(nil, digests(newRand(13), 1500))
+			want, ones := 0.0, 0
+			for b := range slices.Chunk(f.cells.Words, blockWords) {
+				for _, o := range orders {
+					p := 1.0
+					for place := range words {
+						p *= math.Pow(float64(mathbits.OnesCount64(b[o.word(place)]))/wordBits, float64(bits))
+					}
+					want += p / float64(len(orders)) / 100
+				}
+				for _, w := range b {
+					ones += mathbits.OnesCount64(w)
+				}
+			}
+			got := f.Stats()
+			if math.Abs(got.FPRate-want) > 1e-12*want || got.Fill != float64(ones)/float64(f.shape.M) {
+				t.Errorf("%d words of %d bits: rate %g and fill %g, want %g and %d bits", words, bits, got.FPRate, got.Fill, want, ones)
+			}
+		}
 	}
 }
 

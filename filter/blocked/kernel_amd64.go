@@ -16,11 +16,17 @@ import (
 // The kernels hold a block in one register of 512 bits: eight words side by side.
 // Under the race detector, which doesn't see into assembly, the plain twins run.
 
-// kernels tells whether the machine can run the kernels.
-var kernels = cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VBMI, cpuid.BMI2)
+// What the kernels need of the machine; prefetchKeys needs less.
+var (
+	kernelNeeds   = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VBMI, cpuid.BMI2}
+	prefetchNeeds = []cpuid.FeatureID{cpuid.BMI2}
+)
 
-// prefetches tells whether the machine can run prefetchMany: it needs less.
-var prefetches = cpuid.CPU.Supports(cpuid.BMI2)
+// Whether the machine can run them.
+var (
+	kernels    = cpuid.CPU.Supports(kernelNeeds...)
+	prefetches = cpuid.CPU.Supports(prefetchNeeds...)
+)
 
 // What the kernels take for granted.
 const (

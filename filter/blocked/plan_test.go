@@ -1,0 +1,29 @@
+package blocked_test
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/blocked"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Rates that hardly ever happen are planned too, and what is forecast is what was
+// wanted.
+func TestPlanRareRates(t *testing.T) {
+	last := uint64(0)
+	for _, p := range []float64{1e-9, 1e-12, 1e-14, 1e-15, plan.LeastSectorFPRate} {
+		s, err := blocked.Plan(umbel.Goal{Keys: 1000, FPRate: p})
+		if err != nil {
+			t.Errorf("rate %g: %v", p, err)
+			continue
+		}
+		if got := s.Forecast(1000).FPRate; got > p || got < 0.9*p {
+			t.Errorf("rate %g: forecast %g", p, got)
+		}
+		if s.M <= last || s.M > 1000*50_000 {
+			t.Errorf("rate %g: %d bits, %d for a higher rate", p, s.M, last)
+		}
+		last = s.M
+	}
+}
