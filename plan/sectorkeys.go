@@ -53,7 +53,7 @@ func SectorKeys(m uint64, words, perWord int, ones uint64) Estimate {
 	half := sigmas * math.Sqrt(variance+0.25) / slope
 	return Estimate{
 		Value: n,
-		Low:   max(n-half, x/float64(words*perWord)),
+		Low:   min(n, max(n-half, x/float64(words*perWord))),
 		High:  n + half,
 	}
 }

@@ -77,3 +77,7 @@ func TestPlanWithParams(t *testing.T) {
 		t.Errorf("six words of two bits: %v, want an error that wraps %q", err, umbel.ErrGoal)
 	}
 }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, blocked.Variant, func() umbel.Filter { return new(blocked.Filter) })
+}

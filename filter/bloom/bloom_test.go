@@ -262,3 +262,7 @@ func TestBloomOnePercent(t *testing.T) {
 		t.Errorf("%.2f bits a key and k = %d, want about 9.6 and 7", perKey, s.K)
 	}
 }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, bloom.Variant, func() umbel.Filter { return new(bloom.Filter) })
+}

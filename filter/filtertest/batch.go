@@ -8,7 +8,8 @@ import (
 )
 
 // batches: many digests at once have the effect and the answers of one by one, for
-// batches of every length, with repetitions.
+// batches of every length, with repetitions; no more is written than answers, and
+// room for fewer is a panic, whatever lies behind it.
 func batches(t tb, v umbel.Variant) {
 	// The largest outgrows the caches, from where kinds may go other ways.
 	for _, n := range append(slices.Clone(sizes), 1<<20) {
@@ -18,18 +19,18 @@ func batches(t tb, v umbel.Variant) {
 		reporting, silent, atomic := twin(t, v, one), twin(t, v, one), twin(t, v, one)
 		atomically, _ := atomic.(umbel.AtomicBatchAdder)
 
-		for length := range 131 {
+		for _, length := range batchLengths() {
 			fresh := digests(uint64(length+2), length)
 			ds := slices.Concat(fresh[:length/2], extreme, fresh[:length/3], digests(1, length), fresh)[:length]
 			wantHasAll(t, one, ds)
-			want, got := make([]bool, length), make([]bool, length+1)
+			got := room(length)
+			want := slices.Clone(got)
 			for i, d := range ds {
 				want[i] = one.Add(d)
 			}
-			got[length] = length%2 == 0
-			umbel.AddAll(reporting, got, ds)
-			if !slices.Equal(got[:length], want) || got[length] != (length%2 == 0) {
-				t.Fatalf("n=%d: AddAll of %d reports %v, want %v", n, length, got, want)
+			umbel.AddAll(reporting, got[:length+length%2], ds)
+			if !slices.Equal(got, want) {
+				t.Fatalf("n=%d: AddAll of %d reports, with what lies behind, %v, want %v", n, length, got, want)
 			}
 			umbel.AddAll(silent, nil, ds)
 			if atomically != nil {
@@ -42,28 +43,48 @@ func batches(t tb, v umbel.Variant) {
 		if atomically != nil {
 			wantState(t, atomic, one.State(), "AddAllAtomic, against one by one")
 		}
-		if len := 3; panicked(func() { umbel.HasAll(one, make([]bool, len-1), extreme[:len]) }) == nil {
-			t.Errorf("HasAll takes a slice of answers that is too short")
-		}
-		if len := 3; panicked(func() { umbel.AddAll(one, make([]bool, len-1), extreme[:len]) }) == nil {
-			t.Errorf("AddAll takes a slice of answers that is too short")
+		const few = 3
+		for _, spare := range []int{few - 1, few, 100} {
+			short := func() []bool { return make([]bool, few-1, spare) }
+			if panicked(func() { umbel.HasAll(one, short(), extreme[:few]) }) == nil {
+				t.Errorf("HasAll takes a slice of answers that is too short, of capacity %d", spare)
+			}
+			if panicked(func() { umbel.AddAll(one, short(), extreme[:few]) }) == nil {
+				t.Errorf("AddAll takes a slice of answers that is too short, of capacity %d", spare)
+			}
 		}
 	}
+}
+
+// batchLengths are all small ones, and some around 2^12, where kinds may stop to let
+// others run.
+func batchLengths() []int {
+	all := []int{1<<12 - 1, 1<<12 + 1, 1<<13 + 3}
+	for length := range 131 {
+		all = append(all, length)
+	}
+	return all
+}
+
+// room returns room for n answers and some behind them, which nobody may write to.
+func room(n int) []bool {
+	all := make([]bool, n+20)
+	for i := range all {
+		all[i] = i%2 == 0
+	}
+	return all
 }
 
 // wantHasAll fails unless HasAll answers as Has does, and touches nothing else.
 func wantHasAll(t tb, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
-	got := make([]bool, len(ds)+2)
-	for i := range got {
-		got[i] = i%2 == 0
-	}
+	got := room(len(ds))
 	want := slices.Clone(got)
 	for i, d := range ds {
 		want[i] = f.Has(d)
 	}
-	if umbel.HasAll(f, got, ds); !slices.Equal(got, want) {
-		t.Fatalf("HasAll of %d gives %v, want %v", len(ds), got, want)
+	if umbel.HasAll(f, got[:len(ds)+len(ds)%2], ds); !slices.Equal(got, want) {
+		t.Fatalf("HasAll of %d gives, with what lies behind, %v, want %v", len(ds), got, want)
 	}
 }
 

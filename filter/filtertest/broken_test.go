@@ -2,6 +2,8 @@ package filtertest
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -24,6 +26,23 @@ var broken = []struct {
 			return bloom.Variant.New(g, ps)
 		}
 	}), "want that of the goal"},
+	{"Hashers", "a bad hasher in a goal is called corrupt too", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			f, err := bloom.Variant.New(g, ps)
+			if err != nil {
+				err = fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+			}
+			return f, err
+		}
+	}), "want \"invalid goal\" alone"},
+	{"Hashers", "a bad hasher in a state is called a bad goal", change(func(v *umbel.Variant) {
+		v.Open = func(s umbel.State) (umbel.Filter, error) {
+			if err := s.Hasher.Check(); err != nil {
+				return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+			}
+			return bloom.Variant.Open(s)
+		}
+	}), "wraps none of"},
 	{"NoFalseNegatives", "one key in 64 is missed", wrap[missing64], "Has"},
 	{"NoFalseNegatives", "the zero digest is missed", wrap[missingZero], "Has"},
 	{"AddReports", "always says no", wrap[silentAdd], "Has was false before"},
@@ -40,7 +59,9 @@ var broken = []struct {
 	{"StatsMeasure", "the rate is the fill", wrap[fillAsRate], "estimated rate"},
 	{"StatsMeasure", "the bytes are bits", wrap[bitBytes], "bytes, want"},
 	{"StatsEstimateKeys", "every key counts twice", wrap[doubleKeys], "estimated to be"},
-	{"StatsEstimateKeys", "the bounds are those of 50 %", wrap[narrowBounds], "want about 95"},
+	{"StatsEstimateKeys", "the bounds are those of 50 %", wrap[narrowBounds], "want about 0.95"},
+	{"StatsEstimateKeys", "the bounds are a tenth too narrow", wrap[tightBounds], "want about 0.95"},
+	{"StatsEstimateKeys", "the bounds are a third too wide", wrap[wideBounds], "want about 0.95"},
 	{"StatsWhenFull", "the number of keys is finite", wrap[finiteKeys], "infinitely many"},
 	{"ForecastIsMade", "memory is rounded down", change(func(v *umbel.Variant) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
@@ -49,6 +70,17 @@ var broken = []struct {
 			return fc, err
 		}
 	}), "the forecast was"},
+	{"ForecastIsMade", "rates below 1e-9 are called 0", change(func(v *umbel.Variant) {
+		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			fc, err := bloom.Variant.Plan(g, ps)
+			if fc.FPRate < 1e-9 {
+				fc.FPRate = 0
+			}
+			return fc, err
+		}
+	}), "the forecast is a rate of 0"},
+	{"ForecastIsMade", "rates below 1e-9 are promised and not planned", lowRates(func(rate float64) float64 { return max(rate, 1e-4) }), "bits per key"},
+	{"ForecastIsMade", "rates below 1e-9 take four times the memory", lowRates(func(rate float64) float64 { return math.Pow(rate, 4) }), "bits per key"},
 	{"GoalsRefused", "a rate that isn't one is taken for 1 %", change(func(v *umbel.Variant) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			if !(g.FPRate >= 0) {
@@ -72,6 +104,18 @@ var broken = []struct {
 			return f, err
 		}
 	}), "too few cells"},
+	{"GoalsExtreme", "what holds no key is made", change(func(v *umbel.Variant) {
+		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			fc, err := bloom.Variant.Plan(anyRate(g), ps)
+			if g != anyRate(g) {
+				fc.Keys = 0
+			}
+			return fc, err
+		}
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			return bloom.Variant.New(anyRate(g), ps)
+		}
+	}), "a filter for 0 keys"},
 	{"Params", "k isn't kept", change(func(v *umbel.Variant) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			f, err := bloom.Variant.New(g, ps)
@@ -137,6 +181,26 @@ var broken = []struct {
 	{"MergeRefuses", "k isn't looked at", wrap[anyK], "another k"},
 	{"FoldIsBuiltSmall", "halves, not neighbours, fall together", wrap[foldingHalves], "against built small"},
 	{"FoldIsBuiltSmall", "the first of neighbours stays", wrap[foldingLess], "against built small"},
+	{"FoldIsBuiltSmall", "small sizes are made with another group", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			f, err := bloom.Variant.New(g, ps)
+			if err != nil || f.Stats().Cells >= 512 {
+				return f, err
+			}
+			return bloom.New(bloom.Shape{M: f.Stats().Cells, K: int(f.Stats().K), Hasher: g.Hasher})
+		}
+	}), "against made with"},
+	{"FoldIsBuiltSmall", "sizes are rounded to what never folds", change(func(v *umbel.Variant) {
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+			ps = slices.Clone(ps)
+			for i, p := range ps {
+				if p.Name == "m" {
+					ps[i].Value = umbel.Uint(1<<13 - 1) // a prime
+				}
+			}
+			return bloom.Variant.New(g, ps)
+		}
+	}), "no size that was tried folds"},
 	{"UnfoldKeepsKeys", "the new room stays empty", wrap[unfoldingLess], "false negative"},
 	{"UnfoldKeepsKeys", "the new room is full", wrap[unfoldingMore], "and was"},
 	{"FoldRefuses", "by what doesn't divide is by 1", wrap[foldingLax], "no error"},
@@ -147,6 +211,10 @@ var broken = []struct {
 	{"Batches", "the last of a batch isn't added", wrap[shortBatch], "AddAll"},
 	{"Batches", "the odd one out isn't asked", wrap[evenBatch], "HasAll of"},
 	{"Batches", "a batch is told as it was before", wrap[unorderedBatch], "AddAll of"},
+	{"Batches", "room behind the answers is taken for them", wrap[stretchingHas], "HasAll takes"},
+	{"Batches", "room behind the reports is taken for them", wrap[stretchingAdd], "AddAll takes"},
+	{"Batches", "answers are written by two, if there is room", wrap[overrunningHas], "HasAll of"},
+	{"Batches", "reports are written by two, if there is room", wrap[overrunningAdd], "AddAll of"},
 	{"Locate", "the last position is left out", wrap[locatingLess], "Locate"},
 	{"Locate", "what was in the slice is lost", wrap[locatingAnew], "appended"},
 	{"Clear", "a word is left", wrap[clearingLess], "after Clear"},

@@ -61,6 +61,35 @@ func open1(f func(*umbel.State)) func() umbel.Variant {
 	})
 }
 
+// lowRates is the bloom kind that plans for another rate below 1e-9, and says it is
+// the one wanted.
+func lowRates(planned func(rate float64) float64) func() umbel.Variant {
+	other := func(g umbel.Goal) umbel.Goal {
+		if g.FPRate > 0 && g.FPRate < 1e-9 {
+			g.FPRate = planned(g.FPRate)
+		}
+		return g
+	}
+	return change(func(v *umbel.Variant) {
+		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+			fc, err := bloom.Variant.Plan(other(g), ps)
+			if g != other(g) {
+				fc.FPRate = g.FPRate
+			}
+			return fc, err
+		}
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return bloom.Variant.New(other(g), ps) }
+	})
+}
+
+// anyRate is g with a higher rate, if bytes are given with one that is very low.
+func anyRate(g umbel.Goal) umbel.Goal {
+	if g.Bytes != 0 && g.FPRate > 0 && g.FPRate < 1e-20 {
+		g.FPRate = 0.1
+	}
+	return g
+}
+
 // trusting takes k from a state without a look at it.
 func trusting() umbel.Variant {
 	var used [bloom.MaxK + 1]int
@@ -112,9 +141,18 @@ func (f *doubleKeys) Stats() umbel.Stats {
 
 type narrowBounds struct{ *bloom.Filter }
 
-func (f *narrowBounds) Stats() umbel.Stats {
-	s := f.Filter.Stats()
-	s.Low, s.High = s.Keys-(s.Keys-s.Low)/3, s.Keys+(s.High-s.Keys)/3
+func (f *narrowBounds) Stats() umbel.Stats { return stretched(f.Filter.Stats(), 1.0/3) }
+
+type tightBounds struct{ *bloom.Filter }
+
+func (f *tightBounds) Stats() umbel.Stats { return stretched(f.Filter.Stats(), 0.9) }
+
+type wideBounds struct{ *bloom.Filter }
+
+func (f *wideBounds) Stats() umbel.Stats { return stretched(f.Filter.Stats(), 1.33) }
+
+func stretched(s umbel.Stats, by float64) umbel.Stats {
+	s.Low, s.High = s.Keys-by*(s.Keys-s.Low), s.Keys+by*(s.High-s.Keys)
 	return s
 }
 
@@ -132,9 +170,9 @@ type beyond struct{ *bloom.Filter }
 
 func (f *beyond) State() umbel.State {
 	s := f.Filter.State()
-	if a := s.Planes[0]; a.Len%64 != 0 {
-		a.Words[len(a.Words)-1] |= 1 << 63
-	}
+	a := &s.Planes[0]
+	a.Len--
+	a.Words[len(a.Words)-1] |= 1 << 63
 	return s
 }
 
@@ -294,6 +332,40 @@ func (f *unorderedBatch) AddAll(changed []bool, ds []umbel.Digest) {
 		}
 	}
 	f.Filter.AddAll(nil, ds)
+}
+
+type stretchingHas struct{ *bloom.Filter }
+
+func (f *stretchingHas) HasAll(dst []bool, ds []umbel.Digest) { f.Filter.HasAll(dst[:len(ds)], ds) }
+
+type stretchingAdd struct{ *bloom.Filter }
+
+func (f *stretchingAdd) AddAll(changed []bool, ds []umbel.Digest) {
+	if changed != nil {
+		changed = changed[:len(ds)]
+	}
+	f.Filter.AddAll(changed, ds)
+}
+
+type overrunningHas struct{ *bloom.Filter }
+
+func (f *overrunningHas) HasAll(dst []bool, ds []umbel.Digest) {
+	f.Filter.HasAll(dst, ds)
+	overrun(dst, len(ds))
+}
+
+type overrunningAdd struct{ *bloom.Filter }
+
+func (f *overrunningAdd) AddAll(changed []bool, ds []umbel.Digest) {
+	f.Filter.AddAll(changed, ds)
+	overrun(changed, len(ds))
+}
+
+// overrun changes the answer behind n, if their number is odd and there is room.
+func overrun(answers []bool, n int) {
+	if n%2 == 1 && n < cap(answers) {
+		answers[:n+1][n] = !answers[:n+1][n]
+	}
 }
 
 type locatingLess struct{ *bloom.Filter }

@@ -3,6 +3,9 @@
 //
 //	func TestVariant(t *testing.T) { filtertest.Run(t, mine.Variant) }
 //	func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, mine.Variant) }
+//	func TestZero(t *testing.T) {
+//		filtertest.Zero(t, mine.Variant, func() umbel.Filter { return new(mine.Filter) })
+//	}
 //
 // It holds a kind to the promises of package umbel: no false negatives, rates as
 // planned, folds that equal what is built small, states that survive the container,

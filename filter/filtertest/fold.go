@@ -45,7 +45,8 @@ func orders(r uint64) [][]uint64 {
 
 // foldIsBuiltSmall: a filter folded by r is, bit for bit, the filter to which the
 // same keys were added at that size; and folds in any order are the fold by their
-// product: the lemma and the theorem of Sailhan and Stehr 2012, section III.
+// product: the lemma and the theorem of Sailhan and Stehr 2012, section III. Where a
+// size can be given, the one of that size is made by New.
 func foldIsBuiltSmall(t tb, v umbel.Variant) {
 	for _, n := range sizes {
 		empty := make1(t, v, n)
@@ -75,6 +76,42 @@ func foldIsBuiltSmall(t tb, v umbel.Variant) {
 			}
 			wantAll(t, small, ds, "folded")
 		}
+	}
+	if slices.ContainsFunc(v.Params, func(p umbel.ParamDoc) bool { return p.Name == "m" }) {
+		foldIsMadeSmall(t, v)
+	}
+}
+
+// foldIsMadeSmall: a filter made with so many cells and folded is the one that is
+// made with the cells it then has, in everything, whether its size is words or not.
+func foldIsMadeSmall(t tb, v umbel.Variant) {
+	folds := 0
+	for _, small := range []uint64{20, 63, 64, 3 * 64, 7 * 64, 512, 3 * 512, 7 * 512} {
+		for _, r := range []uint64{2, 3, 4, 7, 64} {
+			g := umbel.Goal{Keys: small * r / 10}
+			f := mustNew(t, v, g, umbel.Params{{Name: "m", Value: umbel.Uint(small * r)}})
+			ds := append(digests(1, int(g.Keys)), extreme...)
+			addAll(f, ds)
+			if as[umbel.Folder](t, f).Fold(r) != nil {
+				continue // rounded up to a size that r doesn't divide
+			}
+			folds++
+			folded := f.State()
+			ps := umbel.Params{{Name: "m", Value: umbel.Uint(folded.Planes[0].Len)}}
+			for _, p := range folded.Params {
+				if slices.ContainsFunc(v.Params, func(doc umbel.ParamDoc) bool { return doc.Name == p.Name && p.Name != "m" }) {
+					ps = append(ps, p)
+				}
+			}
+			made := mustNew(t, v, g, ps)
+			addAll(made, ds)
+			if !equal(folded, made.State()) {
+				t.Fatalf("m=%d folded by %d, against made with %v: %s", small*r, r, ps, difference(folded, made.State()))
+			}
+		}
+	}
+	if folds == 0 {
+		t.Errorf("no size that was tried folds")
 	}
 }
 

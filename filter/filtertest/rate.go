@@ -123,27 +123,32 @@ func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
 	}
 }
 
-// statsEstimateKeys: Keys is within 10 % of the number of distinct keys, and Low and
-// High enclose it in at least 85 of 100 filters; they promise 95, of which a sample
-// of 100 may miss a few, and estimates for blocked cells are a little biased.
+// statsEstimateKeys: Low and High enclose the number of distinct keys in 95 of 100
+// filters, within 3 sigma of 3000 small ones, half, just and twice as full as
+// planned; and Keys is within 10 % of it.
 func statsEstimateKeys(t tb, v umbel.Variant) {
+	const filters, planned = 3000, 600
 	inside := 0
-	for i := range 100 {
-		n := 40 + 7*i
-		f := make1(t, v, 700)
-		ds := digests(uint64(i+1), n)
-		addAll(f, ds)
-		addAll(f, ds[:n/2])
+	empty := make1(t, v, planned)
+	for i := range filters {
+		n := planned / 2 << (i % 3)
+		f := twin(t, v, empty)
+		addAll(f, digests(uint64(i+1), n))
 		if s := f.Stats(); s.Low <= float64(n) && float64(n) <= s.High {
 			inside++
 		}
 	}
-	if inside < 85 {
-		t.Errorf("the number of keys lies between Low and High in %d of 100 filters, want about 95", inside)
+	const promised = 0.95
+	share, sigma := float64(inside)/filters, math.Sqrt(promised*(1-promised)/filters)
+	if math.Abs(share-promised) > 3*sigma {
+		t.Errorf("the number of keys lies between Low and High in %.4f of %d filters, want about %g, within 3 sigma of %.4f",
+			share, filters, promised, sigma)
 	}
 	for _, n := range []int{3000, 10000, 20000} {
 		f := make1(t, v, 10000)
-		addAll(f, digests(1, n))
+		ds := digests(1, n)
+		addAll(f, ds)
+		addAll(f, ds[:n/2])
 		if s := f.Stats(); math.Abs(s.Keys-float64(n)) > 0.1*float64(n) {
 			t.Errorf("%d keys are estimated to be %.0f", n, s.Keys)
 		}

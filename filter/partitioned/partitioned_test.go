@@ -342,3 +342,7 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, partitioned.Variant, func() umbel.Filter { return new(partitioned.Filter) })
+}

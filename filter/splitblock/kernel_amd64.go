@@ -12,10 +12,10 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
 
-// Under the race detector, which doesn't
-// see into assembly, the plain twins run. Has alongside AddAtomic is as sound as
-// with them: a load of a block may see some of its aligned words before an addition
-// and some after it, but each word whole, and all of them after AddAtomic returned.
+// Under the race detector, which doesn't see into assembly, the plain twins run. Has
+// alongside AddAtomic is as sound as with them: a load of a block may see some of its
+// aligned words before an addition and some after it, but each word whole, and all of
+// them after AddAtomic returned.
 
 // setKernels tells the kernels how many blocks the filter has: those that the
 // machine can run.
@@ -35,6 +35,7 @@ const (
 	_ = -(unsafe.Offsetof(Filter{}.wide) - 16)
 	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
 	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
+	_ = -uint(ahead - 64)
 )
 
 // has is hasPlain with AVX-512VL. It jumps to hasAVX2 where f.wide is 0, and that
@@ -60,60 +61,62 @@ func add(f *Filter, hash uint64) bool
 //go:noescape
 func addAVX2(f *Filter, hash uint64) bool
 
-// hasAll and its like take at least one key.
-func hasAll(f *Filter, dst []bool, ds []umbel.Digest) {
+// hasMany and its like take at least one key. The blocks of the first keys have been
+// asked for; ds goes on behind those that are asked about so that more can be.
+func hasMany(f *Filter, dst []bool, ds []umbel.Digest) {
 	if f.fast == 0 {
-		hasAllPlain(f, dst, ds)
+		hasManyPlain(f, dst, ds)
 		return
 	}
-	far := f.distant(len(ds))
-	hasMany(f, &ds[0], far, len(ds)-far, &dst[0])
+	far := f.distant(len(dst), len(ds))
+	hasKeys(f, &ds[0], far, len(dst)-far, &dst[0])
 }
 
-func addAll(f *Filter, ds []umbel.Digest) {
+func addMany(f *Filter, n int, ds []umbel.Digest) {
 	if f.fast == 0 {
-		addAllPlain(f, ds)
+		addManyPlain(f, n, ds)
 		return
 	}
-	far := f.distant(len(ds))
-	addMany(f, &ds[0], far, len(ds)-far)
+	far := f.distant(n, len(ds))
+	addKeys(f, &ds[0], far, n-far)
 }
 
-func addAllChanged(f *Filter, changed []bool, ds []umbel.Digest) {
+func addManyChanged(f *Filter, changed []bool, ds []umbel.Digest) {
 	if f.fast == 0 {
-		addAllChangedPlain(f, changed, ds)
+		addManyChangedPlain(f, changed, ds)
 		return
 	}
-	far := f.distant(len(ds))
-	addManyChanged(f, &ds[0], far, len(ds)-far, &changed[0])
+	far := f.distant(len(changed), len(ds))
+	addKeysChanged(f, &ds[0], far, len(changed)-far, &changed[0])
 }
 
-// prefetch asks for the blocks of at least one key.
-func prefetch(f *Filter, ds []umbel.Digest) {
+// prefetchMany asks for the blocks of at least one key.
+func prefetchMany(f *Filter, ds []umbel.Digest) {
 	if f.fast != 0 {
-		prefetchMany(f, &ds[0], len(ds))
+		prefetchKeys(f, &ds[0], len(ds))
 	}
 }
 
-// distant returns how many of n keys can ask for the block of a later one.
-func (f *Filter) distant(n int) int {
+// distant returns how many of n keys can ask for the block of a later one, there
+// being all keys.
+func (f *Filter) distant(n, all int) int {
 	if f.blocks < farFrom {
 		return 0
 	}
-	return max(n-ahead, 0)
+	return max(min(n, all-ahead), 0)
 }
 
 // The kernels for many keys: far keys ask for the block of the key that comes
 // ahead keys later, the near keys behind them ask for none.
 
 //go:noescape
-func hasMany(f *Filter, ds *umbel.Digest, far, near int, dst *bool)
+func hasKeys(f *Filter, ds *umbel.Digest, far, near int, dst *bool)
 
 //go:noescape
-func addMany(f *Filter, ds *umbel.Digest, far, near int)
+func addKeys(f *Filter, ds *umbel.Digest, far, near int)
 
 //go:noescape
-func addManyChanged(f *Filter, ds *umbel.Digest, far, near int, changed *bool)
+func addKeysChanged(f *Filter, ds *umbel.Digest, far, near int, changed *bool)
 
 //go:noescape
-func prefetchMany(f *Filter, ds *umbel.Digest, n int)
+func prefetchKeys(f *Filter, ds *umbel.Digest, n int)

@@ -135,9 +135,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-17
 without:
 	JMP ·addPlain+0(SB)
 
-// func hasMany(f *byte, ds *byte, far int, near int, dst *bool)
+// func hasKeys(f *byte, ds *byte, far int, near int, dst *bool)
 // Requires: AVX, AVX2, MMX+
-TEXT ·hasMany(SB), NOSPLIT, $0-40
+TEXT ·hasKeys(SB), NOSPLIT, $0-40
 	MOVQ    f+0(FP), AX
 	MOVQ    (AX), CX
 	MOVQ    8(AX), AX
@@ -197,9 +197,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func addMany(f *byte, ds *byte, far int, near int)
+// func addKeys(f *byte, ds *byte, far int, near int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·addMany(SB), NOSPLIT, $0-32
+TEXT ·addKeys(SB), NOSPLIT, $0-32
 	MOVQ    f+0(FP), AX
 	MOVQ    (AX), CX
 	MOVQ    8(AX), AX
@@ -254,9 +254,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func addManyChanged(f *byte, ds *byte, far int, near int, changed *bool)
+// func addKeysChanged(f *byte, ds *byte, far int, near int, changed *bool)
 // Requires: AVX, AVX2, MMX+
-TEXT ·addManyChanged(SB), NOSPLIT, $0-40
+TEXT ·addKeysChanged(SB), NOSPLIT, $0-40
 	MOVQ    f+0(FP), AX
 	MOVQ    (AX), CX
 	MOVQ    8(AX), AX
@@ -320,9 +320,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func prefetchMany(f *byte, ds *byte, n int)
+// func prefetchKeys(f *byte, ds *byte, n int)
 // Requires: MMX+
-TEXT ·prefetchMany(SB), NOSPLIT, $0-24
+TEXT ·prefetchKeys(SB), NOSPLIT, $0-24
 	MOVQ f+0(FP), AX
 	MOVQ (AX), CX
 	MOVQ 8(AX), AX

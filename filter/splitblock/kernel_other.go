@@ -7,11 +7,11 @@ import "github.com/umbel-filters/umbel"
 // setKernels: there are none.
 func (f *Filter) setKernels() {}
 
-func has(f *Filter, hash uint64) bool                            { return hasPlain(f, hash) }
-func add(f *Filter, hash uint64) bool                            { return addPlain(f, hash) }
-func hasAll(f *Filter, dst []bool, ds []umbel.Digest)            { hasAllPlain(f, dst, ds) }
-func addAll(f *Filter, ds []umbel.Digest)                        { addAllPlain(f, ds) }
-func addAllChanged(f *Filter, changed []bool, ds []umbel.Digest) { addAllChangedPlain(f, changed, ds) }
+func has(f *Filter, hash uint64) bool                       { return hasPlain(f, hash) }
+func add(f *Filter, hash uint64) bool                       { return addPlain(f, hash) }
+func hasMany(f *Filter, dst []bool, ds []umbel.Digest)      { hasManyPlain(f, dst, ds) }
+func addMany(f *Filter, n int, ds []umbel.Digest)           { addManyPlain(f, n, ds) }
+func addManyChanged(f *Filter, c []bool, ds []umbel.Digest) { addManyChangedPlain(f, c, ds) }
 
-// prefetch does nothing: Go has no word for it.
-func prefetch(*Filter, []umbel.Digest) {}
+// prefetchMany does nothing: Go has no word for it.
+func prefetchMany(*Filter, []umbel.Digest) {}

@@ -108,7 +108,7 @@ func hasPlain(f *Filter, hash uint64) bool {
 // block returns the block of a hash.
 func (f *Filter) block(hash uint64) *[blockWords]uint64 {
 	if f.blocks == 0 {
-		panic("splitblock: add to a zero Filter: make it with New")
+		panic("umbel: add to a zero filter: make it with New")
 	}
 	i := f.first(hash)
 	return (*[blockWords]uint64)(f.bits.Words[i : i+blockWords])
@@ -120,8 +120,12 @@ func (f *Filter) first(hash uint64) uint64 { return hash >> 32 * f.blocks >> 32 
 // pair returns the bits of x in two neighbouring 32-bit words.
 func pair(x, low, high uint32) uint64 { return 1<<(x*low>>27) | 1<<(32+x*high>>27) }
 
-// Locate appends the eight positions of d to dst: see [umbel.Locator].
+// Locate appends the eight positions of d to dst, of the zero Filter none: see
+// [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
+	if f.blocks == 0 {
+		return dst
+	}
 	start := f.first(d.H1) * 64
 	for i, salt := range [K]uint32{salt0, salt1, salt2, salt3, salt4, salt5, salt6, salt7} {
 		dst = append(dst, start+uint64(i)*32+uint64(uint32(d.H1)*salt>>27))

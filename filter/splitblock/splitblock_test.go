@@ -110,10 +110,10 @@ func levels(f *Filter) map[string]*Filter {
 }
 
 // Kernels and their plain twins do the same, for lengths of a batch around the
-// distance of the prefetch, in near and far filters.
+// distance of the prefetch and what a kernel takes, in near and far filters.
 func TestKernelsAgree(t *testing.T) {
 	for _, blocks := range []uint64{1, 2, 7, 100, farFrom} {
-		for _, n := range []int{1, 2, 3, 5, ahead - 1, ahead, ahead + 1, 2*ahead + 3, 700} {
+		for _, n := range []int{1, 2, 3, 5, ahead - 1, ahead, ahead + 1, 2*ahead + 3, 700, most - 1, most + 1, most + ahead, 2*most + 5} {
 			if blocks < farFrom || n >= ahead {
 				kernelsAgree(t, blocks, n)
 			}
@@ -199,49 +199,8 @@ func TestUnaligned(t *testing.T) {
 	}
 }
 
-func TestBatchWritesOnlyItsPart(t *testing.T) {
-	f := newFilter(t, 4)
-	dst := []bool{true, true, true, true}
-	f.HasAll(dst, make([]umbel.Digest, 3))
-	if !slices.Equal(dst, []bool{false, false, false, true}) {
-		t.Errorf("got %v", dst)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a result shorter than the keys: want a panic")
-		}
-	}()
-	f.HasAll(dst[:2:2], make([]umbel.Digest, 3))
-}
-
 func TestZeroFilter(t *testing.T) {
-	var f Filter
-	dst := []bool{true}
-	f.HasAll(dst, make([]umbel.Digest, 1))
-	if f.Has(umbel.Digest{}) || dst[0] || f.Stats().Keys != 0 {
-		t.Error("the zero filter holds something")
-	}
-	if err := f.Fold(1); err != nil && !errors.Is(err, umbel.ErrMismatch) {
-		t.Error(err)
-	}
-	if err := f.Merge(newFilter(t, 1).State()); !errors.Is(err, umbel.ErrMismatch) {
-		t.Errorf("merge into the zero filter: %v", err)
-	}
-	for name, add := range map[string]func(){
-		"Add":          func() { f.Add(umbel.Digest{}) },
-		"AddAtomic":    func() { f.AddAtomic(umbel.Digest{}) },
-		"AddAll":       func() { f.AddAll(nil, make([]umbel.Digest, 1)) },
-		"AddAllAtomic": func() { f.AddAllAtomic(make([]umbel.Digest, 1)) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s to the zero filter: want a panic", name)
-				}
-			}()
-			add()
-		}()
-	}
+	filtertest.Zero(t, Variant, func() umbel.Filter { return new(Filter) })
 }
 
 // Questions and additions at the same time, for the race detector; nothing is lost.

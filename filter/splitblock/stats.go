@@ -10,10 +10,10 @@ import (
 // Stats measures the filter: see [umbel.Filter]. Its rate is that of the very bits
 // there are: the mean over the blocks of the product of the fills of their words.
 // The fill of the whole filter to the power 8 would be too low, by a third at 10
-// bits per key, as blocks differ in load.
+// bits per key, as blocks differ in load. The zero Filter's are zero.
 func (f *Filter) Stats() umbel.Stats {
 	if f.blocks == 0 {
-		return umbel.Stats{K: K}
+		return umbel.Stats{}
 	}
 	var ones uint64
 	var rate float64
@@ -26,7 +26,7 @@ func (f *Filter) Stats() umbel.Stats {
 		}
 		rate += p
 	}
-	n := plan.KeysInterval(f.bits.Len, K, ones)
+	n := plan.SplitBlockKeys(f.bits.Len, ones)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: float64(ones) / float64(f.bits.Len), FPRate: rate / float64(f.blocks),

@@ -76,7 +76,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("parquetfile: %s is a %s, want a file: %w", path, kindOf(info), umbel.ErrCorrupt)
+		return nil, fmt.Errorf("%s is a %s: name a Parquet file", path, kindOf(info))
 	}
 	file, err := os.Open(path)
 	if err != nil {

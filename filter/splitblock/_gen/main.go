@@ -39,10 +39,10 @@ func main() {
 	addWide()
 	has()
 	add()
-	hasMany()
-	addMany()
-	addManyChanged()
-	prefetchMany()
+	hasKeys()
+	addKeys()
+	addKeysChanged()
+	prefetchKeys()
 	Generate()
 }
 
@@ -146,8 +146,8 @@ func jump(name string) {
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
 }
 
-func hasMany() {
-	TEXT("hasMany", NOSPLIT, "func(f, ds *byte, far, near int, dst *bool)")
+func hasKeys() {
+	TEXT("hasKeys", NOSPLIT, "func(f, ds *byte, far, near int, dst *bool)")
 	b := newBatch()
 	dst := Load(Param("dst"), GP64())
 	b.loops(func() {
@@ -160,8 +160,8 @@ func hasMany() {
 	})
 }
 
-func addMany() {
-	TEXT("addMany", NOSPLIT, "func(f, ds *byte, far, near int)")
+func addKeys() {
+	TEXT("addKeys", NOSPLIT, "func(f, ds *byte, far, near int)")
 	b := newBatch()
 	b.loops(func() {
 		at, mask := b.key()
@@ -170,8 +170,8 @@ func addMany() {
 	})
 }
 
-func addManyChanged() {
-	TEXT("addManyChanged", NOSPLIT, "func(f, ds *byte, far, near int, changed *bool)")
+func addKeysChanged() {
+	TEXT("addKeysChanged", NOSPLIT, "func(f, ds *byte, far, near int, changed *bool)")
 	b := newBatch()
 	changed := Load(Param("changed"), GP64())
 	b.loops(func() {
@@ -186,8 +186,8 @@ func addManyChanged() {
 	})
 }
 
-func prefetchMany() {
-	TEXT("prefetchMany", NOSPLIT, "func(f, ds *byte, n int)")
+func prefetchKeys() {
+	TEXT("prefetchKeys", NOSPLIT, "func(f, ds *byte, n int)")
 	b := newFilter()
 	n := Load(Param("n"), GP64())
 	Label("loop")

@@ -1,0 +1,140 @@
+package filtertest
+
+import (
+	"bytes"
+	"encoding"
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// zeroPanic is what adding to a zero filter panics with.
+const zeroPanic = "umbel: add to a zero filter: make it with New"
+
+// Zero tests the zero filters of v, which fresh returns, another one each time:
+//
+//	filtertest.Zero(t, mine.Variant, func() umbel.Filter { return new(mine.Filter) })
+//
+// A zero filter holds nothing, and its stats are zeros. Adding to it panics with the
+// words "umbel: add to a zero filter: make it with New". What else would change its
+// size or keys is an error that wraps umbel.ErrMismatch, its container one that
+// wraps umbel.ErrGoal. UnmarshalBinary makes it a filter.
+func Zero(t *testing.T, v umbel.Variant, fresh func() umbel.Filter) { zero(t, v, fresh) }
+
+func zero(t tb, v umbel.Variant, fresh func() umbel.Filter) {
+	if p := panicked(func() { zeroHolds(t, fresh()) }); p != nil {
+		t.Errorf("a question to the zero filter panics: %v", p)
+	}
+	zeroTakes(t, fresh())
+	if p := panicked(func() { zeroRefuses(t, v, fresh) }); p != nil {
+		t.Errorf("the zero filter panics: %v", p)
+	}
+	zeroFills(t, v, fresh())
+}
+
+// zeroHolds: nothing.
+func zeroHolds(t tb, f umbel.Filter) {
+	t.Helper()
+	if c, ok := f.(umbel.Clearer); ok {
+		c.Clear()
+	}
+	answers := room(len(extreme))
+	umbel.HasAll(f, answers[:len(extreme)], extreme)
+	for i, d := range extreme {
+		if f.Has(d) || answers[i] {
+			t.Errorf("the zero filter has %v", d)
+		}
+	}
+	if s := f.Stats(); s != (umbel.Stats{}) {
+		t.Errorf("the stats of the zero filter are %+v, want zeros", s)
+	}
+	if l, ok := f.(umbel.Locator); ok {
+		if at := l.Locate([]uint64{1}, extreme[1]); len(at) != 1 || at[0] != 1 {
+			t.Errorf("Locate of the zero filter makes [1] %d, want nothing appended", at)
+		}
+	}
+}
+
+// zeroTakes: nothing either.
+func zeroTakes(t tb, f umbel.Filter) {
+	t.Helper()
+	adds := map[string]func(){
+		"Add":                    func() { f.Add(extreme[1]) },
+		"AddAll":                 func() { umbel.AddAll(f, room(1)[:1], extreme[:1]) },
+		"AddAll, without report": func() { umbel.AddAll(f, nil, extreme) },
+	}
+	if a, ok := f.(umbel.AtomicAdder); ok {
+		adds["AddAtomic"] = func() { a.AddAtomic(extreme[1]) }
+	}
+	if a, ok := f.(umbel.AtomicBatchAdder); ok {
+		adds["AddAllAtomic"] = func() { a.AddAllAtomic(extreme) }
+	}
+	for name, add := range adds {
+		if p := panicked(add); p == nil || fmt.Sprint(p) != zeroPanic {
+			t.Errorf("%s to the zero filter panics with %v, want %q", name, p, zeroPanic)
+		}
+	}
+}
+
+// zeroRefuses: folds, unions and containers, and leaves the other filter as it was.
+func zeroRefuses(t tb, v umbel.Variant, fresh func() umbel.Filter) {
+	t.Helper()
+	other := make1(t, v, sizes[0])
+	addAll(other, extreme)
+	was := other.State().Clone()
+	if f, ok := fresh().(umbel.Folder); ok {
+		for _, r := range []uint64{0, 1, 2} {
+			wantOnly(t, f.Fold(r), fmt.Sprintf("Fold(%d) of the zero filter", r), umbel.ErrMismatch)
+			wantOnly(t, f.Unfold(r), fmt.Sprintf("Unfold(%d) of the zero filter", r), umbel.ErrMismatch)
+		}
+	}
+	if m, ok := fresh().(umbel.Merger); ok {
+		wantOnly(t, m.Merge(was.Clone()), "Merge into the zero filter", umbel.ErrMismatch)
+		wantOnly(t, m.Merge(fresh().State()), "Merge of two zero filters", umbel.ErrMismatch)
+	}
+	if m, ok := other.(umbel.Merger); ok {
+		wantOnly(t, m.Merge(fresh().State()), "Merge of the zero filter's state", umbel.ErrMismatch)
+		wantState(t, other, was, "after Merge of the zero filter's state")
+	}
+	if a, ok := fresh().(encoding.BinaryAppender); ok {
+		b, err := a.AppendBinary([]byte{1, 2})
+		wantOnly(t, err, "AppendBinary of the zero filter", umbel.ErrGoal)
+		if !bytes.Equal(b, []byte{1, 2}) {
+			t.Errorf("AppendBinary of the zero filter makes [1 2] %v, want it as it was", b)
+		}
+	}
+	if m, ok := fresh().(encoding.BinaryMarshaler); ok {
+		_, err := m.MarshalBinary()
+		wantOnly(t, err, "MarshalBinary of the zero filter", umbel.ErrGoal)
+	}
+}
+
+// zeroFills: it becomes the filter in a container.
+func zeroFills(t tb, v umbel.Variant, f umbel.Filter) {
+	t.Helper()
+	u, ok := f.(encoding.BinaryUnmarshaler)
+	if !ok {
+		return
+	}
+	other := make1(t, v, sizes[0])
+	addAll(other, extreme)
+	a, ok := other.(encoding.BinaryAppender)
+	if !ok {
+		return
+	}
+	b, err := a.AppendBinary(nil)
+	if err != nil {
+		t.Fatalf("AppendBinary: %v", err)
+	}
+	if err := u.UnmarshalBinary(b[:len(b)-1]); err == nil || f.Has(extreme[0]) {
+		t.Errorf("UnmarshalBinary of a container cut short: the error is %v, and the zero filter has a key: %v", err, f.Has(extreme[0]))
+	}
+	if err := u.UnmarshalBinary(b); err != nil {
+		t.Fatalf("UnmarshalBinary into the zero filter: %v", err)
+	}
+	wantState(t, f, other.State(), "the zero filter, become another")
+	ds := digests(1, 100)
+	addAll(f, ds)
+	wantAll(t, f, ds, "the zero filter, become another")
+}

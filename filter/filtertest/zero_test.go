@@ -1,0 +1,123 @@
+package filtertest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+// Each broken zero filter is found, and an unbroken one is not.
+func TestBrokenZeroFails(t *testing.T) {
+	for _, b := range []struct {
+		what string
+		make func() umbel.Filter
+		says string // in the failure; none for what isn't broken
+	}{
+		{"unbroken", wrapZero[unbroken], ""},
+		{"has all", wrapZero[holdingZero], "the zero filter has 0"},
+		{"panics when asked", wrapZero[panickingZero], "a question"},
+		{"stats name k", wrapZero[measuredZero], "want zeros"},
+		{"names cells", wrapZero[locatingZero], "want nothing appended"},
+		{"takes keys", wrapZero[takingZero], "Add to the zero filter panics with <nil>"},
+		{"takes batches", wrapZero[takingBatchZero], "AddAll to the zero filter panics with <nil>"},
+		{"takes keys atomically", wrapZero[takingAtomicZero], "AddAtomic to the zero filter panics with <nil>"},
+		{"panics with other words", wrapZero[wordyZero], "panics with no filter"},
+		{"folds", wrapZero[foldingZero], "Fold(1)"},
+		{"merges", wrapZero[mergingZero], "Merge"},
+		{"has a container", wrapZero[containedZero], "AppendBinary"},
+		{"loses what it appends to", wrapZero[forgettingZero], "as it was"},
+		{"isn't filled", wrapZero[unfillableZero], "become another"},
+	} {
+		t.Run(b.what, func(t *testing.T) {
+			r := record(law{check: func(t tb, v umbel.Variant) { zero(t, v, b.make) }}, bloom.Variant)
+			if r.failed != (b.says != "") || !strings.Contains(r.says(), b.says) {
+				t.Errorf("failed: %v, with\n%s\nwant %q in it", r.failed, r.says(), b.says)
+			}
+		})
+	}
+}
+
+// wrapZero is a zero bloom filter with the methods of W.
+func wrapZero[W ~struct{ *bloom.Filter }, P interface {
+	*W
+	umbel.Filter
+}]() umbel.Filter {
+	return P(&W{new(bloom.Filter)})
+}
+
+// made reports whether a filter is no zero one.
+func made(f *bloom.Filter) bool { return f.Shape().M != 0 }
+
+type unbroken struct{ *bloom.Filter }
+
+type holdingZero struct{ *bloom.Filter }
+
+func (f *holdingZero) Has(d umbel.Digest) bool { return !made(f.Filter) || f.Filter.Has(d) }
+
+type panickingZero struct{ *bloom.Filter }
+
+func (f *panickingZero) Has(d umbel.Digest) bool {
+	if !made(f.Filter) {
+		panic("no filter")
+	}
+	return f.Filter.Has(d)
+}
+
+type measuredZero struct{ *bloom.Filter }
+
+func (f *measuredZero) Stats() umbel.Stats { s := f.Filter.Stats(); s.K = 8; return s }
+
+type locatingZero struct{ *bloom.Filter }
+
+func (f *locatingZero) Locate(dst []uint64, _ umbel.Digest) []uint64 { return append(dst, 0) }
+
+type takingZero struct{ *bloom.Filter }
+
+func (f *takingZero) Add(d umbel.Digest) bool { return made(f.Filter) && f.Filter.Add(d) }
+
+type takingBatchZero struct{ *bloom.Filter }
+
+func (f *takingBatchZero) AddAll([]bool, []umbel.Digest) {}
+
+type takingAtomicZero struct{ *bloom.Filter }
+
+func (f *takingAtomicZero) AddAtomic(umbel.Digest) bool { return false }
+
+type wordyZero struct{ *bloom.Filter }
+
+func (f *wordyZero) Add(d umbel.Digest) bool {
+	if !made(f.Filter) {
+		panic("no filter")
+	}
+	return f.Filter.Add(d)
+}
+
+type foldingZero struct{ *bloom.Filter }
+
+func (f *foldingZero) Fold(r uint64) error {
+	if r == 1 {
+		return nil
+	}
+	return f.Filter.Fold(r)
+}
+
+type mergingZero struct{ *bloom.Filter }
+
+func (f *mergingZero) Merge(umbel.State) error { return nil }
+
+type containedZero struct{ *bloom.Filter }
+
+func (f *containedZero) AppendBinary(dst []byte) ([]byte, error) { return dst, nil }
+
+type forgettingZero struct{ *bloom.Filter }
+
+func (f *forgettingZero) AppendBinary(dst []byte) ([]byte, error) {
+	_, err := f.Filter.AppendBinary(dst)
+	return nil, err
+}
+
+type unfillableZero struct{ *bloom.Filter }
+
+func (f *unfillableZero) UnmarshalBinary(b []byte) error { return new(bloom.Filter).UnmarshalBinary(b) }
