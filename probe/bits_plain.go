@@ -8,6 +8,8 @@ import (
 
 // hasPlain is Has in plain Go, for any mapping and machine. It loads atomically,
 // which costs nothing, to run alongside AddAtomic.
+//
+//lint:ignore U1000 the kernel jumps to it
 func hasPlain(b *Bits, h1, h2 uint64) bool {
 	s, words := Stream{h1, h2}, b.words
 	var v, base uint64
@@ -22,6 +24,8 @@ func hasPlain(b *Bits, h1, h2 uint64) bool {
 }
 
 // addPlain is Add in plain Go.
+//
+//lint:ignore U1000 the kernel jumps to it
 func addPlain(b *Bits, h1, h2 uint64) bool {
 	b.mustBeMade()
 	s, words := Stream{h1, h2}, b.words
