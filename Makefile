@@ -49,4 +49,4 @@ bench:
 
 # Everything that is generated, made again.
 generate:
-	go generate ./...
+	@set -e; for m in $(MODULES); do (cd $$m && go generate ./...); done
