@@ -9,8 +9,8 @@ import (
 const hugePage = 2 << 20
 
 // allocate returns n zero words. Arrays of several large pages ask for them before
-// they are first touched: a third less time a random access when the array is in
-// memory and not in cache (docs/measurements.md).
+// they are first touched: a random access to an array in memory, and not in cache,
+// takes less time by a fifth to a third (BenchmarkLargePages).
 func allocate(n int) []uint64 {
 	words := make([]uint64, n)
 	if n*8 >= 4*hugePage {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -55,4 +56,31 @@ func mappingFlags(t *testing.T, p *uint64) []string {
 	}
 	t.Skip("the mapping isn't listed")
 	return nil
+}
+
+// Random accesses that wait for each other, on large pages and on small ones.
+func BenchmarkLargePages(b *testing.B) {
+	const size = 1 << 30
+	if testing.Short() {
+		b.Skip("takes a gibibyte, twice")
+	}
+	for name, advice := range map[string]int{"large": syscall.MADV_HUGEPAGE, "small": syscall.MADV_NOHUGEPAGE} {
+		b.Run(fmt.Sprintf("access/%s/n=%d", name, size), func(b *testing.B) {
+			memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+			if err != nil {
+				b.Skip(err)
+			}
+			defer syscall.Munmap(memory)
+			if err := syscall.Madvise(memory, advice); err != nil {
+				b.Skip(err)
+			}
+			for i := 0; i < size; i += 4096 {
+				memory[i] = 1
+			}
+			at := uint64(1)
+			for b.Loop() {
+				at = at*0x5851f42d4c957f2d + 1 + uint64(memory[at>>34])
+			}
+		})
+	}
 }

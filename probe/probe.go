@@ -29,7 +29,7 @@ const (
 //
 // Plain double hashing, H1 + i·H2, answers 47 times too often at 256 cells and 16
 // values (Kirsch and Mitzenmacher 2006 prove it harmless only as the size grows),
-// and a stream with one moving factor 1.4 times; with both factors moving the
+// and a stream with one moving factor 1.5 times; with both factors moving the
 // product is quadratic in i and the measured rate that of independent positions:
 // TestStreamRates.
 type Stream struct{ x, y uint64 }
