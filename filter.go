@@ -37,7 +37,8 @@ type Counter interface{ Count(Digest) uint64 }
 // Merger is a filter that takes in another one's keys. The other is left as it
 // was. Where the two don't go together the error wraps ErrMismatch, says the first
 // difference, and nothing has changed. Kinds that take in a filter of another size
-// fold the larger of the two first: the result has the smaller size, and its rate.
+// fold the larger, or both, to a size that divides each: the result has that size, and
+// its rate.
 type Merger interface{ Merge(State) error }
 
 // Folder is a filter that can change its size by an integer factor and keep all
@@ -62,6 +63,36 @@ type Clearer interface{ Clear() }
 // cell may appear more than once.
 type Locator interface {
 	Locate(dst []uint64, d Digest) []uint64
+}
+
+// Classer is a filter whose keys are of classes with unlike numbers of cells. Class
+// returns the class of a key where the key itself tells, and false where a digest
+// tells as much, or nobody but the program. Code that has keys and is told their class
+// uses AddClass, HasClass and LocateClass in the place of Add, Has and Locate, which
+// are never wrong to say no either, but don't gain what the classes do.
+//
+// A class is a number from 0. Has is true for what was added with any class, HasClass
+// for what was added with that class or with Add.
+type Classer interface {
+	Class(key []byte) (class int, ok bool)
+	AddClass(d Digest, class int) bool
+	HasClass(d Digest, class int) bool
+	LocateClass(dst []uint64, d Digest, class int) []uint64
+}
+
+// Grower is a filter that grows, or that has a size it is not to pass. TryAdd is
+// Add, except that where adding would take the filter beyond its limit it leaves it
+// as it was; the error then wraps ErrLimit and says what to do. Add itself never
+// refuses: past the limit the rate rises instead.
+type Grower interface {
+	TryAdd(Digest) (bool, error)
+}
+
+// Advancer is a filter that forgets what is old. Advance tells it the time, in
+// units and from a beginning of the program's own choice. Where to is before the
+// time that it was told last, the error wraps ErrMismatch and nothing has changed.
+type Advancer interface {
+	Advance(to uint64) error
 }
 
 // BatchHaser is a filter that answers many digests faster than one by one. HasAll

@@ -110,10 +110,10 @@ func (ps Params) Check(kind string, docs []ParamDoc) error {
 			return err
 		}
 		if p.Value.float && !doc.Float {
-			return fmt.Errorf("umbel: %s of a %s filter is %v, want a whole number: %w", p.Name, kind, p.Value, ErrGoal)
+			return fmt.Errorf("umbel: %s of kind %s is %v, want a whole number: %w", p.Name, kind, p.Value, ErrGoal)
 		}
 		if f := p.Value.Float(); f != 0 && !(f >= doc.Min && f <= doc.Max) {
-			return fmt.Errorf("umbel: %s of a %s filter is %v, want %v to %v: %w", p.Name, kind, p.Value, doc.Min, doc.Max, ErrGoal)
+			return fmt.Errorf("umbel: %s of kind %s is %v, want %v to %v: %w", p.Name, kind, p.Value, doc.Min, doc.Max, ErrGoal)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func findParam(kind string, docs []ParamDoc, name string) (ParamDoc, error) {
 		names[i] = doc.Name
 	}
 	if len(names) == 0 {
-		return ParamDoc{}, fmt.Errorf("umbel: a %s filter takes no parameters, got %q: %w", kind, clip(name), ErrGoal)
+		return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s takes no parameters, got %q: %w", kind, clip(name), ErrGoal)
 	}
-	return ParamDoc{}, fmt.Errorf("umbel: a %s filter has no parameter %q, it takes %s: %w", kind, clip(name), strings.Join(names, ", "), ErrGoal)
+	return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s has no parameter %q, it takes %s: %w", kind, clip(name), strings.Join(names, ", "), ErrGoal)
 }

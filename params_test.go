@@ -95,14 +95,14 @@ func TestParamsCheck(t *testing.T) {
 		ps   umbel.Params
 		want string
 	}{
-		{"unknown", umbel.Params{param("m", umbel.Uint(1))}, `a bloom filter has no parameter "m", it takes k, rate`},
+		{"unknown", umbel.Params{param("m", umbel.Uint(1))}, `a filter of kind bloom has no parameter "m", it takes k, rate`},
 		{"twice", umbel.Params{param("k", umbel.Uint(1)), param("k", umbel.Uint(1))}, `"k" is given twice`},
-		{"too large", umbel.Params{param("k", umbel.Uint(17))}, "k of a bloom filter is 17, want 1 to 16"},
+		{"too large", umbel.Params{param("k", umbel.Uint(17))}, "k of kind bloom is 17, want 1 to 16"},
 		{"far too large", umbel.Params{param("k", umbel.Uint(math.MaxUint64))}, "want 1 to 16"},
-		{"too small", umbel.Params{param("rate", umbel.Float(0.05))}, "rate of a bloom filter is 0.05, want 0.1 to 0.9"},
+		{"too small", umbel.Params{param("rate", umbel.Float(0.05))}, "rate of kind bloom is 0.05, want 0.1 to 0.9"},
 		{"negative", umbel.Params{param("rate", umbel.Float(-0.5))}, "is -0.5"},
 		{"not a number", umbel.Params{param("rate", umbel.Float(math.NaN()))}, "is NaN"},
-		{"not whole", umbel.Params{param("k", umbel.Float(2.5))}, "k of a bloom filter is 2.5, want a whole number"},
+		{"not whole", umbel.Params{param("k", umbel.Float(2.5))}, "k of kind bloom is 2.5, want a whole number"},
 		{"whole, but a float", umbel.Params{param("k", umbel.Float(2))}, "want a whole number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,5 +111,5 @@ func TestParamsCheck(t *testing.T) {
 			wantError(t, v.Check(c.ps), umbel.ErrGoal, c.want)
 		})
 	}
-	wantError(t, umbel.Params{param("k", umbel.Uint(1))}.Check("plain", nil), umbel.ErrGoal, `a plain filter takes no parameters, got "k"`)
+	wantError(t, umbel.Params{param("k", umbel.Uint(1))}.Check("plain", nil), umbel.ErrGoal, `a filter of kind plain takes no parameters, got "k"`)
 }

@@ -14,6 +14,8 @@ type Variant struct {
 	// Plan tells what New would make, without making it: what it costs in memory
 	// can be asked before it is taken.
 	Plan func(Goal, Params) (Forecast, error)
+	// Explain returns the formulas behind Plan, with the numbers in them.
+	Explain func(Goal, Params) ([]Formula, error)
 	// New makes an empty filter. Params override what the goal would give; with
 	// enough of them the goal may be empty but for its hasher.
 	New func(Goal, Params) (Filter, error)
@@ -21,6 +23,15 @@ type Variant struct {
 	// the memory. The error wraps ErrCorrupt if no filter of this kind has such a
 	// state.
 	Open func(State) (Filter, error)
+}
+
+// Formula is one step of the reasoning behind a plan, for a person to read.
+type Formula struct {
+	What    string // what it gives, as "false-positive rate with 1000 keys"
+	General string // in letters, as "(1 - (1 - 1/m)^(kn))^k"
+	Numbers string // the same with numbers in the place of letters
+	Value   string // what comes out, with its unit where it has one
+	Source  string // author, year, equation
 }
 
 // Variants is a list of kinds that a program hands to whatever makes or opens

@@ -8,19 +8,12 @@ import (
 	"time"
 )
 
-// filterCase is one comparison of filters: all contestants with keys of one input,
+// filterCase is one comparison of filters: all of a contest with keys of one input,
 // sized alike.
 type filterCase struct {
 	size
 	input
-	shared bool // two goroutines on one filter
-}
-
-func (c filterCase) section() string {
-	if c.shared {
-		return "shared"
-	}
-	return "filters"
+	contest
 }
 
 // path names the case for --only.
@@ -29,7 +22,7 @@ func (c filterCase) path() string {
 	if c.rate != 0 {
 		want = fmt.Sprintf("fpr=%g", c.rate)
 	}
-	return fmt.Sprintf("%s/n=%s/%s/%s", c.section(), short(c.keys), want, c.input)
+	return fmt.Sprintf("%s/n=%s/%s/%s", c.section, short(c.keys), want, c.input)
 }
 
 func (c filterCase) title() string {
@@ -38,10 +31,7 @@ func (c filterCase) title() string {
 		want = fmt.Sprintf("sized for %g %%", c.rate*100)
 	}
 	what := [inputs]string{"ready hashes", "keys of 8 bytes", "keys of 32 bytes"}[c.input]
-	if c.shared {
-		what += ", two goroutines on one filter"
-	}
-	return fmt.Sprintf("%s keys, %s, %s", short(c.keys), want, what)
+	return fmt.Sprintf("%s keys, %s, %s%s", short(c.keys), want, what, c.note)
 }
 
 // short writes a number of keys as 1e5.
@@ -61,7 +51,7 @@ func short(n uint64) string {
 func (c filterCase) run(o options, p *progress) (*Table, error) {
 	p.scope = c.path()
 	t := &Table{
-		Section: c.section(), Path: c.path(), Title: c.title(), Unit: "ns/key",
+		Section: c.section, Path: c.path(), Title: c.title(), Unit: "ns/key",
 		Keys: c.keys, WantRate: c.rate, WantBits: c.bitsPerKey, Input: c.input.String(),
 	}
 	m := &match{filterCase: c, options: o, progress: p}
@@ -69,12 +59,8 @@ func (c filterCase) run(o options, p *progress) (*Table, error) {
 		return nil, err
 	}
 	defer free()
-	ops := singleOps
-	if c.shared {
-		ops = sharedOps
-	}
-	m.prepare(len(ops[fresh]))
-	for _, group := range ops {
+	m.prepare(len(c.ops[fresh]))
+	for _, group := range c.ops {
 		for _, op := range group {
 			t.Columns = append(t.Columns, op.name)
 		}
@@ -101,7 +87,7 @@ type entrant struct {
 // enter makes the contestants' filters: first those that are made of all keys at
 // once, while there is memory.
 func (m *match) enter(t *Table) error {
-	chosen := slices.DeleteFunc(slices.Clone(contestants), func(who contestant) bool {
+	chosen := slices.DeleteFunc(slices.Clone(m.who), func(who contestant) bool {
 		return !slices.Contains(who.takes, m.input) ||
 			!m.only.MatchString(m.path()+"/"+who.name) ||
 			who.role != filter && m.shared ||
@@ -117,7 +103,7 @@ func (m *match) enter(t *Table) error {
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", m.path(), who.name, err)
 			}
-			if m.shared && s.addShared == nil {
+			if s == nil || m.shared && s.addShared == nil {
 				continue
 			}
 			e := &entrant{s, who.role, &Row{Name: who.name}}

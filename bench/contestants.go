@@ -6,8 +6,27 @@ var (
 	hashOnly  = []input{hashed}
 )
 
-// contestants lists all that is measured, in the order of the tables.
-var contestants = []contestant{
+// contest is who is compared, in the order of the tables, and what is timed.
+type contest struct {
+	section string
+	who     []contestant
+	ops     [][]operation // the first group is of additions
+	shared  bool          // two goroutines on one filter
+	note    string        // what a title adds
+}
+
+var (
+	filters  = contest{section: "filters", who: fixed, ops: singleOps}
+	together = contest{section: "shared", who: fixed, ops: sharedOps, shared: true, note: ", two goroutines on one filter"}
+
+	// Those of filters that adapt, each beside the filter that doesn't.
+	counters = contest{section: "counting", who: countingOnes, ops: removeOps, note: ", filters that take removals"}
+	weights  = contest{section: "weighted", who: weightedOnes, ops: singleOps, note: ", of which none are hot, where 1 % besides are"}
+	growers  = contest{section: "growing", who: growingOnes, ops: singleOps, note: ", filters that were made for 1 % of them"}
+)
+
+// fixed are the filters that stay as they are made.
+var fixed = []contestant{
 	{"umbel bloom", anyKeys, umbelBloom, filter},
 	{"umbel partitioned", anyKeys, umbelPartitioned, filter},
 	{"umbel blocked", anyKeys, umbelBlocked, filter},
@@ -24,3 +43,23 @@ var contestants = []contestant{
 	{"touch a line", hashOnly, touchFloor, floor},
 	{"prefetch a line", hashOnly, prefetchFloor, floor},
 }
+
+var (
+	countingOnes = []contestant{
+		{"umbel bloom", anyKeys, umbelBloom, filter},
+		{"umbel counting", anyKeys, umbelCounting, filter},
+		{"umbel counting with a view", anyKeys, umbelCountingView, filter},
+		{"BoomFilters counting", bytesOnly, boomCounting, filter},
+	}
+	weightedOnes = []contestant{
+		{"umbel bloom", hashOnly, umbelBloom, filter},
+		{"umbel weighted, k of bloom", hashOnly, umbelWeighted, filter},
+		{"umbel weighted", hashOnly, umbelWeightedPlanned, filter},
+	}
+	growingOnes = []contestant{
+		{"umbel bloom", anyKeys, umbelBloom, filter},
+		{"umbel scalable", anyKeys, umbelScalable, filter},
+		{"umbel redisbloom", anyKeys, umbelRedisbloom, filter},
+		{"BoomFilters scalable", bytesOnly, boomScalable, filter},
+	}
+)

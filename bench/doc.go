@@ -10,6 +10,13 @@
 // hits all alike; the first round warms up and isn't counted. A round has turns of
 // 10^5 keys for each contestant; the best of all is printed, the median in brackets.
 //
+// The kinds that adapt have sections of their own, beside the standard filter that
+// doesn't: counting and weighted filters of as many cells, or as much memory; filters
+// that grow, at a hundred times the keys that they were made for, beside one that was
+// made for all; folds of a folding filter beside a copy of it; answers of plan.
+//
+//	go run ./bench --n 1e5,1e7 --only '^(counting|weighted|growing|folding|planner)/'
+//
 // Keys and digests are made beforehand and read in order. A filter of many keys is
 // filled to the last key before it is asked; its additions are timed on the last
 // part of the way. A filter in cache is emptied and filled again for each timing.

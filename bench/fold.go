@@ -20,12 +20,12 @@ func runFold(bytes uint64, o options, p *progress) (*Table, error) {
 	}
 	for _, kind := range kinds.All {
 		name := "umbel " + kind.Kind
-		if !o.only.MatchString("fold/" + name) {
+		if !o.only.MatchString("fold/"+name) || !foldsOnePlane(kind) {
 			continue
 		}
 		p.scope = "fold/" + name
 		row := &Row{Name: name}
-		tasks, err := folding(kind, bytes, row)
+		tasks, err := foldTasks(kind, bytes, row)
 		if err != nil {
 			return nil, fmt.Errorf("fold: %s: %w", name, err)
 		}
@@ -41,9 +41,21 @@ func runFold(bytes uint64, o options, p *progress) (*Table, error) {
 	return t, nil
 }
 
-// folding returns the measurements of a kind, in ms: of a copy to memory that is
+// foldsOnePlane reports whether filters of a kind fold and merge, and are made of
+// one array of cells.
+func foldsOnePlane(kind umbel.Variant) bool {
+	f, err := kind.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
+	if err != nil {
+		return false
+	}
+	_, folds := f.(umbel.Folder)
+	_, merges := f.(umbel.Merger)
+	return folds && merges && len(f.State().Planes) == 1
+}
+
+// foldTasks returns the measurements of a kind, in ms: of a copy to memory that is
 // there, a clone to new memory as a fold needs it, folds, and a union.
-func folding(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
+func foldTasks(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
 	const unit = 2 * 3 * 7 * 7 * 64 // whole cache lines in seven slices, divisible by each factor
 	bytes = bytes / unit * unit
 	f, err := kind.New(umbel.Goal{Keys: bytes * 8 / 10, Bytes: bytes}, nil)
@@ -56,12 +68,6 @@ func folding(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
 		words[i] = mix(uint64(i))
 	}
 	other := state.Clone()
-	ms := func(do func() error) (float64, error) {
-		runtime.GC() // what the one before left behind
-		var err error
-		d := timed(func() { err = do() })
-		return d.Seconds() * 1e3, err
-	}
 	tasks := []task{
 		{row, "copy", func(int) (float64, error) {
 			return ms(func() error { copy(other.Planes[0].Words, words); return nil })
@@ -82,4 +88,12 @@ func folding(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
 	return append(tasks, task{row, "merge", func(int) (float64, error) {
 		return ms(func() error { return f.(umbel.Merger).Merge(other) })
 	}}), nil
+}
+
+// ms returns the time of do in milliseconds.
+func ms(do func() error) (float64, error) {
+	runtime.GC() // what the one before left behind
+	var err error
+	d := timed(func() { err = do() })
+	return d.Seconds() * 1e3, err
 }

@@ -73,14 +73,36 @@ func makeHashes(first uint64, n int) *keys {
 
 // renumber makes k the keys that begin with another number.
 func (k *keys) renumber(first uint64) {
+	k.number(func(i uint64) uint64 { return first + i })
+}
+
+// scatter makes k some of the first so many keys, at least k's own number, in no
+// order: filters that grow have the first and the last in different places.
+func (k *keys) scatter(of uint64) {
+	step := uint64(float64(of)*0.6180339887) | 1
+	for gcd(step, of) != 1 {
+		step += 2
+	}
+	k.number(func(i uint64) uint64 { return i * step % of })
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// number makes key i the one of number of(i).
+func (k *keys) number(of func(i uint64) uint64) {
 	for i := range k.hashes {
-		k.hashes[i] = mix(first + uint64(i))
+		k.hashes[i] = mix(of(uint64(i)))
 	}
 	for i := range k.digests {
 		k.digests[i] = umbel.Digest{H1: k.hashes[i], H2: mix(^k.hashes[i])}
 	}
 	for i := 0; i < k.n && k.width > 0; i++ {
-		v := mix(first + uint64(i))
+		v := mix(of(uint64(i)))
 		for b := k.at(i); len(b) > 0; b = b[8:] {
 			binary.LittleEndian.PutUint64(b, v)
 			v = mix(v)

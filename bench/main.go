@@ -44,7 +44,7 @@ func run(args []string) error {
 	bits := flags.String("bits", "11", "bits a key, the same for all filters, asked with ready hashes")
 	inputs := flags.String("keys", "hash,8B,32B", "what filters are given")
 	rounds := flags.Int("rounds", 5, "rounds that count")
-	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/")
+	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/")
 	asJSON := flags.Bool("json", false, "print JSON")
 	file := flags.String("md", "", "write Markdown to this file too")
 	if err := flags.Parse(args); err != nil {
@@ -117,15 +117,20 @@ func between(list string, low, high float64) (xs []float64, err error) {
 func (w *plans) cases() (cs []filterCase) {
 	for _, n := range w.sizes {
 		for _, b := range w.bits {
-			cs = append(cs, filterCase{size: size{keys: n, bitsPerKey: b}, input: hashed})
+			cs = append(cs, filterCase{size{keys: n, bitsPerKey: b}, hashed, filters})
 		}
 		for _, p := range w.rates {
 			for _, in := range w.inputs {
-				cs = append(cs, filterCase{size: size{keys: n, rate: p}, input: in})
+				cs = append(cs, filterCase{size{keys: n, rate: p}, in, filters})
 			}
 		}
 		if len(w.rates) > 0 {
-			cs = append(cs, filterCase{size: size{keys: n, rate: w.rates[0]}, input: hashed, shared: true})
+			z := size{keys: n, rate: w.rates[0]}
+			cs = append(cs, filterCase{z, hashed, together})
+			for _, in := range []input{hashed, bytes8} {
+				cs = append(cs, filterCase{z, in, counters}, filterCase{z, in, growers})
+			}
+			cs = append(cs, filterCase{z, hashed, weights})
 		}
 	}
 	return cs
@@ -142,7 +147,9 @@ func (r *Report) measure(w plans, o options, p *progress) error {
 	}
 	jobs = append(jobs,
 		func() (*Table, error) { return runSave(saveKeys, o, p) },
-		func() (*Table, error) { return runFold(foldBytes, o, p) })
+		func() (*Table, error) { return runFold(foldBytes, o, p) },
+		func() (*Table, error) { return runRefold(foldBytes, o, p) },
+		func() (*Table, error) { return runPlanner(o, p) })
 	for _, job := range jobs {
 		t, err := job()
 		if err != nil {

@@ -29,31 +29,36 @@ type operation struct {
 	pool pool
 	// loop returns nil where the subject can't do it.
 	loop func(*subject) func(*keys)
+	// undoes says that the keys are to be added again afterwards, untimed.
+	undoes bool
 }
 
-// singleOps and sharedOps are what is timed by one goroutine and by two. Those of
-// one group are timed in the same turns, so that they can be compared with each
+// singleOps and sharedOps are what is timed by one goroutine and by two, removeOps
+// what is where keys can be removed. Those of one group are timed in the same turns, so that they can be compared with each
 // other too.
 var (
 	singleOps = [][]operation{
 		{
-			{"add", fresh, func(s *subject) func(*keys) { return s.add }},
-			{"batch add", fresh, func(s *subject) func(*keys) { return s.addBatch }},
+			{name: "add", pool: fresh, loop: func(s *subject) func(*keys) { return s.add }},
+			{name: "batch add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addBatch }},
 		}, {
-			{"hit", present, func(s *subject) func(*keys) { return asking(s.has) }},
-			{"batch hit", present, func(s *subject) func(*keys) { return s.hasBatch }},
+			{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return asking(s.has) }},
+			{name: "batch hit", pool: present, loop: func(s *subject) func(*keys) { return s.hasBatch }},
 		}, {
-			{"miss", missing, func(s *subject) func(*keys) { return asking(s.has) }},
-			{"batch miss", missing, func(s *subject) func(*keys) { return s.hasBatch }},
+			{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return asking(s.has) }},
+			{name: "batch miss", pool: missing, loop: func(s *subject) func(*keys) { return s.hasBatch }},
 		},
 	}
+	removeOps = append(singleOps[:len(singleOps):len(singleOps)], []operation{
+		{name: "remove", pool: present, loop: func(s *subject) func(*keys) { return asking(s.remove) }, undoes: true},
+	})
 	sharedOps = [][]operation{
 		{
-			{"add", fresh, func(s *subject) func(*keys) { return s.addShared }},
-			{"batch add", fresh, func(s *subject) func(*keys) { return s.addSharedBatch }},
+			{name: "add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addShared }},
+			{name: "batch add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addSharedBatch }},
 		},
-		{{"hit", present, func(s *subject) func(*keys) { return asking(s.hasShared) }}},
-		{{"miss", missing, func(s *subject) func(*keys) { return asking(s.hasShared) }}},
+		{{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return asking(s.hasShared) }}},
+		{{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return asking(s.hasShared) }}},
 	}
 )
 
@@ -93,6 +98,7 @@ func (m *match) prepare(adds int) {
 	if m.near() {
 		m.turns = max(1, m.timedNear/n)
 		m.pools = [3]*keys{makeKeys(m.input, 0, n), makeKeys(m.input, 0, n), makeKeys(m.input, absent, n)}
+		m.pools[present].scatter(m.keys)
 		return
 	}
 	rounds := m.rounds + 1
@@ -102,6 +108,7 @@ func (m *match) prepare(adds int) {
 	n = m.turns * m.piece
 	m.pools = [3]*keys{makeKeys(m.input, 0, n*adds), makeKeys(m.input, 0, n), makeKeys(m.input, absent, n)}
 	m.next = m.keys - uint64(rounds*n*adds)
+	m.pools[present].scatter(m.next)
 	m.fill()
 }
 
@@ -150,7 +157,7 @@ func (m *match) measure(group []operation) error {
 				if m.near() {
 					return m.timeNear(op, e, loop), nil
 				}
-				return m.clock(loop, m.part(op.pool, turn, i, len(group))), nil
+				return m.clock(op, e, loop, m.part(op.pool, turn, i, len(group))), nil
 			}})
 		}
 	}
@@ -196,15 +203,18 @@ func (m *match) timeNear(op operation, e *entrant, loop func(*keys)) float64 {
 	k := m.pools[op.pool]
 	switch {
 	case op.pool != fresh:
-		m.clock(loop, k)
+		m.clock(op, e, loop, k)
 	case e.role == filter:
 		e.clear()
 	}
-	return m.clock(loop, k)
+	return m.clock(op, e, loop, k)
 }
 
-// clock returns the time of a loop in ns per key.
-func (m *match) clock(loop func(*keys), k *keys) float64 {
+// clock returns the time of an operation's loop in ns per key.
+func (m *match) clock(op operation, e *entrant, loop func(*keys), k *keys) float64 {
+	if op.undoes {
+		defer e.fill(k)
+	}
 	if m.shared {
 		return perKey(inTwo(k, loop), k.n)
 	}
@@ -237,10 +247,10 @@ func (m *match) verify() error {
 			yes += n
 			asked += k.n
 		}
-		e.row.BitsPerKey = float64(e.bits) / float64(m.keys)
+		e.row.BitsPerKey = float64(e.size()) / float64(m.keys)
 		e.row.Rate = float64(yes) / float64(asked)
 		e.row.Sigma = math.Sqrt(e.row.Rate * (1 - e.row.Rate) / float64(asked))
-		if m.near() && e.role == filter {
+		if m.near() && e.role == filter && e.grown == nil {
 			e.row.Allocs = m.allocations(e)
 		}
 	}
@@ -263,14 +273,10 @@ func found(e *entrant, k *keys) error {
 // allocations returns the number of allocations in adding and asking the keys of
 // a pool by all ways there are.
 func (m *match) allocations(e *entrant) *float64 {
-	ops := singleOps
-	if m.shared {
-		ops = sharedOps
-	}
 	total := 0.0
-	for _, op := range slices.Concat(ops...) {
+	for _, op := range slices.Concat(m.ops...) {
 		if loop := op.loop(e.subject); loop != nil {
-			total += testing.AllocsPerRun(1, func() { loop(m.pools[op.pool]) })
+			total += testing.AllocsPerRun(1, func() { m.clock(op, e, loop, m.pools[op.pool]) })
 		}
 	}
 	return &total

@@ -36,6 +36,34 @@ func boomClassic(z size, in input) (*subject, error) {
 	}, nil
 }
 
+// boomCounting has four bits a counter. It numbers bits in 32 bits and takes no
+// more.
+func boomCounting(z size, in input) (*subject, error) {
+	const width, limit = 4, 1 << 32
+	if uint64(boom.OptimalM(uint(z.keys), z.rateOrEqual())) > limit/width {
+		return nil, nil
+	}
+	f := boom.NewCountingBloomFilter(uint(z.keys), width, z.rateOrEqual())
+	return &subject{
+		bits:   uint64(f.Capacity()) * width,
+		clear:  func() { f.Reset() },
+		add:    func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:    func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+		remove: func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.TestAndRemove(key) }) },
+	}, nil
+}
+
+// boomScalable has layers of equal size, each stricter than the one before.
+func boomScalable(z size, in input) (*subject, error) {
+	f := boom.NewScalableBloomFilter(uint(z.keys/growth), z.rateOrEqual(), 0.8)
+	return &subject{
+		grown: func() uint64 { return uint64(f.Capacity()) },
+		clear: func() { f.Reset() },
+		add:   func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:   func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+	}, nil
+}
+
 func boomPartitioned(z size, in input) (*subject, error) {
 	f := boom.NewPartitionedBloomFilter(uint(z.keys), z.rateOrEqual())
 	return &subject{

@@ -27,7 +27,7 @@ func runSave(n uint64, o options, p *progress) (*Table, error) {
 		Title: fmt.Sprintf("Writing a filter of %s keys to memory and reading it", short(n)),
 	}
 	var tasks []task
-	for _, who := range contestants {
+	for _, who := range fixed {
 		if who.role != filter || !o.only.MatchString("save/"+who.name) {
 			continue
 		}

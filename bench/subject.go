@@ -12,8 +12,9 @@ type contestant struct {
 	name string
 	// takes are the inputs that it has a way of taking.
 	takes []input
-	make  func(size, input) (*subject, error)
-	role  role
+	// make returns nil where there can be no such filter of that size.
+	make func(size, input) (*subject, error)
+	role role
 }
 
 type role uint8
@@ -60,10 +61,13 @@ func (z size) goal(h umbel.Hasher) umbel.Goal {
 // the library has no way to do are nil.
 type subject struct {
 	bits  uint64
+	grown func() uint64 // bits now, of a filter that takes more as it is filled
 	clear func()
 
 	add func(*keys)
 	has func(*keys) int // counts yes
+
+	remove func(*keys) int // counts those that were there
 
 	addBatch func(*keys)
 	hasBatch func(*keys) // to keys.answers
@@ -75,6 +79,14 @@ type subject struct {
 
 	save func(io.Writer) error
 	load func(io.Reader) error
+}
+
+// size returns the bits that the filter takes now.
+func (s *subject) size() uint64 {
+	if s.grown != nil {
+		return s.grown()
+	}
+	return s.bits
 }
 
 // fill adds keys by the quickest way there is.

@@ -46,7 +46,7 @@ func (r *Report) judge(sizes []uint64, bits []float64) {
 	for _, n := range sizes {
 		near := n <= nearKeys
 		for _, in := range []input{bytes8, bytes32} {
-			t := r.table(filterCase{size: size{keys: n, rate: 0.01}, input: in}.path())
+			t := r.table(filterCase{size{keys: n, rate: 0.01}, in, filters}.path())
 			r.faster(t, "umbel bloom", bab, pick(near, 4, 3), oneByOne)
 			r.faster(t, "umbel bloom", "holiman", 1.8, oneByOne)
 			if !near {
@@ -54,12 +54,15 @@ func (r *Report) judge(sizes []uint64, bits []float64) {
 			}
 		}
 		for _, b := range bits {
-			r.judgeBlocked(r.table(filterCase{size: size{keys: n, bitsPerKey: b}, input: hashed}.path()), near)
+			r.judgeBlocked(r.table(filterCase{size{keys: n, bitsPerKey: b}, hashed, filters}.path()), near)
 		}
-		t := r.table(filterCase{size: size{keys: n, rate: 0.01}, input: hashed, shared: true}.path())
+		t := r.table(filterCase{size{keys: n, rate: 0.01}, hashed, together}.path())
 		r.faster(t, ours, "blobloom SyncFilter", 1.3, []pair{{"add", "add"}})
+		r.judgeAdaptive(n)
 	}
 	r.judgeFold()
+	r.judgeRefold()
+	r.judgePlanner()
 	r.judgeSave()
 	r.judgeAllocations()
 }
@@ -179,7 +182,7 @@ func (r *Report) judgeAllocations() {
 	}
 	if filters > 0 {
 		r.Targets = append(r.Targets, Verdict{
-			Claim: fmt.Sprintf("umbel, %d filters: allocations in adding and asking, one by one, by batch, atomic", filters),
+			Claim: fmt.Sprintf("umbel, %d filters: allocations in adding, asking and removing, one by one, by batch, atomic", filters),
 			Want:  "0", Measured: fmt.Sprint(total), Met: total == 0,
 		})
 	}

@@ -11,12 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// umbelKind is what the four kinds can all do.
+// umbelKind is what all kinds that are measured can do.
 type umbelKind interface {
 	umbel.Filter
-	umbel.BatchAdder
-	umbel.BatchHaser
-	umbel.AtomicBatchAdder
 	umbel.Clearer
 	Hasher() umbel.Hasher
 }
@@ -112,7 +109,7 @@ func umbelSplitBlock(z size, in input) (*subject, error) {
 // umbelSubject is all but the loops that make one call a key.
 func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject {
 	s := &subject{
-		bits:  f.Stats().Cells,
+		bits:  f.State().Bytes() * 8,
 		clear: f.Clear,
 		save:  func(w io.Writer) error { return wire.Write(w, f.State()) },
 		load: func(r io.Reader) error {
@@ -123,32 +120,32 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 			return open(state)
 		},
 	}
-	if in == hashed {
+	digests := func(k *keys, i, j int) []umbel.Digest { return k.digests[i:j] }
+	if in != hashed {
+		h := f.Hasher()
+		var room [batch]umbel.Digest
+		digests = func(k *keys, i, j int) []umbel.Digest {
+			ds := room[:j-i]
+			for d := range ds {
+				ds[d] = h.Bytes(k.at(i + d))
+			}
+			return ds
+		}
+	}
+	if b, ok := f.(umbel.BatchAdder); ok {
 		s.addBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { f.AddAll(nil, k.digests[i:j]) })
+			eachBatch(k.n, func(i, j int) { b.AddAll(nil, digests(k, i, j)) })
 		}
+	}
+	if b, ok := f.(umbel.BatchHaser); ok {
 		s.hasBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { f.HasAll(k.answers[i:j], k.digests[i:j]) })
+			eachBatch(k.n, func(i, j int) { b.HasAll(k.answers[i:j], digests(k, i, j)) })
 		}
+	}
+	if b, ok := f.(umbel.AtomicBatchAdder); ok && in == hashed {
 		s.addSharedBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { f.AddAllAtomic(k.digests[i:j]) })
+			eachBatch(k.n, func(i, j int) { b.AddAllAtomic(k.digests[i:j]) })
 		}
-		return s
-	}
-	h := f.Hasher()
-	var room [batch]umbel.Digest
-	hash := func(k *keys, i, j int) []umbel.Digest {
-		ds := room[:j-i]
-		for d := range ds {
-			ds[d] = h.Bytes(k.at(i + d))
-		}
-		return ds
-	}
-	s.addBatch = func(k *keys) {
-		eachBatch(k.n, func(i, j int) { f.AddAll(nil, hash(k, i, j)) })
-	}
-	s.hasBatch = func(k *keys) {
-		eachBatch(k.n, func(i, j int) { f.HasAll(k.answers[i:j], hash(k, i, j)) })
 	}
 	return s
 }

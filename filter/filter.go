@@ -9,8 +9,16 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/filter/window"
 )
 
 // All lists every kind of this module.
@@ -19,4 +27,12 @@ var All = umbel.Variants{
 	partitioned.Variant,
 	blocked.Variant,
 	splitblock.Variant,
+	counting.Variant,
+	weighted.Variant,
+	scalable.Variant,
+	dynamic.Variant,
+	incremental.Variant,
+	folding.Variant,
+	window.Variant,
+	redisbloom.Variant,
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
 // Every kind is in the list once, and is found and opened by its name.
@@ -44,6 +46,30 @@ func TestAll(t *testing.T) {
 	for _, name := range names {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("the error %q doesn't name the kind %s", err, name)
+		}
+	}
+}
+
+// A weighted filter of one class is a standard filter, bit for bit.
+func TestWeightedOfOneClassIsBloom(t *testing.T) {
+	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 5000, Bytes: 6000}, {FPRate: 0.01, Bytes: 800}, {Keys: 3, FPRate: 0.1}} {
+		a, err := weighted.Variant.New(g, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := bloom.Variant.New(g, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(100) {
+			d := umbel.Widen(i)
+			if x, y := a.Add(d), b.Add(d); x != y {
+				t.Fatalf("%+v: Add is %v, of bloom %v", g, x, y)
+			}
+		}
+		s, want := a.State(), b.State()
+		if !slices.Equal(s.Params, want.Params) || len(s.Planes) != 1 || !s.Planes[0].Equal(want.Planes[0]) {
+			t.Errorf("%+v: the state has %v, of bloom %v", g, s.Params, want.Params)
 		}
 	}
 }

@@ -17,6 +17,17 @@
 //	how many keys may it hold   Capacity             PartitionedCapacity
 //	how many keys does it hold  Keys, KeysInterval                                         SectorKeys             SplitBlockKeys
 //	of two filters              Union, Intersection
+//	which sizes are right       Interval
+//	which folds well            Base, Foldable
+//	what does it fold to        Ladder, FoldTarget, Granularity
+//	do its counters overflow    CounterOverflow and the bounds of it
+//	how far does it compress    WireBits
+//
+// Filters that forget have WindowFPRate and WindowSize, those made of
+// planes that open one by one Incremental.
+//
+// Of a filter whose keys are of classes with a k each, WeightedFPRate tells how
+// often it is wrong, and WeightedKs which k are best; WeightedK has the formula.
 //
 // The formulas take positions to be independent and uniform, drawn with
 // repetition. A filter whose positions are not, for example one with plain double

@@ -78,3 +78,30 @@ func ExampleBlockedSize() {
 	// blocked     15.5 bits per key, k=9
 	// split block 16.9 bits per key, k=8
 }
+
+// From how large a filter should one fold, and to what size with fewer keys in it?
+func ExampleBase() {
+	const n, k, p, eps = 1000, 4, 0.01, 0.002
+	m, err := plan.Base(n, k, p, eps, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ladder := plan.Ladder(m, 1)
+	fmt.Printf("%d cells, which fold to %d sizes\n", m, len(ladder))
+	for _, keys := range []uint64{1000, 750, 500} {
+		size, _ := plan.FoldTarget(ladder, keys, k, p, eps)
+		fmt.Printf("%4d keys: fold by %d to %d cells, rate %.4f\n", keys, m/size, size, plan.FPRate(size, k, keys))
+	}
+	// Output:
+	// 131040 cells, which fold to 144 sizes
+	// 1000 keys: fold by 13 to 10080 cells, rate 0.0115
+	//  750 keys: fold by 16 to 8190 cells, rate 0.0089
+	//  500 keys: fold by 26 to 5040 cells, rate 0.0115
+}
+
+// Which sizes keep the rate near one percent?
+func ExampleInterval() {
+	fmt.Println(plan.Interval(1000, 4, 0.01, 0.002))
+	// Output: 9953 11257 <nil>
+}

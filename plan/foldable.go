@@ -1,12 +1,9 @@
 package plan
 
-// highlyComposite are numbers with more divisors than any smaller one (Ramanujan
-// 1915), up to the largest that is used as a unit of size.
-var highlyComposite = [...]uint64{
-	1, 2, 4, 6, 12, 24, 48, 60, 120, 240, 360, 720, 840, 1260, 1680, 2520, 5040,
-	7560, 10080, 15120, 20160, 25200, 27720, 45360, 50400, 55440, 83160, 110880,
-	166320, 221760, 277200, 332640, 498960, 554400, 665280, 720720,
-}
+import "github.com/umbel-filters/umbel/internal/number"
+
+// largestUnit is the largest highly composite number that is used as a unit of size.
+const largestUnit = 720720
 
 // Foldable returns the next number from groups up that folds well: a multiple of
 // the largest highly composite number that is at most a 128th of groups, and so
@@ -18,14 +15,10 @@ var highlyComposite = [...]uint64{
 // Sailhan and Stehr 2012, section IV, choose among largely composite and smooth
 // numbers for the same end.
 func Foldable(groups uint64) uint64 {
-	unit := uint64(1)
-	for _, u := range highlyComposite {
-		if u <= groups/128 {
-			unit = u
-		}
-	}
-	if groups > 1<<63 {
+	if groups < 256 || groups > 1<<63 {
 		return groups
 	}
+	units := number.HighlyComposite(min(groups/128, largestUnit))
+	unit := units[len(units)-1]
 	return (groups + unit - 1) / unit * unit
 }

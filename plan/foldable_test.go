@@ -9,7 +9,7 @@ import (
 
 func TestFoldable(t *testing.T) {
 	for groups, want := range map[uint64]uint64{
-		0: 0, 1: 1, 255: 255, 257: 258, 15639: 15720, 149892: 150360,
+		0: 0, 1: 1, 255: 255, 257: 258, 4609: 4644, 15639: 15720, 23041: 23220, 149892: 150360,
 		1 << 63: 1<<63 + 720720 - 1<<63%720720, 1<<63 + 1: 1<<63 + 1,
 	} {
 		if got := plan.Foldable(groups); got != want {
@@ -29,4 +29,14 @@ func TestFoldable(t *testing.T) {
 			t.Errorf("Foldable(%d) = %d, want a multiple of 840", groups, got)
 		}
 	})
+}
+
+func BenchmarkFoldable(b *testing.B) {
+	for name, groups := range map[string]uint64{"groups=1e4": 1e4, "groups=1e6": 1e6, "groups=1e9": 1e9} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				plan.Foldable(groups)
+			}
+		})
+	}
 }

@@ -13,27 +13,37 @@ func simulateSectors(m uint64, words, perWord int, n uint64, filters, trials int
 	r := newRand(6)
 	sets := sectorSets(words)
 	blocks := make([][sectorWords]uint64, m/sectorBlock)
-	key := func(use func(word *uint64, mask uint64)) {
+	// key calls use for each word of a key, until it returns false.
+	key := func(use func(word *uint64, mask uint64) bool) {
 		block, set := &blocks[r.IntN(len(blocks))], &sets[r.IntN(len(sets))]
 		for _, word := range set[:words] {
-			mask := uint64(0)
-			for range perWord {
-				mask |= 1 << r.IntN(sectorWord)
+			mask, random := uint64(0), r.Uint64()
+			for range perWord { // 10 at most
+				mask |= 1 << (random % sectorWord)
+				random /= sectorWord
 			}
-			use(&block[word], mask)
+			if !use(&block[word], mask) {
+				return
+			}
 		}
 	}
 	var rate sample
 	for range filters {
 		clear(blocks)
 		for range n {
-			key(func(word *uint64, mask uint64) { *word |= mask })
+			key(func(word *uint64, mask uint64) bool {
+				*word |= mask
+				return true
+			})
 		}
 		yes := 0
 		for range trials {
-			missing := uint64(0)
-			key(func(word *uint64, mask uint64) { missing |= mask &^ *word })
-			if missing == 0 {
+			has := true
+			key(func(word *uint64, mask uint64) bool {
+				has = mask&^*word == 0
+				return has
+			})
+			if has {
 				yes++
 			}
 		}

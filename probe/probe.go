@@ -44,6 +44,9 @@ func (s Stream) Next() (uint64, Stream) {
 	return hi ^ lo, Stream{s.x + step1, s.y + step2}
 }
 
+// Skip returns the stream behind the next n values.
+func (s Stream) Skip(n uint64) Stream { return Stream{s.x + n*step1, s.y + n*step2} }
+
 // Range maps v to [0, m), by the high word of v·m: Lemire 2019. Values spread over
 // all 64 bits give positions that differ in frequency by at most one part in
 // 2^64/m.

@@ -12,9 +12,10 @@ import (
 
 const addHelp = `Add the keys in the files, or on standard input, to the filter in FILE.
 
-FILE is replaced once all keys are added. A filter doesn't grow: its rate rises with
-its keys, and the summary says to what. Two umbel add of one file at a time lose the
-keys of one of them.`
+FILE is replaced once all keys are added. Most filters don't grow: their rate rises
+with their keys, and the summary says to what. A filter that has a limit refuses the
+key that would take it beyond, and nothing is written. Two umbel add of one file at a
+time lose the keys of one of them.`
 
 const addExample = `  umbel add words.umb more-words.txt
   echo umbelliferous | umbel add words.umb -o more.umb`

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
@@ -29,9 +26,9 @@ func clearCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, ok := f.(umbel.Clearer)
-		if !ok {
-			return fmt.Errorf("%s: a %s filter can't be cleared: %w", args[0], f.State().Kind, errors.ErrUnsupported)
+		c, err := able[umbel.Clearer](args[0], f, "doesn't clear")
+		if err != nil {
+			return err
 		}
 		c.Clear()
 		target := orInPlace(*output, args[0])

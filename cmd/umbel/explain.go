@@ -20,7 +20,7 @@ func explain(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSO
 	plane := f.State().Planes[0]
 	var cells []probedCell
 	zeros := 0
-	for _, i := range f.(umbel.Locator).Locate(nil, d) {
+	for _, i := range locate(f, key, d) {
 		c := probedCell{i, plane.Get(i)}
 		if c.Value == 0 {
 			zeros++
@@ -50,4 +50,14 @@ func explain(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSO
 	}
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// locate returns the cells that are asked for a key, in its class if it tells one.
+func locate(f umbel.Filter, key []byte, d umbel.Digest) []uint64 {
+	if c, ok := f.(umbel.Classer); ok {
+		if class, ok := c.Class(key); ok {
+			return c.LocateClass(nil, d, class)
+		}
+	}
+	return f.(umbel.Locator).Locate(nil, d)
 }

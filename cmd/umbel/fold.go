@@ -71,6 +71,9 @@ func foldCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if _, err := able[umbel.Folder](args[0], f, "doesn't fold"); err != nil {
+			return err
+		}
 		ladder, err := folding.NewLadder(filter.All, f)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -67,8 +66,10 @@ func hasCommand() *cobra.Command {
 		}
 		q.filter, q.hasher, q.format, q.json = f, f.State().Hasher, format(), wantsJSON(cmd)
 		q.out = bufio.NewWriter(cmd.OutOrStdout())
-		if _, ok := f.(umbel.Locator); q.explain && !ok {
-			return fmt.Errorf("a %s filter can't be explained by single cells: %w", f.State().Kind, errors.ErrUnsupported)
+		if q.explain {
+			if _, err := able[umbel.Locator](args[0], f, "doesn't explain its answers by single cells"); err != nil {
+				return err
+			}
 		}
 		if len(args) > 1 {
 			err = q.askArguments(args[1:])
@@ -135,6 +136,7 @@ func (q *question) ask(list [][]byte) error {
 	}
 	q.has = slices.Grow(q.has[:0], len(list))[:len(list)]
 	umbel.HasAll(q.filter, q.has, q.digests)
+	q.askClasses(list)
 	for i, key := range list {
 		q.asked++
 		if q.has[i] {
@@ -145,6 +147,19 @@ func (q *question) ask(list [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// askClasses asks again for keys that tell their class.
+func (q *question) askClasses(list [][]byte) {
+	c, ok := q.filter.(umbel.Classer)
+	if !ok {
+		return
+	}
+	for i, key := range list {
+		if class, ok := c.Class(key); ok {
+			q.has[i] = c.HasClass(q.digests[i], class)
+		}
+	}
 }
 
 func (q *question) print(key []byte, d umbel.Digest, has bool) error {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -19,6 +18,9 @@ const infoHelp = `Say what the filters in the files are: kind, hash, parameters,
 the number of distinct keys with an interval that holds it with probability 0.95,
 fill (the share of cells that aren't zero), the false-positive rate at that fill,
 bytes, and the ID, which is the same for the same filter and no other.
+
+Of a filter that is made of others, each of them has a line: its number, kind, cells,
+keys, fill, rate and size.
 
 Of a filter whose kind umbel doesn't know, it says what the container tells. With
 --json there is an object for each file.`
@@ -35,7 +37,7 @@ type info struct {
 	Seed      string           `json:"seed"`
 	Params    map[string]float `json:"params"`
 	Planes    []planeInfo      `json:"planes"`
-	Parts     int              `json:"parts"`
+	Parts     []partInfo       `json:"parts"`
 	Cells     uint64           `json:"cells"`
 	K         float            `json:"k"`
 	Keys      *keysInfo        `json:"keys,omitempty"`
@@ -45,8 +47,9 @@ type info struct {
 	FileBytes int64            `json:"fileBytes"`
 	ID        string           `json:"id"`
 
-	hasher umbel.Hasher
-	params umbel.Params
+	hasher   umbel.Hasher
+	params   umbel.Params
+	ownParts int // of Parts, those that aren't parts of parts
 }
 
 type planeInfo struct {
@@ -94,19 +97,16 @@ func inspect(name string) (info, error) {
 	}
 	in := info{
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
-		Params: map[string]float{}, Planes: []planeInfo{}, Parts: len(s.Parts), Bytes: s.Bytes(), FileBytes: size,
-		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params,
+		Params: map[string]float{}, Planes: []planeInfo{}, Parts: partsOf(s, ""), Bytes: s.Bytes(), FileBytes: size,
+		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params, ownParts: len(s.Parts),
 	}
 	for _, p := range s.Params {
 		in.Params[p.Name] = float(p.Value.Float())
 	}
-	var nonzero uint64
 	for _, p := range s.Planes {
 		in.Planes = append(in.Planes, planeInfo{p.Len, max(p.Width, 1), p.Nonzero()})
-		in.Cells += p.Len
-		nonzero += p.Nonzero()
 	}
-	in.Fill = float(float64(nonzero) / float64(max(in.Cells, 1)))
+	in.Cells, in.Fill = cellsOf(s)
 	f, err := filter.All.Open(s)
 	if errors.Is(err, umbel.ErrKind) {
 		return in, nil
@@ -138,8 +138,10 @@ func (in info) write(w io.Writer) error {
 	for _, p := range in.params {
 		params = append(params, p.Name+" "+p.Value.String())
 	}
-	if len(params) > 0 {
-		t.Row("parameters", strings.Join(params, ", "))
+	name := "parameters"
+	for _, line := range wrap(params, 76) {
+		t.Row(name, line)
+		name = ""
 	}
 	for i, p := range in.Planes {
 		name := "cells"
@@ -148,24 +150,48 @@ func (in info) write(w io.Writer) error {
 		}
 		t.Row(name, quantity.Count(p.Cells).String()+widthWords(p.Width))
 	}
-	if in.Parts > 0 {
-		t.Row("parts", fmt.Sprint(in.Parts))
+	if len(in.Parts) > 0 {
+		t.Row("parts", fmt.Sprint(in.ownParts))
+		if len(in.Planes) == 0 && in.Known {
+			t.Row("cells", quantity.Count(in.Cells).String()+", of all parts")
+		}
 	}
 	if in.Known {
 		if _, told := in.Params["k"]; !told {
-			t.Row("k", fmt.Sprint(in.K))
+			t.Row("k", fmt.Sprintf("%.4g", in.K))
 		}
 		t.Row("keys", fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(in.Keys.Estimate)), wholeKeys(float64(in.Keys.Low)), wholeKeys(float64(in.Keys.High))))
 	}
-	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
+	if in.Cells > 0 {
+		t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
+	}
 	if in.Known {
 		t.Row("rate", rateOf(float64(*in.FPRate)))
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
 	t.Row("id", in.ID)
-	_, err := t.WriteTo(w)
-	return err
+	if _, err := t.WriteTo(w); err != nil || len(in.Parts) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return writeParts(w, in.Parts)
+}
+
+// wrap joins items with commas, in lines of at most so many characters where it can.
+func wrap(items []string, width int) []string {
+	var lines []string
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(item) <= width {
+			lines[last] += " " + item
+		} else {
+			lines = append(lines, item)
+		}
+	}
+	return lines
 }
 
 // widthWords says how wide cells are.

@@ -50,30 +50,21 @@ func kindsCommand() *cobra.Command {
 	}
 }
 
-// describe makes a small filter of the kind to see what it can do.
+// describe makes small filters of the kind to see what it can do.
 func describe(v umbel.Variant) (kindInfo, error) {
 	k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
-	f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	found := map[string]bool{}
+	err := samples(v, func(f umbel.Filter, param string) {
+		for _, a := range abilities {
+			if !found[a.word] && a.in(f) {
+				found[a.word] = true
+				k.Can = append(k.Can, a.word+withParam(param))
+			}
+		}
+	})
 	if err != nil {
 		return k, err
 	}
-	can := func(word string, ok bool) {
-		if ok {
-			k.Can = append(k.Can, word)
-		}
-	}
-	_, ok := f.(umbel.Merger)
-	can("merge", ok)
-	_, ok = f.(umbel.Folder)
-	can("fold", ok)
-	_, ok = f.(umbel.Clearer)
-	can("clear", ok)
-	_, ok = f.(umbel.Locator)
-	can("explain", ok)
-	_, ok = f.(umbel.Remover)
-	can("remove", ok)
-	_, ok = f.(umbel.Counter)
-	can("count", ok)
 	for _, p := range v.Params {
 		k.Params = append(k.Params, paramInfo{p.Name, p.Doc, p.Min, p.Max})
 	}

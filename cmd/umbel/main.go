@@ -1,5 +1,5 @@
-// Command umbel makes Bloom filters of keys, asks them, folds and merges them, and
-// looks into them. Its verbs are flags, a call to the library and printing, one
+// Command umbel makes Bloom filters of keys, asks them, folds, merges and compares
+// them, and looks into them. Its verbs are flags, a call to the library and printing, one
 // file a verb; umbel --help says what there is.
 package main
 

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"crypto/rand"
 	"fmt"
-	"strings"
+	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
 const makeHelp = `Make a filter of the keys in the files, or on standard input.
@@ -20,18 +19,25 @@ kind such as --m and --k. Without --fpr the rate is 1%. Without --keys the keys 
 regular files are counted first, repeated ones each time. Of a pipe the digests are
 kept while they take at most an eighth of --memory; after that the keys go to a
 filter of half of it, which is folded down to the rate at the end and then may be up
-to twice as large as with --keys.
+to twice as large as with --keys. A filter that grows and keeps its rate does so.
 
-If more distinct keys come than the filter holds at its rate, nothing is written.
+With --weights the filter is of kind weighted: LOG has the keys that were asked for,
+as often as they were, and those which are asked for most, and aren't there, get more
+cells. The rate is then that of questions like these; see docs/kinds/weighted.md.
+
+If more distinct keys come than the filter holds at its rate, nothing is written; one
+that grows takes them, up to its own limit.
 
 Hashes: xxh3, the default; siphash, for keys chosen by others, with a random seed
-unless --seed is given; xxh64, with kind splitblock Parquet's filter; murmur64a and
-md5, of other programs; caller, where keys are digests of 32 hexadecimal digits.`
+unless --seed is given; xxh64, with kind splitblock Parquet's filter; murmur64a, the
+default of kind redisbloom; md5, of other programs; caller, where keys are digests of
+32 hexadecimal digits.`
 
 const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
   find . -print0 | umbel make -o files.umb -0
-  umbel make -o small.umb --m 320000 --k 2 keys.txt`
+  umbel make -o small.umb --m 320000 --k 2 keys.txt
+  umbel make -o urls.umb --weights asked.log urls.txt`
 
 func makeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -42,28 +48,24 @@ func makeCommand() *cobra.Command {
 		Args:    arguments(0, -1),
 	}
 	flags := cmd.Flags()
-	var goal goalFlags
-	goal.add(cmd)
+	var wanted wish
+	wanted.add(cmd)
 	output := flags.StringP("output", "o", "", "`FILE` to write")
-	kind := flags.String("kind", filter.All[0].Kind, "`KIND` of filter, see umbel kinds")
-	hash := flags.String("hash", "", "`HASH` of the keys (default xxh3)")
-	seed := flags.String("seed", "", "seed of the hash, bytes in `HEX`, the rest zero")
+	weights := flags.String("weights", "", "`LOG` of keys asked for, to make a weighted filter")
 	memory := quantity.Size(512 << 20)
 	flags.Var(&memory, "memory", "`SIZE` to get by with where the number of keys isn't known")
 	format := addFormatFlag(cmd)
-	params := addParamFlags(flags, filter.All)
-	completeKinds(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("hash", cobra.FixedCompletions(hashNames(), cobra.ShellCompDirectiveNoFileComp))
-
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, fmt.Errorf("name the file to write: -o FILE"))
 		}
-		v, err := filter.All.Find(*kind)
-		if err != nil {
-			return err
+		if *weights != "" && !flags.Changed("kind") {
+			wanted.kind = weighted.Kind
 		}
-		h, err := parseHasher(*hash, *seed, rand.Reader)
+		if *weights != "" && wanted.kind != weighted.Kind {
+			return usageError(cmd, fmt.Errorf("--weights makes a filter of kind %s, not %s", weighted.Kind, wanted.kind))
+		}
+		v, goal, params, err := wanted.resolve()
 		if err != nil {
 			return err
 		}
@@ -72,12 +74,12 @@ func makeCommand() *cobra.Command {
 			return err
 		}
 		defer closeFiles()
-		job, stop := newJob(cmd, h, format(), files)
+		job, stop := newJob(cmd, goal.Hasher, format(), files)
 		order := build.Order{
-			Variants: filter.All, Variant: v, Goal: goal.goal(h), Params: params.given(flags),
+			Variants: filter.All, Variant: v, Goal: goal, Params: params,
 			Keys: job, Memory: uint64(memory),
 		}
-		made, err := order.Make(files)
+		made, err := makeFilter(order, files, *weights)
 		stop()
 		if err != nil {
 			return err
@@ -97,42 +99,15 @@ func makeCommand() *cobra.Command {
 	return cmd
 }
 
-// goalFlags are --fpr, --keys and --bytes.
-type goalFlags struct {
-	rate  quantity.Rate
-	keys  quantity.Count
-	bytes quantity.Size
-}
-
-func (g *goalFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.VarP(&g.rate, "fpr", "p", "false-positive `RATE`")
-	flags.VarP(&g.keys, "keys", "n", "`NUMBER` of distinct keys")
-	flags.Var(&g.bytes, "bytes", "`SIZE` of the filter's cells")
-	// Zero means not given, and is no default to print.
-	for _, name := range []string{"fpr", "keys", "bytes"} {
-		flags.Lookup(name).DefValue = ""
+// makeFilter makes the filter of an order, with a log of questions if one is named.
+func makeFilter(o build.Order, files []*os.File, log string) (build.Result, error) {
+	if log == "" {
+		return o.Make(files)
 	}
-}
-
-func (g *goalFlags) goal(h umbel.Hasher) umbel.Goal {
-	return umbel.Goal{Keys: uint64(g.keys), FPRate: float64(g.rate), Bytes: uint64(g.bytes), Hasher: h}
-}
-
-// hashNames returns the names that --hash takes.
-func hashNames() []string {
-	var names []string
-	for a := umbel.Alg(0); !strings.HasPrefix(a.String(), "alg("); a++ {
-		names = append(names, a.String())
+	f, err := os.Open(log)
+	if err != nil {
+		return build.Result{}, err
 	}
-	return names
-}
-
-// completeKinds completes --kind.
-func completeKinds(cmd *cobra.Command) {
-	var kinds []string
-	for _, v := range filter.All {
-		kinds = append(kinds, v.Kind+"\t"+v.Doc)
-	}
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp))
+	defer f.Close()
+	return o.Learn(files, f)
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
@@ -17,12 +18,16 @@ const planHelp = `Say what a filter would cost, without making it: give two of t
 rate and the size, and the third follows, for each kind. With the number of keys
 alone the rate is 1%.
 
+With --explain the formulas behind the numbers are printed, in letters and with the
+numbers in them, and where they come from.
+
 --memory is the same as --bytes: a container is as large as the cells, and a few
 bytes more. With --json there is an object for each kind.`
 
 const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --bytes 1MiB
-  umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked`
+  umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
+  umbel plan -n 1e6 --fpr 1% --kind bloom --explain`
 
 // offer is what one kind makes of a goal.
 type offer struct {
@@ -34,6 +39,8 @@ type offer struct {
 	K          float   `json:"k"`
 	BitsPerKey float   `json:"bitsPerKey"`
 	Error      *string `json:"error,omitempty"` // why the kind can't
+
+	Explain []formula `json:"explain,omitempty"`
 }
 
 func planCommand() *cobra.Command {
@@ -53,24 +60,26 @@ func planCommand() *cobra.Command {
 	flags.Lookup("memory").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("bytes", "memory")
 	kind := flags.String("kind", "", "only this `KIND`")
+	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
 	params := addParamFlags(flags, filter.All)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		kinds := filter.All
-		if *kind != "" {
-			v, err := filter.All.Find(*kind)
-			if err != nil {
-				return err
-			}
-			kinds = umbel.Variants{v}
+		kinds, err := chosenKinds(*kind)
+		if err != nil {
+			return err
 		}
 		g, given := goal.goal(umbel.Hasher{}), params.given(flags)
-		if g.Keys != 0 && g.FPRate == 0 && g.Bytes == 0 && len(given) == 0 {
-			g.FPRate = build.DefaultRate
-		}
 		offers, err := offersOf(kinds, g, given)
 		if err != nil {
 			return usageError(cmd, err)
+		}
+		if *explained {
+			if err := explainOffers(kinds, g, given, offers); err != nil {
+				return err
+			}
+			if !wantsJSON(cmd) {
+				return writeExplained(cmd.OutOrStdout(), offers)
+			}
 		}
 		return printOffers(cmd, g, offers)
 	}
@@ -82,7 +91,7 @@ func offersOf(kinds umbel.Variants, g umbel.Goal, ps umbel.Params) ([]offer, err
 	var offers []offer
 	var reasons []error
 	for _, v := range kinds {
-		f, err := v.Plan(g, ps)
+		f, err := v.Plan(completed(v, g, ps), ps)
 		if err != nil {
 			reasons = append(reasons, err)
 			text := err.Error()
@@ -110,41 +119,70 @@ func printOffers(cmd *cobra.Command, g umbel.Goal, offers []offer) error {
 		}
 		return nil
 	}
-	t := table.New("Kind", " Size", " Bits per key", " K", " Keys", "False-positive rate")
+	first := slices.IndexFunc(offers, func(o offer) bool { return o.Error == nil })
+	best := offers[first] // there is one
+	open, ratio := measureOf(g)
+	t := table.New("Kind", " Size", " Bits per key", " K", " Keys", "False-positive rate", " Difference")
 	for _, o := range offers {
 		if o.Error == nil {
-			t.Row(o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprint(o.K), quantity.Count(o.Keys).String(), rateOf(float64(o.FPRate)))
+			t.Row(o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprintf("%.4g", o.K),
+				quantity.Count(o.Keys).String(), rateOf(float64(o.FPRate)), differs(ratio(o)/ratio(best)))
 		}
 	}
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	for _, o := range offers {
-		if o.Error != nil {
-			fmt.Fprintf(w, "%s: %s\n", o.Kind, message(*o.Error))
-		}
+	if err := writeReasons(w, offers); err != nil {
+		return err
 	}
-	return writeVerdict(w, g, offers)
+	words := fmt.Sprintf("%s: %v keys in %v, and %s other keys are taken for one of them.",
+		best.Kind, quantity.Count(best.Keys), quantity.Size(best.Bytes), inWords(float64(best.FPRate)))
+	if len(offers) > first+1 {
+		words += fmt.Sprintf("\nDifferences are those in %s. What the kinds are for: umbel kinds.", open)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", words)
+	return err
 }
 
-// writeVerdict says in words how the kinds compare with the first that can.
-func writeVerdict(w io.Writer, g umbel.Goal, offers []offer) error {
-	var first *offer
-	for i := range offers {
-		o := &offers[i]
-		switch {
-		case o.Error != nil:
-			continue
-		case first == nil:
-			first = o
-			fmt.Fprintf(w, "\n%s: %v keys in %v, and %s other keys are taken for one of them.\n", o.Kind, quantity.Count(o.Keys), quantity.Size(o.Bytes), inWords(float64(o.FPRate)))
+// writeReasons says why kinds can't.
+func writeReasons(w io.Writer, offers []offer) error {
+	for _, o := range offers {
+		if o.Error == nil {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s.\n", o.Kind, compare(g, *first, *o)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", o.Kind, reason(o.Kind, *o.Error)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// reason returns what an error says of a goal, after the kind's name.
+func reason(kind, text string) string {
+	text = strings.TrimPrefix(strings.TrimPrefix(message(text), kind+": "), "a filter of kind "+kind+" ")
+	return strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())
+}
+
+// measureOf returns what a goal leaves open, by which offers differ.
+func measureOf(g umbel.Goal) (string, func(offer) float64) {
+	switch {
+	case g.Bytes == 0:
+		return "memory", func(o offer) float64 { return float64(o.Bytes) }
+	case g.Keys == 0:
+		return "keys", func(o offer) float64 { return float64(o.Keys) }
+	}
+	return "the rate", func(o offer) float64 { return float64(o.FPRate) }
+}
+
+// differs writes a ratio as a difference, and a large one as it is.
+func differs(ratio float64) string {
+	switch {
+	case math.Abs(ratio-1) < 0.0005:
+		return "same"
+	case ratio >= 1.995:
+		return fmt.Sprintf("× %.3g", ratio)
+	}
+	return fmt.Sprintf("%+.1f%%", 100*(ratio-1))
 }
 
 // inWords writes a rate as a share of many.
@@ -153,22 +191,4 @@ func inWords(p float64) string {
 		return "most"
 	}
 	return "one in " + quantity.Count(math.Round(1/p)).String()
-}
-
-// compare says by how much b differs from a in what the goal leaves open.
-func compare(g umbel.Goal, a, b offer) string {
-	what, less, ratio := "false positives", "fewer", float64(b.FPRate/a.FPRate)
-	switch {
-	case g.Bytes == 0:
-		what, less, ratio = "memory", "less", float64(b.Bytes)/float64(a.Bytes)
-	case g.Keys == 0:
-		what, ratio = "keys", float64(b.Keys)/float64(a.Keys)
-	}
-	switch {
-	case math.Abs(ratio-1) < 0.005:
-		return "as much as " + a.Kind
-	case ratio < 1:
-		return fmt.Sprintf("%.3g%% %s %s than %s", 100*(1-ratio), less, what, a.Kind)
-	}
-	return fmt.Sprintf("%.3g%% more %s than %s", 100*(ratio-1), what, a.Kind)
 }

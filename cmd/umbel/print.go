@@ -83,7 +83,7 @@ func (s summary) print(cmd *cobra.Command, done string) error {
 		return nil
 	}
 	return answer(cmd, s, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %s\n%s filter of %v cells, k %v, %v; about %s keys; false-positive rate %s\n",
+		_, err := fmt.Fprintf(w, "%s: %s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
 			s.File, done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
 		return err
 	})

@@ -27,7 +27,8 @@ Files are written whole or not at all.`
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel has words.umb zebra zebro
   umbel fold words.umb --to-fpr 20% -o small.umb
-  umbel info small.umb`
+  umbel info small.umb
+  umbel shell tiny.umb --kind counting -n 10`
 
 // rootCommand returns the whole tree of commands.
 func rootCommand() *cobra.Command {
@@ -45,9 +46,12 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only, no summary and no progress")
 	root.SetFlagErrorFunc(usageError)
 	root.AddCommand(
-		makeCommand(), addCommand(), hasCommand(), infoCommand(), showCommand(),
-		foldCommand(), mergeCommand(), clearCommand(), planCommand(), kindsCommand(),
-		parquetCommand(), manCommand(), versionCommand(),
+		makeCommand(), addCommand(), hasCommand(), removeCommand(), countCommand(),
+		infoCommand(), showCommand(), shellCommand(),
+		foldCommand(), unfoldCommand(), mergeCommand(), intersectCommand(), diffSetsCommand(), clearCommand(),
+		advanceCommand(), compactCommand(),
+		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
+		parquetCommand(), redisbloomCommand(), manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

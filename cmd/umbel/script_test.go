@@ -12,6 +12,10 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
 var update = flag.Bool("update", false, "write the output that the scripts compare with")
@@ -24,7 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "parquet": writeParquet, "flip": flip, "cut": cut,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut,
 		},
 	})
 }
@@ -65,6 +69,25 @@ func writeKeys(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o666))
 }
 
+// writeQuestions writes a file of questions for n keys from the number first on, by
+// Zipf's law: for the key of rank r there are n/r.
+func writeQuestions(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: questions first n file")
+	}
+	first, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b bytes.Buffer
+	for i := range n {
+		for range n / (i + 1) {
+			fmt.Fprintf(&b, "key %d\n", first+i)
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o666))
+}
+
 // visitor is a row of the Parquet file that the scripts ask.
 type visitor struct {
 	Email string `parquet:"email"`
@@ -93,6 +116,29 @@ func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(w.Flush())
 	}
 	ts.Check(w.Close())
+}
+
+// writeComposed writes a filter of a kind that nobody knows: a bloom filter, and
+// beside it two arrays of counters with another bloom filter below them.
+func writeComposed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: composed file")
+	}
+	part := func(keys ...string) umbel.State {
+		f, err := bloom.New(bloom.Shape{M: 40, K: 3})
+		ts.Check(err)
+		for _, key := range keys {
+			f.AddString(key)
+		}
+		return f.State()
+	}
+	counters, err := cells.New(20, 8)
+	ts.Check(err)
+	more := counters.Clone()
+	counters.Put(3, 2)
+	pair := umbel.State{Kind: "example/pair", Planes: []cells.Array{counters, more}, Parts: []umbel.State{part("dave")}}
+	all := umbel.State{Kind: "example/all", Parts: []umbel.State{part("alice", "bob"), pair}}
+	ts.Check(container.Write(ts.MkAbs(args[0]), all))
 }
 
 // flip changes one bit in the middle of a file.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -18,10 +17,13 @@ const showHelp = `Print the cells of the filter in FILE: its index, what a Bloom
 1), and the count. A filter of single bits doesn't count: where it has 1, one key or
 more set the cell.
 
-Of a large filter the first cells are printed; --from and --cells choose others.
---map draws all cells, or those chosen, in braille; --svg writes a drawing;
---histogram prints how many cells hold each value. With --json there is an object
-for each cell, or for each value of the histogram.`
+Of a large filter the first cells are printed; --from and --cells choose others. Of a
+filter with several arrays of cells, or made of others, each array is shown; --part
+and --plane choose one.
+
+With --map all cells, or those chosen, are drawn in braille; --svg writes a drawing;
+--histogram prints how many cells hold each value. With --json there is an object for
+each cell, or for each value of the histogram.`
 
 const showExample = `  umbel show tiny.umb
   umbel show words.umb --from 4096 --cells 16
@@ -31,6 +33,7 @@ const showExample = `  umbel show tiny.umb
 // show is what umbel show was asked for.
 type show struct {
 	from, cells quantity.Count
+	part        string
 	plane       int
 	braille     bool
 	histogram   bool
@@ -52,7 +55,9 @@ func showCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.Var(&what.from, "from", "first cell, from `INDEX` 0")
 	flags.Var(&what.cells, "cells", "`NUMBER` of cells (default 32 in the table, all elsewhere)")
-	flags.IntVar(&what.plane, "plane", 0, "`NUMBER` of the array of cells, if there are several")
+	flags.StringVar(&what.part, "part", "", "`NUMBER` of the filter that it is made of, as umbel info has it")
+	flags.IntVar(&what.plane, "plane", -1, "`NUMBER` of the array of cells, if there are several")
+	flags.Lookup("plane").DefValue = ""
 	flags.BoolVar(&what.braille, "map", false, "draw a map in braille")
 	flags.BoolVar(&what.histogram, "histogram", false, "print how many cells hold each value")
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
@@ -63,56 +68,81 @@ func showCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v, err := what.view(s)
-		if err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
-		}
-		w := cmd.OutOrStdout()
-		switch {
-		case what.braille:
-			return picture.Braille(w, v)
-		case what.histogram:
-			return writeHistogram(w, v, wantsJSON(cmd))
-		case what.svg != "":
-			return writeSVG(w, what.svg, args[0]+": "+s.Kind, v)
-		}
-		return writeCells(w, v, wantsJSON(cmd))
+		return what.write(cmd.OutOrStdout(), s, args[0], wantsJSON(cmd))
 	}
 	return cmd
 }
 
-// view returns the cells that are wanted.
-func (what show) view(s umbel.State) (picture.View, error) {
-	if what.plane < 0 || what.plane >= len(s.Planes) {
-		return picture.View{}, fmt.Errorf("array %d of cells, there are %d, from 0", what.plane, len(s.Planes))
+// write shows the arrays of a state that are wanted, one after the other.
+func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) error {
+	planes, err := what.choose(planesOf(s, ""))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	a := s.Planes[what.plane]
+	for i, p := range planes {
+		v, err := what.view(p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		of := shownPlane{}
+		if len(planes) > 1 {
+			of = shownPlane{Part: p.part, Plane: &p.plane}
+			if !asJSON {
+				p.heading(w, i > 0)
+			}
+		}
+		switch {
+		case what.braille:
+			err = picture.Braille(w, v)
+		case what.histogram:
+			err = writeHistogram(w, v, of, asJSON)
+		case what.svg != "":
+			err = writeSVG(w, what.svg, file+": "+p.kind, v)
+		default:
+			err = writeCells(w, v, of, asJSON)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// view returns the cells that are wanted of an array.
+func (what show) view(p plane) (picture.View, error) {
 	from, n := uint64(what.from), uint64(what.cells)
-	if from >= a.Len {
-		return picture.View{}, fmt.Errorf("cell %d of %d: --from is beyond the last", from, a.Len)
+	if from >= p.array.Len {
+		return picture.View{}, fmt.Errorf("%scell %d of %d: --from is beyond the last", p.where(), from, p.array.Len)
 	}
 	if n == 0 {
-		n = a.Len
+		n = p.array.Len
 		if table := !what.braille && !what.histogram && what.svg == ""; table {
 			n = tableCells
 		}
 	}
-	return picture.View{Array: a, From: from, Cells: min(n, a.Len-from)}, nil
+	return picture.View{Array: p.array, From: from, Cells: min(n, p.array.Len-from)}, nil
+}
+
+// shownPlane says in JSON which array something belongs to, if there are several.
+type shownPlane struct {
+	Part  string `json:"part,omitempty"`
+	Plane *int   `json:"plane,omitempty"`
 }
 
 // shownCell is a cell in JSON. A bit has no count.
 type shownCell struct {
+	shownPlane
 	Index uint64  `json:"index"`
 	Bloom int     `json:"bloom"`
 	Count *uint64 `json:"count,omitempty"`
 }
 
-func writeCells(w io.Writer, v picture.View, asJSON bool) error {
+func writeCells(w io.Writer, v picture.View, of shownPlane, asJSON bool) error {
 	counts := v.Array.Width > 1
 	t := table.New(" Index", " Bloom", " Count")
 	for i := v.From; i < v.From+v.Cells; i++ {
 		value := v.Array.Get(i)
-		c := shownCell{Index: i, Bloom: int(min(value, 1))}
+		c := shownCell{shownPlane: of, Index: i, Bloom: int(min(value, 1))}
 		text := fmt.Sprint(value)
 		if counts {
 			c.Count = &value
@@ -138,32 +168,6 @@ func writeCells(w io.Writer, v picture.View, asJSON bool) error {
 		return err
 	}
 	return nil
-}
-
-// lastValue is the value from which the histogram counts cells together.
-const lastValue = 255
-
-func writeHistogram(w io.Writer, v picture.View, asJSON bool) error {
-	last := min(v.Array.Limit(), lastValue)
-	t := table.New(" Value", " Cells", " Share", "")
-	for value, n := range v.Histogram(int(last)) {
-		if n == 0 && value > 1 {
-			continue
-		}
-		share := float64(n) / float64(v.Cells)
-		if asJSON {
-			if err := jsonLine(w, map[string]any{"value": value, "cells": n, "share": share}); err != nil {
-				return err
-			}
-			continue
-		}
-		t.Row(fmt.Sprint(value), quantity.Count(n).String(), fmt.Sprintf("%.2f%%", 100*share), strings.Repeat("█", int(40*share+0.5)))
-	}
-	if asJSON {
-		return nil
-	}
-	_, err := t.WriteTo(w)
-	return err
 }
 
 func writeSVG(w io.Writer, name, title string, v picture.View) error {

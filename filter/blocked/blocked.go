@@ -7,7 +7,7 @@
 // are used, each for several bits, from Lang, Neumann, Kemper and Boncz 2019, where
 // these are called sectors. How words are chosen is ours: see the layout in block.go.
 //
-// Its name is a promise: positions are those of block.go (spec/kinds.md).
+// Its name is a promise: positions are those of block.go (spec/kinds/blocked.md).
 package blocked
 
 import (

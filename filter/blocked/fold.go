@@ -32,9 +32,8 @@ func (f *Filter) Unfold(u uint64) error {
 }
 
 // Merge takes in the keys of another filter of this kind with the same words, bits
-// and hasher. Where the sizes differ, one being a multiple of the other, the larger
-// is folded: the result has the smaller size. The error wraps umbel.ErrMismatch and
-// says the first difference.
+// and hasher. Sizes that differ are as in bloom.Filter.Merge. The error wraps
+// umbel.ErrMismatch and says the first difference.
 func (f *Filter) Merge(s umbel.State) error {
 	g, err := plane.Other(f.State(), s, Open)
 	if err != nil {

@@ -3,7 +3,7 @@
 // kinds that take additions; each question costs up to k cache misses.
 //
 // Its name is a promise: positions are those of probe.Mapping over the stream of
-// probe.Start, in groups of 2^group cells (spec/kinds.md).
+// probe.Start, in groups of 2^group cells (spec/kinds/bloom.md).
 package bloom
 
 import (

@@ -266,3 +266,37 @@ func TestBloomOnePercent(t *testing.T) {
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, bloom.Variant, func() umbel.Filter { return new(bloom.Filter) })
 }
+
+// A union of sizes of which neither divides the other is that of their greatest common
+// divisor, whichever way round; both filters are folded.
+func TestMergeCommonDivisor(t *testing.T) {
+	for _, group := range []uint8{0, 6} {
+		small := bloom.Shape{M: 4096 << group, K: 4, Group: group}
+		n := int(small.M / 20)
+		want := filled(t, small, 1, n)
+		want.AddAll(nil, digests(2, n))
+		for _, times := range [][2]uint64{{2, 3}, {3, 2}, {3, 4}, {4, 7}} {
+			a, b := small, small
+			a.M, b.M = small.M*times[0], small.M*times[1]
+			f, g := filled(t, a, 1, n), filled(t, b, 2, n)
+			before := bits(g).Clone()
+			if err := f.Merge(g.State()); err != nil {
+				t.Errorf("%v times %d cells: %v", times, small.M, err)
+				continue
+			}
+			if f.Shape() != small || !bits(f).Equal(bits(want)) {
+				t.Errorf("%v times %d cells: the union isn't what a filter of these holds with both keys", times, small.M)
+			}
+			if !bits(g).Equal(before) {
+				t.Errorf("%v times %d cells: the other filter changed", times, small.M)
+			}
+		}
+		five, six := small, small
+		five.M, six.M = small.M*5, small.M*6
+		f := filled(t, five, 1, n)
+		before := bits(f).Clone()
+		if err := f.Merge(filled(t, six, 2, n).State()); !errors.Is(err, umbel.ErrMismatch) || !bits(f).Equal(before) {
+			t.Errorf("5 and 6 times %d cells: %v, want an error that wraps %q and nothing changed", small.M, err, umbel.ErrMismatch)
+		}
+	}
+}

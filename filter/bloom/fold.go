@@ -31,9 +31,10 @@ func (f *Filter) Unfold(u uint64) error {
 }
 
 // Merge takes in the keys of another bloom filter with the same k, hasher and
-// group. Where the sizes differ, one being a multiple of the other, the larger is
-// folded: the result has the smaller size. The error wraps umbel.ErrMismatch and
-// says the first difference.
+// group. Where the sizes differ both are folded to their greatest common divisor, the
+// smaller size if it divides the other; the result has that size, and its rate. The
+// error wraps umbel.ErrMismatch and says the first difference; sizes whose common
+// divisor is less than a quarter of the smaller one are one.
 func (f *Filter) Merge(s umbel.State) error {
 	g, err := plane.Other(f.State(), s, Open)
 	if err != nil {

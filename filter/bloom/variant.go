@@ -5,17 +5,17 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:   Kind,
-	Doc:    "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
-	Params: paramDocs,
-	Plan:   planWith,
-	New:    New,
-	Open:   Open,
+	Name:    Kind,
+	Doc:     "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
+	Params:  paramDocs,
+	Plan:    planWith,
+	Explain: Shape.explain,
+	New:     New,
+	Open:    Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{
@@ -23,20 +23,7 @@ var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
 }
 
-var sizing = design.Sizing{
-	MaxK:  MaxK,
-	Width: 1,
-	Step:  func(int) uint64 { return 1 },
-	Unit: func(m uint64, _ int) uint64 {
-		if m < 1<<wordGroup {
-			return 1
-		}
-		return 1 << wordGroup
-	},
-	FPRate:   plan.FPRate,
-	Size:     plan.Size,
-	SizeForK: plan.SizeForK,
-}
+var sizing = design.Anywhere(MaxK, 1)
 
 // planWith is Plan with some of m and k given; it also returns the number of keys
 // that the shape is for.

@@ -135,6 +135,27 @@ var broken = []struct {
 		v.Params = slices.Clone(v.Params)
 		v.Params[1].Max = 8
 	}), "more than the largest value"},
+	{"Explains", "there is no Explain", change(func(v *umbel.Variant) { v.Explain = nil }), "no Explain"},
+	{"Explains", "nothing is said", change(func(v *umbel.Variant) {
+		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+			_, err := bloom.Variant.Plan(g, ps)
+			return nil, err
+		}
+	}), "nothing is explained"},
+	{"Explains", "letters stay letters", change(func(v *umbel.Variant) {
+		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+			fs, err := bloom.Variant.Explain(g, ps)
+			for i, f := range fs {
+				fs[i].Numbers = f.General[:1]
+			}
+			return fs, err
+		}
+	}), "in the place of letters"},
+	{"Explains", "what can't be planned is explained", change(func(v *umbel.Variant) {
+		v.Explain = func(umbel.Goal, umbel.Params) ([]umbel.Formula, error) {
+			return bloom.Variant.Explain(umbel.Goal{Keys: 1, FPRate: 0.1}, nil)
+		}
+	}), "Explain gives the error"},
 	{"OpenBehavesTheSame", "the last cells are lost", open1(func(s *umbel.State) {
 		words := s.Planes[0].Words
 		clear(words[len(words)*9/10:])
@@ -218,6 +239,25 @@ var broken = []struct {
 	{"Locate", "the last position is left out", wrap[locatingLess], "Locate"},
 	{"Locate", "what was in the slice is lost", wrap[locatingAnew], "appended"},
 	{"Clear", "a word is left", wrap[clearingLess], "after Clear"},
+	{"Removes", "one removal undoes all additions", remembers(func(f *remembering) removingAll { return removingAll{f} }), "added twice and removed once"},
+	{"Removes", "what isn't there is said to be removed", remembers(func(f *remembering) removingAbsent { return removingAbsent{f} }), "and Has was false"},
+	{"Removes", "others lose a bit", remembers(func(f *remembering) removingOthers { return removingOthers{f} }), "after others were removed"},
+	{"Removes", "all is refused", remembers(func(f *remembering) refusing { return refusing{f} }), "Remove refused"},
+	{"Removes", "nothing is removed", remembers(func(f *remembering) leaving { return leaving{f} }), "against never added"},
+	{"Counts", "all are one", remembers(func(f *remembering) countingOnce { return countingOnce{f} }), "is 1, added 2 times"},
+	{"Counts", "what is beyond 15 is 15", remembers(func(f *remembering) countingTo15 { return countingTo15{f} }), "is 15, added 16 times"},
+	{"Counts", "all count twice", remembers(func(f *remembering) countingMore { return countingMore{f} }), "too high"},
+	{"Counts", "what isn't there counts once", remembers(func(f *remembering) countingAbsent { return countingAbsent{f} }), "and Has is false"},
+	{"TryAdds", "what is refused is added", limits(func(f *limiting) takingRefused { return takingRefused{f} }), "after TryAdd has refused"},
+	{"TryAdds", "the error wraps nothing", limits(func(f *limiting) refusingMutely { return refusingMutely{f} }), "wraps none of"},
+	{"TryAdds", "what is there is refused", limits(func(f *limiting) refusingKnown { return refusingKnown{f} }), "and Has was true"},
+	{"TryAdds", "always says yes", limits(func(f *limiting) alwaysChanging { return alwaysChanging{f} }), "and Add false"},
+	{"TryAdds", "nothing is added", limits(func(f *limiting) dropping { return dropping{f} }), "and Add false"},
+	{"Advances", "time goes back", forgets(func(f *forgetting) goingBack { return goingBack{f} }), "no error"},
+	{"Advances", "the filter is cleared before a refusal", forgets(func(f *forgetting) clearingFirst { return clearingFirst{f} }), "after Advance back in time"},
+	{"Advances", "the filter is cleared at the same time", forgets(func(f *forgetting) clearingAlways { return clearingAlways{f} }), "told the same time twice"},
+	{"Advances", "a word is left", forgets(func(f *forgetting) remainingWords { return remainingWords{f} }), "at the end of time"},
+	{"Advances", "steps leave a trace", forgets(func(f *forgetting) hesitating { return hesitating{f} }), "advanced in steps"},
 	{"NoAllocations", "Has keeps its digest", wrap[keeping], "Has allocates"},
 	{"NoAllocations", "AddAll copies", wrap[copying], "AddAll allocates"},
 }

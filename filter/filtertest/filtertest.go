@@ -61,6 +61,7 @@ var laws = []law{
 	{"GoalsRefused", goalsRefused},
 	{"GoalsExtreme", goalsExtreme},
 	{"Params", params},
+	{"Explains", explains},
 	{"OpenBehavesTheSame", openBehavesTheSame},
 	{"ContainerRoundTrip", containerRoundTrip},
 	{"ContainerDamaged", containerDamaged},
@@ -74,5 +75,9 @@ var laws = []law{
 	{"Batches", batches},
 	{"Locate", locate},
 	{"Clear", clears},
+	{"Removes", removes},
+	{"Counts", counts},
+	{"TryAdds", tryAdds},
+	{"Advances", advances},
 	{"NoAllocations", noAllocations},
 }

@@ -49,6 +49,12 @@ func zeroHolds(t tb, f umbel.Filter) {
 	if s := f.Stats(); s != (umbel.Stats{}) {
 		t.Errorf("the stats of the zero filter are %+v, want zeros", s)
 	}
+	if r, ok := f.(umbel.Remover); ok && r.Remove(extreme[1]) {
+		t.Errorf("the zero filter removes a key")
+	}
+	if c, ok := f.(umbel.Counter); ok && c.Count(extreme[1]) != 0 {
+		t.Errorf("the zero filter counts a key")
+	}
 	if l, ok := f.(umbel.Locator); ok {
 		if at := l.Locate([]uint64{1}, extreme[1]); len(at) != 1 || at[0] != 1 {
 			t.Errorf("Locate of the zero filter makes [1] %d, want nothing appended", at)

@@ -7,7 +7,7 @@
 //
 // Its name is a promise: value i of the stream of probe.Start sets, in slice i, the
 // cell of a probe.Mapping over the m/k cells of a slice, in groups of 2^group
-// (spec/kinds.md).
+// (spec/kinds/partitioned.md).
 package partitioned
 
 import (

@@ -171,7 +171,7 @@ func TestMergeSaysTheDifference(t *testing.T) {
 	}{
 		{partitioned.Shape{M: 64 * 30, K: 5}, []string{"6", "5"}},
 		{partitioned.Shape{M: 64 * 30, K: 6, Group: 6}, []string{"1", "64"}},
-		{partitioned.Shape{M: 64 * 30 * 3 / 2, K: 6}, []string{"1920", "2880"}},
+		{partitioned.Shape{M: 6 * 331, K: 6}, []string{"1920", "1986"}},
 	} {
 		err := f.Merge(mustNew(t, c.shape).State())
 		if !errors.Is(err, umbel.ErrMismatch) {

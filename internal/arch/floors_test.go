@@ -12,7 +12,7 @@ type floor struct {
 // floors are the packages of the repository from the ground up.
 var floors = []floor{
 	{0, "arrays and arithmetic, knowing nothing of filters", []string{
-		"cells",
+		"cells", "internal/number",
 	}},
 	{1, "the words that all share", []string{
 		".",
@@ -21,18 +21,25 @@ var floors = []floor{
 		"probe", "plan", "wire",
 	}},
 	{2.5, "what kinds share among themselves", []string{
-		"filter/internal/design", "filter/internal/plane",
+		"filter/internal/design", "filter/internal/plane", "filter/internal/row",
 	}},
 	{3, "simple kinds", []string{
-		"filter/blocked", "filter/bloom", "filter/partitioned", "filter/splitblock",
+		"filter/blocked", "filter/bloom", "filter/partitioned", "filter/redisbloom", "filter/splitblock",
+		"filter/weighted", "filter/window",
+	}},
+	{3.5, "kinds that keep another beside them", []string{
+		"filter/counting",
+	}},
+	{4, "kinds made of others", []string{
+		"filter/dynamic", "filter/folding", "filter/incremental", "filter/scalable",
 	}},
 	{5, "the list of kinds, and their suite", []string{
 		"filter", "filter/filtertest",
 	}},
 	{6, "parts of the command", []string{
-		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/keys", "cmd/internal/memory",
-		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/quantity",
-		"cmd/internal/table",
+		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
+		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity", "cmd/internal/resp",
+		"cmd/internal/table", "cmd/internal/trial",
 	}},
 	{6.3, "containers as files", []string{
 		"cmd/internal/container",

@@ -2,8 +2,10 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -37,7 +39,9 @@ type Result struct {
 // size, the keys are counted first, where all files are regular ones. Otherwise
 // their digests are kept as long as they are few, and then go to a filter as large
 // as memory allows, which is folded down at the end. If more keys come than the
-// rate wanted allows, the error wraps umbel.ErrGoal: the rate is never above it.
+// rate wanted allows, the error wraps umbel.ErrGoal: the rate is never above it. A
+// filter that grows takes them and does as its kind does; where it is at its limit
+// the error wraps umbel.ErrLimit.
 func (o Order) Make(files []*os.File) (Result, error) {
 	if err := o.Variant.Check(o.Params); err != nil {
 		return Result{}, err
@@ -54,7 +58,7 @@ func (o Order) Make(files []*os.File) (Result, error) {
 			o.Goal.Keys = max(n, 1)
 		}
 	}
-	if o.Goal.FPRate == 0 && !o.determined() {
+	if o.Goal.FPRate == 0 && (o.Goal.Keys == 0 || o.Goal.Bytes == 0) && !o.determined() {
 		o.Goal.FPRate = DefaultRate
 	}
 	if o.Goal.Keys == 0 && !o.determined() {
@@ -108,7 +112,7 @@ func (o Order) new() (umbel.Filter, umbel.Forecast, error) {
 	if err != nil {
 		return nil, forecast, err
 	}
-	what := fmt.Sprintf("a %s filter for %v keys at a rate of %.3g", o.Variant.Kind, quantity.Count(forecast.Keys), forecast.FPRate)
+	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %.3g", o.Variant.Kind, quantity.Count(forecast.Keys), forecast.FPRate)
 	if err := container.Fits(what, forecast.Bytes); err != nil {
 		return nil, forecast, err
 	}
@@ -122,29 +126,94 @@ func (o Order) fill(files []*os.File) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	read, err := Add(f, o.Keys, files)
-	if err != nil {
-		return Result{}, err
+	add, grows := always(adder(f, o.Keys.Workers)), false
+	if g, ok := grower(f); ok {
+		add, grows = admit(g, forecast.Keys), true
 	}
-	// Half of the time the estimate is above the truth. So the order is broken only
-	// if more keys were read than planned and, with their repetitions left out, are
-	// still more by the lower bound.
+	read, err := o.Keys.Run(readers(files), add)
+	if err == nil && !grows && !forgets(f) {
+		err = o.check(f, forecast.Keys, read)
+	}
+	return Result{Filter: f, Read: read}, err
+}
+
+// growing is a filter that grows with its keys, or refuses them.
+type growing interface {
+	umbel.Filter
+	umbel.Grower
+}
+
+// grower returns f as one whose room for keys is its own affair. One that is told the
+// time isn't: all keys of one run are as old, and its room is for those of a while.
+func grower(f umbel.Filter) (growing, bool) {
+	g, ok := f.(growing)
+	_, told := f.(umbel.Advancer)
+	return g, ok && !told
+}
+
+// forgets reports whether an empty filter makes room by itself for what is new, without
+// being told the time.
+func forgets(f umbel.Filter) bool {
+	a, ok := f.(umbel.Advancer)
+	return ok && errors.Is(a.Advance(0), errors.ErrUnsupported)
+}
+
+// admit returns a function that many goroutines may call at once. It adds the planned
+// number of keys in any case, and those beyond as long as g takes them.
+func admit(g growing, planned uint64) func([]umbel.Digest) error {
+	var mu sync.Mutex
+	return func(ds []umbel.Digest) error {
+		mu.Lock()
+		defer mu.Unlock()
+		sure := min(planned, uint64(len(ds)))
+		umbel.AddAll(g, nil, ds[:sure])
+		planned -= sure
+		for _, d := range ds[sure:] {
+			if _, err := g.TryAdd(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// check returns an error that wraps umbel.ErrGoal if more distinct keys were read
+// than planned and the rate wanted isn't kept. Half of the time the estimate of their
+// number is above the truth. So the order is broken only if more keys were read than
+// planned and, with their repetitions left out, are still more by the lower bound.
+func (o Order) check(f umbel.Filter, planned, read uint64) error {
 	stats := f.Stats()
-	if o.Goal.FPRate != 0 && read > forecast.Keys && stats.Low > float64(forecast.Keys) {
-		return Result{}, fmt.Errorf("%v keys were read, about %.0f of them distinct, and the filter is for %v at a rate of %.3g: it would answer at %.3g; give --keys %.0f: %w",
-			quantity.Count(read), stats.Keys, quantity.Count(forecast.Keys), o.Goal.FPRate, stats.FPRate, stats.High, umbel.ErrGoal)
+	if o.Goal.FPRate == 0 || read <= planned || stats.Low <= float64(planned) || stats.FPRate <= o.Goal.FPRate {
+		return nil
 	}
-	return Result{Filter: f, Read: read}, nil
+	distinct, enough := "", math.Ceil(stats.High)
+	if math.IsInf(enough, 1) { // the filter is full and can't tell
+		enough = float64(read)
+	} else {
+		distinct = fmt.Sprintf(", about %v of them distinct", quantity.Count(math.Round(stats.Keys)))
+	}
+	return fmt.Errorf("%v keys were read%s, and the filter is for %v at a rate of %.3g: it would answer at %.3g; give --keys %.0f: %w",
+		quantity.Count(read), distinct, quantity.Count(planned), o.Goal.FPRate, stats.FPRate, enough, umbel.ErrGoal)
 }
 
 // Add adds all keys of the files to f, with all workers of the job, and returns
-// their number.
+// their number. Where the keys themselves tell their class they are added with it. If
+// f is an umbel.Grower that a key would take beyond its limit, the
+// error wraps umbel.ErrLimit, and some of the keys are in it.
 func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
-	add := adder(f, job.Workers)
-	return job.Run(readers(files), func(ds []umbel.Digest) error {
+	if g, ok := f.(growing); ok {
+		return job.Run(readers(files), admit(g, 0))
+	}
+	job.Take = taker(f)
+	return job.Run(readers(files), always(adder(f, job.Workers)))
+}
+
+// always makes a function that can't fail one that doesn't.
+func always(add func([]umbel.Digest)) func([]umbel.Digest) error {
+	return func(ds []umbel.Digest) error {
 		add(ds)
 		return nil
-	})
+	}
 }
 
 func readers(files []*os.File) []io.Reader {
@@ -153,6 +222,26 @@ func readers(files []*os.File) []io.Reader {
 		rs[i] = f
 	}
 	return rs
+}
+
+// taker returns a function that takes keys whose class they tell themselves, nil if f
+// knows none.
+func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
+	c, ok := f.(umbel.Classer)
+	if !ok {
+		return nil
+	}
+	if _, tells := c.Class(nil); !tells {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(key []byte, d umbel.Digest) bool {
+		class, _ := c.Class(key)
+		mu.Lock()
+		defer mu.Unlock()
+		c.AddClass(d, class)
+		return true
+	}
 }
 
 // adder returns a function that so many goroutines may call at once.

@@ -32,11 +32,13 @@ func (o Order) stream(files []*os.File) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		s.pour(f)
-		return Result{Filter: f, Read: read}, nil
+		return Result{Filter: f, Read: read}, s.pour(always(adder(f, 1)))
 	}
 	if err := b.check(); err != nil {
 		return Result{}, err
+	}
+	if b.grows {
+		return Result{Filter: b.filter, Read: read}, nil
 	}
 	ladder, err := folding.NewLadder(o.Variants, b.filter)
 	if err != nil {
@@ -72,39 +74,53 @@ func (s *sieve) add(ds []umbel.Digest) error {
 		s.count += len(ds)
 		return nil
 	}
-	b, err := s.order.newBase()
+	b, err := s.order.newBase(uint64(s.count + len(ds)))
 	if err != nil {
 		return err
 	}
-	s.pour(b.filter)
+	if err := s.pour(b.insert); err != nil {
+		return err
+	}
 	b.read.Add(uint64(s.count))
 	s.base.Store(b)
 	return b.add(ds)
 }
 
-// pour adds the digests held to f and lets them go.
-func (s *sieve) pour(f umbel.Filter) {
+// pour inserts the digests held and lets them go.
+func (s *sieve) pour(insert func([]umbel.Digest) error) error {
 	for _, ds := range s.held {
-		umbel.AddAll(f, nil, ds)
+		if err := insert(ds); err != nil {
+			return err
+		}
 	}
 	s.held = nil
+	return nil
 }
 
-// base is a filter that is larger than needed.
+// base is a filter that is larger than needed, or that grows.
 type base struct {
 	order    Order
 	filter   umbel.Filter
 	capacity uint64 // keys at the rate wanted
-	insert   func([]umbel.Digest)
+	insert   func([]umbel.Digest) error
+	grows    bool
 
 	mu   sync.RWMutex // held for writing while the filter is measured
 	read atomic.Uint64
 	next atomic.Uint64 // keys read at which it is measured again
 }
 
-// newBase makes a filter that takes half of the memory and folds well, whatever
-// size the kind's groups have: a unit is whole groups of any kind.
-func (o Order) newBase() (*base, error) {
+// newBase makes a filter for a number of keys that grows, if the kind doesn't fold;
+// otherwise one that takes half of the memory and folds well, whatever size the kind's
+// groups have: a unit is whole groups of any kind.
+func (o Order) newBase(keys uint64) (*base, error) {
+	grown := o
+	grown.Goal.Keys = keys
+	if f, _, err := grown.new(); err == nil {
+		if _, folds := f.(umbel.Folder); !folds {
+			return grown.growingBase(f, keys)
+		}
+	}
 	o.Goal.Bytes = o.Memory / 2
 	forecast, err := o.Variant.Plan(o.Goal, o.Params)
 	if err != nil {
@@ -117,18 +133,28 @@ func (o Order) newBase() (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := f.(umbel.Folder); !ok {
-		return nil, fmt.Errorf("a %s filter doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Variant.Kind, umbel.ErrGoal)
-	}
-	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: adder(f, o.Keys.Workers)}
+	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: always(adder(f, o.Keys.Workers))}
 	b.next.Store(b.capacity)
 	return b, nil
 }
 
+// growingBase makes a base of a filter that doesn't fold. The error wraps umbel.ErrGoal
+// if it doesn't grow either.
+func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
+	g, ok := grower(f)
+	if !ok {
+		return nil, fmt.Errorf("a filter of kind %s doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Variant.Kind, umbel.ErrGoal)
+	}
+	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
+}
+
 func (b *base) add(ds []umbel.Digest) error {
 	b.mu.RLock()
-	b.insert(ds)
+	err := b.insert(ds)
 	b.mu.RUnlock()
+	if err != nil || b.grows {
+		return err
+	}
 	read := b.read.Add(uint64(len(ds)))
 	if next := b.next.Load(); read < next || !b.next.CompareAndSwap(next, read+b.capacity/8+1) {
 		return nil
@@ -138,7 +164,7 @@ func (b *base) add(ds []umbel.Digest) error {
 }
 
 // check returns an error that wraps umbel.ErrGoal if the base is too small for its
-// keys.
+// keys, or its rate has grown with it.
 func (b *base) check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

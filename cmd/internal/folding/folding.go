@@ -1,3 +1,5 @@
+// Package folding finds by how much a filter can be folded to meet a rate or a
+// size.
 package folding
 
 import (
@@ -7,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/plan"
 )
 
 // Ladder is a filter and the factors that it folds by.
@@ -22,7 +25,7 @@ type Ladder struct {
 // doesn't fold.
 func NewLadder(vs umbel.Variants, f umbel.Filter) (*Ladder, error) {
 	if _, ok := f.(umbel.Folder); !ok {
-		return nil, fmt.Errorf("a %s filter doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("a filter of kind %s doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
 	}
 	state := f.State()
 	v, err := vs.Find(state.Kind)
@@ -38,16 +41,16 @@ func NewLadder(vs umbel.Variants, f umbel.Filter) (*Ladder, error) {
 	// A filter folds by the divisors of the number of its groups, and that is a
 	// divisor of the number of its cells: the largest that it takes. What it doesn't
 	// take is refused at once.
-	divisors := Divisors(l.stats.Cells)
+	divisors := plan.Ladder(l.stats.Cells, 1)
 	for _, r := range slices.Backward(divisors) {
 		if _, err := l.Fold(r); err == nil {
-			l.Factors = Divisors(r)
+			l.Factors = plan.Ladder(r, 1)
 			return l, nil
 		} else if !errors.Is(err, umbel.ErrMismatch) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("a %s filter of %d cells folds by nothing: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
+	return nil, fmt.Errorf("a filter of kind %s, of %d cells, folds by nothing: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
 }
 
 // Fold returns the filter folded by r. The filter itself stays as it was: a kind

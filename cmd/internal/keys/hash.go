@@ -19,6 +19,9 @@ type Job struct {
 	Hasher  umbel.Hasher
 	Workers int               // goroutines that hash, at least 1
 	Tick    func(bytes int64) // called after each chunk read, if not nil; by any worker
+	// Take, if not nil, is offered each key with its digest, by any worker. One that it
+	// takes, by returning true, isn't given to add. It doesn't keep the slice.
+	Take func(key []byte, d umbel.Digest) bool
 }
 
 // Run reads all keys of the sources, one source after the other, and gives their
@@ -63,8 +66,12 @@ func (j Job) work(in *feed, add func([]umbel.Digest) error) (n uint64, err error
 			if err != nil {
 				return n, err
 			}
-			ds = append(ds, d)
-			if len(ds) == batch || len(rest) == 0 {
+			if j.Take != nil && j.Take(key, d) {
+				n++
+			} else {
+				ds = append(ds, d)
+			}
+			if len(ds) == batch || len(rest) == 0 && len(ds) > 0 {
 				if err := add(ds); err != nil {
 					return n, err
 				}

@@ -7,24 +7,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // bits is the sizing of a standard filter.
-var bits = design.Sizing{
-	MaxK:  64,
-	Width: 1,
-	Step:  func(int) uint64 { return 1 },
-	Unit: func(m uint64, _ int) uint64 {
-		if m < 64 {
-			return 1
-		}
-		return 64
-	},
-	FPRate:   plan.FPRate,
-	Size:     plan.Size,
-	SizeForK: plan.SizeForK,
-}
+var bits = design.Anywhere(64, 1)
 
 func TestSolve(t *testing.T) {
 	for name, c := range map[string]struct {

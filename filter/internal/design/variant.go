@@ -18,8 +18,10 @@ type Kind[S Shape, F umbel.Filter] struct {
 	// Plan returns the shape for a goal and parameters that have been checked, and
 	// the number of keys that it is for.
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
-	New  func(S) (F, error)
-	Open func(umbel.State) (F, error)
+	// Explain returns the formulas behind a shape that is for so many keys.
+	Explain func(s S, keys uint64) []umbel.Formula
+	New     func(S) (F, error)
+	Open    func(umbel.State) (F, error)
 }
 
 // Variant returns the kind for code that handles any.
@@ -32,6 +34,13 @@ func (k Kind[S, F]) Variant() umbel.Variant {
 				return umbel.Forecast{}, err
 			}
 			return s.Forecast(n), nil
+		},
+		Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+			s, n, err := k.plan(g, ps)
+			if err != nil || k.Explain == nil {
+				return nil, err
+			}
+			return k.Explain(s, n), nil
 		},
 		New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			s, _, err := k.plan(g, ps)

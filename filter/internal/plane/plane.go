@@ -1,5 +1,5 @@
-// Package plane is what kinds whose state is one plane of bits share: opening a
-// state, stats, folds and unions.
+// Package plane is what kinds whose state is one plane share: opening a state,
+// stats, folds and unions. The plane is of bits, or of counters.
 package plane
 
 import (
@@ -11,10 +11,19 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Open returns the plane of a state of the kind and sets dst to its parameters,
-// which must be those of names, in order. The error wraps umbel.ErrKind or
-// umbel.ErrCorrupt.
+// Open returns the plane of bits of a state of the kind and sets dst to its
+// parameters, which must be those of names, in order. The error wraps umbel.ErrKind
+// or umbel.ErrCorrupt.
 func Open(kind string, s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
+	a, err := OpenCells(kind, s, names, dst...)
+	if err == nil && a.Width > 1 {
+		return cells.Array{}, fmt.Errorf("%s: cells of %d bits, want 1: %w", kind, a.Width, umbel.ErrCorrupt)
+	}
+	return a, err
+}
+
+// OpenCells is Open for cells of any width, which isn't 0 in what it returns.
+func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
 	if s.Kind != kind {
 		return cells.Array{}, fmt.Errorf("%s: a state of kind %.40q: %w", kind, s.Kind, umbel.ErrKind)
 	}
@@ -28,10 +37,7 @@ func Open(kind string, s umbel.State, names []string, dst ...*uint64) (cells.Arr
 		return cells.Array{}, fmt.Errorf("%s: %d planes and %d parts, want one plane: %w", kind, len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
 	}
 	a := s.Planes[0]
-	if a.Width > 1 {
-		return cells.Array{}, fmt.Errorf("%s: cells of %d bits, want 1: %w", kind, a.Width, umbel.ErrCorrupt)
-	}
-	a.Width = 1
+	a.Width = max(a.Width, 1)
 	return a, nil
 }
 
@@ -59,7 +65,7 @@ func Unmarshal[F any](f *F, b []byte, open func(umbel.State) (*F, error)) error 
 	return nil
 }
 
-// Stats returns the stats of a plane of which each key sets k bits, whatever the
+// Stats returns the stats of a plane of which each key sets k cells, whatever the
 // slices.
 func Stats(a cells.Array, k int) umbel.Stats {
 	if a.Len == 0 {
@@ -120,29 +126,55 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 	return open(s)
 }
 
-// Merge returns the union of g and h, which are alike but for their sizes, one
-// being a multiple of the other: the larger is folded. Where g is no larger, the
-// result is in its memory. Errors wrap umbel.ErrMismatch.
-func (g Grouped) Merge(h Grouped) (cells.Array, error) {
+// leastShare is how much smaller than the smaller of two filters their union may be.
+const leastShare = 4
+
+// Merge returns the union of g and h, the sum of their cells: see Join.
+func (g Grouped) Merge(h Grouped) (cells.Array, error) { return g.Join(h, cells.Array.Sum) }
+
+// Join returns g with h joined to it, which are alike but for their sizes. Both are
+// folded to the largest number of groups that divides those of each: that of the
+// smaller if it divides the other. Where nothing is folded, or only h, the result is in
+// g's memory; if join fails it must leave that as it was. Errors wrap
+// umbel.ErrMismatch, and so does the one about sizes with so little in common that the
+// result would have less than a quarter of the smaller one's groups, or a single group:
+// nobody who joins two filters asks for its rate.
+func (g Grouped) Join(h Grouped, join func(a, b cells.Array) error) (cells.Array, error) {
 	for _, x := range []Grouped{g, h} {
 		if err := x.made(); err != nil {
 			return cells.Array{}, err
 		}
 	}
-	a, b, err := g.Bits, h.Bits, error(nil)
-	switch {
-	case g.Groups > h.Groups && g.Groups%h.Groups == 0:
-		a, err = g.Fold(g.Groups / h.Groups)
-	case h.Groups > g.Groups && h.Groups%g.Groups == 0:
-		b, err = h.Fold(h.Groups / g.Groups)
-	case g.Groups != h.Groups:
-		err = fmt.Errorf("%s: %d cells and %d: neither size divides the other; fold both to a common divisor first: %w",
-			g.Kind, a.Len, b.Len, umbel.ErrMismatch)
+	common, smaller := commonDivisor(g.Groups, h.Groups), min(g.Groups, h.Groups)
+	if common*leastShare < smaller || common == 1 && smaller > 1 {
+		return cells.Array{}, fmt.Errorf("%s: %d cells and %d both fold to no more than %d: if so few will do, fold by %d and %d first: %w",
+			g.Kind, g.Bits.Len, h.Bits.Len, g.Bits.Len/(g.Groups/common), g.Groups/common, h.Groups/common, umbel.ErrMismatch)
 	}
+	a, err := g.foldTo(common)
 	if err != nil {
 		return cells.Array{}, err
 	}
-	return a, g.mismatch(a.Sum(b))
+	b, err := h.foldTo(common)
+	if err != nil {
+		return cells.Array{}, err
+	}
+	return a, g.mismatch(join(a, b))
+}
+
+// foldTo returns the plane folded to so many groups, which divide its own: itself, in
+// its memory, if it has as many.
+func (g Grouped) foldTo(groups uint64) (cells.Array, error) {
+	if g.Groups == groups {
+		return g.Bits, nil
+	}
+	return g.Fold(g.Groups / groups)
+}
+
+func commonDivisor(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 func (g Grouped) made() error {

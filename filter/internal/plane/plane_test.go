@@ -62,6 +62,9 @@ func TestMerge(t *testing.T) {
 		"same size":    {of(12, 0), of(12, 11), of(12, 0, 11)},
 		"larger other": {of(4, 0), of(12, 3, 11), of(4, 0, 1, 3)},
 		"smaller":      {of(12, 3, 11), of(4, 0), of(4, 0, 1, 3)},
+		"common":       {of(8, 0, 7), of(12, 1), of(4, 0, 1, 3)},
+		"the same way": {of(12, 1), of(8, 0, 7), of(4, 0, 1, 3)},
+		"a quarter":    {of(40, 39), of(32, 0), of(8, 0, 7)},
 	} {
 		got, err := c.a.Merge(c.b)
 		if err != nil || !got.Equal(c.want.Bits) {
@@ -69,8 +72,10 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ a, b plane.Grouped }{
-		"neither divides": {of(8, 1), of(12, 1)},
-		"zero":            {plane.Grouped{Kind: "test", Group: 1}, of(12, 1)},
+		"too little in common": {of(60, 1), of(50, 1)},
+		"nothing in common":    {of(26, 1), of(22, 1)},
+		"one group in common":  {of(6, 1), of(8, 1)},
+		"zero":                 {plane.Grouped{Kind: "test", Group: 1}, of(12, 1)},
 	} {
 		before := c.a.Bits.Clone()
 		if _, err := c.a.Merge(c.b); !errors.Is(err, umbel.ErrMismatch) || !c.a.Bits.Equal(before) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -22,24 +23,33 @@ var hashers = []umbel.Hasher{
 	{Alg: umbel.Caller},
 }
 
-// size is a size of filters as parameters, of which each kind takes those it has.
+// size is a size of filters as parameters, of which each kind takes those it has;
+// kinds that take no m are planned for so many keys.
 type size struct {
 	name   string
 	params umbel.Params
+	keys   uint64
 }
 
-func sized(name string, m, k, words, bits uint64) size {
+func sized(name string, m, k, words, bits, keys uint64) size {
 	return size{name, umbel.Params{
 		{Name: "m", Value: umbel.Uint(m)}, {Name: "k", Value: umbel.Uint(k)},
 		{Name: "words", Value: umbel.Uint(words)}, {Name: "bits", Value: umbel.Uint(bits)},
-	}}
+	}, keys}
 }
 
-// The second is beyond the size from which cells stay together in words.
+// The first gives filters that grow several parts. The second is beyond the size
+// from which cells stay together in words.
 var (
-	small = sized("small", 1000, 5, 3, 2)
-	large = sized("large", 61_440, 3, 4, 1)
+	small = sized("small", 1000, 5, 3, 2, 6)
+	large = sized("large", 61_440, 3, 4, 1, 1500)
 )
+
+// smallRate is that of filters which are planned.
+const smallRate = 0.05
+
+// added is the number of keys that are added to a filter of a size.
+const added = 20
 
 // make returns an empty filter of that size, whatever plans may say.
 func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
@@ -49,7 +59,11 @@ func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
 			ps = append(ps, umbel.Param{Name: d.Name, Value: n})
 		}
 	}
-	f, err := v.New(umbel.Goal{Hasher: h}, ps)
+	g := umbel.Goal{Hasher: h}
+	if _, ok := ps.Get("m"); !ok {
+		g.Keys, g.FPRate, ps = z.keys, smallRate, nil
+	}
+	f, err := v.New(g, ps)
 	if err != nil {
 		return nil, fmt.Errorf("%s with %v: %w", v.Kind, ps, err)
 	}
@@ -61,19 +75,29 @@ func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
 func kinds() ([]file, error) {
 	var files []file
 	for _, v := range filter.All {
+		var all []filled
 		for _, h := range hashers {
-			f, err := filled(v, small, h)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, f)
+			all = append(all, filled{small.name + "-" + hasherName(h), "", small.make, h, added, false})
 		}
-		f, err := filled(v, large, umbel.Hasher{})
+		all = append(all, filled{large.name + "-" + hasherName(umbel.Hasher{}), "", large.make, umbel.Hasher{}, added, false})
+		for _, f := range forms {
+			if f.kind == v.Kind {
+				all = append(all, filled{f.name, ", " + f.comment, f.make, umbel.Hasher{Alg: umbel.MD5}, f.keys, f.forgets})
+			}
+		}
+		empty, err := small.make(v, umbel.Hasher{})
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, f)
-		bad, err := badStates(v)
+		states := []umbel.State{empty.State()}
+		for _, x := range all {
+			f, s, err := x.file(v)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", x.name, err)
+			}
+			files, states = append(files, f), append(states, s)
+		}
+		bad, err := badStates(v, states)
 		if err != nil {
 			return nil, err
 		}
@@ -82,37 +106,107 @@ func kinds() ([]file, error) {
 	return files, nil
 }
 
-// filled returns the vector of a filter with keys in it.
-func filled(v umbel.Variant, z size, h umbel.Hasher) (file, error) {
-	f, err := z.make(v, h)
-	if err != nil {
-		return file{}, err
-	}
-	name := v.Kind + "-" + z.name + "-" + h.Alg.String()
+func hasherName(h umbel.Hasher) string {
 	if h.Alg == umbel.XXH3 && h.Seed != (umbel.Seed{}) {
-		name += "-seed"
+		return h.Alg.String() + "-seed"
 	}
+	return h.Alg.String()
+}
+
+// filled is a filter with keys in it.
+type filled struct {
+	name, comment string
+	make          func(umbel.Variant, umbel.Hasher) (umbel.Filter, error)
+	hasher        umbel.Hasher
+	keys          int
+	forgets       bool
+}
+
+// file returns the vector of the filter, and its state.
+func (x filled) file(v umbel.Variant) (file, umbel.State, error) {
+	f, err := x.make(v, x.hasher)
+	if err != nil {
+		return file{}, umbel.State{}, err
+	}
+	for i := range x.keys {
+		if err := x.add(f, i); err != nil {
+			return file{}, umbel.State{}, err
+		}
+	}
+	s := f.State()
 	header := []field{
-		{"comment", fmt.Sprintf("a %s filter, hash %v", v.Kind, h)},
+		{"comment", fmt.Sprintf("a %s filter%s, hash %v", v.Kind, x.comment, x.hasher)},
 		{"expect", "ok"},
 		{"kind", v.Kind},
 		{"form", "written"},
+		{"id", wire.Identify(s).String()},
 	}
-	var keys, absent []field
-	for i := range 40 {
-		key := keyFor(h, i)
-		d := h.Bytes(key)
-		switch {
-		case i < 20:
-			f.Add(d)
-			keys = append(keys, field{"key", hex.EncodeToString(key)})
-		case !f.Has(d):
-			absent = append(absent, field{"absent", hex.EncodeToString(key)})
+	var keys, counts, absent []field
+	for i := range x.keys + 20 {
+		key := keyFor(x.hasher, i)
+		text := hex.EncodeToString(key)
+		switch there := has(f, key); {
+		case i < x.keys && !there && !x.forgets:
+			return file{}, umbel.State{}, fmt.Errorf("key %d was added and isn't there", i)
+		case i < x.keys && there:
+			keys = append(keys, field{"key", text})
+			if c, ok := f.(umbel.Counter); ok {
+				counts = append(counts, field{"count", text + " " + count(c, x.hasher.Bytes(key))})
+			}
+		case !there:
+			absent = append(absent, field{"absent", text})
 		}
 	}
-	b, err := wire.Append(nil, f.State())
-	header = append(header, field{"id", wire.Identify(f.State()).String()})
-	return file{"kinds/" + name + ".txt", slices.Concat(header, keys, absent), hexLines(b)}, err
+	b, err := wire.Append(nil, s)
+	return file{"kinds/" + v.Kind + "-" + x.name + ".txt", slices.Concat(header, keys, counts, absent), hexLines(b)}, s, err
+}
+
+// add adds key i: where that counts every third one twice, and the first one more often
+// than a counter of 4 bits can tell. Where a filter forgets by time that goes on first.
+func (x filled) add(f umbel.Filter, i int) error {
+	if a, ok := f.(umbel.Advancer); ok && x.forgets && f.State().Params.Uint("ticks") != 0 {
+		if err := a.Advance(uint64(i)); err != nil {
+			return err
+		}
+	}
+	key := keyFor(x.hasher, i)
+	d := x.hasher.Bytes(key)
+	if c, ok := f.(umbel.Classer); ok {
+		if class, ok := c.Class(key); ok {
+			c.AddClass(d, class)
+			return nil
+		}
+	}
+	times := 1
+	if _, ok := f.(umbel.Counter); ok && i == 0 {
+		times = 40
+	} else if ok && i%3 == 0 {
+		times = 2
+	}
+	for range times {
+		f.Add(d)
+	}
+	return nil
+}
+
+// count returns how often d was added, in decimal, or that the filter can't tell.
+func count(c umbel.Counter, d umbel.Digest) string {
+	n := c.Count(d)
+	if n == math.MaxUint64 {
+		return "unknown"
+	}
+	return fmt.Sprint(n)
+}
+
+// has asks for a key of the class that the key itself tells, where it does.
+func has(f umbel.Filter, key []byte) bool {
+	d := f.State().Hasher.Bytes(key)
+	if c, ok := f.(umbel.Classer); ok {
+		if class, ok := c.Class(key); ok {
+			return c.HasClass(d, class)
+		}
+	}
+	return f.Has(d)
 }
 
 // keyFor returns the i-th key: short text, or what an outside hash gave.

@@ -59,12 +59,18 @@ func TestHashingTable(t *testing.T) {
 	}
 }
 
-// Every kind has its section in kinds.md.
-func TestKindsPage(t *testing.T) {
-	text := page(t, "kinds.md")
+// Every kind has its line in kinds.md, its page there, and one for users with what was
+// measured.
+func TestKindsPages(t *testing.T) {
+	list := page(t, "kinds.md")
 	for _, v := range filter.All {
-		if !strings.Contains(text, "\n## "+v.Kind+"\n") {
-			t.Errorf("no section %s", v.Kind)
+		if !strings.Contains(list, "(kinds/"+v.Kind+".md)") {
+			t.Errorf("kinds.md has no link to %s", v.Kind)
+		}
+		for _, name := range []string{"kinds/" + v.Kind + ".md", "../docs/kinds/" + v.Kind + ".md"} {
+			if !strings.HasPrefix(page(t, name), "# "+v.Kind+"\n") {
+				t.Errorf("%s doesn't begin with # %s", name, v.Kind)
+			}
 		}
 	}
 }

@@ -16,14 +16,15 @@ func positions() ([]file, error) {
 	for _, v := range filter.All {
 		// Without and with groups of a word: a size, and one that it is a fold of.
 		for _, z := range []size{
-			sized("", 64, 4, 8, 1), sized("", 960, 4, 8, 1), sized("", 5<<16, 5, 5, 2), sized("", 15<<16, 5, 5, 2),
+			sized("", 64, 4, 8, 1, 5), sized("", 960, 4, 8, 1, 75), sized("", 5<<16, 5, 5, 2, 30_000), sized("", 15<<16, 5, 5, 2, 90_000),
 		} {
 			f, err := z.make(v, umbel.Hasher{Alg: umbel.Caller})
 			if err != nil {
 				return nil, err
 			}
-			if l, ok := f.(umbel.Locator); ok {
-				files = append(files, located(l, f.State()))
+			s := f.State()
+			if l, ok := f.(umbel.Locator); ok && len(s.Planes) > 0 {
+				files = append(files, located(l, s))
 			}
 		}
 	}

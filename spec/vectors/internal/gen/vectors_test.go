@@ -107,6 +107,7 @@ func TestContainers(t *testing.T) {
 				var opened umbel.Filter
 				if opened, err = filter.All.Open(s); err == nil {
 					checkKeys(t, f, opened)
+					checkCounts(t, f, opened)
 				}
 			}
 			if !errors.Is(err, want) {
@@ -145,7 +146,6 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 
 func checkKeys(t *testing.T, f file, opened umbel.Filter) {
 	t.Helper()
-	h := opened.State().Hasher
 	for name, want := range map[string]bool{"key": true, "absent": false} {
 		keys := f.values(name)
 		if len(keys) == 0 {
@@ -156,9 +156,28 @@ func checkKeys(t *testing.T, f file, opened umbel.Filter) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := opened.Has(h.Bytes(key)); got != want {
+			if got := has(opened, key); got != want {
 				t.Errorf("%s %s: Has is %v", name, k, got)
 			}
+		}
+	}
+}
+
+// checkCounts checks how often keys were added.
+func checkCounts(t *testing.T, f file, opened umbel.Filter) {
+	t.Helper()
+	c, ok := opened.(umbel.Counter)
+	if counts := f.values("count"); ok != (len(counts) > 0) {
+		t.Errorf("%d counts, and the filter counts: %v", len(counts), ok)
+	}
+	for _, v := range f.values("count") {
+		text, want, _ := strings.Cut(v, " ")
+		key, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := count(c, opened.State().Hasher.Bytes(key)); got != want {
+			t.Errorf("key %s counts %s, want %s", text, got, want)
 		}
 	}
 }

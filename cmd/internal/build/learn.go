@@ -1,0 +1,211 @@
+package build
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/heavy"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// heavyCounters is how many keys of a log are counted, in about 16 MiB.
+const heavyCounters = 1 << 17
+
+// Learn makes a weighted filter from the keys in the files, in which the keys that
+// the log asks for most often, and that aren't in the files, set more cells. The order
+// has no parameters; its rate is that of the log's questions, and its bytes are those
+// of cells and table together. The files are read twice; of a pipe the digests are
+// kept, as far as they take an eighth of the memory.
+func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
+	if len(o.Params) > 0 {
+		return Result{}, fmt.Errorf("%s doesn't go with a log of questions, which tells the cells per key: %w", o.Params[0].Name, umbel.ErrGoal)
+	}
+	asked, err := o.questions(log)
+	if err != nil {
+		return Result{}, err
+	}
+	there, err := o.look(files, asked.Items())
+	if err != nil {
+		return Result{}, err
+	}
+	if o.Goal.Keys == 0 {
+		o.Goal.Keys = max(there.keys, 1)
+	}
+	if o.Goal.FPRate == 0 && o.Goal.Bytes == 0 {
+		o.Goal.FPRate = DefaultRate
+	}
+	shape, err := o.shape(asked, there.members)
+	if err != nil {
+		return Result{}, err
+	}
+	forecast := shape.Forecast(o.Goal.Keys)
+	if p := o.Goal.FPRate; p != 0 && forecast.FPRate > p*(1+1e-9) {
+		return Result{}, fmt.Errorf("%v keys in %v are answered at a rate of %.3g, want %.3g: leave out one of these: %w",
+			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), forecast.FPRate, p, umbel.ErrGoal)
+	}
+	what := fmt.Sprintf("a weighted filter for %v keys", quantity.Count(o.Goal.Keys))
+	if err := container.Fits(what, forecast.Bytes); err != nil {
+		return Result{}, err
+	}
+	f, err := weighted.New(shape)
+	if err != nil {
+		return Result{}, err
+	}
+	read, err := there.addTo(f, o.Keys, files)
+	if err == nil {
+		err = o.check(f, o.Goal.Keys, read)
+	}
+	return Result{Filter: f, Read: read}, err
+}
+
+// questions counts the keys of a log.
+func (o Order) questions(log *os.File) (*heavy.Summary, error) {
+	var mu sync.Mutex
+	s := heavy.New(heavyCounters)
+	o.Keys.Tick = nil // the bar is of the keys
+	_, err := o.Keys.Run([]io.Reader{log}, func(ds []umbel.Digest) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range ds {
+			s.Add(d)
+		}
+		return nil
+	})
+	if err == nil && s.Total() == 0 {
+		err = fmt.Errorf("the log of questions is empty: %w", umbel.ErrGoal)
+	}
+	return s, err
+}
+
+// looked is what a first look at the keys tells.
+type looked struct {
+	keys    uint64
+	members map[umbel.Digest]bool // of those asked for, whether they are there
+	held    [][]umbel.Digest      // all, of a pipe
+	offsets []int64               // where to begin again, of files
+}
+
+// look reads the keys and finds which of the items are among them.
+func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
+	l := looked{members: make(map[umbel.Digest]bool, len(items))}
+	for _, item := range items {
+		l.members[item.Digest] = false
+	}
+	pipe := false
+	for _, f := range files {
+		_, regular := Remaining(f)
+		offset, err := f.Seek(0, io.SeekCurrent)
+		pipe = pipe || !regular || err != nil
+		l.offsets = append(l.offsets, offset)
+	}
+	if !pipe {
+		o.Keys.Tick = nil // the bar is of the second time
+	}
+	room := o.Memory / 8 / digestBytes
+	var mu sync.Mutex
+	var err error
+	l.keys, err = o.Keys.Run(readers(files), func(ds []umbel.Digest) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range ds {
+			if _, asked := l.members[d]; asked {
+				l.members[d] = true
+			}
+		}
+		if !pipe {
+			return nil
+		}
+		if uint64(len(ds)) > room {
+			return fmt.Errorf("more keys came than %v of memory hold, and a log's classes are planned when all are known: give key files instead of a pipe, or more --memory: %w", quantity.Size(o.Memory), umbel.ErrGoal)
+		}
+		room -= uint64(len(ds))
+		l.held = append(l.held, slices.Clone(ds))
+		return nil
+	})
+	return l, err
+}
+
+// addTo adds the keys that were looked at, from memory or from their files.
+func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint64, error) {
+	if l.held != nil {
+		for _, ds := range l.held {
+			f.AddAll(nil, ds)
+		}
+		return l.keys, nil
+	}
+	if l.keys == 0 {
+		return 0, nil
+	}
+	for i, file := range files {
+		if _, err := file.Seek(l.offsets[i], io.SeekStart); err != nil {
+			return 0, err
+		}
+	}
+	return Add(f, job, files)
+}
+
+// shape plans the filter. Questions for keys that are there are never
+// answered wrongly, so the table is for others. One more of them in it takes 64 bits
+// from the rest, whose rate is exp(-(m/n) ln²2): it is worth that while it has more
+// than 64 ln²2 / n of the questions that are left.
+func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weighted.Shape, error) {
+	const entry = 64
+	n := float64(o.Goal.Keys)
+	items := asked.Items()
+	left := float64(asked.Total())
+	for _, item := range items {
+		if members[item.Digest] {
+			left -= float64(item.Count - item.Error)
+		}
+	}
+	// Class c is of what came 2^(c'-1) to 2^c'-1 times, counted down from the most.
+	type group struct {
+		log  int
+		plan plan.Class
+	}
+	var groups []group
+	var hot []weighted.Hot
+	for _, item := range items {
+		count := item.Count - item.Error
+		if members[item.Digest] {
+			continue
+		}
+		if rest := left - float64(count); count < 2 || float64(count) <= rest*entry*math.Ln2*math.Ln2/n {
+			break
+		}
+		left -= float64(count)
+		log := bits.Len64(count)
+		if len(groups) == 0 || groups[len(groups)-1].log != log {
+			groups = append(groups, group{log: log, plan: plan.Class{Members: 0.5}})
+		}
+		// None of these keys is there, which tells no more of keys to come than half
+		// a one would (Krichevsky and Trofimov 1981): so k stays finite.
+		groups[len(groups)-1].plan.Queries += float64(count)
+		hot = append(hot, weighted.Hot{Digest: item.Digest, Class: len(groups)})
+	}
+	classes := []plan.Class{{Members: n, Queries: max(left, 1)}}
+	for _, g := range groups {
+		classes = append(classes, g.plan)
+	}
+	g := o.Goal
+	if table := uint64(len(hot)) * entry / 8; g.Bytes != 0 {
+		if g.Bytes <= table {
+			return weighted.Shape{}, fmt.Errorf("%d bytes are too few: the keys asked for most take %d: %w", g.Bytes, table, umbel.ErrGoal)
+		}
+		g.Bytes -= table
+		g.FPRate = 0 // what comes out is compared with it
+	}
+	s, err := weighted.Plan(g, classes...)
+	s.Hot = hot
+	return s, err
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+const numberHelp = `Say how well a filter of M groups of cells folds, and which numbers near M are
+better. It folds to each divisor of M: a good size has many, and they lie close.
+
+A group is the cells that a fold keeps together: one in a small filter, 64 in a
+large one, so for 64,000 cells there ask for 1000.`
+
+const numberExample = `  umbel number 131040
+  umbel number 1e6 --within 5%
+  umbel number 720720 --json | jq .divisors`
+
+// listed is the length up to which divisors are listed without being asked for.
+const listed = 24
+
+func numberCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "number M",
+		Short:   "say how well a size folds",
+		Long:    numberHelp,
+		Example: numberExample,
+		Args:    arguments(1, 1),
+	}
+	within := quantity.Rate(0.01)
+	cmd.Flags().Var(&within, "within", "look for better numbers within `RATE` of M")
+	all := cmd.Flags().Bool("all", false, "list all divisors")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		m, err := quantity.ParseCount(args[0])
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		if m == 0 {
+			return usageError(cmd, errors.New("number 0: no filter has so few cells, want 1 or more"))
+		}
+		a := analyze(uint64(m), float64(within))
+		return answer(cmd, a, func(w io.Writer) error { return a.write(w, within, *all) })
+	}
+	return cmd
+}
+
+// analysis is what umbel number says.
+type analysis struct {
+	Number       uint64   `json:"number"`
+	Factors      []factor `json:"factors"`
+	Divisors     []uint64 `json:"divisors"`
+	LargestPrime uint64   `json:"largestPrime"` // 1 for 1
+	Superior     bool     `json:"superiorHighlyComposite"`
+	Highly       bool     `json:"highlyComposite"`
+	Largely      bool     `json:"largelyComposite"`
+	Excess       float    `json:"excess"` // of a fold, in the mean
+	Better       []better `json:"better"` // ascending
+}
+
+type factor struct {
+	Prime    uint64 `json:"prime"`
+	Exponent int    `json:"exponent"`
+}
+
+// better is a number with more divisors.
+type better struct {
+	Number   uint64 `json:"number"`
+	Divisors int    `json:"divisors"`
+	Excess   float  `json:"excess"`
+}
+
+func analyze(m uint64, within float64) analysis {
+	ladder := plan.Ladder(m, 1)
+	a := analysis{
+		Number: m, Factors: []factor{}, Divisors: ladder, LargestPrime: 1,
+		Superior: endsWith(number.SuperiorHighlyComposite(m), m),
+		Highly:   endsWith(number.HighlyComposite(m), m),
+		Largely:  endsWith(number.LargelyComposite(m), m),
+		Excess:   float(plan.Granularity(ladder)),
+		Better:   []better{},
+	}
+	for _, p := range number.Factor(m) {
+		a.Factors = append(a.Factors, factor{p.Prime, p.Exponent})
+		a.LargestPrime = p.Prime
+	}
+	reach := uint64(float64(m) * within)
+	a.look(m-min(reach, m-1), m-1)
+	a.look(m+1, m+min(reach, ^m))
+	return a
+}
+
+func endsWith(list []uint64, m uint64) bool { return len(list) > 0 && list[len(list)-1] == m }
+
+// look adds the best number from low to high if it has more divisors.
+func (a *analysis) look(low, high uint64) {
+	m, ok := number.MostDivisors(low, high)
+	if !ok {
+		return
+	}
+	if ladder := plan.Ladder(m, 1); len(ladder) > len(a.Divisors) {
+		a.Better = append(a.Better, better{m, len(ladder), float(plan.Granularity(ladder))})
+	}
+}
+
+func (a analysis) write(w io.Writer, within quantity.Rate, all bool) error {
+	shown := a.Divisors
+	if !all && len(shown) > listed {
+		shown = shown[:listed]
+	}
+	texts := make([]string, len(shown))
+	for i, d := range shown {
+		texts[i] = quantity.Count(d).String()
+	}
+	if len(shown) < len(a.Divisors) {
+		texts = append(texts, "… (--all)")
+	}
+	divisors := "divisors"
+	if len(a.Divisors) == 1 {
+		divisors = "divisor"
+	}
+	fmt.Fprintf(w, "%v = %s\n%v %s: %s\n\n", quantity.Count(a.Number), product(a.Factors),
+		quantity.Count(len(a.Divisors)), divisors, strings.Join(texts, ", "))
+	fmt.Fprintf(w, "%s.\n", a.composite())
+	if a.Number > 1 {
+		fmt.Fprintf(w, "What it folds to is %s larger than what is wanted, in the mean.\n", percent(a.Excess))
+	}
+	return a.writeBetter(w, within)
+}
+
+// product writes prime powers as a product.
+func product(factors []factor) string {
+	var texts []string
+	for _, f := range factors {
+		text := quantity.Count(f.Prime).String()
+		if f.Exponent > 1 {
+			text += fmt.Sprint("^", f.Exponent)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return "1"
+	}
+	return strings.Join(texts, " · ")
+}
+
+// composite says in words what sort of number it is.
+func (a analysis) composite() string {
+	largest := quantity.Count(a.LargestPrime)
+	switch {
+	case a.Number == 1:
+		return "One cell, which doesn't fold"
+	case a.Superior:
+		return fmt.Sprintf("Superior highly composite, %v-smooth: all smaller numbers have fewer divisors, and all larger ones fewer for their size", largest)
+	case a.Highly:
+		return fmt.Sprintf("Highly composite, %v-smooth: all smaller numbers have fewer divisors", largest)
+	case a.Largely:
+		return fmt.Sprintf("Largely composite, %v-smooth: no smaller number has more divisors", largest)
+	case a.LargestPrime == a.Number:
+		return "A prime: it folds to 1 only"
+	}
+	return fmt.Sprintf("%v-smooth: no prime in it is larger; smaller numbers have more divisors", largest)
+}
+
+// percent writes a share, which may be far above 1.
+func percent(f float) string {
+	if f < 10 {
+		return fmt.Sprintf("%.3g%%", 100*float64(f))
+	}
+	return quantity.Count(math.Round(100*float64(f))).String() + "%"
+}
+
+func (a analysis) writeBetter(w io.Writer, within quantity.Rate) error {
+	share := percent(float(within))
+	if len(a.Better) == 0 {
+		_, err := fmt.Fprintf(w, "\nNo number within %s has more divisors.\n", share)
+		return err
+	}
+	fmt.Fprintf(w, "\nMore divisors within %s:\n", share)
+	t := table.New(" Number", " Difference", " Divisors", " Larger by")
+	for _, b := range a.Better {
+		difference := 100 * float64(int64(b.Number-a.Number)) / float64(a.Number)
+		t.Row(quantity.Count(b.Number).String(), fmt.Sprintf("%+.2g%%", difference), quantity.Count(b.Divisors).String(), percent(b.Excess))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}

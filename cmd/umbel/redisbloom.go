@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+const redisbloomHelp = `Move filters of kind redisbloom to a Redis server and from there. A dump is a stream of
+BF.LOADCHUNK commands as Redis clients write them, which redis-cli --pipe takes.`
+
+const dumpHelp = `Write the filter in FILE as the commands that make it on a Redis server, for the key
+named with --key. The key must not exist there. With --json each chunk is an object
+with its iterator and its data in base64.`
+
+const dumpExample = `  umbel make --kind redisbloom -o users.umb users.txt
+  umbel redisbloom dump users.umb --key users | redis-cli --pipe`
+
+const loadHelp = `Make the filter of a dump in the files, or on standard input: BF.LOADCHUNK commands, as
+umbel redisbloom dump writes them, or what a server answers to BF.SCANDUMP, one answer
+after the other.`
+
+const loadExample = `  umbel redisbloom load users.resp -o users.umb`
+
+func redisbloomCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "redisbloom",
+		Short:   "move filters to Redis and from there",
+		Long:    redisbloomHelp,
+		Example: dumpExample + "\n" + loadExample,
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(dumpCommand(), loadCommand())
+	return cmd
+}
+
+// chunker is a filter that Redis loads.
+type chunker interface {
+	Chunks() (iter.Seq2[int64, []byte], error)
+}
+
+func dumpCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "dump FILE --key NAME",
+		Short:   "write a filter as commands for Redis",
+		Long:    dumpHelp,
+		Example: dumpExample,
+		Args:    arguments(1, 1),
+
+		DisableFlagsInUseLine: true,
+	}
+	key := cmd.Flags().String("key", "", "`NAME` of the filter on the server")
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead of standard output")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *key == "" {
+			return usageError(cmd, errors.New("name the filter on the server: --key NAME"))
+		}
+		f, _, err := container.Open(args[0], filter.All)
+		if err != nil {
+			return err
+		}
+		c, err := able[chunker](args[0], f, "isn't one that Redis loads")
+		if err != nil {
+			return err
+		}
+		chunks, err := c.Chunks()
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		write := func(w io.Writer) error { return dumpChunks(w, *key, chunks, wantsJSON(cmd)) }
+		if *output == "" {
+			return write(cmd.OutOrStdout())
+		}
+		return atomicfile.Write(*output, write)
+	}
+	return cmd
+}
+
+// dumpChunks writes a command for each chunk, or an object.
+func dumpChunks(w io.Writer, key string, chunks iter.Seq2[int64, []byte], asJSON bool) error {
+	for next, data := range chunks {
+		var err error
+		if asJSON {
+			err = jsonLine(w, struct {
+				Key  string `json:"key"`
+				Iter int64  `json:"iter"`
+				Data []byte `json:"data"`
+			}{key, next, data})
+		} else {
+			_, err = w.Write(resp.Append(nil, []byte(loadChunk), []byte(key), strconv.AppendInt(nil, next, 10), data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadChunk is the command by which Redis takes a chunk.
+const loadChunk = "BF.LOADCHUNK"
+
+func loadCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "load [DUMPFILE...] -o FILE",
+		Short:   "make the filter of a dump",
+		Long:    loadHelp,
+		Example: loadExample,
+		Args:    arguments(0, -1),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+		}
+		files, closeFiles, err := openKeys(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer closeFiles()
+		f, err := loadDump(files)
+		if err != nil {
+			return err
+		}
+		if err := container.Write(*output, f.State()); err != nil {
+			return err
+		}
+		return summarize(*output, f).print(cmd, fmt.Sprintf("%v items loaded", quantity.Count(f.Card())))
+	}
+	return cmd
+}
+
+// loadDump puts the filter together. A dump has all bytes of it, so files tell how
+// large it can be; where a pipe is among them, what memory is free does.
+func loadDump(files []*os.File) (*redisbloom.Filter, error) {
+	loader := redisbloom.Loader{MaxBytes: math.MaxInt64}
+	if n := totalBytes(files); n >= 0 {
+		loader.MaxBytes = uint64(max(n, 1))
+	}
+	if free, known := memory.Available(); known {
+		loader.MaxBytes = min(loader.MaxBytes, free)
+	}
+	key := ""
+	for _, file := range files {
+		in := resp.NewReader(file)
+		for {
+			words, err := in.Read()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = takeChunk(&loader, words, &key)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file.Name(), err)
+			}
+		}
+	}
+	f, err := loader.Filter()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", files[len(files)-1].Name(), err)
+	}
+	return f, nil
+}
+
+// takeChunk loads the chunk of a command for key, which is the first one's, or of a
+// server's answer. The answer that ends a dump has none.
+func takeChunk(l *redisbloom.Loader, words [][]byte, key *string) error {
+	switch {
+	case len(words) == 2:
+		words = [][]byte{nil, nil, words[0], words[1]}
+		if string(words[2]) == "0" && len(words[3]) == 0 {
+			return nil
+		}
+	case len(words) != 4 || !strings.EqualFold(string(words[0]), loadChunk):
+		return fmt.Errorf("want %s KEY ITER DATA, or answers to BF.SCANDUMP, of two elements: %w", loadChunk, resp.ErrSyntax)
+	case *key != "" && *key != string(words[1]):
+		return fmt.Errorf("chunks of %.40q and of %.40q: load one after the other", *key, words[1])
+	default:
+		*key = string(words[1])
+	}
+	next, err := strconv.ParseInt(string(words[2]), 10, 64)
+	if err != nil {
+		return fmt.Errorf("iterator %.40q isn't a number: %w", words[2], resp.ErrSyntax)
+	}
+	return l.LoadChunk(next, words[3])
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const removeHelp = `Take the keys in the files, or on standard input, out of the filter in FILE, each once
+for each time it is named. FILE is replaced once all are removed.
+
+Keys that the filter knows it doesn't hold are printed, and the exit code is then 1;
+the others are removed all the same. Remove only what was added: a key that wasn't,
+and that the filter holds by chance, takes other keys with it.
+
+Only filters that count can do this: umbel kinds says which.`
+
+const removeExample = `  umbel remove sessions.umb ended.txt
+  echo umbelliferous | umbel remove words.umb -o fewer.umb`
+
+// removal is what umbel remove says.
+type removal struct {
+	summary
+	Removed uint64    `json:"removed"`
+	Absent  []keyJSON `json:"absent"` // keys that weren't there
+
+	absent []string
+}
+
+func removeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "remove FILE [KEYFILE...]",
+		Short:   "remove keys from a filter that counts",
+		Long:    removeHelp,
+		Example: removeExample,
+		Args:    arguments(1, -1),
+	}
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	format := addFormatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f, _, err := container.Open(args[0], filter.All)
+		if err != nil {
+			return err
+		}
+		r, err := able[umbel.Remover](args[0], f, "can't forget single keys")
+		if err != nil {
+			return err
+		}
+		files, closeFiles, err := openKeys(cmd, args[1:])
+		if err != nil {
+			return err
+		}
+		defer closeFiles()
+		done := removal{Absent: []keyJSON{}}
+		if err := done.remove(r, f.State().Hasher, files, format()); err != nil {
+			return err
+		}
+		target := orInPlace(*output, args[0])
+		if err := container.Write(target, f.State()); err != nil {
+			return err
+		}
+		done.summary = summarize(target, f)
+		return done.print(cmd)
+	}
+	return cmd
+}
+
+// remove removes the keys in the files.
+func (done *removal) remove(r umbel.Remover, h umbel.Hasher, files []*os.File, format keys.Format) error {
+	for _, file := range files {
+		err := keys.Each(file, format, func(key []byte) error {
+			d, err := keys.Digest(h, key)
+			switch {
+			case err != nil:
+				return err
+			case r.Remove(d):
+				done.Removed++
+			default:
+				done.Absent = append(done.Absent, newKeyJSON(key))
+				done.absent = append(done.absent, string(key))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints the summary. It returns errAbsent if some keys weren't there.
+func (done *removal) print(cmd *cobra.Command) error {
+	var err error
+	switch {
+	case isQuiet(cmd):
+	case wantsJSON(cmd):
+		err = jsonLine(cmd.OutOrStdout(), done)
+	default:
+		words := fmt.Sprintf("%v removed", quantity.Count(done.Removed))
+		if n := len(done.absent); n > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "not there: %s\n", strings.Join(done.absent, "\nnot there: "))
+			words += fmt.Sprintf(", %v not there", quantity.Count(n))
+		}
+		err = done.summary.print(cmd, words)
+	}
+	if err == nil && len(done.Absent) > 0 {
+		return errAbsent
+	}
+	return err
+}

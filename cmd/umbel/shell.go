@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/prompt"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const shellHelp = `Work on the filter in FILE command by command: insert keys, look for them, delete
+them, and see which cells they set. "help" lists the commands. If there is no such
+file, flags as those of umbel make say what to begin with.
+
+FILE is written by "save", and by "quit" or at the end of the input; at a terminal
+you are asked first. "discard" leaves FILE as it was. From a file or a pipe commands
+are read without prompts, and the first that fails ends all: nothing more is saved,
+and the exit code is 2.`
+
+const shellExample = `  umbel shell words.umb
+  umbel shell visits.umb --kind counting -n 1000
+  printf 'insert alice bob\ncontains carol\nshow\n' | umbel shell tiny.umb --m 20 --k 3`
+
+func shellCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "shell FILE",
+		Short:   "work on a filter command by command",
+		Long:    shellHelp,
+		Example: shellExample,
+		Args:    arguments(1, 1),
+	}
+	var wanted wish
+	wanted.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if wantsJSON(cmd) {
+			return usageError(cmd, errors.New("a shell speaks no JSON"))
+		}
+		s := &session{file: args[0], out: bufio.NewWriter(cmd.OutOrStdout())}
+		s.lines = prompt.New(cmd.InOrStdin().(*os.File), os.Stdout, s.words())
+		if err := s.begin(cmd, &wanted); err != nil {
+			return err
+		}
+		return s.run(cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// session is one run of umbel shell.
+type session struct {
+	file    string
+	filter  umbel.Filter
+	lines   *prompt.Reader
+	out     *bufio.Writer
+	changed bool // since the file was read or written
+	ended   bool
+}
+
+// begin opens the file, or makes the filter that the flags want.
+func (s *session) begin(cmd *cobra.Command, wanted *wish) error {
+	_, err := os.Stat(s.file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case !missing && wanted.given():
+		return usageError(cmd, fmt.Errorf("%s is there already: leave out the flags of a new filter, or name another file", s.file))
+	case !missing:
+		s.filter, _, err = container.Open(s.file, filter.All)
+		return err
+	case !wanted.given():
+		return usageError(cmd, fmt.Errorf("%s isn't there; to begin a new one, say what it is: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Kind))
+	}
+	v, goal, params, err := wanted.resolve()
+	if err != nil {
+		return err
+	}
+	goal = completed(v, goal, params)
+	forecast, err := v.Plan(goal, params)
+	if err != nil {
+		return err
+	}
+	if err := container.Fits("a filter of kind "+v.Kind, forecast.Bytes); err != nil {
+		return err
+	}
+	s.filter, err = v.New(goal, params)
+	s.changed = true
+	return err
+}
+
+// run does command after command. At a terminal an error is said and that is all.
+func (s *session) run(stderr io.Writer) error {
+	if s.lines.Interactive() {
+		fmt.Fprintf(s.out, "%s: %s; try help\n", s.file, s.what())
+	}
+	for number := 1; !s.ended; number++ {
+		if err := s.out.Flush(); err != nil {
+			return err
+		}
+		line, err := s.lines.Line("> ")
+		switch {
+		case err == io.EOF:
+			err = s.quit(nil)
+		case err == nil:
+			err = s.do(line)
+		}
+		if err == nil {
+			continue
+		}
+		if !s.lines.Interactive() {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if err := s.out.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(stderr, message(err.Error()))
+	}
+	return s.out.Flush()
+}
+
+// what says what the filter is.
+func (s *session) what() string {
+	stats := s.filter.Stats()
+	return fmt.Sprintf("%s filter of %v cells, k %.4g, about %s keys", s.filter.State().Kind, quantity.Count(stats.Cells), stats.K, wholeKeys(stats.Keys))
+}
+
+// do does what a line says.
+func (s *session) do(line string) error {
+	words, err := split(line)
+	if err != nil || len(words) == 0 {
+		return err
+	}
+	for _, c := range sessionCommands() {
+		for _, name := range c.names {
+			if name == words[0] {
+				return c.run(s, words[1:])
+			}
+		}
+	}
+	return fmt.Errorf("no command %q; help lists them", words[0])
+}
+
+// words returns the names of all commands.
+func (s *session) words() []string {
+	var list []string
+	for _, c := range sessionCommands() {
+		list = append(list, c.names...)
+	}
+	return list
+}
+
+// split cuts a line into words at spaces. A word in single or double quotes may hold
+// spaces and the other quotes.
+func split(line string) ([]string, error) {
+	var words []string
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		quote := line[0]
+		if quote != '"' && quote != '\'' {
+			end := strings.IndexAny(line, " \t")
+			if end < 0 {
+				end = len(line)
+			}
+			words, line = append(words, line[:end]), line[end:]
+			continue
+		}
+		end := strings.IndexByte(line[1:], quote)
+		if end < 0 {
+			return nil, fmt.Errorf("%s: a quote isn't closed", line)
+		}
+		words, line = append(words, line[1:1+end]), line[end+2:]
+	}
+	return words, nil
+}

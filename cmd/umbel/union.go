@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// setInfo is the estimated size of a set of keys, and that of a file if it is the
+// set of one.
+type setInfo struct {
+	File string `json:"file,omitempty"`
+	Keys float  `json:"keys"`
+	Low  float  `json:"low"`
+	High float  `json:"high"`
+}
+
+func newSetInfo(file string, e plan.Estimate) setInfo {
+	return setInfo{file, float(e.Value), float(e.Low), float(e.High)}
+}
+
+// keysOf returns what a filter says of the number of its keys.
+func keysOf(f umbel.Filter) plan.Estimate {
+	s := f.Stats()
+	return plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High}
+}
+
+func (s setInfo) row(t *table.Table, name string) {
+	t.Row(name, wholeKeys(float64(s.Keys)), wholeKeys(float64(s.Low)), wholeKeys(float64(s.High)))
+}
+
+// estimateUnion prints how many keys the files have together.
+func estimateUnion(cmd *cobra.Command, names []string) error {
+	var files []setInfo
+	union, err := mergeFiles(names, func(name string, f umbel.Filter) {
+		files = append(files, newSetInfo(name, keysOf(f)))
+	})
+	if err != nil {
+		return err
+	}
+	rate := union.Stats().FPRate
+	result := struct {
+		Files  []setInfo `json:"files"`
+		Union  setInfo   `json:"union"`
+		FPRate float     `json:"fpRate"` // of the union, if it were made
+	}{files, newSetInfo("", keysOf(union)), float(rate)}
+	return answer(cmd, result, func(w io.Writer) error {
+		t := table.New("", " Keys", " Least", " Most")
+		for _, s := range files {
+			s.row(t, s.File)
+		}
+		result.Union.row(t, "union")
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "a filter of the union would have a false-positive rate of %s\n", rateOf(rate))
+		return err
+	})
+}

@@ -1,0 +1,147 @@
+package counting_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+)
+
+// Each benchmark runs on a bloom filter and on counting filters of the same m, k and
+// group, planned for one percent, of which all fit the caches or none.
+var benchKeys = []uint64{100_000, 100_000_000}
+
+// forKinds runs a benchmark on half full filters, with digests that they have and
+// others.
+func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []umbel.Digest)) {
+	for _, n := range benchKeys {
+		if testing.Short() && n > 1_000_000 {
+			continue
+		}
+		shape, err := counting.Plan(umbel.Goal{Keys: n, FPRate: 0.01})
+		if err != nil {
+			b.Fatal(err)
+		}
+		hits, misses := digests(1, int(min(n, 1<<20))), digests(2, 1<<20)
+		on := func(name string, f umbel.Filter, err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			halfFill(f.State().Planes[0])
+			umbel.AddAll(f, nil, hits)
+			if name == "counting,view" {
+				f.(*counting.Filter).View()
+			}
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				run(b, f, hits, misses)
+			})
+		}
+		plain, err := bloom.New(shape.Bloom())
+		on("bloom", plain, err)
+		for _, width := range []uint{4, 8, 16} {
+			shape.Width = width
+			f, err := counting.New(shape)
+			on(fmt.Sprintf("counting,width=%d", width), f, err)
+			if width == 4 {
+				on("counting,view", f, nil)
+			}
+			if n > 1_000_000 {
+				break
+			}
+		}
+	}
+}
+
+// halfFill makes half of the cells 1, by chance: it takes less time than keys do.
+func halfFill(a cells.Array) {
+	rng := rand.NewPCG(1, 2)
+	ones := ^uint64(0) / a.Limit()
+	for i := range a.Words {
+		a.Words[i] = rng.Uint64() & ones
+	}
+	if used := a.Len * uint64(a.Width) % 64; used != 0 {
+		a.Words[len(a.Words)-1] &= 1<<used - 1
+	}
+}
+
+// each times an operation on one digest after the other, round and round.
+func each(b *testing.B, ds []umbel.Digest, op func(umbel.Digest) bool) {
+	i := 0
+	for b.Loop() {
+		op(ds[i])
+		if i++; i == len(ds) {
+			i = 0
+		}
+	}
+}
+
+func BenchmarkHas(b *testing.B) {
+	b.Run("hit", func(b *testing.B) {
+		forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Has) })
+	})
+	b.Run("miss", func(b *testing.B) {
+		forKinds(b, func(b *testing.B, f umbel.Filter, _, misses []umbel.Digest) { each(b, misses, f.Has) })
+	})
+}
+
+// Additions of what is there: a benchmark of new keys would fill the filter. Counters
+// that saturate are in the way of nothing.
+func BenchmarkAdd(b *testing.B) {
+	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Add) })
+}
+
+// Removals, beside additions to a bloom filter: the keys are added again, with the
+// clock stopped, when all are gone.
+func BenchmarkRemove(b *testing.B) {
+	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
+		r, ok := f.(umbel.Remover)
+		if !ok {
+			each(b, hits, f.Add)
+			return
+		}
+		i := 0
+		for b.Loop() {
+			r.Remove(hits[i])
+			if i++; i == len(hits) {
+				i = 0
+				b.StopTimer()
+				umbel.AddAll(f, nil, hits)
+				b.StartTimer()
+			}
+		}
+		b.StopTimer()
+		umbel.AddAll(f, nil, hits[:i])
+	})
+}
+
+// batches times an operation on 1024 digests at a time.
+func batches(b *testing.B, ds []umbel.Digest, op func([]umbel.Digest)) {
+	const size = 1024
+	i := 0
+	for b.Loop() {
+		if i+size > len(ds) {
+			i = 0
+		}
+		op(ds[i : i+size])
+		i += size
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/key")
+}
+
+func BenchmarkHasAll(b *testing.B) {
+	has := make([]bool, 1024)
+	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
+		batches(b, hits, func(ds []umbel.Digest) { umbel.HasAll(f, has, ds) })
+	})
+}
+
+func BenchmarkAddAll(b *testing.B) {
+	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
+		batches(b, hits, func(ds []umbel.Digest) { umbel.AddAll(f, nil, ds) })
+	})
+}

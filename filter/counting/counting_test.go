@@ -1,0 +1,54 @@
+package counting_test
+
+import (
+	"encoding"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+)
+
+var (
+	_ umbel.Filter               = (*counting.Filter)(nil)
+	_ umbel.Remover              = (*counting.Filter)(nil)
+	_ umbel.Counter              = (*counting.Filter)(nil)
+	_ umbel.Merger               = (*counting.Filter)(nil)
+	_ umbel.Folder               = (*counting.Filter)(nil)
+	_ umbel.Clearer              = (*counting.Filter)(nil)
+	_ umbel.Locator              = (*counting.Filter)(nil)
+	_ umbel.BatchHaser           = (*counting.Filter)(nil)
+	_ umbel.BatchAdder           = (*counting.Filter)(nil)
+	_ encoding.BinaryAppender    = (*counting.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*counting.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*counting.Filter)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, counting.Variant) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, counting.Variant, func() umbel.Filter { return new(counting.Filter) })
+}
+
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, counting.Variant) }
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}
+
+func mustNew(t rapid.TB, s counting.Shape) *counting.Filter {
+	t.Helper()
+	f, err := counting.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

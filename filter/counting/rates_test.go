@@ -1,0 +1,107 @@
+package counting_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// TestRates measures what formulas say of a counting filter, in filters from which as
+// many keys were removed as stayed: how often Has is wrong and Count too high, and
+// how many counters come to a value. Each is within 3 sigma, in seeded keys. With -v
+// it prints the table of docs/kinds/counting.md.
+func TestRates(t *testing.T) {
+	t.Logf("| keys | cells a key | k | Has wrong | measured | Count too high, measured | counters >= 4 | measured |")
+	for _, c := range []struct {
+		m       uint64
+		k, n    int
+		filters int
+	}{{512, 5, 64, 400}, {8192, 5, 1000, 40}, {64 * 1500, 7, 10000, 10}, {64 * 1500, 2, 6000, 10}} {
+		f := mustNew(t, counting.Shape{M: c.m, K: c.k, Group: 6})
+		rng := rand.NewPCG(c.m, uint64(c.k))
+		draw := func(n int) []umbel.Digest {
+			ds := make([]umbel.Digest, n)
+			for i := range ds {
+				ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+			}
+			return ds
+		}
+		const j = 4
+		questions := 400_000 / c.filters
+		var wrong, high, raised float64
+		for range c.filters {
+			f.Clear()
+			stay, gone := draw(c.n), draw(c.n)
+			for i := range stay {
+				f.Add(gone[i])
+				f.Add(stay[i])
+			}
+			for _, d := range gone {
+				if !f.Remove(d) {
+					t.Fatal("a key isn't removed")
+				}
+			}
+			for _, d := range draw(questions) {
+				if f.Has(d) {
+					wrong++
+				}
+			}
+			for _, d := range stay {
+				if f.Count(d) > 1 {
+					high++
+				}
+			}
+			raised += float64(f.State().Planes[0].Histogram(j)[j])
+		}
+		n := uint64(c.n)
+		filters := float64(c.filters)
+		// Answers are drawn by chance, and so are the fills of the filters.
+		load := float64(c.n*c.k) / float64(c.m)
+		empty := math.Exp(-load)
+		spread := float64(c.k) * math.Sqrt(empty*(1-(1+load)*empty)/float64(c.m)) / (1 - empty)
+		rate := plan.FPRateExact(c.m, c.k, n)
+		within := func(what string, got, want, trials float64) float64 {
+			t.Helper()
+			sigma := math.Sqrt(want*(1-want)/trials + want*want*spread*spread/filters)
+			if math.Abs(got-want) > 3*sigma {
+				t.Errorf("m=%d, k=%d, n=%d: %s is %.6f, want %.6f, %.1f sigma off", c.m, c.k, c.n, what, got, want, (got-want)/sigma)
+			}
+			return sigma
+		}
+		asked := float64(c.filters * questions)
+		sigma := within("the rate", wrong/asked, rate, asked)
+		// Count is too high where all cells of a key are others' too. A key with two
+		// positions at one cell, of which there are k²/2m, is left out of the formula.
+		within("the share of counts too high", high/filters/float64(c.n), plan.FPRateExact(c.m, c.k, n-1), filters*float64(c.n))
+		mean := plan.CounterOverflow(c.m, c.k, n, j)
+		if got := raised / filters; math.Abs(got-mean) > 3*math.Sqrt(mean/filters) {
+			t.Errorf("m=%d, k=%d, n=%d: %.2f counters of %d or more, want %.2f", c.m, c.k, c.n, got, j, mean)
+		}
+		t.Logf("| %d | %.2f | %d | %.4f | %.4f ± %.4f | %.4f | %.1f | %.1f ± %.1f |", c.n, float64(c.m)/float64(c.n), c.k, rate,
+			wrong/asked, sigma, high/filters/float64(c.n), mean, raised/filters, math.Sqrt(mean/filters))
+	}
+}
+
+// What Explain shows is what the formulas of package plan give.
+func TestExplain(t *testing.T) {
+	lines, err := counting.Variant.Explain(umbel.Goal{Keys: 10_000}, umbel.Params{{Name: "m", Value: umbel.Uint(80_000)}, {Name: "k", Value: umbel.Uint(5)}})
+	if err != nil || len(lines) != 5 {
+		t.Fatalf("%d lines, and the error %v; want 5", len(lines), err)
+	}
+	for i, want := range []string{
+		fmt.Sprintf("%.4g", plan.FPRate(80_000, 5, 10_000)),
+		fmt.Sprintf("%.4g", plan.CounterOverflow(80_000, 5, 10_000, 15)),
+		fmt.Sprintf("%.4g", plan.CounterOverflowPower(80_000, 5, 10_000, 15)),
+		"0.625",
+		"40000 bytes",
+	} {
+		if lines[i].Value != want {
+			t.Errorf("line %d, %s, is %s, want %s", i, lines[i].What, lines[i].Value, want)
+		}
+	}
+}

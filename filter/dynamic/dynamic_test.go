@@ -1,0 +1,68 @@
+package dynamic_test
+
+import (
+	"encoding"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+)
+
+type all interface {
+	umbel.Filter
+	umbel.Grower
+	umbel.Merger
+	umbel.Clearer
+	umbel.BatchHaser
+	umbel.BatchAdder
+	encoding.BinaryAppender
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
+
+var (
+	_ all           = (*dynamic.Filter)(nil)
+	_ all           = (*dynamic.Counting)(nil)
+	_ umbel.Remover = (*dynamic.Counting)(nil)
+	_ umbel.Counter = (*dynamic.Counting)(nil)
+)
+
+// Removable is the variant with counters where no width is given.
+var removable = func() umbel.Variant {
+	v := dynamic.Variant
+	counters := func(ps umbel.Params) umbel.Params {
+		if n, given := ps.Get("width"); given && n != umbel.Uint(0) {
+			return ps
+		}
+		ps = slices.DeleteFunc(slices.Clone(ps), func(p umbel.Param) bool { return p.Name == "width" })
+		return append(ps, umbel.Param{Name: "width", Value: umbel.Uint(4)})
+	}
+	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		return dynamic.Variant.Plan(g, counters(ps))
+	}
+	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return dynamic.Variant.New(g, counters(ps)) }
+	return v
+}()
+
+func TestVariant(t *testing.T)  { filtertest.Run(t, dynamic.Variant) }
+func TestCounting(t *testing.T) { filtertest.Run(t, removable) }
+
+func FuzzOpen(f *testing.F)         { filtertest.Fuzz(f, dynamic.Variant) }
+func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, removable) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, dynamic.Variant, func() umbel.Filter { return new(dynamic.Filter) })
+	filtertest.Zero(t, removable, func() umbel.Filter { return new(dynamic.Counting) })
+}
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}

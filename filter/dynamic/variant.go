@@ -1,0 +1,140 @@
+package dynamic
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Variant is this kind for code that handles any. Its filters are *Filter, or
+// *Counting where a width of counters is given.
+var Variant = design.Kind[Shape, umbel.Filter]{
+	Name:    Kind,
+	Doc:     "dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)",
+	Params:  paramDocs,
+	Plan:    planWith,
+	Explain: Shape.explain,
+	New: func(s Shape) (umbel.Filter, error) {
+		if s.Width != 0 {
+			return either(NewCounting(s))
+		}
+		return either(New(s))
+	},
+	Open: func(s umbel.State) (umbel.Filter, error) {
+		if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Kind {
+			return either(OpenCounting(s))
+		}
+		return either(Open(s))
+	},
+}.Variant()
+
+// either keeps a nil filter from becoming an interface that isn't nil.
+func either[F umbel.Filter](f F, err error) (umbel.Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; keys can't be removed if not given", Min: 1, Max: 16},
+	{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 8, Max: 1 << 56},
+}
+
+// planWith is Plan with some parameters given; it also returns the number of keys
+// that a part is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	if err := g.Check(); err != nil {
+		return Shape{}, 0, err
+	}
+	s := Shape{MaxBytes: ps.Uint("max-bytes")}
+	if width := ps.Uint("width"); width != 0 {
+		for s.Width = counting.DefaultWidth; uint64(s.Width) < width; {
+			s.Width *= 2
+		}
+		g.Bytes /= uint64(s.Width) // of the bits that the counters stand for
+	}
+	if g.Keys == 0 && g.Bytes == 0 || g.FPRate == 0 && g.Bytes == 0 {
+		return Shape{}, 0, fmt.Errorf("dynamic: fewer bytes than a counter for each bit of one byte takes: %w", umbel.ErrGoal)
+	}
+	first, err := bloom.Plan(g)
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("dynamic: %w", err)
+	}
+	n, holds := g.Keys, g.Keys+spare(g.Keys, first.K)
+	if n == 0 {
+		holds = max(1, plan.Capacity(first.M, first.K, g.FPRate))
+		n = max(1, holds-min(holds, spare(holds, first.K)))
+	}
+	s.Part = first
+	if g.Bytes == 0 {
+		g.Keys = holds
+		if s.Part, err = bloom.Plan(g); err != nil {
+			return Shape{}, 0, fmt.Errorf("dynamic: %w", err)
+		}
+	}
+	s.Full = uint64(max(1, math.Round(float64(s.Part.M)*plan.Fill(s.Part.M, s.Part.K, holds))))
+	if err := s.Check(); err != nil {
+		return Shape{}, 0, err
+	}
+	return s, n, s.fits()
+}
+
+// spare returns four standard deviations of how many keys fill a part for n keys:
+// those of the occupancy of half full slices, near enough to those of any planned
+// filter (Johnson and Kotz 1977).
+func spare(n uint64, k int) uint64 {
+	if n > 1<<60 {
+		return 0 // more than any filter holds, and refused
+	}
+	return uint64(math.Ceil(4 * math.Sqrt((1-math.Ln2)*float64(n)/float64(k)) / math.Ln2))
+}
+
+// explain returns the formulas behind a filter of this shape with n keys in its first
+// part.
+func (s Shape) explain(n uint64) []umbel.Formula {
+	const guo = "Guo, Wu, Chen and Luo 2006"
+	m, k, capacity := s.Part.M, s.Part.K, s.Capacity()
+	p, full := plan.FPRate(m, k, n), plan.FPRate(m, k, capacity)
+	one := s.bytes()
+	return []umbel.Formula{{
+		What:    fmt.Sprintf("false-positive rate with %d keys, in the first part alone", n),
+		General: "(1 - (1 - 1/m)^(kn))^k",
+		Numbers: fmt.Sprintf("(1 - (1 - 1/%d)^(%d·%d))^%d", m, k, n, k),
+		Value:   fmt.Sprintf("%.6g", p),
+		Source:  "Bloom 1970; Mullin 1983",
+	}, {
+		What:    "keys with which a part is full, and another begins, c",
+		General: "-(m / k) · ln(1 - full/m)",
+		Numbers: fmt.Sprintf("-(%d / %d) · ln(1 - %d/%d)", m, k, s.Full, m),
+		Value:   fmt.Sprintf("%.6g keys", plan.Keys(m, k, s.Full)),
+		Source:  "Swamidass and Baldi 2007",
+	}, {
+		What:    "rate of a full part, p",
+		General: "(1 - (1 - 1/m)^(kc))^k",
+		Numbers: fmt.Sprintf("(1 - (1 - 1/%d)^(%d·%d))^%d", m, k, capacity, k),
+		Value:   fmt.Sprintf("%.6g", full),
+		Source:  "Bloom 1970; Mullin 1983",
+	}, {
+		What:    "rate of ten full parts",
+		General: "1 - (1 - p)^10",
+		Numbers: fmt.Sprintf("1 - (1 - %v)^10", full),
+		Value:   fmt.Sprintf("%.6g", plan.DynamicFPRate(m, k, capacity, 10*capacity)),
+		Source:  guo,
+	}, {
+		What:    "memory of a part",
+		General: "8 · ceil(m · width / 64)",
+		Numbers: fmt.Sprintf("8 · ceil(%d · %d / 64)", m, max(s.Width, 1)),
+		Value:   fmt.Sprintf("%d bytes", one),
+	}, {
+		What:    "bits per key",
+		General: "m / n",
+		Numbers: fmt.Sprintf("%d / %d", m, n),
+		Value:   fmt.Sprintf("%.4g bits", float64(m)/float64(n)),
+	}}
+}

@@ -1,0 +1,144 @@
+package filtertest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+// limiting is a bloom filter whose TryAdd takes 50 keys.
+type limiting struct {
+	*bloom.Filter
+	taken int
+}
+
+func (f *limiting) TryAdd(d umbel.Digest) (bool, error) {
+	if f.taken >= 50 && !f.Has(d) {
+		return false, fmt.Errorf("more than 50 keys: %w", umbel.ErrLimit)
+	}
+	f.taken++
+	return f.Add(d), nil
+}
+
+// limits is the kind of such filters with TryAdd wrong.
+func limits[F umbel.Filter](wrong func(*limiting) F) func() umbel.Variant {
+	return func() umbel.Variant {
+		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&limiting{Filter: f}) })
+	}
+}
+
+type takingRefused struct{ *limiting }
+
+func (f takingRefused) TryAdd(d umbel.Digest) (bool, error) {
+	changed, err := f.limiting.TryAdd(d)
+	if err != nil {
+		f.Add(d)
+	}
+	return changed, err
+}
+
+type refusingMutely struct{ *limiting }
+
+func (f refusingMutely) TryAdd(d umbel.Digest) (bool, error) {
+	changed, err := f.limiting.TryAdd(d)
+	if err != nil {
+		err = errors.New("full")
+	}
+	return changed, err
+}
+
+type refusingKnown struct{ *limiting }
+
+func (f refusingKnown) TryAdd(d umbel.Digest) (bool, error) {
+	if f.taken >= 50 {
+		return false, umbel.ErrLimit
+	}
+	return f.limiting.TryAdd(d)
+}
+
+type alwaysChanging struct{ *limiting }
+
+func (f alwaysChanging) TryAdd(d umbel.Digest) (bool, error) {
+	_, err := f.limiting.TryAdd(d)
+	return err == nil, err
+}
+
+// dropping says that it takes a key, and doesn't.
+type dropping struct{ *limiting }
+
+func (f dropping) TryAdd(d umbel.Digest) (bool, error) { return !f.Has(d), nil }
+
+// forgetting is a bloom filter that forgets all every 1024 ticks.
+type forgetting struct {
+	*bloom.Filter
+	now uint64
+}
+
+func (f *forgetting) Advance(to uint64) error {
+	if to < f.now {
+		return fmt.Errorf("time %d is before %d: %w", to, f.now, umbel.ErrMismatch)
+	}
+	if to/1024 > f.now/1024 {
+		f.Clear()
+	}
+	f.now = to
+	return nil
+}
+
+// forgets is the kind of such filters with Advance wrong.
+func forgets[F umbel.Filter](wrong func(*forgetting) F) func() umbel.Variant {
+	return func() umbel.Variant {
+		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&forgetting{Filter: f}) })
+	}
+}
+
+type goingBack struct{ *forgetting }
+
+func (f goingBack) Advance(to uint64) error {
+	f.now = min(f.now, to)
+	return f.forgetting.Advance(to)
+}
+
+type clearingFirst struct{ *forgetting }
+
+func (f clearingFirst) Advance(to uint64) error {
+	if to < f.now {
+		f.Clear()
+	}
+	return f.forgetting.Advance(to)
+}
+
+type clearingAlways struct{ *forgetting }
+
+func (f clearingAlways) Advance(to uint64) error {
+	err := f.forgetting.Advance(to)
+	if err == nil {
+		f.Clear()
+	}
+	return err
+}
+
+type remainingWords struct{ *forgetting }
+
+func (f remainingWords) Advance(to uint64) error {
+	if to < f.now {
+		return f.forgetting.Advance(to)
+	}
+	if to/1024 > f.now/1024 {
+		clear(f.State().Planes[0].Words[1:])
+	}
+	f.now = to
+	return nil
+}
+
+// hesitating sets bits where time goes in small steps.
+type hesitating struct{ *forgetting }
+
+func (f hesitating) Advance(to uint64) error {
+	if to > f.now && to-f.now < 1000 {
+		f.Add(umbel.Digest{H1: to << 32})
+	}
+	return f.forgetting.Advance(to)
+}

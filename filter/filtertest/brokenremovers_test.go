@@ -1,0 +1,99 @@
+package filtertest
+
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+// remembering is a bloom filter that can remove and count, as it keeps all its keys.
+type remembering struct {
+	*bloom.Filter
+	times map[umbel.Digest]uint64
+}
+
+func remember(f *bloom.Filter) *remembering {
+	return &remembering{f, make(map[umbel.Digest]uint64)}
+}
+
+func (f *remembering) Add(d umbel.Digest) bool {
+	f.times[d]++
+	return f.Filter.Add(d)
+}
+
+func (f *remembering) Remove(d umbel.Digest) bool {
+	switch f.times[d] {
+	case 0:
+		return false
+	case 1:
+		delete(f.times, d)
+		f.Filter.Clear()
+		for d := range f.times {
+			f.Filter.Add(d)
+		}
+	default:
+		f.times[d]--
+	}
+	return true
+}
+
+func (f *remembering) Count(d umbel.Digest) uint64 {
+	if n := f.times[d]; n > 0 || !f.Has(d) {
+		return n
+	}
+	return 1
+}
+
+// remembers is the kind of such filters with a method of them wrong.
+func remembers[F umbel.Filter](wrong func(*remembering) F) func() umbel.Variant {
+	return func() umbel.Variant {
+		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(remember(f)) })
+	}
+}
+
+type removingAll struct{ *remembering }
+
+func (f removingAll) Remove(d umbel.Digest) bool {
+	ok := f.times[d] > 0
+	delete(f.times, d)
+	f.times[d]++
+	return f.remembering.Remove(d) && ok
+}
+
+type removingAbsent struct{ *remembering }
+
+func (f removingAbsent) Remove(d umbel.Digest) bool { f.remembering.Remove(d); return true }
+
+type removingOthers struct{ *remembering }
+
+func (f removingOthers) Remove(d umbel.Digest) bool {
+	if !f.remembering.Remove(d) {
+		return false
+	}
+	words := f.State().Planes[0].Words
+	words[d.H1%uint64(len(words))] = 0
+	return true
+}
+
+type refusing struct{ *remembering }
+
+func (f refusing) Remove(umbel.Digest) bool { return false }
+
+type leaving struct{ *remembering }
+
+func (f leaving) Remove(d umbel.Digest) bool { return f.times[d] > 0 }
+
+type countingOnce struct{ *remembering }
+
+func (f countingOnce) Count(d umbel.Digest) uint64 { return min(f.remembering.Count(d), 1) }
+
+type countingTo15 struct{ *remembering }
+
+func (f countingTo15) Count(d umbel.Digest) uint64 { return min(f.remembering.Count(d), 15) }
+
+type countingMore struct{ *remembering }
+
+func (f countingMore) Count(d umbel.Digest) uint64 { return 2 * f.remembering.Count(d) }
+
+type countingAbsent struct{ *remembering }
+
+func (f countingAbsent) Count(d umbel.Digest) uint64 { return max(f.remembering.Count(d), 1) }

@@ -1,0 +1,63 @@
+package folding_test
+
+import (
+	"encoding"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/filter/folding"
+)
+
+var (
+	_ umbel.Filter               = (*folding.Filter)(nil)
+	_ umbel.Merger               = (*folding.Filter)(nil)
+	_ umbel.Clearer              = (*folding.Filter)(nil)
+	_ umbel.BatchHaser           = (*folding.Filter)(nil)
+	_ umbel.Grower               = (*folding.Filter)(nil)
+	_ umbel.Remover              = (*folding.Counting)(nil)
+	_ umbel.Counter              = (*folding.Counting)(nil)
+	_ encoding.BinaryAppender    = (*folding.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*folding.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*folding.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*folding.Counting)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, folding.Variant) }
+
+// onCounters is the kind with a base of counters where nothing else is said.
+func onCounters() umbel.Variant {
+	v := folding.Variant
+	with := func(ps umbel.Params) umbel.Params {
+		if w, ok := ps.Get("width"); ok && w != umbel.Uint(0) {
+			return ps
+		}
+		ps = slices.DeleteFunc(slices.Clone(ps), func(p umbel.Param) bool { return p.Name == "width" && p.Value == umbel.Uint(0) })
+		return append(ps, umbel.Param{Name: "width", Value: umbel.Uint(4)})
+	}
+	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) { return folding.Variant.Plan(g, with(ps)) }
+	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return folding.Variant.New(g, with(ps)) }
+	return v
+}
+
+func TestCountingVariant(t *testing.T) { filtertest.Run(t, onCounters()) }
+
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, folding.Variant) }
+
+func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, onCounters()) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, folding.Variant, func() umbel.Filter { return new(folding.Filter) })
+	filtertest.Zero(t, onCounters(), func() umbel.Filter { return new(folding.Counting) })
+}
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}

@@ -1,0 +1,217 @@
+package folding_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// TestRates measures the rate of filters planned for 1000 keys, while they hold
+// fewer, against the forecast: each is within 3 % or 3 sigma. With -v it prints the
+// table of docs/kinds/folding.md.
+func TestRates(t *testing.T) {
+	const filters, questions = 60, 20000
+	shape, err := folding.Plan(umbel.Goal{Keys: 1000, FPRate: 0.012})
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high := shape.Interval()
+	t.Logf("a base of %d cells, k = %d, a rate of %.4f to %.4f", shape.M, shape.K, low, high)
+	t.Log("keys  cells, mean  expected  rate, measured  forecast")
+	for _, n := range []int{20, 50, 100, 200, 333, 500, 750, 1000} {
+		var cells, sum, squares float64
+		for i := range filters {
+			f := mustNew(t, shape)
+			for _, d := range digests(uint64(2*i+1), n) {
+				f.Add(d)
+			}
+			yes := 0
+			for _, d := range digests(uint64(2*i+2), questions) {
+				if f.Has(d) {
+					yes++
+				}
+			}
+			rate := float64(yes) / questions
+			sum, squares = sum+rate, squares+rate*rate
+			cells += float64(size(f))
+		}
+		mean := sum / filters
+		sigma := math.Sqrt(max(0, squares/filters-mean*mean) / (filters - 1))
+		want := shape.Forecast(uint64(n)).FPRate
+		t.Logf("%4d  %11.0f  %8d  %14.5f  %8.5f", n, cells/filters, shape.Face(uint64(n)), mean, want)
+		if math.Abs(mean-want) > max(0.03*want, 3*sigma) {
+			t.Errorf("%d keys: measured rate %.5f with a sigma of %.5f, forecast %.5f", n, mean, sigma, want)
+		}
+	}
+}
+
+// The figures of Sailhan and Stehr 2012, section IV-C, on entropy: a base of 36,000
+// cells, 1000 keys of 2 cells, sent folded by 3 and by 4, 21,000 bits together.
+const (
+	entropyCells, entropyKeys, entropyK = 36000, 1000, 2
+)
+
+// joined returns the rate of a receiver that asks two folds of a base, if the cells
+// that fall together with a cell in the one fold or the other are as many as union
+// says, each number as often as it stands there.
+func joined(r, s int, unions []int) float64 {
+	load := float64(entropyK*entropyKeys) / entropyCells
+	empty := func(cells int) float64 { return math.Exp(-load * float64(cells)) }
+	sum := 0.0
+	for _, u := range unions {
+		sum += 1 - empty(r) - empty(s) + empty(u)
+	}
+	return math.Pow(sum/float64(len(unions)), entropyK)
+}
+
+// neighbours returns, for each cell of a period, how many cells fall together with it
+// if r and s neighbouring ones do.
+func neighbours(r, s int) []int {
+	unions := make([]int, r*s)
+	for c := range unions {
+		a, b := c/r*r, c/s*s
+		shared := min(a+r, b+s) - max(a, b)
+		unions[c] = r + s - shared
+	}
+	return unions
+}
+
+// TestReceiver measures what a receiver gains by asking two folds of one base, by 3
+// and by 4, against the alternatives: docs/kinds/folding.md. In the order of equation
+// (3), where cells a third and a fourth of the base apart fall together, two folds
+// have one cell in common, and the rate is .0048. In our order neighbours fall
+// together, of which both folds take the same ones, and the rate is .0156.
+func TestReceiver(t *testing.T) {
+	shape := kept(t, folding.Shape{M: entropyCells, K: entropyK}, 0.02, 0.005)
+	const filters, questions = 20, 50000
+	var three, four, both, unfolded float64
+	for i := range filters {
+		f := mustNew(t, shape)
+		for _, d := range digests(uint64(2*i+1), entropyKeys) {
+			f.Add(d)
+		}
+		var r folding.Receiver
+		take := func(by uint64) *folding.Receiver {
+			face, err := f.FaceBy(by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := &folding.Receiver{}
+			for _, to := range []*folding.Receiver{&r, one} {
+				if err := to.Take(1, face.State().Clone()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return one
+		}
+		in3, in4 := take(3), take(4)
+		base, err := f.FaceBy(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range digests(uint64(2*i+2), questions) {
+			for _, c := range []struct {
+				has bool
+				sum *float64
+			}{{in3.Has(d), &three}, {in4.Has(d), &four}, {r.Has(d), &both}, {base.Has(d), &unfolded}} {
+				if c.has {
+					*c.sum += 1.0 / (filters * questions)
+				}
+			}
+		}
+	}
+	single := func(m uint64, k int) float64 { return plan.FPRate(m, k, entropyKeys) }
+	for _, c := range []struct {
+		what            string
+		measured, want  float64
+		bits            float64
+		printed, within float64
+	}{
+		{"folded by 3", three, single(12000, 2), 12000, 0.0236, 0.0001},
+		{"folded by 4", four, single(9000, 2), 9000, 0.0397, 0.0001},
+		{"both, in our order", both, joined(3, 4, neighbours(3, 4)), 21000, 0.0156, 0.0001},
+		{"both, in the order of equation (3)", -1, joined(3, 4, []int{6}), 21000, 0.0048, 0.0001},
+		{"one filter of 21,000 cells, k = 2", -1, single(21000, 2), 21000, 0.0083, 0.0001},
+		{"one filter of 21,000 cells, k = 4", -1, single(21000, 4), 21000, 0.0009, 0.0001},
+		{"the base", unfolded, single(36000, 2), 36000, 0.0029, 0.0001},
+		{"the base, compressed", -1, single(36000, 2), plan.WireBits(36000, 2, entropyKeys), 0.0029, 0.0001},
+	} {
+		t.Logf("%-36s %6.0f bits, rate %.4f, measured %.4f", c.what, c.bits, c.want, c.measured)
+		if math.Abs(c.want-c.printed) > c.within {
+			t.Errorf("%s: a rate of %.5f, want %.4f", c.what, c.want, c.printed)
+		}
+		if sigma := math.Sqrt(c.want / (filters * questions)); c.measured >= 0 && math.Abs(c.measured-c.want) > max(0.03*c.want, 4*sigma) {
+			t.Errorf("%s: measured %.5f, want %.5f", c.what, c.measured, c.want)
+		}
+	}
+}
+
+// The order of equation (3), by position mod m, measured as well: .0048.
+func TestEquation3Order(t *testing.T) {
+	const filters, questions = 20, 50000
+	yes := 0
+	for i := range filters {
+		three, four := make([]bool, entropyCells/3), make([]bool, entropyCells/4)
+		for _, d := range digests(uint64(2*i+1), entropyKeys) {
+			for _, h := range []uint64{d.H1, d.H2} {
+				h %= entropyCells
+				three[h%(entropyCells/3)], four[h%(entropyCells/4)] = true, true
+			}
+		}
+		for _, d := range digests(uint64(2*i+2), questions) {
+			all := true
+			for _, h := range []uint64{d.H1, d.H2} {
+				h %= entropyCells
+				all = all && three[h%(entropyCells/3)] && four[h%(entropyCells/4)]
+			}
+			if all {
+				yes++
+			}
+		}
+	}
+	got, want := float64(yes)/(filters*questions), joined(3, 4, []int{6})
+	if math.Abs(got/want-1) > 0.05 {
+		t.Errorf("measured %.5f, want %.5f", got, want)
+	}
+}
+
+// A receiver never joins faces of unlike keys, and refuses what isn't of its base.
+func TestReceiverVersions(t *testing.T) {
+	f := mustNew(t, planned(t, 12, 0))
+	var r folding.Receiver
+	ds := digests(1, 600)
+	if !r.Has(ds[0]) {
+		t.Error("a receiver without a face says no")
+	}
+	for version, d := range ds {
+		f.Add(d)
+		for _, by := range []uint64{12, 15, 16} {
+			face, err := f.FaceBy(by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Take(uint64(version), face.State()); err != nil {
+				t.Fatal(err)
+			}
+			if !r.Has(d) || !r.Has(ds[0]) {
+				t.Fatalf("version %d, by %d: a key is lost", version, by)
+			}
+			if want := map[uint64]int{12: 1, 15: 2, 16: 2}[by]; r.Faces() != want {
+				t.Fatalf("by %d: %d faces, want %d", by, r.Faces(), want)
+			}
+		}
+	}
+	other, err := mustNew(t, kept(t, folding.Shape{M: 5040, K: 5}, 0.01, 0.002)).Face()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Take(599, other.State()); err == nil || r.Faces() != 2 {
+		t.Errorf("a face with another k: %v, and %d faces, want an error and 2", err, r.Faces())
+	}
+	if err := r.Take(599, umbel.State{}); err == nil {
+		t.Error("no state: no error")
+	}
+}

@@ -1,0 +1,225 @@
+package incremental_test
+
+import (
+	"encoding"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/filter/incremental"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+var (
+	_ umbel.Filter               = (*incremental.Filter)(nil)
+	_ umbel.Grower               = (*incremental.Filter)(nil)
+	_ umbel.Clearer              = (*incremental.Filter)(nil)
+	_ umbel.BatchHaser           = (*incremental.Filter)(nil)
+	_ encoding.BinaryAppender    = (*incremental.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*incremental.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*incremental.Filter)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, incremental.Variant) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, incremental.Variant, func() umbel.Filter { return new(incremental.Filter) })
+}
+
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, incremental.Variant) }
+
+func mustNew(t testing.TB, s incremental.Shape) *incremental.Filter {
+	t.Helper()
+	f, err := incremental.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustPlan(t testing.TB, n uint64, p float64) incremental.Shape {
+	t.Helper()
+	s, err := incremental.Plan(umbel.Goal{Keys: n, FPRate: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}
+
+// The state has the planes that are open: it grows with the keys, and its mean over
+// all numbers of keys is that of the plan, give or take what whole words and room
+// for chance take.
+func TestSizeGrowsWithKeys(t *testing.T) {
+	const n, p = 20_000, 0.01
+	s := mustPlan(t, n, p)
+	f := mustNew(t, s)
+	var mean, last float64
+	for _, d := range digests(1, n) {
+		f.Add(d)
+		bytes := float64(f.State().Bytes())
+		if bytes < last {
+			t.Fatalf("from %g bytes to %g", last, bytes)
+		}
+		last = bytes
+		mean += bytes / n
+	}
+	if got := len(f.State().Parts); got != len(s.Planes) {
+		t.Errorf("%d planes are open, want %d", got, len(s.Planes))
+	}
+	_, want, err := plan.Incremental(n, p, 0, 64, 256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := mean * 8; got < want || got > 1.03*want {
+		t.Errorf("mean of %.0f bits, the plan's is %.0f", got, want)
+	}
+}
+
+// TryAdd takes all keys that were planned and keeps the rate; then it refuses, and
+// nothing has changed. Add goes on and loses none.
+func TestTryAdd(t *testing.T) {
+	for _, c := range []struct {
+		n uint64
+		p float64
+	}{{1, 0.5}, {50, 0.2}, {200, 0.01}, {5000, 0.001}} {
+		for seed := range uint64(10) {
+			s := mustPlan(t, c.n, c.p)
+			f := mustNew(t, s)
+			ds := digests(seed, 3*int(c.n)+40)
+			taken := 0
+			for ; taken < len(ds); taken++ {
+				if _, err := f.TryAdd(ds[taken]); err != nil {
+					if !errors.Is(err, umbel.ErrLimit) {
+						t.Fatal(err)
+					}
+					break
+				}
+			}
+			if taken < int(c.n) || taken == len(ds) {
+				t.Errorf("n=%d: %d keys are taken", c.n, taken)
+			}
+			if st := f.Stats(); st.FPRate > c.p*(1+1e-9) {
+				t.Errorf("n=%d: full, the rate is %g, want at most %g", c.n, st.FPRate, c.p)
+			}
+			before := f.State().Clone()
+			if _, err := f.TryAdd(ds[taken]); err == nil || !before.Parts[0].Planes[0].Equal(f.State().Parts[0].Planes[0]) {
+				t.Errorf("n=%d: refused once and taken then, or changed", c.n)
+			}
+			if ok, err := f.TryAdd(ds[0]); ok || err != nil {
+				t.Errorf("n=%d: what is there already: %v, %v", c.n, ok, err)
+			}
+			for _, d := range ds {
+				f.Add(d)
+			}
+			for _, d := range ds {
+				if !f.Has(d) {
+					t.Fatalf("n=%d: a key is lost", c.n)
+				}
+			}
+		}
+	}
+}
+
+// The rate never passes the goal on the way to the maximum. -v prints the table of
+// docs/kinds/incremental.md.
+func TestRates(t *testing.T) {
+	for _, p := range []float64{0.1, 0.01, 0.001} {
+		const n = 10_000
+		s := mustPlan(t, n, p)
+		for _, share := range []float64{0.1, 0.25, 0.5, 0.75, 1} {
+			keys := int(n * share)
+			var yes, asked, bytes float64
+			for seed := range uint64(5) {
+				f := mustNew(t, s)
+				for _, d := range digests(2*seed, keys) {
+					f.Add(d)
+				}
+				bytes = float64(f.State().Bytes())
+				for _, d := range digests(2*seed+1, int(30_000+40/p)) {
+					asked++
+					if f.Has(d) {
+						yes++
+					}
+				}
+			}
+			got, want := yes/asked, s.Forecast(uint64(keys)).FPRate
+			sigma := math.Sqrt((want + 1e-6) / asked)
+			t.Logf("rate %g, %d planes, %5d keys: %.6f measured, sigma %.6f, theory %.6f, %.0f bytes", p, len(s.Planes), keys, got, sigma, want, bytes)
+			if math.Abs(got-want) > max(0.03*want, 3*sigma) || got > p+3*sigma {
+				t.Errorf("measured %.6f with a sigma of %.6f, theory %.6f", got, sigma, want)
+			}
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	f := mustNew(t, mustPlan(t, 1000, 0.01))
+	for _, d := range digests(1, 600) {
+		f.Add(d)
+	}
+	for name, change := range map[string]func(*umbel.State){
+		"more parts than planes":   func(s *umbel.State) { s.Parts = append(slices.Repeat(s.Parts[:1], 20), s.Parts...) },
+		"parts in another order":   func(s *umbel.State) { s.Parts[0].Params[0].Value = umbel.Uint(1) },
+		"a plane without limit":    func(s *umbel.State) { s.Params[3].Value = umbel.Uint(0) },
+		"a limit beyond the plane": func(s *umbel.State) { s.Params[3].Value = umbel.Uint(1 << 40) },
+		"a plane to come that would take all memory": func(s *umbel.State) {
+			s.Params[len(s.Params)-3].Value = umbel.Uint(1 << 50)
+		},
+		"a large plane full with one bit, and another to come": func(s *umbel.State) {
+			s.Params = umbel.Params{
+				{Name: "planes", Value: umbel.Uint(3)},
+				{Name: "cells-1", Value: umbel.Uint(s.Parts[0].Planes[0].Len)}, s.Params[2], s.Params[3],
+				{Name: "cells-2", Value: umbel.Uint(8192)}, {Name: "k-2", Value: umbel.Uint(1)}, {Name: "limit-2", Value: umbel.Uint(1)},
+				{Name: "cells-3", Value: umbel.Uint(8192)}, {Name: "k-3", Value: umbel.Uint(1)}, {Name: "limit-3", Value: umbel.Uint(4096)},
+			}
+			s.Parts = s.Parts[:1]
+		},
+		"planes of which none is described": func(s *umbel.State) { s.Params[0].Value = umbel.Uint(60) },
+	} {
+		s := f.State().Clone()
+		change(&s)
+		if _, err := incremental.Open(s); !errors.Is(err, umbel.ErrCorrupt) {
+			t.Errorf("%s: %v, want an error that wraps %q", name, err, umbel.ErrCorrupt)
+		}
+	}
+}
+
+func BenchmarkHas(b *testing.B) {
+	f := mustNew(b, mustPlan(b, 100_000, 0.01))
+	hits, misses := digests(1, 100_000), digests(2, 1<<17)
+	umbel.AddAll(f, nil, hits)
+	for name, ds := range map[string][]umbel.Digest{"hit": hits, "miss": misses} {
+		b.Run(name+"/n=100000", func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				f.Has(ds[i])
+				if i++; i == len(ds) {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	ds := digests(1, 100_000)
+	f := mustNew(b, mustPlan(b, 100_000, 0.01))
+	for b.Loop() {
+		f.Clear()
+		umbel.AddAll(f, nil, ds)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ds)), "ns/key")
+}

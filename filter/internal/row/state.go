@@ -1,0 +1,109 @@
+package row
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Open opens the parts of a state of the kind, each with open, and sets dst to its
+// parameters, which must be those of names, in order. There must be at least one
+// part, no plane, and one hasher. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
+func Open[F any](kind string, s umbel.State, open func(umbel.State) (F, error), names []string, dst ...*uint64) ([]F, error) {
+	if s.Kind != kind {
+		return nil, fmt.Errorf("%s: a state of kind %.40q: %w", kind, s.Kind, umbel.ErrKind)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Params.Uints(names, dst...); err != nil {
+		return nil, err
+	}
+	if len(s.Planes) != 0 || len(s.Parts) == 0 {
+		return nil, fmt.Errorf("%s: %d planes and %d parts, want parts alone: %w", kind, len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
+	}
+	fs := make([]F, len(s.Parts))
+	for i, p := range s.Parts {
+		if p.Hasher != s.Hasher {
+			return nil, fmt.Errorf("%s: part %d hashes with %v, the whole with %v: %w", kind, i, p.Hasher, s.Hasher, umbel.ErrCorrupt)
+		}
+		f, err := open(p)
+		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
+			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // of another kind than parts are
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: part %d: %w", kind, i, err)
+		}
+		fs[i] = f
+	}
+	return fs, nil
+}
+
+// Append appends the container of a filter of parts to dst. It refuses the zero
+// filter, which has none: the error wraps umbel.ErrGoal.
+func Append(dst []byte, s umbel.State) ([]byte, error) {
+	if len(s.Parts) == 0 {
+		return dst, fmt.Errorf("%s: a zero Filter has no container: make it with New: %w", s.Kind, umbel.ErrGoal)
+	}
+	return wire.Append(dst, s)
+}
+
+// Other opens the state of a filter that is to be merged into one with state own.
+// The error wraps umbel.ErrMismatch if the two, or their parts, aren't of one kind and
+// hasher or one is a zero Filter, and is that of open otherwise.
+func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, error) {
+	if err := own.Alike(s); err != nil {
+		return nil, err
+	}
+	for _, t := range []umbel.State{own, s} {
+		if len(t.Parts) == 0 {
+			return nil, fmt.Errorf("%s: a zero Filter has no size: make it with New: %w", own.Kind, umbel.ErrMismatch)
+		}
+	}
+	if a, b := own.Parts[0].Kind, s.Parts[0].Kind; a != b {
+		return nil, fmt.Errorf("%s: one filter is made of %s filters, the other of %.40q: %w", own.Kind, a, b, umbel.ErrMismatch)
+	}
+	return open(s)
+}
+
+// Stats returns the stats of a row from those of its parts, the oldest first. A key
+// that an older part had by chance was never added to a newer one, so the keys of
+// each part stand for as many more. K is that of the newest, which takes additions.
+func Stats(parts []umbel.Stats) umbel.Stats {
+	var s umbel.Stats
+	var nonzero, below, above float64
+	rates := make([]float64, 0, len(parts))
+	for _, p := range parts {
+		share := 1 - plan.CompoundFPRate(rates...) // of new keys that came to this part
+		if share > 0 && p.Keys > 0 {
+			s.Keys += p.Keys / share
+			below += square((p.Keys - p.Low) / share)
+			above += square((p.High - p.Keys) / share)
+		}
+		nonzero += p.Fill * float64(p.Cells)
+		s.Cells += p.Cells
+		s.Bytes += p.Bytes
+		s.K = p.K
+		rates = append(rates, p.FPRate)
+	}
+	if s.Cells == 0 {
+		return umbel.Stats{}
+	}
+	s.Fill = nonzero / float64(s.Cells)
+	s.FPRate = plan.CompoundFPRate(rates...)
+	s.Low, s.High = max(0, s.Keys-math.Sqrt(below)), s.Keys+math.Sqrt(above)
+	if math.IsInf(s.Keys, 1) {
+		s.High = s.Keys
+		s.Low = 0
+		for _, p := range parts {
+			s.Low = max(s.Low, p.Low)
+		}
+	}
+	return s
+}
+
+func square(x float64) float64 { return x * x }

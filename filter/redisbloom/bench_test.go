@@ -1,0 +1,43 @@
+package redisbloom_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// Filters at 1 % of one layer and of five, half of the keys in the newest.
+func BenchmarkFilter(b *testing.B) {
+	const n = 310_000
+	for layers, capacity := range map[int]uint64{1: n, 5: n / 31} {
+		f := reserve(b, redisbloom.Options{ErrorRate: 0.01, Capacity: capacity})
+		hits, misses := digests(1, n), digests(2, 1<<16)
+		addAll(f, hits)
+		each := func(name string, ds []umbel.Digest, op func(umbel.Digest) bool) {
+			b.Run(fmt.Sprintf("%s/layers=%d", name, layers), func(b *testing.B) {
+				i := 0
+				for b.Loop() {
+					op(ds[i])
+					if i++; i == len(ds) {
+						i = 0
+					}
+				}
+			})
+		}
+		each("HasHit", hits, f.Has)
+		each("HasMiss", misses, f.Has)
+	}
+	b.Run("Add", func(b *testing.B) {
+		f := reserve(b, redisbloom.Options{ErrorRate: 0.01, Capacity: n, NonScaling: true})
+		ds, i := digests(1, n), 0
+		for b.Loop() {
+			f.Add(ds[i])
+			if i++; i == len(ds) {
+				i = 0
+				f.Clear()
+			}
+		}
+	})
+}

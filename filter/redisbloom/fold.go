@@ -1,0 +1,154 @@
+package redisbloom
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Fold makes each layer r times smaller: position h mod m becomes h mod m/r, as in
+// Sailhan and Stehr 2012, equation (3), as printed. Capacities become r times
+// smaller too, so that error rates stay what they were made for; layers that hold
+// more are full. r must divide the words of every layer; the error wraps
+// umbel.ErrMismatch otherwise and nothing has changed. It allocates the smaller
+// layers.
+//
+// A fold keeps bit for bit what adding the same keys to the same layers at the
+// smaller size gives. Built small from the start the filter may differ: an addition
+// that is a false positive there goes to no layer.
+func (f *Filter) Fold(r uint64) error {
+	if err := cells.CheckFold(f.foldable(), 64, r); err != nil {
+		return f.mismatch(err)
+	}
+	return f.resize(r, func(l layer) (layer, error) {
+		folded, err := l.cells.Fold(r, l.bits/r)
+		if err != nil {
+			return l, err
+		}
+		l.hold(folded)
+		l.capacity = max(l.capacity/r, 1)
+		return l, nil
+	})
+}
+
+// Unfold makes each layer, and its capacity, u times larger by copying: see
+// [umbel.Folder].
+func (f *Filter) Unfold(u uint64) error {
+	return f.resize(u, func(l layer) (layer, error) {
+		over, capacity := bits.Mul64(l.capacity, u)
+		if over != 0 || u > maxBits/l.bits {
+			return l, fmt.Errorf("a layer of %d bits for %d keys doesn't unfold by %d", l.bits, l.capacity, u)
+		}
+		unfolded, err := l.cells.Unfold(u, l.bits)
+		if err != nil {
+			return l, err
+		}
+		l.hold(unfolded)
+		l.capacity = capacity
+		return l, nil
+	})
+}
+
+// resize changes all layers by factor, or none.
+func (f *Filter) resize(factor uint64, change func(layer) (layer, error)) error {
+	if len(f.layers) == 0 {
+		return errZero
+	}
+	if factor == 0 {
+		return f.mismatch(fmt.Errorf("a factor of 0"))
+	}
+	if factor == 1 {
+		return nil
+	}
+	layers := make([]layer, len(f.layers))
+	for i, l := range f.layers {
+		l, err := change(l)
+		if err != nil {
+			return f.mismatch(err)
+		}
+		l.n2 = 0
+		layers[i] = l
+	}
+	f.layers = layers
+	return nil
+}
+
+// foldable returns the greatest common divisor of the layers' words: what divides it
+// is a factor that they fold by.
+func (f *Filter) foldable() uint64 {
+	var d uint64
+	for _, l := range f.layers {
+		for a := l.bits / 64; a != 0; {
+			d, a = a, d%a
+		}
+	}
+	return d
+}
+
+var errZero = fmt.Errorf("redisbloom: a zero Filter has no size: make it with Reserve: %w", umbel.ErrMismatch)
+
+func (f *Filter) mismatch(err error) error {
+	if len(f.layers) == 0 {
+		return errZero
+	}
+	return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrMismatch)
+}
+
+// Merge takes in the keys of another filter with the same options and hasher. Layers
+// of the same number are united; those that only the other one has are taken over.
+// The entries of a layer become what its bits say, but no fewer than either filter
+// counted and no more than both together; where one layer has all bits of the other
+// they are the larger of both. The union of two full layers is fuller than planned,
+// and the next addition opens a new one. The error wraps umbel.ErrMismatch and says
+// the first difference, and nothing has changed.
+func (f *Filter) Merge(s umbel.State) error {
+	if err := f.State().Alike(s); err != nil {
+		return err
+	}
+	if len(f.layers) == 0 || len(s.Planes) == 0 && len(s.Parts) == 0 {
+		return errZero
+	}
+	g, err := Open(s)
+	if err != nil {
+		return err
+	}
+	if f.expansion != g.expansion || f.flags != g.flags {
+		return f.mismatch(fmt.Errorf("one filter has expansion %d and options %d, the other %d and %d", f.expansion, f.flags, g.expansion, g.flags))
+	}
+	shared := min(len(f.layers), len(g.layers))
+	for i := range shared {
+		if a, b := &f.layers[i], &g.layers[i]; a.bits != b.bits || a.k != b.k || a.capacity != b.capacity || a.rate != b.rate {
+			return f.mismatch(fmt.Errorf("layer %d: one has %d bits and %d per key, for %d keys at %v, the other %d and %d, for %d at %v",
+				i, a.bits, a.k, a.capacity, a.rate, b.bits, b.k, b.capacity, b.rate))
+		}
+	}
+	for i := range shared {
+		f.layers[i].unite(&g.layers[i])
+	}
+	for _, l := range g.layers[shared:] {
+		l.cells = l.cells.Clone()
+		f.layers = append(f.layers, l)
+	}
+	return nil
+}
+
+// unite takes in the keys of a layer of the same design.
+func (l *layer) unite(o *layer) {
+	own, theirs := l.cells.Nonzero(), o.cells.Nonzero()
+	_ = l.cells.Sum(o.cells) // of the same size
+	least := max(l.entries, o.entries)
+	if all := l.cells.Nonzero(); all != own && all != theirs {
+		most := l.entries + o.entries
+		if most < least {
+			most = math.MaxUint64
+		}
+		n := plan.Keys(l.bits, l.k, all)
+		l.entries = uint64(min(max(math.Round(n), float64(least)), float64(most)))
+		return
+	}
+	l.entries = least
+}

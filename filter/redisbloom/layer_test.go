@@ -1,0 +1,74 @@
+package redisbloom
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// The walk gives the positions of the definition, in any size.
+func TestWalk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sizes := []uint64{64, 128, 192, 640, 1152, 1 << 20, 1<<20 - 64, 1 << 56, 1<<56 - 64}
+	for range 200 {
+		sizes = append(sizes, (1+rng.Uint64N(1<<20))<<6)
+	}
+	values := []uint64{0, 1, 63, 1 << 32, 1 << 63, 1<<64 - 1, 1<<64 - 64}
+	for range 20 {
+		values = append(values, rng.Uint64())
+	}
+	for _, m := range sizes {
+		l := layer{sizing: sizing{bits: m, k: 40}}
+		l.wrap = wrapOf(m)
+		for _, a := range values {
+			for _, b := range values {
+				w := l.start(umbel.Digest{H1: a, H2: b})
+				for i := range uint64(l.k) {
+					if want := (a + i*b) % m; w.at != want {
+						t.Fatalf("m=%d, H1=%d, H2=%d: position %d is %d, want %d", m, a, b, i, w.at, want)
+					}
+					w = l.advance(w)
+				}
+			}
+		}
+	}
+}
+
+// Logarithms are those of a C library that rounds correctly, in the last bit; values
+// from glibc 2.36.
+func TestLogarithm(t *testing.T) {
+	for x, want := range logarithms {
+		if got := logarithm(x); got != want {
+			t.Errorf("ln %v = %v, want %v", x, got, want)
+		}
+	}
+}
+
+var logarithms = map[float64]float64{
+	0.25:               -1.3862943611198906,
+	0.1:                -2.3025850929940455,
+	0.05:               -2.995732273553991,
+	0.02:               -3.912023005428146,
+	0.01:               -4.605170185988091,
+	0.0025:             -5.991464547107982,
+	0.00125:            -6.684611727667927,
+	0.000625:           -7.3777589082278725,
+	0.0003125:          -8.070906088787817,
+	0.00015625:         -8.764053269347762,
+	7.8125e-05:         -9.457200449907708,
+	0.005:              -5.298317366548036,
+	0.001:              -6.907755278982137,
+	0.0005:             -7.600902459542082,
+	0.0001:             -9.210340371976182,
+	1e-05:              -11.512925464970229,
+	1e-06:              -13.815510557964274,
+	1e-09:              -20.72326583694641,
+	0.3:                -1.2039728043259361,
+	0.95:               -0.05129329438755058,
+	0.99:               -0.01005033585350145,
+	0.9999999999999999: -1.1102230246251565e-16,
+	5e-324:             -744.4400719213812,
+	0x1p-1022:          -708.3964185322641,
+	5e-301:             -691.4686750787737,
+}

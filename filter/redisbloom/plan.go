@@ -1,0 +1,159 @@
+package redisbloom
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Plan returns the options that meet the goal; its hasher is left aside. From keys
+// and rate, they are those that one would give to BF.RESERVE, unless double hashing
+// makes such a filter miss the rate: then the capacity is larger. From rate and
+// bytes, the largest capacity that fits, and from keys and bytes the least error rate.
+// A filter that scales is planned with half of the rate, as RedisBloom does. The
+// error wraps umbel.ErrGoal.
+func Plan(g umbel.Goal) (Options, error) {
+	s, _, err := planWith(umbel.Goal{Keys: g.Keys, FPRate: g.FPRate, Bytes: g.Bytes}, nil)
+	return s.Options, err
+}
+
+// shape is what the variant's New makes: RedisBloom's filter with any hasher.
+type shape struct {
+	Options
+	hasher umbel.Hasher
+}
+
+// planWith is Plan with parameters; it also returns the number of keys that the
+// options are for.
+func planWith(g umbel.Goal, ps umbel.Params) (shape, uint64, error) {
+	s := shape{Options{ErrorRate: g.FPRate, Capacity: g.Keys}, g.Hasher}
+	if err := g.Check(); err != nil {
+		return s, 0, err
+	}
+	s.Expansion, s.NonScaling = uint32(ps.Uint("expansion")), ps.Uint("nonscaling") != 0
+	if s.NonScaling && s.Expansion != 0 {
+		return s, 0, fmt.Errorf("redisbloom: expansion %d and nonscaling are given: leave one out: %w", s.Expansion, umbel.ErrGoal)
+	}
+	if g.Bytes > 1<<53 {
+		return s, 0, fmt.Errorf("redisbloom: %d bytes are more than 2^53: %w", g.Bytes, umbel.ErrGoal)
+	}
+	var err error
+	switch n := g.Keys; {
+	case g.Bytes == 0:
+		err = s.enlarge(g.Keys, g.FPRate)
+		return s, n, err
+	case n == 0:
+		if n, err = s.fill(g.Bytes, g.FPRate); err != nil {
+			return s, 0, err
+		}
+		return s, n, s.Check()
+	default:
+		err = s.fit(g.Bytes)
+		return s, n, err
+	}
+}
+
+// enlarge raises the capacity until n keys have the rate p. Double hashing needs it
+// at low rates, where m must be about sqrt(nk/p); what would double the size, and
+// take more than a MiB, is refused.
+func (o *Options) enlarge(n uint64, p float64) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	meets := func(capacity uint64) bool {
+		larger := *o
+		larger.Capacity = capacity
+		fc := larger.Forecast(n)
+		return fc.FPRate <= p
+	}
+	first, _ := o.first()
+	most := max(2*first.bits, 1<<23)
+	low, high := n-1, n // one capacity below n would do with a second layer
+	for !meets(high) {
+		low, high = high, 2*high
+		if l, err := newLayer(high, first.rate); err != nil || l.bits > most || high > MaxCapacity {
+			return fmt.Errorf("redisbloom: %d keys at a rate of %.3g: with double hashing a filter of %d bits answers at %.3g, and one that doesn't is over %d: %w",
+				n, p, first.bits, o.Forecast(n).FPRate, most, umbel.ErrGoal)
+		}
+	}
+	for low+1 < high {
+		if mid := low + (high-low)/2; meets(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	o.Capacity = high
+	return nil
+}
+
+// fill sets the largest capacity that fits into so many bytes and returns the number
+// of keys with which the rate is at most p.
+func (o *Options) fill(bytes uint64, p float64) (uint64, error) {
+	o.Capacity = largest(MaxCapacity+1, func(capacity uint64) bool {
+		o.Capacity = capacity
+		l, err := o.first()
+		return err == nil && l.bits/8 <= bytes
+	})
+	n := largest(o.Capacity, func(n uint64) bool { return o.Forecast(n).FPRate <= p })
+	if n == 0 {
+		return 0, fmt.Errorf("redisbloom: %d bytes don't hold one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
+	}
+	return n, nil
+}
+
+// fit sets the least error rate with which the capacity fits into so many bytes.
+func (o *Options) fit(bytes uint64) error {
+	// Rates are searched by the exponent: 2^-x for x in 1/1024ths of it.
+	rate := func(x uint64) float64 { return math.Exp2(-float64(x) / 1024) }
+	x := largest(1070*1024, func(x uint64) bool {
+		o.ErrorRate = rate(x)
+		l, err := o.first()
+		return err == nil && l.bits/8 <= bytes
+	})
+	o.ErrorRate = rate(x)
+	if x < 2*1024 {
+		return fmt.Errorf("redisbloom: %d bytes for %d keys are less than an error rate of %v takes: %w", bytes, o.Capacity, MaxErrorRate, umbel.ErrGoal)
+	}
+	if x == 1070*1024 {
+		return fmt.Errorf("redisbloom: %d bytes for %d keys are more than the least error rate takes: %w", bytes, o.Capacity, umbel.ErrGoal)
+	}
+	return o.Check()
+}
+
+// largest returns the largest x, up to most, for which ok holds; it holds up to there.
+func largest(most uint64, ok func(x uint64) bool) uint64 {
+	return uint64(sort.Search(int(most), func(x int) bool { return !ok(uint64(x) + 1) }))
+}
+
+// Forecast tells what a filter with these options is with n keys in it, which may be
+// more than its capacity: in a filter that scales layers are added, in one that
+// doesn't the rate rises. Its rate counts double hashing: see the package comment.
+// It is zero for options that Check refuses.
+func (o Options) Forecast(n uint64) umbel.Forecast {
+	if o.Expansion == 0 {
+		o.Expansion = DefaultExpansion
+	}
+	if o.Check() != nil {
+		return umbel.Forecast{}
+	}
+	fc := umbel.Forecast{Keys: n}
+	l, err := o.first()
+	for missed := 0.0; err == nil; {
+		take := n
+		if !o.NonScaling {
+			take = min(n, l.capacity)
+		}
+		missed += (1 - missed) * l.falseRate(take)
+		fc.FPRate, fc.K = missed, float64(l.k)
+		fc.Cells += l.bits
+		fc.Bytes += l.bits / 8
+		if n -= take; n == 0 {
+			break
+		}
+		l, err = l.next(o.Expansion)
+	}
+	return fc
+}

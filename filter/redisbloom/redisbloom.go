@@ -1,0 +1,135 @@
+// Package redisbloom provides RedisBloom's scalable Bloom filter, bit for bit: what
+// BF.RESERVE makes and BF.ADD fills, and the bytes that BF.SCANDUMP gives and
+// BF.LOADCHUNK takes, so that a filter moves between a Redis server and a Go program
+// in either direction.
+//
+// A filter is a chain of layers. A layer that holds the keys it was made for is
+// followed by a larger one with half its error rate; a key that no layer has goes
+// to the newest. So the rate of the whole chain stays below the one reserved
+// (Almeida, Baquero, Preguiça and Hutchison 2007, section 4.1).
+//
+// Its name is a promise (spec/kinds/redisbloom.md). Bit i of a key in a layer of m
+// bits is (H1 + i·H2 mod 2^64) mod m. That is plain double hashing, which in small
+// layers and at low rates answers wrongly more often than independent positions do:
+// Options.Forecast counts it, RedisBloom's own planning doesn't.
+//
+// A filter that goes to Redis or comes from there hashes with [RedisHasher].
+package redisbloom
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// RedisHasher is the hasher of RedisBloom's filters: both MurmurHash64A.
+var RedisHasher = umbel.Hasher{Alg: umbel.Murmur64A}
+
+// Filter is a chain of layers. Has and ScanDump may run alongside themselves and
+// each other; changes run alone. The zero Filter holds nothing and is a target for
+// UnmarshalBinary; adding to it panics.
+type Filter struct {
+	hasher    umbel.Hasher
+	expansion uint32
+	flags     flags
+	layers    []layer // oldest first
+	maxBytes  uint64  // a new layer takes the filter no further
+}
+
+// Add adds d and reports whether the filter changed. It doesn't if a layer has d
+// already. Where the filter can't grow, the newest layer takes d beyond its
+// capacity and the rate rises: TryAdd refuses instead, as RedisBloom does.
+func (f *Filter) Add(d umbel.Digest) bool {
+	if f.Has(d) {
+		return false
+	}
+	_ = f.makeRoom()
+	f.newest().add(d)
+	return true
+}
+
+// TryAdd is Add for a filter that isn't to be overfilled: see [umbel.Grower]. The
+// error wraps umbel.ErrLimit where the newest layer is full and there can't be
+// another: the filter doesn't scale, memory is not to be taken (SetMaxBytes), or
+// the next layer's error rate or size is beyond what numbers hold. A key that the
+// filter has is no error even then.
+func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
+	if f.Has(d) {
+		return false, nil
+	}
+	if err := f.makeRoom(); err != nil {
+		return false, err
+	}
+	f.newest().add(d)
+	return true, nil
+}
+
+// Has reports whether d may have been added. It is never false for what was.
+func (f *Filter) Has(d umbel.Digest) bool {
+	for i := len(f.layers) - 1; i >= 0; i-- {
+		if f.layers[i].has(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// Clear forgets all keys and all layers but the first.
+func (f *Filter) Clear() {
+	if len(f.layers) == 0 {
+		return
+	}
+	clear(f.layers[1:])
+	f.layers = f.layers[:1]
+	f.layers[0].entries = 0
+	f.layers[0].cells.Clear()
+}
+
+// SetMaxBytes sets the memory of the bits of all layers beyond which the filter
+// doesn't grow. A filter from Reserve grows as it is told. One that was opened or
+// loaded grows to 64 times its size, and to 64 MiB if that is more, lest a few
+// bytes of a stranger take all memory with the first addition.
+func (f *Filter) SetMaxBytes(n uint64) { f.maxBytes = n }
+
+// makeRoom appends a layer if the newest is full. The error wraps umbel.ErrLimit.
+func (f *Filter) makeRoom() error {
+	l := f.newest()
+	if l.entries < l.capacity {
+		return nil
+	}
+	if f.flags.fixed() {
+		return fmt.Errorf("redisbloom: non scaling filter is full: it holds %d of %d: %w", l.entries, l.capacity, umbel.ErrLimit)
+	}
+	next, err := l.next(f.expansion)
+	if err != nil {
+		return err
+	}
+	if now, more := f.bytes(), next.bits/8; now > f.maxBytes || more > f.maxBytes-now {
+		return fmt.Errorf("redisbloom: the next layer takes %d bytes beside %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
+	}
+	if err := next.allocate(); err != nil {
+		return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+	}
+	f.layers = append(f.layers, next)
+	return nil
+}
+
+// newest returns the layer that additions go to.
+func (f *Filter) newest() *layer {
+	if len(f.layers) == 0 {
+		panic("umbel: add to a zero filter: make it with New")
+	}
+	return &f.layers[len(f.layers)-1]
+}
+
+// bytes returns the memory of all layers' bits.
+func (f *Filter) bytes() uint64 {
+	var n uint64
+	for _, l := range f.layers {
+		n += l.bits / 8
+	}
+	return n
+}
+
+// growthRoom is how far a filter of so many bytes from elsewhere grows.
+func growthRoom(bytes uint64) uint64 { return max(64*bytes, 64<<20) }

@@ -1,0 +1,22 @@
+package redisbloom_test
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+var (
+	_ umbel.Merger  = (*redisbloom.Filter)(nil)
+	_ umbel.Folder  = (*redisbloom.Filter)(nil)
+	_ umbel.Clearer = (*redisbloom.Filter)(nil)
+	_ umbel.Grower  = (*redisbloom.Filter)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, redisbloom.Variant) }
+func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, redisbloom.Variant) }
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, redisbloom.Variant, func() umbel.Filter { return new(redisbloom.Filter) })
+}

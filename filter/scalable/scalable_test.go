@@ -1,0 +1,40 @@
+package scalable_test
+
+import (
+	"encoding"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/filter/scalable"
+)
+
+var (
+	_ umbel.Filter               = (*scalable.Filter)(nil)
+	_ umbel.Grower               = (*scalable.Filter)(nil)
+	_ umbel.Merger               = (*scalable.Filter)(nil)
+	_ umbel.Clearer              = (*scalable.Filter)(nil)
+	_ umbel.BatchHaser           = (*scalable.Filter)(nil)
+	_ umbel.BatchAdder           = (*scalable.Filter)(nil)
+	_ encoding.BinaryAppender    = (*scalable.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*scalable.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*scalable.Filter)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, scalable.Variant) }
+
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, scalable.Variant) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, scalable.Variant, func() umbel.Filter { return new(scalable.Filter) })
+}
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}

@@ -1,0 +1,111 @@
+package scalable
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Variant is this kind for code that handles any.
+var Variant = design.Kind[Shape, *Filter]{
+	Name:    Kind,
+	Doc:     "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
+	Params:  paramDocs,
+	Plan:    planWith,
+	Explain: Shape.explain,
+	New:     New,
+	Open:    Open,
+}.Variant()
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "growth", Doc: "size of a layer by that of the one before, 2 if not given", Min: 2, Max: MaxGrowth},
+	{Name: "tightening", Doc: "rate of a layer by that of the one before, 0.85 if not given", Min: 0.0625, Max: 0.99, Float: true},
+	{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 64, Max: 1 << 56},
+}
+
+// planWith is Plan with some parameters given; it also returns the number of keys
+// that the first layer is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	if err := g.Check(); err != nil {
+		return Shape{}, 0, err
+	}
+	s := Shape{Growth: DefaultGrowth, MaxBytes: ps.Uint("max-bytes"), Hasher: g.Hasher}
+	if growth := ps.Uint("growth"); growth != 0 {
+		s.Growth = growth
+	}
+	r := DefaultTightening
+	if given, ok := ps.Get("tightening"); ok && given.Float() != 0 {
+		r = given.Float()
+	}
+	s.Tightening = LogOf(r)
+	if g.FPRate != 0 {
+		p0, err := plan.ScalableFirstRate(g.FPRate, r)
+		if err != nil {
+			return Shape{}, 0, fmt.Errorf("scalable: %w: %w", err, umbel.ErrGoal)
+		}
+		s.First = LogOf(p0)
+	}
+	n := g.Keys
+	if s.First > MaxK*one {
+		return Shape{}, 0, fmt.Errorf("scalable: a rate of %g takes %d cells per key, want at most %d: %w", g.FPRate, s.k(0), MaxK, umbel.ErrGoal)
+	}
+	switch words := g.Bytes / 8; {
+	case g.Bytes == 0:
+		s.Slice = plan.Foldable(sliceFor(n, s.k(0))/word) * word
+	case n == 0:
+		s.Slice = words / uint64(s.k(0)) * word
+		n = keysFor(s.Slice, s.k(0))
+	default:
+		k := 0
+		for k < MaxK && uint64(k+1)*(sliceFor(n, k+1)/word) <= words {
+			k++
+		}
+		s.First = Log(k) * one
+		if k > 0 {
+			s.Slice = words / uint64(k) * word
+		}
+		if p := math.Exp2(-float64(k)) / (1 - r); p >= 1 {
+			return Shape{}, 0, fmt.Errorf("scalable: %d bytes for %d keys leave no rate below 1 for a filter that grows: allow more: %w", g.Bytes, n, umbel.ErrGoal)
+		}
+	}
+	if n == 0 {
+		return Shape{}, 0, fmt.Errorf("scalable: %d bytes don't hold a layer of %d slices, of 8 bytes each at least: allow more, or a higher rate: %w", g.Bytes, s.k(0), umbel.ErrGoal)
+	}
+	if err := s.Check(); err != nil {
+		return Shape{}, 0, err
+	}
+	if first := s.layer(0); s.exceeds(0, first) {
+		return Shape{}, 0, fmt.Errorf("scalable: the first layer takes %d bytes, more than the limit of %d: %w", first.M/8, s.MaxBytes, umbel.ErrGoal)
+	}
+	return s, n, nil
+}
+
+// sliceFor returns the least whole words of a slice, in cells, in which n keys set
+// half of the cells or fewer but once in 30,000 filters: four standard deviations of
+// how many keys make a layer of k slices half full, which is
+//
+//	sqrt(1 - ln 2) / ln 2 · sqrt(n/k)
+//
+// by the variance of occupancy (Johnson and Kotz 1977) at a load of ln 2. It is more
+// than any filter has where n is too large.
+func sliceFor(n uint64, k int) uint64 {
+	few := float64(n) + 4*math.Sqrt((1-math.Ln2)*float64(n)/float64(k))/math.Ln2
+	cells := -1 / math.Expm1(-math.Ln2/few)
+	if !(cells < maxCells) {
+		return 2 * maxCells
+	}
+	return uint64(math.Ceil(cells/word)) * word
+}
+
+// keysFor returns the most keys that slices of so many cells are for, 0 if there are
+// no cells.
+func keysFor(slice uint64, k int) uint64 {
+	if slice == 0 || slice > maxCells {
+		return slice // and refused
+	}
+	return uint64(sort.Search(int(slice), func(n int) bool { return sliceFor(uint64(n)+1, k) > slice }))
+}

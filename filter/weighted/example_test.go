@@ -1,0 +1,87 @@
+package weighted_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// How do I give the keys that everybody asks for more cells, when I know which they
+// are?
+func Example() {
+	shape, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: 100_000},
+		plan.Class{Members: 99_999, Queries: 60}, // all others
+		plan.Class{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the questions
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, key := range []string{"/", "/favicon.ico", "/robots.txt"} {
+		shape.Hot = append(shape.Hot, weighted.Hot{Digest: shape.Hasher.Key(key), Class: 1})
+	}
+	f, err := weighted.New(shape)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.AddString("/about")
+	fmt.Println(f.HasString("/about"), f.HasString("/favicon.ico"))
+	fmt.Printf("%d cells for most keys, %d for the hot ones\n", shape.Classes[0].K, shape.Classes[1].K)
+	// Output:
+	// true false
+	// 6 cells for most keys, 23 for the hot ones
+}
+
+// How do I tell classes by how keys begin?
+func ExampleNew_prefixes() {
+	shape, err := weighted.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01},
+		plan.Class{Members: 50, Queries: 10},
+		plan.Class{Members: 40, Queries: 10},
+		plan.Class{Members: 10, Queries: 80},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	shape.Prefixes = []weighted.Prefix{{Prefix: "user/", Class: 1}, {Prefix: "user/session/", Class: 2}}
+	f, err := weighted.New(shape)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.AddString("user/session/4711")
+	for _, key := range []string{"page/1", "user/alice", "user/session/4711"} {
+		class, _ := f.Class([]byte(key))
+		fmt.Println(key, class, f.HasString(key))
+	}
+	// Output:
+	// page/1 0 false
+	// user/alice 1 false
+	// user/session/4711 2 true
+}
+
+// How do I tell classes myself?
+func ExampleFilter_AddClass() {
+	f, err := weighted.New(weighted.Shape{M: 64_000, Classes: []weighted.Class{{K: 4}, {K: 12}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	class := func(key string) int { return len(key) % 2 } // always the same for a key
+	for _, key := range []string{"alice", "bob!"} {
+		f.AddClass(f.Hasher().Key(key), class(key))
+	}
+	d := f.Hasher().Key("alice")
+	fmt.Println(f.HasClass(d, class("alice")), f.Has(d))
+	// Output: true true
+}
+
+// What do the classes gain over a plain filter of the same memory?
+func ExamplePlan() {
+	classes := []plan.Class{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
+	shape, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, classes...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("weighted %.4f, plain %.4f\n", shape.Forecast(1000).FPRate, plan.FPRate(8000, 6, 1000))
+	// Output: weighted 0.0114, plain 0.0216
+}

@@ -1,0 +1,102 @@
+package weighted_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// 1 % of the keys, which get 50 % of the questions.
+var step = []plan.Class{{Members: 99, Queries: 50}, {Members: 1, Queries: 50}}
+
+// Each two of keys, rate and bytes give the third, and all are as in the forecast.
+func TestPlanClasses(t *testing.T) {
+	s, err := weighted.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01}, step...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := weighted.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fc := s.Forecast(100_000)
+	if fc.FPRate > 0.01 || fc.FPRate < 0.0097 || s.Group != 6 {
+		t.Errorf("the rate is %g in groups of 2^%d, want 0.01 and words", fc.FPRate, s.Group)
+	}
+	// Of half of the questions the rate is nearly 0: log2 of 2 less cells, 1/ln 2 bits each.
+	if saved := float64(plain.M-s.M) / 100_000; math.Abs(saved-1.33) > 0.1 {
+		t.Errorf("%.2f bits a key less than a plain filter, want about 1.33", saved)
+	}
+	if s.Classes[1].K <= s.Classes[0].K+3 {
+		t.Errorf("%+v: want many more cells in class 1", s.Classes)
+	}
+	sized, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: s.M / 8}, step...)
+	if err != nil || sized.M != s.M || sized.Forecast(100_000) != fc {
+		t.Errorf("from the bytes: %+v, %v; want %+v", sized, err, s)
+	}
+	room, err := weighted.Plan(umbel.Goal{FPRate: 0.01, Bytes: s.M / 8}, step...)
+	if err != nil || room.M != s.M || room.Classes[0].K != s.Classes[0].K {
+		t.Errorf("from rate and bytes: %+v, %v; want %+v", room, err, s)
+	}
+}
+
+// One class is as none.
+func TestPlanOfOneClass(t *testing.T) {
+	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 5000, Bytes: 6000}, {FPRate: 0.01, Bytes: 800}, {Keys: 3, FPRate: 0.1}} {
+		want, err := weighted.Plan(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := weighted.Plan(g, step[0]); err != nil || !reflect.DeepEqual(s, want) {
+			t.Errorf("%+v: %+v, %v; want %+v", g, s, err, want)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	good := umbel.Goal{Keys: 100, FPRate: 0.01}
+	class := func(members, queries float64) plan.Class { return plan.Class{Members: members, Queries: queries} }
+	for name, c := range map[string]struct {
+		goal    umbel.Goal
+		classes []plan.Class
+	}{
+		"no goal":           {umbel.Goal{}, step},
+		"keys alone":        {umbel.Goal{Keys: 5}, step},
+		"nothing to weigh":  {good, []plan.Class{class(1, 0), class(5, 0)}},
+		"no members":        {good, []plan.Class{class(0, 1), class(0, 1)}},
+		"a negative weight": {good, []plan.Class{class(1, 1), class(1, -1)}},
+		"not a number":      {good, []plan.Class{class(1, 1), class(math.NaN(), 1)}},
+		"infinite":          {good, []plan.Class{class(1, math.Inf(1)), class(1, 1)}},
+		"65 classes":        {good, make([]plan.Class, 65)},
+		"too many bytes":    {umbel.Goal{Keys: 5, Bytes: 1 << 60}, step},
+		"room for no key":   {umbel.Goal{FPRate: 1e-30, Bytes: 8}, step},
+		"hasher":            {umbel.Goal{Keys: 5, FPRate: 0.1, Hasher: umbel.Hasher{Alg: 99}}, step},
+	} {
+		if s, err := weighted.Plan(c.goal, c.classes...); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%s: %+v, %v; want an error that wraps %q", name, s, err, umbel.ErrGoal)
+		}
+	}
+}
+
+// The formulas behind a plan come with numbers, those of each class too.
+func TestExplain(t *testing.T) {
+	s, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, step...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := s.Explain(1000)
+	if len(lines) != 6 {
+		t.Fatalf("%d lines, want 6: %+v", len(lines), lines)
+	}
+	for _, l := range lines {
+		t.Log(l)
+		if l.What == "" || l.General == "" || l.Numbers == "" || l.Value == "" || l.Source == "" {
+			t.Errorf("a line lacks something: %+v", l)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package weighted_test
+
+import (
+	"encoding"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/filter/weighted"
+)
+
+var (
+	_ umbel.Filter               = (*weighted.Filter)(nil)
+	_ umbel.Classer              = (*weighted.Filter)(nil)
+	_ umbel.AtomicAdder          = (*weighted.Filter)(nil)
+	_ umbel.Merger               = (*weighted.Filter)(nil)
+	_ umbel.Folder               = (*weighted.Filter)(nil)
+	_ umbel.Clearer              = (*weighted.Filter)(nil)
+	_ umbel.Locator              = (*weighted.Filter)(nil)
+	_ umbel.BatchHaser           = (*weighted.Filter)(nil)
+	_ umbel.BatchAdder           = (*weighted.Filter)(nil)
+	_ umbel.AtomicBatchAdder     = (*weighted.Filter)(nil)
+	_ encoding.BinaryAppender    = (*weighted.Filter)(nil)
+	_ encoding.BinaryMarshaler   = (*weighted.Filter)(nil)
+	_ encoding.BinaryUnmarshaler = (*weighted.Filter)(nil)
+)
+
+func TestVariant(t *testing.T) { filtertest.Run(t, weighted.Variant) }
+
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, weighted.Variant) }
+
+func TestZero(t *testing.T) {
+	filtertest.Zero(t, weighted.Variant, func() umbel.Filter { return new(weighted.Filter) })
+}
+
+// Three ways to tell classes, with 3 classes of 5, 2 and 13 cells.
+var (
+	threeClasses = []weighted.Class{{K: 5}, {K: 2, Members: 0.5, Queries: 0.1}, {K: 13, Members: 0.1, Queries: 0.6}}
+	byProgram    = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses}
+	byPrefix     = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses, Prefixes: []weighted.Prefix{
+		{"a/", 1}, {"b/", 2}, {"a/b/", 2}, {"a/b/c/", 0},
+	}}
+	byDigest = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses, Hot: hotOf(digests(9, 500))}
+)
+
+var threeWays = map[string]weighted.Shape{"program": byProgram, "prefix": byPrefix, "digest": byDigest}
+
+// hotOf makes every third of ds hot.
+func hotOf(ds []umbel.Digest) []weighted.Hot {
+	var hot []weighted.Hot
+	for i, d := range ds {
+		if i%3 != 0 {
+			hot = append(hot, weighted.Hot{Digest: d, Class: i % 3})
+		}
+	}
+	return hot
+}
+
+// Containers and hostile states of filters with tables.
+func FuzzOpenTables(f *testing.F) {
+	for _, s := range threeWays {
+		s.M, s.Group = 60, 0
+		filter := mustNew(f, s)
+		b, err := filter.MarshalBinary()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	filtertest.Fuzz(f, weighted.Variant)
+}
+
+func mustNew(t testing.TB, s weighted.Shape) *weighted.Filter {
+	t.Helper()
+	f, err := weighted.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func digests(seed uint64, n int) []umbel.Digest {
+	rng := rand.NewPCG(seed, 1)
+	ds := make([]umbel.Digest, n)
+	for i := range ds {
+		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+	}
+	return ds
+}
+
+func bits(f *weighted.Filter) cells.Array { return f.State().Planes[0] }

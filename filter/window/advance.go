@@ -1,0 +1,130 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+)
+
+// Advance tells the filter the time, in ticks: see [umbel.Advancer]. A new filter
+// is at 0. A key that was added at time t is there at least as long as the time is
+// at most t + l·Ticks; it is gone, but for the false-positive rate, from
+// t + (l+1)·Ticks on. If to is before the last time the error wraps
+// umbel.ErrMismatch and nothing has changed; in a filter by keys it wraps
+// errors.ErrUnsupported.
+func (f *Filter) Advance(to uint64) error {
+	switch {
+	case f.cells.Len == 0:
+		return fmt.Errorf("window: a zero Filter has no clock: make it with New: %w", umbel.ErrMismatch)
+	case f.shape.byKeys():
+		return fmt.Errorf("window: the filter forgets by keys and has no clock: %w", errors.ErrUnsupported)
+	case to < f.now:
+		return fmt.Errorf("window: time %d is before %d, which the filter was told last: %w", to, f.now, umbel.ErrMismatch)
+	}
+	f.shift(to/f.shape.Ticks - f.generation())
+	f.now = to
+	return nil
+}
+
+// Now returns the time that the filter was told last, by keys the number of
+// generations that have ended.
+func (f *Filter) Now() uint64 { return f.now }
+
+// shift clears the slices that the next so many generations begin with: those after
+// the newest in the ring. The caller moves the clock.
+func (f *Filter) shift(generations uint64) {
+	n := uint64(f.shape.slices())
+	if generations == 0 {
+		return
+	}
+	newest := f.newest()
+	for range min(generations, n) {
+		newest = (newest + 1) % n
+		clearBits(f.cells, newest*f.shape.Slice, f.shape.Slice)
+	}
+	f.ones = 0
+}
+
+// clearBits sets n cells from one on to zero.
+func clearBits(a cells.Array, from, n uint64) {
+	for end := from + n; from < end; {
+		word, next := from>>6, min(end, from|63+1)
+		if from&63 != 0 || next&63 != 0 {
+			a.Words[word] &^= (1<<(next-from) - 1) << (from & 63)
+			from = next
+			continue
+		}
+		last := end >> 6
+		clear(a.Words[word:last])
+		from = last << 6
+	}
+}
+
+// onesIn counts the bits of n cells from one on.
+func onesIn(a cells.Array, from, n uint64) uint64 {
+	var ones uint64
+	for end := from + n; from < end; {
+		if from&63 == 0 && end-from >= 64 {
+			whole := cells.Array{Len: (end - from) &^ 63, Width: 1, Words: a.Words[from>>6 : end>>6]}
+			ones += whole.Nonzero()
+			from += whole.Len
+			continue
+		}
+		if a.Bit(from) {
+			ones++
+		}
+		from++
+	}
+	return ones
+}
+
+// Merge takes in the keys of another filter by time of the same shape. The clock is
+// the later one of the two: of the other filter what is too old by then is left out.
+// The error wraps umbel.ErrMismatch and says the first difference; filters by keys
+// don't merge, as their generations ended at moments of their own.
+func (f *Filter) Merge(s umbel.State) error {
+	g, err := plane.Other(f.State(), s, Open)
+	if err != nil {
+		return err
+	}
+	a, b := f.shape, g.shape
+	switch {
+	case a.byKeys() || b.byKeys():
+		return fmt.Errorf("window: windows by keys don't merge, their generations ended at different moments: %w", umbel.ErrMismatch)
+	case a.K != b.K || a.L != b.L:
+		return fmt.Errorf("window: one filter has k = %d and l = %d, the other %d and %d: %w", a.K, a.L, b.K, b.L, umbel.ErrMismatch)
+	case a.Slice != b.Slice || a.Group != b.Group:
+		return fmt.Errorf("window: one filter has slices of %d cells in groups of 2^%d, the other of %d and 2^%d: %w",
+			a.Slice, a.Group, b.Slice, b.Group, umbel.ErrMismatch)
+	case a.Ticks != b.Ticks || a.Limit != b.Limit:
+		return fmt.Errorf("window: one filter has generations of %d ticks and %d keys, the other of %d and %d: %w",
+			a.Ticks, a.Limit, b.Ticks, b.Limit, umbel.ErrMismatch)
+	}
+	if g.now < f.now { // the other state isn't ours to change
+		g.cells = g.cells.Clone()
+		err = g.Advance(f.now)
+	} else {
+		err = f.Advance(g.now)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.cells.Sum(g.cells); err != nil {
+		return fmt.Errorf("window: %w: %w", err, umbel.ErrMismatch)
+	}
+	f.ones = f.onesOf(0)
+	return nil
+}
+
+// onesOf counts the bits of the slice of an age.
+func (f *Filter) onesOf(age int) uint64 {
+	return onesIn(f.cells, f.place(f.newest(), age)*f.shape.Slice, f.shape.Slice)
+}
+
+func (f *Filter) crowded() error {
+	return fmt.Errorf("window: the newest slice has %d of the %d bits that a generation is planned for: "+
+		"advance the clock, make a larger filter, or use Add and accept a higher rate: %w", f.ones, f.shape.Limit, umbel.ErrLimit)
+}

@@ -1,0 +1,125 @@
+package window
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/probe"
+)
+
+// MaxSlices is the largest number of slices, k + l.
+const MaxSlices = 256
+
+// wordGroup is the group of filters that Plan and Variant make with large slices:
+// whole words. Others have group 0.
+const wordGroup = probe.WordLog
+
+// Shape is what is fixed of a filter when it is made.
+type Shape struct {
+	Slice  uint64 // cells (bits) of a slice, at least 1, a multiple of 2^Group
+	K      int    // slices in which a key sets a bit, at least 1
+	L      int    // generations for which a key lives after its own, at least 1; K+L is at most MaxSlices
+	Limit  uint64 // bits of the newest slice with which a generation is full, 1 to Slice
+	Ticks  uint64 // length of a generation; 0 if the filter forgets by keys
+	Group  uint8  // log2 of the cells of a group: 0 or 6
+	Hasher umbel.Hasher
+}
+
+// Plan returns the shape of a filter by time that meets the goal, with the least
+// memory over all k and l: g.Keys is the number of keys in a window of so many
+// ticks, at least 1. The rate holds at every moment if keys come evenly, no more
+// than their share in each generation (TryAdd sees to that), and also if all the
+// keys of a window come in one generation and none in the others. The window is
+// rounded up to l generations of a whole number of ticks. The error wraps
+// umbel.ErrGoal.
+func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
+	if ticks == 0 {
+		return Shape{}, fmt.Errorf("window: a window of 0 ticks, want at least 1: %w", umbel.ErrGoal)
+	}
+	s, _, err := solve(g, wish{ticks: ticks})
+	return s, err
+}
+
+// PlanKeys returns the shape of a filter by keys that meets the goal, with the least
+// memory over all k and l: a key is there until at least g.Keys other keys were
+// added after it, and the rate holds at every moment, however many come. The error
+// wraps umbel.ErrGoal.
+func PlanKeys(g umbel.Goal) (Shape, error) {
+	s, _, err := solve(g, wish{byKeys: true})
+	return s, err
+}
+
+// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
+// shape.
+func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+
+func (s Shape) check() error {
+	switch {
+	case s.K < 1 || s.L < 1 || s.K >= MaxSlices || s.L >= MaxSlices || s.K+s.L > MaxSlices:
+		return fmt.Errorf("window: k = %d and l = %d, want both at least 1 and together at most %d", s.K, s.L, MaxSlices)
+	case s.Slice == 0 || s.Slice > 1<<56/uint64(s.slices()):
+		return fmt.Errorf("window: %d slices of %d cells, want 1 to 2^56 cells in all", s.slices(), s.Slice)
+	case s.Limit == 0 || s.Limit > s.Slice:
+		return fmt.Errorf("window: a generation of %d bits in slices of %d cells, want 1 to all of them", s.Limit, s.Slice)
+	case s.Group != 0 && s.Group != wordGroup:
+		return fmt.Errorf("window: groups of 2^%d cells, want 2^0 or 2^%d", s.Group, wordGroup)
+	case s.Slice%(1<<s.Group) != 0:
+		return fmt.Errorf("window: slices of %d cells aren't whole groups of %d", s.Slice, 1<<s.Group)
+	}
+	return s.Hasher.Check()
+}
+
+// Forecast tells what a filter of this shape is at the worst moment, just before a
+// generation ends, with n keys in the window, n/L in each generation.
+func (s Shape) Forecast(n uint64) umbel.Forecast {
+	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: (n + uint64(s.L) - 1) / uint64(s.L)}
+	return umbel.Forecast{
+		Keys: n, FPRate: w.FPRate(),
+		Cells: w.Cells(), Bytes: s.bytes(), K: float64(s.K),
+	}
+}
+
+// Window returns the least time, in ticks, for which a key is there; by keys the
+// least number of keys added after it.
+func (s Shape) Window() uint64 {
+	each := s.Ticks
+	if s.byKeys() {
+		each = s.Limit
+	}
+	if each > math.MaxUint64/uint64(max(s.L, 1)) {
+		return math.MaxUint64
+	}
+	return each * uint64(s.L)
+}
+
+func (s Shape) byKeys() bool  { return s.Ticks == 0 }
+func (s Shape) slices() int   { return s.K + s.L }
+func (s Shape) bytes() uint64 { return (uint64(s.slices())*s.Slice + 63) / 64 * 8 }
+
+// New returns an empty filter of that shape, at time 0. The error wraps
+// umbel.ErrGoal if there can't be one.
+func New(s Shape) (*Filter, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	a, err := cells.New(uint64(s.slices())*s.Slice, 1)
+	if err != nil {
+		return nil, fmt.Errorf("window: %w: %w", err, umbel.ErrGoal)
+	}
+	return hold(s, a, 0), nil
+}
+
+// hold returns the filter of a shape with these cells.
+func hold(s Shape, a cells.Array, now uint64) *Filter {
+	f := &Filter{shape: s, cells: a, now: now}
+	f.slice = probe.Mapping{Groups: s.Slice >> s.Group, Log: s.Group}
+	f.ones = f.onesOf(0)
+	return f
+}
+
+// Shape returns the filter's shape.
+func (f *Filter) Shape() Shape { return f.shape }

@@ -1,0 +1,75 @@
+package window
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+)
+
+// Kind is the name of this kind of filter.
+const Kind = "window"
+
+// paramNames are the parameters of a state, in order.
+var paramNames = []string{"k", "l", "group", "limit", "ticks", "now"}
+
+// State returns all there is of the filter: see [umbel.Filter].
+func (f *Filter) State() umbel.State {
+	s := f.shape
+	return umbel.State{
+		Kind:   Kind,
+		Hasher: s.Hasher,
+		Params: umbel.Params{
+			{Name: "k", Value: umbel.Uint(uint64(s.K))},
+			{Name: "l", Value: umbel.Uint(uint64(s.L))},
+			{Name: "group", Value: umbel.Uint(uint64(s.Group))},
+			{Name: "limit", Value: umbel.Uint(s.Limit)},
+			{Name: "ticks", Value: umbel.Uint(s.Ticks)},
+			{Name: "now", Value: umbel.Uint(f.now)},
+		},
+		Planes: []cells.Array{f.cells},
+	}
+}
+
+// Open makes the filter that s describes and takes over its memory. The error
+// wraps umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) {
+	var k, l, group, limit, ticks, now uint64
+	bits, err := plane.Open(Kind, s, paramNames, &k, &l, &group, &limit, &ticks, &now)
+	if err != nil {
+		return nil, err
+	}
+	shape := Shape{
+		K: int(min(k, MaxSlices)), L: int(min(l, MaxSlices)), Group: uint8(min(group, 64)),
+		Limit: limit, Ticks: ticks, Hasher: s.Hasher,
+	}
+	n := uint64(max(shape.slices(), 1))
+	shape.Slice = bits.Len / n
+	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+		return nil, err
+	}
+	switch {
+	case bits.Len%n != 0:
+		return nil, fmt.Errorf("window: %d cells don't make %d equal slices: %w", bits.Len, n, umbel.ErrCorrupt)
+	case ticks == 0 && now > maxGenerations:
+		return nil, fmt.Errorf("window: %d generations by keys, want at most %d: %w", now, uint64(maxGenerations), umbel.ErrCorrupt)
+	}
+	return hold(shape, bits, now), nil
+}
+
+// maxGenerations is more than a filter by keys can live through; the count of them
+// never wraps, which would put the slices out of order.
+const maxGenerations = 1 << 62
+
+// AppendBinary appends the filter's container to dst: see package wire. On error,
+// which the zero Filter is, dst comes back as it was.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
+
+// MarshalBinary is AppendBinary(nil).
+func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+
+// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// a larger one there are wire.Parse and Open. On error f is as it was.
+func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

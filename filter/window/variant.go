@@ -1,0 +1,148 @@
+package window
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Variant is this kind for code that handles any. Without parameters a filter is by
+// time, in generations of one tick.
+var Variant = design.Kind[Shape, *Filter]{
+	Name:    Kind,
+	Doc:     "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
+	Params:  paramDocs,
+	Plan:    planWith,
+	Explain: explain,
+	New:     New,
+	Open:    Open,
+}.Variant()
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
+	{Name: "l", Doc: "generations for which a key lives after its own", Min: 1, Max: MaxSlices - 1},
+	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63},
+	{Name: "by-keys", Doc: "1 to forget by the number of keys added since, without a clock", Min: 1, Max: 1},
+}
+
+// The largest l that is planned. A question looks at more slices, the more there
+// are. By keys 200 would save 2 % of the memory at a rate of 0.1 %, and 15 % at
+// 1e-9; by time few are best.
+const maxPlannedL = 64
+
+// largestBytes is more memory than any machine has.
+const largestBytes = 1 << 53
+
+// wish is what is given besides a goal.
+type wish struct {
+	k, l   int    // 0: free
+	ticks  uint64 // of the window; 0: a tick for a generation
+	byKeys bool
+}
+
+// planWith is Plan or PlanKeys with some things given; it also returns the number of
+// keys that the shape is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	w := wish{k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
+	if w.byKeys && w.ticks != 0 {
+		return Shape{}, 0, fmt.Errorf("window: a window of %d ticks and one by keys are wanted: leave one out: %w", w.ticks, umbel.ErrGoal)
+	}
+	return solve(g, w)
+}
+
+// solve returns the shape for a goal and the number of keys that it is for.
+func solve(g umbel.Goal, w wish) (Shape, uint64, error) {
+	if err := g.Check(); err != nil {
+		return Shape{}, 0, err
+	}
+	if g.Keys > 1<<56 || g.Bytes > largestBytes {
+		return Shape{}, 0, fmt.Errorf("window: %d keys in %d bytes, want at most 2^56 and 2^53: %w", g.Keys, g.Bytes, umbel.ErrGoal)
+	}
+	var s Shape
+	var err error
+	n := g.Keys
+	switch {
+	case g.Bytes == 0:
+		s, err = w.size(n, g.FPRate)
+	case g.FPRate != 0:
+		n, s, err = w.mostKeys(g.FPRate, g.Bytes)
+	default:
+		s, err = w.leastRate(n, g.Bytes)
+	}
+	if err != nil {
+		return Shape{}, 0, err
+	}
+	s.Hasher = g.Hasher
+	return s, n, s.Check()
+}
+
+// size returns the smallest shape for n keys at rate p.
+func (w wish) size(n uint64, p float64) (Shape, error) {
+	limits := plan.WindowLimits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: MaxSlices, AtOnce: !w.byKeys}
+	if w.ticks != 0 {
+		limits.MaxL = int(min(w.ticks, maxPlannedL))
+	}
+	d, err := plan.WindowSize(n, p, limits)
+	if err != nil {
+		return Shape{}, fmt.Errorf("window: %w: %w", err, umbel.ErrGoal)
+	}
+	s := Shape{Slice: d.Slice, K: d.K, L: d.L, Limit: d.Limit}
+	if s.Slice >= 64<<wordGroup { // less than one percent more
+		s.Slice = (s.Slice + 63) &^ 63
+		s.Group = wordGroup
+	}
+	if !w.byKeys {
+		s.Ticks = 1
+		if w.ticks != 0 {
+			s.Ticks = (w.ticks-1)/uint64(s.L) + 1
+		}
+	}
+	return s, nil
+}
+
+// mostKeys returns the largest number of keys, and its shape, for which so many
+// bytes have the rate p.
+func (w wish) mostKeys(p float64, bytes uint64) (uint64, Shape, error) {
+	fits := func(n uint64) bool {
+		s, err := w.size(n, p)
+		return err == nil && s.bytes() <= bytes
+	}
+	low, high := uint64(0), uint64(1)
+	for high < 1<<56 && fits(high) {
+		low, high = high, high*2
+	}
+	for low+1 < high {
+		if mid := low + (high-low)/2; fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	if low == 0 {
+		return 0, Shape{}, fmt.Errorf("window: %d bytes don't hold one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
+	}
+	s, err := w.size(low, p)
+	return low, s, err
+}
+
+// leastRate returns the shape with the least rate, to one part in a thousand, that
+// holds n keys in so many bytes.
+func (w wish) leastRate(n, bytes uint64) (Shape, error) {
+	const rarest = 0x1p-120 // more slices than there may be
+	best, err := w.size(n, 1-0x1p-20)
+	if err != nil || best.bytes() > bytes {
+		return Shape{}, fmt.Errorf("window: %d bytes are too few for %d keys: %w", bytes, n, umbel.ErrGoal)
+	}
+	for low, high := math.Log(rarest), math.Log1p(-0x1p-20); high-low > 0.001; {
+		mid := (low + high) / 2
+		if s, err := w.size(n, math.Exp(mid)); err == nil && s.bytes() <= bytes {
+			best, high = s, mid
+		} else {
+			low = mid
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+)
+
+// Window is the design of an age-partitioned filter: K+L slices of Slice cells in a
+// ring, of which a key sets one cell in each of the K newest.
+type Window struct {
+	K, L  int
+	Slice uint64 // cells of a slice
+	// Limit is the number of cells set in the newest slice at which its generation
+	// ends: the slices shift, the oldest is cleared and is the newest then.
+	Limit uint64
+}
+
+// Cells returns the number of cells of all slices.
+func (w Window) Cells() uint64 { return uint64(w.K+w.L) * w.Slice }
+
+// FPRate returns the rate at its worst moment, just before a shift, when every
+// generation has been as long as it may be.
+func (w Window) FPRate() float64 {
+	first := float64(min(w.Limit, w.Slice)) / float64(w.Slice)
+	return WindowFPRate(WindowFills(w.K, w.L, -float64(w.K)*math.Log1p(-first)), w.K)
+}
+
+// Generation returns the number of distinct keys after which the newest slice has
+// Limit cells set, in the mean: ln(1-Limit/Slice) / ln(1-1/Slice), at least Limit.
+func (w Window) Generation() float64 {
+	if w.Slice <= 1 || w.Limit >= w.Slice {
+		return math.Inf(1)
+	}
+	return math.Log1p(-float64(w.Limit)/float64(w.Slice)) / math.Log1p(-1/float64(w.Slice))
+}
+
+// WindowFPRate returns the probability that k neighbouring slices, of those with the
+// fills, all have the cell of a key that the filter does not hold. The fills are
+// fractions in [0, 1], in the order of age, newest or oldest first. It panics if k is less than 1.
+//
+// It follows the number of neighbouring matches, from slice to slice: with fill r a
+// run of matches grows by one with probability r and is back at none with 1-r, and
+// one of k is a yes. Shtul, Baquero and Almeida 2020, "Age-Partitioned Bloom
+// Filters", write the same as a recursion over pairs of slice and run. It is exact
+// for the fills given. The time is k times the number of slices.
+func WindowFPRate(fills []float64, k int) float64 {
+	mustShape(1, k)
+	return followRuns(fills, make([]float64, k))
+}
+
+// followRuns is WindowFPRate with room for k numbers.
+func followRuns(fills, runs []float64) float64 {
+	k := len(runs) // runs[j]: no yes so far, and the last j slices match
+	clear(runs)
+	runs[0] = 1
+	yes := 0.0
+	for _, fill := range fills {
+		none := 0.0
+		for _, p := range runs {
+			none += p
+		}
+		yes += runs[k-1] * fill
+		for j := k - 1; j > 0; j-- {
+			runs[j] = runs[j-1] * fill
+		}
+		runs[0] = none * (1 - fill)
+	}
+	return min(yes, 1)
+}
+
+// WindowFills returns the expected fills of k+l slices, newest first, just before a
+// shift. Of them the k-th and all older have taken k generations and have 1-e^-load
+// of their cells set; a newer one, the i-th, has taken i generations and has
+// 1-e^(-load·i/k). Shtul, Baquero and Almeida 2020 set the load to ln 2.
+func WindowFills(k, l int, load float64) []float64 {
+	fills := make([]float64, k+l)
+	fillWindow(fills, k, load)
+	return fills
+}
+
+func fillWindow(fills []float64, k int, load float64) {
+	for i := range fills {
+		if i < k {
+			fills[i] = -math.Expm1(-load * float64(i+1) / float64(k))
+		} else {
+			fills[i] = fills[k-1]
+		}
+	}
+}
+
+// WindowLimits are what a window is to keep within.
+type WindowLimits struct {
+	K, L      int  // if not zero: given
+	MaxL      int  // the largest L that is chosen, at least 1
+	MaxSlices int  // the largest K+L
+	AtOnce    bool // the rate holds also if all keys come in one generation
+}
+
+// WindowSize returns the window with the fewest cells that holds the last n keys and
+// has at every moment a rate of at most p: over k and l within the limits, slices
+// just large enough for the load that has this rate before a shift. A generation is
+// n/l cells of the newest slice, rounded up, so that l generations are n keys or
+// more.
+//
+// With AtOnce the rate is also at most p when n keys come in one generation and none
+// in the others: then k slices hold all of them, and the rate is
+// (1-(1-1/Slice)^n)^k. This keeps l small.
+//
+// The error wraps [ErrRange] if n is zero, p is not inside (0, 1), no k and l within
+// the limits have the rate, or the slices would have above 2^63 cells.
+func WindowSize(n uint64, p float64, limits WindowLimits) (Window, error) {
+	if err := checkGoal(n, p); err != nil {
+		return Window{}, err
+	}
+	kLow, kHigh := max(1, int(-math.Log2(p)*0.7)), limits.MaxSlices-1
+	if limits.K != 0 {
+		kLow, kHigh = limits.K, min(limits.K, kHigh)
+	}
+	var best Window
+	least, guess := math.Inf(1), 1
+	for k, worse := kLow, 0; k <= kHigh && worse < 4; k++ {
+		cells := func(l int) float64 { return float64(k+l) * sliceFor(n, k, l, p, limits.AtOnce) }
+		l := limits.L
+		if l == 0 {
+			l = bestWindow(guess, min(limits.MaxL, limits.MaxSlices-k), cells)
+		}
+		if k < 1 || l < 1 || k+l > limits.MaxSlices {
+			continue
+		}
+		if c := cells(l); c < least {
+			best, least, guess, worse = Window{K: k, L: l}, c, l, 0
+		} else {
+			worse++
+		}
+	}
+	if !(least <= maxCells) {
+		return Window{}, fmt.Errorf("plan: a window of %d keys at a false-positive rate of %v takes more than %d slices or 2^63 cells; "+
+			"accept a higher rate: %w", n, p, limits.MaxSlices, ErrRange)
+	}
+	best.Slice = uint64(sliceFor(n, best.K, best.L, p, limits.AtOnce))
+	best.Limit = (n-1)/uint64(best.L) + 1
+	return best, nil
+}
+
+// sliceFor returns the cells of a slice, a whole number.
+func sliceFor(n uint64, k, l int, p float64, atOnce bool) float64 {
+	limit := math.Ceil(float64(n) / float64(l))
+	first := -math.Expm1(-windowLoad(k, l, p) / float64(k)) // fill of the newest slice at its end
+	cells := math.Ceil(limit / first)
+	if atOnce {
+		full := math.Pow(p, 1/float64(k))
+		cells = max(cells, math.Ceil(-1/math.Expm1(math.Log1p(-full)/float64(n))))
+	}
+	return max(cells, 1)
+}
+
+// windowLoad returns the load at which the rate is p, or just below, at most 40.
+//
+// The logarithm of the rate is concave over that of the load. There are l+1 runs of
+// k slices, and none matches more often than (1-e^-load)^k, so that the load for
+// p/(l+1) is too small; from there secants rise to the load and don't pass it.
+func windowLoad(k, l int, p float64) float64 {
+	fills, runs := make([]float64, k+l), make([]float64, k)
+	want := math.Log(p)
+	above := func(u float64) float64 {
+		fillWindow(fills, k, math.Exp(u))
+		return math.Log(followRuns(fills, runs)) - want
+	}
+	most := math.Log(40)
+	u := min(math.Log(-math.Log1p(-math.Pow(p/float64(l+1), 1/float64(k)))), most)
+	y := above(u)
+	step := 0.001
+	for range 100 {
+		next := min(u+step, most)
+		z := above(next)
+		if z > 0 {
+			step /= 2
+			if step < 1e-10 {
+				break
+			}
+			continue
+		}
+		step *= -z / (z - y)
+		u, y = next, z
+		if !(step > 1e-10) || u == most {
+			break
+		}
+	}
+	return math.Exp(u)
+}
+
+// bestWindow returns the l from 1 to last with the least cost, walking from a guess:
+// costs fall to one valley and rise.
+func bestWindow(guess, last int, cost func(l int) float64) int {
+	l := max(1, min(guess, last))
+	best := cost(l)
+	for step := 8; step > 0; {
+		moved := false
+		for _, next := range []int{l - step, l + step} {
+			if next < 1 || next > last {
+				continue
+			}
+			if c := cost(next); c < best {
+				l, best, moved = next, c, true
+				break
+			}
+		}
+		if !moved {
+			step /= 2
+		}
+	}
+	return l
+}

@@ -1,0 +1,18 @@
+package probe
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Lines take a word of 4 in a group of 4 for that of the whole array: Range of four
+// times as many is in the same group.
+func TestLinesAskForTheGroup(t *testing.T) {
+	rng := rand.NewPCG(1, 2)
+	for range 10_000 {
+		v, n, r := rng.Uint64(), rng.Uint64()>>16+1, rng.Uint64()>>56+1
+		if word, group := Range(v, n*r), Range(v, n); word/r != group {
+			t.Fatalf("value %d has word %d of %d groups of %d, and group %d", v, word, n, r, group)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/weighted"
+)
+
+// form is a filter that a kind may also be: with other cells, with a table, with what
+// came first forgotten. Kinds that have one form alone are not here.
+type form struct {
+	kind, name, comment string
+	make                func(umbel.Variant, umbel.Hasher) (umbel.Filter, error)
+	keys                int  // added to it
+	forgets             bool // the first of them, with what is added later
+}
+
+var forms = []form{
+	{kind: "counting", name: "width-16", comment: "counters of 16 bits", make: sizedWith("width", 16), keys: 20},
+	{kind: "weighted", name: "digests", comment: "three classes, a table of digests", make: weightedBy(hot), keys: 20},
+	{kind: "weighted", name: "prefixes", comment: "three classes, a table of prefixes", make: weightedBy(prefixes), keys: 20},
+	{kind: "scalable", name: "layers", comment: "layers of several sizes", make: plannedWith("growth", 2), keys: 250},
+	{kind: "dynamic", name: "counters", comment: "parts of counters", make: plannedWith("width", 4), keys: 20},
+	{kind: "folding", name: "counters", comment: "a base of counters", make: plannedWith("width", 4), keys: 6},
+	{kind: "folding", name: "folded", comment: "a face smaller than its base", make: plannedWith("oversize", 8), keys: 4},
+	{kind: "folding", name: "words", comment: "a face smaller than its base, in groups of a word", make: foldingWords, keys: 4},
+	{kind: "window", name: "later", comment: "the time goes on with every key", make: plannedWith("window", 10), keys: 20, forgets: true},
+	{kind: "window", name: "by-keys", comment: "no time, keys alone", make: plannedWith("by-keys", 1), keys: 20, forgets: true},
+	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
+}
+
+// sizedWith makes filters of the small size with one parameter more.
+func sizedWith(name string, value uint64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
+	z := small
+	z.params = append(slices.Clone(z.params), umbel.Param{Name: name, Value: umbel.Uint(value)})
+	return z.make
+}
+
+// plannedWith makes filters for few keys with one parameter given.
+func plannedWith(name string, value uint64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
+	return func(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
+		return v.New(g, umbel.Params{{Name: name, Value: umbel.Uint(value)}})
+	}
+}
+
+// foldingWords makes a folding filter with groups of a word, though it isn't large.
+func foldingWords(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+	f, err := plannedWith("oversize", 8)(v, h)
+	if err != nil {
+		return nil, err
+	}
+	s := f.State()
+	if !param("fold", 15)(&s) || !param("group", 6)(&s.Parts[0]) {
+		return nil, errors.New("no fold, or no group")
+	}
+	s.Parts[0].Planes[0] = emptyCells(15*64, 1)
+	return v.Open(s)
+}
+
+// weightedBy makes weighted filters of three classes, which a table tells apart.
+func weightedBy(table func(*weighted.Shape)) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
+	return func(_ umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+		s := weighted.Shape{M: 960, Group: 6, Hasher: h, Classes: []weighted.Class{
+			{K: 3, Members: 0.5, Queries: 0.25}, {K: 9, Members: 0.25, Queries: 0.5}, {K: 1, Members: 0.25, Queries: 0.25},
+		}}
+		table(&s)
+		return weighted.New(s)
+	}
+}
+
+// hot puts every third key into class 1, and of those that follow some into class 2.
+func hot(s *weighted.Shape) {
+	for i := 0; i < 40; i += 3 {
+		s.Hot = append(s.Hot, weighted.Hot{Digest: s.Hasher.Bytes(keyFor(s.Hasher, i)), Class: 1 + i%2})
+	}
+}
+
+// prefixes has prefixes that begin others, and one of class 0.
+func prefixes(s *weighted.Shape) {
+	s.Prefixes = []weighted.Prefix{{Prefix: "key 1", Class: 1}, {Prefix: "key 13", Class: 2}, {Prefix: "key 15", Class: 0}, {Prefix: "key 3", Class: 2}, {Prefix: "key 30", Class: 1}}
+}

@@ -1,0 +1,302 @@
+"""kinds.md and the pages of the kinds: which states are a filter, and what it has.
+KINDS has a class for each kind. Made of a state it raises Corrupt where no filter has
+that state; has(h1, h2, key) tells whether a key is there, and count, where keys count,
+how often, or None where that is unknown."""
+
+import math
+
+import positions
+from container import expect
+
+
+def whole(state, *names):
+    """Returns the parameters, which have these names and are whole numbers."""
+    expect([name for name, _ in state["params"]] == list(names), "parameters")
+    expect(all(isinstance(v, int) for _, v in state["params"]), "whole numbers")
+    return [v for _, v in state["params"]]
+
+
+def only_plane(state, *widths):
+    expect(len(state["planes"]) == 1 and not state["parts"], "planes and parts")
+    plane = state["planes"][0]
+    expect(plane["width"] in widths and 1 <= plane["cells"] <= 2**56, "plane")
+    return plane
+
+
+def only_parts(state, most, *kinds):
+    """Returns the filters that the parts are, all of one of the kinds."""
+    parts = state["parts"]
+    expect(not state["planes"] and 1 <= len(parts) <= most, "planes and parts")
+    for part in parts:
+        expect(part["kind"] == parts[0]["kind"] and part["kind"] in kinds, "kind of a part")
+        expect(all(part[field] == state[field] for field in ("alg", "seed")), "hasher of a part")
+    return [PARTS[part["kind"]](part) for part in parts]
+
+
+def cell(plane, i):
+    at, width = i * plane["width"], plane["width"]
+    if width < 8:
+        return plane["bytes"][at // 8] >> at % 8 & (1 << width) - 1
+    return int.from_bytes(plane["bytes"][at // 8:(at + width) // 8], "little")
+
+
+
+
+def check_grouped(cells, k, group):
+    expect(1 <= k <= 256 and group in (0, 6) and cells % 2**group == 0, "k, group, or cells")
+
+
+class Bits:
+    """A kind with one plane of bits: a filter has a key if all its cells are set."""
+
+    locate, names = None, ()
+
+    def __init__(self, state):
+        self.values = whole(state, *self.names)
+        self.plane = only_plane(state, 1)
+        self.cells = self.plane["cells"]
+        self.check(*self.values)
+
+    def has(self, h1, h2, key=None):
+        return all(cell(self.plane, i) for i in self.locate(h1, h2, self.cells, *self.values))
+
+
+class Bloom(Bits):
+    locate, names = staticmethod(positions.bloom), ("k", "group")
+
+    def check(self, k, group):
+        check_grouped(self.cells, k, group)
+
+
+class Partitioned(Bits):
+    locate, names = staticmethod(positions.partitioned), ("k", "group")
+
+    def check(self, k, group):
+        check_grouped(self.cells, k, group)
+        expect(self.cells % (k * 2**group) == 0, "slices")
+
+
+class Blocked(Bits):
+    locate, names = staticmethod(positions.blocked), ("words", "bits")
+
+    def check(self, words, bits):
+        expect(self.cells % 512 == 0 and bits in (1, 2), "cells or bits")
+        expect(1 <= words <= (8 if bits == 1 else 5), "words")
+
+
+class SplitBlock(Bits):
+    locate = staticmethod(positions.splitblock)
+
+    def check(self):
+        expect(self.cells % 256 == 0 and self.cells // 256 <= 2**32, "cells")
+
+
+class Counting:
+    def __init__(self, state):
+        self.k, self.group, copied = whole(state, "k", "group", "copied")
+        self.plane = only_plane(state, 4, 8, 16)
+        check_grouped(self.plane["cells"], self.k, self.group)
+        expect(copied in (0, 1), "copied")
+
+    def has(self, h1, h2, key=None):
+        return all(cell(self.plane, i) for i in self.located(h1, h2))
+
+    def count(self, h1, h2):
+        limit = 2**self.plane["width"] - 1
+        at = self.located(h1, h2)
+        sure = [cell(self.plane, i) // at.count(i) for i in at if cell(self.plane, i) < limit]
+        return min(sure, default=None)
+
+    def located(self, h1, h2):
+        return positions.bloom(h1, h2, self.plane["cells"], self.k, self.group)
+
+
+class Weighted:
+    def __init__(self, state):
+        classes = 1 + (len(state["params"]) - 2) // 3
+        expect(1 <= classes <= 64, "classes")
+        names = ["k", "group"]
+        for c in range(1, classes):
+            names += [f"k{c}", f"members{c}", f"queries{c}"]
+        values = whole(state, *names)
+        self.group, self.k = values[1], [values[0]] + values[2::3]
+        expect(sum(values[3::3]) <= 10**9 and sum(values[4::3]) <= 10**9, "shares")
+        expect(len(state["planes"]) in (1, 2), "planes")
+        self.plane = only_plane({"planes": state["planes"][:1], "parts": state["parts"]}, 1)
+        for k in self.k:
+            check_grouped(self.plane["cells"], k, self.group)
+        self.digests, self.prefixes = None, None
+        if len(state["planes"]) == 2:
+            self.read_table(state["planes"][1])
+
+    def read_table(self, table):
+        expect(table["width"] in (64, 8) and table["cells"] > 0, "table")
+        if table["width"] == 64:
+            expect(table["cells"] < 2**32, "size of the table")
+            rows = [cell(table, i) for i in range(table["cells"])]
+            rows = [(row >> 8, row & 255) for row in rows]
+            expect(all(1 <= c < len(self.k) for _, c in rows), "class of a digest")
+        else:
+            rows, left = [], table["bytes"][:table["cells"]]
+            while left:
+                expect(len(left) >= 2 and left[1] >= 1 and len(left) >= 2 + left[1], "prefix")
+                rows.append((left[2:2 + left[1]], left[0]))
+                left = left[2 + left[1]:]
+            expect(all(c < len(self.k) for _, c in rows), "class of a prefix")
+        names = [name for name, _ in rows]
+        expect(all(a < b for a, b in zip(names, names[1:])), "order of the table")
+        if table["width"] == 64:
+            self.digests = dict(rows)
+        else:
+            self.prefixes = dict(rows)
+
+    def has(self, h1, h2, key=None):
+        if self.digests is not None:
+            k = self.k[self.digests.get(h1 >> 8, 0)]
+        elif self.prefixes is not None and key is not None:
+            begins = [p for p in self.prefixes if key.startswith(p)]
+            k = self.k[self.prefixes[max(begins, key=len)] if begins else 0]
+        else:
+            k = min(self.k)
+        return all(cell(self.plane, i) for i in positions.bloom(h1, h2, self.plane["cells"], k, self.group))
+
+
+class Row:
+    """A kind whose parts are filters: it has a key if one of them has it."""
+
+    def has(self, h1, h2, key=None):
+        return any(part.has(h1, h2) for part in self.parts)
+
+
+class Scalable(Row):
+    def __init__(self, state):
+        size, first, tightening, growth, _ = whole(
+            state, "slice", "first-log2", "tightening-log2", "growth", "max-bytes")
+        expect(64 <= size <= 2**56 and size % 64 == 0, "slice")
+        expect(1 <= first <= 2**24 and 1 <= tightening <= 2**18 and 2 <= growth <= 16, "design")
+        expect(size * -(-first // 2**16) <= 2**56, "first layer")
+        self.parts = only_parts(state, 65535, "partitioned")
+        slices = []
+        for part in self.parts:
+            k, group = part.values
+            expect(group == 6, "group of a layer")
+            slices.append(part.cells // k)
+        expect(slices == sorted(slices) and slices[-1] >= size, "slices of the layers")
+
+
+class Dynamic(Row):
+    def __init__(self, state):
+        full, _ = whole(state, "full", "max-bytes")
+        self.parts = only_parts(state, 65535, "bloom", "counting")
+        shapes = [(part["params"][:2], part["planes"][0]["cells"], part["planes"][0]["width"]) for part in state["parts"]]
+        expect(all(shape == shapes[0] for shape in shapes), "shapes of parts")
+        expect(1 <= full <= shapes[0][1], "full")
+        if state["parts"][0]["kind"] == "counting":
+            self.count = self.sum
+
+    def sum(self, h1, h2):
+        counts = [part.count(h1, h2) for part in self.parts]
+        return None if None in counts else sum(counts)
+
+
+class Incremental(Row):
+    def __init__(self, state):
+        most = (len(state["params"]) - 1) // 3
+        expect(1 <= most <= 64, "planes")
+        names = ["planes"]
+        for i in range(1, most + 1):
+            names += [f"cells-{i}", f"k-{i}", f"limit-{i}"]
+        values = whole(state, *names)
+        expect(values[0] == most, "number of planes")
+        planes = list(zip(values[1::3], values[2::3], values[3::3]))
+        total = 0
+        for i, (cells, k, limit) in enumerate(planes):
+            expect(1 <= cells <= 2**56 and (cells < 64 or cells % 64 == 0), "cells")
+            expect(1 <= k <= 256 and 1 <= limit <= cells, "k or limit")
+            expect(i == 0 or cells <= 4 * total + 4096, "a plane to come")
+            total += cells
+        expect(total <= 2**56, "all cells")
+        self.parts = only_parts(state, most, "bloom")
+        for part, (cells, k, _) in zip(self.parts, planes):
+            expect(part.cells == cells and part.values == [k, 6 if cells >= 64 else 0], "shape of a part")
+
+
+class Folding:
+    def __init__(self, state):
+        fold, low, high = whole(state, "fold", "low", "high")
+        self.base, = only_parts(state, 1, "bloom", "counting")
+        self.k, self.group = (v for _, v in state["parts"][0]["params"][:2])
+        base = self.base.plane
+        groups = base["cells"] >> self.group
+        expect(1 <= fold <= groups and groups % fold == 0, "fold")
+        expect(1 <= low < high <= 2**64 - 1, "interval")
+        self.face = [0] * (base["cells"] // fold)
+        for j in range(len(self.face)):
+            g, c = j >> self.group, j & 2**self.group - 1
+            self.face[j] = any(cell(base, ((g * fold + i) << self.group) + c) for i in range(fold))
+        if state["parts"][0]["kind"] == "counting":
+            self.count = self.base.count
+
+    def has(self, h1, h2, key=None):
+        return all(self.face[i] for i in positions.bloom(h1, h2, len(self.face), self.k, self.group))
+
+
+class Window:
+    def __init__(self, state):
+        self.k, self.l, self.group, limit, ticks, now = whole(state, "k", "l", "group", "limit", "ticks", "now")
+        self.plane = only_plane(state, 1)
+        expect(1 <= self.k <= 255 and 1 <= self.l <= 255 and self.k + self.l <= 256, "k or l")
+        self.n = self.k + self.l
+        expect(self.group in (0, 6) and self.plane["cells"] % (self.n * 2**self.group) == 0, "group or cells")
+        self.s = self.plane["cells"] // self.n
+        expect(1 <= limit <= self.s, "limit")
+        expect(ticks or now <= 2**62, "now")
+        self.generation = now // ticks if ticks else now
+
+    def has(self, h1, h2, key=None):
+        return any(all(self.is_set(h1, h2, (self.generation - age) % self.n) for age in range(first, first + self.k))
+                   for first in range(self.l + 1))
+
+    def is_set(self, h1, h2, i):
+        return cell(self.plane, i * self.s + positions.position(positions.value(h1, h2, i), self.s, self.group))
+
+
+class RedisBloom(Row):
+    def __init__(self, state):
+        expansion, options = whole(state, "expansion", "options")
+        expect(options in (4, 5, 12, 13), "options")
+        expect(expansion < 2**32 and (expansion or options & 8), "expansion")
+        self.parts = only_parts(state, 65535, "redisbloom-layer")
+        expect(sum(part.entries for part in self.parts) < 2**64, "entries")
+
+
+class RedisBloomLayer:
+    def __init__(self, state):
+        numbers = {"params": state["params"][:4]}
+        capacity, self.entries, self.k, n2 = whole(numbers, "capacity", "entries", "k", "n2")
+        names, values = zip(*state["params"][4:]) if state["params"][4:] else ((), ())
+        expect(names == ("error-rate", "bits-per-key") and all(isinstance(v, float) for v in values), "floats")
+        rate, bits_per_key = values
+        expect(capacity >= 1 and 0 < rate < 1, "capacity or rate")
+        expect(1 <= self.k <= 1074 and self.k == math.ceil(0.693147180559945 * bits_per_key), "k")
+        self.plane = only_plane(state, 1)
+        self.cells = self.plane["cells"]
+        expect(self.cells % 64 == 0 and n2 <= 56 and (n2 == 0 or self.cells == 2**n2), "cells")
+
+    def has(self, h1, h2):
+        return all(cell(self.plane, (h1 + i * h2 & positions.MASK) % self.cells) for i in range(self.k))
+
+
+KINDS = {
+    "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
+    "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
+    "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
+}
+PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
+# Kinds whose positions are in vectors: what locates, by the cells and the parameters.
+LOCATE = {
+    "bloom": positions.bloom, "partitioned": positions.partitioned,
+    "blocked": positions.blocked, "splitblock": positions.splitblock,
+    "counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
+    "weighted": positions.bloom,  # of one class
+}
