@@ -95,6 +95,13 @@ type Advancer interface {
 	Advance(to uint64) error
 }
 
+// Sealer is a filter that is made at once from all its keys. Add collects digests, and
+// Has finds them there; Seal turns what was collected into the form that is sent. What
+// is added later is kept beside it, exactly, at the cost of a digest each, so nothing is
+// lost; a filter with many such keys is better built anew. Seal of a filter with nothing
+// new changes nothing. Where it fails the filter is as it was before.
+type Sealer interface{ Seal() error }
+
 // BatchHaser is a filter that answers many digests faster than one by one. HasAll
 // sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds.
 type BatchHaser interface {

@@ -12,7 +12,10 @@ type floor struct {
 // floors are the packages of the repository from the ground up.
 var floors = []floor{
 	{0, "arrays and arithmetic, knowing nothing of filters", []string{
-		"cells", "internal/number",
+		"cells", "internal/entropy", "internal/number",
+	}},
+	{0.5, "what a block of cells is expected to be", []string{
+		"internal/model",
 	}},
 	{1, "the words that all share", []string{
 		".",
@@ -24,7 +27,7 @@ var floors = []floor{
 		"filter/internal/design", "filter/internal/plane", "filter/internal/row",
 	}},
 	{3, "simple kinds", []string{
-		"filter/blocked", "filter/bloom", "filter/partitioned", "filter/redisbloom", "filter/splitblock",
+		"filter/blocked", "filter/bloom", "filter/partitioned", "filter/redisbloom", "filter/ribbon", "filter/sparse", "filter/splitblock",
 		"filter/weighted", "filter/window",
 	}},
 	{3.5, "kinds that keep another beside them", []string{
@@ -51,7 +54,7 @@ var floors = []floor{
 		"cmd/umbel", "spec/vectors/internal/gen",
 	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
-		"internal/arch", "bench/...",
+		"internal/arch", "bench/...", "papers/...",
 	}},
 }
 

@@ -1,0 +1,4 @@
+module github.com/umbel-filters/umbel/papers
+
+go 1.26.0
+
