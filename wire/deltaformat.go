@@ -1,0 +1,65 @@
+package wire
+
+// A delta says what a state is, the result, to a reader who has another, the base.
+// All integers are little-endian; "var" is an unsigned LEB128 of at most 10 bytes, in
+// its shortest form.
+//
+//	delta    magic 8 | base's ID 32 | result's ID 32 | bytes 8 | kind: length 1, bytes
+//	         | change | CRC-32C of all before it, 4
+//	magic    0x89 "umdlt" 0x0a 0x01, the last byte being the version
+//	change   params | number of planes 1 | planes | number of parts var | parts
+//	params   n 1: 0 to 254: those of the base, but for n of them: index 1, value 8 each
+//	              255: number 1 | params, as in a container
+//	plane    source | blocks
+//	source   form 1: 0 new:    width 1 | cells 8
+//	                 1 same:   index 1
+//	                 2 fold:   index 1 | r var | group var
+//	                 3 unfold: index 1 | u var | group var
+//	                 4 refine: index 1 | u var | group var
+//	block    coding 1: as in a container, or one of
+//	             128 kept
+//	             129 kept, run:  n var
+//	             130 given:      length of payload var | payload
+//	part     origin var: 0: a state, as in a container
+//	                     i+1: a change, of part i of the base
+//
+// Bytes is the memory of all planes of the result, kind that of base and result; both
+// have the same hasher. A change is to a state of the base, and tells one of the result
+// of the same kind and hasher. Planes and parts have their place in the result by their
+// order; those of the base stand where index and origin say, and may be used more than
+// once or not at all.
+//
+// A plane that isn't new has a prediction, made of plane index of the base: itself, or
+// its fold by r or its unfold by u in groups of so many cells (cells.Array.Fold). It has
+// the prediction's width and number of cells. A kept block is as predicted, a run is n
+// such blocks, 2 or more. A given block is coded by what is predicted: internal/model
+// says how. Plane index is itself the fold by u of a plane that refines it: then only
+// the cells of groups that fall together on a cell that isn't zero are coded.
+//
+// Unfolding makes more of less. So that a short message can't make much of nothing, each
+// block of a plane that unfolds or refines takes a byte: there are no runs.
+
+const (
+	deltaMagic = "\x89umdlt\n\x01"
+	// deltaHead is the length of a delta up to the length of its kind.
+	deltaHead = len(deltaMagic) + 2*len(ID{}) + 8
+)
+
+// Forms of the source of a plane. Numbers are never reused.
+const (
+	formNew    = 0
+	formSame   = 1
+	formFold   = 2
+	formUnfold = 3
+	formRefine = 4
+)
+
+// Codings of the blocks of planes with a prediction, besides those of containers.
+const (
+	kept    = 128
+	keptRun = 129
+	given   = 130
+)
+
+// allParams stands for a number of params that changed.
+const allParams = 255

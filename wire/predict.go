@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// source is where a plane of a delta's result comes from.
+type source struct {
+	form          byte
+	index         byte   // of a plane of the base
+	factor, group uint64 // of a fold or an unfold; a group is counted in cells
+}
+
+// resizes reports whether the plane has another length than that of the base.
+func (s source) resizes() bool { return s.form >= formFold }
+
+// runs reports whether blocks that are kept may make a run.
+func (s source) runs() bool { return s.form <= formFold }
+
+// shape returns the width and the number of cells of what predict makes of a plane of
+// the base. The error wraps umbel.ErrCorrupt.
+func (s source) shape(base cells.Array) (cells.Array, error) {
+	a := cells.Array{Width: max(base.Width, 1), Len: base.Len}
+	if !s.resizes() {
+		return a, nil
+	}
+	if s.factor == 0 || s.group == 0 || base.Len%s.group != 0 {
+		return a, fmt.Errorf("factor %d and groups of %d cells, of a plane of %d: %w", s.factor, s.group, base.Len, umbel.ErrCorrupt)
+	}
+	if s.form == formFold {
+		if err := cells.CheckFold(base.Len/s.group, s.group, s.factor); err != nil {
+			return a, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		}
+		a.Len /= s.factor
+		return a, nil
+	}
+	if base.Len > ^uint64(0)/s.factor {
+		return a, fmt.Errorf("a plane of %d cells, unfolded by %d: %w", base.Len, s.factor, umbel.ErrCorrupt)
+	}
+	a.Len *= s.factor
+	return a, nil
+}
+
+// predict returns what the plane is expected to be, in memory of its own. The shape is
+// known to be right.
+func (s source) predict(base cells.Array) (cells.Array, error) {
+	base.Width = max(base.Width, 1)
+	switch s.form {
+	case formFold:
+		return base.Fold(s.factor, s.group)
+	case formUnfold, formRefine:
+		return base.Unfold(s.factor, s.group)
+	}
+	return base.Clone(), nil
+}
