@@ -2,7 +2,8 @@ package wire
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -46,11 +47,14 @@ func (o Differ) Delta(dst []byte, old, new umbel.State) ([]byte, error) {
 	if o.Result == (ID{}) {
 		o.Result = Identify(new)
 	}
-	d := differ{out: dst, packer: Packer{Workers: o.Workers}}
+	out := appender(dst)
+	d := newDiffer(&out, o.Workers)
 	d.head(o.Base, o.Result, new)
 	d.change(old, new)
-	sum := crc32.Checksum(d.out[len(dst):], castagnoli)
-	return binary.LittleEndian.AppendUint32(d.out, sum), nil
+	d.flush()
+	d.buf = binary.LittleEndian.AppendUint32(d.buf, d.crc)
+	d.flush()
+	return out, nil
 }
 
 // checkBoth returns an error unless there is a delta between two states.
@@ -61,84 +65,92 @@ func checkBoth(old, new umbel.State) error {
 		}
 	}
 	if err := old.Alike(new); err != nil {
-		return mismatch("no delta leads from one to the other, send a container: %w", err)
+		return fmt.Errorf("wire: no delta leads from one to the other, send a container: %w", err)
 	}
 	return nil
 }
 
 // differ writes a delta.
 type differ struct {
-	out    []byte
-	packer Packer
+	encoder
+	line line[revision]
+}
+
+func newDiffer(w io.Writer, workers int) *differ {
+	packing := line[batch]{workers: workers, work: (*batch).code}
+	return &differ{
+		encoder: encoder{w: w, blocks: func(e *encoder, a cells.Array) { e.packed(&packing, a, func(*batch) {}) }},
+		line:    line[revision]{workers: workers, work: (*revision).code},
+	}
 }
 
 func (d *differ) head(base, result ID, s umbel.State) {
-	d.out = append(d.out, deltaMagic...)
-	d.out = append(d.out, base[:]...)
-	d.out = append(d.out, result[:]...)
-	d.out = binary.LittleEndian.AppendUint64(d.out, s.Bytes())
-	d.out = appendName(d.out, s.Kind)
+	d.buf = append(d.buf, deltaMagic...)
+	d.buf = append(d.buf, base[:]...)
+	d.buf = append(d.buf, result[:]...)
+	d.buf = binary.LittleEndian.AppendUint64(d.buf, s.Bytes())
+	d.name(s.Kind)
 }
 
 // change writes how the result comes of the base, which are alike.
 func (d *differ) change(base, result umbel.State) {
 	d.params(base.Params, result.Params)
-	d.out = append(d.out, byte(len(result.Planes)))
+	d.buf = append(d.buf, byte(len(result.Planes)))
 	for i, p := range result.Planes {
 		d.plane(base.Planes, i, p)
 	}
-	d.out = binary.AppendUvarint(d.out, uint64(len(result.Parts)))
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(result.Parts)))
 	for i, j := range origins(base.Parts, result.Parts) {
-		d.out = binary.AppendUvarint(d.out, uint64(j+1))
+		d.buf = binary.AppendUvarint(d.buf, uint64(j+1))
 		if j < 0 {
-			d.out = d.packer.appendState(d.out, result.Parts[i])
+			d.state(result.Parts[i])
 		} else {
 			d.change(base.Parts[j], result.Parts[i])
 		}
 	}
 }
 
-// params writes the parameters: those whose values changed, where that is all.
+// params writes the parameters: the values that changed, where nothing else did.
 func (d *differ) params(base, result umbel.Params) {
 	alike := slices.EqualFunc(base, result, func(p, q umbel.Param) bool {
 		return p.Name == q.Name && p.Value.IsFloat() == q.Value.IsFloat()
 	})
-	at := len(d.out)
-	d.out = append(d.out, 0)
-	if alike {
-		changed := 0
-		for i, p := range result {
-			if p != base[i] {
-				changed++
-				d.out = append(d.out, byte(i))
-				d.out = binary.LittleEndian.AppendUint64(d.out, p.Value.Bits())
-			}
+	var changed []byte
+	n := 0
+	for i, p := range result {
+		if alike && p != base[i] {
+			n++
+			changed = append(changed, byte(i))
+			changed = binary.LittleEndian.AppendUint64(changed, p.Value.Bits())
 		}
-		if changed < allParams {
-			d.out[at] = byte(changed)
-			return
-		}
-		d.out = d.out[:at+1]
 	}
-	d.out[at] = allParams
-	d.out = append(d.out, byte(len(result)))
+	if alike && n < allParams {
+		d.buf = append(d.buf, byte(n))
+		d.buf = append(d.buf, changed...)
+		return
+	}
+	d.buf = append(d.buf, allParams, byte(len(result)))
 	for _, p := range result {
-		d.out = appendParam(d.out, p)
+		d.param(p)
 	}
 }
 
 // plane writes plane i of a state, by what the planes of the base lead to expect.
 func (d *differ) plane(base []cells.Array, i int, a cells.Array) {
-	s, prediction := sourceOf(base, i, a)
-	d.out = append(d.out, s.form)
+	s, expected := sourceOf(base, i, a)
+	d.buf = append(d.buf, s.form)
 	if s.form == formNew {
-		d.out = d.packer.appendPlane(d.out, a)
+		d.encoder.plane(a)
 		return
 	}
-	d.out = append(d.out, s.index)
+	d.buf = append(d.buf, s.index)
 	if s.resizes() {
-		d.out = binary.AppendUvarint(d.out, s.factor)
-		d.out = binary.AppendUvarint(d.out, s.group)
+		d.buf = binary.AppendUvarint(d.buf, s.factor)
+		d.buf = binary.AppendUvarint(d.buf, s.group)
 	}
-	d.blocks(s, a, prediction)
+	if s.form == formRefine {
+		d.refine(s, a, base[s.index].Len)
+	} else {
+		d.revise(s, a, expected)
+	}
 }

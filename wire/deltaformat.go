@@ -10,7 +10,7 @@ package wire
 //	change   params | number of planes 1 | planes | number of parts var | parts
 //	params   n 1: 0 to 254: those of the base, but for n of them: index 1, value 8 each
 //	              255: number 1 | params, as in a container
-//	plane    source | blocks
+//	plane    source | blocks, or units if it refines
 //	source   form 1: 0 new:    width 1 | cells 8
 //	                 1 same:   index 1
 //	                 2 fold:   index 1 | r var | group var
@@ -20,6 +20,7 @@ package wire
 //	             128 kept
 //	             129 kept, run:  n var
 //	             130 given:      length of payload var | payload
+//	unit     length of payload var | payload
 //	part     origin var: 0: a state, as in a container
 //	                     i+1: a change, of part i of the base
 //
@@ -29,15 +30,19 @@ package wire
 // order; those of the base stand where index and origin say, and may be used more than
 // once or not at all.
 //
-// A plane that isn't new has a prediction, made of plane index of the base: itself, or
-// its fold by r or its unfold by u in groups of so many cells (cells.Array.Fold). It has
-// the prediction's width and number of cells. A kept block is as predicted, a run is n
-// such blocks, 2 or more. A given block is coded by what is predicted: internal/model
-// says how. Plane index is itself the fold by u of a plane that refines it: then only
-// the cells of groups that fall together on a cell that isn't zero are coded.
+// A plane that is the same, a fold or an unfold has a prediction, made of plane index of
+// the base: itself, or its fold by r or its unfold by u in groups of so many cells
+// (cells.Array.Fold). It has the prediction's width and number of cells. A kept block is
+// as predicted, a run is n such blocks, 2 or more. A given block is coded by what is
+// predicted: internal/model, Coder.AppendDelta.
+//
+// A plane of bits that refines plane index of the base has it for its fold by u. It is
+// coded in units, by what the fold doesn't say: Coder.AppendRefinement. So many cells of
+// the fold as RefinementCells(u) gives make a unit, the last may have fewer. u is 2 to
+// 4096, and has no prime factor above 61.
 //
 // Unfolding makes more of less. So that a short message can't make much of nothing, each
-// block of a plane that unfolds or refines takes a byte: there are no runs.
+// block of a plane that unfolds takes a byte, as each unit does: there are no runs.
 
 const (
 	deltaMagic = "\x89umdlt\n\x01"
@@ -52,6 +57,13 @@ const (
 	formFold   = 2
 	formUnfold = 3
 	formRefine = 4
+)
+
+// Bounds of the factors of planes that refine: a unit has a string for each of the
+// prime factors' sum, and takes memory in proportion to the factor.
+const (
+	maxRefined = 4096
+	maxPrime   = 61
 )
 
 // Codings of the blocks of planes with a prediction, besides those of containers.

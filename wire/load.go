@@ -77,11 +77,16 @@ func (d *decoder) block(l *load) {
 }
 
 func (d *decoder) body(l *load, i int) error {
-	b := l.blocks[i]
 	c, err := d.byte()
 	if err != nil {
 		return err
 	}
+	return d.bodyIn(c, l, i)
+}
+
+// bodyIn reads what follows the coding of a block.
+func (d *decoder) bodyIn(c byte, l *load, i int) (err error) {
+	b := l.blocks[i]
 	switch c {
 	case raw:
 		if err := d.words(b.Words); err != nil {

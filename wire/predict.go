@@ -37,6 +37,9 @@ func (s source) shape(base cells.Array) (cells.Array, error) {
 		a.Len /= s.factor
 		return a, nil
 	}
+	if s.form == formRefine && (a.Width > 1 || !refinable(s.factor)) {
+		return a, fmt.Errorf("a plane of cells of %d bits, refined by %d: %w", a.Width, s.factor, umbel.ErrCorrupt)
+	}
 	if base.Len > ^uint64(0)/s.factor {
 		return a, fmt.Errorf("a plane of %d cells, unfolded by %d: %w", base.Len, s.factor, umbel.ErrCorrupt)
 	}
@@ -44,15 +47,30 @@ func (s source) shape(base cells.Array) (cells.Array, error) {
 	return a, nil
 }
 
-// predict returns what the plane is expected to be, in memory of its own. The shape is
-// known to be right.
+// refinable reports whether planes refine by u.
+func refinable(u uint64) bool {
+	if u < 2 || u > maxRefined {
+		return false
+	}
+	for p := uint64(2); p <= maxPrime; p++ {
+		for u%p == 0 {
+			u /= p
+		}
+	}
+	return u == 1
+}
+
+// predict returns what the plane is expected to be, in memory of its own; that is zero
+// if it refines. The shape is known to be right.
 func (s source) predict(base cells.Array) (cells.Array, error) {
 	base.Width = max(base.Width, 1)
 	switch s.form {
 	case formFold:
 		return base.Fold(s.factor, s.group)
-	case formUnfold, formRefine:
+	case formUnfold:
 		return base.Unfold(s.factor, s.group)
+	case formRefine:
+		return cells.New(base.Len*s.factor, 1)
 	}
 	return base.Clone(), nil
 }
