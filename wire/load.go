@@ -92,6 +92,9 @@ func (d *decoder) body(l *load, i int) error {
 	case full:
 		fill(b)
 	case arithmetic, positions:
+		if c == positions && b.Width > 1 {
+			return fmt.Errorf("positions of cells of %d bits, want 1: %w", b.Width, umbel.ErrCorrupt)
+		}
 		start := len(l.bytes)
 		if l.bytes, err = d.payload(l.bytes, b.Bytes()); err != nil {
 			return err
