@@ -3,12 +3,13 @@ package wire
 import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/model"
 )
 
 // codec codes blocks and decodes payloads. It keeps memory from one to the next,
 // and serves one goroutine at a time.
 type codec struct {
-	bits    entropy.Coder
+	model   model.Coder
 	payload []byte
 	rice    []byte
 }
@@ -35,25 +36,25 @@ func (c *codec) append(dst []byte, b cells.Array) ([]byte, byte) {
 // pack makes the smallest payload of a block and returns its coding, which is raw
 // if no payload is small enough.
 func (c *codec) pack(b cells.Array) byte {
-	if b.Width > 1 {
-		return raw
-	}
-	s := entropy.Bits{Words: b.Words, Len: b.Len}
-	ones := s.Count()
-	if !skewed(ones, b.Len) {
-		return raw
+	var ones uint64
+	if b.Width == 1 {
+		if ones = b.Nonzero(); !skewed(ones, b.Len) {
+			return raw
+		}
 	}
 	k, most := byte(raw), int(b.Bytes())
-	c.payload = c.bits.Append(c.payload[:0], s)
+	c.payload = c.model.Append(c.payload[:0], b)
 	if n := payloadBytes(len(c.payload)); n < most {
 		k, most = arithmetic, n
 	}
-	if few(ones, b.Len) && payloadBytes(int(entropy.RiceBytes(s))) < most {
+	if s := bitsOf(b); b.Width == 1 && few(ones, b.Len) && payloadBytes(int(entropy.RiceBytes(s))) < most {
 		c.rice = entropy.AppendRice(c.rice[:0], s)
 		k = positions
 	}
 	return k
 }
+
+func bitsOf(b cells.Array) entropy.Bits { return entropy.Bits{Words: b.Words, Len: b.Len} }
 
 // skewed reports whether ones and zeros are so far from as many that coding can
 // save two bytes. With a share p of ones it saves up to (1-2p)^2 bits of each: the
@@ -70,12 +71,8 @@ func few(ones, n uint64) bool { return ones <= 16+n/256 }
 
 // decode sets the cells of a block to those in a payload.
 func (c *codec) decode(b cells.Array, coding byte, payload []byte) error {
-	s := entropy.Bits{Words: b.Words, Len: b.Len}
 	if coding == positions {
-		return entropy.DecodeRice(payload, s)
+		return entropy.DecodeRice(payload, bitsOf(b))
 	}
-	if b.Width > 1 { // TODO model
-		s.Len *= uint64(b.Width)
-	}
-	return c.bits.Decode(payload, s)
+	return c.model.Decode(payload, b)
 }
