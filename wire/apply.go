@@ -157,7 +157,7 @@ func (p *patch) params(base umbel.Params) (umbel.Params, error) {
 		return nil, err
 	}
 	if n == allParams {
-		return p.allParams()
+		return p.decoder.params()
 	}
 	params := slices.Clone(base)
 	for range n {
@@ -215,7 +215,7 @@ func (p *patch) plane(base []cells.Array) (cells.Array, error) {
 	s, err := p.source()
 	if err != nil || s.form == formNew {
 		if err == nil {
-			return p.decoder.plane()
+			return p.decoder.plane(nil)
 		}
 		return cells.Array{}, err
 	}

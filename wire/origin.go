@@ -48,7 +48,7 @@ func unlikeness(base, s umbel.State) (bits uint64) {
 			bits += size / 2
 		case size > 0:
 			d, _ := distance(a.Words, base.Planes[i].Words)
-			bits += d * uint64(min(sampleStep(len(a.Words)), len(a.Words)))
+			bits += d
 		}
 	}
 	for i, p := range s.Parts {

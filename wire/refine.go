@@ -62,7 +62,7 @@ func checkFold(folded, full cells.Array, r *uint64) error {
 	if folded.Equal(full) {
 		return nil
 	}
-	if !divide(folded, full) || folded.Len >= full.Len {
+	if !divide(folded, full) || folded.Len > full.Len {
 		return fmt.Errorf("%d cells of %d bits are no fold of %d of %d", folded.Len, max(folded.Width, 1), full.Len, max(full.Width, 1))
 	}
 	factor := full.Len / folded.Len

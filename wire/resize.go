@@ -11,49 +11,57 @@ import (
 const mostTried = 4
 
 // resized returns the fold or the unfold of a plane of the base that is most like a,
-// and what it makes, nothing if a refines the plane; the source is new where there is
-// none.
-func resized(base []cells.Array, i int, a cells.Array) (best source, expected cells.Array) {
-	least, tried := ^uint64(0), 0
+// what it makes, and in about how many bits they differ. Where a refines the plane it
+// makes nothing; the source is new where there is none.
+func resized(base []cells.Array, i int, a cells.Array) (best source, expected cells.Array, bits uint64) {
+	bits = ^uint64(0)
+	tried := 0
 	for j := range order(len(base), i) {
-		if tried == mostTried || !divide(a, base[j]) {
+		if tried == mostTried || best.form == formRefine {
+			break
+		}
+		if !divide(a, base[j]) {
 			continue
 		}
 		tried++
-		for _, group := range groups(min(a.Len, base[j].Len)) {
-			s := source{index: byte(j), group: group}
-			switch b := base[j]; {
-			case a.Len < b.Len:
-				s.form, s.factor = formFold, b.Len/a.Len
-			default:
-				s.form, s.factor = formUnfold, a.Len/b.Len
-			}
-			if s.refines(base[j], a) {
-				s.form = formRefine
-				best, least = s, 0
-				break
-			}
-			if d := s.unlike(base[j], a); d < least {
-				best, least = s, d
-			}
-		}
-		if best.form == formRefine {
-			break
+		if s, d := resizing(base[j], a); d < bits {
+			best, bits = s, d
+			best.index = byte(j)
 		}
 	}
 	if best.form == formNew || best.form == formRefine {
-		return best, expected
+		return best, expected, bits
 	}
 	expected, err := best.predict(base[best.index])
 	if err != nil {
-		return source{}, expected // longer than memory
+		return source{}, expected, bits // longer than memory
 	}
-	return best, expected
+	return best, expected, bits
+}
+
+// resizing returns how a comes best of a plane of another length, and in about how many
+// bits it differs from what that makes.
+func resizing(base, a cells.Array) (best source, bits uint64) {
+	bits = ^uint64(0)
+	for _, group := range groups(min(a.Len, base.Len)) {
+		s := source{form: formUnfold, factor: a.Len / base.Len, group: group}
+		if a.Len < base.Len {
+			s.form, s.factor = formFold, base.Len/a.Len
+		}
+		if s.refines(base, a) {
+			s.form = formRefine
+			return s, 0
+		}
+		if d := s.unlike(base, a); d < bits {
+			best, bits = s, d
+		}
+	}
+	return best, bits
 }
 
 // divide reports whether one of two planes may be a fold of the other.
 func divide(a, b cells.Array) bool {
-	return max(a.Width, 1) == max(b.Width, 1) && a.Len > 0 && b.Len > 0 && (a.Len%b.Len == 0 || b.Len%a.Len == 0)
+	return max(a.Width, 1) == max(b.Width, 1) && a.Len != b.Len && a.Len > 0 && b.Len > 0 && (a.Len%b.Len == 0 || b.Len%a.Len == 0)
 }
 
 // groups returns the numbers of cells that may keep their place when a plane folds to n

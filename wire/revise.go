@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/model"
 )
 
 // revision is a job of a delta: blocks that follow each other in a plane, what is
@@ -15,7 +14,6 @@ type revision struct {
 	coded            []span
 	bytes            []byte
 	codec            codec
-	model            model.Coder
 	given            []byte // a payload
 }
 
@@ -40,7 +38,7 @@ func (r *revision) append(dst []byte, b, expected cells.Array) ([]byte, byte) {
 	if plain(b) != raw {
 		return r.codec.append(dst, b)
 	}
-	r.given = r.model.AppendDelta(r.given[:0], expected, b)
+	r.given = r.codec.model.AppendDelta(r.given[:0], expected, b)
 	n := payloadBytes(len(r.given))
 	if 4*n > int(b.Bytes()) {
 		old := len(dst)
@@ -59,7 +57,7 @@ func (d *differ) revise(s source, a, expected cells.Array) {
 	next, step := uint64(0), share(n, d.line.workers)
 	d.line.read = func(r *revision) bool {
 		r.blocks, r.expected = r.blocks[:0], r.expected[:0]
-		for len(r.blocks) < int(step) && next < n {
+		for len(r.blocks) < step && next < n {
 			r.blocks = append(r.blocks, blockOf(a, next))
 			r.expected = append(r.expected, blockOf(expected, next))
 			next++
