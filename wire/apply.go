@@ -264,7 +264,7 @@ func (p *patch) claim(s source, shape cells.Array) error {
 	if _, err := cells.WordsFor(shape.Len, shape.Width); err != nil {
 		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
-	if !s.runs() {
+	if s.together() == 1 {
 		return p.take(shape)
 	}
 	bytes := wordsOf(shape) * 8

@@ -73,14 +73,14 @@ func checkBoth(old, new umbel.State) error {
 // differ writes a delta.
 type differ struct {
 	encoder
-	line line[revision]
+	line line[segment]
 }
 
 func newDiffer(w io.Writer, workers int) *differ {
 	packing := line[batch]{workers: workers, work: (*batch).code}
 	return &differ{
 		encoder: encoder{w: w, blocks: func(e *encoder, a cells.Array) { e.packed(&packing, a, func(*batch) {}) }},
-		line:    line[revision]{workers: workers, work: (*revision).code},
+		line:    line[segment]{workers: workers, work: (*segment).code},
 	}
 }
 

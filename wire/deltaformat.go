@@ -18,8 +18,11 @@ package wire
 //	                 4 refine: index 1 | u var | group var
 //	block    coding 1: as in a container, or one of
 //	             128 kept
-//	             129 kept, run:  n var
-//	             130 given:      length of payload var | payload
+//	             129 kept, run:      n var
+//	             130 given:          length of payload var | payload
+//	             131 given, run:     n var | length of payload var | payload
+//	             132 flipped:        length of payload var | payload
+//	             133 flipped, run:   n var | length of payload var | payload
 //	unit     length of payload var | payload
 //	part     origin var: 0: a state, as in a container
 //	                     i+1: a change, of part i of the base
@@ -33,8 +36,10 @@ package wire
 // A plane that is the same, a fold or an unfold has a prediction, made of plane index of
 // the base: itself, or its fold by r or its unfold by u in groups of so many cells
 // (cells.Array.Fold). It has the prediction's width and number of cells. A kept block is
-// as predicted, a run is n such blocks, 2 or more. A given block is coded by what is
-// predicted: internal/model, Coder.AppendDelta.
+// as predicted. A given one is coded by what is predicted: internal/model,
+// Coder.AppendDelta. Of a flipped one the payload has the positions of the bits that
+// aren't as predicted: internal/entropy, AppendRice. A run is n blocks, 2 or more, handled
+// as one; with a payload at most 64.
 //
 // A plane of bits that refines plane index of the base has it for its fold by u. It is
 // coded in units, by what the fold doesn't say: Coder.AppendRefinement. So many cells of
@@ -42,7 +47,7 @@ package wire
 // 4096, and has no prime factor above 61.
 //
 // Unfolding makes more of less. So that a short message can't make much of nothing, each
-// block of a plane that unfolds takes a byte, as each unit does: there are no runs.
+// block of a plane that unfolds takes a byte, as each unit does: there are no runs in it.
 
 const (
 	deltaMagic = "\x89umdlt\n\x01"
@@ -70,7 +75,8 @@ const (
 const (
 	kept    = 128
 	keptRun = 129
-	given   = 130
+	given   = 130 // and 131
+	flipped = 132 // and 133
 )
 
 // allParams stands for a number of params that changed.

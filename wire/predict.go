@@ -17,8 +17,13 @@ type source struct {
 // resizes reports whether the plane has another length than that of the base.
 func (s source) resizes() bool { return s.form >= formFold }
 
-// runs reports whether blocks that are kept may make a run.
-func (s source) runs() bool { return s.form <= formFold }
+// together returns how many blocks may be coded together: one where the plane unfolds.
+func (s source) together() uint64 {
+	if s.form > formFold {
+		return 1
+	}
+	return mostQuiet
+}
 
 // shape returns the width and the number of cells of what predict makes of a plane of
 // the base. The error wraps umbel.ErrCorrupt.
