@@ -38,6 +38,14 @@ func (c *Coder) Append(dst []byte, strs ...Bits) []byte {
 func (c *Coder) Decode(src []byte, strs ...Bits) error {
 	d := &c.decoders[0]
 	d.begin(src, strs)
+	d.run()
+	err := d.err
+	*d = decoder{}
+	return err
+}
+
+// run decodes all strings.
+func (d *decoder) run() {
 	for n := d.advance(); n > 0; n = d.advance() {
 		if d.table.dense {
 			d.takeBytes(n)
@@ -45,7 +53,4 @@ func (c *Coder) Decode(src []byte, strs ...Bits) error {
 			d.takeGaps(n)
 		}
 	}
-	err := d.err
-	*d = decoder{}
-	return err
 }
