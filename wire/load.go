@@ -48,9 +48,8 @@ func (l *load) good() []cells.Array {
 
 // blocks reads blocks from to to-1 of a plane into words that are zero.
 func (d *decoder) blocks(a cells.Array, from, to uint64) error {
-	d.line.read = d.loads(from, to, func(_ *load, i uint64) cells.Array { return blockOf(a, i) })
-	d.line.write = d.landed
-	return d.line.run()
+	place := func(_ *load, i uint64) cells.Array { return blockOf(a, i) }
+	return d.run(from, to, place, d.landed)
 }
 
 // landed returns what is wrong with a load.
@@ -67,11 +66,12 @@ func (d *decoder) fail(l *load, block int, err error) error {
 	return fmt.Errorf("block %d: %w", l.first+uint64(block), err)
 }
 
-// loads returns a step that reads blocks from to to-1 of a plane; place returns
-// where the cells of a block go, words that are zero.
-func (d *decoder) loads(from, to uint64, place func(l *load, i uint64) cells.Array) func(*load) bool {
-	next, step := from, share(to-from, d.left.Workers)
-	return func(l *load) bool {
+// run reads blocks from to to-1 of a plane. The cells of a block go where place
+// says, into words that are zero; then the load goes to landed.
+func (d *decoder) run(from, to uint64, place func(l *load, i uint64) cells.Array, landed func(*load) error) error {
+	next := from
+	step, jobs := share(to-from, d.left.Workers)
+	d.line.read = func(l *load) bool {
 		l.reset(next)
 		for i := 0; i < step && next < to; i++ {
 			l.blocks = append(l.blocks, place(l, next))
@@ -85,6 +85,8 @@ func (d *decoder) loads(from, to uint64, place func(l *load, i uint64) cells.Arr
 		}
 		return len(l.blocks) > 0
 	}
+	d.line.write = landed
+	return d.line.run(jobs)
 }
 
 // body reads block i of a load as far as that goes without decoding.

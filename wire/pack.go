@@ -52,7 +52,8 @@ func (p Packer) pack(w io.Writer, s umbel.State, show func(*batch)) error {
 // packed writes the blocks of a plane.
 func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 	n := numBlocks(a)
-	next, step := uint64(0), share(n, l.workers)
+	next := uint64(0)
+	step, jobs := share(n, l.workers)
 	l.read = func(b *batch) bool {
 		b.blocks = b.blocks[:0]
 		for len(b.blocks) < step && next < n {
@@ -67,7 +68,7 @@ func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 		e.write(b.bytes)
 		return e.err
 	}
-	_ = l.run() // an error of the writer, which e keeps
+	_ = l.run(jobs) // an error of the writer, which e keeps
 }
 
 // batch is a job of packing: blocks that follow each other in a plane, and what
