@@ -15,13 +15,22 @@ type DeltaInfo struct {
 	Bytes        uint64 // memory of the planes of the result
 }
 
+// DeltaMagicBytes is how many bytes tell a delta from other files.
+const DeltaMagicBytes = len(deltaMagic)
+
+// IsDelta reports whether b begins as a delta does, of whatever version.
+func IsDelta(b []byte) bool {
+	last := len(deltaMagic) - 1
+	return len(b) > last && string(b[:last]) == deltaMagic[:last]
+}
+
 // InspectDelta returns what the head of a delta says: all that a program needs that
 // keeps or forwards deltas, or asks whether it can apply one. It checks the whole
 // message for damage, and doesn't know whether it could be applied. The error wraps
 // umbel.ErrCorrupt, and errors.ErrUnsupported for a later version.
 func InspectDelta(delta []byte) (DeltaInfo, error) {
 	last := len(deltaMagic) - 1
-	if len(delta) <= last || string(delta[:last]) != deltaMagic[:last] {
+	if !IsDelta(delta) {
 		return DeltaInfo{}, fmt.Errorf("wire: begins with %q, want %q: this is no delta: %w", delta[:min(len(delta), last)], deltaMagic[:last], umbel.ErrCorrupt)
 	}
 	if delta[last] != deltaMagic[last] {
