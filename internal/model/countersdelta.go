@@ -45,10 +45,7 @@ func (c *Coder) classify(old cells.Array) (s changes) {
 func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
 	s := c.classify(old)
 	flips := old
-	flips.Words = c.take(len(old.Words))
-	for i, w := range old.Words {
-		flips.Words[i] = w ^ block.Words[i]
-	}
+	flips.Words = c.flips(old, block)
 	changed, rises := c.take(len(s.class[0])), c.takeZero(len(s.class[0]))
 	nonzero(changed, flips)
 	rising, falling := c.list, c.other
