@@ -22,6 +22,7 @@ func Decode(src []byte, strs ...Bits) error {
 type Coder struct {
 	encoders [lanes]encoder
 	decoders [lanes]decoder
+	strs     []Bits // of a Reader
 }
 
 // Append does what [Append] does.
@@ -38,14 +39,7 @@ func (c *Coder) Append(dst []byte, strs ...Bits) []byte {
 func (c *Coder) Decode(src []byte, strs ...Bits) error {
 	d := &c.decoders[0]
 	d.begin(src, strs)
-	for n := d.advance(); n > 0; n = d.advance() {
-		if d.table.dense {
-			d.takeBytes(n)
-		} else {
-			d.takeGaps(n)
-		}
-	}
-	err := d.err
+	err := d.run()
 	*d = decoder{}
 	return err
 }

@@ -13,6 +13,7 @@ type decoder struct {
 	k        int // string k is being decoded
 	len      uint64
 	inverted bool
+	open     bool // strings follow that aren't known yet
 	err      error
 }
 
@@ -40,6 +41,18 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 	copy(state[:], src[:n])
 	d.x, d.in = binary.LittleEndian.Uint64(state[:]), src[n:]
 	d.refill()
+}
+
+// run decodes the strings that are known.
+func (d *decoder) run() error {
+	for n := d.advance(); n > 0; n = d.advance() {
+		if d.table.dense {
+			d.takeBytes(n)
+		} else {
+			d.takeGaps(n)
+		}
+	}
+	return d.err
 }
 
 // enough is the number of symbols for which a kernel is called.
@@ -96,6 +109,9 @@ func (d *decoder) next() bool {
 		return true
 	}
 	d.inverted = false
+	if d.open {
+		return false
+	}
 	if len(d.in) != 0 {
 		d.err = fmt.Errorf("entropy: %d bytes beyond the last string: %w", len(d.in), ErrCorrupt)
 	} else if d.x != 0 && d.x != exactMax {
