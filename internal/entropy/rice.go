@@ -123,9 +123,13 @@ func DecodeRice(src []byte, b Bits) error {
 	r := bitReader{src: src[n+1:]}
 	next := uint64(0)
 	for i := range ones {
-		g, ok := r.gap(k)
-		if !ok {
-			return fmt.Errorf("entropy: the code ends after %d of %d ones: %w", i, ones, ErrCorrupt)
+		g, bits := r.short(k)
+		r.at += bits
+		if bits == 0 {
+			var ok bool
+			if g, ok = r.gap(k); !ok {
+				return fmt.Errorf("entropy: the code ends after %d of %d ones: %w", i, ones, ErrCorrupt)
+			}
 		}
 		if g >= b.Len-next {
 			return fmt.Errorf("entropy: a gap of %d bits where %d are left: %w", g, b.Len-next, ErrCorrupt)
