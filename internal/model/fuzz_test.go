@@ -104,7 +104,7 @@ func TestDamage(t *testing.T) {
 
 func damage(t *testing.T, code []byte, decode func(src []byte)) {
 	t.Helper()
-	step := 1 + len(code)/50
+	step := 1 + len(code)/12
 	for i := 0; i < len(code); i += step {
 		decode(code[:i])
 		for _, flip := range []byte{1, 0x80, 0xff} {
