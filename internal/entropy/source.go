@@ -35,8 +35,8 @@ func (l *source) open(s Bits, t *table, inverted bool) (last symbol, ok bool) {
 	if rest == 0 {
 		return symbol{}, false
 	}
-	l.escapes = (rest - 1) / t.escape()
-	rest -= l.escapes * t.escape()
+	l.escapes = (rest - 1) / t.escape
+	rest -= l.escapes * t.escape
 	l.end -= rest
 	v, _ := t.gapView(rest)
 	return symbol{view: v, i: v.n - 1}, true
@@ -76,7 +76,7 @@ func (l *source) list(symbols []uint32) []uint32 {
 		n := min(l.escapes, 1<<10)
 		l.escapes -= n
 		for range n {
-			symbols = append(symbols, uint32(l.t.escape()))
+			symbols = append(symbols, uint32(l.t.escape))
 		}
 		return symbols
 	}
@@ -94,7 +94,7 @@ func (l *source) list(symbols []uint32) []uint32 {
 	}
 	lo := max(0, hi-l.t.block)
 	l.left = l.upToOne(lo)
-	at, escape := l.afterOne(l.left), l.t.escape()
+	at, escape := l.afterOne(l.left), l.t.escape
 	for i := lo; i < hi; i++ {
 		for w := l.word(i); w != 0; w &= w - 1 {
 			one := uint64(i)*64 + uint64(bits.TrailingZeros64(w))
@@ -115,11 +115,11 @@ func (l *source) before(s uint32) symbol {
 	case l.t.dense:
 		l.end -= 8
 		return symbol{view: l.t.byteView(8), i: int(s)}
-	case uint64(s) == l.t.escape():
+	case uint64(s) == l.t.escape:
 		l.end -= uint64(s)
-		return symbol{view: view{l.t, 0, l.t.n}, i: l.t.n - 1}
+		return symbol{view: view{l.t, 0, int(l.t.last + 1)}, i: int(l.t.last)}
 	}
 	l.end -= uint64(s) + 1
 	v, _ := l.t.gapView(l.s.Len - l.end)
-	return symbol{v, int(s >> l.t.shift), uint64(s) & (1<<l.t.shift - 1), l.t.shift}
+	return symbol{v, int(s >> l.t.shift), uint64(s) & (1<<l.t.shift - 1), uint(l.t.shift)}
 }
