@@ -85,7 +85,7 @@ func (l *putter) put(n int) {
 		}
 		x = x<<(e.bits&63) | uint64(s&(1<<(e.bits&31)-1))
 		q, _ := bits.Mul64(x, e.inverse)
-		x += uint64(e.begin) + q>>(e.shift&63)*uint64(e.rest)
+		x += e.begin + q>>(e.shift&63)*e.rest
 	}
 	l.x, l.words = x, words[:p]
 }

@@ -25,8 +25,8 @@ type table struct {
 type putting struct {
 	limit   uint64 // from this state on, a word is written first
 	inverse uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
-	begin   uint32 // what is added besides: the begin, and for frequency 1 more
-	rest    uint32 // 2^16-frequency
+	begin   uint64 // what is added besides: the begin, and for frequency 1 more
+	rest    uint64 // 2^16-frequency
 	shift   uint32 // n-1
 	bits    uint32 // raw bits that go with it
 }
@@ -116,7 +116,7 @@ func (t *table) fill(i int) {
 	}
 	t.take[i] = taking{frequency, begin}
 	p := &t.put[i]
-	*p = putting{limit: uint64(frequency) << (47 - raw), begin: begin, rest: whole - frequency, bits: raw}
+	*p = putting{limit: uint64(frequency) << (47 - raw), begin: uint64(begin), rest: uint64(whole - frequency), bits: raw}
 	if frequency == 1 {
 		// x·(2^64-1)/2^64 is x-1, for x > 0.
 		p.inverse = ^uint64(0)

@@ -24,7 +24,7 @@ const (
 	escapeOffset = 16
 	takeOffset   = 24
 	putOffset    = 2072
-	ownerOffset  = 10264
+	ownerOffset  = 12312
 
 	xOffset     = 0 // in a taker and a putter
 	tableOffset = 8
@@ -41,10 +41,17 @@ const (
 	limitOffset   = 0 // in a putting
 	inverseOffset = 8
 	beginOffset   = 16
-	restOffset    = 20
-	normalOffset  = 24
-	bitsOffset    = 28
-	puttingLog    = 5
+	restOffset    = 24
+	normalOffset  = 32
+	bitsOffset    = 36
+
+	sourceOffset = 0 // in a lister
+	countOffset  = 8
+	flipOffset   = 16
+	mostOffset   = 24
+	middleOffset = 32
+	zerosOffset  = 40
+	targetOffset = 48
 )
 
 func main() {
@@ -54,6 +61,9 @@ func main() {
 	take("takeBytes4", bytes)
 	put("put4", false)
 	put("putShifted4", true)
+	for _, usual := range []int{2, 4, 8, 14} {
+		list(usual)
+	}
 	Generate()
 }
 
@@ -200,8 +210,10 @@ func put(name string, shifted bool) {
 			MOVQ(Mem{Base: t, Disp: shiftOffset}, t)
 			SHRXQ(t, symbol, symbol)
 		}
-		SHLQ(Imm(puttingLog), symbol)
-		ADDQ(field(i, tableOffset), symbol)
+		LEAQ(Mem{Base: symbol, Index: symbol, Scale: 4}, symbol)
+		table := GP64()
+		MOVQ(field(i, tableOffset), table)
+		LEAQ(Mem{Base: table, Index: symbol, Scale: 8}, symbol)
 		entry := func(offset int) Mem { return Mem{Base: symbol, Disp: putOffset + offset} }
 		MOVQ(x[i], t)
 		SHRQ(Imm(32), t)
@@ -218,10 +230,8 @@ func put(name string, shifted bool) {
 		MULXQ(entry(inverseOffset), raw, t)
 		MOVL(entry(normalOffset), reg.EDX)
 		SHRXQ(reg.RDX, t, t)
-		MOVL(entry(restOffset), reg.EDX)
-		IMULQ(reg.RDX, t)
-		MOVL(entry(beginOffset), reg.EDX)
-		ADDQ(reg.RDX, x[i])
+		IMULQ(entry(restOffset), t)
+		ADDQ(entry(beginOffset), x[i])
 		ADDQ(t, x[i])
 	}
 	DECQ(n)
@@ -237,4 +247,80 @@ func put(name string, shifted bool) {
 		SUBQ(t, field(i, symbolsOffset))
 	}
 	RET()
+}
+
+func list(usual int) {
+	TEXT(fmt.Sprint("list", usual), NOSPLIT, "func(l *byte)")
+	l := load("l")
+	field := func(offset int) Mem { return Mem{Base: l, Disp: offset} }
+	words, count, flip, most, middle := GP64(), GP64(), GP64(), GP64(), GP64()
+	zeros, dst := GP64(), GP64()
+	MOVQ(field(sourceOffset), words)
+	MOVQ(field(countOffset), count)
+	MOVQ(field(flipOffset), flip)
+	MOVQ(field(mostOffset), most)
+	MOVQ(field(middleOffset), middle)
+	MOVQ(field(zerosOffset), zeros)
+	MOVQ(field(targetOffset), dst)
+	word, gap, ones, behind := GP64(), GP64(), GP64(), GP64()
+	Label("next")
+	MOVQ(Mem{Base: words}, word)
+	XORQ(flip, word)
+	TESTQ(middle, word)
+	JZ(LabelRef("thin"))
+	TZCNTQ(word, gap)
+	ADDQ(gap, zeros)
+	CMPQ(zeros, most)
+	JCC(LabelRef("stop"))
+	MOVL(zeros.As32(), Mem{Base: dst})
+	POPCNTQ(word, ones)
+	LZCNTQ(word, behind)
+	MOVQ(behind, zeros)
+	strip := func() {
+		SHRXQ(gap, word, word)
+		SHRQ(Imm(1), word)
+	}
+	strip()
+	for i := 1; i < usual; i++ {
+		TZCNTQ(word, gap)
+		MOVL(gap.As32(), Mem{Base: dst, Disp: 4 * i})
+		if i < usual-1 {
+			strip()
+		}
+	}
+	CMPQ(ones, Imm(uint64(usual)))
+	JHI(LabelRef("more"))
+	Label("done")
+	LEAQ(Mem{Base: dst, Index: ones, Scale: 4}, dst)
+	Label("skip")
+	ADDQ(Imm(8), words)
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	Label("return")
+	MOVQ(count, field(countOffset))
+	MOVQ(zeros, field(zerosOffset))
+	MOVQ(dst, field(targetOffset))
+	RET()
+
+	Label("more")
+	at := GP64()
+	MOVQ(U32(usual), at)
+	Label("another")
+	strip()
+	TZCNTQ(word, gap)
+	MOVL(gap.As32(), Mem{Base: dst, Index: at, Scale: 4})
+	INCQ(at)
+	CMPQ(at, ones)
+	JNE(LabelRef("another"))
+	JMP(LabelRef("done"))
+
+	Label("thin")
+	TESTQ(word, word)
+	JNZ(LabelRef("return"))
+	ADDQ(Imm(64), zeros)
+	JMP(LabelRef("skip"))
+
+	Label("stop")
+	SUBQ(gap, zeros)
+	JMP(LabelRef("return"))
 }
