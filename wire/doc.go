@@ -28,6 +28,10 @@
 // makes containers as small as it can. All are read by [Parse] and [Read], and by
 // [Scan] without memory for planes.
 //
+// [Delta] makes a message of what changed from one state to another, [Apply] makes the
+// other of the one. [Refine] makes a delta from the fold of a filter to the whole. They
+// are laid out in deltaformat.go, and in spec/delta.md.
+//
 // All functions may be called concurrently. States are only read, by plain loads:
 // nothing may change a filter, not even atomically, while its state is written.
 //

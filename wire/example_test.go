@@ -66,3 +66,50 @@ func ExampleIdentify() {
 	// true
 	// false
 }
+
+// A delta takes as many bytes as there are changes; who has the old state makes the
+// new one of it, and knows that it is.
+func ExampleDelta() {
+	old, new := state(), state()
+	new.Planes[0].SetBit(123)
+	delta, err := wire.Delta(nil, old, new)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := wire.Apply(old, delta, wire.DefaultLimits)
+	fmt.Println(len(delta), "bytes,", got.Planes[0].Nonzero(), "cells set,", err)
+	_, err = wire.Apply(got, delta, wire.DefaultLimits)
+	fmt.Println(err)
+	// Output:
+	// 101 bytes, 2 cells set, <nil>
+	// wire: the delta from 1b461097 to 3a06bbec is already applied, the filter is 3a06bbec: mismatch
+}
+
+// A fold is sent at once, and later what it doesn't say of the filter.
+func ExampleRefine() {
+	full := state()
+	for i := range uint64(50_000) {
+		full.Planes[0].SetBit(umbel.Widen(i).H2 % 1_000_000)
+	}
+	folded := full
+	small, _ := full.Planes[0].Fold(5, 64)
+	folded.Planes = []cells.Array{small}
+
+	var sizes []int
+	for _, s := range []umbel.State{folded, full} {
+		b, _ := wire.Packer{}.Append(nil, s)
+		sizes = append(sizes, len(b))
+	}
+	refinement, err := wire.Refine(nil, folded, full)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := wire.Apply(folded, refinement, wire.DefaultLimits)
+	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
+	fmt.Println("fold", sizes[0], "and rest", len(refinement), "bytes, the whole", sizes[1])
+	// Output:
+	// true <nil>
+	// fold 19149 and rest 16208 bytes, the whole 35252
+}
