@@ -29,6 +29,48 @@ func ExampleAppend() {
 	// Output: 59525 bytes, at most 125061
 }
 
+// Packed, a filter takes little more than the entropy of its bits, whatever its size
+// in memory. The container is read as any other.
+func ExamplePacker() {
+	s := state()
+	for i := range uint64(20_000) { // one bit in 50
+		s.Planes[0].SetBit(i * i % 1_000_003 % 1_000_000)
+	}
+	plain, _ := wire.Append(nil, s)
+	packed, err := wire.Packer{}.Append(nil, s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	census, _ := wire.Packer{}.Census(s)
+	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
+		len(plain), len(packed), census.Arithmetic.Bytes, census.Arithmetic.Blocks)
+	fmt.Printf("the entropy is %.0f bytes\n", census.Entropy/8)
+	back, err := wire.Parse(packed, wire.DefaultLimits)
+	fmt.Println(wire.Identify(back) == wire.Identify(s), err)
+	// Output:
+	// 125061 bytes, 17746 packed, of which 17687 are in 2 arithmetic blocks
+	// the entropy is 17679 bytes
+	// true <nil>
+}
+
+// A receiver that keeps another form than planes of cells takes blocks as they come.
+func ExampleScan() {
+	b, _ := wire.Packer{}.Append(nil, state())
+	_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
+		for i := range b.Cells.Len {
+			if b.Cells.Bit(i) {
+				fmt.Println("cell", b.First+i, "of", b.State.Planes[0].Len, "is set")
+			}
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// cell 700000 of 1000000 is set
+	// <nil>
+}
+
 // A container can be looked into without knowing its kind.
 func ExampleParse() {
 	b, _ := wire.Append(nil, state())
