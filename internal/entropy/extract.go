@@ -7,13 +7,28 @@ import (
 
 // Extract packs the bits of src that lie under mask, in their order, into dst, and
 // returns how many there are: those are bits 0 to n-1 of dst, and the rest of dst is
-// zero. It panics if src is shorter than mask, or dst than the bits need. Words
-// without a one under mask are only counted.
+// zero. It panics if src is shorter than mask, or dst than the bits need.
 func Extract(dst, src, mask []uint64) uint64 {
 	if len(src) < len(mask) {
 		panic(fmt.Sprintf("entropy: %d words under a mask of %d", len(src), len(mask)))
 	}
 	clear(dst)
+	for len(mask) > 0 && mask[len(mask)-1] == 0 {
+		mask = mask[:len(mask)-1]
+	}
+	if haveMasks && len(mask) > 0 && len(dst) >= len(mask) {
+		last, n := extractWords(&dst[0], &src[0], &mask[0], len(mask))
+		if n%64 != 0 {
+			dst[n/64] = last
+		}
+		return n
+	}
+	return extractPlain(dst, src, mask)
+}
+
+// extractPlain is Extract into words that are zero. Words without a one under mask are
+// only counted.
+func extractPlain(dst, src, mask []uint64) uint64 {
 	n := uint64(0)
 	for i, m := range mask {
 		w := src[i] & m
@@ -40,12 +55,23 @@ func Extract(dst, src, mask []uint64) uint64 {
 
 // Deposit is the inverse of [Extract]: bit k of src becomes the bit of dst under the
 // k-th one of mask. Bits of dst outside mask stay. It panics if dst is shorter than
-// mask, or src than the ones of mask need. Words that get no one are only counted.
+// mask, or src than the ones of mask need.
 func Deposit(dst, src, mask []uint64) {
 	if len(dst) < len(mask) {
 		panic(fmt.Sprintf("entropy: %d words under a mask of %d", len(dst), len(mask)))
 	}
-	n, next := 0, nextOne(src, 0)
+	n, done := 0, 0
+	if haveMasks && len(mask) > 0 && len(src) > 1 {
+		left, at := depositWords(&dst[0], &src[0], &mask[0], len(mask), len(src))
+		n, done = int(at), len(mask)-left
+	}
+	depositPlain(dst[done:], src, mask[done:], n)
+}
+
+// depositPlain is Deposit of the bits of src from bit n on. Words that get no one are
+// only counted.
+func depositPlain(dst, src, mask []uint64, n int) {
+	next := nextOne(src, n)
 	for i, m := range mask {
 		begin := n
 		n += bits.OnesCount64(m)
