@@ -79,7 +79,7 @@ func (l *putter) put(n int) {
 		s := symbols[i]
 		e := &t.put[uint8(s>>(t.shift&31))]
 		words[p] = uint32(x)
-		if x >= e.limit {
+		if x > e.most {
 			x >>= 32
 			p++
 		}

@@ -102,10 +102,13 @@ type lister struct {
 	dst    *uint32
 }
 
-// list2 to list14 are listWordsPlain. They stop at a word with an escape. They are
-// fast if few words have more than 2 to 14 ones, and write as many symbols to dst for
-// each word, or as many as it has ones.
+// list1 to list13 are listWordsPlain. They stop at a word with an escape. They are
+// fast if few words have more than 1 to 13 ones. For each word they write so many
+// symbols to dst, or as many as it has ones.
 //
+//go:noescape
+func list1(l *lister)
+
 //go:noescape
 func list2(l *lister)
 
@@ -116,23 +119,14 @@ func list4(l *lister)
 func list8(l *lister)
 
 //go:noescape
-func list14(l *lister)
+func list13(l *lister)
 
 // listRoom is how many symbols are written beyond the last.
-const listRoom = 14
+const listRoom = 13
 
 func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]uint32, uint64) {
 	if !haveKernels {
 		return l.listWordsPlain(symbols, words, zeros)
-	}
-	kernel := list14
-	switch mean := 8 * l.ones / (l.s.Len/64 + 1); { // of a word, in eighths
-	case mean < 6:
-		kernel = list2
-	case mean < 16:
-		kernel = list4
-	case mean < 36:
-		kernel = list8
 	}
 	k := lister{flip: l.flip, escape: l.t.escape, middle: ^uint64(0)}
 	if n := k.escape; n < 64 {
@@ -143,7 +137,21 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 		base := unsafe.SliceData(symbols)
 		k.words, k.count, k.zeros = &words[0], len(words), zeros
 		k.dst = (*uint32)(unsafe.Add(unsafe.Pointer(base), 4*len(symbols)))
-		kernel(&k)
+		// By name: what a variable calls would put k on the heap.
+		switch mean := 64 * l.ones / (l.s.Len/64 + 1); { // of a word, in 1/64
+		case l.t.escape < 64:
+			list13(&k)
+		case mean < 6:
+			list1(&k)
+		case mean < 48:
+			list2(&k)
+		case mean < 128:
+			list4(&k)
+		case mean < 288:
+			list8(&k)
+		default:
+			list13(&k)
+		}
 		symbols = symbols[:(uintptr(unsafe.Pointer(k.dst))-uintptr(unsafe.Pointer(base)))/4]
 		words, zeros = words[len(words)-k.count:], k.zeros
 		if len(words) > 0 {

@@ -618,6 +618,8 @@ TEXT ·put4(SB), NOSPLIT, $0-16
 	MOVQ 48(AX), DX
 	MOVQ 40(AX), SI
 	LEAQ (SI)(DX*4), SI
+	SUBQ AX, SI
+	SARQ $0x02, SI
 	MOVQ 24(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 24(AX)
@@ -627,6 +629,8 @@ TEXT ·put4(SB), NOSPLIT, $0-16
 	MOVQ 112(AX), DX
 	MOVQ 104(AX), R8
 	LEAQ (R8)(DX*4), R8
+	SUBQ AX, R8
+	SARQ $0x02, R8
 	MOVQ 88(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 88(AX)
@@ -636,6 +640,8 @@ TEXT ·put4(SB), NOSPLIT, $0-16
 	MOVQ 176(AX), DX
 	MOVQ 168(AX), R10
 	LEAQ (R10)(DX*4), R10
+	SUBQ AX, R10
+	SARQ $0x02, R10
 	MOVQ 152(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 152(AX)
@@ -645,6 +651,8 @@ TEXT ·put4(SB), NOSPLIT, $0-16
 	MOVQ 240(AX), DX
 	MOVQ 232(AX), R12
 	LEAQ (R12)(DX*4), R12
+	SUBQ AX, R12
+	SARQ $0x02, R12
 	MOVQ 216(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 216(AX)
@@ -654,16 +662,15 @@ TEXT ·put4(SB), NOSPLIT, $0-16
 next:
 	MOVQ    16(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    BX, (SI)
-	LEAQ    4(SI), DX
+	MOVL    BX, (AX)(SI*4)
 	LEAQ    (R13)(R13*4), R13
-	MOVQ    8(AX), R14
-	LEAQ    (R14)(R13*8), R13
+	MOVQ    8(AX), DX
+	LEAQ    (DX)(R13*8), R13
 	MOVQ    BX, R14
 	SHRQ    $0x20, R14
-	CMPQ    BX, 2072(R13)
-	CMOVQCC R14, BX
-	CMOVQCC DX, SI
+	CMPQ    2072(R13), BX
+	CMOVQCS R14, BX
+	ADCQ    $0x00, SI
 	MOVQ    BX, DX
 	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
@@ -673,16 +680,15 @@ next:
 	ADDQ    R14, BX
 	MOVQ    80(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    DI, (R8)
-	LEAQ    4(R8), DX
+	MOVL    DI, (AX)(R8*4)
 	LEAQ    (R13)(R13*4), R13
-	MOVQ    72(AX), R14
-	LEAQ    (R14)(R13*8), R13
+	MOVQ    72(AX), DX
+	LEAQ    (DX)(R13*8), R13
 	MOVQ    DI, R14
 	SHRQ    $0x20, R14
-	CMPQ    DI, 2072(R13)
-	CMOVQCC R14, DI
-	CMOVQCC DX, R8
+	CMPQ    2072(R13), DI
+	CMOVQCS R14, DI
+	ADCQ    $0x00, R8
 	MOVQ    DI, DX
 	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
@@ -692,16 +698,15 @@ next:
 	ADDQ    R14, DI
 	MOVQ    144(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    R9, (R10)
-	LEAQ    4(R10), DX
+	MOVL    R9, (AX)(R10*4)
 	LEAQ    (R13)(R13*4), R13
-	MOVQ    136(AX), R14
-	LEAQ    (R14)(R13*8), R13
+	MOVQ    136(AX), DX
+	LEAQ    (DX)(R13*8), R13
 	MOVQ    R9, R14
 	SHRQ    $0x20, R14
-	CMPQ    R9, 2072(R13)
-	CMOVQCC R14, R9
-	CMOVQCC DX, R10
+	CMPQ    2072(R13), R9
+	CMOVQCS R14, R9
+	ADCQ    $0x00, R10
 	MOVQ    R9, DX
 	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
@@ -711,16 +716,15 @@ next:
 	ADDQ    R14, R9
 	MOVQ    208(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    R11, (R12)
-	LEAQ    4(R12), DX
+	MOVL    R11, (AX)(R12*4)
 	LEAQ    (R13)(R13*4), R13
-	MOVQ    200(AX), R14
-	LEAQ    (R14)(R13*8), R13
+	MOVQ    200(AX), DX
+	LEAQ    (DX)(R13*8), R13
 	MOVQ    R11, R14
 	SHRQ    $0x20, R14
-	CMPQ    R11, 2072(R13)
-	CMOVQCC R14, R11
-	CMOVQCC DX, R12
+	CMPQ    2072(R13), R11
+	CMOVQCS R14, R11
+	ADCQ    $0x00, R12
 	MOVQ    R11, DX
 	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
@@ -731,6 +735,7 @@ next:
 	DECQ    CX
 	JNZ     next
 	MOVQ    BX, (AX)
+	LEAQ    (AX)(SI*4), SI
 	SUBQ    40(AX), SI
 	SHRQ    $0x02, SI
 	MOVQ    SI, 48(AX)
@@ -738,6 +743,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 16(AX)
 	MOVQ    DI, 64(AX)
+	LEAQ    (AX)(R8*4), R8
 	SUBQ    104(AX), R8
 	SHRQ    $0x02, R8
 	MOVQ    R8, 112(AX)
@@ -745,6 +751,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 80(AX)
 	MOVQ    R9, 128(AX)
+	LEAQ    (AX)(R10*4), R10
 	SUBQ    168(AX), R10
 	SHRQ    $0x02, R10
 	MOVQ    R10, 176(AX)
@@ -752,6 +759,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 144(AX)
 	MOVQ    R11, 192(AX)
+	LEAQ    (AX)(R12*4), R12
 	SUBQ    232(AX), R12
 	SHRQ    $0x02, R12
 	MOVQ    R12, 240(AX)
@@ -769,6 +777,8 @@ TEXT ·putShifted4(SB), NOSPLIT, $0-16
 	MOVQ 48(AX), DX
 	MOVQ 40(AX), SI
 	LEAQ (SI)(DX*4), SI
+	SUBQ AX, SI
+	SARQ $0x02, SI
 	MOVQ 24(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 24(AX)
@@ -778,6 +788,8 @@ TEXT ·putShifted4(SB), NOSPLIT, $0-16
 	MOVQ 112(AX), DX
 	MOVQ 104(AX), R8
 	LEAQ (R8)(DX*4), R8
+	SUBQ AX, R8
+	SARQ $0x02, R8
 	MOVQ 88(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 88(AX)
@@ -787,6 +799,8 @@ TEXT ·putShifted4(SB), NOSPLIT, $0-16
 	MOVQ 176(AX), DX
 	MOVQ 168(AX), R10
 	LEAQ (R10)(DX*4), R10
+	SUBQ AX, R10
+	SARQ $0x02, R10
 	MOVQ 152(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 152(AX)
@@ -796,6 +810,8 @@ TEXT ·putShifted4(SB), NOSPLIT, $0-16
 	MOVQ 240(AX), DX
 	MOVQ 232(AX), R12
 	LEAQ (R12)(DX*4), R12
+	SUBQ AX, R12
+	SARQ $0x02, R12
 	MOVQ 216(AX), DX
 	SUBQ CX, DX
 	MOVQ DX, 216(AX)
@@ -805,10 +821,9 @@ TEXT ·putShifted4(SB), NOSPLIT, $0-16
 next:
 	MOVQ    16(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    BX, (SI)
-	LEAQ    4(SI), DX
+	MOVL    BX, (AX)(SI*4)
 	MOVQ    8(AX), R14
-	MOVQ    R13, R15
+	MOVQ    R13, DX
 	MOVQ    (R14), R14
 	SHRXQ   R14, R13, R13
 	LEAQ    (R13)(R13*4), R13
@@ -816,15 +831,15 @@ next:
 	LEAQ    (R14)(R13*8), R13
 	MOVQ    BX, R14
 	SHRQ    $0x20, R14
-	CMPQ    BX, 2072(R13)
-	CMOVQCC R14, BX
-	CMOVQCC DX, SI
+	CMPQ    2072(R13), BX
+	CMOVQCS R14, BX
+	ADCQ    $0x00, SI
 	MOVL    2108(R13), R14
-	BZHIQ   R14, R15, R15
+	BZHIQ   R14, DX, DX
 	SHLXQ   R14, BX, BX
-	ORQ     R15, BX
+	ORQ     DX, BX
 	MOVQ    BX, DX
-	MULXQ   2080(R13), R15, R14
+	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
 	SHRXQ   DX, R14, R14
 	IMULQ   2096(R13), R14
@@ -832,10 +847,9 @@ next:
 	ADDQ    R14, BX
 	MOVQ    80(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    DI, (R8)
-	LEAQ    4(R8), DX
+	MOVL    DI, (AX)(R8*4)
 	MOVQ    72(AX), R14
-	MOVQ    R13, R15
+	MOVQ    R13, DX
 	MOVQ    (R14), R14
 	SHRXQ   R14, R13, R13
 	LEAQ    (R13)(R13*4), R13
@@ -843,15 +857,15 @@ next:
 	LEAQ    (R14)(R13*8), R13
 	MOVQ    DI, R14
 	SHRQ    $0x20, R14
-	CMPQ    DI, 2072(R13)
-	CMOVQCC R14, DI
-	CMOVQCC DX, R8
+	CMPQ    2072(R13), DI
+	CMOVQCS R14, DI
+	ADCQ    $0x00, R8
 	MOVL    2108(R13), R14
-	BZHIQ   R14, R15, R15
+	BZHIQ   R14, DX, DX
 	SHLXQ   R14, DI, DI
-	ORQ     R15, DI
+	ORQ     DX, DI
 	MOVQ    DI, DX
-	MULXQ   2080(R13), R15, R14
+	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
 	SHRXQ   DX, R14, R14
 	IMULQ   2096(R13), R14
@@ -859,10 +873,9 @@ next:
 	ADDQ    R14, DI
 	MOVQ    144(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    R9, (R10)
-	LEAQ    4(R10), DX
+	MOVL    R9, (AX)(R10*4)
 	MOVQ    136(AX), R14
-	MOVQ    R13, R15
+	MOVQ    R13, DX
 	MOVQ    (R14), R14
 	SHRXQ   R14, R13, R13
 	LEAQ    (R13)(R13*4), R13
@@ -870,15 +883,15 @@ next:
 	LEAQ    (R14)(R13*8), R13
 	MOVQ    R9, R14
 	SHRQ    $0x20, R14
-	CMPQ    R9, 2072(R13)
-	CMOVQCC R14, R9
-	CMOVQCC DX, R10
+	CMPQ    2072(R13), R9
+	CMOVQCS R14, R9
+	ADCQ    $0x00, R10
 	MOVL    2108(R13), R14
-	BZHIQ   R14, R15, R15
+	BZHIQ   R14, DX, DX
 	SHLXQ   R14, R9, R9
-	ORQ     R15, R9
+	ORQ     DX, R9
 	MOVQ    R9, DX
-	MULXQ   2080(R13), R15, R14
+	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
 	SHRXQ   DX, R14, R14
 	IMULQ   2096(R13), R14
@@ -886,10 +899,9 @@ next:
 	ADDQ    R14, R9
 	MOVQ    208(AX), R14
 	MOVL    -4(R14)(CX*4), R13
-	MOVL    R11, (R12)
-	LEAQ    4(R12), DX
+	MOVL    R11, (AX)(R12*4)
 	MOVQ    200(AX), R14
-	MOVQ    R13, R15
+	MOVQ    R13, DX
 	MOVQ    (R14), R14
 	SHRXQ   R14, R13, R13
 	LEAQ    (R13)(R13*4), R13
@@ -897,15 +909,15 @@ next:
 	LEAQ    (R14)(R13*8), R13
 	MOVQ    R11, R14
 	SHRQ    $0x20, R14
-	CMPQ    R11, 2072(R13)
-	CMOVQCC R14, R11
-	CMOVQCC DX, R12
+	CMPQ    2072(R13), R11
+	CMOVQCS R14, R11
+	ADCQ    $0x00, R12
 	MOVL    2108(R13), R14
-	BZHIQ   R14, R15, R15
+	BZHIQ   R14, DX, DX
 	SHLXQ   R14, R11, R11
-	ORQ     R15, R11
+	ORQ     DX, R11
 	MOVQ    R11, DX
-	MULXQ   2080(R13), R15, R14
+	MULXQ   2080(R13), DX, R14
 	MOVL    2104(R13), DX
 	SHRXQ   DX, R14, R14
 	IMULQ   2096(R13), R14
@@ -914,6 +926,7 @@ next:
 	DECQ    CX
 	JNZ     next
 	MOVQ    BX, (AX)
+	LEAQ    (AX)(SI*4), SI
 	SUBQ    40(AX), SI
 	SHRQ    $0x02, SI
 	MOVQ    SI, 48(AX)
@@ -921,6 +934,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 16(AX)
 	MOVQ    DI, 64(AX)
+	LEAQ    (AX)(R8*4), R8
 	SUBQ    104(AX), R8
 	SHRQ    $0x02, R8
 	MOVQ    R8, 112(AX)
@@ -928,6 +942,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 80(AX)
 	MOVQ    R9, 128(AX)
+	LEAQ    (AX)(R10*4), R10
 	SUBQ    168(AX), R10
 	SHRQ    $0x02, R10
 	MOVQ    R10, 176(AX)
@@ -935,6 +950,7 @@ next:
 	SHLQ    $0x02, CX
 	SUBQ    CX, 144(AX)
 	MOVQ    R11, 192(AX)
+	LEAQ    (AX)(R12*4), R12
 	SUBQ    232(AX), R12
 	SHRQ    $0x02, R12
 	MOVQ    R12, 240(AX)
@@ -943,8 +959,70 @@ next:
 	SUBQ    CX, 208(AX)
 	RET
 
-// func list2(l *byte)
+// func list1(l *byte)
 // Requires: BMI, BMI2, LZCNT, POPCNT
+TEXT ·list1(SB), NOSPLIT, $0-8
+	MOVQ l+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 8(AX), DX
+	MOVQ 16(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 32(AX), DI
+	MOVQ 40(AX), DI
+	MOVQ 48(AX), R8
+
+next:
+	MOVQ    (CX), R9
+	XORQ    BX, R9
+	TESTQ   R9, R9
+	JZ      thin
+	TZCNTQ  R9, R10
+	ADDQ    R10, DI
+	CMPQ    DI, SI
+	JCC     stop
+	MOVL    DI, (R8)
+	POPCNTQ R9, R11
+	LZCNTQ  R9, DI
+	CMPQ    R11, $0x01
+	JHI     more
+
+done:
+	LEAQ (R8)(R11*4), R8
+
+skip:
+	ADDQ $0x08, CX
+	DECQ DX
+	JNZ  next
+
+return:
+	MOVQ DX, 8(AX)
+	MOVQ DI, 40(AX)
+	MOVQ R8, 48(AX)
+	RET
+
+more:
+	MOVQ $0x00000001, R12
+
+another:
+	SHRXQ  R10, R9, R9
+	SHRQ   $0x01, R9
+	TZCNTQ R9, R10
+	MOVL   R10, (R8)(R12*4)
+	INCQ   R12
+	CMPQ   R12, R11
+	JNE    another
+	JMP    done
+
+thin:
+	ADDQ $0x40, DI
+	JMP  skip
+
+stop:
+	SUBQ R10, DI
+	JMP  return
+
+// func list2(l *byte)
+// Requires: BMI, BMI2, CMOV, LZCNT, POPCNT
 TEXT ·list2(SB), NOSPLIT, $0-8
 	MOVQ l+0(FP), AX
 	MOVQ (AX), CX
@@ -952,67 +1030,59 @@ TEXT ·list2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), BX
 	MOVQ 24(AX), SI
 	MOVQ 32(AX), DI
-	MOVQ 40(AX), R8
-	MOVQ 48(AX), R9
+	MOVQ 40(AX), DI
+	MOVQ 48(AX), R8
 
 next:
-	MOVQ    (CX), R10
-	XORQ    BX, R10
-	TESTQ   DI, R10
-	JZ      thin
-	TZCNTQ  R10, R11
-	ADDQ    R11, R8
-	CMPQ    R8, SI
+	MOVQ    (CX), R9
+	XORQ    BX, R9
+	TZCNTQ  R9, R10
+	ADDQ    R10, DI
+	CMPQ    DI, SI
 	JCC     stop
-	MOVL    R8, (R9)
-	POPCNTQ R10, R12
-	LZCNTQ  R10, R8
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 4(R9)
-	CMPQ    R12, $0x02
+	MOVL    DI, (R8)
+	POPCNTQ R9, R11
+	LZCNTQ  R9, R12
+	TESTQ   R9, R9
+	CMOVQNE R12, DI
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 4(R8)
+	CMPQ    R11, $0x02
 	JHI     more
 
 done:
-	LEAQ (R9)(R12*4), R9
-
-skip:
+	LEAQ (R8)(R11*4), R8
 	ADDQ $0x08, CX
 	DECQ DX
 	JNZ  next
 
 return:
 	MOVQ DX, 8(AX)
-	MOVQ R8, 40(AX)
-	MOVQ R9, 48(AX)
+	MOVQ DI, 40(AX)
+	MOVQ R8, 48(AX)
 	RET
 
 more:
-	MOVQ $0x00000002, R13
+	MOVQ $0x00000002, R12
 
 another:
-	SHRXQ  R11, R10, R10
-	SHRQ   $0x01, R10
-	TZCNTQ R10, R11
-	MOVL   R11, (R9)(R13*4)
-	INCQ   R13
-	CMPQ   R13, R12
+	SHRXQ  R10, R9, R9
+	SHRQ   $0x01, R9
+	TZCNTQ R9, R10
+	MOVL   R10, (R8)(R12*4)
+	INCQ   R12
+	CMPQ   R12, R11
 	JNE    another
 	JMP    done
 
-thin:
-	TESTQ R10, R10
-	JNZ   return
-	ADDQ  $0x40, R8
-	JMP   skip
-
 stop:
-	SUBQ R11, R8
+	SUBQ R10, DI
 	JMP  return
 
 // func list4(l *byte)
-// Requires: BMI, BMI2, LZCNT, POPCNT
+// Requires: BMI, BMI2, CMOV, LZCNT, POPCNT
 TEXT ·list4(SB), NOSPLIT, $0-8
 	MOVQ l+0(FP), AX
 	MOVQ (AX), CX
@@ -1020,75 +1090,67 @@ TEXT ·list4(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), BX
 	MOVQ 24(AX), SI
 	MOVQ 32(AX), DI
-	MOVQ 40(AX), R8
-	MOVQ 48(AX), R9
+	MOVQ 40(AX), DI
+	MOVQ 48(AX), R8
 
 next:
-	MOVQ    (CX), R10
-	XORQ    BX, R10
-	TESTQ   DI, R10
-	JZ      thin
-	TZCNTQ  R10, R11
-	ADDQ    R11, R8
-	CMPQ    R8, SI
+	MOVQ    (CX), R9
+	XORQ    BX, R9
+	TZCNTQ  R9, R10
+	ADDQ    R10, DI
+	CMPQ    DI, SI
 	JCC     stop
-	MOVL    R8, (R9)
-	POPCNTQ R10, R12
-	LZCNTQ  R10, R8
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 4(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 8(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 12(R9)
-	CMPQ    R12, $0x04
+	MOVL    DI, (R8)
+	POPCNTQ R9, R11
+	LZCNTQ  R9, R12
+	TESTQ   R9, R9
+	CMOVQNE R12, DI
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 4(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 8(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 12(R8)
+	CMPQ    R11, $0x04
 	JHI     more
 
 done:
-	LEAQ (R9)(R12*4), R9
-
-skip:
+	LEAQ (R8)(R11*4), R8
 	ADDQ $0x08, CX
 	DECQ DX
 	JNZ  next
 
 return:
 	MOVQ DX, 8(AX)
-	MOVQ R8, 40(AX)
-	MOVQ R9, 48(AX)
+	MOVQ DI, 40(AX)
+	MOVQ R8, 48(AX)
 	RET
 
 more:
-	MOVQ $0x00000004, R13
+	MOVQ $0x00000004, R12
 
 another:
-	SHRXQ  R11, R10, R10
-	SHRQ   $0x01, R10
-	TZCNTQ R10, R11
-	MOVL   R11, (R9)(R13*4)
-	INCQ   R13
-	CMPQ   R13, R12
+	SHRXQ  R10, R9, R9
+	SHRQ   $0x01, R9
+	TZCNTQ R9, R10
+	MOVL   R10, (R8)(R12*4)
+	INCQ   R12
+	CMPQ   R12, R11
 	JNE    another
 	JMP    done
 
-thin:
-	TESTQ R10, R10
-	JNZ   return
-	ADDQ  $0x40, R8
-	JMP   skip
-
 stop:
-	SUBQ R11, R8
+	SUBQ R10, DI
 	JMP  return
 
 // func list8(l *byte)
-// Requires: BMI, BMI2, LZCNT, POPCNT
+// Requires: BMI, BMI2, CMOV, LZCNT, POPCNT
 TEXT ·list8(SB), NOSPLIT, $0-8
 	MOVQ l+0(FP), AX
 	MOVQ (AX), CX
@@ -1096,92 +1158,84 @@ TEXT ·list8(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), BX
 	MOVQ 24(AX), SI
 	MOVQ 32(AX), DI
-	MOVQ 40(AX), R8
-	MOVQ 48(AX), R9
+	MOVQ 40(AX), DI
+	MOVQ 48(AX), R8
 
 next:
-	MOVQ    (CX), R10
-	XORQ    BX, R10
-	TESTQ   DI, R10
-	JZ      thin
-	TZCNTQ  R10, R11
-	ADDQ    R11, R8
-	CMPQ    R8, SI
+	MOVQ    (CX), R9
+	XORQ    BX, R9
+	TZCNTQ  R9, R10
+	ADDQ    R10, DI
+	CMPQ    DI, SI
 	JCC     stop
-	MOVL    R8, (R9)
-	POPCNTQ R10, R12
-	LZCNTQ  R10, R8
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 4(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 8(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 12(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 16(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 20(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 24(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 28(R9)
-	CMPQ    R12, $0x08
+	MOVL    DI, (R8)
+	POPCNTQ R9, R11
+	LZCNTQ  R9, R12
+	TESTQ   R9, R9
+	CMOVQNE R12, DI
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 4(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 8(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 12(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 16(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 20(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 24(R8)
+	SHRXQ   R10, R9, R9
+	SHRQ    $0x01, R9
+	TZCNTQ  R9, R10
+	MOVL    R10, 28(R8)
+	CMPQ    R11, $0x08
 	JHI     more
 
 done:
-	LEAQ (R9)(R12*4), R9
-
-skip:
+	LEAQ (R8)(R11*4), R8
 	ADDQ $0x08, CX
 	DECQ DX
 	JNZ  next
 
 return:
 	MOVQ DX, 8(AX)
-	MOVQ R8, 40(AX)
-	MOVQ R9, 48(AX)
+	MOVQ DI, 40(AX)
+	MOVQ R8, 48(AX)
 	RET
 
 more:
-	MOVQ $0x00000008, R13
+	MOVQ $0x00000008, R12
 
 another:
-	SHRXQ  R11, R10, R10
-	SHRQ   $0x01, R10
-	TZCNTQ R10, R11
-	MOVL   R11, (R9)(R13*4)
-	INCQ   R13
-	CMPQ   R13, R12
+	SHRXQ  R10, R9, R9
+	SHRQ   $0x01, R9
+	TZCNTQ R9, R10
+	MOVL   R10, (R8)(R12*4)
+	INCQ   R12
+	CMPQ   R12, R11
 	JNE    another
 	JMP    done
 
-thin:
-	TESTQ R10, R10
-	JNZ   return
-	ADDQ  $0x40, R8
-	JMP   skip
-
 stop:
-	SUBQ R11, R8
+	SUBQ R10, DI
 	JMP  return
 
-// func list14(l *byte)
+// func list13(l *byte)
 // Requires: BMI, BMI2, LZCNT, POPCNT
-TEXT ·list14(SB), NOSPLIT, $0-8
+TEXT ·list13(SB), NOSPLIT, $0-8
 	MOVQ l+0(FP), AX
 	MOVQ (AX), CX
 	MOVQ 8(AX), DX
@@ -1251,11 +1305,7 @@ next:
 	SHRQ    $0x01, R10
 	TZCNTQ  R10, R11
 	MOVL    R11, 48(R9)
-	SHRXQ   R11, R10, R10
-	SHRQ    $0x01, R10
-	TZCNTQ  R10, R11
-	MOVL    R11, 52(R9)
-	CMPQ    R12, $0x0e
+	CMPQ    R12, $0x0d
 	JHI     more
 
 done:
@@ -1273,7 +1323,7 @@ return:
 	RET
 
 more:
-	MOVQ $0x0000000e, R13
+	MOVQ $0x0000000d, R13
 
 another:
 	SHRXQ  R11, R10, R10
@@ -1294,3 +1344,85 @@ thin:
 stop:
 	SUBQ R11, R8
 	JMP  return
+
+// func extractWords(dst *uint64, room int, src *uint64, mask *uint64, n int) (left int, at uint64, partial uint64)
+// Requires: BMI2, CMOV, POPCNT
+TEXT ·extractWords(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ room+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ mask+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORL DI, DI
+	XORL R8, R8
+	XORL R9, R9
+
+next:
+	CMPQ    R8, CX
+	JCC     return
+	MOVQ    (DX), R10
+	PEXTQ   (BX), R10, R10
+	POPCNTQ (BX), R11
+	SHLXQ   DI, R10, R12
+	ORQ     R12, R9
+	MOVQ    R9, (AX)(R8*8)
+	MOVQ    DI, R12
+	NOTQ    R12
+	SHRQ    $0x01, R10
+	SHRXQ   R12, R10, R10
+	ADDQ    R11, DI
+	MOVQ    R8, R12
+	MOVQ    DI, R8
+	SHRQ    $0x06, R8
+	CMPQ    R8, R12
+	CMOVQNE R10, R9
+	ADDQ    $0x08, DX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     next
+
+return:
+	MOVQ SI, left+40(FP)
+	MOVQ DI, at+48(FP)
+	MOVQ R9, partial+56(FP)
+	RET
+
+// func depositWords(dst *uint64, src *uint64, more int, mask *uint64, n int) (left int, at uint64)
+// Requires: BMI, BMI2, POPCNT
+TEXT ·depositWords(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ more+16(FP), DX
+	MOVQ mask+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORL DI, DI
+	XORL R8, R8
+
+next:
+	CMPQ    R8, DX
+	JCC     return
+	MOVQ    8(CX)(R8*8), R9
+	SHRXQ   DI, (CX)(R8*8), R8
+	MOVQ    DI, R10
+	NOTQ    R10
+	ADDQ    R9, R9
+	SHLXQ   R10, R9, R9
+	ORQ     R9, R8
+	MOVQ    (BX), R10
+	PDEPQ   R10, R8, R8
+	ANDNQ   (AX), R10, R9
+	ORQ     R9, R8
+	MOVQ    R8, (AX)
+	POPCNTQ R10, R10
+	ADDQ    R10, DI
+	MOVQ    DI, R8
+	SHRQ    $0x06, R8
+	ADDQ    $0x08, AX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     next
+
+return:
+	MOVQ SI, left+40(FP)
+	MOVQ DI, at+48(FP)
+	RET

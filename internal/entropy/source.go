@@ -17,12 +17,12 @@ type source struct {
 	escapes uint64 // not listed, after the last one
 }
 
-// open begins a string of a level other than 0. It returns the last symbol if that
+// open begins a string with so many ones, of a level other than 0. It returns the last symbol if that
 // isn't like the others: END, or a byte that isn't whole.
-func (l *source) open(s Bits, t *table, inverted bool) (last symbol, ok bool) {
-	*l = source{s: s, t: t, end: s.Len, ones: s.Count()}
+func (l *source) open(s Bits, ones uint64, t *table, inverted bool) (last symbol, ok bool) {
+	*l = source{s: s, t: t, end: s.Len, ones: ones}
 	if inverted {
-		l.flip, l.ones = ^uint64(0), s.Len-l.ones
+		l.flip, l.ones = ^uint64(0), s.Len-ones
 	}
 	if t.dense {
 		rest := s.Len % 8

@@ -23,7 +23,7 @@ type table struct {
 
 // putting is what the plain encoder needs of a symbol.
 type putting struct {
-	limit   uint64 // from this state on, a word is written first
+	most    uint64 // beyond this state, a word is written first
 	inverse uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
 	begin   uint64 // what is added besides: the begin, and for frequency 1 more
 	rest    uint64 // 2^16-frequency
@@ -116,7 +116,7 @@ func (t *table) fill(i int) {
 	}
 	t.take[i] = taking{frequency, begin}
 	p := &t.put[i]
-	*p = putting{limit: uint64(frequency) << (47 - raw), begin: uint64(begin), rest: uint64(whole - frequency), bits: raw}
+	*p = putting{most: uint64(frequency)<<(47-raw) - 1, begin: uint64(begin), rest: uint64(whole - frequency), bits: raw}
 	if frequency == 1 {
 		// x·(2^64-1)/2^64 is x-1, for x > 0.
 		p.inverse = ^uint64(0)

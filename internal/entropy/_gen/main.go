@@ -38,20 +38,20 @@ const (
 	wordsOffset   = 40
 	putterSize    = 64
 
-	limitOffset   = 0 // in a putting
+	mostOffset    = 0 // in a putting
 	inverseOffset = 8
 	beginOffset   = 16
 	restOffset    = 24
 	normalOffset  = 32
 	bitsOffset    = 36
 
-	sourceOffset = 0 // in a lister
-	countOffset  = 8
-	flipOffset   = 16
-	mostOffset   = 24
-	middleOffset = 32
-	zerosOffset  = 40
-	targetOffset = 48
+	sourceOffset  = 0 // in a lister
+	countOffset   = 8
+	flipOffset    = 16
+	longestOffset = 24
+	middleOffset  = 32
+	zerosOffset   = 40
+	targetOffset  = 48
 )
 
 func main() {
@@ -61,9 +61,13 @@ func main() {
 	take("takeBytes4", bytes)
 	put("put4", false)
 	put("putShifted4", true)
-	for _, usual := range []int{2, 4, 8, 14} {
-		list(usual)
-	}
+	list(1, sparse)
+	list(2, middling)
+	list(4, middling)
+	list(8, middling)
+	list(13, crowded)
+	extract()
+	deposit()
 	Generate()
 }
 
@@ -189,6 +193,9 @@ func put(name string, shifted bool) {
 		MOVQ(field(i, wordsOffset+8), t)
 		MOVQ(field(i, wordsOffset), words[i])
 		LEAQ(Mem{Base: words[i], Index: t, Scale: 4}, words[i])
+		// Words are counted from l, so that a carry can be added.
+		SUBQ(l, words[i])
+		SARQ(Imm(2), words[i])
 		// The next symbol is the one before symbols+4n.
 		MOVQ(field(i, symbolsOffset+8), t)
 		SUBQ(n, t)
@@ -198,11 +205,10 @@ func put(name string, shifted bool) {
 	}
 	Label("next")
 	for i := range lanes {
-		symbol, t, after := GP64(), GP64(), reg.RDX
+		symbol, t := GP64(), GP64()
 		MOVQ(field(i, symbolsOffset), t)
 		MOVL(Mem{Base: t, Index: n, Scale: 4, Disp: -4}, symbol.As32())
-		MOVL(x[i].As32(), Mem{Base: words[i]})
-		LEAQ(Mem{Base: words[i], Disp: 4}, after)
+		MOVL(x[i].As32(), Mem{Base: l, Index: words[i], Scale: 4})
 		raw := GP64()
 		if shifted {
 			MOVQ(field(i, tableOffset), t)
@@ -217,9 +223,9 @@ func put(name string, shifted bool) {
 		entry := func(offset int) Mem { return Mem{Base: symbol, Disp: putOffset + offset} }
 		MOVQ(x[i], t)
 		SHRQ(Imm(32), t)
-		CMPQ(x[i], entry(limitOffset))
-		CMOVQCC(t, x[i])
-		CMOVQCC(after, words[i])
+		CMPQ(entry(mostOffset), x[i])
+		CMOVQCS(t, x[i])
+		ADCQ(Imm(0), words[i])
 		if shifted {
 			MOVL(entry(bitsOffset), t.As32())
 			BZHIQ(t, raw, raw)
@@ -238,6 +244,7 @@ func put(name string, shifted bool) {
 	JNZ(LabelRef("next"))
 	for i := range lanes {
 		MOVQ(x[i], field(i, xOffset))
+		LEAQ(Mem{Base: l, Index: words[i], Scale: 4}, words[i])
 		SUBQ(field(i, wordsOffset), words[i])
 		SHRQ(Imm(2), words[i])
 		MOVQ(words[i], field(i, wordsOffset+8))
@@ -249,7 +256,14 @@ func put(name string, shifted bool) {
 	RET()
 }
 
-func list(usual int) {
+// kinds of words whose gaps are listed.
+const (
+	sparse   = iota // most of them zero
+	middling        // whether one is zero can't be foretold; no escape fits in
+	crowded         // an escape may be in them
+)
+
+func list(usual, kind int) {
 	TEXT(fmt.Sprint("list", usual), NOSPLIT, "func(l *byte)")
 	l := load("l")
 	field := func(offset int) Mem { return Mem{Base: l, Disp: offset} }
@@ -258,7 +272,7 @@ func list(usual int) {
 	MOVQ(field(sourceOffset), words)
 	MOVQ(field(countOffset), count)
 	MOVQ(field(flipOffset), flip)
-	MOVQ(field(mostOffset), most)
+	MOVQ(field(longestOffset), most)
 	MOVQ(field(middleOffset), middle)
 	MOVQ(field(zerosOffset), zeros)
 	MOVQ(field(targetOffset), dst)
@@ -266,8 +280,14 @@ func list(usual int) {
 	Label("next")
 	MOVQ(Mem{Base: words}, word)
 	XORQ(flip, word)
-	TESTQ(middle, word)
-	JZ(LabelRef("thin"))
+	switch kind {
+	case sparse:
+		TESTQ(word, word)
+		JZ(LabelRef("thin"))
+	case crowded:
+		TESTQ(middle, word)
+		JZ(LabelRef("thin"))
+	}
 	TZCNTQ(word, gap)
 	ADDQ(gap, zeros)
 	CMPQ(zeros, most)
@@ -275,18 +295,20 @@ func list(usual int) {
 	MOVL(zeros.As32(), Mem{Base: dst})
 	POPCNTQ(word, ones)
 	LZCNTQ(word, behind)
-	MOVQ(behind, zeros)
+	if kind == middling {
+		TESTQ(word, word)
+		CMOVQNE(behind, zeros)
+	} else {
+		MOVQ(behind, zeros)
+	}
 	strip := func() {
 		SHRXQ(gap, word, word)
 		SHRQ(Imm(1), word)
 	}
-	strip()
 	for i := 1; i < usual; i++ {
+		strip()
 		TZCNTQ(word, gap)
 		MOVL(gap.As32(), Mem{Base: dst, Disp: 4 * i})
-		if i < usual-1 {
-			strip()
-		}
 	}
 	CMPQ(ones, Imm(uint64(usual)))
 	JHI(LabelRef("more"))
@@ -314,13 +336,92 @@ func list(usual int) {
 	JNE(LabelRef("another"))
 	JMP(LabelRef("done"))
 
-	Label("thin")
-	TESTQ(word, word)
-	JNZ(LabelRef("return"))
-	ADDQ(Imm(64), zeros)
-	JMP(LabelRef("skip"))
+	if kind != middling {
+		Label("thin")
+		if kind == crowded {
+			TESTQ(word, word)
+			JNZ(LabelRef("return"))
+		}
+		ADDQ(Imm(64), zeros)
+		JMP(LabelRef("skip"))
+	}
 
 	Label("stop")
 	SUBQ(gap, zeros)
 	JMP(LabelRef("return"))
+}
+
+func extract() {
+	TEXT("extractWords", NOSPLIT, "func(dst *uint64, room int, src, mask *uint64, n int) (left int, at, partial uint64)")
+	dst, room, src, mask, n := load("dst"), load("room"), load("src"), load("mask"), load("n")
+	at, index, partial := GP64(), GP64(), GP64()
+	XORL(at.As32(), at.As32())
+	XORL(index.As32(), index.As32())
+	XORL(partial.As32(), partial.As32())
+	Label("next")
+	CMPQ(index, room)
+	JCC(LabelRef("return"))
+	word, count, t := GP64(), GP64(), GP64()
+	MOVQ(Mem{Base: src}, word)
+	PEXTQ(Mem{Base: mask}, word, word)
+	POPCNTQ(Mem{Base: mask}, count)
+	// What is in the word of dst so far, and what is in the next.
+	SHLXQ(at, word, t)
+	ORQ(t, partial)
+	MOVQ(partial, Mem{Base: dst, Index: index, Scale: 8})
+	MOVQ(at, t)
+	NOTQ(t)
+	SHRQ(Imm(1), word)
+	SHRXQ(t, word, word)
+	ADDQ(count, at)
+	MOVQ(index, t)
+	MOVQ(at, index)
+	SHRQ(Imm(6), index)
+	CMPQ(index, t)
+	CMOVQNE(word, partial)
+	ADDQ(Imm(8), src)
+	ADDQ(Imm(8), mask)
+	DECQ(n)
+	JNZ(LabelRef("next"))
+	Label("return")
+	Store(n, Return("left"))
+	Store(at, Return("at"))
+	Store(partial, Return("partial"))
+	RET()
+}
+
+func deposit() {
+	TEXT("depositWords", NOSPLIT, "func(dst, src *uint64, more int, mask *uint64, n int) (left int, at uint64)")
+	dst, src, more, mask, n := load("dst"), load("src"), load("more"), load("mask"), load("n")
+	at, index := GP64(), GP64()
+	XORL(at.As32(), at.As32())
+	XORL(index.As32(), index.As32())
+	Label("next")
+	CMPQ(index, more)
+	JCC(LabelRef("return"))
+	word, next, t := GP64(), GP64(), GP64()
+	MOVQ(Mem{Base: src, Index: index, Scale: 8, Disp: 8}, next)
+	SHRXQ(at, Mem{Base: src, Index: index, Scale: 8}, word)
+	MOVQ(at, t)
+	NOTQ(t)
+	ADDQ(next, next)
+	SHLXQ(t, next, next)
+	ORQ(next, word)
+	MOVQ(Mem{Base: mask}, t)
+	PDEPQ(t, word, word)
+	ANDNQ(Mem{Base: dst}, t, next)
+	ORQ(next, word)
+	MOVQ(word, Mem{Base: dst})
+	POPCNTQ(t, t)
+	ADDQ(t, at)
+	MOVQ(at, index)
+	SHRQ(Imm(6), index)
+	ADDQ(Imm(8), dst)
+	ADDQ(Imm(8), mask)
+	DECQ(n)
+	JNZ(LabelRef("next"))
+	Label("return")
+	Store(n, Return("left"))
+	Store(at, Return("at"))
+	RET()
 }
