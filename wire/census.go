@@ -31,11 +31,12 @@ func (p Packer) Census(s umbel.State) (Census, error) {
 	var c Census
 	var n counter
 	err := p.pack(&n, s, func(b *batch) {
-		for i, k := range b.coded {
-			t := c.tally(k.coding)
+		for i, a := range b.blocks {
+			f := &b.forms[i]
+			t := c.tally(f.coding)
 			t.Blocks++
-			t.Bytes += uint64(k.bytes)
-			c.Entropy += entropyOf(b.blocks[i])
+			t.Bytes += uint64(f.bytes(a))
+			c.Entropy += entropyOf(a)
 		}
 	})
 	c.Bytes = uint64(n)

@@ -14,12 +14,11 @@ type line[J any] struct {
 	idle    []*J
 }
 
-// run runs the line until all jobs are written, or one fails; there are no more
-// than so many. For one worker or one job it starts no goroutine, and in no case
-// does it leave one behind.
-func (l *line[J]) run(jobs uint64) error {
-	if workers := min(uint64(max(l.workers, 1)), jobs); workers > 1 {
-		return l.parallel(int(workers))
+// run runs the line until all jobs are written, or one fails. Up to one worker it
+// starts no goroutine, and in no case does it leave one behind.
+func (l *line[J]) run() error {
+	if l.workers > 1 {
+		return l.parallel()
 	}
 	j := l.take()
 	defer l.put(j)
@@ -38,10 +37,10 @@ type task[J any] struct {
 	worked chan struct{} // closed when it is
 }
 
-func (l *line[J]) parallel(workers int) error {
+func (l *line[J]) parallel() error {
 	var (
-		most   = 2 * workers // tasks under way: each worker finds the next one ready
-		todo   = make(chan task[J], most)
+		most   = 2 * l.workers // tasks under way: each worker finds the next one ready
+		todo   = make(chan task[J], min(most, 64))
 		flying []task[J] // in order
 		crew   sync.WaitGroup
 	)
@@ -68,7 +67,7 @@ func (l *line[J]) parallel(workers int) error {
 		t := task[J]{j, make(chan struct{})}
 		flying = append(flying, t)
 		todo <- t
-		if started < workers {
+		if started < l.workers {
 			started++
 			crew.Go(func() {
 				for t := range todo {
@@ -103,8 +102,8 @@ func (l *line[J]) put(j *J) { l.idle = append(l.idle, j) }
 const batchBlocks = 8
 
 // share returns how many blocks make a job where there are so many blocks and
-// workers, and how many jobs that makes.
-func share(blocks uint64, workers int) (step int, jobs uint64) {
-	n := max(1, min(batchBlocks, blocks/uint64(max(workers, 1))))
-	return int(n), (blocks + n - 1) / n
+// workers.
+func share(blocks uint64, workers int) int {
+	w := uint64(max(workers, 1))
+	return int(max(1, min(batchBlocks, blocks/w)))
 }

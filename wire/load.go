@@ -48,8 +48,9 @@ func (l *load) good() []cells.Array {
 
 // blocks reads blocks from to to-1 of a plane into words that are zero.
 func (d *decoder) blocks(a cells.Array, from, to uint64) error {
-	place := func(_ *load, i uint64) cells.Array { return blockOf(a, i) }
-	return d.run(from, to, place, d.landed)
+	d.line.read = d.loads(from, to, func(_ *load, i uint64) cells.Array { return blockOf(a, i) })
+	d.line.write = d.landed
+	return d.line.run()
 }
 
 // landed returns what is wrong with a load.
@@ -66,12 +67,11 @@ func (d *decoder) fail(l *load, block int, err error) error {
 	return fmt.Errorf("block %d: %w", l.first+uint64(block), err)
 }
 
-// run reads blocks from to to-1 of a plane. The cells of a block go where place
-// says, into words that are zero; then the load goes to landed.
-func (d *decoder) run(from, to uint64, place func(l *load, i uint64) cells.Array, landed func(*load) error) error {
-	next := from
-	step, jobs := share(to-from, d.left.Workers)
-	d.line.read = func(l *load) bool {
+// loads returns a step that reads blocks from to to-1 of a plane; place returns
+// where the cells of a block go, words that are zero.
+func (d *decoder) loads(from, to uint64, place func(l *load, i uint64) cells.Array) func(*load) bool {
+	next, step := from, share(to-from, d.left.Workers)
+	return func(l *load) bool {
 		l.reset(next)
 		for i := 0; i < step && next < to; i++ {
 			l.blocks = append(l.blocks, place(l, next))
@@ -85,8 +85,6 @@ func (d *decoder) run(from, to uint64, place func(l *load, i uint64) cells.Array
 		}
 		return len(l.blocks) > 0
 	}
-	d.line.write = landed
-	return d.line.run(jobs)
 }
 
 // body reads block i of a load as far as that goes without decoding.
@@ -134,14 +132,13 @@ func checkEnd(b cells.Array) error {
 	return nil
 }
 
-// decode decodes the payloads of a load.
-func (l *load) decode() {
-	for _, c := range l.coded {
-		b := l.blocks[c.block]
-		if err := l.codec.decode(b, c.coding, l.bytes[c.start:c.end]); err != nil {
-			l.fail(c.block, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt))
-			return
-		}
+// decode decodes the payloads.
+func (l *load) decode() { l.codec.decode(l) }
+
+// check keeps the error of a payload, unless one of an earlier block is known.
+func (l *load) check(block int, err error) {
+	if err != nil && (l.err == nil || block < l.bad) {
+		l.fail(block, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt))
 	}
 }
 

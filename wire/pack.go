@@ -52,8 +52,7 @@ func (p Packer) pack(w io.Writer, s umbel.State, show func(*batch)) error {
 // packed writes the blocks of a plane.
 func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 	n := numBlocks(a)
-	next := uint64(0)
-	step, jobs := share(n, l.workers)
+	next, step := uint64(0), share(n, l.workers)
 	l.read = func(b *batch) bool {
 		b.blocks = b.blocks[:0]
 		for len(b.blocks) < step && next < n {
@@ -68,31 +67,22 @@ func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 		e.write(b.bytes)
 		return e.err
 	}
-	_ = l.run(jobs) // an error of the writer, which e keeps
+	_ = l.run() // an error of the writer, which e keeps
 }
 
 // batch is a job of packing: blocks that follow each other in a plane, and what
 // becomes of them.
 type batch struct {
 	blocks []cells.Array
-	coded  []span
+	forms  []form
 	bytes  []byte
 	codec  codec
 }
 
-// span is a coded block.
-type span struct {
-	coding byte
-	bytes  int // with the coding and the length of the payload
-}
-
 // code codes the blocks.
 func (b *batch) code() {
-	b.bytes, b.coded = b.bytes[:0], b.coded[:0]
-	for _, a := range b.blocks {
-		old := len(b.bytes)
-		var c byte
-		b.bytes, c = b.codec.append(b.bytes, a)
-		b.coded = append(b.coded, span{c, len(b.bytes) - old})
+	b.bytes, b.forms = b.bytes[:0], b.codec.code(b.blocks...)
+	for i, a := range b.blocks {
+		b.bytes = b.forms[i].append(b.bytes, a)
 	}
 }

@@ -45,7 +45,7 @@ func (d *decoder) scan(s *umbel.State, a cells.Array) error {
 	state := *s
 	state.Planes = append(state.Planes, a)
 	room := int(min(wordsOf(a), batchBlocks*blockWords))
-	place := func(l *load, i uint64) cells.Array {
+	d.line.read = d.loads(0, numBlocks(a), func(l *load, i uint64) cells.Array {
 		if len(l.room) < room {
 			l.room = make([]uint64, room)
 		}
@@ -53,8 +53,8 @@ func (d *decoder) scan(s *umbel.State, a cells.Array) error {
 		b.Words = l.room[len(l.blocks)*blockWords:][:words]
 		clear(b.Words)
 		return b
-	}
-	landed := func(l *load) error {
+	})
+	d.line.write = func(l *load) error {
 		for i, b := range l.good() {
 			if all(b.Words, 0) {
 				continue
@@ -66,5 +66,5 @@ func (d *decoder) scan(s *umbel.State, a cells.Array) error {
 		}
 		return d.landed(l)
 	}
-	return d.run(0, numBlocks(a), place, landed)
+	return d.line.run()
 }
