@@ -12,7 +12,10 @@ import (
 // the two strings p·H(a) + (1-p)·H(b), and that is never more. There is no header.
 
 func (c *Coder) appendBitsDelta(dst []byte, old, block cells.Array) []byte {
-	flips, zeros := c.flips(old, block), c.zeros(old)
+	flips, zeros := c.take(len(old.Words)), c.zeros(old)
+	for i, w := range old.Words {
+		flips[i] = w ^ block.Words[i]
+	}
 	c.give(flips, old.Words)
 	c.give(flips, zeros)
 	return c.coder.Append(dst, c.strs...)
@@ -38,20 +41,11 @@ func (c *Coder) decodeBitsDelta(src []byte, old, block cells.Array) error {
 	return nil
 }
 
-// flips returns the bits in which two blocks of any width differ.
-func (c *Coder) flips(old, block cells.Array) []uint64 {
-	words := c.take(len(old.Words))
-	for i, w := range old.Words {
-		words[i] = w ^ block.Words[i]
-	}
-	return words
-}
-
 // zeros returns the cells of an array of bits that are zero.
 func (c *Coder) zeros(a cells.Array) []uint64 {
-	words := c.all(a.Len)
+	words := c.take(len(a.Words))
 	for i, w := range a.Words {
-		words[i] &^= w
+		words[i] = ^w
 	}
-	return words
+	return trim(words, a.Len)
 }

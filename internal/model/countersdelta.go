@@ -13,10 +13,11 @@ import (
 //	header    a byte L1, 0..63: of the list of rises; a byte L2: of the list of falls
 //	strings   4: of class 0 to 3, a bit for each counter: whether it changes
 //	          3: of class 1 to 3, a bit for each that changes: whether it rises
-//	          2·L1: by how much those rise that do, a list as in gamma.go
-//	          2·L2: by how much those of class 2 and 3 fall that do
+//	          2·L1: a list as in gamma.go: by how much each counter rises that does
+//	          2·L2: a list: by how much each counter of class 2 or 3 falls that does
 //
-// What changes in class 0 rises, what falls in class 1 falls by 1.
+// The lists are in the order of the cells, whatever their class. What changes in class
+// 0 rises, and what falls in class 1 falls by 1.
 const classes = 4
 
 // classify returns the counters of each class, as arrays of bits.
