@@ -14,7 +14,7 @@ import (
 //
 //	header    T + 16·L as unsigned LEB128 of one or two bytes, the shortest form;
 //	          T, 0..15, thresholds, not more than the largest value of a counter;
-//	          L, 0..63, of the list, 0 if T is
+//	          L, below the width, of the list; 0 if T is
 //	strings   T: thresholds
 //	          2·L: a list as in gamma.go
 //
@@ -67,8 +67,8 @@ func (c *Coder) decodeCounters(src []byte, block cells.Array) error {
 	if err != nil {
 		return err
 	}
-	if limit := block.Limit(); uint64(thresholds) > limit {
-		return fmt.Errorf("model: %d thresholds for counters up to %d: %w", thresholds, limit, ErrCorrupt)
+	if limit := block.Limit(); uint64(thresholds) > limit || longest >= int(block.Width) {
+		return fmt.Errorf("model: %d thresholds, lengths up to %d, for counters up to %d: %w", thresholds, longest, limit, ErrCorrupt)
 	}
 	if err := c.start(src, thresholds+2*longest); err != nil {
 		return err

@@ -129,6 +129,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"header longer than it need be", 4, []byte{0x81, 0, 0}},
 		{"a list and no thresholds", 4, []byte{0x10, 0, 0}},
 		{"length 64", 64, []byte{0x81, 8}},
+		{"lengths beyond the width", 4, append([]byte{0x41}, make([]byte, 9)...)},
 		{"more thresholds than values", 2, []byte{4, 0, 0, 0, 0}},
 		{"strings missing", 4, []byte{3, 0, 0}},
 		{"bytes left", 4, []byte{1, 0, 7}},
