@@ -128,21 +128,7 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 	if !haveKernels {
 		return l.listWordsPlain(symbols, words, zeros)
 	}
-	var kernel func(*lister)
-	switch mean := 64 * l.ones / (l.s.Len/64 + 1); { // of a word, in 1/64
-	case l.t.escape < 64:
-		kernel = list13
-	case mean < 6:
-		kernel = list1
-	case mean < 48:
-		kernel = list2
-	case mean < 128:
-		kernel = list4
-	case mean < 288:
-		kernel = list8
-	default:
-		kernel = list13
-	}
+	mean := 64 * l.ones / (l.s.Len/64 + 1) // ones of a word, in 1/64
 	k := lister{flip: l.flip, escape: l.t.escape, middle: ^uint64(0)}
 	if n := k.escape; n < 64 {
 		k.middle = 1<<n - 1<<(64-n)
@@ -152,7 +138,18 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 		base := unsafe.SliceData(symbols)
 		k.words, k.count, k.zeros = &words[0], len(words), zeros
 		k.dst = (*uint32)(unsafe.Add(unsafe.Pointer(base), 4*len(symbols)))
-		kernel(&k)
+		switch {
+		case k.escape < 64 || mean >= 288:
+			list13(&k)
+		case mean >= 128:
+			list8(&k)
+		case mean >= 48:
+			list4(&k)
+		case mean >= 6:
+			list2(&k)
+		default:
+			list1(&k)
+		}
 		symbols = symbols[:(uintptr(unsafe.Pointer(k.dst))-uintptr(unsafe.Pointer(base)))/4]
 		words, zeros = words[len(words)-k.count:], k.zeros
 		if len(words) > 0 {
