@@ -180,3 +180,28 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestMisuse says that shapes that don't fit, which are the caller's fault, panic.
+func TestMisuse(t *testing.T) {
+	bits, more, counters := newArray(t, 128, 1), newArray(t, 192, 1), newArray(t, 128, 4)
+	var c model.Coder
+	for name, do := range map[string]func(){
+		"delta of another length":   func() { c.AppendDelta(nil, bits, more) },
+		"delta of another width":    func() { c.AppendDelta(nil, bits, counters) },
+		"delta decoded to another":  func() { _ = c.DecodeDelta(nil, bits, more) },
+		"refinement of counters":    func() { c.AppendRefinement(nil, counters, 2, 64, 0, 64) },
+		"refinement by 5":           func() { c.AppendRefinement(nil, bits, 5, 1, 0, 20) },
+		"refinement by 0":           func() { c.AppendRefinement(nil, bits, 0, 64, 0, 64) },
+		"refinement beyond its end": func() { c.AppendRefinement(nil, bits, 2, 64, 0, 65) },
+		"refinement of no fold":     func() { _ = c.DecodeRefinement([]byte{0, 0}, bits, more, 2, 64, 0, 64) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			do()
+		})
+	}
+}
