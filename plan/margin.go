@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// What is sent besides the bits of an ideal code. The coder's part is measured over
-// random filters, and what is sent is within it for all but one in many thousands.
+// What is sent besides the bits of an ideal code, at most.
 const (
-	ContainerBytes = 64      // a container with its checksum; one of kind bloom has 59 and no more than a few more for other kinds
-	DeltaBytes     = 128     // a delta, which names the versions it goes from and to by 32 bytes each
+	ContainerBytes = 80      // a container without its blocks: one of kind bloom has 74
+	DeltaBytes     = 96      // a delta without its blocks, of which 64 name the versions it goes from and to
 	BlockCells     = 1 << 19 // cells of a block, 64 KiB; each is coded by itself
-	BlockBytes     = 7       // of a block: coding, length up to 3, level, and 2 by which the coder misses the ideal
+	BlockBytes     = 8       // of a block: coding, length of up to 3, a level or two, and what the coder misses the ideal by
 )
 
 // DefaultTail is the chance with which a message may be larger than it should, if
@@ -22,9 +21,7 @@ const DefaultTail = 1e-6
 // coded, exceeds with chance tail: the mean, [WireBits], so many times its
 // [WireDeviation] as a normal distribution asks for ([Sigmas]), and what the coder and
 // the container add. A tail of 0.5 gives the mean. Blocks that don't shrink are sent
-// as they are, so it is never more than the cells themselves and the container. That
-// is what Mitzenmacher 2002, section III, recommends: several filter types, of which
-// one is the plain bits; here each block of the container says which it is.
+// as they are, so it is never more than the cells themselves and the container.
 //
 // It panics if m or k is zero, k is negative, or tail isn't inside (0, 1).
 func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {

@@ -27,8 +27,8 @@ func TestSigmas(t *testing.T) {
 func TestSizeWithinPaper(t *testing.T) {
 	const n, k, limit, tail = 10_000, 2, 8 * (10_000 + ContainerBytes), 1e-6
 	m, err := SizeWithin(n, k, limit, tail)
-	if err != nil || m < 140_300 || m > 140_900 {
-		t.Errorf("%d cells, %v, want from 140,300 to 140,900", m, err)
+	if err != nil || m < 140_900 || m > 141_400 {
+		t.Errorf("%d cells, %v, want from 140,900 to 141,400", m, err)
 	}
 	if n := CapacityWithin(140_000, k, limit, tail); n < 10_000 || n > 10_200 {
 		t.Errorf("%d keys in 140,000 cells, want a few more than 10,000", n)
