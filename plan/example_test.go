@@ -129,14 +129,19 @@ func ExampleMessage_Plan() {
 		return
 	}
 	for _, o := range options {
-		fmt.Printf("%-6s k=%d: first %5.0f bytes, then %4.0f, %6.0f an hour; %s\n",
-			o.Kind, o.K, o.Snapshot.Mean/8, o.Update().Mean/8, o.PerHour, o.Why)
+		fmt.Printf("%-6s k=%d: first %5.0f bytes, then %4.0f, %6.0f an hour\n", o.Kind, o.K, o.Snapshot.Mean/8, o.Update().Mean/8, o.PerHour)
+	}
+	for _, o := range options[1:] {
+		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
 	}
 	// Output:
-	// sparse k=1: first 10145 bytes, then 1234,  24679 an hour; 
-	// bloom  k=2: first 11218 bytes, then 1767,  35343 an hour; sends 1.43 times as much
-	// bloom  k=7: first 12073 bytes, then 2702,  54040 an hour; sends 2.19 times as much
-	// ribbon k=0: first  8568 bytes, then 8568, 171360 an hour; receivers can only ask it: no deltas, no additions, no merging, no folding
+	// sparse k=1: first 10145 bytes, then 1234,  24679 an hour
+	// bloom  k=2: first 11218 bytes, then 1767,  35343 an hour
+	// bloom  k=7: first 12073 bytes, then 2702,  54040 an hour
+	// ribbon k=0: first  8568 bytes, then 8568, 171360 an hour
+	// bloom, k=2, is not the first: sends 1.43 times as much
+	// bloom, k=7, is not the first: sends 2.19 times as much
+	// ribbon, k=0, is not the first: receivers can only ask it: no deltas, no additions, no merging, no folding
 }
 
 // From what churn on is it better to send a ribbon filter again than a delta of the

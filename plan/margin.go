@@ -27,7 +27,7 @@ const DefaultTail = 1e-6
 func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
 	blocks := math.Ceil(float64(m) / BlockCells)
 	coded := WireBits(m, k, n) + Sigmas(tail)*WireDeviation(m, k, n) + 8*BlockBytes*blocks
-	return 8*ContainerBytes + min(coded, float64(m)+8*blocks)
+	return min(coded+8*ContainerBytes, rawBits(m))
 }
 
 // UpdateBits returns the size in bits that a delta message exceeds with chance tail,

@@ -18,7 +18,7 @@ func (q Message) plain() MessageOption {
 		m, k, err = Size(q.Keys, q.FPRate)
 		m = words(m, true)
 	} else if m = q.plainWithin(); m > 0 {
-		k = q.bestK(m)
+		k = BestK(m, q.Keys)
 	} else {
 		err = fmt.Errorf("plan: %.0f bits are too few for any filter: %w", q.Bits, ErrRange)
 	}
@@ -26,24 +26,28 @@ func (q Message) plain() MessageOption {
 		return MessageOption{Kind: "bloom", Why: plainly(err)}
 	}
 	o := q.option("bloom", Found{M: m, K: k})
-	raw := float64(m) + 8*(ContainerBytes+math.Ceil(float64(m)/BlockCells))
-	o.Coded, o.Snapshot = false, Spread{Mean: raw, Most: raw}
+	o.Coded, o.Snapshot = false, Spread{Mean: rawBits(m), Most: rawBits(m)}
 	return o
 }
 
 // plainWithin returns the size of the largest plain filter that is sent, or of which the
-// updates are sent, with so many bits.
+// updates are sent, with so many bits, and that is half full.
 func (q Message) plainWithin() uint64 {
 	over, _ := least(maxCells, func(m uint64) bool {
+		k := BestK(m, q.Keys)
+		bits := rawBits(m)
 		if q.Churn > 0 {
-			return !(UpdateBits(m, q.bestK(m), q.Keys, q.Churn, q.tail()) <= q.Bits)
+			bits = UpdateBits(m, k, q.Keys, q.Churn, q.tail())
 		}
-		return !(float64(m)+8*(ContainerBytes+math.Ceil(float64(m)/BlockCells)) <= q.Bits)
+		return k > plainK || !(bits <= q.Bits)
 	})
 	return words(min(max(over, 1)-1, q.cells()), false)
 }
 
-func (q Message) bestK(m uint64) int { return min(BestK(m, q.Keys), plainK) }
+// rawBits returns the size of a container of cells as they are.
+func rawBits(m uint64) float64 {
+	return float64(m) + 8*(ContainerBytes+math.Ceil(float64(m)/BlockCells))
+}
 
 // coded is the compressed Bloom filter, kept as cells.
 func (q Message) coded() MessageOption { return q.search("bloom", DefaultMaxK, q.cells()) }
