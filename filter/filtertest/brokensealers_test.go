@@ -23,7 +23,7 @@ func (f *sealable) AddAll(changed []bool, ds []umbel.Digest) {
 }
 
 func (f *sealable) Seal() error {
-	f.sealed = true
+	f.sealed = f.Stats().Fill > 0
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (f closingSeal) Add(d umbel.Digest) bool { return !f.sealed && f.sealable.A
 type swellingSeal struct{ *sealable }
 
 func (f swellingSeal) Seal() error {
-	if f.sealed || f.last == (umbel.Digest{}) {
+	if f.sealed || f.Stats().Fill == 0 {
 		return nil
 	}
 	f.sealed = true

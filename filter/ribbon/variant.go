@@ -20,7 +20,7 @@ var Variant = design.Kind[Shape, *Filter]{
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "steps", Doc: "bits of the answer, in parts of 1/256: 256 more halve the rate", Min: 1, Max: plan.RibbonMaxSteps},
+	{Name: "steps", Doc: "columns, bits of the answer, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},
 }
 
 // maxKeys is the most that is planned for.
