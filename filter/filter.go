@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/filter/weighted"
@@ -35,4 +36,5 @@ var All = umbel.Variants{
 	folding.Variant,
 	window.Variant,
 	redisbloom.Variant,
+	ribbon.Variant,
 }

@@ -79,5 +79,6 @@ var laws = []law{
 	{"Counts", counts},
 	{"TryAdds", tryAdds},
 	{"Advances", advances},
+	{"Seals", seals},
 	{"NoAllocations", noAllocations},
 }

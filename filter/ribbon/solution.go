@@ -1,0 +1,133 @@
+package ribbon
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/probe"
+)
+
+// solution is what was solved: for each slot as many bits as it has columns. The words
+// of a block of 64 slots are its columns, one after the other. Blocks from low on have a
+// column more than those before.
+type solution struct {
+	words   []uint64 // of bits
+	shards  []shard
+	columns uint64 // of the first blocks, 0 to 32
+	low     uint64 // their number
+	blocks  uint64
+	bits    cells.Array
+	table   cells.Array // a cell for each shard: 256·slots + seed
+}
+
+const (
+	maxColumns = 32
+	tableWidth = 32
+)
+
+// newSolution returns the solution with these planes, in their memory. The error
+// doesn't wrap a sentinel.
+func newSolution(steps int, low uint64, bits, table cells.Array) (solution, error) {
+	s := solution{
+		words: bits.Words, columns: uint64(steps / plan.RibbonSteps), low: low,
+		bits: bits, table: table,
+	}
+	if bits.Width > 1 || table.Width != tableWidth || table.Len == 0 {
+		return solution{}, fmt.Errorf("cells of %d bits, and a table of %d cells of %d, want cells of 1 bit and at least one of %d",
+			bits.Width, table.Len, table.Width, tableWidth)
+	}
+	least := leastSlots(int(table.Len))
+	var total uint64
+	s.shards = make([]shard, table.Len)
+	for i := range s.shards {
+		x := table.Get(uint64(i))
+		slots, seed := x>>8, x&maxSeed
+		if slots < least {
+			return solution{}, fmt.Errorf("shard %d of %d has %d slots, want at least %d", i, table.Len, slots, least)
+		}
+		s.shards[i] = shard{total, uint32(slots), uint32(seed)}
+		total += slots
+	}
+	s.blocks = blocksFor(total)
+	if low > s.blocks || s.columns == maxColumns && low < s.blocks {
+		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, s.blocks, s.columns, maxColumns)
+	}
+	if want := (s.columns*s.blocks + s.blocks - low) * word; bits.Len != want || want == 0 {
+		return solution{}, fmt.Errorf("%d cells for %d slots, want %d", bits.Len, total, want)
+	}
+	if total < width {
+		// The coefficients of a key go on behind the slots. Nothing is there.
+		s.words = append(slices.Clone(s.words), make([]uint64, 2*(s.columns+1))...)
+		s.blocks += 2
+	}
+	return s, nil
+}
+
+// leastSlots returns the least number of slots of one of so many shards: a key's
+// coefficients don't go on into the next.
+func leastSlots(shards int) uint64 {
+	if shards == 1 {
+		return 1
+	}
+	return width
+}
+
+func blocksFor(slots uint64) uint64 { return (slots + word - 1) / word }
+
+// has reports whether the answer for d is the one that its key was given: one bit in
+// each column, the exclusive or of the slots for which the key has a coefficient.
+func (s *solution) has(d umbel.Digest) bool {
+	if len(s.shards) == 0 {
+		return false
+	}
+	return s.answers(s.question(d))
+}
+
+// question is a key on its way to an answer: its row, and in the low bits of want what
+// it has to give.
+type question struct{ slot, lo, hi, want uint64 }
+
+// question returns that of a digest. There are shards.
+func (s *solution) question(d umbel.Digest) question {
+	stream := probe.Start(d)
+	v, _ := stream.Next()
+	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
+	at, lo, hi := h.row(stream)
+	return question{h.first + at, lo, hi, v}
+}
+
+// answers reports whether the columns give what is wanted.
+func (s *solution) answers(q question) bool {
+	b, shift := q.slot/word, q.slot%word
+	c0 := q.lo << shift
+	c1 := q.lo>>1>>(63-shift) | q.hi<<shift
+	c2 := q.hi >> 1 >> (63 - shift)
+	want := q.want
+
+	columns := s.columns
+	if b >= s.low {
+		columns++
+	}
+	// Behind the last block there are no coefficients.
+	w0 := s.words[s.start(b):][:columns]
+	w1 := s.words[s.start(min(b+1, s.blocks-1)):][:columns]
+	w2 := s.words[s.start(min(b+2, s.blocks-1)):][:columns]
+	// All columns are looked at: stopping at the first that differs saves less than
+	// not to know where one stops.
+	var differs uint64
+	for j := range w0 {
+		x := w0[j]&c0 ^ w1[j]&c1 ^ w2[j]&c2
+		differs |= uint64(bits.OnesCount64(x)) ^ want
+		want >>= 1
+	}
+	return differs&1 == 0
+}
+
+// start returns the index of a block's first word.
+func (s *solution) start(block uint64) uint64 {
+	return block*s.columns + block - min(block, s.low)
+}
