@@ -12,7 +12,7 @@ func (l *List) HasAll(dst []bool, xs []uint64) {
 	for len(xs) > 0 {
 		now := min(chunk, len(xs))
 		for i, x := range xs[:now] {
-			at[i] = l.dir.near(x>>l.lowBits) >> 6
+			at[i] = l.dir.about(x>>l.lowBits) >> 6
 		}
 		touch(l.high.Words, at[:now])
 		for i, x := range xs[:now] {
@@ -21,23 +21,19 @@ func (l *List) HasAll(dst []bool, xs []uint64) {
 		}
 		touch(l.low.Words, at[:now])
 		for i, x := range xs[:now] {
-			dst[i] = n[i] != 0 && l.among(first[i], n[i], x)
+			dst[i] = l.among(first[i], n[i], x)
 		}
 		xs, dst = xs[now:], dst[now:]
 	}
 }
 
-// near returns about where bucket h begins.
-func (d *directory) near(h uint64) uint64 {
-	j := h >> entryLog
-	at := d.begins[j]
+// about returns about where bucket h begins.
+func (d *directory) about(h uint64) uint64 {
+	at := d.begin[h>>wideLog]
 	if at >= isFar {
-		return d.far[at&^isFar+h&(entry-1)]
+		return d.far[at&^isFar+h&(wide-1)]
 	}
-	if j+1 == uint64(len(d.begins)) || d.begins[j+1] >= isFar {
-		return at
-	}
-	return at + (d.begins[j+1]-at)*(h&(entry-1))>>entryLog
+	return at + uint64(d.past[h>>nearLog])
 }
 
 // touch loads the words at the places that there are, all at once. It returns their

@@ -45,6 +45,7 @@ type List struct {
 	lowBits   uint
 	high, low cells.Array
 	dir       directory
+	fields    fields
 }
 
 // Build returns the list of the n numbers of a sequence, which must rise, each below
@@ -70,8 +71,14 @@ func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error)
 	if i != n {
 		panic(fmt.Sprintf("eliasfano: %d numbers, want %d", i, n))
 	}
-	l.dir = newDirectory(l.high.Words, l.high.Len, buckets(bound, l.lowBits))
+	l.index()
 	return l, nil
+}
+
+// index makes what is kept beside the planes.
+func (l *List) index() {
+	l.dir = newDirectory(l.high.Words, l.high.Len, buckets(l.bound, l.lowBits))
+	l.fields = newFields(l.low.Words, l.lowBits)
 }
 
 // put makes x the number of index i.
@@ -123,7 +130,7 @@ func Open(bound uint64, high, low cells.Array) (List, error) {
 		}
 		least = x + 1
 	}
-	l.dir = newDirectory(high.Words, high.Len, buckets(bound, l.lowBits))
+	l.index()
 	return l, nil
 }
 

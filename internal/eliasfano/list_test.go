@@ -238,15 +238,15 @@ func TestSelectOne(t *testing.T) {
 	}
 }
 
-// Beside the planes there is at most half a bit a number more where the numbers are
+// Beside the planes there is at most five eighths of a bit a number more where the numbers are
 // evenly spread.
 func TestDirectoryIsSmall(t *testing.T) {
 	for _, n := range []uint64{5000, 100000} {
 		for _, bound := range []uint64{64 * n, 100 * n, 127 * n} {
 			l := build(t, bound, draw(7, n, bound))
 			high, low := l.Planes()
-			if beside := 8 * (l.Bytes() - high.Bytes() - low.Bytes()); beside > n/2+64 {
-				t.Errorf("%d numbers below %d: %d bits of directory, want %d at most", n, bound, beside, n/2+64)
+			if beside := 8 * (l.Bytes() - high.Bytes() - low.Bytes()); beside > n*5/8+200 {
+				t.Errorf("%d numbers below %d: %d bits of directory, want %d at most", n, bound, beside, n*5/8+200)
 			}
 		}
 	}
