@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -34,5 +35,6 @@ var All = umbel.Variants{
 	incremental.Variant,
 	folding.Variant,
 	window.Variant,
+	sparse.Variant,
 	redisbloom.Variant,
 }
