@@ -6,9 +6,9 @@ import "fmt"
 // those before them. It is for one goroutine at a time, as its coder is, which does
 // nothing else meanwhile.
 type Reader struct {
-	coder   *Coder
+	decoder *decoder
 	levels  []byte // of the strings to come
-	decoder decoder
+	one     [1]Bits
 }
 
 // Read begins to decode what [Append] made of n strings. The error wraps
@@ -17,8 +17,10 @@ func (c *Coder) Read(src []byte, n int) (Reader, error) {
 	if len(src) < n {
 		return Reader{}, fmt.Errorf("entropy: %d bytes for the levels of %d strings: %w", len(src), n, ErrCorrupt)
 	}
-	d, err := newDecoder(src[n:])
-	return Reader{c, src[:n], d}, err
+	d := &c.decoders[0]
+	*d = decoder{more: true}
+	d.open(src[n:])
+	return Reader{decoder: d, levels: src[:n]}, d.err
 }
 
 // Next decodes the next string, of s.Len bits, and overwrites its words. The error
@@ -27,24 +29,12 @@ func (c *Coder) Read(src []byte, n int) (Reader, error) {
 func (r *Reader) Next(s Bits) error {
 	s.check(false)
 	clear(s.Words)
-	level := r.levels[0]
+	d := r.decoder
+	r.one[0] = s
+	d.strs, d.levels, d.k = r.one[:], r.levels[:1], -1
 	r.levels = r.levels[1:]
-	if level == 0 {
-		return nil
-	}
-	if s.Len == 0 {
-		return fmt.Errorf("entropy: level %d of a string of no bits: %w", level, ErrCorrupt)
-	}
-	step, inverted := stepOf(level)
-	if t := r.coder.table(step); t.dense {
-		r.decoder.bytes(s, t)
-	} else if err := r.decoder.gaps(s, t); err != nil {
-		return err
-	}
-	if inverted {
-		s.invert()
-	}
-	return nil
+	d.run()
+	return d.err
 }
 
 // End returns an error that wraps [ErrCorrupt] unless the payload ends with the
@@ -53,5 +43,9 @@ func (r *Reader) End() error {
 	if len(r.levels) != 0 {
 		return fmt.Errorf("entropy: %d strings not read: %w", len(r.levels), ErrCorrupt)
 	}
-	return r.decoder.finish()
+	d := r.decoder
+	d.end()
+	err := d.err
+	*d = decoder{}
+	return err
 }

@@ -1,6 +1,9 @@
 package entropy
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // whole is the sum of a table's frequencies: chances are counted in 1/2^16.
 const whole = 1 << 16
@@ -10,9 +13,39 @@ type table struct {
 	dense bool
 	shift uint // b: gaps are coded by their multiples of 2^b, with b raw bits
 	n     int  // number of symbols; that of gaps ends with the escape
+	block int  // words that have some thousand gaps, more or less
 	cum   [257]uint32
-	sym   [whole]uint8 // the symbol that owns a slot
+	put   [256]putting
+	take  [256]taking
+	owner [whole]uint8 // the symbol of each slot
 }
+
+// putting is what the plain encoder needs of a symbol.
+type putting struct {
+	limit   uint64 // from this state on, a word is written first
+	inverse uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
+	begin   uint32 // what is added besides: the begin, and for frequency 1 more
+	rest    uint32 // 2^16-frequency
+	shift   uint8  // n-1
+	bits    uint8  // raw bits that go with it
+}
+
+// taking is what the plain decoder needs of a symbol.
+type taking struct {
+	frequency uint32
+	begin     uint32
+	value     uint32 // gap or byte, before raw bits are added
+	bits      uint8  // raw bits that go with it
+	one       uint8  // 1 for a gap, which a one follows; 0 for the escape
+}
+
+// tables are made when first needed, by step.
+var tables = func() (t [lastStep + 1]func() *table) {
+	for step := range t {
+		t[step] = sync.OnceValue(func() *table { return newTable(step) })
+	}
+	return t
+}()
 
 // newTable returns the table of a step from 1 to lastStep.
 func newTable(step int) *table {
@@ -23,9 +56,7 @@ func newTable(step int) *table {
 		t.gaps(uint64(step * step))
 	}
 	for i := range t.n {
-		for slot := t.cum[i]; slot < t.cum[i+1]; slot++ {
-			t.sym[slot] = uint8(i)
-		}
+		t.fill(i)
 	}
 	return t
 }
@@ -34,6 +65,7 @@ func newTable(step int) *table {
 // i·2^b to (i+1)·2^b-1 zeros before a one, and the last is the escape, for (n-1)·2^b
 // zeros and no one. The chance of i·2^b zeros is kept to 64 bits.
 func (t *table) gaps(p uint64) {
+	t.block = int(16 * whole / p)
 	for p<<(t.shift+1) <= whole/16 {
 		t.shift++
 	}
@@ -77,6 +109,33 @@ func (t *table) bytes(p uint64) {
 	t.cum[256] = whole
 	for v := 255; v > 0; v-- {
 		t.cum[v] = t.cum[v+1] - frequency[bits.OnesCount8(uint8(v))]
+	}
+}
+
+// fill makes what follows from the frequency of symbol i.
+func (t *table) fill(i int) {
+	begin, frequency := t.cum[i], t.cum[i+1]-t.cum[i]
+	raw, one := t.shift, 1
+	if i == t.n-1 {
+		raw, one = 0, 0
+	}
+	t.take[i] = taking{frequency, begin, uint32(i) << t.shift, uint8(raw), uint8(one)}
+	p := &t.put[i]
+	*p = putting{limit: uint64(frequency) << (47 - raw), begin: begin, rest: whole - frequency, bits: uint8(raw)}
+	if frequency == 1 {
+		// x·(2^64-1)/2^64 is x-1, for x > 0.
+		p.inverse = ^uint64(0)
+		p.begin += whole - 1
+	} else {
+		n := bits.Len32(frequency - 1)
+		quotient, remainder := bits.Div64(1<<(n-1), 0, uint64(frequency))
+		if remainder > 0 {
+			quotient++
+		}
+		p.inverse, p.shift = quotient, uint8(n-1)
+	}
+	for slot := begin; slot < begin+frequency; slot++ {
+		t.owner[slot] = uint8(i)
 	}
 }
 
