@@ -98,6 +98,13 @@ func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var written bytes.Buffer
+	if err := s.WriteBloom(&written, wire.Packer{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(written.Bytes(), packed) {
+		t.Fatalf("%s: WriteBloom writes other bytes than a Packer of the bloom filter", what)
+	}
 	for coding, container := range map[string][]byte{"plain": plain, "packed": packed} {
 		read, err := sparse.Read(bytes.NewReader(container), wire.Limits{})
 		if err != nil {

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"io"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
@@ -9,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // bloomKind is the kind whose filters with k = 1 these are, and bloomParams its
@@ -58,12 +60,11 @@ func ones(a cells.Array) func(yield func(uint64) bool) {
 }
 
 // Bloom returns the state of the filter of kind bloom that answers as f does, which has
-// k = 1 and the same m; it takes the memory of m bits. Packed (wire.Packer), it is the
-// smaller message of the two: see docs/kinds/sparse.md. The error wraps umbel.ErrLimit
+// k = 1 and the same m; it takes the memory of m bits. The error wraps umbel.ErrLimit
 // where there can't be so much memory, and umbel.ErrMismatch if f is a zero Filter.
 func (f *Filter) Bloom() (umbel.State, error) {
 	if f.shape.M == 0 {
-		return umbel.State{}, fmt.Errorf("sparse: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+		return umbel.State{}, errZero
 	}
 	a, err := cells.New(f.shape.M, 1)
 	if err != nil {
@@ -77,7 +78,29 @@ func (f *Filter) Bloom() (umbel.State, error) {
 	return s, nil
 }
 
-// bloomHead is the state that Bloom returns, without its plane.
+var errZero = fmt.Errorf("sparse: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+
+// WriteBloom writes the container that p would write of what Bloom returns, without
+// having it in memory. Read takes it. It is the message to send: about
+// n·(log2(1/f) + 1.44) bits, half a bit a key fewer than the filter's own container.
+// Errors are those of wire.Packer.Write, and umbel.ErrMismatch if f is a zero Filter.
+func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
+	if f.shape.M == 0 {
+		return errZero
+	}
+	s := f.bloomHead()
+	s.Planes = []cells.Array{{Len: f.shape.M, Width: 1}}
+	l := f.all()
+	c := l.Cursor()
+	x, ok := c.Next()
+	return p.Emit(w, s, func(_ int, first uint64, block cells.Array) {
+		for ; ok && x-first < block.Len; x, ok = c.Next() {
+			block.SetBit(x - first)
+		}
+	})
+}
+
+// bloomHead is the state that Bloom returns, without the plane.
 func (f *Filter) bloomHead() umbel.State {
 	return umbel.State{
 		Kind:   bloomKind,
