@@ -14,8 +14,8 @@ var floors = []floor{
 	{0, "arrays and arithmetic, knowing nothing of filters", []string{
 		"cells", "internal/entropy", "internal/number",
 	}},
-	{0.5, "what a block of cells is expected to be", []string{
-		"internal/model",
+	{0.5, "what is made of arrays: lists of numbers, expectations of blocks", []string{
+		"internal/eliasfano", "internal/model",
 	}},
 	{1, "the words that all share", []string{
 		".",
@@ -67,7 +67,9 @@ var worldly = []string{"net", "os", "time", "log"}
 
 // mayStartGoroutines are the packages below the floor called pure that do, each
 // with the reason.
-var mayStartGoroutines = map[string]string{}
+var mayStartGoroutines = map[string]string{
+	"wire": "codes and decodes blocks with as many as Packer.Workers and Limits.Workers ask for, and ends them before it returns",
+}
 
 // libraries are what the library module may depend on.
 var libraries = []string{
