@@ -5,12 +5,13 @@ import (
 	"math"
 )
 
-// What is sent besides the bits of an ideal code, at most.
+// What is sent besides the bits of an ideal code. Package filter has the test that
+// holds plans against containers.
 const (
-	ContainerBytes = 80      // a container without its blocks: one of kind bloom has 74
-	DeltaBytes     = 96      // a delta without its blocks, of which 64 name the versions it goes from and to
+	ContainerBytes = 74      // of a container without its blocks, of kind bloom
+	DeltaBytes     = 96      // of a delta without its blocks, of which 64 name the versions it goes from and to
 	BlockCells     = 1 << 19 // cells of a block, 64 KiB; each is coded by itself
-	BlockBytes     = 8       // of a block: coding, length of up to 3, a level or two, and what the coder misses the ideal by
+	BlockBytes     = 7       // of a block, in the mean at most: coding, length, level, and what the coder misses the ideal by
 )
 
 // DefaultTail is the chance with which a message may be larger than it should, if
@@ -37,9 +38,12 @@ func UpdateBits(m uint64, k int, n uint64, churn, tail float64) float64 {
 	return deltaMessage(m, DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn), tail)
 }
 
+// deltaRun is how many blocks that change alike a delta codes as one.
+const deltaRun = 64
+
 // deltaMessage returns the size that a delta message exceeds with chance tail.
 func deltaMessage(m uint64, mean, deviation, tail float64) float64 {
-	return 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/BlockCells)) + mean + Sigmas(tail)*deviation
+	return 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/(deltaRun*BlockCells))) + mean + Sigmas(tail)*deviation
 }
 
 // Sigmas returns how many standard deviations above the mean a normal distribution has

@@ -109,9 +109,8 @@ func (q Message) ribbon() MessageOption {
 		o.Why = plainly(err)
 		return o
 	}
-	bits := ribbonMessage(q.Keys, steps)
 	o.FPRate, o.Memory = RibbonFPRate(q.Keys, steps), RibbonSize(q.Keys, steps)/8
-	o.Snapshot = Spread{Mean: bits, Most: bits}
+	o.Snapshot = ribbonMessage(q.Keys, steps)
 	return o
 }
 
@@ -123,7 +122,7 @@ func (q Message) ribbonSteps() (int, error) {
 	if q.FPRate > 0 {
 		return RibbonFor(q.FPRate)
 	}
-	over, some := least(RibbonMaxSteps, func(s uint64) bool { return ribbonMessage(q.Keys, int(s)) > q.Bits })
+	over, some := least(RibbonMaxSteps, func(s uint64) bool { return ribbonMessage(q.Keys, int(s)).Most > q.Bits })
 	switch {
 	case !some:
 		return RibbonMaxSteps, nil
@@ -133,9 +132,18 @@ func (q Message) ribbonSteps() (int, error) {
 	return int(over) - 1, nil
 }
 
-// ribbonMessage returns the size of a ribbon filter as a message, in bits.
-func ribbonMessage(n uint64, steps int) float64 {
-	return float64(RibbonSize(n, steps)) + 8*ContainerBytes
+// Of a ribbon filter: its container without its plane, and by how much the plane may be
+// larger, because a shard was solved at its second or third try.
+const (
+	ribbonContainerBytes = 118
+	ribbonTriesBits      = 4 * 64
+)
+
+// ribbonMessage returns the size of a ribbon filter as a message, in bits, and what it is
+// at most.
+func ribbonMessage(n uint64, steps int) Spread {
+	bits := float64(RibbonSize(n, steps)) + 8*ribbonContainerBytes
+	return Spread{Mean: bits, Most: bits + ribbonTriesBits}
 }
 
 // RibbonFrom returns the churn from which on it takes fewer bits to send a ribbon
@@ -152,7 +160,7 @@ func RibbonFrom(n uint64, p float64, m uint64, k int) (churn float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	ribbon := ribbonMessage(n, steps)
+	ribbon := ribbonMessage(n, steps).Mean
 	return largestShare(func(churn float64) bool { return UpdateBits(m, k, n, churn, 0.5) <= ribbon }), nil
 }
 
