@@ -64,6 +64,56 @@ func TestPackedAsPlanned(t *testing.T) {
 	}
 }
 
+// Updates take what is planned for them: a filter of which a share of the keys is replaced,
+// against the one before. The first is that of Mitzenmacher 2002, section IV, where the
+// exclusive-or takes 2090 bytes without what names the versions.
+func TestUpdatesAsPlanned(t *testing.T) {
+	const trials = 30
+	for _, c := range []struct {
+		m     uint64
+		k     int
+		n     uint64
+		churn float64
+	}{{320_000, 2, 10_000, .05}, {995_008, 1, 10_000, .05}, {95_936, 7, 10_000, .05}, {3000, 2, 100, .1}, {8 << 19, 2, 20_000, .01}} {
+		t.Run(fmt.Sprintf("m=%d,k=%d", c.m, c.k), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(c.m, c.n))
+			var sum, most float64
+			for range trials {
+				old, now := must(bloom.New(bloom.Shape{M: c.m, K: c.k})), must(bloom.New(bloom.Shape{M: c.m, K: c.k}))
+				replaced := uint64(math.Round(c.churn * float64(c.n)))
+				for i := range c.n {
+					d := umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
+					old.Add(d)
+					if i < replaced {
+						d = umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
+					}
+					now.Add(d)
+				}
+				delta := must(wire.Delta(nil, old.State(), now.State()))
+				bits := 8 * float64(len(delta))
+				sum, most = sum+bits, max(most, bits)
+			}
+			mean, sigma := sum/trials, plan.DeltaDeviation(c.m, c.k, c.n, c.churn)
+			forecast := plan.UpdateBits(c.m, c.k, c.n, c.churn, 0.5)
+			// Off by four deviations of the mean, and by what is granted that isn't needed.
+			if off := 4*sigma/math.Sqrt(trials) + 8; mean > forecast+off || mean < 0.98*forecast-off-8*plan.BlockBytes {
+				t.Errorf("%.1f bytes in the mean, forecast %.1f", mean/8, forecast/8)
+			}
+			if limit := plan.UpdateBits(c.m, c.k, c.n, c.churn, 1e-6); most > limit {
+				t.Errorf("one took %.0f bytes, limit %.1f", most/8, limit/8)
+			}
+			t.Logf("%.1f bytes, at most %.0f; forecast %.1f ± %.1f", mean/8, most/8, forecast/8, sigma/8)
+		})
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
 // A ribbon filter takes what a message that has one is planned with.
 func TestRibbonAsPlanned(t *testing.T) {
 	for _, n := range []uint64{100, 10_000, 100_000} {

@@ -94,9 +94,8 @@ func (q Message) option(kind string, f Found) MessageOption {
 		Snapshot: Spread{SnapshotBits(f.M, f.K, q.Keys, 0.5), WireDeviation(f.M, f.K, q.Keys), SnapshotBits(f.M, f.K, q.Keys, q.tail())},
 	}
 	if q.Churn > 0 {
-		o.Delta = Spread{
-			UpdateBits(f.M, f.K, q.Keys, q.Churn, 0.5), DeltaDeviation(f.M, f.K, q.Keys, q.Churn), UpdateBits(f.M, f.K, q.Keys, q.Churn, q.tail()),
-		}
+		mean, deviation := update(f.M, f.K, q.Keys, q.Churn)
+		o.Delta = Spread{deltaMessage(f.M, mean, deviation, 0.5), deviation, deltaMessage(f.M, mean, deviation, q.tail())}
 	}
 	return o
 }
