@@ -78,56 +78,57 @@ func leastSlots(shards int) uint64 {
 
 func blocksFor(slots uint64) uint64 { return (slots + word - 1) / word }
 
-// has reports whether the answer for d is the one that its key was given: one bit in
-// each column, the exclusive or of the slots for which the key has a coefficient.
+// has reports whether the answer for d is the one that its key was given.
 func (s *solution) has(d umbel.Digest) bool {
 	if len(s.shards) == 0 {
 		return false
 	}
-	return s.answers(s.question(d))
+	var q question
+	s.ask(d, &q)
+	return answer1(s.words, &q)
 }
 
-// question is a key on its way to an answer: its row, and in the low bits of want what
-// it has to give.
-type question struct{ slot, lo, hi, want uint64 }
+// question is a key on its way to an answer, which is a bit in each column: the
+// exclusive or of the slots for which the key has a coefficient.
+type question struct {
+	at           [3]uint64 // indices of the first words of three blocks
+	coefficients [3]uint64 // for their slots
+	columns      uint64
+	want         uint64 // bit j in column j
+}
 
-// question returns that of a digest. There are shards.
-func (s *solution) question(d umbel.Digest) question {
+// ask sets q to what a digest asks. There are shards.
+func (s *solution) ask(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
 	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
-	at, lo, hi := h.row(stream)
-	return question{h.first + at, lo, hi, v}
-}
-
-// answers reports whether the columns give what is wanted.
-func (s *solution) answers(q question) bool {
-	b, shift := q.slot/word, q.slot%word
-	c0 := q.lo << shift
-	c1 := q.lo>>1>>(63-shift) | q.hi<<shift
-	c2 := q.hi >> 1 >> (63 - shift)
-	want := q.want
-
-	columns := s.columns
-	if b >= s.low {
-		columns++
-	}
+	slot, lo, hi := h.row(stream)
+	slot += h.first
+	b, shift := slot/word, slot%word
+	q.coefficients = [3]uint64{lo << shift, lo>>1>>(63-shift) | hi<<shift, hi >> 1 >> (63 - shift)}
 	// Behind the last block there are no coefficients.
-	w0 := s.words[s.start(b):][:columns]
-	w1 := s.words[s.start(min(b+1, s.blocks-1)):][:columns]
-	w2 := s.words[s.start(min(b+2, s.blocks-1)):][:columns]
-	// All columns are looked at: stopping at the first that differs saves less than
-	// not to know where one stops.
-	var differs uint64
-	for j := range w0 {
-		x := w0[j]&c0 ^ w1[j]&c1 ^ w2[j]&c2
-		differs |= uint64(bits.OnesCount64(x)) ^ want
-		want >>= 1
+	q.at = [3]uint64{s.start(b), s.start(min(b+1, s.blocks-1)), s.start(min(b+2, s.blocks-1))}
+	q.columns = s.columns
+	if b >= s.low {
+		q.columns++
 	}
-	return differs&1 == 0
+	q.want = v & (1<<(q.columns&63) - 1)
 }
 
 // start returns the index of a block's first word.
 func (s *solution) start(block uint64) uint64 {
 	return block*s.columns + block - min(block, s.low)
+}
+
+// answerPlain reports whether the columns give what is wanted. It looks at all of them:
+// to stop at the first that differs saves less than it costs not to know where.
+func answerPlain(words []uint64, q *question) bool {
+	w0, w1, w2 := words[q.at[0]:][:q.columns], words[q.at[1]:][:q.columns], words[q.at[2]:][:q.columns]
+	c, want, differs := q.coefficients, q.want, uint64(0)
+	for j := range w0 {
+		x := w0[j]&c[0] ^ w1[j]&c[1] ^ w2[j]&c[2]
+		differs |= uint64(bits.OnesCount64(x)) ^ want
+		want >>= 1
+	}
+	return differs&1 == 0
 }
