@@ -19,7 +19,7 @@ type solution struct {
 	shards  []shard
 	columns uint64 // of the first blocks, 0 to 32
 	low     uint64 // their number
-	blocks  uint64
+	last    uint64 // index of the last block's first word
 	bits    cells.Array
 	table   cells.Array // a cell for each shard: 256·slots + seed
 }
@@ -52,18 +52,19 @@ func newSolution(steps int, low uint64, bits, table cells.Array) (solution, erro
 		s.shards[i] = shard{total, uint32(slots), uint32(seed)}
 		total += slots
 	}
-	s.blocks = blocksFor(total)
-	if low > s.blocks || s.columns == maxColumns && low < s.blocks {
-		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, s.blocks, s.columns, maxColumns)
+	blocks := blocksFor(total)
+	if low > blocks || s.columns == maxColumns && low < blocks {
+		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, blocks, s.columns, maxColumns)
 	}
-	if want := (s.columns*s.blocks + s.blocks - low) * word; bits.Len != want || want == 0 {
+	if want := (s.columns*blocks + blocks - low) * word; bits.Len != want || want == 0 {
 		return solution{}, fmt.Errorf("%d cells for %d slots, want %d", bits.Len, total, want)
 	}
 	if total < width {
 		// The coefficients of a key go on behind the slots. Nothing is there.
 		s.words = append(slices.Clone(s.words), make([]uint64, 2*(s.columns+1))...)
-		s.blocks += 2
+		blocks += 2
 	}
+	s.last = (blocks-1)*s.columns + blocks - 1 - min(blocks-1, low)
 	return s, nil
 }
 
@@ -105,19 +106,25 @@ func (s *solution) ask(d umbel.Digest, q *question) {
 	slot, lo, hi := h.row(stream)
 	slot += h.first
 	b, shift := slot/word, slot%word
-	q.coefficients = [3]uint64{lo << shift, lo>>1>>(63-shift) | hi<<shift, hi >> 1 >> (63 - shift)}
-	// Behind the last block there are no coefficients.
-	q.at = [3]uint64{s.start(b), s.start(min(b+1, s.blocks-1)), s.start(min(b+2, s.blocks-1))}
-	q.columns = s.columns
-	if b >= s.low {
-		q.columns++
-	}
-	q.want = v & (1<<(q.columns&63) - 1)
-}
+	q.coefficients[0] = lo << shift
+	q.coefficients[1] = lo>>1>>(63-shift) | hi<<shift
+	q.coefficients[2] = hi >> 1 >> (63 - shift)
 
-// start returns the index of a block's first word.
-func (s *solution) start(block uint64) uint64 {
-	return block*s.columns + block - min(block, s.low)
+	above := b - min(b, s.low) // blocks before this one with a column more
+	first := b*s.columns + above
+	columns, next := s.columns, s.columns
+	if b >= s.low {
+		columns++
+	}
+	if b+1 >= s.low {
+		next++
+	}
+	// Behind the last block there are no coefficients.
+	q.at[0] = first
+	q.at[1] = min(first+columns, s.last)
+	q.at[2] = min(first+columns+next, s.last)
+	q.columns = columns
+	q.want = v & (1<<(columns&63) - 1)
 }
 
 // answerPlain reports whether the columns give what is wanted. It looks at all of them:
