@@ -19,7 +19,8 @@ const (
 	ribbonShard    = 1500 // keys in a shard, at most in the mean
 	ribbonWord     = 64   // slots of a block
 	ribbonTries    = 2    // shards for one slot that is planned for the tries that fail
-	ribbonEven     = 64   // shards from which on the sizes of single ones are left out
+	ribbonMaxKeys  = 1 << 53
+	ribbonEven     = 64 // shards from which on the sizes of single ones are left out
 )
 
 // RibbonShards returns the number of shards among which n keys are split: as few as
@@ -39,7 +40,8 @@ func RibbonShards(n uint64) uint64 { return max((n+ribbonShard-1)/ribbonShard, 1
 //
 // The error wraps [ErrRange] if p is not inside (0, 1), or less than 2^-32.
 //
-// Source: the split by columns is section 4 of Dillinger and Walzer 2021.
+// Source: a filter of r columns has the rate 2^-r, Dillinger and Walzer 2021; a part of the
+// keys with one more column is how their implementation gets the rates between.
 func RibbonFor(p float64) (steps int, err error) {
 	if err := checkGoal(1, p); err != nil {
 		return 0, err
@@ -54,7 +56,7 @@ func RibbonFor(p float64) (steps int, err error) {
 // RibbonFPRate returns the probability that a ribbon filter with so many steps answers
 // yes for a key it does not hold, if it is made of n distinct keys. It doesn't depend on
 // n, but that blocks of 64 slots have one number of columns: of few keys so many more
-// have the larger number. It panics unless n is at least 1 and steps are from 1 to
+// have the larger number. It panics unless n is from 1 to 2^53 and steps are from 1 to
 // RibbonMaxSteps.
 func RibbonFPRate(n uint64, steps int) float64 {
 	rate, _ := ribbon(n, steps)
@@ -77,7 +79,7 @@ func RibbonBits(n uint64, p float64) (bits uint64, err error) {
 	if err := checkGoal(n, p); err != nil {
 		return 0, err
 	}
-	if n > 1<<53 {
+	if n > ribbonMaxKeys {
 		return 0, fmt.Errorf("plan: a ribbon filter of %d keys, want at most 2^53: %w", n, ErrRange)
 	}
 	steps, err := RibbonFor(p)
@@ -92,9 +94,11 @@ func ribbonIdeal(steps int) float64 {
 	return math.Ldexp(1-float64(steps%RibbonSteps)/(2*RibbonSteps), -(steps / RibbonSteps))
 }
 
+// ribbon returns the rate and the size. Of few shards it looks at each, as blocks are
+// large beside them; their slots are taken to be equal.
 func ribbon(n uint64, steps int) (rate float64, bits uint64) {
-	if n == 0 || steps < 1 || steps > RibbonMaxSteps {
-		panic(fmt.Sprintf("plan: a ribbon filter of %d keys and %d steps, want at least 1 and 1 to %d", n, steps, RibbonMaxSteps))
+	if n == 0 || n > ribbonMaxKeys || steps < 1 || steps > RibbonMaxSteps {
+		panic(fmt.Sprintf("plan: a ribbon filter of %d keys and %d steps, want 1 to 2^53 and 1 to %d", n, steps, RibbonMaxSteps))
 	}
 	shards := RibbonShards(n)
 	slots := n + shards*RibbonSpare + shards/ribbonTries

@@ -17,7 +17,7 @@ func (s Shape) explain(n uint64) []umbel.Formula {
 	blocks, table := (slots+word-1)/word, (shards+1)/2
 	upper := fc.Bytes/8 - uint64(columns)*blocks - table
 	share := 2 * (1 - math.Ldexp(fc.FPRate, columns))
-	const source = "Dillinger and Walzer 2021, section 4"
+	const source = "Dillinger and Walzer 2021"
 	fs := []umbel.Formula{{
 		What:    fmt.Sprintf("false-positive rate, p: c columns, and one more for a share x of %d keys", n),
 		General: "(1 - x/2) / 2^c",

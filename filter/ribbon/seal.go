@@ -102,6 +102,11 @@ func (s *sealing) shard(digests []umbel.Digest) {
 			break
 		}
 	}
+	s.finish(slots, seed)
+}
+
+// finish solves the equations of a shard behind those solved before.
+func (s *sealing) finish(slots, seed uint64) {
 	blocks := blocksFor(s.total + slots)
 	s.words = append(s.words, make([]uint64, int(blocks)*s.columns-len(s.words))...)
 	s.equations.solve(s.words, s.total, s.columns)

@@ -19,7 +19,7 @@ type solution struct {
 	shards  []shard
 	columns uint64 // of the first blocks, 0 to 32
 	low     uint64 // their number
-	blocks  uint64
+	last    uint64 // index of the last block's first word
 	bits    cells.Array
 	table   cells.Array // a cell for each shard: 256·slots + seed
 }
@@ -52,18 +52,19 @@ func newSolution(steps int, low uint64, bits, table cells.Array) (solution, erro
 		s.shards[i] = shard{total, uint32(slots), uint32(seed)}
 		total += slots
 	}
-	s.blocks = blocksFor(total)
-	if low > s.blocks || s.columns == maxColumns && low < s.blocks {
-		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, s.blocks, s.columns, maxColumns)
+	blocks := blocksFor(total)
+	if low > blocks || s.columns == maxColumns && low < blocks {
+		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, blocks, s.columns, maxColumns)
 	}
-	if want := (s.columns*s.blocks + s.blocks - low) * word; bits.Len != want || want == 0 {
+	if want := (s.columns*blocks + blocks - low) * word; bits.Len != want || want == 0 {
 		return solution{}, fmt.Errorf("%d cells for %d slots, want %d", bits.Len, total, want)
 	}
 	if total < width {
 		// The coefficients of a key go on behind the slots. Nothing is there.
 		s.words = append(slices.Clone(s.words), make([]uint64, 2*(s.columns+1))...)
-		s.blocks += 2
+		blocks += 2
 	}
+	s.last = (blocks-1)*s.columns + blocks - 1 - min(blocks-1, low)
 	return s, nil
 }
 
@@ -78,56 +79,63 @@ func leastSlots(shards int) uint64 {
 
 func blocksFor(slots uint64) uint64 { return (slots + word - 1) / word }
 
-// has reports whether the answer for d is the one that its key was given: one bit in
-// each column, the exclusive or of the slots for which the key has a coefficient.
+// has reports whether the answer for d is the one that its key was given.
 func (s *solution) has(d umbel.Digest) bool {
 	if len(s.shards) == 0 {
 		return false
 	}
-	return s.answers(s.question(d))
+	var q question
+	s.ask(d, &q)
+	return answer1(s.words, &q)
 }
 
-// question is a key on its way to an answer: its row, and in the low bits of want what
-// it has to give.
-type question struct{ slot, lo, hi, want uint64 }
+// question is a key on its way to an answer, which is a bit in each column: the
+// exclusive or of the slots for which the key has a coefficient.
+type question struct {
+	at           [3]uint64 // indices of the first words of three blocks
+	coefficients [3]uint64 // for their slots
+	columns      uint64
+	want         uint64 // bit j in column j
+}
 
-// question returns that of a digest. There are shards.
-func (s *solution) question(d umbel.Digest) question {
+// ask sets q to what a digest asks. There are shards.
+func (s *solution) ask(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
 	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
-	at, lo, hi := h.row(stream)
-	return question{h.first + at, lo, hi, v}
-}
+	slot, lo, hi := h.row(stream)
+	slot += h.first
+	b, shift := slot/word, slot%word
+	q.coefficients[0] = lo << shift
+	q.coefficients[1] = lo>>1>>(63-shift) | hi<<shift
+	q.coefficients[2] = hi >> 1 >> (63 - shift)
 
-// answers reports whether the columns give what is wanted.
-func (s *solution) answers(q question) bool {
-	b, shift := q.slot/word, q.slot%word
-	c0 := q.lo << shift
-	c1 := q.lo>>1>>(63-shift) | q.hi<<shift
-	c2 := q.hi >> 1 >> (63 - shift)
-	want := q.want
-
-	columns := s.columns
+	above := b - min(b, s.low) // blocks before this one with a column more
+	first := b*s.columns + above
+	columns, next := s.columns, s.columns
 	if b >= s.low {
 		columns++
 	}
+	if b+1 >= s.low {
+		next++
+	}
 	// Behind the last block there are no coefficients.
-	w0 := s.words[s.start(b):][:columns]
-	w1 := s.words[s.start(min(b+1, s.blocks-1)):][:columns]
-	w2 := s.words[s.start(min(b+2, s.blocks-1)):][:columns]
-	// All columns are looked at: stopping at the first that differs saves less than
-	// not to know where one stops.
-	var differs uint64
+	q.at[0] = first
+	q.at[1] = min(first+columns, s.last)
+	q.at[2] = min(first+columns+next, s.last)
+	q.columns = columns
+	q.want = v & (1<<(columns&63) - 1)
+}
+
+// answerPlain reports whether the columns give what is wanted. It looks at all of them:
+// to stop at the first that differs saves less than it costs not to know where.
+func answerPlain(words []uint64, q *question) bool {
+	w0, w1, w2 := words[q.at[0]:][:q.columns], words[q.at[1]:][:q.columns], words[q.at[2]:][:q.columns]
+	c, want, differs := q.coefficients, q.want, uint64(0)
 	for j := range w0 {
-		x := w0[j]&c0 ^ w1[j]&c1 ^ w2[j]&c2
+		x := w0[j]&c[0] ^ w1[j]&c[1] ^ w2[j]&c[2]
 		differs |= uint64(bits.OnesCount64(x)) ^ want
 		want >>= 1
 	}
 	return differs&1 == 0
-}
-
-// start returns the index of a block's first word.
-func (s *solution) start(block uint64) uint64 {
-	return block*s.columns + block - min(block, s.low)
 }
