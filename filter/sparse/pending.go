@@ -18,7 +18,7 @@ type pending struct {
 
 // newPending returns a table for so many positions below m.
 func newPending(m, most uint64) pending {
-	homes := 2 * most
+	homes := most + most/2
 	return pending{
 		slots: make([]uint64, homes+most/4+16),
 		most:  most,

@@ -71,7 +71,7 @@ func (f *Filter) Positions(yield func(uint64) bool) { union(&f.list, f.added.all
 // Stats measures the filter: see [umbel.Filter]. Cells and fill are those of the cells
 // that it stands for, bytes those of its state; what is kept beside that to find
 // positions takes up to five eighths of a bit a key, and what waits to be put into the
-// list up to five bits.
+// list up to three and a half bits.
 func (f *Filter) Stats() umbel.Stats {
 	if f.shape.M == 0 {
 		return umbel.Stats{}

@@ -63,14 +63,20 @@ func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error)
 	if l.low, err = cells.New(LowBits(n, bound), 1); err != nil {
 		return List{}, err
 	}
-	i := uint64(0)
+	var (
+		buf [ahead]uint64
+		i   uint64 // numbers that have come
+	)
 	for x := range numbers {
-		l.put(i, x)
-		i++
+		buf[i%ahead] = x
+		if i++; i%ahead == 0 {
+			l.put(i-ahead, buf[:])
+		}
 	}
 	if i != n {
 		panic(fmt.Sprintf("eliasfano: %d numbers, want %d", i, n))
 	}
+	l.put(i-i%ahead, buf[:i%ahead])
 	l.index()
 	return l, nil
 }
@@ -81,19 +87,26 @@ func (l *List) index() {
 	l.fields = newFields(l.low.Words, l.lowBits)
 }
 
-// put makes x the number of index i.
-func (l *List) put(i, x uint64) {
-	at := i + x>>l.lowBits
-	l.high.Words[at>>6] |= 1 << (at & 63)
-	if l.lowBits == 0 {
-		return
-	}
-	x &= 1<<l.lowBits - 1
-	at = i * uint64(l.lowBits)
-	w, s := at>>6, at&63
-	l.low.Words[w] |= x << s
-	if over := x >> (64 - s); over != 0 { // a shift by 64 gives 0
-		l.low.Words[w+1] |= over
+// put makes xs the numbers from index i on.
+func (l *List) put(i uint64, xs []uint64) {
+	var (
+		high, low = l.high.Words, l.low.Words
+		width     = uint64(l.lowBits)
+		mask      = uint64(1)<<width - 1
+	)
+	for _, x := range xs {
+		at := i + x>>width
+		high[at>>6] |= 1 << (at & 63)
+		if width > 0 {
+			x &= mask
+			at = i * width
+			w, s := at>>6, at&63
+			low[w] |= x << s
+			if over := x >> (64 - s); over != 0 { // a shift by 64 gives 0
+				low[w+1] |= over
+			}
+		}
+		i++
 	}
 }
 
