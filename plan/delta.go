@@ -105,7 +105,9 @@ func (c change) gone() float64 {
 //
 // Let cells be independent and the hits of each Poisson; then it is sqrt(m Var(Y)), Y
 // what one cell adds. As the numbers of hits are fixed, the part that goes with them
-// is taken off: m Cov(Y, hits)²/mean for each of the three groups.
+// is taken off: m Cov(Y, hits)²/mean for each of the three groups. For 10^4 keys in
+// 320,000 cells, k=2, 5 % replaced, it is 10.19 bytes by exclusive-or and 9.10 with the
+// old filter; 100,000 simulations had 10.175 and 9.091. Source: recomputed.
 func (c change) deviation(come, leave, zero float64) float64 {
 	if c.moved == 0 || c.p == 0 {
 		return 0
@@ -113,7 +115,8 @@ func (c change) deviation(come, leave, zero float64) float64 {
 	one := c.p * c.a // the chance of either flip
 	mean := (come+leave)*one + zero*c.p
 	square := ((come+zero)*(come+zero)+leave*leave)*one + zero*zero*(c.p-one)
-	// A flip by one group's hits gains by these what a cell without a hit of theirs misses.
+	// Cov(Y, hits)/mean of the keys that stay, those that go and those that come: a hit
+	// makes the flips it is needed for possible, and all others impossible.
 	stay := -mean
 	going := leave*(c.p-one) - come*one - zero*c.p
 	coming := come*(c.p-one) - leave*one
