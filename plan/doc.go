@@ -23,6 +23,8 @@
 //	do its counters overflow    CounterOverflow and the bounds of it
 //	how far does it compress    WireBits
 //
+// Filters that are solved from all keys have RibbonFPRate, RibbonBits and RibbonFor.
+//
 // Filters that forget have WindowFPRate and WindowSize, those made of
 // planes that open one by one Incremental.
 //
