@@ -26,6 +26,8 @@
 //	what fits a packet          SizeWithin, CapacityWithin
 //	what is best sent           Search, Curve; of all kinds Message
 //
+// Filters that are solved from all keys have RibbonFPRate, RibbonBits and RibbonFor.
+//
 // Filters that forget have WindowFPRate and WindowSize, those made of
 // planes that open one by one Incremental.
 //

@@ -6,53 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/blocked"
 )
-
-// Filters of 1 %, beside blocked ones: in cache, and beyond the nearer caches. An
-// operation is a batch of 1024 keys.
-func BenchmarkHas(b *testing.B) {
-	for _, n := range []int{1e4, 1e6} {
-		in, out := digests(1, n), digests(2, 1<<20)
-		goal := umbel.Goal{Keys: uint64(n), FPRate: 0.01}
-		for _, v := range []umbel.Variant{blocked.Variant, Variant} {
-			f, err := v.New(goal, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			umbel.AddAll(f, nil, in)
-			if s, ok := f.(umbel.Sealer); ok {
-				if err := s.Seal(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			const batch = 1000
-			dst := make([]bool, batch)
-			each := func(op string, ds []umbel.Digest, do func(ds []umbel.Digest)) {
-				b.Run(fmt.Sprintf("%s/%s/n=%d", op, v.Kind, n), func(b *testing.B) {
-					i := 0
-					for b.Loop() {
-						do(ds[i:][:batch])
-						if i += batch; i+batch > len(ds) {
-							i = 0
-						}
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/key")
-				})
-			}
-			one := func(ds []umbel.Digest) {
-				for i, d := range ds {
-					dst[i] = f.Has(d)
-				}
-			}
-			all := func(ds []umbel.Digest) { umbel.HasAll(f, dst, ds) }
-			each("hit", in, one)
-			each("miss", out, one)
-			each("hitall", in, all)
-			each("missall", out, all)
-		}
-	}
-}
 
 // What a key takes to be added, and to be solved.
 func BenchmarkMake(b *testing.B) {
