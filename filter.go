@@ -65,6 +65,14 @@ type Locator interface {
 	Locate(dst []uint64, d Digest) []uint64
 }
 
+// Lister is a filter that keeps, in place of cells, a list of those that are set. Its
+// memory follows from the keys, so that a forecast of it is a bound, and the planes of
+// its state aren't the cells: Stats tells the cells that it stands for, and their fill.
+// Positions yields those that are set, in order.
+type Lister interface {
+	Positions(yield func(position uint64) bool)
+}
+
 // Classer is a filter whose keys are of classes with unlike numbers of cells. Class
 // returns the class of a key where the key itself tells, and false where a digest
 // tells as much, or nobody but the program. Code that has keys and is told their class

@@ -15,7 +15,9 @@ import (
 	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -34,5 +36,7 @@ var All = umbel.Variants{
 	incremental.Variant,
 	folding.Variant,
 	window.Variant,
+	sparse.Variant,
 	redisbloom.Variant,
+	ribbon.Variant,
 }

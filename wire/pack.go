@@ -40,8 +40,18 @@ func (p Packer) pack(w io.Writer, s umbel.State, show func(*batch)) error {
 	if err := check(s); err != nil {
 		return err
 	}
+	return p.code(w, s, func(a cells.Array) placer {
+		return func(_ *batch, i uint64) cells.Array { return blockOf(a, i) }
+	}, show)
+}
+
+// placer returns block i of a plane, the next of a batch.
+type placer func(b *batch, i uint64) cells.Array
+
+// code writes the container of s; place is called for each plane in turn.
+func (p Packer) code(w io.Writer, s umbel.State, place func(a cells.Array) placer, show func(*batch)) error {
 	l := line[batch]{workers: p.Workers, work: (*batch).code}
-	e := encoder{w: w, blocks: func(e *encoder, a cells.Array) { e.packed(&l, a, show) }}
+	e := encoder{w: w, blocks: func(e *encoder, a cells.Array) { e.packed(&l, numBlocks(a), place(a), show) }}
 	e.container(s)
 	if e.err != nil {
 		return fmt.Errorf("wire: %w", e.err)
@@ -49,14 +59,13 @@ func (p Packer) pack(w io.Writer, s umbel.State, show func(*batch)) error {
 	return nil
 }
 
-// packed writes the blocks of a plane.
-func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
-	n := numBlocks(a)
+// packed writes the n blocks of a plane.
+func (e *encoder) packed(l *line[batch], n uint64, place placer, show func(*batch)) {
 	next, step := uint64(0), share(n, l.workers)
 	l.read = func(b *batch) bool {
 		b.blocks = b.blocks[:0]
 		for len(b.blocks) < step && next < n {
-			b.blocks = append(b.blocks, blockOf(a, next))
+			b.blocks = append(b.blocks, place(b, next))
 			next++
 		}
 		return len(b.blocks) > 0
@@ -77,6 +86,7 @@ type batch struct {
 	forms  []form
 	bytes  []byte
 	codec  codec
+	room   []uint64 // for blocks that are nowhere else
 }
 
 // code codes the blocks.

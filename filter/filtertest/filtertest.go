@@ -81,5 +81,6 @@ var laws = []law{
 	{"Counts", counts},
 	{"TryAdds", tryAdds},
 	{"Advances", advances},
+	{"Seals", seals},
 	{"NoAllocations", noAllocations},
 }

@@ -51,6 +51,7 @@ func TestUnbrokenKindPasses(t *testing.T) {
 		remembers(func(f *remembering) umbel.Filter { return f })(),
 		limits(func(f *limiting) umbel.Filter { return f })(),
 		forgets(func(f *forgetting) umbel.Filter { return f })(),
+		sealsWith(func(f *sealable) umbel.Filter { return f })(),
 	}
 	for _, l := range laws {
 		var r *recorder

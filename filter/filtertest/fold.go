@@ -113,7 +113,7 @@ func foldIsMadeSmall(t tb, v umbel.Variant) {
 			}
 			folds++
 			folded := f.State()
-			ps := umbel.Params{{Name: "m", Value: umbel.Uint(folded.Planes[0].Len)}}
+			ps := umbel.Params{{Name: "m", Value: umbel.Uint(cellsOf(f, folded))}}
 			for _, p := range folded.Params {
 				if slices.ContainsFunc(v.Params, func(doc umbel.ParamDoc) bool { return doc.Name == p.Name && p.Name != "m" }) {
 					ps = append(ps, p)
@@ -129,6 +129,14 @@ func foldIsMadeSmall(t tb, v umbel.Variant) {
 	if folds == 0 {
 		t.Errorf("no size that was tried folds")
 	}
+}
+
+// cellsOf returns what was given as m when f, whose state is s, was made.
+func cellsOf(f umbel.Filter, s umbel.State) uint64 {
+	if _, ok := f.(umbel.Lister); ok {
+		return f.Stats().Cells
+	}
+	return s.Planes[0].Len
 }
 
 // unfoldKeepsKeys: unfolding changes no answer; folding back, no bit; and keys added

@@ -14,8 +14,8 @@ var floors = []floor{
 	{0, "arrays and arithmetic, knowing nothing of filters", []string{
 		"cells", "internal/entropy", "internal/number",
 	}},
-	{0.5, "what a block of cells is expected to be", []string{
-		"internal/model",
+	{0.5, "what is made of arrays: lists of numbers, expectations of blocks", []string{
+		"internal/eliasfano", "internal/model",
 	}},
 	{1, "the words that all share", []string{
 		".",

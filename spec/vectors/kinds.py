@@ -270,6 +270,32 @@ class RedisBloom(Row):
         expect(sum(part.entries for part in self.parts) < 2**64, "entries")
 
 
+class Sparse:
+    def __init__(self, state):
+        self.m, self.group = whole(state, "m", "group")
+        expect(1 <= self.m <= 2**56, "m")
+        check_grouped(self.m, 1, self.group)
+        expect(len(state["planes"]) == 2 and not state["parts"], "planes and parts")
+        high, low = state["planes"]
+        expect(high["width"] == low["width"] == 1, "width")
+        ones = [i for i in range(high["cells"]) if cell(high, i)]
+        n = len(ones)
+        expect(n <= self.m, "positions")
+        l = (self.m // n).bit_length() - 1 if n else (self.m - 1).bit_length()
+        expect(high["cells"] == n + ((self.m - 1) >> l) + 1 and low["cells"] == n * l, "lengths")
+        expect(not cell(high, high["cells"] - 1), "last high bit")
+        self.positions = []
+        for i, at in enumerate(ones):
+            bits = sum(cell(low, i * l + j) << j for j in range(l))
+            self.positions.append((at - i) << l | bits)
+        rising = zip(self.positions, self.positions[1:] + [self.m])
+        expect(all(a < b for a, b in rising), "order")
+
+    def has(self, h1, h2, key=None):
+        (at,) = positions.bloom(h1, h2, self.m, 1, self.group)
+        return at in self.positions
+
+
 class RedisBloomLayer:
     def __init__(self, state):
         numbers = {"params": state["params"][:4]}
@@ -291,6 +317,7 @@ KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
+    "sparse": Sparse,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.

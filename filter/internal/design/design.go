@@ -39,7 +39,7 @@ type Sizing struct {
 // Where a size, a k, keys and a rate are all given, they must agree: the rate at
 // that many keys must be at most the one wanted.
 func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error) {
-	if err := z.check(g, m, k); err != nil {
+	if err := z.Check(g, m, k); err != nil {
 		return 0, 0, 0, err
 	}
 	given, sized := m != 0, g.Bytes != 0
@@ -88,8 +88,8 @@ func (z Sizing) design(k int) string {
 	return fmt.Sprintf("k = %d", k)
 }
 
-// check returns an error unless goal, m and k are in range and determine a filter.
-func (z Sizing) check(g umbel.Goal, m uint64, k int) error {
+// Check returns an error unless goal, m and k are in range and determine a filter.
+func (z Sizing) Check(g umbel.Goal, m uint64, k int) error {
 	if !(g.FPRate >= 0 && g.FPRate < 1) {
 		return fmt.Errorf("false-positive rate %v must lie between 0 and 1, both excluded: %w", g.FPRate, umbel.ErrGoal)
 	}

@@ -92,14 +92,19 @@ type Grouped struct {
 
 // Fold returns the plane folded by r. Errors wrap umbel.ErrMismatch.
 func (g Grouped) Fold(r uint64) (cells.Array, error) {
-	if err := g.made(); err != nil {
+	if err := g.CheckFold(r); err != nil {
 		return cells.Array{}, err
-	}
-	if err := cells.CheckFold(g.Groups, g.Group, r); err != nil {
-		return cells.Array{}, g.mismatch(err)
 	}
 	a, err := g.Bits.Fold(r, g.Group)
 	return a, g.mismatch(err)
+}
+
+// CheckFold returns the error of Fold by r, and reads no cell.
+func (g Grouped) CheckFold(r uint64) error {
+	if err := g.made(); err != nil {
+		return err
+	}
+	return g.mismatch(cells.CheckFold(g.Groups, g.Group, r))
 }
 
 // Unfold returns the plane unfolded by u. Errors wrap umbel.ErrMismatch.
@@ -119,7 +124,7 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 		return nil, err
 	}
 	for _, t := range []umbel.State{own, s} {
-		if len(t.Planes) == 1 && t.Planes[0].Len == 0 {
+		if len(t.Planes) > 0 && t.Planes[0].Len == 0 {
 			return nil, zero(own.Kind)
 		}
 	}
@@ -140,15 +145,9 @@ func (g Grouped) Merge(h Grouped) (cells.Array, error) { return g.Join(h, cells.
 // result would have less than a quarter of the smaller one's groups, or a single group:
 // nobody who joins two filters asks for its rate.
 func (g Grouped) Join(h Grouped, join func(a, b cells.Array) error) (cells.Array, error) {
-	for _, x := range []Grouped{g, h} {
-		if err := x.made(); err != nil {
-			return cells.Array{}, err
-		}
-	}
-	common, smaller := commonDivisor(g.Groups, h.Groups), min(g.Groups, h.Groups)
-	if common*leastShare < smaller || common == 1 && smaller > 1 {
-		return cells.Array{}, fmt.Errorf("%s: %d cells and %d both fold to no more than %d: if so few will do, fold by %d and %d first: %w",
-			g.Kind, g.Bits.Len, h.Bits.Len, g.Bits.Len/(g.Groups/common), g.Groups/common, h.Groups/common, umbel.ErrMismatch)
+	common, err := g.Common(h)
+	if err != nil {
+		return cells.Array{}, err
 	}
 	a, err := g.foldTo(common)
 	if err != nil {
@@ -159,6 +158,21 @@ func (g Grouped) Join(h Grouped, join func(a, b cells.Array) error) (cells.Array
 		return cells.Array{}, err
 	}
 	return a, g.mismatch(join(a, b))
+}
+
+// Common returns the number of groups to which Join folds g and h, and reads no cell.
+func (g Grouped) Common(h Grouped) (uint64, error) {
+	for _, x := range []Grouped{g, h} {
+		if err := x.made(); err != nil {
+			return 0, err
+		}
+	}
+	common, smaller := commonDivisor(g.Groups, h.Groups), min(g.Groups, h.Groups)
+	if common*leastShare < smaller || common == 1 && smaller > 1 {
+		return 0, fmt.Errorf("%s: %d cells and %d both fold to no more than %d: if so few will do, fold by %d and %d first: %w",
+			g.Kind, g.Bits.Len, h.Bits.Len, g.Bits.Len/(g.Groups/common), g.Groups/common, h.Groups/common, umbel.ErrMismatch)
+	}
+	return common, nil
 }
 
 // foldTo returns the plane folded to so many groups, which divide its own: itself, in

@@ -17,7 +17,7 @@ type spoiled struct {
 }
 
 // spoils are tried on the states of every kind.
-var spoils = slices.Concat(spoiltPlanes, spoiltParams, spoiltParts, spoiltTables)
+var spoils = slices.Concat(spoiltPlanes, spoiltParams, spoiltParts, spoiltTables, spoiltLists)
 
 var spoiltPlanes = []spoiled{
 	{"no-plane", "no plane", func(s *umbel.State) bool {
@@ -30,10 +30,12 @@ var spoiltPlanes = []spoiled{
 		s.Planes = []cells.Array{emptyCells(64, 1)}
 		return !had
 	}},
-	{"two-planes", "a second plane", onPlane(func(s *umbel.State) { s.Planes = append(s.Planes, s.Planes[0]) })},
+	{"two-planes", "a second plane", func(s *umbel.State) bool {
+		return len(s.Planes) == 1 && onPlane(func(s *umbel.State) { s.Planes = append(s.Planes, s.Planes[0]) })(s)
+	}},
 	{"no-cells", "no cells", onPlane(func(s *umbel.State) { s.Planes[0] = cells.Array{Width: s.Planes[0].Width} })},
 	{"one-cell", "a single cell", func(s *umbel.State) bool {
-		may := []string{"bloom", "counting", "weighted"}
+		may := []string{"bloom", "counting", "weighted", "sparse"}
 		return !slices.Contains(may, s.Kind) && onPlane(func(s *umbel.State) { s.Planes[0] = emptyCells(1, s.Planes[0].Width) })(s)
 	}},
 	{"bits", "cells of one bit", func(s *umbel.State) bool { return !ofBits(s) && ofWidth(1)(s) }},

@@ -1,0 +1,109 @@
+package sparse_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Sizes: in the second-level cache, and beyond all caches.
+var sizes = []int{100_000, 10_000_000}
+
+func full(b *testing.B, n int) *sparse.Filter {
+	b.Helper()
+	if n > 1_000_000 && testing.Short() {
+		b.Skip("takes 150 MB")
+	}
+	shape, err := sparse.Plan(umbel.Goal{Keys: uint64(n), FPRate: 0.01})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f, err := sparse.New(shape)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f.AddAll(nil, digests(1, n))
+	f.Settle()
+	return f
+}
+
+// asked is how many keys are asked in a round.
+const asked = 1 << 14
+
+func perKey(b *testing.B, keys int, do func()) {
+	for b.Loop() {
+		do()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(keys), "ns/key")
+}
+
+func BenchmarkHas(b *testing.B) {
+	for _, n := range sizes {
+		f := full(b, n)
+		yes, answers := 0, make([]bool, asked)
+		for what, ds := range map[string][]umbel.Digest{"hit": digests(1, asked), "miss": digests(2, asked)} {
+			b.Run(fmt.Sprintf("one/%s/n=%d", what, n), func(b *testing.B) {
+				perKey(b, asked, func() {
+					for _, d := range ds {
+						if f.Has(d) {
+							yes++
+						}
+					}
+				})
+			})
+			b.Run(fmt.Sprintf("batch/%s/n=%d", what, n), func(b *testing.B) {
+				perKey(b, asked, func() { f.HasAll(answers, ds) })
+			})
+		}
+	}
+}
+
+// BenchmarkAdd fills a filter key by key, and in one batch.
+func BenchmarkAdd(b *testing.B) {
+	for _, n := range sizes {
+		f := full(b, n)
+		ds := digests(1, n)
+		b.Run(fmt.Sprintf("one/n=%d", n), func(b *testing.B) {
+			perKey(b, n, func() {
+				f.Clear()
+				for _, d := range ds {
+					f.Add(d)
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("batch/n=%d", n), func(b *testing.B) {
+			perKey(b, n, func() {
+				f.Clear()
+				f.AddAll(nil, ds)
+			})
+		})
+	}
+}
+
+// BenchmarkMessage sends and takes a filter as packed cells, and opens its own state.
+func BenchmarkMessage(b *testing.B) {
+	const n = 100_000
+	f := full(b, n)
+	var message bytes.Buffer
+	if err := f.WriteBloom(&message, wire.Packer{}); err != nil {
+		b.Fatal(err)
+	}
+	state := f.State()
+	for what, do := range map[string]func() error{
+		"write": func() error { message.Reset(); return f.WriteBloom(&message, wire.Packer{}) },
+		"read":  func() error { _, err := sparse.Read(bytes.NewReader(message.Bytes()), wire.Limits{}); return err },
+		"open":  func() error { _, err := sparse.Open(state); return err },
+	} {
+		b.Run(fmt.Sprintf("%s/n=%d", what, n), func(b *testing.B) {
+			perKey(b, n, func() {
+				if err := do(); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+	}
+}

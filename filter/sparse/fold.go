@@ -1,0 +1,179 @@
+package sparse
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/internal/eliasfano"
+)
+
+// Fold makes the filter r times smaller: bit for bit the filter built at that size. r
+// must divide the number of groups; the error wraps umbel.ErrMismatch otherwise and
+// nothing has changed. It goes through the list twice and makes a new one.
+func (f *Filter) Fold(r uint64) error {
+	if err := f.grouped().CheckFold(r); err != nil {
+		return err
+	}
+	f.hold(f.folded(r))
+	return nil
+}
+
+// Unfold makes the filter u times larger by copying: see [umbel.Folder]. Here the
+// memory is that of u times the positions, and so is the rate that of before.
+func (f *Filter) Unfold(u uint64) error {
+	l := f.all()
+	hi, m := bits.Mul64(f.shape.M, u)
+	if f.shape.M == 0 || hi != 0 || m == 0 || m > maxM {
+		return fmt.Errorf("sparse: %d cells don't unfold by %d: want 1 to 2^56 cells: %w", f.shape.M, u, umbel.ErrMismatch)
+	}
+	l, err := eliasfano.Build(m, l.Len()*u, regroup(l.All, f.shape.Group, func(group uint64, yield func(uint64) bool) {
+		for i := range u {
+			if !yield(group*u + i) {
+				return
+			}
+		}
+	}))
+	if err != nil {
+		return fmt.Errorf("sparse: %w: %w", err, umbel.ErrMismatch)
+	}
+	f.hold(l)
+	return nil
+}
+
+// Merge takes in the keys of another sparse filter, or of a bloom filter with k = 1,
+// with the same hasher and group. Filters of unlike sizes are folded to their greatest
+// common divisor, as those of kind bloom are; the result has that size, and its rate.
+// The error wraps umbel.ErrMismatch and says the first difference.
+func (f *Filter) Merge(s umbel.State) error {
+	g, err := f.other(s)
+	if err != nil {
+		return err
+	}
+	if f.shape.Group != g.shape.Group {
+		return fmt.Errorf("sparse: one filter has groups of %d cells, the other of %d: %w", 1<<f.shape.Group, 1<<g.shape.Group, umbel.ErrMismatch)
+	}
+	groups, err := f.grouped().Common(g.grouped())
+	if err != nil {
+		return err
+	}
+	a, b := f.folded(f.mapping.Groups/groups), g.folded(g.mapping.Groups/groups)
+	f.hold(collect(a.Bound(), union(&a, b.All)))
+	return nil
+}
+
+// other opens the state that is to be merged.
+func (f *Filter) other(s umbel.State) (*Filter, error) {
+	if s.Kind != bloomKind {
+		return plane.Other(f.State(), s, Open)
+	}
+	as := umbel.State{Kind: bloomKind, Hasher: f.shape.Hasher}
+	if err := as.Alike(s); err != nil {
+		return nil, err
+	}
+	return FromBloom(s)
+}
+
+// grouped is the plane that the filter stands for, without its words.
+func (f *Filter) grouped() plane.Grouped {
+	return plane.Grouped{Kind: Kind, Bits: cells.Array{Len: f.shape.M, Width: 1}, Group: 1 << f.shape.Group, Groups: f.mapping.Groups}
+}
+
+// folded returns the positions in a filter r times smaller; r divides.
+func (f *Filter) folded(r uint64) eliasfano.List {
+	l := f.all()
+	if r == 1 {
+		return l
+	}
+	return collect(f.shape.M/r, regroup(l.All, f.shape.Group, func(group uint64, yield func(uint64) bool) { yield(group / r) }))
+}
+
+// collect returns the list of the positions that a sequence has, each time it is asked.
+func collect(m uint64, positions iter.Seq[uint64]) eliasfano.List {
+	n := uint64(0)
+	for range positions {
+		n++
+	}
+	return must(eliasfano.Build(m, n, positions))
+}
+
+// regroup yields the positions of a sequence with the cells of each group, which keep
+// their places in it, in the groups that to yields instead. Neighbours may go to one
+// group; the new groups have to rise.
+func regroup(positions iter.Seq[uint64], log uint8, to func(group uint64, yield func(uint64) bool)) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		var group, ones uint64 // of the new group that is being gathered
+		flush := func() bool {
+			for ; ones != 0; ones &= ones - 1 {
+				if !yield(group<<log | uint64(bits.TrailingZeros64(ones))) {
+					return false
+				}
+			}
+			return true
+		}
+		for old, set := range words(positions, log) {
+			going := true
+			to(old, func(g uint64) bool {
+				if g != group {
+					going = flush()
+					group = g
+				}
+				ones |= set
+				return going
+			})
+			if !going {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// words yields the groups of 2^log cells that aren't empty, each with its cells as bits.
+func words(positions iter.Seq[uint64], log uint8) iter.Seq2[uint64, uint64] {
+	return func(yield func(group, ones uint64) bool) {
+		var group, ones uint64
+		for x := range positions {
+			if x>>log != group && ones != 0 {
+				if !yield(group, ones) {
+					return
+				}
+				ones = 0
+			}
+			group = x >> log
+			ones |= 1 << (x & (1<<log - 1))
+		}
+		if ones != 0 {
+			yield(group, ones)
+		}
+	}
+}
+
+// union yields the positions of a list and of a sequence, in order and once each.
+func union(l *eliasfano.List, others iter.Seq[uint64]) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		c := l.Cursor()
+		x, ok := c.Next()
+		for y := range others {
+			for ; ok && x < y; x, ok = c.Next() {
+				if !yield(x) {
+					return
+				}
+			}
+			if ok && x == y {
+				x, ok = c.Next()
+			}
+			if !yield(y) {
+				return
+			}
+		}
+		for ; ok; x, ok = c.Next() {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package sparse
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/probe"
+)
+
+// Variant is this kind for code that handles any.
+var Variant = design.Kind[Shape, *Filter]{
+	Name:    Kind,
+	Doc:     "Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)",
+	Params:  paramDocs,
+	Plan:    planWith,
+	Explain: Shape.explain,
+	New:     New,
+	Open:    Open,
+}.Variant()
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "m", Doc: "cells (bits) that the filter stands for", Min: 1, Max: maxM},
+}
+
+// sizing is that of kind bloom with k = 1.
+var sizing = design.Anywhere(1, 1)
+
+// planWith is Plan with m given or not; it also returns the number of keys that the
+// shape is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	s, n, err := solve(g, ps.Uint("m"))
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("sparse: %w", err)
+	}
+	s.Hasher = g.Hasher
+	return s, n, s.Check()
+}
+
+func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
+	if g.Bytes != 0 {
+		if err := sizing.Check(g, m, 1); err != nil {
+			return Shape{}, 0, err
+		}
+		var err error
+		if g.Keys, m, err = fit(g); err != nil {
+			return Shape{}, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		}
+		g.Bytes = 0
+	}
+	m, _, n, err := sizing.Solve(g, m, 1)
+	s := Shape{M: m}
+	if m%(1<<probe.WordLog) == 0 {
+		s.Group = probe.WordLog
+	}
+	return s, n, err
+}
+
+// fit returns the keys and the cells of a goal with bytes: the most cells for the keys,
+// or else the most keys for the rate.
+func fit(g umbel.Goal) (n, m uint64, err error) {
+	unit := func(m uint64) uint64 { return sizing.Unit(m, 1) }
+	switch {
+	case g.Keys != 0:
+		m, err = plan.SparseSize(g.Keys, g.Bytes*8)
+		return g.Keys, m - m%unit(m), err
+	case g.FPRate != 0:
+		return plan.SparseCapacity(g.Bytes*8, g.FPRate, unit)
+	}
+	return 0, 0, fmt.Errorf("%d bytes alone don't tell the size: give the number of keys or a rate as well", g.Bytes)
+}

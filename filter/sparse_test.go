@@ -1,0 +1,178 @@
+package filter_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// sparseSizes are sizes of whole words and others, sparse and not, for n keys.
+var sparseSizes = []struct{ m, n uint64 }{
+	{1, 1}, {20, 3}, {63, 100}, {64, 1}, {64 * 7, 50}, {64 * 7, 5000}, {99991, 1000},
+	{64 * 1500, 1000}, {64 * 100_000, 50_000}, {64 * 100_000, 0}, {1 << 30, 300},
+}
+
+// A sparse filter is the bloom filter with k = 1 of the same size: plans agree, each
+// becomes the other bit for bit, through a state and through a container of any coding,
+// and folds and unions of the two are the same.
+func TestSparseIsBloom(t *testing.T) {
+	for _, c := range sparseSizes {
+		t.Run(fmt.Sprintf("m=%d,n=%d", c.m, c.n), func(t *testing.T) {
+			group := uint8(0)
+			if c.m%64 == 0 {
+				group = 6
+			}
+			h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 3, Hi: 4}}
+			b, err := bloom.New(bloom.Shape{M: c.m, K: 1, Group: group, Hasher: h})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := sparse.New(sparse.Shape{M: c.m, Group: group, Hasher: h})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(c.m, c.n))
+			for range c.n {
+				d := umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+				if x, y := b.Add(d), s.Add(d); x != y {
+					t.Fatalf("Add is %v, want %v", y, x)
+				}
+			}
+			for range 2000 {
+				d := umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
+				if x, y := b.Has(d), s.Has(d); x != y {
+					t.Fatalf("Has is %v, want %v", y, x)
+				}
+			}
+			wantTwins(t, s, b, "with the same keys")
+			for _, r := range []uint64{2, 3, 7} {
+				errB, errS := b.Fold(r), s.Fold(r)
+				if (errB == nil) != (errS == nil) {
+					t.Fatalf("Fold(%d) gives the error %v, want %v", r, errS, errB)
+				}
+				wantTwins(t, s, b, "folded")
+			}
+			if c.m < 1<<20 {
+				if err := b.Unfold(6); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Unfold(6); err != nil {
+					t.Fatal(err)
+				}
+				wantTwins(t, s, b, "unfolded")
+			}
+		})
+	}
+}
+
+// wantTwins fails unless s and b become each other.
+func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
+	t.Helper()
+	full, err := s.Bloom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !alike(full, b.State()) {
+		t.Fatalf("%s: the state of the sparse filter as bloom is another", what)
+	}
+	from, err := sparse.FromBloom(b.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !alike(from.State(), s.State()) {
+		t.Fatalf("%s: the state of the bloom filter as sparse is another", what)
+	}
+	plain, err := wire.Append(nil, b.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := wire.Packer{}.Append(nil, b.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written bytes.Buffer
+	if err := s.WriteBloom(&written, wire.Packer{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(written.Bytes(), packed) {
+		t.Fatalf("%s: WriteBloom writes other bytes than a Packer of the bloom filter", what)
+	}
+	for coding, container := range map[string][]byte{"plain": plain, "packed": packed} {
+		read, err := sparse.Read(bytes.NewReader(container), wire.Limits{})
+		if err != nil {
+			t.Fatalf("%s, %s: %v", what, coding, err)
+		}
+		if !alike(read.State(), s.State()) {
+			t.Fatalf("%s: what is read from a %s container is another", what, coding)
+		}
+	}
+	if x, y := s.Stats(), b.Stats(); x.Keys != y.Keys || x.Fill != y.Fill || x.FPRate != y.FPRate || x.Cells != y.Cells {
+		t.Fatalf("%s: stats %+v, want the keys, fill and rate of %+v", what, x, y)
+	}
+}
+
+// alike reports whether two states are the same.
+func alike(a, b umbel.State) bool {
+	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.Equal(a.Params, b.Params) &&
+		slices.EqualFunc(a.Planes, b.Planes, cells.Array.Equal)
+}
+
+// A goal of keys and rate gives the size of the bloom filter with k = 1.
+func TestSparsePlanIsBloom(t *testing.T) {
+	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 1e6, FPRate: 0.01}, {Keys: 3, FPRate: 0.1}} {
+		s, err := sparse.Plan(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := bloom.Variant.Plan(g, umbel.Params{{Name: "k", Value: umbel.Uint(1)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.M != b.Cells {
+			t.Errorf("%+v: %d cells, want %d", g, s.M, b.Cells)
+		}
+	}
+}
+
+// The union with a bloom filter is the union of the two as bloom filters, sizes like and
+// unlike.
+func TestSparseMergesBloom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, sizes := range [][2]uint64{{6400, 6400}, {6400, 3200}, {64 * 30, 64 * 20}, {100, 50}} {
+		group := uint8(0)
+		if sizes[0]%64 == 0 {
+			group = 6
+		}
+		a, err := bloom.New(bloom.Shape{M: sizes[0], K: 1, Group: group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := bloom.New(bloom.Shape{M: sizes[1], K: 1, Group: group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			a.Add(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
+			b.Add(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
+		}
+		s, err := sparse.FromBloom(a.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Merge(b.State()); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Merge(b.State()); err != nil {
+			t.Fatal(err)
+		}
+		wantTwins(t, s, a, "united")
+	}
+}

@@ -1,0 +1,95 @@
+package eliasfano
+
+import "math/bits"
+
+// Has reports whether x, which must be below the bound, is in the list. It looks at
+// one or two lines of the directory, one of the high bits, and one of the low bits.
+func (l *List) Has(x uint64) bool {
+	first, n := l.bucket(x >> l.lowBits)
+	return l.among(first, n, x)
+}
+
+// bucket returns the index of the first number in bucket h, and how many are in it.
+func (l *List) bucket(h uint64) (first, n uint64) {
+	at := l.dir.find(h)
+	return at - h, ones(l.high.Words, at)
+}
+
+// among reports whether x is one of n numbers of its bucket, from index first on.
+func (l *List) among(first, n, x uint64) bool {
+	if n <= l.fields.most {
+		return l.fields.has(first, n, x)
+	}
+	if l.lowBits == 0 {
+		return true // n is 1
+	}
+	want := x & (1<<l.lowBits - 1)
+	for n > 1 {
+		half := n / 2
+		if l.lowAt(first+half) <= want {
+			first += half
+			n -= half
+		} else {
+			n = half
+		}
+	}
+	return l.lowAt(first) == want
+}
+
+// fields are the low bits of numbers, of which as many as lie in 64 bits can be looked
+// at together: how many there are in a bucket can't be foretold.
+type fields struct {
+	words []uint64
+	width uint
+	most  uint64 // fields in 64 bits, 0 if they have no bits
+	units uint64 // the lowest bit of each of these
+}
+
+func newFields(words []uint64, width uint) fields {
+	f := fields{words: words, width: width}
+	if width > 0 {
+		f.most = 64 / uint64(width)
+		for i := range f.most {
+			f.units |= 1 << (i * uint64(width))
+		}
+	}
+	if len(words) == 0 {
+		f.words = make([]uint64, 1)
+	}
+	return f
+}
+
+// has reports whether the low bits of x are one of n fields from number i on, n at most
+// f.most. It takes no branch.
+func (f *fields) has(i, n, x uint64) bool {
+	at := i * uint64(f.width)
+	w, last := at>>6, uint64(len(f.words)-1)
+	v := f.words[min(w, last)]>>(at&63) | f.words[min(w+1, last)]<<(64-at&63)
+	// Fields that are x become 0, and those behind the first n all ones. That there is a
+	// 0 is seen by what it borrows: Mycroft 1987.
+	v ^= x & (1<<f.width - 1) * f.units
+	v |= ^uint64(0) << (n * uint64(f.width))
+	return (v-f.units)&^v&(f.units<<(f.width-1)) != 0
+}
+
+// lowAt returns the low bits of number i; there is at least one bit.
+func (l *List) lowAt(i uint64) uint64 {
+	at := i * uint64(l.lowBits)
+	s, end := at&63, at+uint64(l.lowBits)-1
+	// Where both words are the same one, what the second adds lies above the low bits.
+	v := l.low.Words[at>>6]>>s | l.low.Words[end>>6]<<(64-s)
+	return v & (1<<l.lowBits - 1)
+}
+
+// ones returns how many bits in a row are set from bit at on. There is a zero behind.
+func ones(words []uint64, at uint64) uint64 {
+	w := at >> 6
+	if x := ^words[w] >> (at & 63); x != 0 {
+		return uint64(bits.TrailingZeros64(x))
+	}
+	n := 64 - at&63
+	for w++; words[w] == ^uint64(0); w++ {
+		n += 64
+	}
+	return n + uint64(bits.TrailingZeros64(^words[w]))
+}

@@ -1,0 +1,160 @@
+// Package eliasfano keeps sorted lists of distinct numbers in nearly the least memory
+// there is, so that one can ask for a number without decoding the list: Elias 1974,
+// "Efficient storage and retrieval by content and address of static files"; Fano 1971.
+//
+// Of n numbers below a bound u, each is cut into Low(n, u) low bits and the high bits
+// above them, which name its bucket; there are between n and 2n buckets. The low bits
+// lie one after the other. The high bits are in unary: for each bucket in turn a one
+// for each number in it, and a zero. Together these are about n·(2 + log2(u/n)) bits,
+// and half a bit a number more than the entropy of such a list.
+package eliasfano
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// MaxBound is the largest bound of a list.
+const MaxBound = 1 << 56
+
+// Low returns the number of low bits of each of n numbers below bound, which is at
+// least n and at least 1: ⌊log2(bound/n)⌋, and for no numbers so many that there is one
+// bucket. Of all widths it gives the least bits.
+func Low(n, bound uint64) uint {
+	if n == 0 {
+		return uint(bits.Len64(bound - 1))
+	}
+	return uint(bits.Len64(bound/n)) - 1
+}
+
+// HighBits returns the length of the plane of high bits: the numbers and the buckets.
+func HighBits(n, bound uint64) uint64 { return n + buckets(bound, Low(n, bound)) }
+
+// LowBits returns the length of the plane of low bits.
+func LowBits(n, bound uint64) uint64 { return n * uint64(Low(n, bound)) }
+
+func buckets(bound uint64, low uint) uint64 { return (bound-1)>>low + 1 }
+
+// List is a sorted list of distinct numbers below a bound. It doesn't change; any
+// number of goroutines may ask it. The zero List has no numbers, and a bound of 0.
+type List struct {
+	bound     uint64
+	count     uint64
+	lowBits   uint
+	high, low cells.Array
+	dir       directory
+	fields    fields
+}
+
+// Build returns the list of the n numbers of a sequence, which must rise, each below
+// bound. It fails only where there can't be so much memory; the error is that of
+// cells.New. It panics if the numbers aren't n, or bound isn't 1 to MaxBound.
+func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error) {
+	if bound == 0 || bound > MaxBound || n > bound {
+		panic(fmt.Sprintf("eliasfano: %d numbers below %d, want a bound of 1 to 2^56 and no more numbers than that", n, bound))
+	}
+	l := List{bound: bound, count: n, lowBits: Low(n, bound)}
+	var err error
+	if l.high, err = cells.New(HighBits(n, bound), 1); err != nil {
+		return List{}, err
+	}
+	if l.low, err = cells.New(LowBits(n, bound), 1); err != nil {
+		return List{}, err
+	}
+	var (
+		buf [ahead]uint64
+		i   uint64 // numbers that have come
+	)
+	for x := range numbers {
+		buf[i%ahead] = x
+		if i++; i%ahead == 0 {
+			l.put(i-ahead, buf[:])
+		}
+	}
+	if i != n {
+		panic(fmt.Sprintf("eliasfano: %d numbers, want %d", i, n))
+	}
+	l.put(i-i%ahead, buf[:i%ahead])
+	l.index()
+	return l, nil
+}
+
+// index makes what is kept beside the planes.
+func (l *List) index() {
+	l.dir = newDirectory(l.high.Words, l.high.Len, buckets(l.bound, l.lowBits))
+	l.fields = newFields(l.low.Words, l.lowBits)
+}
+
+// put makes xs the numbers from index i on.
+func (l *List) put(i uint64, xs []uint64) {
+	var (
+		high, low = l.high.Words, l.low.Words
+		width     = uint64(l.lowBits)
+		mask      = uint64(1)<<width - 1
+	)
+	for _, x := range xs {
+		at := i + x>>width
+		high[at>>6] |= 1 << (at & 63)
+		if width > 0 {
+			x &= mask
+			at = i * width
+			w, s := at>>6, at&63
+			low[w] |= x << s
+			if over := x >> (64 - s); over != 0 { // a shift by 64 gives 0
+				low[w+1] |= over
+			}
+		}
+		i++
+	}
+}
+
+// Open returns the list that planes of high and low bits hold, in their memory. The
+// error says what no list of numbers below bound has: another length than follows from
+// the ones in high, a number at the bound or beyond it, one not above the number before.
+func Open(bound uint64, high, low cells.Array) (List, error) {
+	if bound == 0 || bound > MaxBound {
+		return List{}, fmt.Errorf("eliasfano: numbers below %d, want a bound of 1 to 2^56", bound)
+	}
+	for _, a := range []cells.Array{high, low} {
+		if a.Width > 1 {
+			return List{}, fmt.Errorf("eliasfano: cells of %d bits, want 1", a.Width)
+		}
+		if err := a.Check(); err != nil {
+			return List{}, err
+		}
+	}
+	n := high.Nonzero()
+	switch {
+	case n > bound:
+		return List{}, fmt.Errorf("eliasfano: %d numbers below %d", n, bound)
+	case high.Len != HighBits(n, bound) || low.Len != LowBits(n, bound):
+		return List{}, fmt.Errorf("eliasfano: %d numbers below %d in %d high bits and %d low ones, want %d and %d",
+			n, bound, high.Len, low.Len, HighBits(n, bound), LowBits(n, bound))
+	case high.Bit(high.Len - 1):
+		return List{}, fmt.Errorf("eliasfano: the last of %d high bits is set: a number beyond the last bucket", high.Len)
+	}
+	l := List{bound: bound, count: n, lowBits: Low(n, bound), high: high, low: low}
+	c, least := l.Cursor(), uint64(0)
+	for x, ok := c.Next(); ok; x, ok = c.Next() {
+		if x < least || x >= bound {
+			return List{}, fmt.Errorf("eliasfano: a number %d, want at least %d and less than %d", x, least, bound)
+		}
+		least = x + 1
+	}
+	l.index()
+	return l, nil
+}
+
+// Bound returns what all numbers are below.
+func (l *List) Bound() uint64 { return l.bound }
+
+// Len returns how many numbers there are.
+func (l *List) Len() uint64 { return l.count }
+
+// Planes returns the high and the low bits, in the list's memory.
+func (l *List) Planes() (high, low cells.Array) { return l.high, l.low }
+
+// Bytes returns the memory of the planes and of the directory beside them.
+func (l *List) Bytes() uint64 { return l.high.Bytes() + l.low.Bytes() + l.dir.bytes() }

@@ -1,0 +1,82 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// What Emit writes, block by block, is what Write does of the same state.
+func TestEmit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	plane := func(n uint64, width uint, set int) cells.Array {
+		a, err := cells.New(n, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range set {
+			a.Put(rng.Uint64N(n), 1)
+		}
+		return a
+	}
+	s := umbel.State{
+		Kind:   "example.org/a",
+		Params: umbel.Params{{Name: "x", Value: umbel.Uint(7)}},
+		Planes: []cells.Array{plane(20*1<<19+77, 1, 1e5), plane(100, 8, 9)},
+		Parts: []umbel.State{
+			{Kind: "example.org/b", Planes: []cells.Array{plane(1<<21, 1, 0), plane(1<<19, 4, 5000)}},
+			{Kind: "example.org/c"},
+		},
+	}
+	all := append(append([]cells.Array{}, s.Planes...), s.Parts[0].Planes...)
+	bare := s.Clone()
+	for _, planes := range [][]cells.Array{bare.Planes, bare.Parts[0].Planes} {
+		for i := range planes {
+			planes[i].Words = nil
+		}
+	}
+	for _, workers := range []int{0, 3} {
+		p := wire.Packer{Workers: workers}
+		var got, want bytes.Buffer
+		if err := p.Write(&want, s); err != nil {
+			t.Fatal(err)
+		}
+		err := p.Emit(&got, bare, func(plane int, first uint64, b cells.Array) {
+			for i := range b.Len {
+				b.Put(i, all[plane].Get(first+i))
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%d workers: %d bytes, other than the %d of Write", workers, got.Len(), want.Len())
+		}
+	}
+}
+
+func TestEmitRefuses(t *testing.T) {
+	nothing := func(int, uint64, cells.Array) {}
+	good := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1}}}
+	for what, s := range map[string]umbel.State{
+		"no kind":        {},
+		"words":          {Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1, Words: make([]uint64, 2)}}},
+		"a width of 3":   {Kind: "a", Planes: []cells.Array{{Len: 100, Width: 3}}},
+		"a part of that": {Kind: "a", Parts: []umbel.State{{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 3}}}}},
+		"parts too deep": {Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a"}}}}}}}}},
+	} {
+		if err := (wire.Packer{}).Emit(io.Discard, s, nothing); !errors.Is(err, umbel.ErrCorrupt) {
+			t.Errorf("%s: error %v, want one that wraps %q", what, err, umbel.ErrCorrupt)
+		}
+	}
+	broken := errors.New("broken")
+	if err := (wire.Packer{}).Emit(&failing{err: broken}, good, nothing); !errors.Is(err, broken) {
+		t.Errorf("a writer that fails: error %v, want %q", err, broken)
+	}
+}
