@@ -72,7 +72,7 @@ func (d *decoder) advance() int {
 		if d.table.dense {
 			n = min(n, (d.len-d.at)/8)
 		} else {
-			n = min(n, (d.len-d.at-1)/d.table.escape())
+			n = min(n, (d.len-d.at-1)/d.table.escape)
 		}
 		if n > enough {
 			return int(n - 1)
@@ -126,7 +126,7 @@ func (d *decoder) gap() {
 	v, end := d.table.gapView(rest)
 	i := d.step(v)
 	if i == v.n-1 {
-		d.at += min(rest, d.table.escape())
+		d.at += min(rest, d.table.escape)
 		d.refill()
 		return
 	}

@@ -10,15 +10,19 @@ type encoder struct {
 	putter
 	code []byte // where the levels are and the rest will be
 	strs []Bits
-	k    int    // string k is being coded, those behind it are done
-	s    source // its symbols
+	ones []uint64 // of each string
+	k    int      // string k is being coded, those behind it are done
+	s    source   // its symbols
 }
 
 // begin makes the encoder ready to append the code of strs to code.
 func (e *encoder) begin(code []byte, strs []Bits) {
+	e.ones = e.ones[:0]
 	for _, s := range strs {
 		s.check(true)
-		code = append(code, levelFor(s.Count(), s.Len))
+		ones := s.Count()
+		e.ones = append(e.ones, ones)
+		code = append(code, levelFor(ones, s.Len))
 	}
 	e.code, e.strs = code, strs
 	e.restart(0)
@@ -54,7 +58,7 @@ func (e *encoder) advance() int {
 			if level := e.code[len(e.code)-len(e.strs)+e.k]; level != 0 {
 				step, inverted := stepOf(level)
 				e.table = tables[step]()
-				if last, ok := e.s.open(e.strs[e.k], e.table, inverted); ok {
+				if last, ok := e.s.open(e.strs[e.k], e.ones[e.k], e.table, inverted); ok {
 					e.step(last)
 				}
 			}

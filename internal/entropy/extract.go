@@ -7,111 +7,100 @@ import (
 
 // Extract packs the bits of src that lie under mask, in their order, into dst, and
 // returns how many there are: those are bits 0 to n-1 of dst, and the rest of dst is
-// zero. It panics if src is shorter than mask, or dst than the bits need. Words
-// without a one under mask are only counted.
+// zero. It panics if src isn't as long as mask, or dst is shorter than the bits need.
 func Extract(dst, src, mask []uint64) uint64 {
-	if len(src) < len(mask) {
-		panic(fmt.Sprintf("entropy: %d words under a mask of %d", len(src), len(mask)))
+	if len(src) != len(mask) {
+		panic(fmt.Sprintf("entropy: %d words by a mask of %d", len(src), len(mask)))
 	}
-	clear(dst)
-	n := uint64(0)
+	done, at, partial := extract(dst, src, mask)
+	if all := at + (Bits{Words: mask[done:]}).Count(); all > 64*uint64(len(dst)) {
+		panic(fmt.Sprintf("entropy: %d bits into %d words", all, len(dst)))
+	}
+	if at%64 != 0 {
+		dst[at/64] = partial
+	}
+	clear(dst[(at+63)/64:])
+	return at
+}
+
+// extractPlain packs the bits of src under mask, while there is room for another one.
+// It returns how many words are done, how many bits there were, and those of them that
+// don't fill a word of dst. The bits of the last word that there isn't room for it counts.
+func extractPlain(dst, src, mask []uint64) (done int, at, partial uint64) {
 	for i, m := range mask {
-		w := src[i] & m
-		switch {
-		case w == 0:
-		case m == ^uint64(0):
-			dst[n/64] |= w << (n % 64)
-			if n%64 != 0 && w>>(64-n%64) != 0 {
-				dst[n/64+1] = w >> (64 - n%64)
-			}
-		default:
-			for ; w != 0; w &= w - 1 {
-				k := n + uint64(bits.OnesCount64(m&(w&-w-1)))
-				dst[k/64] |= 1 << (k % 64)
-			}
+		if at/64 >= uint64(len(dst)) {
+			return i, at, partial
 		}
-		n += uint64(bits.OnesCount64(m))
+		w := src[i] & m
+		if w != 0 && m != ^uint64(0) {
+			w = pext(w, m)
+		}
+		partial |= w << (at % 64)
+		end := at + uint64(bits.OnesCount64(m))
+		if end/64 > at/64 {
+			dst[at/64] = partial
+			partial = w >> 1 >> (63 - at%64)
+		}
+		at = end
 	}
-	if uint64(len(dst)) < (n+63)/64 {
-		panic(fmt.Sprintf("entropy: %d bits into %d words", n, len(dst)))
-	}
-	return n
+	return len(mask), at, partial
 }
 
 // Deposit is the inverse of [Extract]: bit k of src becomes the bit of dst under the
-// k-th one of mask. Bits of dst outside mask stay. It panics if dst is shorter than
-// mask, or src than the ones of mask need. Words that get no one are only counted.
+// k-th one of mask. Bits of dst outside mask stay. It panics if dst isn't as long as
+// mask, or src is shorter than the ones of mask need.
 func Deposit(dst, src, mask []uint64) {
-	if len(dst) < len(mask) {
-		panic(fmt.Sprintf("entropy: %d words under a mask of %d", len(dst), len(mask)))
+	if len(dst) != len(mask) {
+		panic(fmt.Sprintf("entropy: %d words by a mask of %d", len(dst), len(mask)))
 	}
-	n, next := 0, nextOne(src, 0)
-	for i, m := range mask {
-		begin := n
-		n += bits.OnesCount64(m)
-		if n <= next {
-			dst[i] &^= m
+	done, at := deposit(dst, src, mask)
+	for i := done; i < len(mask); i++ {
+		count := uint64(bits.OnesCount64(mask[i]))
+		if count == 0 {
 			continue
 		}
-		v := src[begin>>6] >> (begin & 63)
-		if after := begin>>6 + 1; begin&63 != 0 && after < len(src) {
-			v |= src[after] << (64 - begin&63)
+		if at+count > 64*uint64(len(src)) {
+			panic(fmt.Sprintf("entropy: %d bits and more from %d words", at+count, len(src)))
 		}
-		if m == ^uint64(0) {
-			dst[i] = v
-		} else {
-			w := uint64(0)
-			for v &= 1<<(n-begin) - 1; v != 0; v &= v - 1 {
-				w |= 1 << nth(m, bits.TrailingZeros64(v))
-			}
-			dst[i] = dst[i]&^m | w
+		w := src[at/64] >> (at % 64)
+		if at/64 < (at+count-1)/64 {
+			w |= src[at/64+1] << (64 - at%64)
 		}
-		next = nextOne(src, n)
-	}
-	if len(src) < (n+63)/64 {
-		panic(fmt.Sprintf("entropy: %d bits from %d words", n, len(src)))
+		dst[i] = dst[i]&^mask[i] | pdep(w, mask[i])
+		at += count
 	}
 }
 
-// nextOne returns the number of the first one from bit i on, or more than any array
-// has if there is none.
-func nextOne(words []uint64, i int) int {
-	if k := i >> 6; k < len(words) {
-		if w := words[k] >> (i & 63); w != 0 {
-			return i + bits.TrailingZeros64(w)
+// depositPlain is the inverse of extractPlain. It stops at the last word of src, and
+// returns how many words of dst are done with how many bits.
+func depositPlain(dst, src, mask []uint64) (done int, at uint64) {
+	for i, m := range mask {
+		if at/64+1 >= uint64(len(src)) {
+			return i, at
 		}
-		for k++; k < len(words); k++ {
-			if w := words[k]; w != 0 {
-				return k<<6 + bits.TrailingZeros64(w)
-			}
+		w := src[at/64]>>(at%64) | src[at/64+1]<<1<<(63-at%64)
+		if w != 0 && m != ^uint64(0) {
+			w = pdep(w, m)
 		}
+		dst[i] = dst[i]&^m | w&m
+		at += uint64(bits.OnesCount64(m))
 	}
-	return int(^uint(0) >> 1)
+	return len(mask), at
 }
 
-// nth returns the position of the one of w that has n others below it; w has more
-// than n. It counts the ones of bytes, and those of all bytes up to each by a product
-// (Vigna 2008, "Broadword implementation of rank/select queries").
-func nth(w uint64, n int) int {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	s := w - w>>1&0x5555555555555555
-	s = s&0x3333333333333333 + s>>2&0x3333333333333333
-	s = ((s + s>>4) & 0x0f0f0f0f0f0f0f0f) * low
-	below := bits.OnesCount64(((uint64(n)*low|high)-s)&high) * 8 // bits of whole bytes
-	n -= int(s << 8 >> below & 0xff)
-	return below + int(nthOfByte[uint8(w>>below)][n&7])
+// pext returns the bits of w under m, packed.
+func pext(w, m uint64) (packed uint64) {
+	for w &= m; w != 0; w &= w - 1 {
+		packed |= 1 << bits.OnesCount64(m&(w&-w-1))
+	}
+	return packed
 }
 
-// nthOfByte is nth for all bytes.
-var nthOfByte = func() (table [256][8]uint8) {
-	for w := range table {
-		n := 0
-		for i := range uint8(8) {
-			if w>>i&1 != 0 {
-				table[w][n] = i
-				n++
-			}
-		}
+// pdep returns the low bits of w, one under each one of m.
+func pdep(w, m uint64) (spread uint64) {
+	for ; w != 0 && m != 0; m &= m - 1 {
+		spread |= m & -m & -(w & 1)
+		w >>= 1
 	}
-	return table
-}()
+	return spread
+}

@@ -72,7 +72,7 @@ func BenchmarkCoder(b *testing.B) {
 			}
 			both(fmt.Sprintf("refinement/r=%d,group=%d", by, group), full.Bytes(),
 				func(dst []byte) []byte { return c.AppendRefinement(dst, full, by, group, 0, fold.Len) },
-				func(src []byte) error { return c.DecodeRefinement(src, got, fold, group, 0, fold.Len) })
+				func(src []byte) error { got.Clear(); return c.DecodeRefinement(src, got, fold, by, group, 0, fold.Len) })
 		}
 	}
 }

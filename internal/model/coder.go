@@ -28,6 +28,10 @@ type Coder struct {
 	list  []uint64       // numbers that are written by their length
 	other []uint64
 
+	primes []uint64   // of a refinement: the steps
+	order  []int      // of its rows
+	rows   [][]uint64 // before and after each step
+
 	memory []uint64 // of which used words are given out
 	used   int
 }
