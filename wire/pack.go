@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -81,7 +82,12 @@ type batch struct {
 
 // code codes the blocks.
 func (b *batch) code() {
-	b.bytes, b.forms = b.bytes[:0], b.codec.code(b.blocks...)
+	b.forms = b.codec.code(b.blocks...)
+	n := 0
+	for i, a := range b.blocks {
+		n += b.forms[i].bytes(a)
+	}
+	b.bytes = slices.Grow(b.bytes[:0], n)
 	for i, a := range b.blocks {
 		b.bytes = b.forms[i].append(b.bytes, a)
 	}
