@@ -11,8 +11,9 @@ import (
 
 // Packer writes containers in fewer bytes than [Append] and [Write] do: each block
 // in the coding that makes the fewest bytes of it, and never more than [Size] in all.
-// For hashed bits that is the entropy, within a byte and 0.01 % for each 64 KiB. The
-// state has the same ID, and is read by the same functions.
+// Hashed bits take less than ten bytes more than their entropy for each 64 KiB
+// (TestPackedToTheEntropy). The state has the same ID, and is read by the same
+// functions.
 //
 // The zero value is ready. A Packer may be used concurrently.
 type Packer struct {
