@@ -31,7 +31,7 @@ func excess(r *rand.Rand, n uint64, fill float64, trials int) (mean, deviation, 
 
 // On average a payload is no longer than ideal, plus a byte and 0.01 %.
 func TestLength(t *testing.T) {
-	trials := 30
+	trials := 20
 	if testing.Short() {
 		trials = 6
 	}

@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"testing"
@@ -108,8 +107,15 @@ func TestLevelFor(t *testing.T) {
 	for x := uint64(0); x <= n; x += 1 + min(x, n-x)/50 {
 		check(x, n)
 	}
-	for _, x := range []uint64{0, 1, 1 << 62, 1 << 63, ^uint64(0) - 1, ^uint64(0)} {
-		levelFor(x, ^uint64(0)) // doesn't overflow
+	// Nothing overflows.
+	const huge = ^uint64(0)
+	for _, c := range []struct {
+		x    uint64
+		want uint8
+	}{{0, 0}, {1, 1}, {huge / 4, 128}, {huge / 2, 181}, {huge - 1, 182}, {huge, 182}} {
+		if got := levelFor(c.x, huge); got != c.want {
+			t.Errorf("%d ones of 2^64-1: level %d, want %d", c.x, got, c.want)
+		}
 	}
 }
 
@@ -126,6 +132,6 @@ func TestSteps(t *testing.T) {
 		before = step
 	}
 	if before != lastStep {
-		t.Error(fmt.Sprint("the last level has step ", before))
+		t.Errorf("the last level has step %d, want %d", before, lastStep)
 	}
 }
