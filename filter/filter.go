@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
@@ -37,4 +38,5 @@ var All = umbel.Variants{
 	window.Variant,
 	sparse.Variant,
 	redisbloom.Variant,
+	ribbon.Variant,
 }

@@ -21,7 +21,12 @@
 //	which folds well            Base, Foldable
 //	what does it fold to        Ladder, FoldTarget, Granularity
 //	do its counters overflow    CounterOverflow and the bounds of it
-//	how far does it compress    WireBits
+//	how far does it compress    WireBits, CounterBits, SnapshotBits
+//	its updates                 DeltaBits, XORDeltaBits, AdditionBits, UpdateBits, RefineBits
+//	what fits a packet          SizeWithin, CapacityWithin
+//	what is best sent           Search, Curve; of all kinds Message
+//
+// Filters that are solved from all keys have RibbonFPRate, RibbonBits and RibbonFor.
 //
 // Filters that forget have WindowFPRate and WindowSize, those made of
 // planes that open one by one Incremental.

@@ -30,6 +30,13 @@ func checkK(k int) error {
 	return nil
 }
 
+// mustKeys panics if there are no keys.
+func mustKeys(n uint64) {
+	if n == 0 {
+		panic("plan: 0 keys, want at least 1")
+	}
+}
+
 // mustShape panics if no filter has m cells and sets k of them per key.
 func mustShape(m uint64, k int) {
 	if m == 0 || k < 1 {

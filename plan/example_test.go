@@ -105,3 +105,73 @@ func ExampleInterval() {
 	fmt.Println(plan.Interval(1000, 4, 0.01, 0.002))
 	// Output: 9953 11257 <nil>
 }
+
+// What is the best filter of 10,000 keys that is sent with 8 bits a key, and what if the
+// receiver has memory for 16 bits a key only?
+func ExampleSearch_LeastRate() {
+	const n = 10_000
+	for _, limit := range []uint64{0, 16 * n, 8 * n} {
+		f, err := plan.Search{Keys: n, Cells: limit}.LeastRate(8 * n)
+		fmt.Printf("%6d cells, k=%d, rate %.4f %v\n", f.M, f.K, f.FPRate, err)
+	}
+	// Output:
+	// 969144 cells, k=1, rate 0.0103 <nil>
+	// 143364 cells, k=2, rate 0.0170 <nil>
+	//  80000 cells, k=6, rate 0.0216 <nil>
+}
+
+// How should 10,000 keys be sent at one percent, each hour to 20 peers that have 32 KiB
+// for it, if 5 % of the keys change from one hour to the next?
+func ExampleMessage_Plan() {
+	options, err := plan.Message{Keys: 10_000, FPRate: 0.01, Memory: 32 << 10, Churn: 0.05, Peers: 20}.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, o := range options {
+		fmt.Printf("%-6s k=%d: first %5.0f bytes, then %4.0f, %6.0f an hour\n", o.Kind, o.K, o.Snapshot.Mean/8, o.Update().Mean/8, o.PerHour)
+	}
+	for _, o := range options[1:] {
+		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
+	}
+	// Output:
+	// sparse k=1: first 10137 bytes, then 1225,  24499 an hour
+	// bloom  k=2: first 11211 bytes, then 1766,  35323 an hour
+	// bloom  k=7: first 12067 bytes, then 2701,  54020 an hour
+	// ribbon k=0: first  8606 bytes, then 8606, 172120 an hour
+	// bloom, k=2, is not the first: sends 1.44 times as much
+	// bloom, k=7, is not the first: sends 2.2 times as much
+	// ribbon, k=0, is not the first: receivers can only ask it: no deltas, no additions, no merging, no folding
+}
+
+// From what churn on is it better to send a ribbon filter again than a delta of the
+// compressed Bloom filter?
+func ExampleRibbonFrom() {
+	f, _ := plan.Search{Keys: 10_000, Cells: 32 * 10_000}.LeastSent(0.01)
+	churn, err := plan.RibbonFrom(10_000, 0.01, f.M, f.K)
+	fmt.Printf("%.2f %v\n", churn, err)
+	// Output:
+	// 0.49 <nil>
+}
+
+// How large may a filter be for a packet of 1400 bytes, if one in a million may be larger?
+func ExampleSizeWithin() {
+	m, err := plan.SizeWithin(1000, 2, 1400*8, 1e-6)
+	fmt.Println(m, err)
+	fmt.Printf("rate %.4f; in the mean %.0f bytes\n", plan.FPRate(m, 2, 1000), plan.SnapshotBits(m, 2, 1000, 0.5)/8)
+	// Output:
+	// 30575 <nil>
+	// rate 0.0040; in the mean 1382 bytes
+}
+
+// How large is an update if 5 % of the keys change, and how much does it deviate?
+func ExampleDeltaBits() {
+	const m, k, n, churn = 320_000, 2, 10_000, 0.05
+	fmt.Printf("filter        %.0f bytes\n", plan.WireBits(m, k, n)/8)
+	fmt.Printf("exclusive-or  %.0f bytes\n", plan.XORDeltaBits(m, k, n, churn)/8)
+	fmt.Printf("with the old  %.0f ± %.0f bytes\n", plan.DeltaBits(m, k, n, churn)/8, plan.DeltaDeviation(m, k, n, churn)/8)
+	// Output:
+	// filter        13191 bytes
+	// exclusive-or  2076 bytes
+	// with the old  1822 ± 9 bytes
+}

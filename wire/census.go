@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"io"
 	"math"
 	"slices"
 
@@ -13,6 +12,8 @@ import (
 // when it is packed.
 type Census struct {
 	Raw, Empty, Full, Arithmetic, Positions Tally
+	// Bytes is the length of the packed container.
+	Bytes uint64
 	// Entropy is the sum over all blocks of m·H bits, where m is the number of cells
 	// and H the empirical entropy of their values: for bits of which x are one,
 	// H = -x/m·log2(x/m) - (1-x/m)·log2(1-x/m). No code that takes the cells of a
@@ -28,7 +29,8 @@ type Tally struct{ Blocks, Bytes uint64 }
 // [Packer.Append].
 func (p Packer) Census(s umbel.State) (Census, error) {
 	var c Census
-	err := p.pack(io.Discard, s, func(b *batch) {
+	var n counter
+	err := p.pack(&n, s, func(b *batch) {
 		for i, a := range b.blocks {
 			f := &b.forms[i]
 			t := c.tally(f.coding)
@@ -37,7 +39,16 @@ func (p Packer) Census(s umbel.State) (Census, error) {
 			c.Entropy += entropyOf(a)
 		}
 	})
+	c.Bytes = uint64(n)
 	return c, err
+}
+
+// counter counts the bytes that are written to it.
+type counter uint64
+
+func (n *counter) Write(b []byte) (int, error) {
+	*n += counter(len(b))
+	return len(b), nil
 }
 
 func (c *Census) tally(coding byte) *Tally {

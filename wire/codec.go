@@ -85,7 +85,7 @@ func (c *codec) begin(blocks []cells.Array) {
 		case b.Width > 1:
 			f.coding, f.payload = arithmetic, c.model.Append(f.payload[:0], b)
 		default:
-			if f.ones = b.Nonzero(); skewed(f.ones, b.Len) {
+			if f.ones = bitsOf(b).Count(); skewed(f.ones, b.Len) {
 				f.coding = arithmetic
 				c.addJob(i, b, f.payload[:0])
 			}

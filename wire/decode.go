@@ -101,19 +101,27 @@ func (d *decoder) head() (s umbel.State, err error) {
 		return s, err
 	}
 	s.Hasher.Seed = umbel.SeedFrom(seed)
-	n, err := d.byte()
-	if err != nil {
+	if s.Params, err = d.params(); err != nil {
 		return s, err
 	}
-	s.Params = make(umbel.Params, 0, n)
+	return s, s.Check()
+}
+
+// params reads a list of parameters.
+func (d *decoder) params() (umbel.Params, error) {
+	n, err := d.byte()
+	if err != nil {
+		return nil, err
+	}
+	ps := make(umbel.Params, 0, n)
 	for range n {
 		p, err := d.param()
 		if err != nil {
-			return s, err
+			return ps, err
 		}
-		s.Params = append(s.Params, p)
+		ps = append(ps, p)
 	}
-	return s, s.Check()
+	return ps, nil
 }
 
 func (d *decoder) planes(s *umbel.State) error {

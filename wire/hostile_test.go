@@ -194,6 +194,8 @@ func TestLimits(t *testing.T) {
 // A small message that claims much costs little, whatever the limits.
 func TestHostileLengths(t *testing.T) {
 	rest := strings.Repeat("\x00", 1000)
+	good := strings.Repeat("\x03\x03\x01\x01\x01", 200) // 12.5 MiB of blocks
+	bad := strings.Repeat("\x03\x03\x00\x01\x01", 200)  // none of them decodes
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -204,6 +206,12 @@ func TestHostileLengths(t *testing.T) {
 		{"1 TiB, no limits", sealed(head, one, 1, uint64(1<<43), rest), wire.NoLimits, 2 << 20},
 		{"2^56 bytes, no limits", sealed(head, one, 64, uint64(1<<53), rest), wire.NoLimits, 2 << 20},
 		{"1 GiB, default limits", sealed(head, one, 16, uint64(1<<29), rest), wire.DefaultLimits, 2 << 20},
+		{"1 TiB of payloads, no limits", sealed(head, one, 1, uint64(1<<43), bad), wire.NoLimits, 2 << 20},
+		{"1 TiB, of which 200 blocks come", sealed(head, one, 1, uint64(1<<43), good), wire.NoLimits, 24 << 20},
+		{"1 TiB in a payload, no limits", sealed(head, one, 1, uint64(1<<43), 3, strings.Repeat("\xff", 9), 1, rest), wire.NoLimits, 2 << 20},
+		{"1 GiB of counters, default limits", sealed(head, one, 16, uint64(1<<29), bad), wire.DefaultLimits, 2 << 20},
+		{"the longest payload", sealed(head, one, 1, uint64(1<<19), 3, "\xff\xff\x03"), wire.DefaultLimits, 256 << 10},
+		{"1 GiB of payloads, workers", sealed(head, one, 1, uint64(1<<33), bad), wire.Limits{Workers: 4}, 5 << 20},
 		{"65535 parts", sealed(head, noPlanes, uint16(1<<16-1), rest), wire.NoLimits, 16 << 10},
 		{"255 planes", sealed(head, 255, rest), wire.NoLimits, 64 << 10},
 		{"255 params", sealed(kind, hasher, 255, rest), wire.NoLimits, 64 << 10},
@@ -211,6 +219,10 @@ func TestHostileLengths(t *testing.T) {
 		for way, read := range map[string]func() error{
 			"Parse": func() error { _, err := wire.Parse(c.b, c.l); return err },
 			"Read":  func() error { _, err := wire.Read(bytes.NewBuffer(c.b), c.l); return err },
+			"Scan": func() error {
+				_, err := wire.Scan(bytes.NewBuffer(c.b), c.l, func(wire.Block) error { return nil })
+				return err
+			},
 		} {
 			var err error
 			if n := allocated(func() { err = read() }); n > c.most {

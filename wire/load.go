@@ -89,11 +89,16 @@ func (d *decoder) loads(from, to uint64, place func(l *load, i uint64) cells.Arr
 
 // body reads block i of a load as far as that goes without decoding.
 func (d *decoder) body(l *load, i int) error {
-	b := l.blocks[i]
 	c, err := d.byte()
 	if err != nil {
 		return err
 	}
+	return d.bodyIn(c, l, i)
+}
+
+// bodyIn reads what follows the coding of a block.
+func (d *decoder) bodyIn(c byte, l *load, i int) (err error) {
+	b := l.blocks[i]
 	switch c {
 	case raw:
 		if err := d.words(b.Words); err != nil {

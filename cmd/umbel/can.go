@@ -28,6 +28,7 @@ var abilities = []struct {
 	{"compact", is[compacter]},
 	{"advance", is[umbel.Advancer]},
 	{"dump", is[chunker]},
+	{"seal", is[umbel.Sealer]},
 }
 
 func is[T any](f umbel.Filter) bool {

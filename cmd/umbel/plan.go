@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,13 +22,25 @@ alone the rate is 1%.
 With --explain the formulas behind the numbers are printed, in letters and with the
 numbers in them, and where they come from.
 
---memory is the same as --bytes: a container is as large as the cells, and a few
-bytes more. With --json there is an object for each kind.`
+--memory is the same as --bytes: the size of the cells in memory. A container that
+isn't packed is as large, and a few bytes more.
+
+How a filter is best sent to others is planned if any of --sent, --churn, --peers,
+--per-hour, --tail and --ask-only is given: the kind, the cells and k with the least
+traffic at the rate, or with the least rate for --sent, with --memory what a receiver
+has for it. With --churn an update is a delta, and --sent is its limit; the first
+message is the whole filter. --curve draws which rates --sent gives over k. See
+docs/messages.md.
+
+With --json there is an object for each kind, or way to send it.`
 
 const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --bytes 1MiB
   umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
-  umbel plan -n 1e6 --fpr 1% --kind bloom --explain`
+  umbel plan -n 1e6 --fpr 1% --kind bloom --explain
+  umbel plan -n 10000 --fpr 1% --churn 5% --memory 64KiB
+  umbel plan -n 1000 --sent 1400B --ask-only
+  umbel plan -n 10000 --sent 10000B --curve -`
 
 // offer is what one kind makes of a goal.
 type offer struct {
@@ -45,7 +58,7 @@ type offer struct {
 
 func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE]",
+		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE | --sent SIZE]",
 		Short:   "say what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
@@ -56,14 +69,22 @@ func planCommand() *cobra.Command {
 	var goal goalFlags
 	goal.add(cmd)
 	flags := cmd.Flags()
-	flags.Var(&goal.bytes, "memory", "`SIZE` of the filter's cells")
+	flags.Var(&goal.bytes, "memory", "`SIZE` of the filter's cells, or those of a receiver")
 	flags.Lookup("memory").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("bytes", "memory")
 	kind := flags.String("kind", "", "only this `KIND`")
 	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
 	params := addParamFlags(flags, filter.All)
+	var message messageFlags
+	message.add(cmd)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if message.given(flags) {
+			if len(params.given(flags)) > 0 {
+				return usageError(cmd, errors.New("cells and k of what is sent follow from the plan; parameters are for kinds"))
+			}
+			return planMessage(cmd, goal, message)
+		}
 		kinds, err := chosenKinds(*kind)
 		if err != nil {
 			return err

@@ -202,6 +202,9 @@ var broken = []struct {
 	{"MergeRefuses", "the hasher isn't looked at", wrap[anyHasher], "another hasher"},
 	{"MergeRefuses", "the filter is cleared first", wrap[clearingMerge], "after a refusal"},
 	{"MergeRefuses", "k isn't looked at", wrap[anyK], "another k"},
+	{"Deltas", "the hasher is another one with many keys", wrap[rehashing], "send a container"},
+	{"Deltas", "a state that deltas made opens to another", open1(func(s *umbel.State) { s.Planes[0].Words[0] ^= 1 }), "from what deltas made"},
+	{"RefinesFolds", "the first of neighbours stays", wrap[foldingLess], "other content"},
 	{"FoldIsBuiltSmall", "halves, not neighbours, fall together", wrap[foldingHalves], "against built small"},
 	{"FoldIsBuiltSmall", "the first of neighbours stays", wrap[foldingLess], "against built small"},
 	{"FoldIsBuiltSmall", "small sizes are made with another group", change(func(v *umbel.Variant) {
@@ -260,6 +263,11 @@ var broken = []struct {
 	{"Advances", "the filter is cleared at the same time", forgets(func(f *forgetting) clearingAlways { return clearingAlways{f} }), "told the same time twice"},
 	{"Advances", "a word is left", forgets(func(f *forgetting) remainingWords { return remainingWords{f} }), "at the end of time"},
 	{"Advances", "steps leave a trace", forgets(func(f *forgetting) hesitating { return hesitating{f} }), "advanced in steps"},
+	{"Seals", "the keys are lost", sealsWith(func(f *sealable) umbel.Filter { return losingSeal{f} }), "false negative"},
+	{"Seals", "an empty filter changes", sealsWith(func(f *sealable) umbel.Filter { return markingSeal{f} }), "sealed with no keys"},
+	{"Seals", "the order of the keys matters", sealsWith(func(f *sealable) umbel.Filter { return orderedSeal{f} }), "in the other order"},
+	{"Seals", "nothing is taken afterwards", sealsWith(func(f *sealable) umbel.Filter { return closingSeal{f} }), "after Seal is"},
+	{"Seals", "it is larger than planned", sealsWith(func(f *sealable) umbel.Filter { return swellingSeal{f} }), "the forecast was"},
 	{"NoAllocations", "Has keeps its digest", wrap[keeping], "Has allocates"},
 	{"NoAllocations", "AddAll copies", wrap[copying], "AddAll allocates"},
 }

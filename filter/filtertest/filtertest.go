@@ -75,9 +75,12 @@ var laws = []law{
 	{"Batches", batches},
 	{"Locate", locate},
 	{"Clear", clears},
+	{"Deltas", deltas},
+	{"RefinesFolds", refinesFolds},
 	{"Removes", removes},
 	{"Counts", counts},
 	{"TryAdds", tryAdds},
 	{"Advances", advances},
+	{"Seals", seals},
 	{"NoAllocations", noAllocations},
 }

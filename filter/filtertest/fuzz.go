@@ -18,11 +18,20 @@ func Fuzz(f *testing.F, v umbel.Variant) {
 			f.Fatal(err)
 		}
 		addAll(filter, digests(1, 10))
-		b, err := wire.Append(nil, filter.State())
-		if err != nil {
-			f.Fatal(err)
+		add := func() {
+			b, err := wire.Append(nil, filter.State())
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b)
 		}
-		f.Add(b)
+		add()
+		if s, ok := filter.(umbel.Sealer); ok {
+			if err := s.Seal(); err != nil {
+				f.Fatal(err)
+			}
+			add()
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < 4 {

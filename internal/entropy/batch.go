@@ -55,7 +55,7 @@ func (c *Coder) AppendAll(jobs []Job) {
 			for i := live; i < lanes; i++ {
 				l[i] = l[0]
 			}
-			putLanes(&l, n)
+			putAll(&l, n)
 			for i := range live {
 				c.encoders[from[i]].putter = l[i]
 			}
@@ -119,9 +119,9 @@ func (c *Coder) DecodeAll(jobs []Job) {
 			case live == 1:
 				l[0].takeGaps(n)
 			case dense:
-				takeBytesLanes(&l, n)
+				takeBytes(&l, n)
 			default:
-				takeGapsLanes(&l, n)
+				takeGaps(&l, n)
 			}
 			for i := range live {
 				c.decoders[from[i]].taker = l[i]

@@ -22,6 +22,7 @@ func Decode(src []byte, strs ...Bits) error {
 type Coder struct {
 	encoders [lanes]encoder
 	decoders [lanes]decoder
+	strs     []Bits // of a Reader
 }
 
 // Append does what [Append] does.
@@ -38,19 +39,7 @@ func (c *Coder) Append(dst []byte, strs ...Bits) []byte {
 func (c *Coder) Decode(src []byte, strs ...Bits) error {
 	d := &c.decoders[0]
 	d.begin(src, strs)
-	d.run()
-	err := d.err
+	err := d.run()
 	*d = decoder{}
 	return err
-}
-
-// run decodes all strings.
-func (d *decoder) run() {
-	for n := d.advance(); n > 0; n = d.advance() {
-		if d.table.dense {
-			d.takeBytes(n)
-		} else {
-			d.takeGaps(n)
-		}
-	}
 }

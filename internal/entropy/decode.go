@@ -13,7 +13,7 @@ type decoder struct {
 	k        int // string k is being decoded
 	len      uint64
 	inverted bool
-	more     bool // strings may follow
+	open     bool // strings follow that aren't known yet
 	err      error
 }
 
@@ -28,12 +28,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 		d.err = fmt.Errorf("entropy: %d bytes for the levels of %d strings: %w", len(src), len(strs), ErrCorrupt)
 		return
 	}
-	d.levels = src[:len(strs)]
-	d.open(src[len(strs):])
-}
-
-// open begins with the state that follows the levels.
-func (d *decoder) open(src []byte) {
+	d.levels, src = src[:len(strs)], src[len(strs):]
 	n := len(src)
 	if n >= 8 {
 		n = 4 + n%4
@@ -46,6 +41,18 @@ func (d *decoder) open(src []byte) {
 	copy(state[:], src[:n])
 	d.x, d.in = binary.LittleEndian.Uint64(state[:]), src[n:]
 	d.refill()
+}
+
+// run decodes the strings that are known.
+func (d *decoder) run() error {
+	for n := d.advance(); n > 0; n = d.advance() {
+		if d.table.dense {
+			d.takeBytes(n)
+		} else {
+			d.takeGaps(n)
+		}
+	}
+	return d.err
 }
 
 // enough is the number of symbols for which a kernel is called.
@@ -65,7 +72,7 @@ func (d *decoder) advance() int {
 		if d.table.dense {
 			n = min(n, (d.len-d.at)/8)
 		} else {
-			n = min(n, (d.len-d.at-1)/d.table.escape())
+			n = min(n, (d.len-d.at-1)/d.table.escape)
 		}
 		if n > enough {
 			return int(n - 1)
@@ -102,19 +109,15 @@ func (d *decoder) next() bool {
 		return true
 	}
 	d.inverted = false
-	if !d.more {
-		d.end()
+	if d.open {
+		return false
 	}
-	return false
-}
-
-// end sets err unless all is decoded.
-func (d *decoder) end() {
 	if len(d.in) != 0 {
 		d.err = fmt.Errorf("entropy: %d bytes beyond the last string: %w", len(d.in), ErrCorrupt)
-	} else if d.x != 0 && d.x != exactMax {
-		d.err = fmt.Errorf("entropy: the state ends at %d, want 0 or 2^31: %w", d.x, ErrCorrupt)
+	} else if d.x != 0 {
+		d.err = fmt.Errorf("entropy: the state ends at %d, want 0: %w", d.x, ErrCorrupt)
 	}
+	return false
 }
 
 // gap decodes a gap, an escape or END.
@@ -123,7 +126,7 @@ func (d *decoder) gap() {
 	v, end := d.table.gapView(rest)
 	i := d.step(v)
 	if i == v.n-1 {
-		d.at += min(rest, d.table.escape())
+		d.at += min(rest, d.table.escape)
 		d.refill()
 		return
 	}

@@ -10,25 +10,22 @@ type encoder struct {
 	putter
 	code []byte // where the levels are and the rest will be
 	strs []Bits
-	k    int    // string k is being coded, those behind it are done
-	s    source // its symbols
+	ones []uint64 // of each string
+	k    int      // string k is being coded, those behind it are done
+	s    source   // its symbols
 }
 
 // begin makes the encoder ready to append the code of strs to code.
 func (e *encoder) begin(code []byte, strs []Bits) {
+	e.ones = e.ones[:0]
 	for _, s := range strs {
 		s.check(true)
-		code = append(code, levelFor(s.Count(), s.Len))
+		ones := s.Count()
+		e.ones = append(e.ones, ones)
+		code = append(code, levelFor(ones, s.Len))
 	}
-	e.code, e.strs = code, strs
-	e.restart(0)
-}
-
-// restart begins again with state x.
-func (e *encoder) restart(x uint64) {
-	e.x, e.k = x, len(e.strs)
-	e.symbols, e.words = e.symbols[:0], e.words[:0]
-	e.s = source{}
+	e.code, e.strs, e.k = code, strs, len(strs)
+	e.x, e.words = 0, e.words[:0]
 }
 
 // advance codes what the kernels can't, and returns how many symbols they can put
@@ -54,7 +51,7 @@ func (e *encoder) advance() int {
 			if level := e.code[len(e.code)-len(e.strs)+e.k]; level != 0 {
 				step, inverted := stepOf(level)
 				e.table = tables[step]()
-				if last, ok := e.s.open(e.strs[e.k], e.table, inverted); ok {
+				if last, ok := e.s.open(e.strs[e.k], e.ones[e.k], e.table, inverted); ok {
 					e.step(last)
 				}
 			}
@@ -70,17 +67,8 @@ type symbol struct {
 	bits uint
 }
 
-// step puts one symbol. In the rare case that it can be put neither exactly nor
-// plainly, all begins again with state 2^31.
+// step puts one symbol.
 func (e *encoder) step(s symbol) {
-	if e.x < exactMax {
-		if x := e.x<<s.bits | s.raw; x < exactMax {
-			if x, ok := exactPut(x, s.view, s.i); ok {
-				e.x = x
-				return
-			}
-		}
-	}
 	begin := s.view.at(s.i)
 	frequency := s.view.at(s.i+1) - begin
 	if e.x >= frequency<<(47-s.bits) {
@@ -88,9 +76,10 @@ func (e *encoder) step(s symbol) {
 		e.x >>= 32
 	}
 	x := e.x<<s.bits | s.raw
-	e.x = x/frequency<<16 + begin + x%frequency
-	if e.x < exactMax {
-		e.restart(exactMax)
+	if x < frequency*exactUnit {
+		e.x = exactPut(x, s.view, s.i)
+	} else {
+		e.x = x/frequency<<16 + begin + x%frequency
 	}
 }
 

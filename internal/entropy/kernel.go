@@ -23,12 +23,17 @@ type taker struct {
 func (l *taker) takeGaps(n int) {
 	x, t, in, at := l.x, l.table, l.in, l.at
 	for range n {
-		e := &t.take[t.owner[uint16(x)]]
+		i := t.owner[uint16(x)]
+		e := &t.take[i]
 		x = uint64(e.frequency)*(x>>16) + uint64(uint16(x)) - uint64(e.begin)
-		at += uint64(e.value) + x&(1<<(e.bits&63)-1)
-		x >>= e.bits & 63
-		l.dst[at/64] |= uint64(e.one) << (at % 64)
-		at += uint64(e.one)
+		if uint64(i) == t.last {
+			at += t.escape
+		} else {
+			at += uint64(i)<<(t.shift&63) + x&(1<<(t.shift&63)-1)
+			x >>= t.shift & 63
+			l.dst[at/64] |= 1 << (at % 64)
+			at++
+		}
 		if x < exactMax {
 			x = x<<32 | uint64(binary.LittleEndian.Uint32(in))
 			in = in[4:]
@@ -74,30 +79,30 @@ func (l *putter) put(n int) {
 		s := symbols[i]
 		e := &t.put[uint8(s>>(t.shift&31))]
 		words[p] = uint32(x)
-		if x >= e.limit {
+		if x > e.most {
 			x >>= 32
 			p++
 		}
 		x = x<<(e.bits&63) | uint64(s&(1<<(e.bits&31)-1))
 		q, _ := bits.Mul64(x, e.inverse)
-		x += uint64(e.begin) + q>>(e.shift&63)*uint64(e.rest)
+		x += e.begin + q>>(e.shift&63)*e.rest
 	}
 	l.x, l.words = x, words[:p]
 }
 
-func takeGapsLanes(l *[lanes]taker, n int) {
+func takeGapsPlain(l *[lanes]taker, n int) {
 	for i := range l {
 		l[i].takeGaps(n)
 	}
 }
 
-func takeBytesLanes(l *[lanes]taker, n int) {
+func takeBytesPlain(l *[lanes]taker, n int) {
 	for i := range l {
 		l[i].takeBytes(n)
 	}
 }
 
-func putLanes(l *[lanes]putter, n int) {
+func putPlain(l *[lanes]putter, n int) {
 	for i := range l {
 		l[i].put(n)
 	}

@@ -28,6 +28,10 @@ type Coder struct {
 	list  []uint64       // numbers that are written by their length
 	other []uint64
 
+	primes []uint64   // of a refinement: the steps
+	order  []int      // of its rows
+	rows   [][]uint64 // before and after each step
+
 	memory []uint64 // of which used words are given out
 	used   int
 }
@@ -38,7 +42,8 @@ func (c *Coder) Append(dst []byte, block cells.Array) []byte {
 	if block.Width > 1 {
 		return c.appendCounters(dst, block)
 	}
-	return c.coder.Append(dst, entropy.Bits{Words: block.Words, Len: block.Len})
+	c.strs = append(c.strs, entropy.Bits{Words: block.Words, Len: block.Len})
+	return c.coder.Append(dst, c.strs...)
 }
 
 // Decode fills a block from the whole of src, which [Coder.Append] gave. The error
@@ -48,7 +53,8 @@ func (c *Coder) Decode(src []byte, block cells.Array) error {
 	if block.Width > 1 {
 		return c.decodeCounters(src, block)
 	}
-	return corrupt(c.coder.Decode(src, entropy.Bits{Words: block.Words, Len: block.Len}))
+	c.strs = append(c.strs, entropy.Bits{Words: block.Words, Len: block.Len})
+	return corrupt(c.coder.Decode(src, c.strs...))
 }
 
 // AppendDelta appends the code of block, given old: the same block at another time,
@@ -172,8 +178,13 @@ func (c *Coder) all(n uint64) []uint64 {
 	for i := range words {
 		words[i] = ^uint64(0)
 	}
+	return trim(words, n)
+}
+
+// trim clears what is beyond bit n in its word.
+func trim(words []uint64, n uint64) []uint64 {
 	if n%64 != 0 {
-		words[len(words)-1] >>= 64 - n%64
+		words[len(words)-1] &= 1<<(n%64) - 1
 	}
 	return words
 }

@@ -41,8 +41,20 @@ type Result struct {
 // as memory allows, which is folded down at the end. If more keys come than the
 // rate wanted allows, the error wraps umbel.ErrGoal: the rate is never above it. A
 // filter that grows takes them and does as its kind does; where it is at its limit
-// the error wraps umbel.ErrLimit.
+// the error wraps umbel.ErrLimit. One that can be sealed is.
 func (o Order) Make(files []*os.File) (Result, error) {
+	made, err := o.unsealed(files)
+	if err != nil {
+		return Result{}, err
+	}
+	if s, ok := made.Filter.(umbel.Sealer); ok {
+		err = s.Seal()
+	}
+	return made, err
+}
+
+// unsealed is Make but for the last step of a filter that is sealed.
+func (o Order) unsealed(files []*os.File) (Result, error) {
 	if err := o.Variant.Check(o.Params); err != nil {
 		return Result{}, err
 	}

@@ -1,4 +1,5 @@
-// Package picture draws the cells of a filter: as a map in a terminal, or as SVG.
+// Package picture draws the cells of a filter, as a map in a terminal or as SVG, and
+// charts.
 package picture
 
 import "github.com/umbel-filters/umbel/cells"

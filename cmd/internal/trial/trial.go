@@ -34,7 +34,7 @@ type Result struct {
 	Bytes     float64 // mean size of the filters, full
 }
 
-// Run fills filters with random digests and asks them for others. Filters differ in
+// Run fills filters with random digests, seals those that can be, and asks them for others. Filters differ in
 // fill as well as in luck: the standard error is that between filters, and at least
 // that of counting. The same order gives the same result.
 func (o Order) Run() (Result, error) {
@@ -50,6 +50,11 @@ func (o Order) Run() (Result, error) {
 			return Result{}, err
 		}
 		o.stream(2*i, r.Keys, func(ds []umbel.Digest) { umbel.AddAll(f, nil, ds) })
+		if s, ok := f.(umbel.Sealer); ok {
+			if err := s.Seal(); err != nil {
+				return Result{}, err
+			}
+		}
 		wrong, err := o.wrong(f, i, r.Keys)
 		if err != nil {
 			return Result{}, err

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/picture"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// curvePoint is a point of the curve in JSON.
+type curvePoint struct {
+	K           float64 `json:"k"`
+	Cells       float   `json:"cells"`
+	FPRate      float   `json:"fpRate"`
+	PlainFPRate float   `json:"plainFpRate"`
+}
+
+// planCurve prints or draws which rates so many bits give, compressed and not, over k.
+func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
+	if q.Bits == 0 {
+		return usageError(cmd, errors.New("a curve is of what so many bits give: --sent SIZE"))
+	}
+	w, n := cmd.OutOrStdout(), float64(q.Keys)
+	z := q.Bits / n
+	last := math.Max(4, math.Ceil(2*z*math.Ln2))
+	if last > 64 {
+		return usageError(cmd, fmt.Errorf("%.4g bits a key are more than a curve is drawn for; at most 46", z))
+	}
+	points := plan.Curve(z, steps(last, 1))
+	switch {
+	case wantsJSON(cmd):
+		for _, p := range points {
+			if err := jsonLine(w, curvePoint{p.K, float(math.Round(p.CellsPerKey * n)), float(p.FPRate), float(p.PlainFPRate)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case file == "-":
+		return printCurve(w, n, points)
+	}
+	chart := drawCurve(n, z, points, plan.Curve(z, steps(last, 0.05)))
+	return atomicfile.Write(file, func(w io.Writer) error { return chart.SVG(w) })
+}
+
+// steps returns 1 to last in steps.
+func steps(last, step float64) []float64 {
+	var ks []float64
+	for i := 0; 1+float64(i)*step <= last+step/2; i++ {
+		ks = append(ks, 1+float64(i)*step)
+	}
+	return ks
+}
+
+// printCurve prints a line for each k, with a place for either rate on a logarithmic
+// scale.
+func printCurve(w io.Writer, n float64, points []plan.CurvePoint) error {
+	const width = 40
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range points {
+		low, high = min(low, p.FPRate, p.PlainFPRate), max(high, p.FPRate, p.PlainFPRate)
+	}
+	place := func(rate float64) int {
+		return int(math.Round(width * math.Log(rate/low) / math.Log(high/low)))
+	}
+	t := table.New(" K", " Cells", "Compressed", "Plain", "* compressed, o plain, logarithmic")
+	for _, p := range points {
+		line := []byte(strings.Repeat(" ", width+1))
+		line[place(p.PlainFPRate)] = 'o'
+		line[place(p.FPRate)] = '*'
+		t.Row(fmt.Sprintf("%g", p.K), cellsAt(p, n), rateOf(p.FPRate), rateOf(p.PlainFPRate), string(line))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// drawCurve returns the figure: lines through fine, dots at whole k.
+func drawCurve(n, z float64, whole, fine []plan.CurvePoint) picture.Chart {
+	compressed, plain := picture.Line{Name: "compressed"}, picture.Line{Name: "plain"}
+	for i, p := range fine {
+		var here, there string
+		if i%20 == 0 && i/20 < len(whole) {
+			p = whole[i/20]
+			here = fmt.Sprintf("k=%g, %s cells: %s", p.K, cellsAt(p, n), rateOf(p.FPRate))
+			there = fmt.Sprintf("k=%g, %.0f cells: %s", p.K, z*n, rateOf(p.PlainFPRate))
+		}
+		compressed.Points = append(compressed.Points, picture.Point{X: p.K, Y: p.FPRate, Label: here})
+		plain.Points = append(plain.Points, picture.Point{X: p.K, Y: p.PlainFPRate, Label: there})
+	}
+	return picture.Chart{
+		Title: fmt.Sprintf("%s keys, %.4g bits sent per key", quantity.Count(n), z),
+		X:     "cells set per key", Y: "false-positive rate", Lines: []picture.Line{compressed, plain},
+	}
+}
+
+// cellsAt writes how many cells a point has.
+func cellsAt(p plan.CurvePoint, n float64) string {
+	cells := math.Round(p.CellsPerKey * n)
+	if cells >= 1<<63 {
+		return fmt.Sprintf("%.3g", cells)
+	}
+	return quantity.Count(cells).String()
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/build"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// messageFlags are the flags of umbel plan that are about sending.
+type messageFlags struct {
+	sent    quantity.Size
+	churn   quantity.Rate
+	peers   quantity.Count
+	perHour float64
+	tail    quantity.Rate
+	askOnly bool
+	curve   string
+}
+
+// about are the flags that ask for a message to be planned.
+var about = []string{"sent", "churn", "peers", "per-hour", "tail", "ask-only", "curve"}
+
+func (f *messageFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(&f.sent, "sent", "`SIZE` of a message at most, 1400B or 11200b")
+	flags.Var(&f.churn, "churn", "`SHARE` of the keys replaced between two messages, which then are deltas")
+	flags.Var(&f.peers, "peers", "`NUMBER` of receivers")
+	flags.Float64Var(&f.perHour, "per-hour", 1, "`NUMBER` of messages to each")
+	f.tail = plan.DefaultTail
+	flags.Var(&f.tail, "tail", "`CHANCE` that a message is larger than --sent")
+	flags.BoolVar(&f.askOnly, "ask-only", false, "receivers only ask: no deltas, merges or folds of theirs")
+	flags.StringVar(&f.curve, "curve", "", "draw what --sent can give to `FILE`, as SVG; - prints it")
+	for name, value := range map[string]string{"sent": "", "churn": "", "peers": "", "tail": "1e-6"} {
+		flags.Lookup(name).DefValue = value
+	}
+	for _, name := range about {
+		for _, other := range []string{"bytes", "kind", "explain"} {
+			cmd.MarkFlagsMutuallyExclusive(name, other)
+		}
+	}
+}
+
+// given reports whether the plan is one of messages.
+func (f *messageFlags) given(flags *pflag.FlagSet) bool {
+	for _, name := range about {
+		if flags.Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// message is what the flags ask for. With keys alone the rate is 1%.
+func (f *messageFlags) message(g goalFlags) plan.Message {
+	q := plan.Message{
+		Keys: uint64(g.keys), Bits: 8 * float64(f.sent), FPRate: float64(g.rate), Memory: uint64(g.bytes),
+		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, AskOnly: f.askOnly, Tail: float64(f.tail),
+	}
+	if q.Bits == 0 && q.FPRate == 0 {
+		q.FPRate = build.DefaultRate
+	}
+	return q
+}
+
+// sending is a way to send a filter in JSON. Sizes are bytes.
+type sending struct {
+	Kind              string  `json:"kind"`
+	Coded             bool    `json:"coded"`
+	Cells             uint64  `json:"cells,omitempty"`
+	K                 int     `json:"k,omitempty"`
+	FPRate            float   `json:"fpRate"`
+	Snapshot          float   `json:"snapshot"`
+	SnapshotDeviation float   `json:"snapshotDeviation"`
+	SnapshotMost      float   `json:"snapshotMost"`
+	Delta             float   `json:"delta,omitempty"`
+	DeltaDeviation    float   `json:"deltaDeviation,omitempty"`
+	DeltaMost         float   `json:"deltaMost,omitempty"`
+	Memory            uint64  `json:"memory"`
+	PerHour           float   `json:"perHour"`
+	Fits              bool    `json:"fits"`
+	Why               *string `json:"why,omitempty"` // it isn't the first
+}
+
+func newSending(o plan.MessageOption) sending {
+	s := sending{
+		Kind: o.Kind, Coded: o.Coded, Cells: o.M, K: o.K, FPRate: float(o.FPRate), Memory: o.Memory, PerHour: float(o.PerHour), Fits: o.Fits,
+		Snapshot: float(o.Snapshot.Mean / 8), SnapshotDeviation: float(o.Snapshot.Deviation / 8), SnapshotMost: float(o.Snapshot.Most / 8),
+		Delta: float(o.Delta.Mean / 8), DeltaDeviation: float(o.Delta.Deviation / 8), DeltaMost: float(o.Delta.Most / 8),
+	}
+	if o.Why != "" {
+		s.Why = &o.Why
+	}
+	return s
+}
+
+// planMessage prints the ways to send a filter.
+func planMessage(cmd *cobra.Command, g goalFlags, f messageFlags) error {
+	q := f.message(g)
+	if q.Keys == 0 {
+		return usageError(cmd, errors.New("give the number of keys that the filter which is sent will hold: -n NUMBER"))
+	}
+	if f.curve != "" {
+		return planCurve(cmd, q, f.curve)
+	}
+	options, err := q.Plan()
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	if wantsJSON(cmd) {
+		for _, o := range options {
+			if err := jsonLine(cmd.OutOrStdout(), newSending(o)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return printSendings(cmd, q, options)
+}
+
+// column is a column of the table of messages.
+type column struct {
+	header string
+	cell   func(o plan.MessageOption) string
+}
+
+// columns are those that tell something of the plan asked for.
+func columns(flags *pflag.FlagSet) []column {
+	cs := []column{{"Kind", label}, {" Filter", func(o plan.MessageOption) string { return sizeOf(o.Snapshot.Mean / 8) }}}
+	if flags.Changed("churn") {
+		cs = append(cs, column{" Update", func(o plan.MessageOption) string { return sizeOf(o.Update().Mean / 8) }})
+	}
+	cs = append(cs, column{" At most", func(o plan.MessageOption) string { return sizeOf(o.Update().Most / 8) }})
+	if flags.Changed("peers") || flags.Changed("per-hour") {
+		cs = append(cs, column{" An hour", func(o plan.MessageOption) string { return sizeOf(o.PerHour) }})
+	}
+	return append(cs,
+		column{" Memory", func(o plan.MessageOption) string { return quantity.Size(o.Memory).String() }},
+		column{" Cells", func(o plan.MessageOption) string { return unlessZero(o.M) }},
+		column{" K", func(o plan.MessageOption) string { return unlessZero(uint64(o.K)) }},
+		column{"False-positive rate", func(o plan.MessageOption) string { return rateOf(o.FPRate) }})
+}
+
+// unlessZero writes a count, and nothing for 0.
+func unlessZero(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return quantity.Count(n).String()
+}
+
+// printSendings prints a table, the first in words, and why the others aren't that.
+func printSendings(cmd *cobra.Command, q plan.Message, options []plan.MessageOption) error {
+	w, cs := cmd.OutOrStdout(), columns(cmd.Flags())
+	var headers []string
+	for _, c := range cs {
+		headers = append(headers, c.header)
+	}
+	t := table.New(headers...)
+	for _, o := range options {
+		if o.Update().Mean == 0 {
+			continue // it can't be made
+		}
+		var row []string
+		for _, c := range cs {
+			row = append(row, c.cell(o))
+		}
+		t.Row(row...)
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", label(options[0]), bestWords(q, options[0]))
+	for _, o := range options[1:] {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", label(o), o.Why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// label names an option: a Bloom filter is sent as it is, or coded.
+func label(o plan.MessageOption) string {
+	if o.Kind == "bloom" && o.Coded {
+		return "bloom, coded"
+	}
+	return o.Kind
+}
+
+// bestWords says what the best option is and how it is made.
+func bestWords(q plan.Message, o plan.MessageOption) string {
+	words, rate := "the least rate for what is sent", o.FPRate
+	if q.FPRate > 0 {
+		words, rate = "sends the least", q.FPRate
+	}
+	made := fmt.Sprintf("--kind %s -n %d --fpr %.6g", o.Kind, q.Keys, rate)
+	if o.K > 0 {
+		made = fmt.Sprintf("--m %d --k %d", o.M, o.K)
+	}
+	if o.Kind == "sparse" {
+		words += "; a coded bloom filter, of which receivers keep positions"
+	}
+	return words + "; umbel make -o FILE " + made
+}
+
+// sizeOf writes a number of bytes that needn't be whole.
+func sizeOf(bytes float64) string {
+	return quantity.Size(min(math.Round(bytes), math.MaxInt64)).String()
+}

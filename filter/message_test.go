@@ -1,0 +1,149 @@
+package filter_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/ribbon"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// What plan says of messages, held against containers: their sizes are the forecast to
+// what it grants to coder and container, deviate as it says, and stay below its limit
+// for a tail that hardly any of these few reaches. The first two filters are those of
+// Mitzenmacher 2002, section III, which takes 9920 and 19805 bytes for them without
+// containers.
+func TestPackedAsPlanned(t *testing.T) {
+	for _, c := range []struct {
+		m      uint64
+		k      int
+		n      uint64
+		trials int
+	}{{140_000, 2, 10_000, 100}, {480_000, 3, 10_000, 40}, {995_008, 1, 10_000, 40}, {79_296, 6, 10_000, 20}, {3000, 2, 100, 100}, {8 << 19, 2, 100_000, 5}} {
+		t.Run(fmt.Sprintf("m=%d,k=%d", c.m, c.k), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(c.m, c.n))
+			var sum, squares, most float64
+			for range c.trials {
+				f, err := bloom.New(bloom.Shape{M: c.m, K: c.k})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range c.n {
+					f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
+				}
+				packed, err := wire.Packer{}.Append(nil, f.State())
+				if err != nil {
+					t.Fatal(err)
+				}
+				bits := 8 * float64(len(packed))
+				sum, squares, most = sum+bits, squares+bits*bits, max(most, bits)
+			}
+			n := float64(c.trials)
+			mean := sum / n
+			sd, sigma := math.Sqrt(max(0, squares/n-mean*mean)), plan.WireDeviation(c.m, c.k, c.n)
+			forecast := plan.SnapshotBits(c.m, c.k, c.n, 0.5)
+			granted := 8 * (plan.ContainerBytes + plan.BlockBytes*math.Ceil(float64(c.m)/plan.BlockCells))
+			// The mean of so many is off by sigma/sqrt(n), here up to four times; a byte is for what is rounded up.
+			if off := 4*sigma/math.Sqrt(n) + 8; mean > forecast+off || mean < forecast-granted-off {
+				t.Errorf("%.1f bytes in the mean, forecast %.1f, of which %.0f for coder and container", mean/8, forecast/8, granted/8)
+			}
+			if limit := plan.SnapshotBits(c.m, c.k, c.n, 1e-6); most > limit {
+				t.Errorf("one took %.0f bytes, limit %.1f", most/8, limit/8)
+			}
+			// Bytes are whole, which deviates by itself; a deviation of n is measured to 1/sqrt(2n), four times.
+			if sigma > 30 && math.Abs(sd/sigma-1) > 0.05+4/math.Sqrt(2*n) {
+				t.Errorf("deviation of %.2f bytes, forecast %.2f", sd/8, sigma/8)
+			}
+			t.Logf("%.1f ± %.1f bytes, at most %.0f; forecast %.1f ± %.1f, at most %.0f", mean/8, sd/8, most/8, forecast/8, sigma/8, plan.SnapshotBits(c.m, c.k, c.n, 1e-6)/8)
+		})
+	}
+}
+
+// Updates take what is planned for them: a filter of which a share of the keys is replaced,
+// against the one before. The first is that of Mitzenmacher 2002, section IV, where the
+// exclusive-or takes 2090 bytes without what names the versions.
+func TestUpdatesAsPlanned(t *testing.T) {
+	const trials = 30
+	for _, c := range []struct {
+		m     uint64
+		k     int
+		n     uint64
+		churn float64
+	}{{320_000, 2, 10_000, .05}, {995_008, 1, 10_000, .05}, {95_936, 7, 10_000, .05}, {3000, 2, 100, .1}, {8 << 19, 2, 20_000, .01}} {
+		t.Run(fmt.Sprintf("m=%d,k=%d", c.m, c.k), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(c.m, c.n))
+			var sum, most float64
+			for range trials {
+				old, now := must(bloom.New(bloom.Shape{M: c.m, K: c.k})), must(bloom.New(bloom.Shape{M: c.m, K: c.k}))
+				replaced := uint64(math.Round(c.churn * float64(c.n)))
+				for i := range c.n {
+					d := umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
+					old.Add(d)
+					if i < replaced {
+						d = umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
+					}
+					now.Add(d)
+				}
+				delta := must(wire.Delta(nil, old.State(), now.State()))
+				bits := 8 * float64(len(delta))
+				sum, most = sum+bits, max(most, bits)
+			}
+			mean, sigma := sum/trials, plan.DeltaDeviation(c.m, c.k, c.n, c.churn)
+			forecast := plan.UpdateBits(c.m, c.k, c.n, c.churn, 0.5)
+			// Off by four deviations of the mean, and by what is granted that isn't needed.
+			if off := 4*sigma/math.Sqrt(trials) + 8; mean > forecast+off || mean < 0.98*forecast-off-8*plan.BlockBytes {
+				t.Errorf("%.1f bytes in the mean, forecast %.1f", mean/8, forecast/8)
+			}
+			if limit := plan.UpdateBits(c.m, c.k, c.n, c.churn, 1e-6); most > limit {
+				t.Errorf("one took %.0f bytes, limit %.1f", most/8, limit/8)
+			}
+			t.Logf("%.1f bytes, at most %.0f; forecast %.1f ± %.1f", mean/8, most/8, forecast/8, sigma/8)
+		})
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// A ribbon filter takes what a message that has one is planned with.
+func TestRibbonAsPlanned(t *testing.T) {
+	for _, n := range []uint64{100, 10_000, 100_000} {
+		options, err := plan.Message{Keys: n, FPRate: 0.01, AskOnly: true}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range options {
+			if o.Kind != ribbon.Kind {
+				continue
+			}
+			f, err := ribbon.Variant.New(umbel.Goal{Keys: n, FPRate: 0.01}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(n, 1))
+			for range n {
+				f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
+			}
+			if err := f.(umbel.Sealer).Seal(); err != nil {
+				t.Fatal(err)
+			}
+			packed, err := wire.Packer{}.Append(nil, f.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d keys: %d bytes, forecast %.0f, at most %.0f", n, len(packed), o.Snapshot.Mean/8, o.Snapshot.Most/8)
+			if got := 8 * float64(len(packed)); got > o.Snapshot.Most || got < 0.99*o.Snapshot.Mean-64 {
+				t.Errorf("%d keys: %d bytes, forecast %.0f, at most %.0f", n, len(packed), o.Snapshot.Mean/8, o.Snapshot.Most/8)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package ribbon
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// States that no filter has are refused, with what is wrong in words.
+func TestOpenRefuses(t *testing.T) {
+	f := sealed(t, 0.01, digests(1, 4000))
+	f.Add(digests(2, 1)[0])
+	f.Add(digests(3, 1)[0])
+	param := func(name string, x uint64) func(*umbel.State) {
+		return func(s *umbel.State) {
+			for i := range s.Params {
+				if s.Params[i].Name == name {
+					s.Params[i].Value = umbel.Uint(x)
+				}
+			}
+		}
+	}
+	shard := func(i, x uint64) func(*umbel.State) {
+		return func(s *umbel.State) { s.Planes[1].Put(i, x) }
+	}
+	for name, c := range map[string]struct {
+		change func(*umbel.State)
+		says   string
+	}{
+		"no steps":               {param("steps", 0), "0 steps"},
+		"too many steps":         {param("steps", 1<<63), "8193 steps"},
+		"33 columns":             {param("steps", 8192), "want at most 32"},
+		"other columns":          {param("steps", 900), "cells for"},
+		"low beyond the blocks":  {param("low", 1<<40), "want at most 32"},
+		"low behind the end":     {param("low", 64), "want at most 32"},
+		"another low":            {param("low", 5), "cells for"},
+		"no keys":                {param("keys", 0), "want 1 planes"},
+		"none listed":            {param("listed", 0), "want 2 planes"},
+		"more listed":            {param("listed", 3), "for 3 digests"},
+		"listed beyond 2^63":     {param("listed", 1<<63+2), "digests"},
+		"a shard of no slots":    {shard(0, 7), "shard 0 of 3 has 0 slots"},
+		"a shard of few slots":   {shard(1, 127<<8), "shard 1 of 3 has 127 slots"},
+		"a shard of other slots": {shard(2, 1<<32-1), "cells for"},
+		"shards of 64 bits":      {func(s *umbel.State) { s.Planes[1], _ = cells.New(3, 64) }, "table"},
+		"no shards":              {func(s *umbel.State) { s.Planes[1] = cells.Array{Width: 32} }, "table"},
+		"cells of 4 bits":        {func(s *umbel.State) { s.Planes[0].Width, s.Planes[0].Len = 4, s.Planes[0].Len/4 }, "cells of 4 bits"},
+		"a digest twice": {func(s *umbel.State) {
+			w := s.Planes[2].Words
+			w[2], w[3] = w[0], w[1]
+		}, "listed twice"},
+		"half a digest": {func(s *umbel.State) { s.Planes[2], _ = cells.New(3, 64) }, "3 cells"},
+		"digests in bytes": {func(s *umbel.State) {
+			s.Planes[2].Width, s.Planes[2].Len = 8, s.Planes[2].Len*8
+		}, "cells of 8 bits"},
+	} {
+		s := f.State().Clone()
+		c.change(&s)
+		g, err := Open(s)
+		if !errors.Is(err, umbel.ErrCorrupt) {
+			t.Errorf("%s: %v, %v, want an error that wraps ErrCorrupt", name, g, err)
+		} else if !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "ribbon: ") {
+			t.Errorf("%s: the error is %q, want %q in it", name, err, c.says)
+		}
+	}
+	s := f.State().Clone()
+	s.Params = s.Params[:3]
+	if _, err := Open(s); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("a parameter missing: %v", err)
+	}
+	unsealed, err := New(Shape{Steps: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = unsealed.State()
+	param("low", 1)(&s)
+	if _, err := Open(s); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("blocks of a filter that isn't sealed: %v", err)
+	}
+}

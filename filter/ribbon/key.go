@@ -1,0 +1,18 @@
+package ribbon
+
+import "github.com/umbel-filters/umbel"
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Filter) Hasher() umbel.Hasher { return f.shape.Hasher }
+
+// AddBytes adds a key and reports whether the filter changed.
+func (f *Filter) AddBytes(key []byte) bool { return f.Add(f.shape.Hasher.Bytes(key)) }
+
+// AddString adds a key and reports whether the filter changed.
+func (f *Filter) AddString(key string) bool { return f.Add(f.shape.Hasher.Key(key)) }
+
+// HasBytes reports whether key may have been added.
+func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.shape.Hasher.Bytes(key)) }
+
+// HasString reports whether key may have been added.
+func (f *Filter) HasString(key string) bool { return f.Has(f.shape.Hasher.Key(key)) }

@@ -1,0 +1,141 @@
+package ribbon
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/probe"
+)
+
+// solution is what was solved: for each slot as many bits as it has columns. The words
+// of a block of 64 slots are its columns, one after the other. Blocks from low on have a
+// column more than those before.
+type solution struct {
+	words   []uint64 // of bits
+	shards  []shard
+	columns uint64 // of the first blocks, 0 to 32
+	low     uint64 // their number
+	last    uint64 // index of the last block's first word
+	bits    cells.Array
+	table   cells.Array // a cell for each shard: 256·slots + seed
+}
+
+const (
+	maxColumns = 32
+	tableWidth = 32
+)
+
+// newSolution returns the solution with these planes, in their memory. The error
+// doesn't wrap a sentinel.
+func newSolution(steps int, low uint64, bits, table cells.Array) (solution, error) {
+	s := solution{
+		words: bits.Words, columns: uint64(steps / plan.RibbonSteps), low: low,
+		bits: bits, table: table,
+	}
+	if bits.Width > 1 || table.Width != tableWidth || table.Len == 0 {
+		return solution{}, fmt.Errorf("cells of %d bits, and a table of %d cells of %d, want cells of 1 bit and at least one of %d",
+			bits.Width, table.Len, table.Width, tableWidth)
+	}
+	least := leastSlots(int(table.Len))
+	var total uint64
+	s.shards = make([]shard, table.Len)
+	for i := range s.shards {
+		x := table.Get(uint64(i))
+		slots, seed := x>>8, x&maxSeed
+		if slots < least {
+			return solution{}, fmt.Errorf("shard %d of %d has %d slots, want at least %d", i, table.Len, slots, least)
+		}
+		s.shards[i] = shard{total, uint32(slots), uint32(seed)}
+		total += slots
+	}
+	blocks := blocksFor(total)
+	if low > blocks || s.columns == maxColumns && low < blocks {
+		return solution{}, fmt.Errorf("%d blocks of %d have %d columns, the others one more, want at most %d", low, blocks, s.columns, maxColumns)
+	}
+	if want := (s.columns*blocks + blocks - low) * word; bits.Len != want || want == 0 {
+		return solution{}, fmt.Errorf("%d cells for %d slots, want %d", bits.Len, total, want)
+	}
+	if total < width {
+		// The coefficients of a key go on behind the slots. Nothing is there.
+		s.words = append(slices.Clone(s.words), make([]uint64, 2*(s.columns+1))...)
+		blocks += 2
+	}
+	s.last = (blocks-1)*s.columns + blocks - 1 - min(blocks-1, low)
+	return s, nil
+}
+
+// leastSlots returns the least number of slots of one of so many shards: a key's
+// coefficients don't go on into the next.
+func leastSlots(shards int) uint64 {
+	if shards == 1 {
+		return 1
+	}
+	return width
+}
+
+func blocksFor(slots uint64) uint64 { return (slots + word - 1) / word }
+
+// has reports whether the answer for d is the one that its key was given.
+func (s *solution) has(d umbel.Digest) bool {
+	if len(s.shards) == 0 {
+		return false
+	}
+	var q question
+	s.ask(d, &q)
+	return answer1(s.words, &q)
+}
+
+// question is a key on its way to an answer, which is a bit in each column: the
+// exclusive or of the slots for which the key has a coefficient.
+type question struct {
+	at           [3]uint64 // indices of the first words of three blocks
+	coefficients [3]uint64 // for their slots
+	columns      uint64
+	want         uint64 // bit j in column j
+}
+
+// ask sets q to what a digest asks. There are shards.
+func (s *solution) ask(d umbel.Digest, q *question) {
+	stream := probe.Start(d)
+	v, _ := stream.Next()
+	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
+	slot, lo, hi := h.row(stream)
+	slot += h.first
+	b, shift := slot/word, slot%word
+	q.coefficients[0] = lo << shift
+	q.coefficients[1] = lo>>1>>(63-shift) | hi<<shift
+	q.coefficients[2] = hi >> 1 >> (63 - shift)
+
+	above := b - min(b, s.low) // blocks before this one with a column more
+	first := b*s.columns + above
+	columns, next := s.columns, s.columns
+	if b >= s.low {
+		columns++
+	}
+	if b+1 >= s.low {
+		next++
+	}
+	// Behind the last block there are no coefficients.
+	q.at[0] = first
+	q.at[1] = min(first+columns, s.last)
+	q.at[2] = min(first+columns+next, s.last)
+	q.columns = columns
+	q.want = v & (1<<(columns&63) - 1)
+}
+
+// answerPlain reports whether the columns give what is wanted. It looks at all of them:
+// to stop at the first that differs saves less than it costs not to know where.
+func answerPlain(words []uint64, q *question) bool {
+	w0, w1, w2 := words[q.at[0]:][:q.columns], words[q.at[1]:][:q.columns], words[q.at[2]:][:q.columns]
+	c, want, differs := q.coefficients, q.want, uint64(0)
+	for j := range w0 {
+		x := w0[j]&c[0] ^ w1[j]&c[1] ^ w2[j]&c[2]
+		differs |= uint64(bits.OnesCount64(x)) ^ want
+		want >>= 1
+	}
+	return differs&1 == 0
+}

@@ -1,0 +1,119 @@
+package ribbon
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Kind is the name of this kind of filter.
+const Kind = "ribbon"
+
+// paramNames are the parameters of a state, in order.
+var paramNames = []string{"steps", "low", "keys", "listed"}
+
+// State returns all there is of the filter: see [umbel.Filter]. If keys were solved,
+// the first planes are the solution and the table of shards. If others are listed, the
+// last plane has their digests, in the order in which they were added.
+func (f *Filter) State() umbel.State {
+	return umbel.State{
+		Kind:   Kind,
+		Hasher: f.shape.Hasher,
+		Params: umbel.Params{
+			{Name: "steps", Value: umbel.Uint(uint64(f.shape.Steps))},
+			{Name: "low", Value: umbel.Uint(f.solved.low)},
+			{Name: "keys", Value: umbel.Uint(f.keys)},
+			{Name: "listed", Value: umbel.Uint(uint64(f.list.len()))},
+		},
+		Planes: f.planes(),
+	}
+}
+
+func (f *Filter) planes() []cells.Array {
+	var as []cells.Array
+	if f.keys > 0 {
+		as = append(as, f.solved.bits, f.solved.table)
+	}
+	if n := len(f.list.words); n > 0 {
+		as = append(as, cells.Array{Len: uint64(n), Width: 64, Words: f.list.words})
+	}
+	return as
+}
+
+// Open makes the filter that s describes and takes over its memory. The error
+// wraps umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) {
+	if s.Kind != Kind {
+		return nil, fmt.Errorf("ribbon: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	f, err := open(s)
+	if err != nil {
+		return nil, fmt.Errorf("ribbon: %w: %w", err, umbel.ErrCorrupt)
+	}
+	return f, nil
+}
+
+// open is Open of a state of the kind, well formed. The error need not wrap a sentinel.
+func open(s umbel.State) (*Filter, error) {
+	var steps, low, keys, listed uint64
+	if err := s.Params.Uints(paramNames, &steps, &low, &keys, &listed); err != nil {
+		return nil, err
+	}
+	shape := Shape{Steps: int(min(steps, plan.RibbonMaxSteps+1)), Hasher: s.Hasher}
+	if err := shape.check(); err != nil {
+		return nil, err
+	}
+	want := 0
+	if keys > 0 {
+		want += 2
+	}
+	if listed > 0 {
+		want++
+	}
+	if len(s.Planes) != want || len(s.Parts) != 0 {
+		return nil, fmt.Errorf("%d planes and %d parts, with %d keys solved and %d listed, want %d planes", len(s.Planes), len(s.Parts), keys, listed, want)
+	}
+	f := &Filter{shape: shape, keys: keys}
+	if keys > 0 {
+		var err error
+		if f.solved, err = newSolution(shape.Steps, low, s.Planes[0], s.Planes[1]); err != nil {
+			return nil, err
+		}
+	} else if low != 0 {
+		return nil, fmt.Errorf("%d blocks, with no keys solved", low)
+	}
+	if listed > 0 {
+		a, ok := s.Planes[want-1], false
+		if a.Width != 64 || a.Len%2 != 0 || a.Len/2 != listed {
+			return nil, fmt.Errorf("%d cells of %d bits for %d digests, want 2 of 64 for each", a.Len, a.Width, listed)
+		}
+		if f.list, ok = openList(a.Words); !ok {
+			return nil, fmt.Errorf("a digest is listed twice")
+		}
+	}
+	return f, nil
+}
+
+// AppendBinary appends the filter's container to dst: see package wire. On error,
+// which the zero Filter is, dst comes back as it was.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
+	if err := f.shape.check(); err != nil {
+		return dst, design.Wrap(err, umbel.ErrGoal)
+	}
+	return wire.Append(dst, f.State())
+}
+
+// MarshalBinary is AppendBinary(nil).
+func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+
+// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// a larger one there are wire.Parse and Open. On error f is as it was.
+func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+)
+
+// What is sent besides the bits of an ideal code. Package filter has the test that
+// holds plans against containers.
+const (
+	ContainerBytes = 74      // of a container without its blocks, of kind bloom
+	DeltaBytes     = 96      // of a delta without its blocks, of which 64 name the versions it goes from and to
+	BlockCells     = 1 << 19 // cells of a block, 64 KiB; each is coded by itself
+	BlockBytes     = 7       // of a block, in the mean at most: coding, length, level, and what the coder misses the ideal by
+)
+
+// DefaultTail is the chance with which a message may be larger than it should, if
+// nothing else is said.
+const DefaultTail = 1e-6
+
+// SnapshotBits returns the size in bits that the container of a filter, its blocks
+// coded, exceeds with chance tail: the mean, [WireBits], so many times its
+// [WireDeviation] as a normal distribution asks for ([Sigmas]), and what the coder and
+// the container add. A tail of 0.5 gives the mean. Blocks that don't shrink are sent
+// as they are, so it is never more than the cells themselves and the container.
+//
+// It panics if m or k is zero, k is negative, or tail isn't inside (0, 1).
+func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
+	blocks := math.Ceil(float64(m) / BlockCells)
+	coded := WireBits(m, k, n) + Sigmas(tail)*WireDeviation(m, k, n) + 8*BlockBytes*blocks
+	return min(coded+8*ContainerBytes, rawBits(m))
+}
+
+// UpdateBits returns the size in bits that a delta message exceeds with chance tail,
+// as [SnapshotBits] has it for containers: that of [DeltaBits] and what is added. Where
+// fewer than one cell in 4096 changes, positions of those that do are sent, which is
+// faster and takes what [XORDeltaBits] says and up to 2 % more. It panics as SnapshotBits
+// does.
+func UpdateBits(m uint64, k int, n uint64, churn, tail float64) float64 {
+	mean, deviation := update(m, k, n, churn)
+	return deltaMessage(m, mean, deviation, tail)
+}
+
+// quiet is the share of cells that change below which a delta sends positions, and
+// quietCost what their code takes, in those of an ideal one.
+const (
+	quiet     = 1.0 / 4096
+	quietCost = 1.02
+)
+
+// update returns the mean size of a delta, without its message, and the deviation.
+func update(m uint64, k int, n uint64, churn float64) (mean, deviation float64) {
+	if c := newChange(m, k, n, churn); 2*c.p*c.a < quiet {
+		return quietCost * XORDeltaBits(m, k, n, churn), quietCost * XORDeltaDeviation(m, k, n, churn)
+	}
+	return DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn)
+}
+
+// deltaRun is how many blocks that change alike a delta codes as one, or more.
+const deltaRun = 16
+
+// deltaMessage returns the size that a delta message exceeds with chance tail.
+func deltaMessage(m uint64, mean, deviation, tail float64) float64 {
+	return 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/(deltaRun*BlockCells))) + mean + Sigmas(tail)*deviation
+}
+
+// Sigmas returns how many standard deviations above the mean a normal distribution has
+// left only the chance tail: 4.75 for 1e-6, 0 for 0.5. It panics if tail isn't inside
+// (0, 1).
+func Sigmas(tail float64) float64 {
+	if !(tail > 0 && tail < 1) {
+		panic(fmt.Sprintf("plan: chance %v, want more than 0 and less than 1", tail))
+	}
+	if tail > 0.5 {
+		return -Sigmas(1 - tail)
+	}
+	if tail == 0.5 {
+		return 0
+	}
+	// By bisection, as the inverse in package math has no digits left for small tails.
+	low, high := 0.0, 40.0
+	for range 60 {
+		if mid := (low + high) / 2; math.Erfc(mid/math.Sqrt2)/2 >= tail {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// CapacityWithin returns the largest number n of distinct keys with which the
+// container of a filter of m cells, k per key, is larger than so many bits with a
+// chance of at most tail. It is zero if no key fits. Sizes rise with n until the filter
+// is half full and then fall again; if it fits half full it always does, and the
+// result is 2^64-1. It panics as [SnapshotBits] does.
+func CapacityWithin(m uint64, k int, bits, tail float64) uint64 {
+	mustShape(m, k)
+	half := uint64(min(float64(m)/float64(k)*math.Ln2, math.MaxInt64))
+	fits := func(n uint64) bool { return SnapshotBits(m, k, n, tail) <= bits }
+	if fits(half) {
+		return math.MaxUint64
+	}
+	over, _ := least(half, func(n uint64) bool { return !fits(n) })
+	return over - 1
+}
+
+// SizeWithin returns the largest number m of cells with which the container of a
+// filter of n distinct keys, k cells per key, is larger than so many bits with a
+// chance of at most tail. The more cells, the lower the rate.
+//
+// The error wraps [ErrRange] if n is zero, k is less than 1, tail isn't inside (0, 1),
+// or the bits are too few for any filter.
+func SizeWithin(n uint64, k int, bits, tail float64) (m uint64, err error) {
+	if err := checkK(k); err != nil {
+		return 0, err
+	}
+	if !(tail > 0 && tail < 1) {
+		return 0, fmt.Errorf("plan: chance %v to exceed the size, want more than 0 and less than 1: %w", tail, ErrRange)
+	}
+	found, err := Search{Keys: n, Tail: tail}.largest(k, bits)
+	return found.M, err
+}

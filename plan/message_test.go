@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// named returns an option by its kind, "coded" for the compressed Bloom filter.
+func named(t *testing.T, options []MessageOption, name string) MessageOption {
+	t.Helper()
+	for _, o := range options {
+		if o.Kind == name && (name != "bloom" || !o.Coded) || name == "coded" && o.Kind == "bloom" && o.Coded {
+			return o
+		}
+	}
+	t.Fatalf("no option %q in %+v", name, options)
+	return MessageOption{}
+}
+
+// What is best depends on what receivers do, what they have memory for, and how much
+// changes.
+func TestMessagePlan(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		q     Message
+		order string
+		fit   int // how many
+	}{
+		{"a rate", Message{Keys: 1e4, FPRate: .01}, "sparse coded bloom ribbon", 3},
+		{"a rate, asked only", Message{Keys: 1e4, FPRate: .01, AskOnly: true}, "ribbon sparse coded bloom", 4},
+		{"a rate, little changes", Message{Keys: 1e4, FPRate: .01, AskOnly: true, Churn: .05}, "sparse coded bloom ribbon", 4},
+		{"a rate, all changes", Message{Keys: 1e4, FPRate: .01, AskOnly: true, Churn: .95}, "ribbon sparse coded bloom", 4},
+		{"bits", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4}, "sparse coded bloom ribbon", 3},
+		{"bits, asked only", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4, AskOnly: true}, "ribbon sparse coded bloom", 4},
+		{"bits of a delta", Message{Keys: 1e4, Bits: 17000, Memory: 4e4, Churn: .05}, "sparse coded bloom ribbon", 3},
+		{"little memory", Message{Keys: 1e4, FPRate: .01, Memory: 10600, AskOnly: true}, "ribbon coded sparse bloom", 1},
+		{"both, and only one fits", Message{Keys: 1e4, FPRate: .01, Bits: 82000}, "sparse coded ribbon bloom", 2},
+		{"few keys", Message{Keys: 3, FPRate: .01}, "bloom coded sparse ribbon", 3},
+	} {
+		options, err := c.q.Plan()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var order []string
+		fit := 0
+		for _, o := range options {
+			name := o.Kind
+			if o == named(t, options, "coded") {
+				name = "coded"
+			}
+			order = append(order, name)
+			if o.Fits {
+				fit++
+			}
+		}
+		if got := strings.Join(order, " "); got != c.order || fit != c.fit {
+			t.Errorf("%s: %s, %d fit, want %s, %d", c.name, got, fit, c.order, c.fit)
+			for _, o := range options {
+				t.Logf("%+v", o)
+			}
+		}
+	}
+}
+
+// The best compressed filter is that of the search, up to whole words and what a
+// container adds.
+func TestMessageIsTheSearch(t *testing.T) {
+	options, err := Message{Keys: 1e6, FPRate: .001, Memory: 8 << 20}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := named(t, options, "coded")
+	want, err := Search{Keys: 1e6, Cells: 8 * 8 << 20}.LeastSent(.001)
+	if err != nil || got.K != want.K || got.M != words(want.M, true) || !near(got.Snapshot.Mean, want.Bits, 1e-3) || got.FPRate > .001 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := named(t, options, "sparse").Why; got != "" {
+		t.Errorf("sparse isn't the best: %s", got)
+	}
+	if want := 3 * 100 * got.Snapshot.Mean / 8; true {
+		options, err := Message{Keys: 1e6, FPRate: .001, Memory: 8 << 20, Peers: 100, PerHour: 3}.Plan()
+		if err != nil || !near(named(t, options, "coded").PerHour, want, 1e-12) {
+			t.Errorf("%v, want %v bytes an hour", options, want)
+		}
+	}
+}
+
+// Of those that fit all are within what was asked for, none is better than the first,
+// and each of the others says why it isn't.
+func TestMessageLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
+		bits := float64(n)*rapid.Float64Range(.5, 40).Draw(t, "bits") + 2000
+		p := math.Exp(-rapid.Float64Range(.1, 20).Draw(t, "ln 1/p"))
+		q := Message{
+			Keys: n, Churn: rapid.SampledFrom([]float64{0, .01, .3, 1}).Draw(t, "churn"), AskOnly: rapid.Bool().Draw(t, "ask only"),
+			Peers: rapid.IntRange(0, 9).Draw(t, "peers"), Tail: rapid.SampledFrom([]float64{0, .1, 1e-9}).Draw(t, "tail"),
+		}
+		given := rapid.IntRange(1, 3).Draw(t, "given")
+		if given&1 != 0 {
+			q.Bits = bits
+		}
+		if given&2 != 0 {
+			q.FPRate = p
+		}
+		if rapid.Bool().Draw(t, "memory is short") {
+			q.Memory = uint64(float64(n)*rapid.Float64Range(.1, 20).Draw(t, "memory")) + 1
+		}
+		options, err := q.Plan()
+		if err != nil {
+			if !errors.Is(err, ErrRange) || len(options) != 0 {
+				t.Fatalf("%+v: %v, %v", q, options, err)
+			}
+			return
+		}
+		if len(options) != 4 || !options[0].Fits || options[0].Why != "" {
+			t.Fatalf("%+v: %+v", q, options)
+		}
+		for i, o := range options {
+			u := o.Update()
+			if i > 0 && o.Why == "" {
+				t.Fatalf("%+v: %+v doesn't say why", q, o)
+			}
+			if !o.Fits {
+				continue
+			}
+			if q.Bits > 0 && u.Most > q.Bits || q.FPRate > 0 && o.FPRate > q.FPRate*(1+1e-9) || q.Memory > 0 && o.Memory > q.Memory {
+				t.Fatalf("%+v: %+v is beyond what was asked for", q, o)
+			}
+			if !(u.Mean > 0 && u.Most >= u.Mean && o.FPRate > 0 && o.FPRate <= 1 && o.PerHour > 0) {
+				t.Fatalf("%+v: %+v", q, o)
+			}
+			if q.FPRate > 0 && u.Mean < options[0].Update().Mean || q.FPRate == 0 && o.FPRate < options[0].FPRate {
+				t.Fatalf("%+v: %+v is better than the first", q, o)
+			}
+		}
+	})
+}
+
+func TestMessageErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		q    Message
+		want string
+	}{
+		"no keys":        {Message{FPRate: .1}, "0 keys"},
+		"no goal":        {Message{Keys: 1}, "neither bits nor"},
+		"rate":           {Message{Keys: 1, FPRate: 1}, "rate 1,"},
+		"rate is NaN":    {Message{Keys: 1, FPRate: math.NaN()}, "rate NaN"},
+		"bits":           {Message{Keys: 1, Bits: -1}, "-1 bits"},
+		"bits are NaN":   {Message{Keys: 1, Bits: math.NaN()}, "NaN bits"},
+		"churn":          {Message{Keys: 1, FPRate: .1, Churn: 2}, "churn 2"},
+		"tail":           {Message{Keys: 1, FPRate: .1, Tail: 1}, "chance 1"},
+		"peers":          {Message{Keys: 1, FPRate: .1, Peers: -1}, "-1 peers"},
+		"too few bits":   {Message{Keys: 1e4, Bits: 100}, "compressed bloom: no filter of 10000 keys"},
+		"neither fits":   {Message{Keys: 1e4, Bits: 6e4, FPRate: .01}, "60000 are allowed"},
+		"too little":     {Message{Keys: 1e4, FPRate: .01, Memory: 100}, "sparse: 10000 keys at a false-positive rate of 0.01 need more than"},
+		"too many cells": {Message{Keys: math.MaxUint64, FPRate: .01}, "need more than"},
+	} {
+		options, err := c.q.Plan()
+		if !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), c.want) || options != nil {
+			t.Errorf("%s: %v, %v, want %q", name, options, err, c.want)
+		}
+	}
+}
+
+// Below the churn that RibbonFrom gives a delta is smaller, above it the ribbon filter.
+func TestRibbonFrom(t *testing.T) {
+	const n, p = 100_000, .01
+	m, k, _ := Size(n, p)
+	got, err := RibbonFrom(n, p, m, k)
+	if err != nil || got < .1 || got > .5 {
+		t.Fatalf("%v, %v, want something between", got, err)
+	}
+	for _, c := range []struct {
+		churn float64
+		kind  string
+	}{{got * .98, "bloom"}, {got * 1.02, "ribbon"}} {
+		options, err := Message{Keys: n, FPRate: p, Churn: c.churn, AskOnly: true, Memory: m/8 + 100}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, ribbon := named(t, options, "bloom").Update().Mean, named(t, options, "ribbon").Update().Mean
+		if less := map[bool]string{true: "ribbon", false: "bloom"}[ribbon < plain]; less != c.kind {
+			t.Errorf("churn %g: bloom %g, ribbon %g, want less by %s", c.churn, plain, ribbon, c.kind)
+		}
+	}
+	if _, err := RibbonFrom(0, p, m, k); !errors.Is(err, ErrRange) {
+		t.Errorf("no keys: %v, want ErrRange", err)
+	}
+}
+
+func BenchmarkMessage(b *testing.B) {
+	for b.Loop() {
+		_, _ = Message{Keys: 1e6, FPRate: .01, Churn: .05, Memory: 8 << 20}.Plan()
+	}
+}

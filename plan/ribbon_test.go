@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Bits per key for 10,000 keys: those of a ribbon of width 128 of which half of the
+// seeds can be solved, 1 % more slots than keys, with a part of the keys having a column
+// more. Recomputed; within 2 %.
+func TestRibbonSizes(t *testing.T) {
+	const n = 10_000
+	for _, c := range []struct{ p, bitsPerKey float64 }{
+		{0.1, 3.434}, {0.0216, 5.674}, {0.01, 6.787}, {0.001, 10.076}, {0.000459, 11.231}, {1e-6, 20.151},
+	} {
+		bits, err := RibbonBits(n, c.p)
+		if got := float64(bits) / n; err != nil || got > 1.02*c.bitsPerKey {
+			t.Errorf("p=%g: %.3f bits per key, %v, want at most 2 %% more than %.3f", c.p, got, err, c.bitsPerKey)
+		}
+	}
+}
+
+// The least steps for a rate have it, and one step less hasn't.
+func TestRibbonFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := math.Exp2(-rapid.Float64Range(0.01, 31.9).Draw(t, "log2(1/p)"))
+		steps, err := RibbonFor(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ribbonIdeal(steps); got > p*(1+1e-9) {
+			t.Errorf("p=%g: %d steps have a rate of %g", p, steps, got)
+		}
+		if steps > 1 && ribbonIdeal(steps-1) <= p {
+			t.Errorf("p=%g: %d steps, and one less has a rate of %g", p, steps, ribbonIdeal(steps-1))
+		}
+	})
+	for _, p := range []float64{0, 1, -1, math.NaN(), math.Inf(1), 1.0 / (1 << 33), 1e-300} {
+		if steps, err := RibbonFor(p); !errors.Is(err, ErrRange) {
+			t.Errorf("p=%g: %d steps, %v, want an error that wraps ErrRange", p, steps, err)
+		}
+	}
+}
+
+// The rate is at most that of the steps, whatever the number of keys, and sizes grow with
+// keys and with steps.
+func TestRibbonMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 200_000).Draw(t, "n")
+		steps := rapid.IntRange(1, RibbonMaxSteps-1).Draw(t, "steps")
+		if rate := RibbonFPRate(n, steps); rate > ribbonIdeal(steps)*(1+1e-9) || rate < ribbonIdeal(steps)/2 {
+			t.Errorf("a rate of %g, of the steps alone %g", rate, ribbonIdeal(steps))
+		}
+		size := RibbonSize(n, steps)
+		if more := RibbonSize(n, steps+1); more < size {
+			t.Errorf("%d bits, and with a step more %d", size, more)
+		}
+		if more := RibbonSize(n+1, steps); more+RibbonMaxSteps < size {
+			t.Errorf("%d bits, and with a key more %d", size, more)
+		}
+		if float64(size) < float64(n)*-math.Log2(RibbonFPRate(n, steps)) {
+			t.Errorf("%d bits for %d keys are less than any filter takes", size, n)
+		}
+	})
+}
+
+// RibbonLow against a look at every place of every shard.
+func TestRibbonLow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slots := rapid.SliceOfN(rapid.Uint64Range(128, 700), 1, 5).Draw(t, "slots")
+		if len(slots) == 1 {
+			slots[0] = rapid.Uint64Range(1, 700).Draw(t, "few")
+		}
+		steps := rapid.IntRange(1, 3*RibbonSteps).Draw(t, "steps")
+		share := func(low uint64) (sum float64) {
+			first := uint64(0)
+			for _, m := range slots {
+				for u := range m + 1 {
+					at := int(u) - ribbonOverhang
+					at = max(min(at, int(m)-ribbonWidth), 0)
+					if first+uint64(at) >= low*ribbonWord {
+						sum += 1 / float64(m+1) / float64(len(slots))
+					}
+				}
+				first += m
+			}
+			return sum
+		}
+		low := RibbonLow(slots, steps)
+		want := float64(steps%RibbonSteps) / RibbonSteps
+		if got := share(low); got < want-1e-6 || math.Abs(got-RibbonUpper(slots, low)) > 1e-6 {
+			t.Errorf("from block %d on %g of the keys, RibbonUpper says %g, want at least %g", low, got, RibbonUpper(slots, low), want)
+		}
+		if next := share(low + 1); want > 0 && next >= want+1e-6 {
+			t.Errorf("from block %d on, and from the next %g of the keys, want less than %g", low, next, want)
+		}
+	})
+}
+
+func TestRibbonRefuses(t *testing.T) {
+	for _, c := range []struct {
+		n uint64
+		p float64
+	}{{0, 0.1}, {1<<53 + 1, 0.1}, {10, 0}, {10, 1e-12}} {
+		if bits, err := RibbonBits(c.n, c.p); !errors.Is(err, ErrRange) {
+			t.Errorf("%d keys at %g: %d bits, %v, want an error that wraps ErrRange", c.n, c.p, bits, err)
+		}
+	}
+	for _, c := range []struct {
+		n     uint64
+		steps int
+	}{{0, 1}, {1, 0}, {1, RibbonMaxSteps + 1}, {1, -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d keys and %d steps: no panic", c.n, c.steps)
+				}
+			}()
+			RibbonSize(c.n, c.steps)
+		}()
+	}
+}
