@@ -21,7 +21,7 @@ func TestExplain(t *testing.T) {
 		{FPRate: 0.001, Bytes: 1 << 20},
 		{Keys: 100_000_000, FPRate: 1e-6},
 	}
-	for _, kind := range []string{"bloom", "partitioned", "blocked", "splitblock", "scalable", "dynamic", "ribbon"} {
+	for _, kind := range []string{"bloom", "partitioned", "blocked", "splitblock", "scalable", "dynamic", "sparse", "ribbon"} {
 		v, err := filter.All.Find(kind)
 		if err != nil {
 			t.Fatal(err)

@@ -46,22 +46,21 @@ func SparseSize(n, bits uint64) (m uint64, err error) {
 	return over - 1, nil
 }
 
-// SparseCapacity returns the largest number n of keys, and the cells m, a multiple of
-// unit, that give them a rate of at most p, for which these take no more than so many
-// bits, as [SparseBits] has it. The error wraps [ErrRange] if p is not inside (0, 1),
-// or not one key fits.
-func SparseCapacity(bits uint64, p float64, unit func(m uint64) uint64) (n, m uint64, err error) {
+// SparseCapacity returns the largest number n of keys that take no more than so many
+// bits, as [SparseBits] has it, in the cells m that give them a rate of at most p: the
+// least number that does, rounded up by round. The error wraps [ErrRange] if p is not
+// inside (0, 1), or not one key fits.
+func SparseCapacity(bits uint64, p float64, round func(m uint64) uint64) (n, m uint64, err error) {
 	if err := checkGoal(1, p); err != nil {
 		return 0, 0, err
 	}
 	size := func(n uint64) (uint64, bool) {
 		m, err := SizeForK(n, 1, p)
-		if err != nil || m > sparseMost-64 {
+		if err != nil || m > sparseMost {
 			return 0, false
 		}
-		u := unit(m)
-		m = (m + u - 1) / u * u
-		return m, SparseBits(m, n) <= bits
+		m = round(m)
+		return m, m <= sparseMost && SparseBits(m, n) <= bits
 	}
 	n = mostKeys(func(n uint64) bool { _, ok := size(n); return ok })
 	if n == 0 {

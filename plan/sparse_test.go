@@ -61,7 +61,7 @@ func TestSparseSize(t *testing.T) {
 		bits uint64
 		p    float64
 	}{{8000, 0.01}, {1 << 23, 0.001}, {1 << 10, 0.5}} {
-		n, m, err := plan.SparseCapacity(c.bits, c.p, func(uint64) uint64 { return 64 })
+		n, m, err := plan.SparseCapacity(c.bits, c.p, func(m uint64) uint64 { return (m + 63) / 64 * 64 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,12 +75,12 @@ func TestSparseSize(t *testing.T) {
 }
 
 func TestSparseRefuses(t *testing.T) {
-	unit := func(uint64) uint64 { return 1 }
+	same := func(m uint64) uint64 { return m }
 	_, none := plan.SparseSize(0, 1000)
 	_, little := plan.SparseSize(1, 63)
-	_, _, rate := plan.SparseCapacity(1000, 1, unit)
-	_, _, low := plan.SparseCapacity(64, 1e-9, unit)
-	_, _, huge := plan.SparseCapacity(1<<40, 1e-300, unit)
+	_, _, rate := plan.SparseCapacity(1000, 1, same)
+	_, _, low := plan.SparseCapacity(64, 1e-9, same)
+	_, _, huge := plan.SparseCapacity(1<<40, 1e-300, same)
 	for what, err := range map[string]error{"no keys": none, "too few bits": little, "a rate of 1": rate, "room for no key": low, "more than 2^56 cells": huge} {
 		if !errors.Is(err, plan.ErrRange) {
 			t.Errorf("%s: error %v, want one that wraps %q", what, err, plan.ErrRange)

@@ -56,6 +56,8 @@ var broken = []struct {
 		}
 	}), "forecast"},
 	{"StatsMeasure", "the fill is the fraction of zeros", wrap[emptyFill], "cells of"},
+	{"StatsMeasure", "a position is left out of the list", wrap[shortList], "cells of"},
+	{"StatsMeasure", "the list falls", wrap[fallingList], "is listed"},
 	{"StatsMeasure", "the rate is the fill", wrap[fillAsRate], "estimated rate"},
 	{"StatsMeasure", "the bytes are bits", wrap[bitBytes], "bytes, want"},
 	{"StatsEstimateKeys", "every key counts twice", wrap[doubleKeys], "estimated to be"},

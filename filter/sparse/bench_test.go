@@ -13,12 +13,12 @@ import (
 // Sizes: in the second-level cache, and beyond all caches.
 var sizes = []int{100_000, 10_000_000}
 
-func full(b *testing.B, n int) *sparse.Filter {
+func full(b *testing.B, n int, rate float64) *sparse.Filter {
 	b.Helper()
 	if n > 1_000_000 && testing.Short() {
 		b.Skip("takes 150 MB")
 	}
-	shape, err := sparse.Plan(umbel.Goal{Keys: uint64(n), FPRate: 0.01})
+	shape, err := sparse.Plan(umbel.Goal{Keys: uint64(n), FPRate: rate})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func perKey(b *testing.B, keys int, do func()) {
 
 func BenchmarkHas(b *testing.B) {
 	for _, n := range sizes {
-		f := full(b, n)
+		f := full(b, n, 0.01)
 		yes, answers := 0, make([]bool, asked)
 		for what, ds := range map[string][]umbel.Digest{"hit": digests(1, asked), "miss": digests(2, asked)} {
 			b.Run(fmt.Sprintf("one/%s/n=%d", what, n), func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkHas(b *testing.B) {
 // BenchmarkAdd fills a filter key by key, and in one batch.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range sizes {
-		f := full(b, n)
+		f := full(b, n, 0.01)
 		ds := digests(1, n)
 		b.Run(fmt.Sprintf("one/n=%d", n), func(b *testing.B) {
 			perKey(b, n, func() {
@@ -84,26 +84,48 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkMessage sends and takes a filter as packed cells, and opens its own state.
+// BenchmarkMessage sends a filter as packed cells and takes it; packs its own state, and
+// opens that. bits/key is what is sent, or for open what is in memory.
 func BenchmarkMessage(b *testing.B) {
 	const n = 100_000
-	f := full(b, n)
-	var message bytes.Buffer
-	if err := f.WriteBloom(&message, wire.Packer{}); err != nil {
-		b.Fatal(err)
-	}
-	state := f.State()
-	for what, do := range map[string]func() error{
-		"write": func() error { message.Reset(); return f.WriteBloom(&message, wire.Packer{}) },
-		"read":  func() error { _, err := sparse.Read(bytes.NewReader(message.Bytes()), wire.Limits{}); return err },
-		"open":  func() error { _, err := sparse.Open(state); return err },
-	} {
-		b.Run(fmt.Sprintf("%s/n=%d", what, n), func(b *testing.B) {
-			perKey(b, n, func() {
-				if err := do(); err != nil {
-					b.Fatal(err)
-				}
+	for _, rate := range []float64{0.1, 0.0216, 0.01, 0.001, 0.0001} {
+		f := full(b, n, rate)
+		state, bits := f.State(), 0
+		var message bytes.Buffer
+		if err := f.WriteBloom(&message, wire.Packer{}); err != nil {
+			b.Fatal(err)
+		}
+		for what, do := range map[string]func() error{
+			"write": func() error {
+				var w bytes.Buffer
+				err := f.WriteBloom(&w, wire.Packer{})
+				bits = w.Len() * 8
+				return err
+			},
+			"read": func() error {
+				bits = message.Len() * 8
+				_, err := sparse.Read(bytes.NewReader(message.Bytes()), wire.Limits{})
+				return err
+			},
+			"pack": func() error {
+				c, err := wire.Packer{}.Append(nil, state)
+				bits = len(c) * 8
+				return err
+			},
+			"open": func() error {
+				bits = int(state.Bytes()) * 8
+				_, err := sparse.Open(state)
+				return err
+			},
+		} {
+			b.Run(fmt.Sprintf("%s/p=%g/n=%d", what, rate, n), func(b *testing.B) {
+				perKey(b, n, func() {
+					if err := do(); err != nil {
+						b.Fatal(err)
+					}
+				})
+				b.ReportMetric(float64(bits)/n, "bits/key")
 			})
-		})
+		}
 	}
 }

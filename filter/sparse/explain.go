@@ -31,8 +31,8 @@ func (s Shape) explain(n uint64) []umbel.Formula {
 	}
 	return append(fs, umbel.Formula{
 		What:    "low bits of a position, l",
-		General: "log2(m / x), rounded down, where x is the smaller of n and m",
-		Numbers: fmt.Sprintf("log2(%d / %d)", m, x),
+		General: "ceil(log2(q + 1)) - 1, where q is m / x rounded down, x the smaller of n and m",
+		Numbers: fmt.Sprintf("ceil(log2(%d + 1)) - 1", m/x),
 		Value:   fmt.Sprintf("%d bits", low),
 		Source:  "Elias 1974",
 	}, umbel.Formula{
@@ -42,12 +42,17 @@ func (s Shape) explain(n uint64) []umbel.Formula {
 		Value:   fmt.Sprintf("%d bytes", bits/8),
 		Source:  "Elias 1974; Fano 1971",
 	}, umbel.Formula{
-		What:    "bits per key in memory",
+		What:    "bits per key as cells",
+		General: "m / n",
+		Numbers: fmt.Sprintf("%d / %d", m, n),
+		Value:   fmt.Sprintf("%.4g bits", float64(m)/float64(n)),
+	}, umbel.Formula{
+		What:    "memory of a key",
 		General: "8 · bytes / n",
 		Numbers: fmt.Sprintf("8 · %d / %d", bits/8, n),
 		Value:   fmt.Sprintf("%.4g bits", float64(bits)/float64(n)),
 	}, umbel.Formula{
-		What:    "bits per key when it is sent as cells and these are packed",
+		What:    "message of a key, where cells are sent and packed",
 		General: "m·H / n, where H = -p·log2(p) - (1 - p)·log2(1 - p)",
 		Numbers: fmt.Sprintf("%d · (-%.9g · log2(%.9g) - (1 - %.9g) · log2(1 - %.9g)) / %d", m, p, p, p, p, n),
 		Value:   fmt.Sprintf("%.4g bits", plan.WireBits(m, 1, n)/float64(n)),

@@ -58,15 +58,21 @@ func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
 }
 
 // fit returns the keys and the cells of a goal with bytes: the most cells for the keys,
-// or else the most keys for the rate.
+// or else the most keys for the rate. Either way the cells are so many that they fold
+// well (plan.Foldable), which takes up to 1 % of them, or of the keys.
 func fit(g umbel.Goal) (n, m uint64, err error) {
-	unit := func(m uint64) uint64 { return sizing.Unit(m, 1) }
 	switch {
 	case g.Keys != 0:
 		m, err = plan.SparseSize(g.Keys, g.Bytes*8)
-		return g.Keys, m - m%unit(m), err
+		unit := sizing.Unit(m, 1)
+		groups := m / unit
+		m = plan.Foldable(groups-groups/128) * unit // it adds less than a 128th
+		return g.Keys, m, err
 	case g.FPRate != 0:
-		return plan.SparseCapacity(g.Bytes*8, g.FPRate, unit)
+		return plan.SparseCapacity(g.Bytes*8, g.FPRate, func(m uint64) uint64 {
+			unit := sizing.Unit(m, 1)
+			return plan.Foldable((m+unit-1)/unit) * unit
+		})
 	}
 	return 0, 0, fmt.Errorf("%d bytes alone don't tell the size: give the number of keys or a rate as well", g.Bytes)
 }

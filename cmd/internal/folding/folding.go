@@ -76,15 +76,27 @@ func (l *Ladder) Rate(r uint64) float64 {
 	if f, err := l.variant.Plan(goal, l.given); err == nil && f.Cells == l.stats.Cells/r {
 		return f.FPRate
 	}
-	// A cell stays zero if all r that fall together are, and they are independent
-	// (Sailhan and Stehr 2012, section III).
-	fill := -math.Expm1(float64(r) * math.Log1p(-l.stats.Fill))
-	return math.Pow(fill, l.stats.K)
+	return math.Pow(l.fill(r), l.stats.K)
 }
 
-// Size returns the cells and their bytes after a fold by r.
+// fill returns the fill to expect after a fold by r. A cell stays zero if all r that fall
+// together are, and they are independent (Sailhan and Stehr 2012, section III).
+func (l *Ladder) fill(r uint64) float64 {
+	return -math.Expm1(float64(r) * math.Log1p(-l.stats.Fill))
+}
+
+// Size returns the cells and their bytes after a fold by r: those to expect where they
+// follow from the cells that are set.
 func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
-	return l.stats.Cells / r, (l.stats.Bytes + r - 1) / r
+	cells, bytes = l.stats.Cells/r, (l.stats.Bytes+r-1)/r
+	if _, ok := l.filter.(umbel.Lister); ok && r > 1 {
+		set := max(math.Round(l.fill(r)*float64(cells)), 1)
+		f, err := l.variant.Plan(umbel.Goal{Keys: uint64(set)}, umbel.Params{{Name: "m", Value: umbel.Uint(cells)}})
+		if err == nil {
+			bytes = f.Bytes
+		}
+	}
+	return cells, bytes
 }
 
 // ToRate returns the filter folded as far as its rate, measured after the fold,
@@ -142,5 +154,6 @@ func (l *Ladder) ToBytes(bytes uint64) (umbel.Filter, uint64, error) {
 		}
 	}
 	last := l.Factors[len(l.Factors)-1]
-	return nil, 0, fmt.Errorf("the filter folds by %d at most, to %d bytes, not to %d: %w", last, l.stats.Bytes/last, bytes, umbel.ErrGoal)
+	_, least := l.Size(last)
+	return nil, 0, fmt.Errorf("the filter folds by %d at most, to %d bytes, not to %d: %w", last, least, bytes, umbel.ErrGoal)
 }
