@@ -19,6 +19,7 @@ type decoder struct {
 	off  uint64 // bytes read
 	crc  uint32 // of them
 	left Limits // what may still be taken
+	line line[load]
 	buf  [255]byte
 	// plain holds a block on its way to words, where they can't be read in place.
 	plain []byte
@@ -28,8 +29,14 @@ type decoder struct {
 const bufferBytes uint64 = 4096
 
 func newDecoder(r io.Reader, size uint64, l Limits) *decoder {
-	return &decoder{r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l}
+	return &decoder{
+		r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l,
+		line: line[load]{workers: l.Workers, work: (*load).decode},
+	}
 }
+
+// there returns how many bytes are left, as far as that is known.
+func (d *decoder) there() uint64 { return d.size - min(d.off, d.size) }
 
 // read fills b with the next bytes.
 func (d *decoder) read(b []byte) error {

@@ -31,9 +31,11 @@ const magic = "\x89umbel\n\x01"
 
 // Codings of blocks. Numbers are never reused.
 const (
-	raw   = 0
-	empty = 1
-	full  = 2
+	raw        = 0
+	empty      = 1
+	full       = 2
+	arithmetic = 3
+	positions  = 4
 )
 
 // blockWords is the number of words of a block, 64 KiB.

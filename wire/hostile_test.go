@@ -131,7 +131,7 @@ func TestLaterVersion(t *testing.T) {
 	version := sealed(head, noPlanes, noParts)
 	version[7] = 2
 	refused(t, "version 2", version, wire.DefaultLimits, errors.ErrUnsupported)
-	refused(t, "coding 3", sealed(head, one, 1, uint64(1), 3, noParts), wire.DefaultLimits, errors.ErrUnsupported)
+	refused(t, "coding 5", sealed(head, one, 1, uint64(1), 5, noParts), wire.DefaultLimits, errors.ErrUnsupported)
 }
 
 func TestLimits(t *testing.T) {
