@@ -32,4 +32,9 @@ var errata = []piece.Erratum{{
 	Printed: "19 787 bytes",
 	Right:   "19 786 bytes",
 	Why:     "rounded up: m H(p)/8 is 19786.23",
+}, {
+	Where:   "Appendix, proof of Theorem 1",
+	Printed: "X_j, the zeros after j hashes, is a martingale",
+	Right:   "E[X given the first j hashes] is one",
+	Why:     "X_j only falls, by X_j/m a hash in the mean; X_j (1-1/m)^(nk-j) is the martingale, its steps are at most one too, and it begins with m(1-1/m)^(nk): the bound holds around that, which differs from mp by less than one",
 }}

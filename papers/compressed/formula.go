@@ -18,13 +18,13 @@ func (d design) zeros() float64 { return math.Exp(-d.k / d.perKey) }
 func (d design) rate() float64 { return math.Pow(1-d.zeros(), d.k) }
 
 // bits returns z/n = (m/n) H(p), the bits per key of an ideal code.
-func (d design) bits() float64 { return d.perKey * entropy(d.zeros()) }
+func (d design) bits() float64 { return d.perKey * binaryEntropy(d.zeros()) }
 
 // deltaBits returns z/n = (m/n) H(q) of the exclusive or of the filters before and
 // after a share c of the keys was exchanged: q = 2p(1-p^c). Section IV.
 func (d design) deltaBits(c float64) float64 {
 	p := d.zeros()
-	return d.perKey * entropy(2*p*(1-math.Pow(p, c)))
+	return d.perKey * binaryEntropy(2*p*(1-math.Pow(p, c)))
 }
 
 // contextBits returns the bits per key of the same delta, coded given the old bits:
@@ -34,7 +34,7 @@ func (d design) deltaBits(c float64) float64 {
 func (d design) contextBits(c float64) float64 {
 	p := d.zeros()
 	a := 1 - math.Pow(p, c)
-	return d.perKey * (p*entropy(a) + (1-p)*entropy(p*a/(1-p)))
+	return d.perKey * (p*binaryEntropy(a) + (1-p)*binaryEntropy(p*a/(1-p)))
 }
 
 // cells returns m for n keys.
@@ -45,8 +45,8 @@ func (d design) exactRate(n uint64) float64 {
 	return plan.FPRateExact(d.cells(n), int(d.k), n)
 }
 
-// entropy returns H(p) = -p log2 p - (1-p) log2(1-p), in bits.
-func entropy(p float64) float64 {
+// binaryEntropy returns H(p) = -p log2 p - (1-p) log2(1-p), in bits.
+func binaryEntropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 )
 
-// column is a column of one of the paper's tables, as printed.
+// column is a column of one of Tables I to V, as printed.
 type column struct {
 	perKey float64
 	k      int
@@ -17,8 +17,6 @@ type column struct {
 
 func (c column) design() design { return design{c.perKey, float64(c.k)} }
 
-func (c column) name() string { return fmt.Sprintf("m/n=%g, k=%d", c.perKey, c.k) }
-
 // bits returns z/n.
 func (c column) bits() float64 {
 	if c.plain {
@@ -27,7 +25,6 @@ func (c column) bits() float64 {
 	return c.design().bits()
 }
 
-// Tables I to V.
 var (
 	table1 = []column{
 		{8, 6, "8", "0.0216", true}, {14, 2, "7.923", "0.0177", false}, {92, 1, "7.923", "0.0108", false},
@@ -58,16 +55,31 @@ var tables = []piece.Piece{
 func table(name, title string, columns []column) piece.Piece {
 	return piece.Piece{
 		Name: name, Title: title, Note: `
-The exact rate is that of Bose et al. 2008, which doesn't take cells to be independent.`,
+The exact rate is that of Bose et al. 2008, which doesn't take cells to be independent; the
+rate beside it was measured by asking filters of 10^4 keys for 10^4 others. The bytes are
+those of umbel's coder, beside the mean of a Laplace code's ideal length.`,
 		Make: func(ctx context.Context, r *piece.Run) error {
 			for _, c := range columns {
-				r.Add(
-					piece.Row{What: c.name() + ": z/n", Printed: c.z, Recomputed: c.bits()},
-					piece.Row{What: "f", Printed: c.f, Recomputed: c.design().rate()},
-					piece.Row{What: "f, exact at n=10^4", Recomputed: c.design().exactRate(keys)},
-				)
+				if err := c.add(ctx, r); err != nil {
+					return err
+				}
 			}
-			return ctx.Err()
+			return nil
 		},
 	}
+}
+
+func (c column) add(ctx context.Context, r *piece.Run) error {
+	d := c.design()
+	got, err := r.Simulate(ctx, filters(d), r.Trials)
+	if err != nil {
+		return err
+	}
+	r.Add(
+		piece.Row{What: fmt.Sprintf("m/n=%g, k=%d: z/n", c.perKey, c.k), Printed: c.z, Recomputed: c.bits()},
+		piece.Row{What: "f", Printed: c.f, Recomputed: d.rate()},
+		piece.Row{What: "f, exact at n=10^4", Recomputed: d.exactRate(keys), Measured: rateOf(got)},
+		piece.Row{What: "bytes at n=10^4", Recomputed: d.laplaceMean(keys) / 8, Measured: mean(got.Of(coded)), Unit: "bytes"},
+	)
+	return nil
 }

@@ -16,11 +16,11 @@ const introduction = `# The papers, recomputed
 
 Made by ` + "`go run ./papers`" + ` from the files beside it, which that command makes too; see
 its -help. Each table has what a paper prints, what its formula gives with more digits,
-and what umbel's own filters and coders measure, with the standard deviation of that
-mean and by how many of those it differs from the formula. Marks of printed numbers:
-*` + Agrees + `* rounds to what is printed; *` + LastUnit + `* is off by less than one of the last digit, so was
-rounded the other way; *` + Wrong + `* is off by more, and an erratum says why. Other words say what
-the printed number is.
+and what umbel's own filters and coders measure, with the standard deviation σ of that
+mean, and by how much it differs from the formula. Marks of printed numbers:
+*` + Agrees + `* is what the formula rounds to; *` + LastUnit + `* is off by less than one of the last digit,
+so was rounded the other way; *` + Wrong + `* is off by more, and an erratum says why. Other words
+say what the printed number is.
 
 `
 
@@ -80,7 +80,7 @@ func (p Piece) report(b *bytes.Buffer, dir string) error {
 		files += fmt.Sprintf(", [points](%s-points.csv)", link)
 	}
 	if len(rows) > 0 {
-		table(b, []string{"", "printed", "recomputed", "measured", "sigmas", "trials", ""}, len(rows), func(i int) []string {
+		table(b, []string{"", "printed", "recomputed", "measured", "difference", "trials", ""}, len(rows), func(i int) []string {
 			c := rows[i]
 			measured := c[3]
 			if c[4] != "" {
@@ -117,7 +117,7 @@ func table(b *bytes.Buffer, head []string, n int, row func(i int) []string) {
 	b.WriteString("|")
 	for _, h := range head {
 		switch h {
-		case "printed", "recomputed", "measured", "sigmas", "trials":
+		case "printed", "recomputed", "measured", "difference", "trials":
 			b.WriteString(" ---: |")
 		default:
 			b.WriteString(" --- |")

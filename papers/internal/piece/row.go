@@ -13,6 +13,7 @@ type Row struct {
 	Printed    string  // digit by digit; "" if the paper hasn't it
 	Recomputed float64 // 0: there is no formula
 	Measured   Measure
+	Unit       string // of Measured-Recomputed where it isn't an error of the measurement, such as "bytes"; "" has it in sigmas
 	Mark       string // instead of the one that Printed and Recomputed give
 }
 
@@ -50,7 +51,7 @@ func (r Row) mark() string {
 }
 
 // header names the cells of a row.
-var header = []string{"what", "printed", "recomputed", "measured", "error", "sigmas", "trials", "mark"}
+var header = []string{"what", "printed", "recomputed", "measured", "error", "difference", "trials", "mark"}
 
 // cells are the row as it is written to files.
 func (r Row) cells() []string {
@@ -70,8 +71,12 @@ func (r Row) cells() []string {
 	digits := max(0, 1-int(math.Floor(math.Log10(m.Error))))
 	c[3] = strconv.FormatFloat(m.Value, 'f', digits, 64)
 	c[4] = strconv.FormatFloat(m.Error, 'f', digits, 64)
-	if r.Recomputed != 0 {
-		c[5] = fmt.Sprintf("%+.1f", (m.Value-r.Recomputed)/m.Error)
+	switch off := m.Value - r.Recomputed; {
+	case r.Recomputed == 0:
+	case r.Unit == "":
+		c[5] = fmt.Sprintf("%+.1f σ", off/m.Error)
+	default:
+		c[5] = fmt.Sprintf("%+.*f %s", digits, off, r.Unit)
 	}
 	return c
 }
