@@ -103,7 +103,7 @@ const batchBlocks = 8
 
 // share returns how many blocks make a job where there are so many blocks and
 // workers.
-func share(blocks uint64, workers int) uint64 {
+func share(blocks uint64, workers int) int {
 	w := uint64(max(workers, 1))
-	return max(1, min(batchBlocks, (blocks+w-1)/w))
+	return int(max(1, min(batchBlocks, (blocks+w-1)/w)))
 }

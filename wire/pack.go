@@ -55,7 +55,7 @@ func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 	next, step := uint64(0), share(n, l.workers)
 	l.read = func(b *batch) bool {
 		b.blocks = b.blocks[:0]
-		for len(b.blocks) < int(step) && next < n {
+		for len(b.blocks) < step && next < n {
 			b.blocks = append(b.blocks, blockOf(a, next))
 			next++
 		}

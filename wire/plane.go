@@ -8,11 +8,14 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// plane reads a plane.
-func (d *decoder) plane() (cells.Array, error) {
+// plane reads the next plane of s; in a scan it has no words.
+func (d *decoder) plane(s *umbel.State) (cells.Array, error) {
 	a, err := d.shape()
 	if err != nil {
 		return a, err
+	}
+	if d.each != nil {
+		return a, d.scan(s, a)
 	}
 	words, n := wordsOf(a), numBlocks(a)
 	for done := uint64(0); done < n; {
