@@ -1,11 +1,6 @@
 package compressed
 
-import (
-	"math/rand/v2"
-
-	"github.com/umbel-filters/umbel/internal/entropy"
-	"github.com/umbel-filters/umbel/papers/internal/trial"
-)
+import "github.com/umbel-filters/umbel/cells"
 
 // The coder of the paper's appendix: binary arithmetic coding, bit by bit, with the
 // counts of zeros and ones so far, which begin with 1. The interval is kept in 48
@@ -24,7 +19,7 @@ type counts [2]uint64
 func (c counts) split(width uint64) uint64 { return width / (c[0] + c[1]) * c[0] }
 
 // appendAdaptive appends the code of b to dst.
-func appendAdaptive(dst []byte, b entropy.Bits) []byte {
+func appendAdaptive(dst []byte, b cells.Array) []byte {
 	low, width := uint64(0), uint64(codeTop)
 	seen := counts{1, 1}
 	for i := range b.Len {
@@ -75,27 +70,4 @@ func carry(dst []byte) {
 			return
 		}
 	}
-}
-
-// adaptive is the simulation of the paper's coder on the filters of a design.
-func adaptive(d design) trial.Simulation {
-	sim := filters(d)
-	sim.Name += " adaptive"
-	sim.Values = []string{ones, coded}
-	sim.Worker = func() (trial.Trial, error) {
-		b, err := newBench(d, 1)
-		if err != nil {
-			return nil, err
-		}
-		f := b.filters[0]
-		return func(r *rand.ChaCha8, out []int64) error {
-			f.Clear()
-			f.AddAll(nil, b.random(r, keys))
-			plane := cellsOf(f)
-			b.bytes = appendAdaptive(b.bytes[:0], plane)
-			out[0], out[1] = int64(plane.Count()), int64(len(b.bytes))
-			return nil
-		}, nil
-	}
-	return sim
 }

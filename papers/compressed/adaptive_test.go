@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/cells"
 )
 
 // readAdaptive sets b to what appendAdaptive wrote.
-func readAdaptive(src []byte, b entropy.Bits) {
+func readAdaptive(src []byte, b cells.Array) {
 	at := 0
 	next := func() (x uint64) {
 		if at < len(src) {
@@ -40,8 +40,12 @@ func readAdaptive(src []byte, b entropy.Bits) {
 	}
 }
 
-func randomBits(r *rand.Rand, n uint64, fill float64) entropy.Bits {
-	b := entropy.NewBits(n)
+func newBits(n uint64) cells.Array {
+	return cells.Array{Len: n, Width: 1, Words: make([]uint64, (n+63)/64)}
+}
+
+func randomBits(r *rand.Rand, n uint64, fill float64) cells.Array {
+	b := newBits(n)
 	for i := range n {
 		if r.Float64() < fill {
 			b.Words[i/64] |= 1 << (i % 64)
@@ -63,12 +67,12 @@ func TestAdaptive(t *testing.T) {
 						t.Fatalf("%q before the code, want %q", code[:6], "before")
 					}
 					code = code[6:]
-					got := entropy.NewBits(n)
+					got := newBits(n)
 					readAdaptive(code, got)
 					if !slices.Equal(got.Words, want.Words) {
 						t.Fatalf("got %x, want %x", got.Words, want.Words)
 					}
-					ideal := laplaceBits(float64(n), float64(want.Count())) / 8
+					ideal := laplaceBits(float64(n), float64(want.Nonzero())) / 8
 					if over := float64(len(code)) - ideal; over > 1.01 {
 						t.Errorf("%d bytes, %.2f over the ideal %.2f, want at most one", len(code), over, ideal)
 					}

@@ -2,11 +2,14 @@ package compressed
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // What a trial of deltas measures. Lengths of ideal codes are in 1/1000 of a byte.
@@ -15,26 +18,35 @@ const (
 	xorIdeal     = "xor ideal"     // of a Laplace code of it
 	contextBytes = "context"       // bytes that umbel's coder makes of it given the old bits
 	contextIdeal = "context ideal" // of two Laplace codes: where old bits are 0, where they are 1
-	xorAdaptive  = "xor adaptive"  // bytes that the paper's coder makes
 )
 
-// deltas is the simulation of an exchange of a share c of a filter's keys. Only the
-// one with the paper's coder has xorAdaptive.
-func deltas(d design, c float64, withAdaptive bool) trial.Simulation {
-	sim := trial.Simulation{
+// deltas is the simulation of an exchange of a share c of a filter's keys.
+func deltas(d design, c float64) trial.Simulation {
+	return trial.Simulation{
 		Name:   fmt.Sprintf("004 delta m=%d k=%g c=%g", d.cells(keys), d.k, c),
 		Values: []string{xorBytes, xorIdeal, contextBytes, contextIdeal},
+		Worker: func() (trial.Trial, error) {
+			b, err := newDeltaBench(d, int(math.Round(c*keys)))
+			if err != nil {
+				return nil, err
+			}
+			return b.delta, nil
+		},
 	}
-	if withAdaptive {
-		sim.Name += " adaptive"
-		sim.Values = append(sim.Values, xorAdaptive)
-	}
+}
+
+// deltasSlowly is the same with the paper's coder, which codes the exclusive or, and
+// whole messages.
+func deltasSlowly(d design, c float64) trial.Simulation {
+	sim := deltas(d, c)
+	sim.Name += " slowly"
+	sim.Values = append(sim.Values, slow, message)
 	sim.Worker = func() (trial.Trial, error) {
 		b, err := newDeltaBench(d, int(math.Round(c*keys)))
 		if err != nil {
 			return nil, err
 		}
-		return b.delta, nil
+		return b.slowly, nil
 	}
 	return sim
 }
@@ -44,10 +56,7 @@ type deltaBench struct {
 	*bench
 	exchanged int // keys
 
-	old, now       entropy.Bits // the cells of the two filters
-	flips          []uint64
-	zeros          []uint64 // the old cells' complement
-	added, removed []uint64 // flips of old zeros, of old ones
+	old, now, flips cells.Array // of the two filters; their exclusive or
 }
 
 func newDeltaBench(d design, exchanged int) (*deltaBench, error) {
@@ -55,35 +64,37 @@ func newDeltaBench(d design, exchanged int) (*deltaBench, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &deltaBench{bench: b, exchanged: exchanged, old: cellsOf(b.filters[0]), now: cellsOf(b.filters[1])}
-	words := len(db.old.Words)
-	for _, p := range []*[]uint64{&db.flips, &db.zeros, &db.added, &db.removed} {
-		*p = make([]uint64, words)
-	}
-	return db, nil
+	old := cellsOf(b.filters[0])
+	return &deltaBench{b, exchanged, old, cellsOf(b.filters[1]), old.Clone()}, nil
 }
 
 func (b *deltaBench) delta(r *rand.ChaCha8, out []int64) error {
 	b.exchange(r)
+	var added, removed int
 	for i, w := range b.old.Words {
-		b.flips[i] = w ^ b.now.Words[i]
-		b.zeros[i] = ^w
+		flips := w ^ b.now.Words[i]
+		b.flips.Words[i] = flips
+		added += bits.OnesCount64(flips &^ w)
+		removed += bits.OnesCount64(flips & w)
 	}
-	if used := b.old.Len % 64; used != 0 {
-		b.zeros[len(b.zeros)-1] &= 1<<used - 1
-	}
-	whole := entropy.Bits{Words: b.flips, Len: b.old.Len}
-	added := under(b.added, b.flips, b.zeros)
-	removed := under(b.removed, b.flips, b.old.Words)
-	out[0] = b.coded(whole)
-	out[1] = idealMilli(whole)
-	out[2] = b.coded(added, removed)
-	out[3] = idealMilli(added, removed)
-	if len(out) > 4 {
-		b.bytes = appendAdaptive(b.bytes[:0], whole)
-		out[4] = int64(len(b.bytes))
-	}
+	m, ones := float64(b.old.Len), float64(b.old.Nonzero())
+	out[0] = b.coded(b.flips)
+	out[1] = milli(laplaceBits(m, float64(added+removed)))
+	out[2] = b.given()
+	out[3] = milli(laplaceBits(m-ones, float64(added)) + laplaceBits(ones, float64(removed)))
 	return nil
+}
+
+func (b *deltaBench) slowly(r *rand.ChaCha8, out []int64) error {
+	err := b.delta(r, out)
+	b.bytes = appendAdaptive(b.bytes[:0], b.flips)
+	out[4] = int64(len(b.bytes))
+	if err == nil {
+		known := wire.Differ{Base: wire.ID{1}, Result: wire.ID{2}} // as long as any
+		b.bytes, err = known.Delta(b.bytes[:0], b.filters[0].State(), b.filters[1].State())
+	}
+	out[5] = int64(len(b.bytes))
+	return err
 }
 
 // exchange makes the two filters: most keys are in both, the others in one.
@@ -96,18 +107,18 @@ func (b *deltaBench) exchange(r *rand.ChaCha8) {
 	now.AddAll(nil, b.random(r, b.exchanged))
 }
 
-// under returns the bits of src that lie under mask, in dst's memory.
-func under(dst, src, mask []uint64) entropy.Bits {
-	n := entropy.Extract(dst, src, mask)
-	return entropy.Bits{Words: dst[:(n+63)/64], Len: n}
+// given returns the bytes that umbel's coder makes of the new cells, block by block,
+// for a reader who has the old ones.
+func (b *deltaBench) given() (n int64) {
+	next, stop := iter.Pull(blocks(b.old))
+	defer stop()
+	for block := range blocks(b.now) {
+		old, _ := next()
+		b.bytes = b.coder.AppendDelta(b.bytes[:0], old, block)
+		n += int64(len(b.bytes))
+	}
+	return n
 }
 
-// idealMilli returns the length of a Laplace code of strings, each with counts of
-// its own, in 1/1000 of a byte.
-func idealMilli(strs ...entropy.Bits) int64 {
-	sum := 0.0
-	for _, s := range strs {
-		sum += laplaceBits(float64(s.Len), float64(s.Count()))
-	}
-	return int64(math.Round(sum / 8 * 1000))
-}
+// milli returns a number of bits in 1/1000 of a byte.
+func milli(bits float64) int64 { return int64(math.Round(bits / 8 * 1000)) }

@@ -2,20 +2,25 @@ package compressed
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/model"
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // What a trial of filters measures.
 const (
-	ones  = "ones"  // cells that are set
-	coded = "coded" // bytes that umbel's coder makes of them, without a container
-	yes   = "yes"   // keys that were never added and are said to be there, of questions
+	ones    = "ones"    // cells that are set
+	coded   = "coded"   // bytes that umbel's coder makes of them
+	yes     = "yes"     // keys that were never added and are said to be there, of questions
+	slow    = "slow"    // bytes that the paper's coder makes
+	message = "message" // bytes of umbel's container
 )
 
 // questions is the number of absent keys that a trial asks for.
@@ -41,7 +46,7 @@ func filters(d design) trial.Simulation {
 type bench struct {
 	filters []*bloom.Filter
 	digests []umbel.Digest
-	coder   entropy.Coder
+	coder   model.Coder
 	bytes   []byte
 }
 
@@ -67,12 +72,45 @@ func (b *bench) random(r *rand.ChaCha8, n int) []umbel.Digest {
 	return ds
 }
 
-func (b *bench) filter(r *rand.ChaCha8, out []int64) error {
+// slowly is the simulation of a design with the paper's coder, which takes a step for
+// each cell.
+func slowly(d design) trial.Simulation {
+	sim := filters(d)
+	sim.Name += " slowly"
+	sim.Values = []string{ones, slow, message}
+	sim.Worker = func() (trial.Trial, error) {
+		b, err := newBench(d, 1)
+		if err != nil {
+			return nil, err
+		}
+		return b.slowly, nil
+	}
+	return sim
+}
+
+func (b *bench) slowly(r *rand.ChaCha8, out []int64) (err error) {
+	f := b.fill(r)
+	plane := cellsOf(f)
+	out[0] = int64(plane.Nonzero())
+	b.bytes = appendAdaptive(b.bytes[:0], plane)
+	out[1] = int64(len(b.bytes))
+	b.bytes, err = wire.Packer{}.Append(b.bytes[:0], f.State())
+	out[2] = int64(len(b.bytes))
+	return err
+}
+
+// fill returns a filter of random keys, which the next call overwrites.
+func (b *bench) fill(r *rand.ChaCha8) *bloom.Filter {
 	f := b.filters[0]
 	f.Clear()
 	f.AddAll(nil, b.random(r, keys))
+	return f
+}
+
+func (b *bench) filter(r *rand.ChaCha8, out []int64) error {
+	f := b.fill(r)
 	plane := cellsOf(f)
-	out[0] = int64(plane.Count())
+	out[0] = int64(plane.Nonzero())
 	out[1] = b.coded(plane)
 	out[2] = 0
 	for _, d := range b.random(r, questions) {
@@ -83,17 +121,31 @@ func (b *bench) filter(r *rand.ChaCha8, out []int64) error {
 	return nil
 }
 
-// coded returns the bytes that umbel's coder makes of strings.
-func (b *bench) coded(strs ...entropy.Bits) int64 {
-	b.bytes = b.coder.Append(b.bytes[:0], strs...)
-	return int64(len(b.bytes))
+// coded returns the bytes that umbel's coder makes of a plane, block by block.
+func (b *bench) coded(plane cells.Array) (n int64) {
+	for block := range blocks(plane) {
+		b.bytes = b.coder.Append(b.bytes[:0], block)
+		n += int64(len(b.bytes))
+	}
+	return n
 }
 
-// cellsOf returns a filter's cells as a string of bits, which are the filter's own.
-func cellsOf(f *bloom.Filter) entropy.Bits {
-	a := f.State().Planes[0]
-	return entropy.Bits{Words: a.Words, Len: a.Len}
+// blocks yields the blocks of 64 KiB that containers have.
+func blocks(plane cells.Array) iter.Seq[cells.Array] {
+	const words = 64 << 10 / 8
+	return func(yield func(cells.Array) bool) {
+		for at := 0; at < len(plane.Words); at += words {
+			end := min(at+words, len(plane.Words))
+			b := cells.Array{Len: min(plane.Len-uint64(at)*64, words*64), Width: 1, Words: plane.Words[at:end]}
+			if !yield(b) {
+				return
+			}
+		}
+	}
 }
+
+// cellsOf returns a filter's cells, which are the filter's own.
+func cellsOf(f *bloom.Filter) cells.Array { return f.State().Planes[0] }
 
 // mean returns the mean of a tally.
 func mean(t trial.Tally) piece.Measure {
