@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel/papers/internal/chart"
 	"github.com/umbel-filters/umbel/papers/internal/piece"
+	"github.com/umbel-filters/umbel/papers/internal/trial"
 )
 
 // largest is the m/n up to which the points of a figure are measured: a filter of
@@ -38,36 +39,47 @@ func makeFigure(ctx context.Context, r *piece.Run, title string, z float64, last
 		compressed.Points = append(compressed.Points, chart.Point{X: k, Y: compressedTo(z, k).rate()})
 		standard.Points = append(standard.Points, chart.Point{X: k, Y: design{z, k}.rate()})
 	}
-	measured := chart.Series{Name: "compressed, measured", Measured: true}
-	measuredStandard := chart.Series{Name: "standard, measured", Measured: true, Colour: 1}
+	dots := chart.Series{Name: "compressed, measured", Measured: true}
+	standardDots := chart.Series{Name: "standard, measured", Measured: true, Colour: 1}
 	for k := 1; k <= last; k++ {
 		d := compressedTo(z, float64(k))
 		row := piece.Row{What: fmt.Sprintf("k=%d, m/n=%.6g: f", k, d.perKey), Recomputed: d.rate()}
-		if d.perKey <= largest {
-			got, err := r.Simulate(ctx, filters(d), max(20, r.Trials/10))
+		if d.perKey > largest {
+			r.Add(row)
+		} else {
+			got, err := simulatePoint(ctx, r, d)
 			if err != nil {
 				return err
 			}
 			row.Measured = rateOf(got)
+			dots = withPoint(dots, k, row.Measured)
 			r.Add(row, piece.Row{What: "bytes at n=10^4", Recomputed: z * keys / 8, Measured: mean(got.Of(coded)), Unit: "bytes"})
-			measured.Points = append(measured.Points, point(k, row.Measured))
-		} else {
-			r.Add(row)
 		}
-		got, err := r.Simulate(ctx, filters(design{z, float64(k)}), max(20, r.Trials/10))
+		got, err := simulatePoint(ctx, r, design{z, float64(k)})
 		if err != nil {
 			return err
 		}
-		measuredStandard.Points = append(measuredStandard.Points, point(k, rateOf(got)))
+		standardDots = withPoint(standardDots, k, rateOf(got))
 	}
 	r.Draw(chart.Chart{
 		Title: title, X: "k", Y: "f", LogY: true,
-		Series: []chart.Series{compressed, measured, standard, measuredStandard},
+		Series: []chart.Series{compressed, dots, standard, standardDots},
 	})
 	return nil
 }
 
-// point is a measured rate on a logarithmic scale, where a bar may not reach zero.
-func point(k int, m piece.Measure) chart.Point {
-	return chart.Point{X: float64(k), Y: m.Value, Error: min(m.Error, m.Value/2)}
+// simulatePoint makes a tenth of the trials that a table has: there are many points.
+func simulatePoint(ctx context.Context, r *piece.Run, d design) (trial.Result, error) {
+	sim := filters(d)
+	sim.Name += " point"
+	return r.Simulate(ctx, sim, max(5, r.Trials/10))
+}
+
+// withPoint returns a series with a measured rate added. The scale is logarithmic:
+// neither a point nor the end of its bar can be at zero.
+func withPoint(s chart.Series, k int, m piece.Measure) chart.Series {
+	if m.Value > 0 {
+		s.Points = append(s.Points, chart.Point{X: float64(k), Y: m.Value, Error: min(m.Error, m.Value/2)})
+	}
+	return s
 }
