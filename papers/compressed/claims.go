@@ -40,10 +40,10 @@ What the paper says in words stands in the first column in quotes, with the numb
 		limit := func(z, nearly float64) float64 { // β, at a p that is nearly 1
 			return math.Exp(-math.Log(nearly) * math.Log1p(-nearly) / z)
 		}
-		const nearly = 1 - 1e-12
+		const nearly = 1 - 1e-9
 		r.Add(
-			piece.Row{What: "II-B: β as p goes to 1: 1/2, slowly; at p = 1-10^-12", Recomputed: limit(binaryEntropy(nearly), nearly)},
-			piece.Row{What: "IV: β to the power 2c as p goes to 1: 1/2, slowly; c=0.05, p = 1-10^-12",
+			piece.Row{What: "II-B: β as p goes to 1: 1/2, slowly; at p = 1-10^-9", Recomputed: limit(binaryEntropy(nearly), nearly)},
+			piece.Row{What: "IV: β to the power 2c as p goes to 1: 1/2, slowly; c=0.05, p = 1-10^-9",
 				Recomputed: math.Pow(limit(binaryEntropy(2*nearly*(1-math.Pow(nearly, 0.05))), nearly), 0.1)},
 			piece.Row{What: "the same of deltas given the old bits, to the power c",
 				Recomputed: math.Pow(limit(design{-1 / math.Log(nearly), 1}.contextBits(0.05)*-math.Log(nearly), nearly), 0.05)},

@@ -133,10 +133,11 @@ func (b *bench) coded(plane cells.Array) (n int64) {
 // blocks yields the blocks of 64 KiB that containers have.
 func blocks(plane cells.Array) iter.Seq[cells.Array] {
 	const words = 64 << 10 / 8
+	perBlock := words * 64 / uint64(plane.Width)
 	return func(yield func(cells.Array) bool) {
-		for at := 0; at < len(plane.Words); at += words {
-			end := min(at+words, len(plane.Words))
-			b := cells.Array{Len: min(plane.Len-uint64(at)*64, words*64), Width: 1, Words: plane.Words[at:end]}
+		for at, left := 0, plane.Len; left > 0; at, left = at+words, left-min(left, perBlock) {
+			b := cells.Array{Len: min(left, perBlock), Width: plane.Width}
+			b.Words = plane.Words[at:min(at+words, len(plane.Words))]
 			if !yield(b) {
 				return
 			}

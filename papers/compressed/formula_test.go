@@ -74,6 +74,24 @@ func TestMitzenmacherDeltas(t *testing.T) {
 	}
 }
 
+// Entropies of counters, recomputed by another program.
+func TestCounterBits(t *testing.T) {
+	for _, c := range []struct {
+		design
+		perCounter float64
+	}{
+		{design{8, 5}, 1.5053383},
+		{design{16, 11}, 1.5794272},
+		{design{14, 2}, 0.61715658},
+		{design{48, 3}, 0.34210483},
+		{design{92, 1}, 0.086648735},
+	} {
+		if got := c.counterBits() / c.perKey; !close(got, c.perCounter, 1e-7) {
+			t.Errorf("m/n=%g, k=%g: got %.9g bits a counter, want %.9g", c.perKey, c.k, got, c.perCounter)
+		}
+	}
+}
+
 // Points of Figures 1 and 2, recomputed by another program.
 func TestMitzenmacherFigures(t *testing.T) {
 	for _, c := range []struct{ z, k, perKey, compressed, standard float64 }{

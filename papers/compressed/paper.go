@@ -20,6 +20,6 @@ A filter that is sent is best not half full: a larger, sparser one compresses to
 bits at the same rate. m/n are the cells per key in memory, z/n the bits per key on the
 wire, k the cells set per key, f the rate of false positives. Formulas: p = e^(-kn/m),
 z = m H(p), f = (1-p)^k.`,
-	Pieces: slices.Concat(tables, deltaTables, figures, []piece.Piece{claims, simulation, theorem1, deltaSimulation, deltaSparse}),
+	Pieces: slices.Concat(tables, deltaTables, figures, []piece.Piece{claims, simulation, theorem1, deltaSimulation, deltaSparse, counters}),
 	Errata: errata,
 }

@@ -37,10 +37,13 @@ func makeTheorem1(ctx context.Context, r *piece.Run) error {
 	bound, curve, dots := chart.Series{Name: "Theorem 1"}, chart.Series{Name: "normal, true variance", Colour: 1},
 		chart.Series{Name: "measured", Measured: true, Colour: 1}
 	n := float64(got.Trials)
-	for off := 10.0; off <= 5*sd; off += 10 {
+	const least = 1e-9 // that is drawn
+	for off := 10.0; azuma(off) > least; off += 10 {
 		bound.Points = append(bound.Points, chart.Point{X: off / m, Y: azuma(off)})
-		curve.Points = append(curve.Points, chart.Point{X: off / m, Y: normal(off)})
-		if s := measured(off); s > 0 && math.Mod(off, 30) == 0 {
+		if y := normal(off); y > least {
+			curve.Points = append(curve.Points, chart.Point{X: off / m, Y: y})
+		}
+		if s := measured(off); s > 0 {
 			dots.Points = append(dots.Points, chart.Point{X: off / m, Y: s, Error: min(s/2, math.Sqrt(s*(1-s)/n))})
 		}
 	}

@@ -59,12 +59,18 @@ func (c Chart) Write(w io.Writer, format string) error {
 func (c Chart) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
-	p.Title.Padding, p.X.Padding, p.Y.Padding = 8, 4, 4
+	p.Title.Padding = 8
+	for _, s := range []*draw.TextStyle{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle,
+		&p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
+		s.Font.Variant = "Sans"
+	}
 	if c.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 3}
 	}
 	if c.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 3}
 	}
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color = color.Gray{225}
@@ -75,6 +81,9 @@ func (c Chart) plot() (*plot.Plot, error) {
 		if err := s.add(p); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
+	}
+	if !c.LogX {
+		p.X.Min = min(0, p.X.Min)
 	}
 	return p, nil
 }
