@@ -11,9 +11,9 @@ import (
 // A trial of each of the paper's designs, and of the delta of Table VI.
 func BenchmarkTrial(b *testing.B) {
 	delta := design{32, 2}
-	sims := []trial.Simulation{deltas(delta, 0.05), deltasSlowly(delta, 0.05)}
+	sims := []trial.Simulation{deltas(delta, 0.05), deltasByBits(delta, 0.05)}
 	for _, s := range simulations {
-		sims = append(sims, filters(s.design), slowly(s.design))
+		sims = append(sims, filters(s.design), filtersByBits(s.design))
 	}
 	for _, sim := range sims {
 		b.Run(strings.ReplaceAll(strings.TrimPrefix(sim.Name, "004 "), " ", "/"), func(b *testing.B) {

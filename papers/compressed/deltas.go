@@ -35,18 +35,18 @@ func deltas(d design, c float64) trial.Simulation {
 	}
 }
 
-// deltasSlowly is the same with the paper's coder, which codes the exclusive or, and
-// whole messages.
-func deltasSlowly(d design, c float64) trial.Simulation {
+// deltasByBits is the same with the coder of the paper's appendix, which codes the
+// exclusive or, and of whole messages.
+func deltasByBits(d design, c float64) trial.Simulation {
 	sim := deltas(d, c)
-	sim.Name += " slowly"
-	sim.Values = append(sim.Values, slow, message)
+	sim.Name += " by bits"
+	sim.Values = append(sim.Values, byBits, message)
 	sim.Worker = func() (trial.Trial, error) {
 		b, err := newDeltaBench(d, int(math.Round(c*keys)))
 		if err != nil {
 			return nil, err
 		}
-		return b.slowly, nil
+		return b.byBits, nil
 	}
 	return sim
 }
@@ -85,7 +85,7 @@ func (b *deltaBench) delta(r *rand.ChaCha8, out []int64) error {
 	return nil
 }
 
-func (b *deltaBench) slowly(r *rand.ChaCha8, out []int64) error {
+func (b *deltaBench) byBits(r *rand.ChaCha8, out []int64) error {
 	err := b.delta(r, out)
 	b.bytes = appendAdaptive(b.bytes[:0], b.flips)
 	out[4] = int64(len(b.bytes))

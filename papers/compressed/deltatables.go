@@ -3,7 +3,6 @@ package compressed
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
@@ -110,27 +109,13 @@ func addDeltaSizes(ctx context.Context, r *piece.Run, d design, c float64) error
 	return nil
 }
 
-// saved returns by how many percent the mean of a tally is below than, to the second
-// digit after the point.
-func saved(t trial.Tally, than float64) piece.Measure {
-	return piece.Measure{Value: math.Round(1e4*(1-t.Mean()/than)) / 100, Trials: int(t.N())}
-}
-
-// scaled returns the mean of a tally, times a factor.
-func scaled(t trial.Tally, factor float64) piece.Measure {
-	m := mean(t)
-	m.Value *= factor
-	m.Error *= factor
-	return m
-}
-
 func makeDeltaSimulation(ctx context.Context, r *piece.Run) error {
 	d, c := design{32, 2}, 0.05
 	got, err := r.Simulate(ctx, deltas(d, c), r.Trials)
 	if err != nil {
 		return err
 	}
-	fewer, err := r.Simulate(ctx, deltasSlowly(d, c), min(r.Trials, slowTrials))
+	fewer, err := r.Simulate(ctx, deltasByBits(d, c), min(r.Trials, mostByBits))
 	if err != nil {
 		return err
 	}
@@ -140,7 +125,7 @@ func makeDeltaSimulation(ctx context.Context, r *piece.Run) error {
 		piece.Row{What: "mH(q)/8", Printed: "2066.5", Recomputed: d.deltaBits(c) * keys / 8},
 		piece.Row{What: "exclusive or: mean, ideal", Recomputed: d.deltaBits(c) * keys / 8, Measured: scaled(got.Of(xorIdeal), 1./1000), Unit: "bytes"},
 		piece.Row{What: "mean, umbel", Printed: "2090", Recomputed: ideal(got, xorIdeal), Measured: mean(whole), Unit: "bytes", Mark: withItsCoder},
-		piece.Row{What: "mean, coder of the appendix", Recomputed: ideal(fewer, xorIdeal), Measured: mean(fewer.Of(slow)), Unit: "bytes"},
+		piece.Row{What: "mean, coder of the appendix", Recomputed: ideal(fewer, xorIdeal), Measured: mean(fewer.Of(byBits)), Unit: "bytes"},
 		piece.Row{What: "standard deviation", Measured: spread(whole)},
 		piece.Row{What: "most", Printed: "2129", Measured: count(whole.Max(), whole), Mark: withItsCoder},
 		piece.Row{What: "least", Measured: count(whole.Min(), whole)},

@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/model"
-	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -19,7 +18,7 @@ const (
 	ones    = "ones"    // cells that are set
 	coded   = "coded"   // bytes that umbel's coder makes of them
 	yes     = "yes"     // keys that were never added and are said to be there, of questions
-	slow    = "slow"    // bytes that the paper's coder makes
+	byBits  = "by bits" // bytes that the coder of the paper's appendix makes
 	message = "message" // bytes of umbel's container
 )
 
@@ -72,23 +71,23 @@ func (b *bench) random(r *rand.ChaCha8, n int) []umbel.Digest {
 	return ds
 }
 
-// slowly is the simulation of a design with the paper's coder, which takes a step for
-// each cell.
-func slowly(d design) trial.Simulation {
+// filtersByBits is the simulation of a design with the coder of the paper's appendix,
+// which takes a step for each cell, and of whole containers.
+func filtersByBits(d design) trial.Simulation {
 	sim := filters(d)
-	sim.Name += " slowly"
-	sim.Values = []string{ones, slow, message}
+	sim.Name += " by bits"
+	sim.Values = []string{ones, byBits, message}
 	sim.Worker = func() (trial.Trial, error) {
 		b, err := newBench(d, 1)
 		if err != nil {
 			return nil, err
 		}
-		return b.slowly, nil
+		return b.byBits, nil
 	}
 	return sim
 }
 
-func (b *bench) slowly(r *rand.ChaCha8, out []int64) (err error) {
+func (b *bench) byBits(r *rand.ChaCha8, out []int64) (err error) {
 	f := b.fill(r)
 	plane := cellsOf(f)
 	out[0] = int64(plane.Nonzero())
@@ -147,16 +146,3 @@ func blocks(plane cells.Array) iter.Seq[cells.Array] {
 
 // cellsOf returns a filter's cells, which are the filter's own.
 func cellsOf(f *bloom.Filter) cells.Array { return f.State().Planes[0] }
-
-// mean returns the mean of a tally.
-func mean(t trial.Tally) piece.Measure {
-	return piece.Measure{Value: t.Mean(), Error: t.Error(), Trials: int(t.N())}
-}
-
-// rateOf returns the measured rate of false positives.
-func rateOf(r trial.Result) piece.Measure {
-	m := mean(r.Of(yes))
-	m.Value /= questions
-	m.Error /= questions
-	return m
-}

@@ -3,10 +3,8 @@ package compressed
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/umbel-filters/umbel/papers/internal/piece"
-	"github.com/umbel-filters/umbel/papers/internal/trial"
 )
 
 // simulated is one of the simulations of section III-A, as printed; "" is what the
@@ -24,11 +22,8 @@ var simulations = []simulated{
 	{design{12.6, 2}, "", "9493", "", "9539", 0},
 }
 
-// slowTrials is the most trials that are made with the paper's coder.
-const slowTrials = 5000
-
-// withItsCoder marks what the paper measured.
-const withItsCoder = "paper's coder"
+// mostByBits is the most trials that are made with the coder of the appendix.
+const mostByBits = 5000
 
 var simulation = piece.Piece{
 	Name:  "004/simulations",
@@ -38,8 +33,8 @@ The paper has 100 000 trials of each design, coded by a public program with 13 t
 of overhead. *Coder of the appendix* is binary arithmetic coding with adaptive counts, as
 the appendix defines it, written anew here: most of the program's overhead isn't the
 method's. *Ideal* is the length of a Laplace code, log2((m+1)!/(x!(m-x)!)) for x ones; coders
-are beside the ideal of the same filters. The
-formula for the standard deviation is that of the number of ones, times the |log2(p/(1-p))|
+are beside the ideal of the same filters, and umbel's container adds a header and checksums.
+The formula for the standard deviation is that of the number of ones, times the |log2(p/(1-p))|
 bits that one more of them costs: the margin that a packet needs. The paper hasn't it.`,
 	Make: makeSimulations,
 }
@@ -58,7 +53,7 @@ func (s simulated) add(ctx context.Context, r *piece.Run) error {
 	if err != nil {
 		return err
 	}
-	fewer, err := r.Simulate(ctx, slowly(s.design), min(r.Trials, slowTrials))
+	fewer, err := r.Simulate(ctx, filtersByBits(s.design), min(r.Trials, mostByBits))
 	if err != nil {
 		return err
 	}
@@ -67,7 +62,7 @@ func (s simulated) add(ctx context.Context, r *piece.Run) error {
 		piece.Row{What: fmt.Sprintf("m=%d, k=%g: mH(p)/8", s.cells(keys), s.k), Printed: s.theory, Recomputed: s.bits() * keys / 8},
 		piece.Row{What: "mean, ideal", Recomputed: s.laplaceMean(keys) / 8, Measured: ideal},
 		piece.Row{What: "mean, umbel", Printed: s.mean, Recomputed: ideal.Value, Measured: mean(bytes), Unit: "bytes", Mark: mark(s.mean)},
-		piece.Row{What: "mean, coder of the appendix", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: mean(fewer.Of(slow)), Unit: "bytes"},
+		piece.Row{What: "mean, coder of the appendix", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: mean(fewer.Of(byBits)), Unit: "bytes"},
 		piece.Row{What: "mean, umbel's container", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: mean(fewer.Of(message)), Unit: "bytes"},
 		piece.Row{What: "standard deviation", Printed: s.sd, Recomputed: s.laplaceSD(keys) / 8, Measured: spread(bytes), Mark: mark(s.sd)},
 		piece.Row{What: "most", Printed: s.max, Measured: count(bytes.Max(), bytes), Mark: mark(s.max)},
@@ -78,31 +73,4 @@ func (s simulated) add(ctx context.Context, r *piece.Run) error {
 		r.Add(piece.Row{What: fmt.Sprintf("share above %d bytes", s.limit), Measured: piece.Measure{Value: over, Trials: got.Trials}})
 	}
 	return nil
-}
-
-// idealBytes returns the mean length of Laplace codes of filters with so many ones.
-func (d design) idealBytes(ones trial.Tally) piece.Measure {
-	m := float64(d.cells(keys))
-	bytes := func(x int64) float64 { return laplaceBits(m, float64(x)) / 8 }
-	n := float64(ones.N())
-	return piece.Measure{Value: ones.MeanOf(bytes), Error: ones.SDOf(bytes) / math.Sqrt(n), Trials: int(n)}
-}
-
-// mark is that of a number that the paper measured.
-func mark(printed string) string {
-	if printed == "" {
-		return ""
-	}
-	return withItsCoder
-}
-
-func count(v int64, of trial.Tally) piece.Measure {
-	return piece.Measure{Value: float64(v), Trials: int(of.N())}
-}
-
-// spread returns the standard deviation of a tally, and its own as for a normal
-// distribution.
-func spread(t trial.Tally) piece.Measure {
-	sd, n := t.SD(), t.N()
-	return piece.Measure{Value: sd, Error: sd / math.Sqrt(2*float64(n-1)), Trials: int(n)}
 }
