@@ -51,6 +51,9 @@ func TestDelta(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = b[len("before"):]
+		if alone, err := wire.Delta(nil, old, new); err != nil || !bytes.Equal(alone, b) {
+			t.Fatalf("the number of workers changes the bytes: %v", err)
+		}
 		l := wire.Limits{Workers: rapid.IntRange(0, 3).Draw(t, "workers of Apply")}
 		got, err := wire.Apply(old, b, l)
 		if err != nil || !equal(got, new) {

@@ -1,7 +1,7 @@
 package wire
 
-// A delta says what a state is, the result, to a reader who has another, the base.
-// All integers are little-endian; "var" is an unsigned LEB128 of at most 10 bytes, in
+// A delta says what a state is, the result, to a reader who has another, the base
+// (spec/delta.md is the full text). All integers are little-endian; "var" is an unsigned LEB128 of at most 10 bytes, in
 // its shortest form.
 //
 //	delta    magic 8 | base's ID 32 | result's ID 32 | bytes 8 | kind: length 1, bytes

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -52,4 +53,13 @@ func InspectDelta(delta []byte) (DeltaInfo, error) {
 
 func cutOff(n int) error {
 	return fmt.Errorf("wire: a delta of %d bytes is cut off: %w", n, umbel.ErrCorrupt)
+}
+
+// checkSum returns an error unless a message ends in its checksum.
+func checkSum(b []byte) error {
+	body, sum := b[:len(b)-crcBytes], binary.LittleEndian.Uint32(b[len(b)-crcBytes:])
+	if got := crc32.Checksum(body, castagnoli); got != sum {
+		return fmt.Errorf("wire: checksum %08x, want %08x: the delta was cut off or damaged: %w", sum, got, umbel.ErrCorrupt)
+	}
+	return nil
 }

@@ -40,7 +40,7 @@ type task[J any] struct {
 func (l *line[J]) parallel() error {
 	var (
 		most   = 2 * l.workers // tasks under way: each worker finds the next one ready
-		todo   = make(chan task[J], most)
+		todo   = make(chan task[J], min(most, 64))
 		flying []task[J] // in order
 		crew   sync.WaitGroup
 	)
@@ -105,5 +105,5 @@ const batchBlocks = 8
 // workers.
 func share(blocks uint64, workers int) int {
 	w := uint64(max(workers, 1))
-	return int(max(1, min(batchBlocks, (blocks+w-1)/w)))
+	return int(max(1, min(batchBlocks, blocks/w)))
 }

@@ -132,14 +132,13 @@ func checkEnd(b cells.Array) error {
 	return nil
 }
 
-// decode decodes the payloads of a load.
-func (l *load) decode() {
-	for _, c := range l.coded {
-		b := l.blocks[c.block]
-		if err := l.codec.decode(b, c.coding, l.bytes[c.start:c.end]); err != nil {
-			l.fail(c.block, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt))
-			return
-		}
+// decode decodes the payloads.
+func (l *load) decode() { l.codec.decode(l) }
+
+// check keeps the error of a payload, unless one of an earlier block is known.
+func (l *load) check(block int, err error) {
+	if err != nil && (l.err == nil || block < l.bad) {
+		l.fail(block, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt))
 	}
 }
 

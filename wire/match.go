@@ -10,8 +10,8 @@ import (
 // planes of the base, and what is then expected of it. What is expected may share the
 // memory of the base. Any choice is right: it decides how long the delta is, no more.
 func sourceOf(base []cells.Array, i int, a cells.Array) (source, cells.Array) {
-	s, bits, close := likeliest(base, i, a)
-	if !close {
+	s, bits, near := likeliest(base, i, a)
+	if !near {
 		if r, e, d := resized(base, i, a); r.form != formNew && (s.form == formNew || d < bits) {
 			return r, e
 		}
@@ -25,7 +25,7 @@ func sourceOf(base []cells.Array, i int, a cells.Array) (source, cells.Array) {
 // likeliest returns the plane of the shape of a that is most like it: its namesake if
 // that is like it at all. It returns in about how many bits they differ, and whether
 // these are few; the source is new where there is no plane of the shape.
-func likeliest(base []cells.Array, i int, a cells.Array) (s source, bits uint64, close bool) {
+func likeliest(base []cells.Array, i int, a cells.Array) (s source, bits uint64, near bool) {
 	for j := range order(len(base), i) {
 		b := base[j]
 		if b.Len != a.Len || max(b.Width, 1) != max(a.Width, 1) {
@@ -33,13 +33,13 @@ func likeliest(base []cells.Array, i int, a cells.Array) (s source, bits uint64,
 		}
 		d, few := distance(a.Words, b.Words)
 		if s.form == formNew || d < bits {
-			s, bits, close = source{form: formSame, index: byte(j)}, d, few
+			s, bits, near = source{form: formSame, index: byte(j)}, d, few
 		}
-		if close {
+		if near {
 			break
 		}
 	}
-	return s, bits, close
+	return s, bits, near
 }
 
 // order yields 0 to n-1, i first.

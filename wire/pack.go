@@ -74,24 +74,15 @@ func (e *encoder) packed(l *line[batch], a cells.Array, show func(*batch)) {
 // becomes of them.
 type batch struct {
 	blocks []cells.Array
-	coded  []span
+	forms  []form
 	bytes  []byte
 	codec  codec
 }
 
-// span is a coded block.
-type span struct {
-	coding byte
-	bytes  int // with the coding and the length of the payload
-}
-
 // code codes the blocks.
 func (b *batch) code() {
-	b.bytes, b.coded = b.bytes[:0], b.coded[:0]
-	for _, a := range b.blocks {
-		old := len(b.bytes)
-		var c byte
-		b.bytes, c = b.codec.append(b.bytes, a)
-		b.coded = append(b.coded, span{c, len(b.bytes) - old})
+	b.bytes, b.forms = b.bytes[:0], b.codec.code(b.blocks...)
+	for i, a := range b.blocks {
+		b.bytes = b.forms[i].append(b.bytes, a)
 	}
 }

@@ -48,7 +48,7 @@ func checkFolds(folded, full umbel.State, r *uint64) error {
 	}
 	for i, p := range full.Parts {
 		if err := folded.Parts[i].Alike(p); err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
+			return fmt.Errorf("part %d: %v", i, err)
 		}
 		if err := checkFolds(folded.Parts[i], p, r); err != nil {
 			return fmt.Errorf("part %d: %w", i, err)

@@ -66,7 +66,7 @@ func (p *patch) refine(s source, a, fold cells.Array) error {
 		if x.err != nil {
 			return
 		}
-		if err := x.model.DecodeRefinement(x.payload, a, fold, s.group, x.from, x.to); err != nil {
+		if err := x.model.DecodeRefinement(x.payload, a, fold, s.factor, s.group, x.from, x.to); err != nil {
 			x.err = fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 		}
 	}

@@ -50,14 +50,24 @@ func (r *bitReader) peek() uint64 {
 	return binary.LittleEndian.Uint64(b[:]) >> (r.at & 7)
 }
 
+// short returns the next gap and the bits of its code, 0 if these are more than 57
+// or near the end of src, where gap has to read it.
+func (r *bitReader) short(k uint) (gap, n uint64) {
+	if r.at>>3+8 > uint64(len(r.src)) {
+		return 0, 0
+	}
+	w := binary.LittleEndian.Uint64(r.src[r.at>>3:]) >> (r.at & 7)
+	q := uint(bits.TrailingZeros64(w))
+	if q+1+k > 57 {
+		return 0, 0
+	}
+	return uint64(q)<<(k&63) | w>>((q+1)&63)&(1<<(k&63)-1), uint64(q + 1 + k)
+}
+
 // gap reads the code of a gap, and reports whether there was all of it, and fewer
 // than 2^64 zeros.
 func (r *bitReader) gap(k uint) (uint64, bool) {
 	w := r.peek()
-	if q := uint(bits.TrailingZeros64(w)); q+1+k <= 57 {
-		r.at += uint64(q + 1 + k)
-		return uint64(q)<<k | w>>(q+1)&(1<<k-1), r.at <= 8*uint64(len(r.src))
-	}
 	q := uint64(0)
 	for w&(1<<57-1) == 0 {
 		q, r.at = q+57, r.at+57

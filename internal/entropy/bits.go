@@ -24,11 +24,18 @@ func NewBits(n uint64) Bits {
 
 // Count returns the number of ones.
 func (b Bits) Count() uint64 {
-	var n int
-	for _, w := range b.Words {
-		n += bits.OnesCount64(w)
+	var n [4]int
+	words := b.Words
+	for ; len(words) >= 4; words = words[4:] {
+		n[0] += bits.OnesCount64(words[0])
+		n[1] += bits.OnesCount64(words[1])
+		n[2] += bits.OnesCount64(words[2])
+		n[3] += bits.OnesCount64(words[3])
 	}
-	return uint64(n)
+	for _, w := range words {
+		n[0] += bits.OnesCount64(w)
+	}
+	return uint64(n[0] + n[1] + n[2] + n[3])
 }
 
 // check panics unless b is well formed, which is its maker's duty and not that of

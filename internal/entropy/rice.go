@@ -58,26 +58,31 @@ func riceOf(b Bits) rice {
 	if ones == 0 {
 		return rice{}
 	}
-	// Near it is the logarithm of the mean gap.
-	k := max(bits.Len64((b.Len-ones)/ones), 1) - 1
+	// Where ones are at random it is near the logarithm of the median gap, which is
+	// the mean one times ln 2.
+	lowest := uint(max(bits.Len64((b.Len-ones)/ones*177>>8), 2) - 2)
 	for {
-		var at [3]uint64 // bits with k-1, k, k+1; k-1 = 0 stands for 0 twice
-		lower := uint(max(k, 1) - 1)
+		var q [4]uint64 // the sum of g>>k for k from lowest up
 		for g := range gaps(b) {
-			at[0] += g >> lower
-			at[1] += g >> k
-			at[2] += g >> (k + 1)
+			g >>= lowest
+			q[0] += g
+			q[1] += g >> 1
+			q[2] += g >> 2
+			q[3] += g >> 3
 		}
-		at[0] += ones * uint64(lower+1)
-		at[1] += ones * uint64(k+1)
-		at[2] += ones * uint64(k+2)
+		best := uint(0)
+		for i := range q {
+			if q[i] += ones * uint64(lowest+uint(i)+1); q[i] < q[best] {
+				best = uint(i)
+			}
+		}
 		switch {
-		case k > 0 && at[0] <= at[1]:
-			k--
-		case at[2] < at[1]:
-			k++
+		case best == 0 && lowest > 0:
+			lowest -= min(lowest, 3)
+		case best == 3:
+			lowest += 2
 		default:
-			return rice{ones, at[1], uint(k)}
+			return rice{ones, q[best], lowest + best}
 		}
 	}
 }
@@ -86,8 +91,14 @@ func riceOf(b Bits) rice {
 func gaps(b Bits) func(yield func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		next := uint64(0) // the bit after the last one
-		for i, w := range b.Words {
-			for ; w != 0; w &= w - 1 {
+		for i := 0; i < len(b.Words); i++ {
+			for i+4 <= len(b.Words) && b.Words[i]|b.Words[i+1]|b.Words[i+2]|b.Words[i+3] == 0 {
+				i += 4
+			}
+			if i == len(b.Words) {
+				return
+			}
+			for w := b.Words[i]; w != 0; w &= w - 1 {
 				at := uint64(i)<<6 | uint64(bits.TrailingZeros64(w))
 				if !yield(at - next) {
 					return
@@ -123,9 +134,13 @@ func DecodeRice(src []byte, b Bits) error {
 	r := bitReader{src: src[n+1:]}
 	next := uint64(0)
 	for i := range ones {
-		g, ok := r.gap(k)
-		if !ok {
-			return fmt.Errorf("entropy: the code ends after %d of %d ones: %w", i, ones, ErrCorrupt)
+		g, bits := r.short(k)
+		r.at += bits
+		if bits == 0 {
+			var ok bool
+			if g, ok = r.gap(k); !ok {
+				return fmt.Errorf("entropy: the code ends after %d of %d ones: %w", i, ones, ErrCorrupt)
+			}
 		}
 		if g >= b.Len-next {
 			return fmt.Errorf("entropy: a gap of %d bits where %d are left: %w", g, b.Len-next, ErrCorrupt)

@@ -1,18 +1,46 @@
 package entropy
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // whole is the sum of a table's frequencies: chances are counted in 1/2^16.
 const whole = 1 << 16
 
 // table is the alphabet of one step: symbol i has the frequency cum[i+1]-cum[i].
 type table struct {
-	dense bool
-	shift uint // b: gaps are coded by their multiples of 2^b, with b raw bits
-	n     int  // number of symbols; that of gaps ends with the escape
-	cum   [257]uint32
-	sym   [whole]uint8 // the symbol that owns a slot
+	shift  uint64 // b: gaps are coded by their multiples of 2^b, with b raw bits
+	last   uint64 // the last symbol; that of gaps is the escape
+	escape uint64 // the zeros it stands for
+	take   [256]taking
+	put    [256]putting
+	owner  [whole]uint8 // the symbol of each slot
+	cum    [257]uint32
+	dense  bool
+	block  int // words that have some thousand gaps, more or less
 }
+
+// putting is what the plain encoder needs of a symbol.
+type putting struct {
+	most    uint64 // beyond this state, a word is written first
+	inverse uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
+	begin   uint64 // what is added besides: the begin, and for frequency 1 more
+	rest    uint64 // 2^16-frequency
+	shift   uint32 // n-1
+	bits    uint32 // raw bits that go with it
+}
+
+// taking is what the plain decoder needs of a symbol.
+type taking struct{ frequency, begin uint32 }
+
+// tables are made when first needed, by step.
+var tables = func() (t [lastStep + 1]func() *table) {
+	for step := range t {
+		t[step] = sync.OnceValue(func() *table { return newTable(step) })
+	}
+	return t
+}()
 
 // newTable returns the table of a step from 1 to lastStep.
 func newTable(step int) *table {
@@ -22,18 +50,17 @@ func newTable(step int) *table {
 	} else {
 		t.gaps(uint64(step * step))
 	}
-	for i := range t.n {
-		for slot := t.cum[i]; slot < t.cum[i+1]; slot++ {
-			t.sym[slot] = uint8(i)
-		}
+	for i := range int(t.last + 1) {
+		t.fill(i)
 	}
 	return t
 }
 
 // gaps makes the symbols of gaps between ones of fill p/2^16: symbol i is a gap of
-// i·2^b to (i+1)·2^b-1 zeros before a one, and the last is the escape, for (n-1)·2^b
+// i·2^b to (i+1)·2^b-1 zeros before a one, and the last is the escape, for last·2^b
 // zeros and no one. The chance of i·2^b zeros is kept to 64 bits.
 func (t *table) gaps(p uint64) {
+	t.block = int(16 * whole / p)
 	for p<<(t.shift+1) <= whole/16 {
 		t.shift++
 	}
@@ -52,14 +79,14 @@ func (t *table) gaps(p uint64) {
 		before = after
 		chance, _ = bits.Mul64(chance, ratio)
 	}
-	t.n = i + 1
-	t.cum[t.n] = whole
+	t.cum[i+1] = whole
+	t.last, t.escape = uint64(i), uint64(i)<<t.shift
 }
 
 // bytes makes the symbols of eight bits of fill p/2^16. What rounding leaves is
 // byte 0's.
 func (t *table) bytes(p uint64) {
-	t.n = 256
+	t.last = 255
 	var frequency [9]uint32
 	for w := range frequency {
 		// p^w (2^16-p)^(8-w) / 2^112, rounded; the power has at most 128 bits.
@@ -80,8 +107,32 @@ func (t *table) bytes(p uint64) {
 	}
 }
 
-// escape returns the number of zeros that the escape of a table of gaps stands for.
-func (t *table) escape() uint64 { return uint64(t.n-1) << t.shift }
+// fill makes what follows from the frequency of symbol i.
+func (t *table) fill(i int) {
+	begin, frequency := t.cum[i], t.cum[i+1]-t.cum[i]
+	raw := uint32(t.shift)
+	if i == int(t.last) {
+		raw = 0
+	}
+	t.take[i] = taking{frequency, begin}
+	p := &t.put[i]
+	*p = putting{most: uint64(frequency)<<(47-raw) - 1, begin: uint64(begin), rest: uint64(whole - frequency), bits: raw}
+	if frequency == 1 {
+		// x·(2^64-1)/2^64 is x-1, for x > 0.
+		p.inverse = ^uint64(0)
+		p.begin += whole - 1
+	} else {
+		n := bits.Len32(frequency - 1)
+		quotient, remainder := bits.Div64(1<<(n-1), 0, uint64(frequency))
+		if remainder > 0 {
+			quotient++
+		}
+		p.inverse, p.shift = quotient, uint32(n-1)
+	}
+	for slot := begin; slot < begin+frequency; slot++ {
+		t.owner[slot] = uint8(i)
+	}
+}
 
 // view is a table as it is near the end of a string: symbol i < n-1 begins at
 // cum[i<<shift], and the last has all that is left.
@@ -102,8 +153,8 @@ func (v view) at(i int) uint64 {
 // gapView returns the view of gaps with rest > 0 bits left in the string. Unless all
 // symbols begin before the end, the last one is END, and end is true.
 func (t *table) gapView(rest uint64) (v view, end bool) {
-	if rest > t.escape() {
-		return view{t, 0, t.n}, false
+	if rest > t.escape {
+		return view{t, 0, int(t.last + 1)}, false
 	}
 	begin := (rest + 1<<t.shift - 1) >> t.shift
 	return view{t, 0, int(begin) + 1}, true

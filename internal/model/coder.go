@@ -28,6 +28,10 @@ type Coder struct {
 	list  []uint64       // numbers that are written by their length
 	other []uint64
 
+	primes []uint64   // of a refinement: the steps
+	order  []int      // of its rows
+	rows   [][]uint64 // before and after each step
+
 	memory []uint64 // of which used words are given out
 	used   int
 }
@@ -38,7 +42,8 @@ func (c *Coder) Append(dst []byte, block cells.Array) []byte {
 	if block.Width > 1 {
 		return c.appendCounters(dst, block)
 	}
-	return c.coder.Append(dst, entropy.Bits{Words: block.Words, Len: block.Len})
+	c.strs = append(c.strs, entropy.Bits{Words: block.Words, Len: block.Len})
+	return c.coder.Append(dst, c.strs...)
 }
 
 // Decode fills a block from the whole of src, which [Coder.Append] gave. The error
@@ -48,7 +53,8 @@ func (c *Coder) Decode(src []byte, block cells.Array) error {
 	if block.Width > 1 {
 		return c.decodeCounters(src, block)
 	}
-	return corrupt(c.coder.Decode(src, entropy.Bits{Words: block.Words, Len: block.Len}))
+	c.strs = append(c.strs, entropy.Bits{Words: block.Words, Len: block.Len})
+	return corrupt(c.coder.Decode(src, c.strs...))
 }
 
 // AppendDelta appends the code of block, given old: the same block at another time,

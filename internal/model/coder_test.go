@@ -142,12 +142,12 @@ func TestRefinementRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := dirty(full)
+				got := newArray(t, full.Len, 1)
 				unit := uint64(64 * 7)
 				for _, from := range steps(fold.Len, unit) {
 					to := min(from+unit, fold.Len)
 					code := c.AppendRefinement(nil, full, f.r, f.group, from, to)
-					if err := c.DecodeRefinement(code, got, fold, f.group, from, to); err != nil {
+					if err := c.DecodeRefinement(code, got, fold, f.r, f.group, from, to); err != nil {
 						t.Fatalf("%+v: %v", f, err)
 					}
 				}

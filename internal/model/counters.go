@@ -31,10 +31,6 @@ func (c *Coder) appendCounters(dst []byte, block cells.Array) []byte {
 	mask, left := c.all(block.Len), block.Len
 	t, longest := 0, 0
 	for {
-		above := c.take(len(mask))
-		if !nonzero(above, rest) {
-			break
-		}
 		if t == maxThresholds || t > 0 && left < few && farthest(rest, mask) >= far {
 			for i := range under(mask) {
 				c.list = append(c.list, rest.Get(i)+1)
@@ -42,8 +38,11 @@ func (c *Coder) appendCounters(dst []byte, block cells.Array) []byte {
 			longest = c.giveNumbers(c.list)
 			break
 		}
+		above := c.take(len(mask))
+		if !peel(above, rest) {
+			break
+		}
 		c.give(above, mask)
-		decrement(rest)
 		mask, left = above, ones(above)
 		t++
 	}
@@ -78,7 +77,7 @@ func (c *Coder) decodeCounters(src []byte, block cells.Array) error {
 		if err := c.getUnder(above, mask); err != nil {
 			return err
 		}
-		increment(block, above)
+		raise(block, above)
 		mask = above
 	}
 	if longest > 0 {

@@ -19,38 +19,26 @@ import (
 // What changes in class 0 rises, what falls in class 1 falls by 1.
 const classes = 4
 
-// changes are a block's counters that change, as arrays of bits, one for each class.
-type changes struct {
-	class   [classes][]uint64 // the counters of the class
-	changed [classes][]uint64
-	rises   [classes][]uint64
-}
-
-func (c *Coder) classify(old cells.Array) (s changes) {
+// classify returns the counters of each class, as arrays of bits.
+func (c *Coder) classify(old cells.Array) (class [classes][]uint64) {
 	rest := old
 	rest.Words = c.take(len(old.Words))
 	copy(rest.Words, old.Words)
-	s.class[0] = c.all(old.Len)
+	class[0] = c.all(old.Len)
 	for k := 1; k < classes; k++ {
-		s.class[k] = c.take(len(s.class[0]))
-		nonzero(s.class[k], rest)
-		decrement(rest)
-		for i, w := range s.class[k] {
-			s.class[k-1][i] &^= w
+		class[k] = c.take(len(class[0]))
+		peel(class[k], rest)
+		for i, w := range class[k] {
+			class[k-1][i] &^= w
 		}
 	}
-	return s
+	return class
 }
 
 func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
-	s := c.classify(old)
-	flips := old
-	flips.Words = c.take(len(old.Words))
-	for i, w := range old.Words {
-		flips.Words[i] = w ^ block.Words[i]
-	}
-	changed, rises := c.take(len(s.class[0])), c.takeZero(len(s.class[0]))
-	nonzero(changed, flips)
+	class := c.classify(old)
+	changed, rises := c.take(len(class[0])), c.takeZero(len(class[0]))
+	differ(changed, old, block)
 	rising, falling := c.list, c.other
 	for i := range under(changed) {
 		switch was, is := old.Get(i), block.Get(i); {
@@ -62,15 +50,15 @@ func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
 		}
 	}
 	c.list, c.other = rising, falling
-	for k := range s.class {
-		c.give(changed, s.class[k])
+	for k := range class {
+		c.give(changed, class[k])
 	}
-	for k := range s.class {
+	for k := range class {
 		for i, w := range changed {
-			s.class[k][i] &= w
+			class[k][i] &= w
 		}
 		if k > 0 {
-			c.give(rises, s.class[k])
+			c.give(rises, class[k])
 		}
 	}
 	l1, l2 := c.giveNumbers(rising), c.giveNumbers(falling)
@@ -85,34 +73,32 @@ func (c *Coder) decodeCountersDelta(src []byte, old, block cells.Array) error {
 	if err := c.start(src[2:], classes+classes-1+2*l1+2*l2); err != nil {
 		return err
 	}
-	s := c.classify(old)
-	changed, rises := c.takeZero(len(s.class[0])), c.takeZero(len(s.class[0]))
-	for k := range s.class {
-		if err := c.getUnder(changed, s.class[k]); err != nil {
+	class := c.classify(old)
+	changed, rises := c.takeZero(len(class[0])), c.takeZero(len(class[0]))
+	for k := range class {
+		if err := c.getUnder(changed, class[k]); err != nil {
 			return err
 		}
 	}
-	for k := range s.class {
+	for k := range class {
 		for i, w := range changed {
-			s.class[k][i] &= w
+			class[k][i] &= w
 		}
 		if k == 0 {
-			copy(rises, s.class[0])
-		} else if err := c.getUnder(rises, s.class[k]); err != nil {
+			copy(rises, class[0])
+		} else if err := c.getUnder(rises, class[k]); err != nil {
 			return err
 		}
 	}
-	falls := uint64(0)
-	for i := range s.class[0] {
-		s.class[2][i] |= s.class[3][i]
-		s.class[2][i] &^= rises[i]
+	for i := range class[0] {
+		class[2][i] |= class[3][i]
+		class[2][i] &^= rises[i]
 	}
-	falls = ones(s.class[2])
 	var err error
 	if c.list, err = c.getNumbers(c.list, ones(rises), l1); err != nil {
 		return err
 	}
-	if c.other, err = c.getNumbers(c.other, falls, l2); err != nil {
+	if c.other, err = c.getNumbers(c.other, ones(class[2]), l2); err != nil {
 		return err
 	}
 	if err := c.end(); err != nil {

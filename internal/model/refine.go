@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
 )
@@ -28,37 +29,39 @@ import (
 //
 // The header is empty.
 
-// RefinementCells returns how many cells of a fold by r the units of a refinement
-// have, but for the last: a multiple of 64, so that the siblings take 64 KiB or less
-// where 64 are not more than that.
-func RefinementCells(r uint64) uint64 { return max(blockBits/max(r, 1)&^63, 64) }
+// MaxRefinement is the largest r.
+const MaxRefinement = blockBits / 64
 
-const blockBits = 1 << 19
+const blockBits = 1 << 19 // of 64 KiB
 
-// AppendRefinement appends what the unit of the fold's cells from one to another, that
-// one not included, doesn't say of full, an array of bits of which it is the fold by r
-// in groups of so many cells. It panics if that is no fold, or no part of it.
+// RefinementCells returns how many cells of a fold by r, from 1 to [MaxRefinement], the
+// units of a refinement have, but for the last: the largest multiple of 64 whose
+// siblings take 64 KiB at most.
+func RefinementCells(r uint64) uint64 { return blockBits / r &^ 63 }
+
+// AppendRefinement appends what the fold doesn't say of full, an array of bits of which
+// it is the fold by r in groups of so many cells: for the unit of the fold's cells from
+// one to another, that one not included. It panics if that is no fold, or no part of it.
 func (c *Coder) AppendRefinement(dst []byte, full cells.Array, r, group, from, to uint64) []byte {
-	u := newUnit(full, r, group, from, to)
 	c.reset()
-	row := wordsFor(to - from)
-	steps := factors(r)
-	rows := make([][]uint64, len(steps)+1)
-	last := len(steps)
-	rows[last] = c.takeZero(row * int(r))
-	u.rows(steps, func(j uint64, at int) { u.gather(rows[last][at*row:][:row], j) })
-	for i := last; i > 0; i-- {
-		size := len(rows[i]) / int(steps[i-1])
-		rows[i-1] = c.takeZero(size)
-		for s := range steps[i-1] {
-			part := rows[i][int(s)*size:][:size]
-			for k, w := range part {
-				rows[i-1][k] |= w
+	u := c.unit(full, r, group, from, to)
+	rows := c.takeZero(u.words * int(r))
+	u.gather(rows)
+	c.rows = append(c.rows[:0], rows)
+	for _, p := range slices.Backward(c.primes) {
+		size := len(rows) / int(p)
+		old := c.takeZero(size)
+		for part := rows; len(part) > 0; part = part[size:] {
+			for i := range old {
+				old[i] |= part[i]
 			}
 		}
+		c.rows = append(c.rows, old)
+		rows = old
 	}
-	for i, p := range steps {
-		c.giveStep(rows[i], rows[i+1], int(p))
+	for i, p := range c.primes {
+		at := len(c.primes) - i
+		c.giveStep(c.rows[at], c.rows[at-1], int(p))
 	}
 	return c.coder.Append(dst, c.strs...)
 }
@@ -80,29 +83,26 @@ func (c *Coder) giveStep(old, new []uint64, p int) {
 	c.give(new[size:], seen[size:])
 }
 
-// DecodeRefinement sets, in full, the cells of a unit from those of its fold and from
-// the whole of src, which [Coder.AppendRefinement] gave; r is full.Len/fold.Len. Other
+// DecodeRefinement sets in full, where they are zero, the cells of a unit, from those
+// of the fold by r and from the whole of src, which [Coder.AppendRefinement] gave. Other
 // cells stay. The error wraps [ErrCorrupt]; it panics as AppendRefinement does. Units
-// may be decoded in parallel, by Coders of their own, where group is a multiple of 64.
-func (c *Coder) DecodeRefinement(src []byte, full, fold cells.Array, group, from, to uint64) error {
-	r := full.Len / max(fold.Len, 1)
-	u := newUnit(full, r, group, from, to)
-	if fold.Len*r != full.Len || max(fold.Width, 1) != 1 {
-		panic(fmt.Sprintf("model: an array of %d bits has no fold of %d cells of %d bits", full.Len, fold.Len, fold.Width))
-	}
+// may be decoded in parallel, by Coders of their own, if group is a multiple of 64.
+func (c *Coder) DecodeRefinement(src []byte, full, fold cells.Array, r, group, from, to uint64) error {
 	c.reset()
-	row := wordsFor(to - from)
-	steps := factors(r)
-	strings := 0
-	for _, p := range steps {
-		strings += int(p)
+	u := c.unit(full, r, group, from, to)
+	if fold.Len*r != full.Len || max(fold.Width, 1) != 1 {
+		panic(fmt.Sprintf("model: an array of %d cells has no fold by %d of %d cells of %d bits", full.Len, r, fold.Len, fold.Width))
 	}
-	if err := c.start(src, strings); err != nil {
+	strings := uint64(0)
+	for _, p := range c.primes {
+		strings += p
+	}
+	if err := c.start(src, int(strings)); err != nil {
 		return err
 	}
-	rows := c.takeZero(row)
+	rows := c.takeZero(u.words)
 	move(rows, 0, fold.Words, from, to-from)
-	for _, p := range steps {
+	for _, p := range c.primes {
 		var err error
 		if rows, err = c.getStep(rows, int(p)); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (c *Coder) DecodeRefinement(src []byte, full, fold cells.Array, group, from
 	if err := c.end(); err != nil {
 		return err
 	}
-	u.rows(steps, func(j uint64, at int) { u.scatter(rows[at*row:][:row], j) })
+	u.scatter(rows)
 	return nil
 }
 
@@ -140,83 +140,4 @@ func (c *Coder) getStep(old []uint64, p int) ([]uint64, error) {
 		return nil, err
 	}
 	return new, nil
-}
-
-// unit is where the cells of a unit are.
-type unit struct {
-	full               cells.Array
-	r, group, from, to uint64
-}
-
-func newUnit(full cells.Array, r, group, from, to uint64) unit {
-	if max(full.Width, 1) != 1 || r == 0 || full.Len%r != 0 || group == 0 || full.Len/r%group != 0 || from > to || to > full.Len/r {
-		panic(fmt.Sprintf("model: cells %d to %d of the fold of %d cells of %d bits by %d in groups of %d",
-			from, to, full.Len, full.Width, r, group))
-	}
-	return unit{full, r, group, from, to}
-}
-
-// rows calls do for each sibling j with the number of its row.
-func (u unit) rows(steps []uint64, do func(j uint64, at int)) {
-	for j := range u.r {
-		at, q, rest, weight := uint64(0), uint64(1), j, u.r
-		for _, p := range steps {
-			weight /= p
-			at += rest / weight * q
-			rest %= weight
-			q *= p
-		}
-		do(j, int(at))
-	}
-}
-
-// runs calls do for each run of cells that are neighbours both in row j and in the array.
-func (u unit) runs(j uint64, do func(row, full, n uint64)) {
-	for at := u.from; at < u.to; {
-		g, o := at/u.group, at%u.group
-		n := min(u.group-o, u.to-at)
-		do(at-u.from, (g*u.r+j)*u.group+o, n)
-		at += n
-	}
-}
-
-func (u unit) gather(row []uint64, j uint64) {
-	u.runs(j, func(at, full, n uint64) { move(row, at, u.full.Words, full, n) })
-}
-
-func (u unit) scatter(row []uint64, j uint64) {
-	u.runs(j, func(at, full, n uint64) { move(u.full.Words, full, row, at, n) })
-}
-
-// move copies n bits, wherever in a word they begin.
-func move(dst []uint64, to uint64, src []uint64, from, n uint64) {
-	if to%64 == 0 && from%64 == 0 && n%64 == 0 {
-		copy(dst[to/64:][:n/64], src[from/64:])
-		return
-	}
-	for n > 0 {
-		take := min(n, 64-to%64)
-		v := src[from/64] >> (from % 64)
-		if next := from/64 + 1; from%64 != 0 && next < uint64(len(src)) {
-			v |= src[next] << (64 - from%64)
-		}
-		mask := ^uint64(0) >> (64 - take) << (to % 64)
-		dst[to/64] = dst[to/64]&^mask | v<<(to%64)&mask
-		to, from, n = to+take, from+take, n-take
-	}
-}
-
-// factors returns the prime factors of r from the smallest on.
-func factors(r uint64) []uint64 {
-	var primes []uint64
-	for p := uint64(2); p*p <= r; p++ {
-		for r%p == 0 {
-			primes = append(primes, p)
-			r /= p
-		}
-	}
-	if r > 1 {
-		primes = append(primes, r)
-	}
-	return primes
 }
