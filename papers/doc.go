@@ -7,6 +7,9 @@
 //	go run ./papers --only 004/table       # pieces whose names match
 //	go run ./papers --trials 100000        # as many trials as paper 004 has
 //
+// A thousand trials of everything take 22 seconds of one core of an AMD EPYC: 2000, which
+// is what there is without the flag, half a minute on two cores, and 100000 twenty.
+//
 // A piece is one table, figure or claim. It becomes files below docs/papers: rows and
 // points as CSV, a figure as SVG and PNG. The document is put together from those
 // files, so pieces may be made one by one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 
 // state is what is kept of a simulation between runs.
 type state struct {
-	Seed    uint64
 	Values  []string
 	First   []Tally // of the first trial, to see whether trials are what they were
 	Trials  int
@@ -23,28 +23,25 @@ type state struct {
 	path string
 }
 
-// open returns the simulation's state: that of an earlier run if it has the same
-// seed and values, and its first trial comes out now as it did then; else an empty
+// open returns the simulation's state: that of an earlier run with the same seed if it
+// has the same values, and its first trial comes out now as it did then; else an empty
 // one.
 func (r *Runner) open(sim Simulation) (*state, error) {
 	first, err := r.round(context.Background(), sim, 0, 1)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.NewReplacer("/", "-", " ", "_").Replace(sim.Name) + ".json"
-	s := &state{path: filepath.Join(r.Dir, name)}
+	name := strings.NewReplacer("/", "-", " ", "_").Replace(sim.Name)
+	s := &state{path: filepath.Join(r.Dir, fmt.Sprintf("%s.%d.json", name, r.Seed))}
 	b, err := os.ReadFile(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if json.Unmarshal(b, s) == nil && s.Seed == r.Seed && slices.Equal(s.Values, sim.Values) &&
+	if json.Unmarshal(b, s) == nil && slices.Equal(s.Values, sim.Values) &&
 		len(s.Tallies) == len(s.Values) && reflect.DeepEqual(s.First, first) {
 		return s, nil
 	}
-	return &state{
-		Seed: r.Seed, Values: sim.Values, First: first,
-		Tallies: newTallies(len(sim.Values)), path: s.path,
-	}, nil
+	return &state{Values: sim.Values, First: first, Tallies: newTallies(len(sim.Values)), path: s.path}, nil
 }
 
 func (s *state) add(n int, tallies []Tally) {

@@ -36,7 +36,7 @@ func run(t *testing.T, dir string, trials, workers int) Result {
 	if workers > 1 { // without the common counter
 		sim.Worker = func() (Trial, error) { return dice(-1, nil).Worker() }
 	}
-	got, err := r.Run(context.Background(), sim, trials)
+	got, err := r.Run(t.Context(), sim, trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%d trials, %d sums, %d maxima, want %d", want.Trials, want.Of("sum").N(), want.Of("larger").N(), trials)
 	}
 	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := Runner{Dir: dir, Seed: 1, Workers: 1}
 	if _, err := r.Run(ctx, dice(2*round+100, cancel), trials); !errors.Is(err, context.Canceled) {
@@ -88,16 +88,12 @@ func TestForeignState(t *testing.T) {
 		}, err
 	}
 	r := Runner{Dir: dir, Seed: 1, Workers: 1}
-	got, err := r.Run(context.Background(), other, 10)
+	got, err := r.Run(t.Context(), other, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Trials != 10 || got.Of("sum").Min() < 100 {
 		t.Errorf("another experiment: got %d trials, least %d, want 10 trials of its own", got.Trials, got.Of("sum").Min())
-	}
-	r.Seed = 2
-	if got, err = r.Run(context.Background(), dice(-1, nil), 10); err != nil || got.Trials != 10 {
-		t.Errorf("another seed: got %d trials, %v, want 10", got.Trials, err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
@@ -109,12 +105,19 @@ func TestForeignState(t *testing.T) {
 	if again := run(t, dir, 300, 1); !reflect.DeepEqual(again, want) {
 		t.Errorf("half a file: got %v, want %v", again, want)
 	}
+	r.Seed = 2
+	if got, err = r.Run(t.Context(), dice(-1, nil), 10); err != nil || got.Trials != 10 {
+		t.Errorf("another seed: got %d trials, %v, want 10", got.Trials, err)
+	}
+	if again := run(t, dir, 10, 1); again.Trials != 300 {
+		t.Errorf("the seed of before: got %d trials, want the 300 that were made", again.Trials)
+	}
 }
 
 func TestErrors(t *testing.T) {
 	wrong := errors.New("wrong")
 	r := Runner{Dir: t.TempDir(), Workers: 2}
-	_, err := r.Run(context.Background(), Simulation{
+	_, err := r.Run(t.Context(), Simulation{
 		Name: "x", Values: []string{"v"},
 		Worker: func() (Trial, error) { return func(*rand.ChaCha8, []int64) error { return wrong }, nil },
 	}, 10)
