@@ -7,8 +7,9 @@
 //	go run ./papers --only 004/table       # pieces whose names match
 //	go run ./papers --trials 100000        # as many trials as paper 004 has
 //
-// A thousand trials of everything take 22 seconds of one core of an AMD EPYC: 2000, which
-// is what there is without the flag, half a minute on two cores, and 100000 twenty.
+// A thousand trials of paper 004 take 22 seconds of one core of an AMD EPYC and, up to
+// 5000, 21 more for the paper's own coder, which takes a step for each cell: 2000, which
+// is what there is without the flag, a minute on two cores, and 100000 about twenty.
 //
 // A piece is one table, figure or claim. It becomes files below docs/papers: rows and
 // points as CSV, a figure as SVG and PNG. The document is put together from those
