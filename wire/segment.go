@@ -28,11 +28,13 @@ type segment struct {
 // The most blocks of a segment, 1 MiB of them; of one in which few bits differ anywhere
 // 4 MiB, where its code would otherwise be mostly its beginning.
 const (
-	mostBlocks  = 16
-	mostQuiet   = 64
-	quietFlips  = 16 // of a block
-	quietFactor = 1 << 12
+	mostBlocks = 16
+	mostQuiet  = 64
+	quietFlips = 16 // of a block
 )
+
+// quietFactor is how many bits there are for each that differs where few do.
+const quietFactor = 1 << 12
 
 // segments returns a step that finds the next segment of a plane, in which so many
 // blocks may go together.
@@ -91,31 +93,44 @@ func blocksOf(a cells.Array, i, n uint64) cells.Array {
 }
 
 // code codes the segment in as few bytes as it takes. Few flips are told by their
-// positions, which is fast. Otherwise what is expected never makes a block longer but
-// for a byte or two, so other codings are tried only where it doesn't make it much
-// shorter.
+// positions, which is fast.
 func (g *segment) code() {
 	g.bytes = g.bytes[:0]
 	switch {
 	case g.n == 0:
 	case g.n == 1 && plain(g.cells) != raw:
 		g.bytes, _ = g.codec.append(g.bytes, g.cells)
-	case g.flips*quietFactor < g.cells.Bytes()*8:
+	case g.flips*quietFactor < g.bits():
 		g.payload = entropy.AppendRice(g.payload[:0], g.difference())
 		g.append(flipped)
 	default:
 		g.payload = g.codec.model.AppendDelta(g.payload[:0], g.expected, g.cells)
-		if 4*uint64(len(g.payload)) > g.cells.Bytes() {
-			for b := range blocks(g.cells) {
-				g.bytes, _ = g.codec.append(g.bytes, b)
-			}
-			if len(g.bytes) <= 2+payloadBytes(len(g.payload)) {
-				return
-			}
-			g.bytes = g.bytes[:0]
+		if !g.doubtful() || !g.shorter() {
+			g.append(given)
 		}
-		g.append(given)
 	}
+}
+
+// bits returns how many bits the words of the segment have.
+func (g *segment) bits() uint64 { return g.cells.Bytes() * 8 }
+
+// doubtful reports whether the segment may be shorter without what is expected. Bits are
+// never longer by it but for a byte or two; counters may be, by how far they fell.
+func (g *segment) doubtful() bool {
+	return 32*uint64(len(g.payload)) > g.bits() || g.cells.Width > 1 && 32*g.flips > g.bits()
+}
+
+// shorter codes the segment as a container has it, and reports whether that is shorter;
+// otherwise it takes it back.
+func (g *segment) shorter() bool {
+	for b := range blocks(g.cells) {
+		g.bytes, _ = g.codec.append(g.bytes, b)
+	}
+	if len(g.bytes) <= 2+payloadBytes(len(g.payload)) {
+		return true
+	}
+	g.bytes = g.bytes[:0]
+	return false
 }
 
 // append appends the payload, with what comes before it.

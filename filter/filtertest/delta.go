@@ -44,6 +44,9 @@ func deltas(t tb, v umbel.Variant) {
 			if !equal(got, now) {
 				t.Fatalf("n=%d, %s: by a delta: %s", n, what, difference(got, now))
 			}
+			if most := packed(t, now) + deltaRoom(now); len(message) > most {
+				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and a little", n, what, len(message), most)
+			}
 			info, err := wire.InspectDelta(message)
 			if err != nil {
 				t.Fatalf("n=%d, %s: wire.InspectDelta: %v", n, what, err)
@@ -55,12 +58,22 @@ func deltas(t tb, v umbel.Variant) {
 			t.Fatalf("Open of what deltas made: %v", err)
 		}
 		wantState(t, g, f.State(), "opened from what deltas made")
-		packed(t, f.State())
 	}
 }
 
-// packed fails unless the packed container of a state has that state.
-func packed(t tb, s umbel.State) {
+// deltaRoom is what the head of a delta, and its words on each state and plane, may
+// take beyond those of a container.
+func deltaRoom(s umbel.State) int {
+	room := 80 + 16*len(s.Planes)
+	for _, p := range s.Parts {
+		room += deltaRoom(p)
+	}
+	return room
+}
+
+// packed returns the length of the packed container of a state, and fails unless it has
+// that state.
+func packed(t tb, s umbel.State) int {
 	t.Helper()
 	b, err := wire.Packer{}.Append(nil, s)
 	if err != nil {
@@ -73,6 +86,7 @@ func packed(t tb, s umbel.State) {
 	if !equal(got, s) {
 		t.Fatalf("through a packed container: %s", difference(got, s))
 	}
+	return len(b)
 }
 
 // history is what may be done with a filter; each reports whether it can be.
@@ -154,14 +168,24 @@ func happen(rng *rand.Rand, f umbel.Filter, empty func() umbel.Filter, n uint64)
 	}
 }
 
-// refinesFolds: what a fold doesn't say of a filter makes that filter of it.
+// ofBits reports whether the first planes of a state and of its parts have cells of one
+// bit; the others may be tables.
+func ofBits(s umbel.State) bool {
+	if len(s.Planes) > 0 && s.Planes[0].Width > 1 {
+		return false
+	}
+	return !slices.ContainsFunc(s.Parts, func(p umbel.State) bool { return !ofBits(p) })
+}
+
+// refinesFolds: what a fold doesn't say of a filter makes that filter of it; where cells
+// are bits it takes what the two differ by, H(B) = H(fold) + H(B | fold).
 func refinesFolds(t tb, v umbel.Variant) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		as[umbel.Folder](t, f)
-		unfolded(t, v, f, base)
+		unfolded(t, v, f, 12)
 		addAll(f, slices.Concat(digests(1, int(n)), extreme))
-		for _, r := range []uint64{1, 2, 3, 4, base} {
+		for _, r := range []uint64{1, 2, 3, 12} {
 			small := twin(t, v, f)
 			fold(t, small, r)
 			message, err := wire.Refine(nil, small.State(), f.State())
@@ -177,6 +201,10 @@ func refinesFolds(t tb, v umbel.Variant) {
 			}
 			if r == 1 {
 				continue
+			}
+			whole, part := packed(t, f.State()), packed(t, small.State())
+			if most := whole - part + whole/20 + 200; ofBits(f.State()) && len(message) > most {
+				t.Errorf("n=%d: %d bytes refine the fold by %d, of %d, to %d bytes, want at most %d", n, len(message), r, part, whole, most)
 			}
 			other := twin(t, v, small)
 			other.Add(umbel.Digest{H1: 1 << 40, H2: 1<<50 + 1})
