@@ -53,8 +53,17 @@ var floors = []floor{
 	{8, "programs", []string{
 		"cmd/umbel", "spec/vectors/internal/gen",
 	}},
+	{8.3, "what papers' pieces are made with", []string{
+		"papers/internal/chart", "papers/internal/trial",
+	}},
+	{8.5, "what pieces have in common", []string{
+		"papers/internal/piece",
+	}},
+	{8.7, "papers, made again", []string{
+		"papers/compressed",
+	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
-		"internal/arch", "bench/...", "papers/...",
+		"internal/arch", "bench/...", "papers",
 	}},
 }
 
