@@ -22,6 +22,7 @@ func Decode(src []byte, strs ...Bits) error {
 type Coder struct {
 	encoders [lanes]encoder
 	decoders [lanes]decoder
+	takers   [lanes]taker // of a kernel; they would be allocated otherwise
 }
 
 // Append does what [Append] does.
