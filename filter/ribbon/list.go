@@ -5,66 +5,82 @@ import "github.com/umbel-filters/umbel"
 // list is a set of digests in the order in which they came: H1 and H2 of each.
 type list struct {
 	words []uint64
-	// index is a table with open addressing, of a length that is a power of two: the
-	// number of a digest in words, from 1, or 0. It is at most half full.
-	index []int
+	// index is a table with open addressing, at most half full, of a length that is a
+	// power of two. An entry is 0, or the number of a digest, from 1, in the low bits and
+	// those of its hash in the others.
+	index []uint64
 }
+
+const (
+	tag   = 1<<64 - 1<<40 // of an entry: bits of the hash
+	place = 20            // lowest bit of the hash that is for the place in the index
+)
 
 func (l *list) len() int { return len(l.words) / 2 }
 
 func (l *list) digest(i int) umbel.Digest { return umbel.Digest{H1: l.words[2*i], H2: l.words[2*i+1]} }
 
-// find returns the place of d in the index, or the one where it belongs. The index
-// isn't empty.
-func (l *list) find(d umbel.Digest) int {
-	mask := len(l.index) - 1
-	i := int((d.H1^d.H2*0x9e3779b97f4a7c15)*0x9e3779b97f4a7c15>>32) & mask
-	for l.index[i] != 0 && l.digest(l.index[i]-1) != d {
-		i = (i + 1) & mask
+func hash(d umbel.Digest) uint64 { return (d.H1 ^ d.H2*0xd6e8feb86659fd93) * 0x9e3779b97f4a7c15 }
+
+// find returns the entry of d, or the empty one where it belongs; h is its hash. The
+// index isn't empty.
+func (l *list) find(d umbel.Digest, h uint64) *uint64 {
+	mask := uint64(len(l.index)) - 1
+	for i := h >> place & mask; ; i = (i + 1) & mask {
+		e := &l.index[i]
+		if *e == 0 || (*e^h)&tag == 0 && l.digest(int(*e&^tag)-1) == d {
+			return e
+		}
 	}
-	return i
 }
 
-func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && l.index[l.find(d)] != 0 }
+func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && *l.find(d, hash(d)) != 0 }
 
 // add adds d and reports whether it wasn't there.
 func (l *list) add(d umbel.Digest) bool {
 	if len(l.words) >= len(l.index) {
-		l.grow(max(2*len(l.index), 16))
+		l.grow()
 	}
-	i := l.find(d)
-	if l.index[i] != 0 {
+	h := hash(d)
+	e := l.find(d, h)
+	if *e != 0 {
 		return false
 	}
 	l.words = append(l.words, d.H1, d.H2)
-	l.index[i] = l.len()
+	*e = h&tag | uint64(l.len())
 	return true
 }
 
-// grow makes the index anew with so many places.
-func (l *list) grow(places int) {
-	l.index = make([]int, places)
+// grow makes the index anew, twice as large.
+func (l *list) grow() {
+	l.index = make([]uint64, max(2*len(l.index), 16))
+	mask := uint64(len(l.index)) - 1
 	for i := range l.len() {
-		l.index[l.find(l.digest(i))] = i + 1
+		h := hash(l.digest(i))
+		at := h >> place & mask
+		for l.index[at] != 0 {
+			at = (at + 1) & mask
+		}
+		l.index[at] = h&tag | uint64(i+1)
 	}
 }
 
 // openList returns the list with these words, in their memory, and false if a digest
 // is in it twice.
 func openList(words []uint64) (list, bool) {
-	var l list
 	places := 16
 	for places < len(words) {
 		places *= 2
 	}
-	l.index = make([]int, places)
-	for n := 2; n <= len(words); n += 2 {
-		l.words = words[:n]
-		i := l.find(l.digest(n/2 - 1))
-		if l.index[i] != 0 {
+	l := list{words: words, index: make([]uint64, places)}
+	for i := range l.len() {
+		d := l.digest(i)
+		h := hash(d)
+		e := l.find(d, h)
+		if *e != 0 {
 			return list{}, false
 		}
-		l.index[i] = n / 2
+		*e = h&tag | uint64(i+1)
 	}
 	return l, true
 }

@@ -16,10 +16,10 @@ import (
 // rate, however many it was planned for. The order in which they came doesn't matter. A
 // second Seal does nothing: keys that were added since the first stay as they are.
 //
-// It takes the memory of the filter and of 16 bytes a key besides, and never fails. Should
-// the digests of a shard be such that 64 seeds and 6 % of slots more don't solve it, those
-// that contradict others stay in the list; digests of different keys that a hash made
-// aren't.
+// It takes the memory of the filter and of 16 bytes a key besides, and fails only if that
+// can't be addressed. Should the digests of a shard be such that 64 seeds and 6 % of slots
+// more don't solve it, those that contradict others stay in the list. Digests that a hash
+// made aren't.
 func (f *Filter) Seal() error {
 	if f.keys != 0 || f.list.len() == 0 {
 		return nil
@@ -30,6 +30,9 @@ func (f *Filter) Seal() error {
 	for _, end := range ends {
 		s.shard(digests[from:end])
 		from = end
+	}
+	if s.left.len() == f.list.len() {
+		return nil
 	}
 	solved, err := s.solution()
 	if err != nil {

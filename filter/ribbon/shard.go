@@ -28,10 +28,17 @@ type shard struct {
 // i of lo is for slot at+i, bit i of hi for slot at+64+i. s is the key's stream before
 // its first value.
 func (h shard) row(s probe.Stream) (at, lo, hi uint64) {
-	var v uint64
-	v, s = s.Skip(1 + 3*uint64(h.seed)).Next()
+	draw, s := h.own(s).Next()
 	lo, s = s.Next()
 	hi, _ = s.Next()
-	at = probe.Range(v, uint64(h.slots)+1)
-	return min(at-min(at, overhang), max(uint64(h.slots), width)-width), lo, hi
+	return h.place(draw), lo, hi
+}
+
+// own returns the key's stream before the values that the shard's seed takes.
+func (h shard) own(s probe.Stream) probe.Stream { return s.Skip(1 + 3*uint64(h.seed)) }
+
+// place returns the slot in the shard that a value of the stream draws.
+func (h shard) place(v uint64) uint64 {
+	at := probe.Range(v, uint64(h.slots)+1)
+	return min(at-min(at, overhang), max(uint64(h.slots), width)-width)
 }

@@ -103,8 +103,11 @@ func (s *solution) ask(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
 	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
-	slot, lo, hi := h.row(stream)
-	slot += h.first
+	// As in row, which would be a call.
+	draw, stream := h.own(stream).Next()
+	lo, stream := stream.Next()
+	hi, _ := stream.Next()
+	slot := h.first + h.place(draw)
 	b, shift := slot/word, slot%word
 	q.coefficients[0] = lo << shift
 	q.coefficients[1] = lo>>1>>(63-shift) | hi<<shift

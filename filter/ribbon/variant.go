@@ -55,7 +55,7 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 	n := g.Keys
 	fits := func(n uint64, steps int) bool { return g.Bytes == 0 || plan.RibbonSize(n, steps)/8 <= g.Bytes }
 	if steps == 0 && g.FPRate == 0 {
-		steps = last(plan.RibbonMaxSteps, func(s int) bool { return fits(n, s) })
+		steps = int(last(plan.RibbonMaxSteps, func(s uint64) bool { return fits(n, int(s)) }))
 		if steps == 0 {
 			return 0, 0, fmt.Errorf("%d bytes are too few for %d keys at any rate below 1", g.Bytes, n)
 		}
@@ -74,7 +74,7 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 		}
 	}
 	if n == 0 {
-		n = uint64(last(maxKeys, func(n int) bool { return fits(uint64(n), steps) }))
+		n = last(maxKeys, func(n uint64) bool { return fits(n, steps) })
 	}
 	if n == 0 || !fits(n, steps) {
 		return 0, 0, fmt.Errorf("%d bytes are too few for %d keys with %d steps: allow more, or a higher rate", g.Bytes, max(n, 1), steps)
@@ -84,8 +84,8 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 
 // last returns the largest x from 1 to high for which ok holds, 0 if there is none.
 // Once it doesn't, it doesn't for any larger.
-func last(high int, ok func(x int) bool) int {
-	low := 0
+func last(high uint64, ok func(x uint64) bool) uint64 {
+	low := uint64(0)
 	for low < high {
 		if mid := high - (high-low)/2; ok(mid) {
 			low = mid
