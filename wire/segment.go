@@ -33,10 +33,11 @@ const (
 	quietFlips = 16 // of a block
 )
 
-// quietFactor is how many bits there are for each that differs where few do. Of counters
-// a payload of fewBytes isn't worth looking for a shorter one.
+// quietFactor is how many bits there are for each that differs where positions take
+// less than arithmetic coding, whose odds end at 2^-16. Of counters a payload of fewBytes
+// isn't worth looking for a shorter one.
 const (
-	quietFactor = 1 << 12
+	quietFactor = 1 << 17
 	fewBytes    = 32
 )
 
@@ -96,8 +97,8 @@ func blocksOf(a cells.Array, i, n uint64) cells.Array {
 	return b
 }
 
-// code codes the segment in as few bytes as it takes. Few flips are told by their
-// positions, which is fast.
+// code codes the segment in as few bytes as it takes: few flips by their positions, others
+// by what is expected.
 func (g *segment) code() {
 	g.bytes = g.bytes[:0]
 	switch {
