@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -48,4 +50,49 @@ func Benchmark(b *testing.B) {
 			})
 		}
 	}
+}
+
+// The speed of packing and of reading what is packed, in bytes of planes.
+func BenchmarkPacked(b *testing.B) {
+	const size = 4 << 20
+	for _, fill := range []float64{0.001, 0.01, 0.13, 0.5} {
+		s := umbel.State{Kind: "bench", Planes: []cells.Array{sown(b, size*8, fill)}}
+		box := mustPack(b, s)
+		for _, workers := range []int{1, 2} {
+			p, l := wire.Packer{Workers: workers}, wire.Limits{Workers: workers}
+			dst := make([]byte, 0, len(box))
+			for _, op := range []struct {
+				name string
+				run  func() error
+			}{
+				{"append", func() error { _, err := p.Append(dst, s); return err }},
+				{"write", func() error { return p.Write(io.Discard, s) }},
+				{"parse", func() error { _, err := wire.Parse(box, l); return err }},
+				{"scan", func() error {
+					_, err := wire.Scan(bytes.NewReader(box), l, func(wire.Block) error { return nil })
+					return err
+				}},
+			} {
+				b.Run(fmt.Sprintf("%s/packed,workers=%d,fill=%g/n=4MiB", op.name, workers, fill), func(b *testing.B) {
+					b.SetBytes(size)
+					b.ReportAllocs()
+					for b.Loop() {
+						if err := op.run(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// sown returns an array of bits of which about so many are ones, at random.
+func sown(t testing.TB, len uint64, fill float64) cells.Array {
+	a := array(t, len, 1, zeros)
+	for i := range uint64(-math.Log1p(-fill) * float64(len)) {
+		at, _ := bits.Mul64(noise(int(i)), len)
+		a.SetBit(at)
+	}
+	return a
 }

@@ -6,20 +6,57 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// coding chooses the coding of a block; ones is what its last word is when all
-// cells are full.
-type coding func(words []uint64, ones uint64) byte
+// numBlocks returns the number of blocks of an array.
+func numBlocks(a cells.Array) uint64 {
+	perBlock := blockCells(a)
+	n := a.Len / perBlock
+	if a.Len%perBlock != 0 {
+		n++
+	}
+	return n
+}
+
+// blockCells returns the number of cells of all blocks of an array but its last.
+func blockCells(a cells.Array) uint64 { return blockWords * 64 / uint64(max(a.Width, 1)) }
+
+// shapeOf returns block i of an array without its words, and how many these are.
+func shapeOf(a cells.Array, i uint64) (b cells.Array, words int) {
+	n := blockCells(a)
+	b = cells.Array{Len: min(n, a.Len-i*n), Width: max(a.Width, 1)}
+	return b, int((b.Len*uint64(b.Width) + 63) / 64)
+}
+
+// blockOf returns block i of an array, an array that shares the memory of a.
+func blockOf(a cells.Array, i uint64) cells.Array {
+	b, words := shapeOf(a, i)
+	b.Words = a.Words[i*blockWords:][:words]
+	return b
+}
+
+// blocks yields the blocks of an array that passes its Check.
+func blocks(a cells.Array) iter.Seq[cells.Array] {
+	return func(yield func(cells.Array) bool) {
+		for i := range numBlocks(a) {
+			if !yield(blockOf(a, i)) {
+				return
+			}
+		}
+	}
+}
+
+// coding chooses the coding of a block among those that need no payload.
+type coding func(b cells.Array) byte
 
 // canonical codes all blocks raw.
-func canonical([]uint64, uint64) byte { return raw }
+func canonical(cells.Array) byte { return raw }
 
-// smallest returns the coding in which a block takes the fewest bytes.
-func smallest(words []uint64, ones uint64) byte {
-	rest, last := words[:len(words)-1], words[len(words)-1]
+// plain codes blocks as empty or full where they are, and raw otherwise.
+func plain(b cells.Array) byte {
+	rest, last := b.Words[:len(b.Words)-1], b.Words[len(b.Words)-1]
 	switch {
 	case last == 0 && all(rest, 0):
 		return empty
-	case last == ones && all(rest, ^uint64(0)):
+	case last == lastOnes(b) && all(rest, ^uint64(0)):
 		return full
 	}
 	return raw
@@ -36,29 +73,11 @@ func all(words []uint64, w uint64) bool {
 }
 
 // fill makes a block full.
-func fill(words []uint64, ones uint64) {
-	for i := range words {
-		words[i] = ^uint64(0)
+func fill(b cells.Array) {
+	for i := range b.Words {
+		b.Words[i] = ^uint64(0)
 	}
-	words[len(words)-1] = ones
-}
-
-// blocks yields the blocks of an array that passes its Check, each with what its
-// last word is when all cells are full.
-func blocks(a cells.Array) iter.Seq2[[]uint64, uint64] {
-	return func(yield func([]uint64, uint64) bool) {
-		left := len(a.Words)
-		for _, b := range a.Blocks(blockWords) {
-			left -= len(b)
-			ones := ^uint64(0)
-			if left == 0 {
-				ones = lastOnes(a)
-			}
-			if !yield(b, ones) {
-				return
-			}
-		}
-	}
+	b.Words[len(b.Words)-1] = lastOnes(b)
 }
 
 // lastOnes returns the last word of an array whose cells are all full.

@@ -19,6 +19,10 @@ type decoder struct {
 	off  uint64 // bytes read
 	crc  uint32 // of them
 	left Limits // what may still be taken
+	line line[load]
+	// In a scan, what gets the blocks, and the way to the part that they are of.
+	each func(Block) error
+	part []int
 	buf  [255]byte
 	// plain holds a block on its way to words, where they can't be read in place.
 	plain []byte
@@ -27,9 +31,16 @@ type decoder struct {
 // bufferBytes is small, so that most of a block goes from the source to its place.
 const bufferBytes uint64 = 4096
 
+// newDecoder returns a decoder of r, which holds size bytes.
 func newDecoder(r io.Reader, size uint64, l Limits) *decoder {
-	return &decoder{r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l}
+	return &decoder{
+		r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l.orDefault(),
+		line: line[load]{workers: l.Workers, work: (*load).decode},
+	}
 }
+
+// there returns how many bytes are left, as far as that is known.
+func (d *decoder) there() uint64 { return d.size - min(d.off, d.size) }
 
 // read fills b with the next bytes.
 func (d *decoder) read(b []byte) error {
@@ -90,19 +101,27 @@ func (d *decoder) head() (s umbel.State, err error) {
 		return s, err
 	}
 	s.Hasher.Seed = umbel.SeedFrom(seed)
-	n, err := d.byte()
-	if err != nil {
+	if s.Params, err = d.params(); err != nil {
 		return s, err
 	}
-	s.Params = make(umbel.Params, 0, n)
+	return s, s.Check()
+}
+
+// params reads a list of parameters.
+func (d *decoder) params() (umbel.Params, error) {
+	n, err := d.byte()
+	if err != nil {
+		return nil, err
+	}
+	ps := make(umbel.Params, 0, n)
 	for range n {
 		p, err := d.param()
 		if err != nil {
-			return s, err
+			return ps, err
 		}
-		s.Params = append(s.Params, p)
+		ps = append(ps, p)
 	}
-	return s, s.Check()
+	return ps, nil
 }
 
 func (d *decoder) planes(s *umbel.State) error {
@@ -112,7 +131,7 @@ func (d *decoder) planes(s *umbel.State) error {
 	}
 	s.Planes = make([]cells.Array, 0, n)
 	for i := range n {
-		p, err := d.plane()
+		p, err := d.plane(s)
 		if err != nil {
 			return fmt.Errorf("plane %d: %w", i, err)
 		}
@@ -126,7 +145,10 @@ func (d *decoder) parts(s *umbel.State, depth int) error {
 	if err != nil {
 		return err
 	}
+	here := len(d.part)
+	defer func() { d.part = d.part[:here] }()
 	for i := range binary.LittleEndian.Uint16(b) {
+		d.part = append(d.part[:here], int(i))
 		p, err := d.state(depth + 1)
 		if err != nil {
 			return fmt.Errorf("part %d: %w", i, err)

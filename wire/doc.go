@@ -11,12 +11,26 @@
 //	           | number of parts 2 | parts, each a state
 //	param      name: length 1, bytes | type 1: 0 whole, 1 float | value 8
 //	plane      width 1 | cells 8 | blocks
-//	block      coding 1: 0 raw, 1 empty, 2 full | if raw: the words, 8 each
+//	block      coding 1: 0 raw         | the words, 8 each
+//	                     1 empty, 2 full
+//	                     3 arithmetic  | length of payload 1-3 | payload
+//	                     4 positions   | length of payload 1-3 | payload
 //
 // A block is 64 KiB of a plane's words, the last one of a plane what is left. In
 // an empty block all bits are zero, in a full one all bits that belong to a cell
-// are one. With all blocks raw a container is in canonical form: there is exactly
-// one such for each state, and its hash is the state's [ID].
+// are one. A payload is shorter than the words; its length is unsigned LEB128.
+// Arithmetic coding takes cells for independent of each other, and comes to the
+// entropy (spec/codings.md); positions are those of the ones among bits. With all
+// blocks raw a container is in canonical form: there is exactly one such for each
+// state, and its hash is the state's [ID].
+//
+// [Append] and [Write] make no payloads and run at the speed of copying; a [Packer]
+// makes containers as small as it can. All are read by [Parse] and [Read], and by
+// [Scan] without memory for planes.
+//
+// [Delta] makes a message of what changed from one state to another, [Apply] makes the
+// other of the one. [Refine] makes a delta from the fold of a filter to the whole. They
+// are laid out in deltaformat.go, and in spec/delta.md.
 //
 // All functions may be called concurrently. States are only read, by plain loads:
 // nothing may change a filter, not even atomically, while its state is written.
@@ -31,9 +45,11 @@ const magic = "\x89umbel\n\x01"
 
 // Codings of blocks. Numbers are never reused.
 const (
-	raw   = 0
-	empty = 1
-	full  = 2
+	raw        = 0
+	empty      = 1
+	full       = 2
+	arithmetic = 3
+	positions  = 4
 )
 
 // blockWords is the number of words of a block, 64 KiB.

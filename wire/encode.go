@@ -15,10 +15,26 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // from where it lies. After an error it writes nothing more.
 type encoder struct {
 	w      io.Writer
-	coding coding
+	blocks blockWriter
 	buf    []byte
 	crc    uint32
 	err    error
+}
+
+// blockWriter writes the blocks of a plane.
+type blockWriter func(e *encoder, a cells.Array)
+
+// each returns a blockWriter without payloads.
+func each(c coding) blockWriter {
+	return func(e *encoder, a cells.Array) {
+		for b := range blocks(a) {
+			c := c(b)
+			e.buf = append(e.buf, c)
+			if c == raw {
+				e.words(b.Words)
+			}
+		}
+	}
 }
 
 func (e *encoder) container(s umbel.State) {
@@ -71,13 +87,7 @@ func (e *encoder) param(p umbel.Param) {
 func (e *encoder) plane(a cells.Array) {
 	e.buf = append(e.buf, byte(max(a.Width, 1)))
 	e.buf = binary.LittleEndian.AppendUint64(e.buf, a.Len)
-	for words, ones := range blocks(a) {
-		c := e.coding(words, ones)
-		e.buf = append(e.buf, c)
-		if c == raw {
-			e.words(words)
-		}
-	}
+	e.blocks(e, a)
 }
 
 // words writes the words of a block.
@@ -87,9 +97,7 @@ func (e *encoder) words(words []uint64) {
 		e.write(b)
 		return
 	}
-	n := len(e.buf)
-	e.buf = append(e.buf, make([]byte, 8*len(words))...)
-	putWords(e.buf[n:], words)
+	e.buf = appendWords(e.buf, words)
 	e.flush()
 }
 

@@ -29,6 +29,48 @@ func ExampleAppend() {
 	// Output: 59525 bytes, at most 125061
 }
 
+// Packed, a filter takes little more than the entropy of its bits, whatever its size
+// in memory. The container is read as any other.
+func ExamplePacker() {
+	s := state()
+	for i := range uint64(20_000) { // one bit in 50
+		s.Planes[0].SetBit(i * i % 1_000_003 % 1_000_000)
+	}
+	plain, _ := wire.Append(nil, s)
+	packed, err := wire.Packer{}.Append(nil, s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	census, _ := wire.Packer{}.Census(s)
+	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
+		len(plain), len(packed), census.Arithmetic.Bytes, census.Arithmetic.Blocks)
+	fmt.Printf("the entropy is %.0f bytes\n", census.Entropy/8)
+	back, err := wire.Parse(packed, wire.DefaultLimits)
+	fmt.Println(wire.Identify(back) == wire.Identify(s), err)
+	// Output:
+	// 125061 bytes, 17746 packed, of which 17687 are in 2 arithmetic blocks
+	// the entropy is 17679 bytes
+	// true <nil>
+}
+
+// A receiver that keeps another form than planes of cells takes blocks as they come.
+func ExampleScan() {
+	b, _ := wire.Packer{}.Append(nil, state())
+	_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
+		for i := range b.Cells.Len {
+			if b.Cells.Bit(i) {
+				fmt.Println("cell", b.First+i, "of", b.State.Planes[0].Len, "is set")
+			}
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// cell 700000 of 1000000 is set
+	// <nil>
+}
+
 // A container can be looked into without knowing its kind.
 func ExampleParse() {
 	b, _ := wire.Append(nil, state())
@@ -65,4 +107,51 @@ func ExampleIdentify() {
 	// Output:
 	// true
 	// false
+}
+
+// A delta takes as many bytes as there are changes; who has the old state makes the
+// new one of it, and knows that it is.
+func ExampleDelta() {
+	old, new := state(), state()
+	new.Planes[0].SetBit(123)
+	delta, err := wire.Delta(nil, old, new)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := wire.Apply(old, delta, wire.DefaultLimits)
+	fmt.Println(len(delta), "bytes,", got.Planes[0].Nonzero(), "cells set,", err)
+	_, err = wire.Apply(got, delta, wire.DefaultLimits)
+	fmt.Println(err)
+	// Output:
+	// 101 bytes, 2 cells set, <nil>
+	// wire: the delta from 1b461097 to 3a06bbec is already applied, the filter is 3a06bbec: mismatch
+}
+
+// A fold is sent at once, and later what it doesn't say of the filter.
+func ExampleRefine() {
+	full := state()
+	for i := range uint64(50_000) {
+		full.Planes[0].SetBit(umbel.Widen(i).H2 % 1_000_000)
+	}
+	folded := full
+	small, _ := full.Planes[0].Fold(5, 64)
+	folded.Planes = []cells.Array{small}
+
+	var sizes []int
+	for _, s := range []umbel.State{folded, full} {
+		b, _ := wire.Packer{}.Append(nil, s)
+		sizes = append(sizes, len(b))
+	}
+	refinement, err := wire.Refine(nil, folded, full)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := wire.Apply(folded, refinement, wire.DefaultLimits)
+	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
+	fmt.Println("fold", sizes[0], "and rest", len(refinement), "bytes, the whole", sizes[1])
+	// Output:
+	// true <nil>
+	// fold 19149 and rest 16208 bytes, the whole 35252
 }

@@ -31,6 +31,9 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(b)
 	}
+	for _, b := range samples(f) {
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parseBothWays(t, b)
 		// The fuzzer doesn't find checksums; with one it gets to what lies behind.
@@ -39,14 +42,16 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// parseBothWays checks that Parse and Read agree about b, and that what they
-// return can be written and read again.
+// parseBothWays checks that Parse, Read and Scan agree about b, with workers and
+// without, and that what they return can be written and read again.
 func parseBothWays(t *testing.T, b []byte) {
 	l := wire.Limits{Bytes: 1 << 24, States: 100}
 	s, err := wire.Parse(b, l)
+	l.Workers = 3
 	r, readErr := wire.Read(bytes.NewBuffer(b), l)
-	if (err == nil) != (readErr == nil) {
-		t.Fatalf("Parse: %v, Read: %v", err, readErr)
+	scan, scanErr := scanned(b, l)
+	if (err == nil) != (readErr == nil) || (err == nil) != (scanErr == nil) {
+		t.Fatalf("Parse: %v, Read: %v, Scan: %v", err, readErr, scanErr)
 	}
 	if err != nil {
 		if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
@@ -54,15 +59,22 @@ func parseBothWays(t *testing.T, b []byte) {
 		}
 		return
 	}
-	if !equal(s, r) {
-		t.Fatal("Parse and Read differ")
+	if !equal(s, r) || !equal(s, scan) {
+		t.Fatal("Parse, Read and Scan differ")
 	}
-	again, err := wire.Append(nil, s)
-	if err != nil {
-		t.Fatalf("what was read can't be written: %v", err)
-	}
-	back, err := wire.Parse(again, l)
-	if err != nil || !equal(back, s) || wire.Identify(back) != wire.Identify(s) {
-		t.Fatalf("what was written is another state: %v", err)
+	for name, write := range map[string]func([]byte, umbel.State) ([]byte, error){
+		"plain": wire.Append, "packed": wire.Packer{}.Append,
+	} {
+		again, err := write(nil, s)
+		if err != nil {
+			t.Fatalf("%s: what was read can't be written: %v", name, err)
+		}
+		if most := wire.Size(s); uint64(len(again)) > most {
+			t.Fatalf("%s: %d bytes, Size says %d", name, len(again), most)
+		}
+		back, err := wire.Parse(again, l)
+		if err != nil || !equal(back, s) || wire.Identify(back) != wire.Identify(s) {
+			t.Fatalf("%s: what was written is another state: %v", name, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"runtime"
 	"strings"
@@ -13,41 +14,69 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// refused reports an error unless all ways of reading refuse b with want.
+// refused reports an error unless all ways of reading refuse b with want, and say
+// the same with workers as without.
 func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
 	t.Helper()
-	if _, err := wire.Parse(b, l); !errors.Is(err, want) {
-		t.Errorf("%s: Parse: %v, want %v", what, err, want)
+	for name, read := range map[string]func(wire.Limits) error{
+		"Parse":            func(l wire.Limits) error { _, err := wire.Parse(b, l); return err },
+		"Read":             func(l wire.Limits) error { _, err := wire.Read(bytes.NewReader(b), l); return err },
+		"Read of a stream": func(l wire.Limits) error { _, err := wire.Read(bytes.NewBuffer(b), l); return err },
+		"Scan": func(l wire.Limits) error {
+			_, err := wire.Scan(bytes.NewBuffer(b), l, func(wire.Block) error { return nil })
+			return err
+		},
+	} {
+		err := read(l)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %s: %v, want %v", what, name, err, want)
+		}
+		l.Workers = 3
+		if parallel := read(l); fmt.Sprint(parallel) != fmt.Sprint(err) {
+			t.Errorf("%s: %s: %v, with workers %v", what, name, err, parallel)
+		}
 	}
-	if _, err := wire.Read(bytes.NewReader(b), l); !errors.Is(err, want) {
-		t.Errorf("%s: Read: %v, want %v", what, err, want)
-	}
-	if _, err := wire.Read(bytes.NewBuffer(b), l); !errors.Is(err, want) {
-		t.Errorf("%s: Read of a stream: %v, want %v", what, err, want)
-	}
+}
+
+// samples are small containers with all that there is.
+func samples(t testing.TB) map[string][]byte {
+	return map[string][]byte{"plain": mustAppend(t, sample(t)), "packed": mustPack(t, packed(t))}
 }
 
 func TestTruncatedAndAppended(t *testing.T) {
-	b := mustAppend(t, sample(t))
-	for n := range len(b) {
-		refused(t, "truncated", b[:n], wire.DefaultLimits, umbel.ErrCorrupt)
+	for name, b := range samples(t) {
+		for n := range len(b) {
+			refused(t, name+", truncated", b[:n], wire.DefaultLimits, umbel.ErrCorrupt)
+		}
+		refused(t, name+", appended", append(bytes.Clone(b), 0), wire.DefaultLimits, umbel.ErrCorrupt)
+		refused(t, name+", twice", append(bytes.Clone(b), b...), wire.DefaultLimits, umbel.ErrCorrupt)
 	}
-	refused(t, "appended", append(bytes.Clone(b), 0), wire.DefaultLimits, umbel.ErrCorrupt)
-	refused(t, "twice", append(bytes.Clone(b), b...), wire.DefaultLimits, umbel.ErrCorrupt)
 }
 
 func TestEveryBitFlip(t *testing.T) {
-	b := mustAppend(t, sample(t))
-	for i := range 8 * len(b) {
-		b[i/8] ^= 1 << (i % 8)
-		_, err := wire.Parse(b, wire.DefaultLimits)
-		if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
-			t.Errorf("bit %d flipped: %v", i, err)
+	for name, b := range samples(t) {
+		for i := range 8 * len(b) {
+			b[i/8] ^= 1 << (i % 8)
+			_, err := wire.Parse(b, wire.DefaultLimits)
+			if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+				t.Errorf("%s: bit %d flipped: %v", name, i, err)
+			}
+			if _, err := wire.Read(bytes.NewBuffer(b), wire.DefaultLimits); err == nil {
+				t.Errorf("%s: bit %d flipped: Read took it", name, i)
+			}
+			// With a checksum that fits it may be another container, but of no state
+			// that can't be.
+			s, err := wire.Parse(sum(bytes.Clone(b[:len(b)-4])), wire.DefaultLimits)
+			if err == nil {
+				err = s.Check()
+			} else if errors.Is(err, umbel.ErrCorrupt) || errors.Is(err, umbel.ErrLimit) {
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("%s: bit %d flipped, summed again: %v", name, i, err)
+			}
+			b[i/8] ^= 1 << (i % 8)
 		}
-		if _, err := wire.Read(bytes.NewBuffer(b), wire.DefaultLimits); err == nil {
-			t.Errorf("bit %d flipped: Read took it", i)
-		}
-		b[i/8] ^= 1 << (i % 8)
 	}
 }
 
@@ -115,6 +144,16 @@ func TestCorrupt(t *testing.T) {
 		{"width 3", sealed(head, one, 3, uint64(0), noParts), "width 3"},
 		{"more cells than there can be", sealed(head, one, 64, ^uint64(0), noParts), "2^56"},
 		{"bits beyond the last cell", sealed(head, one, 1, uint64(63), 0, uint64(1<<63), noParts), "beyond the last"},
+		{"payload as long as raw", sealed(head, one, 1, uint64(64), 3, "\x08", uint64(0), noParts), "8 bytes, want fewer than 8"},
+		{"payload of 2^63 bytes", sealed(head, one, 1, uint64(64), 4, strings.Repeat("\xff", 8), "\x7f", noParts), "want fewer than 8"},
+		{"payload longer than the container", sealed(head, one, 1, uint64(1<<19), 3, "\x80\x80\x02", noParts), "9 bytes"[2:]},
+		{"length in two bytes for one", sealed(head, one, 1, uint64(64), 3, "\x81\x00\x00", noParts), "shortest"},
+		{"length without end", sealed(head, one, 1, uint64(64), 3, strings.Repeat("\xff", 20), noParts), "shortest"},
+		{"no payload", sealed(head, one, 1, uint64(64), 3, "\x00", noParts), "block 0"},
+		{"no positions", sealed(head, one, 1, uint64(64), 4, "\x00", noParts), "block 0"},
+		{"bytes after a payload", sealed(head, one, 1, uint64(64), 3, "\x02\x00\x01", noParts), "block 0"},
+		{"a position beyond the last cell", sealed(head, one, 1, uint64(5), 4, "\x03\x01\x00\x20", noParts), "block 0"},
+		{"positions of counters", sealed(head, one, 2, uint64(32), 4, "\x03\x01\x00\x01", noParts), "positions of cells of 2 bits"},
 		{"block cut off", sealed(head, one, 1, uint64(128), 0, uint64(1)), "block 0"},
 		{"parts missing", sealed(head, noPlanes, uint16(2), head, noPlanes, noParts), "part 1"},
 		{"too deep", nest(umbel.MaxDepth + 1), "deeper than 4"},
@@ -131,7 +170,7 @@ func TestLaterVersion(t *testing.T) {
 	version := sealed(head, noPlanes, noParts)
 	version[7] = 2
 	refused(t, "version 2", version, wire.DefaultLimits, errors.ErrUnsupported)
-	refused(t, "coding 3", sealed(head, one, 1, uint64(1), 3, noParts), wire.DefaultLimits, errors.ErrUnsupported)
+	refused(t, "coding 5", sealed(head, one, 1, uint64(1), 5, noParts), wire.DefaultLimits, errors.ErrUnsupported)
 }
 
 func TestLimits(t *testing.T) {
@@ -155,6 +194,8 @@ func TestLimits(t *testing.T) {
 // A small message that claims much costs little, whatever the limits.
 func TestHostileLengths(t *testing.T) {
 	rest := strings.Repeat("\x00", 1000)
+	good := strings.Repeat("\x03\x03\x01\x01\x01", 200) // 12.5 MiB of blocks
+	bad := strings.Repeat("\x03\x03\x00\x01\x01", 200)  // none of them decodes
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -165,6 +206,12 @@ func TestHostileLengths(t *testing.T) {
 		{"1 TiB, no limits", sealed(head, one, 1, uint64(1<<43), rest), wire.NoLimits, 2 << 20},
 		{"2^56 bytes, no limits", sealed(head, one, 64, uint64(1<<53), rest), wire.NoLimits, 2 << 20},
 		{"1 GiB, default limits", sealed(head, one, 16, uint64(1<<29), rest), wire.DefaultLimits, 2 << 20},
+		{"1 TiB of payloads, no limits", sealed(head, one, 1, uint64(1<<43), bad), wire.NoLimits, 2 << 20},
+		{"1 TiB, of which 200 blocks come", sealed(head, one, 1, uint64(1<<43), good), wire.NoLimits, 24 << 20},
+		{"1 TiB in a payload, no limits", sealed(head, one, 1, uint64(1<<43), 3, strings.Repeat("\xff", 9), 1, rest), wire.NoLimits, 2 << 20},
+		{"1 GiB of counters, default limits", sealed(head, one, 16, uint64(1<<29), bad), wire.DefaultLimits, 2 << 20},
+		{"the longest payload", sealed(head, one, 1, uint64(1<<19), 3, "\xff\xff\x03"), wire.DefaultLimits, 256 << 10},
+		{"1 GiB of payloads, workers", sealed(head, one, 1, uint64(1<<33), bad), wire.Limits{Workers: 4}, 5 << 20},
 		{"65535 parts", sealed(head, noPlanes, uint16(1<<16-1), rest), wire.NoLimits, 16 << 10},
 		{"255 planes", sealed(head, 255, rest), wire.NoLimits, 64 << 10},
 		{"255 params", sealed(kind, hasher, 255, rest), wire.NoLimits, 64 << 10},
@@ -172,6 +219,10 @@ func TestHostileLengths(t *testing.T) {
 		for way, read := range map[string]func() error{
 			"Parse": func() error { _, err := wire.Parse(c.b, c.l); return err },
 			"Read":  func() error { _, err := wire.Read(bytes.NewBuffer(c.b), c.l); return err },
+			"Scan": func() error {
+				_, err := wire.Scan(bytes.NewBuffer(c.b), c.l, func(wire.Block) error { return nil })
+				return err
+			},
 		} {
 			var err error
 			if n := allocated(func() { err = read() }); n > c.most {

@@ -19,7 +19,7 @@ func Identify(s umbel.State) ID {
 		panic(fmt.Sprintf("wire: identify: %v", err))
 	}
 	h := sha256.New()
-	e := encoder{w: h, coding: canonical}
+	e := encoder{w: h, blocks: each(canonical)}
 	e.body(s)
 	return ID(h.Sum(nil))
 }

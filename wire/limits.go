@@ -4,13 +4,17 @@ import "math"
 
 // Limits says how much a reader of containers takes on. A container that asks for
 // more is refused, with an error that wraps umbel.ErrLimit, before memory is taken
-// for it. A field that is zero stands for that of [DefaultLimits].
+// for it. A limit that is zero stands for that of [DefaultLimits].
 type Limits struct {
 	// Bytes is the memory of all planes together, those of parts included. What a
 	// container holds besides takes memory in proportion to its length.
 	Bytes uint64
 	// States is the number of states: the container's own, its parts, their parts.
 	States uint64
+	// Workers is the number of goroutines that decode blocks of a plane, each with
+	// memory for some blocks; up to 1 the caller's alone does. It is no limit, and
+	// zero stands for no other number.
+	Workers int
 }
 
 // DefaultLimits are fit for containers from strangers: 1 GiB, 4096 states.

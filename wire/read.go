@@ -17,7 +17,7 @@ import (
 // version or a coding that later versions of this package may know it wraps
 // errors.ErrUnsupported as well. The state passes its Check.
 func Parse(b []byte, l Limits) (umbel.State, error) {
-	return decode(bytes.NewReader(b), uint64(len(b)), l)
+	return newDecoder(bytes.NewReader(b), uint64(len(b)), l).decode()
 }
 
 // Read reads r to its end and returns the state in the container that it holds.
@@ -29,7 +29,7 @@ func Read(r io.Reader, l Limits) (umbel.State, error) {
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("wire: %w", err)
 	}
-	return decode(r, size, l)
+	return newDecoder(r, size, l).decode()
 }
 
 // unknown stands for the size of a source that doesn't tell.
@@ -55,9 +55,8 @@ func remaining(r io.Reader) (uint64, error) {
 	return uint64(end - here), nil
 }
 
-// decode reads a container from r, which holds size bytes.
-func decode(r io.Reader, size uint64, l Limits) (umbel.State, error) {
-	d := newDecoder(r, size, l.orDefault())
+// decode reads a container to the end of its source.
+func (d *decoder) decode() (umbel.State, error) {
 	s, err := d.container()
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("wire: byte %d: %w", d.off, err)

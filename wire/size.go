@@ -10,8 +10,8 @@ const (
 	planeBytes = 1 + 8
 )
 
-// Size returns the number of bytes of the canonical container of s. [Append] and
-// [Write] make no more of it.
+// Size returns the number of bytes of the canonical container of s. No way to
+// write it makes more of it.
 func Size(s umbel.State) uint64 { return size(s, canonical) }
 
 // size returns the number of bytes of the container of s with its blocks in the
@@ -25,10 +25,10 @@ func stateSize(s umbel.State, c coding) uint64 {
 	}
 	for _, p := range s.Planes {
 		n += planeBytes
-		for words, ones := range blocks(p) {
+		for b := range blocks(p) {
 			n++
-			if c(words, ones) == raw {
-				n += 8 * uint64(len(words))
+			if c(b) == raw {
+				n += b.Bytes()
 			}
 		}
 	}

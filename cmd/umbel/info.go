@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -17,7 +18,11 @@ import (
 const infoHelp = `Say what the filters in the files are: kind, hash, parameters, size, an estimate of
 the number of distinct keys with an interval that holds it with probability 0.95,
 fill (the share of cells that aren't zero), the false-positive rate at that fill,
-bytes, and the ID, which is the same for the same filter and no other.
+bytes in memory and in the file, and the ID, which is the same for the same filter and
+no other. The sent size is that of the filter packed (see umbel pack), beside the least
+to which a code can bring the cells of its blocks, and the codings that this takes.
+
+Of a delta it says from which filter to which it leads, by their IDs.
 
 Of a filter that is made of others, each of them has a line: its number, kind, cells,
 keys, fill, rate and size.
@@ -45,6 +50,7 @@ type info struct {
 	FPRate    *float           `json:"fpRate,omitempty"`
 	Bytes     uint64           `json:"bytes"`
 	FileBytes int64            `json:"fileBytes"`
+	Sent      packedInfo       `json:"sent"`
 	ID        string           `json:"id"`
 
 	hasher   umbel.Hasher
@@ -75,6 +81,12 @@ func infoCommand() *cobra.Command {
 			for i, name := range args {
 				if i > 0 && !wantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if container.IsDelta(name) {
+					if err := inspectDelta(cmd, name); err != nil {
+						return err
+					}
+					continue
 				}
 				in, err := inspect(name)
 				if err != nil {
@@ -107,6 +119,9 @@ func inspect(name string) (info, error) {
 		in.Planes = append(in.Planes, planeInfo{p.Len, max(p.Width, 1), p.Nonzero()})
 	}
 	in.Cells, in.Fill = cellsOf(s)
+	if in.Sent, err = packed(s); err != nil {
+		return info{}, fmt.Errorf("%s: %w", name, err)
+	}
 	f, err := filter.All.Open(s)
 	if errors.Is(err, umbel.ErrKind) {
 		return in, nil
@@ -170,6 +185,8 @@ func (in info) write(w io.Writer) error {
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
+	t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
+	t.Row("blocks", in.Sent.blocks()+", when packed")
 	t.Row("id", in.ID)
 	if _, err := t.WriteTo(w); err != nil || len(in.Parts) == 0 {
 		return err

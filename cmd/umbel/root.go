@@ -50,6 +50,7 @@ func rootCommand() *cobra.Command {
 		infoCommand(), showCommand(), shellCommand(),
 		foldCommand(), unfoldCommand(), mergeCommand(), intersectCommand(), diffSetsCommand(), clearCommand(),
 		advanceCommand(), compactCommand(),
+		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), manCommand(), versionCommand(),
 	)

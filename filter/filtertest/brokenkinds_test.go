@@ -292,6 +292,17 @@ func (f *foldingMute) Fold(r uint64) error {
 	return nil
 }
 
+// rehashing gives a seed to whoever asks it for its state once a quarter of it is full.
+type rehashing struct{ *bloom.Filter }
+
+func (f *rehashing) State() umbel.State {
+	s := f.Filter.State()
+	if f.Stats().Fill > 0.25 {
+		s.Hasher.Seed.Lo++
+	}
+	return s
+}
+
 type clearingFold struct{ *bloom.Filter }
 
 func (f *clearingFold) Fold(r uint64) error {

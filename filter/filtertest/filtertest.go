@@ -75,6 +75,8 @@ var laws = []law{
 	{"Batches", batches},
 	{"Locate", locate},
 	{"Clear", clears},
+	{"Deltas", deltas},
+	{"RefinesFolds", refinesFolds},
 	{"Removes", removes},
 	{"Counts", counts},
 	{"TryAdds", tryAdds},

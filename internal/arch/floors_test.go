@@ -67,7 +67,9 @@ var worldly = []string{"net", "os", "time", "log"}
 
 // mayStartGoroutines are the packages below the floor called pure that do, each
 // with the reason.
-var mayStartGoroutines = map[string]string{}
+var mayStartGoroutines = map[string]string{
+	"wire": "codes and decodes blocks with as many as Packer.Workers and Limits.Workers ask for, and ends them before it returns",
+}
 
 // libraries are what the library module may depend on.
 var libraries = []string{

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"os"
+	"runtime"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
@@ -40,7 +41,7 @@ func Read(path string) (umbel.State, int64, error) {
 		return umbel.State{}, 0, fmt.Errorf("%s is a directory: name a filter's file", path)
 	}
 	size := int64(0)
-	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates}
+	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
 	if info.Mode().IsRegular() {
 		size = info.Size()
 		if hi, lo := bits.Mul64(uint64(size), blockBytes); hi == 0 {

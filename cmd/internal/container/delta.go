@@ -1,0 +1,69 @@
+package container
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Differ returns what makes deltas in a program that has the machine for itself.
+func Differ() wire.Differ { return wire.Differ{Workers: runtime.GOMAXPROCS(0)} }
+
+// IsDelta reports whether the file at path begins as a delta does. It is false of
+// what can't be read.
+func IsDelta(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false // reading from a pipe takes what the reader needs
+	}
+	head := make([]byte, wire.DeltaMagicBytes)
+	_, err = io.ReadFull(f, head)
+	return err == nil && wire.IsDelta(head)
+}
+
+// WriteDelta makes the file at path hold the delta, whole or not at all.
+func WriteDelta(path string, delta []byte) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(delta)
+		return err
+	})
+}
+
+// ReadDelta returns the delta in the file at path and what its head says.
+func ReadDelta(path string) ([]byte, wire.DeltaInfo, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, wire.DeltaInfo{}, err
+	}
+	info, err := wire.InspectDelta(b)
+	if err != nil {
+		return nil, info, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, info, nil
+}
+
+// Patch returns the state to which the delta in the file at path leads from old.
+func Patch(old umbel.State, path string) (umbel.State, error) {
+	delta, info, err := ReadDelta(path)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
+		return umbel.State{}, err
+	}
+	limits := wire.Limits{Bytes: max(info.Bytes, 1), States: maxStates, Workers: runtime.GOMAXPROCS(0)}
+	s, err := wire.Apply(old, delta, limits)
+	if err != nil {
+		return umbel.State{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+const packHelp = `Write the filter in FILE in fewer bytes: each block of 64 KiB of its cells in the
+coding that makes the fewest bytes of it, which for hashed keys is the entropy and
+never more than the cells themselves. It is the same filter, with the same ID, and
+all verbs read it.
+
+A filter that is half full doesn't shrink; one that is made sparse to be sent does.
+umbel plan --sent finds the size that makes the most of the bits that are sent.`
+
+const packExample = `  umbel pack words.umb -o words.packed.umb
+  umbel has words.packed.umb zebra`
+
+const unpackHelp = `Write the filter in FILE with its cells as they are in memory: the form that is
+written and read fastest. It is the same filter, with the same ID.`
+
+const unpackExample = `  umbel unpack words.packed.umb -o words.umb`
+
+// packing is what umbel pack says of a file.
+type packing struct {
+	File      string `json:"file"`
+	Kind      string `json:"kind"`
+	FileBytes uint64 `json:"fileBytes"`
+	Unpacked  uint64 `json:"unpackedBytes"` // of the file were it not packed
+	packedInfo
+}
+
+// packedInfo is what becomes of a filter when it is packed.
+type packedInfo struct {
+	Packed       uint64                 `json:"packedBytes"`  // of the whole file
+	EntropyBytes float                  `json:"entropyBytes"` // of the cells, block by block
+	Codings      map[string]codingTally `json:"codings"`
+}
+
+type codingTally struct {
+	Blocks uint64 `json:"blocks"`
+	Bytes  uint64 `json:"bytes"`
+}
+
+// packed finds what becomes of a state when it is packed.
+func packed(s umbel.State) (packedInfo, error) {
+	c, err := container.Packer().Census(s)
+	if err != nil {
+		return packedInfo{}, err
+	}
+	in := packedInfo{Packed: c.Bytes, EntropyBytes: float(c.Entropy / 8), Codings: map[string]codingTally{}}
+	for i, t := range tallies(c) {
+		if t.Blocks > 0 {
+			in.Codings[codingNames[i]] = codingTally(t)
+		}
+	}
+	return in, nil
+}
+
+var codingNames = []string{"raw", "empty", "full", "arithmetic", "positions"}
+
+func tallies(c wire.Census) []wire.Tally {
+	return []wire.Tally{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions}
+}
+
+// blocks says how many blocks there are of each coding.
+func (in packedInfo) blocks() string {
+	var all []string
+	for _, name := range codingNames {
+		if t, ok := in.Codings[name]; ok {
+			all = append(all, fmt.Sprintf("%v %s", quantity.Count(t.Blocks), name))
+		}
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+func packCommand() *cobra.Command {
+	return rewriteCommand(&cobra.Command{
+		Use:     "pack FILE -o FILE",
+		Short:   "write a filter in the fewest bytes",
+		Long:    packHelp,
+		Example: packExample,
+	}, container.WritePacked, func(p packing) string {
+		return fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
+			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
+	})
+}
+
+func unpackCommand() *cobra.Command {
+	return rewriteCommand(&cobra.Command{
+		Use:     "unpack FILE -o FILE",
+		Short:   "write a filter as it is in memory",
+		Long:    unpackHelp,
+		Example: unpackExample,
+	}, container.Write, func(p packing) string {
+		return fmt.Sprintf("unpacked, %v bytes; packed it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
+	})
+}
+
+// rewriteCommand completes a verb that writes the filter of a file, of whatever kind,
+// to another.
+func rewriteCommand(cmd *cobra.Command, write func(string, umbel.State) error, words func(packing) string) *cobra.Command {
+	cmd.Args = arguments(1, 1)
+	cmd.DisableFlagsInUseLine = true
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+		}
+		s, _, err := container.Read(args[0])
+		if err != nil {
+			return err
+		}
+		if err := write(*output, s); err != nil {
+			return err
+		}
+		if isQuiet(cmd) {
+			return nil
+		}
+		p := packing{File: *output, Kind: s.Kind, Unpacked: wire.Size(s)}
+		if p.packedInfo, err = packed(s); err != nil {
+			return err
+		}
+		file, err := os.Stat(*output)
+		if err != nil {
+			return err
+		}
+		p.FileBytes = uint64(file.Size())
+		return answer(cmd, p, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %s", p.File, words(p))
+			return err
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,217 @@
+package filtertest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// deltas: whatever is done with a filter, the delta from what it was makes what it is,
+// bit for bit, of what a reader has; and a packed container does. A filter that takes a
+// filter's place has that one's kind and hasher for good: deltas tell of nothing else.
+func deltas(t tb, v umbel.Variant) {
+	histories := 80
+	if testing.Short() {
+		histories = 5
+	}
+	made := make(map[uint64]umbel.Filter)
+	for seed := range uint64(histories) {
+		rng := rand.New(rand.NewPCG(seed, 0x64656c7461))
+		n := sizes[0] << (seed % 4)
+		if seed%40 == 0 {
+			n = sizes[1]
+		}
+		if made[n] == nil {
+			made[n] = make1(t, v, n)
+		}
+		f := twin(t, v, made[n])
+		reader := f.State().Clone()
+		var id wire.ID
+		for range 5 {
+			what := happen(rng, f, func() umbel.Filter { return twin(t, v, made[n]) }, n)
+			now := f.State()
+			message, err := wire.Differ{Base: id}.Delta(nil, reader, now)
+			if err != nil {
+				t.Fatalf("n=%d, %s: wire.Delta: %v", n, what, err)
+			}
+			got, err := wire.Patcher{Base: id}.Apply(reader, message)
+			if err != nil {
+				t.Fatalf("n=%d, %s: wire.Apply: %v", n, what, err)
+			}
+			if !equal(got, now) {
+				t.Fatalf("n=%d, %s: by a delta: %s", n, what, difference(got, now))
+			}
+			if most := packed(t, now) + deltaRoom(now); len(message) > most {
+				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and a little", n, what, len(message), most)
+			}
+			info, err := wire.InspectDelta(message)
+			if err != nil {
+				t.Fatalf("n=%d, %s: wire.InspectDelta: %v", n, what, err)
+			}
+			reader, id = got, info.Result
+		}
+		g, err := v.Open(reader.Clone())
+		if err != nil {
+			t.Fatalf("Open of what deltas made: %v", err)
+		}
+		wantState(t, g, f.State(), "opened from what deltas made")
+	}
+}
+
+// deltaRoom is what the head of a delta, and its words on each state and plane, may
+// take beyond those of a container.
+func deltaRoom(s umbel.State) int {
+	room := 80 + 16*len(s.Planes)
+	for _, p := range s.Parts {
+		room += deltaRoom(p)
+	}
+	return room
+}
+
+// packed returns the length of the packed container of a state, and fails unless it has
+// that state.
+func packed(t tb, s umbel.State) int {
+	t.Helper()
+	b, err := wire.Packer{}.Append(nil, s)
+	if err != nil {
+		t.Fatalf("wire.Packer: %v", err)
+	}
+	got, err := wire.Parse(b, wire.Limits{Bytes: max(s.Bytes(), 1)})
+	if err != nil {
+		t.Fatalf("wire.Parse of a packed container: %v", err)
+	}
+	if !equal(got, s) {
+		t.Fatalf("through a packed container: %s", difference(got, s))
+	}
+	return len(b)
+}
+
+// history is what may be done with a filter; each reports whether it can be.
+var history = []struct {
+	what string
+	do   func(rng *rand.Rand, f, other umbel.Filter, ds []umbel.Digest) bool
+}{
+	{"additions", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		umbel.AddAll(f, nil, ds)
+		return true
+	}},
+	{"few additions", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		umbel.AddAll(f, nil, ds[:min(len(ds), 3)])
+		return true
+	}},
+	{"nothing", func(*rand.Rand, umbel.Filter, umbel.Filter, []umbel.Digest) bool { return true }},
+	{"removals", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		r, ok := f.(umbel.Remover)
+		for _, d := range ds {
+			if ok && f.Has(d) {
+				r.Remove(d)
+			}
+		}
+		return ok
+	}},
+	{"fold", func(rng *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+		g, ok := f.(umbel.Folder)
+		return ok && g.Fold(2+rng.Uint64N(4)) == nil
+	}},
+	{"unfold", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		g, ok := f.(umbel.Folder)
+		if !ok || g.Unfold(1+rng.Uint64N(4)) != nil {
+			return false
+		}
+		umbel.AddAll(f, nil, ds[:len(ds)/2])
+		return true
+	}},
+	{"union", func(_ *rand.Rand, f, other umbel.Filter, ds []umbel.Digest) bool {
+		m, ok := f.(umbel.Merger)
+		umbel.AddAll(other, nil, ds)
+		return ok && m.Merge(other.State()) == nil
+	}},
+	{"time", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		a, ok := f.(umbel.Advancer)
+		if !ok || a.Advance(rng.Uint64()>>rng.UintN(64)) != nil { // back in time
+			return false
+		}
+		umbel.AddAll(f, nil, ds)
+		return true
+	}},
+	{"compacting", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+		c, ok := f.(interface{ Compact(p float64) error })
+		return ok && c.Compact(0.05) == nil
+	}},
+	{"sealing", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+		s, ok := f.(umbel.Sealer)
+		return ok && s.Seal() == nil
+	}},
+	{"clearing", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+		c, ok := f.(umbel.Clearer)
+		if ok {
+			c.Clear()
+			umbel.AddAll(f, nil, ds)
+		}
+		return ok
+	}},
+}
+
+// happen does one of the things that can be done with a filter for n keys, of which
+// empty makes another, and says which.
+func happen(rng *rand.Rand, f umbel.Filter, empty func() umbel.Filter, n uint64) string {
+	for {
+		// Of few keys, so that what is removed has been added.
+		ds := digests(1+rng.Uint64N(6), 1+rng.IntN(int(n)))
+		h := history[rng.IntN(len(history))]
+		if h.do(rng, f, empty(), ds) {
+			return h.what
+		}
+	}
+}
+
+// ofBits reports whether the first planes of a state and of its parts have cells of one
+// bit; the others may be tables.
+func ofBits(s umbel.State) bool {
+	if len(s.Planes) > 0 && s.Planes[0].Width > 1 {
+		return false
+	}
+	return !slices.ContainsFunc(s.Parts, func(p umbel.State) bool { return !ofBits(p) })
+}
+
+// refinesFolds: what a fold doesn't say of a filter makes that filter of it; where cells
+// are bits it takes what the two differ by, H(B) = H(fold) + H(B | fold).
+func refinesFolds(t tb, v umbel.Variant) {
+	for _, n := range sizes {
+		f := make1(t, v, n)
+		as[umbel.Folder](t, f)
+		unfolded(t, v, f, 12)
+		addAll(f, slices.Concat(digests(1, int(n)), extreme))
+		for _, r := range []uint64{1, 2, 3, 12} {
+			small := twin(t, v, f)
+			fold(t, small, r)
+			message, err := wire.Refine(nil, small.State(), f.State())
+			if err != nil {
+				t.Fatalf("n=%d: wire.Refine of the fold by %d: %v", n, r, err)
+			}
+			got, err := wire.Apply(small.State(), message, wire.Limits{})
+			if err != nil {
+				t.Fatalf("n=%d: wire.Apply to the fold by %d: %v", n, r, err)
+			}
+			if !equal(got, f.State()) {
+				t.Fatalf("n=%d: the fold by %d, refined: %s", n, r, difference(got, f.State()))
+			}
+			if r == 1 {
+				continue
+			}
+			whole, part := packed(t, f.State()), packed(t, small.State())
+			if most := whole - part + whole/20 + 200; ofBits(f.State()) && len(message) > most {
+				t.Errorf("n=%d: %d bytes refine the fold by %d, of %d, to %d bytes, want at most %d", n, len(message), r, part, whole, most)
+			}
+			other := twin(t, v, small)
+			other.Add(umbel.Digest{H1: 1 << 40, H2: 1<<50 + 1})
+			if !equal(other.State(), small.State()) {
+				_, err := wire.Refine(nil, other.State(), f.State())
+				wantError(t, err, "wire.Refine of another filter's fold", umbel.ErrMismatch)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package entropy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// bitWriter appends bits to dst, eight bytes at a time.
+type bitWriter struct {
+	dst  []byte
+	word uint64
+	n    uint // bits in word
+}
+
+// put appends the low n bits of v, up to 64; those above are zero.
+func (w *bitWriter) put(v uint64, n uint) {
+	w.word |= v << w.n
+	w.n += n
+	if w.n >= 64 {
+		w.dst = binary.LittleEndian.AppendUint64(w.dst, w.word)
+		w.n -= 64
+		w.word = v >> (n - w.n)
+	}
+}
+
+// end returns dst with all bits.
+func (w *bitWriter) end() []byte {
+	for ; w.n > 0; w.n -= min(w.n, 8) {
+		w.dst = append(w.dst, byte(w.word))
+		w.word >>= 8
+	}
+	return w.dst
+}
+
+// bitReader reads bits of src; at is the number of the next.
+type bitReader struct {
+	src []byte
+	at  uint64
+}
+
+// peek returns the next bits, at least 57; beyond the end of src they are zero.
+func (r *bitReader) peek() uint64 {
+	i := r.at >> 3
+	if i+8 <= uint64(len(r.src)) {
+		return binary.LittleEndian.Uint64(r.src[i:]) >> (r.at & 7)
+	}
+	var b [8]byte
+	copy(b[:], r.src[min(i, uint64(len(r.src))):])
+	return binary.LittleEndian.Uint64(b[:]) >> (r.at & 7)
+}
+
+// short returns the next gap and the bits of its code, 0 if these are more than 57
+// or near the end of src, where gap has to read it.
+func (r *bitReader) short(k uint) (gap, n uint64) {
+	if r.at>>3+8 > uint64(len(r.src)) {
+		return 0, 0
+	}
+	w := binary.LittleEndian.Uint64(r.src[r.at>>3:]) >> (r.at & 7)
+	q := uint(bits.TrailingZeros64(w))
+	if q+1+k > 57 {
+		return 0, 0
+	}
+	return uint64(q)<<(k&63) | w>>((q+1)&63)&(1<<(k&63)-1), uint64(q + 1 + k)
+}
+
+// gap reads the code of a gap, and reports whether there was all of it, and fewer
+// than 2^64 zeros.
+func (r *bitReader) gap(k uint) (uint64, bool) {
+	w := r.peek()
+	q := uint64(0)
+	for w&(1<<57-1) == 0 {
+		q, r.at = q+57, r.at+57
+		if r.at >= 8*uint64(len(r.src)) {
+			return 0, false
+		}
+		w = r.peek()
+	}
+	zeros := uint64(bits.TrailingZeros64(w))
+	q, r.at = q+zeros, r.at+zeros+1
+	low := r.peek() & (1<<min(k, 32) - 1)
+	r.at += uint64(min(k, 32))
+	if k > 32 {
+		low |= r.peek() & (1<<(k-32) - 1) << 32
+		r.at += uint64(k - 32)
+	}
+	return q<<k | low, q <= ^uint64(0)>>k && r.at <= 8*uint64(len(r.src))
+}
+
+// end returns an error unless all bits are read but those that fill the last byte,
+// which are zero.
+func (r *bitReader) end() error {
+	if n := (r.at + 7) / 8; n < uint64(len(r.src)) {
+		return fmt.Errorf("entropy: %d bytes follow the code: %w", uint64(len(r.src))-n, ErrCorrupt)
+	}
+	if r.at&7 != 0 && r.src[len(r.src)-1]>>(r.at&7) != 0 {
+		return fmt.Errorf("entropy: bits are set after the code: %w", ErrCorrupt)
+	}
+	return nil
+}

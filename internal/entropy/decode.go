@@ -1,0 +1,175 @@
+package entropy
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// decoder takes the symbols of a payload from its state.
+type decoder struct {
+	taker
+	levels   []byte
+	strs     []Bits
+	k        int // string k is being decoded
+	len      uint64
+	inverted bool
+	open     bool // strings follow that aren't known yet
+	err      error
+}
+
+// begin makes the decoder ready to decode src.
+func (d *decoder) begin(src []byte, strs []Bits) {
+	*d = decoder{strs: strs, k: -1}
+	for _, s := range strs {
+		s.check(false)
+		clear(s.Words)
+	}
+	if len(src) < len(strs) {
+		d.err = fmt.Errorf("entropy: %d bytes for the levels of %d strings: %w", len(src), len(strs), ErrCorrupt)
+		return
+	}
+	d.levels, src = src[:len(strs)], src[len(strs):]
+	n := len(src)
+	if n >= 8 {
+		n = 4 + n%4
+	}
+	if n > 0 && src[n-1] == 0 {
+		d.err = fmt.Errorf("entropy: the state's %d bytes end with 0: %w", n, ErrCorrupt)
+		return
+	}
+	var state [8]byte
+	copy(state[:], src[:n])
+	d.x, d.in = binary.LittleEndian.Uint64(state[:]), src[n:]
+	d.refill()
+}
+
+// run decodes the strings that are known.
+func (d *decoder) run() error {
+	for n := d.advance(); n > 0; n = d.advance() {
+		if d.table.dense {
+			d.takeBytes(n)
+		} else {
+			d.takeGaps(n)
+		}
+	}
+	return d.err
+}
+
+// enough is the number of symbols for which a kernel is called.
+const enough = 8
+
+// advance decodes what the kernels can't, and returns how many symbols they can take
+// next. It returns 0 when all is done, or on an error.
+func (d *decoder) advance() int {
+	for d.err == nil {
+		if d.at == d.len {
+			if !d.next() {
+				return 0
+			}
+			continue
+		}
+		n := uint64(len(d.in) / 4)
+		if d.table.dense {
+			n = min(n, (d.len-d.at)/8)
+		} else {
+			n = min(n, (d.len-d.at-1)/d.table.escape)
+		}
+		if n > enough {
+			return int(n - 1)
+		}
+		if d.table.dense {
+			v := d.step(d.table.byteView(d.len - d.at))
+			d.dst[d.at/64] |= uint64(v) << (d.at % 64)
+			d.at = min(d.at+8, d.len)
+			d.refill()
+		} else {
+			d.gap()
+		}
+	}
+	return 0
+}
+
+// next ends a string and begins the next one. It returns false if there is none.
+func (d *decoder) next() bool {
+	if d.inverted {
+		d.strs[d.k].invert()
+	}
+	for d.k++; d.k < len(d.strs); d.k++ {
+		level, s := d.levels[d.k], d.strs[d.k]
+		if level == 0 {
+			continue
+		}
+		if s.Len == 0 {
+			d.err = fmt.Errorf("entropy: string %d has level %d and no bits: %w", d.k, level, ErrCorrupt)
+			return false
+		}
+		step, inverted := stepOf(level)
+		d.table, d.inverted = tables[step](), inverted
+		d.dst, d.at, d.len = s.Words, 0, s.Len
+		return true
+	}
+	d.inverted = false
+	if d.open {
+		return false
+	}
+	if len(d.in) != 0 {
+		d.err = fmt.Errorf("entropy: %d bytes beyond the last string: %w", len(d.in), ErrCorrupt)
+	} else if d.x != 0 && d.x != exactMax {
+		d.err = fmt.Errorf("entropy: the state ends at %d, want 0 or 2^31: %w", d.x, ErrCorrupt)
+	}
+	return false
+}
+
+// gap decodes a gap, an escape or END.
+func (d *decoder) gap() {
+	rest, shift := d.len-d.at, d.table.shift
+	v, end := d.table.gapView(rest)
+	i := d.step(v)
+	if i == v.n-1 {
+		d.at += min(rest, d.table.escape)
+		d.refill()
+		return
+	}
+	gap := uint64(i)<<shift | d.x&(1<<shift-1)
+	d.x >>= shift
+	d.refill()
+	if end && gap >= rest {
+		d.err = fmt.Errorf("entropy: a one at %d of %d: %w", d.at+gap, d.len, ErrCorrupt)
+		return
+	}
+	d.at += gap
+	d.dst[d.at/64] |= 1 << (d.at % 64)
+	d.at++
+}
+
+// step takes one symbol. What follows it is to be taken before the state is refilled.
+func (d *decoder) step(v view) int {
+	if d.x < exactMax {
+		i, x := exactTake(d.x, v)
+		d.x = x
+		return i
+	}
+	slot := d.x & (whole - 1)
+	i := min(int(v.t.owner[slot])>>v.shift, v.n-1)
+	begin := v.at(i)
+	d.x = (v.at(i+1)-begin)*(d.x>>16) + slot - begin
+	return i
+}
+
+// refill reads a word if the state needs one and there is one.
+func (d *decoder) refill() {
+	if d.x < exactMax && len(d.in) >= 4 {
+		d.x = d.x<<32 | uint64(binary.LittleEndian.Uint32(d.in))
+		d.in = d.in[4:]
+	}
+}
+
+// invert turns ones into zeros and zeros into ones.
+func (b Bits) invert() {
+	for i := range b.Words {
+		b.Words[i] = ^b.Words[i]
+	}
+	if used := b.Len % 64; used != 0 {
+		b.Words[len(b.Words)-1] &= 1<<used - 1
+	}
+}

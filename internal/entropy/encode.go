@@ -1,0 +1,118 @@
+package entropy
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// encoder puts the symbols of a payload on its state, last to first.
+type encoder struct {
+	putter
+	code []byte // where the levels are and the rest will be
+	strs []Bits
+	ones []uint64 // of each string
+	k    int      // string k is being coded, those behind it are done
+	s    source   // its symbols
+}
+
+// begin makes the encoder ready to append the code of strs to code.
+func (e *encoder) begin(code []byte, strs []Bits) {
+	e.ones = e.ones[:0]
+	for _, s := range strs {
+		s.check(true)
+		ones := s.Count()
+		e.ones = append(e.ones, ones)
+		code = append(code, levelFor(ones, s.Len))
+	}
+	e.code, e.strs = code, strs
+	e.restart(0)
+}
+
+// restart begins again with state x.
+func (e *encoder) restart(x uint64) {
+	e.x, e.k = x, len(e.strs)
+	e.symbols, e.words = e.symbols[:0], e.words[:0]
+	e.s = source{}
+}
+
+// advance codes what the kernels can't, and returns how many symbols they can put
+// next. It returns 0 when all is done.
+func (e *encoder) advance() int {
+	for {
+		for len(e.symbols) > 0 {
+			if e.x >= exactMax {
+				e.words = slices.Grow(e.words, len(e.symbols)+1)
+				return len(e.symbols)
+			}
+			last := e.symbols[len(e.symbols)-1]
+			e.symbols = e.symbols[:len(e.symbols)-1]
+			e.step(e.s.before(last))
+		}
+		switch {
+		case e.s.more():
+			e.symbols = e.s.list(e.symbols)
+		case e.k == 0:
+			return 0
+		default:
+			e.k--
+			if level := e.code[len(e.code)-len(e.strs)+e.k]; level != 0 {
+				step, inverted := stepOf(level)
+				e.table = tables[step]()
+				if last, ok := e.s.open(e.strs[e.k], e.ones[e.k], e.table, inverted); ok {
+					e.step(last)
+				}
+			}
+		}
+	}
+}
+
+// symbol is what is put on the state at once: symbol i of a view, then raw bits.
+type symbol struct {
+	view view
+	i    int
+	raw  uint64
+	bits uint
+}
+
+// step puts one symbol. In the rare case that it can be put neither exactly nor
+// plainly, all begins again with state 2^31.
+func (e *encoder) step(s symbol) {
+	if e.x < exactMax {
+		if x := e.x<<s.bits | s.raw; x < exactMax {
+			if x, ok := exactPut(x, s.view, s.i); ok {
+				e.x = x
+				return
+			}
+		}
+	}
+	begin := s.view.at(s.i)
+	frequency := s.view.at(s.i+1) - begin
+	if e.x >= frequency<<(47-s.bits) {
+		e.words = append(e.words, uint32(e.x))
+		e.x >>= 32
+	}
+	x := e.x<<s.bits | s.raw
+	e.x = x/frequency<<16 + begin + x%frequency
+	if e.x < exactMax {
+		e.restart(exactMax)
+	}
+}
+
+// finish returns code with the payload at its end.
+func (e *encoder) finish() []byte {
+	if e.x >= 1<<56 {
+		e.words = append(e.words, uint32(e.x))
+		e.x >>= 32
+	}
+	code := slices.Grow(e.code, 8+4*len(e.words))
+	for ; e.x > 0; e.x >>= 8 {
+		code = append(code, byte(e.x))
+	}
+	at := len(code)
+	code = code[:at+4*len(e.words)]
+	for words := code[at:]; len(words) > 0; words = words[4:] {
+		binary.LittleEndian.PutUint32(words, e.words[len(words)/4-1])
+	}
+	e.code, e.strs = nil, nil
+	return code
+}

@@ -1,0 +1,163 @@
+//go:build amd64 && !purego && !race
+
+package entropy
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+//go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
+
+// haveKernels tells whether the machine has the instructions of kernel_amd64.s.
+var haveKernels = cpuid.CPU.Supports(cpuid.POPCNT, cpuid.LZCNT, cpuid.BMI1, cpuid.BMI2)
+
+// What the kernels take for granted.
+const (
+	_ = -unsafe.Offsetof(table{}.shift)
+	_ = -(unsafe.Offsetof(table{}.last) - 8)
+	_ = -(unsafe.Offsetof(table{}.escape) - 16)
+	_ = -(unsafe.Offsetof(table{}.take) - 24)
+	_ = -(unsafe.Offsetof(table{}.put) - 2072)
+	_ = -(unsafe.Offsetof(table{}.owner) - 12312)
+	_ = -(unsafe.Sizeof(taking{}) - 8)
+	_ = -(unsafe.Sizeof(putting{}) - 40)
+	_ = -unsafe.Offsetof(taker{}.x)
+	_ = -(unsafe.Offsetof(taker{}.table) - 8)
+	_ = -(unsafe.Offsetof(taker{}.in) - 16)
+	_ = -(unsafe.Offsetof(taker{}.dst) - 40)
+	_ = -(unsafe.Offsetof(taker{}.at) - 64)
+	_ = -(unsafe.Sizeof(taker{}) - 72)
+	_ = -unsafe.Offsetof(putter{}.x)
+	_ = -(unsafe.Offsetof(putter{}.table) - 8)
+	_ = -(unsafe.Offsetof(putter{}.symbols) - 16)
+	_ = -(unsafe.Offsetof(putter{}.words) - 40)
+	_ = -(unsafe.Sizeof(putter{}) - 64)
+	_ = -(unsafe.Sizeof(lister{}) - 56)
+	_ = -uint(lanes - 4)
+)
+
+// takeGaps4 and takeShifted4 are takeGapsPlain, for tables without raw bits and for
+// all tables of gaps.
+//
+//go:noescape
+func takeGaps4(l *taker, n int)
+
+//go:noescape
+func takeShifted4(l *taker, n int)
+
+// takeBytes4 is takeBytesPlain.
+//
+//go:noescape
+func takeBytes4(l *taker, n int)
+
+// put4 and putShifted4 are putPlain, for tables without raw bits and for all tables.
+//
+//go:noescape
+func put4(l *putter, n int)
+
+//go:noescape
+func putShifted4(l *putter, n int)
+
+func takeGaps(l *[lanes]taker, n int) {
+	switch {
+	case !haveKernels:
+		takeGapsPlain(l, n)
+	case l[0].table.shift|l[1].table.shift|l[2].table.shift|l[3].table.shift == 0:
+		takeGaps4(&l[0], n)
+	default:
+		takeShifted4(&l[0], n)
+	}
+}
+
+func takeBytes(l *[lanes]taker, n int) {
+	if haveKernels {
+		takeBytes4(&l[0], n)
+	} else {
+		takeBytesPlain(l, n)
+	}
+}
+
+func putAll(l *[lanes]putter, n int) {
+	switch {
+	case !haveKernels:
+		putPlain(l, n)
+	case l[0].table.shift|l[1].table.shift|l[2].table.shift|l[3].table.shift == 0:
+		put4(&l[0], n)
+	default:
+		putShifted4(&l[0], n)
+	}
+}
+
+// lister is what a kernel needs of words whose gaps are listed.
+type lister struct {
+	words  *uint64
+	count  int // of words
+	flip   uint64
+	escape uint64
+	middle uint64 // bits of a word that are zero if there is an escape in it
+	zeros  uint64 // before the words
+	dst    *uint32
+}
+
+// list1 to list13 are listWordsPlain. They stop at a word with an escape. They are
+// fast if few words have more than 1 to 13 ones. For each word they write so many
+// symbols to dst, or as many as it has ones.
+//
+//go:noescape
+func list1(l *lister)
+
+//go:noescape
+func list2(l *lister)
+
+//go:noescape
+func list4(l *lister)
+
+//go:noescape
+func list8(l *lister)
+
+//go:noescape
+func list13(l *lister)
+
+// listRoom is how many symbols are written beyond the last.
+const listRoom = 13
+
+func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]uint32, uint64) {
+	if !haveKernels {
+		return l.listWordsPlain(symbols, words, zeros)
+	}
+	k := lister{flip: l.flip, escape: l.t.escape, middle: ^uint64(0)}
+	if n := k.escape; n < 64 {
+		k.middle = 1<<n - 1<<(64-n)
+	}
+	for len(words) > 0 {
+		symbols = slices.Grow(symbols, int(min(l.ones, 64*uint64(len(words))))+listRoom)
+		base := unsafe.SliceData(symbols)
+		k.words, k.count, k.zeros = &words[0], len(words), zeros
+		k.dst = (*uint32)(unsafe.Add(unsafe.Pointer(base), 4*len(symbols)))
+		// By name: what a variable calls would put k on the heap.
+		switch mean := 64 * l.ones / (l.s.Len/64 + 1); { // of a word, in 1/64
+		case l.t.escape < 64:
+			list13(&k)
+		case mean < 6:
+			list1(&k)
+		case mean < 48:
+			list2(&k)
+		case mean < 128:
+			list4(&k)
+		case mean < 288:
+			list8(&k)
+		default:
+			list13(&k)
+		}
+		symbols = symbols[:(uintptr(unsafe.Pointer(k.dst))-uintptr(unsafe.Pointer(base)))/4]
+		words, zeros = words[len(words)-k.count:], k.zeros
+		if len(words) > 0 {
+			symbols, zeros = l.listWord(symbols, words[0]^l.flip, zeros)
+			words = words[1:]
+		}
+	}
+	return symbols, zeros
+}

@@ -1,0 +1,153 @@
+package entropy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// AppendRice appends the positions of the ones in b to dst: the Golomb-Rice code of
+// the gaps between them (Golomb 1966; Rice and Plaunt 1971).
+//
+//	number of ones, unsigned LEB128 | parameter k, 1 byte, if there are ones | gaps
+//
+// A gap g is the number of zeros before a one, after the one before it: g>>k zeros
+// and a one, then the low k bits of g. Bits fill bytes from the least significant
+// up; those left over are zero. Of all k that which makes the fewest bits is taken,
+// the smallest of them. It panics if b isn't well formed.
+func AppendRice(dst []byte, b Bits) []byte {
+	b.check(true)
+	r := riceOf(b)
+	dst = binary.AppendUvarint(dst, r.ones)
+	if r.ones == 0 {
+		return dst
+	}
+	w := bitWriter{dst: append(dst, byte(r.k))}
+	mask := uint64(1)<<r.k - 1
+	for g := range gaps(b) {
+		q, low := g>>r.k, g&mask
+		for ; q > 63-uint64(r.k); q -= min(q, 64) {
+			w.put(0, uint(min(q, 64)))
+		}
+		w.put((low<<1|1)<<q, uint(q)+1+r.k)
+	}
+	return w.end()
+}
+
+// RiceBytes returns the number of bytes that AppendRice makes of b.
+func RiceBytes(b Bits) uint64 {
+	r := riceOf(b)
+	head := uint64(bits.Len64(r.ones|1)+6) / 7
+	if r.ones == 0 {
+		return head
+	}
+	return head + 1 + (r.bits+7)/8
+}
+
+// rice says how a string is coded.
+type rice struct {
+	ones, bits uint64 // bits of all gaps
+	k          uint
+}
+
+// riceOf finds the k for which the code is smallest. With larger k, gaps lose
+// ceil((g>>k)/2) bits and gain one; the loss never grows with k, so the size has one
+// minimum.
+func riceOf(b Bits) rice {
+	ones := b.Count()
+	if ones == 0 {
+		return rice{}
+	}
+	// Where ones are at random it is near the logarithm of the median gap, which is
+	// the mean one times ln 2.
+	lowest := uint(max(bits.Len64((b.Len-ones)/ones*177>>8), 2) - 2)
+	for {
+		var q [4]uint64 // the sum of g>>k for k from lowest up
+		for g := range gaps(b) {
+			g >>= lowest
+			q[0] += g
+			q[1] += g >> 1
+			q[2] += g >> 2
+			q[3] += g >> 3
+		}
+		best := uint(0)
+		for i := range q {
+			if q[i] += ones * uint64(lowest+uint(i)+1); q[i] < q[best] {
+				best = uint(i)
+			}
+		}
+		switch {
+		case best == 0 && lowest > 0:
+			lowest -= min(lowest, 3)
+		case best == 3:
+			lowest += 2
+		default:
+			return rice{ones, q[best], lowest + best}
+		}
+	}
+}
+
+// gaps yields the number of zeros before each one of b.
+func gaps(b Bits) func(yield func(uint64) bool) {
+	return func(yield func(uint64) bool) {
+		next := uint64(0) // the bit after the last one
+		for i := 0; i < len(b.Words); i++ {
+			for i+4 <= len(b.Words) && b.Words[i]|b.Words[i+1]|b.Words[i+2]|b.Words[i+3] == 0 {
+				i += 4
+			}
+			if i == len(b.Words) {
+				return
+			}
+			for w := b.Words[i]; w != 0; w &= w - 1 {
+				at := uint64(i)<<6 | uint64(bits.TrailingZeros64(w))
+				if !yield(at - next) {
+					return
+				}
+				next = at + 1
+			}
+		}
+	}
+}
+
+// DecodeRice sets b to the string that AppendRice made src of. All of src is its
+// code. The error wraps [ErrCorrupt]; what b holds is of no use then. It takes time in
+// proportion to src and the words. It panics if b hasn't as many words as its length
+// needs.
+func DecodeRice(src []byte, b Bits) error {
+	b.check(false)
+	clear(b.Words)
+	ones, n := binary.Uvarint(src)
+	switch {
+	case n <= 0 || n > 1 && src[n-1] == 0:
+		return fmt.Errorf("entropy: number of ones not in its shortest form: %w", ErrCorrupt)
+	case ones > b.Len:
+		return fmt.Errorf("entropy: %d ones in a string of %d bits: %w", ones, b.Len, ErrCorrupt)
+	case ones == 0:
+		if len(src) > n {
+			return fmt.Errorf("entropy: %d bytes follow the code: %w", len(src)-n, ErrCorrupt)
+		}
+		return nil
+	case len(src) == n || src[n] > 63:
+		return fmt.Errorf("entropy: no parameter of 0 to 63: %w", ErrCorrupt)
+	}
+	k := uint(src[n])
+	r := bitReader{src: src[n+1:]}
+	next := uint64(0)
+	for i := range ones {
+		g, bits := r.short(k)
+		r.at += bits
+		if bits == 0 {
+			var ok bool
+			if g, ok = r.gap(k); !ok {
+				return fmt.Errorf("entropy: the code ends after %d of %d ones: %w", i, ones, ErrCorrupt)
+			}
+		}
+		if g >= b.Len-next {
+			return fmt.Errorf("entropy: a gap of %d bits where %d are left: %w", g, b.Len-next, ErrCorrupt)
+		}
+		at := next + g
+		b.Words[at>>6] |= 1 << (at & 63)
+		next = at + 1
+	}
+	return r.end()
+}

@@ -1,0 +1,99 @@
+package model
+
+import (
+	"math/bits"
+
+	"github.com/umbel-filters/umbel/internal/entropy"
+)
+
+// A list of numbers from 1 on is coded by their lengths, as Elias's gamma code does
+// (Elias 1975). The length of u is l = ⌊log2 u⌋. L is the largest length in the list,
+// 0..63, and known from a header; if it is 0, all numbers are 1 and there are no
+// strings. String s, for s from 0 to L-1, has a bit for each number of length s or
+// more: whether its length is s+1 or more. Then string j, for j from 0 to L-1, has a
+// bit for each number of length j+1 or more: its j-th bit after the highest.
+
+// maxLength is the largest L.
+const maxLength = 63
+
+// giveNumbers makes the strings of a list, and returns L.
+func (c *Coder) giveNumbers(list []uint64) int {
+	var count [maxLength + 2]uint64 // count[l]: numbers of length l or more
+	longest := 0
+	for _, u := range list {
+		l := bits.Len64(u) - 1
+		count[l]++
+		longest = max(longest, l)
+	}
+	for l := longest; l > 0; l-- {
+		count[l-1] += count[l]
+	}
+	first := len(c.strs)
+	for s := range longest {
+		c.strs = append(c.strs, entropy.Bits{Words: c.takeZero(wordsFor(count[s]))})
+	}
+	for j := range longest {
+		c.strs = append(c.strs, entropy.Bits{Words: c.takeZero(wordsFor(count[j+1]))})
+	}
+	lengths := c.strs[first : first+longest]
+	digits := c.strs[first+longest:]
+	for _, u := range list {
+		l := bits.Len64(u) - 1
+		for s := range lengths[:min(l+1, longest)] {
+			bit := uint64(0)
+			if s < l {
+				bit = 1
+			}
+			push(&lengths[s], bit)
+		}
+		for j := range l {
+			push(&digits[j], u>>(l-1-j)&1)
+		}
+	}
+	return longest
+}
+
+// getNumbers reads a list of n numbers, its L known to be longest, into list. Lengths
+// of strings follow from the ones in those before, so that all are read first.
+func (c *Coder) getNumbers(list []uint64, n uint64, longest int) ([]uint64, error) {
+	first := len(c.strs)
+	lengthOf := n
+	for s := range 2 * longest {
+		if s >= longest {
+			lengthOf = ones(c.strs[first+s-longest].Words)
+		}
+		words, err := c.get(lengthOf)
+		if err != nil {
+			return nil, err
+		}
+		c.strs = append(c.strs, entropy.Bits{Words: words}) // Len is how many bits are taken
+		lengthOf = ones(words)
+	}
+	lengths := c.strs[first : first+longest]
+	digits := c.strs[first+longest:]
+	for range n {
+		l := 0
+		for l < longest && pull(&lengths[l]) == 1 {
+			l++
+		}
+		u := uint64(1)
+		for j := range l {
+			u = u<<1 | pull(&digits[j])
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// push appends a bit to a string whose words are there, and zero.
+func push(s *entropy.Bits, bit uint64) {
+	s.Words[s.Len/64] |= bit << (s.Len % 64)
+	s.Len++
+}
+
+// pull takes the next bit of a string, of which Len are taken.
+func pull(s *entropy.Bits) uint64 {
+	bit := s.Words[s.Len/64] >> (s.Len % 64) & 1
+	s.Len++
+	return bit
+}

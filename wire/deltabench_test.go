@@ -1,0 +1,60 @@
+package wire_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// BenchmarkDelta: go test -run - -bench Delta ./wire. It makes and applies deltas of a filter of 64 MiB of which a share of the
+// bits change, their IDs known; bytes are those of the filter.
+func BenchmarkDelta(b *testing.B) {
+	const words = 8 << 20
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, fill := range []struct {
+		name string
+		word func(int) uint64
+	}{
+		{"fill=0.5", noise},
+		{"fill=0.06", func(i int) uint64 { return noise(i) & noise(i+words) & noise(i+2*words) & noise(i+3*words) }},
+	} {
+		old := bloomOf(array(b, words*64, 1, fill.word))
+		for _, every := range []uint64{1 << 20, 1 << 14, 1000, 100, 10} {
+			new := old.Clone()
+			for range words * 64 / every {
+				i := rng.Uint64N(words * 64)
+				new.Planes[0].Words[i/64] ^= 1 << (i % 64)
+			}
+			d := wire.Differ{Base: wire.Identify(old), Result: wire.Identify(new)}
+			message, err := d.Delta(nil, old, new)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("delta/%s/changed=1:%d", fill.name, every), func(b *testing.B) {
+				b.SetBytes(words * 8)
+				for b.Loop() {
+					message, _ = d.Delta(message[:0], old, new)
+				}
+				b.ReportMetric(float64(len(message)), "message-B")
+			})
+			for _, p := range []struct {
+				name string
+				wire.Patcher
+			}{
+				{"apply", wire.Patcher{Base: d.Base, Unverified: true}},
+				{"apply-verified", wire.Patcher{Base: d.Base}},
+			} {
+				b.Run(fmt.Sprintf("%s/%s/changed=1:%d", p.name, fill.name, every), func(b *testing.B) {
+					b.SetBytes(words * 8)
+					for b.Loop() {
+						if _, err := p.Apply(old, message); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package wire_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// A fold and its refinement take what the whole takes, H(B) = H(fold) + H(B | fold),
+// but for their heads, a few bytes for each 64 KiB and for each string.
+func TestRefineCosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name  string
+		m     uint64
+		keys  int // that set 2 cells each
+		r     uint64
+		group uint64
+	}{
+		{"words", 960000, 20000, 2, 64},
+		{"words, dense", 960000, 300000, 3, 64},
+		{"many", 960000, 10000, 60, 64},
+		{"blocks", 1 << 20, 20000, 4, 512},
+		{"blocks of 256", 1 << 20, 20000, 4, 256},
+		{"by remainder", 960000, 20000, 5, 192000},
+		{"single cells", 99999, 5000, 3, 1},
+	} {
+		full := hashed(t, rng, c.m, c.keys, 2)
+		small, err := full.Fold(c.r, c.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := wire.Refine(nil, bloomOf(small), bloomOf(full))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		wantApplied(t, bloomOf(small), b, bloomOf(full))
+		ideal := entropyBytes(full) - entropyBytes(small)
+		if got := float64(len(b) - deltaHead); got > 1.002*ideal+float64(4*(c.m>>18+1)+c.r/2+4) || got < 0.98*ideal {
+			t.Errorf("%s: %.0f bytes, want %.1f at the entropy", c.name, got, ideal)
+		}
+	}
+}
+
+// entropyBytes returns the bytes of a plane of bits at the entropy of its fill.
+func entropyBytes(a cells.Array) float64 {
+	p := float64(a.Nonzero()) / float64(a.Len)
+	return -float64(a.Len) * (p*math.Log2(p) + (1-p)*math.Log2(1-p)) / 8
+}
+
+func TestRefineRefuses(t *testing.T) {
+	full := array(t, 1<<16, 1, func(i int) uint64 { return noise(i) & noise(i+1000) & noise(i+2000) })
+	half, quarter := fold(t, full, 2), fold(t, full, 4)
+	counters := array(t, 1<<12, 4, noise)
+	wrong := half.Clone()
+	wrong.Words[100] ^= 1
+	of := func(planes ...cells.Array) umbel.State { return umbel.State{Kind: "x", Planes: planes} }
+	in := func(parts ...umbel.State) umbel.State { return umbel.State{Kind: "y", Parts: parts} }
+	for _, c := range []struct {
+		name         string
+		folded, full umbel.State
+		says         string
+	}{
+		{"a bit is another", of(wrong), of(full), "other content"},
+		{"the wrong way round", of(full), of(half), "no fold"},
+		{"it doesn't divide", of(array(t, 3<<12, 1, zeros)), of(full), "no fold"},
+		{"of the same size", of(array(t, 1<<16, 1, zeros)), of(full), "no fold"},
+		{"other cells", of(counters), of(full), "no fold"},
+		{"planes by two factors", of(half, quarter), of(full, full), "another plane by 2"},
+		{"parts by two factors", in(of(half), of(quarter)), in(of(full), of(full)), "part 1: plane 0"},
+		{"a plane less", of(half), of(full, full), "planes"},
+		{"a part less", in(of(half)), in(of(full), of(full)), "parts"},
+		{"a part of another kind", in(in()), in(of(full)), "one filter is y"},
+		{"another kind", in(of(half)), of(full), "send a container"},
+	} {
+		b, err := wire.Refine([]byte("before"), c.folded, c.full)
+		if !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), c.says) || string(b) != "before" {
+			t.Errorf("%s: %q, %v, want %q in an error that wraps %v", c.name, b, err, c.says, umbel.ErrMismatch)
+		}
+	}
+}
+
+// What isn't bits, or is a fold by more than a refinement can tell, comes whole all the
+// same; what is equal takes no room.
+func TestRefineRest(t *testing.T) {
+	counters, table := array(t, 1<<15, 4, noise), array(t, 100, 64, noise)
+	sparse := array(t, 67*6400, 1, func(i int) uint64 { return noise(i) & noise(i+1000) & noise(i+2000) & noise(i+3000) })
+	for name, c := range map[string]struct{ folded, full cells.Array }{
+		"counters":       {fold(t, counters, 4), counters},
+		"a large prime":  {fold(t, sparse, 67), sparse},
+		"a large factor": {fold(t, array(t, 1<<20, 1, ones), 1<<14), array(t, 1<<20, 1, ones)},
+	} {
+		folded := umbel.State{Kind: "x", Planes: []cells.Array{c.folded, table}}
+		full := umbel.State{Kind: "x", Planes: []cells.Array{c.full, table}}
+		b, err := wire.Refine(nil, folded, full)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantApplied(t, folded, b, full)
+	}
+	same := umbel.State{Kind: "x", Planes: []cells.Array{counters, sparse}}
+	b, err := wire.Refine(nil, same, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantApplied(t, same, b, same)
+	if len(b) > 100 {
+		t.Errorf("nothing to refine in %d bytes", len(b))
+	}
+}

@@ -1,0 +1,107 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// scanned returns the state that the blocks of a scan make together.
+func scanned(b []byte, l wire.Limits) (umbel.State, error) {
+	found := map[string][]wire.Block{}
+	s, err := wire.Scan(bytes.NewReader(b), l, func(b wire.Block) error {
+		at := fmt.Sprint(b.Part, len(b.State.Planes)-1)
+		b.Cells = b.Cells.Clone()
+		found[at] = append(found[at], b)
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	return s, assemble(&s, []int{}, found)
+}
+
+func assemble(s *umbel.State, part []int, found map[string][]wire.Block) error {
+	for i := range s.Planes {
+		p := &s.Planes[i]
+		full, err := cells.New(p.Len, p.Width)
+		if err != nil {
+			return err
+		}
+		for _, b := range found[fmt.Sprint(part, i)] {
+			last := b.State.Planes[len(b.State.Planes)-1]
+			if b.State.Kind != s.Kind || b.State.Hasher != s.Hasher || last.Len != p.Len || last.Width != p.Width || last.Words != nil {
+				return fmt.Errorf("part %v, plane %d: a block of another state or plane: %v", part, i, b.State)
+			}
+			if err := b.Cells.Check(); err != nil {
+				return err
+			}
+			copy(full.Words[b.First*uint64(p.Width)/64:], b.Cells.Words)
+		}
+		if p.Words != nil {
+			return errors.New("a scan returned words")
+		}
+		*p = full
+	}
+	for i := range s.Parts {
+		if err := assemble(&s.Parts[i], append(part[:len(part):len(part)], i), found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A scan of a large plane of which little is set takes memory for a few blocks.
+func TestScanHoldsNoPlane(t *testing.T) {
+	a := array(t, 1<<30, 1, zeros) // 128 MiB
+	for i := uint64(0); i < a.Len; i += 100_000_007 {
+		a.SetBit(i)
+	}
+	b := mustPack(t, umbel.State{Kind: "x", Planes: []cells.Array{a}})
+	blocks, ones := 0, uint64(0)
+	n := allocated(func() {
+		_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
+			blocks++
+			ones += b.Cells.Nonzero()
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if blocks != 11 || ones != 11 {
+		t.Errorf("%d blocks with %d ones, want 11 of both", blocks, ones)
+	}
+	if n > 2<<20 {
+		t.Errorf("%d bytes allocated for a plane of 128 MiB", n)
+	}
+}
+
+// An error of the caller ends the scan, comes through, and says where.
+func TestScanStops(t *testing.T) {
+	s := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 60<<19, 1, noise)}}
+	enough := errors.New("enough")
+	var texts []string
+	for _, workers := range []int{0, 4} {
+		calls := 0
+		_, err := wire.Scan(bytes.NewReader(mustAppend(t, s)), wire.Limits{Workers: workers}, func(wire.Block) error {
+			if calls++; calls == 20 {
+				return enough
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) || calls != 20 {
+			t.Errorf("%d workers: %d calls, %v, want 20 and %v", workers, calls, err, enough)
+		}
+		texts = append(texts, fmt.Sprint(err))
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("%s, with 4 workers %s", texts[0], texts[1])
+	}
+	wantNoGoroutines(t)
+}
