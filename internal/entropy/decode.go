@@ -114,8 +114,8 @@ func (d *decoder) next() bool {
 	}
 	if len(d.in) != 0 {
 		d.err = fmt.Errorf("entropy: %d bytes beyond the last string: %w", len(d.in), ErrCorrupt)
-	} else if d.x != 0 && d.x != exactMax {
-		d.err = fmt.Errorf("entropy: the state ends at %d, want 0 or 2^31: %w", d.x, ErrCorrupt)
+	} else if d.x != 0 {
+		d.err = fmt.Errorf("entropy: the state ends at %d, want 0: %w", d.x, ErrCorrupt)
 	}
 	return false
 }

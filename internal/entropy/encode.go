@@ -24,15 +24,8 @@ func (e *encoder) begin(code []byte, strs []Bits) {
 		e.ones = append(e.ones, ones)
 		code = append(code, levelFor(ones, s.Len))
 	}
-	e.code, e.strs = code, strs
-	e.restart(0)
-}
-
-// restart begins again with state x.
-func (e *encoder) restart(x uint64) {
-	e.x, e.k = x, len(e.strs)
-	e.symbols, e.words = e.symbols[:0], e.words[:0]
-	e.s = source{}
+	e.code, e.strs, e.k = code, strs, len(strs)
+	e.x, e.words = 0, e.words[:0]
 }
 
 // advance codes what the kernels can't, and returns how many symbols they can put
@@ -74,17 +67,8 @@ type symbol struct {
 	bits uint
 }
 
-// step puts one symbol. In the rare case that it can be put neither exactly nor
-// plainly, all begins again with state 2^31.
+// step puts one symbol.
 func (e *encoder) step(s symbol) {
-	if e.x < exactMax {
-		if x := e.x<<s.bits | s.raw; x < exactMax {
-			if x, ok := exactPut(x, s.view, s.i); ok {
-				e.x = x
-				return
-			}
-		}
-	}
 	begin := s.view.at(s.i)
 	frequency := s.view.at(s.i+1) - begin
 	if e.x >= frequency<<(47-s.bits) {
@@ -92,9 +76,10 @@ func (e *encoder) step(s symbol) {
 		e.x >>= 32
 	}
 	x := e.x<<s.bits | s.raw
-	e.x = x/frequency<<16 + begin + x%frequency
-	if e.x < exactMax {
-		e.restart(exactMax)
+	if x < frequency*exactUnit {
+		e.x = exactPut(x, s.view, s.i)
+	} else {
+		e.x = x/frequency<<16 + begin + x%frequency
 	}
 }
 

@@ -1,17 +1,27 @@
 package entropy
 
+import "slices"
+
 // The start of a payload is coded exactly: a symbol multiplies the state by the
 // inverse of its chance, to within a unit, however small the state is. A symbol is a
 // path of decisions between halves of the table, and each is coded by uniform binary
-// ANS (Duda 2013, arXiv:1311.2540, section 3), where of any d states in a row a or so
-// mean the upper half, if it has the frequency a of d.
+// ANS (Duda 2013, arXiv:1311.2540, section 3): of the states below x, ⌈x·a/d⌉ mean the
+// upper half, if it has the frequency a of d.
+//
+// Of the states below d·2^15 so exactly a·2^15 mean the upper half, and of those below
+// 2^31 = 2^16·2^15 exactly f·2^15 a symbol of frequency f. These are the states that
+// stay below 2^31 when the symbol is put exactly, and the others get to 2^31 or beyond
+// when it is put plainly: no state can be had in both ways, or in none.
 
 // exactMax bounds the states that are coded exactly.
-const exactMax = 1 << 31
+const exactMax = exactUnit * whole
 
-// exactPut returns the state after symbol i is put on x, and whether it is below
-// exactMax.
-func exactPut(x uint64, v view, i int) (uint64, bool) {
+// exactUnit times the frequency of a symbol bounds the states it is put on exactly.
+const exactUnit = 1 << 15
+
+// exactPut returns the state, below exactMax, after symbol i is put on x, which is
+// below the symbol's frequency times exactUnit.
+func exactPut(x uint64, v view, i int) uint64 {
 	var path [9]struct {
 		a, d  uint64
 		upper bool
@@ -27,8 +37,7 @@ func exactPut(x uint64, v view, i int) (uint64, bool) {
 			hi = mid
 		}
 	}
-	for depth--; depth >= 0 && x < exactMax; depth-- {
-		p := path[depth]
+	for _, p := range slices.Backward(path[:depth]) {
 		if p.upper {
 			x = x * p.d / p.a
 		} else {
@@ -36,7 +45,7 @@ func exactPut(x uint64, v view, i int) (uint64, bool) {
 			x = ((x+1)*p.d+zeros-1)/zeros - 1
 		}
 	}
-	return x, x < exactMax
+	return x
 }
 
 // exactTake returns the symbol on top of x < exactMax, and the state below it.

@@ -128,6 +128,7 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 	if !haveKernels {
 		return l.listWordsPlain(symbols, words, zeros)
 	}
+	mean := 64 * l.ones / (l.s.Len/64 + 1) // ones of a word, in 1/64
 	k := lister{flip: l.flip, escape: l.t.escape, middle: ^uint64(0)}
 	if n := k.escape; n < 64 {
 		k.middle = 1<<n - 1<<(64-n)
@@ -137,20 +138,17 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 		base := unsafe.SliceData(symbols)
 		k.words, k.count, k.zeros = &words[0], len(words), zeros
 		k.dst = (*uint32)(unsafe.Add(unsafe.Pointer(base), 4*len(symbols)))
-		// By name: what a variable calls would put k on the heap.
-		switch mean := 64 * l.ones / (l.s.Len/64 + 1); { // of a word, in 1/64
-		case l.t.escape < 64:
+		switch {
+		case k.escape < 64 || mean >= 288:
 			list13(&k)
-		case mean < 6:
-			list1(&k)
-		case mean < 48:
-			list2(&k)
-		case mean < 128:
-			list4(&k)
-		case mean < 288:
+		case mean >= 128:
 			list8(&k)
+		case mean >= 48:
+			list4(&k)
+		case mean >= 6:
+			list2(&k)
 		default:
-			list13(&k)
+			list1(&k)
 		}
 		symbols = symbols[:(uintptr(unsafe.Pointer(k.dst))-uintptr(unsafe.Pointer(base)))/4]
 		words, zeros = words[len(words)-k.count:], k.zeros

@@ -1,6 +1,9 @@
 package entropy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Reader decodes a payload string by string, for strings whose lengths follow from
 // those before them. Until its end its coder does nothing else.
@@ -15,7 +18,8 @@ func (c *Coder) Read(src []byte, n int) (Reader, error) {
 	if len(src) < n {
 		return Reader{}, fmt.Errorf("entropy: %d bytes for the levels of %d strings: %w", len(src), n, ErrCorrupt)
 	}
-	c.strs = append(c.strs[:0], make([]Bits, n)...)
+	c.strs = slices.Grow(c.strs[:0], n)[:n]
+	clear(c.strs)
 	d := &c.decoders[0]
 	d.begin(src, c.strs)
 	return Reader{c, 0}, d.err

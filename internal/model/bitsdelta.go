@@ -12,24 +12,36 @@ import (
 // the two strings p·H(a) + (1-p)·H(b), and that is never more. There is no header.
 
 func (c *Coder) appendBitsDelta(dst []byte, old, block cells.Array) []byte {
-	flips, zeros := c.flips(old, block), c.zeros(old)
-	c.give(flips, old.Words)
-	c.give(flips, zeros)
+	ones := ones(old.Words)
+	zeros := old.Len - ones
+	gone, come := c.takeZero(wordsFor(ones)), c.takeZero(wordsFor(zeros))
+	if !pickFew(gone, come, old.Words, block.Words) {
+		flips := c.take(len(old.Words))
+		for i, w := range old.Words {
+			flips[i] = w ^ block.Words[i]
+		}
+		entropy.Extract(gone, flips, old.Words)
+		entropy.Extract(come, flips, c.zeros(old))
+	}
+	c.strs = append(c.strs, entropy.Bits{Words: gone, Len: ones}, entropy.Bits{Words: come, Len: zeros})
 	return c.coder.Append(dst, c.strs...)
 }
 
 func (c *Coder) decodeBitsDelta(src []byte, old, block cells.Array) error {
 	was1 := ones(old.Words)
 	was0 := old.Len - was1
-	gone := entropy.Bits{Words: c.take(wordsFor(was1)), Len: was1}
-	come := entropy.Bits{Words: c.take(wordsFor(was0)), Len: was0}
-	c.strs = append(c.strs, gone, come)
+	gone, come := c.take(wordsFor(was1)), c.take(wordsFor(was0))
+	c.strs = append(c.strs, entropy.Bits{Words: gone, Len: was1}, entropy.Bits{Words: come, Len: was0})
 	if err := c.coder.Decode(src, c.strs...); err != nil {
 		return corrupt(err)
 	}
+	if ones(gone)+ones(come) <= uint64(len(old.Words)/quiet) {
+		placeFew(block.Words, old.Words, gone, come)
+		return nil
+	}
 	flips, zeros := c.take(len(old.Words)), c.zeros(old)
-	entropy.Deposit(flips, gone.Words, old.Words)
-	entropy.Deposit(flips, come.Words, zeros)
+	entropy.Deposit(flips, gone, old.Words)
+	entropy.Deposit(flips, come, zeros)
 	for i, w := range old.Words {
 		// Between them the two masks have all cells, and beyond the last
 		// cell flips is whatever it was.
@@ -38,20 +50,11 @@ func (c *Coder) decodeBitsDelta(src []byte, old, block cells.Array) error {
 	return nil
 }
 
-// flips returns the bits in which two blocks of any width differ.
-func (c *Coder) flips(old, block cells.Array) []uint64 {
-	words := c.take(len(old.Words))
-	for i, w := range old.Words {
-		words[i] = w ^ block.Words[i]
-	}
-	return words
-}
-
 // zeros returns the cells of an array of bits that are zero.
 func (c *Coder) zeros(a cells.Array) []uint64 {
-	words := c.all(a.Len)
+	words := c.take(len(a.Words))
 	for i, w := range a.Words {
-		words[i] &^= w
+		words[i] = ^w
 	}
-	return words
+	return trim(words, a.Len)
 }

@@ -178,8 +178,13 @@ func (c *Coder) all(n uint64) []uint64 {
 	for i := range words {
 		words[i] = ^uint64(0)
 	}
+	return trim(words, n)
+}
+
+// trim clears what is beyond bit n in its word.
+func trim(words []uint64, n uint64) []uint64 {
 	if n%64 != 0 {
-		words[len(words)-1] >>= 64 - n%64
+		words[len(words)-1] &= 1<<(n%64) - 1
 	}
 	return words
 }

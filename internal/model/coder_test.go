@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	lengths = []uint64{0, 1, 5, 63, 64, 65, 1000, 4096, 20000}
+	lengths = []uint64{0, 1, 5, 63, 64, 65, 1000, 5000}
 	widths  = []uint{1, 2, 4, 8, 16, 32, 64}
 )
 
@@ -101,7 +101,7 @@ func TestDeltaRoundTrip(t *testing.T) {
 		for _, after := range contents {
 			t.Run(before.name+" to "+after.name, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, 3))
-				for _, n := range []uint64{0, 1, 65, 3000} {
+				for _, n := range []uint64{0, 1, 65, 1000} {
 					for _, width := range widths {
 						old, a := newArray(t, n, width), newArray(t, n, width)
 						before.fill(r, old)
@@ -164,4 +164,33 @@ func steps(n, step uint64) (from []uint64) {
 		from = append(from, i)
 	}
 	return from
+}
+
+// TestQuietDelta goes from few changes, which are picked one by one, to many.
+func TestQuietDelta(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	var c model.Coder
+	for _, n := range []uint64{1024, 5000, 8191} {
+		for _, ones := range []uint64{0, n / 20, n / 2, 5 * n} {
+			for _, flips := range []uint64{0, 1, 2, n / 1100, n / 900, n / 500, n / 64, n / 8} {
+				for _, width := range []uint{1, 4} {
+					old := newArray(t, n, width)
+					throw(r, old, ones)
+					a := old.Clone()
+					for range flips {
+						i := r.Uint64N(n)
+						a.Put(i, a.Get(i)^1)
+					}
+					code := c.AppendDelta(nil, old, a)
+					got := dirty(a)
+					if err := c.DecodeDelta(code, old, got); err != nil || !got.Equal(a) {
+						t.Fatalf("%d of %d cells of %d bits change: %v, equal %v", flips, n, width, err, got.Equal(a))
+					}
+					if err := c.DecodeDelta(code, old, old); err != nil || !old.Equal(a) {
+						t.Fatalf("%d of %d cells of %d bits change: over the old: %v, equal %v", flips, n, width, err, old.Equal(a))
+					}
+				}
+			}
+		}
+	}
 }

@@ -9,15 +9,18 @@ import (
 // A block of counters is coded by thresholds. String t, for t from 0 to T-1, has a bit
 // for each counter of t or more: whether it is t+1 or more. So a string holds what is
 // alike, and the strings together cost the entropy of one counter each. What is then
-// known to be T or more is T, unless L below isn't zero: then v-T+1 follows as a list
-// of numbers, see gamma.go.
+// known to be T or more is T if L is 0; otherwise a list follows of v-T+1 for each such
+// counter v.
 //
 //	header    T + 16·L as unsigned LEB128 of one or two bytes, the shortest form;
-//	          T = 0..15 thresholds; L = 0..63; if T = 0, all are zero and L is too
-//	strings   T thresholds, then the 2·L strings of the list
+//	          T, 0..15, thresholds, not more than the largest value of a counter;
+//	          L, below the width, of the list; 0 if T is
+//	strings   T: thresholds
+//	          2·L: a list as in gamma.go
 //
-// The writer is free in its choice of T; this one goes on up to the largest value,
-// and turns to the list at 15, or where few are left of which some are far away.
+// T = 0 means that all are zero. Otherwise the writer is free in its choice of T: this
+// one goes on up to the largest value, and turns to the list at 15, or where few
+// counters are left of which some are far above.
 const (
 	maxThresholds = 15
 	few           = 16 // counters left that don't pay for strings of their own
@@ -64,8 +67,8 @@ func (c *Coder) decodeCounters(src []byte, block cells.Array) error {
 	if err != nil {
 		return err
 	}
-	if limit := block.Limit(); uint64(thresholds) > limit {
-		return fmt.Errorf("model: %d thresholds for counters up to %d: %w", thresholds, limit, ErrCorrupt)
+	if limit := block.Limit(); uint64(thresholds) > limit || longest >= int(block.Width) {
+		return fmt.Errorf("model: %d thresholds, lengths up to %d, for counters up to %d: %w", thresholds, longest, limit, ErrCorrupt)
 	}
 	if err := c.start(src, thresholds+2*longest); err != nil {
 		return err

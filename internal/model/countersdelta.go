@@ -10,13 +10,15 @@ import (
 // The class of a counter is what it was, or 3 if it was more: how likely it changes,
 // and which way, depends on that.
 //
-//	header    a byte L1, 0..63: of the list of rises; a byte L2: of the list of falls
+//	header    a byte L1, of the list of rises; a byte L2, of the list of falls; both are
+//	          below the width
 //	strings   4: of class 0 to 3, a bit for each counter: whether it changes
 //	          3: of class 1 to 3, a bit for each that changes: whether it rises
-//	          2·L1: by how much those rise that do, a list as in gamma.go
-//	          2·L2: by how much those of class 2 and 3 fall that do
+//	          2·L1: a list as in gamma.go: by how much each counter rises that does
+//	          2·L2: a list: by how much each counter of class 2 or 3 falls that does
 //
-// What changes in class 0 rises, what falls in class 1 falls by 1.
+// The lists are in the order of the cells, whatever their class. What changes in class
+// 0 rises, and what falls in class 1 falls by 1.
 const classes = 4
 
 // classify returns the counters of each class, as arrays of bits.
@@ -66,8 +68,8 @@ func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
 }
 
 func (c *Coder) decodeCountersDelta(src []byte, old, block cells.Array) error {
-	if len(src) < 2 || src[0] > maxLength || src[1] > maxLength {
-		return fmt.Errorf("model: header % x, want two bytes up to %d: %w", src[:min(2, len(src))], maxLength, ErrCorrupt)
+	if len(src) < 2 || max(src[0], src[1]) >= byte(block.Width) {
+		return fmt.Errorf("model: header % x, want two bytes below %d: %w", src[:min(2, len(src))], block.Width, ErrCorrupt)
 	}
 	l1, l2 := int(src[0]), int(src[1])
 	if err := c.start(src[2:], classes+classes-1+2*l1+2*l2); err != nil {

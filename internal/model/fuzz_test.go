@@ -129,6 +129,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"header longer than it need be", 4, []byte{0x81, 0, 0}},
 		{"a list and no thresholds", 4, []byte{0x10, 0, 0}},
 		{"length 64", 64, []byte{0x81, 8}},
+		{"lengths beyond the width", 4, append([]byte{0x41}, make([]byte, 9)...)},
 		{"more thresholds than values", 2, []byte{4, 0, 0, 0, 0}},
 		{"strings missing", 4, []byte{3, 0, 0}},
 		{"bytes left", 4, []byte{1, 0, 7}},
@@ -177,5 +178,30 @@ func TestAllocations(t *testing.T) {
 			run("AppendRefinement", func() { c.AppendRefinement(dst, a, 4, 64, 0, fold.Len) })
 			run("DecodeRefinement", func() { got.Clear(); _ = c.DecodeRefinement(code, got, fold, 4, 64, 0, fold.Len) })
 		}
+	}
+}
+
+// TestMisuse says that shapes that don't fit, which are the caller's fault, panic.
+func TestMisuse(t *testing.T) {
+	bits, more, counters := newArray(t, 128, 1), newArray(t, 192, 1), newArray(t, 128, 4)
+	var c model.Coder
+	for name, do := range map[string]func(){
+		"delta of another length":   func() { c.AppendDelta(nil, bits, more) },
+		"delta of another width":    func() { c.AppendDelta(nil, bits, counters) },
+		"delta decoded to another":  func() { _ = c.DecodeDelta(nil, bits, more) },
+		"refinement of counters":    func() { c.AppendRefinement(nil, counters, 2, 64, 0, 64) },
+		"refinement by 5":           func() { c.AppendRefinement(nil, bits, 5, 1, 0, 20) },
+		"refinement by 0":           func() { c.AppendRefinement(nil, bits, 0, 64, 0, 64) },
+		"refinement beyond its end": func() { c.AppendRefinement(nil, bits, 2, 64, 0, 65) },
+		"refinement of no fold":     func() { _ = c.DecodeRefinement([]byte{0, 0}, bits, more, 2, 64, 0, 64) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			do()
+		})
 	}
 }

@@ -9,25 +9,25 @@ import (
 
 // A refinement says of an array of bits what its fold does not. Cell g·group+o of the
 // fold is the OR of r siblings, the cells (g·r+j)·group+o of the array for j from 0 to
-// r-1. Where it is zero nothing is said.
+// r-1 and o below group. Where it is zero nothing is said.
 //
-// A unit is what a payload holds: the siblings of the fold's cells from one to another,
-// n of them. It is handled as r rows of W = ⌈n/64⌉ words, one for each j; bits from n on
-// are zero. The fold by r is undone in steps, by r's prime factors p from the smallest.
-// A step begins with q rows, at first the fold's own, and each is the OR of p new rows:
-// row a, in the order below, of rows s·q+a for s from 0 to p-1. So what follows the
-// step is p parts of q rows, and the old rows are the OR of the parts. Strings of a step:
+// A unit is what a payload holds: the siblings of n neighbouring cells of the fold. The
+// fold by r is undone in steps, by r's prime factors from the smallest to the largest. A
+// step by p begins with q rows of n cells, the first with the unit's cells of the fold. It
+// ends with p parts of q rows, of which it is the OR: row a is that of rows s·q+a, for all
+// parts s from 0 to p-1. Its strings go through the cells row by row:
 //
-//	p-1   of part s, from 0 to p-2: the cells where the old rows have a one and no
-//	      part before s has. (Part p-1 has a one where no other has.)
-//	1     of all parts from 1 on: the cells where a part before has a one
+//	p-1   for s from 0 to p-2: of part s, the cells where the old rows have a one and
+//	      no part before s has. (Where none has up to p-2, part p-1 has a one.)
+//	1     of parts 1 to p-1, one after the other: the cells where a part before has a one
 //
-// In independent bits of fill f, all cells of a string have a one with the same
-// probability: f/(1-(1-f)^(p-s)), and f for the last. At the end, row j of the array
-// is the one whose number, in digits s of the steps, has j's digits reversed: j's first
-// digit, which counts the most, is that of the first step.
+// If the cells are independent and of fill f, those of a string have a one equally
+// often: f/(1-(1-f)^(p-s)) for part s, and f for the last string. So nothing is lost
+// against sending the array at once: H(array) = H(fold) + H(array | fold).
 //
-// The header is empty.
+// After the last step the rows are the siblings j, but not in their order. If j is
+// written in digits s1 s2 …, one for each step, the first of which counts the most,
+// then the digits of its row's number are those in reverse: s1 counts the least.
 
 // MaxRefinement is the largest r.
 const MaxRefinement = blockBits / 64

@@ -60,7 +60,7 @@ func (s *size) check(t *testing.T, part, bytes float64) {
 // TestCounterSize holds counting filters against the entropy of a Poisson counter of
 // mean kn/m, for designs of Mitzenmacher 2002, tables I and II.
 func TestCounterSize(t *testing.T) {
-	const m, trials = 1 << 17, 6
+	const m, trials = 1 << 17, 4
 	for _, test := range []struct {
 		cells uint64 // per key
 		k     uint64
@@ -166,7 +166,7 @@ func TestCounterDeltaSize(t *testing.T) {
 // TestRefinementSize says that a fold and its refinement take what the array does: the
 // refinement takes H(array) - H(fold), which for independent cells is H(array | fold).
 func TestRefinementSize(t *testing.T) {
-	const trials = 4
+	const trials = 3
 	for _, test := range []struct {
 		cells, k, r uint64
 		least, most float64 // bits per key, recomputed; 0 if not known
