@@ -163,6 +163,7 @@ def positions(payload, n):
         return cells
     expect(start < len(payload), "cut off")
     k = payload[start]
+    expect(k <= 63, "k")
     stream = int.from_bytes(payload[start + 1:], "little")
     left = 8 * (len(payload) - start - 1)
     for _ in range(count):

@@ -35,16 +35,22 @@ def size(width, cells):
     return (cells * width + 63) // 64 * 8
 
 
+TO_DIGITS, FROM_DIGITS = bytes.maketrans(b"\0\1", b"01"), bytes.maketrans(b"01", b"\0\1")
+
+
 def pack(cells, width):
     """Returns the words of cells."""
-    digits = "".join(f"{cell:0{width}b}" for cell in reversed(cells))
+    if width == 1:
+        digits = bytes(cells[::-1]).translate(TO_DIGITS)
+    else:
+        digits = "".join(f"{cell:0{width}b}" for cell in reversed(cells))
     return int(digits or "0", 2).to_bytes(size(width, len(cells)), "little")
 
 
 def unpack(words, width, cells):
     digits = f"{int.from_bytes(words, 'little'):0{len(words) * 8}b}"[::-1]
     if width == 1:
-        return [int(d) for d in digits[:cells]]
+        return list(digits[:cells].encode().translate(FROM_DIGITS))
     return [int(digits[i:i + width][::-1], 2) for i in range(0, cells * width, width)]
 
 

@@ -35,7 +35,7 @@ func goodCodings() []boxed {
 			bits(1000)+listed+payload("\x00"), bits(1000)+listed+payload("\x01\x00\x01"), bits(1000)+listed+positionsOf(1000, 999),
 			bits(10)+listed+payload("\x0a\x00\xff\x03"), bits(blockCells)+listed+positionsOf(blockCells, 0, blockCells-1),
 			bits(1000)+listed+payload("\x01\x3f\xcf\x07"+zeros(6))),
-		coded("positions-many", "200 positions of 524288, and of 3000",
+		coded("positions-hundreds", "200 positions of 524288, and of 3000",
 			bits(blockCells)+listed+positionsIn(scattered(1, blockCells, 200)), bits(3000)+listed+positionsIn(scattered(2, 3000, 200))),
 		packedPlanes("mixed", "blocks that are empty, full, and coded both ways",
 			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(3, blockCells, 10), scattered(4, blockCells, 100), scattered(5, 1000, 100))),
@@ -82,9 +82,8 @@ func codedPlanes(name, comment string, planes ...cells.Array) boxed {
 	for _, a := range planes {
 		b.WriteString(string([]byte{byte(a.Width)}) + u64(a.Len))
 		for block := range blocksIn(a) {
-			var c model.Coder
-			if code := c.Append(nil, block); uint64(len(code)) < block.Bytes() {
-				b.WriteString(arithmetic + payload(string(code)))
+			if code := payloadOf(block); uint64(len(code)) < block.Bytes() {
+				b.WriteString(arithmetic + payload(code))
 			} else {
 				b.WriteString(raw + words(block))
 			}
@@ -184,6 +183,12 @@ func counterPlanes() []boxed {
 	}
 	v = append(v, codedPlanes("counters-blocks", "three blocks of counters of 64 bits, few of them set", heavy(2*blockCells/64+7)))
 	return v
+}
+
+// payloadOf returns the arithmetic code of a block.
+func payloadOf(block cells.Array) string {
+	var c model.Coder
+	return string(c.Append(nil, block))
 }
 
 // payload returns a payload with its length before it.
