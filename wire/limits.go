@@ -6,8 +6,9 @@ import "math"
 // more is refused, with an error that wraps umbel.ErrLimit, before memory is taken
 // for it. A limit that is zero stands for that of [DefaultLimits].
 type Limits struct {
-	// Bytes is the memory of all planes together, those of parts included. What a
-	// container holds besides takes memory in proportion to its length.
+	// Bytes is the memory of all planes together, those of parts included. A block of
+	// 64 KiB may come as one byte, so that a small message may well hold a large plane.
+	// What a container holds besides takes memory in proportion to its length.
 	Bytes uint64
 	// States is the number of states: the container's own, its parts, their parts.
 	States uint64

@@ -10,58 +10,43 @@ type Job struct {
 // AppendAll does what [Coder.Append] does for each job, side by side in one loop,
 // which is faster: it appends the code of a job's strings to its Code.
 func (c *Coder) AppendAll(jobs []Job) {
-	var owner [lanes]int // the job of each encoder
-	var busy [lanes]bool
+	var mine [lanes]*Job
 	var ready [lanes]int // symbols that a kernel may put
-	next := 0
 	for {
+		var live team
 		for i := range lanes {
-			e := &c.encoders[i]
-			for ready[i] == 0 {
-				if busy[i] {
+			for e := &c.encoders[i]; ready[i] == 0; {
+				if mine[i] != nil {
 					if ready[i] = e.advance(); ready[i] > 0 {
 						break
 					}
-					jobs[owner[i]].Code = e.finish()
-					busy[i] = false
+					mine[i].Code, mine[i] = e.finish(), nil
 				}
-				if next == len(jobs) {
+				if len(jobs) == 0 {
 					break
 				}
-				e.begin(jobs[next].Code, jobs[next].Strs)
-				owner[i], busy[i] = next, true
-				next++
+				mine[i], jobs = &jobs[0], jobs[1:]
+				e.begin(mine[i].Code, mine[i].Strs)
 			}
+			live.join(i, ready[i])
 		}
-		// Lanes that have nothing to do repeat what another does.
-		var l [lanes]putter
-		var from [lanes]int
-		live, n := 0, 0
-		for i := range lanes {
-			if ready[i] > 0 {
-				l[live], from[live] = c.encoders[i].putter, i
-				if live == 0 || ready[i] < n {
-					n = ready[i]
-				}
-				live++
-			}
-		}
-		switch live {
+		switch live.size {
 		case 0:
 			return
 		case 1:
-			c.encoders[from[0]].put(n)
+			c.encoders[live.of[0]].put(live.symbols)
 		default:
-			for i := live; i < lanes; i++ {
-				l[i] = l[0]
+			var l [lanes]putter
+			for k := range lanes {
+				l[k] = c.encoders[live.lane(k)].putter
 			}
-			putAll(&l, n)
-			for i := range live {
-				c.encoders[from[i]].putter = l[i]
+			putAll(&l, live.symbols)
+			for k, i := range live.of[:live.size] {
+				c.encoders[i].putter = l[k]
 			}
 		}
-		for i := range live {
-			ready[from[i]] -= n
+		for _, i := range live.of[:live.size] {
+			ready[i] -= live.symbols
 		}
 	}
 }
@@ -69,67 +54,81 @@ func (c *Coder) AppendAll(jobs []Job) {
 // DecodeAll does what [Coder.Decode] does for each job, side by side in one loop,
 // which is faster: it decodes a job's Code into its Strs, and sets its Err.
 func (c *Coder) DecodeAll(jobs []Job) {
-	var owner [lanes]int
-	var busy [lanes]bool
-	var ready [lanes]int
-	next := 0
+	var mine [lanes]*Job
 	for {
+		var gaps, bytes team
 		for i := range lanes {
-			d := &c.decoders[i]
-			for ready[i] == 0 {
-				if busy[i] {
-					if ready[i] = d.advance(); ready[i] > 0 {
+			ready := 0
+			for d := &c.decoders[i]; ready == 0; {
+				if mine[i] != nil {
+					if ready = d.advance(); ready > 0 {
 						break
 					}
-					jobs[owner[i]].Err = d.err
-					*d, busy[i] = decoder{}, false
+					mine[i].Err, mine[i] = d.err, nil
+					*d = decoder{}
 				}
-				if next == len(jobs) {
+				if len(jobs) == 0 {
 					break
 				}
-				d.begin(jobs[next].Code, jobs[next].Strs)
-				owner[i], busy[i] = next, true
-				next++
+				mine[i], jobs = &jobs[0], jobs[1:]
+				d.begin(mine[i].Code, mine[i].Strs)
+			}
+			if ready > 0 && c.decoders[i].table.dense {
+				bytes.join(i, ready)
+			} else {
+				gaps.join(i, ready)
 			}
 		}
-		done := true
-		for _, dense := range []bool{false, true} {
-			var l [lanes]taker
-			var from [lanes]int
-			live, n := 0, 0
-			for i := range lanes {
-				if d := &c.decoders[i]; ready[i] > 0 && d.table.dense == dense {
-					l[live], from[live] = d.taker, i
-					if live == 0 || ready[i] < n {
-						n = ready[i]
-					}
-					live++
-				}
-			}
-			if live == 0 {
-				continue
-			}
-			done = false
-			for i := live; i < lanes; i++ {
-				l[i] = l[0]
-			}
-			switch {
-			case live == 1 && dense:
-				l[0].takeBytes(n)
-			case live == 1:
-				l[0].takeGaps(n)
-			case dense:
-				takeBytes(&l, n)
-			default:
-				takeGaps(&l, n)
-			}
-			for i := range live {
-				c.decoders[from[i]].taker = l[i]
-				ready[from[i]] = 0
-			}
-		}
-		if done {
+		if gaps.size+bytes.size == 0 {
+			c.takers = [lanes]taker{}
 			return
 		}
+		c.take(&gaps, (*taker).takeGaps, takeGaps)
+		c.take(&bytes, (*taker).takeBytes, takeBytes)
 	}
+}
+
+// take lets a team's lanes take as many symbols as each of them can.
+func (c *Coder) take(live *team, alone func(*taker, int), all func(*[lanes]taker, int)) {
+	switch live.size {
+	case 0:
+	case 1:
+		alone(&c.decoders[live.of[0]].taker, live.symbols)
+	default:
+		for k := range lanes {
+			c.takers[k] = c.decoders[live.lane(k)].taker
+		}
+		all(&c.takers, live.symbols)
+		for k, i := range live.of[:live.size] {
+			c.decoders[i].taker = c.takers[k]
+		}
+	}
+}
+
+// team is the lanes that a kernel works on together.
+type team struct {
+	of      [lanes]int
+	size    int
+	symbols int // the fewest of a lane
+}
+
+// join adds lane i, unless it has no symbols.
+func (t *team) join(i, symbols int) {
+	if symbols == 0 {
+		return
+	}
+	if t.size == 0 || symbols < t.symbols {
+		t.symbols = symbols
+	}
+	t.of[t.size] = i
+	t.size++
+}
+
+// lane returns the k-th lane of a kernel. One too many repeats what the first does, to
+// the same memory.
+func (t *team) lane(k int) int {
+	if k < t.size {
+		return t.of[k]
+	}
+	return t.of[0]
 }

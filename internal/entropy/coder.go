@@ -20,6 +20,8 @@ func Decode(src []byte, strs ...Bits) error {
 // Coder codes strings of bits, and keeps memory for the next call. Its zero value is
 // ready. It is for one goroutine at a time.
 type Coder struct {
+	takers [lanes]taker // of a kernel; on the stack they would be allocated
+
 	encoders [lanes]encoder
 	decoders [lanes]decoder
 	strs     []Bits // of a Reader

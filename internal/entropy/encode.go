@@ -95,9 +95,16 @@ func (e *encoder) finish() []byte {
 	}
 	at := len(code)
 	code = code[:at+4*len(e.words)]
-	for words := code[at:]; len(words) > 0; words = words[4:] {
-		binary.LittleEndian.PutUint32(words, e.words[len(words)/4-1])
+	// The words were written in the order opposite to that in which they are read.
+	to, words := code[at:], e.words
+	for ; len(words) > 1; words = words[:len(words)-2] {
+		last := words[len(words)-2:]
+		binary.LittleEndian.PutUint64(to, uint64(last[0])<<32|uint64(last[1]))
+		to = to[8:]
 	}
-	e.code, e.strs = nil, nil
+	if len(words) > 0 {
+		binary.LittleEndian.PutUint32(to, words[0])
+	}
+	e.code, e.strs, e.s = nil, nil, source{}
 	return code
 }

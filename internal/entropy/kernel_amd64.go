@@ -134,9 +134,11 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 		k.middle = 1<<n - 1<<(64-n)
 	}
 	for len(words) > 0 {
-		symbols = slices.Grow(symbols, int(min(l.ones, 64*uint64(len(words))))+listRoom)
+		// There is room whatever the words are, should somebody change them meanwhile.
+		n := min(len(words), 1<<10)
+		symbols = slices.Grow(symbols, 64*n+listRoom)
 		base := unsafe.SliceData(symbols)
-		k.words, k.count, k.zeros = &words[0], len(words), zeros
+		k.words, k.count, k.zeros = &words[0], n, zeros
 		k.dst = (*uint32)(unsafe.Add(unsafe.Pointer(base), 4*len(symbols)))
 		switch {
 		case k.escape < 64 || mean >= 288:
@@ -151,8 +153,8 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 			list1(&k)
 		}
 		symbols = symbols[:(uintptr(unsafe.Pointer(k.dst))-uintptr(unsafe.Pointer(base)))/4]
-		words, zeros = words[len(words)-k.count:], k.zeros
-		if len(words) > 0 {
+		words, zeros = words[n-k.count:], k.zeros
+		if k.count > 0 {
 			symbols, zeros = l.listWord(symbols, words[0]^l.flip, zeros)
 			words = words[1:]
 		}
