@@ -44,11 +44,11 @@ func run(args []string) error {
 }
 
 // folders are those of the vectors, below spec/vectors.
-var folders = []string{"container", "codings", "kinds", "positions", "hashing"}
+var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing"}
 
 // all returns all vectors.
 func all() ([]file, error) {
-	files := slices.Concat(hashing(), containers(), codings())
+	files := slices.Concat(hashing(), containers(), codings(), deltas())
 	k, err := kinds()
 	if err != nil {
 		return nil, err
