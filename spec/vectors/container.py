@@ -3,7 +3,7 @@
 import hashlib
 import struct
 
-from codings import Corrupt, bits, expect, leb128, positions
+from codings import bits, expect, leb128, positions
 from models import counters
 
 LIMIT = 2**30  # bytes of planes
@@ -77,11 +77,6 @@ class Reader:
         expect(0 < len(name) <= 64 and not name.strip(b"abcdefghijklmnopqrstuvwxyz0123456789-./"), "name")
         return name.decode()
 
-    def read_end(self):
-        crc = crc32c(self.data[:self.at])
-        expect(self.take(4) == struct.pack("<I", crc), "checksum")
-        expect(self.at == len(self.data), "trailing bytes")
-
     def read_state(self, depth):
         expect(depth <= 4, "depth")
         kind, alg, seed = self.name(), self.number(1), self.take(16)
@@ -153,7 +148,9 @@ class Container(Reader):
         super().__init__(data)
         expect(self.take(8) == b"\x89umbel\n\x01", "magic")
         self.state = self.read_state(1)
-        self.read_end()
+        crc = crc32c(data[:self.at])
+        expect(self.take(4) == struct.pack("<I", crc), "checksum")
+        expect(self.at == len(data), "trailing bytes")
 
 
 def identify(state):

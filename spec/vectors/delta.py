@@ -2,8 +2,8 @@
 
 import struct
 
-from codings import Corrupt, expect, positions
-from container import BLOCK, LIMIT, Limit, Reader, identify, pack, size, unpack
+from codings import expect, positions
+from container import BLOCK, LIMIT, Limit, Reader, crc32c, identify, pack, unpack
 from models import given, refined
 
 
@@ -18,8 +18,9 @@ def apply(base, data):
 
 class Delta(Reader):
     def __init__(self, data, base):
-        super().__init__(data)
+        super().__init__(data[:-4])
         expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
+        expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
         base_id, result_id, self.planes = self.take(32).hex(), self.take(32).hex(), self.number(8)
         if base_id != identify(base):
             raise Mismatch("the base is another state")
@@ -27,7 +28,7 @@ class Delta(Reader):
             raise Limit("bytes of the result")
         expect(self.name() == base["kind"], "kind")
         self.result = self.read_change(base, 1)
-        self.read_end()
+        expect(self.at == len(self.data), "bytes after the change")
         expect(self.planes == memory(self.result), "bytes of the result")
         expect(result_id == identify(self.result), "ID of the result")
 

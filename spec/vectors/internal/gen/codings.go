@@ -123,35 +123,39 @@ func filledPlanes() []boxed {
 
 // levelPlanes returns vectors of bits in which every level comes.
 func levelPlanes() []boxed {
-	of := func(inverted bool, steps ...uint64) []cells.Array {
+	between := func(from, to uint64) []cells.Array {
 		var planes []cells.Array
-		for _, s := range steps {
-			n := min(blockCells, max(20<<16/(s*s), 1<<16/s))
-			planes = append(planes, scattered(s, n, (n*s*s+1<<15)>>16))
-			if inverted {
-				a := planes[len(planes)-1]
-				if err := a.Xor(fullCells(n)); err != nil {
-					panic("gen: " + err.Error())
-				}
-			}
+		for level := from; level <= to; level++ {
+			planes = append(planes, levelPlane(level))
 		}
 		return planes
 	}
-	var gaps, dense, inverse []uint64
-	for s := uint64(1); s <= 181; s++ {
-		if s < 100 {
-			gaps = append(gaps, s)
-		} else {
-			dense = append(dense, s)
-		}
-	}
-	for level := uint64(182); level <= 255; level++ {
-		inverse = append(inverse, 181*(level-181)/74)
-	}
 	return []boxed{
-		codedPlanes("levels-gaps", "levels 1 to 99", of(false, gaps...)...),
-		codedPlanes("levels-bytes", "levels 100 to 181", of(false, dense...)...),
-		codedPlanes("levels-inverted", "levels 182 to 255", of(true, inverse...)...),
+		codedPlanes("levels-gaps", "levels 1 to 99", between(1, 99)...),
+		codedPlanes("levels-bytes", "levels 100 to 181", between(100, 181)...),
+		codedPlanes("levels-inverted", "levels 182 to 255", between(182, 255)...),
+	}
+}
+
+// levelPlane returns a plane that is coded with a level.
+func levelPlane(level uint64) cells.Array {
+	s := level
+	if level > 181 {
+		s = 181 * (level - 181) / 74
+	}
+	// Where half the bits are ones, words have some to spare: raw is no shorter.
+	n := min(blockCells-1, max(20<<16/(s*s), 1<<16/s))&^63 + 1
+	for x := n * s * s >> 16; ; x++ {
+		a := scattered(s, n, x)
+		if level > 181 {
+			a = inverted(a)
+		}
+		if code := payloadOf(a); uint64(code[0]) == level {
+			return a
+		}
+		if x > n*s*s>>16 {
+			panic(fmt.Sprintf("gen: no plane of %d cells has level %d", n, level))
+		}
 	}
 }
 

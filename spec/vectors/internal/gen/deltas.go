@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"strings"
@@ -18,7 +19,7 @@ func deltas() []file {
 	for _, v := range append(goodDeltas(), writtenDeltas()...) {
 		f := v.file()
 		f.header = append(f.header,
-			field{"kind", v.base.Kind}, field{"form", v.form},
+			field{"kind", v.base.Kind}, field{"form", v.form()},
 			field{"base", wire.Identify(v.base).String()}, field{"id", wire.Identify(v.result).String()})
 		files = append(files, f)
 	}
@@ -30,9 +31,21 @@ func deltas() []file {
 
 // told is a vector of a delta from base to result.
 type told struct {
-	name, form, comment, expect string
-	base, result                umbel.State
-	delta                       []byte
+	name, expect, comment string
+	base, result          umbel.State
+	delta                 []byte
+}
+
+// form returns whether umbel writes the delta so.
+func (v told) form() string {
+	b, err := wire.Delta(nil, v.base, v.result)
+	if err != nil {
+		panic("gen: " + v.name + ": " + err.Error())
+	}
+	if bytes.Equal(b, v.delta) {
+		return "written"
+	}
+	return "other"
 }
 
 func (v told) file() file {
@@ -90,7 +103,7 @@ func stateOf(planes ...cells.Array) umbel.State { return umbel.State{Kind: kind[
 // handMade returns a vector of a delta put together by hand: its result is the base
 // with other planes.
 func handMade(name, comment string, base, result umbel.State, change ...string) told {
-	return told{name, "other", comment, "ok", base, result, deltaOf(base, result, change...)}
+	return told{name, "ok", comment, base, result, deltaOf(base, result, change...)}
 }
 
 // onePlane is handMade for a state of one plane.

@@ -169,7 +169,7 @@ func writtenDeltas() []told {
 		if err != nil {
 			panic("gen: " + d.name + ": " + err.Error())
 		}
-		v = append(v, told{d.name, "written", d.comment, "ok", base, result, b})
+		v = append(v, told{d.name, "ok", d.comment, base, result, b})
 	}
 	return v
 }

@@ -67,10 +67,15 @@ func scattered(seed, n, x uint64) cells.Array {
 	return a
 }
 
-func fullCells(n uint64) cells.Array {
-	a := emptyCells(n, 1)
-	for i := range n {
-		a.SetBit(i)
+func fullCells(n uint64) cells.Array { return inverted(emptyCells(n, 1)) }
+
+// inverted returns bits with ones for zeros.
+func inverted(a cells.Array) cells.Array {
+	b := emptyCells(a.Len, 1)
+	for i := range a.Len {
+		if !a.Bit(i) {
+			b.SetBit(i)
+		}
 	}
-	return a
+	return b
 }
