@@ -95,7 +95,7 @@ func badDeltas() []told {
 		first("unfold-group", "an unfold of 100 cells in groups of 3", unfoldOf(0, 2, 3), kept),
 		first("unfold-2-64", "an unfold to 2^64 cells and more", unfoldOf(0, 1<<58, 1), kept),
 		first("unfold-many-blocks", "an unfold to more blocks than there are bytes", unfoldOf(0, 1<<20, 1), kept),
-		first("unfold-run", "a run where a plane unfolds", unfoldOf(0, 1<<14, 1), keptRun, leb(4), zeros(8)),
+		first("unfold-run", "a run where a plane unfolds", unfoldOf(0, 1<<13, 1), keptRun, leb(2), zeros(8)),
 		first("refine-1", "a plane that refines itself", refineOf(0, 1, 1), payload("")),
 		first("refine-67", "a plane that refines by 67", refineOf(0, 67, 1), payload(zeros(67))),
 		first("refine-4098", "a plane that refines by 4098", refineOf(0, 4098, 1), payload(zeros(700))),

@@ -138,7 +138,7 @@ func refinedPlanes() []told {
 		{"refine-35", 35 * 64, 80, 35, 64, "a plane refines its fold by 35, in steps by 5 and 7, in groups of a word"},
 		{"refine-61", 61 * 50, 60, 61, 50, "a plane refines its fold by 61, in groups of 50 cells, all there are"},
 		{"refine-units", 192 * 4096, 90, 4096, 64, "a plane refines its fold by 4096 in two units"},
-		{"refine-groups", 128 * 3 * 3000, 200, 3000, 3, "a plane refines its fold by 3000 in three units, in groups of 3 cells across them"},
+		{"refine-groups", 129 * 3000, 200, 3000, 3, "a plane refines its fold by 3000 in two units, a group of 3 cells across them"},
 		{"refine-full", 300, 300, 3, 10, "a plane that is full refines a full one"},
 	} {
 		full := scattered(24, r.cells, r.ones)
