@@ -12,13 +12,14 @@ import (
 	"runtime"
 
 	"github.com/umbel-filters/umbel/papers/compressed"
+	"github.com/umbel-filters/umbel/papers/folds"
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
 )
 
 // papers are those of which pieces are made, in the order of the document.
 var papers = []piece.Paper{
-	compressed.Paper,
+	folds.Paper, compressed.Paper,
 }
 
 func main() {
