@@ -15,11 +15,12 @@ import (
 	"github.com/umbel-filters/umbel/papers/folds"
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
+	"github.com/umbel-filters/umbel/papers/scaled"
 )
 
 // papers are those of which pieces are made, in the order of the document.
 var papers = []piece.Paper{
-	folds.Paper, compressed.Paper,
+	folds.Paper, scaled.Paper, compressed.Paper,
 }
 
 func main() {
