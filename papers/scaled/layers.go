@@ -60,9 +60,9 @@ var layers = piece.Piece{
 	Title: "Layers, and the rate of all together",
 	Note: `
 P_i = P_0 r^i, k_i = log2(1/P_i) rounded up, slices s times as large from layer to layer. A layer
-takes keys up to its rate, the capacity; half of its cells are then set at most, and at half its
-rate is 2^-k, which is lower. The compound rate is 1 - ∏(1-P_i), when every layer is at its
-capacity; measured with partitioned filters of these shapes that are asked in a row.`,
+takes keys up to its rate, the capacity, where a little more than half of its cells are set; at
+half, its rate is 2^-k, which is lower. As capacities are whole keys, layers at capacity are a
+little below P_i: that was measured, with partitioned filters of these shapes, asked in a row.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, d := range designs {
 			if err := d.add(ctx, r, d.layers, d.measured); err != nil {
@@ -83,14 +83,15 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 		return err
 	}
 	var keys, bits uint64
-	var rates []float64
+	var allowed, rates []float64
 	for i, l := range row {
-		keys, bits, rates = keys+l.Capacity, bits+l.Cells(), append(rates, l.FPRate)
+		keys, bits, allowed = keys+l.Capacity, bits+l.Cells(), append(allowed, l.FPRate)
+		rates = append(rates, plan.PartitionedFPRate(l.Cells(), l.K, l.Capacity))
 		single, _, err := plan.Size(keys, d.rate)
 		if err != nil {
 			return err
 		}
-		compound := piece.Row{What: "compound rate", Recomputed: plan.CompoundFPRate(rates...)}
+		compound := piece.Row{What: "at capacity", Recomputed: plan.CompoundFPRate(rates...)}
 		if i < measured {
 			compound.Measured = piece.Scaled(got.Of(asked(i)), 1./questions)
 		}
@@ -98,6 +99,7 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 			piece.Row{What: fmt.Sprintf("f=%g, r=%g, s=%d: layer %d, k=%d, slices of %d: keys to half full", d.rate, d.tightening, d.growth, i, l.K, l.Slice), Recomputed: float64(l.HalfFull)},
 			piece.Row{What: "capacity", Recomputed: float64(l.Capacity)},
 			piece.Row{What: "bits of all", Recomputed: float64(bits)},
+			piece.Row{What: "compound rate, 1 - ∏(1-P_i)", Recomputed: plan.CompoundFPRate(allowed...)},
 			compound,
 			piece.Row{What: "bits by those of one filter for as many keys", Recomputed: float64(bits) / float64(single)},
 		)
