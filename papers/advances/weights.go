@@ -18,7 +18,8 @@ var weights = piece.Piece{
 10^4 keys, 1000 of them in the filter. *As printed* is E{P_FP} = 2^(-(m/n) ln 2) N ∏ E{r_e}^(x_e/n), of
 k_e = (m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i. That is the least rate only where all x_e are equal:
 right is k_e = c + log2(r_e/x_e). Real k aren't filters, so beside it stand the best whole ones, for
-classes of half a bit of r_e/x_e, and umbel's weighted filter with these.`,
+classes of half a bit of r_e/x_e, and umbel's weighted filter with these: the questions about
+absent keys that it answers wrongly, by those that there are in the mean.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, w := range workloads {
 			if err := w.add(ctx, r); err != nil {
@@ -97,7 +98,7 @@ keys, 1000 of them in the filter, 8 bits for each of these. Not a figure of the 
 				piece.Row{What: "whole k", Recomputed: shape.Forecast(members).FPRate, Measured: m},
 			)
 		}
-		r.Draw(chart.Chart{Title: "Rates by Zipf's law, 8 bits a key", X: "exponent", Y: "rate", LogY: true, Series: []chart.Series{plain, least, dots}})
+		r.Draw(chart.Chart{Title: "Rates by Zipf's law, 8 bits a key", X: "exponent", Y: "rate", LogY: true, Left: true, Low: true, Series: []chart.Series{plain, least, dots}})
 		return nil
 	},
 }

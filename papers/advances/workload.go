@@ -115,15 +115,16 @@ func (w workload) shape() (weighted.Shape, error) {
 	if err != nil {
 		return weighted.Shape{}, err
 	}
-	var queries float64
+	var all plan.Class
 	for _, c := range classes {
-		queries += c.Queries
+		all.Members += c.Members
+		all.Queries += c.Queries
 	}
 	s := weighted.Shape{M: w.m()}
 	for i, c := range classes {
-		s.Classes = append(s.Classes, weighted.Class{K: ks[i], Members: c.Members / members, Queries: c.Queries / queries})
+		s.Classes = append(s.Classes, weighted.Class{K: ks[i], Members: c.Members / all.Members, Queries: c.Queries / all.Queries})
 	}
-	return s, nil
+	return s, s.Check()
 }
 
 const rate = "rate in 10^-9"
@@ -142,7 +143,11 @@ func (w workload) simulation() trial.Simulation {
 			if err != nil {
 				return nil, err
 			}
-			_, class := w.classes()
+			classes, class := w.classes()
+			var all float64 // questions about absent keys, in the mean
+			for _, c := range classes {
+				all += c.Queries
+			}
 			ds := make([]umbel.Digest, universe)
 			there := make([]bool, universe)
 			return func(r *rand.ChaCha8, out []int64) error {
@@ -154,15 +159,10 @@ func (w workload) simulation() trial.Simulation {
 						f.AddClass(d, class[i])
 					}
 				}
-				var all, wrong float64
+				var wrong float64
 				for i, d := range ds {
-					if there[i] {
-						continue
-					}
-					q := w.asked(i)
-					all += q
-					if f.HasClass(d, class[i]) {
-						wrong += q
+					if !there[i] && f.HasClass(d, class[i]) {
+						wrong += w.asked(i)
 					}
 				}
 				out[0] = int64(math.Round(1e9 * wrong / all))

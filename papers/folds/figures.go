@@ -28,7 +28,7 @@ sizes there are to choose from within a tenth of ρ: numbers without primes abov
 
 func makeFigure2(ctx context.Context, r *piece.Run) error {
 	const k = 2
-	c := chart.Chart{Title: "Sizes with k = 2", X: "ρ", Y: "m", LogX: true, LogY: true}
+	c := chart.Chart{Title: "Sizes with k = 2", X: "ρ", Y: "m", LogX: true, LogY: true, Left: true, Low: true}
 	for i, n := range []int{10_000, 1000, 100, 10} {
 		curve := chart.Series{Name: fmt.Sprintf("n = %d", n), Colour: i}
 		for rho := 0.01; rho < 0.4; rho *= 1.1 {
@@ -112,7 +112,7 @@ func makeLadder(ctx context.Context, r *piece.Run) error {
 				return nil
 			}, nil
 		},
-	}, max(5, r.Trials/10))
+	}, max(5, r.Trials/4))
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func makeFace(ctx context.Context, r *piece.Run) error {
 		r.Add(piece.Row{What: fmt.Sprintf("n=%d, %d cells: rate", n, shape.Face(uint64(n))), Recomputed: shape.Forecast(uint64(n)).FPRate, Measured: rate})
 	}
 	r.Draw(chart.Chart{
-		Title: fmt.Sprintf("A base of %d cells, kept at 0.01 ± 0.002", m), X: "n", Y: "rate",
+		Title: fmt.Sprintf("A base of %d cells, kept at 0.01 ± 0.002", m), X: "n", Y: "rate", Left: true, Low: true,
 		Series: []chart.Series{limit("ρ+ε", b.rho+b.eps), limit("ρ-ε", b.rho-b.eps), curve, dots},
 	})
 	return nil

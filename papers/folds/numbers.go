@@ -63,7 +63,7 @@ as missing here.`,
 			return s
 		}
 		r.Draw(chart.Chart{
-			Title: "Divisors of largely composite numbers", X: "m", Y: "d(m)", LogX: true, LogY: true,
+			Title: "Divisors of largely composite numbers", X: "m", Y: "d(m)", LogX: true, LogY: true, Left: true,
 			Series: []chart.Series{points("in Table III", 0, printed3), points("missing there", 1, missing), points("superior", 2, superior)},
 		})
 		return nil

@@ -22,7 +22,7 @@ First slices have 1000 cells.`,
 }
 
 func makeCost(_ context.Context, r *piece.Run) error {
-	c := chart.Chart{Title: "Cost of growth, three decades of keys", X: "r", Y: "bits by those of one filter"}
+	c := chart.Chart{Title: "Cost of growth, three decades of keys", X: "r", Y: "bits by those of one filter", Left: true}
 	colour := 0
 	for _, s := range []uint64{2, 4} {
 		for _, f := range []float64{0.1, 0.01, 0.001} {

@@ -29,7 +29,7 @@ for as many keys.`,
 }
 
 func makeGrowth(ctx context.Context, r *piece.Run) error {
-	c := chart.Chart{Title: "A scalable filter grows, f = 0.01", X: "n", Y: "rate", LogX: true, LogY: true}
+	c := chart.Chart{Title: "A scalable filter grows, f = 0.01", X: "n", Y: "rate", LogX: true, LogY: true, Low: true}
 	const rate = 0.01
 	c.Series = append(c.Series, chart.Series{Name: "f", Colour: 5, Points: []chart.Point{{X: leastKeys, Y: rate}, {X: mostKeys, Y: rate}}})
 	for i, tightening := range []float64{0.5, 0.85} {

@@ -78,7 +78,7 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 	if err != nil {
 		return err
 	}
-	got, err := r.Simulate(ctx, d.full(row[:measured]), max(5, r.Trials/10))
+	got, err := r.Simulate(ctx, d.full(row[:measured]), max(5, r.Trials/4))
 	if err != nil {
 		return err
 	}
