@@ -45,7 +45,7 @@ var figure13 = piece.Piece{
 The plot has k = (m/n) ln 2 without rounding, so below 1 where n is large: a filter that sets 0.04
 cells per key. Then its rate is 2^-k, the curves. Points are filters with the best whole k.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		c := chart.Chart{Title: "Rates with the best k", X: "n", Y: "rate", LogX: true, LogY: true}
+		c := chart.Chart{Title: "Rates with the best k", X: "n", Y: "rate", LogX: true, LogY: true, Low: true}
 		const least = 1e-6
 		for i, m := range sizes {
 			curve := chart.Series{Name: fmt.Sprintf("m = %d", m), Colour: i}

@@ -43,7 +43,7 @@ func (w workload) add(ctx context.Context, r *piece.Run) error {
 	for _, c := range shape.Classes {
 		fewest, most = min(fewest, c.K), max(most, c.K)
 	}
-	got, err := r.Simulate(ctx, w.simulation(), max(5, r.Trials/5))
+	got, err := r.Simulate(ctx, w.simulation(shape), max(5, r.Trials/5))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ keys, 1000 of them in the filter, 8 bits for each of these. Not a figure of the 
 			if err != nil {
 				return err
 			}
-			got, err := r.Simulate(ctx, w.simulation(), max(5, r.Trials/20))
+			got, err := r.Simulate(ctx, w.simulation(shape), max(5, r.Trials/20))
 			if err != nil {
 				return err
 			}

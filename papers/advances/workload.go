@@ -129,16 +129,12 @@ func (w workload) shape() (weighted.Shape, error) {
 
 const rate = "rate in 10^-9"
 
-// simulation is that of umbel's filters, each with 1000 keys that are members as x_e
+// simulation is that of filters of a shape for the classes, each with 1000 keys that are members as x_e
 // says: the share of the questions about others that is answered wrongly.
-func (w workload) simulation() trial.Simulation {
+func (w workload) simulation(shape weighted.Shape) trial.Simulation {
 	return trial.Simulation{
 		Name: fmt.Sprintf("003 weighted %s m=%d", w.name, w.m()), Values: []string{rate},
 		Worker: func() (trial.Trial, error) {
-			shape, err := w.shape()
-			if err != nil {
-				return nil, err
-			}
 			f, err := weighted.New(shape)
 			if err != nil {
 				return nil, err

@@ -37,7 +37,7 @@ func makeCost(_ context.Context, r *piece.Run) error {
 			}
 			c.Series = append(c.Series, curve)
 			for _, t := range []float64{0.5, 0.7, 0.8, 0.85, 0.9, 0.95} {
-				y, err := design{f, t, s, 1000}.cost(1000)
+				y, err := design{f, t, s, 1000}.cost(400)
 				if err != nil {
 					return err
 				}

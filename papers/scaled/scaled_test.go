@@ -60,7 +60,7 @@ func TestCost(t *testing.T) {
 		{design{0.001, 0.8, 2, 1000}, 2.0699}, {design{0.001, 0.8, 4, 1000}, 2.9811},
 	} {
 		t.Run(c.design.String(), func(t *testing.T) {
-			if got, err := c.cost(1000); err != nil || !close(got, c.want, 0.01) {
+			if got, err := c.cost(400); err != nil || !close(got, c.want, 0.015) {
 				t.Errorf("%.4f, %v, want %.4f", got, err, c.want)
 			}
 		})
