@@ -48,11 +48,6 @@ var errata = []piece.Erratum{{
 	Right:   "at most (ln 2)(m/n)",
 	Why:     "m=80000, n=10^4, k=6, j=16: (enk/(jm))^j gives 3.862e-10, and (e ln2/j)^j 1.094e-10 bounds nothing",
 }, {
-	Where:   "Chapter 4, x_e",
-	Printed: "x_e is 1 or 0",
-	Right:   "X_e is; x_e = E{X_e} is its mean",
-	Why:     "two letters are one",
-}, {
 	Where:   "Chapter 4, k_e and E{P_FP}",
 	Printed: "(m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i",
 	Right:   "(m/n) ln 2 + log2(r_e/x_e) - Σ (x_i/n) log2(r_i/x_i)",

@@ -19,7 +19,9 @@ var weights = piece.Piece{
 k_e = (m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i. That is the least rate only where all x_e are equal:
 right is k_e = c + log2(r_e/x_e). Real k aren't filters, so beside it stand the best whole ones, for
 classes of half a bit of r_e/x_e, and umbel's weighted filter with these: the questions about
-absent keys that it answers wrongly, by those that there are in the mean.`,
+absent keys that it answers wrongly, by those that there are in the mean. Filters differ in how
+many keys with a large k they hold, which the formula leaves out: with unequal x_e that is 0.7 %
+of the rate (4000 trials).`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, w := range workloads {
 			if err := w.add(ctx, r); err != nil {

@@ -23,8 +23,9 @@ var growth = piece.Piece{
 	Note: `
 umbel's scalable filter, f = 0.01, s = 2, first slices of 1024 cells. It begins a layer when the
 last is half full, so each is at 2^-k and not at P_i; with r = 0.85, its default, the first
-layers are stricter than with 0.5 and later ones less so. Sizes are by that of the one filter
-for as many keys.`,
+layers are stricter than with 0.5 and later ones less so. The formula takes a layer to be full
+with the whole keys below half, and so is up to 1 % low. Sizes are by that of the one filter for
+as many keys.`,
 	Make: makeGrowth,
 }
 
@@ -38,7 +39,7 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 			return err
 		}
 		shape := scalable.Shape{Slice: 1024, First: scalable.LogOf(first), Tightening: scalable.LogOf(tightening), Growth: 2}
-		got, err := r.Simulate(ctx, growing(fmt.Sprintf("001 growth r=%g", tightening), shape), max(5, r.Trials/20))
+		got, err := r.Simulate(ctx, growing(fmt.Sprintf("001 growth r=%g", tightening), shape), max(5, r.Trials/10))
 		if err != nil {
 			return err
 		}
