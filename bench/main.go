@@ -150,6 +150,9 @@ func (r *Report) measure(w plans, o options, p *progress) error {
 		func() (*Table, error) { return runFold(foldBytes, o, p) },
 		func() (*Table, error) { return runRefold(foldBytes, o, p) },
 		func() (*Table, error) { return runPlanner(o, p) })
+	for _, c := range append(packings(messageBytes), deltas(messageBytes)...) {
+		jobs = append(jobs, func() (*Table, error) { return c.run(o, p) })
+	}
 	for _, job := range jobs {
 		t, err := job()
 		if err != nil {
