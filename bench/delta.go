@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -40,19 +41,19 @@ const (
 
 // deltas are the comparisons of updates: that of Mitzenmacher 2002, one of a sparse
 // filter, and one of a large plane in which nearly nothing has changed.
-func deltas(mostBytes uint64) (cs []coding) {
+func deltas(mostBytes uint64, times int) (cs []coding) {
 	large := mostBytes * 8
 	for _, c := range []deltaCase{
-		{paperDelta, paperTimes, 320_000, 2, paperKeys, 0.05, 2},
-		{sparseDelta, 4, 5_000_000, 1, 100_000, 0.01, 2},
+		{paperDelta, times, 320_000, 2, paperKeys, 0.05, 2},
+		{sparseDelta, (times + 7) / 8, 5_000_000, 1, 100_000, 0.01, 2},
 		{quietDelta, 1, large, 2, large / 14, 0.0001, 2},
 	} {
 		cs = append(cs, coding{
 			path: c.path,
-			title: fmt.Sprintf("Updates of %d filters of %d bits, k=%d, %d keys, of which %g %% are other ones",
-				c.times, c.m, c.k, c.n, c.churn*100),
+			title: fmt.Sprintf("Updates of %d bits, k=%d, %s keys, of which %g %% are other ones, %d times",
+				c.m, c.k, short(c.n), c.churn*100, c.times),
 			make: c.pairs, coders: updaters(), unit: "changed key", units: float64(c.changed()), turns: c.turns,
-			ideal: func(*message) float64 { return plan.DeltaBits(c.m, c.k, c.n, c.churn) },
+			ideal: changeEntropy,
 		})
 	}
 	return cs
@@ -67,6 +68,19 @@ func (c deltaCase) pairs() []*message {
 		ms[i] = newMessage(bloomWith(c.m, c.k, first+c.changed(), c.n).State(), old)
 	}
 	return ms
+}
+
+// changeEntropy returns the bits of an ideal code that has the old plane, and knows what
+// shares of its zeros and of its ones change.
+func changeEntropy(m *message) float64 {
+	was, is := m.old.state.Planes[0].Words, m.state.Planes[0].Words
+	var ones, on, off uint64
+	for i, w := range was {
+		ones += uint64(bits.OnesCount64(w))
+		on += uint64(bits.OnesCount64(is[i] &^ w))
+		off += uint64(bits.OnesCount64(w &^ is[i]))
+	}
+	return binaryEntropy(on, m.state.Planes[0].Len-ones) + binaryEntropy(off, ones)
 }
 
 // updaters returns the coders of updates.
@@ -169,4 +183,3 @@ func lists() coder {
 		},
 	}
 }
-

@@ -16,20 +16,21 @@ const (
 )
 
 // packings are the comparisons of packing filters: those of Mitzenmacher 2002, one of
-// many keys, planes so large that speed can be seen, and counters.
-func packings(mostBytes uint64) (cs []coding) {
+// many keys, planes so large that speed can be seen, and counters. Those of the paper
+// are so many of a kind.
+func packings(mostBytes uint64, times int) (cs []coding) {
 	for _, f := range paperFilters {
 		cs = append(cs, coding{
-			path:   fmt.Sprintf("messages/pack/m=%d/k=%d", f.m, f.k),
-			title:  fmt.Sprintf("Packing %d filters of %d bits, k=%d, %s keys", paperTimes, f.m, f.k, short(paperKeys)),
-			make:   func() []*message { return blooms(paperTimes, f.m, f.k, paperKeys) },
+			path:   paperPath(f.m, f.k),
+			title:  fmt.Sprintf("Packing %d filters of %d bits, k=%d, %s keys", times, f.m, f.k, short(paperKeys)),
+			make:   func() []*message { return blooms(times, f.m, f.k, paperKeys) },
 			coders: packers(false), ideal: entropyOf, unit: "key", units: paperKeys, turns: 3,
 		})
 	}
 	const many = 1e6
-	if most := mostBytes * 8; most >= 14*many {
+	if mostBytes*8 >= 14*many {
 		cs = append(cs, coding{
-			path:   "messages/pack/m=14000000/k=2",
+			path:   manyPath,
 			title:  fmt.Sprintf("Packing a filter of 14 bits a key, k=2, %s keys", short(many)),
 			make:   func() []*message { return blooms(1, 14*many, 2, many) },
 			coders: packers(true), ideal: entropyOf, unit: "key", units: many, turns: 2,
@@ -69,17 +70,18 @@ var paperFilters = []struct {
 	most float64
 }{{140_000, 2, 9906}, {480_000, 3, 19789}, {126_000, 2, 9479}}
 
-const (
-	paperKeys  = 10_000
-	paperTimes = 64
-)
+const paperKeys = 10_000
 
 // packedFills are the fills of planes that are timed.
 var packedFills = []float64{0.13, 0.01, 0.001, 0.5}
 
-const counterPath = "messages/pack/counters"
+const (
+	manyPath    = "messages/pack/m=14000000/k=2"
+	counterPath = "messages/pack/counters"
+)
 
-func packPath(fill float64) string { return fmt.Sprintf("messages/pack/fill=%g", fill) }
+func paperPath(m uint64, k int) string { return fmt.Sprintf("messages/pack/m=%d/k=%d", m, k) }
+func packPath(fill float64) string     { return fmt.Sprintf("messages/pack/fill=%g", fill) }
 
 // blooms returns so many filters, of other keys each.
 func blooms(times int, m uint64, k int, n uint64) []*message {

@@ -23,11 +23,11 @@ type Table struct {
 
 // Row is what was measured of one contestant.
 type Row struct {
-	Name       string            `json:"name"`
-	BitsPerKey float64           `json:"bitsPerKey,omitempty"`
-	Rate       float64           `json:"rate,omitempty"`  // of false positives, measured
-	Sigma      float64           `json:"sigma,omitempty"` // standard deviation of Rate
-	Allocs     *float64          `json:"allocations,omitempty"`
+	Name       string   `json:"name"`
+	BitsPerKey float64  `json:"bitsPerKey,omitempty"`
+	Rate       float64  `json:"rate,omitempty"`  // of false positives, measured
+	Sigma      float64  `json:"sigma,omitempty"` // standard deviation of Rate
+	Allocs     *float64 `json:"allocations,omitempty"`
 	// Figures are the row's, by their columns.
 	Figures map[string]float64 `json:"figures,omitempty"`
 	Cells   map[string]Sample  `json:"cells"`
