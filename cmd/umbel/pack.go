@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -21,15 +24,23 @@ never more than the cells themselves. It is the same filter, with the same ID, a
 all verbs read it.
 
 A filter that is half full doesn't shrink; one that is made sparse to be sent does.
-umbel plan --sent finds the size that makes the most of the bits that are sent.`
+umbel plan --sent finds the size that makes the most of the bits that are sent.
+
+A sparse filter is sent in fewer bytes still as the Bloom filter that it is: --bloom.
+umbel unpack --sparse makes a sparse filter of that again.`
 
 const packExample = `  umbel pack words.umb -o words.packed.umb
-  umbel has words.packed.umb zebra`
+  umbel has words.packed.umb zebra
+  umbel pack sparse.umb --bloom -o message.umb`
 
 const unpackHelp = `Write the filter in FILE with its cells as they are in memory: the form that is
-written and read fastest. It is the same filter, with the same ID.`
+written and read fastest. It is the same filter, with the same ID.
 
-const unpackExample = `  umbel unpack words.packed.umb -o words.umb`
+With --sparse a Bloom filter with k = 1 is written as the sparse filter that answers as
+it does, of which positions are kept, not cells; it is never expanded on the way.`
+
+const unpackExample = `  umbel unpack words.packed.umb -o words.umb
+  umbel unpack message.umb --sparse -o sparse.umb`
 
 // packing is what umbel pack says of a file.
 type packing struct {
@@ -88,31 +99,76 @@ func (in packedInfo) blocks() string {
 }
 
 func packCommand() *cobra.Command {
-	return rewriteCommand(&cobra.Command{
-		Use:     "pack FILE -o FILE",
+	cmd := &cobra.Command{
+		Use:     "pack FILE [--bloom] -o FILE",
 		Short:   "write a filter in the fewest bytes",
 		Long:    packHelp,
 		Example: packExample,
-	}, container.WritePacked, func(p packing) string {
+	}
+	bloom := cmd.Flags().Bool("bloom", false, "write a sparse filter as the Bloom filter that it is")
+	return rewriteCommand(cmd, func(from, to string) (umbel.State, error) {
+		if *bloom {
+			return packBloom(from, to)
+		}
+		s, _, err := container.Read(from)
+		if err != nil {
+			return s, err
+		}
+		return s, container.WritePacked(to, s)
+	}, func(p packing) string {
+		if *bloom {
+			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
+		}
 		return fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
 			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
 	})
 }
 
+// packBloom writes the sparse filter of a file as a Bloom filter, and returns its state.
+func packBloom(from, to string) (umbel.State, error) {
+	f, _, err := container.Open(from, filter.All)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	s, ok := f.(*sparse.Filter)
+	if !ok {
+		return umbel.State{}, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", from, f.State().Kind, sparse.Kind, errors.ErrUnsupported)
+	}
+	return s.State(), atomicfile.Write(to, func(w io.Writer) error { return s.WriteBloom(w, container.Packer()) })
+}
+
 func unpackCommand() *cobra.Command {
-	return rewriteCommand(&cobra.Command{
-		Use:     "unpack FILE -o FILE",
+	cmd := &cobra.Command{
+		Use:     "unpack FILE [--sparse] -o FILE",
 		Short:   "write a filter as it is in memory",
 		Long:    unpackHelp,
 		Example: unpackExample,
-	}, container.Write, func(p packing) string {
+	}
+	positions := cmd.Flags().Bool("sparse", false, "write a Bloom filter with k = 1 as a sparse filter")
+	return rewriteCommand(cmd, func(from, to string) (s umbel.State, err error) {
+		if *positions {
+			s, _, err = container.ReadWith(from, func(r io.Reader, l wire.Limits) (umbel.State, error) {
+				f, err := sparse.Read(r, l)
+				if err != nil {
+					return umbel.State{}, err
+				}
+				return f.State(), nil
+			})
+		} else {
+			s, _, err = container.Read(from)
+		}
+		if err != nil {
+			return s, err
+		}
+		return s, container.Write(to, s)
+	}, func(p packing) string {
 		return fmt.Sprintf("unpacked, %v bytes; packed it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
 	})
 }
 
-// rewriteCommand completes a verb that writes the filter of a file, of whatever kind,
-// to another.
-func rewriteCommand(cmd *cobra.Command, write func(string, umbel.State) error, words func(packing) string) *cobra.Command {
+// rewriteCommand completes a verb that writes the filter of a file to another, and
+// tells its state.
+func rewriteCommand(cmd *cobra.Command, rewrite func(from, to string) (umbel.State, error), words func(packing) string) *cobra.Command {
 	cmd.Args = arguments(1, 1)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
@@ -120,15 +176,9 @@ func rewriteCommand(cmd *cobra.Command, write func(string, umbel.State) error, w
 		if *output == "" {
 			return usageError(cmd, errors.New("name the file to write: -o FILE"))
 		}
-		s, _, err := container.Read(args[0])
-		if err != nil {
+		s, err := rewrite(args[0], *output)
+		if err != nil || isQuiet(cmd) {
 			return err
-		}
-		if err := write(*output, s); err != nil {
-			return err
-		}
-		if isQuiet(cmd) {
-			return nil
 		}
 		p := packing{File: *output, Kind: s.Kind, Unpacked: wire.Size(s)}
 		if p.packedInfo, err = packed(s); err != nil {

@@ -203,10 +203,15 @@ func bestWords(q plan.Message, o plan.MessageOption) string {
 	if o.K > 0 {
 		made = fmt.Sprintf("--m %d --k %d", o.M, o.K)
 	}
+	made = "umbel make -o FILE " + made
+	if o.Coded {
+		made += "; umbel pack FILE"
+	}
 	if o.Kind == "sparse" {
 		words += "; a coded bloom filter, of which receivers keep positions"
+		made += "; there, umbel unpack --sparse FILE"
 	}
-	return words + "; umbel make -o FILE " + made
+	return words + "; " + made
 }
 
 // sizeOf writes a number of bytes that needn't be whole.

@@ -73,6 +73,12 @@ func (g *goalFlags) addTo(flags *pflag.FlagSet) {
 	flags.VarP(&g.rate, "fpr", "p", "false-positive `RATE`")
 	flags.VarP(&g.keys, "keys", "n", "`NUMBER` of distinct keys")
 	flags.Var(&g.bytes, "bytes", "`SIZE` of the filter's cells")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "rate" { // as the papers have it
+			name = "fpr"
+		}
+		return pflag.NormalizedName(name)
+	})
 	// Zero means not given, and is no default to print.
 	for _, name := range []string{"fpr", "keys", "bytes"} {
 		flags.Lookup(name).DefValue = ""

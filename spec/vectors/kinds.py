@@ -6,7 +6,7 @@ how often, or None where that is unknown."""
 import math
 
 import positions
-from container import expect
+from codings import expect
 
 
 def whole(state, *names):

@@ -27,7 +27,10 @@ const maxStates = 1 << 20
 // Read returns the state in the file at path, and the file's size in bytes, which
 // is 0 for a pipe. Memory is limited to what is available, and to what a container
 // of that size can hold.
-func Read(path string) (umbel.State, int64, error) {
+func Read(path string) (umbel.State, int64, error) { return ReadWith(path, wire.Read) }
+
+// ReadWith is [Read] for who reads the file in a way of his own.
+func ReadWith(path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return umbel.State{}, 0, err
@@ -52,7 +55,7 @@ func Read(path string) (umbel.State, int64, error) {
 	if known {
 		limits.Bytes = min(limits.Bytes, free)
 	}
-	s, err := wire.Read(f, limits)
+	s, err := read(f, limits)
 	if errors.Is(err, umbel.ErrLimit) && known {
 		err = fmt.Errorf("%w; %v of memory are free", err, quantity.Size(free))
 	}
