@@ -203,6 +203,38 @@ func TestCorrupt(t *testing.T) {
 	})
 }
 
+// A state that is used up has the last symbol again and again: zeros where the symbols
+// are gaps, ones where they are bytes. The encoder's state is 0 until another comes.
+func TestExhausted(t *testing.T) {
+	var c Coder
+	for level := 1; level <= lastLevel; level++ {
+		step, inverted := stepOf(uint8(level))
+		for _, n := range []uint64{1, 7, 8, 63, 64, 65, 128, 1000, 70001} {
+			want := NewBits(n)
+			if (step >= firstDense) != inverted {
+				want.invert()
+			}
+			got := want.noise()
+			if err := c.Decode([]byte{byte(level)}, got); err != nil || !slices.Equal(got.Words, want.Words) {
+				t.Fatalf("level %d, %d bits: %d ones, want %d: %v", level, n, got.Count(), want.Count(), err)
+			}
+		}
+	}
+	// The state is 0 in the middle of a word, and strings follow.
+	r := rand.New(rand.NewPCG(15, 16))
+	for at := range uint64(200) {
+		b := NewBits(500)
+		for i := range b.Len {
+			if i >= at || r.IntN(3) == 0 {
+				b.set(i)
+			}
+		}
+		roundTrip(t, &c, b, b)
+		b.invert()
+		roundTrip(t, &c, b, b)
+	}
+}
+
 func TestMalformedPanics(t *testing.T) {
 	for name, b := range map[string]Bits{
 		"few words":   {nil, 1},
