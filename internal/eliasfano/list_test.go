@@ -373,6 +373,26 @@ func BenchmarkHas(b *testing.B) {
 	}
 }
 
+// The last of all numbers in one bucket, as a stranger's list may have them.
+func BenchmarkHasCrowded(b *testing.B) {
+	const n = 1 << 20
+	l, err := Build(n<<20, n, func(yield func(uint64) bool) {
+		for x := range uint64(n) {
+			if !yield(x) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if !l.Has(n - 1) {
+			b.Fatal("no")
+		}
+	}
+}
+
 func BenchmarkBuild(b *testing.B) {
 	const n = 100_000
 	xs := draw(1, n, 100*n)
