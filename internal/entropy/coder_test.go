@@ -18,6 +18,16 @@ func random(r *rand.Rand, n uint64, p float64) Bits {
 		b.invert()
 		return b
 	}
+	if p > 0.05 {
+		for i := range b.Words {
+			for j := range min(64, n-uint64(i)*64) {
+				if r.Uint32() < uint32(p*(1<<32)) {
+					b.Words[i] |= 1 << j
+				}
+			}
+		}
+		return b
+	}
 	// Gaps are geometric.
 	scale := 1 / math.Log1p(-p)
 	for at := 0.0; p > 0; at++ {

@@ -85,7 +85,7 @@ func TestDamage(t *testing.T) {
 	var c model.Coder
 	for _, content := range contents {
 		for _, width := range widths {
-			old, a := newArray(t, 300, width), newArray(t, 300, width)
+			old, a := newArray(t, 200, width), newArray(t, 200, width)
 			content.fill(r, old)
 			content.fill(r, a)
 			damage(t, c.Append(nil, a), func(src []byte) {
@@ -104,7 +104,7 @@ func TestDamage(t *testing.T) {
 
 func damage(t *testing.T, code []byte, decode func(src []byte)) {
 	t.Helper()
-	step := 1 + len(code)/12
+	step := 1 + len(code)/8
 	for i := 0; i < len(code); i += step {
 		decode(code[:i])
 		for _, flip := range []byte{1, 0x80, 0xff} {
