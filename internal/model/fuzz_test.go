@@ -102,6 +102,37 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestRefinementDamage does so to refinements.
+func TestRefinementDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var c model.Coder
+	for _, r := range []uint64{2, 3, 12, 35} {
+		full := newArray(t, r*64*7, 1)
+		throw(rng, full, full.Len/5)
+		fold, err := full.Fold(r, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		damage(t, c.AppendRefinement(nil, full, r, 64, 0, fold.Len), func(src []byte) {
+			full.Clear()
+			err := c.DecodeRefinement(src, full, fold, r, 64, 0, fold.Len)
+			if err != nil {
+				refused++
+			}
+			decoded(t, err, full,
+				func() []byte { return c.AppendRefinement(nil, full, r, 64, 0, fold.Len) },
+				func(src []byte, again cells.Array) error {
+					again.Clear()
+					return c.DecodeRefinement(src, again, fold, r, 64, 0, fold.Len)
+				})
+		})
+		if refused == 0 {
+			t.Errorf("by %d: no damage is noticed", r)
+		}
+	}
+}
+
 func damage(t *testing.T, code []byte, decode func(src []byte)) {
 	t.Helper()
 	step := 1 + len(code)/8
