@@ -20,7 +20,7 @@ type load struct {
 	err    error         // what is wrong with the first block that isn't good
 	bad    int           // its index
 	codec  codec
-	room   []uint64 // for cells that go nowhere else
+	room   room
 }
 
 // coded is a block whose payload has been read.
