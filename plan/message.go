@@ -178,8 +178,8 @@ func (q Message) check() error {
 		return fmt.Errorf("plan: neither bits nor a false-positive rate, give one or both: %w", ErrRange)
 	case !(q.Bits >= 0):
 		return fmt.Errorf("plan: %v bits, want more than 0: %w", q.Bits, ErrRange)
-	case q.Peers < 0 || !(q.PerHour >= 0):
-		return fmt.Errorf("plan: %d peers and %v updates an hour, want neither negative: %w", q.Peers, q.PerHour, ErrRange)
+	case q.Peers < 0 || !(q.PerHour >= 0) || math.IsInf(q.PerHour, 1):
+		return fmt.Errorf("plan: %d peers and %v updates an hour, want numbers from 0 on: %w", q.Peers, q.PerHour, ErrRange)
 	case q.FPRate != 0:
 		return checkGoal(q.Keys, q.FPRate)
 	}
