@@ -29,13 +29,14 @@ const diffExample = `  umbel diff monday.umb tuesday.umb -o tuesday.delta
 
 const refineHelp = `Write what a fold of a filter doesn't tell of it: the delta that makes the filter in
 FULL of its fold in SMALL, for umbel patch. A small fold can be sent at once and the
-rest later, and both together take no more bytes than the whole.
+rest later; packed, both together take a hundred bytes more than the whole.
 
 Sparse filters are refined as the Bloom filters that they are: --bloom.`
 
 const refineExample = `  umbel fold words.umb -r 8 -o small.umb
   umbel refine small.umb words.umb -o rest.delta
-  umbel patch small.umb rest.delta -o words-again.umb`
+  umbel pack small.umb -o first.umb
+  umbel patch first.umb rest.delta -o words-again.umb`
 
 // deltaSummary is what a verb that writes a delta says of it.
 type deltaSummary struct {
