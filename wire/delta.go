@@ -80,7 +80,7 @@ func newDiffer(w io.Writer, workers int) *differ {
 	packing := line[batch]{workers: workers, work: (*batch).code}
 	return &differ{
 		encoder: encoder{w: w, blocks: func(e *encoder, a cells.Array) {
-			e.packed(&packing, numBlocks(a), func(_ *batch, i uint64) cells.Array { return blockOf(a, i) }, func(*batch) {})
+			e.packed(&packing, numBlocks(a), inMemory(a), func(*batch) {})
 		}},
 		line: line[segment]{workers: workers, work: (*segment).code},
 	}
