@@ -155,6 +155,20 @@ func TestDeltaOfUnlikeBlocks(t *testing.T) {
 	}
 }
 
+// A block that becomes empty costs a byte, and leaves the odds of its neighbours alone.
+func TestDeltaEmptiedBlocks(t *testing.T) {
+	const blocks = 16
+	rng := rand.New(rand.NewPCG(7, 8))
+	old, new := hashed(t, rng, blocks<<19, blocks<<12, 1), hashed(t, rng, blocks<<19, blocks<<12, 1)
+	for i := 0; i < blocks; i += 2 {
+		clear(new.Words[i<<13:][:1<<13])
+	}
+	got, want := len(mustDelta(t, bloomOf(old), bloomOf(new)))-deltaHead, entropyBytes(array(t, 1<<19, 1, func(i int) uint64 { return new.Words[1<<13+i] }))
+	if most := blocks / 2 * (1.01*want + 10); float64(got) > most {
+		t.Errorf("%d bytes, want %.0f at most", got, most)
+	}
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1

@@ -29,7 +29,8 @@ func TestRefineCosts(t *testing.T) {
 		{"blocks", 1 << 20, 20000, 4, 512},
 		{"blocks of 256", 1 << 20, 20000, 4, 256},
 		{"by remainder", 960000, 20000, 5, 192000},
-		{"single cells", 99999, 5000, 3, 1},
+		{"by remainder, odd", 999999, 50000, 3, 333333},
+		{"single cells", 999999, 50000, 3, 1},
 	} {
 		full := hashed(t, rng, c.m, c.keys, 2)
 		small, err := full.Fold(c.r, c.group)
@@ -41,6 +42,10 @@ func TestRefineCosts(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		wantApplied(t, bloomOf(small), b, bloomOf(full))
+		got, err := wire.Apply(bloomOf(small), b, wire.Limits{Workers: 4})
+		if err != nil || !equal(got, bloomOf(full)) {
+			t.Errorf("%s, by four workers: %v", c.name, err)
+		}
 		ideal := entropyBytes(full) - entropyBytes(small)
 		if got := float64(len(b) - deltaHead); got > 1.002*ideal+float64(4*(c.m>>18+1)+c.r/2+4) || got < 0.98*ideal {
 			t.Errorf("%s: %.0f bytes, want %.1f at the entropy", c.name, got, ideal)
@@ -81,7 +86,7 @@ func TestRefineRefuses(t *testing.T) {
 	} {
 		b, err := wire.Refine([]byte("before"), c.folded, c.full)
 		if !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), c.says) || string(b) != "before" {
-			t.Errorf("%s: %q, %v, want %q in an error that wraps %v", c.name, b, err, c.says, umbel.ErrMismatch)
+			t.Errorf("%s: %d bytes, %v, want %q in an error that wraps %v", c.name, len(b), err, c.says, umbel.ErrMismatch)
 		}
 	}
 }

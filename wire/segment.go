@@ -33,8 +33,13 @@ const (
 	quietFlips = 16 // of a block
 )
 
-// quietFactor is how many bits there are for each that differs where few do.
-const quietFactor = 1 << 12
+// quietFactor is how many bits there are for each that differs where positions take
+// less than arithmetic coding, whose odds end at 2^-16. Of counters a payload of fewBytes
+// isn't worth looking for a shorter one.
+const (
+	quietFactor = 1 << 17
+	fewBytes    = 32
+)
 
 // segments returns a step that finds the next segment of a plane, in which so many
 // blocks may go together.
@@ -92,8 +97,8 @@ func blocksOf(a cells.Array, i, n uint64) cells.Array {
 	return b
 }
 
-// code codes the segment in as few bytes as it takes. Few flips are told by their
-// positions, which is fast.
+// code codes the segment in as few bytes as it takes: few flips by their positions, others
+// by what is expected.
 func (g *segment) code() {
 	g.bytes = g.bytes[:0]
 	switch {
@@ -103,11 +108,25 @@ func (g *segment) code() {
 	case g.flips*quietFactor < g.bits():
 		g.payload = entropy.AppendRice(g.payload[:0], g.difference())
 		g.append(flipped)
+		if g.cells.Width > 1 && len(g.payload) > fewBytes {
+			g.try()
+		}
 	default:
 		g.payload = g.codec.model.AppendDelta(g.payload[:0], g.expected, g.cells)
 		if !g.doubtful() || !g.shorter() {
 			g.append(given)
 		}
+	}
+}
+
+// try codes the segment by what is expected, if that is shorter. One counter that
+// changes flips several bits.
+func (g *segment) try() {
+	before := len(g.payload)
+	g.payload = g.codec.model.AppendDelta(g.payload[:0], g.expected, g.cells)
+	if len(g.payload) < before {
+		g.bytes = g.bytes[:0]
+		g.append(given)
 	}
 }
 
