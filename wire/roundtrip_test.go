@@ -199,3 +199,30 @@ func TestForeignErrors(t *testing.T) {
 		t.Errorf("Write: %v, want %v", err, broken)
 	}
 }
+
+// A source that tells its size and can't go back to where it was can't be read.
+func TestReadLostSeeker(t *testing.T) {
+	b := mustAppend(t, sample(t))
+	for name, read := range map[string]func(io.Reader) error{
+		"Read": func(r io.Reader) error { _, err := wire.Read(r, wire.DefaultLimits); return err },
+		"Scan": func(r io.Reader) error {
+			_, err := wire.Scan(r, wire.DefaultLimits, func(wire.Block) error { return nil })
+			return err
+		},
+	} {
+		if err := read(lostSeeker{bytes.NewReader(b)}); !errors.Is(err, errLost) {
+			t.Errorf("%s: %v, want %v", name, err, errLost)
+		}
+	}
+}
+
+var errLost = errors.New("lost")
+
+type lostSeeker struct{ *bytes.Reader }
+
+func (l lostSeeker) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekStart {
+		return 0, errLost
+	}
+	return l.Reader.Seek(offset, whence)
+}
