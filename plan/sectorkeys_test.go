@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -43,22 +44,27 @@ func TestSectorKeys(t *testing.T) {
 	}
 }
 
-// simulateSectors adds keys to blocks and returns the number of bits set.
+// simulateSectors adds keys to blocks and returns the number of bits set. A key draws
+// perWord bits, 10 in all at most, in each of its words.
 func simulateSectors(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
-	set := make([]bool, blocks*512)
-	places := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	set := make([][8]uint64, blocks)
+	places := [8]int{0, 1, 2, 3, 4, 5, 6, 7}
 	for range keys {
-		block := r.IntN(blocks)
-		r.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-		for _, word := range places[:words] {
+		block, order, random := &set[r.IntN(blocks)], r.Uint64(), r.Uint64()
+		for i := range words {
+			left := uint64(len(places) - i)
+			j := i + int(order%left)
+			order /= left
+			places[i], places[j] = places[j], places[i]
 			for range perWord {
-				set[block*512+word*64+r.IntN(64)] = true
+				block[places[i]] |= 1 << (random % 64)
+				random /= 64
 			}
 		}
 	}
-	for _, s := range set {
-		if s {
-			ones++
+	for _, block := range set {
+		for _, w := range block {
+			ones += uint64(bits.OnesCount64(w))
 		}
 	}
 	return ones
