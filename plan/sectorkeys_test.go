@@ -44,28 +44,24 @@ func TestSectorKeys(t *testing.T) {
 	}
 }
 
-// simulateSectors adds keys to blocks and returns the number of bits set. A key draws
-// perWord bits, 10 in all at most, in each of its words.
+// simulateSectors adds keys of 10 bits at most to blocks, and returns the number of bits
+// set.
 func simulateSectors(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
-	set := make([][8]uint64, blocks)
+	set := make([]uint64, blocks*8)
 	places := [8]int{0, 1, 2, 3, 4, 5, 6, 7}
 	for range keys {
-		block, order, random := &set[r.IntN(blocks)], r.Uint64(), r.Uint64()
+		block, random := r.IntN(blocks)*8, r.Uint64()
 		for i := range words {
-			left := uint64(len(places) - i)
-			j := i + int(order%left)
-			order /= left
+			j := i + r.IntN(8-i)
 			places[i], places[j] = places[j], places[i]
 			for range perWord {
-				block[places[i]] |= 1 << (random % 64)
+				set[block+places[i]] |= 1 << (random % 64)
 				random /= 64
 			}
 		}
 	}
-	for _, block := range set {
-		for _, w := range block {
-			ones += uint64(bits.OnesCount64(w))
-		}
+	for _, w := range set {
+		ones += uint64(bits.OnesCount64(w))
 	}
 	return ones
 }

@@ -88,6 +88,9 @@ func TestPackerRoundTrip(t *testing.T) {
 		}
 	}
 	sameAllWays(t, "all codings", packed(t))
+	if testing.Short() {
+		return
+	}
 	sameAllWays(t, "more jobs than are under way at once", umbel.State{Kind: "x", Planes: []cells.Array{
 		array(t, 80<<19-77, 1, func(i int) uint64 { return noise(i) & noise(i+1) & noise(i+2) & noise(i+3) & -uint64(i>>13&1) }),
 	}})
@@ -223,6 +226,17 @@ func TestPackerErrors(t *testing.T) {
 		}
 	}
 	wantNoGoroutines(t)
+}
+
+// A writer that takes less than it should and doesn't say why ends the writing.
+func TestShortWrite(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, umbel.State) error{
+		"Write": wire.Write, "Packer.Write": wire.Packer{}.Write,
+	} {
+		if err := write(&failing{left: 20}, sample(t)); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s: %v, want %v", name, err, io.ErrShortWrite)
+		}
+	}
 }
 
 // failing is a writer that takes so many bytes.

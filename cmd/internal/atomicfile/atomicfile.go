@@ -21,8 +21,11 @@ var ErrInterrupted = errors.New("interrupted")
 // the file is as it was: the bytes go to a new file beside it, which then takes its
 // name. On an error, an interrupt or a request to terminate, the new file is
 // removed. An existing file keeps its permissions, a symbolic link its place; a
-// device or a pipe is written to as it is.
+// device or a pipe is written to as it is. A file named - is taken for a mistake.
 func Write(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return errors.New("- names a file here: write /dev/stdout for standard output, or ./- for the file")
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -90,9 +93,21 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), i)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) || i == 100 {
-			return f, err
+			return f, beside(path, err)
 		}
 	}
+}
+
+// beside tells why there is no new file beside path, by the name that the user knows.
+func beside(path string, err error) error {
+	var wrong *fs.PathError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("write %s: no file can be made in its directory: %w", path, wrong.Err)
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: wrong.Err}
 }
 
 // syncDir makes the new name last through a power cut, where the system can.
