@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	mathbits "math/bits"
 	"testing"
 )
 
@@ -16,9 +15,7 @@ func simulateSectors(m uint64, words, perWord int, n uint64, filters, trials int
 	blocks := make([][sectorWords]uint64, m/sectorBlock)
 	// key calls use for each word of a key, until it returns false.
 	key := func(use func(word *uint64, mask uint64) bool) {
-		x, rest := mathbits.Mul64(r.Uint64(), uint64(len(blocks)))
-		y, _ := mathbits.Mul64(rest, uint64(len(sets)))
-		block, set := &blocks[x], &sets[y]
+		block, set := &blocks[r.IntN(len(blocks))], &sets[r.IntN(len(sets))]
 		for _, word := range set[:words] {
 			mask, random := uint64(0), r.Uint64()
 			for range perWord { // 10 at most
