@@ -116,36 +116,41 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// A ribbon filter takes what a message that has one is planned with.
+// A ribbon filter takes what a message that has one is planned with: of few keys a block
+// more where a shard takes a second try, of many more or less with the keys of the shards.
 func TestRibbonAsPlanned(t *testing.T) {
-	for _, n := range []uint64{100, 10_000, 100_000} {
-		options, err := plan.Message{Keys: n, FPRate: 0.01, AskOnly: true}.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range options {
-			if o.Kind != ribbon.Kind {
-				continue
-			}
-			f, err := ribbon.Variant.New(umbel.Goal{Keys: n, FPRate: 0.01}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := rand.New(rand.NewPCG(n, 1))
-			for range n {
+	for _, c := range []struct {
+		n      uint64
+		p      float64
+		trials int
+	}{{60, 0.01, 100}, {100, 0.01, 10}, {10_000, 0.01, 10}, {100_000, 0.01, 2}, {300_000, 0.8, 8}} {
+		steps := must(plan.RibbonFor(c.p))
+		o := ribbonOption(t, plan.Message{Keys: c.n, FPRate: c.p, AskOnly: true})
+		r := rand.New(rand.NewPCG(c.n, 1))
+		for range c.trials {
+			f := must(ribbon.New(ribbon.Shape{Steps: steps}))
+			for range c.n {
 				f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
 			}
-			if err := f.(umbel.Sealer).Seal(); err != nil {
+			if err := f.Seal(); err != nil {
 				t.Fatal(err)
 			}
-			packed, err := wire.Packer{}.Append(nil, f.State())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d keys: %d bytes, forecast %.0f, at most %.0f", n, len(packed), o.Snapshot.Mean/8, o.Snapshot.Most/8)
-			if got := 8 * float64(len(packed)); got > o.Snapshot.Most || got < 0.99*o.Snapshot.Mean-64 {
-				t.Errorf("%d keys: %d bytes, forecast %.0f, at most %.0f", n, len(packed), o.Snapshot.Mean/8, o.Snapshot.Most/8)
+			sent := must(wire.Append(nil, f.State()))
+			if got := 8 * float64(len(sent)); got > o.Snapshot.Most || got < 0.99*o.Snapshot.Mean-64 {
+				t.Errorf("%d keys at %g: %d bytes, forecast %.0f, at most %.0f", c.n, c.p, len(sent), o.Snapshot.Mean/8, o.Snapshot.Most/8)
 			}
 		}
 	}
+}
+
+// ribbonOption returns the ribbon filter of a plan.
+func ribbonOption(t *testing.T, q plan.Message) plan.MessageOption {
+	t.Helper()
+	for _, o := range must(q.Plan()) {
+		if o.Kind == ribbon.Kind {
+			return o
+		}
+	}
+	t.Fatalf("%+v: no ribbon filter in the plan", q)
+	return plan.MessageOption{}
 }

@@ -37,8 +37,7 @@ func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
 // those that do are sent, and take what [XORDeltaBits] says and up to 2 % more. It panics
 // as SnapshotBits does.
 func UpdateBits(m uint64, k int, n uint64, churn, tail float64) float64 {
-	mean, deviation := update(m, k, n, churn)
-	return deltaMessage(m, mean, deviation, tail)
+	return updateOf(m, k, n, churn).message(tail)
 }
 
 // quiet is the share of cells that change below which a delta sends positions, and
@@ -48,29 +47,38 @@ const (
 	quietCost = 1.02
 )
 
-// update returns the mean size of a delta, without its message, and the deviation.
-func update(m uint64, k int, n uint64, churn float64) (mean, deviation float64) {
-	if c := newChange(m, k, n, churn); 2*c.p*c.a < quiet {
-		return quietCost * XORDeltaBits(m, k, n, churn), quietCost * XORDeltaDeviation(m, k, n, churn)
-	}
-	return DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn)
-}
-
 // deltaRun is how many blocks that change alike a delta codes as one, or more. Then
 // [BlockBytes] don't hold all that a block may take because the fill is between two of
-// the coder's levels p_j = j²/2^16: up to levelBits, 2^19/(2^17·ln 2), a
-// third of it in the mean.
+// the coder's levels p_j = j²/2^16: up to levelBits, 2^19/(2^17·ln 2), a third of it in
+// the mean.
 const (
 	deltaRun  = 16
 	levelBits = 5.8
 )
 
-// deltaMessage returns the size that a delta message exceeds with chance tail, whatever
-// the levels, or with a tail of 0.5 the mean.
-func deltaMessage(m uint64, mean, deviation, tail float64) float64 {
-	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/(deltaRun*BlockCells))) + mean + Sigmas(tail)*deviation
+// delta is the size in bits of what a delta says of cells, without its message.
+type delta struct {
+	mean, deviation float64
+	blocks          float64 // of the filter
+	levels          float64 // what the coder's levels add at most
+}
+
+// updateOf returns the delta of a filter of which a share of the keys is replaced.
+func updateOf(m uint64, k int, n uint64, churn float64) delta {
+	c := newChange(m, k, n, churn)
+	blocks := c.m / BlockCells
+	if 2*c.p*c.a < quiet {
+		return delta{quietCost * XORDeltaBits(m, k, n, churn), quietCost * XORDeltaDeviation(m, k, n, churn), blocks, 0}
+	}
+	return delta{DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn), blocks, levelBits * blocks}
+}
+
+// message returns the size that the message exceeds with chance tail, whatever the
+// levels; with a tail of 0.5 or more it leaves them out.
+func (d delta) message(tail float64) float64 {
+	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(d.blocks/deltaRun)) + d.mean + Sigmas(tail)*d.deviation
 	if tail < 0.5 {
-		bits += levelBits * float64(m) / BlockCells
+		bits += d.levels
 	}
 	return bits
 }

@@ -100,8 +100,8 @@ func (q Message) option(kind string, f Found) MessageOption {
 		Snapshot: Spread{SnapshotBits(f.M, f.K, q.Keys, 0.5), WireDeviation(f.M, f.K, q.Keys), SnapshotBits(f.M, f.K, q.Keys, q.tail())},
 	}
 	if q.Churn > 0 {
-		mean, deviation := update(f.M, f.K, q.Keys, q.Churn)
-		o.Delta = Spread{deltaMessage(f.M, mean, deviation, 0.5), deviation, deltaMessage(f.M, mean, deviation, q.tail())}
+		d := updateOf(f.M, f.K, q.Keys, q.Churn)
+		o.Delta = Spread{d.message(0.5), d.deviation, d.message(q.tail())}
 	}
 	return o
 }
@@ -137,30 +137,28 @@ func (q Message) ribbonSteps() (int, error) {
 	return int(over) - 1, nil
 }
 
-// Of a ribbon filter: its container without its planes, and by how much these are larger
-// at most than in the mean where there is one shard, or two: because one was solved at
-// its second or third try, and by what is rounded up.
-const (
-	ribbonContainerBytes = 118
-	ribbonTriesBits      = 4 * 64
-)
+// ribbonContainerBytes is the container of a ribbon filter without its planes.
+const ribbonContainerBytes = 118
 
 // ribbonMessage returns the size of a ribbon filter as a message, in bits, with what it
 // exceeds with the chance tail.
 //
-// It deviates by the tries that shards take, of which most take one and each other costs
-// two slots: by less than one slot a shard. And where a share x of the blocks has a column
-// more, those are so many shards whole, whatever the number of their keys, which deviates
-// as a binomial does: by √(n·x·(1-x)). Source: simulated; with 300,000 keys 260 bits at a
-// rate of 0.8, where this has 268, and 240 at 0.01, where it has 281.
+// Slots are in blocks, so a second try of any shard may take one block more, with all its
+// columns. Beyond that the size deviates by the tries that shards take, of which most take
+// one and each other costs two slots: by less than one slot a shard. And where a share x
+// of the blocks has a column more, those are so many shards whole, whatever the number of
+// their keys, which deviates as a binomial does: by √(n·x·(1-x)). Source: simulated; with
+// 300,000 keys 260 bits at a rate of 0.8, where this has 268, and 240 at 0.01, where it
+// has 280.
 func ribbonMessage(n uint64, steps int, tail float64) Spread {
 	bits := float64(RibbonSize(n, steps)) + 8*ribbonContainerBytes
+	block := float64(ribbonWord * ((steps + RibbonSteps - 1) / RibbonSteps))
 	deviation := 0.0
 	if shards := RibbonShards(n); shards > 1 {
 		columns, x := float64(steps)/RibbonSteps, float64(steps%RibbonSteps)/RibbonSteps
 		deviation = math.Sqrt(float64(n)*x*(1-x) + float64(shards)*columns*columns)
 	}
-	return Spread{bits, deviation, bits + Sigmas(tail)*deviation + ribbonTriesBits}
+	return Spread{bits, deviation, bits + Sigmas(tail)*deviation + block}
 }
 
 // RibbonFrom returns the churn from which on it takes fewer bits to send a ribbon

@@ -126,7 +126,7 @@ func (s Search) bits(m uint64, k int) float64 {
 	case s.Tail == 0:
 		return DeltaBits(m, k, s.Keys, s.Churn)
 	case s.XOR:
-		return deltaMessage(m, XORDeltaBits(m, k, s.Keys, s.Churn), XORDeltaDeviation(m, k, s.Keys, s.Churn), s.Tail)
+		return delta{XORDeltaBits(m, k, s.Keys, s.Churn), XORDeltaDeviation(m, k, s.Keys, s.Churn), float64(m) / BlockCells, 0}.message(s.Tail)
 	}
 	return UpdateBits(m, k, s.Keys, s.Churn, s.Tail)
 }

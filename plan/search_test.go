@@ -307,6 +307,23 @@ func TestSizesRise(t *testing.T) {
 	}
 }
 
+// So do those of deltas where positions take the place of cells, once filters are half full.
+func TestSizesRiseWhereFewChange(t *testing.T) {
+	const n = 100_000
+	for _, s := range []Search{{Keys: n, Churn: .001, Tail: 1e-6}, {Keys: n, Churn: 1e-4, Tail: 1e-6}, {Keys: n, Churn: .001, Tail: .5}} {
+		for k := 1; k <= 4; k++ {
+			before := 0.0
+			for m := uint64(3 * k * n / 2); m < 1e12; m += m / 500 {
+				bits := s.bits(m, k)
+				if bits < before {
+					t.Fatalf("%+v: k=%d: %d cells take %g bits, fewer took %g", s, k, m, bits, before)
+				}
+				before = bits
+			}
+		}
+	}
+}
+
 func TestSearchErrors(t *testing.T) {
 	for name, s := range map[string]Search{
 		"no keys":      {},

@@ -45,6 +45,23 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 			cmd.MarkFlagsMutuallyExclusive(name, other)
 		}
 	}
+	for _, name := range []string{"fpr", "memory", "churn", "peers", "per-hour", "tail", "ask-only"} {
+		cmd.MarkFlagsMutuallyExclusive("curve", name)
+	}
+}
+
+// check returns an error if a number that has to be more than 0 isn't: in a plan.Message
+// it would stand for one that isn't given.
+func (f *messageFlags) check(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("sent") && f.sent == 0:
+		return errors.New("--sent is less than a byte; give the size that a message has room for")
+	case flags.Changed("peers") && f.peers == 0:
+		return errors.New("--peers is 0, want 1 or more")
+	case flags.Changed("per-hour") && f.perHour == 0:
+		return errors.New("--per-hour is 0, want more; a part of 1 for less than one message an hour")
+	}
+	return nil
 }
 
 // given reports whether the plan is one of messages.
@@ -105,6 +122,9 @@ func planMessage(cmd *cobra.Command, g goalFlags, f messageFlags) error {
 	q := f.message(g)
 	if q.Keys == 0 {
 		return usageError(cmd, errors.New("give the number of keys that the filter which is sent will hold: -n NUMBER"))
+	}
+	if err := f.check(cmd.Flags()); err != nil {
+		return usageError(cmd, err)
 	}
 	if f.curve != "" {
 		return planCurve(cmd, q, f.curve)
