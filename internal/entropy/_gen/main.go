@@ -23,8 +23,8 @@ const (
 	lastOffset   = 8
 	escapeOffset = 16
 	takeOffset   = 24
-	putOffset    = 2072
-	ownerOffset  = 12312
+	putOffset    = 3096
+	ownerOffset  = 13336
 
 	xOffset     = 0 // in a taker and a putter
 	tableOffset = 8
@@ -38,12 +38,15 @@ const (
 	wordsOffset   = 40
 	putterSize    = 64
 
-	mostOffset    = 0 // in a putting
-	inverseOffset = 8
-	beginOffset   = 16
-	restOffset    = 24
-	normalOffset  = 32
-	bitsOffset    = 36
+	frequencyOffset = takeOffset // of the first symbol, in a table
+	fromOffset      = takeOffset + 2048
+
+	mostOffset    = putOffset
+	inverseOffset = putOffset + 2048
+	beginOffset   = putOffset + 4096
+	restOffset    = putOffset + 6144
+	normalOffset  = putOffset + 8192
+	bitsOffset    = putOffset + 9216
 
 	sourceOffset  = 0 // in a lister
 	countOffset   = 8
@@ -89,16 +92,16 @@ func take(name string, kind int) {
 		x[i], in[i] = GP64(), GP64()
 		MOVQ(field(i, xOffset), x[i])
 		MOVQ(field(i, inOffset), in[i])
-		// A place is a number of bits from address 0, or for bytes an address.
-		t := GP64()
-		MOVQ(field(i, dstOffset), t)
 		if kind == bytes {
+			// The place of a byte is its address.
+			t := GP64()
+			MOVQ(field(i, dstOffset), t)
 			SHRQ(Imm(3), field(i, atOffset))
-		} else {
-			SHLQ(Imm(3), t)
+			ADDQ(t, field(i, atOffset))
 		}
-		ADDQ(t, field(i, atOffset))
 	}
+	least := GP64()
+	MOVQ(U32(1<<31), least)
 	Label("next")
 	for i := range lanes {
 		table, slot, symbol, t := GP64(), GP64(), GP64(), GP64()
@@ -106,10 +109,8 @@ func take(name string, kind int) {
 		MOVWQZX(x[i].As16(), slot)
 		MOVBQZX(Mem{Base: table, Index: slot, Scale: 1, Disp: ownerOffset}, symbol)
 		SHRQ(Imm(16), x[i])
-		MOVL(Mem{Base: table, Index: symbol, Scale: 8, Disp: takeOffset}, t.As32())
-		IMULQ(t, x[i])
-		MOVL(Mem{Base: table, Index: symbol, Scale: 8, Disp: takeOffset + 4}, t.As32())
-		SUBQ(t, slot)
+		IMULQ(Mem{Base: table, Index: symbol, Scale: 8, Disp: frequencyOffset}, x[i])
+		SUBL(Mem{Base: table, Index: symbol, Scale: 4, Disp: fromOffset}, slot.As32())
 		ADDQ(slot, x[i])
 		if kind == bytes {
 			at := slot
@@ -130,10 +131,11 @@ func take(name string, kind int) {
 			ADDQ(field(i, atOffset), symbol)
 			MOVQ(symbol, t)
 			SHRQ(Imm(6), t)
-			SHLQ(Imm(3), t)
-			MOVQ(Mem{Base: t}, slot)
+			dst := GP64()
+			MOVQ(field(i, dstOffset), dst)
+			MOVQ(Mem{Base: dst, Index: t, Scale: 8}, slot)
 			BTSQ(symbol, slot)
-			MOVQ(slot, Mem{Base: t})
+			MOVQ(slot, Mem{Base: dst, Index: t, Scale: 8})
 			INCQ(symbol)
 			MOVQ(symbol, field(i, atOffset))
 			Label(fmt.Sprint("refill", i))
@@ -144,10 +146,9 @@ func take(name string, kind int) {
 		SHLQ(Imm(32), more)
 		ORQ(word, more)
 		LEAQ(Mem{Base: in[i], Disp: 4}, word)
-		MOVQ(x[i], symbol)
-		SHRQ(Imm(31), symbol)
-		CMOVQEQ(more, x[i])
-		CMOVQEQ(word, in[i])
+		CMPQ(x[i], least)
+		CMOVQCS(more, x[i])
+		CMOVQCS(word, in[i])
 	}
 	DECQ(n)
 	JNZ(LabelRef("next"))
@@ -158,13 +159,10 @@ func take(name string, kind int) {
 		MOVQ(in[i], field(i, inOffset))
 		SUBQ(x[i], field(i, inOffset+8))
 		SUBQ(x[i], field(i, inOffset+16))
-		t := GP64()
-		MOVQ(field(i, dstOffset), t)
-		if kind != bytes {
-			SHLQ(Imm(3), t)
-		}
-		SUBQ(t, field(i, atOffset))
 		if kind == bytes {
+			t := GP64()
+			MOVQ(field(i, dstOffset), t)
+			SUBQ(t, field(i, atOffset))
 			SHLQ(Imm(3), field(i, atOffset))
 		}
 	}
@@ -216,28 +214,28 @@ func put(name string, shifted bool) {
 			MOVQ(Mem{Base: t, Disp: shiftOffset}, t)
 			SHRXQ(t, symbol, symbol)
 		}
-		LEAQ(Mem{Base: symbol, Index: symbol, Scale: 4}, symbol)
 		table := GP64()
 		MOVQ(field(i, tableOffset), table)
-		LEAQ(Mem{Base: table, Index: symbol, Scale: 8}, symbol)
-		entry := func(offset int) Mem { return Mem{Base: symbol, Disp: putOffset + offset} }
+		entry := func(offset, size int) Mem {
+			return Mem{Base: table, Index: symbol, Scale: uint8(size), Disp: offset}
+		}
 		MOVQ(x[i], t)
 		SHRQ(Imm(32), t)
-		CMPQ(entry(mostOffset), x[i])
+		CMPQ(entry(mostOffset, 8), x[i])
 		CMOVQCS(t, x[i])
 		ADCQ(Imm(0), words[i])
 		if shifted {
-			MOVL(entry(bitsOffset), t.As32())
+			MOVL(entry(bitsOffset, 4), t.As32())
 			BZHIQ(t, raw, raw)
 			SHLXQ(t, x[i], x[i])
 			ORQ(raw, x[i])
 		}
 		MOVQ(x[i], reg.RDX)
-		MULXQ(entry(inverseOffset), raw, t)
-		MOVL(entry(normalOffset), reg.EDX)
+		MULXQ(entry(inverseOffset, 8), t, t)
+		MOVL(entry(normalOffset, 4), reg.EDX)
 		SHRXQ(reg.RDX, t, t)
-		IMULQ(entry(restOffset), t)
-		ADDQ(entry(beginOffset), x[i])
+		IMULQ(entry(restOffset, 8), t)
+		ADDQ(entry(beginOffset, 8), x[i])
 		ADDQ(t, x[i])
 	}
 	DECQ(n)
