@@ -22,6 +22,7 @@ var (
 	// Those of filters that adapt, each beside the filter that doesn't.
 	counters = contest{section: "counting", who: countingOnes, ops: removeOps, note: ", filters that take removals"}
 	weights  = contest{section: "weighted", who: weightedOnes, ops: singleOps, note: ", of which none are hot, where 1 % besides are"}
+	statics  = contest{section: "static", who: staticOnes, ops: singleOps, note: ", sets that stay as they are"}
 	growers  = contest{section: "growing", who: growingOnes, ops: singleOps, note: ", filters that were made for 1 % of them"}
 )
 
@@ -61,5 +62,12 @@ var (
 		{"umbel scalable", anyKeys, umbelScalable, filter},
 		{"umbel redisbloom", anyKeys, umbelRedisbloom, filter},
 		{"BoomFilters scalable", bytesOnly, boomScalable, filter},
+	}
+	staticOnes = []contestant{
+		{"umbel bloom", hashOnly, umbelBloom, filter},
+		{"umbel blocked", hashOnly, umbelBlocked, filter},
+		{"umbel sparse", hashOnly, umbelSparse, static},
+		{ribbonRow, hashOnly, umbelRibbon, static},
+		{"xorfilter fuse8", hashOnly, fuse8, static},
 	}
 )

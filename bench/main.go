@@ -44,7 +44,7 @@ func run(args []string) error {
 	bits := flags.String("bits", "11", "bits a key, the same for all filters, asked with ready hashes")
 	inputs := flags.String("keys", "hash,8B,32B", "what filters are given")
 	rounds := flags.Int("rounds", 5, "rounds that count")
-	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/")
+	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/")
 	asJSON := flags.Bool("json", false, "print JSON")
 	file := flags.String("md", "", "write Markdown to this file too")
 	if err := flags.Parse(args); err != nil {
@@ -131,6 +131,9 @@ func (w *plans) cases() (cs []filterCase) {
 				cs = append(cs, filterCase{z, in, counters}, filterCase{z, in, growers})
 			}
 			cs = append(cs, filterCase{z, hashed, weights})
+			if n <= nearKeys {
+				cs = append(cs, filterCase{z, hashed, statics})
+			}
 		}
 	}
 	return cs
@@ -150,6 +153,14 @@ func (r *Report) measure(w plans, o options, p *progress) error {
 		func() (*Table, error) { return runFold(foldBytes, o, p) },
 		func() (*Table, error) { return runRefold(foldBytes, o, p) },
 		func() (*Table, error) { return runPlanner(o, p) })
+	for _, c := range append(packings(messageBytes, messageTimes), deltas(messageBytes, messageTimes)...) {
+		jobs = append(jobs, func() (*Table, error) { return c.run(o, p) })
+	}
+	for _, n := range w.sizes {
+		if n <= nearKeys {
+			jobs = append(jobs, func() (*Table, error) { return runStatic(n, o, p) })
+		}
+	}
 	for _, job := range jobs {
 		t, err := job()
 		if err != nil {

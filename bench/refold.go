@@ -67,7 +67,7 @@ func refolding(bytes uint64, width uint, row *Row) ([]task, error) {
 	}
 	state := f.State()
 	base := state.Parts[0].Planes[0]
-	sparse(base)
+	sow(base)
 	tasks := []task{{row, "clone", func(int) (float64, error) {
 		return ms(func() error { base.Clone(); return nil })
 	}}}
@@ -86,9 +86,9 @@ func refolding(bytes uint64, width uint, row *Row) ([]task, error) {
 	return tasks, nil
 }
 
-// sparse makes every 16th cell of an array 1, about as many as a base of twelve times
+// sow makes every 16th cell of an array 1, about as many as a base of twelve times
 // the size that its keys need has.
-func sparse(a cells.Array) {
+func sow(a cells.Array) {
 	for i := range a.Len / 16 {
 		a.Put(i*16+mix(i)%16, 1)
 	}

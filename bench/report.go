@@ -55,7 +55,7 @@ func peers() (list []string) {
 	}
 	known := []string{
 		"bits-and-blooms/bloom/", "BoomFilters", "holiman/bloomfilter", "dgraph-io/ristretto",
-		"greatroar/blobloom", "parquet-go/parquet-go", "FastFilter/xorfilter", "zeebo/xxh3", "cespare/xxhash",
+		"greatroar/blobloom", "parquet-go/parquet-go", "FastFilter/xorfilter", "zeebo/xxh3", "cespare/xxhash", "klauspost/compress",
 	}
 	for _, m := range info.Deps {
 		for _, k := range known {

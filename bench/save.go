@@ -52,11 +52,7 @@ func runSave(n uint64, o options, p *progress) (*Table, error) {
 	if err := interleave(o.rounds, 1, p, tasks, func() {}); err != nil {
 		return nil, err
 	}
-	for _, row := range t.Rows {
-		for c, s := range row.Cells {
-			row.Cells[c] = Sample{Best: 1 / s.Best, Median: 1 / s.Median}
-		}
-	}
+	t.invert()
 	return t, nil
 }
 

@@ -59,11 +59,13 @@ func (r *Report) judge(sizes []uint64, bits []float64) {
 		t := r.table(filterCase{size{keys: n, rate: 0.01}, hashed, together}.path())
 		r.faster(t, ours, "blobloom SyncFilter", 1.3, []pair{{"add", "add"}})
 		r.judgeAdaptive(n)
+		r.judgeStatic(n)
 	}
 	r.judgeFold()
 	r.judgeRefold()
 	r.judgePlanner()
 	r.judgeSave()
+	r.judgeMessages()
 	r.judgeAllocations()
 }
 

@@ -11,14 +11,17 @@ import (
 	"regexp"
 	"runtime"
 
+	"github.com/umbel-filters/umbel/papers/advances"
 	"github.com/umbel-filters/umbel/papers/compressed"
+	"github.com/umbel-filters/umbel/papers/folds"
 	"github.com/umbel-filters/umbel/papers/internal/piece"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
+	"github.com/umbel-filters/umbel/papers/scaled"
 )
 
 // papers are those of which pieces are made, in the order of the document.
 var papers = []piece.Paper{
-	compressed.Paper,
+	folds.Paper, scaled.Paper, advances.Paper, compressed.Paper,
 }
 
 func main() {

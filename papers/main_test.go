@@ -58,7 +58,7 @@ func TestInterrupted(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "papers")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, []string{"--only", "table-3", "--trials", "1000", "--out", out}); !errors.Is(err, context.Canceled) {
+	if err := run(ctx, []string{"--only", "004/table-3", "--trials", "1000", "--out", out}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	err := filepath.WalkDir(filepath.Dir(out), func(path string, d os.DirEntry, err error) error {

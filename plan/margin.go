@@ -33,9 +33,9 @@ func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
 
 // UpdateBits returns the size in bits that a delta message exceeds with chance tail,
 // as [SnapshotBits] has it for containers: that of [DeltaBits] and what is added. Where
-// fewer than one cell in 4096 changes, positions of those that do are sent, which is
-// faster and takes what [XORDeltaBits] says and up to 2 % more. It panics as SnapshotBits
-// does.
+// fewer than one cell in 131072 changes, which is below the odds of the coder, positions of
+// those that do are sent, and take what [XORDeltaBits] says and up to 2 % more. It panics
+// as SnapshotBits does.
 func UpdateBits(m uint64, k int, n uint64, churn, tail float64) float64 {
 	mean, deviation := update(m, k, n, churn)
 	return deltaMessage(m, mean, deviation, tail)
@@ -44,7 +44,7 @@ func UpdateBits(m uint64, k int, n uint64, churn, tail float64) float64 {
 // quiet is the share of cells that change below which a delta sends positions, and
 // quietCost what their code takes, in those of an ideal one.
 const (
-	quiet     = 1.0 / 4096
+	quiet     = 1.0 / (1 << 17)
 	quietCost = 1.02
 )
 
@@ -56,12 +56,23 @@ func update(m uint64, k int, n uint64, churn float64) (mean, deviation float64) 
 	return DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn)
 }
 
-// deltaRun is how many blocks that change alike a delta codes as one, or more.
-const deltaRun = 16
+// deltaRun is how many blocks that change alike a delta codes as one, or more. Then
+// [BlockBytes] don't hold all that a block may take because the fill is between two of
+// the coder's levels p_j = j²/2^16: up to levelBits, 2^19/(2^17·ln 2), a
+// third of it in the mean.
+const (
+	deltaRun  = 16
+	levelBits = 5.8
+)
 
-// deltaMessage returns the size that a delta message exceeds with chance tail.
+// deltaMessage returns the size that a delta message exceeds with chance tail, whatever
+// the levels, or with a tail of 0.5 the mean.
 func deltaMessage(m uint64, mean, deviation, tail float64) float64 {
-	return 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/(deltaRun*BlockCells))) + mean + Sigmas(tail)*deviation
+	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(float64(m)/(deltaRun*BlockCells))) + mean + Sigmas(tail)*deviation
+	if tail < 0.5 {
+		bits += levelBits * float64(m) / BlockCells
+	}
+	return bits
 }
 
 // Sigmas returns how many standard deviations above the mean a normal distribution has

@@ -104,6 +104,8 @@ func (q Message) judge(o *MessageOption) {
 		return
 	}
 	switch update := o.Update(); {
+	case !(o.FPRate < 1):
+		o.Why = "would answer yes to all keys"
 	case q.Memory > 0 && o.Memory > q.Memory:
 		o.Why = fmt.Sprintf("takes %d bytes at a receiver, %d are allowed", o.Memory, q.Memory)
 	case q.Bits > 0 && update.Most > q.Bits:
@@ -178,8 +180,8 @@ func (q Message) check() error {
 		return fmt.Errorf("plan: neither bits nor a false-positive rate, give one or both: %w", ErrRange)
 	case !(q.Bits >= 0):
 		return fmt.Errorf("plan: %v bits, want more than 0: %w", q.Bits, ErrRange)
-	case q.Peers < 0 || !(q.PerHour >= 0):
-		return fmt.Errorf("plan: %d peers and %v updates an hour, want neither negative: %w", q.Peers, q.PerHour, ErrRange)
+	case q.Peers < 0 || !(q.PerHour >= 0 && q.PerHour <= math.MaxUint32):
+		return fmt.Errorf("plan: %d peers and %v updates an hour, want neither negative, and less than 2^32 updates: %w", q.Peers, q.PerHour, ErrRange)
 	case q.FPRate != 0:
 		return checkGoal(q.Keys, q.FPRate)
 	}

@@ -74,6 +74,33 @@ func TestSparseSize(t *testing.T) {
 	}
 }
 
+// No larger size fits either, though the bits don't rise with every cell.
+func TestSparseSizeIsLargest(t *testing.T) {
+	for n := uint64(1); n < 60; n++ {
+		most := make(map[uint64]uint64) // cells, by bits
+		for m := uint64(1); m < 400*n; m++ {
+			most[plan.SparseBits(m, n)] = m
+		}
+		want := uint64(0)
+		for bits := uint64(64); ; bits += 64 {
+			want = max(want, most[bits])
+			if want >= 100*n {
+				break
+			}
+			for _, bits := range []uint64{bits, bits + 63} {
+				if got, _ := plan.SparseSize(n, bits); got != want {
+					t.Errorf("%d keys in %d bits: %d cells, want %d", n, bits, got, want)
+				}
+			}
+		}
+	}
+	for _, c := range []struct{ n, bits, want uint64 }{{1, 1 << 40, 1 << 56}, {1 << 56, 1 << 60, 1 << 56}, {1<<56 + 1, 1 << 60, 1 << 56}, {1 << 63, 1 << 20, 1 << 19}} {
+		if got, err := plan.SparseSize(c.n, c.bits); got != c.want {
+			t.Errorf("%d keys in %d bits: %d cells, %v, want %d", c.n, c.bits, got, err, c.want)
+		}
+	}
+}
+
 func TestSparseRefuses(t *testing.T) {
 	same := func(m uint64) uint64 { return m }
 	_, none := plan.SparseSize(0, 1000)

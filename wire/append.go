@@ -10,9 +10,9 @@ import (
 )
 
 // Append appends the container of s to dst, at the speed of copying: its blocks are
-// empty, full or raw. [Packer] makes fewer bytes of it, in more time. On error dst comes back as it was. The error wraps umbel.ErrCorrupt if s fails its
-// Check, umbel.ErrLimit if it has more params, planes or parts than a container
-// can count.
+// empty, full or raw. [Packer] makes fewer bytes of it, in more time. On error dst
+// comes back as it was. The error wraps umbel.ErrCorrupt if s fails its Check,
+// umbel.ErrLimit if it has more params, planes or parts than a container can count.
 func Append(dst []byte, s umbel.State) ([]byte, error) {
 	if err := check(s); err != nil {
 		return dst, err

@@ -33,6 +33,22 @@ func blockOf(a cells.Array, i uint64) cells.Array {
 	return b
 }
 
+// room is memory for blocks of cells that are nowhere else.
+type room []uint64
+
+// block returns block i of a plane, its cells zero, as the k-th of up to n blocks of
+// that plane that have room together.
+func (r *room) block(a cells.Array, i uint64, k, n int) cells.Array {
+	_, most := shapeOf(a, 0)
+	if most *= n; len(*r) < most {
+		*r = make(room, most)
+	}
+	b, words := shapeOf(a, i)
+	b.Words = (*r)[k*blockWords:][:words]
+	clear(b.Words)
+	return b
+}
+
 // blocks yields the blocks of an array that passes its Check.
 func blocks(a cells.Array) iter.Seq[cells.Array] {
 	return func(yield func(cells.Array) bool) {

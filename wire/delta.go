@@ -12,9 +12,9 @@ import (
 
 // Delta appends the delta from old to new to dst: a message by which [Apply] makes new
 // of old. Each bit is coded by what the old filter leads to expect of it: Mitzenmacher
-// 2002, section 5, sends the exclusive or of both, which takes as much where filters are
-// half full and up to a quarter more where they are sparse. A delta is never longer, but
-// for a few bytes, than the container of new that a [Packer] makes.
+// 2002, section IV, sends the exclusive or of both, which takes as much where filters are
+// half full and up to 30 % more where they are sparse (docs/papers.md). But for a hundred
+// bytes, a delta is never longer than the container of new that a [Packer] makes.
 //
 // States may differ in all but kind and hasher: in params, in the number, order and
 // length of planes and parts. On error dst comes back as it was. The error wraps
@@ -80,7 +80,7 @@ func newDiffer(w io.Writer, workers int) *differ {
 	packing := line[batch]{workers: workers, work: (*batch).code}
 	return &differ{
 		encoder: encoder{w: w, blocks: func(e *encoder, a cells.Array) {
-			e.packed(&packing, numBlocks(a), func(_ *batch, i uint64) cells.Array { return blockOf(a, i) }, func(*batch) {})
+			e.packed(&packing, numBlocks(a), inMemory(a), func(*batch) {})
 		}},
 		line: line[segment]{workers: workers, work: (*segment).code},
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ func IsDelta(b []byte) bool {
 // umbel.ErrCorrupt, and errors.ErrUnsupported for a later version.
 func InspectDelta(delta []byte) (DeltaInfo, error) {
 	last := len(deltaMagic) - 1
+	if bytes.HasPrefix(delta, []byte(magic[:last])) {
+		return DeltaInfo{}, fmt.Errorf("wire: this is a container, no delta: %w", umbel.ErrCorrupt)
+	}
 	if !IsDelta(delta) {
 		return DeltaInfo{}, fmt.Errorf("wire: begins with %q, want %q: this is no delta: %w", delta[:min(len(delta), last)], deltaMagic[:last], umbel.ErrCorrupt)
 	}

@@ -32,6 +32,9 @@
 // other of the one. [Refine] makes a delta from the fold of a filter to the whole. They
 // are laid out in deltaformat.go, and in spec/delta.md.
 //
+// All work is done by the caller's goroutine, unless Workers of a [Packer], a [Differ] or
+// [Limits] asks for more; these have ended when the call returns.
+//
 // All functions may be called concurrently. States are only read, by plain loads:
 // nothing may change a filter, not even atomically, while its state is written.
 //

@@ -14,7 +14,8 @@ import (
 // of each plane in turn, in the order of the container, it calls set with the number of
 // the plane, counted through all states, that of the block's first cell, and a block of
 // zero cells, up to 64 KiB, to be set as they should be; the block is valid during the
-// call. Errors are those of Write.
+// call. Errors are those of Write, and one that wraps umbel.ErrCorrupt if set writes
+// beyond the last cell of a block. After an error set isn't called any more.
 func (p Packer) Emit(w io.Writer, s umbel.State, set func(plane int, first uint64, block cells.Array)) error {
 	if err := checkWordless(s); err != nil {
 		return err
@@ -22,15 +23,14 @@ func (p Packer) Emit(w io.Writer, s umbel.State, set func(plane int, first uint6
 	plane := -1
 	return p.code(w, s, func(a cells.Array) placer {
 		plane++
-		return func(b *batch, i uint64) cells.Array {
-			block, words := shapeOf(a, i)
-			if b.room == nil {
-				b.room = make([]uint64, batchBlocks*blockWords)
-			}
-			block.Words = b.room[len(b.blocks)*blockWords:][:words]
-			clear(block.Words)
+		step := share(numBlocks(a), p.Workers)
+		return func(b *batch, i uint64) (cells.Array, error) {
+			block := b.room.block(a, i, len(b.blocks), step)
 			set(plane, i*blockCells(a), block)
-			return block
+			if err := checkEnd(block); err != nil {
+				return block, fmt.Errorf("plane %d: block %d: %w", plane, i, err)
+			}
+			return block, nil
 		}
 	}, func(*batch) {})
 }

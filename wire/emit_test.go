@@ -48,9 +48,7 @@ func TestEmit(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := p.Emit(&got, bare, func(plane int, first uint64, b cells.Array) {
-			for i := range b.Len {
-				b.Put(i, all[plane].Get(first+i))
-			}
+			copy(b.Words, all[plane].Words[first*uint64(b.Width)/64:])
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +73,31 @@ func TestEmitRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want one that wraps %q", what, err, umbel.ErrCorrupt)
 		}
 	}
+	for _, workers := range []int{0, 3} {
+		beyond := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1}, {Len: 1<<20 + 3, Width: 1}, {Len: 64, Width: 1}}}
+		calls := 0
+		err := (wire.Packer{Workers: workers}).Emit(io.Discard, beyond, func(plane int, _ uint64, b cells.Array) {
+			calls++
+			if plane == 1 && b.Len == 3 {
+				b.Words[0] = 0xff
+			}
+		})
+		if !errors.Is(err, umbel.ErrCorrupt) || calls != 4 {
+			t.Errorf("bits beyond the last cell, %d workers: %d calls, error %v, want 4 and one that wraps %q", workers, calls, err, umbel.ErrCorrupt)
+		}
+	}
 	broken := errors.New("broken")
+	// Nothing is set that can't be written.
+	planes := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 1 << 23, Width: 1}, {Len: 1 << 23, Width: 1}}}
+	err := (wire.Packer{}).Emit(&failing{err: broken}, planes, func(plane int, _ uint64, b cells.Array) {
+		if plane > 0 {
+			t.Error("a block is set after the writer has failed")
+		}
+		b.Put(1, 1)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("a writer that fails at the first plane: error %v, want %q", err, broken)
+	}
 	if err := (wire.Packer{}).Emit(&failing{err: broken}, good, nothing); !errors.Is(err, broken) {
 		t.Errorf("a writer that fails: error %v, want %q", err, broken)
 	}

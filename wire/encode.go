@@ -87,7 +87,9 @@ func (e *encoder) param(p umbel.Param) {
 func (e *encoder) plane(a cells.Array) {
 	e.buf = append(e.buf, byte(max(a.Width, 1)))
 	e.buf = binary.LittleEndian.AppendUint64(e.buf, a.Len)
-	e.blocks(e, a)
+	if e.err == nil {
+		e.blocks(e, a)
+	}
 }
 
 // words writes the words of a block.
@@ -111,5 +113,9 @@ func (e *encoder) write(b []byte) {
 		return
 	}
 	e.crc = crc32.Update(e.crc, castagnoli, b)
-	_, e.err = e.w.Write(b)
+	n, err := e.w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	e.err = err
 }

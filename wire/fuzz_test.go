@@ -15,21 +15,10 @@ import (
 
 func FuzzParse(f *testing.F) {
 	// Besides the seeds in testdata, the vectors of the specification.
-	paths, err := filepath.Glob("../spec/vectors/container/*.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
+	for _, folder := range []string{"container", "codings"} {
+		for _, parts := range vectors(f, folder) {
+			f.Add(parts[0])
 		}
-		_, body, _ := strings.Cut(string(text), "\n\n")
-		b, err := hex.DecodeString(strings.ReplaceAll(body, "\n", ""))
-		if err != nil {
-			f.Fatalf("%s: %v", path, err)
-		}
-		f.Add(b)
 	}
 	for _, b := range samples(f) {
 		f.Add(b)
@@ -40,6 +29,31 @@ func FuzzParse(f *testing.F) {
 		parseBothWays(t, sealed(string(b)))
 		parseBothWays(t, sum(bytes.Clone(b)))
 	})
+}
+
+// vectors returns what is in the vectors of a folder, each the bytes between blank lines.
+func vectors(t testing.TB, folder string) (all [][][]byte) {
+	t.Helper()
+	paths, err := filepath.Glob("../spec/vectors/" + folder + "/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d vectors of %s, %v", len(paths), folder, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts [][]byte
+		for _, body := range strings.Split(string(text), "\n\n")[1:] {
+			b, err := hex.DecodeString(strings.ReplaceAll(body, "\n", ""))
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			parts = append(parts, b)
+		}
+		all = append(all, parts)
+	}
+	return all
 }
 
 // parseBothWays checks that Parse, Read and Scan agree about b, with workers and

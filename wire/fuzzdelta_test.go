@@ -28,6 +28,17 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
+// The same for the vectors of the specification, by bases of their own.
+func TestApplyVectors(t *testing.T) {
+	for _, parts := range vectors(t, "deltas") {
+		base, err := wire.Parse(parts[0], wire.DefaultLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAnyWay(t, base, parts[1])
+	}
+}
+
 // fuzzDeltas returns deltas from one state to several.
 func fuzzDeltas(t testing.TB, old, new umbel.State) [][]byte {
 	few := old.Clone()

@@ -13,8 +13,8 @@ type Limits struct {
 	// States is the number of states: the container's own, its parts, their parts.
 	States uint64
 	// Workers is the number of goroutines that decode blocks of a plane, each with
-	// memory for some blocks; up to 1 the caller's alone does. It is no limit, and
-	// zero stands for no other number.
+	// memory for some blocks; up to 1 the caller's alone does. More than twice
+	// GOMAXPROCS stand for that. It is no limit, and zero stands for no other number.
 	Workers int
 }
 

@@ -1,6 +1,9 @@
 package wire
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+)
 
 // line takes jobs through three steps: read, work and write. Reading and writing
 // are done by the caller of run, one job at a time, in order; working on jobs by
@@ -17,8 +20,8 @@ type line[J any] struct {
 // run runs the line until all jobs are written, or one fails. Up to one worker it
 // starts no goroutine, and in no case does it leave one behind.
 func (l *line[J]) run() error {
-	if l.workers > 1 {
-		return l.parallel()
+	if n := crew(l.workers); n > 1 {
+		return l.parallel(n)
 	}
 	j := l.take()
 	defer l.put(j)
@@ -37,14 +40,14 @@ type task[J any] struct {
 	worked chan struct{} // closed when it is
 }
 
-func (l *line[J]) parallel() error {
+func (l *line[J]) parallel(workers int) error {
 	var (
-		most   = 2 * l.workers // tasks under way: each worker finds the next one ready
-		todo   = make(chan task[J], min(most, 64))
+		most   = 2 * workers // tasks under way: each worker finds the next one ready
+		todo   = make(chan task[J], most)
 		flying []task[J] // in order
-		crew   sync.WaitGroup
+		group  sync.WaitGroup
 	)
-	defer crew.Wait()
+	defer group.Wait()
 	defer close(todo)
 	land := func() error {
 		t := flying[0]
@@ -67,9 +70,9 @@ func (l *line[J]) parallel() error {
 		t := task[J]{j, make(chan struct{})}
 		flying = append(flying, t)
 		todo <- t
-		if started < l.workers {
+		if started < workers {
 			started++
-			crew.Go(func() {
+			group.Go(func() {
 				for t := range todo {
 					l.work(t.job)
 					close(t.worked)
@@ -97,6 +100,10 @@ func (l *line[J]) take() *J {
 
 func (l *line[J]) put(j *J) { l.idle = append(l.idle, j) }
 
+// crew returns how many goroutines work where so many are asked for: no more than two
+// for each that can run at once. Others would gain nothing, and each has jobs of its own.
+func crew(workers int) int { return max(1, min(workers, 2*runtime.GOMAXPROCS(0))) }
+
 // batchBlocks is the most blocks that make a job: a coder is faster where it goes
 // through several at once.
 const batchBlocks = 8
@@ -104,6 +111,5 @@ const batchBlocks = 8
 // share returns how many blocks make a job where there are so many blocks and
 // workers.
 func share(blocks uint64, workers int) int {
-	w := uint64(max(workers, 1))
-	return int(max(1, min(batchBlocks, blocks/w)))
+	return int(max(1, min(batchBlocks, blocks/uint64(crew(workers)))))
 }

@@ -20,7 +20,7 @@ type load struct {
 	err    error         // what is wrong with the first block that isn't good
 	bad    int           // its index
 	codec  codec
-	room   []uint64 // for cells that go nowhere else
+	room   room
 }
 
 // coded is a block whose payload has been read.
@@ -118,7 +118,7 @@ func (d *decoder) bodyIn(c byte, l *load, i int) (err error) {
 		}
 		l.coded = append(l.coded, coded{i, c, start, len(l.bytes)})
 	default:
-		return fmt.Errorf("coding %d, this program knows 0 to %d: a later version wrote the container: %w: %w",
+		return fmt.Errorf("coding %d, this program knows 0 to %d: a later version wrote it: %w: %w",
 			c, positions, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	return nil

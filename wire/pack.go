@@ -18,7 +18,8 @@ import (
 // The zero value is ready. A Packer may be used concurrently.
 type Packer struct {
 	// Workers is the number of goroutines that code blocks of a plane; up to 1 the
-	// caller's alone does. The bytes are the same.
+	// caller's alone does. More than twice GOMAXPROCS stand for that. The bytes are
+	// the same.
 	Workers int
 }
 
@@ -42,13 +43,16 @@ func (p Packer) pack(w io.Writer, s umbel.State, show func(*batch)) error {
 	if err := check(s); err != nil {
 		return err
 	}
-	return p.code(w, s, func(a cells.Array) placer {
-		return func(_ *batch, i uint64) cells.Array { return blockOf(a, i) }
-	}, show)
+	return p.code(w, s, inMemory, show)
 }
 
 // placer returns block i of a plane, the next of a batch.
-type placer func(b *batch, i uint64) cells.Array
+type placer func(b *batch, i uint64) (cells.Array, error)
+
+// inMemory returns the placer of a plane that has its words.
+func inMemory(a cells.Array) placer {
+	return func(_ *batch, i uint64) (cells.Array, error) { return blockOf(a, i), nil }
+}
 
 // code writes the container of s; place is called for each plane in turn.
 func (p Packer) code(w io.Writer, s umbel.State, place func(a cells.Array) placer, show func(*batch)) error {
@@ -66,9 +70,11 @@ func (e *encoder) packed(l *line[batch], n uint64, place placer, show func(*batc
 	next, step := uint64(0), share(n, l.workers)
 	l.read = func(b *batch) bool {
 		b.blocks = b.blocks[:0]
-		for len(b.blocks) < step && next < n {
-			b.blocks = append(b.blocks, place(b, next))
-			next++
+		for ; len(b.blocks) < step && next < n && e.err == nil; next++ {
+			var block cells.Array
+			if block, e.err = place(b, next); e.err == nil {
+				b.blocks = append(b.blocks, block)
+			}
 		}
 		return len(b.blocks) > 0
 	}
@@ -78,7 +84,7 @@ func (e *encoder) packed(l *line[batch], n uint64, place placer, show func(*batc
 		e.write(b.bytes)
 		return e.err
 	}
-	_ = l.run() // an error of the writer, which e keeps
+	_ = l.run() // e keeps the error
 }
 
 // batch is a job of packing: blocks that follow each other in a plane, and what
@@ -88,7 +94,7 @@ type batch struct {
 	forms  []form
 	bytes  []byte
 	codec  codec
-	room   []uint64 // for blocks that are nowhere else
+	room   room
 }
 
 // code codes the blocks.

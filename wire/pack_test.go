@@ -225,6 +225,17 @@ func TestPackerErrors(t *testing.T) {
 	wantNoGoroutines(t)
 }
 
+// A writer that takes less than it should and doesn't say why ends the writing.
+func TestShortWrite(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, umbel.State) error{
+		"Write": wire.Write, "Packer.Write": wire.Packer{}.Write,
+	} {
+		if err := write(&failing{left: 20}, sample(t)); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s: %v, want %v", name, err, io.ErrShortWrite)
+		}
+	}
+}
+
 // failing is a writer that takes so many bytes.
 type failing struct {
 	left int

@@ -95,6 +95,9 @@ func (d *decoder) magic() error {
 		return err
 	}
 	last := len(magic) - 1
+	if IsDelta(b) {
+		return fmt.Errorf("this is a delta, no container: it is applied to one: %w", umbel.ErrCorrupt)
+	}
 	if string(b[:last]) != magic[:last] {
 		return fmt.Errorf("begins with %q, want %q: this is no container: %w", b, magic, umbel.ErrCorrupt)
 	}

@@ -44,15 +44,10 @@ func Scan(r io.Reader, l Limits, each func(Block) error) (umbel.State, error) {
 func (d *decoder) scan(s *umbel.State, a cells.Array) error {
 	state := *s
 	state.Planes = append(state.Planes, a)
-	room := int(min(wordsOf(a), batchBlocks*blockWords))
-	d.line.read = d.loads(0, numBlocks(a), func(l *load, i uint64) cells.Array {
-		if len(l.room) < room {
-			l.room = make([]uint64, room)
-		}
-		b, words := shapeOf(a, i)
-		b.Words = l.room[len(l.blocks)*blockWords:][:words]
-		clear(b.Words)
-		return b
+	n := numBlocks(a)
+	step := share(n, d.left.Workers)
+	d.line.read = d.loads(0, n, func(l *load, i uint64) cells.Array {
+		return l.room.block(a, i, len(l.blocks), step)
 	})
 	d.line.write = func(l *load) error {
 		for i, b := range l.good() {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -63,22 +65,27 @@ func TestScanHoldsNoPlane(t *testing.T) {
 		a.SetBit(i)
 	}
 	b := mustPack(t, umbel.State{Kind: "x", Planes: []cells.Array{a}})
-	blocks, ones := 0, uint64(0)
-	n := allocated(func() {
-		_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
-			blocks++
-			ones += b.Cells.Nonzero()
-			return nil
+	for _, c := range []struct {
+		workers int
+		most    uint64
+	}{{0, 2 << 20}, {-1, 2 << 20}, {math.MaxInt, 10 << 20 * uint64(runtime.GOMAXPROCS(0))}} {
+		blocks, ones := 0, uint64(0)
+		n := allocated(func() {
+			_, err := wire.Scan(bytes.NewReader(b), wire.Limits{Workers: c.workers}, func(b wire.Block) error {
+				blocks++
+				ones += b.Cells.Nonzero()
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		})
-		if err != nil {
-			t.Error(err)
+		if blocks != 11 || ones != 11 {
+			t.Errorf("%d workers: %d blocks with %d ones, want 11 of both", c.workers, blocks, ones)
 		}
-	})
-	if blocks != 11 || ones != 11 {
-		t.Errorf("%d blocks with %d ones, want 11 of both", blocks, ones)
-	}
-	if n > 2<<20 {
-		t.Errorf("%d bytes allocated for a plane of 128 MiB", n)
+		if n > c.most {
+			t.Errorf("%d workers: %d bytes allocated for a plane of 128 MiB, want %d at most", c.workers, n, c.most)
+		}
 	}
 }
 

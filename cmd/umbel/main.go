@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
@@ -55,6 +56,14 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	return exitError
 }
 
+// apart is what the flags' library says of flags that don't go together.
+var apart = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
+
 // message returns an error's text without the name that the line begins with
 // anyway.
-func message(text string) string { return strings.TrimPrefix(text, "umbel: ") }
+func message(text string) string {
+	if m := apart.FindStringSubmatch(text); m != nil {
+		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " don't go together"
+	}
+	return strings.TrimPrefix(text, "umbel: ")
+}

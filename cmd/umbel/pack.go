@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -106,15 +103,21 @@ func packCommand() *cobra.Command {
 		Example: packExample,
 	}
 	bloom := cmd.Flags().Bool("bloom", false, "write a sparse filter as the Bloom filter that it is")
-	return rewriteCommand(cmd, func(from, to string) (umbel.State, error) {
-		if *bloom {
-			return packBloom(from, to)
-		}
-		s, _, err := container.Read(from)
+	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error) {
+		s, err := readFilter(cmd, from)
 		if err != nil {
-			return s, err
+			return s, 0, err
 		}
-		return s, container.WritePacked(to, s)
+		write := func(w io.Writer) error { return container.Packer().Write(w, s) }
+		if *bloom {
+			f, err := openSparse(from, s)
+			if err != nil {
+				return s, 0, err
+			}
+			write = func(w io.Writer) error { return f.WriteBloom(w, container.Packer()) }
+		}
+		n, err := writeFile(cmd, to, -1, write)
+		return s, n, err
 	}, func(p packing) string {
 		if *bloom {
 			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
@@ -124,17 +127,16 @@ func packCommand() *cobra.Command {
 	})
 }
 
-// packBloom writes the sparse filter of a file as a Bloom filter, and returns its state.
-func packBloom(from, to string) (umbel.State, error) {
-	f, _, err := container.Open(from, filter.All)
+// openSparse returns the sparse filter that was in a file.
+func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
+	if s.Kind != sparse.Kind {
+		return nil, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", file, s.Kind, sparse.Kind, errors.ErrUnsupported)
+	}
+	f, err := sparse.Open(s)
 	if err != nil {
-		return umbel.State{}, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	s, ok := f.(*sparse.Filter)
-	if !ok {
-		return umbel.State{}, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", from, f.State().Kind, sparse.Kind, errors.ErrUnsupported)
-	}
-	return s.State(), atomicfile.Write(to, func(w io.Writer) error { return s.WriteBloom(w, container.Packer()) })
+	return f, nil
 }
 
 func unpackCommand() *cobra.Command {
@@ -145,30 +147,31 @@ func unpackCommand() *cobra.Command {
 		Example: unpackExample,
 	}
 	positions := cmd.Flags().Bool("sparse", false, "write a Bloom filter with k = 1 as a sparse filter")
-	return rewriteCommand(cmd, func(from, to string) (s umbel.State, err error) {
+	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error) {
+		read := wire.Read
 		if *positions {
-			s, _, err = container.ReadWith(from, func(r io.Reader, l wire.Limits) (umbel.State, error) {
+			read = func(r io.Reader, l wire.Limits) (umbel.State, error) {
 				f, err := sparse.Read(r, l)
 				if err != nil {
 					return umbel.State{}, err
 				}
 				return f.State(), nil
-			})
-		} else {
-			s, _, err = container.Read(from)
+			}
 		}
+		s, err := readFilterWith(cmd, from, read)
 		if err != nil {
-			return s, err
+			return s, 0, err
 		}
-		return s, container.Write(to, s)
+		n, err := writeFile(cmd, to, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) })
+		return s, n, err
 	}, func(p packing) string {
 		return fmt.Sprintf("unpacked, %v bytes; packed it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
 	})
 }
 
 // rewriteCommand completes a verb that writes the filter of a file to another, and
-// tells its state.
-func rewriteCommand(cmd *cobra.Command, rewrite func(from, to string) (umbel.State, error), words func(packing) string) *cobra.Command {
+// tells its state and the bytes written.
+func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error), words func(packing) string) *cobra.Command {
 	cmd.Args = arguments(1, 1)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
@@ -176,20 +179,18 @@ func rewriteCommand(cmd *cobra.Command, rewrite func(from, to string) (umbel.Sta
 		if *output == "" {
 			return usageError(cmd, errors.New("name the file to write: -o FILE"))
 		}
-		s, err := rewrite(args[0], *output)
+		s, n, err := rewrite(cmd, args[0], *output)
 		if err != nil || isQuiet(cmd) {
 			return err
 		}
-		p := packing{File: *output, Kind: s.Kind, Unpacked: wire.Size(s)}
-		if p.packedInfo, err = packed(s); err != nil {
-			return err
-		}
-		file, err := os.Stat(*output)
+		p := packing{File: *output, Kind: s.Kind, FileBytes: n, Unpacked: wire.Size(s)}
+		stop := note(cmd, "weighing its blocks")
+		p.packedInfo, err = packed(s)
+		stop()
 		if err != nil {
 			return err
 		}
-		p.FileBytes = uint64(file.Size())
-		return answer(cmd, p, func(w io.Writer) error {
+		return report(cmd, *output, p, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "%s: %s", p.File, words(p))
 			return err
 		})

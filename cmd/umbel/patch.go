@@ -2,15 +2,23 @@ package main
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 const patchHelp = `Write the filter to which DELTA leads from the one in OLD: see umbel diff and umbel
 refine. A delta for another filter, or one that was damaged, is refused and nothing
-is written; so is one that OLD has had already.`
+is written; so is one that OLD has had already.
+
+A delta of Bloom filters with k = 1 is applied to a sparse filter too, which stays one;
+the memory of its cells is taken meanwhile.`
 
 const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
   umbel patch words.umb today.delta --in-place`
@@ -36,22 +44,43 @@ func patchCommand() *cobra.Command {
 		if target == "" {
 			return usageError(cmd, errors.New("name the file to write with -o FILE, or say --in-place"))
 		}
-		old, _, err := container.Read(args[0])
+		old, err := readFilter(cmd, args[0])
 		if err != nil {
 			return err
 		}
-		s, err := container.Patch(old, args[1])
+		delta, info, err := container.ReadDelta(args[1])
 		if err != nil {
 			return err
 		}
-		f, err := filter.All.Open(s)
+		list := old.Kind == sparse.Kind && info.Kind == bloom.Kind
+		if list {
+			if old, err = bloomOf(args[0], old); err != nil {
+				return err
+			}
+		}
+		stop := note(cmd, "applying "+args[1])
+		s, err := container.Patch(old, args[1], delta, info)
+		stop()
 		if err != nil {
 			return err
 		}
-		if err := container.Write(target, s); err != nil {
+		f, err := open(s, list)
+		if err != nil {
+			return err
+		}
+		s = f.State()
+		if _, err := writeFile(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
 			return err
 		}
 		return summarize(target, f).print(cmd, "patched")
 	}
 	return cmd
+}
+
+// open returns the filter with state s, as a sparse one if it is to be a list.
+func open(s umbel.State, list bool) (umbel.Filter, error) {
+	if list {
+		return sparse.FromBloom(s)
+	}
+	return filter.All.Open(s)
 }

@@ -205,11 +205,11 @@ func bestWords(q plan.Message, o plan.MessageOption) string {
 	}
 	made = "umbel make -o FILE " + made
 	if o.Coded {
-		made += "; umbel pack FILE"
+		made += "; umbel pack FILE -o MESSAGE"
 	}
 	if o.Kind == "sparse" {
 		words += "; a coded bloom filter, of which receivers keep positions"
-		made += "; there, umbel unpack --sparse FILE"
+		made += "; there, umbel unpack MESSAGE --sparse -o FILE"
 	}
 	return words + "; " + made
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,26 @@ func answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 		return jsonLine(cmd.OutOrStdout(), v)
 	}
 	return text(cmd.OutOrStdout())
+}
+
+// report is [answer] of a verb that wrote a file. Where the file is standard output,
+// what is said of it goes to standard error.
+func report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
+	if isStdout(file) {
+		cmd.SetOut(cmd.ErrOrStderr())
+	}
+	return answer(cmd, v, text)
+}
+
+// isStdout reports whether the file at path is standard output, as /dev/stdout is, and
+// is no regular file: those are replaced when they are written.
+func isStdout(path string) bool {
+	file, err := os.Stat(path)
+	if err != nil || file.Mode().IsRegular() {
+		return false
+	}
+	out, err := os.Stdout.Stat()
+	return err == nil && os.SameFile(file, out)
 }
 
 // jsonLine writes v on a line.
@@ -82,7 +103,7 @@ func (s summary) print(cmd *cobra.Command, done string) error {
 	if isQuiet(cmd) {
 		return nil
 	}
-	return answer(cmd, s, func(w io.Writer) error {
+	return report(cmd, s.File, s, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
 			s.File, done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
 		return err

@@ -80,3 +80,52 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("blocks of a filter that isn't sealed: %v", err)
 	}
 }
+
+// Digests that would all belong in one place of an index, were it known where that is: of
+// one half each, or with their halves in step. They are spread as any others are.
+func TestListSpreadsChosenDigests(t *testing.T) {
+	const n = 20_000
+	for name, of := range map[string]func(i uint64) umbel.Digest{
+		"one half":      func(i uint64) umbel.Digest { return umbel.Digest{H2: i} },
+		"the other":     func(i uint64) umbel.Digest { return umbel.Digest{H1: i << 44} },
+		"by one factor": func(i uint64) umbel.Digest { return umbel.Digest{H1: i * 0xd6e8feb86659fd93, H2: i} },
+		"the same":      func(i uint64) umbel.Digest { return umbel.Digest{H1: i, H2: i} },
+	} {
+		var added list
+		for i := range uint64(n) {
+			if !added.add(of(i)) || added.add(of(i)) {
+				t.Fatalf("%s: digest %d is there before it is added, or is added twice", name, i)
+			}
+		}
+		opened, ok := openList(added.words)
+		if !ok {
+			t.Fatalf("%s: the list isn't opened", name)
+		}
+		for _, l := range []list{added, opened} {
+			longest, run := 0, 0
+			for _, e := range l.index {
+				if run++; e == 0 {
+					run = 0
+				}
+				longest = max(longest, run)
+			}
+			if longest > 500 {
+				t.Errorf("%s: %d entries of an index of %d stand in a row", name, longest, len(l.index))
+			}
+		}
+		for i := range uint64(n) {
+			if !added.has(of(i)) || !opened.has(of(i)) {
+				t.Fatalf("%s: digest %d is lost", name, i)
+			}
+		}
+	}
+}
+
+// A list that is opened takes no memory behind its words for what is added.
+func TestOpenedListGrowsElsewhere(t *testing.T) {
+	memory := make([]uint64, 8)
+	l, ok := openList(append(memory[:0], 1, 2, 3, 4))
+	if !ok || !l.add(umbel.Digest{H1: 5, H2: 6}) || memory[4] != 0 {
+		t.Errorf("the words behind the list are %v, want zeros", memory[4:])
+	}
+}

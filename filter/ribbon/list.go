@@ -1,6 +1,12 @@
 package ribbon
 
-import "github.com/umbel-filters/umbel"
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
 
 // list is a set of digests in the order in which they came: H1 and H2 of each.
 type list struct {
@@ -9,6 +15,9 @@ type list struct {
 	// power of two. An entry is 0, or the number of a digest, from 1, in the low bits and
 	// those of its hash in the others.
 	index []uint64
+	// secret makes the places in the index unlike in every list, so that nobody can choose
+	// digests that all belong in one.
+	secret [2]uint64
 }
 
 const (
@@ -20,7 +29,10 @@ func (l *list) len() int { return len(l.words) / 2 }
 
 func (l *list) digest(i int) umbel.Digest { return umbel.Digest{H1: l.words[2*i], H2: l.words[2*i+1]} }
 
-func hash(d umbel.Digest) uint64 { return (d.H1 ^ d.H2*0xd6e8feb86659fd93) * 0x9e3779b97f4a7c15 }
+func (l *list) hash(d umbel.Digest) uint64 {
+	high, low := bits.Mul64(d.H1^l.secret[0], d.H2^l.secret[1])
+	return high ^ low
+}
 
 // find returns the entry of d, or the empty one where it belongs; h is its hash. The
 // index isn't empty.
@@ -34,14 +46,14 @@ func (l *list) find(d umbel.Digest, h uint64) *uint64 {
 	}
 }
 
-func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && *l.find(d, hash(d)) != 0 }
+func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && *l.find(d, l.hash(d)) != 0 }
 
 // add adds d and reports whether it wasn't there.
 func (l *list) add(d umbel.Digest) bool {
 	if len(l.words) >= len(l.index) {
 		l.grow()
 	}
-	h := hash(d)
+	h := l.hash(d)
 	e := l.find(d, h)
 	if *e != 0 {
 		return false
@@ -53,10 +65,13 @@ func (l *list) add(d umbel.Digest) bool {
 
 // grow makes the index anew, twice as large.
 func (l *list) grow() {
+	if len(l.index) == 0 {
+		l.secret = newSecret()
+	}
 	l.index = make([]uint64, max(2*len(l.index), 16))
 	mask := uint64(len(l.index)) - 1
 	for i := range l.len() {
-		h := hash(l.digest(i))
+		h := l.hash(l.digest(i))
 		at := h >> place & mask
 		for l.index[at] != 0 {
 			at = (at + 1) & mask
@@ -65,17 +80,19 @@ func (l *list) grow() {
 	}
 }
 
-// openList returns the list with these words, in their memory, and false if a digest
-// is in it twice.
+func newSecret() [2]uint64 { return [2]uint64{rand.Uint64(), rand.Uint64()} }
+
+// openList returns the list with these words, in their memory but for digests that are
+// added, and false if a digest is in it twice.
 func openList(words []uint64) (list, bool) {
 	places := 16
 	for places < len(words) {
 		places *= 2
 	}
-	l := list{words: words, index: make([]uint64, places)}
+	l := list{words: slices.Clip(words), index: make([]uint64, places), secret: newSecret()}
 	for i := range l.len() {
 		d := l.digest(i)
-		h := hash(d)
+		h := l.hash(d)
 		e := l.find(d, h)
 		if *e != 0 {
 			return list{}, false

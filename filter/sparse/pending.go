@@ -16,6 +16,11 @@ type pending struct {
 	scale uint64 // of a position, to 64 bits
 }
 
+// reach is how far behind its place a position lies at most: where digests are chosen so
+// that all lie in a few places a table is full early, and not slow. Those of a hash never
+// lie so far.
+const reach = 1 << 12
+
 // newPending returns a table for so many positions below m.
 func newPending(m, most uint64) pending {
 	homes := most + most/2
@@ -27,11 +32,16 @@ func newPending(m, most uint64) pending {
 	}
 }
 
+// home returns the place of a position.
+func (p *pending) home(x uint64) int {
+	home, _ := bits.Mul64(x*p.scale, p.homes)
+	return int(home)
+}
+
 // find returns the slot of the first position that isn't below x, or of the gap before
 // it, from the place of x on.
 func (p *pending) find(x uint64) int {
-	home, _ := bits.Mul64(x*p.scale, p.homes)
-	i := int(home)
+	i := p.home(x)
 	for i < len(p.slots) && p.slots[i] != 0 && p.slots[i] <= x {
 		i++
 	}
@@ -46,11 +56,11 @@ func (p *pending) has(x uint64) bool {
 // add adds a position that isn't there, and reports whether there was room.
 func (p *pending) add(x uint64) bool {
 	i := p.find(x)
-	gap := i
-	for gap < len(p.slots) && p.slots[gap] != 0 {
+	gap, end := i, min(len(p.slots), p.home(x)+reach)
+	for gap < end && p.slots[gap] != 0 {
 		gap++
 	}
-	if p.count == p.most || gap == len(p.slots) {
+	if p.count == p.most || gap >= end {
 		return false
 	}
 	copy(p.slots[i+1:gap+1], p.slots[i:gap])

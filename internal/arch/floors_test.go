@@ -59,8 +59,11 @@ var floors = []floor{
 	{8.5, "what pieces have in common", []string{
 		"papers/internal/piece",
 	}},
+	{8.6, "rates, measured", []string{
+		"papers/internal/sample",
+	}},
 	{8.7, "papers, made again", []string{
-		"papers/compressed",
+		"papers/folds", "papers/scaled", "papers/advances", "papers/compressed",
 	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
 		"internal/arch", "bench/...", "papers",

@@ -12,7 +12,19 @@ func (l *List) Has(x uint64) bool {
 // bucket returns the index of the first number in bucket h, and how many are in it.
 func (l *List) bucket(h uint64) (first, n uint64) {
 	at := l.dir.find(h)
-	return at - h, ones(l.high.Words, at)
+	if x := ^l.high.Words[at>>6] >> (at & 63); x != 0 {
+		return at - h, uint64(bits.TrailingZeros64(x))
+	}
+	return at - h, l.behind(h) - 1 - at
+}
+
+// behind returns the place behind the high bits of bucket h. A list may have nearly all
+// its numbers in one bucket, and this finds its end without looking at each.
+func (l *List) behind(h uint64) uint64 {
+	if h++; h<<l.lowBits < l.bound {
+		return l.dir.find(h)
+	}
+	return l.high.Len
 }
 
 // among reports whether x is one of n numbers of its bucket, from index first on.
@@ -79,17 +91,4 @@ func (l *List) lowAt(i uint64) uint64 {
 	// Where both words are the same one, what the second adds lies above the low bits.
 	v := l.low.Words[at>>6]>>s | l.low.Words[end>>6]<<(64-s)
 	return v & (1<<l.lowBits - 1)
-}
-
-// ones returns how many bits in a row are set from bit at on. There is a zero behind.
-func ones(words []uint64, at uint64) uint64 {
-	w := at >> 6
-	if x := ^words[w] >> (at & 63); x != 0 {
-		return uint64(bits.TrailingZeros64(x))
-	}
-	n := 64 - at&63
-	for w++; words[w] == ^uint64(0); w++ {
-		n += 64
-	}
-	return n + uint64(bits.TrailingZeros64(^words[w]))
 }

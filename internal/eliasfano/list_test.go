@@ -37,7 +37,8 @@ func build(t testing.TB, bound uint64, xs []uint64) List {
 }
 
 // lists are sorted lists of every sort: none, one, all, evenly spread, in one place, in
-// copies at equal distances.
+// copies at equal distances. Those of 70000 numbers at one place have 1024 buckets in
+// more than 2^16 high bits.
 func lists() map[string]struct {
 	bound uint64
 	xs    []uint64
@@ -66,8 +67,9 @@ func lists() map[string]struct {
 		"dense":                   {4000, draw(1, 1900, 4000)},
 		"at 1 %":                  {100 * 12345, draw(2, 12345, 100*12345)},
 		"at a millionth":          {1e6 * 777, draw(3, 777, 1e6*777)},
-		"all in one place":        {1 << 40, row(1<<39+77, 1, 40000)},
-		"two places":              {1 << 40, append(row(77, 3, 40000), row(1<<39, 1, 1000)...)},
+		"all in one place":        {1 << 40, row(1<<39+77, 1, 70000)},
+		"two places":              {1 << 40, append(row(77, 3, 70000), row(1<<39, 1, 1000)...)},
+		"the last place":          {1 << 40, append(row(77, 1<<20, 1000), row(1<<40-70000, 1, 70000)...)},
 		"at the end":              {1 << 30, row(1<<30-20000, 1, 20000)},
 		"few in one place, many":  {1 << 24, append(draw(4, 60000, 1<<22), row(1<<23, 1, 20)...)},
 		"copies at equal strides": {64 << 20, row(5, 64, 20000)},
@@ -97,8 +99,8 @@ func TestList(t *testing.T) {
 			}
 			wantHas(t, &l, c.xs)
 			wantHas(t, &opened, c.xs)
-			if high, far := high.Bytes(), uint64(len(l.dir.far))*8; far > high {
-				t.Errorf("%d bytes of places beside %d of high bits, want no more", far, high)
+			if high, far := high.Bytes(), uint64(len(l.dir.far))*8; far > high || (far > 0) != (n >= 70000) {
+				t.Errorf("%d bytes of places beside %d of high bits of %d numbers, want no more, and none below 70000 numbers", far, high, n)
 			}
 		})
 	}
@@ -109,8 +111,8 @@ func wantHas(t *testing.T, l *List, xs []uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(len(xs))))
 	var ask []uint64
-	for _, x := range xs {
-		ask = append(ask, x, x-1, x+1)
+	for i := 0; i < len(xs); i += 1 + len(xs)/8000 {
+		ask = append(ask, xs[i], xs[i]-1, xs[i]+1)
 	}
 	for range 1000 {
 		ask = append(ask, rng.Uint64N(l.bound))
@@ -369,6 +371,26 @@ func BenchmarkHas(b *testing.B) {
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(qs)), "ns/key")
 				})
 			}
+		}
+	}
+}
+
+// The last of all numbers in one bucket, as a stranger's list may have them.
+func BenchmarkHasCrowded(b *testing.B) {
+	const n = 1 << 20
+	l, err := Build(n<<20, n, func(yield func(uint64) bool) {
+		for x := range uint64(n) {
+			if !yield(x) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if !l.Has(n - 1) {
+			b.Fatal("no")
 		}
 	}
 }

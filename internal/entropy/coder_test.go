@@ -18,6 +18,16 @@ func random(r *rand.Rand, n uint64, p float64) Bits {
 		b.invert()
 		return b
 	}
+	if p > 0.05 {
+		for i := range b.Words {
+			for j := range min(64, n-uint64(i)*64) {
+				if r.Uint32() < uint32(p*(1<<32)) {
+					b.Words[i] |= 1 << j
+				}
+			}
+		}
+		return b
+	}
 	// Gaps are geometric.
 	scale := 1 / math.Log1p(-p)
 	for at := 0.0; p > 0; at++ {
@@ -201,6 +211,38 @@ func TestCorrupt(t *testing.T) {
 			t.Error("none found")
 		}
 	})
+}
+
+// A state that is used up has the last symbol again and again: zeros where the symbols
+// are gaps, ones where they are bytes. The encoder's state is 0 until another comes.
+func TestExhausted(t *testing.T) {
+	var c Coder
+	for level := 1; level <= lastLevel; level++ {
+		step, inverted := stepOf(uint8(level))
+		for _, n := range []uint64{1, 7, 8, 63, 64, 65, 128, 1000, 70001} {
+			want := NewBits(n)
+			if (step >= firstDense) != inverted {
+				want.invert()
+			}
+			got := want.noise()
+			if err := c.Decode([]byte{byte(level)}, got); err != nil || !slices.Equal(got.Words, want.Words) {
+				t.Fatalf("level %d, %d bits: %d ones, want %d: %v", level, n, got.Count(), want.Count(), err)
+			}
+		}
+	}
+	// The state is 0 in the middle of a word, and strings follow.
+	r := rand.New(rand.NewPCG(15, 16))
+	for at := range uint64(200) {
+		b := NewBits(500)
+		for i := range b.Len {
+			if i >= at || r.IntN(3) == 0 {
+				b.set(i)
+			}
+		}
+		roundTrip(t, &c, b, b)
+		b.invert()
+		roundTrip(t, &c, b, b)
+	}
 }
 
 func TestMalformedPanics(t *testing.T) {

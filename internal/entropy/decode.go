@@ -68,6 +68,10 @@ func (d *decoder) advance() int {
 			}
 			continue
 		}
+		if d.x == 0 && len(d.in) == 0 {
+			d.rest()
+			continue
+		}
 		n := uint64(len(d.in) / 4)
 		if d.table.dense {
 			n = min(n, (d.len-d.at)/8)
@@ -140,6 +144,22 @@ func (d *decoder) gap() {
 	d.at += gap
 	d.dst[d.at/64] |= 1 << (d.at % 64)
 	d.at++
+}
+
+// rest decodes what is left of a string from a state of 0 with no words left. That is
+// the last symbol again and again, escapes and END or bytes of ones, and stays 0. One
+// by one they would take ten times as long as others do, and a stranger's payload of
+// two bytes can have a whole string of them.
+func (d *decoder) rest() {
+	if d.table.dense {
+		first, last := d.at/64, (d.len-1)/64
+		d.dst[first] |= ^uint64(0) << (d.at % 64)
+		for i := first + 1; i <= last; i++ {
+			d.dst[i] = ^uint64(0)
+		}
+		d.dst[last] &= ^uint64(0) >> (-d.len % 64)
+	}
+	d.at = d.len
 }
 
 // step takes one symbol. What follows it is to be taken before the state is refilled.

@@ -1,12 +1,13 @@
 // Package entropy turns strings of bits into fewer bytes and back: by range ANS at
-// the entropy, by Golomb-Rice where decoding should be simple, by Elias and Fano where
-// the positions are to be asked without decoding. It knows nothing of cells.
+// the entropy, by Golomb-Rice where decoding should be simple. It knows nothing of cells.
 //
 // # The code
 //
 // [Append] codes strings whose bits are ones with one chance each, the string's fill,
-// in what an ideal code takes that learns the fill, and a byte at most. The lengths of
-// the strings are known to who decodes them. All numbers are little endian.
+// in what an ideal code takes that learns the fill, a byte and 0.01 % more on average
+// (TestLength). Fills above a half, whose levels are coarser, take up to 3 bytes more in
+// 64 KiB, and strings below 250 bits up to 0.3. The lengths of the strings are known to
+// who decodes them. All numbers are little endian.
 //
 //	+-------------------------+------------------+------------------+
 //	| levels: 1 byte a string | state: 0-7 bytes | words: 4 bytes   |

@@ -19,9 +19,11 @@ func TestCost(t *testing.T) {
 		for _, ones := range []uint64{0, 1, n / 1000, n / 50, n / 7, n / 2, n - n/5, n - n/300, n - 1, n} {
 			r := rand.New(rand.NewPCG(n, ones))
 			a := newArray(t, n, 1)
-			for x := ones; x > 0; {
-				if a.SetBit(r.Uint64N(n)) {
-					x--
+			left := ones // to be chosen of the n-i cells from i on
+			for i := range n {
+				if r.Uint64N(n-i) < left {
+					a.SetBit(i)
+					left--
 				}
 			}
 			near("alone", model.Cost(n, ones), uint64(len(c.Append(nil, a))))

@@ -85,7 +85,7 @@ func TestDamage(t *testing.T) {
 	var c model.Coder
 	for _, content := range contents {
 		for _, width := range widths {
-			old, a := newArray(t, 300, width), newArray(t, 300, width)
+			old, a := newArray(t, 200, width), newArray(t, 200, width)
 			content.fill(r, old)
 			content.fill(r, a)
 			damage(t, c.Append(nil, a), func(src []byte) {
@@ -102,9 +102,40 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestRefinementDamage does so to refinements.
+func TestRefinementDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var c model.Coder
+	for _, r := range []uint64{2, 3, 12, 35} {
+		full := newArray(t, r*64*7, 1)
+		throw(rng, full, full.Len/5)
+		fold, err := full.Fold(r, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		damage(t, c.AppendRefinement(nil, full, r, 64, 0, fold.Len), func(src []byte) {
+			full.Clear()
+			err := c.DecodeRefinement(src, full, fold, r, 64, 0, fold.Len)
+			if err != nil {
+				refused++
+			}
+			decoded(t, err, full,
+				func() []byte { return c.AppendRefinement(nil, full, r, 64, 0, fold.Len) },
+				func(src []byte, again cells.Array) error {
+					again.Clear()
+					return c.DecodeRefinement(src, again, fold, r, 64, 0, fold.Len)
+				})
+		})
+		if refused == 0 {
+			t.Errorf("by %d: no damage is noticed", r)
+		}
+	}
+}
+
 func damage(t *testing.T, code []byte, decode func(src []byte)) {
 	t.Helper()
-	step := 1 + len(code)/12
+	step := 1 + len(code)/8
 	for i := 0; i < len(code); i += step {
 		decode(code[:i])
 		for _, flip := range []byte{1, 0x80, 0xff} {

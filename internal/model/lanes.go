@@ -56,17 +56,15 @@ func gather4(x uint64) uint64 {
 	return x * (1<<48 | 1<<36 | 1<<24 | 1<<12) >> 48
 }
 
-// spread is the inverse of gather, for as many bits as there are lanes.
+// spread is the inverse of gather, for as many bits as there are lanes, but for those of
+// 4 bits, which have spread4.
 func (l *lanes) spread(x uint64) uint64 {
-	switch l.width {
-	case 2:
+	if l.width == 2 {
 		x = (x | x<<16) & 0x0000ffff0000ffff
 		x = (x | x<<8) & 0x00ff00ff00ff00ff
 		x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
 		x = (x | x<<2) & 0x3333333333333333
 		return (x | x<<1) & 0x5555555555555555
-	case 4:
-		return spread4(x)
 	}
 	return l.flags(x * l.low & l.diag)
 }

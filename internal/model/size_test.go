@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -15,8 +16,17 @@ import (
 // bits or fewer.
 func entropyOf(a, b cells.Array) float64 {
 	var counts [16][16]float64
-	for i := range a.Len {
-		counts[b.Get(i)][a.Get(i)]++
+	if a.Width == 1 {
+		for i, w := range a.Words {
+			counts[0][1] += float64(bits.OnesCount64(w &^ b.Words[i]))
+			counts[1][0] += float64(bits.OnesCount64(b.Words[i] &^ w))
+			counts[1][1] += float64(bits.OnesCount64(w & b.Words[i]))
+		}
+		counts[0][0] = float64(a.Len) - counts[0][1] - counts[1][0] - counts[1][1]
+	} else {
+		for i := range a.Len {
+			counts[b.Get(i)][a.Get(i)]++
+		}
 	}
 	h := 0.0
 	for _, row := range counts {

@@ -28,7 +28,7 @@ from cost little more.`,
 			}
 			r.Add(
 				piece.Row{What: fmt.Sprintf("m/n=%g, k=%g: bits per key in memory", d.perKey, d.k), Recomputed: 4 * d.perKey},
-				piece.Row{What: "z/n of the counters", Recomputed: d.counterBits(), Measured: scaled(got.Of(coded), 8.0/keys), Unit: "bits"},
+				piece.Row{What: "z/n of the counters", Recomputed: d.counterBits(), Measured: piece.Scaled(got.Of(coded), 8.0/keys), Unit: "bits"},
 				piece.Row{What: "z/n of the bits alone", Recomputed: d.bits()},
 			)
 		}

@@ -99,7 +99,7 @@ func addDeltaSizes(ctx context.Context, r *piece.Run, d design, c float64) error
 	if err != nil {
 		return err
 	}
-	perKey := func(t trial.Tally) piece.Measure { return scaled(t, 8.0/keys) }
+	perKey := func(t trial.Tally) piece.Measure { return piece.Scaled(t, 8.0/keys) }
 	r.Add(
 		piece.Row{What: "z/n, exclusive or, umbel", Recomputed: d.deltaBits(c), Measured: perKey(got.Of(xorBytes)), Unit: "bits"},
 		piece.Row{What: "z/n, given the old bits, umbel", Recomputed: d.contextBits(c), Measured: perKey(got.Of(contextBytes)), Unit: "bits"},
@@ -123,15 +123,15 @@ func makeDeltaSimulation(ctx context.Context, r *piece.Run) error {
 	whole, given := got.Of(xorBytes), got.Of(contextBytes)
 	r.Add(
 		piece.Row{What: "mH(q)/8", Printed: "2066.5", Recomputed: d.deltaBits(c) * keys / 8},
-		piece.Row{What: "exclusive or: mean, ideal", Recomputed: d.deltaBits(c) * keys / 8, Measured: scaled(got.Of(xorIdeal), 1./1000), Unit: "bytes"},
-		piece.Row{What: "mean, umbel", Printed: "2090", Recomputed: ideal(got, xorIdeal), Measured: mean(whole), Unit: "bytes", Mark: withItsCoder},
-		piece.Row{What: "mean, coder of the appendix", Recomputed: ideal(fewer, xorIdeal), Measured: mean(fewer.Of(byBits)), Unit: "bytes"},
+		piece.Row{What: "exclusive or: mean, ideal", Recomputed: d.deltaBits(c) * keys / 8, Measured: piece.Scaled(got.Of(xorIdeal), 1./1000), Unit: "bytes"},
+		piece.Row{What: "mean, umbel", Printed: "2090", Recomputed: ideal(got, xorIdeal), Measured: piece.Mean(whole), Unit: "bytes", Mark: withItsCoder},
+		piece.Row{What: "mean, coder of the appendix", Recomputed: ideal(fewer, xorIdeal), Measured: piece.Mean(fewer.Of(byBits)), Unit: "bytes"},
 		piece.Row{What: "standard deviation", Measured: spread(whole)},
 		piece.Row{What: "most", Printed: "2129", Measured: count(whole.Max(), whole), Mark: withItsCoder},
 		piece.Row{What: "least", Measured: count(whole.Min(), whole)},
-		piece.Row{What: "given the old bits: mean, ideal", Recomputed: d.contextBits(c) * keys / 8, Measured: scaled(got.Of(contextIdeal), 1./1000), Unit: "bytes"},
-		piece.Row{What: "mean, umbel", Recomputed: ideal(got, contextIdeal), Measured: mean(given), Unit: "bytes"},
-		piece.Row{What: "mean, umbel's message", Recomputed: ideal(fewer, contextIdeal), Measured: mean(fewer.Of(message)), Unit: "bytes"},
+		piece.Row{What: "given the old bits: mean, ideal", Recomputed: d.contextBits(c) * keys / 8, Measured: piece.Scaled(got.Of(contextIdeal), 1./1000), Unit: "bytes"},
+		piece.Row{What: "mean, umbel", Recomputed: ideal(got, contextIdeal), Measured: piece.Mean(given), Unit: "bytes"},
+		piece.Row{What: "mean, umbel's message", Recomputed: ideal(fewer, contextIdeal), Measured: piece.Mean(fewer.Of(message)), Unit: "bytes"},
 		piece.Row{What: "standard deviation", Measured: spread(given)},
 		piece.Row{What: "most", Measured: count(given.Max(), given)},
 		piece.Row{What: "least", Measured: count(given.Min(), given)},

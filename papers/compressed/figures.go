@@ -52,14 +52,14 @@ func makeFigure(ctx context.Context, r *piece.Run, title string, z float64, last
 				return err
 			}
 			row.Measured = rateOf(got)
-			dots = withPoint(dots, k, row.Measured)
-			r.Add(row, piece.Row{What: "bytes at n=10^4", Recomputed: z * keys / 8, Measured: mean(got.Of(coded)), Unit: "bytes"})
+			dots = row.Measured.On(dots, float64(k))
+			r.Add(row, piece.Row{What: "bytes at n=10^4", Recomputed: z * keys / 8, Measured: piece.Mean(got.Of(coded)), Unit: "bytes"})
 		}
 		got, err := simulatePoint(ctx, r, design{z, float64(k)})
 		if err != nil {
 			return err
 		}
-		standardDots = withPoint(standardDots, k, rateOf(got))
+		standardDots = rateOf(got).On(standardDots, float64(k))
 	}
 	r.Draw(chart.Chart{
 		Title: title, X: "k", Y: "f", LogY: true,
@@ -73,13 +73,4 @@ func simulatePoint(ctx context.Context, r *piece.Run, d design) (trial.Result, e
 	sim := filters(d)
 	sim.Name += " point"
 	return r.Simulate(ctx, sim, max(5, r.Trials/10))
-}
-
-// withPoint returns a series with a measured rate added. The scale is logarithmic:
-// neither a point nor the end of its bar can be at zero.
-func withPoint(s chart.Series, k int, m piece.Measure) chart.Series {
-	if m.Value > 0 {
-		s.Points = append(s.Points, chart.Point{X: float64(k), Y: m.Value, Error: min(m.Error, m.Value/2)})
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/papers/internal/sample"
 	"github.com/umbel-filters/umbel/papers/internal/trial"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -64,11 +65,7 @@ func newBench(d design, n int) (*bench, error) {
 
 // random returns n random digests, which the next call overwrites.
 func (b *bench) random(r *rand.ChaCha8, n int) []umbel.Digest {
-	ds := b.digests[:n]
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
-	}
-	return ds
+	return sample.Digests(r, b.digests[:n])
 }
 
 // filtersByBits is the simulation of a design with the coder of the paper's appendix,
@@ -111,12 +108,7 @@ func (b *bench) filter(r *rand.ChaCha8, out []int64) error {
 	plane := cellsOf(f)
 	out[0] = int64(plane.Nonzero())
 	out[1] = b.coded(plane)
-	out[2] = 0
-	for _, d := range b.random(r, questions) {
-		if f.Has(d) {
-			out[2]++
-		}
-	}
+	out[2] = sample.Wrong(r, b.digests, questions, f.Has)
 	return nil
 }
 

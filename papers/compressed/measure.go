@@ -38,26 +38,13 @@ func (d design) idealBytes(ones trial.Tally) piece.Measure {
 	return piece.Measure{Value: ones.MeanOf(bytes), Error: ones.SDOf(bytes) / math.Sqrt(n), Trials: int(n)}
 }
 
-// mean returns the mean of a tally.
-func mean(t trial.Tally) piece.Measure {
-	return piece.Measure{Value: t.Mean(), Error: t.Error(), Trials: int(t.N())}
-}
-
 // rateOf returns the measured rate of false positives.
 func rateOf(r trial.Result) piece.Measure {
-	return scaled(r.Of(yes), 1./questions)
+	return piece.Scaled(r.Of(yes), 1./questions)
 }
 
 // saved returns by how many percent the mean of a tally is below than, to the second
 // digit after the point.
 func saved(t trial.Tally, than float64) piece.Measure {
 	return piece.Measure{Value: math.Round(1e4*(1-t.Mean()/than)) / 100, Trials: int(t.N())}
-}
-
-// scaled returns the mean of a tally, times a factor.
-func scaled(t trial.Tally, factor float64) piece.Measure {
-	m := mean(t)
-	m.Value *= factor
-	m.Error *= factor
-	return m
 }

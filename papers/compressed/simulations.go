@@ -61,9 +61,9 @@ func (s simulated) add(ctx context.Context, r *piece.Run) error {
 	r.Add(
 		piece.Row{What: fmt.Sprintf("m=%d, k=%g: mH(p)/8", s.cells(keys), s.k), Printed: s.theory, Recomputed: s.bits() * keys / 8},
 		piece.Row{What: "mean, ideal", Recomputed: s.laplaceMean(keys) / 8, Measured: ideal},
-		piece.Row{What: "mean, umbel", Printed: s.mean, Recomputed: ideal.Value, Measured: mean(bytes), Unit: "bytes", Mark: mark(s.mean)},
-		piece.Row{What: "mean, coder of the appendix", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: mean(fewer.Of(byBits)), Unit: "bytes"},
-		piece.Row{What: "mean, umbel's container", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: mean(fewer.Of(message)), Unit: "bytes"},
+		piece.Row{What: "mean, umbel", Printed: s.mean, Recomputed: ideal.Value, Measured: piece.Mean(bytes), Unit: "bytes", Mark: mark(s.mean)},
+		piece.Row{What: "mean, coder of the appendix", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: piece.Mean(fewer.Of(byBits)), Unit: "bytes"},
+		piece.Row{What: "mean, umbel's container", Recomputed: s.idealBytes(fewer.Of(ones)).Value, Measured: piece.Mean(fewer.Of(message)), Unit: "bytes"},
 		piece.Row{What: "standard deviation", Printed: s.sd, Recomputed: s.laplaceSD(keys) / 8, Measured: spread(bytes), Mark: mark(s.sd)},
 		piece.Row{What: "most", Printed: s.max, Measured: count(bytes.Max(), bytes), Mark: mark(s.max)},
 		piece.Row{What: "least", Measured: count(bytes.Min(), bytes)},

@@ -79,7 +79,7 @@ func (c column) add(ctx context.Context, r *piece.Run) error {
 		piece.Row{What: fmt.Sprintf("m/n=%g, k=%d: z/n", c.perKey, c.k), Printed: c.z, Recomputed: c.bits()},
 		piece.Row{What: "f", Printed: c.f, Recomputed: d.rate()},
 		piece.Row{What: "f, exact at n=10^4", Recomputed: d.exactRate(keys), Measured: rateOf(got)},
-		piece.Row{What: "bytes at n=10^4", Recomputed: d.laplaceMean(keys) / 8, Measured: mean(got.Of(coded)), Unit: "bytes"},
+		piece.Row{What: "bytes at n=10^4", Recomputed: d.laplaceMean(keys) / 8, Measured: piece.Mean(got.Of(coded)), Unit: "bytes"},
 	)
 	return nil
 }

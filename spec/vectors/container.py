@@ -3,20 +3,15 @@
 import hashlib
 import struct
 
+from codings import bits, expect, leb128, positions
+from models import counters
+
 LIMIT = 2**30  # bytes of planes
-
-
-class Corrupt(Exception):
-    pass
+BLOCK = 2**16  # bytes of a block
 
 
 class Limit(Exception):
     pass
-
-
-def expect(ok, what):
-    if not ok:
-        raise Corrupt(what)
 
 
 def crc32c(data):
@@ -35,82 +30,145 @@ def crc_entry(n):
 CRC_TABLE = [crc_entry(n) for n in range(256)]
 
 
-class Container:
-    """One container; canonical gathers its canonical form while it is read."""
+def size(width, cells):
+    """Returns how many bytes the words of a plane take."""
+    return (cells * width + 63) // 64 * 8
+
+
+TO_DIGITS, FROM_DIGITS = bytes.maketrans(b"\0\1", b"01"), bytes.maketrans(b"01", b"\0\1")
+
+
+def pack(cells, width):
+    """Returns the words of cells."""
+    if width == 1:
+        digits = bytes(cells[::-1]).translate(TO_DIGITS)
+    else:
+        digits = "".join(f"{cell:0{width}b}" for cell in reversed(cells))
+    return int(digits or "0", 2).to_bytes(size(width, len(cells)), "little")
+
+
+def unpack(words, width, cells):
+    digits = f"{int.from_bytes(words, 'little'):0{len(words) * 8}b}"[::-1]
+    if width == 1:
+        return list(digits[:cells].encode().translate(FROM_DIGITS))
+    return [int(digits[i:i + width][::-1], 2) for i in range(0, cells * width, width)]
+
+
+class Reader:
+    """Reads what containers and deltas have in common."""
 
     def __init__(self, data):
         self.data, self.at, self.left = data, 0, LIMIT
-        self.canonical = bytearray()
-        expect(self.copy(8) == b"\x89umbel\n\x01", "magic")
-        self.state = self.read_state(1)
-        self.id = hashlib.sha256(self.canonical).hexdigest()
-        crc = crc32c(data[:self.at])
-        expect(self.take(4) == struct.pack("<I", crc), "checksum")
-        expect(self.at == len(data), "trailing bytes")
 
     def take(self, n):
         expect(self.at + n <= len(self.data), "cut off")
         self.at += n
         return self.data[self.at - n:self.at]
 
-    def copy(self, n):
-        taken = self.take(n)
-        self.canonical += taken
-        return taken
-
     def number(self, n):
-        return int.from_bytes(self.copy(n), "little")
+        return int.from_bytes(self.take(n), "little")
+
+    def var(self):
+        number, self.at = leb128(self.data, self.at)
+        return number
 
     def name(self):
-        name = self.copy(self.number(1))
+        name = self.take(self.number(1))
         expect(0 < len(name) <= 64 and not name.strip(b"abcdefghijklmnopqrstuvwxyz0123456789-./"), "name")
         return name.decode()
 
     def read_state(self, depth):
         expect(depth <= 4, "depth")
-        kind, alg, seed = self.name(), self.number(1), self.copy(16)
+        kind, alg, seed = self.name(), self.number(1), self.take(16)
         expect(alg <= 5, "hash algorithm")
         expect(not any(seed[[8, 16, 8, 0, 0, 0][alg]:]), "seed")
-        params = [self.read_param() for _ in range(self.number(1))]
-        expect(len(dict(params)) == len(params), "parameter twice")
+        params = self.read_params()
         planes = [self.read_plane() for _ in range(self.number(1))]
         parts = [self.read_state(depth + 1) for _ in range(self.number(2))]
         return {"kind": kind, "alg": alg, "seed": seed, "params": params, "planes": planes, "parts": parts}
 
-    def read_param(self):
-        name, kind, value = self.name(), self.number(1), self.copy(8)
+    def read_params(self):
+        params = [(self.name(), self.read_value(self.number(1))) for _ in range(self.number(1))]
+        expect(len(dict(params)) == len(params), "parameter twice")
+        return params
+
+    def read_value(self, kind):
         expect(kind <= 1, "type of parameter")
         if kind == 0:
-            return name, int.from_bytes(value, "little")
-        number = struct.unpack("<d", value)[0]
+            return self.number(8)
+        number = struct.unpack("<d", self.take(8))[0]
         expect(abs(number) < float("inf"), "not a finite number")
-        return name, number
+        return number
 
     def read_plane(self):
         width, cells = self.number(1), self.number(8)
-        expect(width in (1, 2, 4, 8, 16, 32, 64), "width")
-        words = (cells * width + 63) // 64
-        expect(words * 8 <= 2**56, "cells")
-        if words * 8 > self.left:
-            raise Limit("planes")
-        self.left -= words * 8
+        words = self.claim(width, cells)
         plane = bytearray()
-        while len(plane) < words * 8:
-            n = min(65536, words * 8 - len(plane))
-            coding = self.take(1)[0]
-            expect(coding <= 2, "coding")
-            if coding == 0:
-                block = self.take(n)
-            elif coding == 1:
-                block = bytes(n)
-            else:
-                block = b"\xff" * n
-                if len(plane) + n == words * 8:
-                    last = cells * width - 64 * (words - 1)
-                    block = block[:-8] + ((1 << last) - 1).to_bytes(8, "little")
-            self.canonical += b"\0" + block
-            plane += block
-        if words:
-            last = int.from_bytes(plane[-8:], "little")
-            expect(last >> (cells * width - 64 * (words - 1)) == 0, "bits beyond the last cell")
+        while len(plane) < words:
+            n = min(BLOCK, words - len(plane))
+            plane += self.read_block(self.number(1), width, min(n * 8 // width, cells - len(plane) * 8 // width))
         return {"width": width, "cells": cells, "bytes": bytes(plane)}
+
+    def claim(self, width, cells):
+        """Returns how many bytes a plane takes, unless that is too much."""
+        expect(width in (1, 2, 4, 8, 16, 32, 64), "width")
+        words = size(width, cells)
+        expect(words <= 2**56, "cells")
+        if words > self.left:
+            raise Limit("planes")
+        self.left -= words
+        return words
+
+    def read_block(self, coding, width, cells):
+        """Returns the words of a block."""
+        expect(coding <= 4, "coding")
+        n = size(width, cells)
+        if coding == 0:
+            block = self.take(n)
+            expect(int.from_bytes(block, "little") >> cells * width == 0, "bits beyond the last cell")
+            return block
+        if coding == 1:
+            return bytes(n)
+        if coding == 2:
+            return ((1 << cells * width) - 1).to_bytes(n, "little")
+        payload = self.payload(n)
+        if coding == 4:
+            expect(width == 1, "positions of counters")
+            return pack(positions(payload, cells), 1)
+        return pack(bits(payload, cells) if width == 1 else counters(payload, cells, width), width)
+
+    def payload(self, most):
+        length = self.var()
+        expect(length < most, "a payload that isn't shorter than the words")
+        return self.take(length)
+
+
+class Container(Reader):
+    def __init__(self, data):
+        super().__init__(data)
+        expect(self.take(8) == b"\x89umbel\n\x01", "magic")
+        self.state = self.read_state(1)
+        crc = crc32c(data[:self.at])
+        expect(self.take(4) == struct.pack("<I", crc), "checksum")
+        expect(self.at == len(data), "trailing bytes")
+
+
+def identify(state):
+    """Returns the ID of a state, as hexadecimal digits."""
+    return hashlib.sha256(b"\x89umbel\n\x01" + canonical(state)).hexdigest()
+
+
+def canonical(state):
+    out = name(state["kind"]) + bytes([state["alg"]]) + state["seed"] + bytes([len(state["params"])])
+    for key, value in state["params"]:
+        out += name(key) + (struct.pack("<BQ", 0, value) if isinstance(value, int) else struct.pack("<Bd", 1, value))
+    out += bytes([len(state["planes"])])
+    for plane in state["planes"]:
+        out += struct.pack("<BQ", plane["width"], plane["cells"])
+        for i in range(0, len(plane["bytes"]), BLOCK):
+            out += b"\0" + plane["bytes"][i:i + BLOCK]
+    return out + struct.pack("<H", len(state["parts"])) + b"".join(canonical(part) for part in state["parts"])
+
+
+def name(text):
+    return bytes([len(text)]) + text.encode()

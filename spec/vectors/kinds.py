@@ -6,7 +6,7 @@ how often, or None where that is unknown."""
 import math
 
 import positions
-from container import expect
+from codings import expect
 
 
 def whole(state, *names):
@@ -296,6 +296,59 @@ class Sparse:
         return at in self.positions
 
 
+class Ribbon:
+    def __init__(self, state):
+        self.steps, self.low, self.keys, listed = whole(state, "steps", "low", "keys", "listed")
+        expect(1 <= self.steps <= 8192 and not state["parts"], "steps or parts")
+        planes = list(state["planes"])
+        self.shards, self.listed = [], set()
+        self.columns, first = self.steps // 256, 0
+        if self.keys:
+            expect(len(planes) >= 2, "planes")
+            self.solution, table = planes.pop(0), planes.pop(0)
+            expect(table["width"] == 32 and table["cells"] >= 1 and self.solution["width"] == 1, "widths")
+            for i in range(table["cells"]):
+                slots, seed = divmod(cell(table, i), 256)
+                expect(slots >= (1 if table["cells"] == 1 else 128), "slots")
+                self.shards.append((first, slots, seed))
+                first += slots
+            blocks = -(-first // 64)
+            expect(self.low <= blocks, "low")
+            size = 64 * (self.columns * blocks + blocks - self.low)
+            expect(self.solution["cells"] == size > 0, "solution")
+            expect(self.columns + (self.low < blocks) <= 32, "columns")
+        else:
+            expect(self.low == 0, "low")
+        if listed:
+            expect(len(planes) >= 1, "list")
+            digests = planes.pop(0)
+            expect(digests["width"] == 64 and digests["cells"] == 2 * listed, "list")
+            self.listed = {(cell(digests, 2 * i), cell(digests, 2 * i + 1)) for i in range(listed)}
+            expect(len(self.listed) == listed, "a digest twice")
+        expect(not planes, "planes")
+
+    def slot(self, block, column, i):
+        return cell(self.solution, (block * self.columns + max(block - self.low, 0) + column) * 64 + i)
+
+    def solved(self, h1, h2):
+        want = positions.value(h1, h2, 0)
+        first, slots, seed = self.shards[positions.in_range(want, len(self.shards))]
+        draw = positions.in_range(positions.value(h1, h2, 1 + 3 * seed), slots + 1) - 64
+        at = first + max(min(draw, slots - 128), 0)
+        row = positions.value(h1, h2, 2 + 3 * seed) | positions.value(h1, h2, 3 + 3 * seed) << 64
+        for j in range(self.columns + (at // 64 >= self.low)):
+            answer = want >> j & 1
+            for i in range(min(128, slots)):
+                if row >> i & 1:
+                    answer ^= self.slot((at + i) // 64, j, (at + i) % 64)
+            if answer:
+                return False
+        return True
+
+    def has(self, h1, h2, key=None):
+        return bool(self.keys) and self.solved(h1, h2) or (h1, h2) in self.listed
+
+
 class RedisBloomLayer:
     def __init__(self, state):
         numbers = {"params": state["params"][:4]}
@@ -317,7 +370,7 @@ KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
-    "sparse": Sparse,
+    "ribbon": Ribbon, "sparse": Sparse,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads the vectors of umbel's specification, in its own words: containers, three of
-the hashes, and all kinds. It goes by the pages in spec and shares no code with the
-library; container.py, positions.py and kinds.py beside it have what their pages say.
-Exit status 1 if anything isn't as a vector says."""
+"""Reads the vectors of umbel's specification, in its own words: containers, deltas,
+three of the hashes, and all kinds. It goes by the pages in spec and shares no code with
+the library; the files beside it have what their pages say. Exit status 1 if anything
+isn't as a vector says."""
 
 import hashlib
 import pathlib
@@ -11,7 +11,9 @@ import sys
 
 sys.dont_write_bytecode = True  # nothing is left beside the vectors
 
-from container import Container, Corrupt, Limit
+from codings import Corrupt
+from container import Container, Limit, identify
+from delta import Mismatch, apply
 from kinds import KINDS, LOCATE
 from positions import MASK, in_range, value
 
@@ -59,13 +61,12 @@ def check_container(fields, body):
     """Returns how many keys were asked for."""
     want = fields["expect"][0]
     try:
-        box = Container(bytes.fromhex(body))
+        state = Container(bytes.fromhex(body)).state
     except (Corrupt, Limit) as err:
         assert want == type(err).__name__.lower(), f"{type(err).__name__}: {err}"
         return 0
     if "id" in fields:
-        assert box.id == fields["id"][0], f"ID {box.id}"
-    state = box.state
+        assert identify(state) == fields["id"][0], f"ID {identify(state)}"
     if state["kind"] not in KINDS:
         assert want == "unknown-kind", "unknown kind"
         return 0
@@ -86,6 +87,18 @@ def check_container(fields, body):
         got = opened.count(*hasher(bytes.fromhex(key)))
         assert want == ("unknown" if got is None else str(got)), f"key {key[:40]} counts {got}"
     return len(asked) + len(counts)
+
+
+def check_delta(fields, body):
+    base, message = (bytes.fromhex(text) for text in body.split("\n\n"))
+    got = "ok"
+    try:
+        result = apply(Container(base).state, message)
+        assert identify(result) == fields["id"][0], f"ID {identify(result)}"
+    except (Corrupt, Limit, Mismatch) as err:
+        got = type(err).__name__.lower()
+    assert got == fields["expect"][0], got
+    return 0
 
 
 def digest(text):
@@ -118,6 +131,8 @@ def check_hashing(name, rows):
 def check(path):
     fields, body = read(path)
     rows = [line.split() for line in body.splitlines()]
+    if path.parent.name == "deltas":
+        return check_delta(fields, body)
     if path.parent.name == "positions":
         return check_positions(path.stem, fields, rows)
     if path.parent.name == "hashing":
@@ -127,7 +142,7 @@ def check(path):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    paths = sorted(p for folder in ("container", "kinds", "positions", "hashing") for p in (root / folder).glob("*.txt"))
+    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing") for p in (root / folder).glob("*.txt"))
     answers, wrong = 0, 0
     for path in paths:
         try:

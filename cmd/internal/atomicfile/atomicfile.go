@@ -21,8 +21,11 @@ var ErrInterrupted = errors.New("interrupted")
 // the file is as it was: the bytes go to a new file beside it, which then takes its
 // name. On an error, an interrupt or a request to terminate, the new file is
 // removed. An existing file keeps its permissions, a symbolic link its place; a
-// device or a pipe is written to as it is.
+// device or a pipe is written to as it is. A file named - is taken for a mistake.
 func Write(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return errors.New("- names a file here: write /dev/stdout for standard output, or ./- for the file")
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -90,6 +93,10 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), i)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) || i == 100 {
+			var wrong *fs.PathError
+			if errors.As(err, &wrong) {
+				wrong.Path = path // the name that the user knows
+			}
 			return f, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -112,5 +113,8 @@ func TestDirectory(t *testing.T) {
 	}
 	if err := Write(filepath.Join(dir, "none", "f"), text("x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, os.ErrNotExist)
+	}
+	if err := Write("-", text("x")); err == nil || !strings.Contains(err.Error(), "/dev/stdout") {
+		t.Errorf("-: error %v", err)
 	}
 }

@@ -27,10 +27,12 @@ const maxStates = 1 << 20
 // Read returns the state in the file at path, and the file's size in bytes, which
 // is 0 for a pipe. Memory is limited to what is available, and to what a container
 // of that size can hold.
-func Read(path string) (umbel.State, int64, error) { return ReadWith(path, wire.Read) }
+func Read(path string) (umbel.State, int64, error) {
+	return ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) { return wire.Read(f, l) })
+}
 
 // ReadWith is [Read] for who reads the file in a way of his own.
-func ReadWith(path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
+func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return umbel.State{}, 0, err
@@ -58,6 +60,9 @@ func ReadWith(path string, read func(io.Reader, wire.Limits) (umbel.State, error
 	s, err := read(f, limits)
 	if errors.Is(err, umbel.ErrLimit) && known {
 		err = fmt.Errorf("%w; %v of memory are free", err, quantity.Size(free))
+	}
+	if err != nil && IsDelta(path) {
+		return umbel.State{}, 0, fmt.Errorf("%s is a delta, not a filter; umbel patch OLD %s -o FILE makes the filter to which it leads: %w", path, path, umbel.ErrCorrupt)
 	}
 	if err != nil {
 		return umbel.State{}, 0, fmt.Errorf("%s: %w", path, err)

@@ -40,6 +40,9 @@ func WriteDelta(path string, delta []byte) error {
 
 // ReadDelta returns the delta in the file at path and what its head says.
 func ReadDelta(path string) ([]byte, wire.DeltaInfo, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, wire.DeltaInfo{}, fmt.Errorf("%s is a directory: name a delta's file", path)
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, wire.DeltaInfo{}, err
@@ -51,12 +54,9 @@ func ReadDelta(path string) ([]byte, wire.DeltaInfo, error) {
 	return b, info, nil
 }
 
-// Patch returns the state to which the delta in the file at path leads from old.
-func Patch(old umbel.State, path string) (umbel.State, error) {
-	delta, info, err := ReadDelta(path)
-	if err != nil {
-		return umbel.State{}, err
-	}
+// Patch returns the state to which a delta leads from old: the delta in the file at
+// path and what its head says, of [ReadDelta].
+func Patch(old umbel.State, path string, delta []byte, info wire.DeltaInfo) (umbel.State, error) {
 	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
 		return umbel.State{}, err
 	}

@@ -52,6 +52,42 @@ func (b *Bar) Add(bytes int64) {
 	}
 }
 
+// File is f as a reader that moves the bar.
+func (b *Bar) File(f *os.File) io.ReadSeeker {
+	if b == nil {
+		return f
+	}
+	return &watched{f, b}
+}
+
+// Writer is w, moving the bar.
+func (b *Bar) Writer(w io.Writer) io.Writer {
+	if b == nil {
+		return w
+	}
+	return io.MultiWriter(w, counter{b})
+}
+
+// watched is a file of which a bar shows how much is read.
+type watched struct {
+	*os.File
+	bar *Bar
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.File.Read(b)
+	w.bar.Add(int64(n))
+	return n, err
+}
+
+// counter is a writer that moves a bar.
+type counter struct{ bar *Bar }
+
+func (c counter) Write(b []byte) (int, error) {
+	c.bar.Add(int64(len(b)))
+	return len(b), nil
+}
+
 // Stop takes the bar off the terminal.
 func (b *Bar) Stop() {
 	if b != nil && b.gate.open.Load() {

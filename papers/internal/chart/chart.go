@@ -19,6 +19,7 @@ import (
 type Chart struct {
 	Title, X, Y string
 	LogX, LogY  bool
+	Left, Low   bool // where the legend is: else to the right, and above
 	Series      []Series
 }
 
@@ -76,7 +77,7 @@ func (c Chart) plot() (*plot.Plot, error) {
 	grid.Horizontal.Color = color.Gray{225}
 	grid.Vertical.Color = color.Gray{225}
 	p.Add(grid)
-	p.Legend.Top = true
+	p.Legend.Left, p.Legend.Top = c.Left, !c.Low
 	for _, s := range c.Series {
 		if err := s.add(p); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)

@@ -17,12 +17,6 @@ type Row struct {
 	Mark       string // instead of the one that Printed and Recomputed give
 }
 
-// Measure is what trials gave.
-type Measure struct {
-	Value, Error float64 // Error is the standard deviation of Value; 0: an exact count
-	Trials       int     // 0: nothing was measured
-}
-
 // Marks of printed numbers.
 const (
 	Agrees   = "ok"         // rounds to what is printed

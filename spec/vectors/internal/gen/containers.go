@@ -9,18 +9,20 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// containers returns vectors that are about the container and no kind: their
-// kinds are nobody's. They are put together by hand here, so that they don't follow
-// from the code that they test.
-func containers() []file {
+// containers returns vectors that are about the container and no kind. They are put
+// together by hand here, so that they don't follow from the code that they test.
+func containers() []file { return boxes("container", goodContainers(), badContainers()) }
+
+// boxes returns vectors of containers whose kinds are nobody's.
+func boxes(folder string, good, bad []boxed) []file {
 	var files []file
-	for _, v := range goodContainers() {
+	for _, v := range good {
 		s, err := wire.Parse(v.bytes, wire.DefaultLimits)
 		if err != nil {
 			panic("gen: " + v.name + ": " + err.Error())
 		}
 		files = append(files, file{
-			path: "container/" + v.name + ".txt",
+			path: folder + "/" + v.name + ".txt",
 			header: []field{
 				{"comment", v.comment},
 				{"expect", "unknown-kind"},
@@ -31,9 +33,9 @@ func containers() []file {
 			body: hexLines(v.bytes),
 		})
 	}
-	for _, v := range badContainers() {
+	for _, v := range bad {
 		files = append(files, file{
-			path:   "container/" + v.name + ".txt",
+			path:   folder + "/" + v.name + ".txt",
 			header: []field{{"comment", v.comment}, {"expect", v.form}},
 			body:   hexLines(v.bytes),
 		})

@@ -73,6 +73,17 @@ func hexLines(b []byte) string {
 	return s.String()
 }
 
+// delta returns the bytes of the base's container and of the delta that the body stands for.
+func (f file) delta() (base, delta []byte, err error) {
+	first, second, _ := strings.Cut(f.body, "\n\n")
+	base, err = file{body: first}.container()
+	if err != nil {
+		return nil, nil, err
+	}
+	delta, err = file{body: second}.container()
+	return base, delta, err
+}
+
 // container returns the bytes that the body of a container's vector stands for.
 func (f file) container() ([]byte, error) {
 	return hex.DecodeString(strings.ReplaceAll(f.body, "\n", ""))

@@ -28,6 +28,9 @@ var forms = []form{
 	{kind: "folding", name: "words", comment: "a face smaller than its base, in groups of a word", make: foldingWords, keys: 4},
 	{kind: "window", name: "later", comment: "the time goes on with every key", make: plannedWith("window", 10), keys: 20, forgets: true},
 	{kind: "window", name: "by-keys", comment: "no time, keys alone", make: plannedWith("by-keys", 1), keys: 20, forgets: true},
+	{kind: "ribbon", name: "shards", comment: "two shards of several blocks", make: ribbonOf(1600, smallRate), keys: 1600},
+	{kind: "ribbon", name: "columns", comment: "blocks of two columns and of three", make: ribbonOf(300, 0.17), keys: 300},
+	{kind: "ribbon", name: "unsealed", comment: "a list and no solution", make: ribbonOf(small.keys, smallRate), keys: late - 1},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
@@ -36,6 +39,13 @@ func sizedWith(name string, value uint64) func(umbel.Variant, umbel.Hasher) (umb
 	z := small
 	z.params = append(slices.Clone(z.params), umbel.Param{Name: name, Value: umbel.Uint(value)})
 	return z.make
+}
+
+// ribbonOf makes filters for so many keys and a rate.
+func ribbonOf(keys uint64, rate float64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
+	return func(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+		return v.New(umbel.Goal{Keys: keys, FPRate: rate, Hasher: h}, nil)
+	}
 }
 
 // plannedWith makes filters for few keys with one parameter given.

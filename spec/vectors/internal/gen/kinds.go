@@ -51,6 +51,9 @@ const smallRate = 0.05
 // added is the number of keys that are added to a filter of a size.
 const added = 20
 
+// late is the number of keys that come after a filter was sealed.
+const late = 3
+
 // make returns an empty filter of that size, whatever plans may say.
 func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
 	var ps umbel.Params
@@ -129,6 +132,11 @@ func (x filled) file(v umbel.Variant) (file, umbel.State, error) {
 		return file{}, umbel.State{}, err
 	}
 	for i := range x.keys {
+		if sealer, ok := f.(umbel.Sealer); ok && i == x.keys-late {
+			if err := sealer.Seal(); err != nil {
+				return file{}, umbel.State{}, err
+			}
+		}
 		if err := x.add(f, i); err != nil {
 			return file{}, umbel.State{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 //go:generate go run . ../..
@@ -43,11 +44,11 @@ func run(args []string) error {
 }
 
 // folders are those of the vectors, below spec/vectors.
-var folders = []string{"container", "kinds", "positions", "hashing"}
+var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing"}
 
 // all returns all vectors.
 func all() ([]file, error) {
-	files := append(hashing(), containers()...)
+	files := slices.Concat(hashing(), containers(), codings(), deltas())
 	k, err := kinds()
 	if err != nil {
 		return nil, err
@@ -56,5 +57,5 @@ func all() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(files, k...), p...), nil
+	return slices.Concat(files, k, p), nil
 }

@@ -48,6 +48,23 @@ func TestContainerExample(t *testing.T) {
 	}
 }
 
+// The table of codings.md has the payloads of what it says.
+func TestCodingsTable(t *testing.T) {
+	text := page(t, "codings.md")
+	bits, counters := emptyCells(100, 1), emptyCells(10, 2)
+	for _, i := range []uint64{10, 40, 70} {
+		bits.SetBit(i)
+	}
+	for i, v := range []uint64{0, 1, 0, 3, 0, 0, 1, 0, 2, 0} {
+		counters.Put(uint64(i), v)
+	}
+	for _, code := range []string{payloadOf(bits), positionsIn(bits)[1:], payloadOf(counters)} {
+		if row := fmt.Sprintf("| `% x` |", code); !strings.Contains(text, row) {
+			t.Errorf("no row %s", row)
+		}
+	}
+}
+
 // The table of hashing.md holds the digests that hashers make.
 func TestHashingTable(t *testing.T) {
 	text := page(t, "hashing.md")

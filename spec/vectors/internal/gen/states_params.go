@@ -97,7 +97,11 @@ var spoiltParams = []spoiled{
 		}
 		return param("fold", r)(s)
 	}},
-	{"low-0", "an interval from 0", param("low", 0)},
+	{"low-more", "more blocks with fewer columns than there are", func(s *umbel.State) bool { return s.Kind == "ribbon" && param("low", 1<<40)(s) }},
+	{"listed-more", "more digests than the list has", param("listed", 1<<40)},
+	{"steps-0", "no columns", param("steps", 0)},
+	{"steps-8193", "more than 32 columns", param("steps", 8193)},
+	{"low-0", "an interval from 0", func(s *umbel.State) bool { return s.Kind != "ribbon" && param("low", 0)(s) }},
 	{"high-low", "an empty interval", func(s *umbel.State) bool { return param("high", s.Params.Uint("low"))(s) }},
 
 	{"planes-0", "no planes", param("planes", 0)},

@@ -82,13 +82,14 @@ var sentinels = map[string]error{
 	"ok":           nil,
 	"corrupt":      umbel.ErrCorrupt,
 	"limit":        umbel.ErrLimit,
+	"mismatch":     umbel.ErrMismatch,
 	"unknown-kind": umbel.ErrKind,
 }
 
 // Every container is taken or refused as it says, and what is taken is written
 // again as it was.
 func TestContainers(t *testing.T) {
-	for _, f := range append(inFolder(t, "container"), inFolder(t, "kinds")...) {
+	for _, f := range slices.Concat(inFolder(t, "container"), inFolder(t, "codings"), inFolder(t, "kinds")) {
 		t.Run(f.path, func(t *testing.T) {
 			b, err := f.container()
 			if err != nil {
@@ -113,7 +114,7 @@ func TestContainers(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
-			if strings.HasPrefix(f.path, "container/") && f.value("form") == "" && s.Kind != "" {
+			if !strings.HasPrefix(f.path, "kinds/") && f.value("form") == "" && s.Kind != "" {
 				t.Error("the container is to be refused, not the state")
 			}
 		})
@@ -132,6 +133,13 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 	}
 	if written := f.value("form") == "written"; written != bytes.Equal(again, b) {
 		t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
+	}
+	packed, err := wire.Packer{Workers: 3}.Append(nil, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form := f.value("form"); form == "packed" && !bytes.Equal(packed, b) || form == "other" && bytes.Equal(packed, b) {
+		t.Errorf("form is %s; packed again it is\n%s", form, hexLines(packed))
 	}
 	if f.value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
 		t.Errorf("%d bytes in canonical form, Size says %d", len(b), wire.Size(s))

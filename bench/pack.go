@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+const (
+	packedRow = "umbel"
+	coresRow  = "umbel, all cores"
+)
+
+// packings are the comparisons of packing filters: those of Mitzenmacher 2002, one of
+// many keys, planes so large that speed can be seen, and counters. Those of the paper
+// are so many of a kind.
+func packings(mostBytes uint64, times int) (cs []coding) {
+	for _, f := range paperFilters {
+		cs = append(cs, coding{
+			path:   paperPath(f.m, f.k),
+			title:  fmt.Sprintf("Packing %d filters of %d bits, k=%d, %s keys", times, f.m, f.k, short(paperKeys)),
+			make:   func() []*message { return blooms(times, f.m, f.k, paperKeys) },
+			coders: packers(false), ideal: entropyOf, unit: "key", units: paperKeys, turns: 3,
+		})
+	}
+	const many = 1e6
+	if mostBytes*8 >= 14*many {
+		cs = append(cs, coding{
+			path:   manyPath,
+			title:  fmt.Sprintf("Packing a filter of 14 bits a key, k=2, %s keys", short(many)),
+			make:   func() []*message { return blooms(1, 14*many, 2, many) },
+			coders: packers(true), ideal: entropyOf, unit: "key", units: many, turns: 2,
+		})
+	}
+	for _, fill := range packedFills {
+		m := mostBytes * 8
+		n := uint64(math.Round(-math.Log1p(-fill) * float64(m)))
+		cs = append(cs, coding{
+			path:   packPath(fill),
+			title:  fmt.Sprintf("Packing a plane of %d KiB, fill %g", mostBytes>>10, fill),
+			make:   func() []*message { return blooms(1, m, 1, n) },
+			coders: packers(true), ideal: entropyOf, unit: "key", units: float64(n), turns: 1,
+		})
+	}
+	m := mostBytes / 2
+	return append(cs, coding{
+		path:  counterPath,
+		title: fmt.Sprintf("Packing counters of 4 bits, %d KiB, 8 a key, k=5", mostBytes>>12),
+		make: func() []*message {
+			f, err := counting.New(counting.Shape{M: m, K: 5})
+			mustNot(err)
+			addNumbered(f, 0, m/8)
+			return []*message{newMessage(f.State(), nil)}
+		},
+		coders: packers(true), unit: "counter", units: float64(m), turns: 1,
+		ideal: func(*message) float64 { return plan.CounterBits(m, 5, m/8) },
+	})
+}
+
+// paperFilters are those of Mitzenmacher's Tables I and II, the third in fewer bits
+// than its plain filter.
+var paperFilters = []struct {
+	m uint64
+	k int
+	// most is the mean bytes wanted of a payload: the entropy, and less than two more.
+	most float64
+}{{140_000, 2, 9906}, {480_000, 3, 19789}, {126_000, 2, 9479}}
+
+const paperKeys = 10_000
+
+// packedFills are the fills of planes that are timed.
+var packedFills = []float64{0.13, 0.01, 0.001, 0.5}
+
+const (
+	manyPath    = "messages/pack/m=14000000/k=2"
+	counterPath = "messages/pack/counters"
+)
+
+func paperPath(m uint64, k int) string { return fmt.Sprintf("messages/pack/m=%d/k=%d", m, k) }
+func packPath(fill float64) string     { return fmt.Sprintf("messages/pack/fill=%g", fill) }
+
+// blooms returns so many filters, of other keys each.
+func blooms(times int, m uint64, k int, n uint64) []*message {
+	ms := make([]*message, times)
+	for i := range ms {
+		ms[i] = newMessage(bloomWith(m, k, uint64(i)*n, n).State(), nil)
+	}
+	return ms
+}
+
+// packers returns the coders of whole filters.
+func packers(cores bool) []coder {
+	cs := []coder{umbelPacker(packedRow, 1)}
+	if cores {
+		cs = append(cs, umbelPacker(coresRow, runtime.GOMAXPROCS(0)))
+	}
+	for _, b := range byteCoders() {
+		cs = append(cs, coder{
+			name:   b.name,
+			encode: func(dst []byte, m *message) []byte { return b.encode(dst, m.plane) },
+			decode: func(src []byte, m *message) (*message, error) {
+				out, err := b.decode(src, len(m.plane))
+				return &message{plane: out}, err
+			},
+		})
+	}
+	return cs
+}
+
+func umbelPacker(name string, workers int) coder {
+	limits := wire.NoLimits
+	limits.Workers = workers
+	return coder{
+		name: name,
+		encode: func(dst []byte, m *message) []byte {
+			out, err := wire.Packer{Workers: workers}.Append(dst, m.state)
+			mustNot(err)
+			return out
+		},
+		decode: func(src []byte, _ *message) (*message, error) {
+			s, err := wire.Parse(src, limits)
+			return &message{state: s}, err
+		},
+		head: plan.ContainerBytes,
+	}
+}

@@ -1,0 +1,42 @@
+package filter_test
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// A sparse filter is sent packed, and what is added to it later as a delta. Its sender
+// keeps the state that receivers have.
+func Example_messages() {
+	f, err := bloom.New(bloom.Shape{M: 320_000, K: 2, Group: 6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range 10_000 {
+		f.AddString(fmt.Sprint("key ", i))
+	}
+	sent := f.State().Clone()
+	message, _ := wire.Packer{}.Append(nil, sent)
+	f.AddString("alice")
+	delta, _ := wire.Delta(nil, sent, f.State())
+	fmt.Println(wire.Size(sent), "bytes,", len(message), "packed, and a delta of", len(delta))
+
+	// There:
+	s, err := wire.Parse(message, wire.DefaultLimits)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if s, err = wire.Apply(s, delta, wire.DefaultLimits); err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := bloom.Open(s)
+	fmt.Println(g.HasString("alice"), g.HasString("bob"), err)
+	// Output:
+	// 40075 bytes, 13277 packed, and a delta of 104
+	// true false <nil>
+}

@@ -1,0 +1,169 @@
+package advances
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/umbel-filters/umbel/plan"
+)
+
+func close(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
+
+// The program written anew prints what the screens show.
+func TestScreens(t *testing.T) {
+	j := newJava(20, 3)
+	for _, s := range screens {
+		for i, key := range s.keys {
+			if got := strconv.Itoa(j.positions(s.element)[i]); got != key {
+				t.Errorf("%s: key %d of %d is %s, want %s", s.figure, i+1, s.element, got, key)
+			}
+		}
+	}
+	found := fives(figure12)
+	if len(found) != 96 {
+		t.Errorf("Figure 12: %d sets of five, want 96", len(found))
+	}
+	for _, want := range [][]int{{2, 4, 12, 13, 16}, {2, 9, 12, 13, 16}, {4, 12, 13, 16, 18}, {9, 12, 13, 16, 18}} {
+		if !slices.ContainsFunc(found, func(es []int) bool { return slices.Equal(es, want) }) {
+			t.Errorf("Figure 12: %v isn't found", want)
+		}
+	}
+}
+
+// Its filter of the elements 0 to n-1, asked for the next ones: rates from another
+// program.
+func TestHashChain(t *testing.T) {
+	for _, c := range []struct {
+		m, n, k int
+		want    float64
+	}{{1024, 100, 3, 0.14378}, {1024, 100, 7, 0.26329}} {
+		j := newJava(c.m, c.k)
+		for e := range c.n {
+			j.add(int32(e))
+		}
+		const questions = 400_000
+		yes := 0
+		for e := range questions {
+			if j.contains(int32(c.n + e)) {
+				yes++
+			}
+		}
+		if got := float64(yes) / questions; math.Abs(got-c.want) > 1e-5 {
+			t.Errorf("%+v: %.5f", c, got)
+		}
+		if j.counts[c.m-1] != 0 {
+			t.Errorf("%+v: the last cell is used", c)
+		}
+	}
+}
+
+func TestAlike(t *testing.T) {
+	if got := alike([][]int{{1, 2, 3}, {3, 1, 2}, {1, 1, 2}, {2, 1, 2}, {4, 5, 6}}); got != 4 {
+		t.Errorf("%d, want 4", got)
+	}
+}
+
+// What operations on counters give is what was worked out by hand.
+func TestOperations(t *testing.T) {
+	rs, err := operations()
+	if err != nil || len(rs) != 6 {
+		t.Fatalf("%d results, %v, want 6", len(rs), err)
+	}
+	for _, r := range rs {
+		if got := r.agree(); got != 16 {
+			t.Errorf("%s: %d of 16 counters agree", r.what, got)
+		}
+	}
+	one, err1 := counters(keyA, keyB, keyC)
+	two, err2 := counters(keyB, keyC, keyD)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if err := one.Difference(two.State()); err == nil {
+		t.Error("S2 is taken from S1, and isn't within it")
+	}
+}
+
+// Figure 14, recomputed.
+func TestFigure14(t *testing.T) {
+	for _, c := range []struct {
+		m    uint64
+		none int
+	}{{64, 89}, {128, 178}, {512, 710}, {1024, 1420}} {
+		if got := noneFrom(c.m); got != c.none || plotted14(c.m, got) != 0 || plotted14(c.m, got-1) == 0 {
+			t.Errorf("m=%d: k is 0 from n=%d on, want %d", c.m, got, c.none)
+		}
+	}
+	// With e the plotted bound is that of another program.
+	for _, c := range []struct {
+		m    uint64
+		want float64
+	}{{64, 3.08996e-13}, {1024, 4.94393e-12}} {
+		if got := plotted14(c.m, int(c.m/8)) * math.Pow(math.E/matlabE, limit); !close(got, c.want, 1e-5) {
+			t.Errorf("m=%d: %.6g, want %g", c.m, got, c.want)
+		}
+	}
+}
+
+// Rates of weighted filters, recomputed by another program: as printed, the least with
+// real k, and with whole k of its own classes, which are near umbel's.
+func TestWorkloads(t *testing.T) {
+	want := [][3]float64{
+		{0.021415847, 0.021415847, 0.021577141}, {0.011087639, 0.011087639, 0.01133325}, {0.040620543, 0.040620543, 0.041560932},
+		{0.0059444729, 0.0059444729, 0.0060760348}, {0.00086992333, 0.00086992333, 0.00088617795}, {0.0023465888, 0.0023465888, 0.0023913028},
+		{0.011324693, 0.011324693, 0.011434129}, {0.0036304853, 0.0032351946, 0.0032992162},
+	}
+	for i, w := range workloads {
+		t.Run(w.name, func(t *testing.T) {
+			_, least, err := plan.WeightedK(w.m(), w.keys())
+			if err != nil {
+				t.Fatal(err)
+			}
+			shape, err := w.shape()
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := shape.Forecast(members).FPRate
+			if got := w.printed(); !close(got, want[i][0], 1e-7) {
+				t.Errorf("as printed %.9g, want %.9g", got, want[i][0])
+			}
+			if !close(least, want[i][1], 1e-7) {
+				t.Errorf("least %.9g, want %.9g", least, want[i][1])
+			}
+			if !close(whole, want[i][2], 0.01) || whole < least {
+				t.Errorf("with whole k %.9g, want about %.9g", whole, want[i][2])
+			}
+		})
+	}
+}
+
+// As many keys are there as should be, and each as often.
+func TestDraw(t *testing.T) {
+	w := workloads[len(workloads)-1]
+	r := rand.New(rand.NewPCG(1, 2))
+	there := make([]bool, universe)
+	const draws = 200
+	last := 0
+	for range draws {
+		w.draw(r, there)
+		n := 0
+		for i, is := range there {
+			if is {
+				n++
+				if i >= universe-1000 {
+					last++
+				}
+			}
+		}
+		if n < members-1 || n > members+1 {
+			t.Fatalf("%d members, want %d", n, members)
+		}
+	}
+	mean := 1000 * (0.18 - 0.16*0.05) * draws
+	if sigma := math.Sqrt(mean); math.Abs(float64(last)-mean) > 4*sigma {
+		t.Errorf("the last 1000 were there %d times, want %.0f, give or take %.0f", last, mean, 4*sigma)
+	}
+}

@@ -1,0 +1,144 @@
+"""delta.md: makes one state of another."""
+
+import struct
+
+from codings import expect, positions
+from container import BLOCK, LIMIT, Limit, Reader, crc32c, identify, pack, unpack
+from models import given, refined
+
+
+class Mismatch(Exception):
+    pass
+
+
+def apply(base, data):
+    """Returns the state that a delta makes of base."""
+    return Delta(data, base).result
+
+
+class Delta(Reader):
+    def __init__(self, data, base):
+        super().__init__(data[:-4])
+        expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
+        expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
+        base_id, result_id, self.planes = self.take(32).hex(), self.take(32).hex(), self.number(8)
+        if base_id != identify(base):
+            raise Mismatch("the base is another state")
+        if self.planes > LIMIT:
+            raise Limit("bytes of the result")
+        expect(self.name() == base["kind"], "kind")
+        self.result = self.read_change(base, 1)
+        expect(self.at == len(self.data), "bytes after the change")
+        expect(self.planes == memory(self.result), "bytes of the result")
+        expect(result_id == identify(self.result), "ID of the result")
+
+    def read_change(self, base, depth):
+        params = self.read_changed(base["params"])
+        planes = [self.read_derived(base["planes"]) for _ in range(self.number(1))]
+        parts = self.var()
+        expect(parts <= 65535, "parts")
+        parts = [self.read_part(base["parts"], depth + 1) for _ in range(parts)]
+        return {**base, "params": params, "planes": planes, "parts": parts}
+
+    def read_changed(self, base):
+        n = self.number(1)
+        if n == 255:
+            return self.read_params()
+        params = list(base)
+        for _ in range(n):
+            i = self.number(1)
+            expect(i < len(params), "index of a parameter")
+            name, value = params[i]
+            params[i] = name, self.read_value(int(isinstance(value, float)))
+        return params
+
+    def read_part(self, base, depth):
+        origin = self.var()
+        if origin == 0:
+            return self.read_state(depth)
+        expect(origin <= len(base), "index of a part")
+        return self.read_change(base[origin - 1], depth)
+
+    def read_derived(self, base):
+        form = self.number(1)
+        expect(form <= 4, "form")
+        if form == 0:
+            return self.read_plane()
+        i = self.number(1)
+        expect(i < len(base), "index of a plane")
+        width, n = base[i]["width"], base[i]["cells"]
+        factor, group = (self.var(), self.var()) if form > 1 else (1, max(n, 1))
+        expect(factor > 0 and group > 0 and n % group == 0, "factor or group")
+        if form == 2:
+            expect(n % (factor * group) == 0, "factor")
+            cells = n // factor
+        else:
+            cells = n * factor
+            expect(cells < 2**64, "cells")
+        words = self.claim(width, cells)
+        if form > 2:
+            expect((words + BLOCK - 1) // BLOCK <= len(self.data) - self.at, "more blocks than bytes")
+        if form == 1:
+            predicted = base[i]["bytes"]
+            return {"width": width, "cells": cells, "bytes": self.read_blocks(predicted, width, cells, True)}
+        old = unpack(base[i]["bytes"], width, n)
+        if form == 4:
+            expect(width == 1, "counters can't refine")
+            return {"width": 1, "cells": cells, "bytes": self.read_units(old, factor, group)}
+        predicted = pack((fold if form == 2 else unfold)(old, width, factor, group), width)
+        return {"width": width, "cells": cells, "bytes": self.read_blocks(predicted, width, cells, form == 2)}
+
+    def read_blocks(self, predicted, width, cells, runs):
+        plane = bytearray()
+        while len(plane) < len(predicted):
+            coding, n, left = self.number(1), 1, (len(predicted) - len(plane) + BLOCK - 1) // BLOCK
+            if coding in (129, 131, 133):
+                n = self.var()
+                expect(runs and 2 <= n <= (left if coding == 129 else min(left, 64)), "run")
+                coding -= 1
+            old = predicted[len(plane):len(plane) + n * BLOCK]
+            number = min(len(old) * 8 // width, cells - len(plane) * 8 // width)
+            if coding == 128:
+                plane += old
+            elif coding == 130:
+                plane += pack(given(self.payload(len(old)), unpack(old, width, number), width), width)
+            elif coding == 132:
+                flips = pack(positions(self.payload(len(old)), number * width), 1)
+                plane += bytes(a ^ b for a, b in zip(old, flips))
+            else:
+                plane += self.read_block(coding, width, number)
+        return bytes(plane)
+
+    def read_units(self, fold, factor, group):
+        expect(2 <= factor <= 4096, "factor")
+        rest = factor
+        for p in range(2, 62):
+            while rest % p == 0:
+                rest //= p
+        expect(rest == 1, "factor")
+        cells = [0] * (len(fold) * factor)
+        unit = 2**19 // factor // 64 * 64
+        for begin in range(0, len(fold), unit):
+            part = fold[begin:begin + unit]
+            payload = self.payload(len(part) * factor // 8 + 4 * factor + 64)
+            for j, row in enumerate(refined(payload, part, factor)):
+                for i, bit in enumerate(row, begin):
+                    cells[(i // group * factor + j) * group + i % group] = bit
+        return pack(cells, 1)
+
+
+def memory(state):
+    """Returns how many bytes the planes of a state take, those of its parts included."""
+    return sum(len(plane["bytes"]) for plane in state["planes"]) + sum(map(memory, state["parts"]))
+
+
+def fold(cells, width, factor, group):
+    folded = [0] * (len(cells) // factor)
+    for i, cell in enumerate(cells):
+        at = i // (factor * group) * group + i % group
+        folded[at] = min(folded[at] + cell, 2**width - 1)
+    return folded
+
+
+def unfold(cells, width, factor, group):
+    return [cells[i // (factor * group) * group + i % group] for i in range(len(cells) * factor)]

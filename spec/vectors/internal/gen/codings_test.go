@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// The vectors of levels have every level.
+func TestLevels(t *testing.T) {
+	seen := map[byte]bool{}
+	for _, v := range levelPlanes() {
+		s, err := wire.Parse(v.bytes, wire.DefaultLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range s.Planes {
+			code := payloadOf(a)
+			if seen[code[0]] = true; uint64(len(code)) >= a.Bytes() {
+				t.Errorf("level %d takes %d bytes, and the words %d: the block is raw", code[0], len(code), a.Bytes())
+			}
+		}
+	}
+	for level := 1; level <= 255; level++ {
+		if !seen[byte(level)] {
+			t.Errorf("no string of level %d", level)
+		}
+	}
+}
+
+// Every delta makes of its base what it says, or is refused as it says.
+func TestDeltas(t *testing.T) {
+	for _, f := range inFolder(t, "deltas") {
+		t.Run(f.path, func(t *testing.T) {
+			b, delta, err := f.delta()
+			if err != nil {
+				t.Fatal(err)
+			}
+			base, err := wire.Parse(b, wire.DefaultLimits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, known := sentinels[f.value("expect")]
+			if !known {
+				t.Fatalf("expect: %q", f.value("expect"))
+			}
+			result, err := wire.Apply(base, delta, wire.DefaultLimits)
+			if !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if err != nil {
+				return
+			}
+			info, err := wire.InspectDelta(delta)
+			if err != nil || info.Base.String() != f.value("base") || info.Result.String() != f.value("id") || info.Kind != f.value("kind") {
+				t.Errorf("the head says %+v, %v", info, err)
+			}
+			if got := wire.Identify(result).String(); got != f.value("id") {
+				t.Errorf("ID %s, want %s", got, f.value("id"))
+			}
+			again, err := wire.Delta(nil, base, result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if written := f.value("form") == "written"; written != bytes.Equal(again, delta) {
+				t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// deltas returns vectors of deltas with their bases.
+func deltas() []file {
+	var files []file
+	for _, v := range append(goodDeltas(), writtenDeltas()...) {
+		f := v.file()
+		f.header = append(f.header,
+			field{"kind", v.base.Kind}, field{"form", v.form()},
+			field{"base", wire.Identify(v.base).String()}, field{"id", wire.Identify(v.result).String()})
+		files = append(files, f)
+	}
+	for _, v := range badDeltas() {
+		files = append(files, v.file())
+	}
+	return files
+}
+
+// told is a vector of a delta from base to result.
+type told struct {
+	name, expect, comment string
+	base, result          umbel.State
+	delta                 []byte
+}
+
+// form returns whether umbel writes the delta so.
+func (v told) form() string {
+	b, err := wire.Delta(nil, v.base, v.result)
+	if err != nil {
+		panic("gen: " + v.name + ": " + err.Error())
+	}
+	if bytes.Equal(b, v.delta) {
+		return "written"
+	}
+	return "other"
+}
+
+func (v told) file() file {
+	base, err := wire.Packer{}.Append(nil, v.base)
+	if err != nil {
+		panic("gen: " + v.name + ": " + err.Error())
+	}
+	return file{
+		path:   "deltas/" + v.name + ".txt",
+		header: []field{{"comment", v.comment}, {"expect", v.expect}},
+		body:   hexLines(base) + "\n" + hexLines(v.delta),
+	}
+}
+
+// The fields of a delta.
+const (
+	deltaMagic = "\x89umdlt\n\x01"
+	params     = "\x00" // those of the base
+	noParts    = "\x00"
+	kept       = "\x80"
+	keptRun    = "\x81"
+	given      = "\x82"
+	givenRun   = "\x83"
+	flipped    = "\x84"
+	flippedRun = "\x85"
+)
+
+func leb(v uint64) string { return string(binary.AppendUvarint(nil, v)) }
+
+// The sources of planes.
+func fresh(width byte, n uint64) string     { return "\x00" + string([]byte{width}) + u64(n) }
+func sameAs(i byte) string                  { return string([]byte{1, i}) }
+func foldOf(i byte, r, group uint64) string { return string([]byte{2, i}) + leb(r) + leb(group) }
+func unfoldOf(i byte, u, group uint64) string {
+	return string([]byte{3, i}) + leb(u) + leb(group)
+}
+func refineOf(i byte, u, group uint64) string {
+	return string([]byte{4, i}) + leb(u) + leb(group)
+}
+
+// deltaOf returns a delta with its head and checksum.
+func deltaOf(base, result umbel.State, change ...string) []byte {
+	return deltaSaying(base, result, result.Bytes(), change...)
+}
+
+func deltaSaying(base, result umbel.State, bytes uint64, change ...string) []byte {
+	from, to := wire.Identify(base), wire.Identify(result)
+	name := string([]byte{byte(len(base.Kind))}) + base.Kind
+	return sum([]byte(deltaMagic + string(from[:]) + string(to[:]) + u64(bytes) + name + strings.Join(change, "")))
+}
+
+// stateOf returns a state of nobody's kind.
+func stateOf(planes ...cells.Array) umbel.State { return umbel.State{Kind: kind[1:], Planes: planes} }
+
+// handMade returns a vector of a delta put together by hand: its result is the base
+// with other planes.
+func handMade(name, comment string, base, result umbel.State, change ...string) told {
+	return told{name, "ok", comment, base, result, deltaOf(base, result, change...)}
+}
+
+// onePlane is handMade for a state of one plane.
+func onePlane(name, comment string, base, result cells.Array, plane ...string) told {
+	return handMade(name, comment, stateOf(base), stateOf(result), params, one, strings.Join(plane, ""), noParts)
+}
+
+// givenOld returns the payload of cells given the old ones.
+func givenOld(old, new cells.Array) string {
+	var c model.Coder
+	return payload(string(c.AppendDelta(nil, old, new)))
+}
+
+// flips returns the payload of the positions of bits in which two planes differ.
+func flips(old, new cells.Array) string {
+	diff := old.Clone()
+	for i, w := range new.Words {
+		diff.Words[i] ^= w
+	}
+	return payload(string(entropy.AppendRice(nil, entropy.Bits{Words: diff.Words, Len: old.Len * uint64(old.Width)})))
+}
+
+// refinement returns all units of a plane of which another is the fold.
+func refinement(fold, full cells.Array, r, group uint64) string {
+	var c model.Coder
+	var b strings.Builder
+	for step, from := model.RefinementCells(r), uint64(0); from < fold.Len; from += step {
+		b.WriteString(payload(string(c.AppendRefinement(nil, full, r, group, from, min(from+step, fold.Len)))))
+	}
+	return b.String()
+}
+
+// changed returns a plane in which x of the bits, whatever cells they are of, differ.
+func changed(a cells.Array, seed, x uint64) cells.Array {
+	a = a.Clone()
+	rng := rand.New(rand.NewPCG(seed, a.Len))
+	for range x {
+		at := rng.Uint64N(a.Len * uint64(a.Width))
+		a.Words[at/64] ^= 1 << (at % 64)
+	}
+	return a
+}
+
+// drifted returns counters some of which rose and some of which fell, a few by much.
+func drifted(a cells.Array, seed uint64) cells.Array {
+	a = a.Clone()
+	rng := rand.New(rand.NewPCG(seed, a.Len))
+	for i := range a.Len {
+		v := a.Get(i)
+		switch rng.Uint64N(20) {
+		case 0:
+			a.Put(i, v+min(a.Limit()-v, 1))
+		case 1:
+			a.Put(i, v-min(v, 1))
+		case 2:
+			a.Put(i, a.Limit()>>rng.Uint64N(uint64(a.Width)))
+		}
+	}
+	return a
+}
+
+// counted returns n counters of about one each, and some that are larger.
+func counted(seed, n uint64, width uint) cells.Array {
+	rng := rand.New(rand.NewPCG(seed, n))
+	a := emptyCells(n, width)
+	for range n {
+		a.Inc(rng.Uint64N(n))
+	}
+	for range n / 20 {
+		a.Put(rng.Uint64N(n), a.Limit()>>rng.Uint64N(uint64(width)))
+	}
+	return a
+}
+
+func folded(a cells.Array, r, group uint64) cells.Array {
+	b, err := a.Fold(r, group)
+	if err != nil {
+		panic("gen: " + err.Error())
+	}
+	return b
+}
+
+func unfolded(a cells.Array, u, group uint64) cells.Array {
+	b, err := a.Unfold(u, group)
+	if err != nil {
+		panic("gen: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"math"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+func goodDeltas() []told {
+	var (
+		bit     = scattered(1, 2000, 700)
+		half    = scattered(15, 1<<18, 20)
+		many    = heavy(2*blockCells/64 + 50)
+		byteful = counted(2, 300, 8)
+		wide    = joined(scattered(3, blockCells, 30), emptyCells(blockCells, 1), fullCells(1000))
+		last    = joined(scattered(3, blockCells, 30), emptyCells(blockCells, 1), scattered(4, 1000, 50))
+	)
+	v := []told{
+		handMade("nothing", "base and result are one state, without planes", stateOf(), stateOf(), params, none, noParts),
+		onePlane("kept", "a block is kept", bit, bit, sameAs(0), kept),
+		onePlane("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2), arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
+		onePlane("blocks", "blocks as containers have them: empty, full, in positions; no bit of the base's remains", wide,
+			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(5, 1000, 9)), sameAs(0), empty, full, listed, positionsIn(scattered(5, 1000, 9))),
+		onePlane("raw", "a block is raw", bit, scattered(6, 2000, 990), sameAs(0), raw, words(scattered(6, 2000, 990))),
+		corrected("given", "bits given the old ones, many of which change", bit, changed(bit, 7, 100), given, givenOld),
+		corrected("given-run", "three blocks of bits given the old ones", wide, changed(wide, 8, 99), givenRun+leb(3), givenOld),
+		corrected("given-run-counters", "three blocks of counters of 64 bits given the old ones", many, changed(many, 9, 40), givenRun+leb(3), givenOld),
+		corrected("flipped", "bits that flip", bit, changed(bit, 10, 5), flipped, flips),
+		corrected("flipped-counters", "bits of counters that flip", byteful, changed(byteful, 11, 5), flipped, flips),
+		onePlane("flipped-run", "a block that is kept, and two in which bits flip", wide, afterBlock(wide, changed(wide, 12, 40)),
+			sameAs(0), kept, flippedRun, leb(2), flips(tail(wide), tail(changed(wide, 12, 40)))),
+		onePlane("new", "a plane that is new, of another width", bit, byteful, fresh(8, 300), arithmetic, payload(payloadOf(byteful))),
+		onePlane("new-empty", "a plane that is new, and has no cells", bit, emptyCells(0, 1), fresh(1, 0)),
+		handMade("planes", "a plane left out, two in another order, one of them twice", stateOf(bit, byteful, scattered(13, 64, 9)), stateOf(scattered(13, 64, 9), byteful, byteful),
+			params, "\x03", sameAs(2), kept, sameAs(1), kept, sameAs(1), kept, noParts),
+		onePlane("fold-1", "a fold by 5 in groups of one cell", bit, folded(bit, 5, 1), foldOf(0, 5, 1), kept),
+		onePlane("fold-8", "a fold by 10 in groups of 8 cells, of which bits flip", bit, changed(folded(bit, 10, 8), 14, 3),
+			foldOf(0, 10, 8), flipped, flips(folded(bit, 10, 8), changed(folded(bit, 10, 8), 14, 3))),
+		onePlane("fold-all", "a fold by 2 in groups of half the cells", bit, folded(bit, 2, 1000), foldOf(0, 2, 1000), kept),
+		onePlane("fold-counters", "a fold by 3 of counters of 8 bits, of which some saturate", byteful, folded(byteful, 3, 20), foldOf(0, 3, 20), kept),
+		onePlane("unfold-1", "an unfold by 3 in groups of one cell", bit, unfolded(bit, 3, 1), unfoldOf(0, 3, 1), kept),
+		onePlane("unfold-blocks", "an unfold by 4 in groups of 64 cells, in two blocks, one given", half, grown(half),
+			unfoldOf(0, 4, 64), kept, given, givenOld(tail(unfolded(half, 4, 64)), tail(grown(half)))),
+		onePlane("unfold-counters", "an unfold by 2 of counters, given the old", byteful, drifted(unfolded(byteful, 2, 100), 16),
+			unfoldOf(0, 2, 100), given, givenOld(unfolded(byteful, 2, 100), drifted(unfolded(byteful, 2, 100), 16))),
+		handMade("params", "a whole number, a float and a float that becomes negative zero have other values",
+			numbered(umbel.Uint(7), umbel.Float(0.5), umbel.Uint(1), umbel.Float(1)), numbered(umbel.Uint(1<<63), umbel.Float(0.25), umbel.Uint(1), umbel.Float(math.Copysign(0, -1))),
+			"\x03", "\x00", u64(1<<63), "\x01", u64(0x3fd0<<48), "\x03", u64(1<<63), none, noParts),
+		handMade("params-all", "all parameters are others", numbered(umbel.Uint(7)), numbered(umbel.Float(1), umbel.Uint(3)),
+			"\xff", "\x02", "\x01a", one, u64(0x3ff0<<48), "\x01b", "\x00", u64(3), none, noParts),
+	}
+	v = append(v, givenCounters(), partsTold(), deepTold())
+	return append(v, refinedPlanes()...)
+}
+
+// corrected returns a vector of one plane that is the same but for one payload.
+func corrected(name, comment string, old, new cells.Array, coding string, code func(old, new cells.Array) string) told {
+	return onePlane(name, comment, old, new, sameAs(0), coding, code(old, new))
+}
+
+// tail returns a plane without its first block.
+func tail(a cells.Array) cells.Array {
+	per := blockCells / uint64(a.Width)
+	return cells.Array{Words: a.Words[blockCells/64:], Len: a.Len - per, Width: a.Width}
+}
+
+// afterBlock returns the first block of one plane and the rest of another.
+func afterBlock(first, rest cells.Array) cells.Array {
+	rest = rest.Clone()
+	copy(rest.Words[:blockCells/64], first.Words)
+	return rest
+}
+
+// grown returns an unfold of which the second block has some more ones.
+func grown(a cells.Array) cells.Array {
+	b := unfolded(a, 4, 64)
+	return afterBlock(b, changed(b, 17, 60))
+}
+
+// numbered returns a state with params a, b, c and so on.
+func numbered(values ...umbel.Number) umbel.State {
+	s := stateOf()
+	for i, v := range values {
+		s.Params = append(s.Params, umbel.Param{Name: string(rune('a' + i)), Value: v})
+	}
+	return s
+}
+
+func givenCounters() told {
+	var base, result []cells.Array
+	var change strings.Builder
+	for width := uint(2); width <= 64; width *= 2 {
+		old := counted(uint64(width), 250, width)
+		new := drifted(old, 18)
+		change.WriteString(sameAs(byte(len(base))) + given + givenOld(old, new))
+		base, result = append(base, old), append(result, new)
+	}
+	return handMade("given-counters", "counters of 2, 4, 8, 16, 32 and 64 bits given the old ones", stateOf(base...), stateOf(result...),
+		params, "\x06", change.String(), noParts)
+}
+
+// partsTold has parts that come of others, in another order, and one that is new.
+func partsTold() told {
+	a, b, c := scattered(19, 500, 100), scattered(20, 500, 50), scattered(21, 640, 60)
+	base, result := stateOf(), stateOf()
+	base.Parts = []umbel.State{stateOf(a), stateOf(b)}
+	result.Parts = []umbel.State{stateOf(changed(b, 22, 4)), stateOf(c), stateOf(a), stateOf(changed(a, 23, 30))}
+	return handMade("parts", "parts of parts 1, 0 and 0 of the base, and one that is new", base, result,
+		params, none, "\x04",
+		"\x02", params, one, sameAs(0), flipped, flips(b, changed(b, 22, 4)), noParts,
+		"\x00", head, one, bits(640), arithmetic, payload(payloadOf(c)), alone,
+		"\x01", params, one, sameAs(0), kept, noParts,
+		"\x01", params, one, sameAs(0), given, givenOld(a, changed(a, 23, 30)), noParts)
+}
+
+// deepTold has a part that is new as deep as parts may be.
+func deepTold() told {
+	base, result := nested(2, stateOf()), nested(2, nested(1, stateOf()))
+	return handMade("deep", "a state that is new, four deep", base, result, params, none, "\x01", "\x01", params, none, "\x01", "\x01", params, none, "\x01", "\x00", least)
+}
+
+// nested returns a state so many states deep inside others.
+func nested(depth int, s umbel.State) umbel.State {
+	for range depth {
+		outer := stateOf()
+		outer.Parts = []umbel.State{s}
+		s = outer
+	}
+	return s
+}
+
+func refinedPlanes() []told {
+	var v []told
+	for _, r := range []struct {
+		name                       string
+		cells, ones, factor, group uint64
+		comment                    string
+	}{
+		{"refine-2", 2000, 500, 2, 1, "a plane refines its fold by 2 in groups of one cell"},
+		{"refine-12", 2400, 300, 12, 8, "a plane refines its fold by 12, in steps by 2, 2 and 3, in groups of 8 cells"},
+		{"refine-35", 35 * 64, 80, 35, 64, "a plane refines its fold by 35, in steps by 5 and 7, in groups of a word"},
+		{"refine-61", 61 * 50, 60, 61, 50, "a plane refines its fold by 61, in groups of 50 cells, all there are"},
+		{"refine-units", 192 * 4096, 90, 4096, 64, "a plane refines its fold by 4096 in two units"},
+		{"refine-groups", 129 * 3000, 200, 3000, 3, "a plane refines its fold by 3000 in two units, a group of 3 cells across them"},
+		{"refine-full", 300, 300, 3, 10, "a plane that is full refines a full one"},
+	} {
+		full := scattered(24, r.cells, r.ones)
+		fold := folded(full, r.factor, r.group)
+		v = append(v, onePlane(r.name, r.comment, fold, full, refineOf(0, r.factor, r.group), refinement(fold, full, r.factor, r.group)))
+	}
+	return v
+}
+
+// writtenDeltas returns vectors of what umbel writes.
+func writtenDeltas() []told {
+	bit := scattered(25, 6400, 1500)
+	wide := joined(scattered(26, blockCells, 30), scattered(27, blockCells, 30), scattered(28, 6400, 10))
+	var v []told
+	for _, d := range []struct {
+		name, comment string
+		base, result  cells.Array
+	}{
+		{"written-many", "of 6400 bits 300 change", bit, changed(bit, 29, 300)},
+		{"written-few", "of three blocks two bits change", wide, changed(wide, 30, 2)},
+		{"written-counters", "counters rise and fall", counted(31, 500, 4), drifted(counted(31, 500, 4), 32)},
+		{"written-fold", "a plane becomes its fold by 4, and some bits change", bit, changed(folded(bit, 4, 64), 33, 20)},
+		{"written-unfold", "a plane becomes its unfold by 4, and some bits are added", bit, merged(unfolded(bit, 4, 64), scattered(34, 4*6400, 99))},
+		{"written-refine", "a plane becomes what it is the fold of", folded(bit, 4, 64), bit},
+	} {
+		base, result := stateOf(d.base), stateOf(d.result)
+		b, err := wire.Delta(nil, base, result)
+		if err != nil {
+			panic("gen: " + d.name + ": " + err.Error())
+		}
+		v = append(v, told{d.name, "ok", d.comment, base, result, b})
+	}
+	return v
+}
+
+// merged returns the ones of both planes.
+func merged(a, b cells.Array) cells.Array {
+	if err := a.Sum(b); err != nil {
+		panic("gen: " + err.Error())
+	}
+	return a
+}

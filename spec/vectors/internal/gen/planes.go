@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/binary"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// blockCells is how many bits a block has.
+const blockCells = 1 << 19
+
+// blocksIn yields the blocks of a plane.
+func blocksIn(a cells.Array) iter.Seq[cells.Array] {
+	return func(yield func(cells.Array) bool) {
+		per := blockCells / uint64(a.Width)
+		for from := uint64(0); from < a.Len; from += per {
+			b := cells.Array{Len: min(per, a.Len-from), Width: a.Width}
+			at := from * uint64(a.Width) / 64
+			b.Words = a.Words[at : at+(b.Len*uint64(b.Width)+63)/64]
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// joined returns planes of whole words, but for the last, as one.
+func joined(planes ...cells.Array) cells.Array {
+	all := cells.Array{Width: planes[0].Width}
+	for _, a := range planes {
+		all.Words = append(all.Words, a.Words...)
+		all.Len += a.Len
+	}
+	return all
+}
+
+// words returns the words of a plane as raw blocks have them.
+func words(a cells.Array) string {
+	var b []byte
+	for _, w := range a.Words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return string(b)
+}
+
+// heavy returns n counters of 64 bits, few of which are set.
+func heavy(n uint64) cells.Array {
+	rng := rand.New(rand.NewPCG(n, 3))
+	a := emptyCells(n, 64)
+	for range 40 {
+		a.Put(rng.Uint64N(n), rng.Uint64()>>rng.Uint64N(64))
+	}
+	return a
+}
+
+// scattered returns n bits, x of them ones.
+func scattered(seed, n, x uint64) cells.Array {
+	rng := rand.New(rand.NewPCG(seed, n))
+	a := emptyCells(n, 1)
+	for x > 0 {
+		if a.SetBit(rng.Uint64N(n)) {
+			x--
+		}
+	}
+	return a
+}
+
+func fullCells(n uint64) cells.Array { return inverted(emptyCells(n, 1)) }
+
+// inverted returns bits with ones for zeros.
+func inverted(a cells.Array) cells.Array {
+	b := emptyCells(a.Len, 1)
+	for i := range a.Len {
+		if !a.Bit(i) {
+			b.SetBit(i)
+		}
+	}
+	return b
+}

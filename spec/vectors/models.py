@@ -1,0 +1,99 @@
+"""codings.md: counters, and cells given the old ones or their fold."""
+
+from codings import Strings, expect, leb128
+
+
+def counters(payload, n, width):
+    header, start = leb128(payload, 0)
+    t, most = header % 16, header // 16
+    expect(t < 2**width and most < width and (t or not most), "header")
+    strings = Strings(payload[start:], t + 2 * most)
+    cells = [0] * n
+    high = range(n)
+    for _ in range(t):
+        high = strings.pick(high)
+        for i in high:
+            cells[i] += 1
+    for i, number in zip(high, numbers(strings, len(high), most)):
+        cells[i] += number - 1
+        expect(cells[i] < 2**width, "more than a counter can be")
+    strings.end()
+    return cells
+
+
+def numbers(strings, count, most):
+    """Returns a list of that many numbers, whose largest length is most."""
+    longer = [range(count)]  # for each length from 0 on the numbers that have it, or more
+    for s in range(most):
+        longer.append(strings.pick(longer[s]))
+    values = [1] * count
+    for j in range(most):
+        ones = set(strings.pick(longer[j + 1]))
+        for i in longer[j + 1]:
+            values[i] = 2 * values[i] + (i in ones)
+    return values
+
+
+def given(payload, old, width):
+    return bits_given(payload, old) if width == 1 else counters_given(payload, old, width)
+
+
+def bits_given(payload, old):
+    strings, cells = Strings(payload, 2), list(old)
+    for was in (1, 0):
+        for i in strings.pick([i for i, bit in enumerate(old) if bit == was]):
+            cells[i] = 1 - was
+    strings.end()
+    return cells
+
+
+def counters_given(payload, old, width):
+    expect(len(payload) >= 2 and max(payload[:2]) < width, "header")
+    rises, falls = payload[:2]
+    strings = Strings(payload[2:], 7 + 2 * rises + 2 * falls)
+    classes = [[i for i, value in enumerate(old) if min(value, 3) == c] for c in range(4)]
+    changed = [strings.pick(indices) for indices in classes]
+    up = set(changed[0])
+    for indices in changed[1:]:
+        up.update(strings.pick(indices))
+    down = set(changed[2] + changed[3]) - up
+    cells = list(old)
+    for i in set(changed[1]) - up:
+        cells[i] = 0
+    for i, number in zip(sorted(up), numbers(strings, len(up), rises)):
+        cells[i] += number
+        expect(cells[i] < 2**width, "more than a counter can be")
+    for i, number in zip(sorted(down), numbers(strings, len(down), falls)):
+        cells[i] -= number
+        expect(cells[i] >= 0, "less than nothing")
+    strings.end()
+    return cells
+
+
+def refined(payload, fold, factor):
+    """Returns the siblings of a unit's cells, those of number j in row j."""
+    primes = []
+    while factor > 1:
+        primes.append(next(p for p in range(2, factor + 1) if factor % p == 0))
+        factor //= primes[-1]
+    strings = Strings(payload, sum(primes))
+    rows, siblings = list(fold), [0]  # the rows, one after the other, and which they are
+    for p in primes:
+        parts = [[0] * len(rows) for _ in range(p)]
+        left, seen = [i for i, bit in enumerate(rows) if bit], []
+        again = []  # for each part from 1 on, where one before has a one
+        for part in parts[:-1]:
+            ones = strings.pick(left)
+            for i in ones:
+                part[i] = 1
+            left = sorted(set(left) - set(ones))
+            seen = sorted(seen + ones)
+            again.append(seen)
+        for i in left:
+            parts[-1][i] = 1
+        for s, i in strings.pick([(s, i) for s, indices in enumerate(again, 1) for i in indices]):
+            parts[s][i] = 1
+        rows = sum(parts, [])
+        siblings = [j * p + s for s in range(p) for j in siblings]
+    strings.end()
+    return [rows[at * len(fold):(at + 1) * len(fold)] for at in map(siblings.index, range(len(siblings)))]
