@@ -25,7 +25,8 @@ func (l *taker) takeGaps(n int) {
 	x, t, in, at := l.x, l.table, l.in, l.at
 	for range n {
 		i := t.owner[uint16(x)]
-		x = t.take.frequency[i]*(x>>16) + uint64(uint16(x)) - uint64(t.take.begin[i])
+		e := &t.take[i]
+		x = uint64(e.frequency)*(x>>16) + uint64(uint16(x)) - uint64(e.begin)
 		if uint64(i) == t.last {
 			at += t.escape
 		} else {
@@ -47,7 +48,8 @@ func (l *taker) takeBytes(n int) {
 	x, t, in, at := l.x, l.table, l.in, l.at
 	for range n {
 		v := t.owner[uint16(x)]
-		x = t.take.frequency[v]*(x>>16) + uint64(uint16(x)) - uint64(t.take.begin[v])
+		e := &t.take[v]
+		x = uint64(e.frequency)*(x>>16) + uint64(uint16(x)) - uint64(e.begin)
 		l.dst[at/64] |= uint64(v) << (at % 64)
 		at += 8
 		if x < exactMax {

@@ -13,7 +13,7 @@ type table struct {
 	shift  uint64 // b: gaps are coded by their multiples of 2^b, with b raw bits
 	last   uint64 // the last symbol; that of gaps is the escape
 	escape uint64 // the zeros it stands for
-	take   taking
+	take   [256]taking
 	put    putting
 	owner  [whole]uint8 // the symbol of each slot
 	cum    [257]uint32
@@ -31,13 +31,10 @@ type putting struct {
 	bits    [256]uint32 // raw bits that go with it
 }
 
-// taking is what the plain decoder needs of each symbol.
-type taking struct {
-	frequency [256]uint64
-	begin     [256]uint32
-}
+// taking is what the plain decoder needs of a symbol.
+type taking struct{ frequency, begin uint32 }
 
-// tables are made when first needed, by step, and shared: one has 79 KiB, all have 14 MB.
+// tables are made when first needed, by step, and shared: one has 77 KiB, all have 14 MB.
 var tables = func() (t [lastStep + 1]func() *table) {
 	for step := range t {
 		t[step] = sync.OnceValue(func() *table { return newTable(step) })
@@ -117,7 +114,7 @@ func (t *table) fill(i int) {
 	if i == int(t.last) {
 		raw = 0
 	}
-	t.take.frequency[i], t.take.begin[i] = uint64(frequency), begin
+	t.take[i] = taking{frequency, begin}
 	p := &t.put
 	p.most[i], p.bits[i] = uint64(frequency)<<(47-raw)-1, raw
 	p.begin[i], p.rest[i] = uint64(begin), uint64(whole-frequency)

@@ -23,8 +23,8 @@ const (
 	lastOffset   = 8
 	escapeOffset = 16
 	takeOffset   = 24
-	putOffset    = 3096
-	ownerOffset  = 13336
+	putOffset    = 2072
+	ownerOffset  = 12312
 
 	xOffset     = 0 // in a taker and a putter
 	tableOffset = 8
@@ -38,10 +38,7 @@ const (
 	wordsOffset   = 40
 	putterSize    = 64
 
-	frequencyOffset = takeOffset // of the first symbol, in a table
-	fromOffset      = takeOffset + 2048
-
-	mostOffset    = putOffset
+	mostOffset    = putOffset // of the first symbol, in a table
 	inverseOffset = putOffset + 2048
 	beginOffset   = putOffset + 4096
 	restOffset    = putOffset + 6144
@@ -92,16 +89,16 @@ func take(name string, kind int) {
 		x[i], in[i] = GP64(), GP64()
 		MOVQ(field(i, xOffset), x[i])
 		MOVQ(field(i, inOffset), in[i])
+		// A place is a number of bits from address 0, or for bytes an address.
+		t := GP64()
+		MOVQ(field(i, dstOffset), t)
 		if kind == bytes {
-			// The place of a byte is its address.
-			t := GP64()
-			MOVQ(field(i, dstOffset), t)
 			SHRQ(Imm(3), field(i, atOffset))
-			ADDQ(t, field(i, atOffset))
+		} else {
+			SHLQ(Imm(3), t)
 		}
+		ADDQ(t, field(i, atOffset))
 	}
-	least := GP64()
-	MOVQ(U32(1<<31), least)
 	Label("next")
 	for i := range lanes {
 		table, slot, symbol, t := GP64(), GP64(), GP64(), GP64()
@@ -109,8 +106,10 @@ func take(name string, kind int) {
 		MOVWQZX(x[i].As16(), slot)
 		MOVBQZX(Mem{Base: table, Index: slot, Scale: 1, Disp: ownerOffset}, symbol)
 		SHRQ(Imm(16), x[i])
-		IMULQ(Mem{Base: table, Index: symbol, Scale: 8, Disp: frequencyOffset}, x[i])
-		SUBL(Mem{Base: table, Index: symbol, Scale: 4, Disp: fromOffset}, slot.As32())
+		MOVL(Mem{Base: table, Index: symbol, Scale: 8, Disp: takeOffset}, t.As32())
+		IMULQ(t, x[i])
+		MOVL(Mem{Base: table, Index: symbol, Scale: 8, Disp: takeOffset + 4}, t.As32())
+		SUBQ(t, slot)
 		ADDQ(slot, x[i])
 		if kind == bytes {
 			at := slot
@@ -131,11 +130,10 @@ func take(name string, kind int) {
 			ADDQ(field(i, atOffset), symbol)
 			MOVQ(symbol, t)
 			SHRQ(Imm(6), t)
-			dst := GP64()
-			MOVQ(field(i, dstOffset), dst)
-			MOVQ(Mem{Base: dst, Index: t, Scale: 8}, slot)
+			SHLQ(Imm(3), t)
+			MOVQ(Mem{Base: t}, slot)
 			BTSQ(symbol, slot)
-			MOVQ(slot, Mem{Base: dst, Index: t, Scale: 8})
+			MOVQ(slot, Mem{Base: t})
 			INCQ(symbol)
 			MOVQ(symbol, field(i, atOffset))
 			Label(fmt.Sprint("refill", i))
@@ -146,9 +144,10 @@ func take(name string, kind int) {
 		SHLQ(Imm(32), more)
 		ORQ(word, more)
 		LEAQ(Mem{Base: in[i], Disp: 4}, word)
-		CMPQ(x[i], least)
-		CMOVQCS(more, x[i])
-		CMOVQCS(word, in[i])
+		MOVQ(x[i], symbol)
+		SHRQ(Imm(31), symbol)
+		CMOVQEQ(more, x[i])
+		CMOVQEQ(word, in[i])
 	}
 	DECQ(n)
 	JNZ(LabelRef("next"))
@@ -159,10 +158,13 @@ func take(name string, kind int) {
 		MOVQ(in[i], field(i, inOffset))
 		SUBQ(x[i], field(i, inOffset+8))
 		SUBQ(x[i], field(i, inOffset+16))
+		t := GP64()
+		MOVQ(field(i, dstOffset), t)
+		if kind != bytes {
+			SHLQ(Imm(3), t)
+		}
+		SUBQ(t, field(i, atOffset))
 		if kind == bytes {
-			t := GP64()
-			MOVQ(field(i, dstOffset), t)
-			SUBQ(t, field(i, atOffset))
 			SHLQ(Imm(3), field(i, atOffset))
 		}
 	}
