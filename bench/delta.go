@@ -46,11 +46,11 @@ func deltas(mostBytes uint64, times int) (cs []coding) {
 	for _, c := range []deltaCase{
 		{paperDelta, times, 320_000, 2, paperKeys, 0.05, 2},
 		{sparseDelta, (times + 7) / 8, 5_000_000, 1, 100_000, 0.01, 2},
-		{quietDelta, 1, large, 2, large / 14, 0.0001, 2},
+		{quietDelta, 1, large, 2, large / 14_000 * 1000, 0.0001, 2},
 	} {
 		cs = append(cs, coding{
 			path: c.path,
-			title: fmt.Sprintf("Updates of %d bits, k=%d, %s keys, of which %g %% are other ones, %d times",
+			title: fmt.Sprintf("Updates of %d bits, k=%d, %s keys, of which %g %% are other ones, mean of %d",
 				c.m, c.k, short(c.n), c.churn*100, c.times),
 			make: c.pairs, coders: updaters(), unit: "changed key", units: float64(c.changed()), turns: c.turns,
 			ideal: changeEntropy,

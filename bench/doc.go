@@ -23,7 +23,7 @@
 //
 //	go run ./bench --n 1e4,1e6 --rounds 3 --only '^(messages|static)/' --md docs/measurements-messages.md
 //
-// takes about seven minutes on two cores. A coder that takes more than a second for a
+// takes about six minutes on two cores. A coder that takes more than a second for a
 // plane of 16 MiB is timed once. Sizes are those of the blocks: a container has 74
 // bytes more, a delta 96.
 //

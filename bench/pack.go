@@ -43,7 +43,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 			path:   packPath(fill),
 			title:  fmt.Sprintf("Packing a plane of %d KiB, fill %g", mostBytes>>10, fill),
 			make:   func() []*message { return blooms(1, m, 1, n) },
-			coders: packers(true), ideal: entropyOf, unit: "key", units: float64(n), turns: 1,
+			coders: packers(true), ideal: entropyOf, unit: "key", units: float64(n), turns: 2,
 		})
 	}
 	m := mostBytes / 2
@@ -56,7 +56,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 			addNumbered(f, 0, m/8)
 			return []*message{newMessage(f.State(), nil)}
 		},
-		coders: packers(true), unit: "counter", units: float64(m), turns: 1,
+		coders: packers(true), unit: "counter", units: float64(m), turns: 2,
 		ideal: func(*message) float64 { return plan.CounterBits(m, 5, m/8) },
 	})
 }

@@ -53,9 +53,9 @@ func simulateSectors(m uint64, words, perWord int, n uint64, filters, trials int
 }
 
 func TestSectorFPRateAgainstSimulation(t *testing.T) {
-	filters := 40
+	filters := 24
 	if testing.Short() {
-		filters = 16
+		filters = 10
 	}
 	for _, c := range []struct {
 		words, perWord int

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -43,23 +44,24 @@ func TestSectorKeys(t *testing.T) {
 	}
 }
 
-// simulateSectors adds keys to blocks and returns the number of bits set.
+// simulateSectors adds keys of 10 bits at most to blocks, and returns the number of bits
+// set.
 func simulateSectors(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
-	set := make([]bool, blocks*512)
-	places := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	set := make([]uint64, blocks*8)
+	places := [8]int{0, 1, 2, 3, 4, 5, 6, 7}
 	for range keys {
-		block := r.IntN(blocks)
-		r.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-		for _, word := range places[:words] {
+		block, random := r.IntN(blocks)*8, r.Uint64()
+		for i := range words {
+			j := i + r.IntN(8-i)
+			places[i], places[j] = places[j], places[i]
 			for range perWord {
-				set[block*512+word*64+r.IntN(64)] = true
+				set[block+places[i]] |= 1 << (random % 64)
+				random /= 64
 			}
 		}
 	}
-	for _, s := range set {
-		if s {
-			ones++
-		}
+	for _, w := range set {
+		ones += uint64(bits.OnesCount64(w))
 	}
 	return ones
 }

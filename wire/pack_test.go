@@ -88,6 +88,9 @@ func TestPackerRoundTrip(t *testing.T) {
 		}
 	}
 	sameAllWays(t, "all codings", packed(t))
+	if testing.Short() {
+		return
+	}
 	sameAllWays(t, "more jobs than are under way at once", umbel.State{Kind: "x", Planes: []cells.Array{
 		array(t, 80<<19-77, 1, func(i int) uint64 { return noise(i) & noise(i+1) & noise(i+2) & noise(i+3) & -uint64(i>>13&1) }),
 	}})

@@ -60,8 +60,8 @@ func assemble(s *umbel.State, part []int, found map[string][]wire.Block) error {
 
 // A scan of a large plane of which little is set takes memory for a few blocks.
 func TestScanHoldsNoPlane(t *testing.T) {
-	a := array(t, 1<<30, 1, zeros) // 128 MiB
-	for i := uint64(0); i < a.Len; i += 100_000_007 {
+	a := array(t, 1<<29, 1, zeros) // 64 MiB
+	for i := uint64(0); i < a.Len; i += 50_000_017 {
 		a.SetBit(i)
 	}
 	b := mustPack(t, umbel.State{Kind: "x", Planes: []cells.Array{a}})
@@ -84,7 +84,7 @@ func TestScanHoldsNoPlane(t *testing.T) {
 			t.Errorf("%d workers: %d blocks with %d ones, want 11 of both", c.workers, blocks, ones)
 		}
 		if n > c.most {
-			t.Errorf("%d workers: %d bytes allocated for a plane of 128 MiB, want %d at most", c.workers, n, c.most)
+			t.Errorf("%d workers: %d bytes allocated for a plane of 64 MiB, want %d at most", c.workers, n, c.most)
 		}
 	}
 }

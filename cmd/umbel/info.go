@@ -88,7 +88,9 @@ func infoCommand() *cobra.Command {
 					}
 					continue
 				}
+				stop := note(cmd, "measuring "+name)
 				in, err := inspect(name)
+				stop()
 				if err != nil {
 					return err
 				}

@@ -49,10 +49,11 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case err == errAbsent:
 		return exitAbsent
 	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(err.Error()))
 	if errors.Is(err, atomicfile.ErrInterrupted) {
+		fmt.Fprintln(stderr, "umbel: interrupted, nothing is written")
 		return exitInterrupted
 	}
+	fmt.Fprintf(stderr, "umbel: %s\n", message(err.Error()))
 	return exitError
 }
 

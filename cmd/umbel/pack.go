@@ -122,8 +122,12 @@ func packCommand() *cobra.Command {
 		if *bloom {
 			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
 		}
-		return fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
+		words := fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
 			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
+		if p.Kind == sparse.Kind {
+			words += "as the Bloom filter that it is, it may take fewer: --bloom\n"
+		}
+		return words
 	})
 }
 

@@ -36,13 +36,13 @@ func (s Shape) explain(n uint64) []umbel.Formula {
 		Numbers: fmt.Sprintf("ceil(%d / 1500)", n),
 		Value:   fmt.Sprintf("%d shards", shards),
 	}, {
-		What:    "slots: 4 more in each shard than keys, and for each other one a try that failed, m",
+		What:    "slots: 4 more in each shard than keys, and for each other one a try that failed, w",
 		General: "n + 4·z + z/2",
 		Numbers: fmt.Sprintf("%d + 4·%d + %d/2", n, shards, shards/2*2),
 		Value:   fmt.Sprintf("%d slots", slots),
 	}, {
 		What:    "memory: blocks of 64 slots, u of which have a column more, and 4 bytes for each shard",
-		General: "8 · (c·ceil(m / 64) + u + ceil(z / 2))",
+		General: "8 · (c·ceil(w / 64) + u + ceil(z / 2))",
 		Numbers: fmt.Sprintf("8 · (%d·ceil(%d / 64) + %d + ceil(%d / 2))", columns, slots, upper, shards),
 		Value:   fmt.Sprintf("%d bytes", fc.Bytes),
 	}, {

@@ -93,13 +93,21 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), i)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) || i == 100 {
-			var wrong *fs.PathError
-			if errors.As(err, &wrong) {
-				wrong.Path = path // the name that the user knows
-			}
-			return f, err
+			return f, beside(path, err)
 		}
 	}
+}
+
+// beside tells why there is no new file beside path, by the name that the user knows.
+func beside(path string, err error) error {
+	var wrong *fs.PathError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("write %s: no file can be made in its directory: %w", path, wrong.Err)
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: wrong.Err}
 }
 
 // syncDir makes the new name last through a power cut, where the system can.
