@@ -16,7 +16,8 @@ type codec struct {
 	forms []form
 	jobs  []entropy.Job // those of blocks of bits
 	strs  []entropy.Bits
-	owner []int // the block of each job
+	ones  []uint64 // of each string that is coded
+	owner []int    // the block of each job
 }
 
 // form is what becomes of a block.
@@ -77,6 +78,7 @@ func (c *codec) code(blocks ...cells.Array) []form {
 func (c *codec) begin(blocks []cells.Array) {
 	c.forms = slices.Grow(c.forms[:0], len(blocks))[:len(blocks)]
 	c.strs = slices.Grow(c.strs[:0], len(blocks))
+	c.ones = slices.Grow(c.ones[:0], len(blocks))
 	c.jobs, c.owner = c.jobs[:0], c.owner[:0]
 	for i, b := range blocks {
 		f := &c.forms[i]
@@ -88,6 +90,8 @@ func (c *codec) begin(blocks []cells.Array) {
 			if f.ones = bitsOf(b).Count(); skewed(f.ones, b.Len) {
 				f.coding = arithmetic
 				c.addJob(i, b, f.payload[:0])
+				c.ones = append(c.ones, f.ones)
+				c.jobs[len(c.jobs)-1].Ones = c.ones[len(c.ones)-1:]
 			}
 		}
 	}

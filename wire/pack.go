@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -80,11 +80,26 @@ func (e *encoder) packed(l *line[batch], n uint64, place placer, show func(*batc
 	}
 	l.write = func(b *batch) error {
 		show(b)
+		for i, a := range b.blocks {
+			e.form(&b.forms[i], a)
+		}
 		e.flush()
-		e.write(b.bytes)
 		return e.err
 	}
 	_ = l.run() // e keeps the error
+}
+
+// form writes the form of a block.
+func (e *encoder) form(f *form, b cells.Array) {
+	e.buf = append(e.buf, f.coding)
+	switch f.coding {
+	case raw:
+		e.words(b.Words)
+	case arithmetic, positions:
+		e.buf = binary.AppendUvarint(e.buf, uint64(len(f.payload)))
+		e.flush()
+		e.write(f.payload)
+	}
 }
 
 // batch is a job of packing: blocks that follow each other in a plane, and what
@@ -92,20 +107,9 @@ func (e *encoder) packed(l *line[batch], n uint64, place placer, show func(*batc
 type batch struct {
 	blocks []cells.Array
 	forms  []form
-	bytes  []byte
 	codec  codec
 	room   room
 }
 
 // code codes the blocks.
-func (b *batch) code() {
-	b.forms = b.codec.code(b.blocks...)
-	n := 0
-	for i, a := range b.blocks {
-		n += b.forms[i].bytes(a)
-	}
-	b.bytes = slices.Grow(b.bytes[:0], n)
-	for i, a := range b.blocks {
-		b.bytes = b.forms[i].append(b.bytes, a)
-	}
-}
+func (b *batch) code() { b.forms = b.codec.code(b.blocks...) }

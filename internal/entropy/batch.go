@@ -4,7 +4,8 @@ package entropy
 type Job struct {
 	Code []byte // AppendAll appends to it, DecodeAll reads it
 	Strs []Bits
-	Err  error // of DecodeAll
+	Ones []uint64 // of each string; AppendAll counts them if it is nil
+	Err  error    // of DecodeAll
 }
 
 // AppendAll does what [Coder.Append] does for each job, side by side in one loop,
@@ -26,7 +27,7 @@ func (c *Coder) AppendAll(jobs []Job) {
 					break
 				}
 				mine[i], jobs = &jobs[0], jobs[1:]
-				e.begin(mine[i].Code, mine[i].Strs)
+				e.begin(mine[i].Code, mine[i].Strs, mine[i].Ones)
 			}
 			live.join(i, ready[i])
 		}

@@ -30,7 +30,7 @@ type Coder struct {
 // Append does what [Append] does.
 func (c *Coder) Append(dst []byte, strs ...Bits) []byte {
 	e := &c.encoders[0]
-	e.begin(dst, strs)
+	e.begin(dst, strs, nil)
 	for n := e.advance(); n > 0; n = e.advance() {
 		e.put(n)
 	}

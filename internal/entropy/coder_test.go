@@ -303,3 +303,17 @@ func ExampleAppend() {
 	// 6 bytes
 	// 4 ones
 }
+
+// A job whose ones are known has the code of one whose ones are counted.
+func TestKnownOnes(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	var c Coder
+	for _, p := range fills {
+		strs := []Bits{random(r, 5000, p), random(r, 777, p/2)}
+		jobs := []Job{{Strs: strs}, {Strs: strs, Ones: []uint64{strs[0].Count(), strs[1].Count()}}}
+		c.AppendAll(jobs)
+		if got, want := jobs[1].Code, jobs[0].Code; !bytes.Equal(got, want) {
+			t.Errorf("fill %v: %x with known ones, want %x", p, got, want)
+		}
+	}
+}

@@ -15,14 +15,16 @@ type encoder struct {
 	s    source   // its symbols
 }
 
-// begin makes the encoder ready to append the code of strs to code.
-func (e *encoder) begin(code []byte, strs []Bits) {
-	e.ones = e.ones[:0]
-	for _, s := range strs {
+// begin makes the encoder ready to append the code of strs to code. They have so many
+// ones each, unless that is nil.
+func (e *encoder) begin(code []byte, strs []Bits, ones []uint64) {
+	e.ones = append(e.ones[:0], ones...)
+	for k, s := range strs {
 		s.check(true)
-		ones := s.Count()
-		e.ones = append(e.ones, ones)
-		code = append(code, levelFor(ones, s.Len))
+		if ones == nil {
+			e.ones = append(e.ones, s.Count())
+		}
+		code = append(code, levelFor(e.ones[k], s.Len))
 	}
 	e.code, e.strs, e.k = code, strs, len(strs)
 	e.x, e.words = 0, e.words[:0]

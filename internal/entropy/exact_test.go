@@ -72,7 +72,7 @@ func TestStartCostsNothing(t *testing.T) {
 				for _, s := range symbolsOf(b) {
 					want += 16 - math.Log2(float64(s.view.at(s.i+1)-s.view.at(s.i))) + float64(s.bits)
 				}
-				e.begin(nil, []Bits{b})
+				e.begin(nil, []Bits{b}, nil)
 				for k := e.advance(); k > 0; k = e.advance() {
 					e.put(k)
 				}

@@ -3,6 +3,7 @@ package entropy
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // lanes is the number of payloads that are coded side by side: a state waits for its
@@ -72,20 +73,19 @@ func (l *putter) put(n int) {
 	left := len(l.symbols) - n
 	symbols := l.symbols[left:]
 	l.symbols = l.symbols[:left]
-	x, t := l.x, l.table
+	x, t, e := l.x, l.table, &l.table.put
 	p := len(l.words)
 	words := l.words[:p+n+1]
-	for i := len(symbols) - 1; i >= 0; i-- {
-		s := symbols[i]
-		e := &t.put[uint8(s>>(t.shift&31))]
+	for _, s := range slices.Backward(symbols) {
+		i := uint8(s >> (t.shift & 31))
 		words[p] = uint32(x)
-		if x > e.most {
+		if x > e.most[i] {
 			x >>= 32
 			p++
 		}
-		x = x<<(e.bits&63) | uint64(s&(1<<(e.bits&31)-1))
-		q, _ := bits.Mul64(x, e.inverse)
-		x += e.begin + q>>(e.shift&63)*e.rest
+		x = x<<(e.bits[i]&63) | uint64(s&(1<<(e.bits[i]&31)-1))
+		q, _ := bits.Mul64(x, e.inverse[i])
+		x += e.begin[i] + q>>(e.shift[i]&63)*e.rest[i]
 	}
 	l.x, l.words = x, words[:p]
 }

@@ -23,7 +23,7 @@ const (
 	_ = -(unsafe.Offsetof(table{}.put) - 2072)
 	_ = -(unsafe.Offsetof(table{}.owner) - 12312)
 	_ = -(unsafe.Sizeof(taking{}) - 8)
-	_ = -(unsafe.Sizeof(putting{}) - 40)
+	_ = -(unsafe.Sizeof(putting{}) - 10240)
 	_ = -unsafe.Offsetof(taker{}.x)
 	_ = -(unsafe.Offsetof(taker{}.table) - 8)
 	_ = -(unsafe.Offsetof(taker{}.in) - 16)

@@ -14,21 +14,21 @@ type table struct {
 	last   uint64 // the last symbol; that of gaps is the escape
 	escape uint64 // the zeros it stands for
 	take   [256]taking
-	put    [256]putting
+	put    putting
 	owner  [whole]uint8 // the symbol of each slot
 	cum    [257]uint32
 	dense  bool
 	block  int // words with some two thousand gaps, more or less
 }
 
-// putting is what the plain encoder needs of a symbol.
+// putting is what the plain encoder needs of each symbol.
 type putting struct {
-	most    uint64 // beyond this state, a word is written first
-	inverse uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
-	begin   uint64 // what is added besides: the begin, and for frequency 1 more
-	rest    uint64 // 2^16-frequency
-	shift   uint32 // n-1
-	bits    uint32 // raw bits that go with it
+	most    [256]uint64 // beyond this state, a word is written first
+	inverse [256]uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
+	begin   [256]uint64 // what is added besides: the begin, and for frequency 1 more
+	rest    [256]uint64 // 2^16-frequency
+	shift   [256]uint32 // n-1
+	bits    [256]uint32 // raw bits that go with it
 }
 
 // taking is what the plain decoder needs of a symbol.
@@ -115,19 +115,20 @@ func (t *table) fill(i int) {
 		raw = 0
 	}
 	t.take[i] = taking{frequency, begin}
-	p := &t.put[i]
-	*p = putting{most: uint64(frequency)<<(47-raw) - 1, begin: uint64(begin), rest: uint64(whole - frequency), bits: raw}
+	p := &t.put
+	p.most[i], p.bits[i] = uint64(frequency)<<(47-raw)-1, raw
+	p.begin[i], p.rest[i] = uint64(begin), uint64(whole-frequency)
 	if frequency == 1 {
 		// x·(2^64-1)/2^64 is x-1, for x > 0.
-		p.inverse = ^uint64(0)
-		p.begin += whole - 1
+		p.inverse[i] = ^uint64(0)
+		p.begin[i] += whole - 1
 	} else {
 		n := bits.Len32(frequency - 1)
 		quotient, remainder := bits.Div64(1<<(n-1), 0, uint64(frequency))
 		if remainder > 0 {
 			quotient++
 		}
-		p.inverse, p.shift = quotient, uint32(n-1)
+		p.inverse[i], p.shift[i] = quotient, uint32(n-1)
 	}
 	for slot := begin; slot < begin+frequency; slot++ {
 		t.owner[slot] = uint8(i)

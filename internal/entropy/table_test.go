@@ -59,10 +59,10 @@ func TestReciprocals(t *testing.T) {
 		a := tables[step]()
 		for i := range int(a.last) + 1 {
 			f := uint64(a.cum[i+1] - a.cum[i])
-			e := &a.put[i]
+			e := &a.put
 			for _, x := range []uint64{f << 15, f<<15 + f - 1, f<<47 - 1, f<<47 - f, f<<47 - f - 1, f<<46 + 12345, f * 0x123456789a, f*0x123456789a - 1} {
-				q, _ := bits.Mul64(x, e.inverse)
-				got := x + e.begin + q>>e.shift*e.rest
+				q, _ := bits.Mul64(x, e.inverse[i])
+				got := x + e.begin[i] + q>>e.shift[i]*e.rest[i]
 				if want := x/f<<16 + uint64(a.cum[i]) + x%f; got != want {
 					t.Fatalf("step %d, symbol %d on state %d: %d, want %d", step, i, x, got, want)
 				}

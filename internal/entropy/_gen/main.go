@@ -38,12 +38,12 @@ const (
 	wordsOffset   = 40
 	putterSize    = 64
 
-	mostOffset    = 0 // in a putting
-	inverseOffset = 8
-	beginOffset   = 16
-	restOffset    = 24
-	normalOffset  = 32
-	bitsOffset    = 36
+	mostOffset    = putOffset // of the first symbol, in a table
+	inverseOffset = putOffset + 2048
+	beginOffset   = putOffset + 4096
+	restOffset    = putOffset + 6144
+	normalOffset  = putOffset + 8192
+	bitsOffset    = putOffset + 9216
 
 	sourceOffset  = 0 // in a lister
 	countOffset   = 8
@@ -216,28 +216,28 @@ func put(name string, shifted bool) {
 			MOVQ(Mem{Base: t, Disp: shiftOffset}, t)
 			SHRXQ(t, symbol, symbol)
 		}
-		LEAQ(Mem{Base: symbol, Index: symbol, Scale: 4}, symbol)
 		table := GP64()
 		MOVQ(field(i, tableOffset), table)
-		LEAQ(Mem{Base: table, Index: symbol, Scale: 8}, symbol)
-		entry := func(offset int) Mem { return Mem{Base: symbol, Disp: putOffset + offset} }
+		entry := func(offset, size int) Mem {
+			return Mem{Base: table, Index: symbol, Scale: uint8(size), Disp: offset}
+		}
 		MOVQ(x[i], t)
 		SHRQ(Imm(32), t)
-		CMPQ(entry(mostOffset), x[i])
+		CMPQ(entry(mostOffset, 8), x[i])
 		CMOVQCS(t, x[i])
 		ADCQ(Imm(0), words[i])
 		if shifted {
-			MOVL(entry(bitsOffset), t.As32())
+			MOVL(entry(bitsOffset, 4), t.As32())
 			BZHIQ(t, raw, raw)
 			SHLXQ(t, x[i], x[i])
 			ORQ(raw, x[i])
 		}
 		MOVQ(x[i], reg.RDX)
-		MULXQ(entry(inverseOffset), raw, t)
-		MOVL(entry(normalOffset), reg.EDX)
+		MULXQ(entry(inverseOffset, 8), t, t)
+		MOVL(entry(normalOffset, 4), reg.EDX)
 		SHRXQ(reg.RDX, t, t)
-		IMULQ(entry(restOffset), t)
-		ADDQ(entry(beginOffset), x[i])
+		IMULQ(entry(restOffset, 8), t)
+		ADDQ(entry(beginOffset, 8), x[i])
 		ADDQ(t, x[i])
 	}
 	DECQ(n)
