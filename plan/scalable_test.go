@@ -133,7 +133,7 @@ func TestScalableRefuses(t *testing.T) {
 		{0, 0, 0.5, 2, 64}, {0, 1, 0.5, 2, 64}, {0, math.NaN(), 0.5, 2, 64},
 		{0, 0.1, 0, 2, 64}, {0, 0.1, 1, 2, 64}, {0, 0.1, math.NaN(), 2, 64},
 		{-1, 0.1, 0.5, 2, 64}, {0, 0.1, 0.5, 0, 64}, {0, 0.1, 0.5, 2, 0},
-		{70, 0.1, 0.5, 2, 64}, {3, 0.1, 0.5, 2, 1 << 60}, {1 << 40, 0.1, 0.5, 1, 64},
+		{70, 0.1, 0.5, 2, 64}, {3, 0.1, 0.5, 2, 1 << 60}, {math.MaxInt, 0.1, 0.5, 1, 64},
 	} {
 		if l, err := ScalableLayerAt(c.i, c.p0, c.r, c.growth, c.slice0); !errors.Is(err, ErrRange) {
 			t.Errorf("%+v: %+v, %v, want an error that wraps %q", c, l, err, ErrRange)
