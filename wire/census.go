@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"math"
 	"slices"
 
@@ -27,9 +28,13 @@ type Tally struct{ Blocks, Bytes uint64 }
 
 // Census packs s and tells what becomes of its blocks. Errors are those of
 // [Packer.Append].
-func (p Packer) Census(s umbel.State) (Census, error) {
+func (p Packer) Census(s umbel.State) (Census, error) { return p.WriteCensus(io.Discard, s) }
+
+// WriteCensus is [Packer.Write], and tells what became of the blocks. Errors are those
+// of Write; the census is then of what was written before.
+func (p Packer) WriteCensus(w io.Writer, s umbel.State) (Census, error) {
 	var c Census
-	var n counter
+	n := counter{w: w}
 	err := p.pack(&n, s, func(b *batch) {
 		for i, a := range b.blocks {
 			f := &b.forms[i]
@@ -39,16 +44,20 @@ func (p Packer) Census(s umbel.State) (Census, error) {
 			c.Entropy += entropyOf(a)
 		}
 	})
-	c.Bytes = uint64(n)
+	c.Bytes = n.bytes
 	return c, err
 }
 
-// counter counts the bytes that are written to it.
-type counter uint64
+// counter counts the bytes that are written to w.
+type counter struct {
+	w     io.Writer
+	bytes uint64
+}
 
 func (n *counter) Write(b []byte) (int, error) {
-	*n += counter(len(b))
-	return len(b), nil
+	k, err := n.w.Write(b)
+	n.bytes += uint64(k)
+	return k, err
 }
 
 func (c *Census) tally(coding byte) *Tally {

@@ -310,3 +310,20 @@ func TestConcurrentPacking(t *testing.T) {
 		}
 	}
 }
+
+// Writing and counting at once writes what Write does, and counts what Census does.
+func TestWriteCensus(t *testing.T) {
+	s := sample(t)
+	var w, got bytes.Buffer
+	if err := (wire.Packer{}).Write(&w, s); err != nil {
+		t.Fatal(err)
+	}
+	c, err := wire.Packer{}.WriteCensus(&got, s)
+	if err != nil || !bytes.Equal(got.Bytes(), w.Bytes()) {
+		t.Errorf("%d bytes, %v, want %d as Write makes", got.Len(), err, w.Len())
+	}
+	want, err := wire.Packer{}.Census(s)
+	if err != nil || c != want || c.Bytes != uint64(w.Len()) {
+		t.Errorf("%+v, %v, want %+v with %d bytes", c, err, want, w.Len())
+	}
+}

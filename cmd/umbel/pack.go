@@ -41,11 +41,11 @@ const unpackExample = `  umbel unpack words.packed.umb -o words.umb
 
 // packing is what umbel pack says of a file.
 type packing struct {
-	File      string `json:"file"`
-	Kind      string `json:"kind"`
-	FileBytes uint64 `json:"fileBytes"`
-	Unpacked  uint64 `json:"unpackedBytes"` // of the file were it not packed
-	packedInfo
+	File        string `json:"file"`
+	Kind        string `json:"kind"`
+	FileBytes   uint64 `json:"fileBytes"`
+	Unpacked    uint64 `json:"unpackedBytes"` // of the file were it not packed
+	*packedInfo        // of pack, but for --bloom
 }
 
 // packedInfo is what becomes of a filter when it is packed.
@@ -63,16 +63,17 @@ type codingTally struct {
 // packed finds what becomes of a state when it is packed.
 func packed(s umbel.State) (packedInfo, error) {
 	c, err := container.Packer().Census(s)
-	if err != nil {
-		return packedInfo{}, err
-	}
+	return packedInfoOf(c), err
+}
+
+func packedInfoOf(c wire.Census) packedInfo {
 	in := packedInfo{Packed: c.Bytes, EntropyBytes: float(c.Entropy / 8), Codings: map[string]codingTally{}}
 	for i, t := range tallies(c) {
 		if t.Blocks > 0 {
 			in.Codings[codingNames[i]] = codingTally(t)
 		}
 	}
-	return in, nil
+	return in
 }
 
 var codingNames = []string{"raw", "empty", "full", "arithmetic", "positions"}
@@ -103,24 +104,30 @@ func packCommand() *cobra.Command {
 		Example: packExample,
 	}
 	bloom := cmd.Flags().Bool("bloom", false, "write a sparse filter as the Bloom filter that it is")
-	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error) {
+	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (packing, error) {
 		s, err := readFilter(cmd, from)
 		if err != nil {
-			return s, 0, err
+			return packing{}, err
 		}
-		write := func(w io.Writer) error { return container.Packer().Write(w, s) }
+		p := packingOf(s)
+		write := func(w io.Writer) error {
+			c, err := container.Packer().WriteCensus(w, s)
+			in := packedInfoOf(c)
+			p.packedInfo = &in
+			return err
+		}
 		if *bloom {
 			f, err := openSparse(from, s)
 			if err != nil {
-				return s, 0, err
+				return p, err
 			}
 			write = func(w io.Writer) error { return f.WriteBloom(w, container.Packer()) }
 		}
-		n, err := writeFile(cmd, to, -1, write)
-		return s, n, err
+		p.FileBytes, err = writeFile(cmd, to, -1, write)
+		return p, err
 	}, func(p packing) string {
 		if *bloom {
-			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
+			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v as it is\n", quantity.Count(p.FileBytes), quantity.Count(p.Unpacked))
 		}
 		words := fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
 			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
@@ -151,7 +158,7 @@ func unpackCommand() *cobra.Command {
 		Example: unpackExample,
 	}
 	positions := cmd.Flags().Bool("sparse", false, "write a Bloom filter with k = 1 as a sparse filter")
-	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error) {
+	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (packing, error) {
 		read := wire.Read
 		if *positions {
 			read = func(r io.Reader, l wire.Limits) (umbel.State, error) {
@@ -164,18 +171,21 @@ func unpackCommand() *cobra.Command {
 		}
 		s, err := readFilterWith(cmd, from, read)
 		if err != nil {
-			return s, 0, err
+			return packing{}, err
 		}
-		n, err := writeFile(cmd, to, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) })
-		return s, n, err
+		p := packingOf(s)
+		p.FileBytes, err = writeFile(cmd, to, int64(p.Unpacked), func(w io.Writer) error { return wire.Write(w, s) })
+		return p, err
 	}, func(p packing) string {
-		return fmt.Sprintf("unpacked, %v bytes; packed it takes %v\n", quantity.Count(p.FileBytes), quantity.Count(p.Packed))
+		return fmt.Sprintf("unpacked, %v bytes\n", quantity.Count(p.FileBytes))
 	})
 }
 
+func packingOf(s umbel.State) packing { return packing{Kind: s.Kind, Unpacked: wire.Size(s)} }
+
 // rewriteCommand completes a verb that writes the filter of a file to another, and
-// tells its state and the bytes written.
-func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, to string) (umbel.State, uint64, error), words func(packing) string) *cobra.Command {
+// says of it what rewrite returns.
+func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, to string) (packing, error), words func(packing) string) *cobra.Command {
 	cmd.Args = arguments(1, 1)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
@@ -183,17 +193,11 @@ func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, t
 		if *output == "" {
 			return usageError(cmd, errors.New("name the file to write: -o FILE"))
 		}
-		s, n, err := rewrite(cmd, args[0], *output)
+		p, err := rewrite(cmd, args[0], *output)
 		if err != nil || isQuiet(cmd) {
 			return err
 		}
-		p := packing{File: *output, Kind: s.Kind, FileBytes: n, Unpacked: wire.Size(s)}
-		stop := note(cmd, "weighing its blocks")
-		p.packedInfo, err = packed(s)
-		stop()
-		if err != nil {
-			return err
-		}
+		p.File = *output
 		return report(cmd, *output, p, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "%s: %s", p.File, words(p))
 			return err
