@@ -37,7 +37,22 @@ var floors = []floor{
 		"filter/dynamic", "filter/folding", "filter/incremental", "filter/scalable",
 	}},
 	{5, "the list of kinds, and their suite", []string{
-		"filter", "filter/filtertest",
+		"filter", "filter/filtertest", "inpacket", "inpacket/multicast/topology",
+	}},
+	{5.3, "schemes for packets, trees over topologies", []string{
+		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",
+	}},
+	{5.6, "what trees are for", []string{
+		"inpacket/multicast", "inpacket/multicast/draw",
+	}},
+	{5.7, "what filters in packets are compared with", []string{
+		"inpacket/multicast/bier",
+	}},
+	{5.8, "all schemes", []string{
+		"inpacket/multicast/scheme",
+	}},
+	{5.9, "schemes at work", []string{
+		"inpacket/multicast/sim", "inpacket/multicast/dataplane",
 	}},
 	{6, "parts of the command", []string{
 		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
@@ -63,7 +78,7 @@ var floors = []floor{
 		"papers/internal/sample",
 	}},
 	{8.7, "papers, made again", []string{
-		"papers/folds", "papers/scaled", "papers/advances", "papers/compressed",
+		"papers/folds", "papers/scaled", "papers/adaptive", "papers/advances", "papers/compressed",
 	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
 		"internal/arch", "bench/...", "papers",

@@ -1,0 +1,2 @@
+// Package dataplane forwards packets between nodes over UDP sockets.
+package dataplane

@@ -1,0 +1,2 @@
+// Package draw draws trees over topologies as SVG.
+package draw

@@ -1,0 +1,29 @@
+package multicast
+
+// Reason is why a packet is dropped. Routers count packets by reason.
+type Reason uint8
+
+const (
+	None      Reason = iota
+	Malformed        // the header isn't one, or is cut off
+	Version          // of a version of the format that isn't known
+	Epoch            // of an epoch whose codewords the router hasn't
+	Expired          // its TTL is used up
+	AllOnes          // its filter holds every link there could be
+	Overfull         // more of its filter's bits are one than any sender's filter has
+	Duplicate        // came before, by source and sequence
+	Unknown          // of a form or a candidate set that the router has no codewords for
+	Reasons          // how many reasons there are
+)
+
+var reasons = [Reasons]string{
+	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown",
+}
+
+// String returns the reason in a word, "" for None.
+func (r Reason) String() string {
+	if int(r) < len(reasons) {
+		return reasons[r]
+	}
+	return "reason unknown"
+}

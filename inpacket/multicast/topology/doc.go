@@ -1,0 +1,3 @@
+// Package topology reads networks from files and makes them by rule: nodes,
+// and links between them.
+package topology
