@@ -37,12 +37,13 @@ type table struct {
 	ports   *inpacket.Table      // nil: none
 	dense   *inpacket.DenseTable // nil: none
 	sets    int
+	bits    int // of a dense codeword
 	detours []Detour // of each port, or empty
 }
 
 // newTable returns the table of a node with so many ports.
 func newTable(ports int, k Keys) (*table, error) {
-	t := &table{epoch: k.Epoch, sets: len(k.Dense), detours: slices.Clone(k.Detours)}
+	t := &table{epoch: k.Epoch, sets: len(k.Dense), bits: k.DenseBits, detours: slices.Clone(k.Detours)}
 	if k.Ports != nil {
 		if len(k.Ports) != ports {
 			return nil, fmt.Errorf("multicast: epoch %d has codewords of %d ports, the node has %d", k.Epoch, len(k.Ports), ports)
@@ -75,12 +76,12 @@ func newTable(ports int, k Keys) (*table, error) {
 	return t, nil
 }
 
-// takes reports whether the table has codewords for a header's form and set.
+// takes reports whether the table has codewords for a header's form, set and length.
 func (t *table) takes(h *inpacket.Header) bool {
 	if h.Form == inpacket.Dense {
-		return t.dense != nil && int(h.Seed) < t.sets
+		return t.dense != nil && int(h.Seed) < t.sets && h.Bits <= t.bits
 	}
-	return t.ports != nil && h.Form <= inpacket.Dense
+	return t.ports != nil
 }
 
 // match sets the bits of the ports whose links the header's filter holds.

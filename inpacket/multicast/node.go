@@ -1,7 +1,6 @@
 package multicast
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -121,7 +120,7 @@ func (n *Node) Route(dst []Copy, b []byte, in int) ([]Copy, Verdict) {
 	c := &n.counters
 	c.packets.Add(1)
 	h := &n.header
-	t, size, why := n.admit(b, in)
+	t, why := n.admit(b, in)
 	if why == None && h.Sequenced && n.window != nil && !n.window.pass(h.Source, h.Sequence) {
 		why = Duplicate
 	}
@@ -129,10 +128,8 @@ func (n *Node) Route(dst []Copy, b []byte, in int) ([]Copy, Verdict) {
 		c.dropped[why].Add(1)
 		return dst, Verdict{Drop: why}
 	}
-	b[ttlAt] = h.TTL
-	if h.Trace != nil {
-		record(b[:size], h.Trace.Capacity, n.id)
-	}
+	inpacket.SetTTL(b, h.TTL)
+	inpacket.Record(b, n.id)
 	if h.TTL > 0 {
 		n.choose(t, in).count(c)
 		before := len(dst)
@@ -141,26 +138,23 @@ func (n *Node) Route(dst []Copy, b []byte, in int) ([]Copy, Verdict) {
 		}
 		c.copies.Add(uint64(len(dst) - before))
 	}
-	v := Verdict{Deliver: in != Host && n.groups.has(h.Group)}
+	v := Verdict{Deliver: n.delivers(in)}
 	if v.Deliver {
 		c.delivered.Add(1)
 	}
 	return dst, v
 }
 
-const ttlAt = 1 // where the header has its TTL
-
 // admit reads the header of b and counts its TTL down if it came over a link. It
-// says why the packet is to be dropped, or which table to ask and how long the
-// header is. It changes neither b nor what the node remembers.
-func (n *Node) admit(b []byte, in int) (t *table, size int, why Reason) {
+// says why the packet is to be dropped, or which table to ask. It changes neither b
+// nor what the node remembers.
+func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	h := &n.header
-	size, err := h.Parse(b)
-	if err != nil {
+	if _, err := h.Parse(b); err != nil {
 		if errors.Is(err, inpacket.ErrVersion) {
-			return nil, 0, Version
+			return nil, Version
 		}
-		return nil, 0, Malformed
+		return nil, Malformed
 	}
 	for _, u := range *n.tables.Load() {
 		if u.epoch == h.Epoch {
@@ -168,27 +162,30 @@ func (n *Node) admit(b []byte, in int) (t *table, size int, why Reason) {
 		}
 	}
 	if t == nil {
-		return nil, size, Epoch
+		return nil, Epoch
 	}
 	if h.TTL == 0 {
-		return t, size, Expired
+		return t, Expired
 	}
 	if in != Host {
 		h.TTL--
 	}
 	if !n.unguarded {
 		if h.AllOnes() {
-			return t, size, AllOnes
+			return t, AllOnes
 		}
 		if h.Overfull() {
-			return t, size, Overfull
+			return t, Overfull
 		}
 	}
 	if !t.takes(h) {
-		return t, size, Unknown
+		return t, Unknown
 	}
-	return t, size, None
+	return t, None
 }
+
+// delivers reports whether the host gets the packet at hand.
+func (n *Node) delivers(in int) bool { return in != Host && n.groups.has(n.header.Group) }
 
 // choose sets hits and out, and broken, for the packet at hand.
 func (n *Node) choose(t *table, in int) repaired {
@@ -217,14 +214,4 @@ func (n *Node) cut(in int) bool {
 		any |= n.broken[i]
 	}
 	return any != 0
-}
-
-// record adds a node to the trace at the end of a header, if there is room. The
-// trace is a count, the capacity, two zero bytes, and room for so many nodes.
-func record(header []byte, capacity int, id uint32) {
-	trace := header[len(header)-4-4*capacity:]
-	if used := int(trace[0]); used < capacity {
-		binary.BigEndian.PutUint32(trace[4+4*used:], id)
-		trace[0]++
-	}
 }

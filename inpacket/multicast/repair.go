@@ -56,10 +56,12 @@ func (n *Node) detour(d *Detour) bool {
 	n.before = append(n.before[:0], h.Filter...)
 	switch {
 	case h.Form == inpacket.Dense && len(d.Dense) != 0:
-		orBits(h.Filter, h.Bits, d.Dense[h.Seed])
+		if h.OrDense(d.Dense[h.Seed]) != nil {
+			return false
+		}
 	case h.Form != inpacket.Dense && len(d.Arcs) != 0:
 		for _, c := range d.Arcs {
-			if h.Or(c) != nil { // Staged and Linear
+			if h.Or(c) != nil { // Staged and Linear take none
 				return false
 			}
 		}
@@ -71,15 +73,4 @@ func (n *Node) detour(d *Detour) bool {
 		return false
 	}
 	return true
-}
-
-// orBits sets those of the first m bits of a filter that are set in c.
-func orBits(filter []byte, m int, c inpacket.BitString) {
-	for i := range filter {
-		b := byte(c[i>>3] >> (i & 7 * 8))
-		if rest := m - 8*i; rest < 8 {
-			b &= 1<<max(rest, 0) - 1
-		}
-		filter[i] |= b
-	}
 }
