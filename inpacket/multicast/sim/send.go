@@ -70,7 +70,11 @@ func (w *Wires) route(d scheme.Domain, h *hop, i int, o *Options) {
 	if h.arc != nowhere {
 		in = w.ends[h.arc].port
 	}
-	w.copies, h.verdict = d.Router(h.node).Route(w.copies[:0], h.packet, in)
+	router := d.Router(h.node)
+	if w.watch != nil {
+		w.watch(i, router, h.packet, in)
+	}
+	w.copies, h.verdict = router.Route(w.copies[:0], h.packet, in)
 	if room := o.MaxCopies - w.made; len(w.copies) > room {
 		w.copies, w.storm = w.copies[:room], true
 	}

@@ -18,6 +18,9 @@ type Wires struct {
 	storm  bool     // they are too many
 	free   [][]byte // buffers of packets that have been routed
 
+	// watch, if not nil, sees each packet before it is routed: hop number i.
+	watch func(i int, r multicast.Router, packet []byte, in int)
+
 	inTree   []bool // by arc
 	covered  []bool // by arc: carried a packet of the tree's
 	carried  []int  // by arc: how many times the present packet
