@@ -77,10 +77,11 @@ type Experiment struct {
 	Kind      Kind
 	Clustered bool // receivers are near each other; otherwise they are anywhere
 
-	// Fail and Add are how many links fail, and how many are added between nodes that
-	// had none, after the headers are made: any are as likely. They are drawn anew for
-	// every 10 trees.
+	// Fail and Add are how many links fail, and how many come, after the headers are
+	// made: see [topology.Graph.Fail] and [topology.Graph.Grow]. They are drawn anew for
+	// every 10 trees; those that fail are among those that fail if Fail is higher.
 	Fail, Add int
+	Together  bool // links only fail that leave a way between all nodes
 	Notice    Notice
 	// Flood puts ones in place of all bits of the filters, or of the receivers, as
 	// somebody does who wants a packet to go everywhere.
@@ -110,10 +111,12 @@ func (e *Experiment) check() error {
 		return fmt.Errorf("%w: %d receivers: the graph has %d nodes, give 1 to %d", ErrExperiment, e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
 	case e.Trees < 1:
 		return fmt.Errorf("%w: %d trees: give 1 or more", ErrExperiment, e.Trees)
+	case e.Fail < 0 || e.Add < 0:
+		return fmt.Errorf("%w: %d links fail and %d come: give 0 or more", ErrExperiment, e.Fail, e.Add)
 	case e.Kind > Steiner || e.Notice > Unnoticed:
 		return fmt.Errorf("%w: %v, %v", ErrExperiment, e.Kind, e.Notice)
 	}
-	return checkChange(e.Graph, e.Fail, e.Add)
+	return nil
 }
 
 // Run runs the experiment. It calls progress, if that isn't nil, after each tree,
