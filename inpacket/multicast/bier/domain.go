@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
 // Domain is a network with BIER: RFC 8279. Node i is the router with BFR-id i+1, bit
@@ -37,7 +38,7 @@ func New(known, present *multicast.Network, o Options) (*Domain, error) {
 	if most := min(maxSets*length, 1<<16-1); nodes > most {
 		return nil, fmt.Errorf("bier: %d nodes, and %d sets of %d bits hold %d: %w", nodes, maxSets, length, most, ErrTooLarge)
 	}
-	r, err := findRoutes(known)
+	r, err := findRoutes(known, o.Metric)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +53,8 @@ func (d *Domain) Sets() int { return (len(d.routers) + d.length - 1) / d.length 
 
 // Plan returns the headers of packets from a source to receivers, one for each set
 // that has any of them, in ascending order, and the bits of their bit strings. The
-// source among the receivers means nothing: its host has the packet. It is an error
-// if there is no such node, or no path to one.
+// source among the receivers means nothing: its host has the packet. Errors wrap
+// tree.ErrNode, tree.ErrNoReceivers and tree.ErrDisconnected.
 func (d *Domain) Plan(source int, receivers []int) (headers [][]byte, bits int, err error) {
 	strings := make([][]byte, d.Sets())
 	for _, r := range receivers {
@@ -81,6 +82,9 @@ func (d *Domain) Plan(source int, receivers []int) (headers [][]byte, bits int, 
 		headers = append(headers, b)
 		bits += d.length
 	}
+	if headers == nil {
+		return nil, 0, fmt.Errorf("bier: of %d named, none but the source %d: %w", len(receivers), source, tree.ErrNoReceivers)
+	}
 	return headers, bits, nil
 }
 
@@ -88,11 +92,11 @@ func (d *Domain) Plan(source int, receivers []int) (headers [][]byte, bits int, 
 func (d *Domain) reaches(source, receiver int) error {
 	for _, node := range []int{source, receiver} {
 		if node < 0 || node >= len(d.routers) {
-			return fmt.Errorf("bier: node %d, want 0 to %d", node, len(d.routers)-1)
+			return fmt.Errorf("bier: node %d, want 0 to %d: %w", node, len(d.routers)-1, tree.ErrNode)
 		}
 	}
 	if source != receiver && d.routes[receiver][source] == none {
-		return fmt.Errorf("bier: no path from node %d to %d: leave it out", source, receiver)
+		return fmt.Errorf("bier: no path from node %d to %d, leave it out: %w", source, receiver, tree.ErrDisconnected)
 	}
 	return nil
 }

@@ -79,10 +79,9 @@ func (d *Engineered) Bits() int { return d.bits }
 func (d *Engineered) BSL() int { return d.length }
 
 // Plan returns the header of packets along a tree of the known network, and the bits
-// of its bit string. It is an error if the tree isn't one: if a node but the source
-// is led to by no arc or several, or a receiver is outside; if a leaf is in it that is
-// no receiver, since it would take the packet; or, ErrTooLarge, if it is deeper than
-// 255 hops.
+// of its bit string. It is an error if the tree doesn't pass its Check: a way in it
+// that ended at a leaf which receives nothing would deliver there. It is ErrTooLarge
+// if the tree is deeper than 255 hops.
 func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) {
 	if err := d.check(t); err != nil {
 		return nil, 0, err
@@ -92,9 +91,7 @@ func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) 
 		setBit(s, step.Arc.Link())
 	}
 	for _, r := range t.Receivers {
-		if r != t.Source {
-			setBit(s, d.decap[r])
-		}
+		setBit(s, d.decap[r])
 	}
 	h := Header{BIFT: bift(d.length, engineered, 0), S: true, TTL: maxTTL, BFIR: uint16(t.Source + 1), Bits: s}
 	b, err := h.AppendBinary(nil)
@@ -106,41 +103,14 @@ func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) 
 
 // check says what is wrong with a tree, if anything is.
 func (d *Engineered) check(t *tree.Tree) error {
-	nodes, arcs := len(d.routers), 2*len(d.known.Graph.Links)
-	depth := make([]int, nodes) // of nodes in the tree, and 1 more
-	if t.Source < 0 || t.Source >= nodes {
-		return fmt.Errorf("bier: source %d, want 0 to %d", t.Source, nodes-1)
+	if t.Graph != d.known.Graph {
+		return fmt.Errorf("bier: a tree of the graph %q, want one of the known network's, %q", t.Graph.Name, d.known.Graph.Name)
 	}
-	depth[t.Source] = 1
-	for _, s := range t.Steps {
-		if s.Arc < 0 || int(s.Arc) >= arcs {
-			return fmt.Errorf("bier: arc %d in the tree, want 0 to %d", s.Arc, arcs-1)
-		}
-		_, to := d.known.Graph.Ends(s.Arc)
-		if depth[to] != 0 {
-			return fmt.Errorf("bier: node %d is led to twice in the tree, want once", to)
-		}
-		if s.Hop < 0 || s.Hop >= maxTTL {
-			return fmt.Errorf("bier: arc %d of the tree is at hop %d, want 0 to %d: %w", s.Arc, s.Hop, maxTTL-1, ErrTooLarge)
-		}
-		depth[to] = s.Hop + 2
+	if err := t.Check(); err != nil {
+		return fmt.Errorf("bier: %w", err)
 	}
-	for _, s := range t.Steps {
-		if from, to := d.known.Graph.Ends(s.Arc); depth[from] != s.Hop+1 {
-			return fmt.Errorf("bier: the arc from node %d to %d is at hop %d of the tree, and no arc before it leads there", from, to, s.Hop)
-		}
-	}
-	wanted := make([]bool, nodes)
-	for _, r := range t.Receivers {
-		if r < 0 || r >= nodes || depth[r] == 0 {
-			return fmt.Errorf("bier: receiver %d is outside the tree", r)
-		}
-		wanted[r] = true
-	}
-	for node, in := range depth {
-		if in > 1 && !wanted[node] && d.isLeaf(node) {
-			return fmt.Errorf("bier: the tree leads to node %d, a leaf and no receiver: leave it out", node)
-		}
+	if depth := t.Depth(); depth > maxTTL {
+		return fmt.Errorf("bier: a tree of %d hops, and packets may take %d: %w", depth, maxTTL, ErrTooLarge)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
 // ErrTooLarge says that a network has more nodes, links or hops than packets of
@@ -15,6 +17,10 @@ type Options struct {
 	// MaxBSL is the longest bit string that the routers know, a power of two from 64
 	// to 4096; zero is 4096, the longest there is. Many in use end at 256.
 	MaxBSL int
+
+	// Metric is what BIER's paths are short by; that of the trees they are compared
+	// with. BIER-TE has no paths of its own.
+	Metric tree.Metric
 }
 
 // longest returns the longest bit string that may be used.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
 // routes are the next hops of shortest paths: routes[to][node] is the port of node
@@ -19,17 +20,22 @@ type routes [][]uint16
 
 const none = math.MaxUint16
 
-// findRoutes returns the routes of a network. The error is ErrTooLarge if a path has
+// findRoutes returns the routes of a network by a metric. The error is ErrTooLarge if a path has
 // more hops than a packet may take.
-func findRoutes(n *multicast.Network) (routes, error) {
+func findRoutes(n *multicast.Network, m tree.Metric) (routes, error) {
+	costs := make([]float64, len(n.Graph.Links))
 	for i, l := range n.Graph.Links {
-		if !(l.Weight > 0 && l.Weight <= math.MaxFloat64) {
+		costs[i] = 1
+		if m == tree.Weights {
+			costs[i] = l.Weight
+		}
+		if !(costs[i] > 0 && costs[i] <= math.MaxFloat64) {
 			return nil, fmt.Errorf("bier: link %d has the weight %v, want above 0 and finite", i, l.Weight)
 		}
 	}
 	nodes := len(n.Graph.Nodes)
 	r := make(routes, nodes)
-	s := search{net: n, at: make([]distance, nodes), done: make([]bool, nodes)}
+	s := search{net: n, costs: costs, at: make([]distance, nodes), done: make([]bool, nodes)}
 	for to := range r {
 		s.run(to)
 		r[to] = make([]uint16, nodes)
@@ -55,10 +61,11 @@ func (d distance) less(e distance) bool {
 
 // search finds the distances of all nodes from one: Dijkstra 1959.
 type search struct {
-	net  *multicast.Network
-	at   []distance
-	done []bool
-	heap []waiting
+	net   *multicast.Network
+	costs []float64 // of links
+	at    []distance
+	done  []bool
+	heap  []waiting
 }
 
 // waiting is a node that has been reached, perhaps not yet by its shortest path.
@@ -87,7 +94,7 @@ func (s *search) run(from int) {
 
 // over returns the distance of the far end of a link of u.
 func (s *search) over(u, link int) distance {
-	return distance{s.at[u].cost + s.net.Graph.Links[link].Weight, s.at[u].hops + 1}
+	return distance{s.at[u].cost + s.costs[link], s.at[u].hops + 1}
 }
 
 // reach notes a path to a node if it is shorter than those known.
