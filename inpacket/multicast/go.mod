@@ -6,6 +6,9 @@ go 1.26.0
 
 require github.com/umbel-filters/umbel v0.0.0
 
-require github.com/dchest/siphash v1.2.3 // indirect
+require (
+	github.com/dchest/siphash v1.2.3 // indirect
+	golang.org/x/sys v0.49.0
+)
 
 replace github.com/umbel-filters/umbel => ../../
