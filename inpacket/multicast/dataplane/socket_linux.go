@@ -88,8 +88,8 @@ type writer struct {
 	raw      syscall.RawConn
 	messages [burst]message
 	pieces   [burst]unix.Iovec
-	to       []address            // by port
-	lengths  []uint32             // of those
+	to       []address             // by port
+	lengths  []uint32              // of those
 	call     func(fd uintptr) bool // send, made once
 	first    int
 	last     int
