@@ -45,7 +45,3 @@ func (h *Header) OrDense(c BitString) error {
 	}
 	return nil
 }
-
-// BitString is a row of bits: bit b is bit b&63 of word b>>6. Stored codewords of
-// Dense filters are such.
-type BitString []uint64

@@ -47,6 +47,11 @@ func (s Stream) Next() (uint64, Stream) {
 // Skip returns the stream behind the next n values.
 func (s Stream) Skip(n uint64) Stream { return Stream{s.x + n*step1, s.y + n*step2} }
 
+// Offset returns what to add to the two words of a digest, mod 2^64, for its stream
+// to begin behind the first n values: Start of the sum is Start(d).Skip(n). It is for
+// those who skip as far in the streams of many digests.
+func Offset(n uint64) umbel.Digest { return umbel.Digest{H1: n * step1, H2: n * step2} }
+
 // Range maps v to [0, m), by the high word of v·m: Lemire 2019. Values spread over
 // all 64 bits give positions that differ in frequency by at most one part in
 // 2^64/m.

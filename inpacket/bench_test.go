@@ -1,0 +1,127 @@
+package inpacket
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkMatch is a router's decision, by form and number of links. Headers come
+// in turn from a few hundred, so that no branch predictor knows them by heart.
+func BenchmarkMatch(b *testing.B) {
+	for _, f := range []struct {
+		name string
+		form Form
+		k    uint8
+		bits int
+	}{
+		{"single/m=157/k=4", Single, 4, 157},
+		{"single/m=157/k=5", Single, 5, 157},
+		{"single/m=2000/k=4", Single, 4, 2000},
+		{"staged/m=170/k=4", Staged, 4, 170},
+		{"folded/m=168/k=4", Folded, 4, 168},
+		{"linear/m=60/k=0", Linear, 0, 60},
+		{"linear/m=100/k=0", Linear, 0, 100},
+		{"linear/m=100/k=4", Linear, 4, 100},
+		{"linear/m=100/k=14", Linear, 14, 100},
+		{"linear/m=250/k=4", Linear, 4, 250},
+		{"dense/m=256", Dense, 0, 256},
+		{"dense/m=200", Dense, 0, 200},
+		{"dense/m=576", Dense, 0, 576},
+	} {
+		for _, links := range []int{4, 8, 16, 29, 45} {
+			b.Run(fmt.Sprintf("%s/links=%d", f.name, links), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, uint64(links)))
+				match := matcher(r, f.form, max(f.bits, 256), links)
+				headers := make([]Header, 256)
+				for i := range headers {
+					headers[i] = randomHeader(r, f.form, f.k, f.bits)
+				}
+				var dst [1]uint64
+				i := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					match(dst[:], &headers[i&255])
+					i++
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(links), "ns/link")
+			})
+		}
+	}
+}
+
+// matcher returns the Match of a table of random links for a form.
+func matcher(r *rand.Rand, form Form, bits, links int) func([]uint64, *Header) {
+	if form != Dense {
+		return NewTable(randomCodewords(r, links)).Match
+	}
+	sets := make([][]BitString, 8)
+	for s := range sets {
+		for range links {
+			sets[s] = append(sets[s], randomBitString(r, bits, 5))
+		}
+	}
+	return NewDenseTable(bits, sets).Match
+}
+
+func randomCodewords(r *rand.Rand, n int) []Codeword {
+	cs := make([]Codeword, n)
+	for i := range cs {
+		cs[i] = Codeword{r.Uint64(), r.Uint64()}
+	}
+	return cs
+}
+
+// randomBitString returns a codeword of so many bits with up to k ones.
+func randomBitString(r *rand.Rand, bits, k int) BitString {
+	c := make(BitString, words(bits))
+	for range k {
+		at := r.IntN(bits)
+		c[at>>6] |= 1 << (at & 63)
+	}
+	return c
+}
+
+// randomHeader returns a sound header whose filter is half full.
+func randomHeader(r *rand.Rand, form Form, k uint8, bits int) Header {
+	h := Header{TTL: 1, Form: form, K: k, Seed: uint16(r.IntN(256)), Bits: bits, Filter: randomFilter(r, bits)}
+	switch form {
+	case Dense:
+		h.Seed &= 7
+	case Folded:
+		h.Seed = 0
+	case Staged:
+		h.Bits, h.Filter = randomStages(r, bits/4, 4)
+		h.TTL = uint8(1 + r.IntN(4))
+	}
+	return h
+}
+
+func randomFilter(r *rand.Rand, bits int) []byte {
+	f := make([]byte, (bits+7)/8)
+	for i := range bits {
+		f[i/8] |= byte(r.Uint32()&1) << (i % 8)
+	}
+	return f
+}
+
+// randomStages returns a filter of n stages, of up to so many bits each with its
+// head, and its length.
+func randomStages(r *rand.Rand, most, n int) (int, []byte) {
+	var bits []byte // one each
+	for range n {
+		code, _ := StageCode(r.IntN(max(most-StageHeadBits, 1)))
+		head := r.IntN(16) | int(code)<<4
+		for i := range StageHeadBits {
+			bits = append(bits, byte(head>>i&1))
+		}
+		for range StageBits(code) {
+			bits = append(bits, byte(r.IntN(2)))
+		}
+	}
+	f := make([]byte, (len(bits)+7)/8)
+	for i, b := range bits {
+		f[i/8] |= b << (i % 8)
+	}
+	return len(bits), f
+}

@@ -1,0 +1,150 @@
+package inpacket
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// BitString is a row of bits: bit b is bit b&63 of word b>>6. Stored codewords of
+// Dense filters are such.
+type BitString []uint64
+
+// DenseTable is the stored codewords of a node's links, some sets of them, laid out
+// for decisions. It may be asked by any number of goroutines.
+type DenseTable struct {
+	links int
+	bits  int // of a codeword
+	sets  []denseSet
+}
+
+// denseSet is one codeword for each link.
+type denseSet struct {
+	words []uint64 // of all codewords, one behind the other
+	first []uint32 // the lowest one of each codeword
+}
+
+// NewDenseTable returns a table of codewords of so many bits, at most MaxBits:
+// sets[s][i] is the codeword of link i that headers with seed s ask for. It panics
+// unless every set has as many links, and every codeword the words for its bits.
+// Bits behind the last count for nothing.
+func NewDenseTable(bits int, sets [][]BitString) *DenseTable {
+	if bits < 1 || bits > MaxBits {
+		panic(malformed("stored codewords of %d bits, want 1 to %d", bits, MaxBits))
+	}
+	t := &DenseTable{bits: bits}
+	for s, set := range sets {
+		if s == 0 {
+			t.links = len(set)
+		}
+		if len(set) != t.links {
+			panic(malformed("set %d of stored codewords has %d links, want %d", s, len(set), t.links))
+		}
+		t.sets = append(t.sets, newDenseSet(bits, set))
+	}
+	return t
+}
+
+func newDenseSet(bits int, set []BitString) denseSet {
+	var d denseSet
+	for i, c := range set {
+		if len(c) != words(bits) {
+			panic(malformed("codeword of link %d has %d words, want %d", i, len(c), words(bits)))
+		}
+		d.words = append(d.words, c...)
+		d.first = append(d.first, firstOne(c))
+	}
+	return d
+}
+
+// firstOne returns the lowest bit of c that is one, a number above all if none is.
+func firstOne(c BitString) uint32 {
+	for w, v := range c {
+		if v != 0 {
+			return uint32(w*64 + bits.TrailingZeros64(v))
+		}
+	}
+	return math.MaxInt32
+}
+
+// Len returns the number of links.
+func (t *DenseTable) Len() int { return t.links }
+
+// Sets returns the number of codewords that a link has.
+func (t *DenseTable) Sets() int { return len(t.sets) }
+
+// Match does what [Table.Match] does for Dense headers: a link is held if each one
+// among the first h.Bits bits of its codeword is one in the filter, and if there is
+// any. No link is held if h is of another form, has a seed for which there is no
+// set, or more bits than the codewords.
+func (t *DenseTable) Match(dst []uint64, h *Header) {
+	if h.Form != Dense || int(h.Seed) >= len(t.sets) || h.Bits < 1 || h.Bits > t.bits || len(h.Filter) != (h.Bits+7)>>3 {
+		clear(dst[:words(t.links)])
+		return
+	}
+	set := &t.sets[h.Seed]
+	if words(t.bits) == 4 {
+		set.matchFour(dst, h)
+		return
+	}
+	set.match(dst, h, words(t.bits))
+}
+
+// match is Match for codewords of any number of words.
+func (d *denseSet) match(dst []uint64, h *Header, each int) {
+	whole := h.Bits >> 6
+	rest := ^load(h.Filter, whole*64) & (1<<(h.Bits&63) - 1)
+	codes := d.words
+	for first := d.first; len(first) > 0; dst = dst[1:] {
+		now := first[:min(64, len(first))]
+		var held uint64
+		for _, at := range now {
+			var missing uint64
+			for w := range whole {
+				missing |= codes[w] &^ binary.LittleEndian.Uint64(h.Filter[8*w:])
+			}
+			if rest != 0 {
+				missing |= codes[whole] & rest
+			}
+			codes = codes[each:]
+			held = held>>1 | heldBy(missing, at, h.Bits)
+		}
+		dst[0] = held >> (64 - len(now))
+		first = first[len(now):]
+	}
+}
+
+// matchFour is match for codewords of four words, 193 to 256 bits.
+func (d *denseSet) matchFour(dst []uint64, h *Header) {
+	var absent [4]uint64
+	for w := range absent {
+		if left := h.Bits - w*64; left > 0 {
+			absent[w] = ^load(h.Filter, w*64)
+			if left < 64 {
+				absent[w] &= 1<<left - 1
+			}
+		}
+	}
+	a0, a1, a2, a3 := absent[0], absent[1], absent[2], absent[3]
+	codes := d.words
+	for first := d.first; len(first) > 0; dst = dst[1:] {
+		now := first[:min(64, len(first))]
+		var held uint64
+		for _, at := range now {
+			c := (*[4]uint64)(codes)
+			missing := c[0]&a0 | c[1]&a1 | c[2]&a2 | c[3]&a3
+			codes = codes[4:]
+			held = held>>1 | heldBy(missing, at, h.Bits)
+		}
+		dst[0] = held >> (64 - len(now))
+		first = first[len(now):]
+	}
+}
+
+// heldBy returns the highest bit if nothing is missing and the lowest one of the
+// codeword lies below m; else 0.
+func heldBy(missing uint64, first uint32, m int) uint64 {
+	full := (missing - 1) &^ missing         // the highest bit: nothing is missing
+	below := uint64(int64(first) - int64(m)) // the highest bit: first < m
+	return full & below & (1 << 63)
+}
