@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"time"
 )
 
 // Fault is what a node does badly on purpose, to see what becomes of it.
@@ -14,6 +15,9 @@ type Fault struct {
 	// Seed, with the node's name, fixes which copies of a node's are lost: the same
 	// ones of the same sequence.
 	Seed uint64
+	// Delay is how long copies wait before they are sent. A node keeps up to 16 384 of
+	// them, and loses those that come when there are so many.
+	Delay time.Duration
 }
 
 // dice says which copies are lost.
@@ -23,8 +27,8 @@ type dice struct {
 }
 
 func newDice(f Fault, name string) (dice, error) {
-	if !(f.Loss >= 0 && f.Loss <= 1) {
-		return dice{}, fmt.Errorf("dataplane: a loss of %v: give a chance between 0 and 1", f.Loss)
+	if !(f.Loss >= 0 && f.Loss <= 1) || f.Delay < 0 {
+		return dice{}, fmt.Errorf("dataplane: a loss of %v and a delay of %v: give a chance between 0 and 1, and a time from 0", f.Loss, f.Delay)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))

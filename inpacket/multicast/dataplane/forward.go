@@ -1,6 +1,10 @@
 package dataplane
 
-import "github.com/umbel-filters/umbel/inpacket/multicast"
+import (
+	"time"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+)
 
 // handle routes the packets that came in by a socket, or from the host if it is nil,
 // sends the copies and delivers. It does nothing, and says so, if the node is closed.
@@ -45,9 +49,7 @@ func (n *Node) forward(in *inbox, s *socket) bool {
 			n.send(c)
 		}
 	}
-	for _, s := range n.sockets {
-		n.flush(s)
-	}
+	n.flushAll()
 	return true
 }
 
@@ -72,25 +74,37 @@ func (n *Node) ingress(in *inbox, i int, s *socket) (port int, ok bool) {
 	return port, true
 }
 
-// send puts a copy into the outbox of its way, unless there is a fault. It copies the
-// packet, which the router may use again for the next.
+// send puts a copy into the outbox of its way, or lets it wait, unless there is a
+// fault. It copies the packet, which the router may use again for the next.
 func (n *Node) send(c multicast.Copy) {
 	switch {
 	case c.Port < 0 || c.Port >= len(n.way):
 		n.counters.SendErrors++
-		return
 	case len(c.Packet) > n.longest:
 		n.counters.TooLong++
-		return
 	case n.dice.lose():
 		n.counters.Faults++
-		return
+	case n.delay.time == 0:
+		n.queue(c.Port, c.Packet)
+	case !n.delay.put(c.Port, c.Packet, time.Now()):
+		n.counters.Faults++
 	}
-	s := n.way[c.Port]
+}
+
+// queue puts a packet into the outbox of its way.
+func (n *Node) queue(port int, packet []byte) {
+	s := n.way[port]
 	if s.out.full() {
 		n.flush(s)
 	}
-	s.out.add(c.Port, c.Packet)
+	s.out.add(port, packet)
+}
+
+// flushAll sends what waits in all outboxes.
+func (n *Node) flushAll() {
+	for _, s := range n.sockets {
+		n.flush(s)
+	}
 }
 
 // flush sends what waits in a socket's outbox.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,11 +52,13 @@ type Node struct {
 	way     []*socket              // by port
 	ports   map[netip.AddrPort]int // by neighbour
 	inboxes sync.Pool              // for packets of the host
+	ended   chan struct{}          // closed when the node is
 
 	mu       sync.Mutex // of what follows, and of the sockets' outboxes
 	router   multicast.Router
 	copies   []multicast.Copy
 	dice     dice
+	delay    delay
 	counters Counters
 	closed   bool
 }
@@ -82,7 +85,9 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 		site: c.Site, deliver: c.Deliver, router: c.Router, longest: longest,
 		way:   make([]*socket, len(c.Site.Neighbors)),
 		ports: make(map[netip.AddrPort]int, len(c.Site.Neighbors)),
+		delay: newDelay(c.Fault.Delay), ended: make(chan struct{}),
 	}
+	n.site.Neighbors = slices.Clone(c.Site.Neighbors)
 	n.inboxes.New = func() any { return newInbox(longest) }
 	n.counters.Ports = make([]PortCounters, len(c.Site.Neighbors))
 	defer func() {
@@ -105,12 +110,13 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 	return n, n.openSockets(main, buffer)
 }
 
-// openSockets opens the sockets of the site, the main one unless it is there.
+// openSockets opens the sockets of the site, the main one unless it is there, and
+// writes into the site where they are.
 func (n *Node) openSockets(main *net.UDPConn, buffer int) error {
-	add := func(at netip.AddrPort, conn *net.UDPConn) (*socket, error) {
+	add := func(at *netip.AddrPort, conn *net.UDPConn) (*socket, error) {
 		var err error
 		if conn == nil {
-			if conn, err = listen(at, buffer); err != nil {
+			if conn, err = listen(*at, buffer); err != nil {
 				return nil, err
 			}
 		}
@@ -119,29 +125,31 @@ func (n *Node) openSockets(main *net.UDPConn, buffer int) error {
 			conn.Close()
 			return nil, err
 		}
+		*at = conn.LocalAddr().(*net.UDPAddr).AddrPort()
 		n.sockets = append(n.sockets, s)
 		return s, nil
 	}
 	var shared *socket
 	var err error
 	if n.site.shares() {
-		if shared, err = add(n.site.Listen, main); err != nil {
+		if shared, err = add(&n.site.Listen, main); err != nil {
 			return err
 		}
 	}
 	addresses := make([]netip.AddrPort, len(n.way))
-	for i, p := range n.site.Neighbors {
+	for i := range n.site.Neighbors {
+		p := &n.site.Neighbors[i]
 		addresses[i] = plain(p.Address)
 		n.ports[addresses[i]] = i
 		n.way[i] = shared
 		if p.Local.IsValid() {
-			if n.way[i], err = add(p.Local, nil); err != nil {
+			if n.way[i], err = add(&p.Local, nil); err != nil {
 				return err
 			}
 		}
 	}
 	if n.site.Host.IsValid() {
-		s, err := add(n.site.Host, nil)
+		s, err := add(&n.site.Host, nil)
 		if err != nil {
 			return err
 		}
@@ -157,15 +165,7 @@ func (n *Node) openSockets(main *net.UDPConn, buffer int) error {
 // the system chose port numbers.
 func (n *Node) Site() Site {
 	s := n.site
-	for _, k := range n.sockets {
-		at := k.conn.LocalAddr().(*net.UDPAddr).AddrPort()
-		switch {
-		case k.host:
-			s.Host = at
-		case len(n.sockets) > 0 && k == n.sockets[0] && s.shares():
-			s.Listen = at
-		}
-	}
+	s.Neighbors = slices.Clone(s.Neighbors)
 	return s
 }
 
@@ -179,30 +179,33 @@ func (n *Node) Run(ctx context.Context) error {
 	for i, s := range n.sockets[1:] {
 		readers.Go(func() { errs[i+1] = n.receive(s) })
 	}
+	if n.delay.time > 0 {
+		readers.Go(n.release)
+	}
 	errs[0] = n.receive(n.sockets[0])
 	readers.Wait()
 	return errors.Join(errs...)
 }
 
-// patience is how many times in a row a socket may fail: some systems let a socket that
+// failures is how many times in a row a socket may fail: some systems let a socket that
 // receives fail once for a packet sent before that met nobody.
-const patience = 100
+const failures = 100
 
 // receive handles what comes to a socket, until it is closed. When a socket fails, all
 // are closed.
 func (n *Node) receive(s *socket) error {
 	defer n.Close()
-	for failures := 0; ; {
+	for inRow := 0; ; {
 		err := s.read(s.in)
 		if err == nil {
-			failures = 0
+			inRow = 0
 			n.handle(s.in, s)
 			continue
 		}
 		if over(err) {
 			return nil
 		}
-		if failures++; failures == patience {
+		if inRow++; inRow == failures {
 			return fmt.Errorf("dataplane: node %q: %w", n.site.Name, err)
 		}
 	}
@@ -249,7 +252,7 @@ func (n *Node) Counters() Counters {
 	if !n.closed {
 		c.KernelDrops = n.kernelDrops()
 	}
-	c.Ports = append([]PortCounters(nil), c.Ports...)
+	c.Ports = slices.Clone(c.Ports)
 	return c
 }
 
@@ -275,6 +278,7 @@ func (n *Node) Close() {
 		return
 	}
 	n.closed = true
+	close(n.ended)
 	n.counters.KernelDrops = n.kernelDrops()
 	for _, s := range n.sockets {
 		s.conn.Close()

@@ -30,6 +30,7 @@ type Pacer struct {
 	fewer   chan struct{} // says that it is so
 	lost    atomic.Int64
 	allowed int64 // deliveries to come of a full window
+	timer   *time.Timer
 }
 
 // backlog is how far the sending may be behind the rate and catch up: as long as a
@@ -92,7 +93,7 @@ func (p *Pacer) sleep(ctx context.Context, n int) error {
 	if wait <= 0 {
 		return nil
 	}
-	t := time.NewTimer(wait)
+	t := p.alarm(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -100,6 +101,16 @@ func (p *Pacer) sleep(ctx context.Context, n int) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// alarm returns the pacer's timer, set.
+func (p *Pacer) alarm(d time.Duration) *time.Timer {
+	if p.timer == nil {
+		p.timer = time.NewTimer(d)
+	} else {
+		p.timer.Reset(d)
+	}
+	return p.timer
 }
 
 // await waits until not more than so many deliveries are to come, or none has come for
@@ -110,7 +121,7 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 	}
 	p.wanted.Store(most)
 	defer p.wanted.Store(-1)
-	t := time.NewTimer(p.pace.Patience)
+	t := p.alarm(p.pace.Patience)
 	defer t.Stop()
 	for last := p.onWay.Load(); ; {
 		left := p.onWay.Load()
