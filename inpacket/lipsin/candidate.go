@@ -3,16 +3,19 @@ package lipsin
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/umbel-filters/umbel/inpacket"
 )
 
 // Candidate is the filter of a tree from one set of codewords.
 type Candidate struct {
-	Set    int      // whose codewords it is made of: the header's seed
-	Filter []uint64 // the or of the tree's codewords, bit b is bit b&63 of word b>>6
-	Ones   int      // of its bits
-	Fill   float64  // Ones of M, LIPSIN's ρ
-	Rate   float64  // chance that a link matches that isn't in the tree: [Design.Rate] of Ones
-	False  int      // of the links known next to the tree, how many match
+	Set    int                // whose codewords it is made of: the header's seed
+	Bits   int                // the design's M
+	Filter inpacket.BitString // the or of the tree's codewords
+	Ones   int                // of its bits
+	Fill   float64            // Ones of Bits, LIPSIN's ρ
+	Rate   float64            // chance that a link matches that isn't in the tree: [Design.Rate] of Ones
+	False  int                // of the links known next to the tree, how many match
 }
 
 // Candidates returns the filters of a tree, one for each set, in their order. Tree
@@ -29,7 +32,7 @@ func (d Design) Candidates(tree, others []Link) []Candidate {
 				filter[w] |= word
 			}
 		}
-		c := Candidate{Set: s, Filter: filter}
+		c := Candidate{Set: s, Bits: d.M, Filter: filter}
 		for _, word := range filter {
 			c.Ones += bits.OnesCount64(word)
 		}
@@ -55,12 +58,12 @@ func (c *Candidate) holds(l Link) bool {
 	return missing == 0
 }
 
-// Bytes returns the filter as in a header's filter field: bit b is bit b&7 of byte
-// b>>3, ⌈m/8⌉ bytes for the design's m.
-func (c *Candidate) Bytes(m int) []byte {
+// Put writes the filter into a header, as of the form inpacket.Dense with the set as
+// its seed, and leaves the other fields alone.
+func (c *Candidate) Put(h *inpacket.Header) {
 	b := make([]byte, 0, 8*len(c.Filter))
 	for _, word := range c.Filter {
 		b = binary.LittleEndian.AppendUint64(b, word)
 	}
-	return b[:(m+7)/8]
+	h.Form, h.K, h.Seed, h.Bits, h.Filter = inpacket.Dense, 0, uint16(c.Set), c.Bits, b[:(c.Bits+7)/8]
 }

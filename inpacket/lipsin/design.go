@@ -24,7 +24,7 @@ type Design struct {
 
 // Limits of a design: those of the fields of inpacket.Header.
 const (
-	MaxBits = 1<<16 - 1
+	MaxBits = inpacket.MaxBits
 	MaxK    = 15
 	MaxSets = 1 << 8
 )
@@ -58,9 +58,11 @@ type Link struct {
 	words int      // of each
 }
 
-// Set returns the codeword of set s, below the design's Sets: bit b is bit b&63 of
-// word b>>6, and exactly K are set. Don't change it.
-func (l Link) Set(s int) []uint64 { return l.bits[s*l.words : (s+1)*l.words : (s+1)*l.words] }
+// Set returns the codeword of set s, below the design's Sets. Exactly K of its bits
+// are set. Don't change it.
+func (l Link) Set(s int) inpacket.BitString {
+	return l.bits[s*l.words : (s+1)*l.words : (s+1)*l.words]
+}
 
 // Link returns a link's codewords. Those of set s are made from values s<<12 up of
 // the link's stream, one a bit, where headers with seed s begin. It panics if the
@@ -79,7 +81,7 @@ func (d Design) Link(c inpacket.Codeword) Link {
 // draw sets K of M bits, all choices equally likely, from K values: Floyd's way, by
 // which the bit drawn among the first n+1 gives way to bit n if it is taken, since
 // that one can't be yet. (Drawing again needs no fixed number of values.)
-func (d Design) draw(bits []uint64, c inpacket.Codeword, set int) {
+func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	stream := probe.Start(umbel.Digest{H1: c.H1, H2: c.H2}).Skip(uint64(set) << 12)
 	var v uint64
 	for n := d.M - d.K; n < d.M; n++ {
@@ -90,4 +92,16 @@ func (d Design) draw(bits []uint64, c inpacket.Codeword, set int) {
 		}
 		bits[b>>6] |= 1 << (b & 63)
 	}
+}
+
+// Table returns what the router of a node needs: the codewords of its links, which
+// are of this design, in their order.
+func (d Design) Table(links []Link) *inpacket.DenseTable {
+	sets := make([][]inpacket.BitString, d.Sets)
+	for s := range sets {
+		for _, l := range links {
+			sets[s] = append(sets[s], l.Set(s))
+		}
+	}
+	return inpacket.NewDenseTable(d.M, sets)
 }

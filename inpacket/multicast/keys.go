@@ -25,9 +25,9 @@ type Keys struct {
 // Detour is a way around a link, from its near end to its far one. Its zero value is
 // none.
 type Detour struct {
-	Port  int                   // that it begins with
-	Hops  int                   // its arcs, at least 2; 0: there is no way around
-	Arcs  []inpacket.Codeword   // the codewords of its arcs, for Single and Folded
+	Port  int                  // that it begins with
+	Hops  int                  // its arcs, at least 2; 0: there is no way around
+	Arcs  []inpacket.Codeword  // the codewords of its arcs, for Single and Folded
 	Dense []inpacket.BitString // by set, the OR of its arcs' stored codewords
 }
 
@@ -37,7 +37,7 @@ type table struct {
 	ports   *inpacket.Table      // nil: none
 	dense   *inpacket.DenseTable // nil: none
 	sets    int
-	bits    int // of a dense codeword
+	bits    int      // of a dense codeword
 	detours []Detour // of each port, or empty
 }
 
@@ -50,30 +50,59 @@ func newTable(ports int, k Keys) (*table, error) {
 		}
 		t.ports = inpacket.NewTable(k.Ports)
 	}
-	for s, set := range k.Dense {
-		if len(set) != ports {
-			return nil, fmt.Errorf("multicast: set %d of epoch %d has codewords of %d ports, the node has %d", s, k.Epoch, len(set), ports)
-		}
-	}
 	if k.Dense != nil {
+		if err := k.checkDense(ports); err != nil {
+			return nil, err
+		}
 		t.dense = inpacket.NewDenseTable(k.DenseBits, k.Dense)
 	}
 	if k.Detours != nil && len(k.Detours) != ports {
 		return nil, fmt.Errorf("multicast: epoch %d has detours around %d ports, the node has %d", k.Epoch, len(k.Detours), ports)
 	}
 	for p, d := range k.Detours {
-		if d.Hops == 0 {
-			continue
-		}
-		if d.Port < 0 || d.Port >= ports || d.Port == p {
-			return nil, fmt.Errorf("multicast: the way around port %d begins with port %d; it begins with another one of the node's %d", p, d.Port, ports)
-		}
-		if len(d.Arcs) != 0 && len(d.Arcs) != d.Hops || len(d.Dense) != 0 && len(d.Dense) != t.sets {
-			return nil, fmt.Errorf("multicast: the way around port %d has %d arcs, codewords of %d, and stored ones of %d sets of %d",
-				p, d.Hops, len(d.Arcs), len(d.Dense), t.sets)
+		if err := k.checkDetour(ports, p, d); err != nil {
+			return nil, err
 		}
 	}
 	return t, nil
+}
+
+func (k *Keys) checkDense(ports int) error {
+	if k.DenseBits < 1 || k.DenseBits > inpacket.MaxBits {
+		return fmt.Errorf("multicast: stored codewords of %d bits in epoch %d, want 1 to %d", k.DenseBits, k.Epoch, inpacket.MaxBits)
+	}
+	for s, set := range k.Dense {
+		if len(set) != ports {
+			return fmt.Errorf("multicast: set %d of epoch %d has codewords of %d ports, the node has %d", s, k.Epoch, len(set), ports)
+		}
+		for p, c := range set {
+			if want := (k.DenseBits + 63) / 64; len(c) != want {
+				return fmt.Errorf("multicast: the codeword of port %d in set %d of epoch %d has %d words, want %d", p, s, k.Epoch, len(c), want)
+			}
+		}
+	}
+	return nil
+}
+
+func (k *Keys) checkDetour(ports, p int, d Detour) error {
+	if d.Hops == 0 {
+		return nil
+	}
+	if d.Port < 0 || d.Port >= ports || d.Port == p {
+		return fmt.Errorf("multicast: the way around port %d begins with port %d; it begins with another one of the node's %d", p, d.Port, ports)
+	}
+	if d.Hops < 2 || len(d.Arcs) != 0 && len(d.Arcs) != d.Hops {
+		return fmt.Errorf("multicast: the way around port %d has %d arcs and the codewords of %d; it has at least 2, and all codewords or none", p, d.Hops, len(d.Arcs))
+	}
+	if len(d.Dense) != 0 && len(d.Dense) != len(k.Dense) {
+		return fmt.Errorf("multicast: the way around port %d has stored codewords of %d sets, the ports of %d", p, len(d.Dense), len(k.Dense))
+	}
+	for s, c := range d.Dense {
+		if want := (k.DenseBits + 63) / 64; len(c) != want {
+			return fmt.Errorf("multicast: the way around port %d has a codeword of %d words in set %d, want %d", p, len(c), s, want)
+		}
+	}
+	return nil
 }
 
 // takes reports whether the table has codewords for a header's form, set and length.

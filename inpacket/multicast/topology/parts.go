@@ -22,24 +22,13 @@ func (g *Graph) Degrees() []int {
 // in, and how many nodes each part has. Nodes with a way between them are in one part;
 // parts are numbered from 0 in the order of their first nodes.
 func (g *Graph) Components() (part, sizes []int) {
-	leader := make([]int, len(g.Nodes)) // union and find, the lowest node leads
-	for i := range leader {
-		leader[i] = i
-	}
-	find := func(i int) int {
-		for leader[i] != i {
-			leader[i] = leader[leader[i]]
-			i = leader[i]
-		}
-		return i
-	}
+	joined := newParts(len(g.Nodes))
 	for _, l := range g.Links {
-		a, b := find(l.A), find(l.B)
-		leader[max(a, b)] = min(a, b)
+		joined.join(l.A, l.B)
 	}
 	part = make([]int, len(g.Nodes))
 	for i := range part {
-		if first := find(i); first == i {
+		if first := joined.first(i); first == i {
 			part[i] = len(sizes)
 			sizes = append(sizes, 1)
 		} else {
@@ -79,4 +68,32 @@ func (g *Graph) LargestComponent() *Graph {
 		}
 	}
 	return c
+}
+
+// parts are sets of nodes that grow together. Each node has one of its part, with a
+// lower number, in whose place it can be asked for the part's first.
+type parts []int
+
+func newParts(n int) parts {
+	p := make(parts, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+// first returns the first node of a node's part.
+func (p parts) first(i int) int {
+	for p[i] != i {
+		p[i] = p[p[i]]
+		i = p[i]
+	}
+	return i
+}
+
+// join makes the parts of two nodes one, and reports whether they were two.
+func (p parts) join(a, b int) bool {
+	a, b = p.first(a), p.first(b)
+	p[max(a, b)] = min(a, b)
+	return a != b
 }

@@ -1,0 +1,115 @@
+package inpacket
+
+import "github.com/umbel-filters/umbel/probe"
+
+// sieve tries Bloom filters for some links: under one seed, many lengths and numbers
+// of positions.
+type sieve struct {
+	links
+	lanes  [maxK][]uint32     // of the links to be held: the halves of values that make their positions 0, 1, …
+	others [][maxK + 1]uint32 // the same, link by link, of those that must not be held
+	marks  []uint8            // the filter, a byte for each bit
+	tried  uint64
+	work   int
+}
+
+func newSieve(l links) *sieve {
+	s := &sieve{links: l, others: make([][maxK + 1]uint32, len(l.others()))}
+	all := make([]uint32, maxK*l.tree)
+	for i := range s.lanes {
+		s.lanes[i] = all[i*l.tree : (i+1)*l.tree]
+	}
+	return s
+}
+
+// seed readies up to k positions of all links under a seed.
+func (s *sieve) seed(seed uint32, k int) {
+	offset := probe.Offset(uint64(seed) << seedLog)
+	for i, c := range s.held() {
+		stream := streamOf(c, offset)
+		var v uint64
+		for j := range k {
+			if j&1 == 0 {
+				v, stream = stream.Next()
+			}
+			s.lanes[j][i] = uint32(v >> 32)
+			v <<= 32
+		}
+	}
+	for i, c := range s.links.others() {
+		stream, to := streamOf(c, offset), &s.others[i]
+		var v uint64
+		for j := 0; j < k; j += 2 {
+			v, stream = stream.Next()
+			to[j], to[j+1] = uint32(v>>32), uint32(v)
+		}
+	}
+	s.work += len(s.codewords) * k
+}
+
+// try makes the filters of m bits with each number of positions k for which bit k of
+// ks is set, and returns those ks with which the filter will do: holds none of the
+// others, is not overfull, and has no larger chance of a stray link.
+func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
+	if len(s.marks) < m {
+		s.marks = make([]uint8, 2*m)
+	}
+	marks := s.marks[:m]
+	clear(marks)
+	for k := 1; ks>>k != 0; k++ {
+		for _, lane := range s.lanes[k-1] {
+			marks[uint64(lane)*uint64(m)>>32] = 1
+		}
+		s.work += s.tree
+		if ks>>k&1 == 0 {
+			continue
+		}
+		s.tried++
+		if s.clean(marks, k) {
+			ones := 0
+			for _, b := range marks {
+				ones += int(b)
+			}
+			if !overfull(ones, m) && strayOf(ones, m, k) <= maxStray {
+				good |= 1 << k
+			}
+		}
+	}
+	return good
+}
+
+// clean reports whether none of the others has all its first k positions marked. One
+// that has is asked first the next time: lengths next to each other have nearly the
+// same filter.
+func (s *sieve) clean(marks []uint8, k int) bool {
+	m := uint64(len(marks))
+	for i := range s.others {
+		yes := uint8(1)
+		for _, lane := range s.others[i][:k] {
+			yes &= marks[uint64(lane)*m>>32]
+		}
+		if yes != 0 {
+			s.others[0], s.others[i] = s.others[i], s.others[0]
+			s.work += 2 * (i + 1)
+			return false
+		}
+	}
+	s.work += 2 * len(s.others)
+	return true
+}
+
+// strayOf returns the chance that a link drawn at random is held with k positions by
+// a filter of m bits, some of them ones.
+func strayOf(ones, m, k int) float64 { return power(float64(ones)/float64(m), k) }
+
+// power returns x to the power n, by multiplications only: the same everywhere.
+func power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			y *= x
+		}
+		x *= x
+	}
+	return float64(y)
+}
