@@ -1,0 +1,137 @@
+package dataplane_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+// lab is a network with a tree, and receivers that check what they get.
+type lab struct {
+	network *multicast.Network
+	routers []*multicast.Node
+	tree    *tree.Tree
+	header  []byte
+
+	mu      sync.Mutex
+	got     map[int][]bool // by receiver: which packets
+	strange []string       // what shouldn't have been
+}
+
+const group = 7
+
+// newLab plans a tree over a graph for so many numbered packets.
+func newLab(t testing.TB, g *topology.Graph, source int, receivers []int, packets int) *lab {
+	t.Helper()
+	n := multicast.NewNetwork(g, inpacket.Key{1, 2, 3}, 5)
+	l := &lab{network: n, got: make(map[int][]bool)}
+	for i := range g.Nodes {
+		l.routers = append(l.routers, newRouter(t, n, i))
+	}
+	var err error
+	if l.tree, err = tree.ShortestPath(g, source, receivers, tree.Hops); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range receivers {
+		l.routers[r].Join(group)
+		l.got[r] = make([]bool, packets)
+	}
+	l.header = newHeader(t, n, l.tree)
+	return l
+}
+
+func newRouter(t testing.TB, n *multicast.Network, node int) *multicast.Node {
+	t.Helper()
+	ports := n.Ports(node)
+	keys := multicast.Keys{Epoch: n.Epoch}
+	for _, p := range ports {
+		keys.Ports = append(keys.Ports, n.Codeword(p.Arc))
+	}
+	r, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(ports), Keys: []multicast.Keys{keys}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// packet returns a packet with a number as its payload.
+func (l *lab) packet(number int) []byte {
+	return binary.BigEndian.AppendUint32(slices.Clone(l.header), uint32(number))
+}
+
+// deliver takes a packet at a node.
+func (l *lab) deliver(node int, packet []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	got, member := l.got[node]
+	if len(packet) != len(l.header)+4 {
+		l.strange = append(l.strange, fmt.Sprintf("node %d got %d bytes, want %d", node, len(packet), len(l.header)+4))
+		return
+	}
+	number := int(binary.BigEndian.Uint32(packet[len(l.header):]))
+	switch {
+	case !member || number >= len(got):
+		l.strange = append(l.strange, fmt.Sprintf("node %d got packet %d", node, number))
+	case got[number]:
+		l.strange = append(l.strange, fmt.Sprintf("node %d got packet %d twice", node, number))
+	default:
+		got[number] = true
+	}
+}
+
+// check fails unless each receiver got each packet once, and the packets crossed each
+// arc of the tree once and no other.
+func (l *lab) check(t *testing.T, counted []arcCount) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	packets := 0
+	for node, got := range l.got {
+		packets = len(got)
+		missing := 0
+		for _, ok := range got {
+			if !ok {
+				missing++
+			}
+		}
+		if missing > 0 {
+			t.Errorf("node %d lacks %d of %d packets", node, missing, packets)
+		}
+	}
+	for _, s := range l.strange[:min(len(l.strange), 5)] {
+		t.Error(s)
+	}
+	want := make([]arcCount, len(counted))
+	for _, s := range l.tree.Steps {
+		want[s.Arc] = arcCount{uint64(packets), uint64(packets)}
+	}
+	for a := range counted {
+		if counted[a] != want[a] {
+			from, to := l.network.Graph.Ends(topology.Arc(a))
+			t.Errorf("from node %d to %d: sent and received %v packets, want %v", from, to, counted[a], want[a])
+		}
+	}
+}
+
+// grid returns a network of nodes in rows and columns, joined to those beside and
+// below them.
+func grid(columns, rows int) *topology.Graph {
+	g := &topology.Graph{Name: "grid"}
+	for i := range columns * rows {
+		g.Nodes = append(g.Nodes, topology.Node{Name: fmt.Sprintf("n%d", i)})
+		if i%columns > 0 {
+			g.Links = append(g.Links, topology.Link{A: i - 1, B: i, Weight: 1})
+		}
+		if i >= columns {
+			g.Links = append(g.Links, topology.Link{A: i - columns, B: i, Weight: 1})
+		}
+	}
+	return g
+}
