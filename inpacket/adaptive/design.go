@@ -199,6 +199,27 @@ func checkRate(rate float64) error {
 	return nil
 }
 
+// checkGoal returns an error that wraps [umbel.ErrGoal] unless there is a design for so
+// many links at such a rate.
+func checkGoal(n int, rate float64) error {
+	if n < 1 || n > MaxLinks {
+		return fmt.Errorf("adaptive: a design for %d links, want 1 to %d: %w", n, MaxLinks, umbel.ErrGoal)
+	}
+	return checkRate(rate)
+}
+
+// finish chooses how many ones codewords have at the front, if the design is one.
+func (d *Design) finish() error {
+	if m := d.Bits(); m > MaxBits {
+		return fmt.Errorf("adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links: %w", len(d.Ends), d.Rate, MaxBits, umbel.ErrGoal)
+	}
+	if err := d.Check(); err != nil {
+		return err
+	}
+	d.Least = leastFor(d)
+	return nil
+}
+
 // appendRun appends positions with odds, to the last run if those are its odds.
 func appendRun(runs []Run, positions int, odds uint64) []Run {
 	switch n := len(runs); {
