@@ -1,0 +1,3 @@
+package inpacket
+
+func searchLinear(l links, q *quest) (best Found, ok bool) { return }
