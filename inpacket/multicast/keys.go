@@ -25,9 +25,9 @@ type Keys struct {
 // Detour is a way around a link, from its near end to its far one. Its zero value is
 // none.
 type Detour struct {
-	Port  int                   // that it begins with
-	Hops  int                   // its arcs, at least 2; 0: there is no way around
-	Arcs  []inpacket.Codeword   // the codewords of its arcs, for Single and Folded
+	Port  int                  // that it begins with
+	Hops  int                  // its arcs, at least 2; 0: there is no way around
+	Arcs  []inpacket.Codeword  // the codewords of its arcs, for Single and Folded
 	Dense []inpacket.BitString // by set, the OR of its arcs' stored codewords
 }
 
@@ -37,7 +37,7 @@ type table struct {
 	ports   *inpacket.Table      // nil: none
 	dense   *inpacket.DenseTable // nil: none
 	sets    int
-	bits    int // of a dense codeword
+	bits    int      // of a dense codeword
 	detours []Detour // of each port, or empty
 }
 

@@ -68,7 +68,10 @@ func NewNode(c Config) (*Node, error) {
 		}
 		n.window = w
 	}
-	return n, n.SetKeys(c.Keys...)
+	if err := n.SetKeys(c.Keys...); err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // SetKeys replaces the keys of all epochs. An epoch that comes twice is an error,
@@ -108,7 +111,8 @@ func (n *Node) SetDown(port int, down bool) {
 // Counters returns the node's counters.
 func (n *Node) Counters() *Counters { return &n.counters }
 
-// Route decides on a packet; see [Router]. The copies share b, in which the TTL is
+// Route decides on a packet; see [Router]. It allocates nothing but for a header's
+// trace. The copies share b, in which the TTL is
 // counted down, the node is recorded if the header asks for a trace and has room,
 // and ways around ports that are down are added to the filter.
 //
