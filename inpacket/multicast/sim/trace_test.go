@@ -79,7 +79,7 @@ func TestTraceOfAnyBytes(t *testing.T) {
 	got := w.TraceHeader(d, 1, []byte{1, 2}, sim.Options{})
 	want := `
 hop  node  ttl  from  what
-  0  B       -        dropped: the header isn't one, or is cut off
+  0  B       -        dropped: it is no header, or is cut off
 `
 	if text := "\n" + got.String(); text != want {
 		t.Errorf("got %s\nwant %s", text, want)
