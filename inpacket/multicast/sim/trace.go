@@ -9,9 +9,9 @@ import (
 
 // Trace is what came of a tree's packets, hop by hop.
 type Trace struct {
-	Visits []Visit  `json:"visits"` // in the order of routing: by packet, then by hop
-	Missed []string `json:"missed"` // receivers that got nothing, by name
-	Judged bool     `json:"judged"` // the tree is known, and with it which copies are false
+	Visits []Visit  `json:"visits"`           // in the order of routing: by packet, then by hop
+	Missed []string `json:"missed,omitempty"` // receivers that got nothing, by name
+	Judged bool     `json:"judged"`           // the tree is known, and with it which copies are false
 	Record Record   `json:"-"`
 }
 
@@ -23,7 +23,7 @@ type Visit struct {
 	TTL       int      `json:"ttl"`                 // as the packet came, -1 if it can't be told
 	From      string   `json:"from"`                // the neighbor, "" for the node's own host
 	Port      int      `json:"port"`                // that it came in on, -1 from the host
-	Links     []Branch `json:"links"`               // that the packet holds, as far as is known
+	Links     []Branch `json:"links,omitempty"`     // that the packet holds, as far as is known
 	Delivered bool     `json:"delivered"`           // to the node's host
 	Wrong     bool     `json:"wrong,omitempty"`     // delivered though the node isn't a receiver
 	Drop      string   `json:"drop,omitempty"`      // the reason, in a word
