@@ -1,3 +1,236 @@
 package inpacket
 
-func searchLinear(l links, q *quest) (best Found, ok bool) { return }
+import (
+	"math/bits"
+	"slices"
+)
+
+// maxLinear is how many links a Linear filter is searched for at most: with the
+// number of links, the time for a seed grows as its cube.
+const maxLinear = 4096
+
+// linearSearch searches for Linear filters. A link is held if its parity is odd in all
+// planes. So in each plane the links of the tree give an equation with the right side
+// 1. All planes but the last are solved for these alone, in several ways; a way is the
+// better the fewer of the other links survive it, that is, have odd parity in all
+// these planes. In the last plane the survivors give an equation with the right side
+// 0.
+//
+// Rows of shorter planes are the beginnings of those of longer ones. So the planes'
+// equations are solved once under a seed, for all lengths and splits.
+type linearSearch struct {
+	links
+	q      *quest
+	splits []uint8 // the Ks worth trying
+	planes [MaxPlanes]planeSearch
+	last   echelon // of the survivors, in the last plane
+	row    []uint64
+	ways   waySearch
+}
+
+// searchLinear returns the shortest Linear filter that it finds at no more than the
+// limit.
+func searchLinear(l links, q *quest) (best Found, ok bool) {
+	if len(l.codewords) > maxLinear {
+		return best, false
+	}
+	s := &linearSearch{links: l, q: q}
+	start := s.chooseSplits()
+	if len(s.splits) == 0 {
+		return best, false
+	}
+	limit := q.limit
+	// Nearly every seed has a filter that is long enough: so it is the first few that
+	// say where to begin.
+	for length := start; !ok && length < limit; length += length/4 + 8 {
+		q.limit = length
+		for seed := 0; !ok && seed < 4 && q.more(seed); seed++ {
+			best, ok = s.try(uint16(seed), q.longest(seed))
+		}
+	}
+	q.limit = limit
+	if ok {
+		q.limit = min(limit, best.Cost()-1)
+	}
+	for seed := 0; q.more(seed); seed++ {
+		for found, more := s.try(uint16(seed), q.longest(seed)); more; found, more = s.try(uint16(seed), q.longest(seed)) {
+			best, ok = found, true
+			q.limit = best.Cost() - 1
+		}
+	}
+	return best, ok
+}
+
+// extraPer is by how many 1024ths of a bit each link that mustn't be held makes a
+// filter longer, by planes: -log2(1 - 2^-planes).
+var extraPer = [MaxPlanes + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
+
+// chooseSplits chooses the Ks worth trying, by the length that a filter would have if
+// all solutions of its planes could be looked at. It returns a length at which a
+// filter is easy to find.
+func (s *linearSearch) chooseSplits() (start int) {
+	n := len(s.others())
+	var length [MaxPlanes + 1]int
+	least := 0
+	for planes := 1; planes <= MaxPlanes; planes++ {
+		if 1/float64(int(1)<<planes) > s.q.MaxStray {
+			continue
+		}
+		length[planes] = planes*s.tree + n*extraPer[planes]>>10
+		if least == 0 || length[planes] < least {
+			least = length[planes]
+			start = planes*s.tree + n>>(planes-1) + 16
+		}
+	}
+	for k, split := range splits {
+		if l := length[split.planes]; l > 0 && l <= least+least/16+6 {
+			s.splits = append(s.splits, uint8(k))
+		}
+	}
+	return start
+}
+
+// try searches for a filter of at most m bits under a seed: of m bits, and then as
+// short as the same solutions allow.
+func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
+	var wide [MaxPlanes]int // columns that may be needed of each plane
+	for _, k := range s.splits {
+		planes, lengths := LinearPlanes(k, m)
+		for p, n := range lengths[:planes] {
+			wide[p] = max(wide[p], n+MaxPlanes)
+		}
+	}
+	for p := range s.planes {
+		s.planes[p].begin(s, seed, p, wide[p])
+	}
+	for _, k := range s.splits {
+		if found, ok := s.trySplit(seed, k, m); ok {
+			return found, true
+		}
+	}
+	return Found{}, false
+}
+
+// slack is how many more survivors than free unknowns the last plane may have to be
+// solved for: it will have a solution once in 2^slack times.
+const slack = 8
+
+func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
+	planes, lengths := LinearPlanes(k, m)
+	final := lengths[planes-1]
+	room := final - s.tree + slack // for survivors
+	if !s.mayHave(room, planes) {
+		return Found{}, false
+	}
+	for p, n := range lengths[:planes] {
+		if n == 0 || s.planes[p].tree().need > n {
+			return Found{}, false
+		}
+	}
+	for _, way := range s.ways.find(s, lengths[:planes-1], room) {
+		s.q.trials++
+		if s.close(seed, planes-1, final, way.survivors) {
+			if found, ok := s.found(seed, k, m, way); ok {
+				return found, true
+			}
+		}
+	}
+	return Found{}, false
+}
+
+// mayHave reports whether so few survivors are less than five standard deviations
+// from the mean.
+func (s *linearSearch) mayHave(survivors, planes int) bool {
+	if survivors < 0 {
+		return false
+	}
+	// In units of 2^-planes+1 links.
+	n, unit := len(s.others()), 1<<(planes-1)
+	short := n - survivors*unit
+	return short <= 0 || short*short <= 25*n*(unit-1)
+}
+
+// close reports whether the last plane can be solved with so many bits for the tree
+// and the survivors.
+func (s *linearSearch) close(seed uint16, plane, length int, survivors []uint64) bool {
+	p := &s.planes[plane]
+	tree := p.tree()
+	s.last.reset(tree.words)
+	before := s.last.steps
+	defer func() { s.q.work += s.last.steps - before }()
+	for w, left := range survivors {
+		for ; left != 0; left &= left - 1 {
+			if !s.last.add(p.reduced(w<<6|bits.TrailingZeros64(left)), length) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// found makes a filter of the solutions: the shortest that they fit in, split as K
+// says, and of at most m bits.
+func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool) {
+	planes, _ := LinearPlanes(k, m)
+	tree := s.planes[planes-1].tree()
+	need := max(tree.need, s.last.need)
+	final := make([]uint64, tree.words)
+	// Leads of the two systems differ, and no row has one below its own.
+	both := merged(tree, &s.last)
+	both.complete(final, need, true)
+	solutions := append(s.ways.solutions(s, way, planes-1), final)
+	least := 1
+	for ; least < m; least++ {
+		if _, lengths := LinearPlanes(k, least); fits(solutions, lengths) {
+			break
+		}
+	}
+	_, lengths := LinearPlanes(k, least)
+	f := Found{Form: Linear, K: k, Seed: seed, Bits: least, Filter: make([]byte, (least+7)>>3), Stray: 1 / float64(int(1)<<planes)}
+	at := 0
+	for p, solution := range solutions {
+		for w, v := range solution {
+			if v != 0 {
+				putBits(f.Filter, at+w<<6, v)
+			}
+		}
+		at += lengths[p]
+	}
+	return f, !overfull(ones(f.Filter, 0, f.Bits), f.Bits)
+}
+
+// fits reports whether planes of such lengths have room for the solutions.
+func fits(solutions [][]uint64, lengths [MaxPlanes]int) bool {
+	for p, solution := range solutions {
+		if bitLen(solution) > lengths[p] {
+			return false
+		}
+	}
+	return true
+}
+
+// bitLen is 1 more than the highest bit of x that is set, or 0.
+func bitLen(x []uint64) int {
+	for w, v := range slices.Backward(x) {
+		if v != 0 {
+			return w<<6 + bits.Len64(v)
+		}
+	}
+	return 0
+}
+
+// merged returns the system of two that have no lead in common.
+func merged(a, b *echelon) *echelon {
+	m := &echelon{words: a.words, at: make([]int, 64*a.words), leads: make([]uint64, a.words)}
+	for _, e := range [2]*echelon{a, b} {
+		for w, leads := range e.leads {
+			m.leads[w] |= leads
+			for ; leads != 0; leads &= leads - 1 {
+				lead := w<<6 | bits.TrailingZeros64(leads)
+				m.at[lead] = len(m.rows)
+				m.rows = append(m.rows, e.row(lead)...)
+			}
+		}
+	}
+	return m
+}

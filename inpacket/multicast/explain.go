@@ -63,8 +63,11 @@ func (e Explanation) String() string {
 	if e.TTL == 0 {
 		parts = append(parts, "goes no further: its TTL is used up")
 	}
-	if e.Repairs > 0 {
-		parts = append(parts, fmt.Sprintf("ways around %d ports added to the filter", e.Repairs))
+	switch {
+	case e.Repairs == 1:
+		parts = append(parts, "a way around a port that is down added to the filter")
+	case e.Repairs > 1:
+		parts = append(parts, fmt.Sprintf("ways around %d ports that are down added to the filter", e.Repairs))
 	}
 	for p, v := range e.Ports {
 		switch {

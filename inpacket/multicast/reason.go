@@ -33,7 +33,12 @@ var inWords = [Reasons]string{
 	"there are no codewords for its form, or set of codewords, here",
 }
 
-func (r Reason) words() string { return inWords[r] }
+func (r Reason) words() string {
+	if int(r) < len(inWords) {
+		return inWords[r]
+	}
+	return "for a reason that isn't known here"
+}
 
 // String returns the reason in a word, "" for None.
 func (r Reason) String() string {

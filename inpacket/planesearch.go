@@ -1,0 +1,141 @@
+package inpacket
+
+import "math/bits"
+
+// planeSearch is a plane of Linear filters under a seed, while they are searched for.
+// It computes things when they are asked for.
+type planeSearch struct {
+	s      *linearSearch
+	seed   uint16
+	number int
+	words  int // of a row, with its right side
+
+	tree1  echelon // of the links of the tree, once solved
+	solved bool
+
+	rows  []uint64 // of the other links, reduced by the tree's
+	ready []uint64 // which of them are
+
+	vectors []vector // solutions: the first is one, the others are to be added to it
+	raw     []uint64 // rows of the other links
+}
+
+// vector is a solution of a plane for the tree, or the difference of two.
+type vector struct {
+	bits []uint64
+	odd  []uint64 // which other links have odd parity with it
+	wide int      // columns it takes
+}
+
+// begin makes p plane number of a seed, with at least so many columns. What it knows
+// it keeps if it is of the same seed and wide enough.
+func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
+	if p.s == s && p.seed == seed && p.words*64 > columns {
+		return
+	}
+	p.s, p.seed, p.number, p.words = s, seed, number, words(columns+1)
+	p.solved = false
+	p.ready = zeros(p.ready, words(len(s.others())))
+	p.vectors = p.vectors[:0]
+}
+
+// appendRow appends the row of a link to dst, and its right side.
+func (p *planeSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64 {
+	dst = c.AppendRow(dst, uint32(p.seed), p.number, p.words*64-1)
+	dst[len(dst)-1] |= right << 63
+	return dst
+}
+
+// tree returns the system of the tree's links.
+func (p *planeSearch) tree() *echelon {
+	if !p.solved {
+		p.solved = true
+		p.tree1.reset(p.words)
+		before := p.tree1.steps
+		for _, c := range p.s.held() {
+			p.s.row = p.appendRow(p.s.row[:0], c, 1)
+			p.tree1.add(p.s.row, p.words*64-1)
+		}
+		p.s.q.work += p.tree1.steps - before + p.s.links.tree*p.words
+	}
+	return &p.tree1
+}
+
+// reduced returns the row of another link, without the leads of the tree's system.
+func (p *planeSearch) reduced(other int) []uint64 {
+	if n := len(p.s.others()) * p.words; cap(p.rows) < n {
+		p.rows = make([]uint64, n)
+	} else {
+		p.rows = p.rows[:n]
+	}
+	row := p.rows[other*p.words : (other+1)*p.words]
+	if p.ready[other>>6]>>(other&63)&1 == 0 {
+		p.ready[other>>6] |= 1 << (other & 63)
+		p.appendRow(row[:0], p.s.others()[other], 0)
+		tree := p.tree()
+		before := tree.steps
+		tree.reduce(row)
+		p.s.q.work += tree.steps - before
+	}
+	return row
+}
+
+// solutions returns a solution for the tree in so many columns and what can be added
+// to it, of which it returns at most some.
+func (p *planeSearch) solutions(columns, most int) []vector {
+	tree := p.tree()
+	if len(p.vectors) == 0 {
+		p.raw = p.raw[:0]
+		n := len(p.s.others())
+		for _, c := range p.s.others() {
+			p.raw = c.AppendRow(p.raw, uint32(p.seed), p.number, p.words*64)
+		}
+		p.s.q.work += n * p.words
+		p.push(-1)
+	}
+	// One for each unknown that is no lead, in order.
+	next := p.vectors[len(p.vectors)-1].wide
+	for ; next < columns && len(p.vectors) <= most; next++ {
+		if tree.leads[next>>6]>>(next&63)&1 == 0 {
+			p.push(next)
+		}
+	}
+	n := 1
+	for n < len(p.vectors) && n <= most && p.vectors[n].wide <= columns {
+		n++
+	}
+	return p.vectors[:n]
+}
+
+// push appends the vector in which of all unknowns that aren't leads only one is
+// set, or, if that is -1, a solution in which none is.
+func (p *planeSearch) push(free int) {
+	n := len(p.vectors)
+	if n < cap(p.vectors) {
+		p.vectors = p.vectors[:n+1]
+	} else {
+		p.vectors = append(p.vectors, vector{})
+	}
+	v := &p.vectors[n]
+	tree := p.tree()
+	v.bits = zeros(v.bits, p.words)
+	if free < 0 {
+		v.wide = 0
+		tree.complete(v.bits, p.words*64-1, true)
+	} else {
+		v.wide = free + 1
+		v.bits[free>>6] = 1 << (free & 63)
+		tree.complete(v.bits, free, false)
+	}
+	v.odd = zeros(v.odd, words(len(p.s.others())))
+	used := words(bitLen(v.bits))
+	for i := range p.s.others() {
+		row := p.raw[i*p.words:]
+		sum := uint64(0)
+		for w, x := range v.bits[:used] {
+			sum ^= x & row[w]
+		}
+		v.odd[i>>6] |= uint64(bits.OnesCount64(sum)) & 1 << (i & 63)
+	}
+	p.s.q.work += len(p.s.others())*used + p.s.links.tree*used
+}
