@@ -83,6 +83,9 @@ type Experiment struct {
 	Fail, Add int
 	Together  bool // links only fail that leave a way between all nodes
 	Notice    Notice
+	// Sequenced gives headers with filters a source and a sequence number, 8 bytes, by
+	// which routers with a window tell packets that they had before.
+	Sequenced bool
 	// Flood puts ones in place of all bits of the filters, or of the receivers, as
 	// somebody does who wants a packet to go everywhere.
 	Flood bool

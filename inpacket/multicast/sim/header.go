@@ -65,3 +65,25 @@ func fillBits(packet []byte) error {
 	}
 	return nil
 }
+
+// sequenced returns packets like those that the router is to see, with a source and a
+// sequence number if they have filters; others have no such fields.
+func sequenced(r multicast.Router, packets [][]byte, source, sequence uint32) ([][]byte, error) {
+	if _, ok := r.(*multicast.Node); !ok {
+		return packets, nil
+	}
+	all := make([][]byte, len(packets))
+	for i, packet := range packets {
+		var h inpacket.Header
+		n, err := h.Parse(packet)
+		if err != nil {
+			return nil, fmt.Errorf("sim: sequence of header %d: %w", i, err)
+		}
+		h.Sequenced, h.Source, h.Sequence = true, source, sequence+uint32(i)
+		if all[i], err = h.AppendBinary(nil); err != nil {
+			return nil, fmt.Errorf("sim: sequence of header %d: %w", i, err)
+		}
+		all[i] = append(all[i], packet[n:]...)
+	}
+	return all, nil
+}

@@ -23,6 +23,7 @@ type Result struct {
 	Fail      int    `json:"fail"`
 	Add       int    `json:"add"`
 	Notice    string `json:"notice"`
+	Sequenced bool   `json:"sequenced"`
 	Flood     bool   `json:"flood"`
 
 	MeanBits  float64            `json:"mean_bits"`
@@ -66,7 +67,7 @@ func (e *Experiment) result(trials []trial) (Result, error) {
 	r := Result{
 		Graph: e.Graph.Name, Scheme: e.Scheme.Name(), Receivers: e.Receivers, Trees: e.Trees, Seed: e.Seed,
 		Metric: e.Metric.String(), Kind: e.Kind.String(), Clustered: e.Clustered,
-		Fail: e.Fail, Add: e.Add, Notice: e.Notice.String(), Flood: e.Flood,
+		Fail: e.Fail, Add: e.Add, Notice: e.Notice.String(), Sequenced: e.Sequenced, Flood: e.Flood,
 		Forms: map[string]float64{}, Drops: map[string]int{},
 	}
 	var records []*Record
@@ -103,7 +104,10 @@ func (r *Result) headers(records []*Record) {
 	search := sample(records, func(r *Record) float64 { return float64(r.Search) / float64(time.Millisecond) })
 	r.SearchMS, r.P95Search = mean(search), quantile(search, 0.95)
 	for _, x := range records {
-		r.Forms[x.Form] += 1 / float64(len(records))
+		r.Forms[x.Form]++
+	}
+	for form := range r.Forms {
+		r.Forms[form] /= float64(len(records))
 	}
 }
 

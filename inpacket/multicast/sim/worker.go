@@ -94,6 +94,11 @@ func (w *worker) trial(t *tree.Tree, group uint32) (trial, error) {
 			return trial{}, err
 		}
 	}
+	if w.Sequenced {
+		if plan.Headers, err = sequenced(p.domain.Router(t.Source), plan.Headers, uint32(t.Source), group); err != nil {
+			return trial{}, err
+		}
+	}
 	p.domain.Receive(group, t.Receivers)
 	defer p.domain.Receive(group, nil)
 	result.record = p.wires.Send(p.domain, t, plan, Options{
