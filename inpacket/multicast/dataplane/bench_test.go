@@ -4,20 +4,22 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
 // BenchmarkFleet sends packets with a payload of 64 bytes through 100 nodes in a grid,
 // from one corner to 20 nodes, a window of them on their way. An operation is 64
 // packets from the source; a hop is one copy over one link.
 func BenchmarkFleet(b *testing.B) {
-	g := grid(10, 10)
+	g := graph(b)(topology.Grid(10, 10))
 	var receivers []int
 	for i := 4; i < len(g.Nodes); i += 5 {
 		receivers = append(receivers, i)
 	}
-	l := newLab(b, g, 0, receivers, 0)
+	l := newLab(b, g, inpacket.Linear, 0, receivers, 0)
 	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 512, Receivers: len(receivers)})
 	if err != nil {
 		b.Fatal(err)

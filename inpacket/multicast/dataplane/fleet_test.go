@@ -6,8 +6,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,9 +23,17 @@ const packetsSent = 10_000
 // TestFleet sends packets from one corner of a grid to eight nodes, a window of them on
 // their way, and finds each delivered once, over the arcs of the tree alone.
 func TestFleet(t *testing.T) {
-	g := grid(5, 4)
+	for name, form := range map[string]inpacket.Form{
+		"single": inpacket.Single, "staged": inpacket.Staged, "folded": inpacket.Folded, "linear": inpacket.Linear,
+	} {
+		t.Run(name, func(t *testing.T) { testFleet(t, form) })
+	}
+}
+
+func testFleet(t *testing.T, form inpacket.Form) {
+	g := graph(t)(topology.Grid(4, 5))
 	receivers := []int{3, 4, 9, 10, 12, 15, 17, 19}
-	l := newLab(t, g, 0, receivers, packetsSent)
+	l := newLab(t, g, form, 0, receivers, packetsSent)
 	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 256, Receivers: len(receivers)})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +55,6 @@ func TestFleet(t *testing.T) {
 	}
 	l.check(t, f.Arcs())
 	c := f.Counters()
-	t.Logf("%+v", c)
 	if want := uint64(packetsSent * len(l.tree.Steps)); c.Sent != want || c.Received != want {
 		t.Errorf("sent %d and received %d copies, want %d", c.Sent, c.Received, want)
 	}

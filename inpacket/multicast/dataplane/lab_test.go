@@ -27,8 +27,8 @@ type lab struct {
 
 const group = 7
 
-// newLab plans a tree over a graph for so many numbered packets.
-func newLab(t testing.TB, g *topology.Graph, source int, receivers []int, packets int) *lab {
+// newLab plans a tree over a graph, in a form, for so many numbered packets.
+func newLab(t testing.TB, g *topology.Graph, form inpacket.Form, source int, receivers []int, packets int) *lab {
 	t.Helper()
 	n := multicast.NewNetwork(g, inpacket.Key{1, 2, 3}, 5)
 	l := &lab{network: n, got: make(map[int][]bool)}
@@ -43,22 +43,33 @@ func newLab(t testing.TB, g *topology.Graph, source int, receivers []int, packet
 		l.routers[r].Join(group)
 		l.got[r] = make([]bool, packets)
 	}
-	l.header = newHeader(t, n, l.tree)
+	l.header = newHeader(t, n, l.tree, form)
 	return l
 }
 
 func newRouter(t testing.TB, n *multicast.Network, node int) *multicast.Node {
 	t.Helper()
-	ports := n.Ports(node)
-	keys := multicast.Keys{Epoch: n.Epoch}
-	for _, p := range ports {
-		keys.Ports = append(keys.Ports, n.Codeword(p.Arc))
-	}
-	r, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(ports), Keys: []multicast.Keys{keys}})
+	r, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(n.Ports(node)), Keys: []multicast.Keys{n.Keys(node)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// newHeader returns a header in a form that holds the arcs of a tree, and none next to
+// it.
+func newHeader(t testing.TB, n *multicast.Network, way *tree.Tree, form inpacket.Form) []byte {
+	t.Helper()
+	f, err := inpacket.Search(n.Task(way), inpacket.Options{Forms: []inpacket.Form{form}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := inpacket.Header{TTL: uint8(way.Depth()), Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter, Epoch: n.Epoch, Group: group}
+	b, err := h.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // packet returns a packet with a number as its payload.
@@ -120,18 +131,13 @@ func (l *lab) check(t *testing.T, counted []arcCount) {
 	}
 }
 
-// grid returns a network of nodes in rows and columns, joined to those beside and
-// below them.
-func grid(columns, rows int) *topology.Graph {
-	g := &topology.Graph{Name: "grid"}
-	for i := range columns * rows {
-		g.Nodes = append(g.Nodes, topology.Node{Name: fmt.Sprintf("n%d", i)})
-		if i%columns > 0 {
-			g.Links = append(g.Links, topology.Link{A: i - 1, B: i, Weight: 1})
+// graph returns a graph that was made by rule.
+func graph(t testing.TB) func(g *topology.Graph, err error) *topology.Graph {
+	return func(g *topology.Graph, err error) *topology.Graph {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if i >= columns {
-			g.Links = append(g.Links, topology.Link{A: i - columns, B: i, Weight: 1})
-		}
+		return g
 	}
-	return g
 }

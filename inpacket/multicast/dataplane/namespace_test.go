@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
@@ -63,9 +64,18 @@ func TestNamespaces(t *testing.T) {
 }
 
 func testNamespaces(t *testing.T) {
-	g := grid(5, 4)
-	receivers := []int{3, 4, 9, 10, 12, 15, 17, 19}
-	l := newLab(t, g, 0, receivers, packetsSent)
+	t.Run("grid", func(t *testing.T) {
+		testSpaces(t, graph(t)(topology.Grid(4, 5)), inpacket.Linear, 0, []int{3, 4, 9, 10, 12, 15, 17, 19})
+	})
+	t.Run("fat tree", func(t *testing.T) {
+		g := graph(t)(topology.FatTree(4))
+		last := len(g.Nodes) - 1
+		testSpaces(t, g, inpacket.Staged, last-15, []int{last - 14, last - 13, last - 11, last - 8, last - 6, last - 3, last - 2, last})
+	})
+}
+
+func testSpaces(t *testing.T, g *topology.Graph, form inpacket.Form, source int, receivers []int) {
+	l := newLab(t, g, form, source, receivers, packetsSent)
 
 	begin := time.Now()
 	spaces := newSpaces(t, g)
