@@ -14,7 +14,6 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
 const multicastHelp = `Send packets along trees that the packets themselves carry, as filters of links, so
@@ -131,15 +130,6 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 		return nil, err
 	}
 	return multicast.NewNetwork(g, key, f.epoch), nil
-}
-
-// find finds a tree as the flags say.
-func (f *networkFlags) find(cmd *cobra.Command, g *topology.Graph, source int, receivers []int) (*tree.Tree, error) {
-	kind, metric, err := f.kinds(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return kind.Find(g, source, receivers, metric)
 }
 
 // endFlags name a tree's source and receivers.

@@ -221,7 +221,11 @@ func describeDesign(d *adaptive.Design, lengths bool) (designInfo, error) {
 		return in, err
 	}
 	in.AnyM = float(plain.Mean(w))
-	in.Bound = float(adaptive.Bound(d.Links(), d.Rate).Mean(w))
+	least, err := adaptive.Bound(d.Links(), d.Rate)
+	if err != nil {
+		return in, err
+	}
+	in.Bound = float(least.Mean(w))
 	if lengths {
 		in.Lengths = d.Ends
 		for n := range in.Lengths {

@@ -106,7 +106,8 @@ type planInfo struct {
 	Bits      int      `json:"bits"`
 	Headers   []string `json:"headers"` // in hexadecimal
 	Bytes     int      `json:"bytes"`
-	Stray     *float   `json:"stray,omitempty"` // chance that a link nobody knew of matches
+	Stray     float64  `json:"stray"`   // chance that a link nobody knew of matches
+	Trials    uint64   `json:"trials"`  // filters that were looked at
 	SearchMS  float64  `json:"search_ms"`
 	Source    string   `json:"source"`
 	Receivers []string `json:"receivers"`
@@ -125,6 +126,7 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 	in := planInfo{
 		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
 		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
+		Stray: p.Stray, Trials: p.Trials,
 		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
 	}
 	for _, h := range p.Headers {
@@ -144,8 +146,8 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 func (in planInfo) write(w io.Writer) error {
 	fmt.Fprintf(w, "%s to %s: %d links, %d hops at most\n", in.Source, strings.Join(in.Receivers, ", "), len(in.Links), in.Hops)
 	fmt.Fprintf(w, "%s, %s: %d bits, a header of %d bytes, found in %.2f ms\n", in.Scheme, in.Form, in.Bits, in.Bytes, in.SearchMS)
-	if in.Stray != nil {
-		fmt.Fprintf(w, "a link that nobody knew of would match with a chance of %.3g\n", float64(*in.Stray))
+	if in.Stray > 0 {
+		fmt.Fprintf(w, "a link that nobody knew of would match with a chance of %.3g\n", in.Stray)
 	}
 	fmt.Fprintf(w, "carried through: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
 		in.Copies, in.FalseForwards, 100*in.Efficiency, in.Reached, len(in.Receivers))
@@ -159,7 +161,7 @@ func (in planInfo) write(w io.Writer) error {
 
 // drawTree draws a tree with the false forwards that a trace found.
 func drawTree(cmd *cobra.Command, file string, t *tree.Tree, trace *sim.Trace) error {
-	o := draw.Options{Tree: t, Receivers: t.Receivers, False: trace.FalseArcs(t.Graph)}
+	o := draw.Options{Tree: t, False: trace.False}
 	_, err := writeFile(cmd, file, -1, func(w io.Writer) error { return draw.SVG(w, t.Graph, o) })
 	return err
 }

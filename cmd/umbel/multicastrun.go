@@ -49,7 +49,7 @@ func multicastRunCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var r run
+	var r packetRun
 	r.net.add(cmd)
 	r.ends.add(cmd)
 	r.how.add(cmd)
@@ -93,8 +93,8 @@ func multicastRunCommand() *cobra.Command {
 	return cmd
 }
 
-// run is what umbel multicast run is asked to do.
-type run struct {
+// packetRun is what umbel multicast run is asked to do.
+type packetRun struct {
 	net     networkFlags
 	ends    endFlags
 	how     schemeFlags
@@ -113,7 +113,7 @@ type run struct {
 }
 
 // domain sets the scheme up, and writes the tree.
-func (r *run) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, error) {
+func (r *packetRun) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, error) {
 	s, err := r.how.scheme()
 	if err != nil {
 		return nil, usageError(cmd, err)
@@ -123,7 +123,7 @@ func (r *run) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, e
 
 // write writes a tree into a packet's header, with room for the way if it is to be
 // recorded.
-func (r *run) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
+func (r *packetRun) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
 	p, err := d.Plan(t, r.group)
 	if err != nil || !r.trace {
 		return p, err
@@ -132,7 +132,7 @@ func (r *run) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
 }
 
 // all runs all nodes in this process.
-func (r *run) all(ctx context.Context, cmd *cobra.Command) error {
+func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	t, n, err := planTree(cmd, &r.net, &r.ends)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (r *run) all(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // one runs one node in this process.
-func (r *run) one(ctx context.Context, cmd *cobra.Command, name string) error {
+func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) error {
 	n, err := r.net.network(cmd)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (r *run) one(ctx context.Context, cmd *cobra.Command, name string) error {
 }
 
 // addresses returns those of all nodes.
-func (r *run) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
+func (r *packetRun) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
 	if r.hosts == "" {
 		first, err := netip.ParseAddrPort(r.listen)
 		if err != nil {
@@ -272,7 +272,7 @@ func (r *run) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
 }
 
 // sendFrom sends the packets from one node to receivers elsewhere.
-func (r *run) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
+func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
 	r.ends.source = fmt.Sprintf("#%d", self)
 	source, receivers, err := r.ends.ends(cmd, n.Graph)
 	if err != nil {
@@ -299,7 +299,7 @@ func (r *run) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Net
 }
 
 // send sends the packets and waits until none is on its way.
-func (r *run) send(ctx context.Context, node *dataplane.Node, pacer *dataplane.Pacer, p scheme.Plan, sent func(n int)) error {
+func (r *packetRun) send(ctx context.Context, node *dataplane.Node, pacer *dataplane.Pacer, p scheme.Plan, sent func(n int)) error {
 	for _, header := range p.Headers {
 		packets := newPackets(header, r.payload)
 		err := node.Send(ctx, pacer, int(r.packets), func(i int) []byte { sent(1); return packets.packet(i) })

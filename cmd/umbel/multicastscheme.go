@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
@@ -16,7 +16,7 @@ type schemeFlags struct {
 	name, forms, design string
 	effort              int
 	stray               float64
-	slack               int
+	slack, window       int
 	repair              bool
 }
 
@@ -27,24 +27,19 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Float64Var(&f.stray, "max-stray", 0, "highest `CHANCE` that a link which nobody knew of matches (default any)")
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` that a packet may take more than the tree has")
+	flags.IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources of which routers remember sequences")
 	flags.BoolVar(&f.repair, "repair", false, "routers lead packets around links that are down; forms that take links by OR only")
 	flags.StringVar(&f.design, "design", "", "`FILE` with the design of adaptive, of umbel multicast design (default the optimum for 1 in 100)")
 	_ = cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(scheme.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// forms are those that umbel searches.
-var forms = []inpacket.Form{inpacket.Single, inpacket.Folded, inpacket.Staged, inpacket.Linear}
-
 // scheme returns the scheme that the flags ask for.
 func (f *schemeFlags) scheme() (scheme.Scheme, error) {
-	o := scheme.Options{Search: inpacket.Options{Seeds: f.effort, MaxStray: f.stray}, TTLSlack: f.slack, Repair: f.repair}
+	o := scheme.Options{Seeds: f.effort, MaxStray: f.stray, Slack: f.slack, Routers: scheme.Routers{Repair: f.repair, Window: f.window}}
 	if f.forms != "" {
-		for name := range strings.SplitSeq(f.forms, ",") {
-			form, err := formNamed(strings.TrimSpace(name))
-			if err != nil {
-				return nil, err
-			}
-			o.Search.Forms = append(o.Search.Forms, form)
+		var err error
+		if o.Forms, err = scheme.ParseForms(f.forms); err != nil {
+			return nil, err
 		}
 	}
 	if f.design != "" {
@@ -57,17 +52,8 @@ func (f *schemeFlags) scheme() (scheme.Scheme, error) {
 	return scheme.ByName(f.name, o)
 }
 
-func formNamed(name string) (inpacket.Form, error) {
-	for _, f := range forms {
-		if f.String() == name {
-			return f, nil
-		}
-	}
-	return 0, fmt.Errorf("--forms: %q, want single, folded, staged or linear", name)
-}
-
 // simOptions are those of carrying a scheme's packets.
-func simOptions(s scheme.Scheme) sim.Options { return sim.Options{OwnPaths: scheme.OwnPaths(s)} }
+func simOptions(s scheme.Scheme) sim.Options { return sim.Options{OwnPaths: sim.OwnPaths(s)} }
 
 // kinds are how trees are found.
 func (f *networkFlags) kinds() (kind sim.Kind, metric tree.Metric, err error) {
@@ -89,13 +75,13 @@ func (f *networkFlags) kinds() (kind sim.Kind, metric tree.Metric, err error) {
 }
 
 // find finds a tree as the flags say.
-func (f *networkFlags) find(cmd *cobra.Command, n *topologyGraph, source int, receivers []int) (*tree.Tree, error) {
+func (f *networkFlags) find(cmd *cobra.Command, g *topology.Graph, source int, receivers []int) (*tree.Tree, error) {
 	kind, metric, err := f.kinds()
 	if err != nil {
 		return nil, usageError(cmd, err)
 	}
 	if kind == sim.Steiner {
-		return tree.Steiner(n, source, receivers, metric)
+		return tree.Steiner(g, source, receivers, metric)
 	}
-	return tree.ShortestPath(n, source, receivers, metric)
+	return tree.ShortestPath(g, source, receivers, metric)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -192,7 +193,7 @@ func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
 func formsOf(r sim.Result) string {
 	var all []string
-	for _, name := range sortedKeys(r.Forms) {
+	for _, name := range slices.Sorted(maps.Keys(r.Forms)) {
 		all = append(all, fmt.Sprintf("%s %.0f%%", name, 100*r.Forms[name]))
 	}
 	return strings.Join(all, ", ")
@@ -200,7 +201,7 @@ func formsOf(r sim.Result) string {
 
 func dropsOf(r sim.Result) string {
 	var all []string
-	for _, name := range sortedKeys(r.Drops) {
+	for _, name := range slices.Sorted(maps.Keys(r.Drops)) {
 		all = append(all, fmt.Sprintf("%d %s", r.Drops[name], name))
 	}
 	return strings.Join(all, ", ")

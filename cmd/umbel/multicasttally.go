@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -196,10 +197,10 @@ func (in runInfo) write(w io.Writer) error {
 	if n := in.Faults + in.KernelDrops + in.SendErrors; n > 0 {
 		fmt.Fprintf(w, "lost: %d by faults on purpose, %d in full sockets, %d that couldn't be sent\n", in.Faults, in.KernelDrops, in.SendErrors)
 	}
-	for _, reason := range sortedKeys(in.Drops) {
+	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
 		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
-	for _, name := range sortedKeys(in.Ways) {
+	for _, name := range slices.Sorted(maps.Keys(in.Ways)) {
 		fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(in.Ways[name], " > "))
 	}
 	return nil
@@ -227,7 +228,7 @@ func newNodeInfo(name string, c dataplane.Counters, t *tally) ranInfo {
 func (in ranInfo) write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from strangers, %d lost\n",
 		in.Node, in.Injected, in.Received, in.Sent, in.Delivered, in.Unknown, in.Lost)
-	for _, reason := range sortedKeys(in.Drops) {
+	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
 		_, err = fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
 	return err

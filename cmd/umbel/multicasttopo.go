@@ -45,7 +45,7 @@ func multicastTopoCommand() *cobra.Command {
 			g = g.LargestComponent()
 		}
 		if *out != "" {
-			if _, err := writeFile(cmd, *out, -1, g.WriteTSV); err != nil {
+			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { return topology.WriteTSV(w, g) }); err != nil {
 				return err
 			}
 		}
@@ -83,8 +83,9 @@ type nodeInfo struct {
 func describeTopology(g *topology.Graph, list bool) topologyInfo {
 	ports := g.Ports()
 	d := g.Distances()
+	_, parts := g.Components()
 	t := topologyInfo{
-		Name: g.Name, Nodes: len(g.Nodes), Links: len(g.Links), Parts: g.Components(),
+		Name: g.Name, Nodes: len(g.Nodes), Links: len(g.Links), Parts: len(parts),
 		Diameter: d.Diameter, MeanHops: d.Mean, MeanDegree: 2 * float64(len(g.Links)) / float64(max(1, len(g.Nodes))),
 	}
 	for i, ps := range ports {

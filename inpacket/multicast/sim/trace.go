@@ -13,6 +13,10 @@ type Trace struct {
 	Missed []string `json:"missed,omitempty"` // receivers that got nothing, by name
 	Judged bool     `json:"judged"`           // the tree is known, and with it which copies are false
 	Record Record   `json:"-"`
+
+	// False are the arcs that copies took though they aren't the tree's, each once; of
+	// a judged trace.
+	False []topology.Arc `json:"-"`
 }
 
 // Visit is a packet at a router.
@@ -82,6 +86,9 @@ func (w *Wires) trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options, j
 		}
 		if !h.lost {
 			tr.Visits = append(tr.Visits, w.visit(h, packet, glances[i], judged))
+		}
+		if judged && h.stray && !slices.Contains(tr.False, h.arc) {
+			tr.False = append(tr.False, h.arc)
 		}
 	}
 	for _, node := range t.Receivers {

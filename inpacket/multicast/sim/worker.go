@@ -102,7 +102,7 @@ func (w *worker) trial(t *tree.Tree, group uint32) (trial, error) {
 	p.domain.Receive(group, t.Receivers)
 	defer p.domain.Receive(group, nil)
 	result.record = p.wires.Send(p.domain, t, plan, Options{
-		MaxCopies: w.MaxCopies, Down: p.down, OwnPaths: ownPaths(w.Scheme),
+		MaxCopies: w.MaxCopies, Down: p.down, OwnPaths: OwnPaths(w.Scheme),
 	})
 	return result, nil
 }
@@ -115,7 +115,7 @@ func (w *worker) setUp(first int) (*present, error) {
 		if err := w.change(p, first); err != nil {
 			return nil, err
 		}
-		if p.rerouted = ownPaths(w.Scheme) && w.Notice == Rebuilt; p.rerouted {
+		if p.rerouted = OwnPaths(w.Scheme) && w.Notice == Rebuilt; p.rerouted {
 			known = p.network
 		}
 	}
@@ -174,5 +174,6 @@ func (p *present) tell() {
 	}
 }
 
-// ownPaths reports whether a scheme finds ways of its own instead of the tree's.
-func ownPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
+// OwnPaths reports whether a scheme finds ways of its own instead of the tree's, as
+// BIER does: what [Options] want to be told.
+func OwnPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
