@@ -106,8 +106,8 @@ type planInfo struct {
 	Bits      int      `json:"bits"`
 	Headers   []string `json:"headers"` // in hexadecimal
 	Bytes     int      `json:"bytes"`
-	Stray     float64  `json:"stray"`   // chance that a link nobody knew of matches
-	Trials    uint64   `json:"trials"`  // filters that were looked at
+	Stray     float64  `json:"stray"`  // chance that a link nobody knew of matches
+	Trials    uint64   `json:"trials"` // filters that were looked at
 	SearchMS  float64  `json:"search_ms"`
 	Source    string   `json:"source"`
 	Receivers []string `json:"receivers"`

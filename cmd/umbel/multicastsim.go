@@ -91,11 +91,11 @@ func multicastSimCommand() *cobra.Command {
 
 // changesOf reads the numbers of links that fail and come.
 func changesOf(fail, add string) ([]sim.Change, error) {
-	fails, err := numbers("--fail", fail)
+	fails, err := wholeNumbers("--fail", fail)
 	if err != nil {
 		return nil, err
 	}
-	adds, err := numbers("--add", add)
+	adds, err := wholeNumbers("--add", add)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func changesOf(fail, add string) ([]sim.Change, error) {
 	return changes, nil
 }
 
-func numbers(flag, list string) ([]int, error) {
+func wholeNumbers(flag, list string) ([]int, error) {
 	var all []int
 	for part := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
@@ -172,15 +172,15 @@ func writeSimulated(w io.Writer, r sim.Result) error {
 	t.Row("efficiency", fmt.Sprintf("%.2f%%", 100*r.Efficiency))
 	t.Row("copies of a tree", fmt.Sprintf("%.2f", r.Copies))
 	t.Row("false forwards of a tree", fmt.Sprintf("%.2f", r.FalseForwards))
-	t.Row("trees with a loop", percent(r.Loops))
+	t.Row("trees with a loop", shareOf(r.Loops))
 	t.Row("duplicates of a tree", fmt.Sprintf("%.2f", r.Duplicates))
-	t.Row("trees with a storm", percent(r.Storms))
-	t.Row("receivers lost", percent(r.LostReceivers))
+	t.Row("trees with a storm", shareOf(r.Storms))
+	t.Row("receivers lost", shareOf(r.LostReceivers))
 	if r.CutOff > 0 {
-		t.Row("of them cut off", percent(r.CutOff))
+		t.Row("of them cut off", shareOf(r.CutOff))
 	}
 	if r.Unplanned > 0 {
-		t.Row("trees not written", fmt.Sprintf("%s: %s", percent(r.Unplanned), r.UnplannedWhy))
+		t.Row("trees not written", fmt.Sprintf("%s: %s", shareOf(r.Unplanned), r.UnplannedWhy))
 	}
 	if len(r.Drops) > 0 {
 		t.Row("packets dropped", dropsOf(r))
@@ -189,7 +189,7 @@ func writeSimulated(w io.Writer, r sim.Result) error {
 	return err
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
+func shareOf(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
 func formsOf(r sim.Result) string {
 	var all []string
@@ -211,8 +211,8 @@ func writeCurve(w io.Writer, results []sim.Result) error {
 	fmt.Fprintf(w, "%s, %s: %d trees to %d receivers\n\n", results[0].Graph, results[0].Scheme, results[0].Trees, results[0].Receivers)
 	t := table.New(" Failed", " Added", " Receivers lost", " Cut off", " False forwards", " Efficiency", " Loops", " Storms")
 	for _, r := range results {
-		t.Row(strconv.Itoa(r.Fail), strconv.Itoa(r.Add), percent(r.LostReceivers), percent(r.CutOff),
-			fmt.Sprintf("%.3f", r.FalseForwards), percent(r.Efficiency), percent(r.Loops), percent(r.Storms))
+		t.Row(strconv.Itoa(r.Fail), strconv.Itoa(r.Add), shareOf(r.LostReceivers), shareOf(r.CutOff),
+			fmt.Sprintf("%.3f", r.FalseForwards), shareOf(r.Efficiency), shareOf(r.Loops), shareOf(r.Storms))
 	}
 	_, err := t.WriteTo(w)
 	return err

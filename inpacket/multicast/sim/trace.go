@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"

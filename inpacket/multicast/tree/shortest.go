@@ -19,13 +19,20 @@ type shortest struct {
 	by      []topology.Arc // that the tree comes to the node by, -1 as long as none is chosen
 	waiting []int32        // nodes of the tree without an arc, that the node could be before
 	depth   []int32
+
+	// of the other order
+	joined []bool
+	via    []topology.Arc // that the cheapest way to the node ends with
+	price  []int32        // links that it adds to the tree
 }
 
 // ShortestPath returns a tree that leads from a source to each receiver on a shortest
 // way. Of several shortest ways it takes those that share links. To find the fewest
-// links is hard (it is covering sets with sets); this is the greedy cover, from the
-// receivers back to the source. The tree is the same for the same graph, source and
-// set of receivers. Receivers may come twice and hold the source. Errors wrap ErrNode,
+// links is hard (it is covering sets with sets), so there are two heuristics, of which
+// the better one's tree is taken: the greedy cover, from the receivers back to the
+// source, and the other order, in which the receiver that costs the fewest new links
+// is joined next. The tree is the same for the same graph, source and set of
+// receivers. Receivers may come twice and hold the source. Errors wrap ErrNode,
 // ErrNoReceivers and ErrDisconnected.
 func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 	rs, err := f.wanted(source, receivers)
@@ -34,14 +41,37 @@ func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 	}
 	if f.in == nil {
 		n := len(f.ports)
-		f.shortest = shortest{make([]bool, n), make([]topology.Arc, n), make([]int32, n), make([]int32, n)}
+		f.shortest = shortest{
+			make([]bool, n), make([]topology.Arc, n), make([]int32, n), make([]int32, n),
+			make([]bool, n), make([]topology.Arc, n), make([]int32, n),
+		}
 	}
+	w := f.from(source)
+	in, by := f.in, f.by
+	count := f.cover(w, source, rs)
+	if joined := f.join(w, source, rs); joined < count {
+		count, in, by = joined, f.joined, f.via
+	}
+	t := &Tree{Graph: f.graph, Source: source, Receivers: rs, Steps: make([]Step, 0, count)}
+	f.depth[source] = 0
+	for _, v := range w.order {
+		if in[v] && int(v) != source {
+			from, _ := f.graph.Ends(by[v])
+			f.depth[v] = f.depth[from] + 1
+			t.Steps = append(t.Steps, Step{by[v], int(f.depth[from])})
+		}
+	}
+	t.sort()
+	return t, nil
+}
+
+// cover finds a tree from the receivers back to the source, and returns the number of
+// its links. The tree is in and by.
+func (f *Finder) cover(w *ways, source int, receivers []int) (count int) {
 	clear(f.in)
 	clear(f.waiting)
-	w := f.from(source)
 	f.in[source] = true
-	count := 0
-	for _, r := range rs {
+	for _, r := range receivers {
 		count += f.enter(w, r)
 	}
 	for _, v := range slices.Backward(w.order) {
@@ -49,17 +79,7 @@ func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 			count += f.choose(w, int(v))
 		}
 	}
-	t := &Tree{Graph: f.graph, Source: source, Receivers: rs, Steps: make([]Step, 0, count)}
-	f.depth[source] = 0
-	for _, v := range w.order {
-		if f.in[v] && int(v) != source {
-			from, _ := f.graph.Ends(f.by[v])
-			f.depth[v] = f.depth[from] + 1
-			t.Steps = append(t.Steps, Step{f.by[v], int(f.depth[from])})
-		}
-	}
-	t.sort()
-	return t, nil
+	return count
 }
 
 // enter takes a node into the tree, and those before it as long as there is no choice,
