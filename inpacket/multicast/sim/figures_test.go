@@ -54,8 +54,8 @@ const maps = "sndlib-ta2 rocketfuel-as1221 rocketfuel-as3967 rocketfuel-as3257 r
 // each. UMBEL_MAPS, UMBEL_SCHEMES and UMBEL_RECEIVERS choose, UMBEL_TREES is how many
 // trees there are of each, else 20; UMBEL_SEEDS is umbel's effort.
 func TestFigures(t *testing.T) {
-	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %8s  %s",
-		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "ms", "forms")
+	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %6s %8s  %s",
+		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "can't", "ms", "forms")
 	for _, name := range list("UMBEL_MAPS", maps) {
 		g := saved(t, name)
 		for _, receivers := range list("UMBEL_RECEIVERS", "8 16 32") {
@@ -71,8 +71,8 @@ func TestFigures(t *testing.T) {
 				r := mustRun(t, sim.Experiment{
 					Graph: g, Scheme: s, Receivers: n, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1}, Workers: number("UMBEL_WORKERS", 1),
 				})
-				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %8.3f  %v", name, n, with,
-					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.SearchMS, r.Forms)
+				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %6.3f %8.3f  %v", name, n, with,
+					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.Unplanned, r.SearchMS, r.Forms)
 				if r.LostReceivers > 0 && r.Storms == 0 && r.Unplanned == 0 {
 					t.Errorf("%s on %s: %g of the receivers lost", with, name, r.LostReceivers)
 				}

@@ -12,7 +12,7 @@ type Trace struct {
 	Visits []Visit  `json:"visits"`           // in the order of routing: by packet, then by hop
 	Missed []string `json:"missed,omitempty"` // receivers that got nothing, by name
 	Judged bool     `json:"judged"`           // the tree is known, and with it which copies are false
-	Record Record   `json:"-"`
+	Record Record   `json:"record"`
 }
 
 // Visit is a packet at a router.

@@ -44,7 +44,7 @@ func (w *worker) batch(ctx context.Context, first int) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		t, err := w.tree(i)
+		t, err := w.tree(i, w.finder, w.ports)
 		if err != nil {
 			return err
 		}
@@ -54,15 +54,6 @@ func (w *worker) batch(ctx context.Context, first int) error {
 		w.finished()
 	}
 	return nil
-}
-
-// tree returns tree number i.
-func (w *worker) tree(i int) (*tree.Tree, error) {
-	g := drawn(numbers(w.Seed, drawGroup, i), w.Graph, w.ports, w.Receivers, w.Clustered)
-	if w.Kind == Steiner {
-		return w.finder.Steiner(g.source, g.receivers)
-	}
-	return w.finder.ShortestPath(g.source, g.receivers)
 }
 
 // trial writes a tree into packets and sends them.
@@ -102,7 +93,7 @@ func (w *worker) trial(t *tree.Tree, group uint32) (trial, error) {
 	p.domain.Receive(group, t.Receivers)
 	defer p.domain.Receive(group, nil)
 	result.record = p.wires.Send(p.domain, t, plan, Options{
-		MaxCopies: w.MaxCopies, Down: p.down, OwnPaths: ownPaths(w.Scheme),
+		MaxCopies: w.MaxCopies, Down: p.down, OwnPaths: OwnPaths(w.Scheme),
 	})
 	return result, nil
 }
@@ -115,7 +106,7 @@ func (w *worker) setUp(first int) (*present, error) {
 		if err := w.change(p, first); err != nil {
 			return nil, err
 		}
-		if p.rerouted = ownPaths(w.Scheme) && w.Notice == Rebuilt; p.rerouted {
+		if p.rerouted = OwnPaths(w.Scheme) && w.Notice == Rebuilt; p.rerouted {
 			known = p.network
 		}
 	}
@@ -173,6 +164,3 @@ func (p *present) tell() {
 		}
 	}
 }
-
-// ownPaths reports whether a scheme finds ways of its own instead of the tree's.
-func ownPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
