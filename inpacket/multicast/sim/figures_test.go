@@ -109,3 +109,44 @@ func TestStaleFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestRepairFigures logs who is lost when links fail: as long as nobody knows, when
+// the routers at their ends go around them, and when all routers know.
+func TestRepairFigures(t *testing.T) {
+	around := scheme.Routers{Repair: true}
+	cases := []struct {
+		name    string
+		scheme  string
+		options scheme.Options
+		notice  sim.Notice
+	}{
+		{"umbel, unnoticed", "umbel", scheme.Options{}, sim.Unnoticed},
+		{"umbel, single, slack 4, repair", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
+		{"lipsin, unnoticed", "lipsin", scheme.Options{}, sim.Unnoticed},
+		{"lipsin, repair", "lipsin", scheme.Options{Routers: around}, sim.AtEnds},
+		{"bier, unnoticed", "bier", scheme.Options{}, sim.Unnoticed},
+		{"bier, rebuilt", "bier", scheme.Options{}, sim.Rebuilt},
+	}
+	t.Logf("%-18s %-31s %4s %7s %7s %8s %8s %8s %7s", "map", "scheme", "fail", "bits", "copies", "lost", "eff", "loops", "twice")
+	for _, name := range list("UMBEL_MAPS", maps) {
+		g := saved(t, name)
+		for _, c := range cases {
+			s, err := scheme.ByName(c.scheme, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := sim.Experiment{Graph: g, Scheme: s, Receivers: 16, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1},
+				Together: true, Notice: c.notice}
+			curve, err := e.Stale(t.Context(), []sim.Change{{Fail: 1}, {Fail: 4}, {Fail: 16}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range curve {
+				t.Logf("%-18s %-31s %4d %7.1f %7.1f %8.4f %8.4f %8.4f %7.3f", name, c.name, r.Fail, r.MeanBits, r.Copies, r.LostReceivers, r.Efficiency, r.Loops, r.Twice)
+				if c.notice == sim.Rebuilt && r.LostReceivers != 0 {
+					t.Errorf("%s on %s: %g of the receivers lost, though there is a way to each", c.name, name, r.LostReceivers)
+				}
+			}
+		}
+	}
+}
