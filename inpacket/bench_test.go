@@ -125,3 +125,36 @@ func randomStages(r *rand.Rand, most, n int) (int, []byte) {
 	}
 	return len(bits), f
 }
+
+// BenchmarkParse is what a router does with a packet before it decides.
+func BenchmarkParse(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, form := range []Form{Single, Staged, Folded, Linear, Dense} {
+		b.Run(fmt.Sprintf("form=%d", form), func(b *testing.B) {
+			h := randomHeader(r, form, 4, 168)
+			if form == Dense {
+				h.K = 0
+			}
+			packet := mustAppend(b, &h)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.Parse(packet); err != nil || h.Overfull() {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAppend is a header, written.
+func BenchmarkAppend(b *testing.B) {
+	h := randomHeader(rand.New(rand.NewPCG(1, 2)), Single, 4, 168)
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if dst, err = h.AppendBinary(dst[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -20,8 +20,15 @@ type DenseTable struct {
 
 // denseSet is one codeword for each link.
 type denseSet struct {
-	words []uint64 // of all codewords, one behind the other
-	first []uint32 // the lowest one of each codeword
+	words []uint64    // of all codewords, one behind the other
+	first []uint32    // the lowest one of each codeword
+	four  []denseFour // instead of both, if codewords have four words
+}
+
+// denseFour is a codeword of four words, and its lowest one.
+type denseFour struct {
+	words [4]uint64
+	first uint32
 }
 
 // NewDenseTable returns a table of codewords of so many bits, at most MaxBits:
@@ -50,6 +57,10 @@ func newDenseSet(bits int, set []BitString) denseSet {
 	for i, c := range set {
 		if len(c) != words(bits) {
 			panic(malformed("codeword of link %d has %d words, want %d", i, len(c), words(bits)))
+		}
+		if len(c) == 4 {
+			d.four = append(d.four, denseFour{[4]uint64(c), firstOne(c)})
+			continue
 		}
 		d.words = append(d.words, c...)
 		d.first = append(d.first, firstOne(c))
@@ -116,29 +127,28 @@ func (d *denseSet) match(dst []uint64, h *Header, each int) {
 
 // matchFour is match for codewords of four words, 193 to 256 bits.
 func (d *denseSet) matchFour(dst []uint64, h *Header) {
-	var absent [4]uint64
-	for w := range absent {
-		if left := h.Bits - w*64; left > 0 {
-			absent[w] = ^load(h.Filter, w*64)
-			if left < 64 {
-				absent[w] &= 1<<left - 1
-			}
-		}
-	}
-	a0, a1, a2, a3 := absent[0], absent[1], absent[2], absent[3]
-	codes := d.words
-	for first := d.first; len(first) > 0; dst = dst[1:] {
-		now := first[:min(64, len(first))]
+	m := h.Bits
+	a0, a1, a2, a3 := absent(h.Filter, m, 0), absent(h.Filter, m, 1), absent(h.Filter, m, 2), absent(h.Filter, m, 3)
+	for four := d.four; len(four) > 0; dst = dst[1:] {
+		now := four[:min(64, len(four))]
 		var held uint64
-		for _, at := range now {
-			c := (*[4]uint64)(codes)
-			missing := c[0]&a0 | c[1]&a1 | c[2]&a2 | c[3]&a3
-			codes = codes[4:]
-			held = held>>1 | heldBy(missing, at, h.Bits)
+		for i := range now {
+			c := &now[i]
+			missing := c.words[0]&a0 | c.words[1]&a1 | c.words[2]&a2 | c.words[3]&a3
+			held = held>>1 | heldBy(missing, c.first, m)
 		}
 		dst[0] = held >> (64 - len(now))
-		first = first[len(now):]
+		four = four[len(now):]
 	}
+}
+
+// absent returns which bits are zero in word w of a filter of m bits.
+func absent(filter []byte, m, w int) uint64 {
+	present := 1<<uint(max(m-w*64, 0)) - uint64(1)
+	if len(filter) >= w*8+8 {
+		return ^binary.LittleEndian.Uint64(filter[w*8:]) & present
+	}
+	return ^load(filter, w*64) & present
 }
 
 // heldBy returns the highest bit if nothing is missing and the lowest one of the
