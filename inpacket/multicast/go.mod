@@ -4,7 +4,10 @@ module github.com/umbel-filters/umbel/inpacket/multicast
 
 go 1.26.0
 
-require github.com/umbel-filters/umbel v0.0.0
+require (
+	github.com/umbel-filters/umbel v0.0.0
+	gonum.org/v1/gonum v0.17.0
+)
 
 require github.com/dchest/siphash v1.2.3 // indirect
 

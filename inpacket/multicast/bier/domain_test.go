@@ -238,3 +238,23 @@ func TestCostsThatVanish(t *testing.T) {
 		wantOnce(t, send(t, n, d.Router, source, headers[0]), []int{3})
 	}
 }
+
+// Of next hops that are as near the neighbor with the lowest number is taken, whatever
+// the order of links.
+func TestEqualPaths(t *testing.T) {
+	for _, links := range [][][2]int{
+		{{0, 1}, {0, 2}, {1, 3}, {2, 3}},
+		{{2, 3}, {0, 2}, {1, 3}, {0, 1}},
+	} {
+		n := network(graph(4, links...))
+		d := newDomain(t, n, Options{})
+		headers, _, err := d.Plan(0, []int{3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := send(t, n, d.Router, 0, headers[0])
+		if _, to := n.Graph.Ends(j.arcs[0]); to != 1 || len(j.arcs) != 2 {
+			t.Errorf("links %v: by node %d, want 1", links, to)
+		}
+	}
+}

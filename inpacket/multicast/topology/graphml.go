@@ -35,7 +35,8 @@ func (p *graphMLParser) line() int {
 	return line
 }
 
-// token returns the next token, or io.EOF after the end of the document.
+// token returns the next token, or io.EOF after the end of the document: an end
+// before that is an error of syntax.
 func (p *graphMLParser) token() (xml.Token, error) {
 	t, err := p.Token()
 	var syntax *xml.SyntaxError
@@ -116,7 +117,7 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 		a.set(key, attribute(e, key))
 	}
 	for {
-		t, err := p.inside()
+		t, err := p.token()
 		if err != nil {
 			return err
 		}
@@ -149,7 +150,7 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 func (p *graphMLParser) text() (string, error) {
 	var text []byte
 	for {
-		t, err := p.inside()
+		t, err := p.token()
 		if err != nil {
 			return "", err
 		}
@@ -171,7 +172,7 @@ func (p *graphMLParser) text() (string, error) {
 // skip reads the rest of an element.
 func (p *graphMLParser) skip() error {
 	for depth := 1; depth > 0; {
-		t, err := p.inside()
+		t, err := p.token()
 		if err != nil {
 			return err
 		}
@@ -183,15 +184,6 @@ func (p *graphMLParser) skip() error {
 		}
 	}
 	return nil
-}
-
-// inside returns the next token of an element that isn't closed yet.
-func (p *graphMLParser) inside() (xml.Token, error) {
-	t, err := p.token()
-	if errors.Is(err, io.EOF) {
-		return nil, formatError(p.line(), "the end in the middle of an element")
-	}
-	return t, err
 }
 
 // attribute returns the value of an attribute of an element, "" without it.

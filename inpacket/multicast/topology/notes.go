@@ -21,7 +21,7 @@ func (n Notes) String() string {
 		count int
 		what  string
 	}{
-		{n.Merged, "parallel links merged"},
+		{n.Merged, "repeated links merged"},
 		{n.SelfLoops, "self loops dropped"},
 		{n.Renamed, "nodes renamed"},
 		{n.Unweighted, "unusable weights set to 1"},
