@@ -70,7 +70,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if h.AllOnes() || h.Overfull() {
+	if !n.unguarded && h.Overfull() {
 		copy(h.Filter, n.before)
 		return false
 	}
