@@ -70,7 +70,7 @@ type Experiment struct {
 	Scheme    scheme.Scheme
 	Key       inpacket.Key // of the network
 	Receivers int          // of each tree, 1 or more
-	Trees     int          // 1 or more
+	Trees     int          // 1 to MaxTrees
 	Seed      uint64
 
 	Metric    tree.Metric
@@ -94,6 +94,10 @@ type Experiment struct {
 	Workers   int // goroutines; 0 means as many as there are processors
 }
 
+// MaxTrees is how many trees an experiment has at most: what came of each is kept,
+// some 300 bytes.
+const MaxTrees = 1_000_000
+
 // sameChange is how many trees, one after the other, meet the same failed and added
 // links: to set a scheme up may take longer than to carry a packet.
 const sameChange = 10
@@ -112,8 +116,8 @@ func (e *Experiment) check() error {
 		return fmt.Errorf("%w: it has no scheme", ErrExperiment)
 	case e.Receivers < 1 || e.Receivers >= len(e.Graph.Nodes):
 		return fmt.Errorf("%w: %d receivers: the graph has %d nodes, give 1 to %d", ErrExperiment, e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
-	case e.Trees < 1:
-		return fmt.Errorf("%w: %d trees: give 1 or more", ErrExperiment, e.Trees)
+	case e.Trees < 1 || e.Trees > MaxTrees:
+		return fmt.Errorf("%w: %d trees: give 1 to %d", ErrExperiment, e.Trees, MaxTrees)
 	case e.Fail < 0 || e.Add < 0:
 		return fmt.Errorf("%w: %d links fail and %d come: give 0 or more", ErrExperiment, e.Fail, e.Add)
 	case e.Kind > Steiner || e.Notice > Unnoticed:
@@ -135,6 +139,27 @@ func (e Experiment) Run(ctx context.Context, progress func(done, total int)) (Re
 		return Result{}, err
 	}
 	return e.result(r.trials)
+}
+
+// Tree returns tree number i of the experiment, from 0: what a Result's WorstTree is
+// about, for example. The error wraps ErrExperiment if there is no such experiment, or
+// i is below 0.
+func (e *Experiment) Tree(i int) (*tree.Tree, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	if i < 0 {
+		return nil, fmt.Errorf("%w: tree %d: give 0 or more", ErrExperiment, i)
+	}
+	return e.tree(i, tree.NewFinder(e.Graph, e.Metric), e.Graph.Ports())
+}
+
+func (e *Experiment) tree(i int, f *tree.Finder, ports [][]topology.Port) (*tree.Tree, error) {
+	g := drawn(numbers(e.Seed, drawGroup, i), e.Graph, ports, e.Receivers, e.Clustered)
+	if e.Kind == Steiner {
+		return f.Steiner(g.source, g.receivers)
+	}
+	return f.ShortestPath(g.source, g.receivers)
 }
 
 // run is an experiment at work.

@@ -154,6 +154,33 @@ func TestTreesDependOnSeedAndNumberOnly(t *testing.T) {
 	}
 }
 
+// TestWorstTree finds the tree again that a result says was the worst.
+func TestWorstTree(t *testing.T) {
+	g := grown(t, 40, 2)
+	worst := func(tr *tree.Tree) []topology.Arc {
+		if tr.Source%7 != 3 {
+			return nil
+		}
+		return beside(tr)
+	}
+	e := sim.Experiment{Graph: g, Scheme: listed{extra: worst}, Receivers: 6, Trees: 60, Seed: 9}
+	r := mustRun(t, e)
+	tr, err := e.Tree(r.WorstTree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Efficiency == 1 || tr.Source%7 != 3 {
+		t.Errorf("efficiency %g, the worst is tree %d, from %d, want one from 3, 10, 17, ...", r.Efficiency, r.WorstTree, tr.Source)
+	}
+	if _, err := e.Tree(-1); !errors.Is(err, sim.ErrExperiment) {
+		t.Errorf("tree -1: got error %v, want %v", err, sim.ErrExperiment)
+	}
+	e.Receivers = 0
+	if _, err := e.Tree(0); !errors.Is(err, sim.ErrExperiment) {
+		t.Errorf("tree of no receivers: got error %v, want %v", err, sim.ErrExperiment)
+	}
+}
+
 func TestStormsAreCapped(t *testing.T) {
 	r := mustRun(t, sim.Experiment{
 		Graph: grown(t, 40, 3), Scheme: listed{extra: everywhere, ttl: 255}, Receivers: 4, Trees: 20, MaxCopies: 500,
@@ -262,6 +289,7 @@ func TestRunRefuses(t *testing.T) {
 		"no receivers":       func(e *sim.Experiment) { e.Receivers = 0 },
 		"too many receivers": func(e *sim.Experiment) { e.Receivers = 4 },
 		"no trees":           func(e *sim.Experiment) { e.Trees = 0 },
+		"too many trees":     func(e *sim.Experiment) { e.Trees = sim.MaxTrees + 1 },
 		"too many fail":      func(e *sim.Experiment) { e.Fail = 4 },
 		"fewer than none":    func(e *sim.Experiment) { e.Fail = -1 },
 		"no room for more":   func(e *sim.Experiment) { e.Add = 4 },

@@ -54,8 +54,8 @@ const maps = "sndlib-ta2 rocketfuel-as1221 rocketfuel-as3967 rocketfuel-as3257 r
 // each. UMBEL_MAPS, UMBEL_SCHEMES and UMBEL_RECEIVERS choose, UMBEL_TREES is how many
 // trees there are of each, else 20; UMBEL_SEEDS is umbel's effort.
 func TestFigures(t *testing.T) {
-	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %8s  %s",
-		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "ms", "forms")
+	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %6s %8s  %s",
+		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "can't", "ms", "forms")
 	for _, name := range list("UMBEL_MAPS", maps) {
 		g := saved(t, name)
 		for _, receivers := range list("UMBEL_RECEIVERS", "8 16 32") {
@@ -71,8 +71,8 @@ func TestFigures(t *testing.T) {
 				r := mustRun(t, sim.Experiment{
 					Graph: g, Scheme: s, Receivers: n, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1}, Workers: number("UMBEL_WORKERS", 1),
 				})
-				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %8.3f  %v", name, n, with,
-					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.SearchMS, r.Forms)
+				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %6.3f %8.3f  %v", name, n, with,
+					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.Unplanned, r.SearchMS, r.Forms)
 				if r.LostReceivers > 0 && r.Storms == 0 && r.Unplanned == 0 {
 					t.Errorf("%s on %s: %g of the receivers lost", with, name, r.LostReceivers)
 				}
@@ -104,6 +104,47 @@ func TestStaleFigures(t *testing.T) {
 				t.Logf("%-18s %-8s %5d %4d %8.4f %8.4f %8.4f %8.4f %8.4f", name, with, r.Fail, r.Add, r.LostReceivers, r.CutOff, r.Efficiency, r.Loops, r.Storms)
 				if r.Fail == 0 && r.Storms == 0 && r.LostReceivers != 0 {
 					t.Errorf("%s on %s: no link failed, and %g of the receivers are lost", with, name, r.LostReceivers)
+				}
+			}
+		}
+	}
+}
+
+// TestRepairFigures logs who is lost when links fail: as long as nobody knows, when
+// the routers at their ends go around them, and when all routers know.
+func TestRepairFigures(t *testing.T) {
+	around := scheme.Routers{Repair: true}
+	cases := []struct {
+		name    string
+		scheme  string
+		options scheme.Options
+		notice  sim.Notice
+	}{
+		{"umbel, unnoticed", "umbel", scheme.Options{}, sim.Unnoticed},
+		{"umbel, single, slack 4, repair", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
+		{"lipsin, unnoticed", "lipsin", scheme.Options{}, sim.Unnoticed},
+		{"lipsin, repair", "lipsin", scheme.Options{Routers: around}, sim.AtEnds},
+		{"bier, unnoticed", "bier", scheme.Options{}, sim.Unnoticed},
+		{"bier, rebuilt", "bier", scheme.Options{}, sim.Rebuilt},
+	}
+	t.Logf("%-18s %-31s %4s %7s %7s %8s %8s %8s %7s", "map", "scheme", "fail", "bits", "copies", "lost", "eff", "loops", "twice")
+	for _, name := range list("UMBEL_MAPS", maps) {
+		g := saved(t, name)
+		for _, c := range cases {
+			s, err := scheme.ByName(c.scheme, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := sim.Experiment{Graph: g, Scheme: s, Receivers: 16, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1},
+				Together: true, Notice: c.notice}
+			curve, err := e.Stale(t.Context(), []sim.Change{{Fail: 1}, {Fail: 4}, {Fail: 16}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range curve {
+				t.Logf("%-18s %-31s %4d %7.1f %7.1f %8.4f %8.4f %8.4f %7.3f", name, c.name, r.Fail, r.MeanBits, r.Copies, r.LostReceivers, r.Efficiency, r.Loops, r.Twice)
+				if c.notice == sim.Rebuilt && r.LostReceivers != 0 {
+					t.Errorf("%s on %s: %g of the receivers lost, though there is a way to each", c.name, name, r.LostReceivers)
 				}
 			}
 		}

@@ -11,7 +11,6 @@ import (
 // what is drawn for one doesn't change the others.
 const (
 	drawGroup = iota
-	drawTree
 	drawChange
 )
 

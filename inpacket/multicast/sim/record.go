@@ -9,30 +9,30 @@ import (
 // Record is what came of the packets of one tree. Each copy is of one of four sorts:
 // Copies = Covered + Near + Far + Repeats.
 type Record struct {
-	Headers int           // packets that the source sent, one in most schemes
-	Bits    int           // of the plan
-	Bytes   int           // of all headers
-	Form    string        // of the plan
-	Search  time.Duration // of the plan
+	Headers int           `json:"headers"` // packets that the source sent, one in most schemes
+	Bits    int           `json:"bits"`    // of the plan
+	Bytes   int           `json:"bytes"`   // of all headers
+	Form    string        `json:"form"`    // of the plan
+	Search  time.Duration `json:"search_ns"`
 
-	TreeLinks int // arcs of the tree; with OwnPaths, those by which a receiver was first reached
-	Copies    int // packets put on links, those that got lost on links that are down too
-	Covered   int // arcs of the tree that carried a copy
-	Near      int // false forwards next to the tree: off it, of a packet that came along it
-	Far       int // false forwards off the tree that others caused
-	Repeats   int // copies on arcs of the tree that had carried one before
-	Lost      int // copies on links that are down
+	TreeLinks int `json:"tree_links"`  // arcs of the tree; with OwnPaths, those by which a receiver was first reached
+	Copies    int `json:"copies"`      // packets put on links, with those lost on links that are down
+	Covered   int `json:"covered"`     // arcs of the tree that carried a copy
+	Near      int `json:"false_near"`  // false forwards next to the tree: off it, of a packet that came along it
+	Far       int `json:"false_far"`   // false forwards off the tree that others caused
+	Repeats   int `json:"repeats"`     // copies on arcs of the tree that had carried one before
+	Lost      int `json:"lost_copies"` // copies on links that are down
 
-	Loops      int  // arcs that carried the same packet more than once
-	Duplicates int  // arrivals of a packet at nodes that had it before
-	Storm      bool // the copies were too many, and were thrown away
-	Hops       int  // links on the longest way of a copy
+	Loops      int  `json:"loops"`      // arcs that carried the same packet more than once
+	Duplicates int  `json:"duplicates"` // arrivals of a packet at nodes that had it before
+	Storm      bool `json:"storm"`      // the copies were too many, and were thrown away
+	Hops       int  `json:"hops"`       // links on the longest way of a copy
 
-	Receivers int                    // of the tree
-	Reached   int                    // of them that got the packet
-	Twice     int                    // deliveries to receivers that had got it before
-	Wrong     int                    // deliveries to nodes that aren't receivers
-	Drops     [multicast.Reasons]int // packets that routers dropped, by reason
+	Receivers int                    `json:"receivers"`       // of the tree
+	Reached   int                    `json:"reached"`         // of them that got the packet
+	Twice     int                    `json:"delivered_twice"` // deliveries to receivers that had got it before
+	Wrong     int                    `json:"delivered_wrong"` // deliveries to nodes that aren't receivers
+	Drops     [multicast.Reasons]int `json:"-"`               // packets that routers dropped, by reason
 }
 
 // FalseForwards returns the number of copies on arcs that aren't the tree's.

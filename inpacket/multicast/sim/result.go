@@ -51,6 +51,7 @@ type Result struct {
 	Storms          float64 `json:"storms"`     // share of the trees with too many copies
 	StormFactor     float64 `json:"storm_factor"`
 	Hops            int     `json:"max_hops"`
+	WorstTree       int     `json:"worst_tree"` // number of the one of the lowest efficiency, the first of several
 
 	LostReceivers float64        `json:"lost_receivers"` // share of all receivers, with those cut off
 	CutOff        float64        `json:"cut_off"`        // share of all receivers to which there is no way any more
@@ -73,9 +74,13 @@ func (e *Experiment) result(trials []trial) (Result, error) {
 	var records []*Record
 	var cutOff int
 	var why error
+	worst := 2.0
 	for i := range trials {
 		switch t := &trials[i]; {
 		case t.unplanned == nil:
+			if e := t.record.Efficiency(); e < worst {
+				worst, r.WorstTree = e, i
+			}
 			records = append(records, &t.record)
 			cutOff += t.cutOff
 		case why == nil:

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/umbel-filters/umbel/inpacket"
@@ -21,6 +22,56 @@ func TestNobodyIsLost(t *testing.T) {
 				t.Errorf("bits %g, bytes %g, efficiency %g, copies %g of %g links", r.MeanBits, r.MeanBytes, r.Efficiency, r.Copies, r.TreeLinks)
 			}
 		})
+	}
+}
+
+// TestStaleHeadersReachWhatTheyCan: when links fail, and others come, the receivers
+// are reached whose way in the tree is as it was, and with exact schemes no others.
+func TestStaleHeadersReachWhatTheyCan(t *testing.T) {
+	g := grown(t, 60, 2)
+	failed, err := g.Fail(12, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	came, err := g.Grow(12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := g.With(came)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, present := network(g), network(more.Without(failed))
+	missed := 0
+	for source := range 20 {
+		tr := treeOf(t, g, source, 21, 27, 33, 39, 45, 51, 57)
+		reached := map[int]bool{source: true}
+		for _, s := range tr.Steps { // in the order of hops
+			from, to := g.Ends(s.Arc)
+			reached[to] = reached[from] && !slices.Contains(failed, s.Arc.Link())
+		}
+		for _, s := range scheme.All() {
+			if sim.OwnPaths(s) {
+				continue
+			}
+			d, p := planned(t, s, known, present, tr)
+			got := sim.NewWires(present).Trace(d, tr, p, sim.Options{})
+			conserved(t, got.Record)
+			for _, node := range tr.Receivers {
+				lost := slices.Contains(got.Missed, g.Nodes[node].Name)
+				switch {
+				case lost && reached[node]:
+					t.Errorf("%s from %d: node %d got nothing, though its way is as it was\n%s", s.Name(), source, node, got.String())
+				case lost:
+					missed++
+				case !reached[node] && got.Record.FalseForwards() == 0:
+					t.Errorf("%s from %d: node %d is reached without false forwards, though its way is cut", s.Name(), source, node)
+				}
+			}
+		}
+	}
+	if missed == 0 {
+		t.Error("nobody was ever missed: the test is none")
 	}
 }
 

@@ -24,6 +24,10 @@ type Options struct {
 	OwnPaths bool
 }
 
+// OwnPaths reports whether a scheme finds its own ways to the receivers instead of the
+// tree's: for Options.
+func OwnPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
+
 // Send carries the packets of a plan from the source of its tree through the routers
 // of a domain, and says what came of them. The domain's present network is that of the
 // wires; the tree may be of a graph with other links between the same nodes. The

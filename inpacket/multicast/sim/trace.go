@@ -14,7 +14,7 @@ type Trace struct {
 	Visits []Visit  `json:"visits"`           // in the order of routing: by packet, then by hop
 	Missed []string `json:"missed,omitempty"` // receivers that got nothing, by name
 	Judged bool     `json:"judged"`           // the tree is known, and with it which copies are false
-	Record Record   `json:"-"`
+	Record Record   `json:"record"`
 
 	// False are the arcs that copies took though they aren't the tree's, each once; of
 	// a judged trace.

@@ -44,7 +44,7 @@ func (w *worker) batch(ctx context.Context, first int) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		t, err := w.tree(i)
+		t, err := w.tree(i, w.finder, w.ports)
 		if err != nil {
 			return err
 		}
@@ -54,15 +54,6 @@ func (w *worker) batch(ctx context.Context, first int) error {
 		w.finished()
 	}
 	return nil
-}
-
-// tree returns tree number i.
-func (w *worker) tree(i int) (*tree.Tree, error) {
-	g := drawn(numbers(w.Seed, drawGroup, i), w.Graph, w.ports, w.Receivers, w.Clustered)
-	if w.Kind == Steiner {
-		return w.finder.Steiner(g.source, g.receivers)
-	}
-	return w.finder.ShortestPath(g.source, g.receivers)
 }
 
 // trial writes a tree into packets and sends them.
@@ -173,7 +164,3 @@ func (p *present) tell() {
 		}
 	}
 }
-
-// OwnPaths reports whether a scheme finds ways of its own instead of the tree's, as
-// BIER does: what [Options] want to be told.
-func OwnPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
