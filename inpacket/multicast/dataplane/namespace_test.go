@@ -4,7 +4,6 @@ package dataplane_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -12,7 +11,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -100,33 +98,7 @@ func testSpaces(t *testing.T, g *topology.Graph, form inpacket.Form, source int,
 	stop := runAll(t, nodes)
 	l.send(t.Context(), t, nodes[l.tree.Source], pacer)
 	stop()
-	counted := make([]arcCount, 2*len(g.Links))
-	for i, n := range nodes {
-		for port, c := range n.Counters().Ports {
-			a := l.network.Ports(i)[port].Arc
-			counted[a].Sent = c.Sent
-			counted[a.Reverse()].Received = c.Received
-		}
-	}
-	l.check(t, counted)
-}
-
-// runAll runs nodes, and returns what ends them.
-func runAll(t *testing.T, nodes []*dataplane.Node) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	for _, n := range nodes {
-		running.Go(func() {
-			if err := n.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	return func() {
-		cancel()
-		running.Wait()
-	}
+	l.check(t, l.arcs(nodes))
 }
 
 // spaces are network namespaces, one a node.

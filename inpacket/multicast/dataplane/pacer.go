@@ -123,16 +123,13 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 	defer p.wanted.Store(-1)
 	t := p.alarm(p.pace.Patience)
 	defer t.Stop()
-	for last := p.onWay.Load(); ; {
-		left := p.onWay.Load()
-		if left <= most {
-			return nil
-		}
+	for last := p.onWay.Load(); p.onWay.Load() > most; {
 		select {
 		case <-p.fewer:
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.C:
+			left := p.onWay.Load()
 			if left == last {
 				p.lost.Add(left)
 				p.onWay.Add(-left)
@@ -142,6 +139,7 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 			t.Reset(p.pace.Patience)
 		}
 	}
+	return nil
 }
 
 // Delivered says that one more packet was delivered.
