@@ -240,6 +240,33 @@ func TestNodeEnds(t *testing.T) {
 	}
 }
 
+// TestNodeNeighborGone sends to a neighbour that isn't there for a while.
+func TestNodeNeighborGone(t *testing.T) {
+	neighbor, at := plug(t, "udp4")
+	neighbor.Close()
+	n := start(t, at, dataplane.Config{Router: routed(onward)})
+	const packets = 300
+	for range packets {
+		if err := n.Inject([]byte("anybody?")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := n.Counters(); c.Sent+c.SendErrors != packets {
+		t.Errorf("counted %+v for %d packets", c, packets)
+	}
+	back, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	if err := n.Inject([]byte("again?")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := receive(t, back); got != "again?" {
+		t.Errorf("the neighbour that came back got %q", got)
+	}
+}
+
 // TestDeliverMayInject answers a packet in Deliver.
 func TestDeliverMayInject(t *testing.T) {
 	neighbor, at := plug(t, "udp4")

@@ -121,12 +121,17 @@ func TestPacerEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, pace := range map[string]dataplane.Pace{
-		"none": {}, "rate": {Rate: 1e-6}, "window": {Window: 1, Receivers: 1},
+		"none": {}, "rate": {Rate: 1e-6}, "least rate": {Rate: 5e-324}, "window": {Window: 1, Receivers: 1},
 	} {
 		p := newPacer(t, pace)
 		if err := p.Wait(t.Context(), 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		brief, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if err := p.Wait(brief, 1); err == nil && name != "none" {
+			t.Errorf("%s: a second packet goes at once", name)
+		}
+		cancel()
 		if err := p.Wait(ended, 1); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: a context that has ended gives %v", name, err)
 		}
