@@ -20,8 +20,15 @@ type DenseTable struct {
 
 // denseSet is one codeword for each link.
 type denseSet struct {
-	words []uint64 // of all codewords, one behind the other
-	first []uint32 // the lowest one of each codeword
+	words []uint64    // of all codewords, one behind the other
+	first []uint32    // the lowest one of each codeword
+	four  []denseFour // instead of both, if codewords have four words
+}
+
+// denseFour is a codeword of four words, and its lowest one.
+type denseFour struct {
+	words [4]uint64
+	first uint32
 }
 
 // NewDenseTable returns a table of codewords of so many bits, at most MaxBits:
@@ -50,6 +57,10 @@ func newDenseSet(bits int, set []BitString) denseSet {
 	for i, c := range set {
 		if len(c) != words(bits) {
 			panic(malformed("codeword of link %d has %d words, want %d", i, len(c), words(bits)))
+		}
+		if len(c) == 4 {
+			d.four = append(d.four, denseFour{[4]uint64(c), firstOne(c)})
+			continue
 		}
 		d.words = append(d.words, c...)
 		d.first = append(d.first, firstOne(c))
@@ -93,16 +104,13 @@ func (t *DenseTable) Match(dst []uint64, h *Header) {
 // match is Match for codewords of any number of words.
 func (d *denseSet) match(dst []uint64, h *Header, each int) {
 	whole := h.Bits >> 6
-	rest := ^load(h.Filter, whole*64) & (1<<(h.Bits&63) - 1)
+	rest := ^load(h.Filter, whole*64) & below(h.Bits&63)
 	codes := d.words
 	for first := d.first; len(first) > 0; dst = dst[1:] {
 		now := first[:min(64, len(first))]
 		var held uint64
 		for _, at := range now {
-			var missing uint64
-			for w := range whole {
-				missing |= codes[w] &^ binary.LittleEndian.Uint64(h.Filter[8*w:])
-			}
+			missing := missingFrom(h.Filter, codes[:whole])
 			if rest != 0 {
 				missing |= codes[whole] & rest
 			}
@@ -114,37 +122,55 @@ func (d *denseSet) match(dst []uint64, h *Header, each int) {
 	}
 }
 
+// missingFrom returns, ORed, the bits of a codeword's words that the filter has not.
+func missingFrom(filter []byte, code []uint64) (missing uint64) {
+	for len(code) >= 4 {
+		c, f := (*[4]uint64)(code), (*[32]byte)(filter)
+		missing |= c[0] &^ binary.LittleEndian.Uint64(f[:])
+		missing |= c[1] &^ binary.LittleEndian.Uint64(f[8:])
+		missing |= c[2] &^ binary.LittleEndian.Uint64(f[16:])
+		missing |= c[3] &^ binary.LittleEndian.Uint64(f[24:])
+		code, filter = code[4:], filter[32:]
+	}
+	for i, c := range code {
+		missing |= c &^ binary.LittleEndian.Uint64(filter[8*i:])
+	}
+	return missing
+}
+
 // matchFour is match for codewords of four words, 193 to 256 bits.
 func (d *denseSet) matchFour(dst []uint64, h *Header) {
-	var absent [4]uint64
-	for w := range absent {
-		if left := h.Bits - w*64; left > 0 {
-			absent[w] = ^load(h.Filter, w*64)
-			if left < 64 {
-				absent[w] &= 1<<left - 1
-			}
-		}
+	m, filter := h.Bits, h.Filter
+	if len(filter) < 32 {
+		var padded [32]byte
+		copy(padded[:], filter)
+		filter = padded[:]
 	}
-	a0, a1, a2, a3 := absent[0], absent[1], absent[2], absent[3]
-	codes := d.words
-	for first := d.first; len(first) > 0; dst = dst[1:] {
-		now := first[:min(64, len(first))]
+	a0 := ^binary.LittleEndian.Uint64(filter) & below(m)
+	a1 := ^binary.LittleEndian.Uint64(filter[8:]) & below(m-64)
+	a2 := ^binary.LittleEndian.Uint64(filter[16:]) & below(m-128)
+	a3 := ^binary.LittleEndian.Uint64(filter[24:]) & below(m-192)
+	for four := d.four; len(four) > 0; dst = dst[1:] {
+		now := four[:min(64, len(four))]
 		var held uint64
-		for _, at := range now {
-			c := (*[4]uint64)(codes)
-			missing := c[0]&a0 | c[1]&a1 | c[2]&a2 | c[3]&a3
-			codes = codes[4:]
-			held = held>>1 | heldBy(missing, at, h.Bits)
+		for i := range now {
+			c := &now[i]
+			missing := c.words[0]&a0 | c.words[1]&a1 | c.words[2]&a2 | c.words[3]&a3
+			held = held>>1 | heldBy(missing, c.first, m)
 		}
 		dst[0] = held >> (64 - len(now))
-		first = first[len(now):]
+		four = four[len(now):]
 	}
 }
+
+// below returns a word whose lowest n bits are one: none if n is negative, all from
+// 64 on.
+func below(n int) uint64 { return 1<<uint(max(n, 0)) - 1 }
 
 // heldBy returns the highest bit if nothing is missing and the lowest one of the
 // codeword lies below m; else 0.
 func heldBy(missing uint64, first uint32, m int) uint64 {
-	full := (missing - 1) &^ missing         // the highest bit: nothing is missing
-	below := uint64(int64(first) - int64(m)) // the highest bit: first < m
-	return full & below & (1 << 63)
+	full := (missing - 1) &^ missing        // the highest bit: nothing is missing
+	some := uint64(int64(first) - int64(m)) // the highest bit: first < m
+	return full & some & (1 << 63)
 }

@@ -12,7 +12,7 @@ import (
 type linearWord struct {
 	bits   uint64
 	offset umbel.Digest
-	plane  uint8 // times 8
+	plane  uint64 // times 8
 }
 
 // linearFew is how many words of planes are laid out before the links are asked:
@@ -22,44 +22,48 @@ const linearFew = 12
 
 // matchLinear asks each plane for the parity of its bits in each link's row.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
-	planes, lengths := LinearPlanes(h.K, h.Bits)
-	total := 0
-	for _, n := range lengths {
-		total += words(n)
-	}
-	if total > linearFew {
+	planes, each := planesOf(h.K, h.Bits)
+	rest := h.Bits - (planes-1)*each
+	if (planes-1)*words(each)+words(rest) > linearFew {
 		t.matchLong(dst, h)
 		return
 	}
 	var layout [linearFew]linearWord
-	at, n := 0, 0
-	for p, length := range lengths[:planes] {
+	n := 0
+	for p := range planes {
+		at, length := p*each, each
+		if p == planes-1 {
+			length = rest
+		}
 		for w := range words(length) {
 			value := uint64(h.Seed)<<seedLog + uint64(p)<<planeLog + uint64(w)
-			layout[n] = linearWord{planeWord(h.Filter, at, length, w), probe.Offset(value), uint8(8 * p)}
+			layout[n] = linearWord{planeWord(h.Filter, at, length, w), probe.Offset(value), uint64(8 * p)}
 			n++
 		}
-		at += length
 	}
-	want := uint64(1)<<(8*planes) - 1
-	want &= 0x01010101
+	want := uint64(0x01010101) & (1<<(8*planes) - 1)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
 		now := cs[:min(64, len(cs))]
-		var held uint64
-		for _, c := range now {
-			var odd uint64 // in the lowest bit of byte p, the parity in plane p
-			for _, w := range layout[:n] {
-				v, _ := streamOf(c, w.offset).Next()
-				odd ^= uint64(bits.OnesCount64(v&w.bits)) << (w.plane & 63)
-			}
-			held >>= 1
-			if odd&0x01010101 == want {
-				held |= 1 << 63
-			}
-		}
-		dst[0] = held >> (64 - len(now))
+		dst[0] = allOdd(now, layout[:n], want)
 		cs = cs[len(now):]
 	}
+}
+
+// allOdd asks up to 64 links. The lowest bit of byte p of want is one if there is a
+// plane p.
+func allOdd(cs []Codeword, layout []linearWord, want uint64) (held uint64) {
+	for i := range cs {
+		c := cs[i]
+		even := want
+		for j := range layout {
+			w := &layout[j]
+			v, _ := streamOf(c, w.offset).Next()
+			even ^= uint64(bits.OnesCount64(v&w.bits)) << (w.plane & 63)
+		}
+		even &= want
+		held = held>>1 | (even-1)&(1<<63)
+	}
+	return held >> (64 - len(cs))
 }
 
 // planeWord returns word w of a plane of so many bits that begins at bit at.

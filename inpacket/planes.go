@@ -27,13 +27,18 @@ var splits = [16]split{
 //
 // The planes lie one behind the other.
 func LinearPlanes(k uint8, m int) (planes int, bits [MaxPlanes]int) {
-	s := splits[k&15]
-	each := m * s.part >> 5
-	for p := range s.planes - 1 {
+	planes, each := planesOf(k, m)
+	for p := range planes - 1 {
 		bits[p] = each
 	}
-	bits[s.planes-1] = m - (s.planes-1)*each
-	return s.planes, bits
+	bits[planes-1] = m - (planes-1)*each
+	return planes, bits
+}
+
+// planesOf returns how many planes there are, and the length of each but the last.
+func planesOf(k uint8, m int) (planes, each int) {
+	s := splits[k&15]
+	return s.planes, m * s.part >> 5
 }
 
 // AppendRow appends the row of c in one plane of a Linear filter to dst, which has

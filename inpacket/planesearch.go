@@ -18,6 +18,7 @@ type planeSearch struct {
 
 	vectors []vector // solutions: the first is one, the others are to be added to it
 	raw     []uint64 // rows of the other links
+	odds    []uint64 // what odd returns, one behind the other
 }
 
 // vector is a solution of a plane for the tree, or the difference of two.
@@ -80,31 +81,46 @@ func (p *planeSearch) reduced(other int) []uint64 {
 	return row
 }
 
-// solutions returns a solution for the tree in so many columns and what can be added
-// to it, of which it returns at most some.
-func (p *planeSearch) solutions(columns, most int) []vector {
+// solve readies solutions for the tree in so many columns and returns how many: the
+// codes below it stand for them.
+func (p *planeSearch) solve(columns int) (codes int) {
 	tree := p.tree()
+	size := words(len(p.s.others()))
 	if len(p.vectors) == 0 {
 		p.raw = p.raw[:0]
-		n := len(p.s.others())
 		for _, c := range p.s.others() {
 			p.raw = c.AppendRow(p.raw, uint32(p.seed), p.number, p.words*64)
 		}
-		p.s.q.work += n * p.words
+		p.s.q.work += len(p.raw)
 		p.push(-1)
+		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
-	// One for each unknown that is no lead, in order.
-	next := p.vectors[len(p.vectors)-1].wide
-	for ; next < columns && len(p.vectors) <= most; next++ {
+	// There is one for each unknown that is no lead, in order.
+	for next := p.vectors[len(p.vectors)-1].wide; next < columns && len(p.vectors) <= freeDims; next++ {
 		if tree.leads[next>>6]>>(next&63)&1 == 0 {
 			p.push(next)
 		}
 	}
-	n := 1
-	for n < len(p.vectors) && n <= most && p.vectors[n].wide <= columns {
+	n := 0
+	for n+1 < len(p.vectors) && p.vectors[n+1].wide <= columns {
 		n++
 	}
-	return p.vectors[:n]
+	for code := max(1, len(p.odds)/max(size, 1)); code < 1<<n; code++ {
+		p.odds = append(p.odds, p.odds[len(p.odds)-size:]...)
+		odd := p.odds[len(p.odds)-size:]
+		for i, v := range p.vectors[1+bits.TrailingZeros(uint(code))].odd {
+			odd[i] ^= v
+		}
+	}
+	return 1 << n
+}
+
+// odd returns which other links have odd parity with the solution that has a code:
+// it is the first vector and, of the others, those whose bit in Gray's code of the
+// code is set.
+func (p *planeSearch) odd(code uint16) []uint64 {
+	size := words(len(p.s.others()))
+	return p.odds[int(code)*size:][:size]
 }
 
 // push appends the vector in which of all unknowns that aren't leads only one is
@@ -129,13 +145,32 @@ func (p *planeSearch) push(free int) {
 	}
 	v.odd = zeros(v.odd, words(len(p.s.others())))
 	used := words(bitLen(v.bits))
-	for i := range p.s.others() {
-		row := p.raw[i*p.words:]
-		sum := uint64(0)
-		for w, x := range v.bits[:used] {
-			sum ^= x & row[w]
-		}
-		v.odd[i>>6] |= uint64(bits.OnesCount64(sum)) & 1 << (i & 63)
+	raw := p.raw
+	for i := range v.odd {
+		n := min(64, len(raw)/p.words)
+		now := raw[:n*p.words]
+		raw = raw[n*p.words:]
+		v.odd[i] = parities(now, p.words, v.bits[:used]) >> (64 - n)
 	}
 	p.s.q.work += len(p.s.others())*used + p.s.links.tree*used
+}
+
+// parities returns the parities of x in rows, of so many words: that of the last row
+// in the highest bit.
+func parities(rows []uint64, words int, x []uint64) (odd uint64) {
+	if len(x) == 1 {
+		x := x[0]
+		for ; len(rows) > 0; rows = rows[words:] {
+			odd = odd>>1 | uint64(bits.OnesCount64(rows[0]&x))<<63
+		}
+		return odd
+	}
+	for ; len(rows) > 0; rows = rows[words:] {
+		sum := uint64(0)
+		for w, x := range x {
+			sum ^= x & rows[w]
+		}
+		odd = odd>>1 | uint64(bits.OnesCount64(sum))<<63
+	}
+	return odd
 }

@@ -35,13 +35,21 @@ func (c Codeword) AppendPositions(dst []uint16, seed uint32, k uint8, m int) []u
 
 // load returns 64 bits of a filter from bit at on, zeros behind its end.
 func load(filter []byte, at int) uint64 {
-	i, shift := at>>3, at&7
-	if i+9 <= len(filter) {
-		return binary.LittleEndian.Uint64(filter[i:])>>shift | uint64(filter[i+8])<<(64-shift)
+	if i := at >> 3; i+9 <= len(filter) {
+		w := filter[i : i+9]
+		return binary.LittleEndian.Uint64(w)>>(at&7) | uint64(w[8])<<(64-(at&7))
 	}
-	var last [9]byte
-	if i < len(filter) {
-		copy(last[:], filter[i:])
+	return loadLast(filter, at)
+}
+
+// loadLast is load where no more than 8 bytes are left.
+func loadLast(filter []byte, at int) uint64 {
+	if last := len(filter) - 8; last >= 0 {
+		return binary.LittleEndian.Uint64(filter[last:]) >> uint(at-last*8)
 	}
-	return binary.LittleEndian.Uint64(last[:])>>shift | uint64(last[8])<<(64-shift)
+	var v uint64
+	for i, b := range filter {
+		v |= uint64(b) << (i * 8)
+	}
+	return v >> uint(at)
 }

@@ -113,7 +113,7 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 
 // slack is how many more survivors than free unknowns the last plane may have to be
 // solved for: it will have a solution once in 2^slack times.
-const slack = 8
+const slack = 6
 
 func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 	planes, lengths := LinearPlanes(k, m)
@@ -122,8 +122,8 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 	if !s.mayHave(room, planes) {
 		return Found{}, false
 	}
-	for p, n := range lengths[:planes] {
-		if n == 0 || s.planes[p].tree().need > n {
+	for p, n := range lengths[:planes-1] {
+		if s.planes[p].tree().need > n {
 			return Found{}, false
 		}
 	}
@@ -155,6 +155,9 @@ func (s *linearSearch) mayHave(survivors, planes int) bool {
 func (s *linearSearch) close(seed uint16, plane, length int, survivors []uint64) bool {
 	p := &s.planes[plane]
 	tree := p.tree()
+	if tree.need > length {
+		return false
+	}
 	s.last.reset(tree.words)
 	before := s.last.steps
 	defer func() { s.q.work += s.last.steps - before }()
@@ -178,7 +181,7 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool)
 	// Leads of the two systems differ, and no row has one below its own.
 	both := merged(tree, &s.last)
 	both.complete(final, need, true)
-	solutions := append(s.ways.solutions(s, way, planes-1), final)
+	solutions := append(way.solutions(s, planes-1), final)
 	least := 1
 	for ; least < m; least++ {
 		if _, lengths := LinearPlanes(k, least); fits(solutions, lengths) {

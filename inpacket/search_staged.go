@@ -8,6 +8,9 @@ import (
 // nibbles is how many seeds of stages a seed of a header gives.
 const nibbles = 1 << nibbleBits
 
+// seedsPerSeed is how many seeds of Options one is counted as, for the time it takes.
+const seedsPerSeed = 16
+
 // hopSearch searches for the stage of one hop.
 type hopSearch struct {
 	links
@@ -32,11 +35,12 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	if len(hops) > 255 {
 		return best, false
 	}
+	seeds := (q.Seeds + seedsPerSeed - 1) / seedsPerSeed
 	least := 0 // bits that all stages not looked at yet will take
 	for i := range hops {
 		h := &hopSearch{links: t.hop(i), hop: i}
 		if h.tree > 0 {
-			h.outlook = newOutlook(h.links, nibbles*q.Seeds, q.MaxStray)
+			h.outlook = newOutlook(h.links, nibbles*seeds, q.MaxStray)
 			// What one stage can do best has to do for all: so each tries all that may do.
 			h.outlook.unlikely, h.outlook.never = 0, 1.0/(1<<14)
 			h.outlook.first = roundStageBits(h.outlook.first)
@@ -48,36 +52,17 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	byHop := slices.Clone(hops)
 	// The longest first: a seed with which they are too long is given up there.
 	slices.SortStableFunc(hops, func(a, b *hopSearch) int { return b.least() - a.least() })
-	for seed := 0; q.more(seed) && least <= q.longest(seed); seed++ {
-		room := q.longest(seed) - least
-		var sum [maxK + 1]int // by how many bits the stages are longer than least, by number of positions
-		for _, h := range hops {
-			ks := uint16(0)
-			for k := 1; k <= maxK; k++ {
-				if sum[k] <= room {
-					ks |= 1 << k
-				}
-			}
-			if ks == 0 {
-				break
-			}
-			h.search(uint16(seed), ks, room, q)
-			for k := 1; k <= maxK; k++ {
-				sum[k] += h.now[k].bits + StageHeadBits - h.least()
-			}
+	// Under the first seed, filters a little longer than the least are tried before
+	// those that may be as long as they like.
+	for room := least/4 + 8; !ok && least <= q.longest(0); room *= 2 {
+		if room > q.longest(0)-least {
+			break
 		}
-		k := 0
-		for try := 1; try <= maxK; try++ {
-			if sum[try] <= room {
-				k, room = try, sum[try]-1
-			}
-		}
-		if k > 0 {
-			best, ok = Found{Form: Staged, K: uint8(k), Seed: uint16(seed), Bits: least + sum[k]}, true
-			q.limit = best.Cost() - 1
-			for _, h := range hops {
-				h.best = h.now
-			}
+		best, ok = searchStages(hops, 0, least, room, q)
+	}
+	for seed := 0; seed < seeds && q.more(seed) && least <= q.longest(seed); seed++ {
+		if found, better := searchStages(hops, uint16(seed), least, q.longest(seed)-least, q); better {
+			best, ok = found, true
 		}
 	}
 	for _, h := range hops {
@@ -91,6 +76,36 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	return best, ok
 }
 
+// searchStages finds the shortest stages under a seed that are together at most room
+// longer than the least, if there are any, and lowers the limit.
+func searchStages(hops []*hopSearch, seed uint16, least, room int, q *quest) (Found, bool) {
+	var rooms [maxK + 1]int // what is left of it, by number of positions
+	for k := range rooms {
+		rooms[k] = room
+	}
+	for _, h := range hops {
+		if slices.Max(rooms[1:]) < 0 {
+			return Found{}, false
+		}
+		h.search(seed, &rooms, q)
+	}
+	k := 1
+	for try := range rooms[1:] {
+		if rooms[1+try] > rooms[k] {
+			k = 1 + try
+		}
+	}
+	if rooms[k] < 0 {
+		return Found{}, false
+	}
+	for _, h := range hops {
+		h.best = h.now
+	}
+	f := Found{Form: Staged, K: uint8(k), Seed: seed, Bits: least + room - rooms[k]}
+	q.limit = f.Cost() - 1
+	return f, true
+}
+
 // least is the number of bits that the stage takes at least, with its head.
 func (h *hopSearch) least() int {
 	if h.tree == 0 {
@@ -99,35 +114,48 @@ func (h *hopSearch) least() int {
 	return StageHeadBits + h.outlook.first
 }
 
-// search finds the shortest stage under a seed for each number of positions in ks. Those
-// more than room longer than the least aren't looked for, and have too many bits.
-func (h *hopSearch) search(seed uint16, ks uint16, room int, q *quest) {
+// search finds the shortest stage under a seed for each number of positions, among
+// those that there is room for, and takes from the room what they are longer than
+// the least.
+func (h *hopSearch) search(seed uint16, rooms *[maxK + 1]int, q *quest) {
+	h.now = [maxK + 1]stageFound{}
 	if h.tree == 0 {
-		h.now = [maxK + 1]stageFound{}
 		return
 	}
-	last := min(h.outlook.first+room, MaxStageBits)
-	for k := range h.now {
-		h.now[k] = stageFound{bits: MaxBits + 1}
+	var last [maxK + 1]int // by number of positions, the longest of interest
+	most := 0
+	for k := 1; k <= maxK; k++ {
+		last[k] = min(h.outlook.first+rooms[k], MaxStageBits)
+		if last[k] >= h.outlook.first {
+			most = k
+		}
 	}
 	before := h.sieve.work
 	for nibble := range uint8(nibbles) {
-		h.sieve.seed(StageSeed(seed, nibble), bits.Len16(ks)-1)
-		open := ks
-		for m := h.outlook.first; m <= last && open != 0; m = nextStageBits(m) {
-			// Those for which a stage as short is known needn't be looked for.
-			for k := 1; k <= maxK; k++ {
-				if h.now[k].bits <= m {
-					open &^= 1 << k
+		h.sieve.seed(StageSeed(seed, nibble), most)
+		for m := h.outlook.first; ; m = nextStageBits(m) {
+			open := uint16(0)
+			for k := 1; k <= most; k++ {
+				if m <= last[k] {
+					open |= 1 << k
 				}
+			}
+			if open == 0 {
+				break
 			}
 			good := h.sieve.try(m, open&h.outlook.positions(m), q.MaxStray)
-			for k := 1; k <= maxK; k++ {
-				if good>>k&1 != 0 {
-					h.now[k] = stageFound{nibble, m}
-				}
+			for ; good != 0; good &= good - 1 {
+				k := bits.TrailingZeros16(good)
+				h.now[k] = stageFound{nibble, m}
+				last[k] = m - 1
 			}
-			open &^= good
+		}
+	}
+	for k := 1; k <= maxK; k++ {
+		if h.now[k].bits > 0 {
+			rooms[k] -= h.now[k].bits - h.outlook.first
+		} else {
+			rooms[k] = -1
 		}
 	}
 	q.work += h.sieve.work - before

@@ -1,6 +1,10 @@
 package inpacket
 
-import "github.com/umbel-filters/umbel/probe"
+import (
+	"math/bits"
+
+	"github.com/umbel-filters/umbel/probe"
+)
 
 // sieve tries Bloom filters for some links: under one seed, many lengths and numbers
 // of positions.
@@ -51,6 +55,9 @@ func (s *sieve) seed(seed uint32, k int) {
 // ks is set, and returns those ks with which the filter will do: holds none of the
 // others, is not overfull, and has no larger chance of a stray link.
 func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
+	if m <= 64 {
+		return s.tryWord(m, ks, maxStray)
+	}
 	if len(s.marks) < m {
 		s.marks = make([]uint8, 2*m)
 	}
@@ -76,6 +83,42 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 		}
 	}
 	return good
+}
+
+// tryWord is try for filters that fit in a word.
+func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
+	var filter uint64
+	for k := 1; ks>>k != 0; k++ {
+		for _, lane := range s.lanes[k-1] {
+			filter |= 1 << (uint64(lane) * uint64(m) >> 32 & 63)
+		}
+		s.work += s.tree
+		if ks>>k&1 == 0 {
+			continue
+		}
+		s.tried++
+		if ones := bits.OnesCount64(filter); !overfull(ones, m) && strayOf(ones, m, k) <= maxStray && s.cleanWord(filter, m, k) {
+			good |= 1 << k
+		}
+	}
+	return good
+}
+
+// cleanWord is clean for filters that fit in a word.
+func (s *sieve) cleanWord(filter uint64, m, k int) bool {
+	for i := range s.others {
+		yes := uint64(1)
+		for _, lane := range s.others[i][:k] {
+			yes &= filter >> (uint64(lane) * uint64(m) >> 32 & 63)
+		}
+		if yes != 0 {
+			s.others[0], s.others[i] = s.others[i], s.others[0]
+			s.work += 2 * (i + 1)
+			return false
+		}
+	}
+	s.work += 2 * len(s.others)
+	return true
 }
 
 // clean reports whether none of the others has all its first k positions marked. One

@@ -8,103 +8,108 @@ import (
 const (
 	// freeDims is how many of the unknowns that a plane has more than equations are
 	// tried in both ways.
-	freeDims = 6
-	// kept is how many ways to solve some planes are kept for the next one.
-	kept = 16
-	// closed is how many ways to solve all planes but the last are tried to finish.
-	closed = 16
+	freeDims = 5
+	// kept is how many ways to solve some planes are kept: for the next one, and after
+	// the last of them to be finished.
+	kept = 8
 )
 
 // way is a way to solve the planes of a Linear filter but the last.
 type way struct {
-	sums      [MaxPlanes - 1]uint16 // for each plane, which vectors are added to the first
+	codes     [MaxPlanes - 1]uint16 // of the solution of each plane: see planeSearch.odd
 	count     int                   // of the survivors
-	survivors []uint64
+	survivors []uint64              // the other links that have odd parity in all of the planes
 }
 
-// waySearch finds ways.
-type waySearch struct {
-	now, next []way
-	planes    [MaxPlanes - 1][]vector
-	sum       []uint64
-	memory    []uint64
-}
+// waySearch finds ways, keeping the best after each plane.
+type waySearch struct{ now, next []way }
 
 // find returns ways to solve planes of such lengths for the tree, few survivors first
 // and no more than room.
 func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 	n := len(s.others())
-	size := words(n)
-	all := make([]uint64, size)
-	for i := range n {
-		all[i>>6] |= 1 << (i & 63)
-	}
-	f.now = append(f.now[:0], way{count: n, survivors: all})
-	f.sum = zeros(f.sum, size)
+	f.begin(n)
 	for p, length := range lengths {
-		vectors := s.planes[p].solutions(length, freeDims)
-		f.planes[p] = vectors
-		most := kept
+		most := n
 		if p == len(lengths)-1 {
-			most = closed
+			most = min(room, n)
 		}
+		codes := s.planes[p].solve(length)
 		f.next = f.next[:0]
-		for _, w := range f.now {
-			copy(f.sum, vectors[0].odd)
-			sum := uint16(0)
-			for i := range 1 << (len(vectors) - 1) {
-				if i > 0 {
-					// In Gray's order, each differs from the one before by one vector.
-					b := bits.TrailingZeros(uint(i))
-					sum ^= 1 << b
-					for j, v := range vectors[1+b].odd {
-						f.sum[j] ^= v
-					}
-				}
-				count := 0
-				for j, v := range f.sum {
-					count += bits.OnesCount64(v & w.survivors[j])
-				}
-				if p == len(lengths)-1 && count > room {
-					continue
-				}
-				child := w
-				child.sums[p], child.count = sum, count
-				f.next = append(f.next, child)
-			}
+		for i := range f.now {
+			most = f.extend(&f.now[i], p, codes, &s.planes[p], most)
 		}
-		s.q.work += 2 * size * len(f.now) << (len(vectors) - 1)
-		slices.SortStableFunc(f.next, func(a, b way) int { return a.count - b.count })
-		f.next = f.next[:min(len(f.next), most)]
 		for i := range f.next {
 			w := &f.next[i]
-			left := slices.Clone(w.survivors)
-			odd := vectors[0].odd
-			for j := range left {
-				v := odd[j]
-				for b := range vectors[1:] {
-					if w.sums[p]>>b&1 != 0 {
-						v ^= vectors[1+b].odd[j]
-					}
-				}
-				left[j] &= v
+			odd := s.planes[p].odd(w.codes[p])
+			for j := range w.survivors {
+				w.survivors[j] &= odd[j]
 			}
-			w.survivors = left
 		}
+		s.q.work += words(n) * len(f.now) * codes
 		f.now, f.next = f.next, f.now
 	}
 	return f.now
 }
 
-// solutions returns the bits of the planes that a way solves.
-func (f *waySearch) solutions(s *linearSearch, w way, planes int) [][]uint64 {
+// begin makes the way that solves no plane the only one: all of n links survive it.
+func (f *waySearch) begin(n int) {
+	size := words(n)
+	for _, ways := range [2]*[]way{&f.now, &f.next} {
+		if cap(*ways) == 0 {
+			*ways = make([]way, kept+1)
+			for i := range *ways {
+				(*ways)[i].survivors = make([]uint64, size)
+			}
+		}
+	}
+	f.now = f.now[:1]
+	f.now[0].count = n
+	for i := range f.now[0].survivors {
+		f.now[0].survivors[i] = 1<<min(64, n-i*64) - 1
+	}
+}
+
+// extend puts those extensions of w to plane p among the best that have no more than
+// most survivors, and returns how many the next ones may have. As survivors they have
+// those of w.
+func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) int {
+	for code := range uint16(codes) {
+		count := 0
+		for j, v := range plane.odd(code) {
+			count += bits.OnesCount64(v & w.survivors[j])
+		}
+		if count > most {
+			continue
+		}
+		// The place of the new one, and below it those that have as few.
+		at := len(f.next)
+		f.next = f.next[:at+1]
+		free := f.next[at].survivors
+		for ; at > 0 && f.next[at-1].count > count; at-- {
+			f.next[at] = f.next[at-1]
+		}
+		copy(free, w.survivors)
+		f.next[at] = way{w.codes, count, free}
+		f.next[at].codes[p] = code
+		if len(f.next) > kept {
+			f.next = f.next[:kept]
+			most = f.next[kept-1].count - 1
+		}
+	}
+	return most
+}
+
+// solutions returns the solutions of the planes that w solves.
+func (w *way) solutions(s *linearSearch, planes int) [][]uint64 {
 	var all [][]uint64
 	for p := range planes {
-		x := slices.Clone(f.planes[p][0].bits)
-		for b, v := range f.planes[p][1:] {
-			if w.sums[p]>>b&1 != 0 {
-				for i := range x {
-					x[i] ^= v.bits[i]
+		vectors := s.planes[p].vectors
+		x := slices.Clone(vectors[0].bits)
+		for b := range vectors[1:] {
+			if gray(w.codes[p])>>b&1 != 0 {
+				for i, v := range vectors[1+b].bits {
+					x[i] ^= v
 				}
 			}
 		}
@@ -112,3 +117,6 @@ func (f *waySearch) solutions(s *linearSearch, w way, planes int) [][]uint64 {
 	}
 	return all
 }
+
+// gray returns Gray's code of n. That of n+1 differs from it in bit TrailingZeros(n+1).
+func gray(n uint16) uint16 { return n ^ n>>1 }

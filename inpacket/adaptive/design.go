@@ -3,6 +3,7 @@ package adaptive
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -168,7 +169,8 @@ func (d *Design) checkEnds() error {
 }
 
 func (d *Design) checkRuns() error {
-	positions, whole := 0, uint64(math.MaxUint64) // whole: the odds that are left, less the last 2^-64
+	positions := 0
+	var all, ones uint64 // the odds of all positions, and how often these passed 2^64
 	for i, r := range d.Runs {
 		switch {
 		case r.Positions < 1 || r.Positions > d.Bits()-positions:
@@ -180,10 +182,12 @@ func (d *Design) checkRuns() error {
 		}
 		positions += r.Positions
 		if d.Objective == Hashed {
-			if r.Odds > whole/uint64(r.Positions) {
+			high, low := bits.Mul64(r.Odds, uint64(r.Positions))
+			var carry uint64
+			all, carry = bits.Add64(all, low, 0)
+			if ones += high + carry; ones > 1 || ones == 1 && all > 0 {
 				return fmt.Errorf("adaptive: the odds of the positions up to %d are above one together: %w", positions, umbel.ErrGoal)
 			}
-			whole -= r.Odds * uint64(r.Positions)
 		}
 	}
 	if positions != d.Bits() {
@@ -196,6 +200,27 @@ func checkRate(rate float64) error {
 	if !(rate > 0 && rate < 1) {
 		return fmt.Errorf("adaptive: rate %v, want more than 0 and less than 1, 0.01 for one percent: %w", rate, umbel.ErrGoal)
 	}
+	return nil
+}
+
+// checkGoal returns an error that wraps [umbel.ErrGoal] unless there is a design for so
+// many links at such a rate.
+func checkGoal(n int, rate float64) error {
+	if n < 1 || n > MaxLinks {
+		return fmt.Errorf("adaptive: a design for %d links, want 1 to %d: %w", n, MaxLinks, umbel.ErrGoal)
+	}
+	return checkRate(rate)
+}
+
+// finish chooses how many ones codewords have at the front, if the design is one.
+func (d *Design) finish() error {
+	if m := d.Bits(); m > MaxBits {
+		return fmt.Errorf("adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links: %w", len(d.Ends), d.Rate, MaxBits, umbel.ErrGoal)
+	}
+	if err := d.Check(); err != nil {
+		return err
+	}
+	d.Least = leastFor(d)
 	return nil
 }
 

@@ -51,9 +51,9 @@ func (d Design) Choose(tree, others []Link) (Choice, error) {
 }
 
 // Rate returns the chance, in [0, 1], that a filter with so many ones holds a link
-// that wasn't added: ρ^k, where ρ is the fraction of ones. Source: Jokela et al.
-// 2009, section 3.2, the fpa. It takes the k bits of a codeword as independent; as
-// they differ, [Design.ExactRate] is a little lower.
+// that wasn't added: ρ^k, where ρ is the fraction of ones, the fpa of Jokela et al.
+// 2009. It takes the k bits of a codeword as independent; as they differ,
+// [Design.ExactRate] is a little lower.
 func (d Design) Rate(ones int) float64 {
 	return math.Pow(float64(ones)/float64(d.M), float64(d.K))
 }

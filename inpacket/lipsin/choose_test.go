@@ -19,8 +19,16 @@ func TestRoutersSeeWhatCandidatesSay(t *testing.T) {
 		held := make([]uint64, (table.Len()+63)/64)
 		matches := 0
 		for _, c := range d.Candidates(tree, others) {
+			sent := inpacket.Header{TTL: 9, Epoch: 3, Group: 7}
+			c.Put(&sent)
+			packet, err := sent.AppendBinary(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var h inpacket.Header
-			c.Put(&h)
+			if _, err := h.Parse(packet); err != nil || h.TTL != 9 || h.Epoch != 3 || h.Group != 7 || int(h.Seed) != c.Set {
+				t.Fatalf("%+v came as %+v: %v", sent, h, err)
+			}
 			table.Match(held, &h)
 			false_ := 0
 			for i := range table.Len() {

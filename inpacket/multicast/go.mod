@@ -8,6 +8,7 @@ require (
 	github.com/umbel-filters/umbel v0.0.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (

@@ -111,10 +111,10 @@ func (n *Node) SetDown(port int, down bool) {
 // Counters returns the node's counters.
 func (n *Node) Counters() *Counters { return &n.counters }
 
-// Route decides on a packet; see [Router]. It allocates nothing but for a header's
-// trace. The copies share b, in which the TTL is
+// Route decides on a packet; see [Router]. The copies share b, in which the TTL is
 // counted down, the node is recorded if the header asks for a trace and has room,
-// and ways around ports that are down are added to the filter.
+// and ways around ports that are down are added to the filter. Of packets that it
+// takes it allocates nothing but for a header's trace, as long as dst has room.
 //
 // A packet that comes in over a link has its TTL counted down first, one from the
 // host hasn't. At TTL 0 it may be delivered, but goes nowhere: that isn't a fault,
@@ -174,13 +174,11 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	if in != Host {
 		h.TTL--
 	}
-	if !n.unguarded {
+	if !n.unguarded && h.Overfull() {
 		if h.AllOnes() {
 			return t, AllOnes
 		}
-		if h.Overfull() {
-			return t, Overfull
-		}
+		return t, Overfull
 	}
 	if !t.takes(h) {
 		return t, Unknown

@@ -7,8 +7,10 @@ import "github.com/umbel-filters/umbel/inpacket"
 // decides again; nothing is signalled and no state changes. What it costs:
 //
 //   - The filter becomes fuller, here and in all that is behind: links that the
-//     sender had ruled out may match. A filter that would become over-full, which
-//     the next router would drop, is left as it came.
+//     sender had ruled out may match, and what goes wrong once may go on for as long
+//     as the TTL lasts. Only long filters bear it: see scheme.RepairStray, which has
+//     figures. A filter that would become over-full, which the next router would
+//     drop, is left as it came.
 //   - The way around is longer than the link. What is behind it is reached only if
 //     the packet has TTL to spare: the sender gives it slack. A way that is longer
 //     than the TTL left is not added.
@@ -68,7 +70,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if h.AllOnes() || h.Overfull() {
+	if !n.unguarded && h.Overfull() {
 		copy(h.Filter, n.before)
 		return false
 	}

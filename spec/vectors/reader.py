@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads the vectors of umbel's specification, in its own words: containers, deltas,
-three of the hashes, and all kinds. It goes by the pages in spec and shares no code with
-the library; the files beside it have what their pages say. Exit status 1 if anything
-isn't as a vector says."""
+three of the hashes, all kinds, headers of packets. It goes by the pages in spec and
+shares no code with the library; the files beside it have what their pages say. Exit
+status 1 if anything isn't as a vector says."""
 
 import hashlib
 import pathlib
@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True  # nothing is left beside the vectors
 from codings import Corrupt
 from container import Container, Limit, identify
 from delta import Mismatch, apply
+from inpacket import DENSE, Header, Malformed, Version, codeword, derive
 from kinds import KINDS, LOCATE
 from positions import MASK, in_range, value
 
@@ -128,6 +129,38 @@ def check_hashing(name, rows):
     return len(rows)
 
 
+def check_packet(fields, body):
+    try:
+        header = Header(bytes.fromhex(body))
+    except (Malformed, Version) as err:
+        assert fields["expect"][0] == type(err).__name__.lower(), f"{type(err).__name__}: {err}"
+        return 0
+    assert fields["expect"][0] == "ok", "taken"
+    for name in ("size", "ttl", "form", "k", "seed", "bits", "epoch", "group", "source", "sequence", "room"):
+        got = getattr(header, name)
+        assert fields.get(name, ["None"]) == [str(got)], f"{name} is {got}"
+    assert fields.get("node", []) == [str(n) for n in header.nodes], f"nodes {header.nodes}"
+    assert int(fields["ones"][0]) == header.ones(), f"{header.ones()} ones"
+    assert fields["overfull"] == [str(header.overfull()).lower()], "overfull"
+    links = [(link, False) for link in fields.get("link", [])] + [(link, True) for link in fields.get("held", [])]
+    for link, held in links:
+        if header.form == DENSE:
+            got = header.holds_stored(int.from_bytes(bytes.fromhex(link), "little"))
+        else:
+            got = header.holds(*digest(link))
+        assert got == held, f"link {link}"
+    return len(links)
+
+
+def check_keys(rows):
+    for network, label, link, epoch, word in rows:
+        key = derive(bytes.fromhex(network), bytes.fromhex(label))
+        assert key.hex() == link, f"{label}: {key.hex()}"
+        got = "%016x%016x" % codeword(key, int(epoch))
+        assert got == word, f"{link} in epoch {epoch}: {got}"
+    return len(rows)
+
+
 def check(path):
     fields, body = read(path)
     rows = [line.split() for line in body.splitlines()]
@@ -137,12 +170,14 @@ def check(path):
         return check_positions(path.stem, fields, rows)
     if path.parent.name == "hashing":
         return check_hashing(path.stem, rows)
+    if path.parent.name == "inpacket":
+        return check_keys(rows) if path.stem == "keys" else check_packet(fields, body)
     return check_container(fields, body)
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing") for p in (root / folder).glob("*.txt"))
+    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket") for p in (root / folder).glob("*.txt"))
     answers, wrong = 0, 0
     for path in paths:
         try:

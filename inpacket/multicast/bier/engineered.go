@@ -16,6 +16,10 @@ import (
 // are for it too; and one to all leaves, nodes with no more than a single link, for whose routers
 // any packet is (section 5.1.3). What saves more binds the trees (rings, hubs, LANs)
 // or leaves part of the way to other routing, and isn't done.
+//
+// Copies can't go in circles, since each has fewer links left than the packet it is
+// made of. But a packet with all bits goes over all ways there are, without number in
+// a mesh: routers can't tell it from one that was planned.
 type Engineered struct {
 	known, present *multicast.Network
 	bits, length   int

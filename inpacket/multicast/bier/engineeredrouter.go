@@ -42,10 +42,10 @@ func (r *EngineeredRouter) Route(dst []multicast.Copy, b []byte, in int) ([]mult
 		return dst, v
 	}
 	before := len(dst)
-	for w := range r.bits {
-		for ; r.bits[w] != 0; r.bits[w] &= r.bits[w] - 1 {
+	for w, word := range r.bits {
+		for ; word != 0; word &= word - 1 {
 			copies--
-			below := r.bits[w]&-r.bits[w] - 1
+			below := word&-word - 1
 			port := r.ports[r.first[w]+bits.OnesCount64(r.links[w]&below)]
 			if port >= 0 {
 				dst = append(dst, multicast.Copy{Port: port, Packet: r.copy(b, ttl, copies == 0)})

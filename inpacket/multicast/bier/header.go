@@ -106,16 +106,21 @@ func code(length int) uint32 { return uint32(bits.TrailingZeros(uint(length))) -
 // setBit sets bit i of a bit string of bytes.
 func setBit(s []byte, i int) { s[len(s)-1-i>>3] |= 1 << (i & 7) }
 
-// load reads a bit string into words, bit i as bit i&63 of word i>>6.
+// load reads a bit string into words, bit i as bit i&63 of word i>>6. (Both count
+// down the bytes so that their bounds are checked once.)
 func load(words []uint64, s []byte) {
 	for i := range words {
-		words[i] = binary.BigEndian.Uint64(s[8*(len(words)-1-i):])
+		n := len(s) - 8
+		words[i] = binary.BigEndian.Uint64(s[n:])
+		s = s[:n]
 	}
 }
 
 // store writes words as a bit string.
 func store(s []byte, words []uint64) {
-	for i, w := range words {
-		binary.BigEndian.PutUint64(s[8*(len(words)-1-i):], w)
+	for _, w := range words {
+		n := len(s) - 8
+		binary.BigEndian.PutUint64(s[n:], w)
+		s = s[:n]
 	}
 }

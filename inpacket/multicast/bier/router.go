@@ -76,11 +76,13 @@ func (r *Router) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy
 // take moves the bits of a mask from r.bits to r.out, which has no others then, and
 // returns whether none are left.
 func (r *Router) take(mask []uint64) (last bool) {
+	bits, out := r.bits[:len(mask)], r.out[:len(mask)]
 	var left uint64
 	for i, m := range mask {
-		r.out[i] = r.bits[i] & m
-		r.bits[i] &^= m
-		left |= r.bits[i]
+		b := bits[i]
+		out[i] = b & m
+		bits[i] = b &^ m
+		left |= b &^ m
 	}
 	return left == 0
 }

@@ -128,7 +128,7 @@ func FatTree(k int) (*Graph, error) {
 	row := func(first, n int, y float64, what string) {
 		for i := range n {
 			g.Nodes[first+i].Name = fmt.Sprintf("%s %d", what, i)
-			g.place(first+i, (float64(i)+0.5)*float64(hosts)/float64(n), y)
+			g.place(first+i, (float64(i)+0.5)*float64(hosts)/float64(n), y*float64(hosts)/6)
 		}
 	}
 	row(0, core, 3, "core")

@@ -22,23 +22,23 @@ func (t *Tree) Fringe() []topology.Arc {
 // around returns the arcs next to the tree by hop, one more than the depth.
 func (t *Tree) around() [][]topology.Arc {
 	all := make([][]topology.Arc, t.Depth()+1)
-	hop := make(map[int]int, len(t.Steps)+1) // of the tree's nodes
-	barred := make(map[topology.Arc]bool, 2*len(t.Steps))
-	hop[t.Source] = 0
+	after := make([]int, len(t.Graph.Nodes)) // 1 more than the node's hop, 0 outside the tree
+	taken := make([]bool, len(t.Graph.Links))
+	after[t.Source] = 1
 	for _, s := range t.Steps {
 		_, to := t.Graph.Ends(s.Arc)
-		hop[to] = s.Hop + 1
-		barred[s.Arc], barred[s.Arc.Reverse()] = true, true
+		after[to] = s.Hop + 2
+		taken[s.Arc.Link()] = true
 	}
-	for l, link := range t.Graph.Links {
-		for _, end := range [2]struct {
-			node int
-			back bool
-		}{{link.A, false}, {link.B, true}} {
-			a := topology.ArcOf(l, end.back)
-			if h, ok := hop[end.node]; ok && !barred[a] {
-				all[h] = append(all[h], a)
-			}
+	for i, l := range t.Graph.Links {
+		if taken[i] { // one way by the tree, the other way back
+			continue
+		}
+		if h := after[l.A]; h > 0 {
+			all[h-1] = append(all[h-1], topology.ArcOf(i, false))
+		}
+		if h := after[l.B]; h > 0 {
+			all[h-1] = append(all[h-1], topology.ArcOf(i, true))
 		}
 	}
 	return all

@@ -44,7 +44,7 @@ func run(args []string) error {
 }
 
 // folders are those of the vectors, below spec/vectors.
-var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing"}
+var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket"}
 
 // all returns all vectors.
 func all() ([]file, error) {
@@ -57,5 +57,9 @@ func all() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(files, k, p), nil
+	packets, err := inpackets()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(files, k, p, packets), nil
 }

@@ -1,0 +1,68 @@
+package inpacket
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestGuards(t *testing.T) {
+	full := func(bits, ones int) Header {
+		f := make([]byte, (bits+7)/8)
+		for i := range ones {
+			f[i/8] |= 1 << (i % 8)
+		}
+		return Header{Form: Single, K: 1, Bits: bits, Filter: f}
+	}
+	for _, c := range []struct {
+		bits, ones        int
+		allOnes, overfull bool
+	}{
+		{1, 0, false, false},
+		{1, 1, true, true},
+		{8, 6, false, false},
+		{8, 7, false, true},
+		{100, 75, false, false},
+		{100, 76, false, true},
+		{100, 100, true, true},
+		{157, 117, false, false},
+		{157, 118, false, true},
+		{MaxBits, MaxBits, true, true},
+		{MaxBits, 49151, false, false},
+		{MaxBits, 49152, false, true},
+	} {
+		h := full(c.bits, c.ones)
+		if h.Ones() != c.ones || h.AllOnes() != c.allOnes || h.Overfull() != c.overfull {
+			t.Errorf("%d of %d: %d ones, all %v, too many %v", c.ones, c.bits, h.Ones(), h.AllOnes(), h.Overfull())
+		}
+	}
+}
+
+// A Staged filter is as full as its fullest stage: one that holds every link can't
+// hide behind empty ones.
+func TestGuardOfStages(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h Header
+		for h = drawHeader(t); h.Form != Staged; {
+			h = drawHeader(t)
+		}
+		want := false
+		for at := 0; at < h.Bits; {
+			code := number(h.Filter, at+4, 8)
+			n := StageBits(uint8(code))
+			ones := 0
+			for i := range n {
+				ones += int(number(h.Filter, at+12+i, 1))
+			}
+			want = want || 4*ones > 3*n
+			at += 12 + n
+		}
+		if got := h.Overfull(); got != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+	h := Header{Form: Staged, K: 1, Bits: 24, Filter: make([]byte, 3)}
+	if h.Overfull() {
+		t.Error("two stages without bits are too full")
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket"
+)
+
+var packetSentinels = map[string]error{"ok": nil, "malformed": inpacket.ErrMalformed, "version": inpacket.ErrVersion}
+
+// Every packet is taken or refused as it says; what is taken is what the fields say,
+// is written again as it was, and holds the links that are called held.
+func TestPackets(t *testing.T) {
+	for _, f := range inFolder(t, "inpacket") {
+		if f.path == "inpacket/keys.txt" {
+			continue
+		}
+		t.Run(f.path, func(t *testing.T) {
+			b, err := f.container()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, known := packetSentinels[f.value("expect")]
+			if !known {
+				t.Fatalf("expect: %q", f.value("expect"))
+			}
+			var h inpacket.Header
+			n, err := h.Parse(b)
+			if !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if err != nil {
+				return
+			}
+			if string(b[n:]) != packetPayload {
+				t.Errorf("payload %q", b[n:])
+			}
+			if again, err := h.AppendBinary(nil); err != nil || !bytes.Equal(again, b[:n]) {
+				t.Errorf("written again it is\n%s%v", hexLines(again), err)
+			}
+			for name, got := range map[string]any{
+				"size": n, "ttl": h.TTL, "form": h.Form, "k": h.K, "seed": h.Seed, "bits": h.Bits, "epoch": h.Epoch,
+				"group": h.Group, "ones": h.Ones(), "overfull": h.Overfull(),
+			} {
+				if fmt.Sprint(got) != f.value(name) {
+					t.Errorf("%s is %v, want %s", name, got, f.value(name))
+				}
+			}
+			checkOptions(t, f, &h)
+			checkLinks(t, f, &h)
+		})
+	}
+}
+
+func checkOptions(t *testing.T, f file, h *inpacket.Header) {
+	t.Helper()
+	if h.Sequenced != (f.value("source") != "") || h.Sequenced && (fmt.Sprint(h.Source) != f.value("source") || fmt.Sprint(h.Sequence) != f.value("sequence")) {
+		t.Errorf("source %d and sequence %d: %v", h.Source, h.Sequence, h.Sequenced)
+	}
+	if (h.Trace != nil) != (f.value("room") != "") {
+		t.Fatalf("a trace: %v", h.Trace)
+	}
+	if h.Trace == nil {
+		return
+	}
+	var nodes []string
+	for _, n := range h.Trace.Nodes {
+		nodes = append(nodes, strconv.Itoa(int(n)))
+	}
+	if fmt.Sprint(h.Trace.Capacity) != f.value("room") || !reflect.DeepEqual(nodes, f.values("node")) {
+		t.Errorf("a trace: %v", h.Trace)
+	}
+}
+
+// checkLinks asks for one link at a time.
+func checkLinks(t *testing.T, f file, h *inpacket.Header) {
+	t.Helper()
+	for name, want := range map[string]uint64{"held": 1, "link": 0} {
+		for _, text := range f.values(name) {
+			word, err := hex.DecodeString(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got [1]uint64
+			if h.Form == inpacket.Dense {
+				c := make(inpacket.BitString, (len(word)+7)/8)
+				for i, b := range word {
+					c[i/8] |= uint64(b) << (i % 8 * 8)
+				}
+				sets := make([][]inpacket.BitString, h.Seed+1)
+				for s := range sets {
+					sets[s] = []inpacket.BitString{c}
+				}
+				inpacket.NewDenseTable(len(word)*8, sets).Match(got[:], h)
+			} else {
+				var c inpacket.Codeword
+				if _, err := fmt.Sscanf(text, "%16x%16x", &c.H1, &c.H2); err != nil {
+					t.Fatal(err)
+				}
+				inpacket.NewTable([]inpacket.Codeword{c}).Match(got[:], h)
+			}
+			if got[0] != want {
+				t.Errorf("%s %s: %b", name, text, got[0])
+			}
+		}
+	}
+}
+
+// The example of inpacket.md is the vector that it says it is.
+func TestPacketExample(t *testing.T) {
+	_, example, _ := strings.Cut(page(t, "inpacket.md"), "## Example\n")
+	_, example, _ = strings.Cut(example, "```\n")
+	example, _, _ = strings.Cut(example, "```")
+	var got []byte
+	for line := range strings.Lines(example) {
+		for _, word := range strings.Fields(line) {
+			b, err := hex.DecodeString(word)
+			if err != nil || len(b) != 1 {
+				break // what follows explains
+			}
+			got = append(got, b...)
+		}
+	}
+	for _, p := range soundPackets() {
+		if p.name != "single-example" {
+			continue
+		}
+		want, err := p.header.AppendBinary(nil)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the page has\n%swant\n%s%v", hexLines(got), hexLines(want), err)
+		}
+		for _, c := range codewords()[:2] {
+			if text := codewordText(c); !strings.Contains(page(t, "inpacket.md"), text) {
+				t.Errorf("the page has no codeword %s", text)
+			}
+		}
+		return
+	}
+	t.Error("no vector single-example")
+}
