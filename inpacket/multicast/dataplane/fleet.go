@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -39,8 +38,8 @@ type Fleet struct {
 // StartFleet opens the sockets of all nodes and forwards packets, one goroutine a node,
 // until Stop is called or the context is done.
 func StartFleet(ctx context.Context, c FleetConfig) (*Fleet, error) {
-	if len(c.Graph.Nodes) == 0 || c.Router == nil {
-		return nil, fmt.Errorf("dataplane: a fleet of %d nodes: give nodes, and a router for each", len(c.Graph.Nodes))
+	if c.Graph == nil || len(c.Graph.Nodes) == 0 || c.Router == nil {
+		return nil, errors.New("dataplane: a fleet without nodes or routers: give a graph that has nodes, and a router for each")
 	}
 	f := &Fleet{graph: c.Graph, ports: c.Graph.Ports(), nodes: make([]*Node, 0, len(c.Graph.Nodes)), done: make(chan struct{})}
 	if err := f.open(c); err != nil {

@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
@@ -128,6 +130,37 @@ func (l *lab) check(t *testing.T, counted []arcCount) {
 			from, to := l.network.Graph.Ends(topology.Arc(a))
 			t.Errorf("from node %d to %d: sent and received %v packets, want %v", from, to, counted[a], want[a])
 		}
+	}
+}
+
+// arcs returns what the nodes counted on their ports, by arc.
+func (l *lab) arcs(nodes []*dataplane.Node) []arcCount {
+	counted := make([]arcCount, 2*len(l.network.Graph.Links))
+	for i, n := range nodes {
+		for port, c := range n.Counters().Ports {
+			a := l.network.Ports(i)[port].Arc
+			counted[a].Sent = c.Sent
+			counted[a.Reverse()].Received = c.Received
+		}
+	}
+	return counted
+}
+
+// runAll runs nodes, and returns what ends them.
+func runAll(t *testing.T, nodes []*dataplane.Node) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for _, n := range nodes {
+		running.Go(func() {
+			if err := n.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
 	}
 }
 

@@ -37,6 +37,9 @@ type Pacer struct {
 // sleep may take too long.
 const backlog = 20 * time.Millisecond
 
+// longTime is a century in nanoseconds: what is later doesn't matter.
+const longTime = 100 * 365 * 24 * 3600 * 1e9
+
 // NewPacer returns a pacer. Numbers below zero are an error, and so is a window without
 // receivers.
 func NewPacer(p Pace) (*Pacer, error) {
@@ -65,13 +68,16 @@ func (p *Pacer) Wait(ctx context.Context, n int) error {
 	if err := p.sleep(ctx, n); err != nil {
 		return err
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if p.pace.Window > 0 {
 		if late := p.onWay.Load(); late < 0 { // of what was given up
 			p.onWay.CompareAndSwap(late, 0)
 		}
 		p.onWay.Add(p.deliveries(n))
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (p *Pacer) deliveries(n int) int64 { return int64(n) * int64(p.pace.Receivers) }
@@ -89,7 +95,7 @@ func (p *Pacer) sleep(ctx context.Context, n int) error {
 		p.next = behind
 	}
 	wait := p.next.Sub(now)
-	p.next = p.next.Add(time.Duration(float64(n) / p.pace.Rate * float64(time.Second)))
+	p.next = p.next.Add(time.Duration(min(float64(n)/p.pace.Rate*float64(time.Second), longTime)))
 	if wait <= 0 {
 		return nil
 	}
@@ -123,16 +129,13 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 	defer p.wanted.Store(-1)
 	t := p.alarm(p.pace.Patience)
 	defer t.Stop()
-	for last := p.onWay.Load(); ; {
-		left := p.onWay.Load()
-		if left <= most {
-			return nil
-		}
+	for last := p.onWay.Load(); p.onWay.Load() > most; {
 		select {
 		case <-p.fewer:
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.C:
+			left := p.onWay.Load()
 			if left == last {
 				p.lost.Add(left)
 				p.onWay.Add(-left)
@@ -142,6 +145,7 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 			t.Reset(p.pace.Patience)
 		}
 	}
+	return nil
 }
 
 // Delivered says that one more packet was delivered.
@@ -181,9 +185,10 @@ func (p *Pacer) atOnce() int {
 	return n
 }
 
-// Send injects so many packets at a node, at a pace: packet(i) is the i-th from 0, and
-// may share memory with those burst of packets before, up to 64, only if it is the
-// same. A nil pacer means as fast as they can be.
+// Send injects so many packets at a node, at a pace: packet(i) is the i-th, from 0, and
+// must stay as it is until 64 more have been asked for. A nil pacer means as fast as can
+// be. Send returns when the last packet is sent; see [Pacer.Drain] for when it has
+// arrived.
 func (n *Node) Send(ctx context.Context, p *Pacer, packets int, packet func(i int) []byte) error {
 	if p == nil {
 		p = &Pacer{}

@@ -21,6 +21,9 @@ type socket struct {
 // listen opens a socket with buffers of so many bytes, or as many of them as the
 // system gives.
 func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
+	if !a.IsValid() {
+		return nil, errors.New("dataplane: a socket without an address: give one, with port 0 for any that is free")
+	}
 	network := "udp6"
 	if plain(a).Addr().Is4() {
 		network = "udp4"
