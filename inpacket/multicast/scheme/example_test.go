@@ -34,10 +34,10 @@ func ExampleAll() {
 		fmt.Printf("%-8s %4d bits, %d false\n", s.Name(), p.Bits, p.False)
 	}
 	// Output:
-	// 30 links
-	// umbel      70 bits, 0 false
+	// 25 links
+	// umbel      56 bits, 0 false
 	// lipsin    256 bits, 0 false
-	// adaptive  622 bits, 0 false
+	// adaptive  595 bits, 0 false
 	// bier      128 bits, 0 false
 	// bier-te   512 bits, 0 false
 }
