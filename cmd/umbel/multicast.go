@@ -91,8 +91,8 @@ func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.topology, err)
 	}
-	if said := notes.String(); said != "" && !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", f.topology, said)
+	if notes != (topology.Notes{}) && !isQuiet(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", f.topology, notes)
 	}
 	return g, nil
 }

@@ -211,9 +211,8 @@ func describeDesign(d *adaptive.Design, lengths bool) (designInfo, error) {
 	if w == nil {
 		w = adaptive.Uniform(d.Links())
 	}
-	id := d.ID()
 	in := designInfo{
-		ID: fmt.Sprintf("%x", id[:]), Method: d.Method.String(), Objective: d.Objective.String(), K: d.K, Links: d.Links(),
+		ID: d.ID(), Method: d.Method.String(), Objective: d.Objective.String(), K: d.K, Links: d.Links(),
 		Rate: d.Rate, Bits: d.Bits(), MeanBits: float(d.Lengths().Mean(w)), Redrawn: d.Redrawn(),
 	}
 	plain, err := adaptive.AnyLength(d.Links(), d.Rate)

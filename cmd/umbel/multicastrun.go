@@ -246,7 +246,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err := <-ended; err != nil {
 		return err
 	}
-	info := newNodeInfo(n.Graph.Nodes[self].Name, node.Counters(), tally)
+	info := newRanInfo(n.Graph.Nodes[self].Name, node.Counters(), tally)
 	return answer(cmd, info, info.write)
 }
 

@@ -164,7 +164,7 @@ func printSimulated(cmd *cobra.Command, results []sim.Result) error {
 
 func writeSimulated(w io.Writer, r sim.Result) error {
 	fmt.Fprintf(w, "%s, %s: %d trees to %d receivers, of %.1f links in the mean\n\n", r.Graph, r.Scheme, r.Trees, r.Receivers, r.TreeLinks)
-	t := table.New("", " ")
+	t := table.New("", "")
 	t.Row("bits of a header", fmt.Sprintf("%.1f in the mean, %.0f in 95 of 100", r.MeanBits, r.P95Bits))
 	t.Row("bytes of all headers", fmt.Sprintf("%.1f", r.MeanBytes))
 	t.Row("forms", formsOf(r))

@@ -109,7 +109,7 @@ func (t *tally) deliver(node int, packet []byte) {
 
 // runInfo is what umbel multicast run says of a network that ran.
 type runInfo struct {
-	Scheme         string  `json:"form"`
+	Form           string  `json:"form"`
 	Bits           int     `json:"bits"`
 	Receivers      int     `json:"receivers"`
 	Packets        uint64  `json:"packets"`
@@ -137,7 +137,7 @@ func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Fleet, t
 	defer c.mu.Unlock()
 	sum := fleet.Counters()
 	in := runInfo{
-		Scheme: p.Form, Bits: p.Bits, Receivers: len(t.Receivers), Packets: c.packets, Twice: c.again, Wrong: c.wrong,
+		Form: p.Form, Bits: p.Bits, Receivers: len(t.Receivers), Packets: c.packets, Twice: c.again, Wrong: c.wrong,
 		TreeLinks: len(t.Steps), Copies: sum.Sent, CopiesPer: float64(sum.Sent) / float64(c.packets),
 		SendErrors: sum.SendErrors, KernelDrops: sum.KernelDrops, Faults: sum.Faults,
 		Seconds: took.Seconds(), CopiesASecond: float64(sum.Sent) / took.Seconds(), PacketsASecond: float64(c.packets) / took.Seconds(),
@@ -188,7 +188,7 @@ func waysOf(g *topology.Graph, ways map[int][]uint32) map[string][]string {
 }
 
 func (in runInfo) write(w io.Writer) error {
-	fmt.Fprintf(w, "%d packets to %d receivers, %s, %d bits: %d of %d delivered", in.Packets, in.Receivers, in.Scheme, in.Bits, in.Delivered, in.Delivered+in.Missed)
+	fmt.Fprintf(w, "%d packets to %d receivers, %s, %d bits: %d of %d delivered", in.Packets, in.Receivers, in.Form, in.Bits, in.Delivered, in.Delivered+in.Missed)
 	if in.Twice+in.Wrong > 0 {
 		fmt.Fprintf(w, ", %d of them again, %d to other nodes", in.Twice, in.Wrong)
 	}
@@ -206,7 +206,7 @@ func (in runInfo) write(w io.Writer) error {
 	return nil
 }
 
-// nodeInfo is what umbel multicast run says of a node that ran by itself.
+// ranInfo is what umbel multicast run says of a node that ran by itself.
 type ranInfo struct {
 	Node      string            `json:"node"`
 	Received  uint64            `json:"received"` // from neighbours
@@ -218,7 +218,7 @@ type ranInfo struct {
 	Drops     map[string]uint64 `json:"drops"`
 }
 
-func newNodeInfo(name string, c dataplane.Counters, t *tally) ranInfo {
+func newRanInfo(name string, c dataplane.Counters, t *tally) ranInfo {
 	return ranInfo{
 		Node: name, Received: c.Received, Injected: c.Injected, Sent: c.Sent, Delivered: t.total.Load(), Unknown: c.Unknown,
 		Lost: c.Faults + c.KernelDrops + c.SendErrors + c.TooLong, Drops: dropsNamed(c),
