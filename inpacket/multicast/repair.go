@@ -70,7 +70,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if !n.unguarded && h.Overfull() {
+	if n.fill(h) != None {
 		copy(h.Filter, n.before)
 		return false
 	}
