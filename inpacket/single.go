@@ -61,7 +61,9 @@ func moreThanFour(cs []Codeword, filter []byte, m, first uint64, offset umbel.Di
 	for i := range cs {
 		v, s := streamOf(cs[i], offset).Next()
 		yes := bitAt(filter, m, first, v>>32) & bitAt(filter, m, first, low(v))
-		for range (k - 3) >> 1 {
+		v, s = s.Next()
+		yes &= bitAt(filter, m, first, v>>32) & bitAt(filter, m, first, low(v))
+		for range (k - 5) >> 1 {
 			v, s = s.Next()
 			yes &= bitAt(filter, m, first, v>>32) & bitAt(filter, m, first, low(v))
 		}
