@@ -53,9 +53,6 @@ type capped struct {
 }
 
 func (c *capped) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
 	if c.left == 0 {
 		var one [1]byte
 		if n, err := c.reader.Read(one[:]); n == 0 {

@@ -39,7 +39,7 @@ func (f *Finder) from(source int) *ways {
 }
 
 // Distance returns the length of the shortest way between two nodes by the finder's
-// metric, +Inf if there is none.
+// metric, +Inf if there is none. It panics if the graph hasn't these nodes.
 func (f *Finder) Distance(from, to int) float64 { return f.from(from).length[to] }
 
 // wanted returns the receivers sorted, each once, without the source, after a check

@@ -157,12 +157,18 @@ func TestSameTreeForSameSet(t *testing.T) {
 			mixed := append(slices.Clone(receivers), source, receivers[0], source)
 			random.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 			second, err := tree.ShortestPath(g, source, mixed, tree.Hops)
-			if err != nil || !reflect.DeepEqual(first, second) {
-				t.Fatalf("%s: %v, then %v, %v", g.Name, first.Steps, second.Steps, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(first, second) {
+				t.Fatalf("%s: %v, then %v", g.Name, first.Steps, second.Steps)
 			}
 			secondSteiner, err := tree.Steiner(g, source, mixed, tree.Hops)
-			if err != nil || !reflect.DeepEqual(firstSteiner, secondSteiner) {
-				t.Fatalf("%s: %v, then %v, %v", g.Name, firstSteiner.Steps, secondSteiner.Steps, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(firstSteiner, secondSteiner) {
+				t.Fatalf("%s: %v, then %v", g.Name, firstSteiner.Steps, secondSteiner.Steps)
 			}
 		}
 	}
@@ -437,5 +443,29 @@ func TestTinyWeights(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestMetricString(t *testing.T) {
+	if got := tree.Hops.String() + ", " + tree.Weights.String(); got != "hops, weights" {
+		t.Errorf("metrics are %s", got)
+	}
+}
+
+// TestFinderForgets: ways from more sources than a finder keeps are found again.
+func TestFinderForgets(t *testing.T) {
+	g, err := topology.BarabasiAlbert(5000, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := tree.NewFinder(g, tree.Hops)
+	first := f.Distance(0, 4999)
+	for source := range 100 {
+		if got, back := f.Distance(source, 4999), f.Distance(4999, source); got != back {
+			t.Fatalf("%v from %d, %v back", got, source, back)
+		}
+	}
+	if again := f.Distance(0, 4999); again != first {
+		t.Errorf("%v, then %v", first, again)
 	}
 }
