@@ -32,7 +32,7 @@ func BenchmarkMatch(b *testing.B) {
 		for _, links := range []int{4, 8, 16, 29, 45} {
 			b.Run(fmt.Sprintf("%s/links=%d", f.name, links), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, uint64(links)))
-				match := matcher(r, f.form, max(f.bits, 256), links)
+				table := tableFor(r, f.form, max(f.bits, 256), links)
 				headers := make([]Header, 256)
 				for i := range headers {
 					headers[i] = randomHeader(r, f.form, f.k, f.bits)
@@ -41,7 +41,7 @@ func BenchmarkMatch(b *testing.B) {
 				i := 0
 				b.ReportAllocs()
 				for b.Loop() {
-					match(dst[:], &headers[i&255])
+					table.Match(dst[:], &headers[i&255])
 					i++
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(links), "ns/link")
@@ -50,10 +50,10 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// matcher returns the Match of a table of random links for a form.
-func matcher(r *rand.Rand, form Form, bits, links int) func([]uint64, *Header) {
+// tableFor returns a table of random links that answers a form.
+func tableFor(r *rand.Rand, form Form, bits, links int) interface{ Match([]uint64, *Header) } {
 	if form != Dense {
-		return NewTable(randomCodewords(r, links)).Match
+		return NewTable(randomCodewords(r, links))
 	}
 	sets := make([][]BitString, 8)
 	for s := range sets {
@@ -61,7 +61,7 @@ func matcher(r *rand.Rand, form Form, bits, links int) func([]uint64, *Header) {
 			sets[s] = append(sets[s], randomBitString(r, bits, 5))
 		}
 	}
-	return NewDenseTable(bits, sets).Match
+	return NewDenseTable(bits, sets)
 }
 
 func randomCodewords(r *rand.Rand, n int) []Codeword {

@@ -104,16 +104,13 @@ func (t *DenseTable) Match(dst []uint64, h *Header) {
 // match is Match for codewords of any number of words.
 func (d *denseSet) match(dst []uint64, h *Header, each int) {
 	whole := h.Bits >> 6
-	rest := ^load(h.Filter, whole*64) & (1<<(h.Bits&63) - 1)
+	rest := ^load(h.Filter, whole*64) & below(h.Bits&63)
 	codes := d.words
 	for first := d.first; len(first) > 0; dst = dst[1:] {
 		now := first[:min(64, len(first))]
 		var held uint64
 		for _, at := range now {
-			var missing uint64
-			for w := range whole {
-				missing |= codes[w] &^ binary.LittleEndian.Uint64(h.Filter[8*w:])
-			}
+			missing := missingFrom(h.Filter, codes[:whole])
 			if rest != 0 {
 				missing |= codes[whole] & rest
 			}
@@ -125,10 +122,34 @@ func (d *denseSet) match(dst []uint64, h *Header, each int) {
 	}
 }
 
+// missingFrom returns, ORed, the bits of a codeword's words that the filter has not.
+func missingFrom(filter []byte, code []uint64) (missing uint64) {
+	for len(code) >= 4 {
+		c, f := (*[4]uint64)(code), (*[32]byte)(filter)
+		missing |= c[0] &^ binary.LittleEndian.Uint64(f[:])
+		missing |= c[1] &^ binary.LittleEndian.Uint64(f[8:])
+		missing |= c[2] &^ binary.LittleEndian.Uint64(f[16:])
+		missing |= c[3] &^ binary.LittleEndian.Uint64(f[24:])
+		code, filter = code[4:], filter[32:]
+	}
+	for i, c := range code {
+		missing |= c &^ binary.LittleEndian.Uint64(filter[8*i:])
+	}
+	return missing
+}
+
 // matchFour is match for codewords of four words, 193 to 256 bits.
 func (d *denseSet) matchFour(dst []uint64, h *Header) {
-	m := h.Bits
-	a0, a1, a2, a3 := absent(h.Filter, m, 0), absent(h.Filter, m, 1), absent(h.Filter, m, 2), absent(h.Filter, m, 3)
+	m, filter := h.Bits, h.Filter
+	if len(filter) < 32 {
+		var padded [32]byte
+		copy(padded[:], filter)
+		filter = padded[:]
+	}
+	a0 := ^binary.LittleEndian.Uint64(filter) & below(m)
+	a1 := ^binary.LittleEndian.Uint64(filter[8:]) & below(m-64)
+	a2 := ^binary.LittleEndian.Uint64(filter[16:]) & below(m-128)
+	a3 := ^binary.LittleEndian.Uint64(filter[24:]) & below(m-192)
 	for four := d.four; len(four) > 0; dst = dst[1:] {
 		now := four[:min(64, len(four))]
 		var held uint64
@@ -142,19 +163,14 @@ func (d *denseSet) matchFour(dst []uint64, h *Header) {
 	}
 }
 
-// absent returns which bits are zero in word w of a filter of m bits.
-func absent(filter []byte, m, w int) uint64 {
-	present := 1<<uint(max(m-w*64, 0)) - uint64(1)
-	if len(filter) >= w*8+8 {
-		return ^binary.LittleEndian.Uint64(filter[w*8:]) & present
-	}
-	return ^load(filter, w*64) & present
-}
+// below returns a word whose lowest n bits are one: none if n is negative, all from
+// 64 on.
+func below(n int) uint64 { return 1<<uint(max(n, 0)) - 1 }
 
 // heldBy returns the highest bit if nothing is missing and the lowest one of the
 // codeword lies below m; else 0.
 func heldBy(missing uint64, first uint32, m int) uint64 {
-	full := (missing - 1) &^ missing         // the highest bit: nothing is missing
-	below := uint64(int64(first) - int64(m)) // the highest bit: first < m
-	return full & below & (1 << 63)
+	full := (missing - 1) &^ missing        // the highest bit: nothing is missing
+	some := uint64(int64(first) - int64(m)) // the highest bit: first < m
+	return full & some & (1 << 63)
 }

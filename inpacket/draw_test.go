@@ -6,13 +6,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawHeader draws a sound header of any form, its filter sparse, half full or
-// nearly full.
+// drawHeader draws a sound header of any form.
 func drawHeader(t *rapid.T) Header {
+	return drawHeaderOf(t, Form(rapid.IntRange(0, int(Dense)).Draw(t, "form")))
+}
+
+// drawHeaderOf draws a sound header of a form, its filter empty, half full or nearly
+// full.
+func drawHeaderOf(t *rapid.T, form Form) Header {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "filter's bits"), 0))
 	h := Header{
 		TTL:   rapid.Byte().Draw(t, "TTL"),
-		Form:  Form(rapid.IntRange(0, int(Dense)).Draw(t, "form")),
+		Form:  form,
 		Seed:  rapid.Uint16().Draw(t, "seed"),
 		Bits:  rapid.OneOf(rapid.IntRange(1, 300), rapid.IntRange(1, 2000), rapid.Just(MaxBits)).Draw(t, "bits"),
 		Epoch: rapid.Uint16().Draw(t, "epoch"),

@@ -42,10 +42,7 @@ func TestGuards(t *testing.T) {
 // hide behind empty ones.
 func TestGuardOfStages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h Header
-		for h = drawHeader(t); h.Form != Staged; {
-			h = drawHeader(t)
-		}
+		h := drawHeaderOf(t, Staged)
 		want := false
 		for at := 0; at < h.Bits; {
 			code := number(h.Filter, at+4, 8)

@@ -203,7 +203,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 				h.K = 0
 			}
 			h.Sequenced = true
-			packet, match := mustAppend(t, &h), matcher(r, form, bits, 100)
+			packet, table := mustAppend(t, &h), tableFor(r, form, bits, 100)
 			var dst [2]uint64
 			var got Header
 			n := testing.AllocsPerRun(100, func() {
@@ -211,7 +211,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				got.Overfull()
-				match(dst[:], &got)
+				table.Match(dst[:], &got)
 				SetTTL(packet, got.TTL)
 			})
 			if n != 0 {

@@ -4,9 +4,9 @@ package inpacket
 // head: 4 bits that, with the header's seed, make the seed of the stage, and the 8
 // bits of a length code, low bits first. Its bits follow.
 const (
+	StageHeadBits = nibbleBits + 8    // how many bits the head of a stage has
+	MaxStageBits  = 128 + (255-128)*4 // how many a stage may have behind it
 	nibbleBits    = 4
-	StageHeadBits = nibbleBits + 8 // how many bits the head of a stage has
-	MaxStageBits  = 128 + (255-128)*4
 )
 
 // StageBits returns the number of bits of a stage with a length code: the code

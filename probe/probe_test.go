@@ -65,6 +65,17 @@ func TestStreamGolden(t *testing.T) {
 	}
 }
 
+// A digest moved by an offset begins behind the values that are skipped.
+func TestOffset(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, n := drawDigest(t), rapid.Uint64().Draw(t, "n")
+		o := Offset(n)
+		if got, want := Start(umbel.Digest{H1: d.H1 + o.H1, H2: d.H2 + o.H2}), Start(d).Skip(n); got != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
 // Range(v, m) is ⌊v·m / 2^64⌋.
 func TestRangeDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

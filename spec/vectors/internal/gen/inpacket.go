@@ -78,7 +78,7 @@ func (p soundPacket) file() (file, error) {
 	add := func(name string, value any) { header = append(header, field{name, fmt.Sprint(value)}) }
 	add("size", len(b))
 	add("ttl", h.TTL)
-	add("form", h.Form)
+	add("form", uint8(h.Form))
 	add("k", h.K)
 	add("seed", h.Seed)
 	add("bits", h.Bits)

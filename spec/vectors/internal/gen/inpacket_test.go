@@ -46,7 +46,7 @@ func TestPackets(t *testing.T) {
 				t.Errorf("written again it is\n%s%v", hexLines(again), err)
 			}
 			for name, got := range map[string]any{
-				"size": n, "ttl": h.TTL, "form": h.Form, "k": h.K, "seed": h.Seed, "bits": h.Bits, "epoch": h.Epoch,
+				"size": n, "ttl": h.TTL, "form": uint8(h.Form), "k": h.K, "seed": h.Seed, "bits": h.Bits, "epoch": h.Epoch,
 				"group": h.Group, "ones": h.Ones(), "overfull": h.Overfull(),
 			} {
 				if fmt.Sprint(got) != f.value(name) {
