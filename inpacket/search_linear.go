@@ -53,9 +53,16 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 		q.limit = min(limit, best.Cost()-1)
 	}
 	for seed := 0; q.more(seed); seed++ {
-		for found, more := s.try(uint16(seed), q.longest(seed)); more; found, more = s.try(uint16(seed), q.longest(seed)) {
-			best, ok = found, true
-			q.limit = best.Cost() - 1
+		// By larger and larger steps as long as they succeed, for then there may be far to
+		// go.
+		for step := 1; step > 0; {
+			if found, better := s.try(uint16(seed), q.longest(seed)-step+1); better {
+				best, ok = found, true
+				q.limit = best.Cost() - 1
+				step *= 2
+			} else {
+				step /= 2
+			}
 		}
 	}
 	return best, ok
@@ -93,6 +100,9 @@ func (s *linearSearch) chooseSplits() (start int) {
 // try searches for a filter of at most m bits under a seed: of m bits, and then as
 // short as the same solutions allow.
 func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
+	if m < 1 {
+		return Found{}, false
+	}
 	var wide [MaxPlanes]int // columns that may be needed of each plane
 	for _, k := range s.splits {
 		planes, lengths := LinearPlanes(k, m)
