@@ -16,7 +16,8 @@ import (
 // Options are the sizes and faults of nodes; zeros mean what is usual.
 type Options struct {
 	// MaxPacket is the length in bytes of the longest packet that is taken, with its
-	// header, up to 65507; 0 means 1472, which Ethernet carries whole.
+	// header, up to 65507; 0 means 1472, which Ethernet carries whole. A socket takes
+	// memory for 128 of them.
 	MaxPacket int
 	// Buffer is the size in bytes of each socket's two buffers, of which the system
 	// may give less; 0 means 4 MiB.
