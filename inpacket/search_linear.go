@@ -39,7 +39,7 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 	if len(s.splits) == 0 {
 		return best, false
 	}
-	limit := q.limit
+	limit := min(q.limit, q.MaxBits+seedBits(1<<16-1))
 	// Nearly every seed has a filter that is long enough: so it is the first few that
 	// say where to begin.
 	for length := start; !ok && length < limit; length += length/4 + 8 {
@@ -90,7 +90,7 @@ func (s *linearSearch) chooseSplits() (start int) {
 		}
 	}
 	for k, split := range splits {
-		if l := length[split.planes]; l > 0 && l <= least+least/16+6 {
+		if l := length[split.planes]; l > 0 && l <= least+least/32+3 {
 			s.splits = append(s.splits, uint8(k))
 		}
 	}
@@ -175,7 +175,7 @@ func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
 			solved = s.last.add(p.reduced(w<<6|bits.TrailingZeros64(left)), length)
 		}
 	}
-	s.q.work += s.last.steps - before
+	s.q.work += int64(s.last.steps - before)
 	return solved
 }
 
@@ -191,24 +191,29 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool)
 	both := merged(system, &s.last)
 	both.complete(final, need, true)
 	solutions := append(way.solutions(s, planes-1), final)
-	least := 1
-	for ; least < m; least++ {
-		if _, lengths := LinearPlanes(k, least); fits(solutions, lengths) {
-			break
+	for length := 1; length <= m; length++ {
+		if _, lengths := LinearPlanes(k, length); fits(solutions, lengths) {
+			f := Found{Form: Linear, K: k, Seed: seed, Bits: length, Stray: 1 / float64(int(1)<<planes)}
+			f.fillPlanes(solutions, lengths)
+			if !overfull(ones(f.Filter, 0, length), length) {
+				return f, true
+			}
 		}
 	}
-	_, lengths := LinearPlanes(k, least)
-	f := Found{Form: Linear, K: k, Seed: seed, Bits: least, Filter: make([]byte, (least+7)>>3), Stray: 1 / float64(int(1)<<planes)}
+	return Found{}, false
+}
+
+// fillPlanes makes the filter of a Found of form Linear whose other fields are known,
+// from planes of such lengths.
+func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
+	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
-	for p, solution := range solutions {
-		for w, v := range solution {
-			if v != 0 {
-				putBits(f.Filter, at+w<<6, v)
-			}
+	for p, plane := range planes {
+		for w, v := range plane {
+			putBits(f.Filter, at+w<<6, v)
 		}
 		at += lengths[p]
 	}
-	return f, !overfull(ones(f.Filter, 0, f.Bits), f.Bits)
 }
 
 // fits reports whether planes of such lengths have room for the solutions.

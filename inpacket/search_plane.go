@@ -57,7 +57,7 @@ func (p *planeSearch) system() *echelon {
 			p.s.row = p.appendRow(p.s.row[:0], c, 1)
 			p.equations.add(p.s.row, p.words*64-1)
 		}
-		p.s.q.work += p.equations.steps - before + p.s.tree*p.words
+		p.s.q.work += int64(p.equations.steps - before + p.s.tree*p.words)
 	}
 	return &p.equations
 }
@@ -76,7 +76,7 @@ func (p *planeSearch) reduced(other int) []uint64 {
 		system := p.system()
 		before := system.steps
 		system.reduce(row)
-		p.s.q.work += system.steps - before
+		p.s.q.work += int64(system.steps - before)
 	}
 	return row
 }
@@ -91,7 +91,7 @@ func (p *planeSearch) solve(columns int) (codes int) {
 		for _, c := range p.s.others() {
 			p.raw = c.AppendRow(p.raw, uint32(p.seed), p.number, p.words*64)
 		}
-		p.s.q.work += len(p.raw)
+		p.s.q.work += int64(len(p.raw))
 		p.push(-1)
 		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
@@ -152,7 +152,7 @@ func (p *planeSearch) push(free int) {
 		raw = raw[n*p.words:]
 		v.odd[i] = parities(now, p.words, v.bits[:used]) >> (64 - n)
 	}
-	p.s.q.work += len(p.s.others())*used + p.s.tree*used
+	p.s.q.work += int64(len(p.s.others())*used + p.s.tree*used)
 }
 
 // parities returns the parities of x in rows, of so many words: that of the last row
