@@ -35,6 +35,7 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
+	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/tools v0.26.0 // indirect
@@ -42,3 +43,5 @@ require (
 )
 
 replace github.com/umbel-filters/umbel => ../
+
+replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast

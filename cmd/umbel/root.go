@@ -21,7 +21,8 @@ Results go to standard output, all else to standard error. With --json a verb
 prints one object, or one object a line where it answers many things; numbers are
 plain there, rates fractions, sizes bytes, and what is infinite is null.
 
-Exit codes: 0 done, or all keys may be there; 1 some keys are absent; 2 an error.
+Exit codes: 0 done, or all keys may be there; 1 some keys are absent, or packets missed;
+2 an error.
 Files are written whole or not at all.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
@@ -52,7 +53,7 @@ func rootCommand() *cobra.Command {
 		advanceCommand(), compactCommand(),
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
-		parquetCommand(), redisbloomCommand(), manCommand(), versionCommand(),
+		parquetCommand(), redisbloomCommand(), multicastCommand(), manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -61,3 +61,11 @@ func note(cmd *cobra.Command, what string) (stop func()) {
 	}
 	return progress.Note(os.Stderr, what)
 }
+
+// countBar starts a bar of things, unless the user wants quiet.
+func countBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
+	if isQuiet(cmd) {
+		return nil
+	}
+	return progress.Count(os.Stderr, what, total)
+}

@@ -4,8 +4,18 @@ module github.com/umbel-filters/umbel/inpacket/multicast
 
 go 1.26.0
 
-require github.com/umbel-filters/umbel v0.0.0
+require (
+	github.com/umbel-filters/umbel v0.0.0
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.49.0
+	gonum.org/v1/gonum v0.17.0
+)
 
-require github.com/dchest/siphash v1.2.3 // indirect
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dchest/siphash v1.2.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+)
 
 replace github.com/umbel-filters/umbel => ../../

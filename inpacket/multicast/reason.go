@@ -20,6 +20,26 @@ var reasons = [Reasons]string{
 	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown",
 }
 
+// inWords are the reasons, for those who look for a fault.
+var inWords = [Reasons]string{
+	"not dropped",
+	"it is no header, or is cut off",
+	"its version of the format isn't known here",
+	"there are no keys for its epoch here",
+	"its TTL was used up before it came",
+	"all bits of its filter are one, so that it would go out on every link",
+	"more than three quarters of its filter's bits are one",
+	"it came before, or is too far behind the newest of its source",
+	"there are no codewords for its form, or set of codewords, here",
+}
+
+func (r Reason) words() string {
+	if int(r) < len(inWords) {
+		return inWords[r]
+	}
+	return "for a reason that isn't known here"
+}
+
 // String returns the reason in a word, "" for None.
 func (r Reason) String() string {
 	if int(r) < len(reasons) {

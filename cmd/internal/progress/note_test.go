@@ -39,7 +39,7 @@ func TestBarOfAFile(t *testing.T) {
 	}
 	defer f.Close()
 	var w bytes.Buffer
-	b := start(&w, "writing", 9)
+	b := start(&w, "writing", 9, true)
 	if _, err := b.Writer(f).Write([]byte("alice")); err != nil {
 		t.Fatal(err)
 	}

@@ -28,15 +28,23 @@ func Start(f *os.File, what string, total int64) *Bar {
 	if !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return start(f, what, total)
+	return start(f, what, total, true)
 }
 
-func start(w io.Writer, what string, total int64) *Bar {
+// Count is [Start] of a job on a number of things that aren't bytes.
+func Count(f *os.File, what string, total int64) *Bar {
+	if !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return start(f, what, total, false)
+}
+
+func start(w io.Writer, what string, total int64, bytes bool) *Bar {
 	g := &gate{w: w, start: time.Now()}
 	return &Bar{g, progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(g),
 		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowBytes(bytes),
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
@@ -45,10 +53,10 @@ func start(w io.Writer, what string, total int64) *Bar {
 	)}
 }
 
-// Add says that so many more bytes are done.
-func (b *Bar) Add(bytes int64) {
+// Add says that so many more bytes, or other things, are done.
+func (b *Bar) Add(n int64) {
 	if b != nil {
-		_ = b.bar.Add64(bytes)
+		_ = b.bar.Add64(n)
 	}
 }
 

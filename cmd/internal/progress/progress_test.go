@@ -12,7 +12,7 @@ import (
 func TestShortJobsShowNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w bytes.Buffer
-		b := start(&w, "keys", 1000)
+		b := start(&w, "keys", 1000, true)
 		time.Sleep(patience - 1)
 		b.Add(500)
 		b.Stop()
@@ -26,7 +26,7 @@ func TestLongJobsShowABar(t *testing.T) {
 	for _, total := range []int64{1000, -1} {
 		synctest.Test(t, func(t *testing.T) {
 			var w bytes.Buffer
-			b := start(&w, "keys", total)
+			b := start(&w, "keys", total, true)
 			for range 3 {
 				time.Sleep(patience)
 				b.Add(100)
@@ -39,6 +39,21 @@ func TestLongJobsShowABar(t *testing.T) {
 			b.Stop()
 		})
 	}
+}
+
+func TestThingsArentBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w bytes.Buffer
+		b := start(&w, "trees", 300, false)
+		for range 3 {
+			time.Sleep(patience)
+			b.Add(100)
+		}
+		b.Stop()
+		if got := w.String(); !strings.Contains(got, "200/300") || strings.Contains(got, "B/s") {
+			t.Errorf("wrote %q, want trees", got)
+		}
+	})
 }
 
 func TestFilesShowNothing(t *testing.T) {

@@ -24,6 +24,8 @@ type Domain interface {
 	// named.
 	Plan(t *tree.Tree, group uint32) (Plan, error)
 	// Router returns the router of a node of the present network, always the same one.
+	// Each router belongs to one goroutine, which may be another one than the domain's.
+	// Those of schemes with filters are *multicast.Node.
 	Router(node int) multicast.Router
 	// Receive says which nodes take packets of a group from now on: receivers of
 	// schemes whose packets hold links, and not receivers, are known to their routers
@@ -33,8 +35,23 @@ type Domain interface {
 
 // Plan is a tree, written.
 type Plan struct {
-	Headers [][]byte      // one packet each; most schemes need one
-	Bits    int           // of all headers that a scheme spends on the tree: filter and seed, or bits of receivers
-	Form    string        // of the filter, in a word
-	Search  time.Duration // how long it took
+	Headers [][]byte // one packet each; most schemes need one
+
+	// Bits is what the scheme spends on the tree, of all headers: of umbel the filter
+	// and 8 bits of seed, 16 if it is above 255; of LIPSIN and the adaptive filters the
+	// filter and 8 bits that say which set of codewords; of BIER and BIER-TE the bit
+	// strings. Fields that all headers have aren't counted, nor is padding.
+	Bits int
+
+	Form   string        // of the filter, in a word
+	Search time.Duration // how long it took
+
+	// False is how many arcs of the known network next to the tree match though they
+	// shouldn't, asked with the TTL that routers there will see.
+	False int
+	// Stray is the chance that the filter holds an arc which the planner didn't look at,
+	// a new one for example; 0 of schemes without filters.
+	Stray float64
+	// Trials is how many filters were looked at.
+	Trials uint64
 }

@@ -58,7 +58,11 @@ func (g *Graph) Ends(a Arc) (from, to int) {
 // in the graph: the index of a port in a node's list is its number. It makes the
 // lists anew; keep them.
 func (g *Graph) Ports() [][]Port {
+	all := make([]Port, 2*len(g.Links))
 	ports := make([][]Port, len(g.Nodes))
+	for v, d := range g.Degrees() {
+		ports[v], all = all[:0:d], all[d:]
+	}
 	for i, l := range g.Links {
 		ports[l.A] = append(ports[l.A], Port{ArcOf(i, false), l.B})
 		ports[l.B] = append(ports[l.B], Port{ArcOf(i, true), l.A})

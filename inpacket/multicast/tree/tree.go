@@ -1,9 +1,16 @@
 package tree
 
-import "github.com/umbel-filters/umbel/inpacket/multicast/topology"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+)
 
 // Tree is the way of a packet from its source to its receivers: a set of arcs, of
-// which exactly one leads to each node of the tree but the source.
+// which exactly one leads to each node of the tree but the source. Steps are sorted by
+// hop, then by arc. A tree isn't changed, and may be used by any number of goroutines.
 type Tree struct {
 	Graph     *topology.Graph
 	Source    int
@@ -17,6 +24,12 @@ type Step struct {
 	Hop int // how many arcs come before it on the way from the source
 }
 
+func (t *Tree) sort() {
+	slices.SortFunc(t.Steps, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(a.Hop, b.Hop), cmp.Compare(a.Arc, b.Arc))
+	})
+}
+
 // Depth returns the number of arcs on the longest way from the source.
 func (t *Tree) Depth() int {
 	depth := 0
@@ -24,4 +37,69 @@ func (t *Tree) Depth() int {
 		depth = max(depth, s.Hop+1)
 	}
 	return depth
+}
+
+// Nodes returns the tree's nodes: the source, then others in the order of the steps
+// that lead to them.
+func (t *Tree) Nodes() []int {
+	nodes := make([]int, 1, len(t.Steps)+1)
+	nodes[0] = t.Source
+	for _, s := range t.Steps {
+		_, to := t.Graph.Ends(s.Arc)
+		nodes = append(nodes, to)
+	}
+	return nodes
+}
+
+// Cost returns the sum of the tree's links by a metric.
+func (t *Tree) Cost(m Metric) float64 {
+	sum := 0.0
+	for _, s := range t.Steps {
+		sum += m.of(t.Graph.Links[s.Arc.Link()])
+	}
+	return sum
+}
+
+// Check returns an error unless the tree keeps its promises: each step goes out from
+// a node that an earlier one came to, at the hop after it, to a node that none came
+// to; receivers are sorted, and reached; and each way ends at a receiver.
+func (t *Tree) Check() error {
+	n := len(t.Graph.Nodes)
+	if t.Source < 0 || t.Source >= n {
+		return fmt.Errorf("%w: source %d, the graph has nodes 0 to %d", ErrNode, t.Source, n-1)
+	}
+	depth := map[int]int{t.Source: 0}
+	leaves := map[int]bool{}
+	for i, s := range t.Steps {
+		if s.Arc < 0 || s.Arc.Link() >= len(t.Graph.Links) {
+			return fmt.Errorf("tree: step %d: arc %d, the graph has arcs 0 to %d", i, s.Arc, 2*len(t.Graph.Links)-1)
+		}
+		from, to := t.Graph.Ends(s.Arc)
+		hop, ok := depth[from]
+		if !ok || hop != s.Hop {
+			return fmt.Errorf("tree: step %d from node %d at hop %d, which no earlier step comes to there", i, from, s.Hop)
+		}
+		if _, ok := depth[to]; ok {
+			return fmt.Errorf("tree: step %d comes to node %d a second time", i, to)
+		}
+		depth[to] = hop + 1
+		delete(leaves, from)
+		leaves[to] = true
+	}
+	if len(t.Receivers) == 0 {
+		return ErrNoReceivers
+	}
+	for i, r := range t.Receivers {
+		if _, ok := depth[r]; !ok || r == t.Source {
+			return fmt.Errorf("tree: receiver %d is the source or not in the tree", r)
+		}
+		if i > 0 && t.Receivers[i-1] >= r {
+			return fmt.Errorf("tree: receiver %d after %d, want them sorted", r, t.Receivers[i-1])
+		}
+		delete(leaves, r)
+	}
+	for leaf := range leaves {
+		return fmt.Errorf("tree: a way ends at node %d, which receives nothing", leaf)
+	}
+	return nil
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+)
+
+const multicastHelp = `Send packets along trees that the packets themselves carry, as filters of links, so
+that routers keep no state of groups: plan such headers, simulate them over networks,
+run routers over UDP, and trace what they decide.
+
+A --topology is a file (GML, GraphML, edges in TSV, or Rocketfuel's weights) or made by
+rule: grid:6x6, ring:20, line:9, star:9, fat-tree:4, waxman:100, barabasi-albert:100x2.
+
+Keys of links derive from one key of the network, 32 hexadecimal digits in --key-file.
+Without it the key is all zeros, which is fine for studies: whoever knows the key can
+make headers. See docs/multicast.md.`
+
+func multicastCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "multicast",
+		Short: "send packets along trees that the packets carry",
+		Long:  multicastHelp,
+		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
+  umbel multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(multicastTopoCommand(), multicastPlanCommand(), multicastSimCommand(),
+		multicastRunCommand(), multicastTraceCommand(), multicastDesignCommand())
+	return cmd
+}
+
+// networkFlags say which network, and how trees are found in it.
+type networkFlags struct {
+	topology, keyFile string
+	made              uint64
+	epoch             uint16
+	metric, tree      string
+}
+
+// addTopology adds the flags that say which graph.
+func (f *networkFlags) addTopology(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.topology, "topology", "", "`FILE` of a network, or a rule such as grid:6x6")
+	flags.Uint64Var(&f.made, "topology-seed", 1, "`NUMBER` that networks made by rule follow from")
+	_ = cmd.MarkFlagRequired("topology")
+}
+
+// add adds all flags.
+func (f *networkFlags) add(cmd *cobra.Command) {
+	f.addTopology(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.keyFile, "key-file", "", "`FILE` with the network's key, 32 hexadecimal digits")
+	flags.Uint16Var(&f.epoch, "epoch", 1, "`NUMBER` of the epoch")
+	flags.StringVar(&f.metric, "metric", "hops", "what ways cost: `hops or weights`")
+	flags.StringVar(&f.tree, "tree", "shortest", "which trees: `shortest or steiner`")
+}
+
+// graph reads or makes the network's graph. What was mended in it is said on
+// standard error.
+func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
+	if _, err := os.Stat(f.topology); err != nil {
+		g, made := topology.Make(f.topology, f.made)
+		if made == nil {
+			return g, nil
+		}
+		if errors.Is(made, topology.ErrRule) {
+			return nil, usageError(cmd, fmt.Errorf("--topology: %w; and %w", made, err))
+		}
+		return nil, usageError(cmd, fmt.Errorf("--topology: %w", made))
+	}
+	file, err := os.Open(f.topology)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	g, notes, err := topology.Read(file, filepath.Base(f.topology))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.topology, err)
+	}
+	if notes != (topology.Notes{}) && !isQuiet(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", f.topology, notes)
+	}
+	return g, nil
+}
+
+// key reads the network's key.
+func (f *networkFlags) key() (key inpacket.Key, err error) {
+	if f.keyFile == "" {
+		return key, nil
+	}
+	file, err := os.Open(f.keyFile)
+	if err != nil {
+		return key, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 1024))
+	if err != nil {
+		return key, err
+	}
+	b, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(b) != len(key) {
+		return key, fmt.Errorf("%s: a key is %d hexadecimal digits and a newline", f.keyFile, 2*len(key))
+	}
+	copy(key[:], b)
+	return key, nil
+}
+
+// network is the graph with keys.
+func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
+	g, err := f.graph(cmd)
+	if err != nil {
+		return nil, err
+	}
+	key, err := f.key()
+	if err != nil {
+		return nil, err
+	}
+	return multicast.NewNetwork(g, key, f.epoch), nil
+}
+
+// endFlags name a tree's source and receivers.
+type endFlags struct {
+	source, receivers string
+}
+
+func (f *endFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.source, "source", "", "`NODE` that packets come from: its name, or # and its number")
+	cmd.Flags().StringVar(&f.receivers, "receivers", "", "`NODES` they go to, between commas")
+}
+
+// ends looks the nodes up.
+func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, receivers []int, err error) {
+	if f.source == "" || f.receivers == "" {
+		return 0, nil, usageError(cmd, errors.New("a tree needs --source and --receivers"))
+	}
+	if source, err = nodeNamed(g, f.source); err != nil {
+		return 0, nil, err
+	}
+	for name := range strings.SplitSeq(f.receivers, ",") {
+		r, err := nodeNamed(g, strings.TrimSpace(name))
+		if err != nil {
+			return 0, nil, err
+		}
+		receivers = append(receivers, r)
+	}
+	return source, receivers, nil
+}
+
+// nodeNamed finds a node by its name, or by # and its number.
+func nodeNamed(g *topology.Graph, name string) (int, error) {
+	if n, ok := g.Find(name); ok {
+		return n, nil
+	}
+	if rest, ok := strings.CutPrefix(name, "#"); ok {
+		if n, err := strconv.Atoi(rest); err == nil && n >= 0 && n < len(g.Nodes) {
+			return n, nil
+		}
+		return 0, fmt.Errorf("no node %s: nodes are #0 to #%d", name, len(g.Nodes)-1)
+	}
+	return 0, fmt.Errorf("no node named %q in %s; umbel multicast topo --nodes lists them, and #0 to #%d are their numbers", name, g.Name, len(g.Nodes)-1)
+}

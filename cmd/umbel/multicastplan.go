@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/draw"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+const multicastPlanHelp = `Find a tree from --source to --receivers and write it into a packet's header. The
+header is printed in hexadecimal, or written to a file with -o; what it will do is
+found by carrying it through the network in memory.
+
+--scheme umbel searches for the shortest filter that holds the tree and none of the
+links next to it. --forms says which forms it may take: linear is the shortest, and the
+others take more links by OR. --effort is how many seeds it tries, --max-stray the
+highest chance that a link which nobody knew of matches. See docs/multicast.md.`
+
+func multicastPlanCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan --topology FILE --source NODE --receivers NODES",
+		Short: "write a tree into a packet's header",
+		Long:  multicastPlanHelp,
+		Example: `  umbel multicast plan --topology grid:6x6 --source '#0' --receivers '#35,#5'
+  umbel multicast plan --topology grid:6x6 --source '#0' --receivers '#35,#5' --forms single --svg tree.svg`,
+		Args: noArguments,
+
+		DisableFlagsInUseLine: true,
+	}
+	var net networkFlags
+	net.add(cmd)
+	var ends endFlags
+	ends.add(cmd)
+	var how schemeFlags
+	how.add(cmd)
+	flags := cmd.Flags()
+	group := flags.Uint32("group", 1, "`NUMBER` of the group")
+	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
+	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		t, n, err := planTree(cmd, &net, &ends)
+		if err != nil {
+			return err
+		}
+		s, err := how.scheme()
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		domain, err := s.Domain(n, n)
+		if err != nil {
+			return err
+		}
+		p, err := domain.Plan(t, *group)
+		if err != nil {
+			return err
+		}
+		domain.Receive(*group, t.Receivers)
+		wires, options := sim.NewWires(n), simOptions(s)
+		record := wires.Send(domain, t, p, options)
+		if *out != "" {
+			if len(p.Headers) > 1 {
+				return fmt.Errorf("%s writes this tree into %d packets, and -o takes one", s.Name(), len(p.Headers))
+			}
+			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(p.Headers[0]); return err }); err != nil {
+				return err
+			}
+		}
+		if *svg != "" {
+			trace := wires.Trace(domain, t, p, options)
+			if err := drawTree(cmd, *svg, t, &trace); err != nil {
+				return err
+			}
+		}
+		info := newPlanInfo(s, t, p, record)
+		return answer(cmd, info, info.write)
+	}
+	return cmd
+}
+
+// planTree finds the tree that the flags ask for, in its network.
+func planTree(cmd *cobra.Command, net *networkFlags, ends *endFlags) (*tree.Tree, *multicast.Network, error) {
+	n, err := net.network(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	source, receivers, err := ends.ends(cmd, n.Graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := net.find(cmd, n.Graph, source, receivers)
+	return t, n, err
+}
+
+// planInfo is what umbel multicast plan says of a header.
+type planInfo struct {
+	Scheme    string   `json:"scheme"`
+	Form      string   `json:"form"`
+	Bits      int      `json:"bits"`
+	Headers   []string `json:"headers"` // in hexadecimal
+	Bytes     int      `json:"bytes"`
+	Stray     float64  `json:"stray"`  // chance that a link nobody knew of matches
+	Trials    uint64   `json:"trials"` // filters that were looked at
+	SearchMS  float64  `json:"search_ms"`
+	Source    string   `json:"source"`
+	Receivers []string `json:"receivers"`
+	Links     []string `json:"links"` // of the tree, as FROM>TO
+	Hops      int      `json:"hops"`
+
+	Copies        int     `json:"copies"`
+	FalseForwards int     `json:"false_forwards"`
+	Efficiency    float64 `json:"efficiency"`
+	Loops         int     `json:"loops"`
+	Reached       int     `json:"reached"`
+}
+
+func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) planInfo {
+	nodes := t.Graph.Nodes
+	in := planInfo{
+		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
+		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
+		Stray: p.Stray, Trials: p.Trials,
+		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
+	}
+	for _, h := range p.Headers {
+		in.Headers = append(in.Headers, hex.EncodeToString(h))
+		in.Bytes += len(h)
+	}
+	for _, n := range t.Receivers {
+		in.Receivers = append(in.Receivers, nodes[n].Name)
+	}
+	for _, step := range t.Steps {
+		from, to := t.Graph.Ends(step.Arc)
+		in.Links = append(in.Links, nodes[from].Name+">"+nodes[to].Name)
+	}
+	return in
+}
+
+func (in planInfo) write(w io.Writer) error {
+	fmt.Fprintf(w, "%s to %s: %d links, %d hops at most\n", in.Source, strings.Join(in.Receivers, ", "), len(in.Links), in.Hops)
+	fmt.Fprintf(w, "%s, %s: %d bits, a header of %d bytes, found in %.2f ms\n", in.Scheme, in.Form, in.Bits, in.Bytes, in.SearchMS)
+	if in.Stray > 0 {
+		fmt.Fprintf(w, "a link that nobody knew of would match with a chance of %.3g\n", in.Stray)
+	}
+	fmt.Fprintf(w, "carried through: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
+		in.Copies, in.FalseForwards, 100*in.Efficiency, in.Reached, len(in.Receivers))
+	for _, h := range in.Headers {
+		if _, err := fmt.Fprintln(w, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawTree draws a tree with the false forwards that a trace found.
+func drawTree(cmd *cobra.Command, file string, t *tree.Tree, trace *sim.Trace) error {
+	o := draw.Options{Tree: t, False: trace.False}
+	_, err := writeFile(cmd, file, -1, func(w io.Writer) error { return draw.SVG(w, t.Graph, o) })
+	return err
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of the network run in this process,
+on loopback: --packets go from --source to --receivers, and what came of them is
+printed; the exit code is 1 if a receiver missed some.
+
+With --node one node runs here, until ^C, and others elsewhere. Node number i listens
+at --listen's address with i added to its port; --hosts has a line for each node instead,
+a name and an address with a port. It delivers packets of the groups in --join, and
+ends after --until deliveries. If --receivers are given, it sends --packets to them,
+after --after. All nodes need the same topology, key and epoch.
+
+UDP loses packets, and nothing is sent again: --window is how many may be on their way
+in a process that has all nodes, --rate how many are sent a second. --loss and --delay
+are faults on purpose, at each link.
+
+With --trace packets record the nodes that they pass, and the way of the first to each
+receiver is printed.`
+
+func multicastRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run --topology FILE (--source NODE --receivers NODES | --node NODE)",
+		Short: "forward packets over UDP",
+		Long:  multicastRunHelp,
+		Example: `  umbel multicast run --topology grid:5x4 --source '#0' --receivers '#19,#3' --packets 10000
+  umbel multicast run --topology line:3 --node '#2' --join 7 --until 10 &
+  umbel multicast run --topology line:3 --node '#1' &
+  umbel multicast run --topology line:3 --node '#0' --receivers '#2' --group 7 --packets 10`,
+		Args: noArguments,
+
+		DisableFlagsInUseLine: true,
+	}
+	var r packetRun
+	r.net.add(cmd)
+	r.ends.add(cmd)
+	r.how.add(cmd)
+	flags := cmd.Flags()
+	flags.Uint32Var(&r.group, "group", 1, "`NUMBER` of the group")
+	r.packets = 1000
+	flags.Var(&r.packets, "packets", "`NUMBER` of packets to send")
+	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet behind its header, 8 or more")
+	flags.Float64Var(&r.pace.Rate, "rate", 0, "`PACKETS` a second at most (default as fast as they go)")
+	flags.IntVar(&r.pace.Window, "window", 64, "`NUMBER` of packets that may be on their way; 0 means any")
+	flags.Float64Var(&r.plane.Fault.Loss, "loss", 0, "`SHARE` of copies that each link loses, 0 to 1")
+	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` that copies wait before they are sent, such as 5ms")
+	flags.BoolVar(&r.trace, "trace", false, "record the ways that packets take")
+	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
+	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with a line for each node: its name and its address with a port")
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; others have the ports behind it")
+	flags.UintSliceVar(&r.join, "join", nil, "`NUMBERS` of groups whose packets the node delivers")
+	flags.Uint64Var(&r.until, "until", 0, "end after so many deliveries, a `NUMBER`")
+	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
+	cmd.MarkFlagsMutuallyExclusive("node", "source")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
+			return usageError(cmd, fmt.Errorf("%v packets of %d bytes: want 1 to 1e9, of 8 bytes or more", r.packets, r.payload))
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		if *node != "" {
+			return r.one(ctx, cmd, *node)
+		}
+		for _, name := range []string{"join", "until", "hosts", "listen", "after"} {
+			if cmd.Flags().Changed(name) {
+				return usageError(cmd, fmt.Errorf("--%s is for a node of its own, see --node", name))
+			}
+		}
+		err := r.all(ctx, cmd)
+		if errors.Is(err, context.Canceled) {
+			return atomicfile.ErrInterrupted
+		}
+		return err
+	}
+	return cmd
+}
+
+// packetRun is what umbel multicast run is asked to do.
+type packetRun struct {
+	net     networkFlags
+	ends    endFlags
+	how     schemeFlags
+	group   uint32
+	packets quantity.Count
+	payload int
+	pace    dataplane.Pace
+	plane   dataplane.Options
+	trace   bool
+
+	// of a node of its own
+	hosts, listen string
+	join          []uint
+	until         uint64
+	after         time.Duration
+}
+
+// domain sets the scheme up, and writes the tree.
+func (r *packetRun) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, error) {
+	s, err := r.how.scheme()
+	if err != nil {
+		return nil, usageError(cmd, err)
+	}
+	return s.Domain(n, n)
+}
+
+// write writes a tree into a packet's header, with room for the way if it is to be
+// recorded.
+func (r *packetRun) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
+	p, err := d.Plan(t, r.group)
+	if err != nil || !r.trace {
+		return p, err
+	}
+	return p, withTrace(p.Headers, t.Depth()+1)
+}
+
+// all runs all nodes in this process.
+func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
+	t, n, err := planTree(cmd, &r.net, &r.ends)
+	if err != nil {
+		return err
+	}
+	d, err := r.domain(cmd, n)
+	if err != nil {
+		return err
+	}
+	p, err := r.write(d, t)
+	if err != nil {
+		return err
+	}
+	d.Receive(r.group, t.Receivers)
+	tally := newTally(t.Receivers, uint64(r.packets), r.trace)
+	r.pace.Receivers = len(t.Receivers) * len(p.Headers)
+	if r.pace.Receivers == 0 {
+		r.pace.Window = 0
+	}
+	pacer, err := dataplane.NewPacer(r.pace)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	fleet, err := dataplane.StartFleet(ctx, dataplane.FleetConfig{
+		Graph: n.Graph, Router: d.Router, Options: r.plane,
+		Deliver: func(node int, packet []byte) {
+			tally.deliver(node, packet)
+			pacer.Delivered()
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer fleet.Stop()
+	bar := countBar(cmd, "packets", int64(r.packets))
+	start := time.Now()
+	err = r.send(ctx, fleet.Node(t.Source), pacer, p, func(n int) { bar.Add(int64(n)) })
+	bar.Stop()
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	if err := fleet.Stop(); err != nil {
+		return err
+	}
+	info := newRunInfo(t, p, tally, fleet, took)
+	if err := answer(cmd, info, info.write); err != nil {
+		return err
+	}
+	if info.Missed > 0 {
+		return errAbsent
+	}
+	return nil
+}
+
+// one runs one node in this process.
+func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) error {
+	n, err := r.net.network(cmd)
+	if err != nil {
+		return err
+	}
+	self, err := nodeNamed(n.Graph, name)
+	if err != nil {
+		return err
+	}
+	addresses, err := r.addresses(n)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	sites, err := dataplane.Sites(n.Graph, addresses)
+	if err != nil {
+		return err
+	}
+	d, err := r.domain(cmd, n)
+	if err != nil {
+		return err
+	}
+	for _, g := range r.join {
+		if uint(uint32(g)) != g {
+			return usageError(cmd, fmt.Errorf("group %d: groups have 32 bits", g))
+		}
+		d.Receive(uint32(g), []int{self})
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tally := newTally([]int{self}, 0, r.trace)
+	node, err := dataplane.Open(dataplane.Config{
+		Site: sites[self], Router: d.Router(self), Options: r.plane,
+		Deliver: func(packet []byte) {
+			if tally.deliver(self, packet); r.until > 0 && tally.total.Load() >= r.until {
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	if !isQuiet(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s listens on %v\n", n.Graph.Nodes[self].Name, node.Site().Listen)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	if r.ends.receivers != "" {
+		if err := r.sendFrom(ctx, cmd, n, d, node, self); err != nil && ctx.Err() == nil {
+			return err
+		}
+		if len(r.join) == 0 {
+			cancel()
+		}
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	info := newRanInfo(n.Graph.Nodes[self].Name, node.Counters(), tally)
+	return answer(cmd, info, info.write)
+}
+
+// addresses returns those of all nodes.
+func (r *packetRun) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
+	if r.hosts == "" {
+		first, err := netip.ParseAddrPort(r.listen)
+		if err != nil {
+			return nil, fmt.Errorf("--listen %q: want an address with a port, such as 127.0.0.1:9000", r.listen)
+		}
+		return dataplane.Consecutive(first, len(n.Graph.Nodes))
+	}
+	file, err := os.Open(r.hosts)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	addresses, err := dataplane.ReadHosts(file, n.Graph)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.hosts, err)
+	}
+	return addresses, nil
+}
+
+// sendFrom sends the packets from one node to receivers elsewhere.
+func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
+	r.ends.source = fmt.Sprintf("#%d", self)
+	source, receivers, err := r.ends.ends(cmd, n.Graph)
+	if err != nil {
+		return err
+	}
+	t, err := r.net.find(cmd, n.Graph, source, receivers)
+	if err != nil {
+		return err
+	}
+	p, err := r.write(d, t)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-time.After(r.after):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	pacer, err := dataplane.NewPacer(dataplane.Pace{Rate: r.pace.Rate})
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	return r.send(ctx, node, pacer, p, func(int) {})
+}
+
+// send sends the packets and waits until none is on its way.
+func (r *packetRun) send(ctx context.Context, node *dataplane.Node, pacer *dataplane.Pacer, p scheme.Plan, sent func(n int)) error {
+	for _, header := range p.Headers {
+		packets := newPackets(header, r.payload)
+		err := node.Send(ctx, pacer, int(r.packets), func(i int) []byte { sent(1); return packets.packet(i) })
+		if err != nil {
+			return err
+		}
+	}
+	return pacer.Drain(ctx)
+}

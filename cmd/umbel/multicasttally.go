@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+// packets are those that are sent: a header, and a payload that ends with the
+// packet's number. There are as many in memory as are sent in one go.
+type packets struct{ ring [64][]byte }
+
+func newPackets(header []byte, payload int) *packets {
+	p := new(packets)
+	for i := range p.ring {
+		p.ring[i] = append(slices.Clone(header), make([]byte, payload)...)
+	}
+	return p
+}
+
+func (p *packets) packet(i int) []byte {
+	b := p.ring[i%len(p.ring)]
+	binary.BigEndian.PutUint64(b[len(b)-8:], uint64(i))
+	return b
+}
+
+// withTrace gives headers room for the numbers of so many nodes.
+func withTrace(headers [][]byte, nodes int) error {
+	for i, b := range headers {
+		var h inpacket.Header
+		if _, err := h.Parse(b); err != nil {
+			return fmt.Errorf("--trace is for headers with filters: %w", err)
+		}
+		h.Trace = &inpacket.Trace{Capacity: min(nodes, 255)}
+		var err error
+		if headers[i], err = h.AppendBinary(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tally counts deliveries. Nodes may deliver at the same time.
+type tally struct {
+	total atomic.Uint64
+
+	mu       sync.Mutex
+	packets  uint64           // that each receiver is to have, 0 if nobody knows
+	seen     map[int][]uint64 // of receivers: which packets they had, as bits, if packets is known
+	distinct map[int]uint64   // packets of receivers, each once
+	again    uint64           // deliveries to receivers that had the packet
+	wrong    uint64           // deliveries to others
+	trace    bool
+	ways     map[int][]uint32 // of the first packet to each receiver
+}
+
+func newTally(receivers []int, packets uint64, trace bool) *tally {
+	t := &tally{packets: packets, seen: map[int][]uint64{}, distinct: map[int]uint64{}, ways: map[int][]uint32{}, trace: trace}
+	for _, r := range receivers {
+		t.seen[r] = make([]uint64, (packets+63)/64)
+		t.distinct[r] = 0
+	}
+	return t
+}
+
+// deliver counts a packet at a node.
+func (t *tally) deliver(node int, packet []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.total.Add(1)
+	seen, ok := t.seen[node]
+	if !ok {
+		t.wrong++
+		return
+	}
+	if t.trace && t.ways[node] == nil {
+		var h inpacket.Header
+		if _, err := h.Parse(packet); err == nil && h.Trace != nil {
+			t.ways[node] = h.Trace.Nodes
+		}
+	}
+	if t.packets > 0 {
+		i := binary.BigEndian.Uint64(packet[max(0, len(packet)-8):])
+		if i >= t.packets {
+			t.wrong++
+			return
+		}
+		if seen[i/64]>>(i%64)&1 != 0 {
+			t.again++
+			return
+		}
+		seen[i/64] |= 1 << (i % 64)
+	}
+	t.distinct[node]++
+}
+
+// runInfo is what umbel multicast run says of a network that ran.
+type runInfo struct {
+	Form           string  `json:"form"`
+	Bits           int     `json:"bits"`
+	Receivers      int     `json:"receivers"`
+	Packets        uint64  `json:"packets"`
+	Delivered      uint64  `json:"delivered"` // to receivers, each packet once
+	Missed         uint64  `json:"missed"`
+	Twice          uint64  `json:"delivered_twice"`
+	Wrong          uint64  `json:"delivered_wrong"`
+	TreeLinks      int     `json:"tree_links"`
+	Copies         uint64  `json:"copies"`
+	CopiesPer      float64 `json:"copies_per_packet"`
+	FalseForwards  uint64  `json:"false_forwards"` // copies over links that aren't the tree's
+	SendErrors     uint64  `json:"send_errors"`
+	KernelDrops    uint64  `json:"kernel_drops"`
+	Faults         uint64  `json:"faults"`
+	Seconds        float64 `json:"seconds"`
+	CopiesASecond  float64 `json:"copies_per_second"`
+	PacketsASecond float64 `json:"packets_per_second"`
+
+	Drops map[string]uint64   `json:"drops,omitempty"`
+	Ways  map[string][]string `json:"ways,omitempty"`
+}
+
+func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Fleet, took time.Duration) runInfo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum := fleet.Counters()
+	in := runInfo{
+		Form: p.Form, Bits: p.Bits, Receivers: len(t.Receivers), Packets: c.packets, Twice: c.again, Wrong: c.wrong,
+		TreeLinks: len(t.Steps), Copies: sum.Sent, CopiesPer: float64(sum.Sent) / float64(c.packets),
+		SendErrors: sum.SendErrors, KernelDrops: sum.KernelDrops, Faults: sum.Faults,
+		Seconds: took.Seconds(), CopiesASecond: float64(sum.Sent) / took.Seconds(), PacketsASecond: float64(c.packets) / took.Seconds(),
+		Drops: dropsNamed(sum), Ways: waysOf(t.Graph, c.ways),
+	}
+	for _, n := range c.distinct {
+		in.Delivered += n
+	}
+	in.Missed = c.packets*uint64(len(t.Receivers)) - in.Delivered
+	ours := map[topology.Arc]bool{}
+	for _, s := range t.Steps {
+		ours[s.Arc] = true
+	}
+	for a, arc := range fleet.Arcs() {
+		if !ours[topology.Arc(a)] {
+			in.FalseForwards += arc.Sent
+		}
+	}
+	return in
+}
+
+func dropsNamed(c dataplane.Counters) map[string]uint64 {
+	named := map[string]uint64{}
+	for r, n := range c.Drops {
+		if n > 0 {
+			named[multicast.Reason(r).String()] = n
+		}
+	}
+	return named
+}
+
+// waysOf names the nodes of ways.
+func waysOf(g *topology.Graph, ways map[int][]uint32) map[string][]string {
+	if len(ways) == 0 {
+		return nil
+	}
+	named := map[string][]string{}
+	for receiver, way := range ways {
+		var names []string
+		for _, node := range way {
+			if int(node) < len(g.Nodes) {
+				names = append(names, g.Nodes[node].Name)
+			}
+		}
+		named[g.Nodes[receiver].Name] = names
+	}
+	return named
+}
+
+func (in runInfo) write(w io.Writer) error {
+	fmt.Fprintf(w, "%d packets to %d receivers, %s, %d bits: %d of %d delivered", in.Packets, in.Receivers, in.Form, in.Bits, in.Delivered, in.Delivered+in.Missed)
+	if in.Twice+in.Wrong > 0 {
+		fmt.Fprintf(w, ", %d of them again, %d to other nodes", in.Twice, in.Wrong)
+	}
+	fmt.Fprintf(w, "\n%.3f copies a packet over %d links of the tree, %d false forwards\n", in.CopiesPer, in.TreeLinks, in.FalseForwards)
+	fmt.Fprintf(w, "%.0f packets and %.0f copies a second, in %.2f s\n", in.PacketsASecond, in.CopiesASecond, in.Seconds)
+	if n := in.Faults + in.KernelDrops + in.SendErrors; n > 0 {
+		fmt.Fprintf(w, "lost: %d by faults on purpose, %d in full sockets, %d that couldn't be sent\n", in.Faults, in.KernelDrops, in.SendErrors)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
+		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Ways)) {
+		fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(in.Ways[name], " > "))
+	}
+	return nil
+}
+
+// ranInfo is what umbel multicast run says of a node that ran by itself.
+type ranInfo struct {
+	Node      string            `json:"node"`
+	Received  uint64            `json:"received"` // from neighbours
+	Injected  uint64            `json:"injected"` // from its own host
+	Sent      uint64            `json:"sent"`
+	Delivered uint64            `json:"delivered"`
+	Unknown   uint64            `json:"unknown"` // from addresses of no neighbour
+	Lost      uint64            `json:"lost"`    // by faults, full sockets, errors
+	Drops     map[string]uint64 `json:"drops"`
+}
+
+func newRanInfo(name string, c dataplane.Counters, t *tally) ranInfo {
+	return ranInfo{
+		Node: name, Received: c.Received, Injected: c.Injected, Sent: c.Sent, Delivered: t.total.Load(), Unknown: c.Unknown,
+		Lost: c.Faults + c.KernelDrops + c.SendErrors + c.TooLong, Drops: dropsNamed(c),
+	}
+}
+
+func (in ranInfo) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from strangers, %d lost\n",
+		in.Node, in.Injected, in.Received, in.Sent, in.Delivered, in.Unknown, in.Lost)
+	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
+		_, err = fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/inpacket/multicast/draw"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+)
+
+const multicastTopoHelp = `Say what a network is like: how many nodes and links, how long its ways are, and
+whether all nodes reach each other. Files are read as they are; parallel links are
+merged and links from a node to itself left out, which is said.
+
+--largest keeps the largest part of a network that isn't connected. -o writes it as
+edges in TSV, which all verbs read; --svg draws it.`
+
+func multicastTopoCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "topo --topology FILE",
+		Short: "say what a network is like",
+		Long:  multicastTopoHelp,
+		Example: `  umbel multicast topo --topology fat-tree:4
+  umbel multicast topo --topology Cogentco.gml --largest -o cogentco.tsv --svg cogentco.svg`,
+		Args: noArguments,
+
+		DisableFlagsInUseLine: true,
+	}
+	var net networkFlags
+	net.addTopology(cmd)
+	flags := cmd.Flags()
+	largest := flags.Bool("largest", false, "keep the largest connected part")
+	nodes := flags.Bool("nodes", false, "list the nodes with their neighbours")
+	out := flags.StringP("output", "o", "", "write the network to `FILE` as edges in TSV")
+	svg := flags.String("svg", "", "draw the network to `FILE`")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		g, err := net.graph(cmd)
+		if err != nil {
+			return err
+		}
+		if *largest {
+			g = g.LargestComponent()
+		}
+		if *out != "" {
+			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { return topology.WriteTSV(w, g) }); err != nil {
+				return err
+			}
+		}
+		if *svg != "" {
+			draws := func(w io.Writer) error { return draw.SVG(w, g, draw.Options{}) }
+			if _, err := writeFile(cmd, *svg, -1, draws); err != nil {
+				return err
+			}
+		}
+		t := describeTopology(g, *nodes)
+		return answer(cmd, t, t.write)
+	}
+	return cmd
+}
+
+// topologyInfo is what umbel multicast topo says of a network.
+type topologyInfo struct {
+	Name       string     `json:"name"`
+	Nodes      int        `json:"nodes"`
+	Links      int        `json:"links"`
+	Parts      int        `json:"parts"` // connected ones
+	MaxDegree  int        `json:"max_degree"`
+	MeanDegree float64    `json:"mean_degree"`
+	Diameter   int        `json:"diameter"`  // of the largest part, in links
+	MeanHops   float64    `json:"mean_hops"` // between two nodes of a part
+	List       []nodeInfo `json:"node_list,omitempty"`
+}
+
+type nodeInfo struct {
+	Number     int      `json:"number"`
+	Name       string   `json:"name"`
+	Neighbours []string `json:"neighbours"`
+}
+
+func describeTopology(g *topology.Graph, list bool) topologyInfo {
+	ports := g.Ports()
+	d := g.Distances()
+	_, parts := g.Components()
+	t := topologyInfo{
+		Name: g.Name, Nodes: len(g.Nodes), Links: len(g.Links), Parts: len(parts),
+		Diameter: d.Diameter, MeanHops: d.Mean, MeanDegree: 2 * float64(len(g.Links)) / float64(max(1, len(g.Nodes))),
+	}
+	for i, ps := range ports {
+		t.MaxDegree = max(t.MaxDegree, len(ps))
+		if list {
+			n := nodeInfo{Number: i, Name: g.Nodes[i].Name, Neighbours: []string{}}
+			for _, p := range ps {
+				n.Neighbours = append(n.Neighbours, g.Nodes[p.Neighbor].Name)
+			}
+			t.List = append(t.List, n)
+		}
+	}
+	return t
+}
+
+func (t topologyInfo) write(w io.Writer) error {
+	connected := "connected"
+	if t.Parts != 1 {
+		connected = fmt.Sprintf("in %d parts that don't reach each other; --largest keeps one", t.Parts)
+	}
+	fmt.Fprintf(w, "%s: %d nodes, %d links, %s\n", t.Name, t.Nodes, t.Links, connected)
+	fmt.Fprintf(w, "degree %.2f in the mean, %d at most; ways of %.2f links in the mean, %d at most\n", t.MeanDegree, t.MaxDegree, t.MeanHops, t.Diameter)
+	if len(t.List) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	rows := table.New(" Number", "Node", "Neighbours")
+	for _, n := range t.List {
+		rows.Row(fmt.Sprint(n.Number), n.Name, strings.Join(n.Neighbours, ", "))
+	}
+	_, err := rows.WriteTo(w)
+	return err
+}

@@ -1,0 +1,38 @@
+//go:build linux && !purego
+
+package dataplane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+)
+
+// TestKernelDrops sends more to a node than its socket holds, before it runs: what isn't
+// received then was counted by the system.
+func TestKernelDrops(t *testing.T) {
+	neighbor, at := plug(t, "udp4")
+	n, err := dataplane.Open(dataplane.Config{
+		Site:    dataplane.Site{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: at}}},
+		Router:  routed(onward),
+		Options: dataplane.Options{Buffer: 8192},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const packets = 1000
+	for range packets {
+		send(t, neighbor, n.Site().Listen, strings.Repeat("x", 1000))
+	}
+	dropped := n.Counters().KernelDrops
+	if dropped == 0 || dropped == packets {
+		t.Fatalf("the system dropped %d packets, want some of %d", dropped, packets)
+	}
+	stop := runAll(t, []*dataplane.Node{n})
+	await(t, n, func(c dataplane.Counters) bool { return c.Received+dropped == packets })
+	stop()
+	if c := n.Counters(); c.KernelDrops != dropped {
+		t.Errorf("a closed node counts %d drops, want %d", c.KernelDrops, dropped)
+	}
+}

@@ -1,0 +1,54 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+)
+
+// socket is a UDP socket with what reads from it and writes to it.
+type socket struct {
+	conn *net.UDPConn
+	reader
+	writer
+	in   *inbox
+	out  *outbox
+	host bool // whether all its packets are the node's own host's
+}
+
+// listen opens a socket with buffers of so many bytes, or as many of them as the
+// system gives.
+func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
+	if !a.IsValid() {
+		return nil, errors.New("dataplane: a socket without an address: give one, with port 0 for any that is free")
+	}
+	network := "udp6"
+	if plain(a).Addr().Is4() {
+		network = "udp4"
+	}
+	conn, err := net.ListenUDP(network, net.UDPAddrFromAddrPort(plain(a)))
+	if err != nil {
+		return nil, fmt.Errorf("dataplane: %w", err)
+	}
+	if err := errors.Join(conn.SetReadBuffer(buffer), conn.SetWriteBuffer(buffer)); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("dataplane: buffers of %d bytes: %w", buffer, err)
+	}
+	return conn, nil
+}
+
+// newSocket readies an open socket for packets of up to longest bytes.
+func newSocket(conn *net.UDPConn, longest int) (*socket, error) {
+	s := &socket{conn: conn, in: newInbox(longest), out: newOutbox(longest)}
+	if err := s.reader.open(conn, s.in); err != nil {
+		return nil, err
+	}
+	return s, s.writer.open(conn)
+}
+
+// over says whether an error of a socket's means that it is closed, or told to end.
+func over(err error) bool {
+	return errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded)
+}

@@ -1,0 +1,65 @@
+//go:build !linux || purego
+
+package dataplane
+
+import (
+	"net"
+	"net/netip"
+)
+
+// Where there is no call for many packets, each takes one.
+
+// reader receives packets.
+type reader struct{ conn *net.UDPConn }
+
+func (r *reader) open(conn *net.UDPConn, _ *inbox) error {
+	r.conn = conn
+	return nil
+}
+
+// read waits for a packet and puts it into in.
+func (r *reader) read(in *inbox) error {
+	in.count = 0
+	n, from, err := r.conn.ReadFromUDPAddrPort(in.slot(0))
+	if cutOff(err) {
+		n, err = in.room, nil
+	}
+	if err != nil {
+		return err
+	}
+	in.size[0], in.from[0], in.count = n, plain(from), 1
+	return nil
+}
+
+// writer sends packets.
+type writer struct {
+	conn *net.UDPConn
+	to   []netip.AddrPort // by port
+}
+
+func (w *writer) open(conn *net.UDPConn) error {
+	w.conn = conn
+	return nil
+}
+
+// aim says where the neighbours of all ports are.
+func (w *writer) aim(neighbors []netip.AddrPort) {
+	w.to = make([]netip.AddrPort, len(neighbors))
+	for i, a := range neighbors {
+		w.to[i] = plain(a)
+	}
+}
+
+// write sends packets of the box, from its first on, and returns how many it sent. An
+// error is about the one after those.
+func (w *writer) write(o *outbox) (int, error) {
+	for i := o.first; i < o.count; i++ {
+		if _, err := w.conn.WriteToUDPAddrPort(o.packet(i), w.to[o.port[i]]); err != nil {
+			return i - o.first, err
+		}
+	}
+	return o.count - o.first, nil
+}
+
+// kernelDrops can't be known without asking the system in its own way.
+func kernelDrops(*net.UDPConn) (uint64, error) { return 0, nil }

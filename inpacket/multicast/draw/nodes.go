@@ -1,0 +1,100 @@
+package draw
+
+import "fmt"
+
+// role is what a node is in a drawing.
+type role string
+
+const (
+	plain    role = "node"
+	source   role = "source"
+	receiver role = "receiver"
+	lost     role = "lost"
+)
+
+// roles returns the role of each node.
+func (d *drawing) roles() []role {
+	roles := make([]role, len(d.graph.Nodes))
+	for i := range roles {
+		roles[i] = plain
+	}
+	if d.Tree != nil {
+		for _, r := range d.Tree.Receivers {
+			roles[r] = receiver
+		}
+	}
+	for _, v := range d.Lost {
+		roles[v] = lost
+	}
+	if d.Tree != nil {
+		roles[d.Tree.Source] = source
+	}
+	return roles
+}
+
+// nodes draws the nodes, those with a role on top.
+func (d *drawing) nodes() {
+	roles := d.roles()
+	d.printf("<g class=\"nodes\">\n")
+	for _, on := range []bool{false, true} {
+		for i, r := range roles {
+			if (r != plain) != on {
+				continue
+			}
+			d.printf(`<path class="%s" data-node="%d" d="%s"><title>`, r, i, shape(r, d.places[i], d.radius))
+			d.text(d.graph.Nodes[i].Name)
+			if r != plain {
+				d.printf(", %s", map[role]string{source: "source", receiver: "receiver", lost: "lost receiver"}[r])
+			}
+			d.printf("</title></path>\n")
+		}
+	}
+	d.printf("</g>\n")
+}
+
+// shape returns the outline of a node: roles differ in it, and not in colour alone.
+func shape(of role, at point, r float64) string {
+	x, y := at.x, at.y
+	switch of {
+	case source:
+		r = max(5, 1.2*r)
+		return fmt.Sprintf("M%s %sh%sv%sh%sz", n(x-r), n(y-r), n(2*r), n(2*r), n(-2*r))
+	case receiver, lost:
+		r = max(5.5, 1.4*r)
+		diamond := fmt.Sprintf("M%s %sL%s %s %s %s %s %sz", n(x), n(y-r), n(x+r), n(y), n(x), n(y+r), n(x-r), n(y))
+		if of == lost {
+			s := r / 2
+			diamond += fmt.Sprintf("M%s %sL%s %sM%s %sL%s %s", n(x-s), n(y-s), n(x+s), n(y+s), n(x-s), n(y+s), n(x+s), n(y-s))
+		}
+		return diamond
+	}
+	return fmt.Sprintf("M%s %sa%s %s 0 1 0 %s 0a%s %s 0 1 0 %s 0z", n(x-r), n(y), n(r), n(r), n(2*r), n(r), n(r), n(-2*r))
+}
+
+// names writes the names of nodes with a role, or of all, beside them, toward the
+// middle of the picture near its sides.
+func (d *drawing) names() {
+	d.printf("<g class=\"names\">\n")
+	for i, r := range d.roles() {
+		if r == plain && !d.Names {
+			continue
+		}
+		at, anchor, by := d.places[i], "start", d.radius+6
+		if at.x > width-2*margin-wideLabel {
+			anchor, by = "end", -by
+		}
+		d.printf(`<text x="%s" y="%s" text-anchor="%s">`, n(at.x+by), n(at.y+4), anchor)
+		d.text(short(d.graph.Nodes[i].Name))
+		d.printf("</text>\n")
+	}
+	d.printf("</g>\n")
+}
+
+// short returns a name of 28 characters at most; the whole one is in the node's
+// title.
+func short(name string) string {
+	if r := []rune(name); len(r) > 28 {
+		return string(r[:27]) + "…"
+	}
+	return name
+}

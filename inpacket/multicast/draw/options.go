@@ -1,0 +1,103 @@
+package draw
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+// ErrOptions is wrapped when options name what the graph hasn't.
+var ErrOptions = errors.New("draw: options don't fit the graph")
+
+// Options say what is shown over a graph; all are optional.
+type Options struct {
+	Title  string         // the graph's name if it is empty
+	ID     string         // begins the ids in the picture, for pages with more than one: letters, digits and "-"; "umbel" if it is empty
+	Tree   *tree.Tree     // of this graph: its arcs, its source and receivers
+	False  []topology.Arc // that a packet took beside the tree; one that comes twice is drawn once
+	Failed []int          // links that are down
+	Lost   []int          // nodes that should have received and didn't
+	Loads  []int          // packets by arc, for each arc of the graph, 0 or more: more make a link wider
+	Names  bool           // of all nodes, not just of the source and the receivers
+}
+
+// check returns an error that wraps ErrOptions unless the options fit a graph.
+func (o Options) check(g *topology.Graph) error {
+	for i, r := range o.ID {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r != '-' && (r < '0' || r > '9')) {
+			return fmt.Errorf("%w: id %.40q, want a letter, then letters, digits and -", ErrOptions, o.ID)
+		}
+	}
+	if o.Tree != nil {
+		if o.Tree.Graph != g {
+			return fmt.Errorf("%w: the tree is of another graph", ErrOptions)
+		}
+		if err := o.Tree.Check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrOptions, err)
+		}
+	}
+	for _, a := range o.False {
+		if a < 0 || int(a) >= 2*len(g.Links) {
+			return fmt.Errorf("%w: arc %d, the graph has arcs 0 to %d", ErrOptions, a, 2*len(g.Links)-1)
+		}
+	}
+	for _, l := range o.Failed {
+		if l < 0 || l >= len(g.Links) {
+			return fmt.Errorf("%w: link %d, the graph has links 0 to %d", ErrOptions, l, len(g.Links)-1)
+		}
+	}
+	for _, v := range o.Lost {
+		if v < 0 || v >= len(g.Nodes) {
+			return fmt.Errorf("%w: node %d, the graph has nodes 0 to %d", ErrOptions, v, len(g.Nodes)-1)
+		}
+	}
+	if len(o.Loads) != 0 && len(o.Loads) != 2*len(g.Links) {
+		return fmt.Errorf("%w: loads of %d arcs, the graph has %d", ErrOptions, len(o.Loads), 2*len(g.Links))
+	}
+	for a, n := range o.Loads {
+		if n < 0 {
+			return fmt.Errorf("%w: load %d of arc %d, want 0 or more", ErrOptions, n, a)
+		}
+	}
+	return nil
+}
+
+// title returns the picture's title.
+func (o Options) title(g *topology.Graph) string {
+	switch {
+	case o.Title != "":
+		return o.Title
+	case g.Name != "":
+		return g.Name
+	}
+	return "Network"
+}
+
+// description says in words what the picture shows.
+func (o Options) description(g *topology.Graph) string {
+	text := fmt.Sprintf("A network of %s and %s.", counted(len(g.Nodes), "node"), counted(len(g.Links), "link"))
+	if t := o.Tree; t != nil {
+		text += fmt.Sprintf(" A tree of %s leads from %s to %s, at most %s deep.",
+			counted(len(t.Steps), "link"), g.Nodes[t.Source].Name, counted(len(t.Receivers), "receiver"), counted(t.Depth(), "hop"))
+	}
+	for _, also := range []struct {
+		count int
+		what  string
+	}{{len(o.False), "false forward"}, {len(o.Failed), "failed link"}, {len(o.Lost), "lost receiver"}} {
+		if also.count > 0 {
+			text += " " + counted(also.count, also.what) + "."
+		}
+	}
+	return text
+}
+
+// counted returns a number with its noun.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,147 @@
+package multicast
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket"
+)
+
+func TestDrops(t *testing.T) {
+	cs := links(4)
+	ones := single(120)
+	for i := range ones.Filter {
+		ones.Filter[i] = 0xff
+	}
+	over := single(120, cs...)
+	for i := range 12 { // 96 of 120 bits
+		over.Filter[i] = 0xff
+	}
+	full := single(120)
+	for i := range 11 { // 88 of 120, and two more: three quarters
+		full.Filter[i] = 0xff
+	}
+	full.Filter[11] = 3
+	good := single(120, cs[0])
+	edit := func(h inpacket.Header, change func(*inpacket.Header)) []byte {
+		h.Filter = slices.Clone(h.Filter)
+		change(&h)
+		return pack(t, h)
+	}
+	same := func(*inpacket.Header) {}
+	version := edit(good, same)
+	version[0] = 2<<4 | version[0]&15
+	reserved := edit(good, same)
+	reserved[0] |= 1
+	sequenced := func(h *inpacket.Header) { h.Sequenced, h.Source, h.Sequence = true, 1, 1 }
+	tests := []struct {
+		name   string
+		packet []byte
+		want   Reason
+	}{
+		{"nothing wrong", edit(good, same), None},
+		{"three quarters full", edit(full, same), None},
+		{"nothing there", nil, Malformed},
+		{"only a version", []byte{1 << 4}, Malformed},
+		{"fixed part cut off", edit(good, same)[:inpacket.FixedSize-1], Malformed},
+		{"filter cut off", edit(good, same)[:inpacket.FixedSize+8], Malformed},
+		{"sequence cut off", edit(good, sequenced)[:inpacket.FixedSize+20], Malformed},
+		{"reserved flag", reserved, Malformed},
+		{"unknown version", version, Version},
+		{"unknown epoch", edit(good, func(h *inpacket.Header) { h.Epoch = 2 }), Epoch},
+		{"TTL used up", edit(good, func(h *inpacket.Header) { h.TTL = 0 }), Expired},
+		{"all ones", edit(ones, same), AllOnes},
+		{"over-full", edit(over, same), Overfull},
+		{"no stored codewords", edit(good, func(h *inpacket.Header) { h.Form, h.K = inpacket.Dense, 0 }), Unknown},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t, Config{Ports: 4, Keys: []Keys{{Epoch: 1, Ports: cs}}})
+			n.Join(9)
+			for _, in := range []int{Host, 2} {
+				copies, v := n.Route(nil, slices.Clone(c.packet), in)
+				if v.Drop != c.want {
+					t.Fatalf("dropped as %q, want %q", v.Drop, c.want)
+				}
+				if c.want != None && (len(copies) != 0 || v.Deliver) {
+					t.Errorf("dropped, but %d copies, delivered %v", len(copies), v.Deliver)
+				}
+			}
+			got, want := n.Counters().Read(), uint64(2)
+			if c.want == None {
+				want = 0
+			}
+			if got.Packets != 2 || got.Dropped[c.want] != want || got.Drops() != want {
+				t.Errorf("counts %+v, want %d drops as %q", got, want, c.want)
+			}
+		})
+	}
+}
+
+func TestUnknownSetsAndLengths(t *testing.T) {
+	n := newNode(t, Config{Ports: 3, Keys: []Keys{{Epoch: 1, Dense: dense(1, 200, 2, 3), DenseBits: 200}}})
+	tests := []struct {
+		name string
+		h    inpacket.Header
+		want Reason
+	}{
+		{"a set there is", inpacket.Header{Form: inpacket.Dense, Seed: 1, Bits: 200}, None},
+		{"no such set", inpacket.Header{Form: inpacket.Dense, Seed: 2, Bits: 200}, Unknown},
+		{"longer than codewords", inpacket.Header{Form: inpacket.Dense, Bits: 201}, Unknown},
+		{"no codewords of links", inpacket.Header{Form: inpacket.Single, K: 1, Bits: 200}, Unknown},
+		{"no codewords of links, staged", inpacket.Header{Form: inpacket.Staged, K: 1, Bits: 12}, Unknown},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			c.h.TTL, c.h.Epoch, c.h.Filter = 3, 1, make([]byte, (c.h.Bits+7)/8)
+			if _, v := n.Route(nil, pack(t, c.h), Host); v.Drop != c.want {
+				t.Errorf("dropped as %q, want %q", v.Drop, c.want)
+			}
+		})
+	}
+}
+
+// TestFloodOfOnes sends filters of ones of all lengths: whatever a stranger who has
+// no key may try first goes out nowhere.
+func TestFloodOfOnes(t *testing.T) {
+	n := newNode(t, Config{Ports: 9, Keys: []Keys{{Epoch: 1, Ports: links(9), Dense: dense(2, 256, 1, 9), DenseBits: 256}}})
+	sent := uint64(0)
+	for bits := 1; bits <= 2048; bits++ {
+		for _, form := range []inpacket.Form{inpacket.Single, inpacket.Folded, inpacket.Linear, inpacket.Dense} {
+			h := inpacket.Header{TTL: 255, Form: form, K: 1, Bits: bits, Epoch: 1, Filter: bytes.Repeat([]byte{0xff}, (bits+7)/8)}
+			if used := bits & 7; used != 0 {
+				h.Filter[len(h.Filter)-1] = 1<<used - 1
+			}
+			if form == inpacket.Dense {
+				h.K = 0
+			}
+			if form == inpacket.Folded && inpacket.FoldBase%bits != 0 {
+				continue
+			}
+			copies, v := n.Route(nil, pack(t, h), Host)
+			if len(copies) != 0 || v.Drop != AllOnes {
+				t.Fatalf("form %d, %d ones: %d copies, dropped as %q", form, bits, len(copies), v.Drop)
+			}
+			sent++
+		}
+	}
+	if c := n.Counters().Read(); c.Copies != 0 || c.Dropped[AllOnes] != sent {
+		t.Errorf("counts %+v, want %d dropped as all ones", c, sent)
+	}
+}
+
+func TestAnyFill(t *testing.T) {
+	n := newNode(t, Config{Ports: 9, AnyFill: true, Keys: []Keys{{Epoch: 1, Ports: links(9)}}})
+	h := single(64)
+	for i := range h.Filter {
+		h.Filter[i] = 0xff
+	}
+	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) != 0 || v.Drop != AllOnes {
+		t.Errorf("all ones: %d copies, dropped as %q, want none, and as all ones", len(copies), v.Drop)
+	}
+	h.Filter[7] = 0x7f
+	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) < 4 || v.Drop != None {
+		t.Errorf("63 ones of 64: %d copies, dropped as %q, want most of 8 and no drop", len(copies), v.Drop)
+	}
+}

@@ -1,0 +1,153 @@
+package multicast
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket"
+)
+
+// around returns ways around port 0 of the given links: by port 1, over two more.
+func around(cs []inpacket.Codeword, stored [][]inpacket.BitString) []Detour {
+	d := make([]Detour, len(cs))
+	far := links(1000)[998:]
+	d[0] = Detour{Port: 1, Hops: 3, Arcs: []inpacket.Codeword{cs[1], far[0], far[1]}}
+	for s := range stored {
+		way := slices.Clone(stored[s][1])
+		for _, c := range dense(99, 248, len(stored), 2)[s] {
+			for w := range way {
+				way[w] |= c[w]
+			}
+		}
+		d[0].Dense = append(d[0].Dense, way)
+	}
+	return d
+}
+
+func TestRepair(t *testing.T) {
+	cs, stored := links(6), dense(5, 248, 2, 6)
+	held := func(h inpacket.Header) inpacket.Header {
+		h.TTL, h.Epoch, h.Filter = 4, 1, make([]byte, (h.Bits+7)/8)
+		return h
+	}
+	add := func(h inpacket.Header, ports ...int) inpacket.Header {
+		for _, p := range ports {
+			err := error(nil)
+			if h.Form == inpacket.Dense {
+				err = h.OrDense(stored[h.Seed][p])
+			} else {
+				err = h.Or(cs[p])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return h
+	}
+	ttl := func(h inpacket.Header, ttl uint8) inpacket.Header {
+		h.TTL = ttl
+		return h
+	}
+	long := held(inpacket.Header{K: 5, Seed: 7, Bits: 400})
+	folded := held(inpacket.Header{Form: inpacket.Folded, K: 5, Bits: 440})
+	second := held(inpacket.Header{Form: inpacket.Dense, Seed: 1, Bits: 248})
+	short := held(inpacket.Header{K: 8, Bits: 40})
+	tests := []struct {
+		name   string
+		h      inpacket.Header
+		in     int
+		down   []int
+		out    []int
+		counts Counts
+	}{
+		{"single", add(long, 0, 2), Host, []int{0}, []int{1, 2}, Counts{Down: 1, Repairs: 1}},
+		{"folded", add(folded, 0, 2), Host, []int{0}, []int{1, 2}, Counts{Down: 1, Repairs: 1}},
+		{"dense", add(second, 0, 2), Host, []int{0}, []int{1, 2}, Counts{Down: 1, Repairs: 1}},
+		{"no way around that port", add(held(long), 0, 2), Host, []int{2}, []int{0}, Counts{Down: 1}},
+		{"the way begins with the ingress", add(held(long), 0, 2), 1, []int{0}, []int{2}, Counts{Down: 1, Unrepaired: 1}},
+		{"the way is down too", add(held(long), 0, 2), Host, []int{0, 1}, []int{2}, Counts{Down: 1, Unrepaired: 1}},
+		{"TTL for the way", add(ttl(held(long), 3), 0, 2), Host, []int{0}, []int{1, 2}, Counts{Down: 1, Repairs: 1}},
+		{"TTL too low for the way", add(ttl(held(long), 2), 0, 2), Host, []int{0}, []int{2}, Counts{Down: 1, Unrepaired: 1}},
+		{"over-full then", add(short, 0, 2, 3, 4), Host, []int{0}, []int{2, 3, 4}, Counts{Down: 1, Unrepaired: 1}},
+		{"the broken link is the ingress", add(held(long), 0, 2), 0, []int{0}, []int{2}, Counts{}},
+		{"nothing goes there", add(held(long), 2), Host, []int{0}, []int{2}, Counts{}},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t, Config{Ports: 6, Keys: []Keys{{Epoch: 1, Ports: cs, Dense: stored, DenseBits: 248, Detours: around(cs, stored)}}})
+			for _, p := range c.down {
+				n.SetDown(p, true)
+			}
+			b := pack(t, c.h)
+			copies, v := n.Route(nil, b, c.in)
+			if got := ports(copies); v.Drop != None || !slices.Equal(got, c.out) {
+				t.Errorf("out on %v, %+v, want %v", got, v, c.out)
+			}
+			c.counts.Packets, c.counts.Copies = 1, uint64(len(c.out))
+			if got := n.Counters().Read(); got != c.counts {
+				t.Errorf("counts %+v, want %+v", got, c.counts)
+			}
+			checkFilter(t, c.h, b, stored, c.counts.Repairs == 1)
+		})
+	}
+}
+
+// checkFilter checks that the packet's filter holds the whole way around port 0 if it
+// was repaired, and is as it was if not.
+func checkFilter(t *testing.T, sent inpacket.Header, b []byte, stored [][]inpacket.BitString, want bool) {
+	t.Helper()
+	var h inpacket.Header
+	if _, err := h.Parse(b); err != nil {
+		t.Fatal(err)
+	}
+	expected := sent
+	expected.Filter = slices.Clone(sent.Filter)
+	if want {
+		way := around(links(6), stored)[0]
+		for _, c := range way.Arcs {
+			if sent.Form == inpacket.Dense {
+				break
+			}
+			if err := expected.Or(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sent.Form == inpacket.Dense {
+			if err := expected.OrDense(way.Dense[sent.Seed]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !slices.Equal(h.Filter, expected.Filter) {
+		t.Errorf("filter %x, want %x", h.Filter, expected.Filter)
+	}
+}
+
+// TestRepairNeedsOr has filters to which no link can be added.
+func TestRepairNeedsOr(t *testing.T) {
+	cs, stored := links(16), dense(1, 248, 1, 16)
+	detours := make([]Detour, 16)
+	for p := range detours {
+		by := (p + 1) & 15
+		detours[p] = Detour{Port: by, Hops: 2, Arcs: []inpacket.Codeword{cs[by], links(99)[98]}}
+	}
+	for _, name := range []string{"linear", "staged"} {
+		t.Run(name, func(t *testing.T) {
+			packet := forms(t, cs, stored, 248)[name]
+			n := newNode(t, Config{Ports: 16, Keys: []Keys{{Epoch: 1, Ports: cs, Detours: detours}}})
+			copies, _ := n.Route(nil, slices.Clone(packet), Host)
+			if len(copies) == 0 {
+				t.Fatal("the filter holds no link")
+			}
+			n.SetDown(copies[0].Port, true)
+			b := slices.Clone(packet)
+			fewer, _ := n.Route(nil, b, Host)
+			if got, want := ports(fewer), ports(copies)[1:]; !slices.Equal(got, want) {
+				t.Errorf("out on %v, want %v", got, want)
+			}
+			if c := n.Counters().Read(); c.Unrepaired != 1 || c.Repairs != 0 || !slices.Equal(b, packet) {
+				t.Errorf("counts %+v and packet %x, want one way not added and the packet as it was", c, b)
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package sim_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+)
+
+// number returns the number in a variable of the environment, or another.
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// list returns the words in a variable of the environment, or others.
+func list(name, otherwise string) []string {
+	if s := os.Getenv(name); s != "" {
+		return strings.Fields(s)
+	}
+	return strings.Fields(otherwise)
+}
+
+// saved returns the graph of a file in the directory UMBEL_TOPOLOGIES/edges.
+func saved(t *testing.T, name string) *topology.Graph {
+	dir := os.Getenv("UMBEL_TOPOLOGIES")
+	if dir == "" {
+		t.Skip("UMBEL_TOPOLOGIES names no directory")
+	}
+	f, err := os.Open(filepath.Join(dir, "edges", name+".tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, _, err := topology.ReadTSV(f, topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Name = name
+	return g.LargestComponent()
+}
+
+const maps = "sndlib-ta2 rocketfuel-as1221 rocketfuel-as3967 rocketfuel-as3257 rocketfuel-as6461 rocketfuel-as1239"
+
+// TestFigures logs what all schemes need on saved maps, and checks what has to hold of
+// each. UMBEL_MAPS, UMBEL_SCHEMES and UMBEL_RECEIVERS choose, UMBEL_TREES is how many
+// trees there are of each, else 20; UMBEL_SEEDS is umbel's effort.
+func TestFigures(t *testing.T) {
+	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %6s %8s  %s",
+		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "can't", "ms", "forms")
+	for _, name := range list("UMBEL_MAPS", maps) {
+		g := saved(t, name)
+		for _, receivers := range list("UMBEL_RECEIVERS", "8 16 32") {
+			n, err := strconv.Atoi(receivers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, with := range list("UMBEL_SCHEMES", strings.Join(scheme.Names(), " ")) {
+				s, err := scheme.ByName(with, scheme.Options{Seeds: number("UMBEL_SEEDS", 0)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := mustRun(t, sim.Experiment{
+					Graph: g, Scheme: s, Receivers: n, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1}, Workers: number("UMBEL_WORKERS", 1),
+				})
+				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %6.3f %8.3f  %v", name, n, with,
+					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.Unplanned, r.SearchMS, r.Forms)
+				if r.LostReceivers > 0 && r.Storms == 0 && r.Unplanned == 0 {
+					t.Errorf("%s on %s: %g of the receivers lost", with, name, r.LostReceivers)
+				}
+				if exact := with == "umbel" || with == "bier-te"; exact && (r.Efficiency != 1 || r.Loops != 0 || r.Duplicates != 0) {
+					t.Errorf("%s on %s: efficiency %g, loops %g, want 1 and 0", with, name, r.Efficiency, r.Loops)
+				}
+			}
+		}
+	}
+}
+
+// TestStaleFigures logs what becomes of headers when links fail and come after they
+// were made.
+func TestStaleFigures(t *testing.T) {
+	t.Logf("%-18s %-8s %5s %4s %8s %8s %8s %8s %8s", "map", "scheme", "fail", "add", "lost", "cut off", "eff", "loops", "storms")
+	for _, name := range list("UMBEL_MAPS", maps) {
+		g := saved(t, name)
+		for _, with := range list("UMBEL_SCHEMES", strings.Join(scheme.Names(), " ")) {
+			s, err := scheme.ByName(with, scheme.Options{Seeds: number("UMBEL_SEEDS", 0)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := sim.Experiment{Graph: g, Scheme: s, Receivers: 16, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1}, Together: true}
+			curve, err := e.Stale(t.Context(), []sim.Change{{}, {Fail: 1}, {Fail: 4}, {Fail: 16}, {Add: 1}, {Add: 4}, {Add: 16}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range curve {
+				t.Logf("%-18s %-8s %5d %4d %8.4f %8.4f %8.4f %8.4f %8.4f", name, with, r.Fail, r.Add, r.LostReceivers, r.CutOff, r.Efficiency, r.Loops, r.Storms)
+				if r.Fail == 0 && r.Storms == 0 && r.LostReceivers != 0 {
+					t.Errorf("%s on %s: no link failed, and %g of the receivers are lost", with, name, r.LostReceivers)
+				}
+			}
+		}
+	}
+}
+
+// TestRepairFigures logs who is lost when links fail: as long as nobody knows, when
+// the routers at their ends go around them, and when all routers know.
+func TestRepairFigures(t *testing.T) {
+	around := scheme.Routers{Repair: true}
+	cases := []struct {
+		name    string
+		scheme  string
+		options scheme.Options
+		notice  sim.Notice
+	}{
+		{"umbel, unnoticed", "umbel", scheme.Options{}, sim.Unnoticed},
+		{"umbel, single, slack 4, repair", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
+		{"lipsin, unnoticed", "lipsin", scheme.Options{}, sim.Unnoticed},
+		{"lipsin, repair", "lipsin", scheme.Options{Routers: around}, sim.AtEnds},
+		{"bier, unnoticed", "bier", scheme.Options{}, sim.Unnoticed},
+		{"bier, rebuilt", "bier", scheme.Options{}, sim.Rebuilt},
+	}
+	t.Logf("%-18s %-31s %4s %7s %7s %8s %8s %8s %7s", "map", "scheme", "fail", "bits", "copies", "lost", "eff", "loops", "twice")
+	for _, name := range list("UMBEL_MAPS", maps) {
+		g := saved(t, name)
+		for _, c := range cases {
+			s, err := scheme.ByName(c.scheme, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := sim.Experiment{Graph: g, Scheme: s, Receivers: 16, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1},
+				Together: true, Notice: c.notice}
+			curve, err := e.Stale(t.Context(), []sim.Change{{Fail: 1}, {Fail: 4}, {Fail: 16}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range curve {
+				t.Logf("%-18s %-31s %4d %7.1f %7.1f %8.4f %8.4f %8.4f %7.3f", name, c.name, r.Fail, r.MeanBits, r.Copies, r.LostReceivers, r.Efficiency, r.Loops, r.Twice)
+				if c.notice == sim.Rebuilt && r.LostReceivers != 0 {
+					t.Errorf("%s on %s: %g of the receivers lost, though there is a way to each", c.name, name, r.LostReceivers)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package topology
+
+import (
+	"cmp"
+	"errors"
+	"io"
+)
+
+// ReadGML reads a network in GML (Himsolt 1997), as the Internet Topology Zoo and
+// TopoHub write it. Nodes have an id, and may have a label or name and be placed by
+// Longitude and Latitude, lon and lat, or x and y (also in graphics); links have a
+// source and target, and may have a weight or dist. What else there is is skipped.
+// Directed links carry both ways. Errors wrap ErrFormat or ErrLimit.
+func ReadGML(r io.Reader, l Limits) (*Graph, Notes, error) {
+	d := newDraft(l)
+	p := gmlParser{gmlTokens: newGMLTokens(r, d.limits), draft: d}
+	if err := p.file(); err != nil {
+		return nil, Notes{}, err
+	}
+	return d.finish()
+}
+
+type gmlParser struct {
+	*gmlTokens
+	*draft
+}
+
+// file reads keys and values up to the end, of which one is the graph.
+func (p *gmlParser) file() error {
+	found := false
+	for {
+		key, err := p.next()
+		if errors.Is(err, io.EOF) {
+			if !found {
+				return formatError(p.line, "the end, and no graph before it")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		value, err := p.pair(key)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !value.is("["):
+		case !key.is("graph"):
+			err = p.list(func(key, value gmlToken) error { return nil })
+		case found:
+			err = formatError(key.line, "a second graph")
+		default:
+			found = true
+			err = p.network()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// pair returns the value of a key: a word, a quotation, or the bracket that opens a
+// list.
+func (p *gmlParser) pair(key gmlToken) (gmlToken, error) {
+	if key.quoted || key.is("[") || key.is("]") {
+		return gmlToken{}, formatError(key.line, "%.20q, want a key", key.text)
+	}
+	value, err := p.next()
+	if errors.Is(err, io.EOF) || err == nil && value.is("]") {
+		return gmlToken{}, formatError(key.line, "key %.20q without a value", key.text)
+	}
+	return value, err
+}
+
+// list reads the rest of a list, and calls a function for each key and value in it
+// and, as places stand in a list of graphics, in lists inside it.
+func (p *gmlParser) list(each func(key, value gmlToken) error) error {
+	start := p.line
+	for depth := 1; depth > 0; {
+		key, err := p.next()
+		if errors.Is(err, io.EOF) {
+			return formatError(p.line, "the end, and the list that line %d opens isn't closed", start)
+		}
+		if err != nil {
+			return err
+		}
+		if key.is("]") {
+			depth--
+			continue
+		}
+		value, err := p.pair(key)
+		if err != nil {
+			return err
+		}
+		if value.is("[") {
+			depth++
+		} else if err := each(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// network reads the rest of the graph's list.
+func (p *gmlParser) network() error {
+	start := p.line
+	for {
+		key, err := p.next()
+		if errors.Is(err, io.EOF) {
+			return formatError(p.line, "the end, and the graph that line %d opens isn't closed", start)
+		}
+		if err != nil {
+			return err
+		}
+		if key.is("]") {
+			return nil
+		}
+		value, err := p.pair(key)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !value.is("["):
+			if key.text == "label" || key.text == "name" {
+				p.graph.Name = cmp.Or(p.graph.Name, clean(value.text))
+			}
+		case key.is("node"):
+			err = p.element(key.line, p.addNode)
+		case key.is("edge"):
+			err = p.element(key.line, p.addEdge)
+		default:
+			err = p.list(func(key, value gmlToken) error { return nil })
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// element reads the list of a node or link, and adds it.
+func (p *gmlParser) element(line int, add func(attributes, int) error) error {
+	a := attributes{}
+	if err := p.list(func(key, value gmlToken) error {
+		a.set(key.text, value.text)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return add(a, line)
+}

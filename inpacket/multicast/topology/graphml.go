@@ -1,0 +1,197 @@
+package topology
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or
+// name, Longitude and Latitude, lon and lat or x and y, and weight or dist mean what
+// they do in ReadGML, in any case; other data are skipped. Directed links carry both
+// ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
+func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
+	d := newDraft(l)
+	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
+	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{}}
+	if err := p.file(); err != nil {
+		return nil, Notes{}, err
+	}
+	return d.finish()
+}
+
+type graphMLParser struct {
+	*xml.Decoder
+	*draft
+	keys  map[string]string // id of a key to the attribute's name
+	found bool              // the graph
+}
+
+// line returns the line of the token read last.
+func (p *graphMLParser) line() int {
+	line, _ := p.InputPos()
+	return line
+}
+
+// token returns the next token, or io.EOF after the end of the document: an end
+// before that is an error of syntax.
+func (p *graphMLParser) token() (xml.Token, error) {
+	t, err := p.Token()
+	var syntax *xml.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, formatError(syntax.Line, "%s", syntax.Msg)
+	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLimit):
+		return nil, fmt.Errorf("topology: line %d: %w", p.line(), err)
+	case err != nil:
+		return nil, err
+	}
+	if text, ok := t.(xml.CharData); ok && len(text) > p.limits.Line {
+		return nil, limitError(p.line(), "bytes between tags", p.limits.Line)
+	}
+	return t, nil
+}
+
+// file reads the document.
+func (p *graphMLParser) file() error {
+	for {
+		t, err := p.token()
+		if errors.Is(err, io.EOF) {
+			if !p.found {
+				return formatError(p.line(), "the end, and no graph before it")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := t.(xml.StartElement); ok {
+			if err := p.element(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// element reads an element of the document or of its graph.
+func (p *graphMLParser) element(e xml.StartElement) error {
+	switch e.Name.Local {
+	case "graphml":
+		return nil
+	case "key":
+		if len(p.keys) >= p.limits.Nodes {
+			return limitError(p.line(), "keys", p.limits.Nodes)
+		}
+		p.keys[attribute(e, "id")] = cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
+		return nil
+	case "graph":
+		if p.found {
+			return formatError(p.line(), "a second graph")
+		}
+		p.found = true
+		p.graph.Name = clean(attribute(e, "id"))
+		return nil
+	case "data":
+		text, err := p.text()
+		if name := p.keys[attribute(e, "key")]; err == nil && (name == "label" || name == "name") {
+			p.graph.Name = cmp.Or(clean(text), p.graph.Name)
+		}
+		return err
+	case "node":
+		return p.item(e, p.addNode)
+	case "edge":
+		return p.item(e, p.addEdge)
+	case "hyperedge":
+		return formatError(p.line(), "a hyperedge; make it a node with a link to each end")
+	}
+	return p.skip()
+}
+
+// item reads a node or link with its data, and adds it.
+func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error) error {
+	line := p.line()
+	a := attributes{}
+	for _, key := range []string{"id", "source", "target"} {
+		a.set(key, attribute(e, key))
+	}
+	for {
+		t, err := p.token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return add(a, line)
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "graph":
+				return formatError(p.line(), "a graph in a node or link; only one level of nodes is read")
+			case "data":
+				text, err := p.text()
+				if err != nil {
+					return err
+				}
+				if name := p.keys[attribute(t, "key")]; name != "id" && name != "source" && name != "target" {
+					a.set(name, text)
+				}
+			default:
+				if err := p.skip(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// text reads the rest of an element, and returns the text that stands in it
+// directly.
+func (p *graphMLParser) text() (string, error) {
+	var text []byte
+	for {
+		t, err := p.token()
+		if err != nil {
+			return "", err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			if text = append(text, t...); len(text) > p.limits.Line {
+				return "", limitError(p.line(), "bytes in an element", p.limits.Line)
+			}
+		case xml.StartElement:
+			if err := p.skip(); err != nil {
+				return "", err
+			}
+		case xml.EndElement:
+			return string(text), nil
+		}
+	}
+}
+
+// skip reads the rest of an element.
+func (p *graphMLParser) skip() error {
+	for depth := 1; depth > 0; {
+		t, err := p.token()
+		if err != nil {
+			return err
+		}
+		switch t.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		}
+	}
+	return nil
+}
+
+// attribute returns the value of an attribute of an element, "" without it.
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}

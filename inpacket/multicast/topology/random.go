@@ -1,0 +1,107 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+)
+
+// Waxman returns n nodes, 2 to MaxNodes, at random places, of which two at a distance
+// d have a link with the chance alpha·exp(-d/(beta·√2)): Waxman 1988, on a square of
+// side 1. Both alpha and beta are above 0 and at most 1; larger alpha gives more
+// links, larger beta longer ones. Parts that are left apart are joined where they are
+// closest. There are MaxLinks links at most. A link weighs as much as it is long, in thousandths rounded up.
+func Waxman(n int, alpha, beta float64, seed uint64) (*Graph, error) {
+	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
+		return nil, err
+	}
+	if !(alpha > 0 && alpha <= 1 && beta > 0 && beta <= 1) {
+		return nil, fmt.Errorf("%w: alpha %v and beta %v, want both above 0 and at most 1", ErrSize, alpha, beta)
+	}
+	random := source(seed)
+	g := named(fmt.Sprintf("waxman of %d, seed %d", n, seed), n)
+	for i := range n {
+		g.place(i, random.Float64(), random.Float64())
+	}
+	for b := range n {
+		for a := range b {
+			if random.Float64() < alpha*math.Exp(-g.apart(a, b)/(beta*math.Sqrt2)) {
+				g.joinFar(a, b)
+			}
+		}
+		if err := makeable("links", len(g.Links), 0, MaxLinks-n); err != nil {
+			return nil, fmt.Errorf("%w; take a lower alpha or beta", err)
+		}
+	}
+	g.joinParts()
+	return g, nil
+}
+
+// apart returns the distance of two places.
+func (g *Graph) apart(a, b int) float64 {
+	return math.Hypot(g.Nodes[a].X-g.Nodes[b].X, g.Nodes[a].Y-g.Nodes[b].Y)
+}
+
+// joinFar adds a link that weighs as much as it is long.
+func (g *Graph) joinFar(a, b int) {
+	g.Links = append(g.Links, Link{min(a, b), max(a, b), max(1, math.Ceil(1000*g.apart(a, b)))})
+}
+
+// joinParts joins each part of the graph to those before it by the shortest link.
+func (g *Graph) joinParts() {
+	part, sizes := g.Components()
+	members := make([][]int, len(sizes))
+	for i, p := range part {
+		members[p] = append(members[p], i)
+	}
+	joined := members[0]
+	for _, more := range members[1:] {
+		best, from, to := math.Inf(1), 0, 0
+		for _, a := range joined {
+			for _, b := range more {
+				if d := g.apart(a, b); d < best {
+					best, from, to = d, a, b
+				}
+			}
+		}
+		g.joinFar(from, to)
+		joined = append(joined, more...)
+	}
+}
+
+// BarabasiAlbert returns n nodes that came one after another, each with links to m of
+// those before it, more likely to those of many links: Barabási and Albert 1999. The
+// first m+1 are a star. So it has m·(n-m) links. m is at least 1, n above m and at most
+// MaxNodes. Nodes are placed on a spiral, the first in the middle.
+func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
+	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
+		return nil, err
+	}
+	if err := makeable("links of a new node", m, 1, n-1); err != nil {
+		return nil, err
+	}
+	if err := makeable("links", m*(n-m), 1, MaxLinks); err != nil {
+		return nil, err
+	}
+	random := source(seed)
+	g := named(fmt.Sprintf("barabási-albert of %d by %d, seed %d", n, m, seed), n)
+	g.place(0, 0, 0)
+	ends := make([]int, 0, 2*m*(n-m)) // of all links: a node of many links comes often
+	for i := 1; i < n; i++ {
+		sin, cos := math.Sincos(float64(i) * math.Pi * (3 - math.Sqrt(5)))
+		g.place(i, math.Sqrt(float64(i))*cos, math.Sqrt(float64(i))*sin)
+		if i <= m {
+			g.join(0, i)
+			ends = append(ends, 0, i)
+			continue
+		}
+		chosen := make(map[int]bool, m)
+		for first := len(ends); len(chosen) < m; {
+			if to := ends[random.IntN(first)]; !chosen[to] {
+				chosen[to] = true
+				g.join(to, i)
+				ends = append(ends, to, i)
+			}
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,206 @@
+package topology_test
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+)
+
+// triangle is what all files of the triangle hold.
+var triangle = []topology.Link{{A: 0, B: 1, Weight: 2.5}, {A: 0, B: 2, Weight: 1}, {A: 1, B: 2, Weight: 4}}
+
+func TestReadFormats(t *testing.T) {
+	for _, test := range []struct {
+		file, name string
+		placed     bool
+		notes      topology.Notes
+	}{
+		{"triangle.tsv", "triangle", true, topology.Notes{}},
+		{"triangle.gml", "three places", true, topology.Notes{}},
+		{"topohub.gml", "three", true, topology.Notes{}},
+		{"zoo.gml", "Zoo's", true, topology.Notes{Merged: 2, SelfLoops: 1, Renamed: 1}},
+		{"triangle.graphml", "three places", true, topology.Notes{}},
+		{"triangle.weights.intra", "triangle", false, topology.Notes{Merged: 3}},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			b, err := os.ReadFile("testdata/" + test.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, notes, err := topology.Read(strings.NewReader(string(b)), "some/where/"+test.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Name != test.name || notes != test.notes {
+				t.Errorf("name %q, notes %+v, want %q, %+v", g.Name, notes, test.name, test.notes)
+			}
+			if !reflect.DeepEqual(g.Links, triangle) {
+				t.Errorf("links %v, want %v", g.Links, triangle)
+			}
+			for i, name := range []string{"São Paulo, BR", "Oslo", "Oslo (2)"} {
+				want := topology.Node{Name: name}
+				if test.placed && i < 2 {
+					want.X, want.Y, want.Placed = float64(-46*(1-i)), float64(i*60)-23.5*float64(1-i), true
+				}
+				if g.Nodes[i] != want {
+					t.Errorf("node %d is %+v, want %+v", i, g.Nodes[i], want)
+				}
+			}
+
+			// Without an ending that tells the format, the content does.
+			again, _, err := topology.Read(strings.NewReader("\uFEFF"+string(b)), "triangle")
+			if err != nil {
+				t.Fatal("by its content:", err)
+			}
+			if !reflect.DeepEqual(again.Links, g.Links) {
+				t.Errorf("by its content, links are %v, want %v", again.Links, g.Links)
+			}
+		})
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	small := topology.Limits{Nodes: 2, Links: 2, Line: 50, Bytes: 500}
+	for _, test := range []struct {
+		what, name, text string
+		want             error
+		says             string
+	}{
+		{"nothing", "x", "", topology.ErrFormat, "no nodes"},
+		{"comments only", "x.tsv", "# nothing\n", topology.ErrFormat, "no nodes"},
+		{"a third node", "x.tsv", "n\ta\t\nn\tb\t\nn\tc\t\n", topology.ErrLimit, "line 3: more than 2 nodes"},
+		{"a third link", "x.tsv", "n\ta\t\nn\tb\t\ne\ta\tb\ne\ta\tb\ne\ta\tb\n", topology.ErrLimit, "line 5: more than 2 links"},
+		{"a long line", "x.tsv", "n\ta\t\nn\tb\t" + strings.Repeat("b", 60), topology.ErrLimit, "line 2: more than 50"},
+		{"many bytes", "x.tsv", strings.Repeat("# something\n", 99), topology.ErrLimit, "more than 500 bytes"},
+		{"another letter", "x.tsv", "n\ta\t\nx\tb\n", topology.ErrFormat, `line 2: it starts with "x"`},
+		{"an id twice", "x.tsv", "n\ta\tb\nn\ta\tc\n", topology.ErrFormat, `line 2: node "a" a second time`},
+		{"a node of two fields", "x.tsv", "n\ta\n", topology.ErrFormat, "2 fields"},
+		{"a node of half a place", "x.tsv", "n\ta\tb\t1\n", topology.ErrFormat, "4 fields"},
+		{"a place of letters", "x.tsv", "n\ta\tb\t1\tc\n", topology.ErrFormat, `"c", want two numbers`},
+		{"a link of one node", "x.tsv", "n\ta\tb\ne\ta\n", topology.ErrFormat, "2 fields"},
+		{"a link of no node", "x.tsv", "n\ta\tb\ne\ta\tb\n", topology.ErrFormat, `link of node "b"`},
+		{"a weight of letters", "x.tsv", "n\ta\tb\nn\tb\tb\ne\ta\tb\tc\n", topology.ErrFormat, `weight "c"`},
+
+		{"a weight missing", "x.intra", "a b\n", topology.ErrFormat, "2 fields"},
+		{"a weight of letters", "x.intra", "a b c\n", topology.ErrFormat, `weight "c"`},
+		{"a third node", "x.intra", "a b 1\na c 1\n", topology.ErrLimit, "line 2: more than 2 nodes"},
+		{"a third link", "x.intra", "a b 1\nb a 1\na b 3\n", topology.ErrLimit, "line 3: more than 2 links"},
+
+		{"no graph", "x.gml", "Creator \"a\"\n", topology.ErrFormat, "no graph"},
+		{"two graphs", "x.gml", "graph [ node [ id 1 ] ]\ngraph [ ]", topology.ErrFormat, "line 2: a second graph"},
+		{"an open graph", "x.gml", "graph [\nnode [ id 1 ]\n", topology.ErrFormat, "line 3: the end, and the graph that line 1 opens"},
+		{"an open node", "x.gml", "graph [\nnode [ id 1 \n", topology.ErrFormat, "list that line 2 opens"},
+		{"an open quotation", "x.gml", "graph [\nlabel \"a", topology.ErrFormat, "line 2: a quotation"},
+		{"a key without a value", "x.gml", "graph [\nlabel ]", topology.ErrFormat, `line 2: key "label"`},
+		{"a quotation for a key", "x.gml", "graph [\n\"label\" 3 ]", topology.ErrFormat, `line 2: "label", want a key`},
+		{"a node without id", "x.gml", "graph [\nnode [ label \"a\" ] ]", topology.ErrFormat, "line 2: a node without id"},
+		{"an id twice", "x.gml", "graph [\nnode [ id 1 ]\nnode [ id 1 ] ]", topology.ErrFormat, "line 3: node \"1\" a second time"},
+		{"a link without target", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 ] ]", topology.ErrFormat, "line 2: a link without"},
+		{"a link of no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]", topology.ErrFormat, `line 2: a link to node "2"`},
+		{"a link from no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 3 target 1 ] ]", topology.ErrFormat, `line 2: a link from node "3"`},
+		{"a weight of letters", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight a ] ]", topology.ErrFormat, `line 2: weight "a"`},
+		{"a latitude of letters", "x.gml", "graph [ node [ id 1 lat \"N\" ]\n ]", topology.ErrFormat, `line 1: lat "N"`},
+		{"a longitude of letters", "x.gml", "graph [ node [ id 1 lon \"W\" ]\n ]", topology.ErrFormat, `line 1: lon "W"`},
+		{"a bracket that opens nothing", "x.gml", "]", topology.ErrFormat, `line 1: "]", want a key`},
+		{"a bracket for a key", "x.gml", "graph [\nnode [ [ ] ] ]", topology.ErrFormat, `line 2: "[", want a key`},
+		{"a key at the end", "x.gml", "graph [ node [ id 1 ] ]\nend", topology.ErrFormat, `line 2: key "end" without a value`},
+		{"a long quotation", "x.gml", "graph [\nlabel \"" + strings.Repeat("a", 60), topology.ErrLimit, "line 2: more than 50 bytes between quotes"},
+		{"a long word", "x.gml", "graph [\n" + strings.Repeat("a", 60), topology.ErrLimit, "line 2: more than 50 bytes in a word"},
+		{"a third link", "x.gml", "graph [" + strings.Repeat(" edge [ source 1 target 1 ]", 3), topology.ErrLimit, "more than 2 links"},
+		{"many bytes", "x.gml", strings.Repeat("# something\n", 99), topology.ErrLimit, "more than 500 bytes"},
+
+		{"no graph", "x.graphml", "<graphml/>", topology.ErrFormat, "no graph"},
+		{"tags that don't match", "x.graphml", "<graphml>\n<graph></node>", topology.ErrFormat, "line 2: element <graph>"},
+		{"an end in a node", "x.graphml", "<graphml><graph><node id='a'>", topology.ErrFormat, "unexpected EOF"},
+		{"two graphs", "x.graphml", "<graphml><graph/>\n<graph/></graphml>", topology.ErrFormat, "line 2: a second graph"},
+		{"a graph in a node", "x.graphml", "<graphml><graph>\n<node id='a'><graph/></node></graph></graphml>", topology.ErrFormat, "line 2: a graph in a node"},
+		{"a hyperedge", "x.graphml", "<graphml><graph>\n<hyperedge/></graph></graphml>", topology.ErrFormat, "line 2: a hyperedge"},
+		{"a link of no node", "x.graphml", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", topology.ErrFormat, `line 2: a link from node "a"`},
+		{"another alphabet", "x.graphml", "<?xml version='1.0' encoding='latin1'?><graphml/>", nil, "latin1"},
+		{"a third key", "x.graphml", "<graphml><key id='a'/><key id='b'/>\n<key id='c'/></graphml>", topology.ErrLimit, "line 2: more than 2 keys"},
+		{"a long text of a node", "x.graphml", "<graphml><graph><node id='a'><data>" + strings.Repeat("a", 60), topology.ErrLimit, "between tags"},
+		{"an end among what is skipped", "x.graphml", "<graphml><graph><node id='a'><port>", topology.ErrFormat, "unexpected EOF"},
+		{"a long text", "x.graphml", "<graphml>\n" + strings.Repeat("a", 60), topology.ErrLimit, "between tags"},
+		{"a text of pieces", "x.graphml", "<graphml><graph><data>" + strings.Repeat("aaaaaaaaaaaa<a/>", 6) + "</data></graph></graphml>", topology.ErrLimit, "in an element"},
+	} {
+		t.Run(test.name+" with "+test.what, func(t *testing.T) {
+			_, _, err := small.Read(strings.NewReader(test.text), test.name)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("error %q, want one that wraps %q and says %q", err, test.want, test.says)
+			}
+			if !strings.Contains(err.Error(), test.name) {
+				t.Errorf("error %q doesn't name %s", err, test.name)
+			}
+		})
+	}
+}
+
+type broken struct{}
+
+var errBroken = errors.New("broken")
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestReadPassesErrorsOn(t *testing.T) {
+	for _, name := range []string{"a", "a.tsv", "a.gml", "a.graphml", "a.intra"} {
+		if _, _, err := topology.Read(broken{}, name); !errors.Is(err, errBroken) {
+			t.Errorf("%s: error %v, want %v", name, err, errBroken)
+		}
+	}
+}
+
+func TestNotesString(t *testing.T) {
+	if got := (topology.Notes{}).String(); got != "as read" {
+		t.Errorf("no notes are %q", got)
+	}
+	n := topology.Notes{Merged: 1, SelfLoops: 2, Renamed: 3, Unweighted: 4}
+	const want = "1 repeated links merged, 2 self loops dropped, 3 nodes renamed, 4 unusable weights set to 1"
+	if got := n.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	const text = "n\t0\t\nn\t1\t\nn\t2\ta\nn\t3\ta (2)\nn\t4\ta\nn\t5\ta\nn\t6\ta\x00\x01b\nn\t7\t\xff\nn\t8\tnode 8\n"
+	g, notes, err := topology.ReadTSV(strings.NewReader(text), topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"node 0", "node 1", "a", "a (2)", "a (3)", "a (4)", "a  b", "\uFFFD", "node 8"} {
+		if got := g.Nodes[i].Name; got != want {
+			t.Errorf("node %d is %q, want %q", i, got, want)
+		}
+		if got, ok := g.Find(want); !ok || got != i {
+			t.Errorf("found %q at %d, %v, want %d", want, got, ok, i)
+		}
+	}
+	if notes.Renamed != 6 {
+		t.Errorf("%d renamed, want 6", notes.Renamed)
+	}
+	if _, ok := g.Find("b"); ok {
+		t.Error("found a node that there isn't")
+	}
+}
+
+func TestWeightsThatAreNone(t *testing.T) {
+	const text = "n\ta\t\nn\tb\t\nn\tc\t\nn\td\t\ne\ta\tb\t0\ne\ta\tc\tNaN\ne\ta\td\t-3\ne\tb\tc\tInf\ne\tb\td\t0.25\n"
+	g, notes, err := topology.ReadTSV(strings.NewReader(text), topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, 1, 1, 1, 0.25} {
+		if g.Links[i].Weight != want {
+			t.Errorf("link %d weighs %v, want %v", i, g.Links[i].Weight, want)
+		}
+	}
+	if notes.Unweighted != 4 {
+		t.Errorf("%d unweighted, want 4", notes.Unweighted)
+	}
+}

@@ -1,0 +1,100 @@
+package topology
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// ReadTSV reads a network as lines of fields with a tab between them:
+//
+//	# a comment
+//	n	ID	NAME	[X	Y]
+//	e	ID	ID	[WEIGHT]
+//
+// A node stands before its links. X and Y place it, longitude and latitude. Without
+// a weight a link has 1. Errors wrap ErrFormat or ErrLimit.
+func ReadTSV(r io.Reader, l Limits) (*Graph, Notes, error) {
+	b := newBuilder(l)
+	ids := map[string]int{}
+	in := newLines(r, b.limits)
+	for in.next() {
+		fields := strings.Split(in.text, "\t")
+		var err error
+		switch fields[0] {
+		case "n":
+			err = b.nodeLine(fields, ids, in.number)
+		case "e":
+			err = b.linkLine(fields, ids, in.number)
+		default:
+			err = formatError(in.number, "it starts with %.20q, want n or e and a tab", fields[0])
+		}
+		if err != nil {
+			return nil, Notes{}, err
+		}
+	}
+	if err := in.err(); err != nil {
+		return nil, Notes{}, err
+	}
+	return b.done()
+}
+
+func (b *builder) nodeLine(fields []string, ids map[string]int, line int) (err error) {
+	if len(fields) != 3 && len(fields) != 5 {
+		return formatError(line, "a node with %d fields, want n, id, name, and x and y or neither", len(fields))
+	}
+	id, node := fields[1], Node{Name: fields[2], Placed: len(fields) == 5}
+	if _, ok := ids[id]; ok {
+		return formatError(line, "node %.40q a second time", id)
+	}
+	if node.Placed {
+		if node.X, err = strconv.ParseFloat(fields[3], 64); err == nil {
+			node.Y, err = strconv.ParseFloat(fields[4], 64)
+		}
+		if err != nil {
+			return formatError(line, "place %.40q, %.40q, want two numbers", fields[3], fields[4])
+		}
+	}
+	ids[id], err = b.node(node, line)
+	return err
+}
+
+func (b *builder) linkLine(fields []string, ids map[string]int, line int) (err error) {
+	if len(fields) != 3 && len(fields) != 4 {
+		return formatError(line, "a link with %d fields, want e, two ids, and a weight or none", len(fields))
+	}
+	var ends [2]int
+	for i, id := range fields[1:3] {
+		var ok bool
+		if ends[i], ok = ids[id]; !ok {
+			return formatError(line, "a link of node %.40q, which no line before it names", id)
+		}
+	}
+	weight := 1.0
+	if len(fields) == 4 {
+		if weight, err = strconv.ParseFloat(fields[3], 64); err != nil {
+			return formatError(line, "weight %.40q, want a number", fields[3])
+		}
+	}
+	return b.link(ends[0], ends[1], weight, line)
+}
+
+// WriteTSV writes a graph in the format of ReadTSV, which gives the same graph back
+// but for its own name: that stands in a comment.
+func WriteTSV(w io.Writer, g *Graph) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "# %s: %d nodes, %d links\n", clean(g.Name), len(g.Nodes), len(g.Links))
+	for i, n := range g.Nodes {
+		fmt.Fprintf(out, "n\t%d\t%s", i, n.Name)
+		if n.Placed {
+			fmt.Fprintf(out, "\t%v\t%v", n.X, n.Y)
+		}
+		fmt.Fprintln(out)
+	}
+	for _, l := range g.Links {
+		fmt.Fprintf(out, "e\t%d\t%d\t%v\n", l.A, l.B, l.Weight)
+	}
+	return out.Flush()
+}
