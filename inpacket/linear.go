@@ -7,95 +7,109 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// linearWord is a word of a plane, and where the stream of a link has the word of
-// its row that goes with it.
-type linearWord struct {
-	bits   uint64
-	offset umbel.Digest
-	plane  uint64 // times 8
-}
-
-// linearFew is how many words of planes are laid out before the links are asked:
-// filters of up to 600 bits have no more. Those of longer filters are read anew for
-// each link.
-const linearFew = 12
-
-// matchLinear asks each plane for the parity of its bits in each link's row.
+// matchLinear asks each plane for the parity of its bits in each link's row. The
+// links are asked plane by plane, since so the words of a plane stay in registers.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
 	planes, each := planesOf(h.K, h.Bits)
-	rest := h.Bits - (planes-1)*each
-	if (planes-1)*words(each)+words(rest) > linearFew {
-		t.matchLong(dst, h)
-		return
-	}
-	var layout [linearFew]linearWord
-	n := 0
-	for p := range planes {
-		at, length := p*each, each
-		if p == planes-1 {
-			length = rest
-		}
-		for w := range words(length) {
-			value := uint64(h.Seed)<<seedLog + uint64(p)<<planeLog + uint64(w)
-			layout[n] = linearWord{planeWord(h.Filter, at, length, w), probe.Offset(value), uint64(8 * p)}
-			n++
-		}
-	}
-	want := uint64(0x01010101) & (1<<(8*planes) - 1)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
 		now := cs[:min(64, len(cs))]
-		dst[0] = allOdd(now, layout[:n], want)
+		held := ^uint64(0)
+		at, value := 0, uint64(h.Seed)<<seedLog
+		for range planes - 1 {
+			held &= allOdd(now, h.Filter, at, each, value)
+			at += each
+			value += 1 << planeLog
+		}
+		held &= allOdd(now, h.Filter, at, h.Bits-at, value)
+		dst[0] = held >> (64 - len(now))
 		cs = cs[len(now):]
 	}
 }
 
-// allOdd asks up to 64 links. The lowest bit of byte p of want is one if there is a
-// plane p.
-func allOdd(cs []Codeword, layout []linearWord, want uint64) (held uint64) {
-	for i := range cs {
-		c := cs[i]
-		even := want
-		for j := range layout {
-			w := &layout[j]
-			v, _ := streamOf(c, w.offset).Next()
-			even ^= uint64(bits.OnesCount64(v&w.bits)) << (w.plane & 63)
-		}
-		even &= want
-		held = held>>1 | (even-1)&(1<<63)
+// allOdd asks up to 64 links for the parity of their rows, whose first value is given,
+// in a plane of m bits from bit at of the filter on. The last link's is the highest
+// bit. There is no branch on what the plane holds.
+func allOdd(cs []Codeword, filter []byte, at, m int, value uint64) uint64 {
+	offset, end := probe.Offset(value), at+m
+	switch words(m) {
+	case 0:
+		return 0
+	case 1:
+		return oddWord(cs, offset, planeWord(filter, at, end))
+	case 2:
+		return oddPair(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end))
+	case 3:
+		return oddThree(cs, offset, [3]uint64{
+			planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end),
+		})
+	default:
+		return oddMany(cs, filter, at, end, value)
 	}
-	return held >> (64 - len(cs))
 }
 
-// planeWord returns word w of a plane of so many bits that begins at bit at.
-func planeWord(filter []byte, at, bits, w int) uint64 {
-	v := load(filter, at+w*64)
-	if left := bits - w*64; left < 64 {
+// oddWord is allOdd for a plane of one word.
+func oddWord(cs []Codeword, offset umbel.Digest, plane uint64) (odd uint64) {
+	for i := range cs {
+		v, _ := streamOf(cs[i], offset).Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&plane))<<63
+	}
+	return odd
+}
+
+// oddPair is allOdd for a plane of two words.
+func oddPair(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
+	for i := range cs {
+		v, s := streamOf(cs[i], offset).Next()
+		u, _ := s.Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&first^u&second))<<63
+	}
+	return odd
+}
+
+// oddThree is allOdd for a plane of three words.
+func oddThree(cs []Codeword, offset umbel.Digest, plane [3]uint64) (odd uint64) {
+	for i := range cs {
+		v, s := streamOf(cs[i], offset).Next()
+		sum := v & plane[0]
+		v, s = s.Next()
+		sum ^= v & plane[1]
+		v, _ = s.Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(sum^v&plane[2]))<<63
+	}
+	return odd
+}
+
+// oddMany is allOdd for a plane of any length, which ends at bit end: four words at a
+// time, of which it keeps the sums.
+func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint64) {
+	var sums [64]uint64
+	for ; at < end; at, value = at+4*64, value+4 {
+		offset := probe.Offset(value)
+		p0, p1, p2, p3 := planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end), planeWord(filter, at+192, end)
+		for i := range cs {
+			v0, s := streamOf(cs[i], offset).Next()
+			v1, s := s.Next()
+			v2, s := s.Next()
+			v3, _ := s.Next()
+			sums[i&63] ^= v0&p0 ^ v1&p1 ^ v2&p2 ^ v3&p3
+		}
+	}
+	for _, sum := range sums[:len(cs)] {
+		odd = odd>>1 | uint64(bits.OnesCount64(sum))<<63
+	}
+	return odd
+}
+
+// planeWord returns the 64 bits of a filter from bit at on, those from bit end on as
+// zeros.
+func planeWord(filter []byte, at, end int) uint64 {
+	left := end - at
+	if left <= 0 {
+		return 0
+	}
+	v := load(filter, at)
+	if left < 64 {
 		v &= 1<<left - 1
 	}
 	return v
-}
-
-// matchLong is matchLinear for filters of many words.
-func (t *Table) matchLong(dst []uint64, h *Header) {
-	t.none(dst)
-	for i, c := range t.codewords {
-		dst[i>>6] |= c.inPlanes(h) << (i & 63)
-	}
-}
-
-// inPlanes returns 1 if all planes of h hold c, else 0.
-func (c Codeword) inPlanes(h *Header) uint64 {
-	planes, lengths := LinearPlanes(h.K, h.Bits)
-	yes, at := 1, 0
-	for p, length := range lengths[:planes] {
-		s := c.stream(uint32(h.Seed)).Skip(uint64(p) << planeLog)
-		var v, sum uint64
-		for w := range words(length) {
-			v, s = s.Next()
-			sum ^= v & planeWord(h.Filter, at, length, w)
-		}
-		yes &= bits.OnesCount64(sum)
-		at += length
-	}
-	return uint64(yes & 1)
 }
