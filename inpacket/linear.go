@@ -39,9 +39,7 @@ func allOdd(cs []Codeword, filter []byte, at, m int, value uint64) uint64 {
 	case 2:
 		return oddPair(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end))
 	case 3:
-		return oddThree(cs, offset, [3]uint64{
-			planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end),
-		})
+		return oddThree(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end))
 	default:
 		return oddMany(cs, filter, at, end, value)
 	}
@@ -67,31 +65,26 @@ func oddPair(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint
 }
 
 // oddThree is allOdd for a plane of three words.
-func oddThree(cs []Codeword, offset umbel.Digest, plane [3]uint64) (odd uint64) {
+func oddThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
 	for i := range cs {
 		v, s := streamOf(cs[i], offset).Next()
-		sum := v & plane[0]
-		v, s = s.Next()
-		sum ^= v & plane[1]
-		v, _ = s.Next()
-		odd = odd>>1 | uint64(bits.OnesCount64(sum^v&plane[2]))<<63
+		u, s := s.Next()
+		w, _ := s.Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&first^u&second^w&third))<<63
 	}
 	return odd
 }
 
-// oddMany is allOdd for a plane of any length, which ends at bit end: four words at a
+// oddMany is allOdd for a plane of any length, which ends at bit end: two words at a
 // time, of which it keeps the sums.
 func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint64) {
 	var sums [64]uint64
-	for ; at < end; at, value = at+4*64, value+4 {
-		offset := probe.Offset(value)
-		p0, p1, p2, p3 := planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end), planeWord(filter, at+192, end)
+	for ; at < end; at, value = at+2*64, value+2 {
+		offset, first, second := probe.Offset(value), planeWord(filter, at, end), planeWord(filter, at+64, end)
 		for i := range cs {
-			v0, s := streamOf(cs[i], offset).Next()
-			v1, s := s.Next()
-			v2, s := s.Next()
-			v3, _ := s.Next()
-			sums[i&63] ^= v0&p0 ^ v1&p1 ^ v2&p2 ^ v3&p3
+			v, s := streamOf(cs[i], offset).Next()
+			u, _ := s.Next()
+			sums[i&63] ^= v&first ^ u&second
 		}
 	}
 	for _, sum := range sums[:len(cs)] {
@@ -104,12 +97,11 @@ func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint6
 // zeros.
 func planeWord(filter []byte, at, end int) uint64 {
 	left := end - at
+	if left >= 64 {
+		return load(filter, at)
+	}
 	if left <= 0 {
 		return 0
 	}
-	v := load(filter, at)
-	if left < 64 {
-		v &= 1<<left - 1
-	}
-	return v
+	return load(filter, at) & (1<<left - 1)
 }
