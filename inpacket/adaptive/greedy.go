@@ -155,7 +155,7 @@ func appendStretch(row []stretch, positions int, q float64) []stretch {
 
 // take makes the spare row the row if it costs less.
 func (w *walk) take() bool {
-	p := w.goal.problem(draws(w.goal, w.spare))
+	p := w.goal.problem(drawn(w.goal, w.spare))
 	cost, before, reached := 0.0, 0, 0
 	for i, m := range p.ends(runsOf(p, w.spare), len(w.tails)) {
 		// With those to come as long as this one it would be:
@@ -173,8 +173,8 @@ func (w *walk) take() bool {
 	return true
 }
 
-// draws returns k: of Hashed the sum of all odds, rounded up.
-func draws(g Goal, row []stretch) int {
+// drawn returns k: of Hashed the sum of all odds, rounded up.
+func drawn(g Goal, row []stretch) int {
 	if g.Objective == Independent || g.K != 0 {
 		return g.K
 	}
@@ -195,7 +195,7 @@ func runsOf(p problem, row []stretch) (runs []Run) {
 
 // design returns the design of the row, without the positions that no filter has.
 func (w *walk) design() (*Design, error) {
-	p := w.goal.problem(draws(w.goal, w.row))
+	p := w.goal.problem(drawn(w.goal, w.row))
 	all := &Design{Objective: p.objective, K: int(p.k), Runs: runsOf(p, w.row), Ends: w.ends}
 	d := &Design{Objective: p.objective, K: int(p.k), Ends: w.ends, Method: BySearch, Rate: w.goal.Rate, Weights: w.goal.Weights}
 	all.upTo(d.Bits(), func(r Run) { d.Runs = appendRun(d.Runs, r.Positions, r.Odds) })

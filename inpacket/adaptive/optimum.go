@@ -40,8 +40,8 @@ func (r Relaxed) Lengths() Lengths {
 // equality. They are positive, since a block does less for more links; so primal and
 // dual solution agree and both are best, whatever the weights are. μ is the price of
 // odds: 0 for Independent, and for Hashed such that the odds of all positions together
-// are one. For Hashed all k are tried around the best, which is near 1.8·log2(1/f) if
-// all sizes are as frequent, and higher if small ones are more so.
+// are one. For Hashed k is tried up and down from 1.8·log2(1/f), which is about the best
+// if all sizes are as frequent; if c_i is as 1/i it is twice that.
 //
 // The error wraps [umbel.ErrGoal]: see [Goal.Check]; or codewords would have more than
 // [MaxBits] positions.
@@ -75,51 +75,81 @@ func (g Goal) problem(k int) problem { return problem{g.Objective, float64(k), g
 
 // best solves for the best k, or the one that is wanted.
 func (g Goal) best(whole bool) Relaxed {
-	if g.Objective == Independent || g.K != 0 {
-		return g.solve(g.K, whole)
+	if g.Objective == Independent {
+		s, _ := g.solve(0, whole, 0)
+		return s
 	}
+	if g.K != 0 {
+		s, _ := g.solve(g.K, whole, 1)
+		return s
+	}
+	// By the bounds, which hardly change with the price near the best one.
 	start := min(MaxK, max(1, int(math.Round(-1.8*math.Log2(g.Rate)))))
-	best := g.solve(start, whole)
+	first, price := g.solve(start, false, 1)
+	best, at := first, price
 	for _, step := range []int{1, -1} {
+		near := price
 		for k, worse := start+step, 0; k >= 1 && k <= MaxK && worse < 2; k += step {
-			if s := g.solve(k, whole); s.Mean < best.Mean {
-				best, worse = s, 0
+			var s Relaxed
+			if s, near = g.solve(k, false, near); s.Bound < best.Bound {
+				best, at, worse = s, near, 0
 			} else {
 				worse++
 			}
+		}
+	}
+	if !whole {
+		return best
+	}
+	// Where lengths are small, rounding them may tip the scale.
+	about := best.K
+	best.Mean = math.Inf(1)
+	for k := max(1, about-2); k <= min(MaxK, about+2); k++ {
+		if s, _ := g.solve(k, true, at); s.Mean < best.Mean {
+			best = s
 		}
 	}
 	return best
 }
 
 // solve solves for one k: of Hashed for the least price of odds with which these are at
-// most one together.
-func (g Goal) solve(k int, whole bool) Relaxed {
+// most one together, which is looked for from near on, and returned too.
+func (g Goal) solve(k int, whole bool, near float64) (best Relaxed, price float64) {
 	s := newSolver(g.problem(k), g.Weights, whole)
-	if g.Objective == Independent {
-		return s.at(0)
+	best = s.at(0)
+	if g.Objective == Independent || best.mass() <= 1 {
+		return best, 0
 	}
-	if s.at(0).mass() <= 1 {
-		return s.at(0)
+	// Prices and masses as logarithms: too cheap, and dear enough.
+	type point struct{ price, mass float64 }
+	try := func(price float64) (Relaxed, point) {
+		x := s.at(math.Exp(price))
+		return x, point{price, math.Log(x.mass())}
 	}
-	low, high := 0.0, 1.0
-	best := s.at(high)
-	for best.mass() > 1 {
-		low, high = high, 2*high
-		best = s.at(high)
+	_, cheap := try(math.Log(max(near, 1e-9)))
+	dear := cheap
+	for cheap.mass <= 0 {
+		dear = cheap
+		_, cheap = try(cheap.price - 1)
 	}
-	for range 40 {
-		mid := (low + high) / 2
-		if x := s.at(mid); x.mass() <= 1 {
-			best, high = x, mid
-			if best.mass() > 1-1e-6 {
-				break
-			}
+	for dear.mass > 0 {
+		cheap = dear
+		_, dear = try(dear.price + 1)
+	}
+	best, _ = try(dear.price)
+	for i := 0; i < 50 && dear.mass < -1e-6; i++ {
+		share := cheap.mass / (cheap.mass - dear.mass) // where a line through both is zero
+		if i%3 == 2 {
+			share = 0.5
+		}
+		x, p := try(cheap.price + max(0.02, min(0.98, share))*(dear.price-cheap.price))
+		if p.mass > 0 {
+			cheap = p
 		} else {
-			low = mid
+			best, dear = x, p
 		}
 	}
-	return best
+	return best, math.Exp(dear.price)
 }
 
 // mass returns the odds of all positions together.
@@ -202,12 +232,13 @@ func (s *solver) at(price float64) Relaxed {
 // exact returns the cost of odds that aren't in the grid, by the prices after t.
 func (s *solver) exact(t int, price, q float64, y []float64) float64 {
 	paid := 0.0
-	for i := t + 1; i < len(y); i++ {
-		if y[i] > 0 {
-			paid += y[i] * s.gain(q, i+1)
-		}
+	link, zero := s.zero(q, 1), s.zero(q, t+1)
+	first := s.gainAt(q, zero)
+	for _, price := range y[t+1:] {
+		zero *= link
+		paid += price * s.gainAt(q, zero)
 	}
-	return (s.tails[t] + price*q - paid) / s.gain(q, t+1)
+	return (s.tails[t] + price*q - paid) / first
 }
 
 // valley returns where the parabola through three points, at -1, 0 and 1, is least,

@@ -1,25 +1,250 @@
 package adaptive
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel"
 )
 
+// goldenMeans are those of optima with parts of positions, from another program; it
+// tried no k above 2.5·log2(1/f), which is too few where small sets are frequent.
+var goldenMeans = []struct {
+	rate                float64
+	weights             string
+	independent, hashed float64
+	k                   int
+	best                float64 // with any k, if the golden one isn't the best
+	bestK               int
+}{
+	{0.2, "uniform", 487.23, 417.51, 4, 0, 0},
+	{0.1, "uniform", 697.066, 596.686, 6, 0, 0},
+	{0.05, "uniform", 906.904, 776.176, 8, 0, 0},
+	{0.01, "uniform", 1394.13, 1193.04, 12, 0, 0},
+	{0.001, "uniform", 2091.2, 1789.4, 18, 0, 0},
+	{0.1, "1/i", 260.13, 247.33, 9, 238.84, 13},
+	{0.01, "1/i", 520.25, 500.81, 17, 477.47, 26},
+	{0.001, "1/i", 780.38, 754.91, 25, 716.11, 39},
+}
+
+var shapes = map[string]func(int) Weights{"uniform": Uniform, "1/i": Inverse}
+
+// Both problems of section V: means that another program found, the dual's bound, whole
+// positions for half a bit more, and the rate met by every length.
 func TestOptimum(t *testing.T) {
-	for _, rate := range []float64{0.2, 0.1, 0.05, 0.01, 0.001} {
+	for _, c := range goldenMeans {
+		w := shapes[c.weights](200)
 		for _, o := range []Objective{Independent, Hashed} {
-			t.Run(fmt.Sprintf("%v/%g", o, rate), func(t *testing.T) {
-				g := Goal{Objective: o, Rate: rate, Weights: Uniform(200)}
+			t.Run(fmt.Sprintf("%g/%s/%v", c.rate, c.weights, o), func(t *testing.T) {
+				g := Goal{Objective: o, Rate: c.rate, Weights: w}
 				r, err := Relax(g)
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := Optimum(g)
+				want := c.independent
+				if o == Hashed {
+					g.K = c.k
+					golden, err := Relax(g)
+					if err != nil {
+						t.Fatal(err)
+					}
+					near(t, fmt.Sprintf("mean with k=%d", c.k), golden.Mean, c.hashed, 0.13)
+					want, g.K = c.hashed, 0
+					k := c.k
+					if c.best > 0 {
+						want, k = c.best, c.bestK
+					}
+					if r.K != k {
+						t.Errorf("k is %d, want %d", r.K, k)
+					}
+					if m := r.mass(); m > 1 || m < 0.999 {
+						t.Errorf("the odds of all positions are %g, want 1", m)
+					}
+				}
+				near(t, "mean", r.Mean, want, 0.02)
+				near(t, "mean of the lengths", r.Lengths().Mean(w), r.Mean, 1e-6)
+				near(t, "bound", r.Bound, r.Mean, 1e-3)
+				d := mustOptimum(t, g)
+				near(t, "mean of whole lengths", d.Lengths().Mean(w), r.Mean+0.5, 0.3)
+				for i := range d.Ends {
+					if f := d.FPRate(i + 1); f > c.rate*(1+1e-9) {
+						t.Fatalf("%d links have a rate of %g, want at most %g", i+1, f, c.rate)
+					}
+				}
+				if d.Least < 1 || d.Redrawn() > most && d.Least > 1 {
+					t.Errorf("%g of the codewords are drawn again for %d ones", d.Redrawn(), d.Least)
+				}
+			})
+		}
+	}
+}
+
+// Figure 2, the optima's lengths, which another program rounded its own way.
+func TestOptimumFigure2(t *testing.T) {
+	want := golden[map[string][]int](t, "002.figure2.f0.1")
+	for o, name := range map[Objective]string{Independent: "va", Hashed: "vb"} {
+		d := mustOptimum(t, Goal{Objective: o, Rate: 0.1, Weights: Uniform(200)})
+		for i, m := range d.Ends {
+			if off := m - want[name][i]; off < -2 || off > 2 {
+				t.Errorf("%v: a filter of %d links has %d bits, want %d", o, i+1, m, want[name][i])
+			}
+		}
+		near(t, name+", sum of lengths", 200*d.Lengths().Mean(Uniform(200)), map[string]float64{"va": 139510, "vb": 119435}[name], 12)
+	}
+}
+
+// Figure 1, odds of some blocks; of V-B times k.
+func TestOptimumFigure1(t *testing.T) {
+	for o, want := range map[Objective]map[int]float64{
+		Independent: {1: 0.01063, 5: 0.01033, 20: 0.009377, 100: 0.00664, 200: 0.004978},
+		Hashed:      {1: 0.008041, 5: 0.007882, 20: 0.007297, 100: 0.005167},
+	} {
+		r, err := Relax(Goal{Objective: o, Rate: 0.1, Weights: Uniform(200)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for block, q := range want {
+			near(t, fmt.Sprintf("%v: odds of block %d", o, block), r.Odds[block-1]*float64(max(1, r.K)), q, q/300)
+		}
+	}
+}
+
+func TestOptimumGrows(t *testing.T) {
+	for n, want := range map[int][2]float64{10: {39.26, 32.2}, 50: {177.76, 151.1}, 400: {1389.5, 1190.8}} {
+		for o := range want {
+			r, err := Relax(Goal{Objective: Objective(o), Rate: 0.1, Weights: Uniform(n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("%v: mean of up to %d links", Objective(o), n), r.Mean, want[o], 0.06)
+		}
+	}
+}
+
+// However odd the weights are the dual's bound is met, so nothing is better; and no
+// other k is.
+func TestOptimumOfAnyWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	random := make(Weights, 60)
+	for i := range random {
+		random[i] = rng.Uint64N(1000)
+	}
+	random[59] = 1
+	for name, w := range map[string]Weights{
+		"one size":   append(make(Weights, 39), 1),
+		"one link":   {1},
+		"two sizes":  append(append(Weights{0, 0, 1000}, make(Weights, 76)...), 5),
+		"mostly one": append(append(Weights{1 << 50}, make(Weights, 48)...), 1),
+		"random":     random,
+		"falling":    Inverse(150),
+	} {
+		for _, o := range []Objective{Independent, Hashed} {
+			t.Run(fmt.Sprintf("%s/%v", name, o), func(t *testing.T) {
+				g := Goal{Objective: o, Rate: 0.05, Weights: w}
+				r, err := Relax(g)
 				if err != nil {
 					t.Fatal(err)
 				}
-				t.Logf("k %d, mean %.4f, bound %.4f, mass %.6f, whole %.3f sum %.1f, least %d, redrawn %.4f", r.K, r.Mean, r.Bound, r.mass(), d.Lengths().Mean(g.Weights), 200*d.Lengths().Mean(g.Weights), d.Least, d.Redrawn())
+				near(t, "bound", r.Bound, r.Mean, 1e-3*r.Mean)
+				for t1, b := range r.Blocks {
+					if !(b >= 0) {
+						t.Errorf("block %d has %g positions", t1+1, b)
+					}
+				}
+				d := mustOptimum(t, g)
+				if m := d.Lengths().Mean(w); m < r.Bound || m > r.Mean+1 {
+					t.Errorf("the mean is %g with whole positions, want at most 1 above %g", m, r.Mean)
+				}
+				for i := range d.Ends {
+					if f := d.FPRate(i + 1); f > 0.05*(1+1e-9) {
+						t.Fatalf("%d links have a rate of %g, want at most 0.05", i+1, f)
+					}
+				}
+				if o == Independent || len(w) > 60 {
+					return
+				}
+				for k := 1; k <= 20; k++ {
+					g.K = k
+					if other, err := Relax(g); err != nil || other.Mean < r.Mean-1e-6*r.Mean {
+						t.Errorf("the mean is %g with k=%d, %v, want at least the %g of k=%d", other.Mean, k, err, r.Mean, r.K)
+					}
+				}
 			})
 		}
+	}
+}
+
+// For filters of one size the optima are what theory says: e·ln(1/f) bits a link, or a
+// plain filter's.
+func TestOptimumOfOneSize(t *testing.T) {
+	w := append(make(Weights, 199), 1)
+	va, err := Relax(Goal{Rate: 0.1, Weights: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "independent, bits a link", va.Mean/200, math.E*math.Log(10), 0.03)
+	near(t, "odds", va.Odds[0], 1./201, 1e-5)
+	vb, err := Relax(Goal{Objective: Hashed, Rate: 0.1, Weights: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Fixed(200, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "hashed", vb.Mean, plain[199], 1)
+}
+
+func TestGoalRefuses(t *testing.T) {
+	good := Goal{Objective: Hashed, Rate: 0.1, Weights: Uniform(5), K: 3}
+	for what, c := range map[string]struct {
+		change func(*Goal)
+		says   string
+	}{
+		"objective":        {func(g *Goal) { g.Objective = 7 }, "objective 7"},
+		"rate of none":     {func(g *Goal) { g.Rate = 0 }, "rate 0"},
+		"rate of one":      {func(g *Goal) { g.Rate = 1 }, "rate 1"},
+		"no rate":          {func(g *Goal) { g.Rate = math.NaN() }, "NaN"},
+		"k":                {func(g *Goal) { g.K = 256 }, "256"},
+		"k of independent": {func(g *Goal) { g.Objective = Independent }, "independent"},
+		"no weights":       {func(g *Goal) { g.Weights = nil }, "0 weights"},
+		"a last zero":      {func(g *Goal) { g.Weights = Weights{1, 0} }, "2 links"},
+	} {
+		g := good
+		c.change(&g)
+		_, optimum := Optimum(g)
+		_, relaxed := Relax(g)
+		_, greedy := Greedy(g, Search{})
+		for _, err := range []error{optimum, relaxed, greedy} {
+			if !errors.Is(err, umbel.ErrGoal) || !strings.Contains(fmt.Sprint(err), c.says) {
+				t.Errorf("%s: %v, want an error that wraps %q and says %q", what, err, umbel.ErrGoal, c.says)
+			}
+		}
+	}
+	long := Goal{Rate: 1e-12, Weights: Uniform(2000)}
+	if _, err := Optimum(long); !errors.Is(err, umbel.ErrGoal) || !strings.Contains(fmt.Sprint(err), "65535 bits") {
+		t.Errorf("%v, want an error that names 65535 bits", err)
+	}
+	if _, err := Heuristic(2000, 1e-12); !errors.Is(err, umbel.ErrGoal) || !strings.Contains(fmt.Sprint(err), "65535 bits") {
+		t.Errorf("%v, want an error that names 65535 bits", err)
+	}
+	if _, err := Heuristic(0, 0.1); !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("a heuristic for no links: %v", err)
+	}
+}
+
+func BenchmarkOptimum(b *testing.B) {
+	for _, o := range []Objective{Independent, Hashed} {
+		b.Run(fmt.Sprintf("%v/n=200", o), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Optimum(Goal{Objective: o, Rate: 0.1, Weights: Uniform(200)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -19,7 +19,12 @@ type problem struct {
 // equation (8). Hashed: q is the chance that one of the draws falls there, and the gain
 // q(1-q)^(ik), a term of equation (3).
 func (p problem) gain(q float64, i int) float64 {
-	return p.gainAt(q, math.Exp(max(1, p.k)*float64(i)*math.Log1p(-q)))
+	return p.gainAt(q, p.zero(q, i))
+}
+
+// zero returns the chance that i links leave a position zero.
+func (p problem) zero(q float64, i int) float64 {
+	return math.Exp(max(1, p.k) * float64(i) * math.Log1p(-q))
 }
 
 // gainAt returns the gain by the chance that a filter leaves the position zero.
@@ -54,8 +59,8 @@ func (d *Design) problem() problem { return problem{d.Objective, float64(d.K), d
 //
 // For Independent it is exact: Theorem 2, the product over positions up to m_n of
 // 1-q(1-q)^n. For Hashed it is that of Theorem 1, (1 - sum of p(1-p)^(nk))^k, which
-// takes the K draws to be independent given the filter's bits: a little low, by 2 % at
-// 240 bits. The theorem is printed with "where the sum of p_i", which lacks "is 1"; for
+// takes the K draws to be independent given the filter's bits; filters measure the same
+// to the hundredth from 240 bits on. The theorem is printed with "where the sum of p_i", which lacks "is 1"; for
 // a filter that is cut the sum in the formula runs to m_n and the 1 to M, so that draws
 // that fall behind m_n match.
 func (d *Design) FPRate(n int) float64 {
@@ -87,14 +92,18 @@ func (d *Design) upTo(m int, f func(Run)) {
 func (p problem) forward(q []float64, whole bool) []float64 {
 	lengths := make([]float64, len(q))
 	need := p.need()
+	// The chances that one link and that t links leave a position of a block zero.
+	link, zero := make([]float64, len(q)), make([]float64, len(q))
 	for t := range q {
+		link[t] = p.zero(q[t], 1)
+		zero[t] = p.zero(q[t], t)
 		missing := need
-		for s, l := range lengths[:t] {
-			if l > 0 {
-				missing -= l * p.gain(q[s], t+1)
-			}
+		for s := range t {
+			zero[s] *= link[s]
+			missing -= lengths[s] * p.gainAt(q[s], zero[s])
 		}
-		lengths[t] = max(0, missing/p.gain(q[t], t+1))
+		zero[t] *= link[t]
+		lengths[t] = max(0, missing/p.gainAt(q[t], zero[t]))
 		if whole {
 			lengths[t] = math.Ceil(lengths[t] - slack)
 		}
@@ -113,7 +122,7 @@ func (p problem) ends(runs []Run, links int) iter.Seq2[int, int] {
 		// The chances that one link and that i links leave a position of a run zero.
 		link, zero := make([]float64, len(runs)), make([]float64, len(runs))
 		for r, run := range runs {
-			link[r], zero[r] = math.Exp(max(1, p.k)*math.Log1p(-run.fraction())), 1
+			link[r], zero[r] = p.zero(run.fraction(), 1), 1
 		}
 		need := p.need()
 		for i := 1; i <= links; i++ {
