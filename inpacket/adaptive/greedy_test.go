@@ -78,3 +78,12 @@ func TestGreedyRefuses(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkGreedy(b *testing.B) {
+	g := Goal{Objective: Hashed, Rate: 0.1, Weights: Uniform(60)}
+	for b.Loop() {
+		if _, err := Greedy(g, Search{Seed: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
