@@ -75,6 +75,7 @@ func mustOptimum(t testing.TB, g Goal) *Design {
 // Theorems 1 and 2 against filters: as in the paper, without a second draw, and with.
 // Theorem 2 is exact; the others may be off by as much as is said.
 func TestTheorems(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

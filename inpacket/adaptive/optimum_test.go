@@ -36,6 +36,7 @@ var shapes = map[string]func(int) Weights{"uniform": Uniform, "1/i": Inverse}
 // Both problems of section V: means that another program found, the dual's bound, whole
 // positions for half a bit more, and the rate met by every length.
 func TestOptimum(t *testing.T) {
+	t.Parallel()
 	for _, c := range goldenMeans {
 		w := shapes[c.weights](200)
 		for _, o := range []Objective{Independent, Hashed} {
