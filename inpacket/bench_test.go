@@ -24,6 +24,7 @@ func BenchmarkMatch(b *testing.B) {
 		{"linear/m=100/k=0", Linear, 0, 100},
 		{"linear/m=100/k=4", Linear, 4, 100},
 		{"linear/m=100/k=14", Linear, 14, 100},
+		{"linear/m=167/k=14", Linear, 14, 167},
 		{"linear/m=250/k=4", Linear, 4, 250},
 		{"linear/m=250/k=9", Linear, 9, 250},
 		{"linear/m=400/k=0", Linear, 0, 400},

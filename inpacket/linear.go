@@ -7,31 +7,69 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// matchLinear asks each plane for the parity of its bits in each link's row. The
-// links are asked plane by plane, since so the words of a plane stay in registers.
+// matchLinear asks each plane for the parity of its bits in each link's row. It takes
+// the links through the first planes, which are all as long, and then through the last
+// one, since so the words of planes stay in registers.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
 	planes, each := planesOf(h.K, h.Bits)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
 		now := cs[:min(64, len(cs))]
-		held := ^uint64(0)
-		at, value := 0, uint64(h.Seed)<<seedLog
-		for range planes - 1 {
-			held &= allOdd(now, h.Filter, at, each, value)
-			at += each
-			value += 1 << planeLog
+		held := allOdd(now, h.Filter, (planes-1)*each, h.Bits, uint64(h.Seed)<<seedLog+uint64(planes-1)<<planeLog)
+		if planes > 1 {
+			held &= oddInFirst(now, h.Filter, planes-1, each, uint64(h.Seed)<<seedLog)
 		}
-		held &= allOdd(now, h.Filter, at, h.Bits-at, value)
 		dst[0] = held >> (64 - len(now))
 		cs = cs[len(now):]
 	}
 }
 
+// oddInFirst asks up to 64 links for the parity of their rows, whose first value is
+// given, in one to three planes of so many bits at the filter's begin.
+func oddInFirst(cs []Codeword, filter []byte, planes, each int, value uint64) uint64 {
+	if each <= 64 && planes == 2 {
+		return oddInTwo(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each))
+	}
+	if each <= 64 && planes == 3 {
+		return oddInThree(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each), planeWord(filter, 2*each, 3*each))
+	}
+	held := ^uint64(0)
+	for p := range planes {
+		held &= allOdd(cs, filter, p*each, (p+1)*each, value+uint64(p)<<planeLog)
+	}
+	return held
+}
+
+// oddInTwo is oddInFirst for two planes of one word.
+func oddInTwo(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
+	for i := range cs {
+		s := streamOf(cs[i], offset)
+		v, _ := s.Next()
+		u, _ := s.Skip(1 << planeLog).Next()
+		both := bits.OnesCount64(v&first) & bits.OnesCount64(u&second)
+		odd = odd>>1 | uint64(both)<<63
+	}
+	return odd
+}
+
+// oddInThree is oddInFirst for three planes of one word.
+func oddInThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
+	for i := range cs {
+		s := streamOf(cs[i], offset)
+		v, _ := s.Next()
+		u, _ := s.Skip(1 << planeLog).Next()
+		w, _ := s.Skip(2 << planeLog).Next()
+		all := bits.OnesCount64(v&first) & bits.OnesCount64(u&second) & bits.OnesCount64(w&third)
+		odd = odd>>1 | uint64(all)<<63
+	}
+	return odd
+}
+
 // allOdd asks up to 64 links for the parity of their rows, whose first value is given,
-// in a plane of m bits from bit at of the filter on. The last link's is the highest
-// bit. There is no branch on what the plane holds.
-func allOdd(cs []Codeword, filter []byte, at, m int, value uint64) uint64 {
-	offset, end := probe.Offset(value), at+m
-	switch words(m) {
+// in the plane from bit at of the filter to before bit end. The last link's is the
+// highest bit. There is no branch on what the plane holds.
+func allOdd(cs []Codeword, filter []byte, at, end int, value uint64) uint64 {
+	offset := probe.Offset(value)
+	switch words(end - at) {
 	case 0:
 		return 0
 	case 1:
