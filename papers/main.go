@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 
+	"github.com/umbel-filters/umbel/papers/adaptive"
 	"github.com/umbel-filters/umbel/papers/advances"
 	"github.com/umbel-filters/umbel/papers/compressed"
 	"github.com/umbel-filters/umbel/papers/folds"
@@ -21,7 +22,7 @@ import (
 
 // papers are those of which pieces are made, in the order of the document.
 var papers = []piece.Paper{
-	folds.Paper, scaled.Paper, advances.Paper, compressed.Paper,
+	folds.Paper, scaled.Paper, adaptive.Paper, advances.Paper, compressed.Paper,
 }
 
 func main() {

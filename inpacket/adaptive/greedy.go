@@ -40,8 +40,8 @@ type Search struct {
 //     positions has no cost: here that is infinity.
 //
 // Its last step, 0.001, is a fifth of the odds that are best for 200 links, so an
-// optimum isn't reached: at a rate of 0.1 and all sizes alike it comes to 728 to 740
-// bits for Independent and 682 to 722 for Hashed, by seed, where 697 and 597 are best.
+// optimum isn't reached: at a rate of 0.1 and all sizes alike it comes to 728 to 745
+// bits for Independent and 670 to 766 for Hashed, by seed, where 697 and 597 are best.
 //
 // The error wraps [umbel.ErrGoal]: see [Goal.Check] and Search.
 func Greedy(g Goal, s Search) (*Design, error) {
