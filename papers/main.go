@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string) error {
 	trials := flags.Int("trials", 2000, "trials of each simulation; paper 004 has 100000")
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "goroutines")
 	seed := flags.Uint64("seed", 1, "of all simulations")
+	topologies := flags.String("topologies", os.Getenv("UMBEL_TOPOLOGIES"), "directory with networks, edges/*.tsv, for paper 002; without it they are made by rule")
 	list := flags.Bool("list", false, "print the names of the pieces and make none")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -73,7 +74,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	show := newProgress(os.Stderr)
 	defer show.clear()
-	r := piece.Run{Trials: *trials, Runner: &trial.Runner{
+	r := piece.Run{Trials: *trials, Topologies: *topologies, Runner: &trial.Runner{
 		Dir: filepath.Join(*out, ".work"), Seed: *seed, Workers: *workers, Show: show.trials,
 	}}
 	for i, p := range pieces {
