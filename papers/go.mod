@@ -6,6 +6,7 @@ go 1.26.0
 
 require (
 	github.com/umbel-filters/umbel v0.0.0
+	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0-00010101000000-000000000000
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -23,7 +24,6 @@ require (
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 )
 
 replace github.com/umbel-filters/umbel => ../
