@@ -20,6 +20,6 @@ What comes out: the closed formula is worse than not adapting at all, where all 
 frequent; the optima do what the paper says of its search, nearly; and a plain filter
 whose length is free beats all of them, by a fifth there and by a third where small sets are
 frequent. So umbel's headers have that.`,
-	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, networks, costs, shortest, forwarding, shapes, stale, failed, added, repaired},
+	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, networks, costs, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
 	Errata: errata,
 }
