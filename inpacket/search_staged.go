@@ -5,70 +5,46 @@ import (
 	"slices"
 )
 
-// nibbles is how many seeds of stages a seed of a header gives.
-const nibbles = 1 << nibbleBits
+// byPositions is a number for each number of positions a link, from 1 on.
+type byPositions [maxK + 1]int
 
-// seedsPerSeed is how many seeds of Options one is counted as, for the time it takes.
-const seedsPerSeed = 16
-
-// hopSearch searches for the stage of one hop.
-type hopSearch struct {
-	links
-	hop     int
-	outlook *outlook
-	sieve   *sieve
-	now     [maxK + 1]stageFound // the best under the seed at hand, by number of positions
-	best    [maxK + 1]stageFound // under the seed of the best filter
-}
-
-// stageFound is a stage that will do.
-type stageFound struct {
-	nibble uint8
-	bits   int
-}
+// stageSeeds is how many of Options.Seeds a seed of a Staged header counts for: it
+// gives each stage so many.
+const stageSeeds = 1 << nibbleBits
 
 // searchStaged returns the shortest Staged filter that costs no more than the limit,
 // of those that have in each stage, for a number of positions and a seed of the
 // header, the shortest there is.
 func searchStaged(t Task, q *quest) (best Found, ok bool) {
-	hops := make([]*hopSearch, t.hops())
+	hops := make([]*stageSearch, t.hops())
 	if len(hops) > 255 {
 		return best, false
 	}
-	seeds := (q.Seeds + seedsPerSeed - 1) / seedsPerSeed
-	least := 0 // bits that all stages not looked at yet will take
+	var least byPositions // bits that all stages take at least
 	for i := range hops {
-		h := &hopSearch{links: t.hop(i), hop: i}
-		if h.tree > 0 {
-			h.outlook = newOutlook(h.links, nibbles*seeds, q.MaxStray)
-			// What one stage can do best has to do for all: so each tries all that may do.
-			h.outlook.unlikely, h.outlook.never = 0, 1.0/(1<<14)
-			h.outlook.first = roundStageBits(h.outlook.first)
-			h.sieve = newSieve(h.links)
+		hops[i] = newStageSearch(t.hop(i), q.MaxStray)
+		for k, n := range hops[i].least {
+			least[k] += StageHeadBits + n
 		}
-		hops[i] = h
-		least += h.least()
 	}
+	shortest := slices.Min(least[1:])
 	byHop := slices.Clone(hops)
 	// The longest first: a seed with which they are too long is given up there.
-	slices.SortStableFunc(hops, func(a, b *hopSearch) int { return b.least() - a.least() })
-	// Under the first seed, filters a little longer than the least are tried before
+	slices.SortStableFunc(hops, func(a, b *stageSearch) int {
+		return slices.Min(b.least[1:]) - slices.Min(a.least[1:])
+	})
+	// Under the first seed, filters a little longer than the shortest are tried before
 	// those that may be as long as they like.
-	for room := least/4 + 8; !ok && least <= q.longest(0); room *= 2 {
-		if room > q.longest(0)-least {
-			break
-		}
-		best, ok = searchStages(hops, 0, least, room, q)
+	for m := shortest + shortest/4 + 8; !ok && m < q.longest(0); m += m / 4 {
+		best, ok = searchStages(hops, 0, least, m, q)
 	}
-	for seed := 0; seed < seeds && q.more(seed) && least <= q.longest(seed); seed++ {
-		if found, better := searchStages(hops, uint16(seed), least, q.longest(seed)-least, q); better {
+	for seed := 0; seed*stageSeeds < q.Seeds && q.more(seed) && shortest <= q.longest(seed); seed++ {
+		if found, better := searchStages(hops, uint16(seed), least, q.longest(seed), q); better {
 			best, ok = found, true
 		}
 	}
 	for _, h := range hops {
-		if h.tree > 0 {
-			q.trials += h.sieve.tried
-		}
+		q.trials += h.sieve.tried
 	}
 	if ok {
 		best.fillStages(byHop)
@@ -76,111 +52,44 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	return best, ok
 }
 
-// searchStages finds the shortest stages under a seed that are together at most room
-// longer than the least, if there are any, and lowers the limit.
-func searchStages(hops []*hopSearch, seed uint16, least, room int, q *quest) (Found, bool) {
-	var rooms [maxK + 1]int // what is left of it, by number of positions
-	for k := range rooms {
-		rooms[k] = room
+// searchStages finds the shortest stages under a seed that are together at most m
+// bits long, if there are any, and lowers the limit.
+func searchStages(hops []*stageSearch, seed uint16, least byPositions, m int, q *quest) (Found, bool) {
+	var room byPositions // by how much stages may be longer than the least
+	for k := range room {
+		room[k] = m - least[k]
 	}
 	for _, h := range hops {
-		if slices.Max(rooms[1:]) < 0 {
+		if slices.Max(room[1:]) < 0 {
 			return Found{}, false
 		}
-		h.search(seed, &rooms, q)
+		h.search(seed, &room, q)
 	}
 	k := 1
-	for try := range rooms[1:] {
-		if rooms[1+try] > rooms[k] {
+	for try := range maxK {
+		if room[1+try] > room[k] {
 			k = 1 + try
 		}
 	}
-	if rooms[k] < 0 {
+	if room[k] < 0 {
 		return Found{}, false
 	}
 	for _, h := range hops {
-		h.best = h.now
+		h.best = h.now[k]
 	}
-	f := Found{Form: Staged, K: uint8(k), Seed: seed, Bits: least + room - rooms[k]}
+	f := Found{Form: Staged, K: uint8(k), Seed: seed, Bits: m - room[k]}
 	q.limit = f.Cost() - 1
 	return f, true
 }
 
-// least is the number of bits that the stage takes at least, with its head.
-func (h *hopSearch) least() int {
-	if h.tree == 0 {
-		return StageHeadBits
-	}
-	return StageHeadBits + h.outlook.first
-}
-
-// search finds the shortest stage under a seed for each number of positions, among
-// those that there is room for, and takes from the room what they are longer than
-// the least.
-func (h *hopSearch) search(seed uint16, rooms *[maxK + 1]int, q *quest) {
-	h.now = [maxK + 1]stageFound{}
-	if h.tree == 0 {
-		return
-	}
-	var last [maxK + 1]int // by number of positions, the longest of interest
-	most := 0
-	for k := 1; k <= maxK; k++ {
-		last[k] = min(h.outlook.first+rooms[k], MaxStageBits)
-		if last[k] >= h.outlook.first {
-			most = k
-		}
-	}
-	before := h.sieve.work
-	for nibble := range uint8(nibbles) {
-		h.sieve.seed(StageSeed(seed, nibble), most)
-		for m := h.outlook.first; ; m = nextStageBits(m) {
-			open := uint16(0)
-			for k := 1; k <= most; k++ {
-				if m <= last[k] {
-					open |= 1 << k
-				}
-			}
-			if open == 0 {
-				break
-			}
-			good := h.sieve.try(m, open&h.outlook.positions(m), q.MaxStray)
-			for ; good != 0; good &= good - 1 {
-				k := bits.TrailingZeros16(good)
-				h.now[k] = stageFound{nibble, m}
-				last[k] = m - 1
-			}
-		}
-	}
-	for k := 1; k <= maxK; k++ {
-		if h.now[k].bits > 0 {
-			rooms[k] -= h.now[k].bits - h.outlook.first
-		} else {
-			rooms[k] = -1
-		}
-	}
-	q.work += h.sieve.work - before
-}
-
-// nextStageBits returns the next longer length that a stage can have.
-func nextStageBits(m int) int { return roundStageBits(m + 1) }
-
-// roundStageBits returns the shortest length that a stage can have of m bits or more,
-// or m if it can't have so many.
-func roundStageBits(m int) int {
-	if code, ok := StageCode(m); ok {
-		return StageBits(code)
-	}
-	return m
-}
-
 // fillStages makes the filter of a Found of form Staged whose other fields are known,
 // from the best stages of the hops.
-func (f *Found) fillStages(hops []*hopSearch) {
+func (f *Found) fillStages(hops []*stageSearch) {
 	filter := make([]byte, (f.Bits+7)>>3)
 	at := 0
 	var positions []uint16
 	for _, h := range slices.Backward(hops) {
-		s := h.best[f.K]
+		s := h.best
 		code, _ := StageCode(s.bits)
 		putBits(filter, at, uint64(s.nibble)|uint64(code)<<nibbleBits)
 		at += StageHeadBits

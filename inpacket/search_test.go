@@ -3,6 +3,8 @@ package inpacket
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -87,5 +89,339 @@ func TestSearchHasNoFalseMatch(t *testing.T) {
 	})
 }
 
-var _ = errors.Is
-var _ = umbel.ErrGoal
+// codewords returns n codewords, others for other numbers i.
+func codewords(i, n int) []Codeword {
+	cs := make([]Codeword, n)
+	for j := range cs {
+		cs[j] = arc(i, j)
+	}
+	return cs
+}
+
+// oneHop is a task of one hop.
+func oneHop(tree, others int) Task {
+	return Task{[][]Codeword{codewords(1, tree)}, [][]Codeword{codewords(2, others)}}
+}
+
+func TestSearchGolden(t *testing.T) {
+	task := Task{
+		Tree:   [][]Codeword{codewords(1, 3), codewords(2, 4), codewords(3, 2)},
+		Others: [][]Codeword{codewords(4, 6), codewords(5, 12), codewords(6, 9)},
+	}
+	for _, want := range []struct {
+		name  string
+		form  Form
+		found string
+	}{
+		{"single", Single, "K 4 seed 42 bits 24 filter ba7fb0 stray 0.152588"},
+		{"staged", Staged, "K 2 seed 1 bits 47 filter 3cc02f603d60 stray 0.238519"},
+		{"folded", Folded, "K 6 seed 0 bits 55 filter 3d2ef219b1ff33 stray 0.046656"},
+		{"linear", Linear, "K 7 seed 222 bits 20 filter 2c1708 stray 0.250000"},
+	} {
+		t.Run(want.name, func(t *testing.T) {
+			f, err := Search(task, Options{Forms: []Form{want.form}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFound(t, task, f)
+			if got := fmt.Sprintf("K %d seed %d bits %d filter %x stray %.6f", f.K, f.Seed, f.Bits, f.Filter, f.Stray); got != want.found {
+				t.Errorf("found %s, want %s", got, want.found)
+			}
+		})
+	}
+}
+
+func TestSearchEmptyTree(t *testing.T) {
+	for _, task := range []Task{{}, {Others: [][]Codeword{codewords(1, 70)}}, {Tree: make([][]Codeword, 3)}} {
+		f, err := Search(task, Options{Forms: []Form{Linear}, MaxBits: 1})
+		if err != nil || f.Form != Single || f.Bits != 1 || f.Filter[0] != 0 || f.Stray != 0 {
+			t.Errorf("found %+v, %v, want one bit that is zero", f, err)
+		}
+		checkFound(t, task, f)
+	}
+}
+
+func TestSearchStray(t *testing.T) {
+	task := randomNetwork(rand.New(rand.NewPCG(3, 3)), 80, 60).task(rand.New(rand.NewPCG(4, 4)), 10)
+	for _, form := range searched {
+		bits := 0
+		for _, most := range []float64{.5, .1, .07} {
+			f, err := Search(task, Options{Forms: []Form{form.form}, MaxStray: most, Seeds: 16})
+			if err != nil {
+				t.Fatal(form.name, err)
+			}
+			checkFound(t, task, f)
+			if f.Stray > most || f.Stray <= 0 {
+				t.Errorf("%s: stray chance %g, want at most %g", form.name, f.Stray, most)
+			}
+			if got := measuredStray(task, f); got < f.Stray/2-.01 || got > f.Stray*2+.01 {
+				t.Errorf("%s: %.3f of strangers match, want %.3f", form.name, got, f.Stray)
+			}
+			if f.Cost() < bits {
+				t.Errorf("%s: %d bits with a stray chance of %g, fewer than with a larger one, %d", form.name, f.Cost(), most, bits)
+			}
+			bits = f.Cost()
+		}
+	}
+	if _, err := Search(task, Options{Forms: []Form{Linear}, MaxStray: .06}); !errors.Is(err, ErrTooLong) {
+		t.Errorf("linear with a stray chance below 1/16: %v, want ErrTooLong", err)
+	}
+	f, err := Search(task, Options{MaxStray: 1e-4, Seeds: 4})
+	if err != nil || f.Stray > 1e-4 {
+		t.Errorf("stray chance %g, %v, want at most 1e-4", f.Stray, err)
+	}
+	checkFound(t, task, f)
+}
+
+// measuredStray is the part of 2000 links that aren't in the task that match, over all
+// its hops.
+func measuredStray(task Task, f Found) float64 {
+	h := Header{Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter}
+	strangers := codewords(1<<20, 2000)
+	dst := make([]uint64, words(len(strangers)))
+	held, hops := 0, task.hops()
+	for hop := range hops {
+		h.TTL = uint8(hops - hop)
+		NewTable(strangers).Match(dst, &h)
+		for _, w := range dst {
+			held += bits.OnesCount64(w)
+		}
+	}
+	return float64(held) / float64(len(strangers)*hops)
+}
+
+func TestSearchMaxBits(t *testing.T) {
+	task := oneHop(12, 40)
+	for _, form := range searched {
+		f, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 16})
+		if err != nil {
+			t.Fatal(form.name, err)
+		}
+		if g, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 16, MaxBits: f.Bits}); err != nil || g.Bits != f.Bits {
+			t.Errorf("%s: in at most %d bits found %d, %v", form.name, f.Bits, g.Bits, err)
+		}
+		if g, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 16, MaxBits: f.Bits / 2}); !errors.Is(err, ErrTooLong) {
+			t.Errorf("%s: in at most %d bits found %d, %v, want ErrTooLong", form.name, f.Bits/2, g.Bits, err)
+		}
+	}
+}
+
+func TestSearchLinksAtTwoHops(t *testing.T) {
+	a, b, c := codewords(1, 3), codewords(2, 3), codewords(3, 3)
+	torn := Task{[][]Codeword{a, b}, [][]Codeword{c, a}} // a is in the tree at hop 0, and mustn't match at hop 1
+	for _, form := range searched {
+		f, err := Search(torn, Options{Forms: []Form{form.form}})
+		if form.form != Staged {
+			if !errors.Is(err, umbel.ErrGoal) {
+				t.Errorf("%s: found %+v, %v, want ErrGoal", form.name, f, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFound(t, torn, f)
+	}
+	f, err := Search(torn, Options{})
+	if err != nil || f.Form != Staged {
+		t.Errorf("found form %d, %v, want %d", f.Form, err, Staged)
+	}
+	if _, err := Search(Task{[][]Codeword{a}, [][]Codeword{a[1:]}}, Options{}); !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("a link held and not held at one hop: %v, want ErrGoal", err)
+	}
+	// The same link twice counts once.
+	once, err := Search(Task{[][]Codeword{a, nil}, [][]Codeword{b, c}}, Options{Forms: []Form{Linear}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := Search(Task{[][]Codeword{append(a, a...), a}, [][]Codeword{b, append(c, b...)}}, Options{Forms: []Form{Linear}})
+	if err != nil || !reflect.DeepEqual(once, twice) {
+		t.Errorf("found %+v, %v, want %+v", twice, err, once)
+	}
+}
+
+// A hop may have no links to hold, and others may be asked behind the last hop.
+func TestSearchHopsWithout(t *testing.T) {
+	task := Task{
+		Tree:   [][]Codeword{codewords(1, 2), nil, codewords(2, 3), nil},
+		Others: [][]Codeword{nil, codewords(3, 5), codewords(4, 5), codewords(5, 5), codewords(6, 5)},
+	}
+	for _, form := range searched {
+		f, err := Search(task, Options{Forms: []Form{form.form}})
+		if err != nil {
+			t.Fatal(form.name, err)
+		}
+		checkFound(t, task, f)
+	}
+	deep := Task{Tree: make([][]Codeword, 256)}
+	for i := range deep.Tree {
+		deep.Tree[i] = codewords(i, 1)
+	}
+	if _, err := Search(deep, Options{Forms: []Form{Staged}}); !errors.Is(err, ErrTooLong) {
+		t.Errorf("256 stages: %v, want ErrTooLong", err)
+	}
+}
+
+func TestSearchOptions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    Options
+		want error
+	}{
+		{"dense", Options{Forms: []Form{Single, Dense}}, errors.ErrUnsupported},
+		{"unknown form", Options{Forms: []Form{Dense + 1}}, umbel.ErrGoal},
+		{"seeds below", Options{Seeds: -1}, umbel.ErrGoal},
+		{"seeds above", Options{Seeds: 1<<16 + 1}, umbel.ErrGoal},
+		{"stray below", Options{MaxStray: -.1}, umbel.ErrGoal},
+		{"stray above", Options{MaxStray: 1.1}, umbel.ErrGoal},
+		{"no number", Options{MaxStray: math.NaN()}, umbel.ErrGoal},
+		{"bits below", Options{MaxBits: -1}, umbel.ErrGoal},
+		{"bits above", Options{MaxBits: MaxBits + 1}, umbel.ErrGoal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if f, err := Search(oneHop(3, 3), c.o); !errors.Is(err, c.want) {
+				t.Errorf("found %+v, %v, want %v", f, err, c.want)
+			}
+		})
+	}
+}
+
+// More seeds find filters no longer, and wide ones are paid for.
+func TestSearchWideSeeds(t *testing.T) {
+	task := oneHop(20, 60)
+	wide := 0
+	for _, form := range searched {
+		few, err := Search(task, Options{Forms: []Form{form.form}})
+		if err != nil {
+			t.Fatal(form.name, err)
+		}
+		many, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 1 << 13})
+		if err != nil {
+			t.Fatal(form.name, err)
+		}
+		checkFound(t, task, many)
+		if many.Cost() > few.Cost() {
+			t.Errorf("%s: %d bits with 2^13 seeds, want at most %d", form.name, many.Cost(), few.Cost())
+		}
+		if many.Seed > 0xff {
+			wide++
+			if many.Cost() != many.Bits+16 {
+				t.Errorf("%s: %d bits and seed %d cost %d, want 16 more", form.name, many.Bits, many.Seed, many.Cost())
+			}
+		}
+	}
+	if wide == 0 {
+		t.Error("no wide seed was worth it")
+	}
+}
+
+// What is left out as hopeless isn't missed: the shortest Single filter of small tasks
+// is that of all seeds, lengths and numbers of positions.
+func TestSearchSingleMissesLittle(t *testing.T) {
+	const seeds = 8
+	missed := 0
+	for i := range 40 {
+		tree, others := 1+i%8, i/4*3
+		task := oneHop(tree, others)
+		f, err := Search(task, Options{Forms: []Form{Single}, Seeds: seeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best := exhaustSingle(task, seeds, f.Bits); best < f.Bits {
+			t.Logf("%d links and %d others: %d bits, and %d would do", tree, others, f.Bits, best)
+			missed += f.Bits - best
+		}
+	}
+	if missed > 10 {
+		t.Errorf("40 filters are %d bits longer than they have to be, want at most 10", missed)
+	}
+}
+
+// exhaustSingle returns the length below m of the shortest Single filter that will
+// do, or m.
+func exhaustSingle(task Task, seeds, m int) int {
+	tree, others := NewTable(task.Tree[0]), NewTable(task.Others[0])
+	held := make([]uint64, words(others.Len())+1)
+	for bits := 1; bits < m; bits++ {
+		for seed := range seeds {
+			for k := range uint8(maxK) {
+				h := Header{Form: Single, K: k + 1, Seed: uint16(seed), Bits: bits, Filter: make([]byte, (bits+7)>>3)}
+				for _, c := range tree.codewords {
+					if err := h.Or(c); err != nil {
+						panic(err)
+					}
+				}
+				clear(held)
+				others.Match(held, &h)
+				if !h.Overfull() && !slices.ContainsFunc(held, func(w uint64) bool { return w != 0 }) {
+					return bits
+				}
+			}
+		}
+	}
+	return m
+}
+
+// Of small tasks all Linear filters can be looked at: that which is found is hardly
+// longer than the shortest.
+func TestSearchLinearMissesLittle(t *testing.T) {
+	const seeds = 4
+	for i := range 12 {
+		tree, others := 1+i%3, 1+i/2
+		task := oneHop(tree, others)
+		f, err := Search(task, Options{Forms: []Form{Linear}, Seeds: seeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best := exhaustLinear(task, seeds, min(f.Bits, 12)); best < f.Bits-2 {
+			t.Errorf("%d links and %d others: %d bits, and %d would do", tree, others, f.Bits, best)
+		}
+	}
+}
+
+// exhaustLinear returns the length below m of the shortest Linear filter that will
+// do, or m.
+func exhaustLinear(task Task, seeds, m int) int {
+	tree, others := NewTable(task.Tree[0]), NewTable(task.Others[0])
+	var held, not [1]uint64
+	for bits := 1; bits < m; bits++ {
+		for filter := range uint16(1) << bits {
+			h := Header{Form: Linear, Bits: bits, Filter: []byte{byte(filter), byte(filter >> 8)}[:(bits+7)>>3]}
+			for i := range seeds * len(splits) {
+				h.Seed, h.K = uint16(i/len(splits)), uint8(i%len(splits))
+				tree.Match(held[:], &h)
+				others.Match(not[:], &h)
+				if held[0] == 1<<tree.Len()-1 && not[0] == 0 && !h.Overfull() {
+					return bits
+				}
+			}
+		}
+	}
+	return m
+}
+
+// A task far larger than packets have room for is searched, with fewer seeds.
+func TestSearchLarge(t *testing.T) {
+	task := oneHop(300, 900)
+	for _, form := range searched {
+		f, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 2})
+		if form.form == Staged {
+			if !errors.Is(err, ErrTooLong) {
+				t.Errorf("300 links in a stage of at most %d bits: %v, want ErrTooLong", MaxStageBits, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(form.name, err)
+		}
+		checkFound(t, task, f)
+	}
+}
+
+func TestSearchSingleExact(t *testing.T) {
+	// One link and none next to it: two bits, of which one is set.
+	f, err := Search(oneHop(1, 0), Options{Forms: []Form{Single}})
+	if err != nil || f.Bits != 2 || f.Stray != .5 {
+		t.Errorf("found %+v, %v, want 2 bits", f, err)
+	}
+}

@@ -5,4 +5,16 @@
 // becomes a header by a scheme (package scheme), and a [Router] at each node decides
 // where a packet goes. Package sim runs a scheme over a network in memory and
 // counts what goes wrong; package dataplane runs it over sockets.
+//
+// [Node] is the router of headers of package inpacket. It asks which of its links a
+// header's filter holds, and sends there. Against packets that nobody should have
+// sent, and against what goes wrong when a network isn't as its senders know it, it
+//
+//   - drops what has no epoch it knows, no TTL left, or a filter too full, and counts
+//     it by [Reason];
+//   - sends nothing back to where it came from, and counts the TTL down;
+//   - may remember sequences, so that no packet passes twice ([Config.Window]);
+//   - may add a way around a link that is down to the packet itself ([Detour]).
+//
+// [Node.Explain] says of one packet what a node would do with it, and why.
 package multicast

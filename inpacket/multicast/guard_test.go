@@ -131,13 +131,17 @@ func TestFloodOfOnes(t *testing.T) {
 	}
 }
 
-func TestUnguarded(t *testing.T) {
-	n := newNode(t, Config{Ports: 9, Unguarded: true, Keys: []Keys{{Epoch: 1, Ports: links(9)}}})
+func TestAnyFill(t *testing.T) {
+	n := newNode(t, Config{Ports: 9, AnyFill: true, Keys: []Keys{{Epoch: 1, Ports: links(9)}}})
 	h := single(64)
 	for i := range h.Filter {
 		h.Filter[i] = 0xff
 	}
-	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) != 8 || v.Drop != None {
-		t.Errorf("%d copies, dropped as %q, want 8 and no drop", len(copies), v.Drop)
+	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) != 0 || v.Drop != AllOnes {
+		t.Errorf("all ones: %d copies, dropped as %q, want none, and as all ones", len(copies), v.Drop)
+	}
+	h.Filter[7] = 0x7f
+	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) < 4 || v.Drop != None {
+		t.Errorf("63 ones of 64: %d copies, dropped as %q, want most of 8 and no drop", len(copies), v.Drop)
 	}
 }

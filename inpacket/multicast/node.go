@@ -24,9 +24,9 @@ type Config struct {
 	// who can send can make a node forget: the window is there to end loops, not to
 	// prove who sent what.
 	Window int
-	// Unguarded nodes take filters that are all ones, or over-full, as any other:
-	// schemes as their papers have them are studied with it.
-	Unguarded bool
+	// AnyFill nodes take over-full filters too, to study schemes as their papers have
+	// them; but never one that is all ones.
+	AnyFill bool
 }
 
 // Node is the router of headers with filters, of all forms. It keeps no state of
@@ -35,14 +35,14 @@ type Config struct {
 // Route and Explain belong to one goroutine; all other methods may be called
 // alongside them, by any number.
 type Node struct {
-	id        uint32
-	ports     int
-	unguarded bool
-	window    *window // nil: none
-	tables    atomic.Pointer[[]*table]
-	groups    groups
-	down      shared
-	counters  Counters
+	id       uint32
+	ports    int
+	anyFill  bool
+	window   *window // nil: none
+	tables   atomic.Pointer[[]*table]
+	groups   groups
+	down     shared
+	counters Counters
 
 	header inpacket.Header // of the packet at hand
 	hits   set             // ports whose links its filter holds
@@ -59,7 +59,7 @@ func NewNode(c Config) (*Node, error) {
 		return nil, fmt.Errorf("multicast: a node of %d ports", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
-	n := &Node{id: c.ID, ports: c.Ports, unguarded: c.Unguarded, down: make(shared, words),
+	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
 	if c.Window != 0 {
 		w, err := newWindow(c.Window)
@@ -174,16 +174,26 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	if in != Host {
 		h.TTL--
 	}
-	if !n.unguarded && h.Overfull() {
-		if h.AllOnes() {
-			return t, AllOnes
-		}
-		return t, Overfull
+	if why := n.fill(h); why != None {
+		return t, why
 	}
 	if !t.takes(h) {
 		return t, Unknown
 	}
 	return t, None
+}
+
+// fill says why a filter is too full to be taken, if it is.
+func (n *Node) fill(h *inpacket.Header) Reason {
+	switch {
+	case !h.Overfull():
+		return None
+	case h.AllOnes():
+		return AllOnes
+	case n.anyFill:
+		return None
+	}
+	return Overfull
 }
 
 // delivers reports whether the host gets the packet at hand.

@@ -2,7 +2,7 @@ package multicast
 
 import "github.com/umbel-filters/umbel/inpacket"
 
-// Fast repair: LIPSIN's (Jokela et al. 2009, section on fast recovery). A node that
+// Fast repair: LIPSIN's (Jokela et al. 2009, where it is called fast recovery). A node that
 // finds a link down adds a way around it to the filter of the packet itself, and
 // decides again; nothing is signalled and no state changes. What it costs:
 //
@@ -70,7 +70,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if !n.unguarded && h.Overfull() {
+	if n.fill(h) != None {
 		copy(h.Filter, n.before)
 		return false
 	}

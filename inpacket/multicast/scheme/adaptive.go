@@ -25,9 +25,11 @@ const (
 // package adaptive. There is one set of codewords, as in the paper. A tree of more
 // links than the design is for is an error.
 //
-// A filter is cut a little later than at m_i if a link of the tree had no one before:
-// routers take such a link as not held. Routers don't look at how full filters are:
-// short ones may be fuller than umbel's ever are.
+// A filter is cut a little later than at m_i if routers wouldn't take it: a link of the
+// tree has no one before, which they would take as not held, or all bits are one.
+// That is all that these routers ask of the fill: filters by the paper's closed
+// formula are more than three quarters full by design, since its first blocks are
+// for fewer links.
 //
 // Use it by its pointer: a design that isn't given is made once.
 type Adaptive struct {
@@ -106,28 +108,43 @@ func (d *adaptiveDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	if !ok {
 		return Plan{}, fmt.Errorf("scheme: a tree of %d links, the design is for up to %d: design for more, or split the tree", len(t.Steps), d.design.Links())
 	}
-	held := d.codewords(arcsOf(t))
-	for _, c := range held {
-		at := lowest(c)
-		if at < 0 {
-			return Plan{}, fmt.Errorf("scheme: a link's codeword has no one among the design's %d bits: give the network another key", d.design.Bits())
-		}
-		m = max(m, at+1)
+	h, err := d.cut(d.codewords(arcsOf(t)), m)
+	if err != nil {
+		return Plan{}, err
 	}
-	h := inpacket.Header{TTL: uint8(ttl), Form: inpacket.Dense, Bits: m, Filter: make([]byte, (m+7)/8)}
-	for _, c := range held {
-		if err := h.OrDense(c); err != nil {
-			return Plan{}, err
-		}
-	}
+	h.TTL = uint8(ttl)
 	headers, err := d.finish(h, group)
 	if err != nil {
 		return Plan{}, err
 	}
 	took := time.Since(start)
 	others := d.codewords(slices.Concat(beside(t, ttl)...))
-	return Plan{Headers: headers, Bits: m + setBits, Form: FormName(inpacket.Dense), Search: took, Trials: 1,
+	return Plan{Headers: headers, Bits: h.Bits + setBits, Form: FormName(inpacket.Dense), Search: took, Trials: 1,
 		False: d.matches(&h, others), Stray: d.design.RedrawnFPRate(len(t.Steps))}, nil
+}
+
+// cut returns the header of links, with the first m bits or the fewest more that
+// routers take.
+func (d *adaptiveDomain) cut(held []inpacket.BitString, m int) (inpacket.Header, error) {
+	for _, c := range held {
+		at := lowest(c)
+		if at < 0 {
+			return inpacket.Header{}, fmt.Errorf("scheme: a link's codeword has no one among the design's %d bits: give the network another key", d.design.Bits())
+		}
+		m = max(m, at+1)
+	}
+	for ; m <= d.design.Bits(); m++ {
+		h := inpacket.Header{Form: inpacket.Dense, Bits: m, Filter: make([]byte, (m+7)/8)}
+		for _, c := range held {
+			if err := h.OrDense(c); err != nil {
+				return h, err
+			}
+		}
+		if !h.AllOnes() {
+			return h, nil
+		}
+	}
+	return inpacket.Header{}, fmt.Errorf("scheme: %d links set all of the design's %d bits, which routers drop: design for more links, or split the tree", len(held), d.design.Bits())
 }
 
 // arcsOf returns the arcs of a tree.

@@ -25,21 +25,21 @@ type Routers struct {
 type filters struct {
 	known, present *multicast.Network
 	routers        Routers
-	unguarded      bool
+	anyFill        bool
 	stored         *stored      // nil: routers have codewords of links
 	finder         *tree.Finder // of ways around links; nil: none
 	nodes          []*multicast.Node
 	members        map[uint32][]int
 }
 
-func newFilters(known, present *multicast.Network, r Routers, unguarded bool, s *stored) (*filters, error) {
+func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *stored) (*filters, error) {
 	if err := sameNodes(known.Graph, present.Graph); err != nil {
 		return nil, err
 	}
 	if known.Epoch != present.Epoch {
 		return nil, fmt.Errorf("scheme: headers of epoch %d for routers of epoch %d: make both networks of one epoch", known.Epoch, present.Epoch)
 	}
-	f := &filters{known: known, present: present, routers: r, unguarded: unguarded, stored: s,
+	f := &filters{known: known, present: present, routers: r, anyFill: anyFill, stored: s,
 		nodes: make([]*multicast.Node, len(present.Graph.Nodes)), members: map[uint32][]int{}}
 	if r.Repair {
 		f.finder = tree.NewFinder(present.Graph, tree.Hops)
@@ -88,7 +88,7 @@ func (f *filters) config(node int) multicast.Config {
 		f.stored.replace(&keys)
 	}
 	return multicast.Config{ID: uint32(node), Ports: len(f.present.Ports(node)), Keys: []multicast.Keys{keys},
-		Window: f.routers.Window, Unguarded: f.unguarded}
+		Window: f.routers.Window, AnyFill: f.anyFill}
 }
 
 // Receive is the method of Domain.

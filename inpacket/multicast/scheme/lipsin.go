@@ -20,7 +20,7 @@ const DefaultTTL = 32
 // Lipsin writes a tree as the best of d filters of fixed length: package lipsin. A
 // tree whose filters are all fuller than the design allows is an error that wraps
 // lipsin.ErrOverfull. Where the design allows more than routers of umbel do, three
-// quarters, routers don't look.
+// quarters, its routers drop only what is all ones.
 type Lipsin struct {
 	Design lipsin.Design // the zero one is the paper's, lipsin.LIPSIN
 	ByRate bool          // choose by expected rate (the paper's fpa), not by tests on known links (fpr)
@@ -100,6 +100,9 @@ func (d *lipsinDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	best := choice.ByTests
 	if d.lipsin.ByRate {
 		best = choice.ByRate
+	}
+	if best.Ones == design.M {
+		return Plan{}, fmt.Errorf("scheme: %d links set all %d bits, which routers drop: split the tree, or take more bits: %w", len(t.Steps), design.M, lipsin.ErrOverfull)
 	}
 	h := inpacket.Header{TTL: uint8(ttl)}
 	best.Put(&h)

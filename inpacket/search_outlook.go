@@ -2,16 +2,12 @@ package inpacket
 
 import "math/bits"
 
-// outlook is which Bloom filters are worth a trial, for a number of links to hold and
-// not to hold. It says only where to look: a filter that is found has been tried.
+// outlook is which Single filters are worth a trial.
 type outlook struct {
-	tree, others int
-	maxStray     float64
-	tries        float64  // how many trials there will be at each length
-	unlikely     float64  // the constant, or 0
-	never        float64  // a chance that isn't worth a trial in any case
-	first        int      // the shortest length worth trying
-	ks           []uint16 // of lengths from first on: which numbers of positions are worth trying
+	odds
+	tries float64  // how many trials there will be at each length
+	first int      // the shortest length worth trying
+	ks    []uint16 // of lengths from first on: which numbers of positions are worth trying
 }
 
 const (
@@ -26,7 +22,7 @@ const (
 
 // newOutlook returns the outlook for so many trials at each length.
 func newOutlook(l links, tries int, maxStray float64) *outlook {
-	o := &outlook{tree: l.tree, others: len(l.others()), maxStray: maxStray, tries: float64(tries), unlikely: unlikely}
+	o := &outlook{odds: odds{l.tree, len(l.others()), maxStray}, tries: float64(tries)}
 	low, high := 0, 1 // hopeless, not hopeless
 	for high <= MaxBits && o.successes(high) < hopeless/8 {
 		low, high = high, 2*high
@@ -57,17 +53,6 @@ func (o *outlook) successes(m int) float64 {
 	return float64(best * o.tries)
 }
 
-// chance is that of a filter of m bits with k positions a link to do, if its ones are
-// as many as are expected, and so spread.
-func (o *outlook) chance(m, k int) float64 {
-	fill := 1 - power(1-1/float64(m), o.tree*k)
-	stray := power(fill, k)
-	if stray > 2*o.maxStray || m > 16 && fill > 7.0/8 {
-		return 0
-	}
-	return power(1-stray, o.others)
-}
-
 // positions returns the numbers of positions worth trying at a length from first on:
 // bit k for k.
 func (o *outlook) positions(m int) uint16 {
@@ -85,7 +70,7 @@ func (o *outlook) choose(m int) (ks uint16) {
 		best = max(best, chance[k])
 	}
 	for k := 1; k <= maxK; k++ {
-		if chance[k] >= max(float64(best*o.unlikely), o.never) && chance[k] > 0 {
+		if chance[k] > 0 && chance[k] >= float64(best*unlikely) {
 			ks |= 1 << k
 		}
 	}
