@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string) error {
 	seed := flags.Uint64("seed", 1, "of all simulations")
 	topologies := flags.String("topologies", os.Getenv("UMBEL_TOPOLOGIES"), "directory with networks, edges/*.tsv, for paper 002; without it they are made by rule")
 	list := flags.Bool("list", false, "print the names of the pieces and make none")
+	tables := flags.Bool("print", false, "print the tables of pieces made before, in Markdown, and make none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -69,6 +70,14 @@ func run(ctx context.Context, args []string) error {
 	if *list {
 		for _, p := range pieces {
 			fmt.Printf("%-24s %s\n", p.Name, p.Title)
+		}
+		return nil
+	}
+	if *tables {
+		for _, p := range pieces {
+			if err := p.Print(os.Stdout, *out); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

@@ -15,8 +15,9 @@ var floods = piece.Piece{
 	Title: "Headers of ones, by scheme",
 	Note: `
 The header of each of 300 trees to 16 receivers, with ones in place of all bits of the filter,
-or of the receivers. The adaptive filters' routers have no guard, as in the paper: its short
-filters may be fuller than three quarters.`,
+or of the receivers. No router of filters takes that, of any scheme. BIER sends once to each
+node, which is what such a packet asks for; BIER-TE's routers clear the bits of their own links
+and no others, so copies multiply over all ways.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		maps, err := changing(r)
 		if err != nil {
@@ -46,7 +47,11 @@ var loops = piece.Piece{
 Filters with false matches close loops; these are of LIPSIN and of the paper's at its rate, to
 16 receivers. A packet goes on until its TTL is used up: "depth" is a TTL of the tree's own
 depth, which is umbel's rule. A window of 1024 sources, with 8 bytes more in each header, lets a
-packet pass each router once.`,
+packet pass each router once.
+
+TTL bounds how long a loop is, not how wide: copies of copies grow with each hop. A window
+ends loops, and all that came of them, but not the false forwards that are left, which are
+as many as the filter is wrong.`,
 	Make: makeLoops,
 }
 

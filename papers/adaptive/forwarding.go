@@ -16,7 +16,18 @@ var forwarding = piece.Piece{
 	Note: `
 What the paper's filters do when packets follow them, which it doesn't look at: the share of
 copies that are the tree's, and the share of trees with loops, at its rate and a tenth of it,
-beside LIPSIN's, for 16 receivers. In brackets the share that a scheme can't write.`,
+beside LIPSIN's, for 16 receivers. In brackets the share that a scheme can't write.
+
+A rate is of one link, and next to a tree there are as many as it has, or ten times as many in
+a dense network, which are all asked. At the paper's rate of 0.1 some of them match in nearly
+every tree, what they lead to is asked too, and packets meet themselves again: from a fifth to
+nine in ten of the trees have loops. At 0.01 the filters do what they are for: an efficiency
+of 0.95 and more, loops in a tenth of the trees at most, for trees of 16 links and of 150 by
+one design. LIPSIN does as well with half the bytes up to some 30 links, if the network isn't
+dense, and some 60 are the most that it takes; what the paper's filters add is that they go on.
+Umbel's, which are searched for with the links next to the tree at hand, go on too, with a
+third of the bytes or fewer and no false forward: see 002/costs. They have to know the network
+for that: see 002/added.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "forwarding")
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 // strangers are what somebody may send who knows no key, with each TTL of lives.
 var strangers = []stranger{
 	{name: "all ones", form: inpacket.Single, k: 5, bits: 248, ones: 248},
-	{name: "all ones", form: inpacket.Single, k: 5, bits: 248, ones: 248, unguarded: true},
-	{name: "77 % ones", form: inpacket.Single, k: 5, bits: 248, ones: 190},
+	{name: "all but one bit", form: inpacket.Single, k: 5, bits: 248, ones: 247},
+	{name: "all but one bit", form: inpacket.Single, k: 5, bits: 248, ones: 247, anyFill: true},
 	{name: "75 % ones", form: inpacket.Single, k: 1, bits: 248, ones: 186},
 	{name: "75 % ones", form: inpacket.Single, k: 5, bits: 248, ones: 186},
 	{name: "75 % ones", form: inpacket.Single, k: 15, bits: 248, ones: 186},
@@ -38,16 +38,16 @@ var guards = piece.Piece{
 	Note: `
 Somebody who knows no key can't write a tree, but can send any bits. How far does each of 300
 headers go, from any node, whose filters have so many ones in random places? Routers drop
-filters of which all bits, or more than three quarters, are one, unless "guard" is no. "Chance"
-is that of a link to match, as computed. "Copies" are of one packet by its TTL, stopped at
-10 000; "reached" is the share of all other nodes, "storms" that of packets that were stopped,
-both at the last TTL. A window remembers 1024 sources.
+filters of which all bits, or more than three quarters, are one; where "guard" is no, only those
+of which all are. "Chance" is that of a link to match, as computed. "Copies" are of one packet
+by its TTL, stopped at 10 000; "reached" is the share of all other nodes, "storms" that of
+packets that were stopped, both at the last TTL. A window remembers 1024 sources.
 
-The guard ends headers of ones, and no other: a stranger who takes one position a link or one
-plane, and stays below three quarters, has packets copied until the TTL ends it, and TTL 32
-ends it late. Headers that ask for more positions or planes die out. A window ends the copies,
-at each node once, of headers with a sequence; a stranger leaves the sequence out. So who may
-hand packets to the first router has to be seen to there.`,
+The guard ends headers of ones, or nearly, and no other: a stranger who takes one position a
+link, or one plane, and stays below three quarters, has packets copied until the TTL ends it,
+and one of 32 ends it late. Headers that ask for more positions or planes die out. A window
+ends the copies, at each node once, of headers with a sequence; a stranger leaves the sequence
+out. So who may hand packets to the first router has to be seen to there.`,
 	Make: makeGuards,
 }
 
@@ -63,7 +63,7 @@ func makeGuards(ctx context.Context, r *piece.Run) error {
 	t.Head = append(t.Head, "reached", "storms")
 	for _, g := range maps {
 		for _, s := range strangers {
-			row := []string{g.Name, s.name, scheme.FormName(s.form), strconv.Itoa(int(s.k)), yesNo(!s.unguarded), yesNo(s.window > 0),
+			row := []string{g.Name, s.name, scheme.FormName(s.form), strconv.Itoa(int(s.k)), yesNo(!s.anyFill), yesNo(s.window > 0),
 				strconv.FormatFloat(s.chance(), 'g', 2, 64)}
 			var of trial.Result
 			for _, s.ttl = range lives {

@@ -43,7 +43,13 @@ own filter. "rebuilt": all routers have new tables. "Copies" and "twice", delive
 receivers that had the packet, are at the last number. A way around is longer than the link
 and fills the filter, and umbel's headers for it are single filters with a stray chance of
 at most 0.01 and a TTL with 4 to spare. 16 receivers, 300 trees; links only fail that leave
-a way to every receiver.`,
+a way to every receiver.
+
+Ways around mend most of what a few failures cost, and less of many: two links in a row may be
+down, or the way around itself. What is mended is paid with copies, for the filter is fuller,
+and packets come to nodes that had them: with 20 failures more than a quarter of the trees
+have loops. LIPSIN's fixed length is short for that, and with a TTL of 32 it makes twice the
+copies of the others.`,
 	Make: makeRepaired,
 }
 

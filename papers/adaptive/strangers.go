@@ -24,7 +24,7 @@ type stranger struct {
 	k          uint8
 	bits, ones int
 	ttl        uint8
-	unguarded  bool // routers take filters however full
+	anyFill    bool // routers take over-full filters
 	window     int  // of routers: how many sources
 	sequenced  bool // the headers have a source and a sequence number
 }
@@ -142,7 +142,7 @@ func (s *stranger) domain(n *multicast.Network) (listening, error) {
 			}
 		}
 		router, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(n.Ports(node)), Keys: []multicast.Keys{keys},
-			Window: s.window, Unguarded: s.unguarded})
+			Window: s.window, AnyFill: s.anyFill})
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func TestStrangersEnd(t *testing.T) {
 		least, most float64
 	}{
 		{stranger{name: "guarded", form: inpacket.Single, k: 5, bits: 64, ones: 64}, 0, 0},
-		{stranger{name: "open", form: inpacket.Single, k: 5, bits: 64, ones: 64, unguarded: true}, 1000, sim.MaxCopies},
+		{stranger{name: "any fill", form: inpacket.Single, k: 5, bits: 64, ones: 63, anyFill: true}, 1000, sim.MaxCopies},
 		{stranger{name: "seen", form: inpacket.Single, k: 1, bits: 64, ones: 48, sequenced: true, window: 8}, 1, 48},
 	} {
 		c.ttl = 32

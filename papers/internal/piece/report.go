@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -62,6 +63,19 @@ func (p Paper) report(b *bytes.Buffer, dir string) error {
 	return nil
 }
 
+// Print writes the table of a piece that was made, whose files are in dir, in Markdown:
+// for other documents.
+func (p Piece) Print(w io.Writer, dir string) error {
+	t, err := p.read(dir)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	t.inDocument().markdown(&b)
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
 // anchor is how the piece's heading is linked to.
 func anchor(p Piece) string { return strings.ReplaceAll(p.Name, "/", "-") }
 
@@ -81,27 +95,26 @@ func (p Piece) report(b *bytes.Buffer, dir string) error {
 		fmt.Fprintf(b, "![%s](%s.svg)\n\n", p.Title, link)
 		files += fmt.Sprintf(", [points](%s-points.csv)", link)
 	}
-	switch {
-	case p.Long || len(t.Rows) == 0:
-	case slices.Equal(t.Head, header):
-		inDocument(t).markdown(b)
-	default:
-		t.markdown(b)
+	if !p.Long && len(t.Rows) > 0 {
+		t.inDocument().markdown(b)
 	}
 	fmt.Fprintf(b, "%s\n\n", files)
 	return nil
 }
 
-// inDocument returns a table of rows as the document has it: with errors beside what
-// was measured.
-func inDocument(rows Table) Table {
-	t := Table{Head: []string{"", "printed", "recomputed", "measured", "difference", "trials", ""}}
-	for _, c := range rows.Rows {
+// inDocument returns a table as the document has it: one of rows has errors beside what
+// was measured, another is as it is.
+func (t Table) inDocument() Table {
+	if !slices.Equal(t.Head, header) {
+		return t
+	}
+	d := Table{Head: []string{"", "printed", "recomputed", "measured", "difference", "trials", ""}}
+	for _, c := range t.Rows {
 		measured := c[3]
 		if c[4] != "" {
 			measured += " ± " + c[4]
 		}
-		t.Append(c[0], c[1], c[2], measured, c[5], c[6], c[7])
+		d.Append(c[0], c[1], c[2], measured, c[5], c[6], c[7])
 	}
 	return t
 }

@@ -52,6 +52,10 @@ func TestTabulate(t *testing.T) {
 			t.Errorf("%s: got %q (%v)", p.Name, b, err)
 		}
 	}
+	var printed bytes.Buffer
+	if err := paper.Pieces[1].Print(&printed, dir); err != nil || !strings.HasSuffix(printed.String(), "\n| here | 12.3 |\n\n") {
+		t.Errorf("printed: got %q (%v)", printed.String(), err)
+	}
 	if err := Report([]Paper{paper}, dir); err != nil {
 		t.Fatal(err)
 	}
