@@ -26,7 +26,7 @@ names are without those of the collections.`,
 			return err
 		}
 		t := piece.Table{Head: []string{"network", "receivers", "links of the tree", "umbel", "LIPSIN", "adaptive, 0.01", "BIER", "BIER-TE",
-			"efficiency: umbel", "LIPSIN", "adaptive, 0.01"}}
+			"efficiency: umbel", "efficiency: LIPSIN", "efficiency: adaptive, 0.01"}}
 		for _, g := range ofMains(groups) {
 			if g.receivers < 8 {
 				continue
