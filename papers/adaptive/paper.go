@@ -25,6 +25,6 @@ What comes out when packets follow them, from 002/networks on: at the paper's ra
 trees have loops in dense networks; at a tenth of it packets stay on their trees, nearly.
 Filters that are searched for, with the links next to the tree at hand, have no false forward
 in less than half the bytes, as long as the network is the one that the sender knew.`,
-	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, networks, costs, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
+	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, anyLength, networks, costs, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
 	Errata: errata,
 }
