@@ -27,6 +27,17 @@
 // plane of 16 MiB is timed once. Sizes are those of the blocks: a container has 74
 // bytes more, a delta 96.
 //
+// And so have filters in packets: multicast, what a router's decision costs, how long
+// headers are for trees over networks, how long it takes to find them, and how many
+// packets a network's routers take over loopback, beside LIPSIN, truncated adaptive
+// filters, BIER and BIER-TE.
+//
+//	UMBEL_TOPOLOGIES=DIR go run ./bench --only '^multicast/' --md docs/measurements-multicast.md
+//
+// takes about four minutes. Networks of carriers are those in DIR/edges; without the
+// variable others are made by rule, and the targets of carriers' headers not judged.
+// Searches are timed on one core, once for each tree.
+//
 // Keys and digests are made beforehand and read in order. A filter of many keys is
 // filled to the last key before it is asked; its additions are timed on the last
 // part of the way. A filter in cache is emptied and filled again for each timing.
