@@ -70,7 +70,7 @@ var questions = []question{
 func runDecide(nodes []int, o options, p *progress) (*Table, error) {
 	p.scope = decidePath
 	t := &Table{
-		Section: "multicast", Path: decidePath, Unit: "ns a link: times the links, it is ns a packet",
+		Section: "multicast", Path: decidePath, Unit: "A packet's time is a link's, times the links; ns a link",
 		Title: "The decision about a parsed header, at nodes of so many links",
 	}
 	for _, n := range nodes {

@@ -2,7 +2,7 @@
 // one run, and prints Markdown tables with bits per key and measured rate of false
 // positives beside the times, and how the ratios compare with the targets.
 //
-//	go run ./bench                                  # everything: about 40 minutes, 5 GiB
+//	go run ./bench                                  # everything: about 45 minutes, 5 GiB
 //	go run ./bench --n 1e5                          # in cache only: a few minutes
 //	go run ./bench --only 'bits=11/.*(blocked|parquet)' --json
 //

@@ -121,6 +121,28 @@ func TestSearchTable(t *testing.T) {
 	}
 }
 
+// TestPlane tests that each packet goes over each link of the tree once and comes to
+// each receiver.
+func TestPlane(t *testing.T) {
+	const packets, rounds = 100, 2
+	table, err := runPlane(packets, options{only: everything, rounds: rounds}, &progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Rows) != len(planeSchemes) {
+		t.Errorf("%d rows, want %d", len(table.Rows), len(planeSchemes))
+	}
+	for _, row := range table.Rows {
+		f := row.Figures
+		if f["delivered"] != packets*rounds*planeReceivers || f["sent"] != table.Rows[0].Figures["sent"] || f["received"] != f["sent"] {
+			t.Errorf("%s: %v sent, %v received, %v delivered", row.Name, f["sent"], f["received"], f["delivered"])
+		}
+		if c := row.Cells; c["copies"].Best <= c["packets"].Best {
+			t.Errorf("%s: %g copies and %g packets a second", row.Name, c["copies"].Best, c["packets"].Best)
+		}
+	}
+}
+
 // TestNetworks tests that those of rules are made, and that a collection without one of
 // the files is an error.
 func TestNetworks(t *testing.T) {

@@ -27,12 +27,13 @@ const (
 var planeSchemes = []scheme.Scheme{scheme.Umbel{}, scheme.BIER{}, scheme.BIERTE{}}
 
 // runPlane measures how many packets a second the routers of a network take along a
-// tree, each with a socket of its own, all on this machine.
+// tree, each with a socket of its own, all on this machine. The schemes' networks are
+// there side by side, and take packets in turn.
 func runPlane(packets int, o options, p *progress) (*Table, error) {
 	p.scope = planePath
-	t := &Table{
-		Section: "multicast", Path: planePath, Unit: "A second; sent, received and delivered are counts of all rounds",
-		Figures: []string{"sent", "received", "delivered"}, Columns: []string{"packets", "copies"},
+	schemes := slices.DeleteFunc(slices.Clone(planeSchemes), func(s scheme.Scheme) bool { return !o.only.MatchString(planePath + "/" + rowName(s)) })
+	if len(schemes) == 0 {
+		return nil, nil
 	}
 	g, err := network(planeRule)
 	if err != nil {
@@ -43,61 +44,47 @@ func runPlane(packets int, o options, p *progress) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Title = fmt.Sprintf("%d packets along a tree of %d links to %d receivers on %s, payload %d bytes, over loopback",
-		packets, len(along.Steps), planeReceivers, planeRule, planePayload)
-	for _, s := range planeSchemes {
-		row := &Row{Name: rowName(s), Figures: map[string]float64{}}
-		if !o.only.MatchString(planePath + "/" + row.Name) {
-			continue
-		}
-		p.show("%s", row.Name)
-		if err := planeRow(row, s, along, packets, o.rounds); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", planePath, row.Name, err)
-		}
-		t.Rows = append(t.Rows, row)
+	t := &Table{
+		Section: "multicast", Path: planePath,
+		Title: fmt.Sprintf("Packets along a tree of %d links to %d receivers on %s, payload %d bytes, over loopback",
+			len(along.Steps), planeReceivers, planeRule, planePayload),
+		Unit:    fmt.Sprintf("Sent, received and delivered are counts of all rounds, each of %d packets; the others a second", packets),
+		Figures: []string{"sent", "received", "delivered"}, Columns: []string{"packets", "copies"},
 	}
-	if len(t.Rows) == 0 {
-		return nil, nil
+	planes := make([]*plane, len(schemes))
+	for i, s := range schemes {
+		if planes[i], err = newPlane(s, along); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(s), err)
+		}
+		defer planes[i].fleet.Stop()
+	}
+	for round := range o.rounds + 1 {
+		for i, one := range planes {
+			p.show("round %d of %d: %s", round, o.rounds, rowName(schemes[i]))
+			if err := one.round(packets, round > 0); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(schemes[i]), err)
+			}
+		}
+	}
+	for i, one := range planes {
+		t.Rows = append(t.Rows, one.row(rowName(schemes[i])))
+		if err := one.fleet.Stop(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(schemes[i]), err)
+		}
 	}
 	t.invert()
 	return t, nil
 }
 
-// planeRow sends the packets of a scheme, in a round to warm up and so many that count.
-func planeRow(row *Row, s scheme.Scheme, along *tree.Tree, packets, rounds int) error {
-	pl, err := newPlane(s, along)
-	if err != nil {
-		return err
-	}
-	defer pl.fleet.Stop()
-	var perPacket, perCopy []float64
-	for round := range rounds + 1 {
-		before := pl.fleet.Counters()
-		took, err := pl.send(packets)
-		if err != nil {
-			return err
-		}
-		if round == 0 {
-			continue
-		}
-		c := pl.fleet.Counters()
-		row.Figures["sent"] += float64(c.Sent - before.Sent)
-		row.Figures["received"] += float64(c.Received - before.Received)
-		row.Figures["delivered"] += float64(c.Delivered - before.Delivered)
-		perPacket = append(perPacket, took.Seconds()/float64(packets))
-		perCopy = append(perCopy, took.Seconds()/float64(c.Sent-before.Sent))
-	}
-	row.set("packets", summary(perPacket))
-	row.set("copies", summary(perCopy))
-	return pl.fleet.Stop()
-}
-
-// plane is a network at work, and a packet for it.
+// plane is a network at work, a packet for it, and what came of those it took.
 type plane struct {
 	fleet  *dataplane.Fleet
 	pacer  *dataplane.Pacer
 	source int
 	packet []byte
+
+	sent, received, delivered uint64
+	perPacket, perCopy        []float64 // seconds, of each round
 }
 
 func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
@@ -123,7 +110,35 @@ func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plane{fleet, pacer, along.Source, append(slices.Clone(plan.Headers[0]), make([]byte, planePayload)...)}, nil
+	packet := append(slices.Clone(plan.Headers[0]), make([]byte, planePayload)...)
+	return &plane{fleet: fleet, pacer: pacer, source: along.Source, packet: packet}, nil
+}
+
+// round sends packets, and counts them if it counts.
+func (p *plane) round(packets int, counts bool) error {
+	before := p.fleet.Counters()
+	took, err := p.send(packets)
+	if err != nil || !counts {
+		return err
+	}
+	c := p.fleet.Counters()
+	sent := c.Sent - before.Sent
+	p.sent += sent
+	p.received += c.Received - before.Received
+	p.delivered += c.Delivered - before.Delivered
+	p.perPacket = append(p.perPacket, took.Seconds()/float64(packets))
+	p.perCopy = append(p.perCopy, took.Seconds()/float64(sent))
+	return nil
+}
+
+// row returns what was counted, and the times.
+func (p *plane) row(name string) *Row {
+	row := &Row{Name: name, Figures: map[string]float64{
+		"sent": float64(p.sent), "received": float64(p.received), "delivered": float64(p.delivered),
+	}}
+	row.set("packets", summary(p.perPacket))
+	row.set("copies", summary(p.perCopy))
+	return row
 }
 
 // send sends packets and returns how long it took until all were delivered, or, of

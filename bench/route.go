@@ -42,7 +42,7 @@ func runRoute(nodes []int, headers int, o options, p *progress) (*Table, error) 
 	t := &Table{
 		Section: "multicast", Path: routePath,
 		Title:   fmt.Sprintf("The whole router, packets to %d receivers with a payload of %d bytes, at nodes of so many links", routeReceivers, routePayload),
-		Unit:    "ns a packet; bits and copies are means",
+		Unit:    "Bits of a header and copies of a packet are means over the nodes; ns a packet",
 		Figures: []string{"bits", "copies"},
 	}
 	for _, n := range nodes {

@@ -63,9 +63,19 @@ func searchPath(network string) string { return "multicast/search/" + network }
 // sender's garbage is collected here, as it would be.
 func runSearch(name string, counts []int, o options, p *progress) (*Table, error) {
 	p.scope = searchPath(name)
+	ws := slices.DeleteFunc(writers(), func(w writer) bool { return !o.only.MatchString(p.scope + "/" + w.name) })
+	if len(ws) == 0 {
+		return nil, nil
+	}
+	g, err := network(name)
+	if err != nil {
+		return nil, err
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t := &Table{
-		Section: "multicast", Path: p.scope,
-		Unit: fmt.Sprintf("Means over %d trees each: bits of filter and seed, or of the bit string; ms to find the header; of the largest trees, the share of copies that go over their links, and how many trees can't be written. Tree links, and links next to them", o.trees),
+		Section: "multicast", Path: p.scope, Title: fmt.Sprintf("Headers of trees on %s, %d nodes, %d links", name, len(g.Nodes), len(g.Links)),
+		Unit: fmt.Sprintf("Means over %d trees each: bits of filter and seed, or of the bit string; ms to find the header; of the largest trees, the share of copies that go over their links, and how many trees can't be written. Links in the tree, and next to it", o.trees),
+		Rows: []*Row{{Name: boundRow, Figures: map[string]float64{}}},
 	}
 	for _, column := range []func(int) string{bitsTo, msTo} {
 		for _, n := range counts {
@@ -73,45 +83,40 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 		}
 	}
 	t.Figures = append(t.Figures, efficiency, unwritten)
-	bound := &Row{Name: boundRow, Figures: map[string]float64{}}
-	t.Rows = []*Row{bound}
-	ws := slices.DeleteFunc(writers(), func(w writer) bool { return !o.only.MatchString(t.Path + "/" + w.name) })
-	if len(ws) == 0 {
-		return nil, nil
-	}
 	for _, w := range ws {
 		t.Rows = append(t.Rows, &Row{Name: w.name, Figures: map[string]float64{}})
 	}
-	g, err := network(name)
-	if err != nil {
-		return nil, err
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	t.Title = fmt.Sprintf("Headers of trees on %s, %d nodes, %d links", name, len(g.Nodes), len(g.Links))
 	for _, n := range counts {
 		if n >= len(g.Nodes) {
 			continue
 		}
-		e := sim.Experiment{Graph: g, Key: networkKey, Receivers: n, Trees: o.trees, Seed: 1, Workers: 1, Scheme: ws[0].scheme}
-		b, err := boundOf(&e)
-		if err != nil {
-			return nil, err
-		}
-		bound.Figures[bitsTo(n)] = b.bits
-		t.Unit += fmt.Sprintf("; to %d receivers: %.1f, %.1f", n, b.tree, b.beside)
-		for _, w := range ws {
-			p.show("%d receivers: %s", n, w.name)
-			e.Scheme = w.scheme
-			r, err := e.Run(context.Background(), nil)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s to %d receivers: %w", t.Path, w.name, n, err)
-			}
-			row := t.row(w.name)
-			row.Figures[bitsTo(n)], row.Figures[msTo(n)] = r.MeanBits, r.SearchMS
-			row.Figures[efficiency], row.Figures[unwritten] = 100*r.Efficiency, 100*r.Unplanned
+		e := sim.Experiment{Graph: g, Key: networkKey, Receivers: n, Trees: o.trees, Seed: 1, Workers: 1}
+		if err := t.search(e, ws, p); err != nil {
+			return nil, fmt.Errorf("%s to %d receivers: %w", t.Path, n, err)
 		}
 	}
 	return t, nil
+}
+
+// search fills the columns of an experiment's number of receivers. Columns that are
+// for one number only are of the last.
+func (t *Table) search(e sim.Experiment, ws []writer, p *progress) error {
+	n := e.Receivers
+	for i, w := range ws {
+		p.show("%d receivers: %s", n, w.name)
+		e.Scheme = w.scheme
+		r, err := e.Run(context.Background(), nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		row := t.Rows[i+1].Figures
+		row[bitsTo(n)], row[msTo(n)] = r.MeanBits, r.SearchMS
+		row[efficiency], row[unwritten] = 100*r.Efficiency, 100*r.Unplanned
+	}
+	b, err := boundOf(&e)
+	t.Rows[0].Figures[bitsTo(n)] = b.bits
+	t.Unit += fmt.Sprintf("; to %d receivers: %.1f and %.1f", n, b.tree, b.beside)
+	return err
 }
 
 const (

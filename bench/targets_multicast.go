@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// wideNode is from how many links on decisions are judged by the link: at smaller nodes
-// the header itself costs as much.
+// wideNode is from how many links on decisions are judged by the link. At smaller nodes
+// what a header takes for itself weighs as much as they do.
 const wideNode = 16
 
 // judgeMulticast compares decisions, headers and the plane with what they are to cost.
