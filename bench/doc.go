@@ -34,9 +34,9 @@
 //
 //	UMBEL_TOPOLOGIES=DIR go run ./bench --only '^multicast/' --md docs/measurements-multicast.md
 //
-// takes about four minutes. Networks of carriers are those in DIR/edges; without the
+// takes about six minutes. Networks of carriers are those in DIR/edges; without the
 // variable others are made by rule, and the targets of carriers' headers not judged.
-// Searches are timed on one core, once for each tree.
+// A search is timed on one core, over all trees, in three rounds at most.
 //
 // Keys and digests are made beforehand and read in order. A filter of many keys is
 // filled to the last key before it is asked; its additions are timed on the last

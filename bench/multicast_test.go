@@ -97,7 +97,7 @@ func TestRoutersAgree(t *testing.T) {
 // than what tells trees apart by more than a length can hide, and more effort doesn't
 // make any longer.
 func TestSearchTable(t *testing.T) {
-	table, err := runSearch("grid:5x5", []int{4, 25}, options{only: everything, trees: 3}, &progress{})
+	table, err := runSearch("grid:5x5", []int{4, 25}, options{only: everything, rounds: 2, trees: 3}, &progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +114,9 @@ func TestSearchTable(t *testing.T) {
 	for _, row := range table.Rows[1:] {
 		if _, ok := row.Figures[bitsTo(25)]; ok {
 			t.Errorf("%s: trees to 25 receivers on a network of 25 nodes", row.Name)
+		}
+		if s, ok := row.Cells[timeTo(4)]; !ok || s.Best > s.Median {
+			t.Errorf("%s: times %v", row.Name, s)
 		}
 		if exact := strings.HasPrefix(row.Name, "umbel"); exact && row.Figures[efficiency] != 100 {
 			t.Errorf("%s: efficiency %.1f %%, want 100", row.Name, row.Figures[efficiency])
@@ -183,7 +186,8 @@ func TestJudgeMulticast(t *testing.T) {
 		return &Table{Path: decidePath, Rows: []*Row{row}}
 	}
 	headers := func(bits, ms float64) *Table {
-		row := &Row{Name: searchRow, Figures: map[string]float64{bitsTo(16): bits, msTo(16): ms}}
+		row := &Row{Name: searchRow, Figures: map[string]float64{bitsTo(16): bits}}
+		row.set(timeTo(16), Sample{1000 * ms, 9000})
 		return &Table{Path: searchPath("AS1239"), Rows: []*Row{row}}
 	}
 	plane := func(copies float64) *Table {

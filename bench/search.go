@@ -13,6 +13,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
+// searchRounds is how many rounds there are at most: each is of many trees.
+const searchRounds = 3
+
 // receiverCounts are to how many receivers the trees of the tables lead.
 var receiverCounts = []int{8, 16, 32}
 
@@ -74,49 +77,59 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t := &Table{
 		Section: "multicast", Path: p.scope, Title: fmt.Sprintf("Headers of trees on %s, %d nodes, %d links", name, len(g.Nodes), len(g.Links)),
-		Unit: fmt.Sprintf("Means over %d trees each: bits of filter and seed, or of the bit string; ms to find the header; of the largest trees, the share of copies that go over their links, and how many trees can't be written. Links in the tree, and next to it", o.trees),
+		Unit: fmt.Sprintf("Means over %d trees each: bits of filter and seed, or of the bit string; of the largest trees, what share of copies goes over their links, and how many can't be written; µs to find a header", o.trees),
 		Rows: []*Row{{Name: boundRow, Figures: map[string]float64{}}},
 	}
-	for _, column := range []func(int) string{bitsTo, msTo} {
-		for _, n := range counts {
-			t.Figures = append(t.Figures, column(n))
-		}
+	for _, n := range counts {
+		t.Figures = append(t.Figures, bitsTo(n))
+		t.Columns = append(t.Columns, timeTo(n))
 	}
 	t.Figures = append(t.Figures, efficiency, unwritten)
 	for _, w := range ws {
 		t.Rows = append(t.Rows, &Row{Name: w.name, Figures: map[string]float64{}})
 	}
+	links := ""
 	for _, n := range counts {
 		if n >= len(g.Nodes) {
 			continue
 		}
-		e := sim.Experiment{Graph: g, Key: networkKey, Receivers: n, Trees: o.trees, Seed: 1, Workers: 1}
-		if err := t.search(e, ws, p); err != nil {
+		e := sim.Experiment{Graph: g, Key: networkKey, Receivers: n, Trees: o.trees, Seed: 1, Workers: 1, Scheme: ws[0].scheme}
+		b, err := boundOf(&e)
+		if err != nil {
+			return nil, err
+		}
+		t.Rows[0].Figures[bitsTo(n)] = b.bits
+		links += fmt.Sprintf("To %d receivers %.1f links in a tree, and %.1f next to it. ", n, b.tree, b.beside)
+		if err := t.search(e, ws, min(o.rounds, searchRounds), p); err != nil {
 			return nil, fmt.Errorf("%s to %d receivers: %w", t.Path, n, err)
 		}
 	}
+	t.Unit = links + t.Unit
 	return t, nil
 }
 
-// search fills the columns of an experiment's number of receivers. Columns that are
-// for one number only are of the last.
-func (t *Table) search(e sim.Experiment, ws []writer, p *progress) error {
+// search fills the columns of an experiment's number of receivers, in rounds over all
+// writers. Columns that are for one number only are of the last.
+func (t *Table) search(e sim.Experiment, ws []writer, rounds int, p *progress) error {
 	n := e.Receivers
-	for i, w := range ws {
-		p.show("%d receivers: %s", n, w.name)
-		e.Scheme = w.scheme
-		r, err := e.Run(context.Background(), nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
+	times := make([][]float64, len(ws))
+	for round := range rounds {
+		for i, w := range ws {
+			p.show("%d receivers, round %d of %d: %s", n, round+1, rounds, w.name)
+			e.Scheme = w.scheme
+			r, err := e.Run(context.Background(), nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			times[i] = append(times[i], 1000*r.SearchMS)
+			row := t.Rows[i+1].Figures // the same in each round
+			row[bitsTo(n)], row[efficiency], row[unwritten] = r.MeanBits, 100*r.Efficiency, 100*r.Unplanned
 		}
-		row := t.Rows[i+1].Figures
-		row[bitsTo(n)], row[msTo(n)] = r.MeanBits, r.SearchMS
-		row[efficiency], row[unwritten] = 100*r.Efficiency, 100*r.Unplanned
 	}
-	b, err := boundOf(&e)
-	t.Rows[0].Figures[bitsTo(n)] = b.bits
-	t.Unit += fmt.Sprintf("; to %d receivers: %.1f and %.1f", n, b.tree, b.beside)
-	return err
+	for i := range ws {
+		t.Rows[i+1].set(timeTo(n), summary(times[i]))
+	}
+	return nil
 }
 
 const (
@@ -125,7 +138,7 @@ const (
 )
 
 func bitsTo(receivers int) string { return fmt.Sprintf("bits to %d", receivers) }
-func msTo(receivers int) string   { return fmt.Sprintf("ms to %d", receivers) }
+func timeTo(receivers int) string { return fmt.Sprintf("µs to %d", receivers) }
 
 // bound is what trees are, in the mean: their links, those next to them that must not
 // match, and the bits that tell which of all these are the tree's to somebody who has a
