@@ -34,7 +34,7 @@
 //
 //	UMBEL_TOPOLOGIES=DIR go run ./bench --only '^multicast/' --md docs/measurements-multicast.md
 //
-// takes about six minutes. Networks of carriers are those in DIR/edges; without the
+// takes about five minutes on two cores. Networks of carriers are those in DIR/edges; without the
 // variable others are made by rule, and the targets of carriers' headers not judged.
 // A search is timed on one core, over all trees, in three rounds at most.
 //
