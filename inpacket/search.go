@@ -33,10 +33,12 @@ type Options struct {
 
 	// Seeds is how many seeds to try at most, 1 to 65536; 0 is DefaultSeeds. Seeds from
 	// 256 on make a header 8 bits longer, which is counted against them. The time is
-	// about proportional to it.
+	// about proportional to it. Of Staged, whose stages have 16 seeds for each of the
+	// header's, a sixteenth as many are tried.
 	Seeds int
 
-	// MaxStray, unless 0, is the largest Found.Stray that will do, in (0, 1).
+	// MaxStray, unless 0, is the largest Found.Stray that will do, above 0 and at most 1;
+	// of Staged, for each stage.
 	MaxStray float64
 
 	// MaxBits, unless 0, is the largest Found.Bits that will do.
@@ -73,14 +75,16 @@ func seedBits(seed uint16) int {
 // every link of the tree in it and none of the others; of forms that cost the same,
 // the one of the lowest number. The same task and options give the same filter
 // everywhere. A link asked at two hops, or twice at one, counts once where the form
-// has one filter for all hops.
+// has one filter for all hops. Any number of goroutines may search, also the same
+// task.
 //
 // A filter more than three quarters full is never returned: see [Header.Overfull]. A
 // tree without links gives a Single filter of one bit that is zero.
 //
 // Of a large task, for which a seed takes long, fewer seeds are tried: Search stops
-// a form once it has worked as long as Seeds seeds of a task of about 150 links in
-// the tree and 400 others take. A seed begun is always finished.
+// a form once it has worked as long as Seeds seeds take with about 150 links in the
+// tree and 400 others. A seed begun is always finished. Linear filters of more than
+// 4096 links aren't searched for.
 //
 // The error wraps umbel.ErrGoal if an option is out of its range, or if a link is to
 // be held and not to be held: at the same hop, or at two hops, which only the form
@@ -174,7 +178,7 @@ type quest struct {
 	Options
 	limit  int    // what a filter and its seed may cost
 	trials uint64 // filters looked at
-	work   int    // about nanoseconds
+	work   int64  // steps, each about a nanosecond
 }
 
 // workPerSeed is how much work a seed may take on average.
@@ -182,7 +186,7 @@ const workPerSeed = 100_000
 
 // more reports whether there is work left to do, and room in the limit, for a seed.
 func (q *quest) more(seed int) bool {
-	return seed < q.Seeds && (seed == 0 || q.work < q.Seeds*workPerSeed) && q.longest(seed) > 0
+	return seed < q.Seeds && (seed == 0 || q.work < int64(q.Seeds)*workPerSeed) && q.longest(seed) > 0
 }
 
 // longest returns how many bits a filter with a seed may have.

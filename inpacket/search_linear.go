@@ -39,7 +39,7 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 	if len(s.splits) == 0 {
 		return best, false
 	}
-	limit := q.limit
+	limit := min(q.limit, q.MaxBits+seedBits(1<<16-1))
 	// Nearly every seed has a filter that is long enough: so it is the first few that
 	// say where to begin.
 	for length := start; !ok && length < limit; length += length/4 + 8 {
@@ -90,7 +90,7 @@ func (s *linearSearch) chooseSplits() (start int) {
 		}
 	}
 	for k, split := range splits {
-		if l := length[split.planes]; l > 0 && l <= least+least/16+6 {
+		if l := length[split.planes]; l > 0 && l <= least+least/32+3 {
 			s.splits = append(s.splits, uint8(k))
 		}
 	}
@@ -133,13 +133,13 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 		return Found{}, false
 	}
 	for p, n := range lengths[:planes-1] {
-		if s.planes[p].tree().need > n {
+		if s.planes[p].system().need > n {
 			return Found{}, false
 		}
 	}
 	for _, way := range s.ways.find(s, lengths[:planes-1], room) {
 		s.q.trials++
-		if s.close(seed, planes-1, final, way.survivors) {
+		if s.close(planes-1, final, way.survivors) {
 			if found, ok := s.found(seed, k, m, way); ok {
 				return found, true
 			}
@@ -162,54 +162,58 @@ func (s *linearSearch) mayHave(survivors, planes int) bool {
 
 // close reports whether the last plane can be solved with so many bits for the tree
 // and the survivors.
-func (s *linearSearch) close(seed uint16, plane, length int, survivors []uint64) bool {
+func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
 	p := &s.planes[plane]
-	tree := p.tree()
-	if tree.need > length {
+	system := p.system()
+	if system.need > length {
 		return false
 	}
-	s.last.reset(tree.words)
-	before := s.last.steps
-	defer func() { s.q.work += s.last.steps - before }()
+	s.last.reset(system.words)
+	before, solved := s.last.steps, true
 	for w, left := range survivors {
-		for ; left != 0; left &= left - 1 {
-			if !s.last.add(p.reduced(w<<6|bits.TrailingZeros64(left)), length) {
-				return false
-			}
+		for ; left != 0 && solved; left &= left - 1 {
+			solved = s.last.add(p.reduced(w<<6|bits.TrailingZeros64(left)), length)
 		}
 	}
-	return true
+	s.q.work += int64(s.last.steps - before)
+	return solved
 }
 
 // found makes a filter of the solutions: the shortest that they fit in, split as K
 // says, and of at most m bits.
 func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool) {
 	planes, _ := LinearPlanes(k, m)
-	tree := s.planes[planes-1].tree()
-	need := max(tree.need, s.last.need)
-	final := make([]uint64, tree.words)
-	// Leads of the two systems differ, and no row has one below its own.
-	both := merged(tree, &s.last)
+	system := s.planes[planes-1].system()
+	need := max(system.need, s.last.need)
+	final := make([]uint64, system.words)
+	// The survivors' rows have no lead of the tree's, so the two are a system in
+	// echelon form together.
+	both := merged(system, &s.last)
 	both.complete(final, need, true)
 	solutions := append(way.solutions(s, planes-1), final)
-	least := 1
-	for ; least < m; least++ {
-		if _, lengths := LinearPlanes(k, least); fits(solutions, lengths) {
-			break
+	for length := 1; length <= m; length++ {
+		if _, lengths := LinearPlanes(k, length); fits(solutions, lengths) {
+			f := Found{Form: Linear, K: k, Seed: seed, Bits: length, Stray: 1 / float64(int(1)<<planes)}
+			f.fillPlanes(solutions, lengths)
+			if !overfull(ones(f.Filter, 0, length), length) {
+				return f, true
+			}
 		}
 	}
-	_, lengths := LinearPlanes(k, least)
-	f := Found{Form: Linear, K: k, Seed: seed, Bits: least, Filter: make([]byte, (least+7)>>3), Stray: 1 / float64(int(1)<<planes)}
+	return Found{}, false
+}
+
+// fillPlanes makes the filter of a Found of form Linear whose other fields are known,
+// from planes of such lengths.
+func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
+	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
-	for p, solution := range solutions {
-		for w, v := range solution {
-			if v != 0 {
-				putBits(f.Filter, at+w<<6, v)
-			}
+	for p, plane := range planes {
+		for w, v := range plane {
+			putBits(f.Filter, at+w<<6, v)
 		}
 		at += lengths[p]
 	}
-	return f, !overfull(ones(f.Filter, 0, f.Bits), f.Bits)
 }
 
 // fits reports whether planes of such lengths have room for the solutions.

@@ -10,8 +10,8 @@ type planeSearch struct {
 	number int
 	words  int // of a row, with its right side
 
-	tree1  echelon // of the links of the tree, once solved
-	solved bool
+	equations echelon // of the links of the tree, once made
+	made      bool
 
 	rows  []uint64 // of the other links, reduced by the tree's
 	ready []uint64 // which of them are
@@ -35,7 +35,7 @@ func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
 		return
 	}
 	p.s, p.seed, p.number, p.words = s, seed, number, words(columns+1)
-	p.solved = false
+	p.made = false
 	p.ready = zeros(p.ready, words(len(s.others())))
 	p.vectors = p.vectors[:0]
 }
@@ -47,22 +47,22 @@ func (p *planeSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64
 	return dst
 }
 
-// tree returns the system of the tree's links.
-func (p *planeSearch) tree() *echelon {
-	if !p.solved {
-		p.solved = true
-		p.tree1.reset(p.words)
-		before := p.tree1.steps
+// system returns the equations of the tree's links.
+func (p *planeSearch) system() *echelon {
+	if !p.made {
+		p.made = true
+		p.equations.reset(p.words)
+		before := p.equations.steps
 		for _, c := range p.s.held() {
 			p.s.row = p.appendRow(p.s.row[:0], c, 1)
-			p.tree1.add(p.s.row, p.words*64-1)
+			p.equations.add(p.s.row, p.words*64-1)
 		}
-		p.s.q.work += p.tree1.steps - before + p.s.links.tree*p.words
+		p.s.q.work += int64(p.equations.steps - before + p.s.tree*p.words)
 	}
-	return &p.tree1
+	return &p.equations
 }
 
-// reduced returns the row of another link, without the leads of the tree's system.
+// reduced returns the row of another link, without the leads of the tree's equations.
 func (p *planeSearch) reduced(other int) []uint64 {
 	if n := len(p.s.others()) * p.words; cap(p.rows) < n {
 		p.rows = make([]uint64, n)
@@ -73,10 +73,10 @@ func (p *planeSearch) reduced(other int) []uint64 {
 	if p.ready[other>>6]>>(other&63)&1 == 0 {
 		p.ready[other>>6] |= 1 << (other & 63)
 		p.appendRow(row[:0], p.s.others()[other], 0)
-		tree := p.tree()
-		before := tree.steps
-		tree.reduce(row)
-		p.s.q.work += tree.steps - before
+		system := p.system()
+		before := system.steps
+		system.reduce(row)
+		p.s.q.work += int64(system.steps - before)
 	}
 	return row
 }
@@ -84,20 +84,20 @@ func (p *planeSearch) reduced(other int) []uint64 {
 // solve readies solutions for the tree in so many columns and returns how many: the
 // codes below it stand for them.
 func (p *planeSearch) solve(columns int) (codes int) {
-	tree := p.tree()
+	system := p.system()
 	size := words(len(p.s.others()))
 	if len(p.vectors) == 0 {
 		p.raw = p.raw[:0]
 		for _, c := range p.s.others() {
 			p.raw = c.AppendRow(p.raw, uint32(p.seed), p.number, p.words*64)
 		}
-		p.s.q.work += len(p.raw)
+		p.s.q.work += int64(len(p.raw))
 		p.push(-1)
 		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
 	// There is one for each unknown that is no lead, in order.
 	for next := p.vectors[len(p.vectors)-1].wide; next < columns && len(p.vectors) <= freeDims; next++ {
-		if tree.leads[next>>6]>>(next&63)&1 == 0 {
+		if system.leads[next>>6]>>(next&63)&1 == 0 {
 			p.push(next)
 		}
 	}
@@ -133,15 +133,15 @@ func (p *planeSearch) push(free int) {
 		p.vectors = append(p.vectors, vector{})
 	}
 	v := &p.vectors[n]
-	tree := p.tree()
+	system := p.system()
 	v.bits = zeros(v.bits, p.words)
 	if free < 0 {
 		v.wide = 0
-		tree.complete(v.bits, p.words*64-1, true)
+		system.complete(v.bits, p.words*64-1, true)
 	} else {
 		v.wide = free + 1
 		v.bits[free>>6] = 1 << (free & 63)
-		tree.complete(v.bits, free, false)
+		system.complete(v.bits, free, false)
 	}
 	v.odd = zeros(v.odd, words(len(p.s.others())))
 	used := words(bitLen(v.bits))
@@ -152,7 +152,7 @@ func (p *planeSearch) push(free int) {
 		raw = raw[n*p.words:]
 		v.odd[i] = parities(now, p.words, v.bits[:used]) >> (64 - n)
 	}
-	p.s.q.work += len(p.s.others())*used + p.s.links.tree*used
+	p.s.q.work += int64(len(p.s.others())*used + p.s.tree*used)
 }
 
 // parities returns the parities of x in rows, of so many words: that of the last row

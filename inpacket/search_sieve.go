@@ -10,18 +10,18 @@ import (
 // of positions.
 type sieve struct {
 	links
-	lanes  [maxK][]uint32     // of the links to be held: the halves of values that make their positions 0, 1, …
-	others [][maxK + 1]uint32 // the same, link by link, of those that must not be held
-	marks  []uint8            // the filter, a byte for each bit
-	tried  uint64
-	work   int
+	heldLanes  [maxK][]uint32     // of the links to be held: the halves of values that make their positions 0, 1, …
+	otherLanes [][maxK + 1]uint32 // the same, link by link, of those that must not be held
+	marks      []uint8            // the filter, a byte for each bit
+	tried      uint64
+	work       int64 // steps, as in quest
 }
 
 func newSieve(l links) *sieve {
-	s := &sieve{links: l, others: make([][maxK + 1]uint32, len(l.others()))}
+	s := &sieve{links: l, otherLanes: make([][maxK + 1]uint32, len(l.others()))}
 	all := make([]uint32, maxK*l.tree)
-	for i := range s.lanes {
-		s.lanes[i] = all[i*l.tree : (i+1)*l.tree]
+	for i := range s.heldLanes {
+		s.heldLanes[i] = all[i*l.tree : (i+1)*l.tree]
 	}
 	return s
 }
@@ -36,19 +36,19 @@ func (s *sieve) seed(seed uint32, k int) {
 			if j&1 == 0 {
 				v, stream = stream.Next()
 			}
-			s.lanes[j][i] = uint32(v >> 32)
+			s.heldLanes[j][i] = uint32(v >> 32)
 			v <<= 32
 		}
 	}
 	for i, c := range s.links.others() {
-		stream, to := streamOf(c, offset), &s.others[i]
+		stream, to := streamOf(c, offset), &s.otherLanes[i]
 		var v uint64
 		for j := 0; j < k; j += 2 {
 			v, stream = stream.Next()
 			to[j], to[j+1] = uint32(v>>32), uint32(v)
 		}
 	}
-	s.work += len(s.codewords) * k
+	s.work += int64(len(s.codewords) * k)
 }
 
 // try makes the filters of m bits with each number of positions k for which bit k of
@@ -64,10 +64,10 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 	marks := s.marks[:m]
 	clear(marks)
 	for k := 1; ks>>k != 0; k++ {
-		for _, lane := range s.lanes[k-1] {
+		for _, lane := range s.heldLanes[k-1] {
 			marks[uint64(lane)*uint64(m)>>32] = 1
 		}
-		s.work += s.tree
+		s.work += int64(s.tree)
 		if ks>>k&1 == 0 {
 			continue
 		}
@@ -89,15 +89,15 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 	var filter uint64
 	for k := 1; ks>>k != 0; k++ {
-		for _, lane := range s.lanes[k-1] {
+		for _, lane := range s.heldLanes[k-1] {
 			filter |= 1 << (uint64(lane) * uint64(m) >> 32 & 63)
 		}
-		s.work += s.tree
+		s.work += int64(s.tree)
 		if ks>>k&1 == 0 {
 			continue
 		}
 		s.tried++
-		if ones := bits.OnesCount64(filter); !overfull(ones, m) && strayOf(ones, m, k) <= maxStray && s.cleanWord(filter, m, k) {
+		if ones := bits.OnesCount64(filter); !overfull(ones, m) && s.cleanWord(filter, m, k) && strayOf(ones, m, k) <= maxStray {
 			good |= 1 << k
 		}
 	}
@@ -106,18 +106,18 @@ func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 
 // cleanWord is clean for filters that fit in a word.
 func (s *sieve) cleanWord(filter uint64, m, k int) bool {
-	for i := range s.others {
+	for i := range s.otherLanes {
 		yes := uint64(1)
-		for _, lane := range s.others[i][:k] {
+		for _, lane := range s.otherLanes[i][:k] {
 			yes &= filter >> (uint64(lane) * uint64(m) >> 32 & 63)
 		}
 		if yes != 0 {
-			s.others[0], s.others[i] = s.others[i], s.others[0]
-			s.work += 2 * (i + 1)
+			s.otherLanes[0], s.otherLanes[i] = s.otherLanes[i], s.otherLanes[0]
+			s.work += 2 * int64(i+1)
 			return false
 		}
 	}
-	s.work += 2 * len(s.others)
+	s.work += 2 * int64(len(s.otherLanes))
 	return true
 }
 
@@ -126,18 +126,18 @@ func (s *sieve) cleanWord(filter uint64, m, k int) bool {
 // same filter.
 func (s *sieve) clean(marks []uint8, k int) bool {
 	m := uint64(len(marks))
-	for i := range s.others {
+	for i := range s.otherLanes {
 		yes := uint8(1)
-		for _, lane := range s.others[i][:k] {
+		for _, lane := range s.otherLanes[i][:k] {
 			yes &= marks[uint64(lane)*m>>32]
 		}
 		if yes != 0 {
-			s.others[0], s.others[i] = s.others[i], s.others[0]
-			s.work += 2 * (i + 1)
+			s.otherLanes[0], s.otherLanes[i] = s.otherLanes[i], s.otherLanes[0]
+			s.work += 2 * int64(i+1)
 			return false
 		}
 	}
-	s.work += 2 * len(s.others)
+	s.work += 2 * int64(len(s.otherLanes))
 	return true
 }
 

@@ -46,7 +46,7 @@ func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 				w.survivors[j] &= odd[j]
 			}
 		}
-		s.q.work += words(n) * len(f.now) * codes
+		s.q.work += int64(words(n) * len(f.now) * codes)
 		f.now, f.next = f.next, f.now
 	}
 	return f.now

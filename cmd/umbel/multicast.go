@@ -134,28 +134,35 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 
 // endFlags name a tree's source and receivers.
 type endFlags struct {
-	source, receivers string
+	source    string
+	receivers []string
 }
 
 func (f *endFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.source, "source", "", "`NODE` that packets come from: its name, or # and its number")
-	cmd.Flags().StringVar(&f.receivers, "receivers", "", "`NODES` they go to, between commas")
+	cmd.Flags().StringArrayVar(&f.receivers, "receivers", nil, "`NODES` they go to, between commas; more than once for names that have commas")
 }
 
 // ends looks the nodes up.
 func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, receivers []int, err error) {
-	if f.source == "" || f.receivers == "" {
+	if f.source == "" || len(f.receivers) == 0 {
 		return 0, nil, usageError(cmd, errors.New("a tree needs --source and --receivers"))
 	}
 	if source, err = nodeNamed(g, f.source); err != nil {
 		return 0, nil, err
 	}
-	for name := range strings.SplitSeq(f.receivers, ",") {
-		r, err := nodeNamed(g, strings.TrimSpace(name))
-		if err != nil {
-			return 0, nil, err
+	for _, given := range f.receivers {
+		names := []string{given}
+		if _, ok := g.Find(given); !ok {
+			names = strings.Split(given, ",")
 		}
-		receivers = append(receivers, r)
+		for _, name := range names {
+			r, err := nodeNamed(g, strings.TrimSpace(name))
+			if err != nil {
+				return 0, nil, err
+			}
+			receivers = append(receivers, r)
+		}
 	}
 	return source, receivers, nil
 }

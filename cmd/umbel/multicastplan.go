@@ -29,8 +29,8 @@ func multicastPlanCommand() *cobra.Command {
 		Use:   "plan --topology FILE --source NODE --receivers NODES",
 		Short: "write a tree into a packet's header",
 		Long:  multicastPlanHelp,
-		Example: `  umbel multicast plan --topology grid:6x6 --source '#0' --receivers '#35,#5'
-  umbel multicast plan --topology grid:6x6 --source '#0' --receivers '#35,#5' --forms single --svg tree.svg`,
+		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
 		Args: noArguments,
 
 		DisableFlagsInUseLine: true,

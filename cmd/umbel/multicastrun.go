@@ -23,7 +23,7 @@ const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of 
 on loopback: --packets go from --source to --receivers, and what came of them is
 printed; the exit code is 1 if a receiver missed some.
 
-With --node one node runs here, until ^C, and others elsewhere. Node number i listens
+With --node one node runs here, until ^C or --for some time, and others elsewhere. Node number i listens
 at --listen's address with i added to its port; --hosts has a line for each node instead,
 a name and an address with a port. It delivers packets of the groups in --join, and
 ends after --until deliveries. If --receivers are given, it sends --packets to them,
@@ -41,7 +41,7 @@ func multicastRunCommand() *cobra.Command {
 		Use:   "run --topology FILE (--source NODE --receivers NODES | --node NODE)",
 		Short: "forward packets over UDP",
 		Long:  multicastRunHelp,
-		Example: `  umbel multicast run --topology grid:5x4 --source '#0' --receivers '#19,#3' --packets 10000
+		Example: `  umbel multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000
   umbel multicast run --topology line:3 --node '#2' --join 7 --until 10 &
   umbel multicast run --topology line:3 --node '#1' &
   umbel multicast run --topology line:3 --node '#0' --receivers '#2' --group 7 --packets 10`,
@@ -68,6 +68,7 @@ func multicastRunCommand() *cobra.Command {
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; others have the ports behind it")
 	flags.UintSliceVar(&r.join, "join", nil, "`NUMBERS` of groups whose packets the node delivers")
 	flags.Uint64Var(&r.until, "until", 0, "end after so many deliveries, a `NUMBER`")
+	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1h")
 	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
 	cmd.MarkFlagsMutuallyExclusive("node", "source")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -79,7 +80,7 @@ func multicastRunCommand() *cobra.Command {
 		if *node != "" {
 			return r.one(ctx, cmd, *node)
 		}
-		for _, name := range []string{"join", "until", "hosts", "listen", "after"} {
+		for _, name := range []string{"join", "until", "for", "hosts", "listen", "after"} {
 			if cmd.Flags().Changed(name) {
 				return usageError(cmd, fmt.Errorf("--%s is for a node of its own, see --node", name))
 			}
@@ -109,6 +110,7 @@ type packetRun struct {
 	hosts, listen string
 	join          []uint
 	until         uint64
+	lasting       time.Duration
 	after         time.Duration
 }
 
@@ -217,6 +219,9 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if r.lasting > 0 {
+		defer time.AfterFunc(r.lasting, cancel).Stop()
+	}
 	tally := newTally([]int{self}, 0, r.trace)
 	node, err := dataplane.Open(dataplane.Config{
 		Site: sites[self], Router: d.Router(self), Options: r.plane,
@@ -235,7 +240,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()
-	if r.ends.receivers != "" {
+	if len(r.ends.receivers) > 0 {
 		if err := r.sendFrom(ctx, cmd, n, d, node, self); err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -24,8 +24,8 @@ func multicastTraceCommand() *cobra.Command {
 		Use:   "trace --topology FILE --source NODE (--receivers NODES | --header HEX)",
 		Short: "follow a packet from router to router",
 		Long:  multicastTraceHelp,
-		Example: `  umbel multicast trace --topology grid:6x6 --source '#0' --receivers '#35,#5'
-  umbel multicast trace --topology grid:6x6 --source '#0' --header 10ff40…`,
+		Example: `  umbel multicast trace --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel multicast trace --topology grid:6x6 --source 0-0 --header 10ff40…`,
 		Args: noArguments,
 
 		DisableFlagsInUseLine: true,

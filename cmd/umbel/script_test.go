@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -28,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports,
 		},
 	})
 }
@@ -161,4 +162,22 @@ func edit(ts *testscript.TestScript, args []string, change func([]byte) []byte) 
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), change(b), 0o666))
+}
+
+// ports writes a file of n nodes named by their numbers, each with a port of this
+// machine that is free.
+func ports(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: ports n file")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var b bytes.Buffer
+	for i := range n {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		ts.Check(err)
+		defer c.Close() // once all ports are known, so that each is another one
+		fmt.Fprintf(&b, "%d %v\n", i, c.LocalAddr())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o666))
 }

@@ -91,7 +91,7 @@ func TestTheorems(t *testing.T) {
 					} else {
 						want, off = d.RedrawnFPRate(n), 0.01+1.2/float64(d.Ends[n-1])
 					}
-					filters := 40000 / (n + 20)
+					filters := 60000 / (n + 20)
 					got, sigma := measured(t, &d, n, filters, 100)
 					t.Logf("measured %.5f ± %.5f, formula %.5f: %+.1f sigma, %+.2f %%", got, sigma, want, (got-want)/sigma, 100*(got/want-1))
 					if math.Abs(got-want) > 3*sigma+off*want {

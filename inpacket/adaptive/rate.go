@@ -119,17 +119,17 @@ const slack = 1e-12
 // runs aren't enough.
 func (p problem) ends(runs []Run, links int) iter.Seq2[int, int] {
 	return func(yield func(i, m int) bool) {
-		// The chances that one link and that i links leave a position of a run zero.
-		link, zero := make([]float64, len(runs)), make([]float64, len(runs))
+		rows := make([]row, len(runs))
 		for r, run := range runs {
-			link[r], zero[r] = p.zero(run.fraction(), 1), 1
+			q := run.fraction()
+			rows[r] = row{float64(run.Positions), q, p.zero(q, 1), 1}
 		}
 		need := p.need()
 		for i := 1; i <= links; i++ {
-			for r, l := range link {
-				zero[r] *= l
+			for r := range rows {
+				rows[r].zero *= rows[r].link
 			}
-			m, ok := p.reach(need, runs, zero)
+			m, ok := p.reach(need, rows)
 			if !ok || !yield(i, m) {
 				return
 			}
@@ -137,16 +137,19 @@ func (p problem) ends(runs []Run, links int) iter.Seq2[int, int] {
 	}
 }
 
-// reach returns how many positions of the runs have the gain that is missing, by the
-// chances that they are zero.
-func (p problem) reach(missing float64, runs []Run, zero []float64) (m int, ok bool) {
-	for r, run := range runs {
-		gain := p.gainAt(run.fraction(), zero[r])
-		if n := math.Ceil(missing/gain - slack); n <= float64(run.Positions) {
-			return m + int(n), true
+// row is a run while lengths are looked for: q are its odds, link and zero the chances
+// that one link and that i links leave a position zero.
+type row struct{ positions, q, link, zero float64 }
+
+// reach returns how many positions have the gain that is missing.
+func (p problem) reach(missing float64, rows []row) (m int, ok bool) {
+	for _, r := range rows {
+		gain := p.gainAt(r.q, r.zero)
+		if missing <= gain*(r.positions+slack) {
+			return m + int(min(r.positions, math.Ceil(missing/gain-slack))), true
 		}
-		missing -= gain * float64(run.Positions)
-		m += run.Positions
+		missing -= gain * r.positions
+		m += int(r.positions)
 	}
 	return 0, false
 }

@@ -91,10 +91,11 @@ func (f front) poly(n int, fill func(Run) float64, without *Run) []float64 {
 // RedrawnFPRate returns the rate of [Design.FPRate] with codewords that are drawn again
 // until d.Least of their first m_1 positions are ones. The link that is asked for has
 // more ones then, which lowers the rate, and the filter's links too, which raises it. At
-// f = 0.1 a filter of one link is wrong at 0.057 for 0.075 by the heuristic, and at 0.003
+// f = 0.1 a filter of one link is wrong at 0.056 for 0.075 by the heuristic, and at 0.003
 // for 0.1 by an optimum, where nearly all false positives are links without a one at the
 // front; a filter of 200 at 0.100 and 0.103. The formula takes the positions of a filter
-// to be independent, as they no longer quite are: about 1/m_n of it is too much.
+// of two links and more to be independent, as they no longer quite are: less than 1/m_n of
+// it is too much.
 func (d *Design) RedrawnFPRate(n int) float64 {
 	m, ok := d.Truncate(n)
 	if !ok || n == 0 {
@@ -111,11 +112,16 @@ func (d *Design) RedrawnFPRate(n int) float64 {
 // match the part that has enough ones, by the share of those that have.
 func (f front) independentRate(m, n int) float64 {
 	few := f.few()
+	kept := 1 - few
 	// The odds of a position among codewords that are kept: those at the front have
 	// enough ones if the others have one less than enough.
 	odds := func(r Run) float64 {
 		fewer := front{f.d, max(0, f.least-1), f.mass}
 		return r.fraction() * (1 - sum(fewer.poly(fewer.least, nil, &r))) / (1 - few)
+	}
+	if n == 1 { // ones that the one link has too are enough only if its own are
+		kept *= 1 - few
+		odds = Run.fraction
 	}
 	fills := make(map[uint64]float64)
 	atFront := func(r Run) float64 { return fills[r.Odds] }
@@ -129,7 +135,7 @@ func (f front) independentRate(m, n int) float64 {
 		all *= math.Pow(1-q*(1-atFront(r)), float64(here))
 		behind *= math.Pow(1-q*(1-filled(q, n)), float64(r.Positions-here))
 	})
-	return (all - sum(f.poly(f.least, atFront, nil))) * behind / (1 - few)
+	return (all - sum(f.poly(f.least, atFront, nil))) * behind / kept
 }
 
 // hashedRate is the same of draws: each falls to the front, onto a one or not, or

@@ -43,7 +43,7 @@ func Example() {
 	}
 	fmt.Printf("%+v\n", node.Counters().Read())
 	// Output:
-	// out on port 1; out on port 2
+	// not back on port 0; out on port 1; out on port 2
 	// copy to node 2
 	// copy to node 4
 	// {Packets:1 Copies:2 Delivered:0 Down:0 Repairs:0 Unrepaired:0 Dropped:[0 0 0 0 0 0 0 0 0]}

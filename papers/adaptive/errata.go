@@ -51,7 +51,7 @@ var errata = []piece.Erratum{{
 	Where:   "Algorithm 1, δ > 0.0001",
 	Printed: "steps of 0.1, 0.01, 0.001",
 	Right:   "the optimum by the dual",
-	Why:     "the best odds for 200 links are 0.005, and all positions before or behind one move together: 728 to 740 and 680 to 720 bits, where 697 and 597 are best",
+	Why:     "the best odds for 200 links are 0.005, and all positions before or behind one move together: 728 to 745 and 670 to 766 bits by seed, where 697 and 597 are best",
 }, {
 	Where:   "V-D",
 	Printed: "saves an average of 40%",

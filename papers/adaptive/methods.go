@@ -58,7 +58,7 @@ var others = []method{
 		l, _, err := adaptive.Folded(n, rate, 0, adaptive.Uniform(n))
 		return l, err
 	}},
-	{"n log2 1/f", 5, adaptive.Bound},
+	{"n log2 1/f", 0, adaptive.Bound},
 }
 
 func relaxed(o adaptive.Objective) func(int, float64) (adaptive.Lengths, error) {

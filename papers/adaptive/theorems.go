@@ -21,8 +21,8 @@ var theorem2 = piece.Piece{
 	Note: `
 f = 0.1, up to 200 links: umbel's codewords, as the paper draws them and with those drawn again
 that have fewer than 3 ones among the first 9 positions. Theorem 2 is exact for the first; for
-the second the formula takes a filter's positions to be independent, which is off by about 1/m_i.
-Without a second draw one link in 512 has no one at all there, and matches every filter of one
+the second the formula takes a filter's positions to be independent, which is off by less than
+1/m_i. Without a second draw one link in 512 has no one at all there, and matches every filter of one
 other link for as long as its key lasts.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		d, err := adaptive.Heuristic(links, rate)
@@ -39,7 +39,7 @@ var theorem1 = piece.Piece{
 	Note: `
 Theorem 1 takes the k positions of a codeword to be independent given the filter, which they
 nearly are. At 1 link 97 % of the rate comes from links without any position among the first
-240: they match always. With a second draw of those the rate of small sets all but vanishes,
+240: they match always, for as long as their keys last. With a second draw of those the rate of small sets all but vanishes,
 and that of 200 links rises by 3 %.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		d, err := adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
@@ -57,7 +57,7 @@ var sizes = []int{1, 2, 3, 5, 10, 20, 50, 100, 200}
 func drawRates(ctx context.Context, r *piece.Run, name string, d *adaptive.Design) error {
 	once := *d
 	once.Least = 0
-	c := chart.Chart{Title: "Rates of filters cut to m_i, f = 0.1", X: "links", Y: "rate", LogX: true}
+	c := chart.Chart{Title: "Rates of filters cut to m_i, f = 0.1", X: "links", Y: "rate", LogX: true, Low: true}
 	for i, x := range []struct {
 		what   string
 		design *adaptive.Design

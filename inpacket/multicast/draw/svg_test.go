@@ -204,7 +204,7 @@ func TestWhatIsShown(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	g, o := small(t)
-	const want = "A network of 8 nodes and 10 links. A tree of 4 links leads from 0,0 to 2 receivers, at most 4 hops deep." +
+	const want = "A network of 8 nodes and 10 links. A tree of 4 links leads from 0-0 to 2 receivers, at most 4 hops deep." +
 		" 2 false forwards. 1 failed link. 1 lost receiver."
 	if got := string(svg(t, g, o)); !strings.Contains(got, `<desc id="umbel-about">`+want+"</desc>") {
 		t.Errorf("the description isn't %q in\n%.1000s", want, got)

@@ -35,7 +35,7 @@ func ExampleAll() {
 	}
 	// Output:
 	// 25 links
-	// umbel      56 bits, 0 false
+	// umbel      53 bits, 0 false
 	// lipsin    256 bits, 0 false
 	// adaptive  595 bits, 0 false
 	// bier      128 bits, 0 false

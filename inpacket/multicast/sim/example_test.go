@@ -59,9 +59,9 @@ func ExampleWires_Trace() {
 	fmt.Print(trace.String())
 	// Output:
 	// hop  node  ttl  from  what
-	//   0  0,0    32        to 0,1
-	//   1  0,1    32  0,0   to 0,2, 1,1
-	//   2  0,2    31  0,1   delivered
-	//   2  1,1    31  0,1   to 2,1
-	//   3  2,1    30  1,1   delivered
+	//   0  0-0    32        to 0-1
+	//   1  0-1    32  0-0   to 0-2, 1-1
+	//   2  0-2    31  0-1   delivered
+	//   2  1-1    31  0-1   to 2-1
+	//   3  2-1    30  1-1   delivered
 }

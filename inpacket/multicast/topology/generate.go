@@ -97,7 +97,7 @@ func Grid(rows, columns int) (*Graph, error) {
 	for r := range rows {
 		for c := range columns {
 			i := r*columns + c
-			g.Nodes[i].Name = fmt.Sprintf("%d,%d", r, c)
+			g.Nodes[i].Name = fmt.Sprintf("%d-%d", r, c)
 			g.place(i, float64(c), float64(-r))
 			if c > 0 {
 				g.join(i-1, i)

@@ -13,9 +13,9 @@ func ExampleShortestPath() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	corner, _ := g.Find("0,0")
-	across, _ := g.Find("2,2")
-	beside, _ := g.Find("1,2")
+	corner, _ := g.Find("0-0")
+	across, _ := g.Find("2-2")
+	beside, _ := g.Find("1-2")
 	t, err := tree.ShortestPath(g, corner, []int{across, beside}, tree.Hops)
 	if err != nil {
 		log.Fatal(err)
@@ -28,10 +28,10 @@ func ExampleShortestPath() {
 		fmt.Println("at hop", hop, len(arcs), "other links are tested")
 	}
 	// Output:
-	// 0 0,0 to 0,1
-	// 1 0,1 to 0,2
-	// 2 0,2 to 1,2
-	// 3 1,2 to 2,2
+	// 0 0-0 to 0-1
+	// 1 0-1 to 0-2
+	// 2 0-2 to 1-2
+	// 3 1-2 to 2-2
 	// at hop 0 1 other links are tested
 	// at hop 1 1 other links are tested
 	// at hop 2 0 other links are tested
