@@ -3,6 +3,7 @@ package adaptive
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
@@ -14,9 +15,6 @@ import (
 
 // aged are the schemes whose headers grow old.
 var aged = []forward.Contender{umbels, umbelStray05, umbelStray01, umbelSingle, lipsin, adaptive01, bier, bierTE}
-
-// drawn are those of aged with a curve.
-var drawn = []forward.Contender{umbels, umbelStray05, umbelStray01, lipsin, adaptive01, bierTE}
 
 // ages are how many links change after the headers are made.
 var ages = []int{0, 1, 2, 5, 10, 20}
@@ -60,10 +58,11 @@ var failed = piece.Piece{
 The share of receivers that don't get the packet, by how many links have failed; at the last
 number the efficiency too, and the share of trees with loops.
 
-All headers that name links lose the same receivers, those behind the links, and no length
-helps; BIER's routers, once rebuilt, lose none.` + "\n" + howStale,
+All headers that name links lose the same receivers, those behind the links, but for a few
+that false forwards reach, and no length helps; BIER's routers, once rebuilt, lose none.` + "\n" + howStale,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		return makeCurve(ctx, r, false, curve{"lost", 4, func(r sim.Result) float64 { return r.LostReceivers }},
+		return makeCurve(ctx, r, false, curve{"lost", 4, func(r sim.Result) float64 { return r.LostReceivers },
+			[]forward.Contender{umbels, bier}},
 			chart.Chart{Title: "Old headers: links that failed", X: "links failed", Y: "share of receivers lost", Left: true})
 	},
 }
@@ -80,7 +79,8 @@ The shortest headers say nothing of links that the sender didn't know: a filter 
 holds half of those, of two a quarter. A bound on that chance costs bytes, and they are worth what
 they cost: with 0.01 umbel's headers are as long as LIPSIN's, and are wrong more rarely.` + "\n" + howStale,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		return makeCurve(ctx, r, true, curve{"false", 2, func(r sim.Result) float64 { return r.FalseForwards }},
+		return makeCurve(ctx, r, true, curve{"false", 2, func(r sim.Result) float64 { return r.FalseForwards },
+			[]forward.Contender{umbels, umbelStray05, lipsin}},
 			chart.Chart{Title: "Old headers: links that came", X: "links added", Y: "false forwards of a packet", Left: true})
 	},
 }
@@ -90,6 +90,7 @@ type curve struct {
 	name     string
 	decimals int
 	of       func(r sim.Result) float64
+	drawn    []forward.Contender // in the chart, on each network
 }
 
 func makeCurve(ctx context.Context, r *piece.Run, added bool, of curve, c chart.Chart) error {
@@ -112,18 +113,15 @@ func makeCurve(ctx context.Context, r *piece.Run, added bool, of curve, c chart.
 		t.Append(append(row, piece.Fixed(oldest.Efficiency, 3), piece.Fixed(oldest.Loops, 3))...)
 	}
 	r.Tabulate(t)
-	c.Title += ", " + olds[len(olds)-1].graph.Name
-	for _, o := range olds[len(olds)-len(aged):] {
-		for colour, d := range drawn {
-			if d.Name != o.Name {
-				continue
-			}
-			s := chart.Series{Name: d.Name, Colour: colour}
-			for i, n := range ages {
-				s.Points = append(s.Points, chart.Point{X: float64(n), Y: of.of(o.by[i])})
-			}
-			c.Series = append(c.Series, s)
+	for _, o := range olds {
+		if !slices.ContainsFunc(of.drawn, func(d forward.Contender) bool { return d.Name == o.Name }) {
+			continue
 		}
+		s := chart.Series{Name: o.Name + ", " + short(o.graph.Name), Colour: len(c.Series)}
+		for i, n := range ages {
+			s.Points = append(s.Points, chart.Point{X: float64(n), Y: of.of(o.by[i])})
+		}
+		c.Series = append(c.Series, s)
 	}
 	r.Draw(c)
 	return nil
