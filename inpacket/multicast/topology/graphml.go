@@ -15,6 +15,7 @@ import (
 func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
+	input.CharsetReader = otherAlphabet
 	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{}}
 	if err := p.file(); err != nil {
 		return nil, Notes{}, err
@@ -27,7 +28,12 @@ type graphMLParser struct {
 	*draft
 	keys  map[string]string // id of a key to the attribute's name
 	found bool              // the graph
+	open  int               // elements that have begun and not ended
 }
+
+// deepest is how many elements may be open: the decoder keeps a name of each, which is
+// much for an input of opening tags. Files of networks have six or so.
+const deepest = 100
 
 // line returns the line of the token read last.
 func (p *graphMLParser) line() int {
@@ -43,16 +49,38 @@ func (p *graphMLParser) token() (xml.Token, error) {
 	switch {
 	case errors.As(err, &syntax):
 		return nil, formatError(syntax.Line, "%s", syntax.Msg)
+	case errors.Is(err, errAlphabet):
+		return nil, formatError(p.line(), "%v", err)
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLimit):
 		return nil, fmt.Errorf("topology: line %d: %w", p.line(), err)
 	case err != nil:
 		return nil, err
 	}
-	if text, ok := t.(xml.CharData); ok && len(text) > p.limits.Line {
-		return nil, limitError(p.line(), "bytes between tags", p.limits.Line)
+	switch t := t.(type) {
+	case xml.CharData:
+		if len(t) > p.limits.Line {
+			return nil, limitError(p.line(), "bytes between tags", p.limits.Line)
+		}
+	case xml.StartElement:
+		for _, a := range t.Attr {
+			if len(a.Value) > p.limits.Line {
+				return nil, limitError(p.line(), "bytes between quotes", p.limits.Line)
+			}
+		}
+		if p.open++; p.open > deepest {
+			return nil, fmt.Errorf("%w: line %d: more than %d elements inside each other", ErrLimit, p.line(), deepest)
+		}
+	case xml.EndElement:
+		p.open--
 	}
 	return t, nil
 }
+
+// errAlphabet says that the input isn't in UTF-8.
+var errAlphabet = errors.New("want UTF-8")
+
+// otherAlphabet is called for an input that says to be in another alphabet.
+func otherAlphabet(string, io.Reader) (io.Reader, error) { return nil, errAlphabet }
 
 // file reads the document.
 func (p *graphMLParser) file() error {
