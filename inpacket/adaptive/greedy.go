@@ -22,8 +22,8 @@ type Search struct {
 // back. With another seed the design is another. [Optimum] is better and faster; this
 // is here to compare.
 //
-// For Hashed k is the sum of all odds rounded up, so it changes during the search, or
-// goal.K if that isn't zero; the paper's (21) says k is the sum of c_j, which is 1.
+// For Hashed k is the sum of all odds rounded up, so it changes during the search, and
+// the goal can't say it; the paper's (21) says k is the sum of c_j, which is 1.
 //
 // As printed Algorithm 1 doesn't run. What was mended:
 //
@@ -48,6 +48,9 @@ func Greedy(g Goal, s Search) (*Design, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
+	if g.K != 0 {
+		return nil, fmt.Errorf("adaptive: k is %d, want 0: during the search it is the sum of all odds: %w", g.K, umbel.ErrGoal)
+	}
 	if s.Steps == nil {
 		s.Steps = []float64{0.1, 0.01, 0.001}
 	}
@@ -66,7 +69,10 @@ func Greedy(g Goal, s Search) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWalk(g, start, s.Steps)
+	w, ok := newWalk(g, start, s.Steps)
+	if !ok {
+		return nil, fmt.Errorf("adaptive: a rate of %v isn't reached by %d draws with the formula's odds: %w", g.Rate, drawn(g, w.spare), umbel.ErrGoal)
+	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0))
 	for _, step := range s.Steps {
 		for failed := 0; failed < s.Patience; {
@@ -113,14 +119,14 @@ type walk struct {
 	least float64 // that odds may have
 }
 
-func newWalk(g Goal, start *Design, steps []float64) *walk {
+// newWalk begins at a design, and reports whether it has a cost.
+func newWalk(g Goal, start *Design, steps []float64) (w *walk, ok bool) {
 	n := len(g.Weights)
-	w := &walk{goal: g, tails: g.Weights.tails(), cost: math.Inf(1), ends: make([]int, n), next: make([]int, n), least: slices.Min(steps)}
+	w = &walk{goal: g, tails: g.Weights.tails(), cost: math.Inf(1), ends: make([]int, n), next: make([]int, n), least: slices.Min(steps)}
 	for _, r := range start.Runs {
 		w.spare = append(w.spare, stretch{r.Positions, r.fraction()})
 	}
-	w.take()
-	return w
+	return w, w.take()
 }
 
 // move changes the odds of the positions up to j, or of those behind it, and reports
@@ -175,8 +181,8 @@ func (w *walk) take() bool {
 
 // drawn returns k: of Hashed the sum of all odds, rounded up.
 func drawn(g Goal, row []stretch) int {
-	if g.Objective == Independent || g.K != 0 {
-		return g.K
+	if g.Objective == Independent {
+		return 0
 	}
 	sum := 0.0
 	for _, s := range row {

@@ -58,10 +58,8 @@ func TestGreedy(t *testing.T) {
 			}
 		}
 	}
-	// With a k of its own the odds of draws may be above one together, and then it isn't a design.
-	d, err := Greedy(Goal{Objective: Hashed, Rate: 0.05, Weights: Uniform(20), K: 60}, Search{Seed: 1})
-	if err != nil || d.K != 60 {
-		t.Errorf("k is not the 60 that was asked for: %+v, %v", d, err)
+	if _, err := Greedy(Goal{Objective: Hashed, Rate: 0.05, Weights: Uniform(20), K: 6}, Search{}); !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("with a k of its own: %v, want an error that wraps %q", err, umbel.ErrGoal)
 	}
 }
 
@@ -84,6 +82,19 @@ func BenchmarkGreedy(b *testing.B) {
 	for b.Loop() {
 		if _, err := Greedy(g, Search{Seed: 1}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The formula's odds reach every rate with the draws that they make, so there is a start.
+func TestGreedyStarts(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 10, 60} {
+		for f := 0.99; f > 1e-9; f *= 0.7 {
+			for _, o := range []Objective{Independent, Hashed} {
+				if _, ok := newWalk(Goal{Objective: o, Rate: f, Weights: Uniform(n)}, mustHeuristic(t, n, f), []float64{0.1}); !ok {
+					t.Errorf("%v: no start for %d links at a rate of %g", o, n, f)
+				}
+			}
 		}
 	}
 }

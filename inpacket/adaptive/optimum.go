@@ -43,6 +43,9 @@ func (r Relaxed) Lengths() Lengths {
 // are one. For Hashed k is tried up and down from 1.8·log2(1/f), which is about the best
 // if all sizes are as frequent; if c_i is as 1/i it is twice that.
 //
+// For 200 links it takes 5 ms (Independent) or 0.12 s (Hashed), for 4096 a fifth of a
+// second or 11 s (one core of an AMD EPYC, November 2026).
+//
 // The error wraps [umbel.ErrGoal]: see [Goal.Check]; or codewords would have more than
 // [MaxBits] positions.
 func Optimum(g Goal) (*Design, error) {

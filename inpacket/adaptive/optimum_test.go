@@ -248,3 +248,22 @@ func BenchmarkOptimum(b *testing.B) {
 		})
 	}
 }
+
+// Rates near one and far below, few links and more: all lengths keep to the rate, and
+// codewords can be drawn.
+func TestOptimumAtTheEnds(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 40} {
+		for _, f := range []float64{0.999, 0.9, 0.5, 1e-6, 1e-15, 1e-60} {
+			for _, o := range []Objective{Independent, Hashed} {
+				d := mustOptimum(t, Goal{Objective: o, Rate: f, Weights: Inverse(n)})
+				for i := range d.Ends {
+					if got := d.FPRate(i + 1); got > f*(1+1e-9) {
+						t.Errorf("%v: %d of %d links have a rate of %g, want at most %g", o, i+1, n, got, f)
+					}
+				}
+				near(t, fmt.Sprintf("%v, n=%d, f=%g: share that is drawn again", o, n, f), d.Redrawn(), 0, max(most, 1.05*f))
+				mustSampler(t, d)
+			}
+		}
+	}
+}
