@@ -10,13 +10,14 @@ import (
 
 // ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or
 // name, Longitude and Latitude, lon and lat or x and y, and weight or dist mean what
-// they do in ReadGML, in any case; other data are skipped. Directed links carry both
-// ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
+// they do in ReadGML, in any case, with the defaults that keys have; other data are
+// skipped. Directed links carry both ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
 func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
 	input.CharsetReader = otherAlphabet
-	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{}}
+	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{},
+		defaults: map[string]attributes{"node": {}, "edge": {}}}
 	if err := p.file(); err != nil {
 		return nil, Notes{}, err
 	}
@@ -26,9 +27,10 @@ func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 type graphMLParser struct {
 	*xml.Decoder
 	*draft
-	keys  map[string]string // id of a key to the attribute's name
-	found bool              // the graph
-	open  int               // elements that have begun and not ended
+	keys     map[string]string     // id of a key to the attribute's name
+	defaults map[string]attributes // of nodes and edges that don't have them
+	found    bool                  // the graph
+	open     int                   // elements that have begun and not ended
 }
 
 // deepest is how many elements may be open: the decoder keeps a name of each, which is
@@ -112,8 +114,7 @@ func (p *graphMLParser) element(e xml.StartElement) error {
 		if len(p.keys) >= p.limits.Nodes {
 			return limitError(p.line(), "keys", p.limits.Nodes)
 		}
-		p.keys[attribute(e, "id")] = cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
-		return nil
+		return p.key(e)
 	case "graph":
 		if p.found {
 			return formatError(p.line(), "a second graph")
@@ -137,6 +138,38 @@ func (p *graphMLParser) element(e xml.StartElement) error {
 	return p.skip()
 }
 
+// key reads what an attribute is called, and what it is where it isn't said.
+func (p *graphMLParser) key(e xml.StartElement) error {
+	name := cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
+	p.keys[attribute(e, "id")] = name
+	for {
+		t, err := p.token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if t.Name.Local != "default" {
+				if err := p.skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			text, err := p.text()
+			if err != nil {
+				return err
+			}
+			for what, a := range p.defaults {
+				if of := attribute(e, "for"); of == what || of == "all" || of == "" {
+					a.set(name, text)
+				}
+			}
+		}
+	}
+}
+
 // item reads a node or link with its data, and adds it.
 func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error) error {
 	line := p.line()
@@ -151,6 +184,9 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 		}
 		switch t := t.(type) {
 		case xml.EndElement:
+			for key, text := range p.defaults[e.Name.Local] {
+				a.set(key, text)
+			}
 			return add(a, line)
 		case xml.StartElement:
 			switch t.Name.Local {

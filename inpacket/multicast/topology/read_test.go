@@ -240,3 +240,24 @@ func TestLimitsBelowZero(t *testing.T) {
 		}
 	}
 }
+
+// TestGraphMLDefaults: what a link doesn't say is what its key says.
+func TestGraphMLDefaults(t *testing.T) {
+	const text = `<graphml>
+		<key id="w" for="edge" attr.name="weight"><desc>cost</desc><default>2.5</default></key>
+		<key id="n" for="node" attr.name="weight"><default>9</default></key>
+		<key id="x" attr.name="x"><default>3</default></key><key id="y" for="all" attr.name="y"><default>4</default></key>
+		<graph><node id="a"/><node id="b"><data key="x">5</data></node><node id="c"/>
+		<edge source="a" target="b"/><edge source="b" target="c"><data key="w">7</data></edge></graph></graphml>`
+	g, _, err := topology.ReadGraphML(strings.NewReader(text), topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := topology.Graph{
+		Nodes: []topology.Node{{Name: "a", X: 3, Y: 4, Placed: true}, {Name: "b", X: 5, Y: 4, Placed: true}, {Name: "c", X: 3, Y: 4, Placed: true}},
+		Links: []topology.Link{{A: 0, B: 1, Weight: 2.5}, {A: 1, B: 2, Weight: 7}},
+	}
+	if !reflect.DeepEqual(*g, want) {
+		t.Errorf("read %+v, want %+v", *g, want)
+	}
+}
