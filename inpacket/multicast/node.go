@@ -20,7 +20,8 @@ type Config struct {
 	// doesn't look at sequences. Headers that have them pass at most once then, as long
 	// as their source is remembered; those 64 or more behind the source's highest
 	// don't pass at all, so a source that begins anew takes another number or goes on
-	// counting. The source that was silent for longest is forgotten first, and anybody
+	// counting. The first to come counts, even if it came astray with less TTL left than
+	// the next. The source that was silent for longest is forgotten first, and anybody
 	// who can send can make a node forget: the window is there to end loops, not to
 	// prove who sent what.
 	Window int
