@@ -7,95 +7,139 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// linearWord is a word of a plane, and where the stream of a link has the word of
-// its row that goes with it.
-type linearWord struct {
-	bits   uint64
-	offset umbel.Digest
-	plane  uint64 // times 8
-}
-
-// linearFew is how many words of planes are laid out before the links are asked:
-// filters of up to 600 bits have no more. Those of longer filters are read anew for
-// each link.
-const linearFew = 12
-
-// matchLinear asks each plane for the parity of its bits in each link's row.
+// matchLinear asks each plane for the parity of its bits in each link's row. It takes
+// the links through the first planes, which are all as long, and then through the last
+// one, since so the words of planes stay in registers.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
 	planes, each := planesOf(h.K, h.Bits)
-	rest := h.Bits - (planes-1)*each
-	if (planes-1)*words(each)+words(rest) > linearFew {
-		t.matchLong(dst, h)
-		return
-	}
-	var layout [linearFew]linearWord
-	n := 0
-	for p := range planes {
-		at, length := p*each, each
-		if p == planes-1 {
-			length = rest
-		}
-		for w := range words(length) {
-			value := uint64(h.Seed)<<seedLog + uint64(p)<<planeLog + uint64(w)
-			layout[n] = linearWord{planeWord(h.Filter, at, length, w), probe.Offset(value), uint64(8 * p)}
-			n++
-		}
-	}
-	want := uint64(0x01010101) & (1<<(8*planes) - 1)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
 		now := cs[:min(64, len(cs))]
-		dst[0] = allOdd(now, layout[:n], want)
+		held := allOdd(now, h.Filter, (planes-1)*each, h.Bits, uint64(h.Seed)<<seedLog+uint64(planes-1)<<planeLog)
+		if planes > 1 {
+			held &= oddInFirst(now, h.Filter, planes-1, each, uint64(h.Seed)<<seedLog)
+		}
+		dst[0] = held >> (64 - len(now))
 		cs = cs[len(now):]
 	}
 }
 
-// allOdd asks up to 64 links. The lowest bit of byte p of want is one if there is a
-// plane p.
-func allOdd(cs []Codeword, layout []linearWord, want uint64) (held uint64) {
+// oddInFirst asks up to 64 links for the parity of their rows, whose first value is
+// given, in one to three planes of so many bits at the filter's begin.
+func oddInFirst(cs []Codeword, filter []byte, planes, each int, value uint64) uint64 {
+	if each <= 64 && planes == 2 {
+		return oddInTwo(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each))
+	}
+	if each <= 64 && planes == 3 {
+		return oddInThree(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each), planeWord(filter, 2*each, 3*each))
+	}
+	held := ^uint64(0)
+	for p := range planes {
+		held &= allOdd(cs, filter, p*each, (p+1)*each, value+uint64(p)<<planeLog)
+	}
+	return held
+}
+
+// oddInTwo is oddInFirst for two planes of one word.
+func oddInTwo(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
 	for i := range cs {
-		c := cs[i]
-		even := want
-		for j := range layout {
-			w := &layout[j]
-			v, _ := streamOf(c, w.offset).Next()
-			even ^= uint64(bits.OnesCount64(v&w.bits)) << (w.plane & 63)
+		s := streamOf(cs[i], offset)
+		v, _ := s.Next()
+		u, _ := s.Skip(1 << planeLog).Next()
+		both := bits.OnesCount64(v&first) & bits.OnesCount64(u&second)
+		odd = odd>>1 | uint64(both)<<63
+	}
+	return odd
+}
+
+// oddInThree is oddInFirst for three planes of one word.
+func oddInThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
+	for i := range cs {
+		s := streamOf(cs[i], offset)
+		v, _ := s.Next()
+		u, _ := s.Skip(1 << planeLog).Next()
+		w, _ := s.Skip(2 << planeLog).Next()
+		all := bits.OnesCount64(v&first) & bits.OnesCount64(u&second) & bits.OnesCount64(w&third)
+		odd = odd>>1 | uint64(all)<<63
+	}
+	return odd
+}
+
+// allOdd asks up to 64 links for the parity of their rows, whose first value is given,
+// in the plane from bit at of the filter to before bit end. The last link's is the
+// highest bit. There is no branch on what the plane holds.
+func allOdd(cs []Codeword, filter []byte, at, end int, value uint64) uint64 {
+	offset := probe.Offset(value)
+	switch words(end - at) {
+	case 0:
+		return 0
+	case 1:
+		return oddWord(cs, offset, planeWord(filter, at, end))
+	case 2:
+		return oddPair(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end))
+	case 3:
+		return oddThree(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end))
+	default:
+		return oddMany(cs, filter, at, end, value)
+	}
+}
+
+// oddWord is allOdd for a plane of one word.
+func oddWord(cs []Codeword, offset umbel.Digest, plane uint64) (odd uint64) {
+	for i := range cs {
+		v, _ := streamOf(cs[i], offset).Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&plane))<<63
+	}
+	return odd
+}
+
+// oddPair is allOdd for a plane of two words.
+func oddPair(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
+	for i := range cs {
+		v, s := streamOf(cs[i], offset).Next()
+		u, _ := s.Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&first^u&second))<<63
+	}
+	return odd
+}
+
+// oddThree is allOdd for a plane of three words.
+func oddThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
+	for i := range cs {
+		v, s := streamOf(cs[i], offset).Next()
+		u, s := s.Next()
+		w, _ := s.Next()
+		odd = odd>>1 | uint64(bits.OnesCount64(v&first^u&second^w&third))<<63
+	}
+	return odd
+}
+
+// oddMany is allOdd for a plane of any length, which ends at bit end: two words at a
+// time, of which it keeps the sums.
+func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint64) {
+	var sums [64]uint64
+	for ; at < end; at, value = at+2*64, value+2 {
+		offset, first, second := probe.Offset(value), planeWord(filter, at, end), planeWord(filter, at+64, end)
+		for i := range cs {
+			v, s := streamOf(cs[i], offset).Next()
+			u, _ := s.Next()
+			sums[i&63] ^= v&first ^ u&second
 		}
-		even &= want
-		held = held>>1 | (even-1)&(1<<63)
 	}
-	return held >> (64 - len(cs))
+	for _, sum := range sums[:len(cs)] {
+		odd = odd>>1 | uint64(bits.OnesCount64(sum))<<63
+	}
+	return odd
 }
 
-// planeWord returns word w of a plane of so many bits that begins at bit at.
-func planeWord(filter []byte, at, bits, w int) uint64 {
-	v := load(filter, at+w*64)
-	if left := bits - w*64; left < 64 {
-		v &= 1<<left - 1
+// planeWord returns the 64 bits of a filter from bit at on, those from bit end on as
+// zeros.
+func planeWord(filter []byte, at, end int) uint64 {
+	left := end - at
+	if left >= 64 {
+		return load(filter, at)
 	}
-	return v
-}
-
-// matchLong is matchLinear for filters of many words.
-func (t *Table) matchLong(dst []uint64, h *Header) {
-	t.none(dst)
-	for i, c := range t.codewords {
-		dst[i>>6] |= c.inPlanes(h) << (i & 63)
+	if left <= 0 {
+		return 0
 	}
-}
-
-// inPlanes returns 1 if all planes of h hold c, else 0.
-func (c Codeword) inPlanes(h *Header) uint64 {
-	planes, lengths := LinearPlanes(h.K, h.Bits)
-	yes, at := 1, 0
-	for p, length := range lengths[:planes] {
-		s := c.stream(uint32(h.Seed)).Skip(uint64(p) << planeLog)
-		var v, sum uint64
-		for w := range words(length) {
-			v, s = s.Next()
-			sum ^= v & planeWord(h.Filter, at, length, w)
-		}
-		yes &= bits.OnesCount64(sum)
-		at += length
-	}
-	return uint64(yes & 1)
+	return load(filter, at) & (1<<left - 1)
 }

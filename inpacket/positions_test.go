@@ -52,7 +52,7 @@ func TestRowsAreWhatMatchAsks(t *testing.T) {
 		for p, length := range lengths[:planes] {
 			sum := uint64(0)
 			for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
-				sum ^= v & planeWord(h.Filter, at, length, w)
+				sum ^= v & planeWord(h.Filter, at+w*64, at+length)
 			}
 			want &= uint64(bits.OnesCount64(sum))
 			at += length

@@ -112,10 +112,13 @@ func (n network) task(r *rand.Rand, receivers int) Task {
 			}
 		}
 	}
+	// To the deepest nodes the packet comes with its TTL used up: they ask nothing.
+	last := len(t.Tree) - 1
+	t.Tree, t.Others = t.Tree[:last], t.Others[:last]
 	return t
 }
 
-// links counts those of a task that are to be held, and not to be.
+// count counts those of a task that are to be held, and not to be.
 func (t Task) count() (tree, others int) {
 	for i := range t.Tree {
 		tree += len(t.Tree[i])

@@ -14,6 +14,10 @@ import (
 // magic begins the bytes of a design; the last byte is the version.
 const magic = "uad\x01"
 
+// maxSize is more bytes than any design has: 65535 runs of 11, 4096 lengths of 3 and
+// weights of 8, and less than 64 for the rest.
+const maxSize = MaxBits*11 + MaxLinks*(3+8) + 64
+
 // AppendBinary appends the design's bytes to dst. A design has one form in bytes, and
 // is equal to another if and only if the bytes are:
 //
@@ -67,9 +71,12 @@ func (d *Design) append(dst []byte) []byte {
 func (d *Design) MarshalBinary() ([]byte, error) { return d.AppendBinary(nil) }
 
 // UnmarshalBinary makes d the design that b, all of it, is the bytes of. It takes no
-// other form of a design, and no more memory than eight times b. Otherwise the error
-// wraps [umbel.ErrCorrupt], and d is as it was.
+// other form of a design, and no more memory than ten times b. Otherwise the error wraps
+// [umbel.ErrCorrupt], and d is as it was.
 func (d *Design) UnmarshalBinary(b []byte) error {
+	if len(b) > maxSize {
+		return fmt.Errorf("adaptive: a design of %d bytes, want at most %d: %w", len(b), maxSize, umbel.ErrCorrupt)
+	}
 	r := reader{rest: b}
 	if string(r.bytes(len(magic))) != magic {
 		return fmt.Errorf("adaptive: %x at the beginning, want %x: not a design of version 1: %w", b[:min(len(b), len(magic))], magic, umbel.ErrCorrupt)
@@ -107,7 +114,7 @@ func (d *Design) UnmarshalBinary(b []byte) error {
 	if err := x.Check(); err != nil {
 		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
-	if !bytes.Equal(x.append(nil), b) {
+	if !bytes.Equal(x.append(make([]byte, 0, len(b))), b) {
 		return fmt.Errorf("adaptive: a number in more bytes than it needs, want the fewest: %w", umbel.ErrCorrupt)
 	}
 	*d = x

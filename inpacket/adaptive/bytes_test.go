@@ -258,3 +258,27 @@ func FuzzDesignJSON(f *testing.F) {
 		}
 	})
 }
+
+// The largest design there can be has bytes that are read again; more bytes than it
+// could have are refused before they are looked at.
+func TestLargestDesign(t *testing.T) {
+	d := Design{Objective: Independent, Least: 1, Rate: 0.1, Ends: make([]int, MaxLinks), Weights: make(Weights, MaxLinks)}
+	for i := range d.Ends {
+		d.Ends[i], d.Weights[i] = MaxBits, 1<<53/MaxLinks
+	}
+	for i := range MaxBits {
+		d.Runs = append(d.Runs, Run{1, 1<<63 + uint64(i%2)})
+	}
+	b, err := d.MarshalBinary()
+	if err != nil || len(b) > maxSize {
+		t.Fatalf("%d bytes, %v, want at most %d", len(b), err, maxSize)
+	}
+	var again Design
+	if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, d) {
+		t.Errorf("what is read isn't what was written, %v", err)
+	}
+	long := append(b, make([]byte, maxSize)...)
+	if n := testing.AllocsPerRun(10, func() { err = again.UnmarshalBinary(long) }); n > 5 || !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("%d bytes: %v after %g allocations, want an error that wraps %q after a few", len(long), err, n, umbel.ErrCorrupt)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 // Section V-C, Algorithm 1: about 738 and 704 bits, by seed.
 func TestGreedyAlgorithm1(t *testing.T) {
+	t.Parallel()
 	for o, want := range map[Objective][2]float64{Independent: {720, 750}, Hashed: {680, 730}} {
 		if testing.Short() && o == Independent {
 			continue // takes seconds

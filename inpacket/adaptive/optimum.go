@@ -182,10 +182,14 @@ func newSolver(p problem, w Weights, whole bool) *solver {
 	for q := 0.75; q > 1/(64*max(1, p.k)*float64(n)); q /= ratio {
 		s.grid = append(s.grid, q)
 	}
-	s.gains = make([]float64, 0, n*len(s.grid))
-	for t := range n {
-		for _, q := range s.grid {
-			s.gains = append(s.gains, p.gain(q, t+1))
+	size := len(s.grid)
+	s.gains = make([]float64, n*size)
+	for j, q := range s.grid {
+		link := p.zero(q, 1)
+		zero := 1.0
+		for at := j; at < len(s.gains); at += size {
+			zero *= link
+			s.gains[at] = p.gainAt(q, zero)
 		}
 	}
 	return s

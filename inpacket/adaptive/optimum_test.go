@@ -36,6 +36,7 @@ var shapes = map[string]func(int) Weights{"uniform": Uniform, "1/i": Inverse}
 // Both problems of section V: means that another program found, the dual's bound, whole
 // positions for half a bit more, and the rate met by every length.
 func TestOptimum(t *testing.T) {
+	t.Parallel()
 	for _, c := range goldenMeans {
 		w := shapes[c.weights](200)
 		for _, o := range []Objective{Independent, Hashed} {
@@ -75,7 +76,7 @@ func TestOptimum(t *testing.T) {
 						t.Fatalf("%d links have a rate of %g, want at most %g", i+1, f, c.rate)
 					}
 				}
-				if d.Least < 1 || d.Redrawn() > most && d.Least > 1 {
+				if d.Least < 1 || d.Redrawn() > mostRedrawn && d.Least > 1 {
 					t.Errorf("%g of the codewords are drawn again for %d ones", d.Redrawn(), d.Least)
 				}
 			})
@@ -261,7 +262,7 @@ func TestOptimumAtTheEnds(t *testing.T) {
 						t.Errorf("%v: %d of %d links have a rate of %g, want at most %g", o, i+1, n, got, f)
 					}
 				}
-				near(t, fmt.Sprintf("%v, n=%d, f=%g: share that is drawn again", o, n, f), d.Redrawn(), 0, max(most, 1.05*f))
+				near(t, fmt.Sprintf("%v, n=%d, f=%g: share that is drawn again", o, n, f), d.Redrawn(), 0, max(mostRedrawn, 1.05*f))
 				mustSampler(t, d)
 			}
 		}

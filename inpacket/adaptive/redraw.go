@@ -2,9 +2,9 @@ package adaptive
 
 import "math"
 
-// most is the share of codewords that may have to be drawn again for the sake of one
-// one more at the front.
-const most = 0.125
+// mostRedrawn is the share of codewords that may have to be drawn again for the sake of
+// one more one at the front.
+const mostRedrawn = 0.125
 
 // leastFor returns the ones that codewords of a design should have among the first m_1
 // positions: as many as leave at most an eighth of them to be drawn again, and at least
@@ -14,7 +14,7 @@ const most = 0.125
 func leastFor(d *Design) int {
 	b := 1
 	for limit := d.Ends[0]; b < limit && (d.Objective != Hashed || b < d.K); b++ {
-		if next := d.front(b + 1); next.few() > most {
+		if next := d.front(b + 1); next.few() > mostRedrawn {
 			break
 		}
 	}

@@ -17,6 +17,7 @@ from delta import Mismatch, apply
 from inpacket import DENSE, Header, Malformed, Version, codeword, derive
 from kinds import KINDS, LOCATE
 from positions import MASK, in_range, value
+from stored import BadDesign, Design, lipsin
 
 
 # hashing.md
@@ -161,6 +162,25 @@ def check_keys(rows):
     return len(rows)
 
 
+def check_stored(name, rows):
+    if name == "designs-bad":
+        for design, why in rows:
+            try:
+                Design(bytes.fromhex(design))
+            except BadDesign:
+                continue
+            raise AssertionError(f"{why}: taken")
+        return 0
+    for *design, word, number, want in rows:
+        if name == "lipsin":
+            m, k = (int(n) for n in design)
+            got = lipsin(*digest(word), int(number), m, k)
+        else:
+            got = Design(bytes.fromhex(design[0])).codeword(*digest(word), int(number))
+        assert got == int.from_bytes(bytes.fromhex(want), "little"), f"{word}, set {number}: {got:x}"
+    return len(rows)
+
+
 def check(path):
     fields, body = read(path)
     rows = [line.split() for line in body.splitlines()]
@@ -171,6 +191,8 @@ def check(path):
     if path.parent.name == "hashing":
         return check_hashing(path.stem, rows)
     if path.parent.name == "inpacket":
+        if path.stem in ("lipsin", "adaptive", "designs-bad"):
+            return check_stored(path.stem, rows)
         return check_keys(rows) if path.stem == "keys" else check_packet(fields, body)
     return check_container(fields, body)
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel/inpacket"
@@ -20,7 +21,11 @@ func inpackets() ([]file, error) {
 		}
 		files = append(files, f)
 	}
-	return append(files, badPackets()...), nil
+	stored, err := storedCodewords()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(files, stored, badPackets()), nil
 }
 
 const (

@@ -1,0 +1,124 @@
+package inpacket
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// edges are lengths around those at which words, bytes and planes begin and end.
+var edges = []int{1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 600, 4095, 4096, 4097, MaxBits - 1, MaxBits}
+
+// Match of Linear asks rows and planes as they are defined, at every length of planes
+// that its loops treat in a way of their own.
+func TestLinearAtEdges(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	for k := range uint8(16) {
+		for _, m := range edges {
+			links := 67
+			if m > 600 {
+				links = 3
+			}
+			h := Header{Form: Linear, K: k, Seed: uint16(r.Uint32()), Bits: m, Filter: randomFilter(r, m)}
+			cs := randomCodewords(r, links)
+			dst := make([]uint64, words(links))
+			NewTable(cs).Match(dst, &h)
+			planes, lengths := LinearPlanes(k, m)
+			for i, c := range cs {
+				want, at := uint64(1), 0
+				for p, length := range lengths[:planes] {
+					odd := 0
+					for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
+						odd += bits.OnesCount64(v & uint64(number(h.Filter, at+w*64, min(64, length-w*64))))
+					}
+					want &= uint64(odd)
+					at += length
+				}
+				if got := dst[i/64] >> (i % 64) & 1; got != want&1 {
+					t.Fatalf("K %d, %d bits: link %d: %d, want %d", k, m, i, got, want&1)
+				}
+			}
+		}
+	}
+}
+
+// Match of Single asks the positions that senders set, at every length and number of
+// positions: a link whose positions but one are set isn't held.
+func TestSingleAtEdges(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 9))
+	for k := uint8(1); k <= maxK; k++ {
+		for _, m := range edges {
+			cs := randomCodewords(r, 5)
+			h := Header{Form: Single, K: k, Seed: uint16(r.Uint32()), Bits: m, Filter: make([]byte, (m+7)/8)}
+			if err := h.Or(cs[0]); err != nil {
+				t.Fatal(err)
+			}
+			dst := make([]uint64, 1)
+			table := NewTable(cs[:1])
+			if table.Match(dst, &h); dst[0] != 1 {
+				t.Fatalf("K %d, %d bits: a link that was added isn't held", k, m)
+			}
+			for _, p := range cs[0].AppendPositions(nil, uint32(h.Seed), k, m) {
+				h.Filter[p>>3] &^= 1 << (p & 7)
+				if table.Match(dst, &h); dst[0] != 0 {
+					t.Fatalf("K %d, %d bits: held without position %d", k, m, p)
+				}
+				h.Filter[p>>3] |= 1 << (p & 7)
+			}
+		}
+	}
+}
+
+// The values of one seed and plane are no other's: a row of the longest plane ends
+// where the next plane's begins, and the last plane's where the next seed begins.
+func TestStreamRangesDontOverlap(t *testing.T) {
+	for k := range uint8(16) {
+		planes, lengths := LinearPlanes(k, MaxBits)
+		for p, length := range lengths[:planes] {
+			if words(length) > 1<<planeLog || p >= 1<<(seedLog-planeLog) {
+				t.Errorf("K %d: plane %d takes %d values, and there are %d", k, p, words(length), 1<<planeLog)
+			}
+		}
+	}
+	if maxK > 2<<seedLog {
+		t.Errorf("%d positions don't fit in the values of a seed", maxK)
+	}
+	last := uint64(StageSeed(1<<16-1, 15))<<seedLog + 1<<seedLog - 1
+	if last>>32 != 0 {
+		t.Errorf("the last value of the last stage's seed is %d, above 2^32", last)
+	}
+}
+
+// The most stages there can be are searched for and held, each at its own TTL.
+func TestSearchOf255Stages(t *testing.T) {
+	deep := Task{Tree: make([][]Codeword, 255), Others: make([][]Codeword, 255)}
+	for i := range deep.Tree {
+		deep.Tree[i], deep.Others[i] = codewords(i, 1), codewords(1000+i, 1)
+	}
+	f, err := Search(deep, Options{Forms: []Form{Staged}, Seeds: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFound(t, deep, f)
+}
+
+// Tasks around the lengths at which filters begin a new word: what a search says is
+// what routers do, whatever the seed has to be.
+func TestSearchAtEdges(t *testing.T) {
+	for _, size := range []struct{ tree, others int }{{1, 1}, {13, 20}, {15, 40}, {16, 41}, {30, 50}, {31, 52}, {62, 63}, {63, 64}, {64, 65}, {65, 130}} {
+		task := oneHop(size.tree, size.others)
+		for _, form := range searched {
+			t.Run(fmt.Sprintf("%s/%d-%d", form.name, size.tree, size.others), func(t *testing.T) {
+				for _, o := range []Options{{Seeds: 1}, {Seeds: 8}, {Seeds: 8, MaxStray: 0.07}} {
+					o.Forms = []Form{form.form}
+					f, err := Search(task, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkFound(t, task, f)
+				}
+			})
+		}
+	}
+}
