@@ -8,6 +8,8 @@ TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod
 RACE = . ./cells ./probe ./wire ./filter/...
 # Packages with kernels in assembly have a plain twin behind this tag.
 PURE = ./cells ./internal/entropy ./probe ./wire ./filter/...
+# The command and what it stands on is built for other systems too.
+PORTABLE = . inpacket/multicast cmd
 
 # A number of inputs, not a time: Go before 1.27 may fail a target whose time is
 # over while it works (go.dev/issue/75804).
@@ -23,9 +25,7 @@ vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
 	@set -e; for m in $(MODULES); do (cd $$m && go vet ./... && $(TOOL) staticcheck ./...); done
 	GOARCH=arm64 go vet ./...
-	GOARCH=386 go build ./...
-	GOOS=windows go build ./...
-	GOOS=darwin go build ./...
+	@set -e; for m in $(PORTABLE); do for os in windows darwin; do (cd $$m && GOOS=$$os go build ./...); done; (cd $$m && GOARCH=386 go vet ./...); done
 
 # go.mod and go.sum must be what the code needs.
 tidy:
@@ -33,10 +33,12 @@ tidy:
 
 race:
 	go test -race -short $(RACE)
+	cd inpacket/multicast && go test -race -short . ./dataplane ./sim
 	cd cmd && go test -race -short ./internal/...
 
 purego:
 	go test -tags purego -short $(PURE)
+	cd inpacket/multicast && go test -tags purego -short ./dataplane
 
 # A short run of each fuzz target.
 fuzz:

@@ -177,10 +177,13 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// everything is the --only that leaves nobody out.
+var everything = regexp.MustCompile("")
+
 // TestRun runs small cases of every section and wants tables, and targets that
 // judge them.
 func TestRun(t *testing.T) {
-	o := options{rounds: 1, only: regexp.MustCompile(""), timedNear: 4_000, timedFar: 50_000, trials: 70_000}
+	o := options{rounds: 1, only: everything, timedNear: 4_000, timedFar: 50_000, trials: 70_000, trees: 2}
 	p := newProgress(os.Stderr)
 	r := newReport([]string{"--only", "a|b"}, o.rounds)
 	if want := "go run ./bench --only 'a|b'"; r.Command != want {
@@ -201,6 +204,10 @@ func TestRun(t *testing.T) {
 		func() (*Table, error) { return runRefold(1<<20, o, p) },
 		func() (*Table, error) { return runPlanner(o, p) },
 		func() (*Table, error) { return runStatic(2_000, o, p) },
+		func() (*Table, error) { return runDecide([]int{4, 16}, o, p) },
+		func() (*Table, error) { return runRoute([]int{4}, 4, o, p) },
+		func() (*Table, error) { return runSearch("grid:5x5", []int{4, 16}, o, p) },
+		func() (*Table, error) { return runPlane(500, o, p) },
 	} {
 		table, err := job()
 		if err != nil {
@@ -217,8 +224,8 @@ func TestRun(t *testing.T) {
 		r.Tables = append(r.Tables, table)
 	}
 	r.judge(want.sizes, want.bits)
-	if got := len(r.Targets); got < 60 {
-		t.Errorf("%d targets judged, want 60 at least", got)
+	if got := len(r.Targets); got < 69 {
+		t.Errorf("%d targets judged, want 69 at least", got)
 	}
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
@@ -229,7 +236,7 @@ func TestRun(t *testing.T) {
 	}
 	var md strings.Builder
 	r.markdown(&md)
-	for _, s := range []string{"| umbel bloom | 11.00 |", "## Targets", "| prefetch a line |", "| ideal | 9"} {
+	for _, s := range []string{"| umbel bloom | 11.00 |", "## Targets", "| prefetch a line |", "| ideal | 9", "| umbel, copies a second: "} {
 		if !strings.Contains(md.String(), s) {
 			t.Errorf("no %q in the Markdown", s)
 		}
@@ -242,7 +249,7 @@ func TestRun(t *testing.T) {
 func TestOnlyAndFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"--n", "10"}, {"--n", "x"}, {"--fpr", "0"}, {"--fpr", "NaN"}, {"--bits", "1"}, {"--keys", "9B"},
-		{"--rounds", "0"}, {"--only", "("}, {"extra"}, {"--only", "no such case"},
+		{"--rounds", "0"}, {"--trees", "0"}, {"--only", "("}, {"extra"}, {"--only", "no such case"},
 	} {
 		if err := run(args); err == nil {
 			t.Errorf("%q: no error", args)

@@ -2,7 +2,7 @@
 // one run, and prints Markdown tables with bits per key and measured rate of false
 // positives beside the times, and how the ratios compare with the targets.
 //
-//	go run ./bench                                  # everything: about 40 minutes, 5 GiB
+//	go run ./bench                                  # everything: about 45 minutes, 5 GiB
 //	go run ./bench --n 1e5                          # in cache only: a few minutes
 //	go run ./bench --only 'bits=11/.*(blocked|parquet)' --json
 //
@@ -26,6 +26,17 @@
 // takes about six minutes on two cores. A coder that takes more than a second for a
 // plane of 16 MiB is timed once. Sizes are those of the blocks: a container has 74
 // bytes more, a delta 96.
+//
+// And so have filters in packets: multicast, what a router's decision costs, how long
+// headers are for trees over networks, how long it takes to find them, and how many
+// packets a network's routers take over loopback, beside LIPSIN, truncated adaptive
+// filters, BIER and BIER-TE.
+//
+//	UMBEL_TOPOLOGIES=DIR go run ./bench --only '^multicast/' --md docs/measurements-multicast.md
+//
+// takes about five minutes on two cores. Networks of carriers are those in DIR/edges; without the
+// variable others are made by rule, and the targets of carriers' headers not judged.
+// A search is timed on one core, over all trees, in three rounds at most.
 //
 // Keys and digests are made beforehand and read in order. A filter of many keys is
 // filled to the last key before it is asked; its additions are timed on the last

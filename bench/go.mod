@@ -2,7 +2,7 @@
 // library needs none of them.
 module github.com/umbel-filters/umbel/bench
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/FastFilter/xorfilter v0.4.2-0.20260120015552-4e5a4d9df65a
@@ -16,6 +16,7 @@ require (
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/tylertreat/BoomFilters v0.0.0-20251001182300-5b3723cc64ae
 	github.com/umbel-filters/umbel v0.0.0
+	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0
 	github.com/zeebo/xxh3 v1.1.0
 )
 
@@ -25,7 +26,9 @@ require (
 	github.com/dchest/siphash v1.2.3 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
-	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
 replace github.com/umbel-filters/umbel => ../
+
+replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast

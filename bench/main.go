@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
 // options say how measurements are made.
@@ -20,6 +22,7 @@ type options struct {
 	timedNear int // keys of one timing of a filter in cache, in several passes
 	timedFar  int // keys of one timing of a larger filter
 	trials    int // absent keys that a rate is measured with
+	trees     int // of each number of receivers, over each network
 }
 
 // plans are the cases that the user wants.
@@ -43,8 +46,9 @@ func run(args []string) error {
 	rates := flags.String("fpr", "0.01,0.001", "rates of false positives that filters are sized for")
 	bits := flags.String("bits", "11", "bits a key, the same for all filters, asked with ready hashes")
 	inputs := flags.String("keys", "hash,8B,32B", "what filters are given")
+	trees := flags.Int("trees", 300, "trees of each number of receivers on each network, in multicast/search")
 	rounds := flags.Int("rounds", 5, "rounds that count")
-	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/")
+	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
 	asJSON := flags.Bool("json", false, "print JSON")
 	file := flags.String("md", "", "write Markdown to this file too")
 	if err := flags.Parse(args); err != nil {
@@ -53,9 +57,12 @@ func run(args []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected %q: see -help", flags.Arg(0))
 	}
-	o := options{rounds: *rounds, timedNear: 1e6, timedFar: 2e6, trials: 2e6}
+	o := options{rounds: *rounds, timedNear: 1e6, timedFar: 2e6, trials: 2e6, trees: *trees}
 	if o.rounds < 1 || o.rounds > 1000 {
 		return fmt.Errorf("%d rounds, want 1 to 1000", o.rounds)
+	}
+	if o.trees < 1 || o.trees > sim.MaxTrees {
+		return fmt.Errorf("%d trees, want 1 to %d", o.trees, sim.MaxTrees)
 	}
 	var err error
 	if o.only, err = regexp.Compile(*only); err != nil {
@@ -161,6 +168,7 @@ func (r *Report) measure(w plans, o options, p *progress) error {
 			jobs = append(jobs, func() (*Table, error) { return runStatic(n, o, p) })
 		}
 	}
+	jobs = append(jobs, multicasts(o, p)...)
 	for _, job := range jobs {
 		t, err := job()
 		if err != nil {

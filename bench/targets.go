@@ -66,6 +66,7 @@ func (r *Report) judge(sizes []uint64, bits []float64) {
 	r.judgePlanner()
 	r.judgeSave()
 	r.judgeMessages()
+	r.judgeMulticast()
 	r.judgeAllocations()
 }
 

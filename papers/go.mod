@@ -2,10 +2,11 @@
 // library needs nothing that draws.
 module github.com/umbel-filters/umbel/papers
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/umbel-filters/umbel v0.0.0
+	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0-00010101000000-000000000000
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -21,8 +22,10 @@ require (
 	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/sys v0.30.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 )
 
 replace github.com/umbel-filters/umbel => ../
+
+replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast

@@ -46,7 +46,9 @@ func run(ctx context.Context, args []string) error {
 	trials := flags.Int("trials", 2000, "trials of each simulation; paper 004 has 100000")
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "goroutines")
 	seed := flags.Uint64("seed", 1, "of all simulations")
+	topologies := flags.String("topologies", os.Getenv("UMBEL_TOPOLOGIES"), "directory with networks, edges/*.tsv, for paper 002; without it they are made by rule")
 	list := flags.Bool("list", false, "print the names of the pieces and make none")
+	tables := flags.Bool("print", false, "print the tables of pieces made before, in Markdown, and make none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -71,9 +73,17 @@ func run(ctx context.Context, args []string) error {
 		}
 		return nil
 	}
+	if *tables {
+		for _, p := range pieces {
+			if err := p.Print(os.Stdout, *out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	show := newProgress(os.Stderr)
 	defer show.clear()
-	r := piece.Run{Trials: *trials, Runner: &trial.Runner{
+	r := piece.Run{Trials: *trials, Topologies: *topologies, Runner: &trial.Runner{
 		Dir: filepath.Join(*out, ".work"), Seed: *seed, Workers: *workers, Show: show.trials,
 	}}
 	for i, p := range pieces {

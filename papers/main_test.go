@@ -14,6 +14,7 @@ import (
 
 // All pieces are made from nothing, and the document has each of them with its files.
 func TestAll(t *testing.T) {
+	t.Setenv("UMBEL_TOPOLOGIES", "") // on networks made by rule
 	out := filepath.Join(t.TempDir(), "papers")
 	if err := run(t.Context(), []string{"--trials", "3", "--out", out}); err != nil {
 		t.Fatal(err)

@@ -27,10 +27,14 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Float64Var(&f.stray, "max-stray", 0, "highest `CHANCE` that a link which nobody knew of matches (default any)")
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` that a packet may take more than the tree has")
-	flags.IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources of which routers remember sequences")
 	flags.BoolVar(&f.repair, "repair", false, "routers lead packets around links that are down; forms that take links by OR only")
 	flags.StringVar(&f.design, "design", "", "`FILE` with the design of adaptive, of umbel multicast design (default the optimum for 1 in 100)")
 	_ = cmd.RegisterFlagCompletionFunc("scheme", cobra.FixedCompletions(scheme.Names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addWindow adds the flag for packets with a sequence: others pass any window.
+func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
+	cmd.Flags().IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources of which routers remember sequences; "+which)
 }
 
 // scheme returns the scheme that the flags ask for.

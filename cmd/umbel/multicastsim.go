@@ -47,6 +47,7 @@ func multicastSimCommand() *cobra.Command {
 	net.add(cmd)
 	var how schemeFlags
 	how.add(cmd)
+	how.addWindow(cmd, "headers with filters have one then")
 	flags := cmd.Flags()
 	var e sim.Experiment
 	flags.IntVar(&e.Receivers, "receivers", 16, "`NUMBER` of receivers of each tree")
@@ -80,6 +81,7 @@ func multicastSimCommand() *cobra.Command {
 		if e.Scheme, err = how.scheme(); err != nil {
 			return usageError(cmd, err)
 		}
+		e.Sequenced = how.window > 0
 		results, err := simulate(cmd, e, changes)
 		if err != nil {
 			return err

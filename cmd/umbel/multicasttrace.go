@@ -36,6 +36,7 @@ func multicastTraceCommand() *cobra.Command {
 	ends.add(cmd)
 	var how schemeFlags
 	how.add(cmd)
+	how.addWindow(cmd, "for --header, of a packet that has one")
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")

@@ -13,7 +13,8 @@
 //   - drops what has no epoch it knows, no TTL left, or a filter too full, and counts
 //     it by [Reason];
 //   - sends nothing back to where it came from, and counts the TTL down;
-//   - may remember sequences, so that no packet passes twice ([Config.Window]);
+//   - may remember sequences, so that no packet passes twice ([Config.Window]), and take
+//     none without, which bounds what any packet can do ([Config.OnlySequenced]);
 //   - may add a way around a link that is down to the packet itself ([Detour]).
 //
 // [Node.Explain] says of one packet what a node would do with it, and why.

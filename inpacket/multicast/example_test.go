@@ -41,10 +41,11 @@ func Example() {
 	for _, c := range copies {
 		fmt.Println("copy to node", network.Ports(1)[c.Port].Neighbor)
 	}
-	fmt.Printf("%+v\n", node.Counters().Read())
+	counts := node.Counters().Read()
+	fmt.Println(counts.Packets, "packet,", counts.Copies, "copies,", counts.Drops(), "dropped")
 	// Output:
 	// not back on port 0; out on port 1; out on port 2
 	// copy to node 2
 	// copy to node 4
-	// {Packets:1 Copies:2 Delivered:0 Down:0 Repairs:0 Unrepaired:0 Dropped:[0 0 0 0 0 0 0 0 0]}
+	// 1 packet, 2 copies, 0 dropped
 }

@@ -30,6 +30,9 @@ func FuzzRoute(f *testing.F) {
 				t.Fatalf("came in on %d, port 0 is down, out on %v", in, ports(copies))
 			}
 			sent[c.Port] = true
+			if !e.Ports[c.Port].Sends {
+				t.Fatalf("out on port %d, explained as %v", c.Port, e)
+			}
 			if len(c.Packet) != len(before) {
 				t.Fatalf("a copy of %d bytes of a packet of %d", len(c.Packet), len(before))
 			}

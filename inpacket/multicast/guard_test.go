@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
 func TestDrops(t *testing.T) {
@@ -143,5 +144,78 @@ func TestAnyFill(t *testing.T) {
 	h.Filter[7] = 0x7f
 	if copies, v := n.Route(nil, pack(t, h), 4); len(copies) < 4 || v.Drop != None {
 		t.Errorf("63 ones of 64: %d copies, dropped as %q, want most of 8 and no drop", len(copies), v.Drop)
+	}
+}
+
+// TestStorms carries packets over a grid that a stranger makes who knows no key but
+// how full a filter may be. Only the TTL ends them, unless all nodes want sequences:
+// then a node takes each once, so that no arc carries two copies.
+func TestStorms(t *testing.T) {
+	const enough = 10_000
+	g, err := topology.Grid(5, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := NewNetwork(g, inpacket.Key{1}, 1)
+	storm := func(c Config, h inpacket.Header) (copies, most int) {
+		nodes := make([]*Node, len(g.Nodes))
+		for v := range nodes {
+			c.Ports, c.Keys = len(net.Ports(v)), []Keys{net.Keys(v)}
+			nodes[v] = newNode(t, c)
+		}
+		type way struct {
+			node, in int
+			packet   []byte
+		}
+		carried := make([]int, 2*len(g.Links))
+		for queue := []way{{12, Host, pack(t, h)}}; len(queue) > 0 && copies < enough; queue = queue[1:] {
+			at := queue[0]
+			out, _ := nodes[at.node].Route(nil, at.packet, at.in)
+			for _, c := range out {
+				copies++
+				p := net.Ports(at.node)[c.Port]
+				carried[p.Arc]++
+				in := slices.IndexFunc(net.Ports(p.Neighbor), func(q topology.Port) bool { return q.Neighbor == at.node })
+				queue = append(queue, way{p.Neighbor, in, slices.Clone(c.Packet)})
+			}
+		}
+		return copies, slices.Max(carried)
+	}
+	full := inpacket.Header{TTL: 255, K: 1, Bits: 64, Epoch: 1, Filter: bytes.Repeat([]byte{0xbd}, 8)}
+	plane := inpacket.Header{TTL: 255, Form: inpacket.Linear, Bits: 64, Epoch: 1, Filter: bytes.Repeat([]byte{0x5a}, 8)}
+	storms := 0
+	for seed := range uint16(10) {
+		for _, h := range []inpacket.Header{full, plane} {
+			h.Seed = seed
+			if n, _ := storm(Config{}, h); n >= enough {
+				storms++
+			}
+			if n, _ := storm(Config{Window: 9, OnlySequenced: true}, h); n != 0 {
+				t.Errorf("form %d, seed %d: %d copies without a sequence, want 0", h.Form, seed, n)
+			}
+			h.Sequenced, h.Source, h.Sequence = true, 1, 1
+			if n, most := storm(Config{Window: 9, OnlySequenced: true}, h); most > 1 {
+				t.Errorf("form %d, seed %d: %d copies, up to %d on an arc, want 1", h.Form, seed, n, most)
+			}
+		}
+	}
+	if storms == 0 {
+		t.Error("no storm without windows: the packets are too mild to show anything")
+	}
+}
+
+func TestOnlySequenced(t *testing.T) {
+	cs := links(4)
+	n := newNode(t, Config{Ports: 4, Window: 2, OnlySequenced: true, Keys: []Keys{{Epoch: 1, Ports: cs}}})
+	h := single(120, cs[0])
+	if copies, v := n.Route(nil, pack(t, h), Host); len(copies) != 0 || v.Drop != Unsequenced {
+		t.Errorf("%d copies, dropped as %q, want none, as %q", len(copies), v.Drop, Unsequenced)
+	}
+	h.Sequenced = true
+	if copies, v := n.Route(nil, pack(t, h), Host); len(copies) != 1 || v.Drop != None {
+		t.Errorf("with a sequence: %d copies, dropped as %q, want 1 and no drop", len(copies), v.Drop)
+	}
+	if _, err := NewNode(Config{Ports: 4, OnlySequenced: true}); err == nil {
+		t.Error("a node that wants sequences and remembers none")
 	}
 }

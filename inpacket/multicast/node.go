@@ -20,10 +20,17 @@ type Config struct {
 	// doesn't look at sequences. Headers that have them pass at most once then, as long
 	// as their source is remembered; those 64 or more behind the source's highest
 	// don't pass at all, so a source that begins anew takes another number or goes on
-	// counting. The source that was silent for longest is forgotten first, and anybody
+	// counting. The first to come counts, even if it came astray with less TTL left than
+	// the next. The source that was silent for longest is forgotten first, and anybody
 	// who can send can make a node forget: the window is there to end loops, not to
 	// prove who sent what.
 	Window int
+	// OnlySequenced nodes drop headers without a sequence; they need a window. Where all
+	// nodes are such, no packet makes more copies than the network has arcs, as long as
+	// its source is remembered. Without it only the TTL bounds what a packet does whose
+	// sender has no key but knows how full a filter may be: with one position a link, or
+	// one plane, it goes out on most links, or half of them, wherever it comes.
+	OnlySequenced bool
 	// AnyFill nodes take over-full filters too, to study schemes as their papers have
 	// them; but never one that is all ones.
 	AnyFill bool
@@ -38,6 +45,7 @@ type Node struct {
 	id       uint32
 	ports    int
 	anyFill  bool
+	ordered  bool    // takes headers with sequences only
 	window   *window // nil: none
 	tables   atomic.Pointer[[]*table]
 	groups   groups
@@ -59,8 +67,11 @@ func NewNode(c Config) (*Node, error) {
 		return nil, fmt.Errorf("multicast: a node of %d ports", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
-	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, down: make(shared, words),
+	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
+	if c.OnlySequenced && c.Window == 0 {
+		return nil, errors.New("multicast: a node that takes only headers with sequences, and remembers none; give it a window")
+	}
 	if c.Window != 0 {
 		w, err := newWindow(c.Window)
 		if err != nil {
@@ -179,6 +190,9 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	}
 	if !t.takes(h) {
 		return t, Unknown
+	}
+	if n.ordered && !h.Sequenced {
+		return t, Unsequenced
 	}
 	return t, None
 }

@@ -4,20 +4,21 @@ package multicast
 type Reason uint8
 
 const (
-	None      Reason = iota
-	Malformed        // the header isn't one, or is cut off
-	Version          // of a version of the format that isn't known
-	Epoch            // of an epoch whose codewords the router hasn't
-	Expired          // its TTL is used up
-	AllOnes          // its filter holds every link there could be
-	Overfull         // more of its filter's bits are one than any sender's filter has
-	Duplicate        // came before, by source and sequence
-	Unknown          // of a form or a candidate set that the router has no codewords for
-	Reasons          // how many reasons there are
+	None        Reason = iota
+	Malformed          // the header isn't one, or is cut off
+	Version            // of a version of the format that isn't known
+	Epoch              // of an epoch whose codewords the router hasn't
+	Expired            // its TTL is used up
+	AllOnes            // its filter holds every link there could be
+	Overfull           // more of its filter's bits are one than any sender's filter has
+	Duplicate          // came before, by source and sequence
+	Unknown            // of a form or a candidate set that the router has no codewords for
+	Unsequenced        // has no sequence, and the router takes none such
+	Reasons            // how many reasons there are
 )
 
 var reasons = [Reasons]string{
-	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown",
+	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown", "unsequenced",
 }
 
 // inWords are the reasons, for those who look for a fault.
@@ -31,6 +32,7 @@ var inWords = [Reasons]string{
 	"more than three quarters of its filter's bits are one",
 	"it came before, or is too far behind the newest of its source",
 	"there are no codewords for its form, or set of codewords, here",
+	"it has no sequence, and nothing without one is taken here",
 }
 
 func (r Reason) words() string {

@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// maxSources bounds what a window takes: 24 bytes a source, and 4 for each bucket.
+// maxSources bounds what a window takes: 32 bytes a source, and 4 for each bucket, at most
+// two a source.
 const maxSources = 1 << 20
 
 // window remembers which packets of which sources came. It holds a fixed number of

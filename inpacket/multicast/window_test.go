@@ -34,7 +34,7 @@ func TestWindowIsItsModel(t *testing.T) {
 	m := model{map[[2]uint32]bool{}, map[uint32]uint32{}}
 	start := [8]uint32{}
 	for i := range start {
-		start[i] = uint32(1<<32 - 1 - 100*i) // so that some wrap around
+		start[i] = ^uint32(100 * i) // so that some wrap around
 	}
 	passed := 0
 	for range 100000 {

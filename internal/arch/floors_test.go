@@ -74,8 +74,8 @@ var floors = []floor{
 	{8.5, "what pieces have in common", []string{
 		"papers/internal/piece",
 	}},
-	{8.6, "rates, measured", []string{
-		"papers/internal/sample",
+	{8.6, "rates and trees, measured", []string{
+		"papers/internal/forward", "papers/internal/sample",
 	}},
 	{8.7, "papers, made again", []string{
 		"papers/folds", "papers/scaled", "papers/adaptive", "papers/advances", "papers/compressed",

@@ -23,7 +23,8 @@ type Domain struct {
 // The bit strings are the shortest that hold all nodes, if that isn't beyond the
 // options' MaxBSL; otherwise they are as long as that, and nodes are divided into
 // sets, of which a packet reaches one. The error is ErrTooLarge if there are more
-// than 256 sets, or paths of more than 255 hops.
+// than 256 sets, or paths of more than 255 hops. The routes take two bytes for each
+// pair of nodes: 200 MB for 10 000.
 func New(known, present *multicast.Network, o Options) (*Domain, error) {
 	longest, err := o.longest()
 	if err != nil {

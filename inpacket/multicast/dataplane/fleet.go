@@ -116,7 +116,8 @@ func (f *Fleet) run(ctx context.Context) {
 }
 
 // Stop ends all nodes, waits until their goroutines are gone and their sockets closed,
-// and returns what went wrong with them. It may be called again.
+// and returns what went wrong with them. It may be called again, but not by Deliver,
+// which it would wait for.
 func (f *Fleet) Stop() error {
 	f.stop()
 	<-f.done

@@ -31,6 +31,7 @@ func TestDomainErrors(t *testing.T) {
 	}
 	tests := map[string]Scheme{
 		"window below zero":          Umbel{Routers: Routers{Window: -1}},
+		"sequences without a window": Umbel{Routers: Routers{OnlySequenced: true}},
 		"slack below zero":           Umbel{Slack: -1},
 		"slack above all TTLs":       Umbel{Slack: 255},
 		"stages with slack":          Umbel{Slack: 1, Forms: []inpacket.Form{inpacket.Staged}},

@@ -15,6 +15,9 @@ type Routers struct {
 	// Window is how many sources a router remembers sequences of; see
 	// [multicast.Config]. 0: none.
 	Window int
+	// OnlySequenced routers drop headers without a sequence; see [multicast.Config]. Plans
+	// have none: whoever sends puts it in.
+	OnlySequenced bool
 	// Repair gives each router a way around each of its links, with the fewest hops in
 	// the present network, for when it is down. Headers need TTL to spare for it, and
 	// with umbel a form that takes links in: Single or Folded.
@@ -45,7 +48,7 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 		f.finder = tree.NewFinder(present.Graph, tree.Hops)
 	}
 	// What is wrong with the options is wrong with any node: find it now.
-	if _, err := multicast.NewNode(multicast.Config{Window: r.Window}); err != nil {
+	if _, err := multicast.NewNode(multicast.Config{Window: r.Window, OnlySequenced: r.OnlySequenced}); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -88,7 +91,7 @@ func (f *filters) config(node int) multicast.Config {
 		f.stored.replace(&keys)
 	}
 	return multicast.Config{ID: uint32(node), Ports: len(f.present.Ports(node)), Keys: []multicast.Keys{keys},
-		Window: f.routers.Window, AnyFill: f.anyFill}
+		Window: f.routers.Window, OnlySequenced: f.routers.OnlySequenced, AnyFill: f.anyFill}
 }
 
 // Receive is the method of Domain.

@@ -128,7 +128,7 @@ func (e *Experiment) check() error {
 
 // Run runs the experiment. It calls progress, if that isn't nil, after each tree,
 // once at a time. A tree that the scheme can't write counts as Unplanned; it is an
-// error if it can write none. When ctx is done, Run ends soon with its error.
+// error that wraps ErrNone if it can write none. When ctx is done, Run ends soon with its error.
 func (e Experiment) Run(ctx context.Context, progress func(done, total int)) (Result, error) {
 	if err := e.check(); err != nil {
 		return Result{}, err

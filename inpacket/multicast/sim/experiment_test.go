@@ -252,8 +252,8 @@ func TestNotice(t *testing.T) {
 
 func TestUnplanned(t *testing.T) {
 	e := sim.Experiment{Graph: grown(t, 40, 2), Scheme: listed{most: 5}, Receivers: 6, Trees: 5}
-	if _, err := e.Run(t.Context(), nil); !errors.Is(err, errTooMany) {
-		t.Errorf("got error %v, want %v", err, errTooMany)
+	if _, err := e.Run(t.Context(), nil); !errors.Is(err, errTooMany) || !errors.Is(err, sim.ErrNone) {
+		t.Errorf("got error %v, want %v and %v", err, sim.ErrNone, errTooMany)
 	}
 	e.Scheme = moody{}
 	r := mustRun(t, e)

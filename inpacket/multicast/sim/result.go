@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -63,6 +64,10 @@ type Result struct {
 	UnplannedWhy string  `json:"unplanned_why,omitempty"`
 }
 
+// ErrNone is wrapped when a scheme can write none of an experiment's trees; the error
+// wraps that of the first tree as well.
+var ErrNone = errors.New("sim: trees that can't be written")
+
 // result puts the trials of an experiment together.
 func (e *Experiment) result(trials []trial) (Result, error) {
 	r := Result{
@@ -88,7 +93,7 @@ func (e *Experiment) result(trials []trial) (Result, error) {
 		}
 	}
 	if len(records) == 0 {
-		return Result{}, fmt.Errorf("sim: %s can write none of %d trees on %q: %w", r.Scheme, e.Trees, e.Graph.Name, why)
+		return Result{}, fmt.Errorf("%w: %s, any of %d on %q: %w", ErrNone, r.Scheme, e.Trees, e.Graph.Name, why)
 	}
 	r.Unplanned = 1 - float64(len(records))/float64(e.Trees)
 	if why != nil {

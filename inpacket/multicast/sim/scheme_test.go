@@ -170,8 +170,9 @@ func TestRepair(t *testing.T) {
 // TestWindowsEndLoops: routers that know what they had don't send it twice.
 func TestWindowsEndLoops(t *testing.T) {
 	e := sim.Experiment{Graph: grown(t, 60, 3), Receivers: 16, Trees: 30, Seed: 3, Sequenced: true}
+	only := false
 	run := func(window int) sim.Result {
-		s, err := scheme.ByName("adaptive", scheme.Options{Rate: 0.1, Routers: scheme.Routers{Window: window}})
+		s, err := scheme.ByName("adaptive", scheme.Options{Rate: 0.1, Routers: scheme.Routers{Window: window, OnlySequenced: only}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,5 +190,9 @@ func TestWindowsEndLoops(t *testing.T) {
 	e.Sequenced = false
 	if r := run(64); r.MeanBytes != with.MeanBytes-8 || r.Loops != without.Loops {
 		t.Errorf("without numbers: %g bytes and loops in %g, want %g and %g", r.MeanBytes, r.Loops, with.MeanBytes-8, without.Loops)
+	}
+	only = true
+	if r := run(64); r.Copies != 0 || r.LostReceivers != 1 || r.Drops["unsequenced"] != e.Trees {
+		t.Errorf("without numbers where they are wanted: %g copies, lost %g, drops %v", r.Copies, r.LostReceivers, r.Drops)
 	}
 }

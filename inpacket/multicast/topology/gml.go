@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"strings"
 )
 
 // ReadGML reads a network in GML (Himsolt 1997), as the Internet Topology Zoo and
@@ -46,7 +47,7 @@ func (p *gmlParser) file() error {
 		switch {
 		case !value.is("["):
 		case !key.is("graph"):
-			err = p.list(func(key, value gmlToken) error { return nil })
+			err = p.list(func(gmlToken, gmlToken, int) {})
 		case found:
 			err = formatError(key.line, "a second graph")
 		default:
@@ -72,9 +73,9 @@ func (p *gmlParser) pair(key gmlToken) (gmlToken, error) {
 	return value, err
 }
 
-// list reads the rest of a list, and calls a function for each key and value in it
-// and, as places stand in a list of graphics, in lists inside it.
-func (p *gmlParser) list(each func(key, value gmlToken) error) error {
+// list reads the rest of a list, and calls a function for each key and value in it, at
+// depth 1, and in lists inside it.
+func (p *gmlParser) list(each func(key, value gmlToken, depth int)) error {
 	start := p.line
 	for depth := 1; depth > 0; {
 		key, err := p.next()
@@ -94,8 +95,8 @@ func (p *gmlParser) list(each func(key, value gmlToken) error) error {
 		}
 		if value.is("[") {
 			depth++
-		} else if err := each(key, value); err != nil {
-			return err
+		} else {
+			each(key, value, depth)
 		}
 	}
 	return nil
@@ -129,7 +130,7 @@ func (p *gmlParser) network() error {
 		case key.is("edge"):
 			err = p.element(key.line, p.addEdge)
 		default:
-			err = p.list(func(key, value gmlToken) error { return nil })
+			err = p.list(func(gmlToken, gmlToken, int) {})
 		}
 		if err != nil {
 			return err
@@ -137,12 +138,14 @@ func (p *gmlParser) network() error {
 	}
 }
 
-// element reads the list of a node or link, and adds it.
+// element reads the list of a node or link, and adds it. Of lists inside it, which say
+// how it is drawn, it takes the place.
 func (p *gmlParser) element(line int, add func(attributes, int) error) error {
 	a := attributes{}
-	if err := p.list(func(key, value gmlToken) error {
-		a.set(key.text, value.text)
-		return nil
+	if err := p.list(func(key, value gmlToken, depth int) {
+		if depth == 1 || strings.EqualFold(key.text, "x") || strings.EqualFold(key.text, "y") {
+			a.set(key.text, value.text)
+		}
 	}); err != nil {
 		return err
 	}

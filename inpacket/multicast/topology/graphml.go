@@ -10,12 +10,14 @@ import (
 
 // ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or
 // name, Longitude and Latitude, lon and lat or x and y, and weight or dist mean what
-// they do in ReadGML, in any case; other data are skipped. Directed links carry both
-// ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
+// they do in ReadGML, in any case, with the defaults that keys have; other data are
+// skipped. Directed links carry both ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
 func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
-	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{}}
+	input.CharsetReader = otherAlphabet
+	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{},
+		defaults: map[string]attributes{"node": {}, "edge": {}}}
 	if err := p.file(); err != nil {
 		return nil, Notes{}, err
 	}
@@ -25,9 +27,15 @@ func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 type graphMLParser struct {
 	*xml.Decoder
 	*draft
-	keys  map[string]string // id of a key to the attribute's name
-	found bool              // the graph
+	keys     map[string]string     // id of a key to the attribute's name
+	defaults map[string]attributes // of nodes and edges that don't have them
+	found    bool                  // the graph
+	open     int                   // elements that have begun and not ended
 }
+
+// deepest is how many elements may be open: the decoder keeps a name of each, which is
+// much for an input of opening tags. Files of networks have six or so.
+const deepest = 100
 
 // line returns the line of the token read last.
 func (p *graphMLParser) line() int {
@@ -43,16 +51,38 @@ func (p *graphMLParser) token() (xml.Token, error) {
 	switch {
 	case errors.As(err, &syntax):
 		return nil, formatError(syntax.Line, "%s", syntax.Msg)
+	case errors.Is(err, errAlphabet):
+		return nil, formatError(p.line(), "%v", err)
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLimit):
 		return nil, fmt.Errorf("topology: line %d: %w", p.line(), err)
 	case err != nil:
 		return nil, err
 	}
-	if text, ok := t.(xml.CharData); ok && len(text) > p.limits.Line {
-		return nil, limitError(p.line(), "bytes between tags", p.limits.Line)
+	switch t := t.(type) {
+	case xml.CharData:
+		if len(t) > p.limits.Line {
+			return nil, limitError(p.line(), "bytes between tags", p.limits.Line)
+		}
+	case xml.StartElement:
+		for _, a := range t.Attr {
+			if len(a.Value) > p.limits.Line {
+				return nil, limitError(p.line(), "bytes between quotes", p.limits.Line)
+			}
+		}
+		if p.open++; p.open > deepest {
+			return nil, fmt.Errorf("%w: line %d: more than %d elements inside each other", ErrLimit, p.line(), deepest)
+		}
+	case xml.EndElement:
+		p.open--
 	}
 	return t, nil
 }
+
+// errAlphabet says that the input isn't in UTF-8.
+var errAlphabet = errors.New("want UTF-8")
+
+// otherAlphabet is called for an input that says to be in another alphabet.
+func otherAlphabet(string, io.Reader) (io.Reader, error) { return nil, errAlphabet }
 
 // file reads the document.
 func (p *graphMLParser) file() error {
@@ -84,8 +114,7 @@ func (p *graphMLParser) element(e xml.StartElement) error {
 		if len(p.keys) >= p.limits.Nodes {
 			return limitError(p.line(), "keys", p.limits.Nodes)
 		}
-		p.keys[attribute(e, "id")] = cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
-		return nil
+		return p.key(e)
 	case "graph":
 		if p.found {
 			return formatError(p.line(), "a second graph")
@@ -109,6 +138,38 @@ func (p *graphMLParser) element(e xml.StartElement) error {
 	return p.skip()
 }
 
+// key reads what an attribute is called, and what it is where it isn't said.
+func (p *graphMLParser) key(e xml.StartElement) error {
+	name := cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
+	p.keys[attribute(e, "id")] = name
+	for {
+		t, err := p.token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if t.Name.Local != "default" {
+				if err := p.skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			text, err := p.text()
+			if err != nil {
+				return err
+			}
+			for what, a := range p.defaults {
+				if of := attribute(e, "for"); of == what || of == "all" || of == "" {
+					a.set(name, text)
+				}
+			}
+		}
+	}
+}
+
 // item reads a node or link with its data, and adds it.
 func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error) error {
 	line := p.line()
@@ -123,6 +184,9 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 		}
 		switch t := t.(type) {
 		case xml.EndElement:
+			for key, text := range p.defaults[e.Name.Local] {
+				a.set(key, text)
+			}
 			return add(a, line)
 		case xml.StartElement:
 			switch t.Name.Local {

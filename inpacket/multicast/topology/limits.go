@@ -15,7 +15,7 @@ var ErrFormat = errors.New("topology: not a network")
 var ErrLimit = errors.New("topology: network over a limit")
 
 // Limits bound what a reader takes from an input that nobody vouches for. A field
-// that is zero means the value named beside it.
+// that is zero, or below, means the value named beside it.
 type Limits struct {
 	Nodes int   // 20 000
 	Links int   // 200 000, counted before parallel ones are merged
@@ -26,8 +26,8 @@ type Limits struct {
 // whole returns the limits with the values that zeros mean.
 func (l Limits) whole() Limits {
 	return Limits{
-		Nodes: cmp.Or(l.Nodes, 20_000), Links: cmp.Or(l.Links, 200_000),
-		Line: cmp.Or(l.Line, 1<<16), Bytes: cmp.Or(l.Bytes, 64<<20),
+		Nodes: cmp.Or(max(0, l.Nodes), 20_000), Links: cmp.Or(max(0, l.Links), 200_000),
+		Line: cmp.Or(max(0, l.Line), 1<<16), Bytes: cmp.Or(max(0, l.Bytes), 64<<20),
 	}
 }
 

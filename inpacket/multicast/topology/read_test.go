@@ -120,7 +120,10 @@ func TestReadRefuses(t *testing.T) {
 		{"a graph in a node", "x.graphml", "<graphml><graph>\n<node id='a'><graph/></node></graph></graphml>", topology.ErrFormat, "line 2: a graph in a node"},
 		{"a hyperedge", "x.graphml", "<graphml><graph>\n<hyperedge/></graph></graphml>", topology.ErrFormat, "line 2: a hyperedge"},
 		{"a link of no node", "x.graphml", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", topology.ErrFormat, `line 2: a link from node "a"`},
-		{"another alphabet", "x.graphml", "<?xml version='1.0' encoding='latin1'?><graphml/>", nil, "latin1"},
+		{"another alphabet", "x.graphml", "<?xml version='1.0' encoding='latin1'?><graphml/>", topology.ErrFormat, `line 1: xml: opening charset "latin1": want UTF-8`},
+		{"a long id", "x.graphml", "<graphml><graph>\n<node id='" + strings.Repeat("a", 60) + "'/></graph></graphml>", topology.ErrLimit, "line 2: more than 50 bytes between quotes"},
+		{"elements in elements", "x.graphml", "<graphml>\n" + strings.Repeat("<a>", 100), topology.ErrLimit, "line 2: more than 100 elements inside each other"},
+		{"elements in a node", "x.graphml", "<graphml><graph>\n<node>" + strings.Repeat("<a>", 98), topology.ErrLimit, "line 2: more than 100 elements inside each other"},
 		{"a third key", "x.graphml", "<graphml><key id='a'/><key id='b'/>\n<key id='c'/></graphml>", topology.ErrLimit, "line 2: more than 2 keys"},
 		{"a long text of a node", "x.graphml", "<graphml><graph><node id='a'><data>" + strings.Repeat("a", 60), topology.ErrLimit, "between tags"},
 		{"an end among what is skipped", "x.graphml", "<graphml><graph><node id='a'><port>", topology.ErrFormat, "unexpected EOF"},
@@ -202,5 +205,59 @@ func TestWeightsThatAreNone(t *testing.T) {
 	}
 	if notes.Unweighted != 4 {
 		t.Errorf("%d unweighted, want 4", notes.Unweighted)
+	}
+}
+
+// TestListsInNodes: what a drawing program says of a label or a frame isn't said of the
+// node.
+func TestListsInNodes(t *testing.T) {
+	const text = `graph [
+		node [ graphics [ id 9 x 3 y 4 Line [ point [ x 5 y 6 ] ] ] LabelGraphics [ label "not this" weight "bold" ] id 1 label "a" ]
+		node [ id 2 label "b" ]
+		edge [ graphics [ source 7 target 7 weight 7 ] source 1 target 2 weight 2.5 ]
+	]`
+	g, notes, err := topology.ReadGML(strings.NewReader(text), topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := topology.Graph{
+		Nodes: []topology.Node{{Name: "a", X: 3, Y: 4, Placed: true}, {Name: "b"}},
+		Links: []topology.Link{{A: 0, B: 1, Weight: 2.5}},
+	}
+	if !reflect.DeepEqual(*g, want) || notes != (topology.Notes{}) {
+		t.Errorf("read %+v, %v, want %+v", *g, notes, want)
+	}
+}
+
+// TestLimitsBelowZero: they mean what zeros mean.
+func TestLimitsBelowZero(t *testing.T) {
+	below := topology.Limits{Nodes: -1, Links: -1, Line: -1, Bytes: -1}
+	for name, text := range map[string]string{
+		"a.tsv": "n\ta\t\n", "a.intra": "a b 1\n", "a.gml": "graph [ node [ id 1 ] ]", "a.graphml": "<graphml><graph><node id='a'/></graph></graphml>",
+	} {
+		if _, _, err := below.Read(strings.NewReader(text), name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestGraphMLDefaults: what a link doesn't say is what its key says.
+func TestGraphMLDefaults(t *testing.T) {
+	const text = `<graphml>
+		<key id="w" for="edge" attr.name="weight"><desc>cost</desc><default>2.5</default></key>
+		<key id="n" for="node" attr.name="weight"><default>9</default></key>
+		<key id="x" attr.name="x"><default>3</default></key><key id="y" for="all" attr.name="y"><default>4</default></key>
+		<graph><node id="a"/><node id="b"><data key="x">5</data></node><node id="c"/>
+		<edge source="a" target="b"/><edge source="b" target="c"><data key="w">7</data></edge></graph></graphml>`
+	g, _, err := topology.ReadGraphML(strings.NewReader(text), topology.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := topology.Graph{
+		Nodes: []topology.Node{{Name: "a", X: 3, Y: 4, Placed: true}, {Name: "b", X: 5, Y: 4, Placed: true}, {Name: "c", X: 3, Y: 4, Placed: true}},
+		Links: []topology.Link{{A: 0, B: 1, Weight: 2.5}, {A: 1, B: 2, Weight: 7}},
+	}
+	if !reflect.DeepEqual(*g, want) {
+		t.Errorf("read %+v, want %+v", *g, want)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// toGonum makes a graph of gonum's, an independent judge. Its graphs keep nodes in
-// maps, so that its ties fall at random: trees that are to be the same each time
-// can't be made with it.
+// toGonum makes a graph of gonum's, an independent judge; why no more than that is said
+// at Finder.Steiner. Its simple graphs keep nodes in maps, so that ties fall at random:
+// only what doesn't depend on them is compared.
 func toGonum(g *topology.Graph, metric tree.Metric) *simple.WeightedUndirectedGraph {
 	w := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	for v := range g.Nodes {

@@ -21,6 +21,14 @@ func Steiner(g *topology.Graph, source int, receivers []int, m Metric) (*Tree, e
 // 1981, steps 4 and 5). With l leaves in the cheapest tree, the cost is at most
 // 2·(1-1/l) times its. The tree is the same for the same graph, source and set of
 // receivers. Errors are ShortestPath's.
+//
+// Distances and spanning trees could be gonum's (path.DijkstraFrom, path.Kruskal) over a
+// graph of our own whose iterators are in order: trees are then the same each time too.
+// But it takes twice as long. On this package's benchmark (1000 nodes, 33 receivers,
+// minimum of 5) a tree takes 1.15 ms and not 0.61, one of shortest ways from a new
+// source 0.94 ms and not 0.45; simulations of BIER-TE over 300 nodes take 2.0 times as
+// long with shortest ways, 2.2 times with these. What stands between the two graphs would be
+// longer than what it saves. So gonum is the tests' judge.
 func (f *Finder) Steiner(source int, receivers []int) (*Tree, error) {
 	short, err := f.ShortestPath(source, receivers)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // base is the beginning of the names of the piece's files.
 func (p Piece) base(dir string) string { return filepath.Join(dir, filepath.FromSlash(p.Name)) }
 
-// write puts what was made into files: base.csv has the rows; base.svg and base.png
+// write puts what was made into files: base.csv has the rows or the table; base.svg and base.png
 // the figure, base-points.csv what is drawn there.
 func (p Piece) write(dir string, r Run) error {
 	base := p.base(dir)
@@ -22,6 +22,9 @@ func (p Piece) write(dir string, r Run) error {
 	rows := [][]string{header}
 	for _, row := range r.rows {
 		rows = append(rows, row.cells())
+	}
+	if r.table != nil {
+		rows = append([][]string{r.table.Head}, r.table.Rows...)
 	}
 	if err := out.WriteAll(rows); err != nil {
 		return err

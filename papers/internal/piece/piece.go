@@ -25,6 +25,7 @@ type Piece struct {
 	Name  string // "004/table-1"
 	Title string
 	Note  string // Markdown: what it shows, and how it was measured
+	Long  bool   // the document has a link to the rows, and not the rows
 	Make  func(ctx context.Context, r *Run) error
 }
 
@@ -39,12 +40,18 @@ type Run struct {
 	Trials int // of a full simulation
 	Runner *trial.Runner
 
+	Topologies string // a directory with networks, edges/*.tsv; "": there are none but those made by rule
+
 	rows  []Row
+	table *Table
 	chart *chart.Chart
 }
 
 // Add appends rows to the piece's table.
 func (r *Run) Add(rows ...Row) { r.rows = append(r.rows, rows...) }
+
+// Tabulate gives the piece a table with columns of its own, in the place of rows.
+func (r *Run) Tabulate(t Table) { r.table = &t }
 
 // Draw gives the piece its figure.
 func (r *Run) Draw(c chart.Chart) { r.chart = &c }

@@ -5,10 +5,12 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -47,10 +49,11 @@ func (p Paper) report(b *bytes.Buffer, dir string) error {
 	fmt.Fprintf(b, "## %s. %s\n\n%s\n\n", p.Number, p.Title, strings.TrimSpace(p.Note))
 	if len(p.Errata) > 0 {
 		b.WriteString("### Errata\n\n")
-		table(b, []string{"where", "printed", "right", "why"}, len(p.Errata), func(i int) []string {
-			e := p.Errata[i]
-			return []string{e.Where, e.Printed, e.Right, e.Why}
-		})
+		t := Table{Head: []string{"where", "printed", "right", "why"}}
+		for _, e := range p.Errata {
+			t.Append(e.Where, e.Printed, e.Right, e.Why)
+		}
+		t.markdown(b)
 	}
 	for _, piece := range p.Pieces {
 		if err := piece.report(b, dir); err != nil {
@@ -60,12 +63,25 @@ func (p Paper) report(b *bytes.Buffer, dir string) error {
 	return nil
 }
 
+// Print writes the table of a piece that was made, whose files are in dir, in Markdown:
+// for other documents.
+func (p Piece) Print(w io.Writer, dir string) error {
+	t, err := p.read(dir)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	t.inDocument().markdown(&b)
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
 // anchor is how the piece's heading is linked to.
 func anchor(p Piece) string { return strings.ReplaceAll(p.Name, "/", "-") }
 
 func (p Piece) report(b *bytes.Buffer, dir string) error {
 	fmt.Fprintf(b, "<a id=\"%s\"></a>\n\n### %s\n\n%s\n\n", anchor(p), p.Title, strings.TrimSpace(p.Note))
-	rows, err := p.read(dir)
+	t, err := p.read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(b, "Not made yet: `go run ./papers --only '^%s$'`.\n\n", p.Name)
 		return nil
@@ -79,53 +95,43 @@ func (p Piece) report(b *bytes.Buffer, dir string) error {
 		fmt.Fprintf(b, "![%s](%s.svg)\n\n", p.Title, link)
 		files += fmt.Sprintf(", [points](%s-points.csv)", link)
 	}
-	if len(rows) > 0 {
-		table(b, []string{"", "printed", "recomputed", "measured", "difference", "trials", ""}, len(rows), func(i int) []string {
-			c := rows[i]
-			measured := c[3]
-			if c[4] != "" {
-				measured += " ± " + c[4]
-			}
-			return []string{c[0], c[1], c[2], measured, c[5], c[6], c[7]}
-		})
+	if !p.Long && len(t.Rows) > 0 {
+		t.inDocument().markdown(b)
 	}
 	fmt.Fprintf(b, "%s\n\n", files)
 	return nil
 }
 
-// read returns the rows that were written, without their header.
-func (p Piece) read(dir string) ([][]string, error) {
+// inDocument returns a table as the document has it: one of rows has errors beside what
+// was measured, another is as it is.
+func (t Table) inDocument() Table {
+	if !slices.Equal(t.Head, header) {
+		return t
+	}
+	d := Table{Head: []string{"", "printed", "recomputed", "measured", "difference", "trials", ""}}
+	for _, c := range t.Rows {
+		measured := c[3]
+		if c[4] != "" {
+			measured += " ± " + c[4]
+		}
+		d.Append(c[0], c[1], c[2], measured, c[5], c[6], c[7])
+	}
+	return t
+}
+
+// read returns the table that was written.
+func (p Piece) read(dir string) (Table, error) {
 	f, err := os.Open(p.base(dir) + ".csv")
 	if err != nil {
-		return nil, err
+		return Table{}, err
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return Table{}, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	if len(rows) == 0 || len(rows[0]) != len(header) {
-		return nil, fmt.Errorf("%s: not rows of %d cells: delete it", f.Name(), len(header))
+	if len(rows) == 0 {
+		return Table{}, fmt.Errorf("%s: not a table: delete it", f.Name())
 	}
-	return rows[1:], nil
-}
-
-// table writes a table in Markdown, its numbers to the right.
-func table(b *bytes.Buffer, head []string, n int, row func(i int) []string) {
-	line := func(cells []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | ")) }
-	line(head)
-	b.WriteString("|")
-	for _, h := range head {
-		switch h {
-		case "printed", "recomputed", "measured", "difference", "trials":
-			b.WriteString(" ---: |")
-		default:
-			b.WriteString(" --- |")
-		}
-	}
-	b.WriteString("\n")
-	for i := range n {
-		line(row(i))
-	}
-	b.WriteString("\n")
+	return Table{rows[0], rows[1:]}, nil
 }

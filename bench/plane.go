@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+const (
+	planePath      = "multicast/plane"
+	planeRule      = "waxman:100"
+	planeReceivers = 8
+	planePayload   = 64 // bytes
+	planeWindow    = 256
+	planePackets   = 20_000 // of a round
+)
+
+// planeSchemes are those whose packets keep to their trees, so that it is known how many
+// deliveries there are to wait for.
+var planeSchemes = []scheme.Scheme{scheme.Umbel{}, scheme.BIER{}, scheme.BIERTE{}}
+
+// runPlane measures how many packets a second the routers of a network take along a
+// tree, each with a socket of its own, all on this machine. The schemes' networks are
+// there side by side, and take packets in turn.
+func runPlane(packets int, o options, p *progress) (*Table, error) {
+	p.scope = planePath
+	schemes := slices.DeleteFunc(slices.Clone(planeSchemes), func(s scheme.Scheme) bool { return !o.only.MatchString(planePath + "/" + rowName(s)) })
+	if len(schemes) == 0 {
+		return nil, nil
+	}
+	g, err := network(planeRule)
+	if err != nil {
+		return nil, err
+	}
+	e := sim.Experiment{Graph: g, Key: networkKey, Receivers: planeReceivers, Trees: 1, Seed: 1, Scheme: scheme.Umbel{}}
+	along, err := e.Tree(0)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{
+		Section: "multicast", Path: planePath,
+		Title: fmt.Sprintf("Packets along a tree of %d links to %d receivers on %s, payload %d bytes, over loopback",
+			len(along.Steps), planeReceivers, planeRule, planePayload),
+		Unit:    fmt.Sprintf("Sent, received and delivered are counts of all rounds, each of %d packets; the others a second", packets),
+		Figures: []string{"sent", "received", "delivered"}, Columns: []string{"packets", "copies"},
+	}
+	planes := make([]*plane, len(schemes))
+	for i, s := range schemes {
+		if planes[i], err = newPlane(s, along); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(s), err)
+		}
+		defer planes[i].fleet.Stop()
+	}
+	for round := range o.rounds + 1 {
+		for i, one := range planes {
+			p.show("round %d of %d: %s", round, o.rounds, rowName(schemes[i]))
+			if err := one.round(packets, round > 0); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(schemes[i]), err)
+			}
+		}
+	}
+	for i, one := range planes {
+		t.Rows = append(t.Rows, one.row(rowName(schemes[i])))
+		if err := one.fleet.Stop(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", planePath, rowName(schemes[i]), err)
+		}
+	}
+	t.invert()
+	return t, nil
+}
+
+// plane is a network at work, a packet for it, and what came of those it took.
+type plane struct {
+	fleet  *dataplane.Fleet
+	pacer  *dataplane.Pacer
+	source int
+	packet []byte
+
+	sent, received, delivered uint64
+	perPacket, perCopy        []float64 // seconds, of each round
+}
+
+func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
+	n := multicast.NewNetwork(along.Graph, networkKey, 0)
+	d, err := s.Domain(n, n)
+	if err != nil {
+		return nil, err
+	}
+	const group = 1
+	plan, err := d.Plan(along, group)
+	if err != nil {
+		return nil, err
+	}
+	d.Receive(group, along.Receivers)
+	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: planeWindow, Receivers: len(along.Receivers)})
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := dataplane.StartFleet(context.Background(), dataplane.FleetConfig{
+		Graph: along.Graph, Router: d.Router,
+		Deliver: func(int, []byte) { pacer.Delivered() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	packet := append(slices.Clone(plan.Headers[0]), make([]byte, planePayload)...)
+	return &plane{fleet: fleet, pacer: pacer, source: along.Source, packet: packet}, nil
+}
+
+// round sends packets, and counts them if it counts.
+func (p *plane) round(packets int, counts bool) error {
+	before := p.fleet.Counters()
+	took, err := p.send(packets)
+	if err != nil || !counts {
+		return err
+	}
+	c := p.fleet.Counters()
+	sent := c.Sent - before.Sent
+	p.sent += sent
+	p.received += c.Received - before.Received
+	p.delivered += c.Delivered - before.Delivered
+	p.perPacket = append(p.perPacket, took.Seconds()/float64(packets))
+	p.perCopy = append(p.perCopy, took.Seconds()/float64(sent))
+	return nil
+}
+
+// row returns what was counted, and the times.
+func (p *plane) row(name string) *Row {
+	row := &Row{Name: name, Figures: map[string]float64{
+		"sent": float64(p.sent), "received": float64(p.received), "delivered": float64(p.delivered),
+	}}
+	row.set("packets", summary(p.perPacket))
+	row.set("copies", summary(p.perCopy))
+	return row
+}
+
+// send sends packets and returns how long it took until all were delivered, or, of
+// those that the system lost, given up.
+func (p *plane) send(packets int) (took time.Duration, err error) {
+	took = timed(func() {
+		err = p.fleet.Node(p.source).Send(context.Background(), p.pacer, packets, func(int) []byte { return p.packet })
+		if err == nil {
+			err = p.pacer.Drain(context.Background())
+		}
+	})
+	return took, err
+}

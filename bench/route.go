@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/bier"
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+)
+
+const (
+	routePath = "multicast/decide/packet"
+	// routeNodes is how many nodes the network has: bit strings of BIER are 256 bits.
+	routeNodes     = 250
+	routeReceivers = 16
+	routePayload   = 64 // bytes
+)
+
+// routed are the ways to write headers whose routers are compared.
+var routed = []writer{
+	{"umbel single", scheme.Umbel{Forms: []inpacket.Form{inpacket.Single}}},
+	{"umbel staged", scheme.Umbel{Forms: []inpacket.Form{inpacket.Staged}}},
+	{"umbel folded", scheme.Umbel{Forms: []inpacket.Form{inpacket.Folded}}},
+	{"umbel linear", scheme.Umbel{Forms: []inpacket.Form{inpacket.Linear}}},
+	{rowName(scheme.Lipsin{}), scheme.Lipsin{}},
+	{rowName(&scheme.Adaptive{}), &scheme.Adaptive{}},
+	{rowName(scheme.BIER{}), scheme.BIER{Options: bier.Options{MaxBSL: 256}}},
+	{rowName(scheme.BIERTE{}), scheme.BIERTE{}},
+}
+
+// runRoute measures what a router does with the bytes of a packet that comes in over a
+// link: read its header, guard itself, decide, and make copies. Packets are written
+// into place before, which all pay for. All schemes write the same trees, to receivers
+// behind the node's other links.
+func runRoute(nodes []int, headers int, o options, p *progress) (*Table, error) {
+	p.scope = routePath
+	t := &Table{
+		Section: "multicast", Path: routePath,
+		Title:   fmt.Sprintf("The whole router, packets to %d receivers with a payload of %d bytes, at nodes of so many links", routeReceivers, routePayload),
+		Unit:    "Bits of a header and copies of a packet are means over the nodes; ns a packet",
+		Figures: []string{"bits", "copies"},
+	}
+	for _, n := range nodes {
+		t.Columns = append(t.Columns, linksColumn(n))
+	}
+	var tasks []task
+	for _, w := range routed {
+		if !o.only.MatchString(t.Path + "/" + w.name) {
+			continue
+		}
+		row := &Row{Name: w.name, Figures: map[string]float64{}}
+		t.Rows = append(t.Rows, row)
+		for _, n := range nodes {
+			p.show("headers for %d links: %s", n, w.name)
+			d, err := newDesk(w.scheme, n, headers)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s, %d links: %w", t.Path, w.name, n, err)
+			}
+			row.Figures["bits"] += d.bits / float64(len(nodes))
+			row.Figures["copies"] += float64(d.route(headers)) / float64(headers*len(nodes))
+			tasks = append(tasks, task{row, linksColumn(n), func(int) (float64, error) {
+				return timed(func() { answered.Add(int64(d.route(decidePackets))) }).Seconds() * 1e9 / decidePackets, nil
+			}})
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	return t, interleave(o.rounds, max(1, o.timedNear/decidePackets), p, tasks, func() {})
+}
+
+// desk is a router, and packets for it, as many as a power of two.
+type desk struct {
+	router  multicast.Router
+	packets [][]byte
+	place   []byte // for one packet
+	copies  []multicast.Copy
+	bits    float64 // of a header, mean
+}
+
+// newDesk returns the router of a node with so many links, in the middle of a network:
+// behind the link of its port 0 packets come from a source, behind the others nodes hang,
+// at which all others hang in turn.
+func newDesk(s scheme.Scheme, links, headers int) (*desk, error) {
+	const middle, source = 0, 1
+	g := hub(routeNodes, links)
+	n := multicast.NewNetwork(g, networkKey, 0)
+	domain, err := s.Domain(n, n)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{router: domain.Router(middle), copies: make([]multicast.Copy, 0, links)}
+	finder := tree.NewFinder(g, tree.Hops)
+	r := rand.New(rand.NewPCG(1, uint64(links)))
+	for range headers {
+		receivers := r.Perm(routeNodes - links - 1)[:routeReceivers]
+		for i := range receivers {
+			receivers[i] += links + 1
+		}
+		t, err := finder.ShortestPath(source, receivers)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := domain.Plan(t, 1)
+		if err != nil {
+			return nil, err
+		}
+		d.bits += float64(plan.Bits) / float64(headers)
+		packet := append(slices.Clone(plan.Headers[0]), make([]byte, routePayload)...)
+		copies, v := domain.Router(source).Route(nil, packet, multicast.Host)
+		if len(copies) != 1 {
+			return nil, fmt.Errorf("the source sends %d copies and says %v, want 1 copy", len(copies), v)
+		}
+		d.packets = append(d.packets, slices.Clone(copies[0].Packet))
+		d.place = make([]byte, max(len(d.place), len(packet)))
+	}
+	return d, nil
+}
+
+// hub returns a network whose node 0 has so many links, to nodes 1 up; at those but
+// node 1 the others hang.
+func hub(nodes, links int) *topology.Graph {
+	g := &topology.Graph{Name: "hub"}
+	for i := range nodes {
+		g.Nodes = append(g.Nodes, topology.Node{Name: fmt.Sprint(i)})
+		switch {
+		case i > links:
+			g.Links = append(g.Links, topology.Link{A: 2 + i%(links-1), B: i, Weight: 1})
+		case i > 0:
+			g.Links = append(g.Links, topology.Link{A: 0, B: i, Weight: 1})
+		}
+	}
+	return g
+}
+
+// route routes so many packets, each of which it copies into place, and returns the
+// number of copies made.
+func (d *desk) route(packets int) (sum int) {
+	for i := range packets {
+		n := copy(d.place, d.packets[i&(len(d.packets)-1)])
+		d.copies, _ = d.router.Route(d.copies[:0], d.place[:n], 0)
+		sum += len(d.copies)
+	}
+	return sum
+}
