@@ -15,7 +15,8 @@ import (
 type schemeFlags struct {
 	name, forms, design string
 	effort              int
-	stray               float64
+	stray, drop         float64
+	dropTTL             uint8
 	slack, window       int
 	repair              bool
 }
@@ -26,6 +27,8 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.forms, "forms", "", "forms that umbel may take, between commas: `single, folded, staged, linear` (default single,staged,linear)")
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Float64Var(&f.stray, "max-stray", 0, "highest `CHANCE` that a link which nobody knew of matches (default any)")
+	flags.Float64Var(&f.drop, "drop-stray", 0, "`CHANCE` above which routers drop a header; umbel plans by it too (default any)")
+	flags.Uint8Var(&f.dropTTL, "drop-ttl", 0, "`TTL` above which routers drop a packet (default any)")
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` that a packet may take more than the tree has")
 	flags.BoolVar(&f.repair, "repair", false, "routers lead packets around links that are down; forms that take links by OR only")
 	flags.StringVar(&f.design, "design", "", "`FILE` with the design of adaptive, of umbel multicast design (default the optimum for 1 in 100)")
@@ -39,7 +42,9 @@ func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
 
 // scheme returns the scheme that the flags ask for.
 func (f *schemeFlags) scheme() (scheme.Scheme, error) {
-	o := scheme.Options{Seeds: f.effort, MaxStray: f.stray, Slack: f.slack, Routers: scheme.Routers{Repair: f.repair, Window: f.window}}
+	o := scheme.Options{Seeds: f.effort, MaxStray: f.stray, Slack: f.slack, Routers: scheme.Routers{
+		Repair: f.repair, Window: f.window, DropStray: f.drop, DropTTL: f.dropTTL,
+	}}
 	if f.forms != "" {
 		var err error
 		if o.Forms, err = scheme.ParseForms(f.forms); err != nil {
