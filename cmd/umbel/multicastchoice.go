@@ -53,6 +53,9 @@ func (c choiceFlag[T]) names() []string {
 func (c choiceFlag[T]) words() string {
 	names := c.names()
 	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
