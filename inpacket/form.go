@@ -17,7 +17,7 @@ const (
 	Folded
 	// Linear is up to four planes of bits, solved from the links of the tree and
 	// those next to it: a link is held if the parity of its row and each plane is odd.
-	// It is the shortest form, and the only one to which links can't be added.
+	// It is the shortest form for trees of more than a few links.
 	Linear
 	// Dense is a Bloom filter of stored codewords, arrays of bits of which the first
 	// m are compared: LIPSIN's, and the truncated ones of Heszberger et al. The seed

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
 const multicastHelp = `Send packets along trees that the packets themselves carry, as filters of links, so
@@ -48,7 +50,8 @@ type networkFlags struct {
 	topology, keyFile string
 	made              uint64
 	epoch             uint16
-	metric, tree      string
+	metric            tree.Metric
+	kind              sim.Kind
 }
 
 // addTopology adds the flags that say which graph.
@@ -65,31 +68,31 @@ func (f *networkFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.keyFile, "key-file", "", "`FILE` with the network's key, 32 hexadecimal digits")
 	flags.Uint16Var(&f.epoch, "epoch", 1, "`NUMBER` of the epoch")
-	flags.StringVar(&f.metric, "metric", "hops", "what ways cost: `hops or weights`")
-	flags.StringVar(&f.tree, "tree", "shortest", "which trees: `shortest or steiner`")
+	choice(cmd, &f.metric, "metric", "`WORD` for what ways cost", tree.Hops, tree.Weights)
+	choice(cmd, &f.kind, "tree", "`KIND` of tree", sim.Shortest, sim.Steiner)
 }
 
 // graph reads or makes the network's graph. What was mended in it is said on
 // standard error.
 func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
-	if _, err := os.Stat(f.topology); err != nil {
-		g, made := topology.Make(f.topology, f.made)
-		if made == nil {
-			return g, nil
+	if _, err := os.Stat(f.topology); errors.Is(err, fs.ErrNotExist) {
+		g, err := topology.Make(f.topology, f.made)
+		if errors.Is(err, topology.ErrRule) {
+			err = fmt.Errorf("there is no such file, and %w", err)
 		}
-		if errors.Is(made, topology.ErrRule) {
-			return nil, usageError(cmd, fmt.Errorf("--topology: %w; and %w", made, err))
+		if err != nil {
+			return nil, usageError(cmd, fmt.Errorf("--topology %s: %w", f.topology, err))
 		}
-		return nil, usageError(cmd, fmt.Errorf("--topology: %w", made))
+		return g, nil
 	}
 	file, err := os.Open(f.topology)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	g, notes, err := topology.Read(file, filepath.Base(f.topology))
+	g, notes, err := topology.Read(file, f.topology)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.topology, err)
+		return nil, err
 	}
 	if notes != (topology.Notes{}) && !isQuiet(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", f.topology, notes)
@@ -130,6 +133,15 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 		return nil, err
 	}
 	return multicast.NewNetwork(g, key, f.epoch), nil
+}
+
+// summarizeWritten is [report] of a verb that writes a file if it is asked to; then the
+// user may want quiet.
+func summarizeWritten(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
+	if file != "" && isQuiet(cmd) {
+		return nil
+	}
+	return report(cmd, file, v, text)
 }
 
 // endFlags name a tree's source and receivers.

@@ -72,18 +72,20 @@ func multicastDesignCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(cmd, info, info.write)
+		return summarizeWritten(cmd, *out, info, info.write)
 	}
 	return cmd
 }
 
 // designFlags say which design is wanted.
 type designFlags struct {
-	links                     int
-	rate                      quantity.Rate
-	method, objective, weight string
-	k                         int
-	seed                      uint64
+	links     int
+	rate      quantity.Rate
+	method    adaptive.Method
+	objective adaptive.Objective
+	weight    string
+	k         int
+	seed      uint64
 }
 
 func (f *designFlags) add(cmd *cobra.Command) {
@@ -91,9 +93,9 @@ func (f *designFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.links, "links", "n", 200, "`NUMBER` of links of the largest filter")
 	f.rate = 0.1
 	flags.VarP(&f.rate, "fpr", "p", "`RATE` at which other links match")
-	flags.StringVar(&f.method, "method", "optimum", "`optimum, greedy or heuristic`")
-	flags.StringVar(&f.objective, "objective", "hashed", "`hashed or independent`")
-	flags.StringVar(&f.weight, "weights", "uniform", "how often there are how many links: `uniform, inverse or a FILE`")
+	choice(cmd, &f.method, "method", "`WORD` for how it is found", adaptive.ByOptimum, adaptive.BySearch, adaptive.ByFormula)
+	choice(cmd, &f.objective, "objective", "`WORD` for how codewords are drawn", adaptive.Hashed, adaptive.Independent)
+	flags.StringVar(&f.weight, "weights", "uniform", "how often there are how many links: uniform, inverse or in `FILE`")
 	flags.IntVar(&f.k, "k", 0, "`NUMBER` of draws, of hashed (default the best)")
 	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the greedy search follows from")
 }
@@ -109,29 +111,36 @@ func (f *designFlags) given(cmd *cobra.Command) bool {
 
 // design makes the design.
 func (f *designFlags) design(cmd *cobra.Command) (*adaptive.Design, error) {
-	g := adaptive.Goal{Rate: float64(f.rate), K: f.k}
-	switch f.objective {
-	case "hashed":
-		g.Objective = adaptive.Hashed
-	case "independent":
-		g.Objective = adaptive.Independent
-	default:
-		return nil, usageError(cmd, fmt.Errorf("--objective %q: want hashed or independent", f.objective))
+	if err := f.check(cmd); err != nil {
+		return nil, usageError(cmd, err)
 	}
+	g := adaptive.Goal{Rate: float64(f.rate), K: f.k, Objective: f.objective}
 	var err error
 	if g.Weights, err = f.weights(cmd); err != nil {
 		return nil, err
 	}
 	defer note(cmd, "designing")()
 	switch f.method {
-	case "optimum":
-		return adaptive.Optimum(g)
-	case "greedy":
+	case adaptive.BySearch:
 		return adaptive.Greedy(g, adaptive.Search{Seed: f.seed})
-	case "heuristic":
+	case adaptive.ByFormula:
 		return adaptive.Heuristic(len(g.Weights), g.Rate)
 	}
-	return nil, usageError(cmd, fmt.Errorf("--method %q: want optimum, greedy or heuristic", f.method))
+	return adaptive.Optimum(g)
+}
+
+// check refuses flags that the method would leave aside.
+func (f *designFlags) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch formula := f.method == adaptive.ByFormula; {
+	case changed("seed") && f.method != adaptive.BySearch:
+		return fmt.Errorf("--seed is for --method greedy, not for %v", f.method)
+	case formula && changed("objective") && f.objective != adaptive.Independent:
+		return errors.New("the formula of --method heuristic is that of --objective independent")
+	case formula && changed("k"):
+		return errors.New("--k is for --objective hashed, which --method heuristic has not")
+	}
+	return nil
 }
 
 func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {

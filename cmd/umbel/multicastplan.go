@@ -16,8 +16,8 @@ import (
 )
 
 const multicastPlanHelp = `Find a tree from --source to --receivers and write it into a packet's header. The
-header is printed in hexadecimal, or written to a file with -o; what it will do is
-found by carrying it through the network in memory.
+header is printed in hexadecimal; -o writes its bytes to a file, too. What it will do
+is found by carrying it through the network in memory.
 
 --scheme umbel searches for the shortest filter that holds the tree and none of the
 links next to it. --forms says which forms it may take: linear is the shortest, and the
@@ -50,9 +50,9 @@ func multicastPlanCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := how.scheme()
+		s, err := how.scheme(cmd)
 		if err != nil {
-			return usageError(cmd, err)
+			return err
 		}
 		domain, err := s.Domain(n, n)
 		if err != nil {
@@ -80,7 +80,7 @@ func multicastPlanCommand() *cobra.Command {
 			}
 		}
 		info := newPlanInfo(s, t, p, record)
-		return answer(cmd, info, info.write)
+		return summarizeWritten(cmd, *out, info, info.write)
 	}
 	return cmd
 }
@@ -95,7 +95,7 @@ func planTree(cmd *cobra.Command, net *networkFlags, ends *endFlags) (*tree.Tree
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := net.find(cmd, n.Graph, source, receivers)
+	t, err := net.find(n.Graph, source, receivers)
 	return t, n, err
 }
 

@@ -23,11 +23,12 @@ const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of 
 on loopback: --packets go from --source to --receivers, and what came of them is
 printed; the exit code is 1 if a receiver missed some.
 
-With --node one node runs here, until ^C or --for some time, and others elsewhere. Node number i listens
-at --listen's address with i added to its port; --hosts has a line for each node instead,
-a name and an address with a port. It delivers packets of the groups in --join, and
-ends after --until deliveries. If --receivers are given, it sends --packets to them,
-after --after. All nodes need the same topology, key and epoch.
+With --node one node runs here, until ^C or for the time of --for, and others elsewhere.
+Node number i listens at --listen's address with i added to its port; --hosts has a line
+for each node instead, its name and an address with a port. It delivers packets of the
+groups in --join, and ends after --until deliveries. If --receivers are given, it sends
+--packets to them, after --after, and ends if it has no --join. All nodes need the same
+topology, key and epoch.
 
 UDP loses packets, and nothing is sent again: --window is how many may be on their way
 in a process that has all nodes, --rate how many are sent a second. --loss and --delay
@@ -60,13 +61,14 @@ func multicastRunCommand() *cobra.Command {
 	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet behind its header, 8 or more")
 	flags.Float64Var(&r.pace.Rate, "rate", 0, "`PACKETS` a second at most (default as fast as they go)")
 	flags.IntVar(&r.pace.Window, "window", 64, "`NUMBER` of packets that may be on their way; 0 means any")
-	flags.Float64Var(&r.plane.Fault.Loss, "loss", 0, "`SHARE` of copies that each link loses, 0 to 1")
+	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link loses (default none)")
 	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` that copies wait before they are sent, such as 5ms")
 	flags.BoolVar(&r.trace, "trace", false, "record the ways that packets take")
 	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
 	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with a line for each node: its name and its address with a port")
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; others have the ports behind it")
-	flags.UintSliceVar(&r.join, "join", nil, "`NUMBERS` of groups whose packets the node delivers")
+	flags.UintSliceVar(&r.join, "join", nil, "`NUMBERS` of groups whose packets the node delivers, between commas")
+	flags.Lookup("join").DefValue = "" // none is no default to print
 	flags.Uint64Var(&r.until, "until", 0, "end after so many deliveries, a `NUMBER`")
 	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1h")
 	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
@@ -75,6 +77,10 @@ func multicastRunCommand() *cobra.Command {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
 			return usageError(cmd, fmt.Errorf("%v packets of %d bytes: want 1 to 1e9, of 8 bytes or more", r.packets, r.payload))
 		}
+		if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
+			return usageError(cmd, fmt.Errorf("--rate %g and --window %d: want none below 0", r.pace.Rate, r.pace.Window))
+		}
+		r.plane.Fault.Loss = float64(r.loss)
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 		if *node != "" {
@@ -104,6 +110,7 @@ type packetRun struct {
 	payload int
 	pace    dataplane.Pace
 	plane   dataplane.Options
+	loss    quantity.Rate
 	trace   bool
 
 	// of a node of its own
@@ -116,9 +123,9 @@ type packetRun struct {
 
 // domain sets the scheme up, and writes the tree.
 func (r *packetRun) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, error) {
-	s, err := r.how.scheme()
+	s, err := r.how.scheme(cmd)
 	if err != nil {
-		return nil, usageError(cmd, err)
+		return nil, err
 	}
 	return s.Domain(n, n)
 }
@@ -132,6 +139,10 @@ func (r *packetRun) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
 	}
 	return p, withTrace(p.Headers, t.Depth()+1)
 }
+
+// patience is how long to wait for packets that may have been lost on purpose, besides
+// their delay.
+const patience = 20 * time.Millisecond
 
 // all runs all nodes in this process.
 func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
@@ -152,6 +163,9 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	r.pace.Receivers = len(t.Receivers) * len(p.Headers)
 	if r.pace.Receivers == 0 {
 		r.pace.Window = 0
+	}
+	if r.loss > 0 { // what doesn't come soon is lost
+		r.pace.Patience = patience + time.Duration(t.Depth())*r.plane.Fault.Delay
 	}
 	pacer, err := dataplane.NewPacer(r.pace)
 	if err != nil {
@@ -251,7 +265,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err := <-ended; err != nil {
 		return err
 	}
-	info := newRanInfo(n.Graph.Nodes[self].Name, node.Counters(), tally)
+	info := newRanInfo(n.Graph, self, node.Counters(), tally)
 	return answer(cmd, info, info.write)
 }
 
@@ -283,7 +297,7 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 	if err != nil {
 		return err
 	}
-	t, err := r.net.find(cmd, n.Graph, source, receivers)
+	t, err := r.net.find(n.Graph, source, receivers)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func withTrace(headers [][]byte, nodes int) error {
 	for i, b := range headers {
 		var h inpacket.Header
 		if _, err := h.Parse(b); err != nil {
-			return fmt.Errorf("--trace is for headers with filters: %w", err)
+			return fmt.Errorf("--trace is for headers with filters, not for BIER's: %w", err)
 		}
 		h.Trace = &inpacket.Trace{Capacity: min(nodes, 255)}
 		var err error
@@ -200,8 +200,14 @@ func (in runInfo) write(w io.Writer) error {
 	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
 		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.Ways)) {
-		fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(in.Ways[name], " > "))
+	return writeWays(w, in.Ways)
+}
+
+func writeWays(w io.Writer, ways map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		if _, err := fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(ways[name], " > ")); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -216,20 +222,25 @@ type ranInfo struct {
 	Unknown   uint64            `json:"unknown"` // from addresses of no neighbour
 	Lost      uint64            `json:"lost"`    // by faults, full sockets, errors
 	Drops     map[string]uint64 `json:"drops"`
+
+	Ways map[string][]string `json:"ways,omitempty"`
 }
 
-func newRanInfo(name string, c dataplane.Counters, t *tally) ranInfo {
+func newRanInfo(g *topology.Graph, self int, c dataplane.Counters, t *tally) ranInfo {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return ranInfo{
-		Node: name, Received: c.Received, Injected: c.Injected, Sent: c.Sent, Delivered: t.total.Load(), Unknown: c.Unknown,
+		Node: g.Nodes[self].Name, Received: c.Received, Injected: c.Injected, Sent: c.Sent, Delivered: t.total.Load(), Unknown: c.Unknown,
 		Lost: c.Faults + c.KernelDrops + c.SendErrors + c.TooLong, Drops: dropsNamed(c),
+		Ways: waysOf(g, t.ways),
 	}
 }
 
 func (in ranInfo) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from strangers, %d lost\n",
+	fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from strangers, %d lost\n",
 		in.Node, in.Injected, in.Received, in.Sent, in.Delivered, in.Unknown, in.Lost)
 	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
-		_, err = fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
+		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
-	return err
+	return writeWays(w, in.Ways)
 }

@@ -56,7 +56,7 @@ func multicastTopoCommand() *cobra.Command {
 			}
 		}
 		t := describeTopology(g, *nodes)
-		return answer(cmd, t, t.write)
+		return summarizeWritten(cmd, *out, t, t.write)
 	}
 	return cmd
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
@@ -16,8 +18,9 @@ const multicastTraceHelp = `Follow a packet through a network in memory, router 
 out and why, where it was delivered, which copies are false, and why it was dropped.
 
 The packet is that of a tree, as umbel multicast plan makes it, or the one in --header,
-in hexadecimal, given to the router of --source; anything may be in it. With a tree's
-packet --svg draws the tree, false forwards in another colour and dashed.`
+in hexadecimal, given to the router of --source; anything may be in it. A TTL is the one
+that the packet comes with. With a tree's packet --svg draws the tree, false forwards in
+another colour and dashed.`
 
 func multicastTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -25,7 +28,7 @@ func multicastTraceCommand() *cobra.Command {
 		Short: "follow a packet from router to router",
 		Long:  multicastTraceHelp,
 		Example: `  umbel multicast trace --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel multicast trace --topology grid:6x6 --source 0-0 --header 10ff40…`,
+  umbel multicast trace --topology grid:6x6 --source 0-0 --header 100a2075000c000100000001f6030000`,
 		Args: noArguments,
 
 		DisableFlagsInUseLine: true,
@@ -43,16 +46,12 @@ func multicastTraceCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("header", "receivers")
 	cmd.MarkFlagsMutuallyExclusive("header", "svg")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := how.scheme()
+		s, err := how.scheme(cmd)
 		if err != nil {
-			return usageError(cmd, err)
+			return err
 		}
-		var trace sim.Trace
 		if *header != "" {
-			if trace, err = traceHeader(cmd, &net, &ends, s, *header); err != nil {
-				return err
-			}
-			return answer(cmd, trace, func(w io.Writer) error { _, err := io.WriteString(w, trace.String()); return err })
+			return traceHeader(cmd, &net, &ends, s, *header)
 		}
 		t, n, err := planTree(cmd, &net, &ends)
 		if err != nil {
@@ -67,7 +66,7 @@ func multicastTraceCommand() *cobra.Command {
 			return err
 		}
 		domain.Receive(traceGroup, t.Receivers)
-		trace = sim.NewWires(n).Trace(domain, t, p, simOptions(s))
+		trace := sim.NewWires(n).Trace(domain, t, p, simOptions(s))
 		if *svg != "" {
 			if err := drawTree(cmd, *svg, t, &trace); err != nil {
 				return err
@@ -82,25 +81,72 @@ func multicastTraceCommand() *cobra.Command {
 const traceGroup = 1
 
 // traceHeader follows a packet of any bytes.
-func traceHeader(cmd *cobra.Command, net *networkFlags, ends *endFlags, s scheme.Scheme, header string) (sim.Trace, error) {
+func traceHeader(cmd *cobra.Command, net *networkFlags, ends *endFlags, s scheme.Scheme, header string) error {
 	packet, err := hex.DecodeString(strings.Join(strings.Fields(header), ""))
 	if err != nil {
-		return sim.Trace{}, usageError(cmd, fmt.Errorf("--header: %w", err))
+		return usageError(cmd, fmt.Errorf("--header %q: want two hexadecimal digits a byte", header))
 	}
 	if ends.source == "" {
-		return sim.Trace{}, usageError(cmd, errors.New("--header needs --source, where the packet comes from"))
+		return usageError(cmd, errors.New("--header needs --source, where the packet comes from"))
 	}
 	n, err := net.network(cmd)
 	if err != nil {
-		return sim.Trace{}, err
+		return err
 	}
 	source, err := nodeNamed(n.Graph, ends.source)
 	if err != nil {
-		return sim.Trace{}, err
+		return err
 	}
 	domain, err := s.Domain(n, n)
 	if err != nil {
-		return sim.Trace{}, err
+		return err
 	}
-	return sim.NewWires(n).TraceHeader(domain, source, packet, simOptions(s)), nil
+	info := headerTrace{Trace: sim.NewWires(n).TraceHeader(domain, source, packet, simOptions(s))}
+	if _, ok := domain.Router(source).(*multicast.Node); ok {
+		info.Header = newHeaderInfo(packet)
+	}
+	return answer(cmd, info, info.write)
+}
+
+// headerTrace is what umbel multicast trace says of a packet of any bytes.
+type headerTrace struct {
+	Header *headerInfo `json:"header,omitempty"` // nil: not one with a filter
+	sim.Trace
+}
+
+// headerInfo is what a header with a filter says, or why it is none.
+type headerInfo struct {
+	Error string `json:"error,omitempty"`
+	Form  string `json:"form,omitempty"`
+	Bits  int    `json:"bits"`
+	Ones  int    `json:"ones"`
+	K     uint8  `json:"k"`
+	Seed  uint16 `json:"seed"`
+	TTL   uint8  `json:"ttl"`
+	Epoch uint16 `json:"epoch"`
+	Group uint32 `json:"group"`
+}
+
+func newHeaderInfo(packet []byte) *headerInfo {
+	var h inpacket.Header
+	if _, err := h.Parse(packet); err != nil {
+		return &headerInfo{Error: err.Error()}
+	}
+	return &headerInfo{
+		Form: scheme.FormName(h.Form), Bits: h.Bits, Ones: h.Ones(), K: h.K, Seed: h.Seed,
+		TTL: h.TTL, Epoch: h.Epoch, Group: h.Group,
+	}
+}
+
+func (in headerTrace) write(w io.Writer) error {
+	switch h := in.Header; {
+	case h == nil:
+	case h.Error != "":
+		fmt.Fprintf(w, "no header: %s\n", h.Error)
+	default:
+		fmt.Fprintf(w, "%s: %d of %d bits are one, K %d, seed %d; TTL %d, epoch %d, group %d\n",
+			h.Form, h.Ones, h.Bits, h.K, h.Seed, h.TTL, h.Epoch, h.Group)
+	}
+	_, err := io.WriteString(w, in.Trace.String())
+	return err
 }

@@ -21,8 +21,8 @@ Results go to standard output, all else to standard error. With --json a verb
 prints one object, or one object a line where it answers many things; numbers are
 plain there, rates fractions, sizes bytes, and what is infinite is null.
 
-Exit codes: 0 done, or all keys may be there; 1 some keys are absent, or packets missed;
-2 an error.
+Exit codes: 0 done, or all keys may be there; 1 some keys are absent, or packets
+missed; 2 an error; 130 ended by ^C.
 Files are written whole or not at all.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
@@ -85,7 +85,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if cmd.HasParent() {
+	if !cmd.HasSubCommands() {
 		return arguments(0, 0)(cmd, args)
 	}
 	err := fmt.Errorf("no verb %q", args[0])

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// choice adds a flag that takes one of several words, and completes them. Without the
+// flag it is the first.
+func choice[T fmt.Stringer](cmd *cobra.Command, value *T, name, usage string, all ...T) {
+	c := choiceFlag[T]{value, all}
+	*value = all[0]
+	cmd.Flags().Var(c, name, usage+": "+c.words())
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// choiceFlag is the value of such a flag.
+type choiceFlag[T fmt.Stringer] struct {
+	value *T
+	all   []T
+}
+
+func (c choiceFlag[T]) Set(name string) error {
+	i := slices.Index(c.names(), name)
+	if i < 0 {
+		return fmt.Errorf("want %s", c.words())
+	}
+	*c.value = c.all[i]
+	return nil
+}
+
+func (c choiceFlag[T]) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return (*c.value).String()
+}
+
+func (c choiceFlag[T]) Type() string { return "" }
+
+func (c choiceFlag[T]) names() []string {
+	var names []string
+	for _, v := range c.all {
+		names = append(names, v.String())
+	}
+	return names
+}
+
+// words are the names as in a sentence.
+func (c choiceFlag[T]) words() string {
+	names := c.names()
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// word is a choice that is its own name.
+type word string
+
+func (w word) String() string { return string(w) }
+
+func wordsOf(names []string) []word {
+	var all []word
+	for _, n := range names {
+		all = append(all, word(n))
+	}
+	return all
+}
+
+// completeList completes a flag that takes several words between commas.
+func completeList(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		given := strings.Split(before, ",")
+		var all []string
+		for _, w := range words {
+			if !slices.Contains(given, w) {
+				all = append(all, before+w)
+			}
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
