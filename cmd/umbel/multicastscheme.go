@@ -48,7 +48,7 @@ func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
 // schemesOf are the schemes that have what a flag sets.
 var schemesOf = map[string][]word{
 	"forms": {"umbel"}, "effort": {"umbel"}, "max-stray": {"umbel"}, "ttl-slack": {"umbel"},
-	"design": {"adaptive"},
+	"design":     {"adaptive"},
 	"drop-stray": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
 	"repair": {"umbel", "lipsin", "adaptive"}, "window-sources": {"umbel", "lipsin", "adaptive"},
 }
