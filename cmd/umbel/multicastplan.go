@@ -16,7 +16,8 @@ import (
 
 const multicastPlanHelp = `Find a tree from --source to --receivers and write it into a packet's header. The
 header is printed in hexadecimal; -o writes its bytes to a file, too. What it will do
-is found by carrying it through the network in memory.
+is found by carrying it through the network in memory. Its bits are those of the filter,
+and 8 or 16 more of the filter's seed; of BIER and BIER-TE those of the bit string.
 
 --scheme umbel searches for the shortest filter that holds the tree and none of the
 links next to it. --forms says which forms it may take: linear is the shortest, and the
