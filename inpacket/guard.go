@@ -29,6 +29,35 @@ func (h *Header) Overfull() bool {
 	}
 }
 
+// Stray returns the chance, in [0, 1], that the filter holds a link which nobody put
+// there, as routers ask it that see h.TTL. What somebody without keys can make goes
+// out on that share of the links it meets; so routers may bound it. Of a Staged filter it
+// is that of the stage for the TTL, 0 if there is none; of Dense, whose codewords aren't
+// known from the header, the fill, which is more than the chance unless codewords
+// have but one bit.
+func (h *Header) Stray() float64 {
+	switch h.Form {
+	case Linear:
+		planes, _ := LinearPlanes(h.K, h.Bits)
+		return 1 / float64(int(1)<<planes)
+	case Dense:
+		return strayOf(h.Ones(), h.Bits, 1)
+	case Staged:
+		for at, t := 0, h.TTL; t > 0; t-- {
+			s, ok := stageAt(h.Filter, h.Bits, at)
+			if !ok {
+				break
+			}
+			if t == 1 {
+				return strayOf(ones(h.Filter, s.first, s.bits), s.bits, int(h.K))
+			}
+			at = s.first + s.bits
+		}
+		return 0
+	}
+	return strayOf(h.Ones(), h.Bits, int(h.K))
+}
+
 // overfull is the limit for a filter, or a stage, of m bits.
 func overfull(ones, m int) bool { return 4*ones > 3*m }
 

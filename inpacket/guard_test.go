@@ -63,3 +63,25 @@ func TestGuardOfStages(t *testing.T) {
 		t.Error("two stages without bits are too full")
 	}
 }
+
+// Filters of stored codewords are judged by their fill, and a TTL without a stage holds
+// nothing.
+func TestStrayWithoutChance(t *testing.T) {
+	h := Header{Form: Dense, Bits: 8, Filter: []byte{0x0f}}
+	if got := h.Stray(); got != 0.5 {
+		t.Errorf("half full: %g, want 0.5", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHeaderOf(t, Staged)
+		stages := 0
+		for at := 0; at < h.Bits; stages++ {
+			at += 12 + StageBits(uint8(number(h.Filter, at+4, 8)))
+		}
+		for ttl := range 256 {
+			h.TTL = uint8(ttl)
+			if got := h.Stray(); (ttl == 0 || ttl > stages) && got != 0 {
+				t.Fatalf("TTL %d of %d stages: %g, want 0", ttl, stages, got)
+			}
+		}
+	})
+}

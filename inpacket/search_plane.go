@@ -1,6 +1,10 @@
 package inpacket
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/umbel-filters/umbel/probe"
+)
 
 // planeSearch is a plane of Linear filters under a seed, while they are searched for.
 // It computes things when they are asked for.
@@ -87,10 +91,7 @@ func (p *planeSearch) solve(columns int) (codes int) {
 	system := p.system()
 	size := words(len(p.s.others()))
 	if len(p.vectors) == 0 {
-		p.raw = p.raw[:0]
-		for _, c := range p.s.others() {
-			p.raw = c.AppendRow(p.raw, uint32(p.seed), p.number, p.words*64)
-		}
+		p.readyRaw()
 		p.s.q.work += int64(len(p.raw))
 		p.push(-1)
 		p.odds = append(p.odds[:0], p.vectors[0].odd...)
@@ -113,6 +114,25 @@ func (p *planeSearch) solve(columns int) (codes int) {
 		}
 	}
 	return 1 << n
+}
+
+// readyRaw makes the rows of the other links.
+func (p *planeSearch) readyRaw() {
+	others := p.s.others()
+	if n := len(others) * p.words; cap(p.raw) < n {
+		p.raw = make([]uint64, n)
+	} else {
+		p.raw = p.raw[:n]
+	}
+	offset := probe.Offset(uint64(p.seed)<<seedLog + uint64(p.number)<<planeLog)
+	raw := p.raw
+	for _, c := range others {
+		s, row := streamOf(c, offset), raw[:p.words]
+		for w := range row {
+			row[w], s = s.Next()
+		}
+		raw = raw[p.words:]
+	}
 }
 
 // odd returns which other links have odd parity with the solution that has a code:
@@ -158,19 +178,25 @@ func (p *planeSearch) push(free int) {
 // parities returns the parities of x in rows, of so many words: that of the last row
 // in the highest bit.
 func parities(rows []uint64, words int, x []uint64) (odd uint64) {
-	if len(x) == 1 {
+	switch len(x) {
+	case 1:
 		x := x[0]
-		for ; len(rows) > 0; rows = rows[words:] {
+		for ; len(rows) >= words; rows = rows[words:] {
 			odd = odd>>1 | uint64(bits.OnesCount64(rows[0]&x))<<63
 		}
-		return odd
-	}
-	for ; len(rows) > 0; rows = rows[words:] {
-		sum := uint64(0)
-		for w, x := range x {
-			sum ^= x & rows[w]
+	case 2:
+		x, y := x[0], x[1]
+		for ; len(rows) >= words; rows = rows[words:] {
+			odd = odd>>1 | uint64(bits.OnesCount64(rows[0]&x^rows[1]&y))<<63
 		}
-		odd = odd>>1 | uint64(bits.OnesCount64(sum))<<63
+	default:
+		for ; len(rows) >= words; rows = rows[words:] {
+			sum := uint64(0)
+			for w, x := range x {
+				sum ^= x & rows[w]
+			}
+			odd = odd>>1 | uint64(bits.OnesCount64(sum))<<63
+		}
 	}
 	return odd
 }

@@ -28,6 +28,14 @@ func checkFound(t *testing.T, task Task, f Found) {
 	if h.Overfull() {
 		t.Errorf("%+v is overfull", f)
 	}
+	stray := 0.0
+	for hop := range task.hops() {
+		h.TTL = uint8(hop + 1)
+		stray += h.Stray() / float64(task.hops())
+	}
+	if math.Abs(stray-f.Stray) > 1e-12 {
+		t.Errorf("%+v: the header's stray chance is %g over all hops", f, stray)
+	}
 	for hop := range max(len(task.Tree), len(task.Others)) {
 		h.TTL = uint8(task.hops() - min(hop, task.hops()))
 		for i, want := range []uint64{1, 0} {

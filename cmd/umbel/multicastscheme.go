@@ -20,7 +20,8 @@ type schemeFlags struct {
 	name          word
 	forms, design string
 	effort        int
-	stray         quantity.Rate
+	stray, drop   quantity.Rate
+	dropTTL       uint8
 	slack, window int
 	repair        bool
 }
@@ -31,6 +32,8 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.forms, "forms", "", "`FORMS` that umbel may take, between commas: single, staged, folded, linear (default single,staged,linear)")
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Var(&f.stray, "max-stray", "highest `CHANCE` that a link which nobody knew of matches (default any, with --repair 1%)")
+	flags.Var(&f.drop, "drop-stray", "`CHANCE` above which routers drop a header; umbel plans by it too (default any)")
+	flags.Uint8Var(&f.dropTTL, "drop-ttl", 0, "`TTL` above which routers drop a packet (default any)")
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` that a packet of umbel's may take more than the tree has")
 	flags.BoolVar(&f.repair, "repair", false, "routers lead packets around links that are down; by forms that take links by OR, with --ttl-slack")
 	flags.StringVar(&f.design, "design", "", "`FILE` of umbel multicast design, for adaptive (default the optimum for 1 in 100)")
@@ -45,7 +48,8 @@ func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
 // schemesOf are the schemes that have what a flag sets.
 var schemesOf = map[string][]word{
 	"forms": {"umbel"}, "effort": {"umbel"}, "max-stray": {"umbel"}, "ttl-slack": {"umbel"},
-	"design": {"adaptive"},
+	"design":     {"adaptive"},
+	"drop-stray": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
 	"repair": {"umbel", "lipsin", "adaptive"}, "window-sources": {"umbel", "lipsin", "adaptive"},
 }
 
@@ -70,7 +74,9 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, usageError(cmd, err)
 	}
-	o := scheme.Options{Seeds: f.effort, MaxStray: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{Repair: f.repair, Window: f.window}}
+	o := scheme.Options{Seeds: f.effort, MaxStray: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{
+		Repair: f.repair, Window: f.window, DropStray: float64(f.drop), DropTTL: f.dropTTL,
+	}}
 	if f.forms != "" {
 		var err error
 		if o.Forms, err = scheme.ParseForms(f.forms); err != nil {

@@ -31,7 +31,9 @@ const attempts = 32
 //     of the heuristic.
 //
 // If fewer than Design.Least of the first m_1 positions are ones the codeword is drawn
-// again, by the values that follow, up to 32 times; the last is then kept. Without
+// again, by the values that follow, up to 32 times; the last is then kept. (Who needs
+// more than 2^12 values goes on with those of the next set: so sets of designs with
+// thousands of ones in a codeword have some in common.) Without
 // that some links match nearly every short filter for as long as their key lasts: of
 // an optimum's codewords the share with no one among the first m_1 positions is
 // about the rate itself.

@@ -34,17 +34,18 @@ const (
 // of more than some 34 links can't be sent, at 0.7 those of more than some 59.
 func LIPSIN() Design { return Design{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
 
-// Check says what is wrong with a design, if anything is.
+// Check says what is wrong with a design, if anything is: an error that wraps
+// [umbel.ErrGoal].
 func (d Design) Check() error {
 	switch {
 	case d.M < 1 || d.M > MaxBits:
-		return fmt.Errorf("lipsin: m is %d bits, want 1 to %d", d.M, MaxBits)
+		return fmt.Errorf("lipsin: m is %d bits, want 1 to %d: %w", d.M, MaxBits, umbel.ErrGoal)
 	case d.K < 1 || d.K > MaxK || d.K > d.M:
-		return fmt.Errorf("lipsin: k is %d, want 1 to %d", d.K, min(MaxK, d.M))
+		return fmt.Errorf("lipsin: k is %d, want 1 to %d: %w", d.K, min(MaxK, d.M), umbel.ErrGoal)
 	case d.Sets < 1 || d.Sets > MaxSets:
-		return fmt.Errorf("lipsin: d is %d sets of codewords, want 1 to %d", d.Sets, MaxSets)
+		return fmt.Errorf("lipsin: d is %d sets of codewords, want 1 to %d: %w", d.Sets, MaxSets, umbel.ErrGoal)
 	case !(d.MaxFill > 0 && d.MaxFill <= 1):
-		return fmt.Errorf("lipsin: the most that may be one is %v of the bits, want above 0 and at most 1", d.MaxFill)
+		return fmt.Errorf("lipsin: the most that may be one is %v of the bits, want above 0 and at most 1: %w", d.MaxFill, umbel.ErrGoal)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package lipsin
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
@@ -140,11 +142,11 @@ func TestCheck(t *testing.T) {
 		"all and more":   {M: 248, K: 5, Sets: 8, MaxFill: 1.01},
 		"not a number":   {M: 248, K: 5, Sets: 8, MaxFill: math.NaN()},
 	} {
-		if err := d.Check(); err == nil {
-			t.Errorf("%s: no error", name)
+		if err := d.Check(); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%s: %v, want an error that wraps %q", name, err, umbel.ErrGoal)
 		}
-		if _, err := d.Choose(nil, nil); err == nil {
-			t.Errorf("%s: no error by Choose", name)
+		if _, err := d.Choose(nil, nil); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%s: %v by Choose, want an error that wraps %q", name, err, umbel.ErrGoal)
 		}
 	}
 }

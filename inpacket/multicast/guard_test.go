@@ -2,6 +2,7 @@ package multicast
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -147,6 +148,86 @@ func TestAnyFill(t *testing.T) {
 	}
 }
 
+// TestBounds has routers that take no header looser than one link in eight, and none
+// with a TTL above the network's diameter: packets by somebody without keys die out.
+func TestBounds(t *testing.T) {
+	g, err := topology.Grid(5, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := NewNetwork(g, inpacket.Key{1}, 1)
+	bounds := Config{MaxStray: 1. / 8, MaxTTL: 8}
+	route := func(h inpacket.Header) Reason {
+		c := bounds
+		c.Ports, c.Keys = len(net.Ports(12)), []Keys{net.Keys(12)}
+		_, v := newNode(t, c).Route(nil, pack(t, h), Host)
+		return v.Drop
+	}
+	half := bytes.Repeat([]byte{0x5a}, 8)
+	for _, c := range []struct {
+		name string
+		h    inpacket.Header
+		want Reason
+	}{
+		{"one plane", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 0}, Loose},
+		{"two planes", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 1}, Loose},
+		{"three planes", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 8}, None},
+		{"two positions", inpacket.Header{TTL: 8, K: 2}, Loose},
+		{"three positions", inpacket.Header{TTL: 8, K: 3}, None},
+		{"a TTL too high", inpacket.Header{TTL: 9, K: 3}, TooFar},
+	} {
+		c.h.Bits, c.h.Filter, c.h.Epoch = 64, half, 1
+		if got := route(c.h); got != c.want {
+			t.Errorf("%s: dropped as %q, want %q", c.name, got, c.want)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	total := 0
+	for seed := range uint16(200) {
+		filter := make([]byte, 8)
+		for i := range filter {
+			filter[i] = byte(r.Uint32())
+		}
+		for _, h := range []inpacket.Header{{K: 3}, {Form: inpacket.Linear, K: 8}} {
+			h.TTL, h.Bits, h.Filter, h.Epoch, h.Seed = 8, 64, filter, 1, seed
+			n, _ := spread(t, net, bounds, h, 10_000)
+			total += n
+		}
+	}
+	// A node has 3.2 links in the mean, of which an eighth match: 0.4 at the first, and
+	// each copy makes 0.28 more.
+	if mean := float64(total) / 400; mean > 2 {
+		t.Errorf("%.2f copies a packet in the mean, want below 2", mean)
+	}
+}
+
+// spread carries a packet from the middle node of a grid, until it has made enough
+// copies, and returns how many, and how many at most went over one arc.
+func spread(t *testing.T, net *Network, c Config, h inpacket.Header, enough int) (copies, most int) {
+	nodes := make([]*Node, len(net.Graph.Nodes))
+	for v := range nodes {
+		c.Ports, c.Keys = len(net.Ports(v)), []Keys{net.Keys(v)}
+		nodes[v] = newNode(t, c)
+	}
+	type way struct {
+		node, in int
+		packet   []byte
+	}
+	carried := make([]int, 2*len(net.Graph.Links))
+	for queue := []way{{len(nodes) / 2, Host, pack(t, h)}}; len(queue) > 0 && copies < enough; queue = queue[1:] {
+		at := queue[0]
+		out, _ := nodes[at.node].Route(nil, at.packet, at.in)
+		for _, c := range out {
+			copies++
+			p := net.Ports(at.node)[c.Port]
+			carried[p.Arc]++
+			in := slices.IndexFunc(net.Ports(p.Neighbor), func(q topology.Port) bool { return q.Neighbor == at.node })
+			queue = append(queue, way{p.Neighbor, in, slices.Clone(c.Packet)})
+		}
+	}
+	return copies, slices.Max(carried)
+}
+
 // TestStorms carries packets over a grid that a stranger makes who knows no key but
 // how full a filter may be. Only the TTL ends them, unless all nodes want sequences:
 // then a node takes each once, so that no arc carries two copies.
@@ -157,30 +238,7 @@ func TestStorms(t *testing.T) {
 		t.Fatal(err)
 	}
 	net := NewNetwork(g, inpacket.Key{1}, 1)
-	storm := func(c Config, h inpacket.Header) (copies, most int) {
-		nodes := make([]*Node, len(g.Nodes))
-		for v := range nodes {
-			c.Ports, c.Keys = len(net.Ports(v)), []Keys{net.Keys(v)}
-			nodes[v] = newNode(t, c)
-		}
-		type way struct {
-			node, in int
-			packet   []byte
-		}
-		carried := make([]int, 2*len(g.Links))
-		for queue := []way{{12, Host, pack(t, h)}}; len(queue) > 0 && copies < enough; queue = queue[1:] {
-			at := queue[0]
-			out, _ := nodes[at.node].Route(nil, at.packet, at.in)
-			for _, c := range out {
-				copies++
-				p := net.Ports(at.node)[c.Port]
-				carried[p.Arc]++
-				in := slices.IndexFunc(net.Ports(p.Neighbor), func(q topology.Port) bool { return q.Neighbor == at.node })
-				queue = append(queue, way{p.Neighbor, in, slices.Clone(c.Packet)})
-			}
-		}
-		return copies, slices.Max(carried)
-	}
+	storm := func(c Config, h inpacket.Header) (copies, most int) { return spread(t, net, c, h, enough) }
 	full := inpacket.Header{TTL: 255, K: 1, Bits: 64, Epoch: 1, Filter: bytes.Repeat([]byte{0xbd}, 8)}
 	plane := inpacket.Header{TTL: 255, Form: inpacket.Linear, Bits: 64, Epoch: 1, Filter: bytes.Repeat([]byte{0x5a}, 8)}
 	storms := 0

@@ -31,6 +31,15 @@ type Config struct {
 	// sender has no key but knows how full a filter may be: with one position a link, or
 	// one plane, it goes out on most links, or half of them, wherever it comes.
 	OnlySequenced bool
+	// MaxStray, unless 0, is the highest [inpacket.Header.Stray] of headers that the node
+	// takes, in (0, 1]. Somebody without keys makes no packet then that goes out on more than that
+	// share of links in the mean, so that it dies out where nodes have fewer links
+	// than 1/MaxStray besides the one it came by. Senders plan with the same bound
+	// ([inpacket.Options]); with ways around links in them filters are looser.
+	MaxStray float64
+	// MaxTTL, unless 0, is the highest TTL with which packets come in that the node takes:
+	// the network's diameter, and what ways around links need.
+	MaxTTL uint8
 	// AnyFill nodes take over-full filters too, to study schemes as their papers have
 	// them; but never one that is all ones.
 	AnyFill bool
@@ -46,6 +55,8 @@ type Node struct {
 	ports    int
 	anyFill  bool
 	ordered  bool    // takes headers with sequences only
+	maxStray float64 // 0: any
+	maxTTL   uint8   // 0: any
 	window   *window // nil: none
 	tables   atomic.Pointer[[]*table]
 	groups   groups
@@ -67,8 +78,11 @@ func NewNode(c Config) (*Node, error) {
 		return nil, fmt.Errorf("multicast: a node of %d ports", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
-	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, down: make(shared, words),
+	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxStray: c.MaxStray, maxTTL: c.MaxTTL, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
+	if !(c.MaxStray >= 0 && c.MaxStray <= 1) {
+		return nil, fmt.Errorf("multicast: a stray chance of %g at most, want above 0 and at most 1, or 0 for no bound", c.MaxStray)
+	}
 	if c.OnlySequenced && c.Window == 0 {
 		return nil, errors.New("multicast: a node that takes only headers with sequences, and remembers none; give it a window")
 	}
@@ -182,6 +196,9 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	if h.TTL == 0 {
 		return t, Expired
 	}
+	if n.maxTTL > 0 && h.TTL > n.maxTTL {
+		return t, TooFar
+	}
 	if in != Host {
 		h.TTL--
 	}
@@ -193,6 +210,9 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	}
 	if n.ordered && !h.Sequenced {
 		return t, Unsequenced
+	}
+	if n.maxStray > 0 && h.Stray() > n.maxStray {
+		return t, Loose
 	}
 	return t, None
 }

@@ -14,11 +14,14 @@ const (
 	Duplicate          // came before, by source and sequence
 	Unknown            // of a form or a candidate set that the router has no codewords for
 	Unsequenced        // has no sequence, and the router takes none such
+	Loose              // its filter holds more links by chance than the router allows
+	TooFar             // its TTL is higher than any the router allows
 	Reasons            // how many reasons there are
 )
 
 var reasons = [Reasons]string{
 	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown", "unsequenced",
+	"loose", "too-far",
 }
 
 // inWords are the reasons, for those who look for a fault.
@@ -33,6 +36,8 @@ var inWords = [Reasons]string{
 	"it came before, or is too far behind the newest of its source",
 	"there are no codewords for its form, or set of codewords, here",
 	"it has no sequence, and nothing without one is taken here",
+	"its filter holds more links by chance than is allowed here",
+	"its TTL is higher than is allowed here",
 }
 
 func (r Reason) words() string {

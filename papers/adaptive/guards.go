@@ -27,6 +27,9 @@ var strangers = []stranger{
 	{name: "75 % ones, sequenced", form: inpacket.Single, k: 1, bits: 248, ones: 186, sequenced: true},
 	{name: "75 % ones, sequenced", form: inpacket.Single, k: 1, bits: 248, ones: 186, sequenced: true, window: 1024},
 	{name: "75 % ones, not sequenced", form: inpacket.Single, k: 1, bits: 248, ones: 186, window: 1024},
+	{name: "75 % ones, bound 1/8", form: inpacket.Single, k: 1, bits: 248, ones: 186, bound: 1. / 8},
+	{name: "half ones, bound 1/8", form: inpacket.Single, k: 3, bits: 248, ones: 124, bound: 1. / 8},
+	{name: "half ones, three planes, bound 1/8", form: inpacket.Linear, k: 8, bits: 128, ones: 64, bound: 1. / 8},
 }
 
 // lives are the TTLs of strangers' headers.
@@ -47,7 +50,8 @@ The guard ends headers of ones, or nearly, and no other: a stranger who takes on
 link, or one plane, and stays below three quarters, has packets copied until the TTL ends it,
 and one of 32 ends it late. Headers that ask for more positions or planes die out. A window
 ends the copies, at each node once, of headers with a sequence; a stranger leaves the sequence
-out. So who may hand packets to the first router has to be seen to there.`,
+out. Routers that bound the chance of a match, as in the last rows, and so make the headers
+of their own senders longer, take nothing that spreads.`,
 	Make: makeGuards,
 }
 

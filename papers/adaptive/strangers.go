@@ -24,9 +24,10 @@ type stranger struct {
 	k          uint8
 	bits, ones int
 	ttl        uint8
-	anyFill    bool // routers take over-full filters
-	window     int  // of routers: how many sources
-	sequenced  bool // the headers have a source and a sequence number
+	anyFill    bool    // routers take over-full filters
+	window     int     // of routers: how many sources
+	bound      float64 // of routers: the highest chance of a match, 0 for any
+	sequenced  bool    // the headers have a source and a sequence number
 }
 
 // stages are the ones and bits of each stage of a staged filter of a stranger, who
@@ -142,7 +143,7 @@ func (s *stranger) domain(n *multicast.Network) (listening, error) {
 			}
 		}
 		router, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(n.Ports(node)), Keys: []multicast.Keys{keys},
-			Window: s.window, AnyFill: s.anyFill})
+			Window: s.window, AnyFill: s.anyFill, MaxStray: s.bound})
 		if err != nil {
 			return nil, err
 		}

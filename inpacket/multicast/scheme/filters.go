@@ -18,6 +18,11 @@ type Routers struct {
 	// OnlySequenced routers drop headers without a sequence; see [multicast.Config]. Plans
 	// have none: whoever sends puts it in.
 	OnlySequenced bool
+	// DropStray, unless 0, is the stray chance above which routers drop a header, and DropTTL
+	// the TTL: what they are for is told at [multicast.Config], MaxStray and MaxTTL. Umbel
+	// plans by the first; filters with codewords that are stored are judged by their fill.
+	DropStray float64
+	DropTTL   uint8
 	// Repair gives each router a way around each of its links, with the fewest hops in
 	// the present network, for when it is down. Headers need TTL to spare for it, and
 	// with umbel a form that takes links in: Single or Folded.
@@ -48,7 +53,7 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 		f.finder = tree.NewFinder(present.Graph, tree.Hops)
 	}
 	// What is wrong with the options is wrong with any node: find it now.
-	if _, err := multicast.NewNode(multicast.Config{Window: r.Window, OnlySequenced: r.OnlySequenced}); err != nil {
+	if _, err := multicast.NewNode(multicast.Config{Window: r.Window, OnlySequenced: r.OnlySequenced, MaxStray: r.DropStray}); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -91,7 +96,8 @@ func (f *filters) config(node int) multicast.Config {
 		f.stored.replace(&keys)
 	}
 	return multicast.Config{ID: uint32(node), Ports: len(f.present.Ports(node)), Keys: []multicast.Keys{keys},
-		Window: f.routers.Window, OnlySequenced: f.routers.OnlySequenced, AnyFill: f.anyFill}
+		Window: f.routers.Window, OnlySequenced: f.routers.OnlySequenced, AnyFill: f.anyFill,
+		MaxStray: f.routers.DropStray, MaxTTL: f.routers.DropTTL}
 }
 
 // Receive is the method of Domain.

@@ -22,7 +22,7 @@ type Umbel struct {
 	Seeds int
 	// MaxStray bounds the chance that a link which nobody planned for matches: headers
 	// are longer, and stay right for longer while the network changes. 0: no bound, but
-	// with Repair RepairStray.
+	// with Repair RepairStray; DropStray bounds it too.
 	MaxStray float64
 	// Slack is added to the TTL, which else is the tree's depth: ways around links that
 	// are down need it. With it the deepest nodes test their links too, and Staged filters,
@@ -57,6 +57,9 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	}
 	if u.Repair && u.MaxStray == 0 {
 		u.MaxStray = RepairStray
+	}
+	if u.DropStray > 0 && (u.MaxStray == 0 || u.MaxStray > u.DropStray) {
+		u.MaxStray = u.DropStray
 	}
 	if u.Slack > 0 && slices.Contains(u.Forms, inpacket.Staged) {
 		return nil, fmt.Errorf("scheme: staged filters with a slack of %d: each stage is for one TTL, leave out the form or the slack", u.Slack)
