@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/draw"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
@@ -17,7 +16,8 @@ import (
 
 const multicastPlanHelp = `Find a tree from --source to --receivers and write it into a packet's header. The
 header is printed in hexadecimal; -o writes its bytes to a file, too. What it will do
-is found by carrying it through the network in memory.
+is found by carrying it through the network in memory. Its bits are those of the filter,
+and 8 or 16 more of the filter's seed; of BIER and BIER-TE those of the bit string.
 
 --scheme umbel searches for the shortest filter that holds the tree and none of the
 links next to it. --forms says which forms it may take: linear is the shortest, and the
@@ -35,68 +35,38 @@ func multicastPlanCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var net networkFlags
-	net.add(cmd)
-	var ends endFlags
-	ends.add(cmd)
-	var how schemeFlags
-	how.add(cmd)
+	var from treeFlags
+	from.add(cmd)
 	flags := cmd.Flags()
 	group := flags.Uint32("group", 1, "`NUMBER` of the group")
 	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		t, n, err := planTree(cmd, &net, &ends)
+		on, err := from.plan(cmd, *group)
 		if err != nil {
 			return err
 		}
-		s, err := how.scheme(cmd)
-		if err != nil {
-			return err
-		}
-		domain, err := s.Domain(n, n)
-		if err != nil {
-			return err
-		}
-		p, err := domain.Plan(t, *group)
-		if err != nil {
-			return err
-		}
-		domain.Receive(*group, t.Receivers)
-		wires, options := sim.NewWires(n), simOptions(s)
-		record := wires.Send(domain, t, p, options)
+		wires, options := sim.NewWires(on.network), simOptions(on.scheme)
+		record := wires.Send(on.domain, on.tree, on.plan, options)
 		if *out != "" {
-			if len(p.Headers) > 1 {
-				return fmt.Errorf("%s writes this tree into %d packets, and -o takes one", s.Name(), len(p.Headers))
+			headers := on.plan.Headers
+			if len(headers) > 1 {
+				return fmt.Errorf("%s writes this tree into %d packets, and -o takes one", on.scheme.Name(), len(headers))
 			}
-			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(p.Headers[0]); return err }); err != nil {
+			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(headers[0]); return err }); err != nil {
 				return err
 			}
 		}
 		if *svg != "" {
-			trace := wires.Trace(domain, t, p, options)
-			if err := drawTree(cmd, *svg, t, &trace); err != nil {
+			trace := wires.Trace(on.domain, on.tree, on.plan, options)
+			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
 			}
 		}
-		info := newPlanInfo(s, t, p, record)
+		info := newPlanInfo(on.scheme, on.tree, on.plan, record)
 		return summarizeWritten(cmd, *out, info, info.write)
 	}
 	return cmd
-}
-
-// planTree finds the tree that the flags ask for, in its network.
-func planTree(cmd *cobra.Command, net *networkFlags, ends *endFlags) (*tree.Tree, *multicast.Network, error) {
-	n, err := net.network(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
-	source, receivers, err := ends.ends(cmd, n.Graph)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := net.find(n.Graph, source, receivers)
-	return t, n, err
 }
 
 // planInfo is what umbel multicast plan says of a header.

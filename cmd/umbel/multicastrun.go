@@ -51,9 +51,7 @@ func multicastRunCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	var r packetRun
-	r.net.add(cmd)
-	r.ends.add(cmd)
-	r.how.add(cmd)
+	r.treeFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.Uint32Var(&r.group, "group", 1, "`NUMBER` of the group")
 	r.packets = 1000
@@ -102,9 +100,7 @@ func multicastRunCommand() *cobra.Command {
 
 // packetRun is what umbel multicast run is asked to do.
 type packetRun struct {
-	net     networkFlags
-	ends    endFlags
-	how     schemeFlags
+	treeFlags
 	group   uint32
 	packets quantity.Count
 	payload int
@@ -121,23 +117,13 @@ type packetRun struct {
 	after         time.Duration
 }
 
-// domain sets the scheme up, and writes the tree.
-func (r *packetRun) domain(cmd *cobra.Command, n *multicast.Network) (scheme.Domain, error) {
-	s, err := r.how.scheme(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return s.Domain(n, n)
-}
-
-// write writes a tree into a packet's header, with room for the way if it is to be
+// makeRoom makes room in a plan's headers for the way that packets take, if it is to be
 // recorded.
-func (r *packetRun) write(d scheme.Domain, t *tree.Tree) (scheme.Plan, error) {
-	p, err := d.Plan(t, r.group)
-	if err != nil || !r.trace {
-		return p, err
+func (r *packetRun) makeRoom(t *tree.Tree, p scheme.Plan) error {
+	if !r.trace {
+		return nil
 	}
-	return p, withTrace(p.Headers, t.Depth()+1)
+	return withTrace(p.Headers, t.Depth()+1)
 }
 
 // patience is how long to wait for packets that may have been lost on purpose, besides
@@ -146,19 +132,14 @@ const patience = 20 * time.Millisecond
 
 // all runs all nodes in this process.
 func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
-	t, n, err := planTree(cmd, &r.net, &r.ends)
+	on, err := r.plan(cmd, r.group)
 	if err != nil {
 		return err
 	}
-	d, err := r.domain(cmd, n)
-	if err != nil {
+	t, p := on.tree, on.plan
+	if err := r.makeRoom(t, p); err != nil {
 		return err
 	}
-	p, err := r.write(d, t)
-	if err != nil {
-		return err
-	}
-	d.Receive(r.group, t.Receivers)
 	tally := newTally(t.Receivers, uint64(r.packets), r.trace)
 	r.pace.Receivers = len(t.Receivers) * len(p.Headers)
 	if r.pace.Receivers == 0 {
@@ -172,7 +153,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 		return usageError(cmd, err)
 	}
 	fleet, err := dataplane.StartFleet(ctx, dataplane.FleetConfig{
-		Graph: n.Graph, Router: d.Router, Options: r.plane,
+		Graph: on.network.Graph, Router: on.domain.Router, Options: r.plane,
 		Deliver: func(node int, packet []byte) {
 			tally.deliver(node, packet)
 			pacer.Delivered()
@@ -221,7 +202,11 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err != nil {
 		return err
 	}
-	d, err := r.domain(cmd, n)
+	s, err := r.how.scheme(cmd)
+	if err != nil {
+		return err
+	}
+	d, err := s.Domain(n, n)
 	if err != nil {
 		return err
 	}
@@ -301,8 +286,11 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 	if err != nil {
 		return err
 	}
-	p, err := r.write(d, t)
+	p, err := d.Plan(t, r.group)
 	if err != nil {
+		return err
+	}
+	if err := r.makeRoom(t, p); err != nil {
 		return err
 	}
 	select {

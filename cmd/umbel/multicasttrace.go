@@ -33,42 +33,25 @@ func multicastTraceCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var net networkFlags
-	net.add(cmd)
-	var ends endFlags
-	ends.add(cmd)
-	var how schemeFlags
-	how.add(cmd)
-	how.addWindow(cmd, "for --header, of a packet that has one")
+	var from treeFlags
+	from.add(cmd)
+	from.how.addWindow(cmd, "for --header, of a packet that has one")
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("header", "receivers")
 	cmd.MarkFlagsMutuallyExclusive("header", "svg")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := how.scheme(cmd)
-		if err != nil {
-			return err
-		}
 		if *header != "" {
-			return traceHeader(cmd, &net, &ends, s, *header)
+			return traceHeader(cmd, &from, *header)
 		}
-		t, n, err := planTree(cmd, &net, &ends)
+		on, err := from.plan(cmd, traceGroup)
 		if err != nil {
 			return err
 		}
-		domain, err := s.Domain(n, n)
-		if err != nil {
-			return err
-		}
-		p, err := domain.Plan(t, traceGroup)
-		if err != nil {
-			return err
-		}
-		domain.Receive(traceGroup, t.Receivers)
-		trace := sim.NewWires(n).Trace(domain, t, p, simOptions(s))
+		trace := sim.NewWires(on.network).Trace(on.domain, on.tree, on.plan, simOptions(on.scheme))
 		if *svg != "" {
-			if err := drawTree(cmd, *svg, t, &trace); err != nil {
+			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
 			}
 		}
@@ -81,19 +64,23 @@ func multicastTraceCommand() *cobra.Command {
 const traceGroup = 1
 
 // traceHeader follows a packet of any bytes.
-func traceHeader(cmd *cobra.Command, net *networkFlags, ends *endFlags, s scheme.Scheme, header string) error {
+func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	packet, err := hex.DecodeString(strings.Join(strings.Fields(header), ""))
 	if err != nil {
 		return usageError(cmd, fmt.Errorf("--header %q: want two hexadecimal digits a byte", header))
 	}
-	if ends.source == "" {
+	if from.ends.source == "" {
 		return usageError(cmd, errors.New("--header needs --source, where the packet comes from"))
 	}
-	n, err := net.network(cmd)
+	n, err := from.net.network(cmd)
 	if err != nil {
 		return err
 	}
-	source, err := nodeNamed(n.Graph, ends.source)
+	source, err := nodeNamed(n.Graph, from.ends.source)
+	if err != nil {
+		return err
+	}
+	s, err := from.how.scheme(cmd)
 	if err != nil {
 		return err
 	}

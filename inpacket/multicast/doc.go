@@ -10,8 +10,9 @@
 // header's filter holds, and sends there. Against packets that nobody should have
 // sent, and against what goes wrong when a network isn't as its senders know it, it
 //
-//   - drops what has no epoch it knows, no TTL left, or a filter too full, and counts
-//     it by [Reason];
+//   - drops what has no epoch it knows, no TTL left, or a filter too full, and what has
+//     a higher TTL or matches more by chance than its Config allows, and counts it by
+//     [Reason];
 //   - sends nothing back to where it came from, and counts the TTL down;
 //   - may remember sequences, so that no packet passes twice ([Config.Window]), and take
 //     none without, which bounds what any packet can do ([Config.OnlySequenced]);

@@ -8,8 +8,8 @@
 //
 // A packet's port of ingress is found from the address it comes from, and packets
 // from other addresses are dropped. That is no proof of who sent a packet where
-// addresses can be forged: what keeps strangers' packets from going far is that they
-// don't know the links' keys.
+// addresses can be forged. What keeps strangers' packets from going far is that they
+// don't know the links' keys, and what routers drop: see package multicast.
 //
 // UDP loses packets, and so does this plane: nothing is sent again. Where receivers
 // are slower than senders, sockets overflow ([Counters] says where), so whoever has

@@ -8,7 +8,7 @@ import (
 // Notes count what a reader changed to make a Graph of what it read. All zero: the
 // graph is just what the input says.
 type Notes struct {
-	Merged     int // links between nodes that a link joined already, in either direction; the lowest weight is kept
+	Merged     int // links between nodes that a link joined already, in either direction unless the format has a line for each; the lowest weight is kept
 	SelfLoops  int // links from a node to itself, dropped
 	Renamed    int // nodes whose name was empty, not unique or held control characters
 	Unweighted int // links whose weight was no finite number above 0: it is 1
