@@ -39,6 +39,9 @@ var floors = []floor{
 	{5, "the list of kinds, and their suite", []string{
 		"filter", "filter/filtertest", "inpacket", "inpacket/multicast/topology",
 	}},
+	{5.2, "networks that tests look for", []string{
+		"inpacket/multicast/internal/maps",
+	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",
 	}},
@@ -110,7 +113,7 @@ var libraries = []string{
 var testLibraries = []string{"pgregory.net/rapid"}
 
 // testUpward are the packages that tests on any floor may import.
-var testUpward = []string{"filter/filtertest"}
+var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps"}
 
 // blind are packages that get the kinds they handle as a value, umbel.Variants,
 // and so work with kinds made elsewhere: they import neither a kind nor the list.

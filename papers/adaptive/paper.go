@@ -19,7 +19,8 @@ P_0 = f/2 and m_0 = 128 as a slice of the first layer, or as all of it.
 What comes out: the closed formula is worse than not adapting at all, where all sizes are as
 frequent; the optima do what the paper says of its search, nearly; and a plain filter
 whose length is free beats all of them, by a fifth there and by a third where small sets are
-frequent. So umbel's headers have that.
+frequent. That is one form of umbel's headers; another, for which the links next to the tree
+have to be known, is shorter by a third (002/costs).
 
 What comes out when packets follow them, from 002/networks on: at the paper's rate most
 trees have loops in dense networks; at a tenth of it packets stay on their trees, nearly.

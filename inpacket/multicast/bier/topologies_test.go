@@ -1,41 +1,29 @@
 package bier
 
 import (
-	"bytes"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/inpacket/multicast/internal/maps"
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
-
-// edges is where networks of real operators are, if they are at hand; not all may be
-// given on, so they aren't here.
-const edges = "../../../../shared/data/topologies/edges"
 
 // TestTopologies logs how long bit strings are for real networks, and sends one packet
 // to 16 receivers through each, by both kinds.
 func TestTopologies(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(edges, "*.tsv"))
+	files, err := filepath.Glob(filepath.Join(maps.Dir(t), "edges", "*.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Skip("no networks in " + edges)
+		t.Fatal("a collection without networks")
 	}
 	t.Logf("%-24s %5s %5s %6s | BIER %4s, to 256: sets | BIER-TE %5s %4s", "", "nodes", "links", "leaves", "BSL", "bits", "BSL")
 	for _, name := range files {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, _, err := topology.Read(bytes.NewReader(content), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := maps.Graph(t, strings.TrimSuffix(filepath.Base(name), ".tsv"))
 		n := network(g)
 		d := newDomain(t, n, Options{Metric: tree.Weights})
 		short := newDomain(t, n, Options{MaxBSL: 256, Metric: tree.Weights})

@@ -20,6 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/inpacket/multicast/internal/maps"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
@@ -71,23 +72,10 @@ func testNamespaces(t *testing.T) {
 		testSpaces(t, g, inpacket.Staged, last-15, []int{last - 14, last - 13, last - 11, last - 8, last - 6, last - 3, last - 2, last})
 	})
 	t.Run("AS1221", func(t *testing.T) {
-		file, err := os.Open(as1221)
-		if err != nil {
-			t.Skip("needs the network's file: ", err)
-		}
-		defer file.Close()
-		g, _, err := topology.ReadTSV(file, topology.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g = g.LargestComponent()
+		g := maps.Graph(t, "rocketfuel-as1221")
 		testSpaces(t, g, inpacket.Linear, 0, []int{13, 26, 39, 52, 65, 78, 91, 103})
 	})
 }
-
-// as1221 is a network of an Internet provider, as Rocketfuel found it, that isn't in the
-// repository for lack of a licence.
-const as1221 = "../../../../shared/data/topologies/edges/rocketfuel-as1221.tsv"
 
 func testSpaces(t *testing.T, g *topology.Graph, form inpacket.Form, source int, receivers []int) {
 	l := newLab(t, g, form, source, receivers, packetsSent)

@@ -6,30 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/inpacket/multicast/internal/maps"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
-
-// collection returns where a collection of networks is: $UMBEL_TOPOLOGIES, or beside
-// one of the directories above. Without it, the test is skipped.
-func collection(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("UMBEL_TOPOLOGIES"); dir != "" {
-		return dir
-	}
-	above, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for above != filepath.Dir(above) {
-		above = filepath.Dir(above)
-		dir := filepath.Join(above, "shared", "data", "topologies")
-		if _, err := os.Stat(dir); err == nil {
-			return dir
-		}
-	}
-	t.Skip("no collection of networks; name one by UMBEL_TOPOLOGIES")
-	return ""
-}
 
 func readFile(t testing.TB, file string) (*topology.Graph, topology.Notes) {
 	t.Helper()
@@ -51,7 +30,7 @@ func readFile(t testing.TB, file string) (*topology.Graph, topology.Notes) {
 // TestCollection reads networks as their authors wrote them, and compares them with
 // the sizes that the collection's table has, and with its own reduced files.
 func TestCollection(t *testing.T) {
-	dir := collection(t)
+	dir := maps.Dir(t)
 	for _, test := range []struct {
 		original, edges            string
 		nodes, links, most, placed int // placed nodes of the largest component
