@@ -32,6 +32,12 @@ const (
 // and a stream with one moving factor 1.5 times; with both factors moving the
 // product is quadratic in i and the measured rate that of independent positions:
 // TestStreamRates.
+//
+// What that says is that filters are as often wrong as with independent values, since
+// the cells that are set in them are scattered. Values in a row aren't independent:
+// six of them are all in the highest quarter four times as often as six such would be
+// (TestStreamInARow). Whoever compares values with a threshold mixes them first, as
+// package inpacket/adaptive does.
 type Stream struct{ x, y uint64 }
 
 // Start returns the stream of d before its first value.

@@ -168,3 +168,31 @@ func independent(m, k, n int) float64 {
 	}
 	return rate
 }
+
+// TestStreamInARow holds the two sides of what Stream promises: pairs of neighbours are
+// as independent ones, six in a row are not.
+func TestStreamInARow(t *testing.T) {
+	const trials = 1 << 20
+	r := rand.New(rand.NewPCG(1, 2))
+	var high [7]int // streams whose first values are all in the highest quarter, by their number
+	for range trials {
+		s := Start(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
+		for n := 1; n < len(high); n++ {
+			var v uint64
+			if v, s = s.Next(); v < 3<<62 {
+				break
+			}
+			high[n]++
+		}
+	}
+	for n, ones := range high[1:3] {
+		want := math.Pow(0.25, float64(n+1))
+		sigma := math.Sqrt(want * (1 - want) / trials)
+		if got := float64(ones) / trials; math.Abs(got-want) > 4*sigma {
+			t.Errorf("%d values in the highest quarter: %.5f, want %.5f ± %.5f", n+1, got, want, 4*sigma)
+		}
+	}
+	if times := float64(high[6]) / trials * math.Pow(4, 6); times < 3.5 || times > 4.5 {
+		t.Errorf("six values in the highest quarter %.2f times as often as independent ones, the comment says 4", times)
+	}
+}
