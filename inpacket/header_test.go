@@ -182,6 +182,32 @@ func TestInPlace(t *testing.T) {
 }
 
 // Record writes nothing where there is no header, or not all of one.
+// A sequence is set where the header has one, whatever form and seed it has, and nowhere
+// else.
+func TestSetSequence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := drawHeader(t)
+		b := mustAppend(t, &h)
+		was := bytes.Clone(b)
+		if got := SetSequence(b, 0xfeedf00d); got != h.Sequenced {
+			t.Fatalf("set %v, the header has one: %v", got, h.Sequenced)
+		}
+		if !h.Sequenced {
+			if !bytes.Equal(b, was) {
+				t.Fatal("changed a packet without a sequence")
+			}
+			return
+		}
+		h.Sequence = 0xfeedf00d
+		if want := mustAppend(t, &h); !bytes.Equal(b, want) {
+			t.Fatalf("got %x, want %x", b, want)
+		}
+		for n := range b[:len(b)-1] {
+			SetSequence(b[:n], 1) // mustn't panic
+		}
+	})
+}
+
 func TestRecordTruncated(t *testing.T) {
 	h := simple()
 	h.Trace = &Trace{Capacity: 1}

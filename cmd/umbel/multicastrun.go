@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
@@ -61,6 +63,8 @@ func multicastRunCommand() *cobra.Command {
 	flags.IntVar(&r.pace.Window, "window", 64, "`NUMBER` of packets that may be on their way; 0 means any")
 	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link loses (default none)")
 	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` that copies wait before they are sent, such as 5ms")
+	r.how.addWindow(cmd, "packets have one then")
+	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence, with --window-sources")
 	flags.BoolVar(&r.trace, "trace", false, "record the ways that packets take")
 	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
 	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with a line for each node: its name and its address with a port")
@@ -117,14 +121,25 @@ type packetRun struct {
 	after         time.Duration
 }
 
-// makeRoom makes room in a plan's headers for the way that packets take, if it is to be
-// recorded.
-func (r *packetRun) makeRoom(t *tree.Tree, p scheme.Plan) error {
-	if !r.trace {
+// extend makes room in a plan's headers for the way that packets take, if it is to be
+// recorded, and for sequences if routers remember them. The source is a number of this
+// run's own, since routers may remember sequences of one before.
+func (r *packetRun) extend(t *tree.Tree, p scheme.Plan) error {
+	if !r.trace && !r.sequenced() {
 		return nil
 	}
-	return withTrace(p.Headers, t.Depth()+1)
+	source := rand.Uint32()
+	return extend(p.Headers, func(h *inpacket.Header) {
+		if r.trace {
+			h.Trace = &inpacket.Trace{Capacity: min(t.Depth()+1, 255)}
+		}
+		if r.sequenced() {
+			h.Sequenced, h.Source = true, source
+		}
+	})
 }
+
+func (r *packetRun) sequenced() bool { return r.how.window > 0 }
 
 // patience is how long to wait for packets that may have been lost on purpose, besides
 // their delay.
@@ -137,7 +152,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	t, p := on.tree, on.plan
-	if err := r.makeRoom(t, p); err != nil {
+	if err := r.extend(t, p); err != nil {
 		return err
 	}
 	tally := newTally(t.Receivers, uint64(r.packets), r.trace)
@@ -290,7 +305,7 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 	if err != nil {
 		return err
 	}
-	if err := r.makeRoom(t, p); err != nil {
+	if err := r.extend(t, p); err != nil {
 		return err
 	}
 	select {
@@ -308,7 +323,7 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 // send sends the packets and waits until none is on its way.
 func (r *packetRun) send(ctx context.Context, node *dataplane.Node, pacer *dataplane.Pacer, p scheme.Plan, sent func(n int)) error {
 	for _, header := range p.Headers {
-		packets := newPackets(header, r.payload)
+		packets := newPackets(header, r.payload, r.sequenced())
 		err := node.Send(ctx, pacer, int(r.packets), func(i int) []byte { sent(1); return packets.packet(i) })
 		if err != nil {
 			return err

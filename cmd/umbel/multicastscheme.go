@@ -24,6 +24,7 @@ type schemeFlags struct {
 	dropTTL       uint8
 	slack, window int
 	repair        bool
+	ordered       bool // routers take packets with a sequence only
 }
 
 func (f *schemeFlags) add(cmd *cobra.Command) {
@@ -51,6 +52,7 @@ var schemesOf = map[string][]word{
 	"design":     {"adaptive"},
 	"drop-stray": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
 	"repair": {"umbel", "lipsin", "adaptive"}, "window-sources": {"umbel", "lipsin", "adaptive"},
+	"only-sequenced": {"umbel", "lipsin", "adaptive"},
 }
 
 // check refuses flags that the scheme would leave aside.
@@ -60,6 +62,9 @@ func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 			err = fmt.Errorf("--%s is for %s, not for %s", flag.Name, choiceFlag[word]{all: of}.words(), f.name)
 		}
 	})
+	if err == nil && f.ordered && f.window == 0 {
+		err = errors.New("--only-sequenced needs --window-sources, the number of sources to remember")
+	}
 	if err == nil && (f.effort < 1 || f.effort > mostSeeds) {
 		err = fmt.Errorf("--effort %d: want 1 to %d", f.effort, mostSeeds)
 	}
@@ -75,7 +80,7 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 		return nil, usageError(cmd, err)
 	}
 	o := scheme.Options{Seeds: f.effort, MaxStray: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{
-		Repair: f.repair, Window: f.window, DropStray: float64(f.drop), DropTTL: f.dropTTL,
+		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropStray: float64(f.drop), DropTTL: f.dropTTL,
 	}}
 	if f.forms != "" {
 		var err error

@@ -19,12 +19,16 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// packets are those that are sent: a header, and a payload that ends with the
-// packet's number. There are as many in memory as are sent in one go.
-type packets struct{ ring [64][]byte }
+// packets are those that are sent: a header, whose sequence is the packet's number if it
+// has one, and a payload that ends with that number. There are as many in memory as are
+// sent in one go.
+type packets struct {
+	ring      [64][]byte
+	sequenced bool
+}
 
-func newPackets(header []byte, payload int) *packets {
-	p := new(packets)
+func newPackets(header []byte, payload int, sequenced bool) *packets {
+	p := &packets{sequenced: sequenced}
 	for i := range p.ring {
 		p.ring[i] = append(slices.Clone(header), make([]byte, payload)...)
 	}
@@ -33,18 +37,21 @@ func newPackets(header []byte, payload int) *packets {
 
 func (p *packets) packet(i int) []byte {
 	b := p.ring[i%len(p.ring)]
+	if p.sequenced {
+		inpacket.SetSequence(b, uint32(i))
+	}
 	binary.BigEndian.PutUint64(b[len(b)-8:], uint64(i))
 	return b
 }
 
-// withTrace gives headers room for the numbers of so many nodes.
-func withTrace(headers [][]byte, nodes int) error {
+// extend changes headers with filters.
+func extend(headers [][]byte, change func(*inpacket.Header)) error {
 	for i, b := range headers {
 		var h inpacket.Header
 		if _, err := h.Parse(b); err != nil {
-			return fmt.Errorf("--trace is for headers with filters, not for BIER's: %w", err)
+			return fmt.Errorf("--trace and --window-sources are for headers with filters, not for BIER's: %w", err)
 		}
-		h.Trace = &inpacket.Trace{Capacity: min(nodes, 255)}
+		change(&h)
 		var err error
 		if headers[i], err = h.AppendBinary(nil); err != nil {
 			return err
