@@ -141,9 +141,13 @@ func (r *packetRun) extend(t *tree.Tree, p scheme.Plan) error {
 
 func (r *packetRun) sequenced() bool { return r.how.window > 0 }
 
-// patience is how long to wait for packets that may have been lost on purpose, besides
-// their delay.
-const patience = 20 * time.Millisecond
+// How long to wait for packets that are on their way, besides their delay, before they are
+// given up: where some are lost on purpose, and where none should be, on a machine that
+// may have much else to do.
+const (
+	lossy    = 20 * time.Millisecond
+	faithful = 5 * time.Second
+)
 
 // all runs all nodes in this process.
 func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
@@ -160,9 +164,11 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	if r.pace.Receivers == 0 {
 		r.pace.Window = 0
 	}
-	if r.loss > 0 { // what doesn't come soon is lost
-		r.pace.Patience = patience + time.Duration(t.Depth())*r.plane.Fault.Delay
+	r.pace.Patience = faithful
+	if r.loss > 0 {
+		r.pace.Patience = lossy
 	}
+	r.pace.Patience += time.Duration(t.Depth()) * r.plane.Fault.Delay
 	pacer, err := dataplane.NewPacer(r.pace)
 	if err != nil {
 		return usageError(cmd, err)
