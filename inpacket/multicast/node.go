@@ -211,7 +211,7 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	if n.ordered && !h.Sequenced {
 		return t, Unsequenced
 	}
-	if n.maxStray > 0 && h.Stray() > n.maxStray {
+	if n.loose(h) {
 		return t, Loose
 	}
 	return t, None
@@ -229,6 +229,9 @@ func (n *Node) fill(h *inpacket.Header) Reason {
 	}
 	return Overfull
 }
+
+// loose reports whether a filter holds more links by chance than the node allows.
+func (n *Node) loose(h *inpacket.Header) bool { return n.maxStray > 0 && h.Stray() > n.maxStray }
 
 // delivers reports whether the host gets the packet at hand.
 func (n *Node) delivers(in int) bool { return in != Host && n.groups.has(n.header.Group) }

@@ -9,8 +9,8 @@ import "github.com/umbel-filters/umbel/inpacket"
 //   - The filter becomes fuller, here and in all that is behind: links that the
 //     sender had ruled out may match, and what goes wrong once may go on for as long
 //     as the TTL lasts. Only long filters bear it: see scheme.RepairStray, which has
-//     figures. A filter that would become over-full, which the next router would
-//     drop, is left as it came.
+//     figures. A filter that would become over-full, or looser than the node allows,
+//     which the next router would drop, is left as it came.
 //   - The way around is longer than the link. What is behind it is reached only if
 //     the packet has TTL to spare: the sender gives it slack. A way that is longer
 //     than the TTL left is not added.
@@ -70,7 +70,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if n.fill(h) != None {
+	if n.fill(h) != None || n.loose(h) {
 		copy(h.Filter, n.before)
 		return false
 	}

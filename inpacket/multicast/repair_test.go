@@ -124,6 +124,25 @@ func checkFilter(t *testing.T, sent inpacket.Header, b []byte, stored [][]inpack
 }
 
 // TestRepairNeedsOr has filters to which no link can be added.
+// A way around isn't added if the next router would drop the packet for it.
+func TestRepairStaysWithinBounds(t *testing.T) {
+	cs := links(8)
+	detours := make([]Detour, 8)
+	detours[0] = Detour{Port: 1, Hops: 2, Arcs: []inpacket.Codeword{cs[1], links(99)[98]}}
+	h := single(60, cs[0], cs[3])
+	before := h.Stray()
+	for _, bound := range []float64{before, 1} {
+		n := newNode(t, Config{Ports: 8, Keys: []Keys{{Epoch: 1, Ports: cs, Detours: detours}}, MaxStray: bound})
+		n.SetDown(0, true)
+		b := pack(t, h)
+		n.Route(nil, b, Host)
+		got := n.Counters().Read()
+		if strict := bound == before; strict != (got.Unrepaired == 1) || strict == (got.Repairs == 1) || strict != slices.Equal(b, pack(t, h)) {
+			t.Errorf("bound %g, filter of %g: counts %+v", bound, before, got)
+		}
+	}
+}
+
 func TestRepairNeedsOr(t *testing.T) {
 	cs, stored := links(16), dense(1, 248, 1, 16)
 	detours := make([]Detour, 16)
