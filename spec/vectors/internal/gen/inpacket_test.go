@@ -115,19 +115,7 @@ func checkLinks(t *testing.T, f file, h *inpacket.Header) {
 
 // The example of inpacket.md is the vector that it says it is.
 func TestPacketExample(t *testing.T) {
-	_, example, _ := strings.Cut(page(t, "inpacket.md"), "## Example\n")
-	_, example, _ = strings.Cut(example, "```\n")
-	example, _, _ = strings.Cut(example, "```")
-	var got []byte
-	for line := range strings.Lines(example) {
-		for _, word := range strings.Fields(line) {
-			b, err := hex.DecodeString(word)
-			if err != nil || len(b) != 1 {
-				break // what follows explains
-			}
-			got = append(got, b...)
-		}
-	}
+	got := exampleBytes(t, "inpacket.md")
 	for _, p := range soundPackets() {
 		if p.name != "single-example" {
 			continue

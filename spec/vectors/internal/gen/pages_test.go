@@ -23,9 +23,11 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// The example of container.md is the filter that it says it is.
-func TestContainerExample(t *testing.T) {
-	_, example, _ := strings.Cut(page(t, "container.md"), "## Example\n")
+// exampleBytes returns the bytes in the example of a page: those at the begin of each
+// line, in hexadecimal.
+func exampleBytes(t *testing.T, name string) []byte {
+	t.Helper()
+	_, example, _ := strings.Cut(page(t, name), "## Example\n")
 	_, example, _ = strings.Cut(example, "```\n")
 	example, _, _ = strings.Cut(example, "```")
 	var got []byte
@@ -38,6 +40,12 @@ func TestContainerExample(t *testing.T) {
 			got = append(got, b...)
 		}
 	}
+	return got
+}
+
+// The example of container.md is the filter that it says it is.
+func TestContainerExample(t *testing.T) {
+	got := exampleBytes(t, "container.md")
 	f, err := bloom.New(bloom.Shape{M: 100, K: 3, Hasher: umbel.Hasher{Alg: umbel.MD5}})
 	if err != nil {
 		t.Fatal(err)
