@@ -39,11 +39,17 @@ var floors = []floor{
 	{5, "the list of kinds, and their suite", []string{
 		"filter", "filter/filtertest", "inpacket", "inpacket/multicast/topology",
 	}},
+	{5.1, "what a node stands on: filters in memory, a log, a protocol, users", []string{
+		"cmd/internal/engine", "cmd/internal/oplog", "cmd/internal/resp", "cmd/internal/access",
+	}},
 	{5.2, "networks that tests look for", []string{
 		"inpacket/multicast/internal/maps",
 	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",
+	}},
+	{5.4, "filters in memory kept in the log", []string{
+		"cmd/internal/store",
 	}},
 	{5.6, "what trees are for", []string{
 		"inpacket/multicast", "inpacket/multicast/draw",
@@ -59,14 +65,18 @@ var floors = []floor{
 	}},
 	{6, "parts of the command", []string{
 		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
-		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity", "cmd/internal/resp",
+		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
+		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/um", "cmd/internal/httpapi", "cmd/internal/remote",
 	}},
 	{6.3, "containers as files", []string{
 		"cmd/internal/container",
 	}},
 	{6.6, "filters from files of keys", []string{
 		"cmd/internal/build",
+	}},
+	{7, "a process", []string{
+		"cmd/internal/node",
 	}},
 	{8, "programs", []string{
 		"cmd/umbel", "spec/vectors/internal/gen",

@@ -1,0 +1,2 @@
+// Package node puts a process together: configuration, listeners, users, store, metrics, signals.
+package node
