@@ -19,7 +19,7 @@ import (
 // parameters of cuckooNames, and of the counters how many, k, group, copied and width. The
 // bytes of the counters follow. It isn't RedisBloom's, which has fingerprints there.
 const (
-	cuckooMark   = 0x31304643_6c6c6d75 // "umllCF01"
+	cuckooMark   = 0x314643_6c65626d75 // "umbelCF1"
 	cuckooHeader = 8 * 15
 	cuckooChunk  = 16 << 20
 )
