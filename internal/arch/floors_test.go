@@ -57,6 +57,9 @@ var floors = []floor{
 	{5.4, "filters in memory kept in the log", []string{
 		"cmd/internal/store",
 	}},
+	{5.5, "what two filters have in common", []string{
+		"cmd/internal/overlap",
+	}},
 	{5.6, "what trees are for", []string{
 		"inpacket/multicast", "inpacket/multicast/draw",
 	}},

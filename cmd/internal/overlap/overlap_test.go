@@ -1,4 +1,4 @@
-package main
+package overlap
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 
 // The interval of an intersection holds the true number in 95 of 100 cases or more,
 // whatever the kind and however many keys are shared.
-func TestIntersectInterval(t *testing.T) {
+func TestInterval(t *testing.T) {
 	const trials = 200
 	for _, v := range filter.All {
-		f, err := sample(v)
+		f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 		if err != nil || !ofBits(f.State()) {
 			continue
 		}
@@ -27,11 +27,11 @@ func TestIntersectInterval(t *testing.T) {
 					fill(random, 1000-shared, a)
 					fill(random, 1000-shared, b)
 					fill(random, shared, a, b)
-					o, err := intersect(a, b)
+					o, err := Of(filter.All, a, b)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if o.both.Low <= float64(shared) && float64(shared) <= o.both.High {
+					if o.Both.Low <= float64(shared) && float64(shared) <= o.Both.High {
 						within++
 					}
 				}
