@@ -48,14 +48,17 @@ var floors = []floor{
 	{5.2, "networks that tests look for", []string{
 		"inpacket/multicast/internal/maps",
 	}},
-	{5.25, "errors as replies", []string{
-		"cmd/internal/refusal",
+	{5.25, "errors as replies, and replies as text", []string{
+		"cmd/internal/refusal", "cmd/internal/resptest",
 	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",
 	}},
 	{5.4, "filters in memory kept in the log", []string{
 		"cmd/internal/store",
+	}},
+	{5.5, "what two filters have in common", []string{
+		"cmd/internal/overlap",
 	}},
 	{5.6, "what trees are for", []string{
 		"inpacket/multicast", "inpacket/multicast/draw",
@@ -70,7 +73,7 @@ var floors = []floor{
 		"inpacket/multicast/sim", "inpacket/multicast/dataplane",
 	}},
 	{6, "parts of the command", []string{
-		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
+		"cmd/internal/ability", "cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
 		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
 		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/httpapi", "cmd/internal/remote",
