@@ -6,10 +6,8 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // CuckooKind is the kind of the filters of CF.*.
@@ -20,16 +18,21 @@ const CuckooKind = "redisbloom-cf"
 // RedisBloom would have made. A state has the parameters of cuckooNames, then those of
 // dynamic.Counting, no planes, and the counting filters as its parts.
 var CuckooVariant = umbel.Variant{
-	Kind:    CuckooKind,
-	Doc:     "counting filters that answer CF.* as RedisBloom's cuckoo filters do",
-	Plan:    planCuckoo,
-	Explain: func(umbel.Goal, umbel.Params) ([]umbel.Formula, error) { return nil, nil },
-	New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		if _, err := planCuckoo(g, ps); err != nil {
+	Kind: CuckooKind,
+	Doc:  "counting filters that answer CF.* as RedisBloom's cuckoo filters do",
+	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		if err := ps.Check(CuckooKind, nil); err != nil {
+			return umbel.Forecast{}, err
+		}
+		return dynamic.Variant.Plan(g, ofCounters)
+	},
+	Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+		if err := ps.Check(CuckooKind, nil); err != nil {
 			return nil, err
 		}
-		return cuckooFor(g).make(g.Hasher)
+		return dynamic.Variant.Explain(g, ofCounters)
 	},
+	New: newCuckoo,
 	Open: func(s umbel.State) (umbel.Filter, error) {
 		f, err := openCuckoo(s)
 		if err != nil {
@@ -39,35 +42,27 @@ var CuckooVariant = umbel.Variant{
 	},
 }
 
-func planCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-	if err := ps.Check(CuckooKind, nil); err != nil {
-		return umbel.Forecast{}, err
-	}
-	if err := g.Check(); err != nil {
-		return umbel.Forecast{}, err
-	}
-	if g.Keys == 0 || g.Keys > redisbloom.MaxCapacity {
-		return umbel.Forecast{}, fmt.Errorf("redisbloom: a filter of CF.* for %d keys, want 1 to %d: %w", g.Keys, redisbloom.MaxCapacity, umbel.ErrGoal)
-	}
-	shape, err := cuckooFor(g).shape(g.Hasher)
-	if err != nil {
-		return umbel.Forecast{}, err
-	}
-	fc := shape.Forecast(g.Keys)
-	switch {
-	case g.FPRate != 0 && fc.FPRate > g.FPRate:
-		err = fmt.Errorf("redisbloom: filters of CF.* for %d keys have a rate of %.3g, want %.3g: %w", g.Keys, fc.FPRate, g.FPRate, umbel.ErrGoal)
-	case g.Bytes != 0 && fc.Bytes > g.Bytes:
-		err = fmt.Errorf("redisbloom: filters of CF.* for %d keys take %d bytes, want %d: %w", g.Keys, fc.Bytes, g.Bytes, umbel.ErrGoal)
-	}
-	return fc, err
-}
+// counterBits is the width of the counters, ofCounters how dynamic.Variant is told of it.
+const counterBits = 4
 
-// cuckooFor returns the options that CF.RESERVE has for so many keys if none are given.
-func cuckooFor(g umbel.Goal) cuckooOptions {
+var ofCounters = umbel.Params{{Name: "width", Value: umbel.Uint(counterBits)}}
+
+// newCuckoo makes a filter by a goal, with as many slots as keys are planned for.
+func newCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+	if err := ps.Check(CuckooKind, nil); err != nil {
+		return nil, err
+	}
+	fc, err := dynamic.Variant.Plan(g, ofCounters)
+	if err != nil {
+		return nil, err
+	}
+	row, err := dynamic.Variant.New(g, ofCounters)
+	if err != nil {
+		return nil, err
+	}
 	o := defaultCuckoo
-	o.capacity = max(g.Keys, 2*o.bucket)
-	return o
+	o.capacity = min(max(fc.Keys, 2*o.bucket), redisbloom.MaxCapacity)
+	return o.with(row.(*dynamic.Counting)), nil
 }
 
 // cuckooOptions are the arguments of CF.RESERVE, in their ranges.
@@ -88,10 +83,9 @@ const fingerprints = 255
 // slots, at its rate; there an item looks at two buckets.
 func (o cuckooOptions) shape(h umbel.Hasher) (dynamic.Shape, error) {
 	rate := min(2*float64(o.bucket)/fingerprints, redisbloom.MaxErrorRate)
-	slots := o.buckets() * o.bucket
-	part, err := bloom.Plan(umbel.Goal{Keys: slots, FPRate: rate, Hasher: h})
-	full := min(uint64(plan.Fill(part.M, part.K, slots)*float64(part.M)), part.M)
-	return dynamic.Shape{Part: part, Width: 4, Full: max(full, 1)}, err
+	shape, err := dynamic.Plan(umbel.Goal{Keys: o.buckets() * o.bucket, FPRate: rate, Hasher: h})
+	shape.Width = counterBits
+	return shape, err
 }
 
 // buckets returns the number of buckets of the first filter, a power of two.
@@ -109,13 +103,19 @@ func (o cuckooOptions) make(h umbel.Hasher) (*cuckoo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cuckoo{Counting: row, buckets: o.buckets(), bucket: o.bucket, tries: o.tries, expansion: o.expansion, most: o.filters, filters: 1}, nil
+	return o.with(row), nil
+}
+
+// with returns an empty filter of these counters.
+func (o cuckooOptions) with(row *dynamic.Counting) *cuckoo {
+	return &cuckoo{row: row, buckets: o.buckets(), bucket: o.bucket, tries: o.tries, expansion: o.expansion, most: o.filters, filters: 1}
 }
 
 // cuckoo is a filter of CuckooKind. An item for which there is no slot makes it emulate
 // another filter; when the row takes another part is for the row to say.
 type cuckoo struct {
-	*dynamic.Counting
+	row *dynamic.Counting
+
 	buckets, bucket, tries, expansion, most uint64 // buckets: of the first filter
 	filters                                 uint64
 	items, deleted                          uint64
@@ -159,7 +159,7 @@ func (f *cuckoo) took() {
 
 // Add adds d, beyond all limits if need be. Every addition counts.
 func (f *cuckoo) Add(d umbel.Digest) bool {
-	f.Counting.Add(d)
+	f.row.Add(d)
 	f.took()
 	return true
 }
@@ -169,7 +169,7 @@ func (f *cuckoo) TryAdd(d umbel.Digest) (bool, error) {
 	if err := f.room(); err != nil {
 		return false, err
 	}
-	if _, err := f.Counting.TryAdd(d); err != nil {
+	if _, err := f.row.TryAdd(d); err != nil {
 		return false, err
 	}
 	f.took()
@@ -181,7 +181,7 @@ func (f *cuckoo) Growth() (uint64, error) {
 	if err := f.room(); err != nil {
 		return 0, err
 	}
-	return f.Counting.Growth()
+	return f.row.Growth()
 }
 
 // slots returns how many slots so many emulated filters have, up to 2^48.
@@ -199,7 +199,7 @@ func (f *cuckoo) slots(filters uint64) uint64 {
 
 // Remove takes back one addition of d: see dynamic.Counting.
 func (f *cuckoo) Remove(d umbel.Digest) bool {
-	if !f.Counting.Remove(d) {
+	if !f.row.Remove(d) {
 		return false
 	}
 	f.items -= min(f.items, 1)
@@ -209,11 +209,23 @@ func (f *cuckoo) Remove(d umbel.Digest) bool {
 
 // Count returns how often d was added and not removed: never too few. Where the counters
 // can't tell it is the number of all items.
-func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.Counting.Count(d), f.items) }
+func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.row.Count(d), f.items) }
+
+// Has reports whether d may have been added, and not removed since.
+func (f *cuckoo) Has(d umbel.Digest) bool { return f.row.Has(d) }
+
+// HasAll is Has for many: see umbel.BatchHaser.
+func (f *cuckoo) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
+
+// Stats measures the counters.
+func (f *cuckoo) Stats() umbel.Stats { return f.row.Stats() }
+
+// SetMaxBytes sets the memory of the counters beyond which the filter doesn't grow.
+func (f *cuckoo) SetMaxBytes(n uint64) { f.row.SetMaxBytes(n) }
 
 // Clear forgets all items.
 func (f *cuckoo) Clear() {
-	f.Counting.Clear()
+	f.row.Clear()
 	f.items, f.deleted, f.filters = 0, 0, 1
 }
 
@@ -226,7 +238,7 @@ func (f *cuckoo) fields() []*uint64 {
 
 // State returns all there is of the filter.
 func (f *cuckoo) State() umbel.State {
-	s := f.Counting.State()
+	s := f.row.State()
 	s.Kind = CuckooKind
 	var own umbel.Params
 	for i, n := range f.fields() {
@@ -253,7 +265,7 @@ func openCuckoo(s umbel.State) (*cuckoo, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Counting = row
+	f.row = row
 	return f, nil
 }
 
