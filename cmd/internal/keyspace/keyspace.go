@@ -3,17 +3,20 @@
 package keyspace
 
 import (
+	"time"
+
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
 // Node is what the commands need of the process they run in.
 type Node interface {
-	Save(background bool) error     // SAVE, BGSAVE, BGREWRITEAOF
-	Shutdown()                      // SHUTDOWN
-	Info() []Section                // what INFO shows beyond clients, keyspace and commandstats
-	Config() Config                 // CONFIG GET, SET
-	Sync(pos engine.Position) error // WAITAOF
+	Save(background bool) error // SAVE, BGSAVE, BGREWRITEAOF
+	LastSave() time.Time        // LASTSAVE
+	Sync() error                // WAITAOF: all that was changed before is on the disk
+	Shutdown()                  // SHUTDOWN: begins it, and returns
+	Info() []Section            // what INFO shows beyond clients, keyspace and commandstats
+	Config() Config             // CONFIG GET, SET
 }
 
 // Section is one of INFO's.
@@ -35,5 +38,15 @@ type Dumper interface {
 	Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error)
 }
 
-// Commands returns the table of the package.
-func Commands(e *engine.Engine, n Node, d Dumper) resp.Table { panic("todo") }
+// Commands returns the table of the package. m may be nil: nothing was observed then.
+func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table { panic("todo") }
+
+// Monitor keeps what commands took: for SLOWLOG, LATENCY and INFO commandstats. Its
+// methods may be called concurrently.
+type Monitor struct{ _ int }
+
+// NewMonitor returns a monitor that keeps what takes 10 ms and longer.
+func NewMonitor() *Monitor { panic("todo") }
+
+// Observe is for resp.Options.
+func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, n int, took time.Duration) { panic("todo") }
