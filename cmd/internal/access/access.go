@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/umbel-filters/umbel/cmd/internal/glob"
 )
 
 var (
@@ -87,7 +89,7 @@ func (u *User) May(r Right, name []byte) bool {
 // fits reports whether the rule is about name, or about all names if name is nil.
 func (r *rule) fits(name []byte) bool {
 	for _, p := range r.names {
-		if p == all || name != nil && match(p, name) {
+		if p == all || name != nil && glob.Match(p, name) {
 			return true
 		}
 	}

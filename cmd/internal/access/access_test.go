@@ -32,33 +32,6 @@ func parsed(t *testing.T, file string) *Users {
 	return us
 }
 
-func TestMatch(t *testing.T) {
-	for _, c := range []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"*", "", true}, {"*", "a", true}, {"a*", "a", true}, {"a*", "ab", true}, {"a*", "ba", false},
-		{"*a", "ba", true}, {"*a", "ab", false}, {"a*c*e", "abcde", true}, {"a*c*e", "abcd", false},
-		{"?", "", false}, {"?", "\xff", true}, {"a?c", "abc", true}, {"", "", true}, {"", "a", false},
-		{"[ab]", "b", true}, {"[a-c]x", "bx", true}, {"[c-a]", "b", true}, {"[^a-c]", "b", false}, {"[^a-c]", "d", true},
-		{"[a-]", "-", true}, {`[\]]`, "]", true}, {"[]a", "a", false}, {"[", "[", false}, {"[^", "x", true},
-		{`\*`, "*", true}, {`\*`, "a", false}, {`a\`, `a\`, true},
-		{"user:*:seen", "user:1:2:seen", true}, {"**", "", true}, {"a**b", "ab", true},
-	} {
-		if got := match(c.pattern, []byte(c.name)); got != c.want {
-			t.Errorf("match(%q, %q) = %v", c.pattern, c.name, got)
-		}
-	}
-}
-
-// A pattern of many stars takes no longer than the product of the lengths: a matcher that tries
-// every split would not end.
-func TestMatchIsBounded(t *testing.T) {
-	if match(strings.Repeat("a*", 50)+"b", []byte(strings.Repeat("a", 1000))) {
-		t.Error("it matches")
-	}
-}
-
 const twoUsers = `
 users:
   - name: shop
@@ -334,16 +307,6 @@ func FuzzParse(f *testing.F) {
 			if !e.enabled && e.May(Read, []byte("x")) {
 				t.Errorf("%s is disabled and has rights", e.name)
 			}
-		}
-	})
-}
-
-func FuzzMatch(f *testing.F) {
-	f.Add("a*[b-d]?\\*", "abcd*")
-	f.Fuzz(func(t *testing.T, pattern, name string) {
-		match(pattern, []byte(name))
-		if !strings.ContainsAny(pattern, `*?[]\`) && match(pattern, []byte(name)) != (pattern == name) {
-			t.Errorf("%q and %q", pattern, name)
 		}
 	})
 }
