@@ -2,7 +2,7 @@ package access
 
 import (
 	"errors"
-	"net"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -261,19 +261,19 @@ func TestReload(t *testing.T) {
 func TestFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"]}]")
-		here := &net.TCPAddr{IP: net.ParseIP("192.0.2.1"), Port: 1}
+		const here = "[2001:db8::1]:1"
 		for range maxFailures {
 			if _, err := us.Login(here, "a", "x"); !errors.Is(err, ErrWrongPassword) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := us.Login(&net.TCPAddr{IP: here.IP, Port: 2}, "a", "p"); !errors.Is(err, ErrTooMany) {
+		if _, err := us.Login("[2001:db8::ffff:0:0:1]:2", "a", "p"); !errors.Is(err, ErrTooMany) {
 			t.Errorf("after %d failures: %v", maxFailures, err)
 		}
 		if _, err := us.LoginToken(here, "x"); !errors.Is(err, ErrTooMany) {
 			t.Errorf("a token: %v", err)
 		}
-		if _, err := us.Login(&net.TCPAddr{IP: net.ParseIP("192.0.2.2")}, "a", "p"); err != nil {
+		if _, err := us.Login("192.0.2.2:1", "a", "p"); err != nil {
 			t.Errorf("from elsewhere: %v", err)
 		}
 		time.Sleep(forgiven)
@@ -287,7 +287,7 @@ func TestFailures(t *testing.T) {
 func TestFailuresAreFew(t *testing.T) {
 	var f failures
 	for i := range 2 * maxAddresses {
-		p, _ := network(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))})
+		p, _ := network(fmt.Sprintf("10.%d.%d.%d:1", byte(i>>16), byte(i>>8), byte(i)))
 		f.count(p, time.Now())
 	}
 	if len(f.until) > maxAddresses {

@@ -2,7 +2,6 @@ package access
 
 import (
 	"errors"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -26,7 +25,7 @@ type failures struct {
 }
 
 // guard calls login unless it failed too often from there.
-func (f *failures) guard(from net.Addr, login func() (*User, error)) (*User, error) {
+func (f *failures) guard(from string, login func() (*User, error)) (*User, error) {
 	place, ok := network(from)
 	if !ok {
 		return login()
@@ -76,17 +75,17 @@ func (f *failures) forget(now time.Time) {
 	}
 }
 
-// network returns the address that is counted: of IPv6 the /64, which is what one client has.
-func network(from net.Addr) (netip.Prefix, bool) {
-	tcp, ok := from.(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}, false
+// network returns the address that is counted: of IPv6 the /64, which is what one client has. ok
+// is false for what is no address.
+func network(from string) (p netip.Prefix, ok bool) {
+	ap, err := netip.ParseAddrPort(from)
+	if err != nil {
+		return p, false
 	}
-	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	bits := 64
+	ip, bits := ap.Addr().Unmap().WithZone(""), 64
 	if ip.Is4() {
 		bits = 32
 	}
-	p, err := ip.Prefix(bits)
+	p, err = ip.Prefix(bits)
 	return p, err == nil
 }

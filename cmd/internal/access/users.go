@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -178,15 +177,15 @@ func (us *Users) Default() *User {
 // error, which is ErrWrongPassword or ErrTooMany, it takes as long for users that aren't there
 // or are disabled as for others, if all hashes of the file have the same parameters.
 func (us *Users) Password(name, password string) (*User, error) {
-	return us.Login(nil, name, password)
+	return us.Login("", name, password)
 }
 
 // Token returns the user of a bearer token, or ErrWrongPassword.
-func (us *Users) Token(token string) (*User, error) { return us.LoginToken(nil, token) }
+func (us *Users) Token(token string) (*User, error) { return us.LoginToken("", token) }
 
-// Login is Password for a client at an address: who fails from there too often is refused for a
-// while, with ErrTooMany, whatever is sent.
-func (us *Users) Login(from net.Addr, name, password string) (*User, error) {
+// Login is Password for a client at an address, as "192.0.2.1:1234": who fails from there too
+// often is refused for a while, with ErrTooMany, whatever is sent.
+func (us *Users) Login(from, name, password string) (*User, error) {
 	if name == "" {
 		name = defaultName
 	}
@@ -194,7 +193,7 @@ func (us *Users) Login(from net.Addr, name, password string) (*User, error) {
 }
 
 // LoginToken is Token for a client at an address, with the same limit.
-func (us *Users) LoginToken(from net.Addr, token string) (*User, error) {
+func (us *Users) LoginToken(from, token string) (*User, error) {
 	return us.failures.guard(from, func() (*User, error) {
 		e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
 		if e == nil || !e.enabled {

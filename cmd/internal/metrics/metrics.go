@@ -5,6 +5,7 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,10 +46,10 @@ func New(o Options) *Metrics {
 		survey:   &survey{o: o},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
-		}, []string{"method", "code"}),
+		}, []string{"route", "code"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "umbel_http_request_duration_seconds", Help: "How long HTTP requests took.", Buckets: seconds,
-		}, []string{"method"}),
+		}, []string{"route"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "umbel_build_info", Help: "1, with the version.",
@@ -65,9 +66,10 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 4})
 }
 
-// Count counts the requests that h answers.
-func (m *Metrics) Count(h http.Handler) http.Handler {
-	return promhttp.InstrumentHandlerCounter(m.requests, promhttp.InstrumentHandlerDuration(m.waits, h))
+// Request counts an answer to an HTTP request: route is the pattern that it fitted, "" if none.
+func (m *Metrics) Request(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.waits.WithLabelValues(route).Observe(took.Seconds())
 }
 
 // Observe counts n calls of a command that took so long together. It allocates nothing and
