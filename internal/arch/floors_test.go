@@ -45,8 +45,8 @@ var floors = []floor{
 	{5.1, "what a node stands on: filters in memory, a log, a protocol, users", []string{
 		"cmd/internal/engine", "cmd/internal/oplog", "cmd/internal/resp", "cmd/internal/access",
 	}},
-	{5.2, "networks that tests look for", []string{
-		"inpacket/multicast/internal/maps",
+	{5.2, "networks that tests look for, a log that fails as tests want", []string{
+		"inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	}},
 	{5.25, "errors as replies", []string{
 		"cmd/internal/refusal",
@@ -132,7 +132,7 @@ var libraries = []string{
 var testLibraries = []string{"pgregory.net/rapid"}
 
 // testUpward are the packages that tests on any floor may import.
-var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps"}
+var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest"}
 
 // blind are packages that get the kinds they handle as a value, umbel.Variants,
 // and so work with kinds made elsewhere: they import neither a kind nor the list.
