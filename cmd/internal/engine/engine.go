@@ -91,6 +91,9 @@ func (e *Engine) SetMaxMemory(n uint64) { panic("todo") }
 // Variants returns the kinds that there are.
 func (e *Engine) Variants() umbel.Variants { return e.o.Variants }
 
+// Now returns what the engine's clock says, in milliseconds since 1970.
+func (e *Engine) Now() int64 { return e.o.Now() }
+
 // Filter is one filter of an engine. Its methods may be called concurrently, also after
 // it was deleted: they fail with ErrNotFound then, and Has answers no.
 //

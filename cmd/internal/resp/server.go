@@ -76,6 +76,9 @@ func (s *Server) Shutdown(ctx context.Context) error { panic("todo") }
 // Clients calls each with every connection.
 func (s *Server) Clients(each func(*Conn)) { panic("todo") }
 
+// Commands returns the table that the server was given.
+func (s *Server) Commands() Table { return s.o.Commands }
+
 // Exclusive runs f while no other client's command runs, as EXEC does.
 func (s *Server) Exclusive(f func()) { panic("todo") }
 

@@ -1,0 +1,160 @@
+package keyspace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// maxPayload is the longest string that Redis clients take.
+const maxPayload = 512 << 20
+
+// containerHead is how payloads begin that aren't the dumper's: they are containers, with
+// a checksum of their own.
+var containerHead = []byte("\x89umbel\n")
+
+func (k *keyspace) dumps() []row {
+	return []row{
+		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as bytes for RESTORE.", k.dump},
+		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter of what DUMP returned.", k.restore},
+	}
+}
+
+func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
+	f := k.engine.Get(args[1])
+	if f == nil {
+		c.Null()
+		return
+	}
+	payload, err := k.dumper.Dump(f)
+	if errors.Is(err, errors.ErrUnsupported) {
+		payload, err = container(f)
+	}
+	if err != nil {
+		c.Error(refusal.Text(err))
+		return
+	}
+	c.Bulk(payload)
+}
+
+// container returns a filter of any kind as a payload.
+func container(f *engine.Filter) (b []byte, err error) {
+	gone := f.View(func(f umbel.Filter) {
+		s := f.State()
+		if n := wire.Size(s); n > maxPayload {
+			err = fmt.Errorf("a payload of %d bytes is more than the %d that a reply has; UM.EXPORT gives it in pieces: %w", n, maxPayload, umbel.ErrLimit)
+			return
+		}
+		b, err = wire.Append(nil, s)
+	})
+	return b, errors.Join(gone, err)
+}
+
+// restoring is what RESTORE's options say.
+type restoring struct {
+	replace, absolute bool
+}
+
+// restoreOptions reads [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]; the error
+// is a reply. The last two are for caches that throw away, and are only checked.
+func restoreOptions(words [][]byte) (o restoring, refused string) {
+	idle, often := false, false
+	for i := 0; i < len(words); i++ {
+		more := i+1 < len(words)
+		switch {
+		case is(words[i], "replace"):
+			o.replace = true
+		case is(words[i], "absttl"):
+			o.absolute = true
+		case is(words[i], "idletime") && more && !often:
+			i++
+			idle = true
+			if n, ok := whole(words[i]); !ok {
+				return o, notWhole
+			} else if n < 0 {
+				return o, "ERR Invalid IDLETIME value, must be >= 0"
+			}
+		case is(words[i], "freq") && more && !idle:
+			i++
+			often = true
+			if n, ok := whole(words[i]); !ok {
+				return o, notWhole
+			} else if n < 0 || n > 255 {
+				return o, "ERR Invalid FREQ value, must be >= 0 and <= 255"
+			}
+		default:
+			return o, syntaxError
+		}
+	}
+	return o, ""
+}
+
+func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
+	name, payload := args[1], args[3]
+	o, refused := restoreOptions(args[4:])
+	if refused != "" {
+		c.Error(refused)
+		return
+	}
+	if !o.replace && k.engine.Get(name) != nil {
+		c.Error(busyKey)
+		return
+	}
+	if o.replace && !may(c, access.Remove, name) {
+		c.Error(noPermission)
+		return
+	}
+	at, ok := whole(args[2])
+	if !ok {
+		c.Error(notWhole)
+		return
+	}
+	if at < 0 {
+		c.Error("ERR Invalid TTL value, must be >= 0")
+		return
+	}
+	now := k.engine.Now()
+	if at != 0 && !o.absolute {
+		at = now + min(at, 1<<62) // the year 146 million
+	}
+	pos, err := k.put(string(name), payload, o.replace, at)
+	c.Commit(uint64(pos))
+	if errors.Is(err, engine.ErrExists) {
+		c.Error(busyKey)
+		return
+	}
+	if err == nil && at != 0 && at <= now {
+		_, pos, err = k.engine.Delete(name)
+	}
+	kept(c, pos, err)
+}
+
+// put makes a filter of a payload.
+func (k *keyspace) put(name string, payload []byte, replace bool, expires int64) (engine.Position, error) {
+	if !bytes.HasPrefix(payload, containerHead) {
+		return k.dumper.Restore(name, payload, replace, expires)
+	}
+	// What DUMP gives isn't packed, so there are no more cells than bytes.
+	s, err := wire.Parse(payload, wire.Limits{Bytes: uint64(len(payload))})
+	if err != nil {
+		return 0, errBadFormat
+	}
+	f, err := k.engine.Variants().Open(s)
+	if err != nil {
+		return 0, err
+	}
+	made, pos, err := k.engine.Put(name, f, replace, false)
+	if err != nil || expires == 0 {
+		return pos, err
+	}
+	return made.Expire(expires)
+}
+
+var errBadFormat = errors.New("Bad data format")

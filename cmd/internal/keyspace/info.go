@@ -1,0 +1,153 @@
+package keyspace
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// part is a section of INFO that is made when it is asked for.
+type part struct {
+	name  string
+	group group
+	make  func() [][2]string
+}
+
+// group says who gets a section that isn't named.
+type group uint8
+
+const (
+	plain      group = iota // INFO
+	all                     // INFO all
+	everything              // INFO everything, INFO modules
+)
+
+// parts returns the sections: the node's, and behind them those that it hasn't.
+func (k *keyspace) parts(c *resp.Conn) []part {
+	var list []part
+	for _, s := range k.node.Info() {
+		list = append(list, part{s.Name, plain, func() [][2]string { return s.Fields }})
+	}
+	own := list
+	for _, p := range []part{
+		{"Clients", plain, func() [][2]string { return k.clients(c) }},
+		{"Persistence", plain, func() [][2]string { return [][2]string{{"loading", "0"}} }},
+		{"Replication", plain, func() [][2]string { return [][2]string{{"role", "master"}, {"connected_slaves", "0"}} }},
+		{"Cluster", plain, func() [][2]string { return [][2]string{{"cluster_enabled", "0"}} }},
+		{"Keyspace", plain, k.spaces},
+		{"Commandstats", all, k.commands},
+		{"bf_bloom_core_metrics", everything, k.blooms},
+	} {
+		if !slices.ContainsFunc(own, func(o part) bool { return strings.EqualFold(o.name, p.name) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// asked reports whether the section is one of those wanted, in lower case.
+func (p part) asked(wanted []string) bool {
+	if len(wanted) == 0 {
+		return p.group == plain
+	}
+	return slices.ContainsFunc(wanted, func(w string) bool {
+		switch w {
+		case "default":
+			return p.group == plain
+		case "all":
+			return p.group <= all
+		case "everything":
+			return true
+		case "modules", "bf":
+			return p.group == everything
+		}
+		return w == strings.ToLower(p.name)
+	})
+}
+
+func (k *keyspace) info(c *resp.Conn, args [][]byte) {
+	var wanted []string
+	for _, w := range args[1:] {
+		wanted = append(wanted, strings.ToLower(string(w)))
+	}
+	var b strings.Builder
+	for _, p := range k.parts(c) {
+		if !p.asked(wanted) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\r\n")
+		}
+		fmt.Fprintf(&b, "# %s\r\n", p.name)
+		for _, f := range p.make() {
+			fmt.Fprintf(&b, "%s:%s\r\n", f[0], f[1])
+		}
+	}
+	c.Verbatim(b.String())
+}
+
+func (k *keyspace) clients(c *resp.Conn) [][2]string {
+	n := uint64(0)
+	c.Server().Clients(func(*resp.Conn) { n++ })
+	fields := [][2]string{{"connected_clients", number(n)}, {"blocked_clients", "0"}}
+	if most, ok := k.value("maxclients"); ok {
+		fields = append(fields, [2]string{"maxclients", most})
+	}
+	return fields
+}
+
+// spaces returns the line of the one database, and none if it is empty.
+func (k *keyspace) spaces() [][2]string {
+	var keys, expiring uint64
+	var left int64
+	now := k.engine.Now()
+	k.each(func(f *engine.Filter) {
+		keys++
+		if at := f.Expires(); at != 0 {
+			expiring++
+			left += max(at-now, 0) / 1024 // a sum of many times of many years
+		}
+	})
+	if keys == 0 {
+		return nil
+	}
+	mean := uint64(left) / max(expiring, 1) * 1024
+	return [][2]string{{"db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, expiring, mean)}}
+}
+
+func (k *keyspace) commands() (fields [][2]string) {
+	for _, o := range k.monitor.observed() {
+		fields = append(fields, [2]string{"cmdstat_" + o.name,
+			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=0,failed_calls=0", o.calls, o.micros, float64(o.micros)/float64(max(o.calls, 1)))})
+	}
+	return fields
+}
+
+// blooms returns what valkey-bloom's INFO bf tells: sums over the filters that BF.ADD fills.
+func (k *keyspace) blooms() [][2]string {
+	var objects, bytes, layers, items, capacity uint64
+	k.each(func(f *engine.Filter) {
+		in, ok := bloomInfo(f)
+		if !ok {
+			return
+		}
+		objects++
+		bytes += memoryOf(f)
+		layers += uint64(in.Filters)
+		items += in.Items
+		capacity += in.Capacity
+	})
+	return [][2]string{
+		{"bf_bloom_total_memory_bytes", number(bytes)},
+		{"bf_bloom_num_objects", number(objects)},
+		{"bf_bloom_num_filters_across_objects", number(layers)},
+		{"bf_bloom_num_items_across_objects", number(items)},
+		{"bf_bloom_capacity_across_objects", number(capacity)},
+	}
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,127 @@
+package keyspace
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// looks are OBJECT and MEMORY.
+func (k *keyspace) looks() []row {
+	const inner = "keyspace read slow"
+	return []row{
+		{"object", -2, noKeys, "", "", "slow", "Looks at how a filter is kept.", nil},
+		{"object|encoding", 3, subKey, "read", "readonly", inner, "Tells how a filter is kept: always raw.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.BulkString("raw") })},
+		{"object|idletime", 3, subKey, "read", "readonly", inner, "Tells for how many seconds a filter wasn't used.", k.object(func(c *resp.Conn, f *engine.Filter) { c.Int(f.Idle() / 1000) })},
+		{"object|refcount", 3, subKey, "read", "readonly", inner, "Tells how many references there are: always 1.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.Int(1) })},
+		{"object|freq", 3, subKey, "read", "readonly", inner, "Isn't known: nothing is thrown away by frequency.", k.object(noFrequency)},
+		{"object|help", 2, noKeys, "", "loading stale", "keyspace slow", "Lists the subcommands.", objectHelp},
+		{"memory", -2, noKeys, "", "", "slow", "Tells what takes memory.", nil},
+		{"memory|usage", -3, subKey, "read", "readonly", "read slow", "Tells the bytes that a filter takes.", k.memoryUsage},
+		{"memory|stats", 2, noKeys, "", "", "slow", "Tells what takes memory.", k.memoryStats},
+		{"memory|doctor", 2, noKeys, "", "", "slow", "Says how near the filters are to their limit.", k.memoryDoctor},
+		{"memory|purge", 2, noKeys, "", "", "slow", "Does nothing: memory is given back by itself.", func(c *resp.Conn, _ [][]byte) { c.Simple("OK") }},
+		{"memory|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", memoryHelp},
+	}
+}
+
+// object returns the command that answers for a filter, and with null if there is none.
+func (k *keyspace) object(answer func(*resp.Conn, *engine.Filter)) func(*resp.Conn, [][]byte) {
+	return func(c *resp.Conn, args [][]byte) {
+		f := k.engine.Get(args[2])
+		if f == nil {
+			c.Null()
+			return
+		}
+		answer(c, f)
+	}
+}
+
+func noFrequency(c *resp.Conn, _ *engine.Filter) {
+	c.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+}
+
+func (k *keyspace) memoryUsage(c *resp.Conn, args [][]byte) {
+	for words := args[3:]; len(words) > 0; words = words[2:] {
+		if len(words) == 1 || !is(words[0], "samples") {
+			c.Error(syntaxError)
+			return
+		}
+		if n, ok := whole(words[1]); !ok {
+			c.Error(notWhole)
+			return
+		} else if n < 0 {
+			c.Error(syntaxError)
+			return
+		}
+	}
+	f := k.engine.Get(args[2])
+	if f == nil {
+		c.Null()
+		return
+	}
+	c.Int(int64(memoryOf(f)))
+}
+
+// memoryOf returns the bytes of a filter and its name. Of what BF.ADD fills it is never
+// less than what BF.INFO calls the size.
+func memoryOf(f *engine.Filter) uint64 {
+	in, _ := bloomInfo(f)
+	return max(f.Bytes(), in.Size) + uint64(len(f.Name())) + nameBytes
+}
+
+// nameBytes is what a name takes beside its letters, about.
+const nameBytes = 32
+
+// bloomInfo returns what BF.INFO tells of a filter, and false of other kinds.
+func bloomInfo(f *engine.Filter) (in redisbloom.Info, ok bool) {
+	if f.Kind() != redisbloom.Kind {
+		return in, false
+	}
+	err := f.View(func(f umbel.Filter) { in = f.(*redisbloom.Filter).Info() })
+	return in, err == nil
+}
+
+func (k *keyspace) memoryStats(c *resp.Conn, _ [][]byte) {
+	used, limit := k.engine.Memory()
+	n := k.engine.Len()
+	c.Map(5)
+	c.BulkString("total.allocated")
+	c.Int(int64(used))
+	c.BulkString("keys.count")
+	c.Int(int64(n))
+	c.BulkString("keys.bytes-per-key")
+	c.Int(int64(used) / int64(max(n, 1)))
+	c.BulkString("dataset.bytes")
+	c.Int(int64(used))
+	c.BulkString("maxmemory")
+	c.Int(int64(limit))
+}
+
+func (k *keyspace) memoryDoctor(c *resp.Conn, _ [][]byte) {
+	used, limit := k.engine.Memory()
+	text := fmt.Sprintf("%d filters take %d bytes; there is no limit.", k.engine.Len(), used)
+	if limit > 0 {
+		text = fmt.Sprintf("%d filters take %d bytes, %.1f%% of the limit of %d.", k.engine.Len(), used, 100*float64(used)/float64(limit), limit)
+	}
+	c.Verbatim(text)
+}
+
+func objectHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "OBJECT",
+		"ENCODING <key>", "    Return how the filter is kept: always raw.",
+		"FREQ <key>", "    Isn't known: nothing is thrown away by frequency.",
+		"IDLETIME <key>", "    Return for how many seconds the filter was neither asked nor changed.",
+		"REFCOUNT <key>", "    Return the number of references: always 1.")
+}
+
+func memoryHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "MEMORY",
+		"DOCTOR", "    Say how near the filters are to their limit.",
+		"PURGE", "    Does nothing: memory is given back by itself.",
+		"STATS", "    Return what takes memory.",
+		"USAGE <key> [SAMPLES <count>]", "    Return the bytes that the filter and its name take.")
+}

@@ -1,0 +1,195 @@
+package keyspace
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/glob"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// Monitor keeps what commands took: for SLOWLOG, LATENCY and INFO commandstats. Its
+// methods may be called concurrently.
+type Monitor struct {
+	slower    atomic.Int64 // microseconds from which a call is kept; below 0: none is
+	threshold atomic.Int64 // milliseconds from which it is an event; 0: none is
+	keep      atomic.Int64 // slow calls
+
+	counts sync.Map // name to *count
+
+	mu     sync.Mutex
+	slow   []slowCall // oldest first
+	nextID int64
+	events map[string]*event
+}
+
+// count is what calls of one command took.
+type count struct{ calls, micros atomic.Int64 }
+
+// slowCall is an entry of SLOWLOG.
+type slowCall struct {
+	id   int64
+	at   time.Time
+	took time.Duration
+	name string
+	from string
+}
+
+// event is what LATENCY tells of one kind of delay.
+type event struct {
+	samples []sample // oldest first, at most maxSamples
+	worst   int64
+}
+
+type sample struct{ at, millis int64 }
+
+const maxSamples = 160
+
+// NewMonitor returns a monitor that keeps what takes 10 ms and longer.
+func NewMonitor() *Monitor {
+	m := &Monitor{events: map[string]*event{}}
+	m.slower.Store(10_000)
+	m.keep.Store(128)
+	return m
+}
+
+// Observe is for resp.Options. It allocates nothing for what is fast.
+func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, n int, took time.Duration) {
+	v, ok := m.counts.Load(cmd.Name)
+	if !ok {
+		v, _ = m.counts.LoadOrStore(cmd.Name, new(count))
+	}
+	s := v.(*count)
+	s.calls.Add(int64(n))
+	s.micros.Add(took.Microseconds())
+	if slower := m.slower.Load(); slower >= 0 && took.Microseconds() >= slower {
+		m.keepSlow(c, cmd, took)
+	}
+	if t := m.threshold.Load(); t > 0 && took.Milliseconds() >= t {
+		m.keepEvent(cmd, took)
+	}
+}
+
+func (m *Monitor) keepSlow(c *resp.Conn, cmd *resp.Command, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow = append(m.slow, slowCall{m.nextID, time.Now(), took, cmd.Name, c.Addr().String()})
+	m.nextID++
+	m.cut()
+}
+
+// cut leaves as many slow calls as are to be kept. m.mu is held.
+func (m *Monitor) cut() {
+	if over := len(m.slow) - int(m.keep.Load()); over > 0 {
+		m.slow = slices.Delete(m.slow, 0, over)
+	}
+}
+
+func (m *Monitor) keepEvent(cmd *resp.Command, took time.Duration) {
+	name := "command"
+	if slices.Contains(cmd.Flags, "fast") {
+		name = "fast-command"
+	}
+	now, millis := time.Now().Unix(), took.Milliseconds()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.events[name]
+	if e == nil {
+		e = &event{}
+		m.events[name] = e
+	}
+	e.worst = max(e.worst, millis)
+	if last := len(e.samples) - 1; last >= 0 && e.samples[last].at == now {
+		e.samples[last].millis = max(e.samples[last].millis, millis)
+		return
+	}
+	if len(e.samples) == maxSamples {
+		e.samples = slices.Delete(e.samples, 0, 1)
+	}
+	e.samples = append(e.samples, sample{now, millis})
+}
+
+// slowest returns up to n slow calls, the latest first; all of them if n is negative.
+func (m *Monitor) slowest(n int64) []slowCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	calls := slices.Clone(m.slow)
+	slices.Reverse(calls)
+	if n >= 0 && n < int64(len(calls)) {
+		calls = calls[:n]
+	}
+	return calls
+}
+
+// observed is what INFO commandstats shows of a command.
+type observed struct {
+	name          string
+	calls, micros int64
+}
+
+func (m *Monitor) observed() []observed {
+	found := map[string]observed{}
+	m.counts.Range(func(name, v any) bool {
+		s := v.(*count)
+		found[name.(string)] = observed{name.(string), s.calls.Load(), s.micros.Load()}
+		return true
+	})
+	var list []observed
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[name])
+	}
+	return list
+}
+
+func (m *Monitor) resetCounts() { m.counts.Clear() }
+
+// setting is a number that CONFIG gets and sets.
+type setting struct {
+	name  string
+	value *atomic.Int64
+	least int64
+}
+
+func (m *Monitor) settings() []setting {
+	return []setting{
+		{"slowlog-log-slower-than", &m.slower, -1},
+		{"slowlog-max-len", &m.keep, 0},
+		{"latency-monitor-threshold", &m.threshold, 0},
+	}
+}
+
+func (m *Monitor) get(pattern string) (found [][2]string) {
+	for _, s := range m.settings() {
+		if glob.Match(pattern, s.name) {
+			found = append(found, [2]string{s.name, strconv.FormatInt(s.value.Load(), 10)})
+		}
+	}
+	return found
+}
+
+// set changes a setting; known is false for names that aren't the monitor's.
+func (m *Monitor) set(name, value string) (known bool, err error) {
+	for _, s := range m.settings() {
+		if s.name != name {
+			continue
+		}
+		n, ok := whole([]byte(value))
+		if !ok {
+			return true, errors.New("argument couldn't be parsed into an integer")
+		}
+		if n < s.least {
+			return true, errors.New("argument must be between " + strconv.FormatInt(s.least, 10) + " and 9223372036854775807 inclusive")
+		}
+		s.value.Store(n)
+		m.mu.Lock()
+		m.cut()
+		m.mu.Unlock()
+		return true, nil
+	}
+	return false, nil
+}

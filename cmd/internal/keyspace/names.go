@@ -1,0 +1,165 @@
+package keyspace
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+func (k *keyspace) names() []row {
+	return []row{
+		{"del", -2, allKeys, "remove", "write", "keyspace write slow", "Forgets filters.", k.del},
+		{"unlink", -2, allKeys, "remove", "write fast", "keyspace write fast", "Forgets filters.", k.del},
+		{"exists", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Tells how many of the names are those of filters.", k.exists},
+		{"touch", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Tells how many of the names are those of filters.", k.exists},
+		{"type", 2, oneKey, "read", "readonly fast", "keyspace read fast", "Tells the type of a filter.", k.typeOf},
+		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Gives a filter another name, in the place of one that has it.", k.rename},
+		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Gives a filter another name unless that is taken.", k.renameNX},
+		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Makes a second filter of one.", k.copy},
+		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", k.randomKey},
+		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Tells how many filters there are.", k.dbSize},
+	}
+}
+
+func (k *keyspace) del(c *resp.Conn, args [][]byte) {
+	var n int64
+	for _, name := range args[1:] {
+		there, pos, err := k.engine.Delete(name)
+		c.Commit(uint64(pos))
+		if err != nil {
+			c.Error(refusal.Text(err))
+			return
+		}
+		if there {
+			n++
+		}
+	}
+	c.Int(n)
+}
+
+func (k *keyspace) exists(c *resp.Conn, args [][]byte) {
+	var n int64
+	for _, name := range args[1:] {
+		if k.engine.Get(name) != nil {
+			n++
+		}
+	}
+	c.Int(n)
+}
+
+func (k *keyspace) typeOf(c *resp.Conn, args [][]byte) {
+	f := k.engine.Get(args[1])
+	if f == nil {
+		c.Simple("none")
+		return
+	}
+	c.Simple(k.dumper.Type(f))
+}
+
+func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
+	pos, err := k.engine.Rename(args[1], args[2])
+	if errors.Is(err, engine.ErrNotFound) {
+		c.Error(noSuchKey)
+		return
+	}
+	kept(c, pos, err)
+}
+
+func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
+	if k.engine.Get(args[1]) == nil {
+		c.Error(noSuchKey)
+		return
+	}
+	if k.engine.Get(args[2]) != nil {
+		c.Int(0)
+		return
+	}
+	pos, err := k.engine.Rename(args[1], args[2])
+	if errors.Is(err, engine.ErrNotFound) {
+		c.Error(noSuchKey)
+		return
+	}
+	done(c, pos, err)
+}
+
+// copy refuses what RedisBloom's types can't, in Redis' words; UM.COPY copies them too.
+func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
+	from, to := args[1], args[2]
+	replace := false
+	for i := 3; i < len(args); i++ {
+		switch {
+		case is(args[i], "replace"):
+			replace = true
+		case is(args[i], "db") && i+1 < len(args):
+			i++
+			if db, ok := whole(args[i]); !ok {
+				c.Error(notWhole)
+				return
+			} else if db != 0 {
+				c.Error("ERR DB index is out of range")
+				return
+			}
+		default:
+			c.Error(syntaxError)
+			return
+		}
+	}
+	if string(from) == string(to) {
+		c.Error("ERR source and destination objects are the same")
+		return
+	}
+	f := k.engine.Get(from)
+	if f == nil || !replace && k.engine.Get(to) != nil {
+		c.Int(0)
+		return
+	}
+	if strings.HasPrefix(k.dumper.Type(f), "MBbloom") {
+		c.Error("ERR not supported for this module key")
+		return
+	}
+	if !may(c, access.Add, to) || replace && !may(c, access.Remove, to) {
+		c.Error(noPermission)
+		return
+	}
+	pos, err := k.engine.Copy(from, to, replace)
+	if errors.Is(err, engine.ErrExists) {
+		c.Int(0)
+		return
+	}
+	done(c, pos, err)
+}
+
+// randomKey begins anywhere, and at the beginning if nothing comes behind.
+func (k *keyspace) randomKey(c *resp.Conn, _ [][]byte) {
+	var name string
+	found := false
+	take := func(f *engine.Filter) bool {
+		if sees(c, f) {
+			name, found = f.Name(), true
+		}
+		return !found
+	}
+	for _, cursor := range []uint64{rand.Uint64(), 0} {
+		if k.engine.List(cursor, k.engine.Len(), take); found {
+			c.BulkString(name)
+			return
+		}
+	}
+	c.Null()
+}
+
+func (k *keyspace) dbSize(c *resp.Conn, _ [][]byte) { c.Int(int64(k.engine.Len())) }
+
+// each calls f with all filters, those that come or go meanwhile perhaps.
+func (k *keyspace) each(f func(*engine.Filter)) {
+	k.engine.List(0, math.MaxInt, func(g *engine.Filter) bool {
+		f(g)
+		return true
+	})
+}

@@ -1,0 +1,111 @@
+package keyspace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// moduleVersion is RedisBloom's whose replies are given.
+const moduleVersion = 80800
+
+// refusals are what clients ask that a node has only one answer to.
+func (k *keyspace) refusals() []row {
+	return []row{
+		{"cluster", -2, noKeys, "", "", "slow", "Says that there is no cluster.", always("ERR This instance has cluster support disabled")},
+		{"debug", -2, noKeys, "admin", "admin noscript loading stale", "admin slow dangerous", "Isn't there.", always("ERR DEBUG command not allowed.")},
+		{"replicaof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Says that there are no replicas.", replicaOf},
+		{"slaveof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Says that there are no replicas.", replicaOf},
+		{"module", -2, noKeys, "", "", "slow", "Tells what else there is.", nil},
+		{"module|list", 2, noKeys, "", "admin noscript", "admin slow dangerous", "Lists bf, as where RedisBloom is loaded.", moduleList},
+		{"module|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", moduleHelp},
+		{"acl", -2, noKeys, "", "", "slow", "Tells who may do what.", nil},
+		{"acl|whoami", 2, noKeys, "", "noscript loading stale", "slow", "Tells who the client is.", whoAmI},
+		{"acl|cat", -2, noKeys, "", "noscript loading stale", "slow", "Lists the categories of commands.", aclCat},
+		{"acl|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", aclHelp},
+	}
+}
+
+// always returns the command with that error.
+func always(text string) func(*resp.Conn, [][]byte) {
+	return func(c *resp.Conn, _ [][]byte) { c.Error(text) }
+}
+
+func replicaOf(c *resp.Conn, args [][]byte) {
+	if is(args[1], "no") && is(args[2], "one") {
+		c.Simple("OK")
+		return
+	}
+	c.Error("ERR a node has no replicas and is none; umbel backup and UM.EXPORT copy filters")
+}
+
+func moduleList(c *resp.Conn, _ [][]byte) {
+	c.Array(1)
+	c.Map(4)
+	c.BulkString("name")
+	c.BulkString("bf")
+	c.BulkString("ver")
+	c.Int(moduleVersion)
+	c.BulkString("path")
+	c.BulkString("")
+	c.BulkString("args")
+	c.Array(0)
+}
+
+func moduleHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "MODULE", "LIST", "    Return a list of loaded modules.")
+}
+
+func whoAmI(c *resp.Conn, _ [][]byte) {
+	if u, ok := c.User.(*access.User); ok && u != nil && u.Name != "" {
+		c.BulkString(u.Name)
+		return
+	}
+	c.BulkString("default")
+}
+
+// categories are those of Redis' commands.
+var categories = strings.Fields(`keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub
+	admin fast slow blocking dangerous connection transaction scripting bloom cuckoo umbel`)
+
+// aclCat lists the categories, or the commands that are in one.
+func aclCat(c *resp.Conn, args [][]byte) {
+	if len(args) > 3 {
+		c.Error("ERR wrong number of arguments for 'acl|cat' command")
+		return
+	}
+	list := categories
+	if len(args) == 3 {
+		category := strings.ToLower(string(args[2]))
+		if !slices.Contains(categories, category) {
+			c.Error(fmt.Sprintf("ERR Unknown category '%s'", oneLine(args[2])))
+			return
+		}
+		list = inCategory(c.Server().Commands(), "@"+category)
+	}
+	c.Array(len(list))
+	for _, word := range list {
+		c.BulkString(word)
+	}
+}
+
+// inCategory returns the names of commands in a category, in order.
+func inCategory(t resp.Table, category string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if slices.Contains(t[name].Categories, category) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func aclHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "ACL",
+		"CAT [<category>]", "    List all commands that belong to <category>, or all command categories",
+		"    when no category is specified.",
+		"WHOAMI", "    Return the current connection username.")
+}

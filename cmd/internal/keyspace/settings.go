@@ -1,0 +1,119 @@
+package keyspace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// settings is CONFIG.
+func (k *keyspace) settings() []row {
+	const flags, categories = "admin noscript loading stale", "admin slow dangerous"
+	return []row{
+		{"config", -2, noKeys, "", "", "slow", "Reads and changes settings.", nil},
+		{"config|get", -3, noKeys, "admin", flags, categories, "Returns the settings whose names fit patterns.", k.configGet},
+		{"config|set", -4, noKeys, "admin", flags, categories, "Changes settings, all of them or none.", k.configSet},
+		{"config|resetstat", 2, noKeys, "admin", flags, categories, "Forgets what commands took.", k.configResetStat},
+		{"config|rewrite", 2, noKeys, "admin", flags, categories, "Isn't done: the file belongs to who wrote it.", configRewrite},
+		{"config|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", configHelp},
+	}
+}
+
+// get returns the settings that fit, those of the monitor among them.
+func (k *keyspace) get(pattern string) [][2]string {
+	return append(k.node.Config().Get(pattern), k.monitor.get(pattern)...)
+}
+
+// value returns one setting by its name.
+func (k *keyspace) value(name string) (string, bool) {
+	for _, s := range k.get(escape(name)) {
+		if strings.EqualFold(s[0], name) {
+			return s[1], true
+		}
+	}
+	return "", false
+}
+
+// escape makes a pattern that fits only the name.
+func escape(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+func (k *keyspace) set(name, value string) error {
+	if known, err := k.monitor.set(name, value); known {
+		return err
+	}
+	return k.node.Config().Set(name, value)
+}
+
+func (k *keyspace) configGet(c *resp.Conn, args [][]byte) {
+	var found [][2]string
+	for _, pattern := range args[2:] {
+		for _, s := range k.get(strings.ToLower(string(pattern))) {
+			if !slices.ContainsFunc(found, func(f [2]string) bool { return f[0] == s[0] }) {
+				found = append(found, s)
+			}
+		}
+	}
+	c.Map(len(found))
+	for _, s := range found {
+		c.BulkString(s[0])
+		c.BulkString(s[1])
+	}
+}
+
+func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
+	if len(args)%2 != 0 {
+		c.Error(syntaxError)
+		return
+	}
+	var before [][2]string
+	for i := 2; i < len(args); i += 2 {
+		name := strings.ToLower(string(args[i]))
+		old, known := k.value(name)
+		if !known {
+			c.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", oneLine(args[i])))
+			return
+		}
+		if slices.ContainsFunc(before, func(s [2]string) bool { return s[0] == name }) {
+			c.Error(failed(args[i], "duplicate parameter"))
+			return
+		}
+		before = append(before, [2]string{name, old})
+	}
+	for i, s := range before {
+		err := k.set(s[0], string(args[2*i+3]))
+		if err == nil {
+			continue
+		}
+		for _, s := range before[:i] {
+			_ = k.set(s[0], s[1]) // it had this value
+		}
+		c.Error(failed(args[2*i+2], err.Error()))
+		return
+	}
+	c.Simple("OK")
+}
+
+func failed(name []byte, why string) string {
+	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", oneLine(name), why)
+}
+
+func (k *keyspace) configResetStat(c *resp.Conn, _ [][]byte) {
+	k.monitor.resetCounts()
+	c.Simple("OK")
+}
+
+func configRewrite(c *resp.Conn, _ [][]byte) {
+	c.Error("ERR The server is running without a config file")
+}
+
+func configHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "CONFIG",
+		"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
+		"SET <directive> <value>", "    Set the configuration <directive> to <value>.",
+		"RESETSTAT", "    Reset statistics reported by the INFO command.",
+		"REWRITE", "    Isn't done: the file belongs to who wrote it.")
+}

@@ -1,0 +1,93 @@
+package keyspace
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/glob"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+func (k *keyspace) walks() []row {
+	return []row{
+		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", k.keys},
+		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", k.scan},
+	}
+}
+
+func (k *keyspace) keys(c *resp.Conn, args [][]byte) {
+	var names []string
+	k.each(func(f *engine.Filter) {
+		if glob.Match(args[1], f.Name()) && sees(c, f) {
+			names = append(names, f.Name())
+		}
+	})
+	c.Array(len(names))
+	for _, name := range names {
+		c.BulkString(name)
+	}
+}
+
+// filterOf is what SCAN's options leave of the names.
+type filterOf struct {
+	count   int
+	match   []byte
+	types   string
+	byMatch bool
+	byType  bool
+}
+
+// scanOptions reads [MATCH pattern] [COUNT n] [TYPE type]; the error is a reply.
+func scanOptions(words [][]byte) (o filterOf, refused string) {
+	o.count = 10
+	for ; len(words) > 0; words = words[2:] {
+		switch {
+		case len(words) == 1:
+			return o, syntaxError
+		case is(words[0], "count"):
+			n, ok := whole(words[1])
+			if !ok {
+				return o, notWhole
+			}
+			if n < 1 {
+				return o, syntaxError
+			}
+			o.count = int(min(n, math.MaxInt32))
+		case is(words[0], "match"):
+			o.match, o.byMatch = words[1], true
+		case is(words[0], "type"):
+			o.types, o.byType = string(words[1]), true
+		default:
+			return o, syntaxError
+		}
+	}
+	return o, ""
+}
+
+func (k *keyspace) scan(c *resp.Conn, args [][]byte) {
+	cursor, err := strconv.ParseUint(string(args[1]), 10, 64)
+	if err != nil {
+		c.Error("ERR invalid cursor")
+		return
+	}
+	o, refused := scanOptions(args[2:])
+	if refused != "" {
+		c.Error(refused)
+		return
+	}
+	var names []string
+	next := k.engine.List(cursor, o.count, func(f *engine.Filter) bool {
+		if (!o.byMatch || glob.Match(o.match, f.Name())) && (!o.byType || strings.EqualFold(k.dumper.Type(f), o.types)) && sees(c, f) {
+			names = append(names, f.Name())
+		}
+		return true
+	})
+	c.Array(2)
+	c.BulkString(strconv.FormatUint(next, 10))
+	c.Array(len(names))
+	for _, name := range names {
+		c.BulkString(name)
+	}
+}

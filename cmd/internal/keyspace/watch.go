@@ -1,0 +1,136 @@
+package keyspace
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// watches are SLOWLOG and LATENCY: what the monitor saw.
+func (k *keyspace) watches() []row {
+	const flags, categories = "admin loading stale", "admin slow dangerous"
+	return []row{
+		{"slowlog", -2, noKeys, "", "", "slow", "Tells which calls were slow.", nil},
+		{"slowlog|get", -2, noKeys, "admin", flags, categories, "Lists slow calls, the latest first.", k.slowGet},
+		{"slowlog|len", 2, noKeys, "admin", flags, categories, "Tells how many slow calls are kept.", k.slowLen},
+		{"slowlog|reset", 2, noKeys, "admin", flags, categories, "Forgets slow calls.", k.slowReset},
+		{"slowlog|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", slowHelp},
+		{"latency", -2, noKeys, "", "", "slow", "Tells when the node was slow.", nil},
+		{"latency|latest", 2, noKeys, "admin", "admin noscript loading stale", categories, "Lists the latest delays.", k.latencyLatest},
+		{"latency|history", 3, noKeys, "admin", "admin noscript loading stale", categories, "Lists the delays of an event.", k.latencyHistory},
+		{"latency|reset", -2, noKeys, "admin", "admin noscript loading stale", categories, "Forgets delays.", k.latencyReset},
+		{"latency|doctor", 2, noKeys, "admin", "admin noscript loading stale", categories, "Says whether delays are kept.", k.latencyDoctor},
+		{"latency|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", latencyHelp},
+	}
+}
+
+func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
+	n := int64(10)
+	if len(args) > 3 {
+		c.Error("ERR wrong number of arguments for 'slowlog|get' command")
+		return
+	}
+	if len(args) == 3 {
+		var ok bool
+		if n, ok = whole(args[2]); !ok || n < -1 {
+			c.Error("ERR count should be greater than or equal to -1")
+			return
+		}
+	}
+	calls := k.monitor.slowest(n)
+	c.Array(len(calls))
+	for _, s := range calls {
+		c.Array(6)
+		c.Int(s.id)
+		c.Int(s.at.Unix())
+		c.Int(s.took.Microseconds())
+		c.Array(1)
+		c.BulkString(s.name)
+		c.BulkString(s.from)
+		c.BulkString("")
+	}
+}
+
+func (k *keyspace) slowLen(c *resp.Conn, _ [][]byte) {
+	k.monitor.mu.Lock()
+	defer k.monitor.mu.Unlock()
+	c.Int(int64(len(k.monitor.slow)))
+}
+
+func (k *keyspace) slowReset(c *resp.Conn, _ [][]byte) {
+	k.monitor.mu.Lock()
+	k.monitor.slow = nil
+	k.monitor.mu.Unlock()
+	c.Simple("OK")
+}
+
+func (k *keyspace) latencyLatest(c *resp.Conn, _ [][]byte) {
+	k.monitor.mu.Lock()
+	defer k.monitor.mu.Unlock()
+	c.Array(len(k.monitor.events))
+	for _, name := range slices.Sorted(maps.Keys(k.monitor.events)) {
+		e := k.monitor.events[name]
+		last := e.samples[len(e.samples)-1]
+		c.Array(4)
+		c.BulkString(name)
+		c.Int(last.at)
+		c.Int(last.millis)
+		c.Int(e.worst)
+	}
+}
+
+func (k *keyspace) latencyHistory(c *resp.Conn, args [][]byte) {
+	k.monitor.mu.Lock()
+	defer k.monitor.mu.Unlock()
+	e := k.monitor.events[string(args[2])]
+	if e == nil {
+		c.Array(0)
+		return
+	}
+	c.Array(len(e.samples))
+	for _, s := range e.samples {
+		c.Array(2)
+		c.Int(s.at)
+		c.Int(s.millis)
+	}
+}
+
+func (k *keyspace) latencyReset(c *resp.Conn, args [][]byte) {
+	k.monitor.mu.Lock()
+	defer k.monitor.mu.Unlock()
+	had := len(k.monitor.events)
+	for _, name := range args[2:] {
+		delete(k.monitor.events, string(name))
+	}
+	if len(args) == 2 {
+		clear(k.monitor.events)
+	}
+	c.Int(int64(had - len(k.monitor.events)))
+}
+
+func (k *keyspace) latencyDoctor(c *resp.Conn, _ [][]byte) {
+	if k.monitor.threshold.Load() == 0 {
+		c.Verbatim(`Delays aren't kept. CONFIG SET latency-monitor-threshold <milliseconds> keeps them.`)
+		return
+	}
+	c.Verbatim("Delays are kept; LATENCY LATEST lists them.")
+}
+
+func slowHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "SLOWLOG",
+		"GET [<count>]", "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
+		"    Entries are made of:", "    id, timestamp, time in microseconds of all calls that ran together,",
+		"    the command's name, client IP and port, an empty string",
+		"LEN", "    Return the length of the slowlog.",
+		"RESET", "    Reset the slowlog.")
+}
+
+func latencyHelp(c *resp.Conn, _ [][]byte) {
+	words(c, "LATENCY",
+		"DOCTOR", "    Say whether delays are kept.",
+		"HISTORY <event>", "    Return time-latency samples for the <event> class.",
+		"LATEST", "    Return the latest latency samples for all events.",
+		"RESET [<event> ...]", "    Reset latency data of one or more <event> classes.",
+		"    (default: reset all data for all event classes)")
+}

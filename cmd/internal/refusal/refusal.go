@@ -1,0 +1,31 @@
+// Package refusal words errors of an engine as replies to Redis clients.
+package refusal
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+// Text returns the reply for an error: MISCONF if nothing can be kept, OOM if there is
+// no memory for it, and ERR otherwise, followed by what the error says, in one line.
+func Text(err error) string {
+	switch {
+	case errors.Is(err, engine.ErrReadOnly):
+		return "MISCONF " + line(err)
+	case errors.Is(err, engine.ErrMemory):
+		return "OOM " + line(err)
+	}
+	return "ERR " + line(err)
+}
+
+// line returns an error's text as a simple reply can have it.
+func line(err error) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' {
+			return ' '
+		}
+		return r
+	}, strings.TrimPrefix(err.Error(), "umbel: "))
+}

@@ -1,0 +1,26 @@
+package refusal
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("%w: disk full", engine.ErrReadOnly), "MISCONF read only: disk full"},
+		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached"},
+		{fmt.Errorf("umbel: rate 2: %w", umbel.ErrGoal), "ERR rate 2: invalid goal"},
+		{errors.New("one\r\ntwo"), "ERR one  two"},
+	} {
+		if got := Text(c.err); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
