@@ -107,19 +107,20 @@ func (c *call) login() (*access.User, error) {
 	}
 	switch scheme, credentials, _ := strings.Cut(c.request.Header.Get("Authorization"), " "); {
 	case strings.EqualFold(scheme, "Bearer"):
-		u, err := c.Users.Token(strings.TrimSpace(credentials))
-		return u, asFault(unauthorized, err)
+		return c.Users.LoginToken(c.request.RemoteAddr, strings.TrimSpace(credentials))
 	case strings.EqualFold(scheme, "Basic"):
 		name, password, ok := c.request.BasicAuth()
 		if !ok {
 			return nil, problemf(unauthorized, "the Authorization header can't be read")
 		}
-		u, err := c.Users.Password(name, password)
-		return u, asFault(unauthorized, err)
+		return c.Users.Login(c.request.RemoteAddr, name, password)
 	case scheme != "":
 		return nil, problemf(unauthorized, "Authorization by %q isn't known: use Bearer, Basic or a client certificate", scheme)
 	}
 	if u := c.Users.Certificate(c.request.TLS); u != nil {
+		return u, nil
+	}
+	if u := c.Users.Default(); u != nil {
 		return u, nil
 	}
 	return nil, problemf(unauthorized, "say who you are: by a token, a name and a password, or a client certificate")

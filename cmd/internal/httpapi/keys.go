@@ -278,4 +278,3 @@ func (c *call) minimal(s sums) error {
 func cannot(f umbel.Filter, what string) error {
 	return fmt.Errorf("a filter of kind %s %s: %w", f.State().Kind, what, errors.ErrUnsupported)
 }
-

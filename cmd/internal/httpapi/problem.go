@@ -82,6 +82,7 @@ var sentinels = []struct {
 	{engine.ErrReadOnly, kind{"read-only", "Changes can't be kept now", http.StatusServiceUnavailable}},
 	{access.ErrDenied, kind{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
+	{access.ErrTooMany, tooMany},
 	{errors.ErrUnsupported, kind{"unsupported", "The filter's kind can't do that", http.StatusUnprocessableEntity}},
 	{umbel.ErrCorrupt, kind{"corrupt", "Not a filter", http.StatusUnprocessableEntity}},
 	{umbel.ErrKind, kind{"kind", "Unknown kind", http.StatusUnprocessableEntity}},

@@ -210,4 +210,3 @@ func (c *call) patch() error {
 	}
 	return c.made(f, pos, false)
 }
-
