@@ -73,7 +73,7 @@ var floors = []floor{
 		"inpacket/multicast/sim", "inpacket/multicast/dataplane",
 	}},
 	{6, "parts of the command", []string{
-		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
+		"cmd/internal/ability", "cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
 		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
 		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/httpapi", "cmd/internal/metrics", "cmd/internal/remote",

@@ -14,8 +14,7 @@ import (
 func TestInterval(t *testing.T) {
 	const trials = 200
 	for _, v := range filter.All {
-		f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
-		if err != nil || !ofBits(f.State()) {
+		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil || !isBits(f.State()) {
 			continue
 		}
 		for _, shared := range []int{0, 30, 1000} {
@@ -70,5 +69,46 @@ func fill(random *rand.Rand, n int, fs ...umbel.Filter) {
 		for _, f := range fs {
 			f.Add(d)
 		}
+	}
+}
+
+// isBits reports whether a state is one plane of bits and nothing else.
+func isBits(s umbel.State) bool {
+	return len(s.Planes) == 1 && len(s.Parts) == 0 && s.Planes[0].Width <= 1
+}
+
+// What is in both filters is in their intersection, whatever the kind and the sizes.
+func TestIntersectKeepsCommonKeys(t *testing.T) {
+	for _, v := range filter.All {
+		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil || !isBits(f.State()) {
+			continue
+		}
+		t.Run(v.Kind, func(t *testing.T) {
+			a, b := newPair(t, v)
+			fill(rand.New(rand.NewPCG(1, 1)), 500, a)
+			fill(rand.New(rand.NewPCG(1, 2)), 500, b)
+			fill(rand.New(rand.NewPCG(1, 3)), 500, a, b)
+			if err := Intersect(filter.All, a, b); err != nil {
+				t.Fatal(err)
+			}
+			made, err := filter.All.Open(a.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for random, i := rand.New(rand.NewPCG(1, 3)), 0; i < 500; i++ {
+				if d := (umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}); !made.Has(d) {
+					t.Fatalf("common key %d is lost", i)
+				}
+			}
+			alone := 0
+			for random, i := rand.New(rand.NewPCG(1, 1)), 0; i < 500; i++ {
+				if made.Has(umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}) {
+					alone++
+				}
+			}
+			if alone > 100 {
+				t.Errorf("%d of 500 keys of one filter are in the intersection", alone)
+			}
+		})
 	}
 }
