@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -89,7 +90,7 @@ func (c *call) infoOf(f *engine.Filter) (info, error) {
 		for _, p := range s.Params {
 			in.Params[p.Name] = float(p.Value.Float())
 		}
-		in.Can, in.Parts = abilitiesOf(f), len(s.Parts)
+		in.Can, in.Parts = ability.In(f), len(s.Parts)
 	})
 	if err != nil {
 		return in, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -285,11 +286,10 @@ func (c *call) advance() error {
 	return c.changed(func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(*want.To)) })
 }
 
-// compacter is a filter that can join what it is made of, as far as its rate stays at p.
-type compacter interface{ Compact(p float64) error }
-
+// defaultRate is up to which parts are joined where no rate is given.
 const defaultRate = 0.01
 
+// compact joins the parts of a filter as far as its rate stays at the one given.
 func (c *call) compact() error {
 	want := struct {
 		FPRate float64 `json:"fpRate"`
@@ -299,7 +299,7 @@ func (c *call) compact() error {
 	}
 	return c.changed(func(f *engine.Filter) (engine.Position, error) {
 		return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-			j, ok := f.(compacter)
+			j, ok := f.(ability.Compacter)
 			if !ok {
 				return nil, cannot(f, "isn't made of parts that join")
 			}

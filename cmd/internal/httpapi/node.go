@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 )
 
 //go:embed openapi.json
@@ -67,10 +68,15 @@ func (c *call) snapshot() error {
 
 // kindInfo is what is said of a kind.
 type kindInfo struct {
-	Kind   string      `json:"kind"`
-	Doc    string      `json:"doc"`
-	Can    []string    `json:"can"`
-	Params []paramInfo `json:"params"`
+	Kind   string        `json:"kind"`
+	Doc    string        `json:"doc"`
+	Can    []abilityInfo `json:"can"`
+	Params []paramInfo   `json:"params"`
+}
+
+type abilityInfo struct {
+	Word  string `json:"word"`
+	Param string `json:"param,omitempty"` // with which alone the kind can
 }
 
 type paramInfo struct {
@@ -83,9 +89,13 @@ type paramInfo struct {
 func (c *call) kinds() error {
 	kinds := []kindInfo{}
 	for _, v := range c.Engine.Variants() {
-		k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
-		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err == nil {
-			k.Can = abilitiesOf(f)
+		k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []abilityInfo{}, Params: []paramInfo{}}
+		can, err := ability.Of(v)
+		if err != nil {
+			return err
+		}
+		for _, a := range can {
+			k.Can = append(k.Can, abilityInfo(a))
 		}
 		for _, p := range v.Params {
 			k.Params = append(k.Params, paramInfo{p.Name, p.Doc, p.Min, p.Max})
@@ -95,37 +105,6 @@ func (c *call) kinds() error {
 	return writeJSON(c.answer, http.StatusOK, struct {
 		Kinds []kindInfo `json:"kinds"`
 	}{kinds})
-}
-
-// abilities are what only some kinds can do, in the words of paths.
-var abilities = []struct {
-	word string
-	in   func(umbel.Filter) bool
-}{
-	{"remove", is[umbel.Remover]},
-	{"count", is[umbel.Counter]},
-	{"merge", is[umbel.Merger]},
-	{"fold", is[umbel.Folder]},
-	{"clear", is[umbel.Clearer]},
-	{"grow", is[umbel.Grower]},
-	{"advance", is[umbel.Advancer]},
-	{"seal", is[umbel.Sealer]},
-	{"compact", is[compacter]},
-}
-
-func is[T any](f umbel.Filter) bool {
-	_, ok := f.(T)
-	return ok
-}
-
-func abilitiesOf(f umbel.Filter) []string {
-	can := []string{}
-	for _, a := range abilities {
-		if a.in(f) {
-			can = append(can, a.word)
-		}
-	}
-	return can
 }
 
 // planned is what a filter would be.
