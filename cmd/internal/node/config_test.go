@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,25 @@ func TestValidate(t *testing.T) {
 		c := DefaultConfig()
 		if change(&c); c.Validate() == nil {
 			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// A name that leads to this machine isn't taken for it: browsers ask for any.
+func TestHosts(t *testing.T) {
+	for _, c := range []struct {
+		http, hosts string
+		want        []string
+	}{
+		{"127.0.0.1:0", "", []string{}},
+		{"127.0.0.1:0", "a.example, b.example", []string{"a.example", "b.example"}},
+		{"127.0.0.1:0", "*", nil},
+		{":0", "", nil},
+	} {
+		config := DefaultConfig()
+		config.HTTP, config.HTTPHosts = c.http, c.hosts
+		if got := config.hosts(); !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%+v: got %#v", c, got)
 		}
 	}
 }

@@ -122,6 +122,10 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if n.oplog, err = oplog.Open(ctx, logDir(c.Data), oplog.Options{Log: n.log.With("part", "log")}); err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
+	// Copies of filters that were being sent when the last process ended; the directory is ours now.
+	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
 	limit := memoryLimit(c.MaxMemory)
 	bound(limit)
 	n.engine = newEngine(limit)
@@ -156,6 +160,9 @@ var durabilities = map[string]store.Durability{"always": store.Always, "everysec
 
 // logDir is where the log is in a data directory.
 func logDir(data string) string { return filepath.Join(data, "log") }
+
+// copiesDir is where copies of large filters are while they are sent.
+func copiesDir(data string) string { return filepath.Join(data, "copies") }
 
 // newEngine returns an engine with all kinds and no filters.
 func newEngine(limit uint64) *engine.Engine {

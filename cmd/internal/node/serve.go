@@ -114,8 +114,11 @@ func (n *Node) clients() (k int) {
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
-		MaxBody: int64(n.config.MaxBody), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
+		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
 		Profile: n.config.Pprof, Rate: n.config.HTTPRate, Log: n.log.With("part", "http"),
+	}
+	if n.metrics != nil {
+		o.Observe = n.metrics.Request
 	}
 	if n.config.Metrics == "http" {
 		o.Metrics = n.metrics.Handler()
