@@ -320,9 +320,15 @@ func (q *queue) pending() (n uint64, lag time.Duration) {
 	return n, lag
 }
 
-// written returns how many bytes of batches are in the log, since the process began.
+// written returns how many bytes of batches went to the log since the process began.
 func (q *queue) written() uint64 {
+	_, bytes := q.counts()
+	return bytes
+}
+
+// counts returns how many batches and bytes went to the log since the process began.
+func (q *queue) counts() (batches, bytes uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.bytes
+	return q.commits, q.bytes
 }

@@ -302,8 +302,11 @@ func skipPiece(c *cursor, code byte) error {
 	return c.err
 }
 
-// batchBegins returns the position with which a batch begins.
+// batchBegins returns the position with which a batch begins, 0 for one of another version.
 func batchBegins(b []byte) (engine.Position, error) {
+	if len(b) > 0 && b[0] != batchVersion {
+		return 0, nil
+	}
 	c := &cursor{b: b}
 	c.bytes(2)
 	return engine.Position(c.uvarint()), c.err
