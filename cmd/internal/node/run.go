@@ -40,6 +40,9 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	}()
 	n, err := Start(starting, c, log, level)
 	cancel()
+	if errors.Is(err, context.Canceled) {
+		return nil // told to end before it began
+	}
 	if err != nil {
 		return err
 	}
