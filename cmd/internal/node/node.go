@@ -42,7 +42,6 @@ type Node struct {
 	bloom   *redisbloom.Module
 	monitor *keyspace.Monitor
 	metrics *metrics.Metrics
-	rights  map[string]access.Right // of commands, by their names
 
 	listeners listeners
 	resp      *resp.Server

@@ -47,8 +47,11 @@ func (p process) Shutdown() { p.ask.Do(func() { close(p.asked) }) }
 
 func (p process) Config() keyspace.Config { return settings(p) }
 
-// redisVersion is the Redis whose commands these are: some clients look.
-const redisVersion = "8.0.0"
+// The Redis and the RedisBloom whose commands these are: some clients look.
+const (
+	redisVersion = "8.4.0"
+	bloomVersion = 80800
+)
 
 // Info returns what INFO tells of the process.
 func (p process) Info() []keyspace.Section {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
@@ -66,7 +67,7 @@ func (n *Node) commands(h hashers) resp.Table {
 			table[name] = cmd
 		}
 	}
-	return n.audited(table)
+	return table
 }
 
 func (n *Node) newRESP(table resp.Table) *resp.Server {
@@ -79,6 +80,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 			Clients: n.config.MaxClients, Idle: n.config.IdleTimeout, Bulk: int(n.config.MaxBulk),
 			Output: int(n.config.MaxOutput), WriteWait: time.Minute, Rate: n.config.Rate,
 		},
+		Redis: redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
 		Log: n.log.With("part", "resp"),
 	}
 	if n.users != nil {
@@ -97,8 +99,15 @@ func (n *Node) version(key []byte) uint64 {
 	return f.ID()<<32 ^ f.Version() + 1
 }
 
+// adminRight is what commands of administrators need.
+var adminRight = access.Admin.String()
+
+// observe is told of commands that ran.
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
 	n.monitor.Observe(c, cmd, calls, took)
+	if cmd.Right == adminRight {
+		n.recordAdmin(c, cmd)
+	}
 	if n.metrics != nil {
 		n.metrics.Observe(cmd.Name, calls, took)
 	}

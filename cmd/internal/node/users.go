@@ -45,68 +45,43 @@ func (n *Node) stranger(c *resp.Conn) any {
 
 // allow returns nil if the client's user may run the command.
 func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
-	right := n.rights[cmd.Name]
-	if right == 0 {
+	if cmd.Right == "" {
 		return nil
 	}
 	u, _ := c.User.(*access.User)
-	err := may(u, right, cmd, args)
+	err := may(u, cmd, args)
 	if err != nil {
 		n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, args), access.ErrDenied)
 	}
 	return err
 }
 
-func may(u *access.User, right access.Right, cmd *resp.Command, args [][]byte) error {
-	if cmd.FirstKey == 0 || cmd.FirstKey >= len(args) {
-		if !u.May(right, nil) {
-			return errors.New("NOPERM this user has no permissions to run the '" + cmd.Name + "' command")
-		}
-		return nil
+// may returns nil if a user has the right that a command needs, over its keys or, if it has none,
+// over all names.
+func may(u *access.User, cmd *resp.Command, args [][]byte) error {
+	right, err := access.ParseRight(cmd.Right)
+	if err != nil {
+		return errors.New("NOPERM nobody may run the '" + cmd.Name + "' command: " + err.Error())
 	}
-	last := cmd.LastKey
-	if last < 0 {
-		last += len(args)
+	keys, allowed := 0, true
+	cmd.Keys(args, func(key []byte) bool {
+		keys++
+		allowed = u.May(right, key)
+		return allowed
+	})
+	if keys == 0 && !u.May(right, nil) {
+		return errors.New("NOPERM this user has no permissions to run the '" + cmd.Name + "' command")
 	}
-	for i := cmd.FirstKey; i <= min(last, len(args)-1); i += max(cmd.Step, 1) {
-		if !u.May(right, args[i]) {
-			return errNoKey
-		}
+	if !allowed {
+		return errNoKey
 	}
 	return nil
 }
 
-// rightsOf reads the rights that commands need.
-func rightsOf(table resp.Table) map[string]access.Right {
-	rights := make(map[string]access.Right, len(table))
-	for name, cmd := range table {
-		if cmd.Right == "" {
-			continue
-		}
-		r, err := access.ParseRight(cmd.Right)
-		if err != nil {
-			panic(name + ": " + err.Error())
-		}
-		rights[name] = r
-	}
-	return rights
-}
-
-// audited returns the table with commands of administrators recorded.
-func (n *Node) audited(table resp.Table) resp.Table {
-	n.rights = rightsOf(table)
-	for name, cmd := range table {
-		if n.rights[name] != access.Admin || cmd.Run == nil {
-			continue
-		}
-		run, cmd := cmd.Run, cmd
-		cmd.Run = func(c *resp.Conn, args [][]byte) {
-			u, _ := c.User.(*access.User)
-			n.audit.Record(u, c.Addr().String(), name, target(cmd, args), nil)
-			run(c, args)
-		}
-	}
-	return table
+// recordAdmin records calls of a command that only administrators may.
+func (n *Node) recordAdmin(c *resp.Conn, cmd *resp.Command) {
+	u, _ := c.User.(*access.User)
+	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), nil)
 }
 
 // target returns what a command is about, for the record: its key, or the word behind its name.
