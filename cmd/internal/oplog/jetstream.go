@@ -39,8 +39,8 @@ type jetStream struct {
 
 	mu      sync.Mutex
 	run     *run // nil after Close, and while the server can't start
-	failed  error
-	tried   time.Time // to begin again
+	failed  error     // why it can't
+	tried   time.Time // when it was to begin again
 	unknown [rows]bool
 	bounds  [rows]struct{ first, last uint64 }
 	closed  bool
@@ -101,10 +101,10 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 	switch {
 	case j.closed:
 		return nil, errClosed
-	case j.failed == nil:
+	case j.run != nil && j.run.why() == nil:
 		return j.run, nil
 	case time.Since(j.tried) < pause:
-		return nil, j.failed
+		return nil, j.why()
 	}
 	j.tried = time.Now()
 	if err := probe(j.dir); err != nil {
@@ -114,13 +114,22 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 		j.run.stop()
 		j.run = nil
 	}
+	j.unknown = [rows]bool{true, true, true}
 	r, err := start(ctx, j.dir, j.options)
 	if err != nil {
 		j.failed = err
 		return nil, err
 	}
-	j.run, j.failed, j.unknown = r, nil, [rows]bool{true, true, true}
+	j.run = r
 	return r, nil
+}
+
+// why returns why nothing is written, or nil. Called with mu held.
+func (j *jetStream) why() error {
+	if j.run == nil {
+		return j.failed
+	}
+	return j.run.why()
 }
 
 // probe returns why a file of the size of a message can't be written in a directory.
@@ -190,14 +199,21 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer, err := run.client.RequestMsgWithContext(ctx, &nats.Msg{
+	defer context.AfterFunc(run.healthy, cancel)()
+	answer, err := run.client.RequestMsgWithContext(waiting, &nats.Msg{
 		Subject: r.subject(),
 		Header:  nats.Header{server.JSExpectedLastSeq: {strconv.FormatUint(number-1, 10)}},
 		Data:    message,
 	})
 	if err != nil {
+		if ctx.Err() == nil && waiting.Err() != nil {
+			run.fail(errors.New("JetStream doesn't answer"))
+		}
+		if why := run.why(); why != nil {
+			return why
+		}
 		return j.asked(err)
 	}
 	var ack server.JSPubAckResponse
@@ -207,6 +223,10 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	switch {
 	case ack.Error == nil && ack.PubAck != nil && ack.Sequence == number:
 		return nil
+	case ack.Error == nil && ack.PubAck != nil:
+		// It has just found out that it lost the end of the row. What it kept there is a
+		// message of a wrong number, and no more.
+		return fmt.Errorf("%w: it was stored as %d, not %d", ErrNumber, ack.Sequence, number)
 	case ack.Error == nil:
 		return fmt.Errorf("JetStream's answer to message %d of %s is %q", number, r.stream(), answer.Data)
 	case ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceErrF) || ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceConstantErr):
@@ -214,10 +234,7 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	case ack.Error.ErrCode == uint16(server.JSStorageResourcesExceededErr) || ack.Error.ErrCode == uint16(server.JSInsufficientResourcesErr):
 		return fmt.Errorf("the log takes all of the %d bytes it may: %w", j.options.MaxBytes, ack.Error)
 	}
-	// It takes nothing more until it begins again.
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.failed, j.tried = ack.Error, time.Now()
+	run.fail(ack.Error)
 	return ack.Error
 }
 
@@ -303,7 +320,7 @@ func (j *jetStream) Health() error {
 	if j.closed {
 		return errClosed
 	}
-	return j.failed
+	return j.why()
 }
 
 func (j *jetStream) Bytes() uint64 {

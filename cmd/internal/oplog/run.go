@@ -3,10 +3,7 @@ package oplog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -18,6 +15,10 @@ type run struct {
 	server *server.Server
 	client *nats.Conn
 	said   *serverLog
+	// healthy ends when the server couldn't write; its cause is why. After that it takes
+	// nothing more, but can be read.
+	healthy context.Context
+	fail    context.CancelCauseFunc
 }
 
 // start starts the server in a directory, with the streams there are to be.
@@ -43,6 +44,7 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 		return nil, fmt.Errorf("JetStream: %w", err)
 	}
 	r := &run{server: s, said: &serverLog{log: o.Log}}
+	r.healthy, r.fail = context.WithCancelCause(context.Background())
 	s.SetLoggerV2(r.said, false, false, false)
 	defer func() {
 		if err != nil {
@@ -62,8 +64,13 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
+	// The server says to nobody else that it couldn't write: it just doesn't answer.
+	r.said.watch(r.fail)
 	return r, nil
 }
+
+// why returns why nothing more is written, or nil.
+func (r *run) why() error { return context.Cause(r.healthy) }
 
 // addStream makes the stream of a row if it isn't there.
 func (r *run) addStream(ctx context.Context, row Row) error {
@@ -110,6 +117,8 @@ func (r *run) subscribe(inbox string) (*nats.Subscription, error) {
 }
 
 func (r *run) stop() {
+	r.said.watch(nil)
+	r.fail(errClosed)
 	if r.client != nil {
 		r.client.Close()
 	}
@@ -117,40 +126,3 @@ func (r *run) stop() {
 	r.server.WaitForShutdown()
 }
 
-// serverLog writes what the server says to a log, in which it is one of many: what it
-// notices of itself is for who debugs.
-type serverLog struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	bad error // what it said last that was an error
-}
-
-func (l *serverLog) say(level slog.Level, format string, v []any) {
-	if l.log != nil && l.log.Enabled(context.Background(), level) {
-		l.log.Log(context.Background(), level, fmt.Sprintf(format, v...), "from", "jetstream")
-	}
-}
-
-func (l *serverLog) why() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.bad == nil {
-		return errors.New("it doesn't say why")
-	}
-	return l.bad
-}
-
-func (l *serverLog) Noticef(format string, v ...any) { l.say(slog.LevelDebug, format, v) }
-func (l *serverLog) Warnf(format string, v ...any)   { l.say(slog.LevelWarn, format, v) }
-func (l *serverLog) Debugf(format string, v ...any)  { l.say(slog.LevelDebug, format, v) }
-func (l *serverLog) Tracef(format string, v ...any)  { l.say(slog.LevelDebug, format, v) }
-
-func (l *serverLog) Errorf(format string, v ...any) {
-	l.mu.Lock()
-	l.bad = fmt.Errorf(format, v...)
-	l.mu.Unlock()
-	l.say(slog.LevelError, format, v)
-}
-
-// Fatalf is called before the server stops itself; the process goes on.
-func (l *serverLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
