@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,19 +98,35 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
+// frames makes a backup of frames with right sums: of each, a byte is the kind and the next
+// three bytes are the length.
+func frames(b []byte) []byte {
+	var out bytes.Buffer
+	w := newFrameWriter(&out)
+	for len(b) >= 4 {
+		n := min(int(b[1])|int(b[2])<<8|int(b[3])<<16, len(b)-4)
+		w.frame(b[0], b[4:4+n])
+		b = b[4+n:]
+	}
+	w.w.Flush()
+	return out.Bytes()
+}
+
+func unsummed(kind byte, payload []byte) []byte {
+	n := len(payload)
+	return append([]byte{kind, byte(n), byte(n >> 8), byte(n >> 16)}, payload...)
+}
+
 func FuzzBackup(f *testing.F) {
-	var b bytes.Buffer
-	w := newFrameWriter(&b)
 	m, segments := exampleEntry()
 	segments[1] = reference{blob: 1, length: 8, sum: xxh3.Hash128(make([]byte, 8))}
-	w.frame(frameHead, backupHead(&snapshot{}))
-	w.frame(frameFilter, appendEntry(nil, &m, segments))
-	w.frame(frameSegment, make([]byte, 8))
-	w.frame(frameBatch, []byte{batchVersion, 0, 1})
-	if err := w.end(1, 1); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b.Bytes())
+	whole := slices.Concat(
+		unsummed(frameHead, backupHead(&snapshot{})),
+		unsummed(frameFilter, appendEntry(nil, &m, segments)),
+		unsummed(frameSegment, make([]byte, 8)),
+		unsummed(frameBatch, []byte{batchVersion, 0, 1}),
+		unsummed(frameEnd, uvarints(1, 1)),
+	)
 	read := func(b []byte) error {
 		return readBackup(bytes.NewReader(b), func(*snapshot) error { return nil },
 			func(f *frameReader, m engine.Meta, segments []reference) error {
@@ -122,10 +139,15 @@ func FuzzBackup(f *testing.F) {
 			}, func([]byte) error { return nil },
 			func(b []byte) (engine.Meta, []reference, error) { return readEntry(b, wire.DefaultLimits) })
 	}
-	if err := read(b.Bytes()); err != nil {
+	if err := read(frames(whole)); err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Add(whole, true)
+	f.Add(frames(whole), false)
+	f.Fuzz(func(t *testing.T, b []byte, summed bool) {
+		if summed {
+			b = frames(b)
+		}
 		if read(b) != nil {
 			return
 		}
