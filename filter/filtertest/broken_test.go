@@ -258,6 +258,8 @@ var broken = []struct {
 	{"TryAdds", "what is there is refused", limits(func(f *limiting) refusingKnown { return refusingKnown{f} }), "and Has was true"},
 	{"TryAdds", "always says yes", limits(func(f *limiting) alwaysChanging { return alwaysChanging{f} }), "and Add false"},
 	{"TryAdds", "nothing is added", limits(func(f *limiting) dropping { return dropping{f} }), "and Add false"},
+	{"TryAdds", "the end isn't foretold", limits(func(f *limiting) promising { return promising{f} }), "Growth gives the error"},
+	{"TryAdds", "more growth is foretold", limits(func(f *limiting) boasting { return boasting{f} }), "and Growth said 8"},
 	{"Torn", "bits depend on what is there", wrap[crowding], "given"},
 	{"Torn", "a set bit is cleared", wrap[evicting], "given"},
 	{"Torn", "what has two of its bits is taken for known", wrap[refusingTwo], "given"},

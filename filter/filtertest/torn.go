@@ -11,8 +11,8 @@ import (
 
 // torn: of a kind that is monotone, a copy of the planes made piece by piece in any
 // order, with additions between, has the filter's planes once it is given again the
-// additions since the copy began. With the filter's other numbers it is then a state of
-// the kind.
+// additions since the copy began. With the filter's other numbers it is a state of the
+// kind, before and after.
 func torn(t tb, v umbel.Variant) {
 	if !v.Monotone {
 		t.Skipf("%s isn't monotone", v.Kind)
@@ -45,9 +45,9 @@ func torn(t tb, v umbel.Variant) {
 			if !sameShape(begin, end) {
 				t.Fatalf("n=%d: the filter grew, or changed its planes otherwise, with no room to", n)
 			}
-			g, err := v.Open(copied)
+			g, err := v.Open(withPlanes(end.Clone(), to))
 			if err != nil {
-				t.Fatalf("n=%d: Open of a torn copy: %v", n, err)
+				t.Fatalf("n=%d: Open of a torn copy, with the filter's numbers: %v", n, err)
 			}
 			stopGrowth(t, g)
 			if seed%2 == 0 {
