@@ -50,6 +50,9 @@ type reference struct {
 	sum    xxh3.Uint128
 }
 
+// holds reports whether b is what r refers to.
+func (r reference) holds(b []byte) bool { return xxh3.Hash128(b) == r.sum }
+
 func appendReference(dst []byte, r reference) []byte {
 	dst = binary.AppendUvarint(dst, r.blob)
 	dst = binary.AppendUvarint(dst, uint64(r.length))

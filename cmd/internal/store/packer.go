@@ -70,9 +70,16 @@ func (p *packer) add(n int, old *reference) *reference {
 	return r
 }
 
+// maxDone is how many filters wait for their blobs: those without cells fill none.
+const maxDone = 1 << 10
+
 // filter says that all segments of a filter were added.
-func (p *packer) filter(m engine.Meta, version uint64, segments []*reference) {
+func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segments []*reference) error {
 	p.done = append(p.done, packed{m, version, segments})
+	if len(p.done) < maxDone {
+		return nil
+	}
+	return p.flush(ctx)
 }
 
 // flush writes the blob, and the entries of the filters that are complete with it.

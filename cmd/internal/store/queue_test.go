@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -36,16 +37,21 @@ func newWriter(t testing.TB, o Options) *writer {
 		t.Fatal(err)
 	}
 	said := new(bytes.Buffer)
-	w := &writer{&Store{log: l, o: o, queue: newQueue(o, 0, 0)}, d, said}
+	return &writer{writeTo(t, l, o, said), d, said}
+}
+
+// writeTo returns a store of which only the journal is used, over a log that ends with the test.
+func writeTo(t testing.TB, l oplog.Log, o Options, said io.Writer) *Store {
+	s := &Store{log: l, o: o, queue: newQueue(o, 0, 0)}
 	ctx, abort := context.WithCancel(context.Background())
-	w.keeps.Go(func() { w.queue.keep(ctx, l, slog.New(slog.NewTextHandler(said, nil))) })
+	s.keeps.Go(func() { s.queue.keep(ctx, l, slog.New(slog.NewTextHandler(said, nil))) })
 	t.Cleanup(func() {
-		w.queue.close()
+		s.queue.close()
 		abort()
-		w.keeps.Wait()
+		s.keeps.Wait()
 		l.Close()
 	})
-	return w
+	return s
 }
 
 func add(filter, digest uint64) engine.Change {
@@ -338,6 +344,19 @@ func BenchmarkCommit(b *testing.B) {
 				commit(b, w.Store)
 			})
 		}
+	}
+}
+
+// BenchmarkCommitJetStream is the same over the log of nodes, on this machine's disk.
+func BenchmarkCommitJetStream(b *testing.B) {
+	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
+		b.Run(name, func(b *testing.B) {
+			l, err := oplog.Open(b.Context(), b.TempDir(), oplog.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			commit(b, writeTo(b, l, Options{Durability: d}, io.Discard))
+		})
 	}
 }
 

@@ -55,14 +55,18 @@ type recovery struct {
 	holed   bool                       // the batch that comes next is behind a hole
 }
 
-// recoverAll fills the engine from the log.
-func recoverAll(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*recovery, error) {
-	begin := time.Now()
-	r := &recovery{
+func newRecovery(l oplog.Log, e *engine.Engine, o Options) *recovery {
+	return &recovery{
 		log: l, engine: e, o: o, blobs: newShelf(l), owed: make(map[uint64]string),
 		copied: make(map[uint64]engine.Position), changed: make(map[uint64]bool),
 		archive: archive{entries: make(map[uint64]entry), blobs: make(map[uint64]*usage)},
 	}
+}
+
+// recoverAll fills the engine from the log.
+func recoverAll(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*recovery, error) {
+	begin := time.Now()
+	r := newRecovery(l, e, o)
 	r.report.Torn = l.Torn()
 	err := r.run(ctx)
 	r.report.Filters, r.report.Took = e.Len(), time.Since(begin)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/zeebo/xxh3"
 )
 
 // shelfBlobs is how many blobs a shelf holds at most.
@@ -80,7 +79,7 @@ func (s *shelf) read(ctx context.Context, r reference) ([]byte, error) {
 		return nil, fmt.Errorf("blob %d has %d bytes, want %d: %w", r.blob, len(b), end, umbel.ErrCorrupt)
 	}
 	b = b[r.offset:end]
-	if xxh3.Hash128(b) != r.sum {
+	if !r.holds(b) {
 		return nil, fmt.Errorf("blob %d: bytes %d to %d are altered: %w", r.blob, r.offset, end, umbel.ErrCorrupt)
 	}
 	return b, nil

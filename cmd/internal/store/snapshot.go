@@ -222,7 +222,9 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 		}
 		if ok {
 			w.entries[id] = entry{} // until its blobs are written
-			w.packer.filter(m, version, segments)
+			if err := w.packer.filter(ctx, m, version, segments); err != nil {
+				return err
+			}
 			return w.pace.rest(ctx)
 		}
 		if gone(w.store.engine, f) {

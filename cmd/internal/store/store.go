@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -266,12 +265,3 @@ func (s *Store) drain(ctx context.Context) error {
 		}
 	}
 }
-
-// Backup writes all there is to w, while the node runs.
-func (s *Store) Backup(ctx context.Context, w io.Writer) error { panic("todo") }
-
-// Restore makes a log of a backup.
-func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) { panic("todo") }
-
-// Verify reads a backup as a start would.
-func Verify(ctx context.Context, r io.Reader, e *engine.Engine) (Report, error) { panic("todo") }
