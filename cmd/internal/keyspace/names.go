@@ -71,21 +71,24 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 	kept(c, pos, err)
 }
 
+// renameNX runs alone: no other client takes the name between the question and the deed.
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
-	if k.engine.Get(args[1]) == nil {
-		c.Error(noSuchKey)
-		return
-	}
-	if k.engine.Get(args[2]) != nil {
-		c.Int(0)
-		return
-	}
-	pos, err := k.engine.Rename(args[1], args[2])
-	if errors.Is(err, engine.ErrNotFound) {
-		c.Error(noSuchKey)
-		return
-	}
-	done(c, pos, err)
+	c.Exclusive(func() {
+		if k.engine.Get(args[1]) == nil {
+			c.Error(noSuchKey)
+			return
+		}
+		if k.engine.Get(args[2]) != nil {
+			c.Int(0)
+			return
+		}
+		pos, err := k.engine.Rename(args[1], args[2])
+		if errors.Is(err, engine.ErrNotFound) {
+			c.Error(noSuchKey)
+			return
+		}
+		done(c, pos, err)
+	})
 }
 
 // copy refuses what RedisBloom's types can't, in Redis' words; UM.COPY copies them too.

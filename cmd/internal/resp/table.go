@@ -160,3 +160,14 @@ func clip(b []byte, n int) string {
 	}
 	return string(b[:min(n, len(b))])
 }
+
+// Commands calls each with every command of the server and its subcommands, in the order of
+// their names.
+func (s *Server) Commands(each func(*Command)) { s.commands.walk(each) }
+
+func (d dispatch) walk(each func(*Command)) {
+	for _, name := range d.sorted() {
+		each(d[name].Command)
+		d[name].subs.walk(each)
+	}
+}

@@ -129,3 +129,13 @@ func read(r *bufio.Reader) (string, error) {
 	}
 	return line, nil
 }
+
+// Rest reads until the server ends the connection.
+func (c *Client) Rest() string {
+	c.t.Helper()
+	b, err := io.ReadAll(c.r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(b)
+}

@@ -62,9 +62,7 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 	c.Map(18)
 	text(c, "kind", f.Kind())
 	text(c, "hash", f.Hasher().Alg.String())
-	share(c, "keys", math.Round(s.Keys))
-	share(c, "keys-low", math.Round(s.Low))
-	share(c, "keys-high", math.Round(s.High))
+	keys(c, plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High})
 	share(c, "rate", s.FPRate)
 	share(c, "fill", s.Fill)
 	pair(c, "cells", s.Cells)
@@ -143,9 +141,24 @@ func (u *um) bits(name []byte) (umbel.Filter, error) {
 func estimate(c *resp.Conn, name string, e plan.Estimate) {
 	c.BulkString(name)
 	c.Map(3)
-	share(c, "keys", math.Round(e.Value))
-	share(c, "keys-low", math.Round(e.Low))
-	share(c, "keys-high", math.Round(e.High))
+	keys(c, e)
+}
+
+// keys answers with three elements of a map: an estimate of a number of keys.
+func keys(c *resp.Conn, e plan.Estimate) {
+	about(c, "keys", e.Value)
+	about(c, "keys-low", e.Low)
+	about(c, "keys-high", e.High)
+}
+
+// about answers with a word and a whole number, or with infinity.
+func about(c *resp.Conn, name string, f float64) {
+	if f = math.Round(f); math.Abs(f) < 1<<63 {
+		c.BulkString(name)
+		c.Int(int64(f))
+		return
+	}
+	share(c, name, f)
 }
 
 func (u *um) kinds(c *resp.Conn, args [][]byte) {

@@ -334,7 +334,7 @@ func TestMergeIntersectOverlap(t *testing.T) {
 	if got := p.Do(append([]string{"UM.HAS", "both"}, items(0, 1000)...)...); strings.Count(got, "#t") > 200 {
 		t.Error("the intersection has keys of one filter")
 	}
-	if reply := p.Line("UM.OVERLAP a b"); !strings.HasPrefix(reply, `%4[$4:"both", %3[$4:"keys", ,`) {
+	if reply := p.Line("UM.OVERLAP a b"); !strings.HasPrefix(reply, `%4[$4:"both", %3[$4:"keys", :`) {
 		t.Error(reply)
 	}
 	p.Line("UM.MAKE other blocked KEYS 1k")
