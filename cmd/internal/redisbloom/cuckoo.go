@@ -10,10 +10,16 @@ import (
 )
 
 // CF.* is an emulation: replies and errors are RedisBloom's, but the items are in counters.
-// What differs is that a counter saturates at 15, so that an item added more often can no
-// longer be deleted altogether; that CF.COUNT may be too high; that as many items fit in as
-// there are slots, and a bucket is never full; and that CF.SCANDUMP's bytes are for
-// CF.LOADCHUNK of umbel only.
+// What differs:
+//
+//   - A counter saturates at 15: an item added more often can't be deleted altogether, and
+//     CF.COUNT, which may be too high anyway, is then very much so.
+//   - As many items fit in as there are slots; a bucket is never full before.
+//   - A filter that has grown far beyond its capacity may be unable to tell in which of its
+//     parts an item is. CF.DEL then answers 0 and the item stays, since to delete it from the
+//     wrong part would lose others. (RedisBloom's CF.DEL of what was never added loses
+//     others; so does this one.)
+//   - CF.SCANDUMP's bytes are for CF.LOADCHUNK of umbel only.
 func (m *Module) cuckooCommands() []*resp.Command {
 	return commands([]row{
 		{"cf.reserve", -3, "add", "write denyoom", "write fast", "Makes an empty filter for so many items.", m.cuckooReserve, nil},
@@ -96,7 +102,7 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	if err := m.engine.Room(shape.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
-	f, err := o.make(shape)
+	f, err := o.make(m.options.Hasher)
 	if err != nil {
 		return nil, 0, err
 	}

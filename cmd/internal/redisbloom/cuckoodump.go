@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -15,14 +16,18 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// A dump of CF.* begins with a header, all numbers of 8 bytes, little-endian: the mark, the
-// parameters of cuckooNames, and of the counters how many, k, group, copied and width. The
-// bytes of the counters follow. It isn't RedisBloom's, which has fingerprints there.
+// A dump of CF.* begins with a header, all numbers of 8 bytes, little-endian: the mark; the
+// parameters of a state, those of cuckooNames and then "full" and "max-bytes"; how many parts
+// there are; and of each part how many counters, k, group and width. The bytes of the
+// counters follow, part by part. It isn't RedisBloom's, which has fingerprints there.
 const (
-	cuckooMark   = 0x31304643_6c6c6d75 // "umllCF01"
-	cuckooHeader = 8 * 15
+	cuckooMark   = 0x314643_6c65626d75 // "umbelCF1"
+	cuckooHeader = 8 * 16
 	cuckooChunk  = 16 << 20
 )
+
+// rowNames are the parameters of dynamic.Counting.
+var rowNames = []string{"full", "max-bytes"}
 
 const (
 	badPosition  = "Invalid position"
@@ -39,11 +44,12 @@ func (f *cuckoo) describe() string {
 // header returns the header of the filter's dump.
 func (f *cuckoo) header() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, cuckooMark)
-	for _, n := range f.fields() {
-		b = binary.LittleEndian.AppendUint64(b, *n)
+	s := f.State()
+	for _, p := range s.Params {
+		b = binary.LittleEndian.AppendUint64(b, p.Value.Bits())
 	}
-	part := f.counters.State()
-	for _, n := range []uint64{part.Planes[0].Len, part.Params.Uint("k"), part.Params.Uint("group"), part.Params.Uint("copied"), uint64(part.Planes[0].Width)} {
+	part := s.Parts[0]
+	for _, n := range []uint64{uint64(len(s.Parts)), part.Planes[0].Len, part.Params.Uint("k"), part.Params.Uint("group"), uint64(part.Planes[0].Width)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return b
@@ -51,38 +57,37 @@ func (f *cuckoo) header() []byte {
 
 // cuckooFromHeader returns the filter of a header with all counters zero. They take at most
 // maxBytes, or the error wraps umbel.ErrLimit and nothing was allocated.
-func cuckooFromHeader(b []byte, maxBytes uint64) (umbel.Filter, error) {
+func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	if len(b) != cuckooHeader || binary.LittleEndian.Uint64(b) != cuckooMark {
 		return nil, fmt.Errorf("redisbloom: %d bytes aren't a header: %w", len(b), umbel.ErrCorrupt)
 	}
-	var n [cuckooHeader/8 - 1]uint64
-	for i := range n {
-		n[i] = binary.LittleEndian.Uint64(b[8*i+8:])
+	next := func() uint64 {
+		b = b[8:]
+		return binary.LittleEndian.Uint64(b)
 	}
 	s := umbel.State{Kind: CuckooKind, Hasher: redisbloom.RedisHasher}
-	for i, name := range cuckooNames {
-		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(n[i])})
+	for _, name := range slices.Concat(cuckooNames, rowNames) {
+		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(next())})
 	}
-	shape := n[len(cuckooNames):]
-	words, err := cells.WordsFor(shape[0], uint(min(shape[4], 64)))
+	parts, counters, k, group, width := next(), next(), next(), next(), uint(min(next(), 255))
+	words, err := cells.WordsFor(counters, width)
 	if err != nil {
 		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrCorrupt)
 	}
-	if words > maxBytes/8 {
-		return nil, fmt.Errorf("redisbloom: counters of %d words are more than %d bytes: %w", words, maxBytes, umbel.ErrLimit)
+	const state = 1 << 10 // about what a part takes besides its counters
+	if parts > maxBytes/(words*8+state) {
+		return nil, fmt.Errorf("redisbloom: %d parts of %d words are more than %d bytes: %w", parts, words, maxBytes, umbel.ErrLimit)
 	}
-	counters, err := cells.New(shape[0], uint(shape[4]))
-	if err != nil {
-		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrCorrupt)
+	for range parts {
+		a, err := cells.New(counters, width)
+		if err != nil {
+			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+		}
+		s.Parts = append(s.Parts, umbel.State{
+			Kind: counting.Kind, Hasher: s.Hasher, Planes: []cells.Array{a},
+			Params: umbel.Params{{Name: "k", Value: umbel.Uint(k)}, {Name: "group", Value: umbel.Uint(group)}, {Name: "copied"}},
+		})
 	}
-	s.Parts = []umbel.State{{
-		Kind: counting.Kind, Hasher: s.Hasher, Planes: []cells.Array{counters},
-		Params: umbel.Params{
-			{Name: "k", Value: umbel.Uint(shape[1])},
-			{Name: "group", Value: umbel.Uint(shape[2])},
-			{Name: "copied", Value: umbel.Uint(shape[3])},
-		},
-	}}
 	return openCuckoo(s)
 }
 
@@ -111,19 +116,24 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	c.Bulk(data)
 }
 
-// scanDump returns the header for iter 0, and for iter 1 + n the counters' bytes from n on.
+// scanDump returns the header for iter 0, and for iter 1 + n the bytes of the parts from n
+// on, none of a second part.
 func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 	if iter == 0 {
 		return 1, f.header()
 	}
-	words := f.counters.State().Planes[0].Words
 	at := iter - 1
-	if at < 0 || at >= int64(len(words))*8 {
-		return 0, nil
+	for _, p := range f.State().Parts {
+		words := p.Planes[0].Words
+		n := int64(len(words)) * 8
+		if at >= 0 && at < n {
+			end := min(at+cuckooChunk, n)
+			data = plainBytes(words[at/8 : (end+7)/8])[at%8:][:end-at]
+			return iter + end - at, data
+		}
+		at -= n
 	}
-	end := min(at+cuckooChunk, int64(len(words))*8)
-	data = plainBytes(words[at/8 : (end+7)/8])[at%8:]
-	return end + 1, data[:end-at]
+	return 0, nil
 }
 
 // cuckooLoadChunk answers CF.LOADCHUNK: see loadChunk.
