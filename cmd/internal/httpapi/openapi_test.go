@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pb33f/go-yaml"
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/errors"
-	"github.com/pb33f/go-yaml"
 )
 
 // documented reads the document, once.
@@ -37,6 +37,9 @@ func checkDocumented(t *testing.T, r *http.Request, answer *http.Response) {
 	v, _ := documented()
 	if answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed || r.Method == http.MethodHead {
 		return // the document has paths and methods that are there; HEAD is GET without a body
+	}
+	if r.Header.Get("Content-Type") == mediaLines {
+		return // OpenAPI 3.1 has no words for more than one value
 	}
 	if answer.StatusCode < 400 {
 		if ok, errs := v.ValidateHttpRequest(r); !ok && !onlySecurity(errs) {

@@ -52,6 +52,7 @@ func (v verb) stream(c *call, f *engine.Filter, how codec) error {
 	err := s.run()
 	switch {
 	case err != nil && !c.begun():
+		s.closeAfter()
 		return partial{err, s.sums.Keys}
 	case err != nil:
 		return s.fail(err)
@@ -72,7 +73,18 @@ func (s *stream) head() {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // proxies are to pass on answers as they come
 	h.Set("Trailer", trailerProblem)
+	if s.request.ContentLength < 0 {
+		s.closeAfter() // the end may come before that of the request
+	}
 	s.WriteHeader(http.StatusOK)
+}
+
+// closeAfter says that the connection ends with the answer. A server closes it where part
+// of the request was not read, and a client that isn't told would use it again.
+func (s *stream) closeAfter() {
+	if s.request.ProtoMajor == 1 {
+		s.Header().Set("Connection", "close")
+	}
 }
 
 func (s *stream) run() error {
@@ -202,9 +214,13 @@ func (s *stream) fail(err error) error {
 	p := problemOf(partial{err, s.sums.Keys})
 	b, _ := json.Marshal(p) // strings and numbers
 	s.Header().Set(trailerProblem, string(b))
-	if s.failed == nil {
-		return nil
+	if s.failed != nil {
+		if _, err := s.Write(s.failed(nil, p)); err != nil {
+			return err
+		}
 	}
-	_, err = s.Write(s.failed(nil, p))
-	return err
+	if s.request.ContentLength >= 0 {
+		_, _ = io.CopyN(io.Discard, s.streamed(), maxKey) // so that the connection can be used again
+	}
+	return nil
 }
