@@ -92,7 +92,11 @@ type Server struct {
 	tending   bool
 	running   sync.WaitGroup // connections, and who tends them
 	lastID    atomic.Int64
+	refused   atomic.Int64
 }
+
+// Commands returns the table that the server was given.
+func (s *Server) Commands() Table { return s.o.Commands }
 
 // NewServer returns a server that has yet to Serve.
 func NewServer(o Options) *Server {
@@ -173,6 +177,7 @@ func (s *Server) join(nc net.Conn) *Conn {
 		return nil
 	}
 	if s.o.Limits.Clients > 0 && len(s.conns) >= s.o.Limits.Clients {
+		s.refused.Add(1)
 		s.running.Go(func() { refuse(nc) })
 		return nil
 	}
@@ -240,6 +245,9 @@ func (s *Server) Clients(each func(*Conn)) {
 		each(c)
 	}
 }
+
+// Received returns how many connections were taken and refused since the server was made.
+func (s *Server) Received() (taken, refused int64) { return s.lastID.Load(), s.refused.Load() }
 
 // Exclusive runs f while no client's command runs. It is not for commands: they have Conn.Exclusive.
 func (s *Server) Exclusive(f func()) {
