@@ -160,7 +160,7 @@ func TestRestart(t *testing.T) {
 			r := dial(t, n, nil)
 			r.want("BF.ADD k a", ":1")
 			r.want("BF.MADD k a b", "[:0 :1]")
-			r.want("UM.MAKE u counting 1000 1%", "+OK")
+			r.want("UM.MAKE u counting KEYS 1000 RATE 1%", "+OK")
 			r.want("UM.ADD u x y", "[:1 :1]")
 			stopped(t, n)
 
@@ -310,7 +310,7 @@ func TestMetrics(t *testing.T) {
 	r.want("BF.ADD k a", ":1")
 	r.want("SAVE", "+OK")
 	get(t, n, "/v1/filters")
-	if status, _ := get(t, n, "/metrics"); status != http.StatusNotFound {
+	if status, _ := get(t, n, "/metrics"); status == http.StatusOK {
 		t.Errorf("metrics are at the other address too: %d", status)
 	}
 	n.listeners.http = n.listeners.metrics

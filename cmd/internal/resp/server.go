@@ -95,9 +95,6 @@ type Server struct {
 	refused   atomic.Int64
 }
 
-// Commands returns the table that the server was given.
-func (s *Server) Commands() Table { return s.o.Commands }
-
 // NewServer returns a server that has yet to Serve.
 func NewServer(o Options) *Server {
 	o.Limits = o.Limits.filled()
