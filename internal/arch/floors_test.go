@@ -45,8 +45,8 @@ var floors = []floor{
 	{5.1, "what a node stands on: filters in memory, a log, a protocol, users", []string{
 		"cmd/internal/engine", "cmd/internal/oplog", "cmd/internal/resp", "cmd/internal/access",
 	}},
-	{5.2, "networks that tests look for", []string{
-		"inpacket/multicast/internal/maps",
+	{5.2, "networks that tests look for, a log that fails as tests want", []string{
+		"inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	}},
 	{5.25, "errors as replies, and replies as text", []string{
 		"cmd/internal/refusal", "cmd/internal/resptest",
@@ -76,7 +76,7 @@ var floors = []floor{
 		"cmd/internal/ability", "cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
 		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
-		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/httpapi", "cmd/internal/remote",
+		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/metrics", "cmd/internal/remote",
 	}},
 	{6.3, "containers as files", []string{
 		"cmd/internal/container",
@@ -84,8 +84,8 @@ var floors = []floor{
 	{6.6, "filters from files of keys", []string{
 		"cmd/internal/build",
 	}},
-	{6.7, "commands for filters of any kind, on what the verbs share", []string{
-		"cmd/internal/um",
+	{6.7, "filters of any kind over two protocols, on what the verbs share", []string{
+		"cmd/internal/um", "cmd/internal/httpapi",
 	}},
 	{7, "a process", []string{
 		"cmd/internal/node",
@@ -135,7 +135,7 @@ var libraries = []string{
 var testLibraries = []string{"pgregory.net/rapid"}
 
 // testUpward are the packages that tests on any floor may import.
-var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps"}
+var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest"}
 
 // blind are packages that get the kinds they handle as a value, umbel.Variants,
 // and so work with kinds made elsewhere: they import neither a kind nor the list.

@@ -64,6 +64,17 @@ func Of(v umbel.Variant) ([]Ability, error) {
 	return list, err
 }
 
+// In returns what one filter can do, in the same words.
+func In(f umbel.Filter) []string {
+	words := []string{}
+	for _, a := range abilities {
+		if a.in(f) {
+			words = append(words, a.word)
+		}
+	}
+	return words
+}
+
 // Taker is a kind that can do something, perhaps only where it is given a parameter.
 type Taker struct{ Kind, Param string }
 

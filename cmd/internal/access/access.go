@@ -1,11 +1,13 @@
-// Package access says who may do what on a node: users with passwords and tokens, rights
-// over names of filters, limits, certificates, and a record of what administrators did.
+// Package access says who may do what on a node: users with passwords, tokens and
+// certificates, their rights over names of filters, and a record of what administrators did.
 package access
 
 import (
-	"crypto/tls"
 	"errors"
-	"log/slog"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/umbel-filters/umbel/cmd/internal/glob"
 )
 
 var (
@@ -13,9 +15,11 @@ var (
 	ErrDenied = errors.New("permission denied")
 	// ErrWrongPassword is what a client learns of a login that failed, whatever was wrong.
 	ErrWrongPassword = errors.New("invalid username-password pair or user is disabled.")
+	// ErrTooMany: this address failed to log in too often, or more log in than can be checked.
+	ErrTooMany = errors.New("too many logins, try again in a minute")
 )
 
-// Right is what a user may do to filters whose names fit.
+// Right is what a user may do to filters whose names fit; several are a sum.
 type Right uint8
 
 const (
@@ -25,45 +29,79 @@ const (
 	Admin                    // the node: configuration, shutdown, backup, flush
 )
 
-// ParseRight reads "read", "add", "remove", "admin".
-func ParseRight(s string) (Right, error) { panic("todo") }
+// rightNames are the rights as files and commands spell them.
+var rightNames = []struct {
+	name  string
+	right Right
+}{{"read", Read}, {"add", Add}, {"remove", Remove}, {"admin", Admin}}
 
-// User is who asks. A nil *User has no rights.
-type User struct {
-	Name string
+// ParseRight reads "read", "add", "remove" or "admin".
+func ParseRight(s string) (Right, error) {
+	for _, r := range rightNames {
+		if r.name == s {
+			return r.right, nil
+		}
+	}
+	return 0, fmt.Errorf("access: right %.20q, want read, add, remove or admin", s)
 }
 
-// May reports whether u has the right over a filter's name; name is nil for what concerns
-// no single filter. It allocates nothing.
-func (u *User) May(r Right, name []byte) bool { panic("todo") }
+// String returns the name of the right, or of the first of several.
+func (r Right) String() string {
+	for _, n := range rightNames {
+		if r&n.right != 0 {
+			return n.name
+		}
+	}
+	return "no right"
+}
 
-// Users are those of a file. Its methods may be called concurrently.
-type Users struct{ _ int }
+// User is who asks. A nil *User has no rights. Its rights are those of the users file as it
+// was read last, also for a client that logged in before. It must not be copied.
+type User struct {
+	Name  string
+	rules atomic.Pointer[[]rule]
+}
 
-// Load reads users from a file (YAML: docs/node.md); Reload reads it again, and keeps what was on an error.
-func Load(path string) (*Users, error) { panic("todo") }
-func (us *Users) Reload() error        { panic("todo") }
+// rule gives rights over the names that fit one of the patterns.
+type rule struct {
+	rights Right
+	names  []string
+}
 
-// Everyone is who asks where there are no users: all rights.
-func Everyone() *User { panic("todo") }
+// May reports whether u has the right over a filter's name. name is nil for what concerns no
+// single filter, which takes a right over all names. It allocates nothing.
+func (u *User) May(r Right, name []byte) bool {
+	if u == nil {
+		return false
+	}
+	rules := u.rules.Load()
+	if rules == nil {
+		return false
+	}
+	for i := range *rules {
+		if rule := &(*rules)[i]; rule.rights&r == r && rule.fits(name) {
+			return true
+		}
+	}
+	return false
+}
 
-// Password returns the user with that name and password; Token that of a bearer token.
-// Both take as long for users that aren't there.
-func (us *Users) Password(name, password string) (*User, error) { panic("todo") }
-func (us *Users) Token(token string) (*User, error)             { panic("todo") }
+// fits reports whether the rule is about name, or about all names if name is nil.
+func (r *rule) fits(name []byte) bool {
+	for _, p := range r.names {
+		if p == all || name != nil && glob.Match(p, name) {
+			return true
+		}
+	}
+	return false
+}
 
-// Certificate returns the user whose certificate a client has shown, nil if none.
-func (us *Users) Certificate(s *tls.ConnectionState) *User { panic("todo") }
+// all is the pattern of every name.
+const all = "*"
 
-// TLS is a server's certificate and the authorities of its clients' ones, read again when their
-// files change.
-type TLS struct{ _ int }
-
-func LoadTLS(cert, key, clientCA string, require bool) (*TLS, error) { panic("todo") }
-func (t *TLS) Reload() error                                         { panic("todo") }
-func (t *TLS) Config() *tls.Config                                   { panic("todo") }
-
-// Audit records what administrators did, and refused attempts.
-type Audit struct{ Log *slog.Logger }
-
-func (a Audit) Record(user *User, from, action, target string, err error) { panic("todo") }
+// Everyone returns who asks where there are no users: all rights.
+func Everyone() *User {
+	u := &User{Name: "default"}
+	u.rules.Store(&[]rule{{rights: Read | Add | Remove | Admin, names: []string{all}}})
+	return u
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -30,6 +31,7 @@ type Conn struct {
 	replies int    // in out
 	commit  uint64 // what they rest on
 	last    bool   // the connection ends after them
+	failed  bool   // because of an error in the protocol
 	broken  bool   // and even before
 	version int    // of RESP
 	mute    int    // replies that are not sent; muted: all
@@ -153,19 +155,34 @@ func (c *Conn) serve() {
 		return
 	}
 	c.welcome()
-	for !c.last && !c.broken {
-		err := c.read()
-		if err != nil {
-			if errors.Is(err, errTooLarge) {
-				c.s.o.Log.Warn("a client was cut", "addr", c.nc.RemoteAddr(), "err", err)
+	for more := false; !c.last && !c.broken; {
+		if !more {
+			if err := c.read(); err != nil {
+				if errors.Is(err, errTooLarge) {
+					c.s.o.Log.Warn("a client was cut", "addr", c.nc.RemoteAddr(), "err", err)
+				}
+				return
 			}
-			return
 		}
-		c.answer()
+		more = c.answer()
 		c.flush()
-		c.state(reading, time.Now())
 		c.keepPace()
+		c.state(reading, time.Now())
 	}
+	if c.failed && !c.broken {
+		c.linger()
+	}
+}
+
+// linger lets a client that still sends read the error: a connection that is closed with bytes unread
+// takes back what was written.
+func (c *Conn) linger() {
+	w, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || w.CloseWrite() != nil {
+		return
+	}
+	c.nc.SetReadDeadline(time.Now().Add(time.Second))
+	io.Copy(io.Discard, io.LimitReader(c.nc, 1<<20))
 }
 
 // read waits for bytes of the client.
@@ -179,8 +196,6 @@ func (c *Conn) read() error {
 		n, err := c.nc.Read(room)
 		c.in.filled(n)
 		if n > 0 {
-			c.clock = time.Now()
-			c.state(running, c.clock)
 			if n == len(room) {
 				c.in.widen()
 			}
@@ -251,5 +266,5 @@ func (c *Conn) keepPace() {
 func (c *Conn) fail(err error) {
 	c.s.o.Log.Debug("a client broke the protocol", "addr", c.nc.RemoteAddr(), "err", err)
 	c.tell(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
-	c.last = true
+	c.last, c.failed = true, true
 }

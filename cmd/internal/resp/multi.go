@@ -27,7 +27,7 @@ var immediateNames = []string{"multi", "exec", "discard", "watch", "quit", "rese
 func transactionCommands() Table {
 	return Table{
 		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Begins a transaction.", Run: multi},
-		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, and no other client's in between.", Run: exec},
+		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, and no other client's in between.", Run: execute},
 		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
 		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: "read",
 			Summary: "Makes the next EXEC do nothing if a key has changed by then.", Run: watch},
@@ -68,7 +68,7 @@ func (c *Conn) queue(e *entry, args [][]byte) {
 	c.Simple("QUEUED")
 }
 
-func exec(c *Conn, _ [][]byte) {
+func execute(c *Conn, _ [][]byte) {
 	if !c.tx.open {
 		c.Error("ERR EXEC without MULTI")
 		return

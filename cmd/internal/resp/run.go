@@ -17,10 +17,17 @@ type run struct {
 	calls [][][]byte
 }
 
-// answer runs the commands that are whole.
-func (c *Conn) answer() {
+// answer runs the commands that are whole. It stops at as many as the client may run in a second, and
+// reports whether there may be more.
+func (c *Conn) answer() (more bool) {
+	c.clock = time.Now()
+	c.state(running, c.clock)
 	c.s.gate.RLock()
 	for !c.last && !c.broken {
+		if c.pace != nil && c.ran+len(c.ahead.calls) >= c.pace.Burst() {
+			more = true
+			break
+		}
 		c.in.stranger = c.stranger()
 		args, err := c.in.next()
 		if err != nil {
@@ -38,6 +45,7 @@ func (c *Conn) answer() {
 	if c.in.release() {
 		c.args, c.ahead = nil, run{}
 	}
+	return more
 }
 
 // stranger reports whether the client has yet to say who it is.
@@ -78,7 +86,7 @@ func (c *Conn) take(args [][]byte) {
 func (c *Conn) joins(args [][]byte) bool {
 	r := &c.ahead
 	first := r.calls[0]
-	if !bytes.Equal(args[0], first[0]) || r.cmd.subs != nil || !r.cmd.fits(len(args)) || len(r.calls) == mostCalls {
+	if !bytes.Equal(args[0], first[0]) || r.cmd.isSub || r.cmd.subs != nil || !r.cmd.fits(len(args)) || len(r.calls) == mostCalls {
 		return false
 	}
 	k := r.cmd.FirstKey

@@ -92,6 +92,7 @@ type Server struct {
 	tending   bool
 	running   sync.WaitGroup // connections, and who tends them
 	lastID    atomic.Int64
+	refused   atomic.Int64
 }
 
 // NewServer returns a server that has yet to Serve.
@@ -173,6 +174,7 @@ func (s *Server) join(nc net.Conn) *Conn {
 		return nil
 	}
 	if s.o.Limits.Clients > 0 && len(s.conns) >= s.o.Limits.Clients {
+		s.refused.Add(1)
 		s.running.Go(func() { refuse(nc) })
 		return nil
 	}
@@ -240,6 +242,9 @@ func (s *Server) Clients(each func(*Conn)) {
 		each(c)
 	}
 }
+
+// Received returns how many connections were taken and refused since the server was made.
+func (s *Server) Received() (taken, refused int64) { return s.lastID.Load(), s.refused.Load() }
 
 // Exclusive runs f while no client's command runs. It is not for commands: they have Conn.Exclusive.
 func (s *Server) Exclusive(f func()) {

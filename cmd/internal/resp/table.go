@@ -55,6 +55,7 @@ type entry struct {
 	*Command
 	subs dispatch // nil: it has none
 
+	isSub   bool
 	alone   bool // what comes after it depends on it
 	now     bool // runs in a transaction instead of being queued
 	open    bool // runs before AUTH
@@ -74,7 +75,7 @@ func newDispatch(tables ...Table) dispatch {
 	d := dispatch{}
 	for _, name := range slices.Sorted(maps.Keys(all)) { // a command before its subcommands
 		parent, sub, isSub := strings.Cut(name, "|")
-		e := &entry{Command: all[name], alone: slices.Contains(sessionNames, parent), now: slices.Contains(immediateNames, name),
+		e := &entry{Command: all[name], isSub: isSub, alone: slices.Contains(sessionNames, parent), now: slices.Contains(immediateNames, name),
 			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi")}
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {

@@ -1,0 +1,347 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// cheap is a hash of argon2id that takes no time, for tests.
+func cheap(t *testing.T, password string) string {
+	t.Helper()
+	h, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(h)
+}
+
+func parsed(t *testing.T, file string) *Users {
+	t.Helper()
+	us, err := Parse([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return us
+}
+
+const twoUsers = `
+users:
+  - name: shop
+    passwords: [PASSWORD]
+    tokens: [TOKEN]
+    certificates: [shop.example]
+    rules:
+      - {rights: [read, add], names: ["shop:*"]}
+      - {rights: [read], names: [public]}
+  - name: root
+    passwords: [PASSWORD2]
+    rules:
+      - {rights: [admin]}
+  - name: gone
+    enabled: false
+    passwords: [PASSWORD]
+    rules: [{rights: [read], names: ["*"]}]
+`
+
+func TestMay(t *testing.T) {
+	us := parsed(t, strings.NewReplacer("PASSWORD2", cheap(t, "r"), "PASSWORD", cheap(t, "p"), "TOKEN", HashToken("t")).Replace(twoUsers))
+	shop, err := us.Password("shop", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := us.Password("root", "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		user  *User
+		right Right
+		name  []byte
+		want  bool
+	}{
+		{shop, Read, []byte("shop:1"), true},
+		{shop, Add, []byte("shop:1"), true},
+		{shop, Remove, []byte("shop:1"), false},
+		{shop, Read, []byte("public"), true},
+		{shop, Add, []byte("public"), false},
+		{shop, Read, []byte("other"), false},
+		{shop, Read, nil, false},
+		{shop, Admin, nil, false},
+		{root, Admin, nil, true},
+		{root, Read, []byte("public"), false},
+		{Everyone(), Admin, nil, true},
+		{Everyone(), Remove, []byte{}, true},
+		{nil, Read, []byte("public"), false},
+		{&User{Name: "made up"}, Read, []byte("public"), false},
+	} {
+		if got := c.user.May(c.right, c.name); got != c.want {
+			t.Errorf("%v: %v over %q is %v", c.user, c.right, c.name, got)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { shop.May(Read, []byte("public")) }); n != 0 {
+		t.Errorf("May allocates %v times", n)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	token, sum := NewToken()
+	us := parsed(t, strings.NewReplacer("PASSWORD2", cheap(t, "r"), "PASSWORD", cheap(t, "p"), "TOKEN", sum).Replace(twoUsers))
+	for range 2 { // the second time from memory
+		if u, err := us.Password("shop", "p"); err != nil || u.Name != "shop" {
+			t.Errorf("shop: %v, %v", u, err)
+		}
+	}
+	for _, c := range [][2]string{{"shop", "r"}, {"shop", ""}, {"nobody", "p"}, {"gone", "p"}, {"", "p"}, {"shopp", ""}} {
+		if u, err := us.Password(c[0], c[1]); u != nil || !errors.Is(err, ErrWrongPassword) {
+			t.Errorf("%q: %v, %v", c, u, err)
+		}
+	}
+	if u, err := us.Token(token); err != nil || u.Name != "shop" {
+		t.Errorf("token: %v, %v", u, err)
+	}
+	for _, wrong := range []string{"", token + "x", sum} {
+		if u, err := us.Token(wrong); u != nil || !errors.Is(err, ErrWrongPassword) {
+			t.Errorf("token %q: %v, %v", wrong, u, err)
+		}
+	}
+	if us.Default() != nil {
+		t.Error("there is a default user")
+	}
+}
+
+func TestDefault(t *testing.T) {
+	us := parsed(t, "users: [{name: default, nopass: true, passwords: ["+cheap(t, "p")+`], rules: [{rights: [read], names: ["a*"]}]}]`)
+	u := us.Default()
+	if !u.May(Read, []byte("ab")) || u.May(Add, []byte("ab")) {
+		t.Error("the default user has other rights")
+	}
+	if named, err := us.Password("", "p"); err != nil || named != u {
+		t.Errorf("a password alone: %v, %v", named, err)
+	}
+}
+
+// New hashes are what this package reads, in the form that others write.
+func TestHashPassword(t *testing.T) {
+	p := NewPassword()
+	s, err := HashPassword(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := parseHash(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !h.is(p) || h.is(p+"x") {
+		t.Errorf("%s isn't the hash of %s", s, p)
+	}
+	if _, err := HashPassword(""); err == nil {
+		t.Error("an empty password has a hash")
+	}
+}
+
+// The reference implementation's own vector (argon2's test.c, Argon2id, version 0x13).
+func TestArgonOfOthers(t *testing.T) {
+	h, err := parseHash("$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !h.is("password") || h.is("Password") {
+		t.Error("the vector doesn't fit")
+	}
+}
+
+func TestHostileHashes(t *testing.T) {
+	for _, s := range []string{
+		"", "secret", "$argon2id$", "$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=4294967295,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=4000000000,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=0,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=2,p=0$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=2,p=255$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=2,p=1,x=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65",
+		"$argon2id$v=19$m=256,t=2,p=1$$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$2b$31$abcdefghijklmnopqrstuuZ3FqR0M2vj1s5ZC1bXQ0Qx1xZ0lqz1q", "$2b$04$", "$2b$xx$",
+	} {
+		if h, err := parseHash(s); err == nil {
+			t.Errorf("%q is taken: %v", s, h)
+		}
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"", "no users"},
+		{"users: []", "no users"},
+		{"users: x", "line 1: want a list"},
+		{"- a", "line 1: want keys and values"},
+		{"user: []", "line 1: unknown key \"user\", want one of users"},
+		{"users:\n- name: a\n  pasword: x", "line 3: unknown key \"pasword\", want one of certificates, enabled"},
+		{"users:\n- name: a\n- name: a", "line 3: user \"a\" is there twice"},
+		{"users:\n- name: a\n  name: b", "line 3: key name is there twice"},
+		{"users:\n- rules: []", "line 2: the user has no name"},
+		{"users:\n- name: a\n  passwords: [hunter2]", "line 3: a password's hash begins with"},
+		{"users:\n- name: a\n  tokens: [abc]", "line 3: a token's hash is"},
+		{"users:\n- name: a\n  rules: [{rights: [write], names: [a]}]", "line 3: access: right \"write\""},
+		{"users:\n- name: a\n  rules: [{names: [a]}]", "line 3: the rule gives no rights"},
+		{"users:\n- name: a\n  rules: [{rights: [read]}]", "line 3: the rule has no names"},
+		{"users:\n- name: a\n  rules: [{rights: [admin], names: [a]}]", "line 3: admin is a right over the node"},
+		{"users:\n- name: a\n  rules: [{rights: [read], names: ['[a']}]", "a set isn't closed"},
+		{"users:\n- name: a\n  enabled: 1", "line 3: want true or false"},
+		{"users:\n- name: a\n  nopass: true", "line 2: nopass is for the user"},
+		{"users:\n- &a {name: a}\n- *a", "line 3: want keys and values, got an alias"},
+		{"users:\n- name: a\n  certificates: [c]\n- name: b\n  certificates: [c]", "have the same certificate"},
+		{"users: [{name: a}]\n---\nusers: [{name: b}]", "more than one document"},
+		{"users:\n\t- a", "line 2"},
+	} {
+		_, err := Parse([]byte(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.file, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Error("the error shows a password")
+		}
+	}
+}
+
+func TestReload(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "users.yaml")
+	write := func(rules string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pw := cheap(t, "p")
+	write("users: [{name: a, passwords: [" + pw + "], rules: [{rights: [read], names: [x]}]}]")
+	us, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := us.Password("a", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []byte("x")
+	write("users: [{name: a, passwords: [" + pw + "], rules: [{rights: [add], names: [x]}]}]")
+	if err := us.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if u.May(Read, x) || !u.May(Add, x) {
+		t.Error("a client that has logged in keeps its old rights")
+	}
+	write("users: [")
+	if err := us.Reload(); err == nil || !u.May(Add, x) {
+		t.Errorf("a broken file: %v, rights %v", err, u.May(Add, x))
+	}
+	write("users: [{name: b}]")
+	if err := us.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if u.May(Add, x) {
+		t.Error("a user that is gone has rights")
+	}
+	if _, err := us.Password("a", "p"); !errors.Is(err, ErrWrongPassword) {
+		t.Errorf("a user that is gone logs in: %v", err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"]}]")
+		const here = "[2001:db8::1]:1"
+		for range maxFailures {
+			if _, err := us.Login(here, "a", "x"); !errors.Is(err, ErrWrongPassword) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := us.Login("[2001:db8::ffff:0:0:1]:2", "a", "p"); !errors.Is(err, ErrTooMany) {
+			t.Errorf("after %d failures: %v", maxFailures, err)
+		}
+		if _, err := us.LoginToken(here, "x"); !errors.Is(err, ErrTooMany) {
+			t.Errorf("a token: %v", err)
+		}
+		if _, err := us.Login("192.0.2.2:1", "a", "p"); err != nil {
+			t.Errorf("from elsewhere: %v", err)
+		}
+		time.Sleep(forgiven)
+		if _, err := us.Login(here, "a", "p"); err != nil {
+			t.Errorf("later: %v", err)
+		}
+	})
+}
+
+// However many addresses there are, few are remembered.
+func TestFailuresAreFew(t *testing.T) {
+	var f failures
+	for i := range 2 * maxAddresses {
+		p, _ := network(fmt.Sprintf("10.%d.%d.%d:1", byte(i>>16), byte(i>>8), byte(i)))
+		f.count(p, time.Now())
+	}
+	if len(f.until) > maxAddresses {
+		t.Errorf("%d addresses are remembered", len(f.until))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(twoUsers))
+	f.Add([]byte("users: [{name: default, nopass: true, tokens: [" + HashToken("t") + "], rules: [{rights: [read, admin], names: [a, '*']}]}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		us, err := Parse(data)
+		if err != nil {
+			return
+		}
+		for _, e := range us.current.Load().byName {
+			if !e.enabled && e.May(Read, []byte("x")) {
+				t.Errorf("%s is disabled and has rights", e.name)
+			}
+		}
+	})
+}
+
+func BenchmarkMay(b *testing.B) {
+	us, err := Parse([]byte(`users: [{name: a, rules: [{rights: [read], names: ["b*", "shop:*:seen"]}]}]`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	u, name := us.current.Load().byName["a"].User, []byte("shop:12345:seen")
+	b.ReportAllocs()
+	for b.Loop() {
+		if !u.May(Read, name) {
+			b.Fatal("no")
+		}
+	}
+}
+
+func BenchmarkPassword(b *testing.B) {
+	h, err := HashPassword("p")
+	if err != nil {
+		b.Fatal(err)
+	}
+	us, err := Parse([]byte("users: [{name: a, passwords: ['" + h + "']}]"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			us.Password("a", "wrong")
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			us.Password("a", "p")
+		}
+	})
+}

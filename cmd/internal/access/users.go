@@ -1,0 +1,291 @@
+package access
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// defaultName is the user that a client means who sends a password alone.
+const defaultName = "default"
+
+// Users are those of a file. Its methods may be called concurrently.
+type Users struct {
+	path    string
+	secret  [32]byte // of this process, for the keys of verified
+	current atomic.Pointer[directory]
+
+	reload sync.Mutex       // held while users change
+	known  map[string]*User // all that there ever were: clients hold on to them
+
+	failures failures
+	checking chan struct{} // a place for each password that is being checked
+}
+
+// directory is the users as they were read at one time.
+type directory struct {
+	byName   map[string]*entry
+	byToken  map[[sha256.Size]byte]*entry
+	byCert   map[string]*entry
+	most     int  // passwords of a user
+	decoy    hash // what is computed where a user has fewer
+	mu       sync.Mutex
+	verified map[[sha256.Size]byte]*User // who logged in, by a keyed hash of name and password
+}
+
+// entry is a user with what proves who it is.
+type entry struct {
+	*User
+	account
+}
+
+const (
+	// maxChecking is how many passwords are checked at once: each takes up to maxMemory.
+	maxChecking = 2
+	// maxVerified is how many logins are remembered.
+	maxVerified = 4096
+	// checkWait is how long a login waits for its turn.
+	checkWait = 5 * time.Second
+)
+
+// Load reads users from a file (YAML: docs/node.md).
+func Load(path string) (*Users, error) {
+	us := newUsers(path)
+	if err := us.Reload(); err != nil {
+		return nil, err
+	}
+	return us, nil
+}
+
+// Parse is Load for a file's content. Reload of such users fails.
+func Parse(data []byte) (*Users, error) {
+	us := newUsers("")
+	if err := us.take(data); err != nil {
+		return nil, err
+	}
+	return us, nil
+}
+
+func newUsers(path string) *Users {
+	us := &Users{path: path, known: map[string]*User{}, checking: make(chan struct{}, maxChecking)}
+	rand.Read(us.secret[:])
+	return us
+}
+
+// Reload reads the file again, and keeps what was on an error. Rights change at once, also
+// for clients that have logged in; who is no longer in the file, or is disabled, has none.
+func (us *Users) Reload() error {
+	f, err := os.Open(us.path)
+	if err != nil {
+		return fmt.Errorf("access: users: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return fmt.Errorf("access: users: %w", err)
+	}
+	if len(data) > maxFile {
+		return fmt.Errorf("access: users: %s is longer than %d bytes", us.path, maxFile)
+	}
+	return us.take(data)
+}
+
+// take makes the users those of a file's content.
+func (us *Users) take(data []byte) error {
+	accounts, err := parse(data)
+	if err != nil {
+		return fmt.Errorf("access: users: %s: %w", us.path, err)
+	}
+	us.reload.Lock()
+	defer us.reload.Unlock()
+	d, err := us.directory(accounts)
+	if err != nil {
+		return fmt.Errorf("access: users: %s: %w", us.path, err)
+	}
+	for name, u := range us.known {
+		if e := d.byName[name]; e == nil || !e.enabled {
+			u.rules.Store(nil)
+		}
+	}
+	for name, e := range d.byName {
+		us.known[name] = e.User
+		if e.enabled {
+			e.User.rules.Store(&e.account.rules)
+		}
+	}
+	us.current.Store(d)
+	return nil
+}
+
+// directory puts accounts in order. It changes no user.
+func (us *Users) directory(accounts []account) (*directory, error) {
+	d := &directory{
+		byName:   map[string]*entry{},
+		byToken:  map[[sha256.Size]byte]*entry{},
+		byCert:   map[string]*entry{},
+		verified: map[[sha256.Size]byte]*User{},
+		most:     1,
+	}
+	for _, a := range accounts {
+		e := &entry{User: us.known[a.name], account: a}
+		if e.User == nil {
+			e.User = &User{Name: a.name}
+		}
+		d.byName[a.name] = e
+		d.most = max(d.most, len(a.passwords))
+		if d.decoy == nil && len(a.passwords) > 0 {
+			d.decoy = a.passwords[0]
+		}
+		for _, t := range a.tokens {
+			if other := d.byToken[t]; other != nil {
+				return nil, fmt.Errorf("users %q and %q have the same token", other.name, a.name)
+			}
+			d.byToken[t] = e
+		}
+		for _, c := range a.certificates {
+			if other := d.byCert[c]; other != nil {
+				return nil, fmt.Errorf("users %q and %q have the same certificate %q", other.name, a.name, c)
+			}
+			d.byCert[c] = e
+		}
+	}
+	if d.decoy == nil {
+		d.decoy = argon{memory: hashMemory, time: hashTime, threads: hashThreads, salt: make([]byte, saltBytes), sum: make([]byte, hashBytes)}
+	}
+	return d, nil
+}
+
+// Default returns who a client is that hasn't logged in: the user "default" if the file says
+// nopass of it, nil otherwise.
+func (us *Users) Default() *User {
+	if e := us.current.Load().byName[defaultName]; e != nil && e.open && e.enabled {
+		return e.User
+	}
+	return nil
+}
+
+// Password returns the user with that name and password; an empty name is "default". On an
+// error, which is ErrWrongPassword or ErrTooMany, it takes as long for users that aren't there
+// or are disabled as for others, if all hashes of the file have the same parameters.
+func (us *Users) Password(name, password string) (*User, error) {
+	return us.Login("", name, password)
+}
+
+// Token returns the user of a bearer token, or ErrWrongPassword.
+func (us *Users) Token(token string) (*User, error) { return us.LoginToken("", token) }
+
+// Login is Password for a client at an address, as "192.0.2.1:1234": who fails from there too
+// often is refused for a while, with ErrTooMany, whatever is sent.
+func (us *Users) Login(from, name, password string) (*User, error) {
+	if name == "" {
+		name = defaultName
+	}
+	return us.failures.guard(from, func() (*User, error) { return us.check(name, password) })
+}
+
+// LoginToken is Token for a client at an address, with the same limit.
+func (us *Users) LoginToken(from, token string) (*User, error) {
+	return us.failures.guard(from, func() (*User, error) {
+		e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
+		if e == nil || !e.enabled {
+			return nil, ErrWrongPassword
+		}
+		return e.User, nil
+	})
+}
+
+// check compares a password with the user's hashes, and with decoys up to the most that a user has.
+func (us *Users) check(name, password string) (*User, error) {
+	d := us.current.Load()
+	key := us.key(name, password)
+	d.mu.Lock()
+	u := d.verified[key]
+	d.mu.Unlock()
+	if u != nil {
+		return u, nil
+	}
+	turn := time.NewTimer(checkWait)
+	defer turn.Stop()
+	select {
+	case us.checking <- struct{}{}:
+		defer func() { <-us.checking }()
+	case <-turn.C:
+		return nil, ErrTooMany
+	}
+	e := d.byName[name]
+	for i := range d.most {
+		h := d.decoy
+		if e != nil && i < len(e.passwords) {
+			h = e.passwords[i]
+		}
+		if h.is(password) && e != nil && i < len(e.passwords) && e.enabled {
+			d.remember(key, e.User)
+			return e.User, nil
+		}
+	}
+	return nil, ErrWrongPassword
+}
+
+// key returns what a login is remembered by. It tells nothing to who reads the memory of a
+// process that has ended.
+func (us *Users) key(name, password string) (sum [sha256.Size]byte) {
+	h := hmac.New(sha256.New, us.secret[:])
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(name))))
+	io.WriteString(h, name)
+	io.WriteString(h, password)
+	h.Sum(sum[:0])
+	return sum
+}
+
+// remember keeps a login that succeeded until the users are read again.
+func (d *directory) remember(key [sha256.Size]byte, u *User) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.verified) >= maxVerified {
+		clear(d.verified)
+	}
+	d.verified[key] = u
+}
+
+// Certificate returns the user whose certificate a client has shown, nil if none: one of the
+// names in the certificate, its common name or an alternative one, is among the user's. One
+// whose names belong to several users is nobody's.
+func (us *Users) Certificate(s *tls.ConnectionState) *User {
+	if s == nil || len(s.VerifiedChains) == 0 || len(s.PeerCertificates) == 0 {
+		return nil
+	}
+	cert := s.PeerCertificates[0]
+	names := append([]string{cert.Subject.CommonName}, cert.DNSNames...)
+	names = append(names, cert.EmailAddresses...)
+	for _, u := range cert.URIs {
+		names = append(names, u.String())
+	}
+	d := us.current.Load()
+	var found *entry
+	for _, name := range names {
+		if e := d.byCert[name]; e != nil {
+			if found != nil && found != e {
+				return nil
+			}
+			found = e
+		}
+	}
+	if found == nil || !found.enabled {
+		return nil
+	}
+	return found.User
+}
+
+// Refused reports whether an error is about who asks, and not about what is asked.
+func Refused(err error) bool {
+	return errors.Is(err, ErrDenied) || errors.Is(err, ErrWrongPassword) || errors.Is(err, ErrTooMany)
+}

@@ -1,0 +1,374 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+func digestsOf(ds ...umbel.Digest) string {
+	var b []byte
+	for _, d := range ds {
+		b = binary.LittleEndian.AppendUint64(b, d.H1)
+		b = binary.LittleEndian.AppendUint64(b, d.H2)
+	}
+	return string(b)
+}
+
+// Keys are the same keys in whatever form they come.
+func TestForms(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	n.make("c", `{"kind":"counting","keys":1000,"fpRate":0.001}`)
+	var h umbel.Hasher
+	for _, c := range []struct{ what, media, keys, has, counts string }{
+		{"text", mediaText, "a\r\nb\nc", "1\n1\n0\n", "1\n1\n0\n"},
+		{"lines", mediaLines, "\"a\"\n\n \"b\" \n{\"base64\":\"Yw==\"}\n", "true\ntrue\nfalse\n", "1\n1\n0\n"},
+		{"escapes", mediaLines, `"\u0061"` + "\n" + `"b"` + "\r\n" + `"c"`, "true\ntrue\nfalse\n", "1\n1\n0\n"},
+		{"digests", mediaDigests, digestsOf(h.Key("a"), h.Key("b"), h.Key("c")), "\x01\x01\x00", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+		{"json", mediaJSON, `{"keys":["a","b","c"]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"json base64", mediaJSON, `{"base64":["YQ==","Yg==","Yw=="]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"json digests", mediaJSON, fmt.Sprintf(`{"digests":["%v","%v","%v"]}`, h.Key("a"), h.Key("b"), h.Key("c")), "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"no keys", mediaText, "", "", ""},
+		{"no keys in json", mediaJSON, `{"keys":[]}`, "{\"answers\":[]}\n", "{\"answers\":[]}\n"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			n := *n
+			n.T = t
+			for _, name := range []string{"f", "c"} {
+				n.want(n.ask("POST", "/v1/filters/"+name+"/clear", ""), 200)
+				n.want(n.ask("POST", "/v1/filters/"+name+"/add", `{"keys":["a","b"]}`), 200)
+			}
+			r := n.want(n.ask("POST", "/v1/filters/f/has", c.keys, "Content-Type: "+c.media), 200)
+			if r.body != c.has {
+				t.Errorf("has answers %q, want %q", r.body, c.has)
+			}
+			if got := r.Header.Get("Content-Type"); got != c.media {
+				t.Errorf("the answer is %q, want %q", got, c.media)
+			}
+			if r := n.want(n.ask("POST", "/v1/filters/c/count", c.keys, "Content-Type: "+c.media), 200); r.body != c.counts {
+				t.Errorf("count answers %q, want %q", r.body, c.counts)
+			}
+		})
+	}
+}
+
+func TestBadKeys(t *testing.T) {
+	n := serve(t, Options{MaxBody: 1000})
+	n.make("f", thousand)
+	n.make("d", `{"keys":1000,"fpRate":0.01,"hash":"caller"}`)
+	for _, c := range []struct {
+		what, filter, media, body string
+		status                    int
+		word                      string
+	}{
+		{"no list", "f", mediaJSON, `{}`, 400, "bad-request"},
+		{"numbers", "f", mediaJSON, `{"keys":[1]}`, 400, "bad-request"},
+		{"not UTF-8", "f", mediaJSON, "{\"keys\":[\"\xff\"]}", 400, "bad-request"},
+		{"not base64", "f", mediaJSON, `{"base64":["?"]}`, 400, "bad-request"},
+		{"no digest", "f", mediaJSON, `{"digests":["12"]}`, 400, "bad-request"},
+		{"a long body", "f", mediaJSON, `{"keys":["` + strings.Repeat("x", 1000) + `"]}`, 413, "too-large"},
+		{"a number on a line", "f", mediaLines, "1\n", 400, "bad-request"},
+		{"a line that isn't UTF-8", "f", mediaLines, "\"\xff\"\n", 400, "bad-request"},
+		{"an open string", "f", mediaLines, "\"a\n", 400, "bad-request"},
+		{"15 bytes", "f", mediaDigests, "123456789012345", 400, "bad-request"},
+		{"a key of two MiB", "f", mediaText, strings.Repeat("x", 2<<20), 413, "too-large"},
+		{"a key where digests are", "d", mediaText, "a\n", 400, "bad-request"},
+		{"another form", "f", "image/png", "a\n", 415, "media-type"},
+		{"another filter", "x", mediaText, "a\n", 404, "not-found"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			n := *n
+			n.T = t
+			n.wantProblem(n.ask("POST", "/v1/filters/"+c.filter+"/add", c.body, "Content-Type: "+c.media), c.status, c.word)
+		})
+	}
+	n.want(n.ask("POST", "/v1/filters/d/add", "000102030405060708090a0b0c0d0e0f\n", "Content-Type: text/plain"), 200)
+	n.wantProblem(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+mediaDigests, "Umbel-Hash: siphash"), 409, "mismatch")
+	n.want(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+mediaDigests, "Umbel-Hash: xxh3"), 200)
+}
+
+// talk is a stream under way.
+type talk struct {
+	t    *testing.T
+	keys *io.PipeWriter
+	*http.Response
+	lines *bufio.Reader
+}
+
+// talkTo opens a stream and sends the first keys.
+func (n *node) talkTo(path, media, first string) *talk {
+	n.Helper()
+	out, in := io.Pipe()
+	go io.WriteString(in, first)
+	r, err := http.NewRequestWithContext(n.Context(), "POST", n.url+path, out)
+	if err != nil {
+		n.Fatal(err)
+	}
+	r.Header.Set("Content-Type", media)
+	answer, err := n.client.Do(r)
+	if err != nil {
+		n.Fatal(err)
+	}
+	n.Cleanup(func() { in.Close(); answer.Body.Close() })
+	return &talk{n.T, in, answer, bufio.NewReader(answer.Body)}
+}
+
+func (k *talk) say(text string) {
+	k.t.Helper()
+	if _, err := io.WriteString(k.keys, text); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *talk) hear(want string) {
+	k.t.Helper()
+	if got, err := k.lines.ReadString('\n'); err != nil || got != want {
+		k.t.Fatalf("heard %q, %v, want %q", got, err, want)
+	}
+}
+
+// A key is answered when it has come, while the stream goes on.
+func TestStreamAnswersAtOnce(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+	k.hear("true\n")
+	k.say("\"a\"\n\"b\"\n\"half")
+	k.hear("false\n")
+	k.hear("true\n")
+	k.say(" a key\"\n")
+	k.hear("true\n")
+	n.want(n.ask("POST", "/v1/filters/f/has", `{"keys":["half a key","half"]}`), 200, `[true,false]`)
+	k.keys.Close()
+	if rest, err := io.ReadAll(k.lines); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v at the end, want nothing", rest, err)
+	}
+}
+
+// What goes wrong after the first answer is the last line, and in the trailer.
+func TestStreamFails(t *testing.T) {
+	n := serve(t, Options{})
+	for _, c := range []struct{ media, good, answer, bad, last string }{
+		{mediaLines, "\"a\"\n", "true\n", "\"b\"\nnonsense\n\"c\"\n", "true\n{"},
+		{mediaText, "a\n", "1\n", "b\n" + strings.Repeat("x", 2<<20), "1\nerror: "},
+	} {
+		n.make("f", thousand)
+		k := n.talkTo("/v1/filters/f/add", c.media, c.good)
+		k.hear(c.answer)
+		go func() { io.WriteString(k.keys, c.bad); k.keys.Close() }()
+		rest, err := io.ReadAll(k.lines)
+		if err != nil || !strings.HasPrefix(string(rest), c.last) {
+			t.Errorf("%s: %q, %v at the end, want %q first", c.media, rest, err, c.last)
+		}
+		var p problem
+		if err := json.Unmarshal([]byte(k.Trailer.Get(trailerProblem)), &p); err != nil || p.Done == nil || *p.Done != 2 {
+			t.Errorf("%s: the trailer is %q, want a problem with 2 done", c.media, k.Trailer.Get(trailerProblem))
+		}
+		n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+	}
+}
+
+// A stream ends where its filter does: another one of that name may hash in another way.
+func TestStreamOfFilterThatGoes(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	k := n.talkTo("/v1/filters/f/has", mediaLines, "\"a\"\n")
+	k.hear("false\n")
+	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+	n.make("f", thousand)
+	k.say("\"a\"\n")
+	if rest, _ := io.ReadAll(k.lines); !strings.Contains(string(rest), "not-found") {
+		t.Errorf("heard %q, want that the filter isn't there", rest)
+	}
+}
+
+// log is a journal that keeps nothing until it is told to.
+type log struct {
+	mu       sync.Mutex
+	last     engine.Position
+	waited   atomic.Uint64
+	release  chan struct{}
+	notReady error
+	fails    error
+}
+
+func (l *log) Ready() error { return l.notReady }
+
+func (l *log) Append(engine.Change) engine.Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	return l.last
+}
+
+func (l *log) Last() engine.Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+func (l *log) wait(ctx context.Context, pos engine.Position) error {
+	l.waited.Store(uint64(pos))
+	if l.fails != nil {
+		return l.fails
+	}
+	select {
+	case <-l.release:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func serveWithLog(t *testing.T, l *log) *node {
+	t.Helper()
+	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	if _, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1000, FPRate: 0.01}, nil); err != nil {
+		t.Fatal(err)
+	}
+	e.SetJournal(l)
+	return serve(t, Options{Engine: e, Wait: l.wait})
+}
+
+// Nothing is answered before it is kept, in a stream neither.
+func TestAnswersWait(t *testing.T) {
+	l := &log{release: make(chan struct{})}
+	n := serveWithLog(t, l)
+	heard := make(chan string, 1)
+	go func() {
+		k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+		line, _ := k.lines.ReadString('\n')
+		heard <- line
+		k.keys.Close()
+	}()
+	for l.waited.Load() == 0 {
+		time.Sleep(time.Millisecond) // until the server waits; the test's own limit ends it
+	}
+	select {
+	case line := <-heard:
+		t.Fatalf("heard %q before it was kept", line)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(l.release)
+	if line := <-heard; line != "true\n" {
+		t.Errorf("heard %q, want true", line)
+	}
+}
+
+func TestChangesThatAreNotKept(t *testing.T) {
+	l := &log{release: make(chan struct{}), fails: errors.New("the disk is full")}
+	n := serveWithLog(t, l)
+	for _, c := range [][3]string{
+		{"POST", "/v1/filters/f/add", `{"keys":["a"]}`},
+		{"PUT", "/v1/filters/g", thousand},
+		{"POST", "/v1/filters/f/clear", ""},
+		{"POST", "/v1/filters/f/copy", `{"name":"h"}`},
+		{"POST", "/v1/filters/f/fold", `{"factor":2}`},
+		{"PATCH", "/v1/filters/f", `{"expires":"2033-05-18T03:33:20Z"}`},
+		{"DELETE", "/v1/filters/f", ""},
+	} {
+		r := n.wantProblem(n.ask(c[0], c[1], c[2]), 503, "not-kept", "disk is full")
+		if r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: no Retry-After", c[0], c[1])
+		}
+	}
+	r := n.ask("POST", "/v1/filters/g/add", "a\n", "Content-Type: text/plain")
+	n.wantProblem(r, 503, "not-kept")
+	if strings.Contains(r.body, "done") {
+		t.Errorf("keys that aren't kept count as done: %s", r.body)
+	}
+	l.notReady = errors.New("the disk is full")
+	n.wantProblem(n.ask("POST", "/v1/filters/g/add", `{"keys":["a"]}`), 503, "read-only", "disk is full")
+	n.want(n.ask("POST", "/v1/filters/g/has", `{"keys":["a"]}`), 200, "[true]")
+}
+
+// A filter that may not grow takes what it can, and the client is told how much that was.
+func TestStreamToFullFilter(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", `{"kind":"redisbloom","keys":100,"fpRate":0.01,"params":{"expansion":0}}`)
+	if !strings.Contains(n.ask("GET", "/v1/filters/f", "").body, `"grow"`) {
+		t.Skip("the kind grows")
+	}
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "key %d\n", i)
+	}
+	r := n.ask("POST", "/v1/filters/f/add", b.String(), "Content-Type: text/plain", "Prefer: return=minimal")
+	if r.StatusCode == 200 {
+		t.Skip("the kind grows")
+	}
+	n.wantProblem(r, 507, "limit", `"done":`)
+}
+
+// A long stream takes no more memory than a short one, and all of it is answered.
+func TestLongStream(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", `{"keys":1000000,"fpRate":0.01}`)
+	const keys = 300_000
+	body := func() io.Reader {
+		out, in := io.Pipe()
+		go func() {
+			w := bufio.NewWriter(in)
+			for i := range keys {
+				fmt.Fprintf(w, "%d\n", i)
+			}
+			w.Flush()
+			in.Close()
+		}()
+		return out
+	}
+	post := func(verb string, prefer ...string) []byte {
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", n.url+"/v1/filters/f/"+verb, body())
+		r.Header.Set("Content-Type", mediaText)
+		for _, p := range prefer {
+			r.Header.Set("Prefer", p)
+		}
+		answer, err := n.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		b, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if got := bytes.Count(post("add"), []byte{'\n'}); got != keys {
+		t.Errorf("%d answers to %d keys", got, keys)
+	}
+	if got := post("has"); len(got) != 2*keys || bytes.Contains(got, []byte("0")) {
+		t.Errorf("%d answers, a no among them: %v", len(got)/2, bytes.Contains(got, []byte("0")))
+	}
+	if got := string(post("has", "return=minimal")); got != fmt.Sprintf("{\"keys\":%d,\"yes\":%d}\n", keys, keys) {
+		t.Errorf("the sums are %s", got)
+	}
+}
+
+// A client that neither sends nor ends doesn't keep its stream.
+func TestSilentClient(t *testing.T) {
+	n := serve(t, Options{Idle: 50 * time.Millisecond})
+	n.make("f", thousand)
+	k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+	k.hear("true\n")
+	rest, _ := io.ReadAll(k.lines) // it ends by itself
+	if len(rest) > 0 && !strings.Contains(string(rest), "timeout") {
+		t.Errorf("heard %q, want a timeout", rest)
+	}
+}

@@ -1,0 +1,79 @@
+// Package metrics tells Prometheus how a node does. What it tells of single filters was
+// measured before: a scrape reads no filter.
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
+)
+
+// Options say what is told.
+type Options struct {
+	Engine   *engine.Engine
+	Status   func() store.Status
+	Clients  func() int // connections of RESP
+	Commands []string   // those that Observe may be called with
+	Filters  int        // how many filters, the largest ones, have series of their own
+	Every    time.Duration
+	Version  string
+}
+
+// Metrics are the numbers of a node. Its methods may be called concurrently.
+type Metrics struct {
+	o        Options
+	registry *prometheus.Registry
+	commands *commands
+	survey   *survey
+	requests *prometheus.CounterVec
+	waits    *prometheus.HistogramVec
+}
+
+// New returns the metrics of a node. Survey has to run beside them.
+func New(o Options) *Metrics {
+	m := &Metrics{
+		o:        o,
+		registry: prometheus.NewRegistry(),
+		commands: newCommands(o.Commands),
+		survey:   &survey{o: o},
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
+		}, []string{"route", "code"}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "umbel_http_request_duration_seconds", Help: "How long HTTP requests took.", Buckets: seconds,
+		}, []string{"route"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "umbel_build_info", Help: "1, with the version.",
+		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build, m.commands, m.survey, m.requests, m.waits, state{o},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler answers a scrape.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 4})
+}
+
+// Request counts an answer to an HTTP request: route is the pattern that it fitted, "" if none.
+func (m *Metrics) Request(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.waits.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// Observe counts n calls of a command that took so long together. It allocates nothing and
+// takes no lock.
+func (m *Metrics) Observe(command string, n int, took time.Duration) {
+	m.commands.observe(command, n, took)
+}

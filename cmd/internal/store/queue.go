@@ -1,0 +1,334 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// ErrClosed: the store was closed, and keeps nothing any more.
+var ErrClosed = errors.New("store: closed")
+
+const (
+	// maxFull is how many full batches wait before who appends is held up: 64 MiB.
+	maxFull = 64 << 20 / oplog.MaxBatch
+	// enough is how many bytes go to the log though nobody waits for them.
+	enough = 64 << 10
+	// lazy is how long changes wait for company that nobody waits for. With the time that
+	// the disk takes it is less than the second of EverySec.
+	lazy = time.Second / 2
+	// maxSpare is how many batches' memory is kept for the next.
+	maxSpare = 4
+)
+
+// queue is the changes that are not in the log yet. A single goroutine, keep, takes them
+// from it, one batch at a time.
+type queue struct {
+	durability Durability
+	delay      time.Duration
+
+	last     atomic.Uint64 // position appended last; written with mu held
+	kept     atomic.Uint64 // position of the last change in the log; written with mu held
+	trouble  atomic.Pointer[error]
+	closing  atomic.Bool   // as closed
+	hasTaken chan struct{} // one message: there is something to do
+
+	mu      sync.Mutex
+	room    sync.Cond       // there is room for one more full batch, or the queue is closed
+	active  *batch          // being filled; nil if nothing waits
+	full    []*batch        // to be written, in order
+	flight  *batch          // being written
+	spare   []*batch        // whose memory is free
+	since   time.Time       // of the first change of active
+	oldest  time.Time       // of the first change that isn't kept
+	wanted  engine.Position // the last that somebody waits for
+	asked   time.Time       // when that began
+	dozing  bool            // keep waits for hasTaken
+	closed  bool            // nothing is taken any more
+	over    bool            // keep has ended
+	session bool            // the next batch is the first of the process
+	batch   uint64          // number of the last batch in the log
+	rows    map[*row]struct{}
+	commits uint64
+	bytes   uint64
+}
+
+func newQueue(o Options, last engine.Position, batch uint64) *queue {
+	q := &queue{
+		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true,
+		hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
+	}
+	q.room.L = &q.mu
+	q.last.Store(uint64(last))
+	q.kept.Store(uint64(last))
+	return q
+}
+
+// ready returns why nothing is to be appended, nil if it may.
+func (q *queue) ready() error {
+	if q.closing.Load() {
+		return ErrClosed
+	}
+	return q.err()
+}
+
+// err returns why nothing can be kept, nil if it can.
+func (q *queue) err() error {
+	if p := q.trouble.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (q *queue) append(c engine.Change) engine.Position {
+	if isLong(&c) && q.durability != None {
+		return q.appendLong(&c)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.durability == None {
+		return q.next()
+	}
+	if c.Op != engine.OpAdd && c.Op != engine.OpRemove {
+		b := q.reserve(maxFixed + len(c.Name) + len(c.Data))
+		if b != nil {
+			b.short(&c)
+			q.grown(b)
+		}
+		return q.next()
+	}
+	for ds := c.Digests; ; {
+		n := min(len(ds), maxDigests)
+		b := q.reserve(maxFixed + n*digestBytes)
+		if b != nil {
+			b.digests(c.Op, c.Filter, ds[:n])
+			q.grown(b)
+		}
+		pos := q.next()
+		if ds = ds[n:]; len(ds) == 0 {
+			return pos
+		}
+	}
+}
+
+// next takes the next position. Called with mu held.
+func (q *queue) next() engine.Position { return engine.Position(q.last.Add(1)) }
+
+// appendLong writes a change piece by piece, straight from its own memory. Between the
+// pieces others get their turn.
+func (q *queue) appendLong(c *engine.Change) engine.Position {
+	head := longHead(c)
+	r := new(row)
+	ok := q.put(maxFixed, func(b *batch) {
+		b.begin(c, len(head))
+		b.begun = append(b.begun, r)
+		q.rows[r] = struct{}{}
+	})
+	for ok && len(head) > 0 {
+		piece := head[:min(len(head), maxPiece)]
+		head = head[len(piece):]
+		ok = q.put(maxFixed+len(piece), func(b *batch) { b.head(c.Filter, piece) })
+	}
+	if c.State != nil {
+		for i, p := range planes(c.State) {
+			ok = ok && runs(p.Words, func(offset uint64, run []uint64) bool {
+				return q.put(maxFixed+len(run)*8, func(b *batch) { b.cells(c.Filter, i, offset, run) })
+			})
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ok {
+		if b := q.reserve(maxFixed); b != nil {
+			b.end(c.Filter)
+			b.ended = append(b.ended, r)
+			q.grown(b)
+		}
+	}
+	return q.next()
+}
+
+// put has a record of up to n bytes written, which ends no change. False if the queue is closed.
+func (q *queue) put(n int, write func(*batch)) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b := q.reserve(n)
+	if b == nil {
+		return false
+	}
+	write(b)
+	q.grown(b)
+	return true
+}
+
+// reserve returns the batch to which up to n bytes may go; nil if the queue is closed. It
+// waits where too much is to be written. Called with mu held, which it may let go of.
+func (q *queue) reserve(n int) *batch {
+	for !q.closed {
+		b := q.active
+		switch {
+		case b == nil:
+			return q.fresh()
+		case len(b.bytes)+n <= oplog.MaxBatch:
+			return b
+		case len(q.full) < maxFull:
+			q.full = append(q.full, b)
+			q.active = nil
+			q.wake()
+		default:
+			q.room.Wait()
+		}
+	}
+	return nil
+}
+
+// fresh begins a batch. Called with mu held.
+func (q *queue) fresh() *batch {
+	var b *batch
+	if n := len(q.spare); n > 0 {
+		b = q.spare[n-1]
+		q.spare = q.spare[:n-1]
+	} else {
+		b = &batch{bytes: make([]byte, 0, oplog.MaxBatch)}
+	}
+	b.settled = make(chan struct{})
+	b.start(engine.Position(q.last.Load()+1), q.session)
+	q.session = false
+	q.active = b
+	q.since = time.Now()
+	if q.oldest.IsZero() {
+		q.oldest = q.since
+	}
+	q.wake()
+	return b
+}
+
+// grown wakes keep when b has become long enough to be written. Called with mu held.
+func (q *queue) grown(b *batch) {
+	if q.dozing && len(b.bytes) >= enough {
+		q.wake()
+	}
+}
+
+// wake has keep look what there is to do. Called with mu held.
+func (q *queue) wake() {
+	if q.dozing {
+		q.dozing = false
+		q.hasTaken <- struct{}{}
+	}
+}
+
+// wait returns when pos is in the log, or why it isn't.
+func (q *queue) wait(ctx context.Context, pos engine.Position) error {
+	q.mu.Lock()
+	for q.kept.Load() < uint64(pos) {
+		err := q.err()
+		b := q.holder(pos)
+		switch {
+		case err == nil && b == nil && q.closed:
+			err = ErrClosed
+		case err == nil && b == nil:
+			err = fmt.Errorf("store: nobody appended a change at position %d", pos)
+		}
+		if err != nil {
+			q.mu.Unlock()
+			return err
+		}
+		if pos > q.wanted {
+			if q.wanted < b.first {
+				q.asked = time.Now()
+			}
+			q.wanted = pos
+			q.wake()
+		}
+		settled := b.settled
+		q.mu.Unlock()
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		q.mu.Lock()
+	}
+	q.mu.Unlock()
+	return nil
+}
+
+// holder returns the batch in which the change at pos ends. Called with mu held.
+func (q *queue) holder(pos engine.Position) *batch {
+	if q.flight != nil && pos <= q.flight.last {
+		return q.flight
+	}
+	for _, b := range q.full {
+		if pos <= b.last {
+			return b
+		}
+	}
+	if q.active != nil && pos <= q.active.last {
+		return q.active
+	}
+	return nil
+}
+
+// settle tells all who wait to look again. Called with mu held.
+func (q *queue) settle() {
+	again := func(b *batch) {
+		if b != nil {
+			close(b.settled)
+			b.settled = make(chan struct{})
+		}
+	}
+	again(q.flight)
+	again(q.active)
+	for _, b := range q.full {
+		again(b)
+	}
+}
+
+// replayFrom returns the number of the batch from which all changes come that are not in
+// the log now, and the position of the last that is.
+func (q *queue) replayFrom() (uint64, engine.Position) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	from := q.batch + 1
+	for r := range q.rows {
+		if r.begin != 0 {
+			from = min(from, r.begin)
+		}
+	}
+	return from, engine.Position(q.kept.Load())
+}
+
+// pending returns how many bytes are not in the log, and how old the first of them is.
+func (q *queue) pending() (n uint64, lag time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, b := range append([]*batch{q.flight, q.active}, q.full...) {
+		if b != nil {
+			n += uint64(len(b.bytes))
+		}
+	}
+	if n > 0 {
+		lag = time.Since(q.oldest)
+	}
+	return n, lag
+}
+
+// written returns how many bytes of batches went to the log since the process began.
+func (q *queue) written() uint64 {
+	_, bytes := q.counts()
+	return bytes
+}
+
+// counts returns how many batches and bytes went to the log since the process began.
+func (q *queue) counts() (batches, bytes uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.commits, q.bytes
+}
