@@ -39,6 +39,11 @@ func each(c coding) blockWriter {
 
 func (e *encoder) container(s umbel.State) {
 	e.body(s)
+	e.end()
+}
+
+// end writes the checksum.
+func (e *encoder) end() {
 	e.buf = binary.LittleEndian.AppendUint32(e.buf, e.crc)
 	e.flush()
 }

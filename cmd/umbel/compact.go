@@ -5,14 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter"
 )
-
-// compacter is a filter that can join what it is made of.
-type compacter interface{ Compact(fpRate float64) error }
 
 const compactHelp = `Make the filter in FILE smaller, and faster to ask, by joining the filters that it is made
 of as far as its rate stays at most --to-fpr. All keys stay, and it grows as before.
@@ -40,7 +38,7 @@ func compactCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, err := able[compacter](args[0], f, "isn't made of parts that join")
+		c, err := able[ability.Compacter](args[0], f, "isn't made of parts that join")
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -38,7 +39,7 @@ func diffSetsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := able[differencer](args[0], f, "doesn't take another's keys back")
+		a, err := able[ability.Differencer](args[0], f, "doesn't take another's keys back")
 		if err != nil {
 			return err
 		}

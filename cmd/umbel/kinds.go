@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -53,17 +54,12 @@ func kindsCommand() *cobra.Command {
 // describe makes small filters of the kind to see what it can do.
 func describe(v umbel.Variant) (kindInfo, error) {
 	k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
-	found := map[string]bool{}
-	err := samples(v, func(f umbel.Filter, param string) {
-		for _, a := range abilities {
-			if !found[a.word] && a.in(f) {
-				found[a.word] = true
-				k.Can = append(k.Can, a.word+withParam(param))
-			}
-		}
-	})
+	can, err := ability.Of(v)
 	if err != nil {
 		return k, err
+	}
+	for _, a := range can {
+		k.Can = append(k.Can, a.Word+withParam(a.Param))
 	}
 	for _, p := range v.Params {
 		k.Params = append(k.Params, paramInfo{p.Name, p.Doc, p.Min, p.Max})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
@@ -49,11 +50,6 @@ func redisbloomCommand() *cobra.Command {
 	return cmd
 }
 
-// chunker is a filter that Redis loads.
-type chunker interface {
-	Chunks() (iter.Seq2[int64, []byte], error)
-}
-
 func dumpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dump FILE --key NAME",
@@ -74,7 +70,7 @@ func dumpCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, err := able[chunker](args[0], f, "isn't one that Redis loads")
+		c, err := able[ability.Chunker](args[0], f, "isn't one that Redis loads")
 		if err != nil {
 			return err
 		}

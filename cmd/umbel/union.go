@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -23,12 +24,6 @@ func newSetInfo(file string, e plan.Estimate) setInfo {
 	return setInfo{file, float(e.Value), float(e.Low), float(e.High)}
 }
 
-// keysOf returns what a filter says of the number of its keys.
-func keysOf(f umbel.Filter) plan.Estimate {
-	s := f.Stats()
-	return plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High}
-}
-
 func (s setInfo) row(t *table.Table, name string) {
 	t.Row(name, wholeKeys(float64(s.Keys)), wholeKeys(float64(s.Low)), wholeKeys(float64(s.High)))
 }
@@ -37,7 +32,7 @@ func (s setInfo) row(t *table.Table, name string) {
 func estimateUnion(cmd *cobra.Command, names []string) error {
 	var files []setInfo
 	union, err := mergeFiles(names, func(name string, f umbel.Filter) {
-		files = append(files, newSetInfo(name, keysOf(f)))
+		files = append(files, newSetInfo(name, overlap.Keys(f)))
 	})
 	if err != nil {
 		return err
@@ -47,7 +42,7 @@ func estimateUnion(cmd *cobra.Command, names []string) error {
 		Files  []setInfo `json:"files"`
 		Union  setInfo   `json:"union"`
 		FPRate float     `json:"fpRate"` // of the union, if it were made
-	}{files, newSetInfo("", keysOf(union)), float(rate)}
+	}{files, newSetInfo("", overlap.Keys(union)), float(rate)}
 	return answer(cmd, result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		for _, s := range files {

@@ -57,6 +57,9 @@ var floors = []floor{
 	{5.4, "filters in memory kept in the log", []string{
 		"cmd/internal/store",
 	}},
+	{5.5, "what two filters have in common", []string{
+		"cmd/internal/overlap",
+	}},
 	{5.6, "what trees are for", []string{
 		"inpacket/multicast", "inpacket/multicast/draw",
 	}},
@@ -70,10 +73,10 @@ var floors = []floor{
 		"inpacket/multicast/sim", "inpacket/multicast/dataplane",
 	}},
 	{6, "parts of the command", []string{
-		"cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
+		"cmd/internal/ability", "cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
 		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
-		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/httpapi", "cmd/internal/metrics", "cmd/internal/remote",
+		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/metrics", "cmd/internal/remote",
 	}},
 	{6.3, "containers as files", []string{
 		"cmd/internal/container",
@@ -81,8 +84,8 @@ var floors = []floor{
 	{6.6, "filters from files of keys", []string{
 		"cmd/internal/build",
 	}},
-	{6.7, "commands for filters of any kind, on what the verbs share", []string{
-		"cmd/internal/um",
+	{6.7, "filters of any kind over two protocols, on what the verbs share", []string{
+		"cmd/internal/um", "cmd/internal/httpapi",
 	}},
 	{7, "a process", []string{
 		"cmd/internal/node",

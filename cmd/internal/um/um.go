@@ -1,8 +1,15 @@
 // Package um provides what RedisBloom's commands lack, as UM.*: filters of any kind made, merged,
 // intersected, folded, packed, patched and planned.
+//
+// A command names the filter first, then says what about it. Numbers are written as on the
+// command line: 1M, 64KiB, 1%. Questions about a filter that isn't there are errors: a
+// misspelt name is no empty set. docs/node-commands.md lists all, with their replies.
 package um
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -11,8 +18,77 @@ import (
 // Options say what new filters are where a command doesn't.
 type Options struct {
 	Hasher   umbel.Hasher
-	MaxBytes uint64 // of a container that comes in
+	MaxBytes uint64 // of cells that come in a container or a delta; 0: wire.DefaultLimits
 }
 
 // Commands returns the table of the package.
-func Commands(e *engine.Engine, o Options) resp.Table { panic("todo") }
+func Commands(e *engine.Engine, o Options) resp.Table {
+	u := &um{engine: e, options: o}
+	t := resp.Table{}
+	for _, r := range u.rows() {
+		t[r.name] = r.command()
+	}
+	return t
+}
+
+// um is what the commands work on.
+type um struct {
+	engine  *engine.Engine
+	options Options
+}
+
+// row is a command as a line of a table.
+type row struct {
+	name    string
+	syntax  string // its words behind the name
+	arity   int
+	last    int    // 0: no names; otherwise from the first word to this
+	right   string // over all of the names; what more a command needs it asks for itself
+	flags   string
+	summary string
+	run     func(c *resp.Conn, args [][]byte)
+	runAll  func(c *resp.Conn, calls [][][]byte)
+}
+
+func (u *um) rows() []row {
+	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []row{
+		{"um.help", "[command]", -1, 0, "", "readonly", "Lists the commands, or says how one is used.", u.help, nil},
+	})
+}
+
+func (r row) command() *resp.Command {
+	c := &resp.Command{
+		Name: r.name, Arity: r.arity, Flags: strings.Fields(r.flags), Categories: []string{"@umbel"},
+		Right: r.right, Summary: r.summary, Run: r.run, RunAll: r.runAll,
+	}
+	if r.last != 0 {
+		c.FirstKey, c.LastKey, c.Step = 1, r.last, 1
+	}
+	for flag, category := range map[string]string{"readonly": "@read", "write": "@write", "fast": "@fast"} {
+		if slices.Contains(c.Flags, flag) {
+			c.Categories = append(c.Categories, category)
+		}
+	}
+	if !slices.Contains(c.Flags, "fast") {
+		c.Categories = append(c.Categories, "@slow")
+	}
+	slices.Sort(c.Categories)
+	return c
+}
+
+func (u *um) help(c *resp.Conn, args [][]byte) {
+	rows := u.rows()
+	if len(args) > 1 {
+		name := strings.ToLower(string(args[1]))
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.name != name && r.name != "um."+name })
+		if len(rows) == 0 {
+			c.Error("ERR no command " + quoted(args[1]) + "; UM.HELP lists them")
+			return
+		}
+	}
+	c.Array(2 * len(rows))
+	for _, r := range rows {
+		c.Simple(strings.TrimSpace(strings.ToUpper(r.name) + " " + r.syntax))
+		c.Simple("    " + r.summary)
+	}
+}

@@ -1,0 +1,114 @@
+package overlap
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+// The interval of an intersection holds the true number in 95 of 100 cases or more,
+// whatever the kind and however many keys are shared.
+func TestInterval(t *testing.T) {
+	const trials = 200
+	for _, v := range filter.All {
+		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil || !isBits(f.State()) {
+			continue
+		}
+		for _, shared := range []int{0, 30, 1000} {
+			t.Run(fmt.Sprintf("%s/shared=%d", v.Kind, shared), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(3, uint64(shared)))
+				within := 0
+				for range trials {
+					a, b := newPair(t, v)
+					fill(random, 1000-shared, a)
+					fill(random, 1000-shared, b)
+					fill(random, shared, a, b)
+					o, err := Of(filter.All, a, b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if o.Both.Low <= float64(shared) && float64(shared) <= o.Both.High {
+						within++
+					}
+				}
+				// 95 % is 190, and a standard deviation 3.1.
+				if within < 190-9 {
+					t.Errorf("the interval held the number %d times of %d", within, trials)
+				}
+			})
+		}
+	}
+}
+
+// newPair returns two filters for 1000 keys, the second of twice the size where the
+// kind folds.
+func newPair(t *testing.T, v umbel.Variant) (a, b umbel.Filter) {
+	t.Helper()
+	a, err := v.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err = v.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := b.(umbel.Folder); ok {
+		if err := f.Unfold(2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, b
+}
+
+func fill(random *rand.Rand, n int, fs ...umbel.Filter) {
+	for range n {
+		d := umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}
+		for _, f := range fs {
+			f.Add(d)
+		}
+	}
+}
+
+// isBits reports whether a state is one plane of bits and nothing else.
+func isBits(s umbel.State) bool {
+	return len(s.Planes) == 1 && len(s.Parts) == 0 && s.Planes[0].Width <= 1
+}
+
+// What is in both filters is in their intersection, whatever the kind and the sizes.
+func TestIntersectKeepsCommonKeys(t *testing.T) {
+	for _, v := range filter.All {
+		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil || !isBits(f.State()) {
+			continue
+		}
+		t.Run(v.Kind, func(t *testing.T) {
+			a, b := newPair(t, v)
+			fill(rand.New(rand.NewPCG(1, 1)), 500, a)
+			fill(rand.New(rand.NewPCG(1, 2)), 500, b)
+			fill(rand.New(rand.NewPCG(1, 3)), 500, a, b)
+			if err := Intersect(filter.All, a, b); err != nil {
+				t.Fatal(err)
+			}
+			made, err := filter.All.Open(a.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for random, i := rand.New(rand.NewPCG(1, 3)), 0; i < 500; i++ {
+				if d := (umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}); !made.Has(d) {
+					t.Fatalf("common key %d is lost", i)
+				}
+			}
+			alone := 0
+			for random, i := rand.New(rand.NewPCG(1, 1)), 0; i < 500; i++ {
+				if made.Has(umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}) {
+					alone++
+				}
+			}
+			if alone > 100 {
+				t.Errorf("%d of 500 keys of one filter are in the intersection", alone)
+			}
+		})
+	}
+}

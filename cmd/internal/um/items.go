@@ -1,0 +1,220 @@
+package um
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// items are the commands about keys in filters.
+func (u *um) items() []row {
+	return []row{
+		{"um.add", "key item [item ...]", -3, 1, "add", "write denyoom fast", "Adds items; true for each that changed the filter.", one(u.add), u.add},
+		{"um.has", "key item [item ...]", -3, 1, "read", "readonly fast", "Asks for items; false for each that was never added.", one(u.has), u.has},
+		{"um.remove", "key item [item ...]", -3, 1, "remove", "write fast", "Forgets one addition of each item, which must have been added; true for each that was forgotten.", u.remove, nil},
+		{"um.count", "key item [item ...]", -3, 1, "read", "readonly fast", "Tells how often items were added: never too few.", u.count, nil},
+		{"um.addraw", "key digests", 3, 1, "add", "write denyoom fast", "Adds digests of 16 bytes each, H1 before H2, little-endian; tells how many changed the filter.", u.addRaw, nil},
+		{"um.hasraw", "key digests", 3, 1, "read", "readonly fast", "Asks for digests of 16 bytes each; a bit for each, the first one lowest in the first byte.", u.hasRaw, nil},
+	}
+}
+
+// one makes a command for one call of a command for many.
+func one(all func(*resp.Conn, [][][]byte)) func(*resp.Conn, [][]byte) {
+	return func(c *resp.Conn, args [][]byte) { all(c, [][][]byte{args}) }
+}
+
+// batch is memory for digests and answers, used again and again.
+type batch struct {
+	digests []umbel.Digest
+	answers []bool
+	counts  []uint64
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// most is the largest batch whose memory is kept.
+const most = 1 << 16
+
+func (b *batch) free() {
+	if cap(b.digests) <= most {
+		batches.Put(b)
+	}
+}
+
+// hash takes the items of calls, each behind the command and the filter's name.
+func hash(h umbel.Hasher, calls [][][]byte) *batch {
+	b := batches.Get().(*batch)
+	b.digests = b.digests[:0]
+	for _, args := range calls {
+		for _, item := range args[2:] {
+			b.digests = append(b.digests, h.Bytes(item))
+		}
+	}
+	b.answers = slices.Grow(b.answers[:0], len(b.digests))[:len(b.digests)]
+	return b
+}
+
+// raw takes ready digests. The error wraps umbel.ErrGoal if they aren't whole.
+func raw(data []byte) (*batch, error) {
+	if len(data)%16 != 0 {
+		return nil, fmt.Errorf("digests of %d bytes, want 16 for each: %w", len(data), umbel.ErrGoal)
+	}
+	b := batches.Get().(*batch)
+	b.digests = b.digests[:0]
+	for d := range slices.Chunk(data, 16) {
+		b.digests = append(b.digests, umbel.Digest{H1: binary.LittleEndian.Uint64(d), H2: binary.LittleEndian.Uint64(d[8:])})
+	}
+	b.answers = slices.Grow(b.answers[:0], len(b.digests))[:len(b.digests)]
+	return b, nil
+}
+
+// findAll is find for calls of one filter.
+func (u *um) findAll(c *resp.Conn, calls [][][]byte) *engine.Filter {
+	f := u.engine.Get(calls[0][1])
+	if f == nil {
+		for range calls {
+			c.Error(refusal.Text(missing(calls[0][1])))
+		}
+	}
+	return f
+}
+
+// add answers a call with an error if none of its items was taken, and otherwise item by
+// item: a filter that is full takes some and refuses others.
+func (u *um) add(c *resp.Conn, calls [][][]byte) {
+	f := u.findAll(c, calls)
+	if f == nil {
+		return
+	}
+	b := hash(f.Hasher(), calls)
+	defer b.free()
+	taken, pos, err := f.Add(b.answers, b.digests)
+	c.Commit(uint64(pos))
+	answers := b.answers
+	for _, args := range calls {
+		n := len(args) - 2
+		if err != nil && taken == 0 {
+			fail(c, err)
+			continue
+		}
+		c.Array(n)
+		for i, changed := range answers[:n] {
+			if i < taken {
+				c.Bool(changed)
+			} else {
+				fail(c, err)
+			}
+		}
+		answers, taken = answers[n:], max(taken-n, 0)
+	}
+}
+
+func (u *um) has(c *resp.Conn, calls [][][]byte) {
+	f := u.findAll(c, calls)
+	if f == nil {
+		return
+	}
+	b := hash(f.Hasher(), calls)
+	defer b.free()
+	f.Has(b.answers, b.digests)
+	answers := b.answers
+	for _, args := range calls {
+		n := len(args) - 2
+		bools(c, answers[:n])
+		answers = answers[n:]
+	}
+}
+
+func bools(c *resp.Conn, answers []bool) {
+	c.Array(len(answers))
+	for _, a := range answers {
+		c.Bool(a)
+	}
+}
+
+func (u *um) remove(c *resp.Conn, args [][]byte) {
+	f := u.find(c, args[1])
+	if f == nil {
+		return
+	}
+	b := hash(f.Hasher(), [][][]byte{args})
+	defer b.free()
+	pos, err := f.Remove(b.answers, b.digests)
+	c.Commit(uint64(pos))
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	bools(c, b.answers)
+}
+
+func (u *um) count(c *resp.Conn, args [][]byte) {
+	f := u.find(c, args[1])
+	if f == nil {
+		return
+	}
+	b := hash(f.Hasher(), [][][]byte{args})
+	defer b.free()
+	b.counts = slices.Grow(b.counts[:0], len(b.digests))[:len(b.digests)]
+	if err := f.Count(b.counts, b.digests); err != nil {
+		fail(c, err)
+		return
+	}
+	c.Array(len(b.counts))
+	for _, n := range b.counts {
+		number(c, umbel.Uint(n))
+	}
+}
+
+func (u *um) addRaw(c *resp.Conn, args [][]byte) {
+	f := u.find(c, args[1])
+	if f == nil {
+		return
+	}
+	b, err := raw(args[2])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	defer b.free()
+	n, pos, err := f.Add(b.answers, b.digests)
+	c.Commit(uint64(pos))
+	if err != nil {
+		fail(c, fmt.Errorf("%d of %d digests were taken: %w", n, len(b.digests), err))
+		return
+	}
+	changed := 0
+	for _, a := range b.answers {
+		if a {
+			changed++
+		}
+	}
+	c.Int(int64(changed))
+}
+
+func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
+	f := u.find(c, args[1])
+	if f == nil {
+		return
+	}
+	b, err := raw(args[2])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	defer b.free()
+	f.Has(b.answers, b.digests)
+	bits := make([]byte, (len(b.answers)+7)/8)
+	for i, a := range b.answers {
+		if a {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	c.Bulk(bits)
+}

@@ -1,0 +1,135 @@
+package um
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// defaultRate is that of a filter for which keys alone are given.
+const defaultRate = 0.01
+
+// wish is what a command says of a filter that is to be made.
+type wish struct {
+	goal   umbel.Goal
+	params umbel.Params
+	nx     bool
+}
+
+// words are those that the wish of a filter of any kind is made of. A kind's parameters
+// are the others.
+var words = []string{"KEYS", "RATE", "BYTES", "HASH", "SEED", "NX"}
+
+// wish reads [KEYS n] [RATE p] [BYTES n] [HASH h] [SEED hex] [NX] [parameter value ...].
+func (u *um) wish(v umbel.Variant, args [][]byte) (w wish, err error) {
+	hash, seed := "", ""
+	for len(args) > 0 && err == nil {
+		word := string(args[0])
+		args = args[1:]
+		if strings.EqualFold(word, "NX") {
+			w.nx = true
+			continue
+		}
+		if len(args) == 0 {
+			return w, fmt.Errorf("%s: no value behind it: %w", quoted([]byte(word)), umbel.ErrGoal)
+		}
+		value := string(args[0])
+		args = args[1:]
+		switch strings.ToUpper(word) {
+		case "KEYS":
+			err = (*quantity.Count)(&w.goal.Keys).Set(value)
+		case "RATE":
+			err = (*quantity.Rate)(&w.goal.FPRate).Set(value)
+		case "BYTES":
+			err = (*quantity.Size)(&w.goal.Bytes).Set(value)
+		case "HASH":
+			hash = value
+		case "SEED":
+			seed = value
+		default:
+			var p umbel.Param
+			p, err = param(v, strings.ToLower(word), value)
+			w.params = append(w.params, p)
+		}
+	}
+	if err != nil {
+		return w, err
+	}
+	if w.goal.Hasher, err = u.hasher(v.Kind, hash, seed); err != nil {
+		return w, err
+	}
+	return w.completed(v), v.Check(w.params)
+}
+
+// param reads a number that only some kinds take.
+func param(v umbel.Variant, name, value string) (umbel.Param, error) {
+	var names []string
+	for _, doc := range v.Params {
+		if doc.Name == name && doc.Float {
+			f, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return umbel.Param{}, fmt.Errorf("%s %s: want a number: %w", name, quoted([]byte(value)), umbel.ErrGoal)
+			}
+			return umbel.Param{Name: name, Value: umbel.Float(f)}, nil
+		}
+		if doc.Name == name {
+			n, err := quantity.ParseCount(value)
+			return umbel.Param{Name: name, Value: umbel.Uint(uint64(n))}, err
+		}
+		names = append(names, doc.Name)
+	}
+	return umbel.Param{}, fmt.Errorf("unknown word %s: want %s or a parameter of kind %s: %s: %w",
+		quoted([]byte(name)), strings.Join(words, ", "), v.Kind, strings.Join(names, ", "), umbel.ErrGoal)
+}
+
+// hasher returns that of a new filter. One of the node's own algorithm has its seed, so
+// that filters go together; another that takes a secret gets a new one.
+func (u *um) hasher(kind, hash, seed string) (umbel.Hasher, error) {
+	h := u.options.Hasher
+	if kind == redisbloom.Kind && h == (umbel.Hasher{}) {
+		h = redisbloom.RedisHasher
+	}
+	if hash != "" {
+		a, err := umbel.ParseAlg(strings.ToLower(hash))
+		if err != nil {
+			return h, err
+		}
+		if a != h.Alg {
+			h = umbel.Hasher{Alg: a}
+		}
+	}
+	if seed == "" && h.Alg == umbel.SipHash && h.Seed == (umbel.Seed{}) {
+		var b [16]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return h, err
+		}
+		h.Seed = umbel.SeedFrom(b)
+	}
+	if seed != "" {
+		s, err := umbel.ParseSeed(seed)
+		if err != nil {
+			return h, err
+		}
+		h.Seed = s
+	}
+	if err := h.Check(); err != nil {
+		return h, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+	}
+	return h, nil
+}
+
+// completed returns the wish with the default rate, if it has keys and that is missing.
+func (w wish) completed(v umbel.Variant) wish {
+	if w.goal.Keys == 0 || w.goal.FPRate != 0 || w.goal.Bytes != 0 {
+		return w
+	}
+	if _, err := v.Plan(w.goal, w.params); err != nil {
+		w.goal.FPRate = defaultRate
+	}
+	return w
+}
