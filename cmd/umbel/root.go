@@ -54,7 +54,7 @@ func rootCommand() *cobra.Command {
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
-		configCommand(), userCommand(),
+		serveCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
