@@ -96,6 +96,14 @@ type Grower interface {
 	TryAdd(Digest) (bool, error)
 }
 
+// Foreteller is a Grower that tells beforehand when it grows. Growth returns the bytes
+// of planes that the next digest takes which the filter doesn't have: 0 while there is
+// room for it without. The error wraps ErrLimit where TryAdd would refuse the digest.
+// It is as quick as Has, but now and then.
+type Foreteller interface {
+	Growth() (bytes uint64, err error)
+}
+
 // Advancer is a filter that forgets what is old. Advance tells it the time, in
 // units and from a beginning of the program's own choice. Where to is before the
 // time that it was told last, the error wraps ErrMismatch and nothing has changed.

@@ -11,6 +11,14 @@ type Variant struct {
 	Kind   string
 	Doc    string // one line: what it is for, and its source
 	Params []ParamDoc
+	// Monotone says that additions only set bits of planes, whose number and size change
+	// only when the filter grows, and that the bits which they set depend on the digest
+	// alone. A copy of the planes that is torn anywhere in time then has, bit for bit, the
+	// filter's planes once it is given again the additions since the copy began. Numbers
+	// among the parameters may count differently, and neither of the two may grow
+	// meanwhile: filters of such a kind that grow have SetMaxBytes, and Add takes what
+	// comes where that leaves no room.
+	Monotone bool
 	// Plan tells what New would make, without making it: what it costs in memory
 	// can be asked before it is taken.
 	Plan func(Goal, Params) (Forecast, error)

@@ -11,13 +11,14 @@ import (
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

@@ -9,13 +9,14 @@ import (
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

@@ -68,11 +68,25 @@ func (f *Counting) put(d umbel.Digest) bool {
 	return f.parts[len(f.parts)-1].Add(d)
 }
 
+// Growth tells what the next new key takes: see [umbel.Foreteller].
+func (f *Counting) Growth() (uint64, error) {
+	mustBeMade(len(f.parts))
+	if !f.isFull() {
+		return 0, nil
+	}
+	return f.shape.bytes(), f.shape.room(len(f.parts), f.most)
+}
+
+// isFull reports whether the last part is.
+func (f *Counting) isFull() bool {
+	last := f.parts[len(f.parts)-1]
+	return f.room.Left(last.State().Planes[0], f.shape.Full, f.shape.Part.K) == 0
+}
+
 // makeRoom appends an empty part if the last is full. The error wraps umbel.ErrLimit
 // where it is, and there is no room for another.
 func (f *Counting) makeRoom() error {
-	last := f.parts[len(f.parts)-1]
-	if f.room.Left(last.State().Planes[0], f.shape.Full, f.shape.Part.K) > 0 {
+	if !f.isFull() {
 		return nil
 	}
 	if err := f.shape.room(len(f.parts), f.most); err != nil {

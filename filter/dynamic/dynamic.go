@@ -64,6 +64,15 @@ func (f *Filter) Clear() {
 // Parts returns the number of filters in the row.
 func (f *Filter) Parts() int { return len(f.parts) }
 
+// Growth tells what the next new key takes: see [umbel.Foreteller].
+func (f *Filter) Growth() (uint64, error) {
+	f.row.MustBeMade()
+	if !f.row.IsFull() {
+		return 0, nil
+	}
+	return f.shape.bytes(), f.shape.room(len(f.parts), f.most)
+}
+
 // grow appends an empty part. The error wraps umbel.ErrLimit where there is no room.
 func (f *Filter) grow() error {
 	if err := f.shape.room(len(f.parts), f.most); err != nil {

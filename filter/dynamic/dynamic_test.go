@@ -14,6 +14,7 @@ import (
 type all interface {
 	umbel.Filter
 	umbel.Grower
+	umbel.Foreteller
 	umbel.Merger
 	umbel.Clearer
 	umbel.BatchHaser

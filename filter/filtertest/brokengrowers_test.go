@@ -65,6 +65,16 @@ func (f alwaysChanging) TryAdd(d umbel.Digest) (bool, error) {
 	return err == nil, err
 }
 
+// promising tells of no end to its room.
+type promising struct{ *limiting }
+
+func (f promising) Growth() (uint64, error) { return 0, nil }
+
+// boasting tells of memory that it doesn't take.
+type boasting struct{ *limiting }
+
+func (f boasting) Growth() (uint64, error) { return 8, nil }
+
 // dropping says that it takes a key, and doesn't.
 type dropping struct{ *limiting }
 

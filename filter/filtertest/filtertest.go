@@ -80,6 +80,7 @@ var laws = []law{
 	{"Removes", removes},
 	{"Counts", counts},
 	{"TryAdds", tryAdds},
+	{"Torn", torn},
 	{"Advances", advances},
 	{"Seals", seals},
 	{"NoAllocations", noAllocations},

@@ -8,7 +8,8 @@ import (
 
 // tryAdds: TryAdd does and reports what Add does, or refuses with an error that wraps
 // umbel.ErrLimit and leaves the filter as it was; a key that is there is never refused,
-// and Add takes what TryAdd refused.
+// and Add takes what TryAdd refused. A filter that tells beforehand when it grows is
+// right, to the byte.
 func tryAdds(t tb, v umbel.Variant) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
@@ -21,7 +22,11 @@ func tryAdds(t tb, v umbel.Variant) {
 				before = f.State().Clone()
 			}
 			had := f.Has(d)
+			foretold := foretell(t, f)
 			changed, err := g.TryAdd(d)
+			if !had {
+				foretold(changed, err)
+			}
 			if err == nil {
 				if want := other.Add(d); changed != want {
 					t.Fatalf("n=%d, key %d: TryAdd(%v) is %v, and Add %v", n, i, d, changed, want)
@@ -40,5 +45,31 @@ func tryAdds(t tb, v umbel.Variant) {
 			}
 		}
 		wantState(t, f, other.State(), "by TryAdd, against Add")
+	}
+}
+
+// foretell asks a filter what its next new key takes, and returns a function that fails
+// unless that is what happened. For kinds that don't tell it does nothing.
+func foretell(t tb, f umbel.Filter) func(changed bool, err error) {
+	t.Helper()
+	teller, ok := f.(umbel.Foreteller)
+	if !ok {
+		return func(bool, error) {}
+	}
+	bytes, foretold := teller.Growth()
+	if foretold != nil {
+		wantError(t, foretold, "Growth", umbel.ErrLimit)
+	}
+	was := f.State().Bytes()
+	return func(changed bool, err error) {
+		t.Helper()
+		if (foretold != nil) != (err != nil) {
+			t.Fatalf("Growth gives the error %v, and TryAdd of a new key %v", foretold, err)
+		}
+		if err == nil {
+			if took := f.State().Bytes() - was; took != bytes {
+				t.Fatalf("a key takes %d bytes, and Growth said %d", took, bytes)
+			}
+		}
 	}
 }

@@ -108,19 +108,41 @@ func (f *Filter) Clear() {
 	f.newest()
 }
 
-// makeRoom opens the next plane if the newest has as many bits as it may. The error
-// wraps umbel.ErrLimit where there is none.
-func (f *Filter) makeRoom() error {
+// Growth tells what the next new key takes: see [umbel.Foreteller].
+func (f *Filter) Growth() (uint64, error) {
+	f.mustBeMade()
+	if !f.isFull() {
+		return 0, nil
+	}
+	if err := f.isLast(); err != nil {
+		return 0, err
+	}
+	return (f.shape.Planes[len(f.open)].M + 63) / 64 * 8, nil
+}
+
+// isFull reports whether the newest plane has as many bits as it may.
+func (f *Filter) isFull() bool { return f.ones >= f.shape.Planes[len(f.open)-1].Limit }
+
+// isLast returns an error that wraps umbel.ErrLimit if there is no plane to open.
+func (f *Filter) isLast() error {
 	n := len(f.open)
-	limit := f.shape.Planes[n-1].Limit
-	if f.ones < limit {
+	if n < len(f.shape.Planes) {
 		return nil
 	}
-	if n == len(f.shape.Planes) {
-		return fmt.Errorf("incremental: the last of %d planes has %d bits set, and its limit is %d: "+
-			"make a filter for more keys, or use Add and accept a higher rate: %w", n, f.ones, limit, umbel.ErrLimit)
+	return fmt.Errorf("incremental: the last of %d planes has %d bits set, and its limit is %d: "+
+		"make a filter for more keys, or use Add and accept a higher rate: %w", n, f.ones, f.shape.Planes[n-1].Limit, umbel.ErrLimit)
+}
+
+// makeRoom opens the next plane if the newest is full. The error wraps umbel.ErrLimit
+// where there is none.
+func (f *Filter) makeRoom() error {
+	if !f.isFull() {
+		return nil
 	}
-	p, err := bloom.New(f.shape.bloom(n))
+	if err := f.isLast(); err != nil {
+		return err
+	}
+	p, err := bloom.New(f.shape.bloom(len(f.open)))
 	if err != nil { // larger than memory can be
 		return fmt.Errorf("%v: %w", err, umbel.ErrLimit)
 	}

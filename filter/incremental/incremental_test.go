@@ -17,6 +17,7 @@ import (
 var (
 	_ umbel.Filter               = (*incremental.Filter)(nil)
 	_ umbel.Grower               = (*incremental.Filter)(nil)
+	_ umbel.Foreteller           = (*incremental.Filter)(nil)
 	_ umbel.Clearer              = (*incremental.Filter)(nil)
 	_ umbel.BatchHaser           = (*incremental.Filter)(nil)
 	_ encoding.BinaryAppender    = (*incremental.Filter)(nil)

@@ -10,13 +10,14 @@ import (
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

@@ -84,6 +84,8 @@ func (l *layer) add(d umbel.Digest) {
 	l.entries++
 }
 
+func (l *layer) isFull() bool { return l.entries >= l.capacity }
+
 // next designs the layer that follows this one, without its bits. The error wraps
 // umbel.ErrLimit.
 func (l *layer) next(expansion uint32) (layer, error) {

@@ -91,21 +91,40 @@ func (f *Filter) Clear() {
 // bytes of a stranger take all memory with the first addition.
 func (f *Filter) SetMaxBytes(n uint64) { f.maxBytes = n }
 
-// makeRoom appends a layer if the newest is full. The error wraps umbel.ErrLimit.
-func (f *Filter) makeRoom() error {
-	l := f.newest()
-	if l.entries < l.capacity {
-		return nil
+// Growth tells what the next new key takes: see [umbel.Foreteller].
+func (f *Filter) Growth() (uint64, error) {
+	if !f.newest().isFull() {
+		return 0, nil
 	}
+	next, err := f.next()
+	return next.bits / 8, err
+}
+
+// next designs the layer that follows the newest, without its bits. The error wraps
+// umbel.ErrLimit.
+func (f *Filter) next() (layer, error) {
+	l := f.newest()
 	if f.flags.fixed() {
-		return fmt.Errorf("redisbloom: non scaling filter is full: it holds %d of %d: %w", l.entries, l.capacity, umbel.ErrLimit)
+		return layer{}, fmt.Errorf("redisbloom: non scaling filter is full: it holds %d of %d: %w", l.entries, l.capacity, umbel.ErrLimit)
 	}
 	next, err := l.next(f.expansion)
 	if err != nil {
-		return err
+		return layer{}, err
 	}
 	if now, more := f.bytes(), next.bits/8; now > f.maxBytes || more > f.maxBytes-now {
-		return fmt.Errorf("redisbloom: the next layer takes %d bytes beside %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
+		return layer{}, fmt.Errorf("redisbloom: the next layer takes %d bytes beside %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
+	}
+	return next, nil
+}
+
+// makeRoom appends a layer if the newest is full. The error wraps umbel.ErrLimit.
+func (f *Filter) makeRoom() error {
+	if !f.newest().isFull() {
+		return nil
+	}
+	next, err := f.next()
+	if err != nil {
+		return err
 	}
 	if err := next.allocate(); err != nil {
 		return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)

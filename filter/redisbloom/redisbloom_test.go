@@ -9,10 +9,11 @@ import (
 )
 
 var (
-	_ umbel.Merger  = (*redisbloom.Filter)(nil)
-	_ umbel.Folder  = (*redisbloom.Filter)(nil)
-	_ umbel.Clearer = (*redisbloom.Filter)(nil)
-	_ umbel.Grower  = (*redisbloom.Filter)(nil)
+	_ umbel.Merger     = (*redisbloom.Filter)(nil)
+	_ umbel.Folder     = (*redisbloom.Filter)(nil)
+	_ umbel.Clearer    = (*redisbloom.Filter)(nil)
+	_ umbel.Grower     = (*redisbloom.Filter)(nil)
+	_ umbel.Foreteller = (*redisbloom.Filter)(nil)
 )
 
 func TestVariant(t *testing.T) { filtertest.Run(t, redisbloom.Variant) }

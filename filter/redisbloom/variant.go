@@ -11,13 +11,14 @@ import (
 // Variant is this kind for code that handles any. Its filters hash as the goal says;
 // RedisBloom reads those of [RedisHasher].
 var Variant = design.Kind[shape, *Filter]{
-	Name:    Kind,
-	Doc:     "RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: explain,
-	New:     func(s shape) (*Filter, error) { return s.make(s.hasher) },
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  explain,
+	New:      func(s shape) (*Filter, error) { return s.make(s.hasher) },
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

@@ -20,25 +20,22 @@ const (
 // others.
 func tooMuch(bytes uint64, l partitioned.Shape) bool { return l.M/8 > max(mostAtOnce*bytes, little) }
 
-// grow appends an empty layer: the least of the plan's that is larger than all there
-// are. The error wraps umbel.ErrLimit where there is none, or none within MaxBytes;
+// Growth tells what the next new key takes: see [umbel.Foreteller].
+func (f *Filter) Growth() (uint64, error) {
+	f.row.MustBeMade()
+	if !f.row.IsFull() {
+		return 0, nil
+	}
+	next, err := f.next()
+	return next.M / 8, err
+}
+
+// grow appends an empty layer. The error wraps umbel.ErrLimit where there can't be one;
 // the filter is then as it was.
 func (f *Filter) grow() error {
-	largest, bytes := f.size()
-	i, size := uint64(0), f.shape.Slice
-	for size <= largest {
-		i, size = i+1, size*f.shape.Growth
-	}
-	next := f.shape.layer(i)
-	if next.Check() != nil {
-		return fmt.Errorf("scalable: after %d layers there is none larger: begin another filter: %w", len(f.layers), umbel.ErrLimit)
-	}
-	if tooMuch(bytes, next) {
-		return fmt.Errorf("scalable: the next layer takes %d bytes, more than %d times the %d that there are: begin another filter: %w", next.M/8, mostAtOnce, bytes, umbel.ErrLimit)
-	}
-	if f.shape.exceeds(bytes, next) {
-		return fmt.Errorf("scalable: %d bytes are full, and with the %d of the next layer they are more than the limit of %d: "+
-			"raise it, compact the filter, or begin another: %w", bytes, next.M/8, f.shape.MaxBytes, umbel.ErrLimit)
+	next, err := f.next()
+	if err != nil {
+		return err
 	}
 	l, err := partitioned.New(next)
 	if err != nil {
@@ -47,6 +44,29 @@ func (f *Filter) grow() error {
 	f.layers = append(f.layers, l)
 	f.row.Append(rowLayer(l))
 	return nil
+}
+
+// next returns the layer to come: the least of the plan's that is larger than all there
+// are. The error wraps umbel.ErrLimit where there is none, or none within MaxBytes.
+func (f *Filter) next() (partitioned.Shape, error) {
+	var none partitioned.Shape
+	largest, bytes := f.size()
+	i, size := uint64(0), f.shape.Slice
+	for size <= largest {
+		i, size = i+1, size*f.shape.Growth
+	}
+	next := f.shape.layer(i)
+	if next.Check() != nil {
+		return none, fmt.Errorf("scalable: after %d layers there is none larger: begin another filter: %w", len(f.layers), umbel.ErrLimit)
+	}
+	if tooMuch(bytes, next) {
+		return none, fmt.Errorf("scalable: the next layer takes %d bytes, more than %d times the %d that there are: begin another filter: %w", next.M/8, mostAtOnce, bytes, umbel.ErrLimit)
+	}
+	if f.shape.exceeds(bytes, next) {
+		return none, fmt.Errorf("scalable: %d bytes are full, and with the %d of the next layer they are more than the limit of %d: "+
+			"raise it, compact the filter, or begin another: %w", bytes, next.M/8, f.shape.MaxBytes, umbel.ErrLimit)
+	}
+	return next, nil
 }
 
 // size returns the cells of the largest slice, and the memory of all layers.

@@ -13,6 +13,7 @@ import (
 var (
 	_ umbel.Filter               = (*scalable.Filter)(nil)
 	_ umbel.Grower               = (*scalable.Filter)(nil)
+	_ umbel.Foreteller           = (*scalable.Filter)(nil)
 	_ umbel.Merger               = (*scalable.Filter)(nil)
 	_ umbel.Clearer              = (*scalable.Filter)(nil)
 	_ umbel.BatchHaser           = (*scalable.Filter)(nil)

@@ -12,13 +12,14 @@ import (
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

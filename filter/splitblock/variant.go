@@ -10,13 +10,14 @@ import (
 
 // Variant is this kind for code that handles any.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

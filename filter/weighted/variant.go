@@ -11,13 +11,14 @@ import (
 // then a standard filter; with classes it is made by Plan and New, or learnt from a
 // log of questions by umbel make --weights.
 var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
-	Doc:     "more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.Explain,
-	New:     New,
-	Open:    Open,
+	Name:     Kind,
+	Doc:      "more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)",
+	Params:   paramDocs,
+	Monotone: true,
+	Plan:     planWith,
+	Explain:  Shape.Explain,
+	New:      New,
+	Open:     Open,
 }.Variant()
 
 var paramDocs = []umbel.ParamDoc{

@@ -48,8 +48,8 @@ var floors = []floor{
 	{5.2, "networks that tests look for, a log that fails as tests want", []string{
 		"inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	}},
-	{5.25, "errors as replies", []string{
-		"cmd/internal/refusal",
+	{5.25, "errors as replies, and replies as text", []string{
+		"cmd/internal/refusal", "cmd/internal/resptest",
 	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",

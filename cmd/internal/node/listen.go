@@ -40,11 +40,17 @@ func (l *listeners) close() {
 	}
 }
 
-func (l listeners) metricsAddress() net.Addr { return address(l.metrics) }
-
 func address(l net.Listener) net.Addr {
 	if l == nil {
 		return nil
 	}
 	return l.Addr()
+}
+
+// text writes an address for a log.
+func text(a net.Addr) string {
+	if a == nil {
+		return off
+	}
+	return a.String()
 }

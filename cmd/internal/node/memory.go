@@ -10,8 +10,8 @@ import (
 )
 
 // memoryLimit returns how many bytes filters may take, 0 for any number: for auto three quarters of
-// what the machine, the control group or GOMEMLIMIT leaves.
-func memoryLimit(m Memory) uint64 {
+// what the machine, the control group or GOMEMLIMIT leaves beside the bytes that they use now.
+func memoryLimit(m Memory, used uint64) uint64 {
 	if !m.Auto {
 		return uint64(m.Bytes)
 	}
@@ -19,10 +19,13 @@ func memoryLimit(m Memory) uint64 {
 	if !ok {
 		n = math.MaxInt64
 	}
-	if n = min(n, uint64(debug.SetMemoryLimit(-1))); n == math.MaxInt64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		n = min(n, uint64(debug.SetMemoryLimit(-1)))
+	}
+	if n == math.MaxInt64 {
 		return 0
 	}
-	return n / 4 * 3
+	return (n + used) / 4 * 3
 }
 
 // bound makes the collector keep the process near the size of its filters: without a bound it

@@ -70,7 +70,7 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		level = new(slog.LevelVar)
 	}
 	n := &Node{
-		config: c, began: time.Now(), log: log, level: level, audit: access.Audit{Log: log},
+		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
 		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4),
 	}
 	n.setLevel(c.LogLevel)
@@ -93,9 +93,9 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		return nil, err
 	}
 	n.keepHouse()
-	n.log.Info("ready", "resp", n.RESP(), "http", n.HTTP(), "metrics", n.listeners.metricsAddress(), "tls", n.tls != nil, "users", n.users != nil,
+	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", text(n.Metrics()), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
-		"digests", n.found.Digests, "recovery", n.found.Took, "durability", c.Durability, "hash", n.hashes(), "memory", n.limit())
+		"digests", n.found.Digests, "recovery", n.found.Took.String(), "durability", c.Durability, "hash", n.hashes(), "memory", n.limit())
 	return n, nil
 }
 
@@ -126,7 +126,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	limit := memoryLimit(c.MaxMemory)
+	limit := memoryLimit(c.MaxMemory, 0)
 	bound(limit)
 	n.engine = newEngine(limit)
 	n.store, n.found, err = store.Open(ctx, n.oplog, n.engine, store.Options{

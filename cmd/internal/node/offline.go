@@ -43,7 +43,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	s, found, err := store.Open(ctx, l, newEngine(memoryLimit(c.MaxMemory)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, l, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

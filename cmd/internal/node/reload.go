@@ -19,9 +19,7 @@ func (n *Node) Reload(c Config) error {
 		errs = append(errs, n.tls.Reload())
 	}
 	errs = append(errs, n.setLevel(c.LogLevel))
-	if c.MaxMemory != n.config.MaxMemory {
-		n.engine.SetMaxMemory(memoryLimit(c.MaxMemory))
-	}
+	n.setMemory(c.MaxMemory)
 	before := map[string]string{}
 	for name, value := range n.config.values() {
 		before[name] = value
@@ -32,7 +30,11 @@ func (n *Node) Reload(c Config) error {
 		}
 	}
 	err := errors.Join(errs...)
-	n.log.Info("read again", "users", n.users != nil, "certificates", n.tls != nil, "error", err)
+	if err != nil {
+		n.log.Error("not all could be read again; what couldn't is as it was", "error", err)
+	} else {
+		n.log.Info("read again", "users", n.users != nil, "certificates", n.tls != nil)
+	}
 	return err
 }
 

@@ -40,6 +40,9 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	}()
 	n, err := Start(starting, c, log, level)
 	cancel()
+	if errors.Is(err, context.Canceled) {
+		return nil // told to end before it began
+	}
 	if err != nil {
 		return err
 	}
@@ -66,8 +69,10 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		break
 	}
 	notify("STOPPING=1")
+	ending, hurry := context.WithCancel(context.WithoutCancel(ctx))
+	defer hurry()
 	done := make(chan error, 1)
-	go func() { done <- n.Shutdown(context.WithoutCancel(ctx)) }()
+	go func() { done <- n.Shutdown(ending) }()
 	select {
 	case ended := <-done:
 		return errors.Join(err, ended)

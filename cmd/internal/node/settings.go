@@ -71,7 +71,7 @@ func (s settings) Set(name, value string) error {
 		if err := m.Set(value); err != nil {
 			return err
 		}
-		s.engine.SetMaxMemory(memoryLimit(m))
+		s.setMemory(m)
 		return nil
 	}
 	return fmt.Errorf("%s can't be changed while the node runs", name)
@@ -85,6 +85,12 @@ func (n *Node) setLevel(name string) error {
 	}
 	n.level.Set(l)
 	return nil
+}
+
+// setMemory sets how much memory filters may take.
+func (n *Node) setMemory(m Memory) {
+	used, _ := n.engine.Memory()
+	n.engine.SetMaxMemory(memoryLimit(m, used))
 }
 
 // values yields all settings as text.

@@ -21,7 +21,7 @@ const lastWrites = 5 * time.Second
 
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
-	n.log.Info("ending", "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
+	n.log.Info("ending", "drain", n.config.DrainDelay.String(), "timeout", n.config.ShutdownTimeout.String())
 	pause(ctx, n.config.DrainDelay)
 	closing, cancel := context.WithTimeout(ctx, n.config.ShutdownTimeout)
 	defer cancel()
@@ -35,8 +35,12 @@ func (n *Node) shutdown(ctx context.Context) error {
 	final, cancel := withRoom(closing, lastWrites)
 	defer cancel()
 	err = errors.Join(err, n.store.Close(final), n.oplog.Close())
-	n.log.Info("ended", "cut", cut != nil, "error", err, "served", time.Since(n.began).Round(time.Millisecond))
-	return err
+	if err != nil {
+		n.log.Error("ended, but not well", "error", err)
+		return err
+	}
+	n.log.Info("ended", "cut", cut != nil, "served", time.Since(n.began).Round(time.Millisecond).String())
+	return nil
 }
 
 // hangUp ends the servers, all at once. The error says that clients were cut.

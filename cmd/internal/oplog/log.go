@@ -175,7 +175,9 @@ func (l *chain) Append(ctx context.Context, batch []byte) (uint64, error) {
 func (l *chain) outcome(err error, what string) error {
 	l.now.Lock()
 	defer l.now.Unlock()
-	l.failed = err
+	if !l.refused(err) {
+		l.failed = err
+	}
 	if err != nil {
 		return fmt.Errorf("oplog: %s: %w", what, err)
 	}
@@ -236,6 +238,11 @@ func (l *chain) ready() error {
 		return ErrCheck
 	}
 	return l.lost
+}
+
+// refused reports whether an error is ready's, not the medium's. Called with now held.
+func (l *chain) refused(err error) bool {
+	return err != nil && (err == l.lost || errors.Is(err, ErrCheck) || errors.Is(err, errClosed))
 }
 
 // kept notes that a batch is in its row.

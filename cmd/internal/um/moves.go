@@ -242,21 +242,25 @@ func (u *um) patch(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	info, err := wire.InspectDelta(args[2])
-	if err == nil {
-		err = u.engine.Room(info.Bytes)
-	}
+	pos, err := u.apply(f, args[2])
+	kept(c, pos, err)
+}
+
+// apply makes a filter what a delta says, if there is memory for both meanwhile.
+func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
+	info, err := wire.InspectDelta(delta)
 	if err != nil {
-		fail(c, err)
-		return
+		return 0, err
+	}
+	if err := u.engine.Room(info.Bytes); err != nil {
+		return 0, err
 	}
 	limits := u.limits()
-	pos, err := f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := wire.Apply(f.State(), args[2], limits)
+	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+		s, err := wire.Apply(f.State(), delta, limits)
 		if err != nil {
 			return nil, err
 		}
 		return u.engine.Variants().Open(s)
 	})
-	kept(c, pos, err)
 }

@@ -15,6 +15,7 @@ type Shape interface {
 type Kind[S Shape, F umbel.Filter] struct {
 	Name, Doc string
 	Params    []umbel.ParamDoc
+	Monotone  bool // see umbel.Variant
 	// Plan returns the shape for a goal and parameters that have been checked, and
 	// the number of keys that it is for.
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
@@ -27,7 +28,7 @@ type Kind[S Shape, F umbel.Filter] struct {
 // Variant returns the kind for code that handles any.
 func (k Kind[S, F]) Variant() umbel.Variant {
 	return umbel.Variant{
-		Kind: k.Name, Doc: k.Doc, Params: k.Params,
+		Kind: k.Name, Doc: k.Doc, Params: k.Params, Monotone: k.Monotone,
 		Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
 			s, n, err := k.plan(g, ps)
 			if err != nil {

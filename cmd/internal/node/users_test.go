@@ -1,0 +1,52 @@
+package node
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// A command needs its right over each of its keys, or over all names if it has none.
+func TestMay(t *testing.T) {
+	us, err := access.Parse([]byte(`users: [{name: default, nopass: true, rules: [{rights: [read], names: ["a*"]}, {rights: [add], names: ["*"]}]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := us.Default()
+	for _, c := range []struct {
+		name  string
+		right access.Right
+		cmd   resp.Command
+		args  string
+		want  string // how the reply begins
+	}{
+		{"its key", access.Read, resp.Command{Name: "bf.exists", FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists a b", ""},
+		{"another key", access.Read, resp.Command{Name: "bf.exists", FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists b a", "NOPERM this user has no permissions to access one"},
+		{"all keys", access.Read, resp.Command{Name: "exists", FirstKey: 1, LastKey: -1, Step: 1}, "exists a ab", ""},
+		{"one of the keys", access.Read, resp.Command{Name: "exists", FirstKey: 1, LastKey: -1, Step: 1}, "exists a b", "NOPERM this user has no permissions to access one"},
+		{"every second", access.Read, resp.Command{Name: "x", FirstKey: 1, LastKey: -1, Step: 2}, "x a b a b", ""},
+		{"no key", access.Read, resp.Command{Name: "dbsize"}, "dbsize", "NOPERM this user has no permissions to run the 'dbsize' command"},
+		{"no key, all names", access.Add, resp.Command{Name: "x"}, "x", ""},
+		{"a key that isn't there", access.Read, resp.Command{Name: "x", FirstKey: 2, LastKey: 2}, "x a", "NOPERM this user has no permissions to run"},
+		{"admin", access.Admin, resp.Command{Name: "flushall"}, "flushall", "NOPERM"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var args [][]byte
+			for _, a := range strings.Fields(c.args) {
+				args = append(args, []byte(a))
+			}
+			err := may(u, c.right, &c.cmd, args)
+			if got := ""; err == nil && c.want != "" || err != nil && (c.want == "" || !strings.HasPrefix(err.Error(), c.want)) {
+				if err != nil {
+					got = err.Error()
+				}
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if err := may(nil, c.right, &c.cmd, args); err == nil {
+				t.Error("nobody may")
+			}
+		})
+	}
+}
