@@ -53,7 +53,9 @@ func rootCommand() *cobra.Command {
 		advanceCommand(), compactCommand(),
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
-		parquetCommand(), redisbloomCommand(), multicastCommand(), manCommand(), versionCommand(),
+		parquetCommand(), redisbloomCommand(), multicastCommand(),
+		serveCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
+		manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

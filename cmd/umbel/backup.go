@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+const backupHelp = `Write all filters of a node to one file: of a node that runs, with --addr, while it works;
+or of a data directory that no node has hold of. The file is checked by umbel verify and
+made a data directory by umbel restore.`
+
+const backupExample = `  umbel backup --addr 127.0.0.1:8780 -o monday.backup
+  umbel backup --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
+
+func backupCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "backup -o FILE",
+		Short:   "write all filters of a node to a file",
+		Long:    backupHelp,
+		Example: backupExample,
+		Args:    noArguments,
+	}
+	data := cmd.Flags().String("data", "umbel-data", "the `directory` of a node that doesn't run")
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var written quantity.Count
+		err := atomicfile.Write(*output, func(w io.Writer) error {
+			c := &counter{w: w}
+			defer func() { written = quantity.Count(c.n) }()
+			settings := node.DefaultConfig()
+			settings.Data = *data
+			return node.Backup(cmd.Context(), settings, logger(settings), c)
+		})
+		if err != nil {
+			return err
+		}
+		if isQuiet(cmd) {
+			return nil
+		}
+		return report(cmd, *output, backupInfo{*output, uint64(written)}, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %v bytes\n", *output, written)
+			return err
+		})
+	}
+	return cmd
+}
+
+type backupInfo struct {
+	File  string `json:"file"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// counter counts what is written through it.
+type counter struct {
+	w io.Writer
+	n uint64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += uint64(n)
+	return n, err
+}
+
+const verifyHelp = `Read a backup as a node that starts from it would, in memory, and say what is in it. The
+exit code is 0 if all of it is there and sound.`
+
+func verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "verify FILE",
+		Short:   "check a backup",
+		Long:    verifyHelp,
+		Example: "  umbel verify monday.backup",
+		Args:    arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackup(cmd, args[0], func(r io.Reader) error {
+				found, err := node.VerifyFile(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return answer(cmd, newFindings(found), newFindings(found).write)
+			})
+		},
+	}
+}
+
+const restoreHelp = `Make a data directory of a backup. The directory must have no filters: nothing is
+overwritten. umbel serve --data DIRECTORY then starts with them.`
+
+func restoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "restore FILE --data DIRECTORY",
+		Short:   "make a data directory of a backup",
+		Long:    restoreHelp,
+		Example: "  umbel restore monday.backup --data fresh && umbel serve --data fresh",
+		Args:    arguments(1, 1),
+	}
+	data := cmd.Flags().String("data", "", "the `directory` to make")
+	if err := cmd.MarkFlagRequired("data"); err != nil {
+		panic(err)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withBackup(cmd, args[0], func(r io.Reader) error {
+			log := node.NewLogger(os.Stderr, "auto", slog.LevelWarn)
+			found, err := node.RestoreDir(cmd.Context(), *data, log, r)
+			if err != nil {
+				return err
+			}
+			return answer(cmd, newFindings(found), newFindings(found).write)
+		})
+	}
+	return cmd
+}
+
+// withBackup calls f with a backup's bytes; "-" is standard input.
+func withBackup(cmd *cobra.Command, name string, f func(io.Reader) error) error {
+	if name == "-" {
+		return f(bufio.NewReader(cmd.InOrStdin()))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return f(bufio.NewReaderSize(file, 1<<20))
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+)
+
+const userHelp = `Make a user of a node, with a password, and add it to the file that umbel serve --users
+reads. The password is random and printed, once; with --password-stdin it is the line on
+standard input. With --token the user has a token for HTTP as well, which is printed.
+The file has hashes only. Without --file the user is printed as the file would have it.
+
+Rights are read (ask, count, list, get), add (make filters, add keys), remove (remove,
+clear, fold, delete) and admin (the node itself; over all names). Names are patterns in
+which * is any text and ? any character.
+
+A node that runs reads the file again on SIGHUP.`
+
+const userExample = `  umbel user alice --right read,add --names 'users:*' --file users.yaml
+  umbel user root --right read,add,remove,admin --names '*' --token --file users.yaml`
+
+// userEntry is a user as the file has it.
+type userEntry struct {
+	Name      string      `yaml:"name"`
+	Passwords []string    `yaml:"passwords"`
+	Tokens    []string    `yaml:"tokens,omitempty"`
+	Rules     []userRules `yaml:"rules"`
+}
+
+type userRules struct {
+	Rights []string `yaml:"rights,flow"`
+	Names  []string `yaml:"names,flow"`
+}
+
+// newUser is what umbel user says.
+type newUser struct {
+	Name     string `json:"name"`
+	Password string `json:"password,omitempty"` // if it was made here
+	Token    string `json:"token,omitempty"`
+	File     string `json:"file,omitempty"`
+	Entry    string `json:"entry,omitempty"` // if no file is named
+}
+
+func userCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "user NAME",
+		Short:   "make a user of a node",
+		Long:    userHelp,
+		Example: userExample,
+		Args:    arguments(1, 1),
+	}
+	flags := cmd.Flags()
+	rights := flags.StringSlice("right", []string{"read"}, "what the user may do: read, add, remove, admin")
+	names := flags.StringSlice("names", []string{"*"}, "`patterns` of the filters' names")
+	file := flags.String("file", "", "`FILE` of users to add it to")
+	given := flags.Bool("password-stdin", false, "the password is the line on standard input")
+	token := flags.Bool("token", false, "make a token for HTTP too")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		u := newUser{Name: args[0], File: *file}
+		password := access.NewPassword()
+		if *given {
+			var err error
+			if password, err = passwordLine(cmd.InOrStdin()); err != nil {
+				return err
+			}
+		} else {
+			u.Password = password
+		}
+		hash, err := access.HashPassword(password)
+		if err != nil {
+			return err
+		}
+		e := userEntry{Name: args[0], Passwords: []string{hash}, Rules: []userRules{{*rights, *names}}}
+		if *token {
+			var sum string
+			u.Token, sum = access.NewToken()
+			e.Tokens = []string{sum}
+		}
+		lines, err := usersWith(*file, e)
+		if err != nil {
+			return err
+		}
+		if *file == "" {
+			u.Entry = string(lines)
+		} else if err := writePrivate(*file, lines); err != nil {
+			return err
+		}
+		return answer(cmd, u, u.write)
+	}
+	return cmd
+}
+
+// passwordLine reads the one line there is.
+func passwordLine(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// usersWith returns what the file holds once the user is in it. What is there stays as it is,
+// with its comments.
+func usersWith(file string, e userEntry) ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(map[string][]userEntry{"users": {e}}); err != nil {
+		return nil, err
+	}
+	if file != "" {
+		old, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			_, entry, _ := bytes.Cut(b.Bytes(), []byte("\n"))
+			old = append(bytes.TrimRight(old, "\n"), '\n')
+			b = *bytes.NewBuffer(append(old, entry...))
+		}
+	}
+	if _, err := access.Parse(b.Bytes()); err != nil {
+		if file != "" {
+			return nil, fmt.Errorf("%s, with the user at its end: %w", file, err)
+		}
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// writePrivate writes a file that only its owner reads, unless it is there and says otherwise.
+func writePrivate(file string, content []byte) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return atomicfile.Write(file, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+func (u newUser) write(w io.Writer) error {
+	if u.Entry != "" {
+		fmt.Fprint(w, u.Entry)
+	}
+	if u.Password != "" {
+		fmt.Fprintf(w, "%spassword %s\n", u.comment(), u.Password)
+	}
+	if u.Token != "" {
+		fmt.Fprintf(w, "%stoken    %s\n", u.comment(), u.Token)
+	}
+	return nil
+}
+
+// comment keeps what is secret out of an entry that is printed to be pasted.
+func (u newUser) comment() string {
+	if u.Entry != "" {
+		return "# "
+	}
+	return ""
+}
