@@ -1,0 +1,190 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/umbel-filters/umbel/interop/internal/proc"
+)
+
+// TestKill kills a node at random moments while clients add, starts it again, and asks for all
+// that was acknowledged. Snapshots are made and the log is cut all the while.
+func TestKill(t *testing.T) {
+	for _, policy := range []struct {
+		name string
+		late time.Duration // what was acknowledged so long before the end may be lost
+	}{{"always", 0}, {"everysec", time.Second}} {
+		t.Run(policy.name, func(t *testing.T) {
+			t.Parallel()
+			flags := []string{"--durability", policy.name, "--snapshot-interval", "300ms", "--snapshot-bytes", "256KiB"}
+			dir := t.TempDir()
+			var kept acknowledged
+			for round := range *kills {
+				p := start(t, dir, flags...)
+				c := dial(t, p)
+				if round == 0 {
+					do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
+					do(t, c, "UM.MAKE", "bloom", "KIND", "bloom", "KEYS", "5000000", "RATE", "0.001")
+					do(t, c, "UM.MAKE", "counting", "KIND", "counting", "KEYS", "1000000", "RATE", "0.001")
+				}
+				kept.check(t, c, round)
+				lifetime := time.Duration(rand.Int64N(int64(400 * time.Millisecond)))
+				if policy.late > 0 {
+					lifetime += policy.late
+				}
+				got := addUntilKilled(t, p, round, lifetime)
+				kept.keep(got, time.Now().Add(-policy.late))
+			}
+			p := start(t, dir, flags...)
+			kept.check(t, dial(t, p), *kills)
+			t.Logf("%d kills, %d additions acknowledged, all there", *kills, kept.n())
+		})
+	}
+}
+
+// filters are of kinds that are logged and copied in unlike ways.
+var filters = []string{"scaling", "fixed", "bloom", "counting"}
+
+func addCommand(filter string) string {
+	switch filter {
+	case "scaling", "fixed":
+		return "BF.ADD"
+	}
+	return "UM.ADD"
+}
+
+func hasCommand(filter string) string {
+	switch filter {
+	case "scaling", "fixed":
+		return "BF.MEXISTS"
+	}
+	return "UM.HAS"
+}
+
+// entry is additions that were acknowledged together.
+type entry struct {
+	filter string
+	keys   []string
+	when   time.Time
+}
+
+// acknowledged is what a node has promised to keep.
+type acknowledged struct{ entries []entry }
+
+func (a *acknowledged) n() (n int) {
+	for _, e := range a.entries {
+		n += len(e.keys)
+	}
+	return n
+}
+
+// keep takes entries that were acknowledged before the deadline.
+func (a *acknowledged) keep(entries []entry, deadline time.Time) {
+	for _, e := range entries {
+		if e.when.Before(deadline) {
+			a.entries = append(a.entries, e)
+		}
+	}
+}
+
+// check asks for all keys; and adds some of them again, which must not be news.
+func (a *acknowledged) check(t *testing.T, c redis.Conn, round int) {
+	t.Helper()
+	for _, filter := range filters {
+		var keys []any
+		for _, e := range a.entries {
+			if e.filter != filter {
+				continue
+			}
+			for _, k := range e.keys {
+				keys = append(keys, k)
+			}
+		}
+		for part := range slices.Chunk(keys, 10_000) {
+			answers, err := redis.Ints(c.Do(hasCommand(filter), append([]any{filter}, part...)...))
+			if err != nil {
+				t.Fatalf("round %d, %s: %v", round, filter, err)
+			}
+			for i, yes := range answers {
+				if yes != 1 {
+					t.Fatalf("round %d: %s was added to %s and acknowledged, and is gone", round, part[i], filter)
+				}
+			}
+			if filter == "counting" {
+				continue // adding again would count again
+			}
+			again := part[:min(100, len(part))]
+			for _, k := range again {
+				c.Send(addCommand(filter), filter, k)
+			}
+			c.Flush()
+			for _, k := range again {
+				if news, err := redis.Int(first(c.Receive())); err != nil || news != 0 {
+					t.Fatalf("round %d: %s was added to %s and acknowledged, and is news: %d, %v", round, k, filter, news, err)
+				}
+			}
+		}
+	}
+}
+
+// first returns the first element of an array, and what isn't an array as it is.
+func first(answer any, err error) (any, error) {
+	if a, ok := answer.([]any); ok && len(a) > 0 {
+		return a[0], err
+	}
+	return answer, err
+}
+
+// addUntilKilled adds new keys from several connections, kills the node after so long, and
+// returns what was acknowledged until then.
+func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) (all []entry) {
+	t.Helper()
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	for client := range 4 {
+		c := dial(t, p)
+		clients.Go(func() {
+			var mine []entry
+			for i := 0; ; i++ {
+				filter := filters[i%len(filters)]
+				e := entry{filter: filter}
+				for j := range 1 + rand.IntN(100) {
+					e.keys = append(e.keys, fmt.Sprintf("%d.%d.%d.%d", round, client, i, j))
+				}
+				if !add(c, &e) {
+					break
+				}
+				mine = append(mine, e)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, mine...)
+		})
+	}
+	time.Sleep(lifetime)
+	p.Kill()
+	clients.Wait()
+	return all
+}
+
+// add adds the keys in one pipeline and reports whether all were acknowledged.
+func add(c redis.Conn, e *entry) bool {
+	for _, k := range e.keys {
+		c.Send(addCommand(e.filter), e.filter, k)
+	}
+	if c.Flush() != nil {
+		return false
+	}
+	for range e.keys {
+		if _, err := c.Receive(); err != nil {
+			return false
+		}
+	}
+	e.when = time.Now()
+	return true
+}
