@@ -92,12 +92,6 @@ func (e *Engine) Len() int {
 // Variants returns the kinds that there are.
 func (e *Engine) Variants() umbel.Variants { return e.variants }
 
-<<<<<<< HEAD
-// Now returns what the engine's clock says, in milliseconds since 1970.
-func (e *Engine) Now() int64 { return e.now() }
-
-=======
->>>>>>> http
 // ready returns an error that wraps ErrReadOnly if a change could not be kept.
 func (e *Engine) ready() error {
 	if e.journal == nil {
