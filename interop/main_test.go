@@ -11,8 +11,10 @@ import (
 	"github.com/umbel-filters/umbel/interop/internal/proc"
 )
 
-// node is where a node speaks RESP, with no configuration but its addresses.
-var node string
+var (
+	umbel string // the program
+	node  string // where a node speaks RESP, with no configuration but its addresses
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -25,8 +27,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	umbel, err := proc.Build(ctx, dir)
-	if err != nil {
+	if umbel, err = proc.Build(ctx, dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

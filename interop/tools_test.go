@@ -30,7 +30,7 @@ func TestRedisCLI(t *testing.T) {
 	}{
 		{args: []string{"BF.ADD", "cli", "a"}, want: "1\n"},
 		{args: []string{"BF.ADD", "cli", "a"}, want: "0\n"},
-		{args: []string{"-3", "BF.EXISTS", "cli", "a"}, want: "true\n"},
+		{args: []string{"-3", "BF.EXISTS", "cli", "a"}, want: "(true)\n"},
 		{args: []string{"--no-raw", "BF.MADD", "cli", "a", "b"}, want: "1) (integer) 0\n2) (integer) 1\n"},
 		{args: []string{"-3", "--no-raw", "BF.INFO", "cli", "ITEMS"}, want: "1# Number of items inserted => (integer) 2\n"},
 		{args: []string{"-x", "BF.ADD", "cli"}, input: "from standard input", want: "1\n"},
