@@ -747,9 +747,9 @@ func (b *bench) full() {
 }
 
 func (b *bench) concurrent() {
-	const n = 300
+	const n = 100
 	var g sync.WaitGroup
-	for range 3 {
+	for range 2 {
 		g.Go(func() {
 			for last := uint64(0); last < n; {
 				_, from := b.log.Bounds()
@@ -773,7 +773,7 @@ func (b *bench) concurrent() {
 	}
 	for i := uint64(1); i <= n; i++ {
 		b.append(string(binary.LittleEndian.AppendUint64(nil, i)), i)
-		if i%100 == 0 {
+		if i%30 == 0 {
 			_, err := b.log.PutBlob(b.Context(), []byte("x"))
 			b.must(err)
 		}
