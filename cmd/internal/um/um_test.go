@@ -141,11 +141,11 @@ func TestMakeAddHas(t *testing.T) {
 		"UM.MAKE x bloom KEYS 1k SEED xyz", "seed",
 		"UM.MAKE x bloom KEYS 1k HASH md5 SEED 01", "seed",
 		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "leave out one of these",
-		"UM.ADD none a", `no filter "none"`,
-		"UM.HAS none a", `no filter "none"`,
-		"UM.COUNT none a", `no filter "none"`,
-		"UM.REMOVE none a", `no filter "none"`,
-		"UM.INFO none", `no filter "none"`,
+		"UM.ADD none a", `no such filter: "none"`,
+		"UM.HAS none a", `no such filter: "none"`,
+		"UM.COUNT none a", `no such filter: "none"`,
+		"UM.REMOVE none a", `no such filter: "none"`,
+		"UM.INFO none", `no such filter: "none"`,
 		"UM.COUNT f a", "",
 		"UM.REMOVE f a", "",
 		"UM.ADD f", "wrong number of arguments",
@@ -166,7 +166,7 @@ func TestPipeline(t *testing.T) {
 			t.Errorf("call %d: %s", i, got)
 		}
 	}
-	if got := p.Reply(); !strings.HasPrefix(got, "-ERR no filter") {
+	if got := p.Reply(); !strings.HasPrefix(got, "-ERR no such filter") {
 		t.Error(got)
 	}
 	if got := p.Reply(); got != "*3[#t, #f, #t]" {
@@ -272,7 +272,7 @@ func TestFoldAndUnfold(t *testing.T) {
 		"UM.FOLD f WHAT 1", "say by how much",
 		"UM.UNFOLD f 0", "",
 		"UM.UNFOLD f 16E", "",
-		"UM.FOLD none 2", "no filter",
+		"UM.FOLD none 2", "no such filter",
 	)
 }
 
@@ -341,20 +341,20 @@ func TestMergeIntersectOverlap(t *testing.T) {
 	id := p.Line("UM.ID a")
 	p.refused(
 		"UM.MERGE a a", "itself",
-		"UM.MERGE a none", `no filter "none"`,
+		"UM.MERGE a none", `no such filter: "none"`,
 		"UM.MERGE a b other", "mismatch",
 		"UM.MERGE a secret", "mismatch",
 		"UM.MERGE new a other", "mismatch",
-		"UM.INTERSECT both a b", "is there",
+		"UM.INTERSECT both a b", "filter exists",
 		"UM.INTERSECT new a other", "mismatch",
-		"UM.INTERSECT new a none", `no filter "none"`,
+		"UM.INTERSECT new a none", `no such filter: "none"`,
 		"UM.OVERLAP a other", "mismatch",
 		"UM.COPY a b", "exists",
 		"UM.COPY a a", "the same",
-		"UM.COPY none x", `no filter "none"`,
+		"UM.COPY none x", `no such filter: "none"`,
 		"UM.COPY a b WHAT", "say UM.COPY",
 	)
-	p.refused("UM.HAS new x", "no filter") // nothing was left by what failed
+	p.refused("UM.HAS new x", "no such filter") // nothing was left by what failed
 	p.expect("UM.ID a", id)
 }
 
@@ -399,12 +399,12 @@ func TestExportImport(t *testing.T) {
 	p.Line("UM.MAKE f bloom KEYS 500")
 	container := resptest.Bulk(t, p.Line("UM.EXPORT f"))
 	p.refused(
-		"UM.EXPORT none", "no filter",
+		"UM.EXPORT none", "no such filter",
 		"UM.EXPORT f WHAT", "say UM.EXPORT",
 		"UM.EXPORT f RANGE 0 x", "whole numbers",
 		"UM.EXPORT f RANGE 0 1000000000", "at most",
 		"UM.IMPORT g garbage", "corrupt",
-		"UM.IMPORT f garbage", "is there",
+		"UM.IMPORT f garbage", "filter exists",
 		"UM.IMPORT g garbage WHAT", "say UM.IMPORT",
 	)
 	if got := p.Do("UM.IMPORT", "g", container[:len(container)-1]); !strings.HasPrefix(got, "-ERR ") {
@@ -459,8 +459,8 @@ func TestDiffPatch(t *testing.T) {
 	}
 	p.refused(
 		"UM.PATCH a garbage", "corrupt",
-		"UM.PATCH none garbage", "no filter",
-		"UM.DIFF a FROM none", "no filter",
+		"UM.PATCH none garbage", "no such filter",
+		"UM.DIFF a FROM none", "no such filter",
 		"UM.DIFF a BASE garbage", "corrupt",
 		"UM.DIFF a WHAT b", "say UM.DIFF",
 	)
