@@ -3,16 +3,19 @@ package um
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
@@ -28,13 +31,19 @@ type place struct {
 	*resptest.Client
 	t      *testing.T
 	engine *engine.Engine
-	addr   string
 }
 
 func start(t *testing.T, maxMemory uint64, o Options) *place {
 	t.Helper()
 	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
-	s := resp.NewServer(resp.Options{Commands: Commands(e, o)})
+	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o)})), t, e}
+	p.Line("HELLO 3")
+	return p
+}
+
+// serve runs a server until the test is over, and returns a client of it.
+func serve(t *testing.T, s *resp.Server) *resptest.Client {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +58,7 @@ func start(t *testing.T, maxMemory uint64, o Options) *place {
 			t.Error(err)
 		}
 	})
-	p := &place{resptest.Dial(t, l.Addr().String()), t, e, l.Addr().String()}
-	p.Line("HELLO 3")
-	return p
+	return resptest.Dial(t, l.Addr().String())
 }
 
 // expect sends lines and compares the replies.
@@ -544,4 +551,85 @@ func FuzzImport(f *testing.F) {
 			t.Error("a delta that was refused changed the filter")
 		}
 	})
+}
+
+// Of a filter that is still being loaded nothing is made; questions are answered with yes.
+func TestHidden(t *testing.T) {
+	p := start(t, 0, Options{})
+	f, err := filter.All[0].New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.engine.Put("f", f, false, true); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("UM.HAS f a b", "*2[#t, #t]")
+	const loading = "not all there yet"
+	p.refused("UM.ID f", loading, "UM.EXPORT f", loading, "UM.MERGE g f", loading, "UM.COPY f g", loading,
+		"UM.DIFF f FROM f", loading, "UM.OVERLAP f f", loading, "UM.FOLD f 2", loading, "UM.ADD f x", loading)
+}
+
+// What can't be kept isn't done, and the client is told.
+func TestReadOnly(t *testing.T) {
+	p := start(t, 0, Options{})
+	j := &journal{}
+	p.engine.SetJournal(j)
+	p.Line("UM.MAKE f bloom KEYS 100")
+	p.Line("UM.ADD f a")
+	j.full.Store(true)
+	const full = "MISCONF "
+	p.refused("UM.ADD f b", full, "UM.MAKE g bloom KEYS 100", full, "UM.CLEAR f", full, "UM.FOLD f 2", full, "UM.COPY f g", full)
+	p.expect("UM.HAS f a b", "*2[#t, #f]")
+}
+
+// journal keeps nothing, and says so when it is full.
+type journal struct {
+	full atomic.Bool
+	last engine.Position
+}
+
+func (j *journal) Ready() error {
+	if j.full.Load() {
+		return errors.New("no space left on device")
+	}
+	return nil
+}
+
+func (j *journal) Append(engine.Change) engine.Position {
+	j.last++
+	return j.last
+}
+
+func (j *journal) Last() engine.Position { return j.last }
+
+// Where a command needs more than its own right, it asks for it.
+func TestRights(t *testing.T) {
+	p := start(t, 0, Options{})
+	p.Line("UM.MAKE f bloom KEYS 100")
+	container := resptest.Bulk(t, p.Line("UM.EXPORT f"))
+	nobody := resp.NewServer(resp.Options{
+		Commands: Commands(p.engine, Options{}),
+		Default:  func(*resp.Conn) any { return &access.User{Name: "nobody"} },
+	})
+	c := serve(t, nobody)
+	for _, words := range [][]string{
+		{"UM.MERGE", "g", "f"}, {"UM.INTERSECT", "g", "f", "f"}, {"UM.COPY", "f", "g"}, {"UM.IMPORT", "f", container, "REPLACE"},
+		{"UM.DIFF", "f", "FROM", "f"}, {"UM.PATCH", "f", "delta"},
+	} {
+		if got := c.Do(words...); got != "-"+noPermission {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+}
+
+// Figures of BF.ADD's like: a batch of a pipeline, without the connection.
+func BenchmarkHash(b *testing.B) {
+	calls := make([][][]byte, 64)
+	for i := range calls {
+		calls[i] = [][]byte{[]byte("UM.ADD"), []byte("f"), fmt.Appendf(nil, "key-%d", i)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		hash(umbel.Hasher{}, calls).free()
+	}
 }
