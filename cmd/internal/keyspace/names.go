@@ -138,23 +138,31 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 	done(c, pos, err)
 }
 
-// randomKey begins anywhere, and at the beginning if nothing comes behind.
+// randomKey tries a few filters, and then all, where a user may see some only.
 func (k *keyspace) randomKey(c *resp.Conn, _ [][]byte) {
-	var name string
-	found := false
-	take := func(f *engine.Filter) bool {
-		if sees(c, f) {
-			name, found = f.Name(), true
+	for range 16 {
+		f := k.engine.Pick(rand.Uint64())
+		if f == nil {
+			break
 		}
-		return !found
-	}
-	for _, cursor := range []uint64{rand.Uint64(), 0} {
-		if k.engine.List(cursor, k.engine.Len(), take); found {
-			c.BulkString(name)
+		if sees(c, f) {
+			c.BulkString(f.Name())
 			return
 		}
 	}
-	c.Null()
+	var name *string
+	k.engine.List(0, math.MaxInt, func(f *engine.Filter) bool {
+		if sees(c, f) {
+			n := f.Name()
+			name = &n
+		}
+		return name == nil
+	})
+	if name == nil {
+		c.Null()
+		return
+	}
+	c.BulkString(*name)
 }
 
 func (k *keyspace) dbSize(c *resp.Conn, _ [][]byte) { c.Int(int64(k.engine.Len())) }
