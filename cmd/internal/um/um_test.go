@@ -42,7 +42,7 @@ func start(t *testing.T, maxMemory uint64, o Options) *place {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		_ = s.Shutdown(ctx) // cuts who is left
 		if err := <-ended; err != nil {
@@ -140,7 +140,7 @@ func TestMakeAddHas(t *testing.T) {
 		"UM.MAKE x bloom KEYS 1k HASH crc", `unknown hash "crc"`,
 		"UM.MAKE x bloom KEYS 1k SEED xyz", "seed",
 		"UM.MAKE x bloom KEYS 1k HASH md5 SEED 01", "seed",
-		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "two of keys",
+		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "leave out one of these",
 		"UM.ADD none a", `no filter "none"`,
 		"UM.HAS none a", `no filter "none"`,
 		"UM.COUNT none a", `no filter "none"`,
@@ -177,14 +177,12 @@ func TestPipeline(t *testing.T) {
 // A filter that is full takes some items and refuses others.
 func TestFull(t *testing.T) {
 	p := start(t, 0, Options{})
-	if got := p.Line("UM.MAKE f redisbloom KEYS 10 RATE 1% expansion 0"); got != "+OK" {
-		t.Skip(got)
-	}
+	p.expect("UM.MAKE f redisbloom KEYS 10 RATE 1% nonscaling 1", "+OK")
 	got := p.Do(append([]string{"UM.ADD", "f"}, items(0, 2000)...)...)
 	if !strings.HasPrefix(got, "*2000[#t, ") || !strings.Contains(got, "-ERR ") || strings.Index(got, "-ERR") < strings.LastIndex(got, "#t") {
 		t.Errorf("%.400s", got)
 	}
-	p.refused("UM.ADD f new", "limit")
+	p.refused("UM.ADD f new new2", "limit")
 }
 
 func TestRawDigests(t *testing.T) {
@@ -295,7 +293,7 @@ func TestShapes(t *testing.T) {
 	p.expect("UM.MAKE s scalable KEYS 100 RATE 1%", "+OK")
 	p.fill("s", 0, 5000)
 	before := field(t, p.Line("UM.INFO s"), "layers")
-	p.expect("UM.COMPACT s RATE 20%", "+OK", "UM.COMPACT s", "+OK")
+	p.expect("UM.COMPACT s RATE 20%", "+OK")
 	if after := field(t, p.Line("UM.INFO s"), "layers"); after == before {
 		t.Errorf("%s layers after compacting as before", after)
 	}
@@ -306,6 +304,7 @@ func TestShapes(t *testing.T) {
 		"UM.ADVANCE s 5", "",
 		"UM.SEAL s", "",
 		"UM.COMPACT w", "isn't made of parts",
+		"UM.COMPACT s RATE 1e-9", "compacting",
 		"UM.COMPACT s RATE", "say UM.COMPACT",
 		"UM.COMPACT s RATE x", "rate",
 	)
@@ -371,7 +370,9 @@ func TestExportImport(t *testing.T) {
 				t.Fatalf("%s: %s: %s", v.Kind, how, got)
 			}
 			p.expect("UM.ID g", id)
-			p.holds("g", 0, 500)
+			if v.Kind != "window" { // which forgets
+				p.holds("g", 0, 500)
+			}
 			if _, err := wire.Parse([]byte(container), wire.Limits{}); err != nil {
 				t.Error(err)
 			}
