@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/umbel-filters/umbel"
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
 
 // Meta is all there is of a filter but its cells.
 type Meta struct {
@@ -25,23 +28,113 @@ type Segment struct {
 const SegmentBytes = 512 << 10
 
 // Capture is a copy of a filter being made, piece by piece. Of kinds whose additions only
-// set bits (umbel.Variant.Monotone) changes go on meanwhile, and stop only while a single
-// piece is copied; changes of others wait until End. Nothing is copied twice.
-type Capture struct{ _ int }
+// set bits (umbel.Variant.Monotone) additions go on meanwhile, and stop only while a single
+// piece is copied; changes of other kinds wait until End. Nothing is copied twice. It is
+// for one goroutine.
+type Capture struct {
+	f       *Filter
+	still   bool        // changes wait
+	state   umbel.State // at the beginning
+	planes  []cells.Array
+	version uint64
+	shape   uint64
+	from    Position
+	next    Segment
+	void    bool // the copy is worth nothing
+}
 
 // Capture begins to copy the filter. End must be called.
-func (f *Filter) Capture() *Capture { panic("todo") }
+func (f *Filter) Capture() *Capture { return f.capture(!f.variant.Monotone) }
+
+// CaptureStill is Capture with changes of any kind waiting until End: for a filter that
+// changes its shape so often that no copy beside changes comes to an end.
+func (f *Filter) CaptureStill() *Capture { return f.capture(true) }
+
+func (f *Filter) capture(still bool) *Capture {
+	c := &Capture{f: f}
+	if f.lock() != nil {
+		c.void = true
+		return c
+	}
+	defer f.changes.Unlock()
+	if c.still = still || f.hidden.Load(); c.still {
+		f.held = make(chan struct{})
+	}
+	c.state = f.filter.State()
+	c.planes = planesOf(nil, c.state)
+	c.version, c.shape = f.version.Load(), f.shape.Load()
+	c.from = f.engine.lastPosition()
+	return c
+}
 
 // Next copies the next segment to buf, which has SegmentBytes of room, and returns the
 // filled part; nil bytes are the end.
-func (c *Capture) Next(buf []byte) (Segment, []byte) { panic("todo") }
+func (c *Capture) Next(buf []byte) (Segment, []byte) {
+	for !c.void && c.next.Plane < len(c.planes) {
+		words := c.planes[c.next.Plane].Words[c.next.Offset/8:]
+		if len(words) == 0 {
+			c.next = Segment{Plane: c.next.Plane + 1}
+			continue
+		}
+		at, words := c.next, words[:min(len(words), SegmentBytes/8)]
+		if c.copy(buf, words); c.void {
+			break
+		}
+		c.next.Offset += SegmentBytes
+		if len(words) < SegmentBytes/8 || at.Offset+SegmentBytes == c.planes[at.Plane].Bytes() {
+			c.next = Segment{Plane: at.Plane + 1}
+		}
+		return at, buf[:8*len(words)]
+	}
+	return Segment{}, nil
+}
+
+// copy copies words while nothing changes them.
+func (c *Capture) copy(buf []byte, words []uint64) {
+	if !c.still {
+		c.f.changes.Lock()
+		defer c.f.changes.Unlock()
+		if c.f.shape.Load() != c.shape {
+			c.void = true
+			return
+		}
+	}
+	getBytes(buf, words)
+}
 
 // End ends the copying. ok is false if the filter has meanwhile become of another shape,
-// or was deleted: what was copied is then worth nothing.
-func (c *Capture) End() (m Meta, ok bool) { panic("todo") }
+// or was deleted, or not all of it was copied: what was is then worth nothing.
+func (c *Capture) End() (m Meta, ok bool) {
+	f := c.f
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	if c.still {
+		close(f.held)
+		f.held = nil
+		c.still = false
+	}
+	if c.void || f.gone || f.shape.Load() != c.shape || c.next.Plane < len(c.planes) {
+		c.void = true
+		return Meta{}, false
+	}
+	m = Meta{ID: f.id, Name: f.Name(), Expires: f.expires.Load(), Hidden: f.hidden.Load(), From: c.from, To: c.from}
+	if f.version.Load() != c.version {
+		c.state = f.filter.State()
+		m.To = f.engine.lastPosition()
+		if !alike(planesOf(nil, c.state), c.planes) {
+			c.void = true
+			return Meta{}, false
+		}
+	}
+	m.State = withoutWords(c.state)
+	return m, true
+}
 
-// Restore puts a filter back from a capture: cell by cell, fill is called for each
-// segment and reads its bytes to dst. Apply then gives it the changes behind m.From; those
-// up to m.To, which a part of the copy may have, change bits only, and the counts of the
-// filter are then set to m.State's. The error wraps umbel.ErrCorrupt, umbel.ErrKind or ErrMemory.
-func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error { panic("todo") }
+// withoutWords returns s with planes of their sizes, and nothing in them.
+func withoutWords(s umbel.State) umbel.State {
+	planes := planesOf(nil, s)
+	for i := range planes {
+		planes[i].Words = nil
+	}
+	return withPlanes(s, planes)
+}

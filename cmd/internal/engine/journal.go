@@ -27,7 +27,7 @@ type Op uint8
 const (
 	OpCreate  Op = 1 // Name, State (its cells may be nonzero), Number: 1 if hidden. Whole: the name's old filter is gone
 	OpDelete  Op = 2
-	OpRename  Op = 3 // Name
+	OpRename  Op = 3 // Name, which is taken from the filter that has it, and that one is gone
 	OpExpire  Op = 4 // Number: milliseconds since 1970
 	OpAdd     Op = 5 // Digests, those that changed the filter
 	OpRemove  Op = 6 // Digests, those that were removed
@@ -55,8 +55,3 @@ type Change struct {
 	Data     []byte
 	State    *umbel.State
 }
-
-// Apply does what a change says without telling the journal: for who reads one, in its
-// order and alone. A change whose position the filter has already (see Restore) does
-// nothing. The error wraps umbel.ErrCorrupt if the change doesn't fit what is there.
-func (e *Engine) Apply(c Change) error { panic("todo") }

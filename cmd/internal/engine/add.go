@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// way is how a kind of filter is added to.
+type way uint8
+
+const (
+	plain    way = iota // alone
+	atomic1             // beside others
+	foretold            // alone; it tells when it grows
+	refusing            // alone; it may refuse
+	elastic             // alone; its memory follows its keys
+)
+
+func wayOf(f umbel.Filter) way {
+	switch f.(type) {
+	case umbel.Foreteller:
+		return foretold
+	case umbel.Grower:
+		return refusing
+	case umbel.Lister, umbel.Sealer:
+		return elastic
+	case umbel.AtomicAdder:
+		return atomic1
+	}
+	return plain
+}
+
+const (
+	// atOnce is the number of digests that are added with one hold of the locks.
+	atOnce = 4096
+	// aloneFrom is the number of digests from which on the kinds' batches, which run alone,
+	// are faster than additions one by one beside others: see BenchmarkAdd.
+	aloneFrom = 8
+)
+
+// Add adds ds in order; changed[i], if changed isn't nil, tells whether ds[i] changed the
+// filter. A filter that may not grow (umbel.Grower, memory) stops with an error that wraps
+// umbel.ErrLimit, and ErrMemory too where that is why; n tells how many were taken, all
+// of them without an error. Where the kind can, it runs beside other additions and
+// questions.
+func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, err error) {
+	if changed != nil {
+		changed = changed[:len(ds):len(changed)]
+	}
+	if err := f.engine.ready(); err != nil {
+		return 0, 0, err
+	}
+	f.touch()
+	total := 0
+	for {
+		now := min(len(ds)-n, atOnce)
+		var fresh []bool
+		var s *scratch
+		if changed != nil {
+			fresh = changed[n : n+now]
+		} else {
+			s = scratches.Get().(*scratch)
+			fresh = s.changed[:now]
+		}
+		var took int
+		if took, err = f.addSome(fresh, ds[n:n+now]); err == nil {
+			took = now
+		}
+		total += trues(fresh[:took])
+		if s != nil {
+			scratches.Put(s)
+		}
+		if n += took; err != nil || n == len(ds) {
+			break
+		}
+	}
+	f.counts.added.Add(uint64(n))
+	f.counts.changed.Add(uint64(total))
+	return n, f.position(), err
+}
+
+// addSome adds at most atOnce digests, and returns how many it took. When it returns,
+// f.position covers what the answers rest on.
+func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
+	if f.way == atomic1 && len(ds) < aloneFrom {
+		return f.addBeside(changed, ds)
+	}
+	if err := f.lock(); err != nil {
+		return 0, err
+	}
+	defer f.changes.Unlock()
+	if f.hidden.Load() {
+		return 0, ErrHidden
+	}
+	f.cells.Lock()
+	n, err := f.put(changed, ds)
+	f.cells.Unlock()
+	f.tellAdded(changed[:n], ds[:n])
+	return n, err
+}
+
+// addBeside adds beside others.
+func (f *Filter) addBeside(changed []bool, ds []umbel.Digest) (int, error) {
+	if err := f.share(); err != nil {
+		return 0, err
+	}
+	if f.hidden.Load() {
+		f.changes.RUnlock()
+		return 0, ErrHidden
+	}
+	f.inside.Add(1)
+	a := f.filter.(umbel.AtomicAdder)
+	for i, d := range ds {
+		changed[i] = a.AddAtomic(d)
+	}
+	all := f.tellAdded(changed, ds)
+	// What was there already may have come from one who is yet to write his record.
+	alone := f.inside.Add(-1) == 0
+	f.changes.RUnlock()
+	if !alone && !all && f.engine.journal != nil {
+		f.changes.Lock()
+		//lint:ignore SA2001 all who were inside have left
+		f.changes.Unlock()
+	}
+	return len(ds), nil
+}
+
+// put adds to the filter, of which the caller has both locks, and returns how many
+// digests it took.
+func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
+	switch f.way {
+	case foretold:
+		return f.putForetold(changed, ds)
+	case refusing:
+		g := f.filter.(umbel.Grower)
+		for i, d := range ds {
+			fresh, err := g.TryAdd(d)
+			if err != nil {
+				return i, err
+			}
+			changed[i] = fresh
+		}
+	case elastic:
+		if err := f.guess(len(ds)); err != nil {
+			return 0, err
+		}
+		umbel.AddAll(f.filter, changed, ds)
+	default:
+		umbel.AddAll(f.filter, changed, ds)
+	}
+	return len(ds), nil
+}
+
+// putForetold adds to a filter that tells when it grows, and has memory for it before.
+func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
+	g := f.filter.(umbel.Foreteller)
+	for i, d := range ds {
+		bytes, err := g.Growth()
+		if bytes == 0 && err == nil {
+			changed[i] = f.filter.Add(d)
+			continue
+		}
+		if changed[i] = false; f.filter.Has(d) {
+			continue
+		}
+		if err == nil {
+			err = f.engine.memory.reserve(bytes)
+		}
+		if err != nil {
+			return i, err
+		}
+		f.bytes.Add(bytes)
+		f.shape.Add(1)
+		changed[i] = f.filter.Add(d)
+	}
+	return len(ds), nil
+}
+
+// digestBytes is more than a digest takes that is listed.
+const digestBytes = 48
+
+// guess takes memory for n digests of a filter whose memory follows from them. What it
+// really takes is counted again when much of it is a guess.
+func (f *Filter) guess(n int) error {
+	if f.guessed > max(64<<10, f.bytes.Load()/8) {
+		f.recount()
+	}
+	more := uint64(n) * digestBytes
+	err := f.engine.memory.reserve(more)
+	if err != nil && f.guessed > 0 {
+		f.recount()
+		err = f.engine.memory.reserve(more)
+	}
+	if err != nil {
+		return err
+	}
+	f.bytes.Add(more)
+	f.guessed += more
+	return nil
+}
+
+// tellAdded writes the digests that changed the filter to the journal and reports whether
+// all of them did. f.changes is held.
+func (f *Filter) tellAdded(changed []bool, ds []umbel.Digest) (all bool) {
+	n := trues(changed)
+	switch {
+	case n == 0:
+	case n == len(ds) || f.engine.journal == nil:
+		f.tell(Change{Op: OpAdd, Digests: ds})
+	default:
+		f.tellSome(OpAdd, changed, ds)
+	}
+	return n == len(ds)
+}
+
+// tellSome writes those of at most atOnce digests to the journal that are marked.
+func (f *Filter) tellSome(op Op, marked []bool, ds []umbel.Digest) {
+	s := scratches.Get().(*scratch)
+	n := 0
+	for i, d := range ds {
+		if marked[i] {
+			s.digests[n] = d
+			n++
+		}
+	}
+	f.tell(Change{Op: op, Digests: s.digests[:n]})
+	scratches.Put(s)
+}
+
+// scratch is room for what goes with a batch.
+type scratch struct {
+	changed [atOnce]bool
+	digests [atOnce]umbel.Digest
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// Remove forgets one addition of each; removed[i], if removed isn't nil, tells whether
+// there was one. errors.ErrUnsupported if the kind can't.
+func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
+	if removed != nil {
+		removed = removed[:len(ds):len(removed)]
+	}
+	if err := f.engine.ready(); err != nil {
+		return 0, err
+	}
+	f.touch()
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	for from := 0; from < len(ds); {
+		to := min(len(ds), from+atOnce)
+		were := s.changed[:to-from]
+		if removed != nil {
+			were = removed[from:to]
+		}
+		if err := f.removeSome(were, ds[from:to]); err != nil {
+			return f.position(), err
+		}
+		f.counts.removed.Add(uint64(trues(were)))
+		from = to
+	}
+	return f.position(), nil
+}
+
+func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
+	if err := f.lock(); err != nil {
+		return err
+	}
+	defer f.changes.Unlock()
+	r, ok := f.filter.(umbel.Remover)
+	switch {
+	case !ok:
+		return f.unsupported("remove")
+	case f.hidden.Load():
+		return ErrHidden
+	}
+	f.cells.Lock()
+	for i, d := range ds {
+		removed[i] = r.Remove(d)
+	}
+	f.cells.Unlock()
+	if trues(removed) > 0 {
+		f.shape.Add(1)
+		f.tellSome(OpRemove, removed, ds)
+		if f.way == foretold { // it may have become smaller
+			f.recount()
+		}
+	}
+	return nil
+}
+
+func (f *Filter) unsupported(what string) error {
+	return fmt.Errorf("a filter of kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Apply does what a change says without telling the journal: for who reads one, in its
+// order and alone, and calls Settle at the end. It takes over the memory of a state. A
+// change whose position the filter has already (see Restore) does nothing, nor does one
+// of a filter that isn't there: it is deleted later, before the oldest capture that the
+// journal begins with was made. The error wraps umbel.ErrCorrupt if the change doesn't
+// fit what is there. The memory limit isn't looked at: what was there is there again.
+func (e *Engine) Apply(c Change) error {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	raise(&e.last, uint64(c.Position))
+	e.lastID = max(e.lastID, c.Filter)
+	switch c.Op {
+	case OpFlush:
+		e.applyFlush(c.Position)
+		return nil
+	case OpCreate:
+		e.unseat(c)
+		return e.applyCreate(c)
+	case OpRename:
+		e.unseat(c)
+	}
+	f := e.byID(c.Filter)
+	if f == nil || c.Position <= f.from() {
+		return nil
+	}
+	if err := e.applyTo(f, c); err != nil {
+		return fmt.Errorf("change %d, of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
+	}
+	raise(&f.last, uint64(c.Position))
+	f.version.Add(1)
+	return nil
+}
+
+func (e *Engine) applyTo(f *Filter, c Change) error {
+	switch c.Op {
+	case OpDelete:
+		e.drop(f)
+		return nil
+	case OpRename:
+		if r := f.replayed(); c.Position > r.claim {
+			e.unclaim(f)
+			f.rename(c.Name)
+			r.claim = c.Position
+			e.claim(f)
+		}
+		return nil
+	}
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	r := f.replayed()
+	switch {
+	case c.Op == OpExpire:
+		if c.Position > r.to {
+			f.expireAt(int64(c.Number))
+		}
+		return nil
+	case c.Position > r.to:
+		if err := f.settle(); err != nil {
+			return err
+		}
+	case r.torn == nil || c.Op != OpAdd:
+		return fmt.Errorf("operation %d at %d, within a copy made from %d to %d that has no such", c.Op, c.Position, r.from, r.to)
+	}
+	return f.apply(c)
+}
+
+// apply changes cells. f.changes is held.
+func (f *Filter) apply(c Change) error {
+	if c.Op == OpWrite {
+		return f.write(c.Part, c.Plane, c.Number, c.Data, c.Last)
+	}
+	f.cells.Lock()
+	defer f.cells.Unlock()
+	f.replay.stale = true
+	switch c.Op {
+	case OpAdd:
+		umbel.AddAll(f.filter, nil, c.Digests)
+		return nil
+	case OpRemove:
+		r, ok := f.filter.(umbel.Remover)
+		if !ok {
+			return f.unsupported("remove")
+		}
+		for _, d := range c.Digests {
+			r.Remove(d)
+		}
+		return nil
+	case OpClear:
+		return clearing(f)
+	case OpFold:
+		return folding(c.Number)(f)
+	case OpUnfold:
+		return unfolding(c.Number)(f)
+	case OpAdvance:
+		return advancing(c.Number)(f)
+	case OpSeal:
+		return sealing(f)
+	case OpReplace:
+		if c.State == nil {
+			return fmt.Errorf("a filter is replaced by nothing")
+		}
+		g, err := f.open(*c.State)
+		if err != nil {
+			return err
+		}
+		return f.become(g)
+	}
+	return fmt.Errorf("operation %d, of a later version", c.Op)
+}
+
+func (e *Engine) applyCreate(c Change) error {
+	if e.byID(c.Filter) != nil {
+		return nil
+	}
+	if c.State == nil {
+		return fmt.Errorf("change %d: filter %q is made of nothing: %w", c.Position, c.Name, umbel.ErrCorrupt)
+	}
+	g, err := e.variants.Open(*c.State)
+	if err != nil {
+		return fmt.Errorf("change %d, of filter %q: %w", c.Position, c.Name, err)
+	}
+	f, err := e.newFilter(c.Filter, c.Name, g)
+	if err != nil {
+		return err
+	}
+	f.hidden.Store(c.Number == 1)
+	f.replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
+	f.last.Store(uint64(c.Position))
+	f.recount()
+	e.index.Lock()
+	e.roster.add(f)
+	e.index.Unlock()
+	e.claim(f)
+	return nil
+}
+
+// applyFlush forgets all filters that were there before a position.
+func (e *Engine) applyFlush(before Position) {
+	for _, f := range e.filters(0, e.known()) {
+		if f.from() < before {
+			e.drop(f)
+		}
+	}
+}
+
+func (e *Engine) known() int {
+	e.index.RLock()
+	defer e.index.RUnlock()
+	return len(e.roster.all)
+}

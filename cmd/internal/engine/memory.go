@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// overhead is what a filter takes beside its planes and its name: the Filter, the kind's
+// own, the entries of the engine's index. TestMemoryOfSmallFilters measures it.
+const overhead = 896
+
+// memory is what all filters take together, and may.
+type memory struct{ used, limit atomic.Uint64 }
+
+// reserve takes n bytes more, or none: the error wraps ErrMemory.
+func (m *memory) reserve(n uint64) error {
+	for {
+		used, limit := m.used.Load(), m.limit.Load()
+		if used+n < used || limit != 0 && used+n > limit {
+			return fmt.Errorf("%w: %d bytes more beside %d are above the limit of %d", ErrMemory, n, used, limit)
+		}
+		if m.used.CompareAndSwap(used, used+n) {
+			return nil
+		}
+	}
+}
+
+func (m *memory) release(n uint64) { m.used.Add(-n) }
+
+// Room returns nil if filters that take n bytes more may be made, and ErrMemory with the
+// figures otherwise: the dry run of Create and Put.
+func (e *Engine) Room(n uint64) error {
+	err := e.memory.reserve(n)
+	if err == nil {
+		e.memory.release(n)
+	}
+	return err
+}
+
+// Memory returns the bytes that the filters take, and the limit, 0 if there is none.
+func (e *Engine) Memory() (used, limit uint64) {
+	return e.memory.used.Load(), e.memory.limit.Load()
+}
+
+// SetMaxMemory changes the limit. Filters that are there stay.
+func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
+
+// planeBytes returns the memory of a filter's planes.
+func planeBytes(f umbel.Filter) uint64 {
+	if _, ok := f.(umbel.Lister); ok { // its state is made anew each time
+		return f.Stats().Bytes
+	}
+	return f.State().Bytes()
+}
+
+// footprint returns what a filter of that name takes.
+func footprint(name string, planes uint64) uint64 { return planes + overhead + uint64(len(name)) }
+
+// recount sets what the filter takes to what its planes are now. f.changes is held.
+func (f *Filter) recount() {
+	f.account(footprint(f.Name(), planeBytes(f.filter)))
+}
+
+func (f *Filter) account(n uint64) {
+	f.engine.memory.used.Add(n - f.bytes.Swap(n))
+	f.guessed = 0
+}
+
+// unbound lifts the limit that kinds set to the growth of filters from elsewhere: here the
+// engine sets it. One that is part of the filter's state stays.
+func unbound(f umbel.Filter) umbel.Filter {
+	l, ok := f.(limiter)
+	if !ok {
+		return f
+	}
+	ps := f.State().Params
+	if _, own := ps.Get("max-bytes"); own {
+		l.SetMaxBytes(ps.Uint("max-bytes"))
+	} else {
+		l.SetMaxBytes(1 << 62)
+	}
+	return f
+}
+
+// limiter is a filter whose growth has a limit in bytes.
+type limiter interface{ SetMaxBytes(uint64) }

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// While a journal is read, filters have the names that they had when they were captured,
+// each at a moment of its own, and the journal begins before all of them. So at times two
+// filters have one name: the older is still to be renamed, replaced or deleted. A name is
+// claimed at a position; the latest claim has it, and who had an earlier one is shadowed.
+
+// claim gives f its name, unless another claimed it later.
+func (e *Engine) claim(f *Filter) {
+	e.index.Lock()
+	defer e.index.Unlock()
+	old := e.names[f.Name()]
+	if old != nil && old.replayed().claim > f.replayed().claim {
+		e.shadowed = append(e.shadowed, f)
+		return
+	}
+	if old != nil {
+		e.shadowed = append(e.shadowed, old)
+	}
+	e.names[f.Name()] = f
+}
+
+// unclaim takes its name from f.
+func (e *Engine) unclaim(f *Filter) {
+	e.index.Lock()
+	defer e.index.Unlock()
+	if e.names[f.Name()] == f {
+		delete(e.names, f.Name())
+	}
+	e.shadowed = slices.DeleteFunc(e.shadowed, func(g *Filter) bool { return g == f })
+}
+
+// unseat forgets the filters that lose their name by a change: those that claimed it
+// earlier.
+func (e *Engine) unseat(c Change) {
+	losers := slices.DeleteFunc(slices.Clone(e.shadowed), func(f *Filter) bool { return f.Name() != c.Name })
+	if f := e.names[c.Name]; f != nil {
+		losers = append(losers, f)
+	}
+	for _, f := range losers {
+		if f.id != c.Filter && f.replayed().claim < c.Position {
+			e.drop(f)
+		}
+	}
+}
+
+// drop forgets a filter of which a journal tells nothing more.
+func (e *Engine) drop(f *Filter) {
+	f.end(nil)
+	e.unclaim(f)
+	e.index.Lock()
+	e.leave(f)
+	e.index.Unlock()
+}
+
+// Settle ends the reading of a journal: filters that were torn when they were captured,
+// and have what was added meanwhile again, are then whole. The error wraps
+// umbel.ErrCorrupt if the journal ended too early for that.
+func (e *Engine) Settle() error {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	if len(e.shadowed) > 0 {
+		f := e.shadowed[0]
+		return fmt.Errorf("two filters have the name %q, numbers %d and %d: %w", f.Name(), e.names[f.Name()].id, f.id, umbel.ErrCorrupt)
+	}
+	for _, f := range e.filters(0, e.known()) {
+		f.changes.Lock()
+		err := f.settle()
+		if r := f.replay; err == nil && r != nil {
+			if r.stale {
+				f.recount()
+			}
+			f.replay = nil
+		}
+		f.changes.Unlock()
+		if err != nil {
+			return fmt.Errorf("filter %q: %w: %w", f.Name(), err, umbel.ErrCorrupt)
+		}
+	}
+	return nil
+}
