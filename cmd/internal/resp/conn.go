@@ -157,10 +157,7 @@ func (c *Conn) serve() {
 	c.welcome()
 	for more := false; !c.last && !c.broken; {
 		if !more {
-			if err := c.read(); err != nil {
-				if errors.Is(err, errTooLarge) {
-					c.s.o.Log.Warn("a client was cut", "addr", c.nc.RemoteAddr(), "err", err)
-				}
+			if c.read() != nil {
 				return
 			}
 		}
@@ -188,10 +185,7 @@ func (c *Conn) linger() {
 // read waits for bytes of the client.
 func (c *Conn) read() error {
 	for {
-		room, err := c.in.room()
-		if err != nil {
-			return err
-		}
+		room := c.in.room()
 		c.hold()
 		n, err := c.nc.Read(room)
 		c.in.filled(n)
@@ -262,8 +256,13 @@ func (c *Conn) keepPace() {
 	c.ran = 0
 }
 
-// fail ends the connection after an error that the client is told of.
+// fail ends the connection after an error that the client is told of, unless it sent more than is read.
 func (c *Conn) fail(err error) {
+	if errors.Is(err, errTooLarge) {
+		c.s.o.Log.Warn("a client was cut", "addr", c.nc.RemoteAddr(), "err", err)
+		c.last = true
+		return
+	}
 	c.s.o.Log.Debug("a client broke the protocol", "addr", c.nc.RemoteAddr(), "err", err)
 	c.tell(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
 	c.last, c.failed = true, true

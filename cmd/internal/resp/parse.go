@@ -151,6 +151,9 @@ func (p *parser) header() (whole bool, err error) {
 	if p.stranger && n > strangerBulk {
 		return false, protocolError("unauthenticated bulk length")
 	}
+	if p.at-p.start+n+2 > p.maxQuery {
+		return false, errTooLarge
+	}
 	p.bulk = n
 	return true, nil
 }
@@ -266,7 +269,7 @@ func (p *parser) release() (large bool) {
 }
 
 // room returns where to read to. It takes more memory only if what was read fills what is there.
-func (p *parser) room() ([]byte, error) {
+func (p *parser) room() []byte {
 	if p.start == len(p.buf) {
 		p.buf, p.start, p.at = p.buf[:0], 0, 0
 		if cap(p.buf) > mostBuffer {
@@ -284,17 +287,14 @@ func (p *parser) room() ([]byte, error) {
 		p.buf, p.at, p.start = p.buf[:n], p.at-p.start, 0
 	}
 	if len(p.buf) < cap(p.buf) {
-		return p.buf[len(p.buf):cap(p.buf)], nil
-	}
-	if len(p.buf) >= p.maxQuery {
-		return nil, errTooLarge
+		return p.buf[len(p.buf):cap(p.buf)]
 	}
 	size := max(2*cap(p.buf), leastBuffer)
 	if size > mostBuffer && p.left == 1 && p.bulk >= 0 {
 		size = min(size, p.at+p.bulk+2) // the end is known
 	}
-	p.resize(min(size, p.maxQuery))
-	return p.buf[len(p.buf):cap(p.buf)], nil
+	p.resize(size)
+	return p.buf[len(p.buf):cap(p.buf)]
 }
 
 // widen makes a buffer larger that a client fills with each read.
