@@ -134,7 +134,15 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
 	if err != nil {
 		return report, fmt.Errorf("store: restore: %w", err)
 	}
-	catalogue, err := p.bind(ctx, entries)
+	if err := p.flush(ctx); err != nil {
+		return report, err
+	}
+	for _, b := range entries {
+		if err := p.enter(ctx, b); err != nil {
+			return report, err
+		}
+	}
+	catalogue, err := p.finish(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -161,19 +169,6 @@ func checkEmpty(ctx context.Context, l oplog.Log) error {
 		return errors.New("store: a backup is restored to an empty directory, and here is something")
 	}
 	return nil
-}
-
-// bind writes what is left, and the catalogue.
-func (p *packer) bind(ctx context.Context, entries [][]byte) ([]reference, error) {
-	if err := p.flush(ctx); err != nil {
-		return nil, err
-	}
-	for _, b := range entries {
-		if err := p.enter(ctx, b); err != nil {
-			return nil, err
-		}
-	}
-	return p.finish(ctx)
 }
 
 // restore adds a filter of a backup.
