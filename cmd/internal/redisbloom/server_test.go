@@ -49,7 +49,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		defer cancel()
 		_ = s.Shutdown(ctx) // cuts who is left
 		if err := <-ended; err != nil {
