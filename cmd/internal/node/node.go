@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -166,7 +167,8 @@ func copiesDir(data string) string { return filepath.Join(data, "copies") }
 // newEngine returns an engine with all kinds and no filters.
 func newEngine(limit uint64) *engine.Engine {
 	return engine.New(engine.Options{
-		Variants:  filter.All,
+		// The kind of CF.* too, also where CF.* isn't served: what was made stays.
+		Variants:  append(slices.Clone(filter.All), redisbloom.CuckooVariant),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: limit,
 	})
