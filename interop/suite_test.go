@@ -36,7 +36,7 @@ func TestGoRedisSuite(t *testing.T) {
 	if err := os.WriteFile(path, endpoints, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	suite := exec.Command("go", "test", ".", "-count=1", "-run", "^TestGinkgoSuite$", "-ginkgo.label-filter=bloom", "-ginkgo.v")
+	suite := exec.Command("go", "test", ".", "-count=1", "-run", "^TestGinkgoSuite$", "-ginkgo.label-filter=bloom || cuckoo", "-v")
 	suite.Dir = strings.TrimSpace(string(dir))
 	suite.Env = append(os.Environ(), "GOWORK=off", "RE_CLUSTER=true", "REDIS_VERSION=8.4", "REDIS_ENDPOINTS_CONFIG_PATH="+path)
 	out, err := suite.CombinedOutput()
