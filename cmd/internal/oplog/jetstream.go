@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,9 +39,9 @@ type jetStream struct {
 	marks   *os.File
 
 	mu      sync.Mutex
-	run     *run // nil after Close, and while the server can't start
-	failed  error
-	tried   time.Time // to begin again
+	run     *run      // nil after Close, and while the server can't start
+	failed  error     // why it can't
+	tried   time.Time // when it was to begin again
 	unknown [rows]bool
 	bounds  [rows]struct{ first, last uint64 }
 	closed  bool
@@ -101,10 +102,10 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 	switch {
 	case j.closed:
 		return nil, errClosed
-	case j.failed == nil:
+	case j.run != nil && j.run.why() == nil:
 		return j.run, nil
-	case time.Since(j.tried) < pause:
-		return nil, j.failed
+	case time.Since(j.tried) < pause || unsynced(j.why()):
+		return nil, j.why()
 	}
 	j.tried = time.Now()
 	if err := probe(j.dir); err != nil {
@@ -114,13 +115,29 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 		j.run.stop()
 		j.run = nil
 	}
+	j.unknown = [rows]bool{true, true, true}
 	r, err := start(ctx, j.dir, j.options)
 	if err != nil {
 		j.failed = err
 		return nil, err
 	}
-	j.run, j.failed, j.unknown = r, nil, [rows]bool{true, true, true}
+	j.run = r
 	return r, nil
+}
+
+// why returns why nothing is written, or nil. Called with mu held.
+func (j *jetStream) why() error {
+	if j.run == nil {
+		return j.failed
+	}
+	return j.run.why()
+}
+
+// unsynced reports whether a file couldn't be synced. What was written to it is in memory
+// then, and may never be on the disk, and nothing tells: another run would take it for kept.
+func unsynced(why error) bool {
+	failed, ok := errors.AsType[*fs.PathError](why)
+	return ok && failed.Op == "sync"
 }
 
 // probe returns why a file of the size of a message can't be written in a directory.
@@ -140,6 +157,10 @@ func (j *jetStream) Bounds(ctx context.Context, r Row) (first, last uint64, err 
 	j.mu.Unlock()
 	if known {
 		return b.first, b.last, nil
+	}
+	// What a run that failed has in memory doesn't count.
+	if _, err := j.working(ctx); err != nil {
+		return 0, 0, err
 	}
 	info, err := j.info(ctx, r, false)
 	if err != nil {
@@ -190,14 +211,21 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer, err := run.client.RequestMsgWithContext(ctx, &nats.Msg{
+	defer context.AfterFunc(run.healthy, cancel)()
+	answer, err := run.client.RequestMsgWithContext(waiting, &nats.Msg{
 		Subject: r.subject(),
 		Header:  nats.Header{server.JSExpectedLastSeq: {strconv.FormatUint(number-1, 10)}},
 		Data:    message,
 	})
 	if err != nil {
+		if ctx.Err() == nil && waiting.Err() != nil {
+			run.fail(errors.New("JetStream doesn't answer"))
+		}
+		if why := run.why(); why != nil {
+			return why
+		}
 		return j.asked(err)
 	}
 	var ack server.JSPubAckResponse
@@ -207,6 +235,10 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	switch {
 	case ack.Error == nil && ack.PubAck != nil && ack.Sequence == number:
 		return nil
+	case ack.Error == nil && ack.PubAck != nil:
+		// It has just found out that it lost the end of the row. What it kept there is a
+		// message of a wrong number, and no more.
+		return fmt.Errorf("%w: it was stored as %d, not %d", ErrNumber, ack.Sequence, number)
 	case ack.Error == nil:
 		return fmt.Errorf("JetStream's answer to message %d of %s is %q", number, r.stream(), answer.Data)
 	case ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceErrF) || ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceConstantErr):
@@ -214,10 +246,7 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	case ack.Error.ErrCode == uint16(server.JSStorageResourcesExceededErr) || ack.Error.ErrCode == uint16(server.JSInsufficientResourcesErr):
 		return fmt.Errorf("the log takes all of the %d bytes it may: %w", j.options.MaxBytes, ack.Error)
 	}
-	// It takes nothing more until it begins again.
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.failed, j.tried = ack.Error, time.Now()
+	run.fail(ack.Error)
 	return ack.Error
 }
 
@@ -303,7 +332,7 @@ func (j *jetStream) Health() error {
 	if j.closed {
 		return errClosed
 	}
-	return j.failed
+	return j.why()
 }
 
 func (j *jetStream) Bytes() uint64 {

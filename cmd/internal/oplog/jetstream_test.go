@@ -3,13 +3,9 @@ package oplog_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestJetStream(t *testing.T) {
 	oplogtest.Run(t, func(t *testing.T) func(*testing.T) oplog.Medium {

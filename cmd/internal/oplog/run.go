@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"sync"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -18,6 +19,10 @@ type run struct {
 	server *server.Server
 	client *nats.Conn
 	said   *serverLog
+	// healthy ends when the server couldn't write; its cause is why. After that it takes
+	// nothing more, but can be read.
+	healthy context.Context
+	fail    context.CancelCauseFunc
 }
 
 // start starts the server in a directory, with the streams there are to be.
@@ -25,6 +30,9 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 	maxStore := int64(o.MaxBytes)
 	if maxStore <= 0 {
 		maxStore = 1 << 60 // by default the server takes a share of what is free when it starts
+	}
+	if err := forgetIndexes(dir); err != nil {
+		return nil, err
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName:             "umbel",
@@ -43,6 +51,7 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 		return nil, fmt.Errorf("JetStream: %w", err)
 	}
 	r := &run{server: s, said: &serverLog{log: o.Log}}
+	r.healthy, r.fail = context.WithCancelCause(context.Background())
 	s.SetLoggerV2(r.said, false, false, false)
 	defer func() {
 		if err != nil {
@@ -62,7 +71,25 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
+	// The server says to nobody else that it couldn't write: it just doesn't answer.
+	r.said.watch(r.fail)
 	return r, nil
+}
+
+// why returns why nothing more is written, or nil.
+func (r *run) why() error { return context.Cause(r.healthy) }
+
+// forgetIndexes removes what the server wrote of its files when it stopped. With that it
+// looks at a file only when it needs a message in it, doesn't mind its sums, and gets all
+// the memory there is for a number with a damaged bit. Without, it reads its files from end
+// to end as it starts, minds the sums, and drops what is damaged, which the log then finds
+// missing.
+func forgetIndexes(dir string) error {
+	indexes, err := fs.Glob(os.DirFS(dir), "jetstream/*/streams/*/msgs/index.db")
+	for _, path := range indexes {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, path)))
+	}
+	return err
 }
 
 // addStream makes the stream of a row if it isn't there.
@@ -78,6 +105,7 @@ func (r *run) addStream(ctx context.Context, row Row) error {
 		MaxMsgsPer:  -1,
 		MaxMsgSize:  -1,
 		Replicas:    1,
+		Duplicates:  100 * time.Millisecond, // the least: messages have no names to be compared
 		AllowDirect: true,
 	}})
 	if err != nil {
@@ -110,47 +138,11 @@ func (r *run) subscribe(inbox string) (*nats.Subscription, error) {
 }
 
 func (r *run) stop() {
+	r.said.watch(nil)
+	r.fail(errClosed)
 	if r.client != nil {
 		r.client.Close()
 	}
 	r.server.Shutdown()
 	r.server.WaitForShutdown()
 }
-
-// serverLog writes what the server says to a log, in which it is one of many: what it
-// notices of itself is for who debugs.
-type serverLog struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	bad error // what it said last that was an error
-}
-
-func (l *serverLog) say(level slog.Level, format string, v []any) {
-	if l.log != nil && l.log.Enabled(context.Background(), level) {
-		l.log.Log(context.Background(), level, fmt.Sprintf(format, v...), "from", "jetstream")
-	}
-}
-
-func (l *serverLog) why() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.bad == nil {
-		return errors.New("it doesn't say why")
-	}
-	return l.bad
-}
-
-func (l *serverLog) Noticef(format string, v ...any) { l.say(slog.LevelDebug, format, v) }
-func (l *serverLog) Warnf(format string, v ...any)   { l.say(slog.LevelWarn, format, v) }
-func (l *serverLog) Debugf(format string, v ...any)  { l.say(slog.LevelDebug, format, v) }
-func (l *serverLog) Tracef(format string, v ...any)  { l.say(slog.LevelDebug, format, v) }
-
-func (l *serverLog) Errorf(format string, v ...any) {
-	l.mu.Lock()
-	l.bad = fmt.Errorf(format, v...)
-	l.mu.Unlock()
-	l.say(slog.LevelError, format, v)
-}
-
-// Fatalf is called before the server stops itself; the process goes on.
-func (l *serverLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
