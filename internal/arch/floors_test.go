@@ -141,6 +141,13 @@ var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps
 // and so work with kinds made elsewhere: they import neither a kind nor the list.
 var blind = []string{"cmd/internal/engine", "cmd/internal/store", "share"}
 
+// owners are packages that alone know something from elsewhere, so that another can take its
+// place: what, and who.
+var owners = map[string]string{
+	"github.com/nats-io/nats-server/v2": "cmd/internal/oplog",
+	"github.com/nats-io/nats.go":        "cmd/internal/oplog",
+}
+
 // floorOf returns the floor of a package of a module, and whether it has one.
 func floorOf(path, module string) (floor, bool) {
 	for _, f := range floors {

@@ -9,9 +9,10 @@ import (
 )
 
 // Audit records what administrators did, and attempts that were refused, as records of a log
-// with the fields user, from, action, target and outcome. Its zero value records nothing.
+// with the fields user, from, action, target and outcome. Its zero value records nothing; one
+// that NewAudit didn't make records all refusals.
 type Audit struct {
-	log      *slog.Logger
+	Log      *slog.Logger
 	refusals *rate.Limiter
 	omitted  *atomic.Uint64
 }
@@ -31,7 +32,7 @@ func NewAudit(log *slog.Logger) Audit {
 // give no secrets: no password, no token, no key of a filter. err is nil, or why it wasn't done.
 // Of refusals that come too fast only the number is recorded, with the next that is.
 func (a Audit) Record(user *User, from, action, target string, err error) {
-	if a.log == nil {
+	if a.Log == nil {
 		return
 	}
 	name := ""
@@ -52,7 +53,7 @@ func (a Audit) Record(user *User, from, action, target string, err error) {
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
 	}
-	if level == slog.LevelWarn {
+	if level == slog.LevelWarn && a.refusals != nil {
 		if !a.refusals.Allow() {
 			a.omitted.Add(1)
 			return
@@ -61,5 +62,5 @@ func (a Audit) Record(user *User, from, action, target string, err error) {
 			attrs = append(attrs, slog.Uint64("omitted", n))
 		}
 	}
-	a.log.LogAttrs(context.Background(), level, "audit", attrs...)
+	a.Log.LogAttrs(context.Background(), level, "audit", attrs...)
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"net/http"
 	"time"
@@ -18,16 +19,41 @@ type answer struct {
 
 func newAnswer(w http.ResponseWriter, idle time.Duration) *answer {
 	a := &answer{ResponseWriter: w, rc: http.NewResponseController(w), idle: idle}
-	a.moreToRead()
 	a.moreToWrite()
 	return a
 }
 
-// moreToRead gives the client time for the next piece of its request.
-func (a *answer) moreToRead() { _ = a.rc.SetReadDeadline(time.Now().Add(a.idle)) }
-
 // moreToWrite gives the client time to take the next piece.
 func (a *answer) moreToWrite() { _ = a.rc.SetWriteDeadline(time.Now().Add(a.idle)) }
+
+// body is a request's body that must come in time: all of it or, if it is a stream, each
+// piece.
+type body struct {
+	io.ReadCloser
+	rc     *http.ResponseController
+	idle   time.Duration
+	stream bool
+}
+
+func newBody(of io.ReadCloser, a *answer) *body {
+	b := &body{of, a.rc, a.idle, false}
+	b.more()
+	return b
+}
+
+func (b *body) more() { _ = b.rc.SetReadDeadline(time.Now().Add(b.idle)) }
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.stream {
+		b.more()
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		// The server listens on for the client to leave. A deadline would look like that.
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
 
 func (a *answer) WriteHeader(code int) {
 	if a.code == 0 && code >= 200 {

@@ -103,7 +103,7 @@ func (c *call) enter() error {
 // login returns who asks.
 func (c *call) login() (*access.User, error) {
 	if c.Users == nil {
-		return access.Everyone(), nil
+		return c.everyone, nil
 	}
 	switch scheme, credentials, _ := strings.Cut(c.request.Header.Get("Authorization"), " "); {
 	case strings.EqualFold(scheme, "Bearer"):
@@ -167,7 +167,7 @@ func secret(h umbel.Hasher) bool { return h.Alg == umbel.SipHash && h.Seed != um
 // included, as who takes a container does. Who sends digests must be as much trusted: it
 // chooses cells.
 func (c *call) maySee(h umbel.Hasher, name string) error {
-	if !secret(h) || c.has(access.Admin, name) {
+	if !secret(h) || c.has(access.Admin, "") {
 		return nil
 	}
 	err := fmt.Errorf("the filter's hash has a secret seed, so this is for administrators: %w", access.ErrDenied)
@@ -218,17 +218,11 @@ func (c *call) limited() io.Reader {
 }
 
 // streamed is the body of a request of any length, whose client has so long for each piece.
-func (c *call) streamed() io.Reader { return patient{c} }
-
-type patient struct{ *call }
-
-func (p patient) Read(b []byte) (int, error) {
-	p.moreToRead()
-	n, err := p.request.Body.Read(b)
-	if n > 0 {
-		p.moreToWrite() // nothing can be written while the client sends
+func (c *call) streamed() io.Reader {
+	if b, ok := c.request.Body.(*body); ok {
+		b.stream = true
 	}
-	return n, err
+	return c.request.Body
 }
 
 // readJSON reads a body that is one JSON value; an empty one leaves v as it is.

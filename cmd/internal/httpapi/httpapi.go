@@ -51,6 +51,8 @@ type handler struct {
 	origin *http.CrossOriginProtection
 	rates  *rates
 	copies *copies
+
+	everyone *access.User // who asks where there are no users
 }
 
 // New returns the handler of all routes. It sets the deadlines of connections itself: its
@@ -75,6 +77,8 @@ func New(o Options) http.Handler {
 		origin:  http.NewCrossOriginProtection(),
 		rates:   newRates(o.Rate),
 		copies:  newCopies(o.Dir),
+
+		everyone: access.Everyone(),
 	}
 	for _, r := range h.routes() {
 		h.mux.Handle(r.pattern, h.through(r))
@@ -86,8 +90,12 @@ func New(o Options) http.Handler {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	a := newAnswer(w, h.Idle)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = newBody(r.Body, a)
+	}
 	pattern := ""
 	defer func() {
+		a.moreToWrite() // for what the server sends behind the answer
 		took := time.Since(began)
 		if h.Observe != nil {
 			h.Observe(pattern, a.status(), took)

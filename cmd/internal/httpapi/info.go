@@ -97,7 +97,7 @@ func (c *call) infoOf(f *engine.Filter) (info, error) {
 	}
 	h := f.Hasher()
 	in.Hash, in.SecretSeed = h.Alg.String(), secret(h)
-	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || c.has(access.Admin, f.Name())) {
+	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || c.has(access.Admin, "")) {
 		in.Seed = hex.EncodeToString(seed[:])
 	}
 	s := f.Measured()

@@ -372,3 +372,21 @@ func TestSilentClient(t *testing.T) {
 		t.Errorf("heard %q, want a timeout", rest)
 	}
 }
+
+// An answer may take longer than a client may be silent: it has sent all it had to.
+func TestSlowServer(t *testing.T) {
+	const idle = 50 * time.Millisecond
+	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	n := serve(t, Options{Engine: e, Idle: idle, Wait: func(ctx context.Context, _ engine.Position) error {
+		select {
+		case <-time.After(4 * idle):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}})
+	e.SetJournal(&log{})
+	n.make("f", thousand)
+	n.want(n.ask("POST", "/v1/filters/f/add", "a\n", "Content-Type: text/plain"), 200, "1")
+	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+}

@@ -48,7 +48,7 @@ func start(t *testing.T, change func(*resp.Options)) *place {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		_ = s.Shutdown(ctx) // cuts who is left
 		if err := <-ended; err != nil {

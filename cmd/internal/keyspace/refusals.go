@@ -74,7 +74,7 @@ var categories = strings.Fields(`keyspace read write set sortedset list hash str
 // aclCat lists the categories, or the commands that are in one.
 func aclCat(c *resp.Conn, args [][]byte) {
 	if len(args) > 3 {
-		c.Error("ERR wrong number of arguments for 'acl|cat' command")
+		c.Error(misused("CAT", "ACL"))
 		return
 	}
 	list := categories

@@ -28,7 +28,7 @@ func (k *keyspace) watches() []row {
 func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
 	n := int64(10)
 	if len(args) > 3 {
-		c.Error("ERR wrong number of arguments for 'slowlog|get' command")
+		c.Error(misused("GET", "SLOWLOG"))
 		return
 	}
 	if len(args) == 3 {

@@ -31,7 +31,7 @@ func (n *Node) serve() error {
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
 			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Commands: slices.Collect(maps.Keys(table)),
-			Filters: n.config.MetricsFilters, Every: time.Minute, Version: Version(),
+			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
 	n.resp = n.newRESP(table)

@@ -111,3 +111,28 @@ func BenchmarkBlob(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkOpen opens a log with 1 GiB in it.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	l, err := oplog.Open(b.Context(), dir, oplog.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	data := noise(512 << 10)
+	for range 2048 {
+		if _, err := l.PutBlob(b.Context(), data); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(1 << 30)
+	for b.Loop() {
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if l, err = oplog.Open(b.Context(), dir, oplog.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	l.Close()
+}

@@ -218,7 +218,7 @@ func flipBits(t *testing.T, killed bool) {
 		}
 		return err
 	})
-	each := 12
+	each := 8
 	if testing.Short() {
 		each = 3
 	}

@@ -3,6 +3,7 @@ package oplog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -18,10 +19,20 @@ const (
 )
 
 func (j *jetStream) Get(ctx context.Context, r Row, number uint64) ([]byte, error) {
-	run, err := j.current()
-	if err != nil {
-		return nil, err
+	for {
+		run, err := j.current()
+		if err != nil {
+			return nil, err
+		}
+		data, err := j.get(ctx, run, r, number)
+		if now, e := j.current(); err == nil || errors.Is(err, ErrNotFound) || e != nil || now == run {
+			return data, err
+		}
+		// The server began again meanwhile.
 	}
+}
+
+func (j *jetStream) get(ctx context.Context, run *run, r Row, number uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	request, err := json.Marshal(server.JSApiMsgGetRequest{Seq: number, NoHeaders: true})
@@ -138,19 +149,18 @@ func receive(ctx context.Context, answers *nats.Subscription, group []numbered) 
 		if err != nil {
 			return nil, false, err
 		}
-		switch m.Header.Get("Status") {
-		case "":
-			number, err := strconv.ParseUint(m.Header.Get(server.JSSequence), 10, 64)
-			if err != nil {
-				return nil, false, fmt.Errorf("JetStream: a message of number %q", m.Header.Get(server.JSSequence))
-			}
-			group = append(group, numbered{number, m.Data})
-		case "204":
+		switch status := m.Header.Get("Status"); {
+		case status == "204" && len(m.Data) == 0:
 			return group, m.Header.Get(server.JSNumPending) != "0", nil
-		case "404":
+		case status == "404" && len(m.Data) == 0:
 			return group, true, nil
-		default:
-			return nil, false, fmt.Errorf("JetStream: %s %s", m.Header.Get("Status"), m.Header.Get("Description"))
+		case status == "408" || status == "412":
+			return nil, false, fmt.Errorf("JetStream: %s %s", status, m.Header.Get("Description"))
+		}
+		// The message's own header stands before the number: where that is damaged there is no
+		// number, and no such message.
+		if number, err := strconv.ParseUint(m.Header.Get(server.JSSequence), 10, 64); err == nil {
+			group = append(group, numbered{number, m.Data})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,7 +39,7 @@ type jetStream struct {
 	marks   *os.File
 
 	mu      sync.Mutex
-	run     *run // nil after Close, and while the server can't start
+	run     *run      // nil after Close, and while the server can't start
 	failed  error     // why it can't
 	tried   time.Time // when it was to begin again
 	unknown [rows]bool
@@ -103,7 +104,7 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 		return nil, errClosed
 	case j.run != nil && j.run.why() == nil:
 		return j.run, nil
-	case time.Since(j.tried) < pause:
+	case time.Since(j.tried) < pause || unsynced(j.why()):
 		return nil, j.why()
 	}
 	j.tried = time.Now()
@@ -132,6 +133,13 @@ func (j *jetStream) why() error {
 	return j.run.why()
 }
 
+// unsynced reports whether a file couldn't be synced. What was written to it is in memory
+// then, and may never be on the disk, and nothing tells: another run would take it for kept.
+func unsynced(why error) bool {
+	failed, ok := errors.AsType[*fs.PathError](why)
+	return ok && failed.Op == "sync"
+}
+
 // probe returns why a file of the size of a message can't be written in a directory.
 func probe(dir string) error {
 	f, err := os.CreateTemp(dir, "probe-*")
@@ -149,6 +157,10 @@ func (j *jetStream) Bounds(ctx context.Context, r Row) (first, last uint64, err 
 	j.mu.Unlock()
 	if known {
 		return b.first, b.last, nil
+	}
+	// What a run that failed has in memory doesn't count.
+	if _, err := j.working(ctx); err != nil {
+		return 0, 0, err
 	}
 	info, err := j.info(ctx, r, false)
 	if err != nil {

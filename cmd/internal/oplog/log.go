@@ -99,7 +99,7 @@ func On(ctx context.Context, m Medium, o Options) (Log, error) {
 		l.head.batch = l.tip
 	}
 	if noHead && l.lost == nil {
-		l.lost = fmt.Errorf("%w: %w, so that batches after %d may have been there", ErrHole, errNoHead, l.last)
+		l.lost = fmt.Errorf("%w: %w, so that batches after %d may have been there: %s", ErrHole, errNoHead, l.last, wayOn)
 	}
 	return l, nil
 }
@@ -140,7 +140,7 @@ func (l *chain) findEnd(ctx context.Context, used uint64) error {
 		l.last = used
 	}
 	if l.tip.number < l.last {
-		l.lost = l.hole(l.tip.number+1, l.last, "they were kept, and are gone from the end of the log")
+		l.lost = hole(l.tip.number+1, l.last, "they were kept, and are gone from the end of the log")
 	}
 	return nil
 }

@@ -3,7 +3,11 @@ package oplog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -26,6 +30,9 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 	maxStore := int64(o.MaxBytes)
 	if maxStore <= 0 {
 		maxStore = 1 << 60 // by default the server takes a share of what is free when it starts
+	}
+	if err := forgetIndexes(dir); err != nil {
+		return nil, err
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName:             "umbel",
@@ -72,6 +79,19 @@ func start(ctx context.Context, dir string, o Options) (_ *run, err error) {
 // why returns why nothing more is written, or nil.
 func (r *run) why() error { return context.Cause(r.healthy) }
 
+// forgetIndexes removes what the server wrote of its files when it stopped. With that it
+// looks at a file only when it needs a message in it, doesn't mind its sums, and gets all
+// the memory there is for a number with a damaged bit. Without, it reads its files from end
+// to end as it starts, minds the sums, and drops what is damaged, which the log then finds
+// missing.
+func forgetIndexes(dir string) error {
+	indexes, err := fs.Glob(os.DirFS(dir), "jetstream/*/streams/*/msgs/index.db")
+	for _, path := range indexes {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, path)))
+	}
+	return err
+}
+
 // addStream makes the stream of a row if it isn't there.
 func (r *run) addStream(ctx context.Context, row Row) error {
 	config, err := json.Marshal(server.StreamConfigRequest{StreamConfig: server.StreamConfig{
@@ -85,6 +105,7 @@ func (r *run) addStream(ctx context.Context, row Row) error {
 		MaxMsgsPer:  -1,
 		MaxMsgSize:  -1,
 		Replicas:    1,
+		Duplicates:  100 * time.Millisecond, // the least: messages have no names to be compared
 		AllowDirect: true,
 	}})
 	if err != nil {
@@ -125,4 +146,3 @@ func (r *run) stop() {
 	r.server.Shutdown()
 	r.server.WaitForShutdown()
 }
-

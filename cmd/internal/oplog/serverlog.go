@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -15,7 +17,7 @@ type serverLog struct {
 
 	mu   sync.Mutex
 	bad  error       // what it said last that was an error
-	tell func(error) // of errors, if it isn't nil
+	tell func(error) // of what couldn't be written, if it isn't nil
 }
 
 func (l *serverLog) say(level slog.Level, format string, v []any) {
@@ -33,7 +35,11 @@ func (l *serverLog) why() error {
 	return l.bad
 }
 
-// watch has tell called with all errors from now on.
+// unwritten is part of what the server says when it couldn't write. Should that change, it
+// is found by patience.
+var unwritten = []string{"Critical write error", "failed to store a msg", "will be DISABLED"}
+
+// watch has tell called from now on when the server couldn't write.
 func (l *serverLog) watch(tell func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +71,7 @@ func (l *serverLog) Errorf(format string, v ...any) {
 	l.bad = bad
 	tell := l.tell
 	l.mu.Unlock()
-	if tell != nil {
+	if tell != nil && slices.ContainsFunc(unwritten, func(s string) bool { return strings.Contains(bad.text, s) }) {
 		tell(bad)
 	}
 	l.say(slog.LevelError, format, v)

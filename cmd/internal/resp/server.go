@@ -90,7 +90,8 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[*Conn]struct{}
 	tending   bool
-	running   sync.WaitGroup // connections, and who tends them
+	tended    sync.WaitGroup
+	running   sync.WaitGroup // connections
 	lastID    atomic.Int64
 	refused   atomic.Int64
 }
@@ -183,7 +184,7 @@ func (s *Server) join(nc net.Conn) *Conn {
 	s.running.Add(1)
 	if !s.tending {
 		s.tending = true
-		s.running.Go(s.tend)
+		s.tended.Go(s.tend)
 	}
 	return c
 }
@@ -214,20 +215,21 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	s.Clients(func(c *Conn) { c.wake() })
-	defer s.die()
 	done := make(chan struct{})
 	go func() {
 		s.running.Wait()
 		close(done)
 	}()
+	var err error
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
+		err = ctx.Err()
 	}
 	s.die()
 	s.Clients((*Conn).cut)
-	return ctx.Err()
+	s.tended.Wait()
+	return err
 }
 
 // Clients calls each with every connection.

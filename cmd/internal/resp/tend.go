@@ -11,25 +11,6 @@ func (s *Server) tend() {
 		select {
 		case now := <-tick.C:
 			s.Clients(func(c *Conn) { c.tend(now) })
-		case <-s.draining.Done():
-			s.tendLast(tick)
-			return
-		}
-	}
-}
-
-// tendLast goes on while connections end.
-func (s *Server) tendLast(tick *time.Ticker) {
-	for {
-		s.mu.Lock()
-		left := len(s.conns)
-		s.mu.Unlock()
-		if left == 0 {
-			return
-		}
-		select {
-		case now := <-tick.C:
-			s.Clients(func(c *Conn) { c.tend(now) })
 		case <-s.alive.Done():
 			return
 		}

@@ -114,6 +114,8 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
 		return report, fmt.Errorf("store: restore: %w", err)
 	}
 	p := newPacker(l)
+	var entries [][]byte
+	p.entry = func(_, _ uint64, entry []byte) { entries = append(entries, entry) }
 	var current *snapshot
 	err = readBackup(r, func(s *snapshot) error {
 		current = s
@@ -131,6 +133,14 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
 	})
 	if err != nil {
 		return report, fmt.Errorf("store: restore: %w", err)
+	}
+	if err := p.flush(ctx); err != nil {
+		return report, err
+	}
+	for _, b := range entries {
+		if err := p.enter(ctx, b); err != nil {
+			return report, err
+		}
 	}
 	catalogue, err := p.finish(ctx)
 	if err != nil {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"pgregory.net/rapid"
 )
@@ -83,7 +85,9 @@ func TestCrashes(t *testing.T) {
 	all := kinds(t, 100)
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Durability: rapid.SampledFrom([]Durability{Always, EverySec}).Draw(t, "durability")}
-		n := start(t, oplogtest.NewDisk(), o)
+		disk := oplogtest.NewDisk()
+		disk.Before(slowBlobs)
+		n := start(t, disk, o)
 		var done []step
 		acknowledged := engine.Position(0)
 		var snapshots sync.WaitGroup
@@ -131,6 +135,14 @@ func TestCrashes(t *testing.T) {
 		checkAgainst(t, n, done, acknowledged)
 		n.end(t)
 	})
+}
+
+// slowBlobs leaves time for other things to happen during snapshots.
+func slowBlobs(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+	if op == oplogtest.Append && r != oplog.Batches {
+		time.Sleep(100 * time.Microsecond)
+	}
+	return nil
 }
 
 // checkAgainst compares a node with an engine that did as many of the steps, and returns those.

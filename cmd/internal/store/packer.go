@@ -23,8 +23,8 @@ type packer struct {
 	page      []byte // the part of the catalogue that is being filled
 	catalogue []reference
 	written   uint64 // bytes of blobs
-	// entry is told of each entry when it has gone to the catalogue.
-	entry func(id uint64, version uint64, entry []byte, segments []reference)
+	// entry is given each entry when all it refers to is written.
+	entry func(id uint64, version uint64, entry []byte)
 }
 
 // packed is a filter whose entry waits for its blobs.
@@ -38,7 +38,7 @@ func newPacker(l oplog.Log) *packer {
 	return &packer{
 		log: l, pack: make([]byte, 0, oplog.MaxBlob), page: make([]byte, 0, oplog.MaxBlob),
 		put:   func(uint64, int) {},
-		entry: func(uint64, uint64, []byte, []reference) {},
+		entry: func(uint64, uint64, []byte) {},
 	}
 }
 
@@ -99,19 +99,15 @@ func (p *packer) flush(ctx context.Context) error {
 		for i, r := range f.segments {
 			segments[i] = *r
 		}
-		entry := appendEntry(nil, &f.meta, segments)
-		if err := p.enter(ctx, f.meta.ID, f.version, entry, segments); err != nil {
-			return err
-		}
+		p.entry(f.meta.ID, f.version, appendEntry(nil, &f.meta, segments))
 	}
 	clear(p.done)
 	p.done = p.done[:0]
 	return nil
 }
 
-// enter puts an entry to the catalogue.
-func (p *packer) enter(ctx context.Context, id, version uint64, entry []byte, segments []reference) error {
-	p.entry(id, version, entry, segments)
+// enter writes an entry to the catalogue.
+func (p *packer) enter(ctx context.Context, entry []byte) error {
 	if err := p.print(ctx, binary.AppendUvarint(nil, uint64(len(entry)))); err != nil {
 		return err
 	}
@@ -147,12 +143,10 @@ func (p *packer) turn(ctx context.Context) error {
 	return nil
 }
 
-// finish writes what is left and returns the catalogue.
+// finish writes what is left of the catalogue and returns where it is.
 func (p *packer) finish(ctx context.Context) ([]reference, error) {
-	if err := p.flush(ctx); err != nil {
-		return nil, err
-	}
-	return p.catalogue, p.turn(ctx)
+	err := p.turn(ctx)
+	return p.catalogue, err
 }
 
 func (p *packer) putBlob(ctx context.Context, data []byte) (uint64, error) {

