@@ -1,6 +1,7 @@
 package redisbloom_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -324,4 +326,35 @@ func TestEndOfChain(t *testing.T) {
 		t.Errorf("%s, want %s", reply, want)
 	}
 	p.expect("BF.MADD k item0 "+last+" item1", "*2[:0, -ERR problem inserting into filter]", "BF.ADD k item0", ":0")
+}
+
+// broken is a journal that can keep nothing any more.
+type broken struct{ full bool }
+
+func (b *broken) Ready() error {
+	if b.full {
+		return errors.New("no space left on device")
+	}
+	return nil
+}
+
+func (b *broken) Append(engine.Change) engine.Position { return 0 }
+func (b *broken) Last() engine.Position                { return 0 }
+
+// What can't be kept isn't done, and questions go on.
+func TestReadOnly(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{Cuckoo: true})
+	j := new(broken)
+	p.engine.SetJournal(j)
+	p.expect("BF.MADD k a b", "*2[:1, :1]", "CF.ADD cf a", ":1")
+	j.full = true
+	for _, line := range []string{
+		"BF.ADD k c", "BF.MADD k a c", "BF.INSERT k ITEMS c", "BF.INSERT new ITEMS c", "BF.RESERVE new 0.01 100",
+		"BF.LOADCHUNK k 2 x", "CF.ADD cf b", "CF.INSERT cf ITEMS b", "CF.DEL cf a",
+	} {
+		if got := p.Line(line); !strings.HasPrefix(got, "-MISCONF ") || !strings.Contains(got, "no space left on device") {
+			t.Errorf("%s: %s, want MISCONF", line, got)
+		}
+	}
+	p.expect("BF.MEXISTS k a b c", "*3[:1, :1, :0]", "BF.CARD k", ":2", "CF.EXISTS cf b", ":0", "CF.COUNT cf a", ":1", "BF.CARD new", ":0")
 }

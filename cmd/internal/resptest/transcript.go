@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func words(t testing.TB, line string) []string {
 }
 
 // Replay sends the exchanges that pick takes, as it gives them back, and compares the
-// replies. It returns how many there were.
+// replies: of SCAN in any order, and of MEMORY USAGE not at all. It returns how many there were.
 func Replay(t testing.TB, c *Client, path string, pick func(Exchange) (Exchange, bool)) int {
 	t.Helper()
 	n := 0
@@ -75,9 +76,35 @@ func Replay(t testing.TB, c *Client, path string, pick func(Exchange) (Exchange,
 			continue
 		}
 		n++
-		if got := c.Do(e.Words...); got != e.Reply {
+		if got := c.Do(e.Words...); !alike(e, got) {
 			t.Errorf("%s\n got %s\nwant %s", e.Line, got, e.Reply)
 		}
 	}
 	return n
+}
+
+// WithoutStrings is for Replay to a server that has nothing but filters: where the transcript
+// makes a string, to see what BF.* says of it, a filter of CF.* is as foreign.
+func WithoutStrings(e Exchange) (Exchange, bool) {
+	if e.Words[0] == "SET" {
+		e.Words = []string{"CF.RESERVE", e.Words[1], "1000"}
+	}
+	return e, true
+}
+
+// alike reports whether a reply is the one of the transcript.
+func alike(e Exchange, got string) bool {
+	switch e.Words[0] {
+	case "SCAN":
+		return slices.Equal(sorted(got), sorted(e.Reply))
+	case "MEMORY":
+		return strings.HasPrefix(got, ":")
+	}
+	return got == e.Reply
+}
+
+func sorted(reply string) []string {
+	parts := strings.FieldsFunc(reply, func(r rune) bool { return strings.ContainsRune("[], ", r) })
+	slices.Sort(parts)
+	return parts
 }
