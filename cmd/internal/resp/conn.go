@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,6 +134,16 @@ func (c *Conn) Exclusive(f func()) {
 	f()
 }
 
+// Aside runs f while other clients' EXEC and Exclusive may run: for what takes long. Within EXEC it just
+// runs f.
+func (c *Conn) Aside(f func()) {
+	if !c.alone {
+		c.s.gate.RUnlock()
+		defer c.s.gate.RLock()
+	}
+	f()
+}
+
 func (c *Conn) setVersion(v int) {
 	c.version = v
 	c.proto.Store(int64(v))
@@ -213,7 +224,7 @@ func (c *Conn) hold() {
 	}
 }
 
-// mostOutput is the bytes of replies that are written before all of a read's commands ran.
+// mostOutput is the bytes of replies that are written before all of a read's commands ran, and at once.
 const mostOutput = 256 << 10
 
 // flush waits until what the replies rest on is kept, and writes them.
@@ -229,12 +240,15 @@ func (c *Conn) flush() {
 			}
 		}
 	}
-	c.commit = 0
-	c.state(writing, time.Now())
-	if _, err := c.nc.Write(c.out); err != nil {
-		c.broken = true
+	c.commit, c.replies = 0, 0
+	for part := range slices.Chunk(c.out, mostOutput) {
+		c.state(writing, time.Now())
+		if _, err := c.nc.Write(part); err != nil {
+			c.broken = true
+			return
+		}
 	}
-	c.replies = 0
+	c.doing.Store(running)
 	if cap(c.out) > mostBuffer {
 		c.out = nil
 	}

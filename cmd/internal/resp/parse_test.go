@@ -66,7 +66,7 @@ func TestSplitsDontMatter(t *testing.T) {
 		for _, s := range streams() {
 			want, wantErr := feed(newParser(stranger), s)
 			for i := range s {
-				for j := i; j <= len(s); j += 1 + len(s)/40 {
+				for j := i; j <= len(s); j += 1 + len(s)/8 {
 					got, err := feed(newParser(stranger), s[:i], s[i:j], s[j:])
 					if !slices.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 						t.Fatalf("%q split at %d and %d:\n got %s, %v\nwant %s, %v", s, i, j, got, err, want, wantErr)

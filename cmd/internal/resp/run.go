@@ -31,8 +31,9 @@ func (c *Conn) answer() (more bool) {
 		c.in.stranger = c.stranger()
 		args, err := c.in.next()
 		if err != nil {
-			c.runAhead()
-			c.fail(err)
+			if c.runAhead(); !c.last {
+				c.fail(err)
+			}
 			break
 		}
 		if args == nil {

@@ -54,7 +54,7 @@ type Limits struct {
 	Args      int           // arguments of one command; 0: 1<<20
 	Query     int           // bytes of one command before it is whole, and of a transaction; 0: 1 GiB
 	Output    int           // bytes of replies that wait to be written, beyond which a client is cut; 0: 1 GiB
-	WriteWait time.Duration // how long a client may not read what is written to it; 0: a minute
+	WriteWait time.Duration // how long a client may take to read 256 KiB of replies; 0: a minute
 	Rate      float64       // commands a second of one client, which is read more slowly beyond; 0: no limit
 }
 

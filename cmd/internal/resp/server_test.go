@@ -206,6 +206,23 @@ func TestTransactionsAreAlone(t *testing.T) {
 	all.Wait()
 }
 
+// TestAside: what takes long doesn't keep other clients from EXEC.
+func TestAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		s := NewServer(Options{Commands: Table{"save": {Name: "save", Arity: 1, Run: func(c *Conn, _ [][]byte) {
+			c.Aside(func() { <-release })
+			c.Simple("OK")
+		}}}})
+		slow, quick := pipe(t, s), pipe(t, s)
+		slow.Write(say("save"))
+		synctest.Wait()
+		check(t, ask(t, quick, "multi", "ping", "exec")[2:], "*[+PONG]")
+		close(release)
+		check(t, replies(t, slow, 1), "+OK")
+	})
+}
+
 func TestAllow(t *testing.T) {
 	table, _ := addTo()
 	var asked []string
@@ -467,7 +484,7 @@ func TestGarbage(t *testing.T) {
 	_, dial := serve(t, Options{Limits: Limits{Query: 1 << 20}})
 	rng := rand.New(rand.NewPCG(3, 4))
 	alphabet := []byte("*$:+-0123456789\r\n\"'\\ PINGEXECMULTI\x00\xff")
-	for range 300 {
+	for range 100 {
 		nc := dial()
 		b := make([]byte, rng.IntN(4000))
 		for i := range b {

@@ -109,7 +109,9 @@ func (c *Conn) logIn(user string, password []byte) string {
 		}
 		return ""
 	}
-	u, err := c.s.o.Auth(c, user, string(password))
+	var u any
+	var err error
+	c.Aside(func() { u, err = c.s.o.Auth(c, user, string(password)) }) // which takes its time
 	if err != nil {
 		return err.Error()
 	}
