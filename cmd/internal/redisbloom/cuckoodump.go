@@ -99,13 +99,14 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 		return
 	}
 	next, data := int64(0), []byte(nil)
-	hasher := redisbloom.RedisHasher
+	var err error
 	problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
-		hasher = f.State().Hasher
-		next, data = f.scanDump(iter)
+		if err = notPortable(f.State().Hasher); err == nil {
+			next, data = f.scanDump(iter)
+		}
 	})
-	if problem == "" && hasher != redisbloom.RedisHasher {
-		problem = "ERR " + notPortable(fmt.Errorf("this one hashes with %v", hasher.Alg)).Error()
+	if err != nil {
+		problem = refusal.Text(err)
 	}
 	if problem != "" {
 		c.Error(problem)

@@ -130,10 +130,10 @@ var (
 	_ umbel.BatchHaser = (*cuckoo)(nil)
 )
 
-// errFull and errExpansions are what CF.ADD answers where no item is taken.
+// errFull and errExpansions are why no item is taken.
 var (
-	errFull       = fmt.Errorf("Filter is full: %w", umbel.ErrLimit)
-	errExpansions = fmt.Errorf("Maximum expansions reached: %w", umbel.ErrLimit)
+	errFull       = fmt.Errorf("redisbloom: the filter is full, and doesn't grow: %w", umbel.ErrLimit)
+	errExpansions = fmt.Errorf("redisbloom: the filter is full, and has grown as often as it may: %w", umbel.ErrLimit)
 )
 
 // room returns an error unless there is a slot for another item, or may be a filter more.

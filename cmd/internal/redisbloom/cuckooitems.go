@@ -71,54 +71,57 @@ func (m *Module) cuckooInsertAll(c *resp.Conn, args [][]byte, name string, absen
 }
 
 // cuckooAddAll adds items one after the other, only those that can't be there if absent is
-// set: no other client of the module adds meanwhile then. results are those up to an item
-// that isn't taken, and of the others that they aren't.
+// set: no other client of the module does so meanwhile. problem is why an item wasn't taken;
+// those behind it weren't tried.
 func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cuckooInsertion, absent bool) (results []added, problem string) {
 	if absent {
 		m.atomic.Lock()
 		defer m.atomic.Unlock()
 	}
-	results = make([]added, len(items))
 	for range attempts {
 		f, problem := m.cuckooTarget(c, name, o)
 		if problem != "" {
-			return results, problem
+			return nil, problem
 		}
-		h := f.Hasher()
-		for i, item := range items {
-			err := cuckooAddItem(c, f, h.Bytes(item), absent, &results[i])
-			if err == nil {
-				continue
-			}
-			if errors.Is(err, engine.ErrNotFound) {
-				break
-			}
-			for j := i; j < len(results); j++ {
-				results[j] = addedNot
-			}
+		results, err := cuckooAddTo(c, f, digests(f.Hasher(), items), absent)
+		switch {
+		case err == nil:
+			return results, ""
+		case !errors.Is(err, engine.ErrNotFound): // otherwise it was deleted, and all of it goes to another
 			return results, cuckooAddProblem(f, err)
 		}
-		if m.engine.Get(name) == f {
-			return results, ""
-		}
 	}
-	return results, notFound
+	return nil, notFound
 }
 
-func cuckooAddItem(c *resp.Conn, f *engine.Filter, d umbel.Digest, absent bool, result *added) error {
-	if absent {
-		var there [1]bool
-		if f.Has(there[:], []umbel.Digest{d}); there[0] {
-			*result = addedThere
-			return nil
+// cuckooAddTo adds digests to a filter and tells what became of each.
+func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool) (results []added, err error) {
+	results = make([]added, len(ds))
+	for i := range results {
+		results[i] = addedNot
+	}
+	if !absent {
+		n, pos, err := f.Add(nil, ds)
+		c.Commit(uint64(pos))
+		for i := range n {
+			results[i] = addedNow
 		}
+		return results, err
 	}
-	_, pos, err := f.Add(nil, []umbel.Digest{d})
-	c.Commit(uint64(pos))
-	if err == nil {
-		*result = addedNow
+	var there [1]bool
+	for i := range ds {
+		if f.Has(there[:], ds[i:i+1]); there[0] {
+			results[i] = addedThere
+			continue
+		}
+		_, pos, err := f.Add(nil, ds[i:i+1])
+		c.Commit(uint64(pos))
+		if err != nil {
+			return results, err
+		}
+		results[i] = addedNow
 	}
-	return err
+	return results, nil
 }
 
 // cuckooTarget returns the filter that items go to, made as o says if there is none.

@@ -23,28 +23,23 @@ func (m *Module) Type(f *engine.Filter) string {
 }
 
 // Dump returns DUMP's payload, which RedisBloom's RESTORE takes. The error wraps
-// errors.ErrUnsupported for filters of other kinds, of another hasher, or half loaded, and
-// engine.ErrNotFound if it is gone.
+// errors.ErrUnsupported for filters of other kinds, and engine.ErrNotFound if it is gone; it
+// says what is wrong with one of another hasher, or half loaded.
 func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 	if f.Hidden() {
-		return nil, errors.New(loading[len("ERR "):])
+		return nil, errLoading
 	}
 	var payload []byte
-	err := fmt.Errorf("a filter of kind %s isn't one of RedisBloom's: %w", f.Kind(), errors.ErrUnsupported)
+	var err error
 	gone := f.View(func(f umbel.Filter) {
 		own, ok := f.(*redisbloom.Filter)
-		switch {
-		case !ok:
-		case own.Hasher() != redisbloom.RedisHasher:
-			err = fmt.Errorf("%w: %w", notPortable(fmt.Errorf("this one hashes with %v", own.Hasher().Alg)), errors.ErrUnsupported)
-		default:
-			payload, err = appendPayload(nil, own.State()), nil
+		if !ok {
+			err = fmt.Errorf("it isn't a filter of RedisBloom's: %w", errors.ErrUnsupported)
+		} else if err = notPortable(own.Hasher()); err == nil {
+			payload = appendPayload(nil, own.State())
 		}
 	})
-	if gone != nil {
-		return nil, gone
-	}
-	return payload, err
+	return payload, errors.Join(gone, err)
 }
 
 // Restore makes a filter of RESTORE's payload: see keyspace.Dumper. The error wraps

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -31,14 +32,16 @@ func (ls *loads) write(e *engine.Engine, f *engine.Filter, at place, data []byte
 	l := ls.of(e, f)
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	bytes := l.bytes.with(at.from, at.from+uint64(len(data)))
-	whole := bytes.cover(at.total)
-	pos, err := f.Write(at.layer, 0, at.offset, data, whole)
-	if err == nil {
-		l.bytes = bytes
-		if whole {
-			ls.end(f)
-		}
+	pos, err := f.Write(at.layer, 0, at.offset, data, false)
+	if err != nil {
+		return pos, err
+	}
+	l.bytes.add(at.from, at.from+uint64(len(data)))
+	if !l.bytes.cover(at.total) {
+		return pos, nil
+	}
+	if pos, err = f.Write(at.layer, 0, at.offset, nil, true); err == nil {
+		ls.end(f)
 	}
 	return pos, err
 }
@@ -72,20 +75,17 @@ func (ls *loads) end(f *engine.Filter) {
 // spans are ranges of bytes in order, with gaps between them.
 type spans [][2]uint64
 
-// with returns the spans and a range more.
-func (s spans) with(from, to uint64) spans {
+// add adds a range.
+func (s *spans) add(from, to uint64) {
 	if from == to {
-		return s
+		return
 	}
-	i := 0
-	for i < len(s) && s[i][1] < from {
-		i++
-	}
+	i, _ := slices.BinarySearchFunc(*s, from, func(have [2]uint64, from uint64) int { return cmp.Compare(have[1], from) })
 	j := i
-	for ; j < len(s) && s[j][0] <= to; j++ {
-		from, to = min(from, s[j][0]), max(to, s[j][1])
+	for ; j < len(*s) && (*s)[j][0] <= to; j++ {
+		from, to = min(from, (*s)[j][0]), max(to, (*s)[j][1])
 	}
-	return slices.Concat(s[:i], spans{{from, to}}, s[j:])
+	*s = slices.Replace(*s, i, j, [2]uint64{from, to})
 }
 
 // cover reports whether they are all of the first n bytes.

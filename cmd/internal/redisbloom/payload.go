@@ -39,9 +39,9 @@ const (
 )
 
 // Errors of RESTORE, in Redis' words.
-var (
-	errEnvelope = fmt.Errorf("DUMP payload version or checksum are wrong")
-	errFormat   = fmt.Errorf("Bad data format")
+const (
+	errEnvelope wording = "DUMP payload version or checksum are wrong"
+	errFormat   wording = "Bad data format"
 )
 
 // jones is CRC-64 with Jones' polynomial, as Redis has it: from zero, and not inverted.
@@ -346,7 +346,7 @@ func (p *payload) digits(n int) []byte {
 
 // badPayload is an error of RESTORE as its reply has it, behind ERR.
 func badPayload(err error) error {
-	for _, known := range []error{errEnvelope, errFormat} {
+	for _, known := range []wording{errEnvelope, errFormat} {
 		if errors.Is(err, known) {
 			return known
 		}

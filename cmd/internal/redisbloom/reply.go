@@ -21,8 +21,16 @@ const (
 	insufficientMemory = "ERR Insufficient memory to create filter"
 	notCreated         = "ERR could not create filter"
 	outOfMemory        = "OOM command not allowed when used memory > 'maxmemory'."
-	loading            = "ERR bloom filter load in progress: send the chunks that are missing, or delete it"
+	loading            = "ERR " + loadingText
+	loadingText        = "bloom filter load in progress: send the chunks that are missing, or delete it"
 )
+
+var errLoading error = wording(loadingText)
+
+// wording is an error whose text clients know.
+type wording string
+
+func (w wording) Error() string { return string(w) }
 
 // createProblem is the reply to a filter that can't be made.
 func createProblem(err error) string {
@@ -55,16 +63,12 @@ func addProblem(f *engine.Filter, err error) (text string, full bool) {
 	return text, true
 }
 
-// dumpProblem is the reply to a filter whose bytes mean nothing to RedisBloom.
-func dumpProblem(err error) string {
-	if errors.Is(err, umbel.ErrMismatch) {
-		return "ERR " + notPortable(err).Error()
+// notPortable returns why a filter's bytes would mean nothing to RedisBloom, nil if they do.
+func notPortable(h umbel.Hasher) error {
+	if h == redisbloom.RedisHasher {
+		return nil
 	}
-	return refusal.Text(err)
-}
-
-func notPortable(err error) error {
-	return fmt.Errorf("only filters that were made with hasher murmur64a go to RedisBloom: %w", err)
+	return fmt.Errorf("the filter hashes with %v and RedisBloom with %v: make filters with the option hash=redisbloom, or move this one with UM.EXPORT", h.Alg, redisbloom.RedisHasher.Alg)
 }
 
 // look calls what is to be done with the filter of RedisBloom's kind that f is, while it

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -20,9 +21,13 @@ func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	var next int64
 	var data []byte
 	var err error
-	problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) { next, data, err = f.ScanDump(iter) })
+	problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) {
+		if err = notPortable(f.Hasher()); err == nil {
+			next, data, err = f.ScanDump(iter)
+		}
+	})
 	if err != nil {
-		problem = dumpProblem(err)
+		problem = refusal.Text(err)
 	}
 	if problem != "" {
 		c.Error(problem)

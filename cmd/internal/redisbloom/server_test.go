@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -32,7 +33,7 @@ type place struct {
 // start serves the module with RedisBloom's hasher unless another is given.
 func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 	t.Helper()
-	if o.Hasher == (format.RedisHasher) || o.Hasher.Alg == 0 {
+	if o.Hasher == (umbel.Hasher{}) {
 		o.Hasher = format.RedisHasher
 	}
 	e := engine.New(engine.Options{
@@ -49,7 +50,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		defer cancel()
 		_ = s.Shutdown(ctx) // cuts who is left
 		if err := <-ended; err != nil {

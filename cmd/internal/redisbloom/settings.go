@@ -95,7 +95,7 @@ func (m *Module) SetConfig(name, value string) (known bool, err error) {
 	if name == errorRateName {
 		rate, ok := parseFloat([]byte(value))
 		if !ok || !(rate > 0 && rate < 1) {
-			return true, fmt.Errorf("Value for `%s` must be in the range (0.000000, 1.000000)", name)
+			return true, outOfRange(name, "(0.000000, 1.000000)")
 		}
 		s.errorRate = min(rate, redisbloom.MaxErrorRate)
 		m.settings.Store(&s)
@@ -107,11 +107,15 @@ func (m *Module) SetConfig(name, value string) (known bool, err error) {
 		}
 		v, ok := parseInt([]byte(value))
 		if !ok || v < n.low || v > n.high {
-			return true, fmt.Errorf("Value for `%s` must be in the range [%d, %d]", name, n.low, n.high)
+			return true, outOfRange(name, fmt.Sprintf("[%d, %d]", n.low, n.high))
 		}
 		s.numbers[i] = v
 		m.settings.Store(&s)
 		return true, nil
 	}
 	return false, nil
+}
+
+func outOfRange(name, wanted string) error {
+	return wording(fmt.Sprintf("Value for `%s` must be in the range %s", name, wanted))
 }

@@ -94,7 +94,7 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if u.engine.Get(name) != nil {
-		fail(c, fmt.Errorf("filter %s is there: name a new one: %w", quoted(name), engine.ErrExists))
+		fail(c, fmt.Errorf("%w: %s; name a new one", engine.ErrExists, quoted(name)))
 		return
 	}
 	common, err := u.bits(args[2])
@@ -138,5 +138,8 @@ func (u *um) copy(c *resp.Conn, args [][]byte) {
 		return
 	}
 	pos, err := u.engine.Copy(from, to, replace)
+	if errors.Is(err, engine.ErrExists) {
+		err = fmt.Errorf("%w: %s; say REPLACE", err, quoted(to))
+	}
 	kept(c, pos, err)
 }

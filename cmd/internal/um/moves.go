@@ -154,7 +154,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
-		fail(c, fmt.Errorf("filter %s is there: say REPLACE: %w", quoted(args[1]), engine.ErrExists))
+		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
 		return
 	}
 	s, err := u.parse(args[2])

@@ -3,16 +3,19 @@ package um
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
@@ -28,13 +31,19 @@ type place struct {
 	*resptest.Client
 	t      *testing.T
 	engine *engine.Engine
-	addr   string
 }
 
 func start(t *testing.T, maxMemory uint64, o Options) *place {
 	t.Helper()
 	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
-	s := resp.NewServer(resp.Options{Commands: Commands(e, o)})
+	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o)})), t, e}
+	p.Line("HELLO 3")
+	return p
+}
+
+// serve runs a server until the test is over, and returns a client of it.
+func serve(t *testing.T, s *resp.Server) *resptest.Client {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +58,7 @@ func start(t *testing.T, maxMemory uint64, o Options) *place {
 			t.Error(err)
 		}
 	})
-	p := &place{resptest.Dial(t, l.Addr().String()), t, e, l.Addr().String()}
-	p.Line("HELLO 3")
-	return p
+	return resptest.Dial(t, l.Addr().String())
 }
 
 // expect sends lines and compares the replies.
@@ -141,11 +148,11 @@ func TestMakeAddHas(t *testing.T) {
 		"UM.MAKE x bloom KEYS 1k SEED xyz", "seed",
 		"UM.MAKE x bloom KEYS 1k HASH md5 SEED 01", "seed",
 		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "leave out one of these",
-		"UM.ADD none a", `no filter "none"`,
-		"UM.HAS none a", `no filter "none"`,
-		"UM.COUNT none a", `no filter "none"`,
-		"UM.REMOVE none a", `no filter "none"`,
-		"UM.INFO none", `no filter "none"`,
+		"UM.ADD none a", `no such filter: "none"`,
+		"UM.HAS none a", `no such filter: "none"`,
+		"UM.COUNT none a", `no such filter: "none"`,
+		"UM.REMOVE none a", `no such filter: "none"`,
+		"UM.INFO none", `no such filter: "none"`,
 		"UM.COUNT f a", "",
 		"UM.REMOVE f a", "",
 		"UM.ADD f", "wrong number of arguments",
@@ -166,7 +173,7 @@ func TestPipeline(t *testing.T) {
 			t.Errorf("call %d: %s", i, got)
 		}
 	}
-	if got := p.Reply(); !strings.HasPrefix(got, "-ERR no filter") {
+	if got := p.Reply(); !strings.HasPrefix(got, "-ERR no such filter") {
 		t.Error(got)
 	}
 	if got := p.Reply(); got != "*3[#t, #f, #t]" {
@@ -272,7 +279,7 @@ func TestFoldAndUnfold(t *testing.T) {
 		"UM.FOLD f WHAT 1", "say by how much",
 		"UM.UNFOLD f 0", "",
 		"UM.UNFOLD f 16E", "",
-		"UM.FOLD none 2", "no filter",
+		"UM.FOLD none 2", "no such filter",
 	)
 }
 
@@ -341,20 +348,20 @@ func TestMergeIntersectOverlap(t *testing.T) {
 	id := p.Line("UM.ID a")
 	p.refused(
 		"UM.MERGE a a", "itself",
-		"UM.MERGE a none", `no filter "none"`,
+		"UM.MERGE a none", `no such filter: "none"`,
 		"UM.MERGE a b other", "mismatch",
 		"UM.MERGE a secret", "mismatch",
 		"UM.MERGE new a other", "mismatch",
-		"UM.INTERSECT both a b", "is there",
+		"UM.INTERSECT both a b", "filter exists",
 		"UM.INTERSECT new a other", "mismatch",
-		"UM.INTERSECT new a none", `no filter "none"`,
+		"UM.INTERSECT new a none", `no such filter: "none"`,
 		"UM.OVERLAP a other", "mismatch",
 		"UM.COPY a b", "exists",
 		"UM.COPY a a", "the same",
-		"UM.COPY none x", `no filter "none"`,
+		"UM.COPY none x", `no such filter: "none"`,
 		"UM.COPY a b WHAT", "say UM.COPY",
 	)
-	p.refused("UM.HAS new x", "no filter") // nothing was left by what failed
+	p.refused("UM.HAS new x", "no such filter") // nothing was left by what failed
 	p.expect("UM.ID a", id)
 }
 
@@ -399,12 +406,12 @@ func TestExportImport(t *testing.T) {
 	p.Line("UM.MAKE f bloom KEYS 500")
 	container := resptest.Bulk(t, p.Line("UM.EXPORT f"))
 	p.refused(
-		"UM.EXPORT none", "no filter",
+		"UM.EXPORT none", "no such filter",
 		"UM.EXPORT f WHAT", "say UM.EXPORT",
 		"UM.EXPORT f RANGE 0 x", "whole numbers",
 		"UM.EXPORT f RANGE 0 1000000000", "at most",
 		"UM.IMPORT g garbage", "corrupt",
-		"UM.IMPORT f garbage", "is there",
+		"UM.IMPORT f garbage", "filter exists",
 		"UM.IMPORT g garbage WHAT", "say UM.IMPORT",
 	)
 	if got := p.Do("UM.IMPORT", "g", container[:len(container)-1]); !strings.HasPrefix(got, "-ERR ") {
@@ -459,8 +466,8 @@ func TestDiffPatch(t *testing.T) {
 	}
 	p.refused(
 		"UM.PATCH a garbage", "corrupt",
-		"UM.PATCH none garbage", "no filter",
-		"UM.DIFF a FROM none", "no filter",
+		"UM.PATCH none garbage", "no such filter",
+		"UM.DIFF a FROM none", "no such filter",
 		"UM.DIFF a BASE garbage", "corrupt",
 		"UM.DIFF a WHAT b", "say UM.DIFF",
 	)
@@ -544,4 +551,85 @@ func FuzzImport(f *testing.F) {
 			t.Error("a delta that was refused changed the filter")
 		}
 	})
+}
+
+// Of a filter that is still being loaded nothing is made; questions are answered with yes.
+func TestHidden(t *testing.T) {
+	p := start(t, 0, Options{})
+	f, err := filter.All[0].New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.engine.Put("f", f, false, true); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("UM.HAS f a b", "*2[#t, #t]")
+	const loading = "not all there yet"
+	p.refused("UM.ID f", loading, "UM.EXPORT f", loading, "UM.MERGE g f", loading, "UM.COPY f g", loading,
+		"UM.DIFF f FROM f", loading, "UM.OVERLAP f f", loading, "UM.FOLD f 2", loading, "UM.ADD f x", loading)
+}
+
+// What can't be kept isn't done, and the client is told.
+func TestReadOnly(t *testing.T) {
+	p := start(t, 0, Options{})
+	j := &journal{}
+	p.engine.SetJournal(j)
+	p.Line("UM.MAKE f bloom KEYS 100")
+	p.Line("UM.ADD f a")
+	j.full.Store(true)
+	const full = "MISCONF "
+	p.refused("UM.ADD f b", full, "UM.MAKE g bloom KEYS 100", full, "UM.CLEAR f", full, "UM.FOLD f 2", full, "UM.COPY f g", full)
+	p.expect("UM.HAS f a b", "*2[#t, #f]")
+}
+
+// journal keeps nothing, and says so when it is full.
+type journal struct {
+	full atomic.Bool
+	last engine.Position
+}
+
+func (j *journal) Ready() error {
+	if j.full.Load() {
+		return errors.New("no space left on device")
+	}
+	return nil
+}
+
+func (j *journal) Append(engine.Change) engine.Position {
+	j.last++
+	return j.last
+}
+
+func (j *journal) Last() engine.Position { return j.last }
+
+// Where a command needs more than its own right, it asks for it.
+func TestRights(t *testing.T) {
+	p := start(t, 0, Options{})
+	p.Line("UM.MAKE f bloom KEYS 100")
+	container := resptest.Bulk(t, p.Line("UM.EXPORT f"))
+	nobody := resp.NewServer(resp.Options{
+		Commands: Commands(p.engine, Options{}),
+		Default:  func(*resp.Conn) any { return &access.User{Name: "nobody"} },
+	})
+	c := serve(t, nobody)
+	for _, words := range [][]string{
+		{"UM.MERGE", "g", "f"}, {"UM.INTERSECT", "g", "f", "f"}, {"UM.COPY", "f", "g"}, {"UM.IMPORT", "f", container, "REPLACE"},
+		{"UM.DIFF", "f", "FROM", "f"}, {"UM.PATCH", "f", "delta"},
+	} {
+		if got := c.Do(words...); got != "-"+noPermission {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+}
+
+// Figures of BF.ADD's like: a batch of a pipeline, without the connection.
+func BenchmarkHash(b *testing.B) {
+	calls := make([][][]byte, 64)
+	for i := range calls {
+		calls[i] = [][]byte{[]byte("UM.ADD"), []byte("f"), fmt.Appendf(nil, "key-%d", i)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		hash(umbel.Hasher{}, calls).free()
+	}
 }
