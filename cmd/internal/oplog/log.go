@@ -36,7 +36,7 @@ type chain struct {
 	first  uint64 // number of the first batch there is
 	last   uint64 // number of the last batch that is, or should be, there
 	tip    link   // the last batch that is there: what the next one names
-	next   uint64 // number of the next batch; changed with writing held too
+	next   uint64 // number of the next batch; changed only with writing held
 	lost   error  // the end of the log is gone: why nothing is appended until somebody read over that
 	closed bool
 	failed [rows]error // why the last change of a row failed, until one succeeds
@@ -295,7 +295,9 @@ func (l *chain) catchUp(ctx context.Context, batch []byte) (found bool, err erro
 			if err := l.cut(ctx, n); err != nil {
 				return false, err
 			}
+			l.now.Lock()
 			l.next = n + 1
+			l.now.Unlock()
 		default:
 			return false, err
 		}

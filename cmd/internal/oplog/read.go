@@ -69,8 +69,16 @@ func (l *chain) read(ctx context.Context, from uint64, each func(uint64, []byte)
 // goOnAt lets batches be appended from that number on, or a later one.
 func (l *chain) goOnAt(number uint64) {
 	l.now.Lock()
-	defer l.now.Unlock()
 	l.lost = nil
+	jump := number > l.next
+	l.now.Unlock()
+	if !jump {
+		return
+	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.now.Lock()
+	defer l.now.Unlock()
 	if number > l.next {
 		l.next, l.last = number, number-1
 	}
