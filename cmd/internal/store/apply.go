@@ -88,18 +88,29 @@ func (r *recovery) hideAll(p *replay, last engine.Position) error {
 	if err := p.skip(); err != nil {
 		return err
 	}
+	var hide []uint64
 	for cursor := uint64(0); ; {
 		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
 			if from, ok := r.copied[f.ID()]; !ok || from < last {
-				r.engine.Hide(f.ID())
-				r.changed[f.ID()] = true
+				hide = append(hide, f.ID())
 			}
 			return true
 		})
 		if cursor == 0 {
-			return nil
+			break
 		}
 	}
+	for _, id := range hide {
+		r.hide(id)
+	}
+	return nil
+}
+
+// hide has a filter take all keys for its own.
+func (r *recovery) hide(id uint64) {
+	r.hidden[id] = true
+	r.changed[id] = true
+	r.engine.Hide(id)
 }
 
 // apply has the engine do a change.
@@ -119,7 +130,7 @@ func (r *recovery) apply(c *engine.Change) error {
 		return err
 	}
 	// What it changes is lost, or not as it was.
-	r.engine.Hide(c.Filter)
+	r.hide(c.Filter)
 	return r.loss("%w", err)
 }
 
@@ -135,6 +146,9 @@ func (r *recovery) checkEnd(p *replay) error {
 	r.report.Changes, r.report.Digests = p.changes, p.digests
 	if p.next > 0 {
 		r.position = max(r.position, p.next-1)
+	}
+	for id := range r.hidden {
+		r.engine.Hide(id) // a write that came later may have said that it is complete
 	}
 	if r.holed {
 		if err := r.hideAll(p, math.MaxUint64); err != nil {

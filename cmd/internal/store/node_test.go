@@ -45,7 +45,6 @@ func tryStart(d *oplogtest.Disk, o Options) (*node, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	e.SetJournal(s)
 	return &node{s, e, d, l, report}, nil
 }
 

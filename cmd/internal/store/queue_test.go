@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func onDisk(t *testing.T, d *oplogtest.Disk) (digests []uint64) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := &replay{limits: wire.NoLimits, each: func(c *engine.Change) error {
+	r := &replay{limits: wire.NoLimits, single: math.MaxUint64, each: func(c *engine.Change) error {
 		for _, g := range c.Digests {
 			digests = append(digests, g.H1)
 		}

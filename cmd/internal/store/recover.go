@@ -52,13 +52,14 @@ type recovery struct {
 
 	copied  map[uint64]engine.Position // From of the filters that were restored
 	changed map[uint64]bool            // filters of which the engine has more than the last copy
+	hidden  map[uint64]bool            // filters that lack changes or cells
 	holed   bool                       // the batch that comes next is behind a hole
 }
 
 func newRecovery(l oplog.Log, e *engine.Engine, o Options) *recovery {
 	return &recovery{
 		log: l, engine: e, o: o, blobs: newShelf(l), owed: make(map[uint64]string),
-		copied: make(map[uint64]engine.Position), changed: make(map[uint64]bool),
+		copied: make(map[uint64]engine.Position), changed: make(map[uint64]bool), hidden: make(map[uint64]bool),
 		archive: archive{entries: make(map[uint64]entry), blobs: make(map[uint64]*usage)},
 	}
 }
@@ -399,6 +400,9 @@ func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []referen
 		return err
 	}
 	m.Hidden = true
+	r.mu.Lock()
+	r.hidden[m.ID] = true
+	r.mu.Unlock()
 	index := segmentIndex(&m.State)
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
 		if r.blobs.copy(ctx, segments[index(g)], dst) != nil {

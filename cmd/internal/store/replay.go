@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -16,18 +18,21 @@ const maxOpen = 1 << 16
 // replay turns batches back to changes.
 type replay struct {
 	limits wire.Limits // for each state
-	// single is the position up to which each change comes by itself. Behind it, additions
-	// to a filter that follow each other come as one, which has the position of the last.
+	// single is the position up to which each change comes by itself and in its turn. Behind
+	// it, additions to a filter between which nothing else was done to it come as one, which
+	// has the position of the last; what is done to filters one by one has no order.
 	single engine.Position
 	each   func(*engine.Change) error
 
 	next    engine.Position // of the next change; 0 before the first batch
 	changes uint64
 	digests uint64
-	open    map[uint64]*openRow // by filter
-	gather  engine.Change       // additions that were not given to each yet; Op is 0 if there are none
-	memory  []umbel.Digest
-	skipped bool // batches are lost: rows may lack their beginning
+	open    map[uint64]*openRow       // by filter
+	gathers map[uint64]*engine.Change // additions that were not given to each yet, by filter
+	waiting int                       // digests in gathers
+	memory  [][]umbel.Digest          // for more of them
+	alone   []umbel.Digest            // of a change that comes by itself
+	skipped bool                      // batches are lost: rows may lack their beginning
 }
 
 // openRow is a long change as far as it has come.
@@ -243,38 +248,80 @@ func (o *openRow) cells(c *cursor, plane, offset uint64, b []byte) {
 	getWords(words[offset/8:][:len(b)/8], b)
 }
 
+// maxWaiting is how many digests are gathered: 16 MiB.
+const maxWaiting = 1 << 20
+
 // add takes additions, or removals, of one record.
 func (r *replay) add(ch engine.Change, digests []byte) error {
-	r.digests += uint64(len(digests) / digestBytes)
-	joins := ch.Op == engine.OpAdd && r.gather.Op == engine.OpAdd && r.gather.Filter == ch.Filter &&
-		r.gather.Position > r.single && len(r.memory) < maxDigests
-	if !joins {
-		if err := r.flush(); err != nil {
-			return err
-		}
-		r.gather, r.memory = ch, r.memory[:0]
+	n := len(digests) / digestBytes
+	r.digests += uint64(n)
+	if ch.Op != engine.OpAdd || r.next <= r.single {
+		r.alone = getDigests(r.alone[:0], digests)
+		ch.Digests = r.alone
+		return r.give(&ch)
 	}
-	r.memory = getDigests(r.memory, digests)
-	r.gather.Position = r.next
+	g := r.gathers[ch.Filter]
+	if g == nil {
+		if r.gathers == nil {
+			r.gathers = make(map[uint64]*engine.Change)
+		}
+		g = &ch
+		if last := len(r.memory) - 1; last >= 0 {
+			g.Digests, r.memory = r.memory[last], r.memory[:last]
+		}
+		r.gathers[ch.Filter] = g
+	}
+	g.Digests = getDigests(g.Digests, digests)
+	g.Position = r.next
+	r.waiting += n
 	r.next++
 	r.changes++
+	switch {
+	case r.waiting >= maxWaiting:
+		return r.flush()
+	case len(g.Digests) >= maxDigests:
+		return r.release(g)
+	}
 	return nil
+}
+
+// release gives each what was gathered of one filter.
+func (r *replay) release(g *engine.Change) error {
+	delete(r.gathers, g.Filter)
+	r.waiting -= len(g.Digests)
+	err := r.each(g)
+	if len(r.memory) < maxSpare {
+		r.memory = append(r.memory, g.Digests[:0])
+	}
+	return err
 }
 
 // flush gives each what was gathered.
 func (r *replay) flush() error {
-	if r.gather.Op == 0 {
-		return nil
+	for _, id := range slices.Sorted(maps.Keys(r.gathers)) {
+		if err := r.release(r.gathers[id]); err != nil {
+			return err
+		}
 	}
-	r.gather.Digests = r.memory
-	err := r.each(&r.gather)
-	r.gather = engine.Change{}
-	return err
+	return nil
+}
+
+// before gives each what was gathered and comes before a change: what is done to one filter
+// changes no other, unless names come into it.
+func (r *replay) before(ch *engine.Change) error {
+	switch ch.Op {
+	case engine.OpCreate, engine.OpDelete, engine.OpRename, engine.OpFlush:
+		return r.flush()
+	}
+	if g := r.gathers[ch.Filter]; g != nil {
+		return r.release(g)
+	}
+	return nil
 }
 
 // give gives each a change.
 func (r *replay) give(ch *engine.Change) error {
-	if err := r.flush(); err != nil {
+	if err := r.before(ch); err != nil {
 		return err
 	}
 	ch.Position = r.next

@@ -7,13 +7,19 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// maxCaptures is how often a filter is copied that becomes of another shape meanwhile.
-const maxCaptures = 20
+const (
+	// maxFlowing is how often a filter is copied beside its changes that becomes of another
+	// shape meanwhile, before they have to wait.
+	maxFlowing = 3
+	// maxAgree is how often names are compared that change meanwhile.
+	maxAgree = 20
+)
 
 // archive is the snapshots that there are.
 type archive struct {
@@ -238,30 +244,30 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 			return nil
 		}
 	}
-	for range maxCaptures {
-		m, segments, ok, err := w.copy(ctx, f, old)
-		if err != nil {
+	for tries := 0; ; tries++ {
+		m, segments, ok, err := w.copy(ctx, f, old, tries >= maxFlowing)
+		switch {
+		case err != nil:
 			return err
-		}
-		if ok {
+		case ok:
 			w.entries[id] = entry{} // until its blobs are written
 			if err := w.packer.filter(ctx, m, version, segments); err != nil {
 				return err
 			}
 			return w.pace.rest(ctx)
-		}
-		if gone(w.store.engine, f) {
+		case gone(f):
 			return nil
+		case tries > maxFlowing:
+			return fmt.Errorf("store: filter %q can't be copied: its shape changes though it stands still", f.Name())
 		}
 		version = f.Version()
 	}
-	return fmt.Errorf("store: filter %q changed its shape %d times while it was copied", f.Name(), maxCaptures)
 }
 
 // agree gives the entries the names that the filters have now, each of another: there is no
 // log that tells who was renamed, and deleted, while the copies were made.
 func (w *walk) agree() error {
-	for range maxCaptures {
+	for range maxAgree {
 		names := make(map[string]bool)
 		twice := false
 		for _, f := range w.filters {
@@ -269,7 +275,7 @@ func (w *walk) agree() error {
 			if !ok {
 				continue
 			}
-			if gone(w.store.engine, f) {
+			if gone(f) {
 				delete(w.entries, f.ID())
 				continue
 			}
@@ -292,17 +298,22 @@ func (w *walk) agree() error {
 	return errors.New("store: filters are renamed faster than they are copied")
 }
 
-// gone reports whether the filter was deleted, or its time is over.
-func gone(e *engine.Engine, f *engine.Filter) bool {
-	now := e.Get([]byte(f.Name()))
-	return now == nil || now.ID() != f.ID()
+// gone reports whether the filter was deleted.
+func gone(f *engine.Filter) bool {
+	return errors.Is(f.View(func(umbel.Filter) {}), engine.ErrNotFound)
 }
 
-// copy copies a filter once. ok is false if it became of another shape meanwhile.
-func (w *walk) copy(ctx context.Context, f *engine.Filter, old []reference) (m engine.Meta, segments []*reference, ok bool, err error) {
+// copy copies a filter once, with its changes waiting if still is true. ok is false if it
+// became of another shape meanwhile.
+func (w *walk) copy(ctx context.Context, f *engine.Filter, old []reference, still bool) (m engine.Meta, segments []*reference, ok bool, err error) {
 	variant, err := w.store.engine.Variants().Find(f.Kind())
-	flows := err == nil && variant.Monotone
-	c := f.Capture()
+	flows := err == nil && variant.Monotone && !still && !f.Hidden()
+	var c *engine.Capture
+	if still {
+		c = f.CaptureStill()
+	} else {
+		c = f.Capture()
+	}
 	for err = ctx.Err(); err == nil; {
 		var room, data []byte
 		if room, err = w.packer.room(ctx); err != nil {

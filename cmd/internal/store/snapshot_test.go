@@ -26,14 +26,14 @@ func TestAdditionsDuringSnapshots(t *testing.T) {
 			d.Before(slowBlobs)
 			n := start(t, d, o)
 			// Some have many segments, so that copies take a while.
-			filters := n.make(t, 1_000_000)
+			filters := n.make(t, 600_000)
 			var stop atomic.Bool
 			var adders, snapshots sync.WaitGroup
 			for g := range 3 {
 				adders.Go(func() {
-					for i := 0; i < 100 && !stop.Load(); i++ {
+					for i := 0; i < 30 && !stop.Load(); i++ {
 						for k, f := range filters {
-							from := (g*100+i)*20 + k
+							from := (g*30+i)*20 + k
 							_, pos, err := f.Add(nil, digests(from, from+25))
 							if err == nil {
 								err = n.Wait(t.Context(), pos)
@@ -47,7 +47,7 @@ func TestAdditionsDuringSnapshots(t *testing.T) {
 				})
 			}
 			adders.Go(func() {
-				for i := 0; i < 100; i++ {
+				for i := range 30 {
 					for _, f := range filters {
 						if pos, err := f.Remove(make([]bool, 5), digests(i*20, i*20+5)); err == nil {
 							n.Wait(t.Context(), pos)

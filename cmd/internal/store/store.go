@@ -65,8 +65,8 @@ type Store struct {
 	}
 }
 
-// Open reads the log into e, which must be empty and is then given the store as its
-// journal by the caller (Engine.SetJournal), and begins to write. The report says what was
+// Open reads the log into e, which must be empty and not yet in use, becomes its journal
+// (Engine.SetJournal), and begins to write. The report says what was
 // found. The log stays the caller's, who closes it after the store. An error that tells of
 // losses wraps ErrLost.
 func Open(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*Store, Report, error) {
@@ -85,6 +85,7 @@ func Open(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*Store
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort
+	e.SetJournal(s) // before the first snapshot
 	s.keeps.Go(func() { s.queue.keep(writing, l, o.Log) })
 	s.runs.Go(func() { s.snapshots(background) })
 	return s, r.report, nil
