@@ -14,6 +14,7 @@ var (
 	// ErrDenied: the user's rights don't go that far. The text is for the client.
 	ErrDenied = errors.New("permission denied")
 	// ErrWrongPassword is what a client learns of a login that failed, whatever was wrong.
+	//lint:ignore ST1005 these are Redis' words
 	ErrWrongPassword = errors.New("invalid username-password pair or user is disabled.")
 	// ErrTooMany: this address failed to log in too often, or more log in than can be checked.
 	ErrTooMany = errors.New("too many logins, try again in a minute")
