@@ -76,7 +76,7 @@ var floors = []floor{
 		"cmd/internal/ability", "cmd/internal/atomicfile", "cmd/internal/folding", "cmd/internal/heavy", "cmd/internal/keys", "cmd/internal/memory",
 		"cmd/internal/parquetfile", "cmd/internal/picture", "cmd/internal/progress", "cmd/internal/prompt", "cmd/internal/quantity",
 		"cmd/internal/table", "cmd/internal/trial",
-		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/metrics", "cmd/internal/remote",
+		"cmd/internal/keyspace", "cmd/internal/redisbloom", "cmd/internal/metrics",
 	}},
 	{6.3, "containers as files", []string{
 		"cmd/internal/container",
@@ -86,6 +86,9 @@ var floors = []floor{
 	}},
 	{6.7, "filters of any kind over two protocols, on what the verbs share", []string{
 		"cmd/internal/um", "cmd/internal/httpapi",
+	}},
+	{6.8, "a node asked over HTTP, and held against what serves it", []string{
+		"cmd/internal/remote",
 	}},
 	{7, "a process", []string{
 		"cmd/internal/node",

@@ -40,8 +40,8 @@ func TestContainers(t *testing.T) {
 	n := serve(t, Options{Dir: dir})
 	for name, order := range map[string]string{
 		"small":    thousand,
-		"large":    `{"keys":2000000,"fpRate":0.01}`,
-		"counting": `{"kind":"counting","keys":500000,"fpRate":0.01}`,
+		"large":    `{"keys":700000,"fpRate":0.01}`,
+		"counting": `{"kind":"counting","keys":150000,"fpRate":0.01}`,
 		"parts":    `{"kind":"scalable","keys":300000,"fpRate":0.01}`,
 		"dynamic":  `{"kind":"dynamic","keys":100,"fpRate":0.01}`,
 	} {
@@ -188,7 +188,7 @@ func TestIncomplete(t *testing.T) {
 // Containers that go out while keys are added hold all that were added before.
 func TestContainersWhileAdding(t *testing.T) {
 	n := serve(t, Options{})
-	f, _, err := n.engine.Create("f", "bloom", umbel.Goal{Keys: 2_000_000, FPRate: 0.01}, nil)
+	f, _, err := n.engine.Create("f", "bloom", umbel.Goal{Keys: 700_000, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

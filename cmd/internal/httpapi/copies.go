@@ -22,8 +22,9 @@ const (
 	inMemory = 256 << 10
 	// maxIDs is how many filters' IDs are remembered.
 	maxIDs = 4096
-	// captures is how often a filter is captured that changes its shape meanwhile.
-	captures = 5
+	// captures is how often a filter is captured that changes its shape meanwhile; the last
+	// time it may not.
+	captures = 3
 )
 
 // copies are the containers that are being sent. A filter goes on changing while its
@@ -241,13 +242,17 @@ func (cs *copies) source(f *engine.Filter) (*source, error) {
 	if err != nil || src != nil {
 		return src, err
 	}
-	for range captures {
-		src, err := cs.capture(f)
+	begin := f.Capture
+	for try := range captures {
+		if try == captures-1 {
+			begin = f.CaptureStill
+		}
+		src, err := cs.capture(begin())
 		if err != nil || src != nil {
 			return src, err
 		}
 	}
-	return nil, problemf(notReady, "the filter changed its shape %d times while it was copied: try again", captures)
+	return nil, fmt.Errorf("%q was deleted while it was copied: %w", f.Name(), engine.ErrNotFound)
 }
 
 // sourceOf returns a state as a source.
@@ -278,12 +283,12 @@ func bare(s umbel.State, planes *[]cells.Array) umbel.State {
 
 // capture copies the cells of a filter to a file. It returns no source if the filter got
 // another shape meanwhile.
-func (cs *copies) capture(f *engine.Filter) (*source, error) {
+func (cs *copies) capture(c *engine.Capture) (*source, error) {
 	file, err := cs.temporary()
 	if err != nil {
+		c.End()
 		return nil, err
 	}
-	c := f.Capture()
 	at := map[engine.Segment]int64{}
 	size := int64(0)
 	buf := make([]byte, engine.SegmentBytes)

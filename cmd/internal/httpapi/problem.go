@@ -78,6 +78,7 @@ var sentinels = []struct {
 }{
 	{engine.ErrNotFound, kind{"not-found", "No such filter", http.StatusNotFound}},
 	{engine.ErrExists, kind{"exists", "The filter exists", http.StatusConflict}},
+	{engine.ErrHidden, incomplete},
 	{engine.ErrMemory, kind{"memory", "The memory limit is reached", http.StatusInsufficientStorage}},
 	{engine.ErrReadOnly, kind{"read-only", "Changes can't be kept now", http.StatusServiceUnavailable}},
 	{access.ErrDenied, kind{"denied", "Permission denied", http.StatusForbidden}},

@@ -320,7 +320,7 @@ func TestStreamToFullFilter(t *testing.T) {
 func TestLongStream(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("f", `{"keys":1000000,"fpRate":0.01}`)
-	const keys = 300_000
+	const keys = 100_000
 	body := func() io.Reader {
 		out, in := io.Pipe()
 		go func() {

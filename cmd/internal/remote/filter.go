@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Brief is what a list says of a filter.
@@ -254,7 +256,11 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 	if !replace {
 		what.header["If-None-Match"] = "*"
 	}
-	return c.send(ctx, what)
+	i, err := c.send(ctx, what)
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusPreconditionFailed {
+		err = fmt.Errorf("%q: %w", name, engine.ErrExists)
+	}
+	return i, err
 }
 
 // MergeContainer adds the keys of the filter in a container.

@@ -37,6 +37,7 @@ func (e *Error) Unwrap() error { return sentinels[strings.TrimPrefix(e.Type, "/p
 var sentinels = map[string]error{
 	"not-found":    engine.ErrNotFound,
 	"exists":       engine.ErrExists,
+	"incomplete":   engine.ErrHidden,
 	"memory":       engine.ErrMemory,
 	"read-only":    engine.ErrReadOnly,
 	"denied":       access.ErrDenied,

@@ -1,0 +1,427 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// node is a server and a client of it that remembers what it sent.
+type node struct {
+	*Client
+	server *httptest.Server
+	mu     sync.Mutex
+	sent   bytes.Buffer
+}
+
+func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		n.mu.Lock()
+		n.sent.Write(b)
+		n.mu.Unlock()
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(b))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func serve(t *testing.T, o httpapi.Options) *node {
+	t.Helper()
+	if o.Engine == nil {
+		o.Engine = engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	}
+	o.Dir = t.TempDir()
+	n := &node{server: httptest.NewServer(httpapi.New(o))}
+	t.Cleanup(n.server.Close)
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	var err error
+	if n.Client, err = New(n.server.URL, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	n.HTTP = &http.Client{Transport: n}
+	return n
+}
+
+var thousand = Order{Keys: 1000, FPRate: 0.01}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestFilters(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	for _, name := range []string{"a", "b/c", "..", "\xff", "é "} {
+		i := must(n.Make(ctx, name, thousand))(t)
+		if i.Name != name || i.Kind != "bloom" || i.Cells == 0 {
+			t.Errorf("made %+v", i)
+		}
+		if i = must(n.Info(ctx, name))(t); i.Name != name || i.FPRate == nil {
+			t.Errorf("there is %+v", i)
+		}
+	}
+	names := map[string]bool{}
+	for b, err := range n.List(ctx, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[b.Name] = true
+	}
+	if len(names) != 5 || !names["\xff"] {
+		t.Errorf("the list is %v", names)
+	}
+	must(n.Merge(ctx, "a", "\xff"))(t)
+	must(n.Fold(ctx, "a", 2))(t)
+	must(n.Unfold(ctx, "a", 2))(t)
+	must(n.Clear(ctx, "a"))(t)
+	must(n.Make(ctx, "s", Order{Kind: "scalable", Keys: 1000, FPRate: 0.01}))(t)
+	must(n.Compact(ctx, "s", 0.05))(t)
+	must(n.Make(ctx, "r", Order{Kind: "ribbon", Keys: 1000, FPRate: 0.01}))(t)
+	must(n.Seal(ctx, "r"))(t)
+	plans := must(n.Plan(ctx, thousand))(t)
+	if len(plans) != len(filter.All) {
+		t.Errorf("%d plans, want %d", len(plans), len(filter.All))
+	}
+	if err := n.Delete(ctx, "a"); err != nil {
+		t.Error(err)
+	}
+	if err := n.Delete(ctx, "a"); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("%v, want that it isn't there", err)
+	}
+}
+
+// Keys are asked for by their digests: none leaves the machine.
+func TestKeys(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	must(n.Make(ctx, "public", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "xxh3", Seed: "0102"}))(t)
+	must(n.Make(ctx, "caller", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "caller"}))(t)
+	for name, keys := range map[string][]string{
+		"public": {"apple", "pear\n", "\xff\xfe"},
+		"caller": {"00000000000000010000000000000002", "00000000000000030000000000000004", "ffffffffffffffffffffffffffffffff"},
+	} {
+		f, _, err := n.Filter(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkKeys(t, f, keys)
+	}
+	for _, key := range []string{"apple", "pear"} {
+		if strings.Contains(n.sent.String(), key) {
+			t.Errorf("the key %s was sent", key)
+		}
+	}
+}
+
+// checkKeys does all there is to do with three keys.
+func checkKeys(t *testing.T, f *Filter, keys []string) {
+	t.Helper()
+	var all [][]byte
+	for _, k := range keys {
+		all = append(all, []byte(k))
+	}
+	for _, c := range []struct {
+		verb Verb
+		keys [][]byte
+		want []uint64
+	}{
+		{Add, all[:2], []uint64{1, 1}}, {Add, all[:1], []uint64{1}}, {Has, all, []uint64{1, 1, 0}}, {Count, all, []uint64{2, 1, 0}},
+		{Remove, all, []uint64{1, 1, 0}}, {Has, all, []uint64{1, 0, 0}}, {Has, nil, []uint64{}},
+	} {
+		if got := must(f.Keys(t.Context(), c.verb, c.keys))(t); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s %q: %v, want %v", c.verb, c.keys, got, c.want)
+		}
+	}
+}
+
+// Where the seed is the node's secret keys are sent, and it is never shown.
+func TestSecretSeed(t *testing.T) {
+	users, err := access.Parse([]byte(fmt.Sprintf("users:\n- name: u\n  tokens: [%q]\n  rules: [{rights: [read, add, remove], names: [\"*\"]}]\n", access.HashToken("u"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := serve(t, httpapi.Options{Users: users})
+	if _, err := n.Make(t.Context(), "f", thousand); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("%v, want to be refused", err)
+	}
+	n.Token = "u"
+	must(n.Make(t.Context(), "f", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "siphash"}))(t)
+	f, _, err := n.Filter(t.Context(), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, public := f.Hasher(); public {
+		t.Errorf("the hasher is known: %v", h)
+	}
+	checkKeys(t, f, []string{"apple", "pear\n", "\xff\xfe"})
+	if _, err := n.Get(t.Context(), "f", false, io.Discard); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("%v, want to be refused", err)
+	}
+}
+
+// A filter that was made anew with another hash isn't asked for digests of the old one.
+func TestFilterThatHashesOtherwise(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	must(n.Make(ctx, "f", thousand))(t)
+	f, _, err := n.Filter(ctx, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Delete(ctx, "f"); err != nil {
+		t.Fatal(err)
+	}
+	must(n.Make(ctx, "f", Order{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
+	if _, err := f.Keys(ctx, Has, [][]byte{[]byte("a")}); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("%v, want a mismatch", err)
+	}
+}
+
+// numbers yields n keys.
+func numbers(n int, at error) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var b []byte
+		for i := range n {
+			if b = fmt.Appendf(b[:0], "key %d", i); !yield(b, nil) {
+				return
+			}
+		}
+		if at != nil {
+			yield(nil, at)
+		}
+	}
+}
+
+// All keys are answered, in order, over many requests.
+func TestEach(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	const keys = 5*batchKeys + 7
+	must(n.Make(ctx, "f", Order{Keys: keys, FPRate: 0.001}))(t)
+	f, _, err := n.Filter(ctx, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Each(ctx, Add, numbers(keys, nil), nil); err != nil {
+		t.Fatal(err)
+	}
+	next := 0
+	err = f.Each(ctx, Has, numbers(keys, nil), func(key []byte, yes uint64) error {
+		if want := fmt.Sprintf("key %d", next); string(key) != want || yes != 1 {
+			return fmt.Errorf("%q is answered with %d, want %q with 1", key, yes, want)
+		}
+		next++
+		return nil
+	})
+	if err != nil || next != keys {
+		t.Errorf("%d keys were answered, %v, want %d", next, err, keys)
+	}
+
+	ends := errors.New("no more")
+	if err := f.Each(ctx, Has, numbers(keys, ends), nil); !errors.Is(err, ends) {
+		t.Errorf("%v, want the error of the keys", err)
+	}
+	if err := f.Each(ctx, Has, numbers(keys, nil), func([]byte, uint64) error { return ends }); !errors.Is(err, ends) {
+		t.Errorf("%v, want the error of who gets answers", err)
+	}
+	if err := n.Delete(ctx, "f"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Each(ctx, Has, numbers(keys, nil), nil); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("%v, want that the filter isn't there", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := f.Each(ctx, Has, numbers(keys, nil), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was given up", err)
+	}
+}
+
+func TestContainers(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	must(n.Make(ctx, "f", thousand))(t)
+	f, _, err := n.Filter(ctx, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(f.Keys(ctx, Add, [][]byte{[]byte("a")}))(t)
+	var plain, packed bytes.Buffer
+	id := must(n.Get(ctx, "f", false, &plain))(t)
+	if other := must(n.Get(ctx, "f", true, &packed))(t); other != id || packed.Len() >= plain.Len() {
+		t.Errorf("packed %s of %d bytes, plain %s of %d", other, packed.Len(), id, plain.Len())
+	}
+	s := must(wire.Parse(packed.Bytes(), wire.Limits{}))(t)
+	if wire.Identify(s).String() != id {
+		t.Errorf("it is %v, said to be %s", wire.Identify(s), id)
+	}
+	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false))(t)
+	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); !errors.Is(err, engine.ErrExists) {
+		t.Errorf("%v, want that it exists", err)
+	}
+	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), true))(t)
+	must(n.MergeContainer(ctx, "g", bytes.NewReader(plain.Bytes())))(t)
+	must(f.Keys(ctx, Add, [][]byte{[]byte("b")}))(t)
+	var delta bytes.Buffer
+	if err := n.Diff(ctx, "f", bytes.NewReader(plain.Bytes()), &delta); err != nil {
+		t.Fatal(err)
+	}
+	must(n.Patch(ctx, "g", bytes.NewReader(delta.Bytes())))(t)
+	if a, b := must(n.Get(ctx, "f", false, io.Discard))(t), must(n.Get(ctx, "g", false, io.Discard))(t); a != b {
+		t.Errorf("patched it is %s, want %s", b, a)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{
+		Backup:   func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "all"); return err },
+		Snapshot: func(context.Context) error { return nil },
+	})
+	must(n.Make(ctx, "f", thousand))(t)
+	must(n.Make(ctx, "md5", Order{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
+	for _, c := range []struct {
+		do   func() error
+		want error
+	}{
+		{func() error { _, err := n.Info(ctx, "x"); return err }, engine.ErrNotFound},
+		{func() error { _, err := n.Make(ctx, "f", thousand); return err }, engine.ErrExists},
+		{func() error { _, err := n.Make(ctx, "x", Order{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
+		{func() error { _, err := n.Make(ctx, "x", Order{Keys: 1}); return err }, umbel.ErrGoal},
+		{func() error { _, err := n.Merge(ctx, "f", "md5"); return err }, umbel.ErrMismatch},
+		{func() error { _, err := n.Advance(ctx, "f", 1); return err }, errors.ErrUnsupported},
+		{func() error { _, err := n.Put(ctx, "x", strings.NewReader("x"), false); return err }, umbel.ErrCorrupt},
+	} {
+		if err := c.do(); !errors.Is(err, c.want) {
+			t.Errorf("%v, want one that is %q", err, c.want)
+		}
+	}
+	var b bytes.Buffer
+	if err := n.Backup(ctx, &b); err != nil || b.String() != "all" {
+		t.Errorf("the backup is %q, %v", &b, err)
+	}
+	if err := n.Snapshot(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Servers that aren't umbel's, or nobody at all.
+func TestOthers(t *testing.T) {
+	for what, h := range map[string]http.HandlerFunc{
+		"a page":     func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+		"an error":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example", 302) },
+		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", mediaProblem)
+			w.WriteHeader(404)
+			io.WriteString(w, "{")
+		},
+	} {
+		s := httptest.NewServer(h)
+		c := must(New(s.URL, Options{}))(t)
+		if _, err := c.Info(t.Context(), "f"); err == nil || len(err.Error()) < 5 {
+			t.Errorf("%s: error %v", what, err)
+		}
+		c.HTTP.CloseIdleConnections()
+		s.Close()
+		if _, err := c.Info(t.Context(), "f"); err == nil {
+			t.Errorf("%s: nobody is there and answers", what)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for addr, want := range map[string]string{
+		"localhost":             "http://localhost:8780",
+		"localhost:1":           "http://localhost:1",
+		"http://h":              "http://h:8780",
+		"https://h:443/":        "https://h:443",
+		"[::1]:8780":            "http://[::1]:8780",
+		"https://[2001:db8::1]": "https://[2001:db8::1]:8780",
+		"u:p@h":                 "http://u:p@h:8780",
+		"":                      "",
+		"ftp://h":               "",
+		"http://h/path":         "",
+		"http://h?q":            "",
+		"http://":               "",
+		"http://u:secret@h:x":   "",
+	} {
+		c, err := New(addr, Options{})
+		if want == "" {
+			if err == nil {
+				t.Errorf("%q is taken for %s", addr, c.Base)
+			} else if strings.Contains(err.Error(), "secret@") && !strings.Contains(addr, "u:secret@h:x") {
+				t.Errorf("%q: the error shows the password: %v", addr, err)
+			}
+			continue
+		}
+		if err != nil || c.Base.String() != want {
+			t.Errorf("%q: %v, %v, want %s", addr, c, err, want)
+		}
+	}
+}
+
+// A certificate is trusted if it is given, or if all are.
+func TestCertificates(t *testing.T) {
+	e := engine.New(engine.Options{Variants: filter.All})
+	s := httptest.NewUnstartedServer(httpapi.New(httpapi.Options{Engine: e}))
+	s.TLS = &tls.Config{}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		o  Options
+		ok bool
+	}{{Options{CACert: ca}, true}, {Options{Insecure: true}, true}, {Options{Timeout: time.Minute}, false}} {
+		n := must(New(s.URL, c.o))(t)
+		if _, err := n.Plan(t.Context(), thousand); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+		n.HTTP.CloseIdleConnections()
+	}
+	if _, err := New(s.URL, Options{CACert: os.DevNull}); err == nil {
+		t.Error("a file without certificates is taken")
+	}
+	if _, err := New(s.URL, Options{Cert: ca, Key: ca}); err == nil {
+		t.Error("a key that is none is taken")
+	}
+}
