@@ -109,7 +109,7 @@ var floors = []floor{
 		"papers/folds", "papers/scaled", "papers/adaptive", "papers/advances", "papers/compressed",
 	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
-		"internal/arch", "bench/...", "papers",
+		"internal/arch", "bench/...", "interop/...", "papers",
 	}},
 }
 
