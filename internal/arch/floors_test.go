@@ -108,8 +108,11 @@ var floors = []floor{
 	{8.7, "papers, made again", []string{
 		"papers/folds", "papers/scaled", "papers/adaptive", "papers/advances", "papers/compressed",
 	}},
+	{8.8, "what programs are run with", []string{
+		"interop/internal/proc",
+	}},
 	{9, "what looks at all the rest, and nothing looks at", []string{
-		"internal/arch", "bench/...", "interop/...", "papers",
+		"internal/arch", "bench/...", "interop", "interop/faults", "interop/speed", "papers",
 	}},
 }
 
