@@ -38,7 +38,7 @@ const (
 	atOnce = 4096
 	// aloneFrom is the number of digests from which on the kinds' batches, which run alone,
 	// are faster than additions one by one beside others: see BenchmarkAdd.
-	aloneFrom = 8
+	aloneFrom = 4
 )
 
 // Add adds ds in order; changed[i], if changed isn't nil, tells whether ds[i] changed the
