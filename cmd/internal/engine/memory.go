@@ -9,7 +9,7 @@ import (
 
 // overhead is what a filter takes beside its planes and its name: the Filter, the kind's
 // own, the entries of the engine's index. TestMemoryOfSmallFilters measures it.
-const overhead = 896
+const overhead = 608
 
 // memory is what all filters take together, and may.
 type memory struct{ used, limit atomic.Uint64 }

@@ -45,11 +45,10 @@ func wantSame(t *rapid.T, what string, got, want *engine.Engine) {
 	if len(a) != len(b) {
 		t.Fatalf("%s: %d filters, want %d", what, len(a), len(b))
 	}
-	gotBytes, _ := got.Memory()
-	sum := uint64(0)
-	got.List(0, 1<<30, func(f *engine.Filter) bool { sum += f.Bytes(); return true })
-	if sum != gotBytes {
-		t.Fatalf("%s: filters take %d bytes, together %d", what, sum, gotBytes)
+	for _, e := range []*engine.Engine{got, want} {
+		if used, _ := e.Memory(); used != e.Sum() {
+			t.Fatalf("%s: filters take %d bytes, and one by one %d", what, used, e.Sum())
+		}
 	}
 }
 
@@ -94,7 +93,7 @@ func (w *world) may(err error) {
 }
 
 func (w *world) create() {
-	v := rapid.SampledFrom(filter.All).Draw(w.T, "kind")
+	v := filter.All[rapid.IntRange(0, len(filter.All)-1).Draw(w.T, "kind")]
 	g := umbel.Goal{Keys: uint64(rapid.SampledFrom([]int{1, 10, 100, 1000}).Draw(w.T, "keys")), FPRate: 0.01}
 	var ps umbel.Params
 	switch {
@@ -129,7 +128,7 @@ func (w *world) add() {
 	n, pos, err := f.Add(changed, ds)
 	w.may(err)
 	has := make([]bool, n)
-	if f.Has(has, ds[:n]); slices.Contains(has, false) {
+	if f.Has(has, ds[:n]); slices.Contains(has, false) && f.Kind() != "window" { // which forgets
 		w.Fatalf("a %s filter hasn't what was added", f.Kind())
 	}
 	if slices.Contains(changed[:n], true) != (w.j.Last() > before) {
@@ -265,14 +264,12 @@ func TestReplay(t *testing.T) {
 		wantSame(t, "replayed", again, w.e)
 
 		j := &journal{changes: w.j.behind(0)}
-		last := j.Last()
 		again.SetJournal(j)
 		w.e, w.j = again, j
 		for range 10 {
 			w.act()
 		}
 		wantSame(t, "replayed twice", w.again(nil, j.behind(0)), again)
-		_ = last
 	})
 }
 
@@ -348,9 +345,8 @@ func (w *world) capture(f *engine.Filter, buf []byte) (kept, bool) {
 			}
 		case 2, 3, 4:
 			if v.Monotone && !f.Hidden() {
-				n, _, err := f.Add(nil, w.digests())
+				_, _, err := f.Add(nil, w.digests())
 				w.may(err)
-				_ = n
 			}
 		}
 	}
