@@ -5,11 +5,14 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
 // running runs a node, and returns its settings with the addresses it has, and what it returns.
@@ -69,6 +72,14 @@ func TestSignals(t *testing.T) {
 	signalled(t, syscall.SIGTERM)
 	if err := <-done; !errors.Is(err, ErrImpatient) {
 		t.Errorf("after two: %v", err)
+	}
+	// The process would end here. This one sees that nothing is left of the node.
+	for {
+		_, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
+		if !errors.Is(err, oplog.ErrLocked) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
