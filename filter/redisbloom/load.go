@@ -134,6 +134,24 @@ func Load(chunks iter.Seq2[int64, []byte], maxBytes uint64) (*Filter, error) {
 	return l.Filter()
 }
 
+// FromHeader returns the filter that the header of a dump describes, with all bits zero
+// and the counts of the header, for who writes the bits to the planes of its state. Until
+// they are there it misses keys that it counts: Loader gives none out before. Its layers
+// take at most maxBytes, or the error wraps umbel.ErrLimit and nothing was allocated;
+// other errors are those of Loader.
+func FromHeader(header []byte, maxBytes uint64) (*Filter, error) {
+	f, err := parseHeader(header, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.layers {
+		if err := f.layers[i].allocate(); err != nil {
+			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+		}
+	}
+	return f, nil
+}
+
 // spans are the ranges of bytes that are there, in order, with gaps between them.
 type spans [][2]uint64
 

@@ -95,6 +95,49 @@ func TestLoadIncomplete(t *testing.T) {
 	}
 }
 
+// A filter from a header takes bits through its state; a header of more than is allowed
+// makes none.
+func TestFromHeader(t *testing.T) {
+	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
+	addAll(f, digests(1, 100))
+	cs := dump(t, f)
+	g, err := redisbloom.FromHeader(cs[0].data, 232)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Card() != f.Card() || g.Has(digests(1, 1)[0]) {
+		t.Errorf("%d items, want %d and no bits", g.Card(), f.Card())
+	}
+	for i, p := range g.State().Parts {
+		copy(p.Planes[0].Words, f.State().Parts[i].Planes[0].Words)
+	}
+	same(t, g, f)
+	if g, err := redisbloom.FromHeader(cs[0].data, 231); g != nil || !errors.Is(err, umbel.ErrLimit) {
+		t.Errorf("%v, %v, want ErrLimit", g, err)
+	}
+	if g, err := redisbloom.FromHeader(cs[1].data, 1<<20); g != nil || !errors.Is(err, redisbloom.ErrBadData) {
+		t.Errorf("%v, %v, want ErrBadData", g, err)
+	}
+}
+
+// A filter reserved with another hasher has the sizes of RedisBloom's and no dump.
+func TestReserveHashed(t *testing.T) {
+	o := redisbloom.Options{ErrorRate: 0.001, Capacity: 2000}
+	f, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Info() != reserve(t, o).Info() || f.Hasher().Alg != umbel.SipHash {
+		t.Errorf("%+v with %v", f.Info(), f.Hasher())
+	}
+	if _, _, err := f.ScanDump(0); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("ScanDump: %v, want ErrMismatch", err)
+	}
+	if _, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: 250}); !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("a hasher that there isn't: %v, want ErrGoal", err)
+	}
+}
+
 // Chunks of 16 MiB, none over the end of a layer.
 func TestLargeChunks(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 15_000_000, NonScaling: true})

@@ -49,6 +49,15 @@ func (o Options) Check() error {
 // error wraps umbel.ErrGoal if there can't be one.
 func Reserve(o Options) (*Filter, error) { return o.make(RedisHasher) }
 
+// ReserveHashed is Reserve with a hasher of the caller's choice, for keys that strangers
+// choose. No RedisBloom reads such a filter.
+func ReserveHashed(o Options, h umbel.Hasher) (*Filter, error) {
+	if err := h.Check(); err != nil {
+		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
+	}
+	return o.make(h)
+}
+
 func (o Options) make(h umbel.Hasher) (*Filter, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

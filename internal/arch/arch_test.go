@@ -93,6 +93,11 @@ func outside(p pack, here floor, f file, path string) string {
 		}
 		return ""
 	}
+	for library, owner := range owners {
+		if within(path)(library) && p.path != owner {
+			return fmt.Sprintf("only %s knows %s: say there what is needed", owner, library)
+		}
+	}
 	if p.module != "." || slices.ContainsFunc(libraries, within(path)) {
 		return ""
 	}
@@ -172,6 +177,8 @@ func TestRules(t *testing.T) {
 		{"no hash, in another module", "bench", "bench", file{name: "a.go", imports: []string{"github.com/greatroar/blobloom"}}, ""},
 		{"a test's library", "wire", ".", file{name: "a_test.go", imports: []string{"pgregory.net/rapid"}}, ""},
 		{"a test's library elsewhere", "wire", ".", file{name: "a.go", imports: []string{"pgregory.net/rapid"}}, "hash libraries"},
+		{"another's library", "cmd/internal/store", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats.go"}}, "only cmd/internal/oplog"},
+		{"its own library", "cmd/internal/oplog", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats-server/v2/server"}}, ""},
 		{"all of a module", "bench/deep", "bench", file{name: "a.go", imports: []string{"filter", "plan"}}, ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -48,8 +48,8 @@ var floors = []floor{
 	{5.2, "networks that tests look for, a log that fails as tests want", []string{
 		"inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	}},
-	{5.25, "errors as replies", []string{
-		"cmd/internal/refusal",
+	{5.25, "errors as replies, and replies as text", []string{
+		"cmd/internal/refusal", "cmd/internal/resptest",
 	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",
@@ -143,6 +143,13 @@ var testUpward = []string{"filter/filtertest", "inpacket/multicast/internal/maps
 // blind are packages that get the kinds they handle as a value, umbel.Variants,
 // and so work with kinds made elsewhere: they import neither a kind nor the list.
 var blind = []string{"cmd/internal/engine", "cmd/internal/store", "share"}
+
+// owners are packages that alone know something from elsewhere, so that another can take its
+// place: what, and who.
+var owners = map[string]string{
+	"github.com/nats-io/nats-server/v2": "cmd/internal/oplog",
+	"github.com/nats-io/nats.go":        "cmd/internal/oplog",
+}
 
 // floorOf returns the floor of a package of a module, and whether it has one.
 func floorOf(path, module string) (floor, bool) {

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
 	"log/slog"
 	"math/big"
@@ -217,30 +215,4 @@ func TestLoadTLSErrors(t *testing.T) {
 	if _, err := LoadTLS(f.cert, f.key, "", true); err == nil {
 		t.Error("certificates are required and nobody signs them")
 	}
-}
-
-func TestAudit(t *testing.T) {
-	var out bytes.Buffer
-	a := Audit{slog.New(slog.NewJSONHandler(&out, nil))}
-	a.Record(&User{Name: "root"}, "192.0.2.1:5", "flush", "a\nb", nil)
-	a.Record(nil, "192.0.2.1:5", "login", "", ErrWrongPassword)
-	d := json.NewDecoder(&out)
-	for _, want := range []map[string]string{
-		{"user": "root", "from": "192.0.2.1:5", "action": "flush", "target": "a\nb", "outcome": "done"},
-		{"user": "", "action": "login", "outcome": "refused"},
-	} {
-		var got map[string]any
-		if err := d.Decode(&got); err != nil {
-			t.Fatal(err)
-		}
-		for k, v := range want {
-			if got[k] != v {
-				t.Errorf("%s is %v, want %q", k, got[k], v)
-			}
-		}
-		if got["time"] == nil {
-			t.Error("no time")
-		}
-	}
-	Audit{}.Record(nil, "", "", "", nil)
 }

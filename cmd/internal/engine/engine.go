@@ -92,6 +92,9 @@ func (e *Engine) Len() int {
 // Variants returns the kinds that there are.
 func (e *Engine) Variants() umbel.Variants { return e.variants }
 
+// Now returns what the engine's clock says, in milliseconds since 1970.
+func (e *Engine) Now() int64 { return e.now() }
+
 // ready returns an error that wraps ErrReadOnly if a change could not be kept.
 func (e *Engine) ready() error {
 	if e.journal == nil {

@@ -52,3 +52,18 @@ func (e *Engine) byID(id uint64) *Filter {
 	e.roster.order()
 	return e.roster.find(id)
 }
+
+// Pick returns a filter for a number, nil if there is none: for random numbers each about
+// as often as the others, if few were deleted.
+func (e *Engine) Pick(n uint64) *Filter {
+	e.index.RLock()
+	defer e.index.RUnlock()
+	all := e.roster.all
+	for i := range all {
+		f := all[(n%uint64(len(all))+uint64(i))%uint64(len(all))]
+		if f.listed && !f.isOver() {
+			return f
+		}
+	}
+	return nil
+}

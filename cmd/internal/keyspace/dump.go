@@ -141,10 +141,12 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if !bytes.HasPrefix(payload, containerHead) {
 		return k.dumper.Restore(name, payload, replace, expires)
 	}
-	// What DUMP gives isn't packed, so there are no more cells than bytes.
-	s, err := wire.Parse(payload, wire.Limits{Bytes: uint64(len(payload))})
-	if err != nil {
+	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left()})
+	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
+	}
+	if err != nil {
+		return 0, err
 	}
 	f, err := k.engine.Variants().Open(s)
 	if err != nil {
@@ -157,4 +159,18 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	return made.Expire(expires)
 }
 
-var errBadFormat = errors.New("Bad data format")
+// left returns the bytes of cells that there is memory for, which is not 0.
+func (k *keyspace) left() uint64 {
+	used, limit := k.engine.Memory()
+	if limit == 0 {
+		return wire.DefaultLimits.Bytes
+	}
+	return max(limit-min(used, limit), 1)
+}
+
+// redisError is an error in Redis' words.
+type redisError string
+
+func (e redisError) Error() string { return string(e) }
+
+const errBadFormat redisError = "Bad data format"

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -76,9 +75,9 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			c.Error(notWhole)
 			return
 		}
-		now, from := k.engine.Now(), int64(0)
+		var from int64
 		if !absolute {
-			from = now
+			from = k.engine.Now()
 		}
 		if at > math.MaxInt64/unit || at < math.MinInt64/unit || at*unit > math.MaxInt64-from {
 			c.Error(fmt.Sprintf("ERR invalid expire time in '%s' command", strings.ToLower(string(args[0]))))
@@ -90,18 +89,12 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			c.Int(0)
 			return
 		}
-		pos, err := k.forgetAt(f, args[1], at, now)
+		if at == 0 { // which is never to the engine, and 1970 to Redis
+			at = -1
+		}
+		pos, err := f.Expire(at)
 		done(c, pos, err)
 	}
-}
-
-// forgetAt sets a filter's time, or forgets it at once where that is over.
-func (k *keyspace) forgetAt(f *engine.Filter, name []byte, at, now int64) (engine.Position, error) {
-	if at <= now {
-		_, pos, err := k.engine.Delete(name)
-		return pos, err
-	}
-	return f.Expire(at)
 }
 
 func (k *keyspace) persist(c *resp.Conn, args [][]byte) {

@@ -2,6 +2,7 @@ package keyspace
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ type slowCall struct {
 	id   int64
 	at   time.Time
 	took time.Duration
-	name string
+	args []string // of the first of the calls that ran together
 	from string
 }
 
@@ -76,11 +77,39 @@ func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, n int, took time.Dura
 }
 
 func (m *Monitor) keepSlow(c *resp.Conn, cmd *resp.Command, took time.Duration) {
+	if slices.Contains(cmd.Flags, "skip_slowlog") {
+		return
+	}
+	args := shown(cmd, c.Args())
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.slow = append(m.slow, slowCall{m.nextID, time.Now(), took, cmd.Name, c.Addr().String()})
+	m.slow = append(m.slow, slowCall{m.nextID, time.Now(), took, args, c.Addr().String()})
 	m.nextID++
 	m.cut()
+}
+
+// Bounds of what SLOWLOG keeps of a call.
+const (
+	maxShown = 32  // words
+	maxWord  = 128 // bytes
+)
+
+// shown returns the words of a call as SLOWLOG shows them: the first ones, shortened, and
+// no passwords.
+func shown(cmd *resp.Command, args [][]byte) (list []string) {
+	if cmd.Name == "auth" || cmd.Name == "hello" {
+		return []string{cmd.Name, "(redacted)"}
+	}
+	for i, a := range args {
+		if i == maxShown-1 && len(args) > maxShown {
+			return append(list, fmt.Sprintf("... (%d more arguments)", len(args)-i))
+		}
+		if len(a) > maxWord {
+			a = fmt.Appendf(nil, "%s... (%d more bytes)", a[:maxWord], len(a)-maxWord)
+		}
+		list = append(list, string(a))
+	}
+	return list
 }
 
 // cut leaves as many slow calls as are to be kept. m.mu is held.

@@ -71,21 +71,24 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 	kept(c, pos, err)
 }
 
+// renameNX runs alone: no other client takes the name between the question and the deed.
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
-	if k.engine.Get(args[1]) == nil {
-		c.Error(noSuchKey)
-		return
-	}
-	if k.engine.Get(args[2]) != nil {
-		c.Int(0)
-		return
-	}
-	pos, err := k.engine.Rename(args[1], args[2])
-	if errors.Is(err, engine.ErrNotFound) {
-		c.Error(noSuchKey)
-		return
-	}
-	done(c, pos, err)
+	c.Exclusive(func() {
+		if k.engine.Get(args[1]) == nil {
+			c.Error(noSuchKey)
+			return
+		}
+		if k.engine.Get(args[2]) != nil {
+			c.Int(0)
+			return
+		}
+		pos, err := k.engine.Rename(args[1], args[2])
+		if errors.Is(err, engine.ErrNotFound) {
+			c.Error(noSuchKey)
+			return
+		}
+		done(c, pos, err)
+	})
 }
 
 // copy refuses what RedisBloom's types can't, in Redis' words; UM.COPY copies them too.
@@ -135,23 +138,31 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 	done(c, pos, err)
 }
 
-// randomKey begins anywhere, and at the beginning if nothing comes behind.
+// randomKey tries a few filters, and then all, where a user may see some only.
 func (k *keyspace) randomKey(c *resp.Conn, _ [][]byte) {
-	var name string
-	found := false
-	take := func(f *engine.Filter) bool {
-		if sees(c, f) {
-			name, found = f.Name(), true
+	for range 16 {
+		f := k.engine.Pick(rand.Uint64())
+		if f == nil {
+			break
 		}
-		return !found
-	}
-	for _, cursor := range []uint64{rand.Uint64(), 0} {
-		if k.engine.List(cursor, k.engine.Len(), take); found {
-			c.BulkString(name)
+		if sees(c, f) {
+			c.BulkString(f.Name())
 			return
 		}
 	}
-	c.Null()
+	var name *string
+	k.engine.List(0, math.MaxInt, func(f *engine.Filter) bool {
+		if sees(c, f) {
+			n := f.Name()
+			name = &n
+		}
+		return name == nil
+	})
+	if name == nil {
+		c.Null()
+		return
+	}
+	c.BulkString(*name)
 }
 
 func (k *keyspace) dbSize(c *resp.Conn, _ [][]byte) { c.Int(int64(k.engine.Len())) }

@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ var categories = strings.Fields(`keyspace read write set sortedset list hash str
 // aclCat lists the categories, or the commands that are in one.
 func aclCat(c *resp.Conn, args [][]byte) {
 	if len(args) > 3 {
-		c.Error("ERR wrong number of arguments for 'acl|cat' command")
+		c.Error(misused("CAT", "ACL"))
 		return
 	}
 	list := categories
@@ -85,22 +84,17 @@ func aclCat(c *resp.Conn, args [][]byte) {
 			c.Error(fmt.Sprintf("ERR Unknown category '%s'", oneLine(args[2])))
 			return
 		}
-		list = inCategory(c.Server().Commands(), "@"+category)
+		list = nil
+		c.Server().Commands(func(cmd *resp.Command) {
+			if slices.Contains(cmd.Categories, "@"+category) {
+				list = append(list, cmd.Name)
+			}
+		})
 	}
 	c.Array(len(list))
 	for _, word := range list {
 		c.BulkString(word)
 	}
-}
-
-// inCategory returns the names of commands in a category, in order.
-func inCategory(t resp.Table, category string) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		if slices.Contains(t[name].Categories, category) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func aclHelp(c *resp.Conn, _ [][]byte) {

@@ -67,6 +67,11 @@ func words(c *resp.Conn, command string, lines ...string) {
 	c.Simple("    Prints this help.")
 }
 
+// misused is the error about a subcommand with too many words.
+func misused(sub, command string) string {
+	return "ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try " + command + " HELP."
+}
+
 // oneLine returns what a client sent as an error can repeat it.
 func oneLine(b []byte) string {
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(string(b[:min(len(b), 128)]))

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -34,8 +35,12 @@ func (r row) command() *resp.Command {
 	for _, c := range strings.Fields(r.categories) {
 		categories = append(categories, "@"+c)
 	}
+	group := "server"
+	if slices.Contains(categories, "@keyspace") {
+		group = "generic"
+	}
 	return &resp.Command{
-		Name: r.name, Arity: r.arity, Flags: strings.Fields(r.flags), Categories: categories,
+		Name: r.name, Group: group, Arity: r.arity, Flags: strings.Fields(r.flags), Categories: categories,
 		FirstKey: r.keys.first, LastKey: r.keys.last, Step: r.keys.step,
 		Right: r.right, Summary: r.summary, Run: r.run,
 	}

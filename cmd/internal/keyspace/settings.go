@@ -50,11 +50,16 @@ func (k *keyspace) set(name, value string) error {
 
 func (k *keyspace) configGet(c *resp.Conn, args [][]byte) {
 	var found [][2]string
-	for _, pattern := range args[2:] {
-		for _, s := range k.get(strings.ToLower(string(pattern))) {
-			if !slices.ContainsFunc(found, func(f [2]string) bool { return f[0] == s[0] }) {
-				found = append(found, s)
+	for _, word := range args[2:] {
+		pattern := string(word)
+		for _, s := range k.get(strings.ToLower(pattern)) {
+			if slices.ContainsFunc(found, func(f [2]string) bool { return strings.EqualFold(f[0], s[0]) }) {
+				continue
 			}
+			if !strings.ContainsAny(pattern, "*?[") {
+				s[0] = pattern // a name is given back as it was written
+			}
+			found = append(found, s)
 		}
 	}
 	c.Map(len(found))

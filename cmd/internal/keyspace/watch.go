@@ -28,7 +28,7 @@ func (k *keyspace) watches() []row {
 func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
 	n := int64(10)
 	if len(args) > 3 {
-		c.Error("ERR wrong number of arguments for 'slowlog|get' command")
+		c.Error(misused("GET", "SLOWLOG"))
 		return
 	}
 	if len(args) == 3 {
@@ -45,8 +45,10 @@ func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
 		c.Int(s.id)
 		c.Int(s.at.Unix())
 		c.Int(s.took.Microseconds())
-		c.Array(1)
-		c.BulkString(s.name)
+		c.Array(len(s.args))
+		for _, a := range s.args {
+			c.BulkString(a)
+		}
 		c.BulkString(s.from)
 		c.BulkString("")
 	}
@@ -121,7 +123,7 @@ func slowHelp(c *resp.Conn, _ [][]byte) {
 	words(c, "SLOWLOG",
 		"GET [<count>]", "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
 		"    Entries are made of:", "    id, timestamp, time in microseconds of all calls that ran together,",
-		"    the command's name, client IP and port, an empty string",
+		"    arguments array of the first of them, client IP and port, an empty string",
 		"LEN", "    Return the length of the slowlog.",
 		"RESET", "    Reset the slowlog.")
 }

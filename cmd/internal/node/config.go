@@ -27,6 +27,7 @@ type Config struct {
 	TLSRequireClient   bool   // tls-require-client-cert
 	Users              string // users: file; without one everyone may do all
 	Insecure           bool   // insecure
+	HTTPHosts          string // http-hosts: names with commas, "*" any
 	MaxClients         int    // max-clients: connections of RESP
 	IdleTimeout        time.Duration
 	MaxBulk            quantity.Size // max-bulk
@@ -89,6 +90,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Users, "users", "", "`file` of users (umbel user); without one everyone may do all")
 	fs.BoolVar(&c.Insecure, "insecure", false, "listen beyond this machine without TLS and users")
 
+	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` besides localhost that HTTP may be asked by where it listens on this machine alone, with commas; *: any")
 	fs.IntVar(&c.MaxClients, "max-clients", 10000, "connections of Redis clients at once")
 	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "Redis clients that say nothing for so long are cut; 0: never")
 	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "longest argument of a command")
@@ -187,6 +189,16 @@ func (c Config) beyond() (names []string) {
 		}
 	}
 	return names
+}
+
+// hosts returns the names that HTTP may be asked by, nil for any. Where only this machine is
+// served a page from elsewhere must not ask through the browser of somebody here, under a name that
+// leads here.
+func (c Config) hosts() []string {
+	if c.HTTPHosts == "*" || c.HTTP != off && !loopback(c.HTTP) {
+		return nil
+	}
+	return strings.FieldsFunc(c.HTTPHosts+",", func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // metricsAddress returns the address that is for metrics alone, off if there is none.

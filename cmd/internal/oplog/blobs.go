@@ -11,10 +11,10 @@ func (l *chain) PutBlob(ctx context.Context, data []byte) (uint64, error) {
 	if len(data) == 0 || len(data) > MaxBlob {
 		return 0, fmt.Errorf("oplog: a blob of %d bytes: there are 1 to %d", len(data), MaxBlob)
 	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	number, err := l.putBlob(ctx, data)
-	return number, l.outcome(err, "put a blob")
+	return number, l.outcome(Blobs, err, "put a blob")
 }
 
 func (l *chain) putBlob(ctx context.Context, data []byte) (uint64, error) {
@@ -23,14 +23,14 @@ func (l *chain) putBlob(ctx context.Context, data []byte) (uint64, error) {
 	}
 	var err error
 	for range 3 { // an earlier one, given up by then, may have come in
-		number := l.head.blob + 1
+		number := l.blob + 1
 		if err := l.fill(ctx, Blobs, number); err != nil {
 			return 0, err
 		}
-		l.frame = appendFrame(l.frame[:0], frame{kind: kindBlob, number: number, data: data})
-		if err = l.medium.Append(ctx, Blobs, number, l.frame); err == nil {
-			l.head.blob = number
-			if err := l.mark(false); err != nil {
+		l.stored = appendFrame(l.stored[:0], frame{kind: kindBlob, number: number, data: data})
+		if err = l.medium.Append(ctx, Blobs, number, l.stored); err == nil {
+			l.blob = number
+			if err := l.mark(false, func(h *head) { h.blob = number }); err != nil {
 				return 0, err
 			}
 			return number, nil
@@ -42,7 +42,7 @@ func (l *chain) putBlob(ctx context.Context, data []byte) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		l.head.blob = max(l.head.blob, used)
+		l.blob = max(l.blob, used)
 	}
 	return 0, err
 }
@@ -64,13 +64,13 @@ func (l *chain) DeleteBlobs(ctx context.Context, numbers []uint64) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	err := l.ready()
 	if err == nil {
 		err = l.medium.Remove(ctx, Blobs, numbers)
 	}
-	return l.outcome(err, "delete blobs")
+	return l.outcome(Blobs, err, "delete blobs")
 }
 
 func (l *chain) Blobs(ctx context.Context, each func(number uint64) error) error {
@@ -81,8 +81,8 @@ func (l *chain) Blobs(ctx context.Context, each func(number uint64) error) error
 const keptManifests = 8
 
 func (l *chain) Manifest(ctx context.Context) ([]byte, uint64, error) {
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	if l.manifests == 0 {
 		return nil, 0, nil
 	}
@@ -99,8 +99,8 @@ func (l *chain) Manifest(ctx context.Context) ([]byte, uint64, error) {
 }
 
 func (l *chain) OldManifest(ctx context.Context) ([]byte, uint64, error) {
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	var data []byte
 	err := l.medium.Scan(ctx, Manifests, 1, l.manifests, func(number uint64, whole []byte) error {
 		if f, err := parseFrame(whole, kindManifest, number); err == nil && f.kind == kindManifest {
@@ -115,13 +115,13 @@ func (l *chain) SetManifest(ctx context.Context, data []byte, revision uint64) (
 	if len(data) == 0 || len(data) > MaxBlob {
 		return 0, fmt.Errorf("oplog: a manifest of %d bytes: there are 1 to %d", len(data), MaxBlob)
 	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	revision, err := l.setManifest(ctx, data, revision)
 	if errors.Is(err, ErrConflict) {
 		return 0, err
 	}
-	return revision, l.outcome(err, "set the manifest")
+	return revision, l.outcome(Manifests, err, "set the manifest")
 }
 
 func (l *chain) setManifest(ctx context.Context, data []byte, revision uint64) (uint64, error) {
@@ -135,15 +135,15 @@ func (l *chain) setManifest(ctx context.Context, data []byte, revision uint64) (
 	if err := l.fill(ctx, Manifests, number); err != nil {
 		return 0, err
 	}
-	l.frame = appendFrame(l.frame[:0], frame{kind: kindManifest, number: number, data: data})
-	err := l.medium.Append(ctx, Manifests, number, l.frame)
+	l.stored = appendFrame(l.stored[:0], frame{kind: kindManifest, number: number, data: data})
+	err := l.medium.Append(ctx, Manifests, number, l.stored)
 	if errors.Is(err, ErrNumber) {
 		// An earlier one came in whose end wasn't known: this one again, or another.
 		whole, getErr := l.medium.Get(ctx, Manifests, number)
 		switch {
 		case getErr != nil && !errors.Is(getErr, ErrNotFound):
 			return 0, getErr
-		case bytes.Equal(whole, l.frame):
+		case bytes.Equal(whole, l.stored):
 			err = nil
 		default:
 			l.manifests = number
@@ -153,8 +153,7 @@ func (l *chain) setManifest(ctx context.Context, data []byte, revision uint64) (
 	if err != nil {
 		return 0, err
 	}
-	l.head.manifest = number
-	if err := l.mark(true); err != nil {
+	if err := l.mark(true, func(h *head) { h.manifest = number }); err != nil {
 		return 0, err
 	}
 	l.manifests = number

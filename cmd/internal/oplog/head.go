@@ -103,16 +103,11 @@ func readHead(m Marks) (head, error) {
 }
 
 // writeHead writes both copies.
-func writeHead(m Marks, h head, sync bool) error {
+func writeHead(m Marks, h head) error {
 	b := h.append(make([]byte, 0, headBytes))
 	for i := range headCopies {
 		if _, err := m.WriteAt(b, int64(i)*headStride); err != nil {
 			return fmt.Errorf("write head: %w", err)
-		}
-	}
-	if sync {
-		if err := m.Sync(); err != nil {
-			return fmt.Errorf("sync head: %w", err)
 		}
 	}
 	return nil

@@ -15,15 +15,21 @@ type chain struct {
 	options Options
 	torn    string
 
-	// writing is held by what changes a row, for as long as that takes.
+	// writing is held by what changes batches, storing by what changes blobs or the
+	// manifest, for as long as that takes: neither waits for the other.
 	writing sync.Mutex
 	frame   []byte // the memory of frames; guarded by writing
-	head    head   // as it stands in the marks, or is to stand there; guarded by writing
 	unsure  bool   // whether the medium kept the last Append isn't known; guarded by writing
 	unsaid  bool   // it did, but Append didn't say so; guarded by writing
 
-	// manifests is the highest revision; guarded by writing.
-	manifests uint64
+	storing   sync.Mutex
+	stored    []byte // the memory of frames; guarded by storing
+	blob      uint64 // highest number of a blob; guarded by storing
+	manifests uint64 // highest revision; guarded by storing
+
+	// marking is held while the head is changed and written.
+	marking sync.Mutex
+	head    head
 
 	// now guards what questions look at.
 	now    sync.Mutex
@@ -33,7 +39,7 @@ type chain struct {
 	next   uint64 // number of the next batch; changed with writing held too
 	lost   error  // the end of the log is gone: why nothing is appended until somebody read over that
 	closed bool
-	failed error // why the last change failed, until one succeeds
+	failed [rows]error // why the last change of a row failed, until one succeeds
 }
 
 var errClosed = errors.New("the log is closed")
@@ -77,19 +83,23 @@ func On(ctx context.Context, m Medium, o Options) (Log, error) {
 		// The marks are on the disk before anything that they tell of.
 		noHead = false
 		if !o.Check {
-			if err := l.mark(true); err != nil {
+			if err := l.mark(true, func(*head) {}); err != nil {
 				return nil, err
 			}
 		}
 	}
 	l.head.blob = max(used[Blobs], l.head.blob)
-	l.manifests = max(used[Manifests], l.head.manifest)
+	l.head.manifest = max(used[Manifests], l.head.manifest)
+	l.blob, l.manifests = l.head.blob, l.head.manifest
 	l.first = l.head.first
 	if err := l.findEnd(ctx, used[Batches]); err != nil {
 		return nil, err
 	}
+	if noHead {
+		l.head.batch = l.tip
+	}
 	if noHead && l.lost == nil {
-		l.lost = fmt.Errorf("%w: %w, so that batches after %d may have been there", ErrHole, errNoHead, l.last)
+		l.lost = fmt.Errorf("%w: %w, so that batches after %d may have been there: %s", ErrHole, errNoHead, l.last, wayOn)
 	}
 	return l, nil
 }
@@ -130,7 +140,7 @@ func (l *chain) findEnd(ctx context.Context, used uint64) error {
 		l.last = used
 	}
 	if l.tip.number < l.last {
-		l.lost = l.hole(l.tip.number+1, l.last, "they were kept, and are gone from the end of the log")
+		l.lost = hole(l.tip.number+1, l.last, "they were kept, and are gone from the end of the log")
 	}
 	return nil
 }
@@ -141,8 +151,7 @@ func (l *chain) cut(ctx context.Context, number uint64) error {
 	if l.options.Check {
 		return nil
 	}
-	l.head.cut = number
-	if err := l.mark(true); err != nil {
+	if err := l.mark(true, func(h *head) { h.cut = number }); err != nil {
 		return err
 	}
 	return l.medium.Remove(ctx, Batches, []uint64{number})
@@ -155,10 +164,19 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// mark writes the head. Called with writing held, or before anybody else has l.
-func (l *chain) mark(sync bool) error {
+// mark changes the head and writes it.
+func (l *chain) mark(sync bool, change func(*head)) error {
+	l.marking.Lock()
+	change(&l.head)
 	l.head.writes++
-	return writeHead(l.medium.Marks(), l.head, sync)
+	err := writeHead(l.medium.Marks(), l.head)
+	l.marking.Unlock()
+	if err == nil && sync {
+		if err = l.medium.Marks().Sync(); err != nil {
+			err = fmt.Errorf("sync head: %w", err)
+		}
+	}
+	return err
 }
 
 func (l *chain) Append(ctx context.Context, batch []byte) (uint64, error) {
@@ -168,14 +186,16 @@ func (l *chain) Append(ctx context.Context, batch []byte) (uint64, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	number, err := l.append(ctx, batch)
-	return number, l.outcome(err, "append")
+	return number, l.outcome(Batches, err, "append")
 }
 
-// outcome remembers how a change ended, for Health. Called with writing held.
-func (l *chain) outcome(err error, what string) error {
+// outcome remembers how a change of a row ended, for Health.
+func (l *chain) outcome(r Row, err error, what string) error {
 	l.now.Lock()
 	defer l.now.Unlock()
-	l.failed = err
+	if !l.refused(err) {
+		l.failed[r] = err
+	}
 	if err != nil {
 		return fmt.Errorf("oplog: %s: %w", what, err)
 	}
@@ -217,8 +237,7 @@ func (l *chain) append(ctx context.Context, batch []byte) (uint64, error) {
 // say marks the last batch and returns its number.
 func (l *chain) say() (uint64, error) {
 	l.unsaid = true
-	l.head.batch = l.tip
-	if err := l.mark(false); err != nil {
+	if err := l.mark(false, func(h *head) { h.batch = l.tip }); err != nil {
 		return 0, err
 	}
 	l.unsaid = false
@@ -236,6 +255,11 @@ func (l *chain) ready() error {
 		return ErrCheck
 	}
 	return l.lost
+}
+
+// refused reports whether an error is ready's, not the medium's. Called with now held.
+func (l *chain) refused(err error) bool {
+	return err != nil && (err == l.lost || errors.Is(err, ErrCheck) || errors.Is(err, errClosed))
 }
 
 // kept notes that a batch is in its row.
@@ -320,7 +344,7 @@ func (l *chain) Bounds() (first, last uint64) {
 func (l *chain) Purge(ctx context.Context, before uint64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	return l.outcome(l.purge(ctx, before), "purge")
+	return l.outcome(Batches, l.purge(ctx, before), "purge")
 }
 
 func (l *chain) purge(ctx context.Context, before uint64) error {
@@ -338,8 +362,7 @@ func (l *chain) purge(ctx context.Context, before uint64) error {
 	l.now.Lock()
 	l.first = before
 	l.now.Unlock()
-	l.head.first = before
-	if err := l.mark(true); err != nil {
+	if err := l.mark(true, func(h *head) { h.first = before }); err != nil {
 		return err
 	}
 	return l.medium.Purge(ctx, Batches, before)
@@ -349,7 +372,7 @@ func (l *chain) Torn() string { return l.torn }
 
 func (l *chain) Health() error {
 	l.now.Lock()
-	failed := l.failed
+	failed := errors.Join(l.failed[:]...)
 	switch {
 	case l.closed:
 		failed = errClosed
@@ -368,6 +391,8 @@ func (l *chain) Bytes() uint64 { return l.medium.Bytes() }
 func (l *chain) Close() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	l.storing.Lock()
+	defer l.storing.Unlock()
 	l.now.Lock()
 	closed := l.closed
 	l.closed = true

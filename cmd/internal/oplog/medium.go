@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// ErrNumber: a message didn't get the number it was to get, and wasn't kept.
+// ErrNumber: a message didn't get the number it was to get.
 var ErrNumber = errors.New("not the next number")
 
 // Row is one of the three rows of messages that a medium keeps.
@@ -30,8 +30,9 @@ type Medium interface {
 	// (n+1, n) when none of n is left.
 	Bounds(ctx context.Context, r Row) (first, last uint64, err error)
 	// Append keeps a message of that number and returns when it is on the disk. The error
-	// wraps ErrNumber if it isn't the next one of the row. After any other error the
-	// message may have been kept, or may be a little later.
+	// wraps ErrNumber if that isn't the next number: then the message isn't there, or under
+	// another number, where it isn't right. After any other error the message may have been
+	// kept, or may be a little later.
 	Append(ctx context.Context, r Row, number uint64, message []byte) error
 	// Get returns a message, which the caller may keep. The error wraps ErrNotFound.
 	Get(ctx context.Context, r Row, number uint64) ([]byte, error)

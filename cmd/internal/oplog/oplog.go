@@ -25,8 +25,9 @@ const (
 	MaxBlob  = 768 << 10
 )
 
-// Log is a log with its blobs and its manifest. Append is for one goroutine at a time, as
-// is what changes blobs and manifest; the rest may be called concurrently.
+// Log is a log with its blobs and its manifest. Its methods may be called concurrently.
+// Append and Purge wait for each other, as do PutBlob, DeleteBlobs, SetManifest and
+// Manifest; reading batches and blobs waits for nothing.
 type Log interface {
 	// Append keeps a batch of 1 to MaxBatch bytes and returns its number: the first is 1,
 	// the next one more, but for numbers of batches that were lost or cut, which no other

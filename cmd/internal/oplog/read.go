@@ -14,12 +14,15 @@ func (l *chain) ReadOver(ctx context.Context, from uint64, each func(uint64, []b
 	return l.read(ctx, from, each, lost)
 }
 
+// wayOn ends the errors of holes.
+const wayOn = "restore a backup, or accept the loss to go on without them"
+
 // hole is the error of batches that are gone.
-func (l *chain) hole(first, last uint64, why string) error {
+func hole(first, last uint64, why string) error {
 	if first == last {
-		return fmt.Errorf("%w: batch %d: %s", ErrHole, first, why)
+		return fmt.Errorf("%w: batch %d: %s: %s", ErrHole, first, why, wayOn)
 	}
-	return fmt.Errorf("%w: batches %d to %d: %s", ErrHole, first, last, why)
+	return fmt.Errorf("%w: batches %d to %d: %s: %s", ErrHole, first, last, why, wayOn)
 }
 
 // read calls each with the batches from that number on and lost with holes. When it ends
@@ -34,23 +37,23 @@ func (l *chain) read(ctx context.Context, from uint64, each func(uint64, []byte)
 	}
 	switch {
 	case from < first:
-		if err := lost(from, first-1, l.hole(from, first-1, fmt.Sprintf("they aren't kept any more: the log begins with %d", first))); err != nil {
+		if err := lost(from, first-1, hole(from, first-1, fmt.Sprintf("they aren't kept any more: the log begins with %d", first))); err != nil {
 			return err
 		}
 		from = first
 	case from > last+1:
-		if err := lost(last+1, from-1, l.hole(last+1, from-1, fmt.Sprintf("the log ends with %d", last))); err != nil {
+		if err := lost(last+1, from-1, hole(last+1, from-1, fmt.Sprintf("the log ends with %d", last))); err != nil {
 			return err
 		}
 		l.goOnAt(from)
 		return nil
 	}
-	r := reader{log: l, next: from, each: each, lost: lost}
+	r := reader{next: from, each: each, lost: lost}
 	if err := l.medium.Scan(ctx, Batches, from, last, r.message); err != nil {
 		return err
 	}
 	if r.next <= last && r.good.number < last {
-		why := l.hole(r.next, last, r.reason("they are gone from the end of the log"))
+		why := hole(r.next, last, r.reason("they are gone from the end of the log"))
 		if err := lost(r.next, last, why); err != nil {
 			return err
 		}
@@ -75,7 +78,6 @@ func (l *chain) goOnAt(number uint64) {
 
 // reader checks batches as they come.
 type reader struct {
-	log  *chain
 	next uint64 // number that should come
 	good link   // the last batch that was right
 	bad  error  // of the first message since that wasn't
@@ -118,11 +120,9 @@ func (r *reader) check(f frame) error {
 		// The first to be read: what it names isn't asked for. Numbers between are no batches.
 		return nil
 	case f.before.number == r.good.number && r.good.number != 0:
-		why := fmt.Errorf("%w: batch %d is another than the one that batch %d came after", ErrHole, r.good.number, f.number)
-		return r.lost(r.good.number, r.good.number, why)
+		return r.lost(r.good.number, r.good.number, hole(r.good.number, r.good.number, fmt.Sprintf("it is another than the one that batch %d came after", f.number)))
+	case f.number == r.next:
+		return r.lost(f.number, f.number, hole(f.number, f.number, fmt.Sprintf("it says that it comes after %d", f.before.number)))
 	}
-	if r.next == f.number {
-		return r.lost(f.number, f.number, fmt.Errorf("%w: batch %d says that it comes after %d", ErrHole, f.number, f.before.number))
-	}
-	return r.lost(r.next, f.number-1, r.log.hole(r.next, f.number-1, r.reason("they were kept, and are gone from the middle of the log")))
+	return r.lost(r.next, f.number-1, hole(r.next, f.number-1, r.reason("they were kept, and are gone from the middle of the log")))
 }

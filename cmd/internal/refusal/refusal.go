@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -20,12 +21,15 @@ func Text(err error) string {
 	return "ERR " + line(err)
 }
 
-// line returns an error's text as a simple reply can have it.
+// line returns an error's text as a simple reply can have it. That what was asked can't be
+// had needs no saying behind the reason.
 func line(err error) string {
+	text := strings.TrimPrefix(err.Error(), "umbel: ")
+	text = strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())
 	return strings.Map(func(r rune) rune {
 		if r == '\r' || r == '\n' {
 			return ' '
 		}
 		return r
-	}, strings.TrimPrefix(err.Error(), "umbel: "))
+	}, text)
 }

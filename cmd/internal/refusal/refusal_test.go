@@ -15,8 +15,8 @@ func TestText(t *testing.T) {
 		want string
 	}{
 		{fmt.Errorf("%w: disk full", engine.ErrReadOnly), "MISCONF read only: disk full"},
-		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached"},
-		{fmt.Errorf("umbel: rate 2: %w", umbel.ErrGoal), "ERR rate 2: invalid goal"},
+		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached: limit exceeded"},
+		{fmt.Errorf("umbel: rate 2: %w", umbel.ErrGoal), "ERR rate 2"},
 		{errors.New("one\r\ntwo"), "ERR one  two"},
 	} {
 		if got := Text(c.err); got != c.want {

@@ -1,6 +1,9 @@
-// Package resp reads and writes what Redis clients and servers say to each other, as
-// far as commands and the replies to BF.SCANDUMP need it: arrays of strings and whole
-// numbers (RESP, versions 2 and 3).
+// Package resp speaks what Redis clients and servers say to each other (RESP, versions 2 and 3).
+// Server answers clients from tables of commands; Reader reads replies, and commands from files.
+//
+// A connection's goroutine reads, runs all commands that came whole, waits once until what the
+// replies rest on is kept, and writes them all. Calls of one command and key that come in a row run
+// as one. Errors have the words of Redis, which clients look for.
 package resp
 
 import (

@@ -2,115 +2,266 @@ package resp
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Options say what a server does.
 type Options struct {
+	// Commands are served beside those of the session (PING, HELLO, CLIENT, MULTI ...), and
+	// instead of those that have the same name.
 	Commands Table
 	// Wait is called before replies are written, with the largest number that Commit was
 	// given since the last time. Where it fails, every reply that was to be written
-	// becomes its error. nil: nothing is waited for.
+	// becomes its error. No lock is held meanwhile. nil: nothing is waited for.
 	Wait func(ctx context.Context, pos uint64) error
-	// Auth checks a user's password and returns who it is; the error is the reply. nil:
-	// there are no users.
+	// Auth checks a user's password and returns who it is, not nil; the error is the reply,
+	// prefix and all (WRONGPASS ...). nil: there are no users.
 	Auth func(c *Conn, user, password string) (any, error)
 	// Default is who a client is before AUTH, nil if it must say so first (-NOAUTH).
 	Default func(c *Conn) any
 	// Allow returns nil if the client may run the command with these arguments; the error is the
-	// reply (NOPERM ...). nil: all may.
+	// reply (NOPERM ...). It is asked once for calls in a row that have one and the same key. nil: all may.
 	Allow func(c *Conn, cmd *Command, args [][]byte) error
 	// Version returns a number that changes when the key does: for WATCH.
 	Version func(key []byte) uint64
-	// Observe is told of commands that ran: how many in a row, and how long together. For metrics and SLOWLOG.
+	// Observe is told of commands that ran: how many in a row, and how long together. For metrics
+	// and SLOWLOG; Args of the client are the first one's.
 	Observe func(c *Conn, cmd *Command, n int, took time.Duration)
+	// Redis is the version of Redis that HELLO names, "" for 8.4.0, and Modules what it lists.
+	Redis   string
+	Modules []Module
 	Limits  Limits
 	Log     *slog.Logger
 }
 
+// Module is what HELLO says of a module that clients look for.
+type Module struct {
+	Name    string
+	Version int64
+}
+
 // Limits bound what a client may ask for.
 type Limits struct {
-	Clients   int           // connections at once; further ones get an error
+	Clients   int           // connections at once; further ones get an error. 0: any number
 	Idle      time.Duration // a silent client is cut after it; 0: never
 	Bulk      int           // bytes of one argument; 0: 512 MiB
 	Args      int           // arguments of one command; 0: 1<<20
-	Query     int           // bytes of one command before it is whole; 0: 1 GiB
-	Output    int           // bytes of replies that wait for a client that doesn't read
-	WriteWait time.Duration // how long a write to such a client may take
-	Rate      float64       // commands a second of one client; 0: no limit
+	Query     int           // bytes of one command before it is whole, and of a transaction; 0: 1 GiB
+	Output    int           // bytes of replies that wait to be written, beyond which a client is cut; 0: 1 GiB
+	WriteWait time.Duration // how long a client may not read what is written to it; 0: a minute
+	Rate      float64       // commands a second of one client, which is read more slowly beyond; 0: no limit
 }
 
-// Table is the commands by their names in lower case; "client|kill" is a subcommand of "client".
-type Table map[string]*Command
-
-// Command is one command.
-type Command struct {
-	Name                    string   // lower case
-	Arity                   int      // words with the name; -n: at least n
-	Flags                   []string // as COMMAND INFO shows them: "write", "denyoom", "module"
-	Categories              []string // "@write", "@bloom"
-	FirstKey, LastKey, Step int
-	Right                   string // what a user needs on its keys: "read", "add", "remove", "admin", or "" for nothing
-	Summary                 string // one line, for COMMAND DOCS
-	// Run answers one call with exactly one reply. args are valid until it returns.
-	Run func(c *Conn, args [][]byte)
-	// RunAll answers calls that came in a row in one pipeline, of this command and with the same
-	// first key, each with exactly one reply. nil: Run answers them one by one.
-	RunAll func(c *Conn, calls [][][]byte)
+func (l Limits) filled() Limits {
+	set := func(n *int, otherwise int) {
+		if *n <= 0 {
+			*n = otherwise
+		}
+	}
+	set(&l.Bulk, 512<<20)
+	set(&l.Args, 1<<20)
+	set(&l.Query, 1<<30)
+	set(&l.Output, 1<<30)
+	if l.WriteWait <= 0 {
+		l.WriteWait = time.Minute
+	}
+	return l
 }
 
 // Server speaks RESP.
-type Server struct{ o Options }
+type Server struct {
+	o        Options
+	commands dispatch
 
-func NewServer(o Options) *Server { return &Server{o: o} }
+	gate sync.RWMutex // held for reading while commands run, for writing by those that want to be alone
 
-// Serve answers clients until Shutdown, then returns nil.
-func (s *Server) Serve(l net.Listener) error { panic("todo") }
+	draining context.Context // done when Shutdown begins
+	drain    context.CancelFunc
+	alive    context.Context // done when clients are cut
+	die      context.CancelFunc
 
-// Shutdown stops taking clients, lets commands that came in whole end and their replies go out, and
-// cuts what is left when ctx is done.
-func (s *Server) Shutdown(ctx context.Context) error { panic("todo") }
-
-// Clients calls each with every connection.
-func (s *Server) Clients(each func(*Conn)) { panic("todo") }
-
-// Commands returns the table that the server was given.
-func (s *Server) Commands() Table { return s.o.Commands }
-
-// Exclusive runs f while no other client's command runs, as EXEC does.
-func (s *Server) Exclusive(f func()) { panic("todo") }
-
-// Conn is a client's connection. Its methods are for the command that runs.
-type Conn struct {
-	// User is who the client is, as Auth returned it.
-	User any
-	// Slot is for commands to keep digests and answers in between calls.
-	Slot any
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{}
+	conns     map[*Conn]struct{}
+	tending   bool
+	tended    sync.WaitGroup
+	running   sync.WaitGroup // connections
+	lastID    atomic.Int64
+	refused   atomic.Int64
 }
 
-func (c *Conn) ID() int64       { panic("todo") }
-func (c *Conn) Addr() net.Addr  { panic("todo") }
-func (c *Conn) Local() net.Addr { panic("todo") }
-func (c *Conn) Version() int    { panic("todo") } // 2 or 3
-func (c *Conn) Server() *Server { panic("todo") }
-func (c *Conn) Close()          { panic("todo") } // after the replies are out
+// NewServer returns a server that has yet to Serve.
+func NewServer(o Options) *Server {
+	o.Limits = o.Limits.filled()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Redis == "" {
+		o.Redis = "8.4.0"
+	}
+	s := &Server{o: o, commands: newDispatch(sessionCommands(), o.Commands),
+		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	s.alive, s.die = context.WithCancel(context.Background())
+	return s
+}
 
-// Commit says that the replies since the last write rest on the journal's position pos.
-func (c *Conn) Commit(pos uint64) { panic("todo") }
+// ErrShutdown is returned for a listener or a connection that comes after Shutdown.
+var ErrShutdown = errors.New("the server is shut down")
 
-// Replies. Each of Array, Map and Set is followed by as many elements as it says.
-func (c *Conn) Simple(s string)     { panic("todo") } // +s
-func (c *Conn) Error(s string)      { panic("todo") } // -s: with its prefix, ERR or another
-func (c *Conn) Int(n int64)         { panic("todo") }
-func (c *Conn) Bool(b bool)         { panic("todo") } // RESP2: 1 or 0
-func (c *Conn) Bulk(b []byte)       { panic("todo") }
-func (c *Conn) BulkString(s string) { panic("todo") }
-func (c *Conn) Verbatim(s string)   { panic("todo") } // RESP2: a bulk string
-func (c *Conn) Double(f float64)    { panic("todo") } // RESP2: a bulk string
-func (c *Conn) Null()               { panic("todo") } // RESP2: $-1
-func (c *Conn) NullArray()          { panic("todo") } // RESP2: *-1
-func (c *Conn) Array(n int)         { panic("todo") }
-func (c *Conn) Map(n int)           { panic("todo") } // n pairs; RESP2: an array of 2n
-func (c *Conn) Set(n int)           { panic("todo") }
+// Serve answers clients until Shutdown, then returns nil. It may be called for several listeners.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.draining.Err() != nil {
+		s.mu.Unlock()
+		l.Close()
+		return ErrShutdown
+	}
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.listeners, l)
+		s.mu.Unlock()
+		l.Close()
+	}()
+	pause := time.Duration(0)
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.start(nc)
+		case s.draining.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default: // such as too many open files: others will be closed
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.o.Log.Warn("a client couldn't be taken", "err", err, "again in", pause)
+			select {
+			case <-time.After(pause):
+			case <-s.draining.Done():
+			}
+		}
+	}
+}
+
+// ServeConn answers one client until it or the server ends, and closes the connection.
+func (s *Server) ServeConn(nc net.Conn) {
+	if c := s.join(nc); c != nil {
+		s.serve(c)
+	}
+}
+
+func (s *Server) start(nc net.Conn) {
+	if c := s.join(nc); c != nil {
+		go s.serve(c)
+	}
+}
+
+// join makes a client of a connection, or turns it away and returns nil.
+func (s *Server) join(nc net.Conn) *Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Err() != nil {
+		nc.Close()
+		return nil
+	}
+	if s.o.Limits.Clients > 0 && len(s.conns) >= s.o.Limits.Clients {
+		s.refused.Add(1)
+		s.running.Go(func() { refuse(nc) })
+		return nil
+	}
+	c := newConn(s, nc)
+	s.conns[c] = struct{}{}
+	s.running.Add(1)
+	if !s.tending {
+		s.tending = true
+		s.tended.Go(s.tend)
+	}
+	return c
+}
+
+// refuse tells a client that there is no place for it, with no more patience than that takes.
+func refuse(nc net.Conn) {
+	nc.SetDeadline(time.Now().Add(time.Second))
+	nc.Write([]byte("-ERR max number of clients reached\r\n"))
+	nc.Close()
+}
+
+func (s *Server) serve(c *Conn) {
+	defer s.running.Done()
+	c.serve()
+	c.nc.Close()
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+// Shutdown stops taking clients, lets commands that came in whole end and their replies go out, and
+// cuts what is left when ctx is done: then it returns its error, while commands may still be running.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.drain()
+	for l := range s.listeners {
+		l.Close()
+	}
+	s.mu.Unlock()
+	s.Clients(func(c *Conn) { c.wake() })
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.die()
+	s.Clients((*Conn).cut)
+	s.tended.Wait()
+	return err
+}
+
+// Clients calls each with every connection.
+func (s *Server) Clients(each func(*Conn)) {
+	s.mu.Lock()
+	all := make([]*Conn, 0, len(s.conns))
+	for c := range s.conns {
+		all = append(all, c)
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		each(c)
+	}
+}
+
+// Received returns how many connections were taken and refused since the server was made.
+func (s *Server) Received() (taken, refused int64) { return s.lastID.Load(), s.refused.Load() }
+
+// Exclusive runs f while no client's command runs. It is not for commands: they have Conn.Exclusive.
+func (s *Server) Exclusive(f func()) {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	f()
+}
+
+// handshake lets a client show its certificate before it is asked who it is.
+func handshake(ctx context.Context, nc net.Conn) error {
+	t, ok := nc.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return t.HandshakeContext(ctx)
+}

@@ -36,7 +36,7 @@ type queue struct {
 	last     atomic.Uint64 // position appended last; written with mu held
 	kept     atomic.Uint64 // position of the last change in the log; written with mu held
 	trouble  atomic.Pointer[error]
-	closing  atomic.Bool // as closed
+	closing  atomic.Bool   // as closed
 	hasTaken chan struct{} // one message: there is something to do
 
 	mu      sync.Mutex
@@ -318,4 +318,17 @@ func (q *queue) pending() (n uint64, lag time.Duration) {
 		lag = time.Since(q.oldest)
 	}
 	return n, lag
+}
+
+// written returns how many bytes of batches went to the log since the process began.
+func (q *queue) written() uint64 {
+	_, bytes := q.counts()
+	return bytes
+}
+
+// counts returns how many batches and bytes went to the log since the process began.
+func (q *queue) counts() (batches, bytes uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.commits, q.bytes
 }

@@ -27,6 +27,7 @@ type replay struct {
 	open    map[uint64]*openRow // by filter
 	gather  engine.Change       // additions that were not given to each yet; Op is 0 if there are none
 	memory  []umbel.Digest
+	skipped bool // batches are lost: rows may lack their beginning
 }
 
 // openRow is a long change as far as it has come.
@@ -87,6 +88,9 @@ func (r *replay) record(c *cursor, code byte, filter uint64) error {
 		return c.err
 	case code == codeHead || code == codeCells || code == codeEnd:
 		row := r.open[filter]
+		if row == nil && r.skipped {
+			return skipPiece(c, code)
+		}
 		if row == nil {
 			c.fail("a piece of a change to filter %d that has not begun", filter)
 			return c.err
@@ -277,4 +281,33 @@ func (r *replay) give(ch *engine.Change) error {
 	r.next++
 	r.changes++
 	return r.each(ch)
+}
+
+// skip says that what would come next is lost.
+func (r *replay) skip() error {
+	r.open, r.skipped = nil, true
+	return r.flush()
+}
+
+// skipPiece reads over a piece of a row.
+func skipPiece(c *cursor, code byte) error {
+	switch code {
+	case codeCells:
+		c.uvarint()
+		c.uvarint()
+		fallthrough
+	case codeHead:
+		c.bytes(c.uvarint())
+	}
+	return c.err
+}
+
+// batchBegins returns the position with which a batch begins, 0 for one of another version.
+func batchBegins(b []byte) (engine.Position, error) {
+	if len(b) > 0 && b[0] != batchVersion {
+		return 0, nil
+	}
+	c := &cursor{b: b}
+	c.bytes(2)
+	return engine.Position(c.uvarint()), c.err
 }

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -24,26 +27,84 @@ type Options struct {
 	Durability       Durability
 	CommitDelay      time.Duration // how long a group waits for more; 0: not at all
 	SnapshotInterval time.Duration // 0: only when asked
-	SnapshotBytes    uint64        // a snapshot is made when the log is longer
-	AcceptLoss       bool          // go on over holes, and say what is lost
-	Log              *slog.Logger
+	SnapshotBytes    uint64        // a snapshot is made when the log has grown by more; 0: not for that
+	// CloseSnapshot has Close make a snapshot, so that the next start reads no log. With
+	// Durability None it does so anyway.
+	CloseSnapshot bool
+	// AcceptLoss has Open go on where changes or cells that were kept are gone. Filters
+	// that may lack some are hidden: they take all keys for their own, which is never
+	// wrong, until they are made anew. The report says which.
+	AcceptLoss bool
+	Log        *slog.Logger // nil: nowhere
 }
 
 // Store is the journal of an engine. Its methods may be called concurrently.
-type Store struct{ _ int }
+type Store struct {
+	log    oplog.Log
+	engine *engine.Engine
+	o      Options
+	queue  *queue
+
+	stop   context.CancelFunc // of what runs in the background
+	abort  context.CancelFunc // of keep, which otherwise ends when all is written
+	runs   sync.WaitGroup
+	keeps  sync.WaitGroup
+	closed sync.Once
+	hurry  atomic.Bool   // a snapshot gives way to nobody
+	marked atomic.Uint64 // bytes of the log when the last snapshot was made
+
+	// snapping is held while a snapshot is made, and by what changes blobs.
+	snapping sync.Mutex
+	archive  archive
+	owing    bool // a snapshot is due though nothing changed
+	reading  int  // backups under way, which need all that is there
+
+	status struct {
+		sync.Mutex
+		Status
+	}
+}
 
 // Open reads the log into e, which must be empty and is then given the store as its
-// journal by the caller (Engine.SetJournal), and begins to write. The report says what was found.
+// journal by the caller (Engine.SetJournal), and begins to write. The report says what was
+// found. The log stays the caller's, who closes it after the store. An error that tells of
+// losses wraps ErrLost.
 func Open(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*Store, Report, error) {
-	panic("todo")
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r, err := recoverAll(ctx, l, e, o)
+	if err != nil {
+		return nil, r.report, err
+	}
+	s := &Store{
+		log: l, engine: e, o: o, archive: r.archive, owing: r.lost,
+		queue: newQueue(o, r.position, r.batch),
+	}
+	s.status.LastSnapshot = r.archive.manifest.current.time()
+	background, stop := context.WithCancel(context.Background())
+	writing, abort := context.WithCancel(context.Background())
+	s.stop, s.abort = stop, abort
+	s.keeps.Go(func() { s.queue.keep(writing, l, o.Log) })
+	s.runs.Go(func() { s.snapshots(background) })
+	return s, r.report, nil
+}
+
+// Check reads the log into e as Open would, and begins nothing.
+func Check(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (Report, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r, err := recoverAll(ctx, l, e, o)
+	return r.report, err
 }
 
 // Report is what a start, or a check, found.
 type Report struct {
 	Filters  int
-	Bytes    uint64 // of cells
-	Snapshot time.Time
-	Batches  uint64 // replayed
+	Bytes    uint64    // of memory that the filters take
+	Snapshot time.Time // when the one was made from which filters were read; zero if there is none
+	Batches  uint64    // replayed
 	Changes  uint64
 	Digests  uint64
 	Took     time.Duration
@@ -51,32 +112,83 @@ type Report struct {
 	Lost     []string // with AcceptLoss: what is lost
 }
 
-// Ready, Append, Last: see engine.Journal.
-func (s *Store) Ready() error                           { panic("todo") }
-func (s *Store) Append(c engine.Change) engine.Position { panic("todo") }
-func (s *Store) Last() engine.Position                  { panic("todo") }
+// Ready, Append, Last: see engine.Journal. Append waits while 64 MiB are to be written, so
+// also while the log fails.
+func (s *Store) Ready() error { return s.queue.ready() }
+
+// Append is of engine.Journal.
+func (s *Store) Append(c engine.Change) engine.Position { return s.queue.append(c) }
+
+// Last is of engine.Journal.
+func (s *Store) Last() engine.Position { return engine.Position(s.queue.last.Load()) }
 
 // Wait returns when the change at pos is kept as the durability promises, or why it isn't.
-func (s *Store) Wait(ctx context.Context, pos engine.Position) error { panic("todo") }
+// What wasn't kept when it returns an error may be later.
+func (s *Store) Wait(ctx context.Context, pos engine.Position) error {
+	switch {
+	case s.o.Durability == None || uint64(pos) <= s.queue.kept.Load():
+		return nil
+	case s.o.Durability == EverySec:
+		return s.queue.err()
+	}
+	return s.queue.wait(ctx, pos)
+}
 
-// Sync returns when all that was appended before is on the disk.
-func (s *Store) Sync(ctx context.Context) error { panic("todo") }
+// Sync returns when all that was appended before is on the disk. With Durability None that
+// takes a snapshot.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.o.Durability == None {
+		return s.Snapshot(ctx)
+	}
+	return s.queue.wait(ctx, s.Last())
+}
 
-// Snapshot copies all filters that changed since the last snapshot and cuts the log.
-func (s *Store) Snapshot(ctx context.Context) error { panic("todo") }
+// snapshots makes snapshots when it is time to, and when the log has become long.
+func (s *Store) snapshots(ctx context.Context) {
+	const look = time.Second
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	s.clear(ctx)
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
+		byBytes := s.o.SnapshotBytes > 0 && s.queue.written()-s.marked.Load() >= s.o.SnapshotBytes
+		if !byTime && !byBytes || s.Ready() != nil {
+			continue
+		}
+		_ = s.Snapshot(ctx) // it logs its error
+		last = time.Now()
+	}
+}
 
-// Backup writes all there is to w, while the node runs. Restore makes a log of it;
-// Verify reads it as a start would.
-func (s *Store) Backup(ctx context.Context, w io.Writer) error { panic("todo") }
-
-func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error)     { panic("todo") }
-func Verify(ctx context.Context, r io.Reader, e *engine.Engine) (Report, error) { panic("todo") }
+// clear makes the two snapshots after which a log with holes isn't needed any more.
+func (s *Store) clear(ctx context.Context) {
+	for range 2 {
+		s.snapping.Lock()
+		owing := s.owing
+		s.snapping.Unlock()
+		if !owing || s.Snapshot(ctx) != nil {
+			return
+		}
+		s.snapping.Lock()
+		s.owing = true
+		s.snapping.Unlock()
+	}
+	s.snapping.Lock()
+	s.owing = false
+	s.snapping.Unlock()
+}
 
 // Status is how the store does, for metrics.
 type Status struct {
 	Pending              uint64        // bytes that wait to be written
 	Lag                  time.Duration // age of the oldest change that isn't on the disk
-	LogBytes             uint64
+	LogBytes             uint64        // on the disk, blobs included
 	Snapshotting         bool
 	LastSnapshot         time.Time
 	LastSnapshotTook     time.Duration
@@ -85,7 +197,71 @@ type Status struct {
 	Err                  error // why nothing can be kept now
 }
 
-func (s *Store) Status() Status { panic("todo") }
+// Status returns how the store does.
+func (s *Store) Status() Status {
+	s.status.Lock()
+	st := s.status.Status
+	s.status.Unlock()
+	st.Pending, st.Lag = s.queue.pending()
+	st.Commits, st.CommitBytes = s.queue.counts()
+	st.LogBytes = s.log.Bytes()
+	if st.Err = s.Ready(); st.Err == nil {
+		st.Err = s.log.Health()
+	}
+	return st
+}
 
-// Close writes what is pending, with Durability None makes a snapshot, and ends.
-func (s *Store) Close(ctx context.Context) error { panic("todo") }
+// note changes the status.
+func (s *Store) note(change func(*Status)) {
+	s.status.Lock()
+	defer s.status.Unlock()
+	change(&s.status.Status)
+}
+
+// Close writes what is pending, makes a snapshot if the options say so, and ends. When ctx
+// is done it gives up what isn't written; the error says so. It may be called again.
+func (s *Store) Close(ctx context.Context) error {
+	var err error
+	s.closed.Do(func() { err = s.close(ctx) })
+	return err
+}
+
+func (s *Store) close(ctx context.Context) error {
+	s.queue.closing.Store(true) // Ready says so from now on
+	s.stop()
+	s.runs.Wait()
+	var errs []error
+	if s.o.Durability != None {
+		if err := s.drain(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("store: changes aren't written: %w", err))
+		}
+	}
+	if s.o.Durability == None || s.o.CloseSnapshot && len(errs) == 0 {
+		s.hurry.Store(true)
+		if err := s.Snapshot(ctx); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	s.queue.close()
+	if len(errs) > 0 {
+		s.abort()
+	}
+	s.keeps.Wait()
+	s.abort()
+	return errors.Join(errs...)
+}
+
+// drain returns when all is written. A log that fails may come to itself until ctx is done.
+func (s *Store) drain(ctx context.Context) error {
+	for {
+		err := s.queue.wait(ctx, s.Last())
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(firstRetry):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

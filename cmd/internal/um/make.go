@@ -34,6 +34,9 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		c.Null()
 		return
 	}
+	if errors.Is(err, engine.ErrExists) {
+		err = fmt.Errorf("%w: %s; NX makes one only if there is none", err, quoted(args[1]))
+	}
 	kept(c, pos, err)
 }
 

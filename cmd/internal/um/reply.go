@@ -26,7 +26,7 @@ func (u *um) find(c *resp.Conn, name []byte) *engine.Filter {
 }
 
 func missing(name []byte) error {
-	return fmt.Errorf("no filter %s: %w", quoted(name), engine.ErrNotFound)
+	return fmt.Errorf("%w: %s", engine.ErrNotFound, quoted(name))
 }
 
 // whole returns a filter that is all there: what is made of it would miss keys otherwise.
@@ -36,7 +36,7 @@ func (u *um) whole(name []byte) (*engine.Filter, error) {
 	case f == nil:
 		return nil, missing(name)
 	case f.Hidden():
-		return nil, fmt.Errorf("filter %s is still being loaded", quoted(name))
+		return nil, fmt.Errorf("%w: %s", engine.ErrHidden, quoted(name))
 	}
 	return f, nil
 }

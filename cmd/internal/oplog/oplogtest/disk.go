@@ -48,11 +48,14 @@ func (d *Disk) Open(ctx context.Context) (oplog.Log, error) {
 }
 
 // Medium is what Open makes a log of: the disk with its faults.
-func (d *Disk) Medium() oplog.Medium {
+func (d *Disk) Medium() oplog.Medium { return d.Over(d.Bare()) }
+
+// Bare is Medium without the faults.
+func (d *Disk) Bare() oplog.Medium {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.life++
-	return d.Over(&memory{disk: d, life: d.life})
+	return &memory{disk: d, life: d.life}
 }
 
 // Kill ends what has the disk open, as kill -9 would: all it wrote is there.
@@ -80,6 +83,16 @@ func (d *Disk) Clone() *Disk {
 	}
 	c.file, c.safe = bytes.Clone(d.file), bytes.Clone(d.safe)
 	return c
+}
+
+// ForgetEnd makes a row end with that number, as if no more had ever been kept.
+func (d *Disk) ForgetEnd(r oplog.Row, last uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.rows[r]
+	maps.DeleteFunc(w.messages, func(n uint64, _ []byte) bool { return n > last })
+	w.last = last
+	w.first = min(w.first, last+1)
 }
 
 // LoseMarks makes the file of marks empty, FlipMarks alters one bit of it.
@@ -206,6 +219,8 @@ func (m *memory) Remove(ctx context.Context, r oplog.Row, numbers []uint64) erro
 	}
 	return nil
 }
+
+func (m *memory) ForgetEnd(r oplog.Row, last uint64) { m.disk.ForgetEnd(r, last) }
 
 func (m *memory) Marks() oplog.Marks { return marks{m} }
 func (m *memory) Torn() string       { return "" }

@@ -3,6 +3,7 @@ package oplogtest
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"syscall"
 
@@ -32,6 +33,8 @@ type Faults struct {
 	bits   map[place][]int
 	gone   map[place]bool
 	torn   map[place]bool
+	others map[place][]byte
+	noFile bool
 }
 
 type place struct {
@@ -41,7 +44,7 @@ type place struct {
 
 // NewFaults returns none.
 func NewFaults() *Faults {
-	return &Faults{bits: map[place][]int{}, gone: map[place]bool{}, torn: map[place]bool{}}
+	return &Faults{bits: map[place][]int{}, gone: map[place]bool{}, torn: map[place]bool{}, others: map[place][]byte{}}
 }
 
 // Before has hook called before everything that is asked, for Scan and Purge with the
@@ -90,6 +93,20 @@ func (f *Faults) Tear(r oplog.Row, number uint64) {
 	f.torn[place{r, number}] = true
 }
 
+// Replace puts another message in the place of one.
+func (f *Faults) Replace(r oplog.Row, number uint64, message []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.others[place{r, number}] = message
+}
+
+// NoMarks hides the file of marks from who reads it, or shows it again.
+func (f *Faults) NoMarks(hide bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noFile = hide
+}
+
 // Over returns the medium with these faults.
 func (f *Faults) Over(m oplog.Medium) oplog.Medium { return &faulty{m, f} }
 
@@ -115,6 +132,9 @@ func (f *Faults) asFound(r oplog.Row, number uint64, message []byte) ([]byte, bo
 	at := place{r, number}
 	if f.gone[at] {
 		return nil, false
+	}
+	if other, ok := f.others[at]; ok {
+		message = other
 	}
 	if f.torn[at] {
 		message = message[:len(message)/2]
@@ -211,4 +231,20 @@ func (m *faulty) Health() error {
 		return fmt.Errorf("write: %w", syscall.ENOSPC)
 	}
 	return m.Medium.Health()
+}
+
+func (m *faulty) Marks() oplog.Marks { return hidden{m.Medium.Marks(), m.faults} }
+
+type hidden struct {
+	oplog.Marks
+	faults *Faults
+}
+
+func (h hidden) ReadAt(b []byte, at int64) (int, error) {
+	h.faults.mu.Lock()
+	defer h.faults.mu.Unlock()
+	if h.faults.noFile {
+		return 0, io.EOF
+	}
+	return h.Marks.ReadAt(b, at)
 }

@@ -1,0 +1,103 @@
+package metrics
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// described returns the names of all metrics that are this package's own.
+func described(m *Metrics) (names []string) {
+	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, state{}} {
+		ch := make(chan *prometheus.Desc)
+		go func() {
+			c.Describe(ch)
+			close(ch)
+		}()
+		for d := range ch {
+			names = append(names, regexp.MustCompile(`fqName: "([^"]*)"`).FindStringSubmatch(d.String())[1])
+		}
+	}
+	return append(names, "umbel_build_info")
+}
+
+// The page tells of all metrics, and of no others.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/node-metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := described(New(Options{}))
+	for _, name := range names {
+		if !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("%s isn't in docs/node-metrics.md", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("\\| `([a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(names, m[1]) {
+			t.Errorf("docs/node-metrics.md has %s, which there isn't", m[1])
+		}
+	}
+}
+
+// Calls of a pipeline count one by one, and their time once.
+func TestCommands(t *testing.T) {
+	c := newCommands([]string{"bf.add", "bf.exists", "ping"})
+	c.observe("bf.add", 64, 20*time.Microsecond)
+	c.observe("bf.add", 1, 16*time.Microsecond)
+	c.observe("bf.add", 1, 90*time.Second)
+	c.observe("bf.exists", 3, -1)
+	c.observe("unknown", 1, 1)
+	const want = `
+# HELP umbel_commands_total Commands that clients called.
+# TYPE umbel_commands_total counter
+umbel_commands_total{command="bf.add"} 66
+umbel_commands_total{command="bf.exists"} 3
+`
+	if err := testutil.CollectAndCompare(c, strings.NewReader(want), "umbel_commands_total"); err != nil {
+		t.Error(err)
+	}
+	k := c.by["bf.add"]
+	if k.buckets[0].Load() != 1 || k.buckets[1].Load() != 1 || k.buckets[len(k.buckets)-1].Load() != 1 {
+		t.Error("times are in other buckets")
+	}
+	if n := testing.AllocsPerRun(100, func() { c.observe("bf.add", 64, time.Millisecond) }); n != 0 {
+		t.Errorf("observing allocates %v times", n)
+	}
+}
+
+// The buckets that observe finds are those that are told.
+func TestBuckets(t *testing.T) {
+	if len(seconds)+1 != len(calls{}.buckets) {
+		t.Fatalf("%d bounds, %d buckets", len(seconds), len(calls{}.buckets))
+	}
+	bound := 16 * time.Microsecond
+	for i, s := range seconds {
+		if got := time.Duration(s*1e9 + 0.5); got != bound {
+			t.Errorf("bound %d is %v, want %v", i, got, bound)
+		}
+		bound *= 4
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for name, want := range map[string]string{"a": "a", "": "", "\xff\xfea": "\uFFFDa", strings.Repeat("x", 200): strings.Repeat("x", maxLabel)} {
+		if got := label(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	c := newCommands([]string{"bf.add"})
+	b.ReportAllocs()
+	for b.Loop() {
+		c.observe("bf.add", 64, 20*time.Microsecond)
+	}
+}

@@ -1,0 +1,187 @@
+package node
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// loadWith reads settings from flags, variables and a file's text.
+func loadWith(t *testing.T, flags, environ []string, file string) (Config, Origins, error) {
+	t.Helper()
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "umbel.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		environ = append(environ, "UMBEL_CONFIG="+path)
+	}
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	Flags(fs)
+	if err := fs.Parse(flags); err != nil {
+		t.Fatal(err)
+	}
+	return load(fs, func() []string { return environ })
+}
+
+// Flags come before the environment, that before the file, that before defaults; and each value
+// tells where it came from.
+func TestPrecedence(t *testing.T) {
+	file := "data: from-file\nresp: from-file:1\nhttp: from-file:2\nbf-error-rate: 0.001\nmax-memory: 2GiB\nsnapshot-interval: 1m\npprof: true\n"
+	c, origins, err := loadWith(t, []string{"--data", "from-flag"}, []string{"UMBEL_DATA=from-env", "UMBEL_RESP=from-env:1", "UMBEL_SNAPSHOT_BYTES=1MiB", "PATH=x"}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "from-flag" || c.RESP != "from-env:1" || c.HTTP != "from-file:2" || c.BFErrorRate != 0.001 || c.BFInitialSize != 100 ||
+		c.MaxMemory.Bytes != 2<<30 || c.MaxMemory.Auto || c.SnapshotInterval != time.Minute || c.SnapshotBytes != 1<<20 || !c.Pprof {
+		t.Errorf("got %+v", c)
+	}
+	want := map[string]string{"data": "flag --data", "resp": "environment UMBEL_RESP", "bf-initial-size": "default", "snapshot-bytes": "environment UMBEL_SNAPSHOT_BYTES"}
+	seen := 0
+	for _, o := range origins {
+		if from, ok := want[o.Name]; ok {
+			if seen++; o.From != from {
+				t.Errorf("%s is from %q, want %q", o.Name, o.From, from)
+			}
+		}
+		if o.Name == "http" && (!strings.HasPrefix(o.From, "file ") || !strings.HasSuffix(o.From, "umbel.yaml") || o.Value != "from-file:2") {
+			t.Errorf("http: %+v", o)
+		}
+		if o.Usage == "" {
+			t.Errorf("%s isn't explained", o.Name)
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d of %d settings are there", seen, len(want))
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		environ []string
+		file    string
+		want    []string
+	}{
+		{"unknown in the file", nil, "durabilty: always", []string{"umbel.yaml: durabilty", "durability is the nearest"}},
+		{"nested", nil, "resp: {listen: x}", []string{"resp.listen", "no such setting"}},
+		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "bf-error-rate is the nearest"}},
+		{"not of the words", nil, "durability: sometimes", []string{"durability", `"sometimes"`, "want always, everysec, none"}},
+		{"no number", []string{"UMBEL_MAX_CLIENTS=many"}, "", []string{"UMBEL_MAX_CLIENTS", `"many"`}},
+		{"no size", nil, "max-memory: 4K", []string{"max-memory", "auto, or none"}},
+		{"a list", nil, "resp: [a, b]", []string{"resp", "want one value"}},
+		{"nothing", nil, "resp:", []string{"resp", "want one value"}},
+		{"no YAML", nil, "resp: [", []string{"umbel.yaml"}},
+		{"no file", []string{"UMBEL_CONFIG=/nowhere/umbel.yaml"}, "", []string{"/nowhere/umbel.yaml"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := loadWith(t, nil, c.environ, c.file)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range c.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q lacks %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+// What Kubernetes sets for a service of this name, and what the command takes to ask a node, are
+// no settings.
+func TestForeignVariables(t *testing.T) {
+	_, _, err := loadWith(t, nil, []string{"UMBEL_SERVICE_HOST=10.0.0.1", "UMBEL_SERVICE_PORT_RESP=6380", "UMBEL_PORT=tcp://10.0.0.1:6380",
+		"UMBEL_PORT_6380_TCP_ADDR=10.0.0.1", "UMBEL_ADDR=x", "UMBEL_TOKEN=x"}, "")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Settings that would let strangers in are refused, and the error says what to do.
+func TestReach(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   string // in the error; "" for none
+	}{
+		{"default", func(*Config) {}, ""},
+		{"localhost", func(c *Config) { c.RESP, c.HTTP = "localhost:0", "[::1]:0" }, ""},
+		{"mapped", func(c *Config) { c.RESP = "[::ffff:127.0.0.1]:0" }, ""},
+		{"everywhere", func(c *Config) { c.RESP = ":6380" }, "no TLS (tls-cert and tls-key), and there are no users"},
+		{"any", func(c *Config) { c.HTTP = "0.0.0.0:8780" }, "http (0.0.0.0:8780)"},
+		{"a name", func(c *Config) { c.HTTP = "node.example:8780" }, "http (node.example:8780)"},
+		{"metrics", func(c *Config) { c.Metrics = "[::]:9" }, "metrics ([::]:9)"},
+		{"TLS alone", func(c *Config) { c.RESP, c.TLSCert, c.TLSKey = ":1", "c", "k" }, "no users"},
+		{"users alone", func(c *Config) { c.RESP, c.Users = ":1", "u" }, "no TLS"},
+		{"both", func(c *Config) { c.RESP, c.TLSCert, c.TLSKey, c.Users = ":1", "c", "k", "u" }, ""},
+		{"insecure", func(c *Config) { c.RESP, c.Insecure = ":1", true }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := DefaultConfig()
+			c.change(&config)
+			err := config.Validate()
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"nothing to serve":     func(c *Config) { c.RESP, c.HTTP = off, off },
+		"no port":              func(c *Config) { c.RESP = "127.0.0.1" },
+		"metrics nowhere":      func(c *Config) { c.Metrics = "on" },
+		"key without cert":     func(c *Config) { c.TLSKey = "k" },
+		"authorities alone":    func(c *Config) { c.TLSClientCA = "a" },
+		"nobody signs":         func(c *Config) { c.TLSCert, c.TLSKey, c.TLSRequireClient = "c", "k", true },
+		"rate":                 func(c *Config) { c.BFErrorRate = 1 },
+		"capacity":             func(c *Config) { c.BFInitialSize = 0 },
+		"expansion":            func(c *Config) { c.BFExpansionFactor = 1 << 16 },
+		"no clients":           func(c *Config) { c.MaxClients = 0 },
+		"negative time":        func(c *Config) { c.DrainDelay = -1 },
+		"delay of a minute":    func(c *Config) { c.CommitDelay = time.Minute },
+		"directory of no name": func(c *Config) { c.Data = "" },
+	} {
+		c := DefaultConfig()
+		if change(&c); c.Validate() == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// A name that leads to this machine isn't taken for it: browsers ask for any.
+func TestHosts(t *testing.T) {
+	for _, c := range []struct {
+		http, hosts string
+		want        []string
+	}{
+		{"127.0.0.1:0", "", []string{}},
+		{"127.0.0.1:0", "a.example, b.example", []string{"a.example", "b.example"}},
+		{"127.0.0.1:0", "*", nil},
+		{":0", "", nil},
+	} {
+		config := DefaultConfig()
+		config.HTTP, config.HTTPHosts = c.http, c.hosts
+		if got := config.hosts(); !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%+v: got %#v", c, got)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

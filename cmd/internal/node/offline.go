@@ -1,0 +1,77 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
+)
+
+// Check reads a data directory as a start would, and tells what it found. Nothing is changed. The
+// error wraps oplog.ErrLocked while a node has the directory, and oplog.ErrHole if something that
+// was kept is gone.
+func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error) {
+	if err := c.Validate(); err != nil {
+		return store.Report{}, err
+	}
+	var found store.Report
+	err := withStore(ctx, c, log, true, func(_ *store.Store, r store.Report) error {
+		found = r
+		return nil
+	})
+	return found, err
+}
+
+// Backup writes all there is in a data directory, of which no node has hold, to w. A node that
+// runs does so itself, over HTTP.
+func Backup(ctx context.Context, c Config, log *slog.Logger, w io.Writer) error {
+	return withStore(ctx, c, log, true, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
+}
+
+// withStore opens the log of a data directory that is there, to read it.
+func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use func(*store.Store, store.Report) error) (err error) {
+	if _, err := os.Stat(logDir(c.Data)); err != nil {
+		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
+	}
+	l, err := oplog.Open(ctx, logDir(c.Data), oplog.Options{Check: check, Log: log.With("part", "log")})
+	if err != nil {
+		return fmt.Errorf("data directory %s: %w", c.Data, err)
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	s, found, err := store.Open(ctx, l, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
+	if err != nil {
+		return fmt.Errorf("data directory %s: %w", c.Data, err)
+	}
+	tellFound(log, found)
+	return errors.Join(use(s, found), s.Close(ctx))
+}
+
+// RestoreDir makes a data directory of a backup. The directory must have no log yet.
+func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
+	if _, err := os.Stat(logDir(data)); err == nil {
+		return store.Report{}, fmt.Errorf("data directory %s has filters: name a new one", data)
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return store.Report{}, err
+	}
+	l, err := oplog.Open(ctx, logDir(data), oplog.Options{Log: log.With("part", "log")})
+	if err != nil {
+		return store.Report{}, err
+	}
+	found, err := store.Restore(ctx, r, l)
+	if err = errors.Join(err, l.Close()); err != nil {
+		// Half of a backup must not pass for all of it.
+		err = errors.Join(err, os.RemoveAll(logDir(data)))
+	}
+	return found, err
+}
+
+// VerifyFile reads a backup as RestoreDir and a start would, and tells what is in it.
+func VerifyFile(ctx context.Context, r io.Reader) (store.Report, error) {
+	return store.Verify(ctx, r, newEngine(0))
+}

@@ -1,0 +1,174 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/metrics"
+	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/um"
+)
+
+// serve lets clients in.
+func (n *Node) serve() error {
+	h, err := hashersOf(n.config)
+	if err != nil {
+		return err
+	}
+	table := n.commands(h)
+	if n.config.Metrics != off {
+		n.metrics = metrics.New(metrics.Options{
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Commands: slices.Collect(maps.Keys(table)),
+			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
+		})
+	}
+	n.resp = n.newRESP(table)
+	if l := n.listeners.resp; l != nil {
+		n.run("resp", func() error { return n.resp.Serve(n.encrypt(l)) })
+	}
+	if l := n.listeners.http; l != nil {
+		n.serveHTTP("http", l, n.api(h))
+	}
+	if l := n.listeners.metrics; l != nil {
+		n.serveHTTP("metrics", l, n.onlyReaders(n.metrics.Handler()))
+	}
+	return nil
+}
+
+// commands returns all that Redis clients can call.
+func (n *Node) commands(h hashers) resp.Table {
+	c := n.config
+	n.bloom = redisbloom.New(n.engine, redisbloom.Options{
+		ErrorRate: c.BFErrorRate, Capacity: c.BFInitialSize, Expansion: c.BFExpansionFactor,
+		Hasher: h.bloom, Atomic: c.AtomicMADD, Cuckoo: c.Cuckoo,
+	})
+	table := resp.Table{}
+	for _, t := range []resp.Table{
+		n.bloom.Commands(),
+		keyspace.Commands(n.engine, process{n}, n.bloom, n.monitor),
+		um.Commands(n.engine, um.Options{Hasher: h.other, MaxBytes: n.limit()}),
+	} {
+		for name, cmd := range t {
+			if table[name] != nil {
+				panic(fmt.Sprintf("two commands are called %s", name))
+			}
+			table[name] = cmd
+		}
+	}
+	return table
+}
+
+func (n *Node) newRESP(table resp.Table) *resp.Server {
+	o := resp.Options{
+		Commands: table,
+		Wait:     func(ctx context.Context, pos uint64) error { return n.store.Wait(ctx, engine.Position(pos)) },
+		Version:  n.version,
+		Observe:  n.observe,
+		Limits: resp.Limits{
+			Clients: n.config.MaxClients, Idle: n.config.IdleTimeout, Bulk: int(n.config.MaxBulk),
+			Output: int(n.config.MaxOutput), WriteWait: time.Minute, Rate: n.config.Rate,
+		},
+		Redis: redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
+		Log: n.log.With("part", "resp"),
+	}
+	if n.users != nil {
+		o.Auth, o.Default, o.Allow = n.login, n.stranger, n.allow
+	}
+	return resp.NewServer(o)
+}
+
+// version returns a number that changes when a name's filter does.
+func (n *Node) version(key []byte) uint64 {
+	f := n.engine.Get(key)
+	if f == nil {
+		return 0
+	}
+	// Filters of one name have unlike numbers, and unlike versions of one filter too.
+	return f.ID()<<32 ^ f.Version() + 1
+}
+
+// adminRight is what commands of administrators need.
+var adminRight = access.Admin.String()
+
+// observe is told of commands that ran.
+func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
+	n.monitor.Observe(c, cmd, calls, took)
+	if cmd.Right == adminRight {
+		n.recordAdmin(c, cmd)
+	}
+	if n.metrics != nil {
+		n.metrics.Observe(cmd.Name, calls, took)
+	}
+}
+
+// clients returns how many connections of Redis clients there are.
+func (n *Node) clients() (k int) {
+	n.resp.Clients(func(*resp.Conn) { k++ })
+	return k
+}
+
+// api returns what is served over HTTP.
+func (n *Node) api(h hashers) http.Handler {
+	o := httpapi.Options{
+		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
+		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
+		Profile: n.config.Pprof, Rate: n.config.HTTPRate, Log: n.log.With("part", "http"),
+	}
+	if n.metrics != nil {
+		o.Observe = n.metrics.Request
+	}
+	if n.config.Metrics == "http" {
+		o.Metrics = n.metrics.Handler()
+	}
+	return httpapi.New(o)
+}
+
+// serveHTTP answers requests that come to l.
+func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
+	s := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(n.log.With("part", name).Handler(), slog.LevelDebug),
+	}
+	n.web = append(n.web, s)
+	n.run(name, func() error {
+		if err := s.Serve(n.encrypt(l, "h2", "http/1.1")); err != http.ErrServerClosed {
+			return err
+		}
+		return nil
+	})
+}
+
+// encrypt returns what accepts TLS from l, if there is a certificate.
+func (n *Node) encrypt(l net.Listener, protocols ...string) net.Listener {
+	if n.tls == nil {
+		return l
+	}
+	return tls.NewListener(l, n.tls.Config(protocols...))
+}
+
+// run runs a server; if it fails, the node has.
+func (n *Node) run(name string, serve func() error) {
+	n.tasks.Go(func() {
+		if err := serve(); err != nil {
+			select {
+			case n.failed <- fmt.Errorf("%s: %w", name, err):
+			default: // one is enough
+			}
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/umbel-filters/umbel/cmd/internal/glob"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// settings is what CONFIG reads and changes: the node's settings by their names, some of Redis' by
+// theirs, and those of BF.* (see keyspace.Config).
+type settings struct{ *Node }
+
+// Get returns the settings that fit a pattern.
+func (s settings) Get(pattern string) [][2]string {
+	found := s.bloom.Config(pattern)
+	add := func(name, value string) {
+		known := slices.ContainsFunc(found, func(f [2]string) bool { return f[0] == name })
+		if glob.Match(pattern, name) && !known {
+			found = append(found, [2]string{name, value})
+		}
+	}
+	for _, f := range s.redis() {
+		add(f[0], f[1])
+	}
+	now := s.config
+	now.LogLevel = strings.ToLower(s.level.Level().String())
+	now.MaxMemory = Memory{Bytes: quantity.Size(s.limit())}
+	for name, value := range now.values() {
+		add(name, value)
+	}
+	slices.SortFunc(found, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return found
+}
+
+// redis returns the settings that clients of Redis look for.
+func (s settings) redis() [][2]string {
+	sync := map[string]string{"always": "always", "everysec": "everysec", "none": "no"}
+	return [][2]string{
+		{"appendfsync", sync[s.config.Durability]},
+		{"appendonly", "yes"},
+		{"databases", "1"},
+		{"dir", s.config.Data},
+		{"loglevel", s.level.Level().String()},
+		{"maxclients", strconv.Itoa(s.config.MaxClients)},
+		{"maxmemory", strconv.FormatUint(s.limit(), 10)},
+		{"maxmemory-policy", "noeviction"},
+		{"proto-max-bulk-len", strconv.FormatUint(uint64(s.config.MaxBulk), 10)},
+		{"save", ""},
+		{"timeout", strconv.Itoa(int(s.config.IdleTimeout / time.Second))},
+	}
+}
+
+// Set changes a setting until the node ends.
+func (s settings) Set(name, value string) error {
+	if known, err := s.bloom.SetConfig(name, value); known {
+		return err
+	}
+	switch name {
+	case "log-level", "loglevel":
+		return s.setLevel(strings.ToLower(value))
+	case "max-memory", "maxmemory":
+		var m Memory
+		if err := m.Set(value); err != nil {
+			return err
+		}
+		s.setMemory(m)
+		return nil
+	}
+	return fmt.Errorf("%s can't be changed while the node runs", name)
+}
+
+// setLevel sets what is logged.
+func (n *Node) setLevel(name string) error {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(name)); err != nil {
+		return fmt.Errorf("want debug, info, warn or error")
+	}
+	n.level.Set(l)
+	return nil
+}
+
+// setMemory sets how much memory filters may take.
+func (n *Node) setMemory(m Memory) {
+	used, _ := n.engine.Memory()
+	n.engine.SetMaxMemory(memoryLimit(m, used))
+}
+
+// values yields all settings as text.
+func (c Config) values() func(yield func(name, value string) bool) {
+	now := c // flags sets defaults, and tells what is there
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	now.flags(fs)
+	now = c
+	return func(yield func(name, value string) bool) {
+		more := true
+		fs.VisitAll(func(f *pflag.Flag) {
+			more = more && yield(f.Name, f.Value.String())
+		})
+	}
+}

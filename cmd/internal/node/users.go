@@ -1,0 +1,128 @@
+package node
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// Replies of Redis 7 to who may not.
+var (
+	errWrongPassword = errors.New("WRONGPASS " + access.ErrWrongPassword.Error())
+	errTooMany       = errors.New("ERR " + access.ErrTooMany.Error())
+	errNoKey         = errors.New("NOPERM this user has no permissions to access one of the keys used as arguments")
+)
+
+// login is AUTH.
+func (n *Node) login(c *resp.Conn, name, password string) (any, error) {
+	from := c.Addr().String()
+	u, err := n.users.Login(from, name, password)
+	switch {
+	case err == nil:
+		return u, nil
+	case errors.Is(err, access.ErrTooMany):
+		n.audit.Record(&access.User{Name: name}, from, "login", "resp", err)
+		return nil, errTooMany
+	}
+	n.audit.Record(&access.User{Name: name}, from, "login", "resp", err)
+	return nil, errWrongPassword
+}
+
+// stranger returns who a client is that hasn't logged in: who its certificate says, or who
+// everybody is.
+func (n *Node) stranger(c *resp.Conn) any {
+	if u := n.users.Certificate(c.TLS()); u != nil {
+		return u
+	}
+	if u := n.users.Default(); u != nil {
+		return u
+	}
+	return nil // not a *User that is nil
+}
+
+// allow returns nil if the client's user may run the command.
+func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
+	if cmd.Right == "" {
+		return nil
+	}
+	u, _ := c.User.(*access.User)
+	err := may(u, cmd, args)
+	if err != nil {
+		n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, args), access.ErrDenied)
+	}
+	return err
+}
+
+// may returns nil if a user has the right that a command needs, over its keys or, if it has none,
+// over all names.
+func may(u *access.User, cmd *resp.Command, args [][]byte) error {
+	right, err := access.ParseRight(cmd.Right)
+	if err != nil {
+		return errors.New("NOPERM nobody may run the '" + cmd.Name + "' command: " + err.Error())
+	}
+	keys, allowed := 0, true
+	cmd.Keys(args, func(key []byte) bool {
+		keys++
+		allowed = u.May(right, key)
+		return allowed
+	})
+	if keys == 0 && !u.May(right, nil) {
+		return errors.New("NOPERM this user has no permissions to run the '" + cmd.Name + "' command")
+	}
+	if !allowed {
+		return errNoKey
+	}
+	return nil
+}
+
+// recordAdmin records calls of a command that only administrators may.
+func (n *Node) recordAdmin(c *resp.Conn, cmd *resp.Command) {
+	u, _ := c.User.(*access.User)
+	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), nil)
+}
+
+// target returns what a command is about, for the record: its key, or the word behind its name.
+func target(cmd *resp.Command, args [][]byte) string {
+	i := max(cmd.FirstKey, strings.Count(cmd.Name, "|")+1)
+	if i >= len(args) {
+		return ""
+	}
+	const most = 128
+	if len(args[i]) > most {
+		return string(args[i][:most]) + "..."
+	}
+	return string(args[i])
+}
+
+// onlyReaders lets those ask h who may read all filters: their names are in what it answers.
+func (n *Node) onlyReaders(h http.Handler) http.Handler {
+	if n.users == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u := n.users.Certificate(r.TLS)
+		name, password, basic := r.BasicAuth()
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch {
+		case basic:
+			u, _ = n.users.Login(r.RemoteAddr, name, password)
+		case bearer:
+			u, _ = n.users.LoginToken(r.RemoteAddr, strings.TrimSpace(token))
+		case u == nil:
+			u = n.users.Default()
+		}
+		if u == nil {
+			w.Header().Set("WWW-Authenticate", `Basic realm="umbel"`)
+			http.Error(w, "who asks?", http.StatusUnauthorized)
+			return
+		}
+		if !u.May(access.Read, nil) {
+			http.Error(w, access.ErrDenied.Error(), http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

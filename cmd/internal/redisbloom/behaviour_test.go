@@ -1,0 +1,305 @@
+package redisbloom_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+func TestAddAndAsk(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect(
+		"BF.MEXISTS a x y", "*2[:0, :0]",
+		"BF.MADD a x y x", "*3[:1, :1, :0]",
+		"BF.MEXISTS a x y z", "*3[:1, :1, :0]",
+		"BF.RESERVE a 0.01 100", "-ERR item exists",
+		"BF.CARD a", ":2",
+	)
+	if n := p.each("BF.MADD", "many", items(0, 10_000)); n < 9_800 {
+		t.Errorf("%d items of 10000 were new", n)
+	}
+	if n := p.each("BF.MEXISTS", "many", items(0, 10_000)); n != 10_000 {
+		t.Errorf("%d items of 10000 are there", n)
+	}
+}
+
+// A hundred items in filters for four: the layers that RedisBloom's have.
+func TestExpansion(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	for expansion, layers := range map[int]int{1: 23, 2: 5, 4: 4} {
+		key := fmt.Sprint("e", expansion)
+		p.expect(fmt.Sprintf("BF.RESERVE %s 0.01 4 EXPANSION %d", key, expansion), "+OK")
+		var numbers []string
+		for i := range 100 {
+			numbers = append(numbers, fmt.Sprint(i))
+		}
+		p.each("BF.MADD", key, numbers)
+		got := p.Line("BF.INFO " + key + " FILTERS")
+		// Items that come as false positives take no room, so a layer more or less is right with 1.
+		if want := fmt.Sprintf("*1[:%d]", layers); got != want && expansion != 1 {
+			t.Errorf("expansion %d: %s layers, want %s", expansion, got, want)
+		}
+		if n := p.each("BF.MEXISTS", key, numbers); n != 100 {
+			t.Errorf("expansion %d: %d items are there", expansion, n)
+		}
+	}
+}
+
+// Layer by layer what RedisBloom's documents show of filters of ten and of a hundred.
+func TestLayers(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect("BF.RESERVE ten 0.01 10", "+OK", "BF.RESERVE hundred 0.001 100", "+OK")
+	for key, want := range map[string]string{
+		"ten":     "bytes:16 bits:128 hashes:8 hashwidth:64 capacity:10 size:10 ratio:0.005|bytes:32 bits:256 hashes:9 hashwidth:64 capacity:20 size:20 ratio:0.0025|bytes:72 bits:576 hashes:10 hashwidth:64 capacity:40 size:40 ratio:0.00125|bytes:152 bits:1216 hashes:11 hashwidth:64 capacity:80 size:",
+		"hundred": "bytes:200 bits:1600 hashes:11 hashwidth:64 capacity:100 size:100 ratio:0.0005|bytes:440 bits:3520 hashes:12 hashwidth:64 capacity:200 size:200 ratio:0.00025|bytes:968 bits:7744 hashes:13 hashwidth:64 capacity:400 size:400 ratio:0.000125|",
+	} {
+		n := 100
+		if key == "hundred" {
+			n = 1000
+		}
+		p.each("BF.MADD", key, items(0, n))
+		got := p.Line("BF.DEBUG " + key)
+		for line := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(got, line) {
+				t.Errorf("%s: no layer %s in %s", key, line, got)
+			}
+		}
+	}
+}
+
+// Rates as reserved, over ten times as many questions, with three standard deviations.
+func TestRates(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	for _, rate := range []float64{0.1, 0.01, 0.001, 0.0001} {
+		key := fmt.Sprint("r", rate)
+		p.expect(fmt.Sprintf("BF.RESERVE %s %g 1024", key, rate), "+OK")
+		p.each("BF.MADD", key, items(0, 1024))
+		const asked = 10 * 1024
+		got := float64(p.each("BF.MEXISTS", key, items(1_000_000, 1_000_000+asked)))
+		if want := asked * rate; got > want+3*math.Sqrt(want) {
+			t.Errorf("rate %v: %v of %d items that aren't there are said to be", rate, got, asked)
+		}
+	}
+}
+
+// Random strings of all lengths are found, and the additions that said 0 were questions of
+// items that weren't there answered wrongly.
+func TestNoFalseNegatives(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	rng := rand.New(rand.NewPCG(5, 6))
+	var all []string
+	for range 10_000 {
+		b := make([]byte, rng.IntN(60)+1)
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		all = append(all, string(b))
+	}
+	p.expect("BF.RESERVE k 0.001 500 EXPANSION 4", "+OK")
+	p.each("BF.MADD", "k", all)
+	if n := p.each("BF.MEXISTS", "k", all); n != len(all) {
+		t.Errorf("%d items of %d are there", n, len(all))
+	}
+}
+
+func TestNonScaling(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect(
+		"BF.RESERVE one 0.01 1000 NONSCALING", "+OK",
+		"BF.RESERVE more 0.01 1000", "+OK",
+	)
+	if one, more := p.Line("BF.INFO one SIZE"), p.Line("BF.INFO more SIZE"); one >= more {
+		t.Errorf("a filter that doesn't scale takes %s, another %s", one, more)
+	}
+	for _, rate := range []string{".99", ".95", ".9999999999999999"} {
+		key := "r" + rate
+		p.expect("BF.RESERVE "+key+" "+rate+" 100 NONSCALING", "+OK", "BF.ADD "+key+" a", ":1", "BF.EXISTS "+key+" a", ":1")
+	}
+}
+
+// In a pipeline to a filter that becomes full each call has its own answer, as one by one.
+func TestPipelineIntoFullFilter(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect("BF.INSERT ns CAPACITY 3 NONSCALING ITEMS a", "*1[:1]")
+	for _, item := range []string{"b", "a", "c", "d", "e", "b", "c", "f", "a"} {
+		p.Send("BF.ADD", "ns", item)
+	}
+	for i, want := range []string{":1", ":0", ":1", "-ERR non scaling filter is full", "-ERR non scaling filter is full", ":0", ":0", "-ERR non scaling filter is full", ":0"} {
+		if got := p.Reply(); got != want {
+			t.Errorf("reply %d: %s, want %s", i, got, want)
+		}
+	}
+	for _, line := range []string{"BF.MADD ns a d e", "BF.MADD ns b", "BF.MADD ns f a", "BF.MADD ns c a b"} {
+		p.Send(strings.Fields(line)...)
+	}
+	for i, want := range []string{"*2[:0, -ERR non scaling filter is full]", "*1[:0]", "*1[-ERR non scaling filter is full]", "*3[:0, :0, :0]"} {
+		if got := p.Reply(); got != want {
+			t.Errorf("reply %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestAtomic(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{Atomic: true})
+	p.expect(
+		"BF.INSERT ns CAPACITY 3 NONSCALING ITEMS a b", "*2[:1, :1]",
+		"BF.MADD ns a c d", "-ERR non scaling filter is full",
+		"BF.CARD ns", ":2",
+		"BF.MEXISTS ns c d", "*2[:0, :0]",
+		"BF.MADD ns a c c b", "*4[:0, :1, :0, :0]",
+		"BF.INSERT ns ITEMS a d", "-ERR non scaling filter is full",
+		"BF.ADD ns d", "-ERR non scaling filter is full",
+		"BF.MADD ns a b c", "*3[:0, :0, :0]",
+		"BF.MADD grows 1 2 3", "*3[:1, :1, :1]",
+	)
+}
+
+// Filters of other kinds are added to and asked by BF.*; what only RedisBloom's layout has is
+// a wrong type.
+func TestOtherKinds(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	if _, _, err := p.engine.Create("k", bloom.Kind, umbel.Goal{Keys: 1000, FPRate: 0.001}, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(
+		"BF.ADD k a", ":1",
+		"BF.MADD k a b", "*2[:0, :1]",
+		"BF.INSERT k CAPACITY 5 ITEMS c", "*1[:1]",
+		"BF.MEXISTS k a b c d", "*4[:1, :1, :1, :0]",
+		"BF.CARD k", ":3",
+		"BF.RESERVE k 0.01 100", "-ERR item exists",
+	)
+	const wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value"
+	p.expect("BF.INFO k", wrong, "BF.DEBUG k", wrong, "BF.SCANDUMP k 0", wrong, "BF.LOADCHUNK k 1 x", wrong)
+}
+
+// What doesn't fit into memory is refused, and leaves all as it was.
+func TestMemory(t *testing.T) {
+	p := start(t, 64<<10, redisbloom.Options{})
+	const full = "-ERR Insufficient memory to create filter"
+	p.expect(
+		"BF.RESERVE big 0.0001 1000000", full,
+		"BF.INSERT big CAPACITY 1000000 ITEMS a", full,
+		"BF.CARD big", ":0",
+		"BF.RESERVE small 0.01 10000 EXPANSION 10", "+OK",
+	)
+	added, refused := 0, ""
+	for _, item := range items(0, 12_000) {
+		reply := p.Do("BF.ADD", "small", item)
+		if reply != ":0" && reply != ":1" {
+			refused = reply
+			break
+		}
+		added++
+	}
+	if want := "-OOM command not allowed when used memory > 'maxmemory'."; refused != want || added < 10_000 {
+		t.Errorf("item %d: %s, want %s", added, refused, want)
+	}
+	p.expect(
+		"BF.INFO small FILTERS", "*1[:1]",
+		"BF.ADD small item0", ":0",
+		"BF.INSERT sure CAPACITY 1000 VALIDATESCALETO 2000 ITEMS a", "*1[:1]",
+		"BF.INSERT other CAPACITY 1000 VALIDATESCALETO 1000000 ITEMS a", "-ERR provided VALIDATESCALETO causes bloom object to exceed memory limit",
+		"BF.EXISTS other a", ":0",
+	)
+	if n := p.each("BF.MEXISTS", "small", items(0, added)); n != added {
+		t.Errorf("%d items of %d are there", n, added)
+	}
+}
+
+// A filter with a seed hashes by it: its items are found, and it isn't RedisBloom's to dump.
+func TestSeed(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	seed := strings.Repeat("s", 32)
+	p.expect(
+		"BF.INSERT k SEED "+seed+" CAPACITY 1000", "*0[]",
+		"BF.MADD k a b", "*2[:1, :1]",
+		"BF.MEXISTS k a b c", "*3[:1, :1, :0]",
+		"BF.INFO k CAPACITY", "*1[:1000]",
+	)
+	if got := p.Line("BF.SCANDUMP k 0"); !strings.HasPrefix(got, "-ERR only filters that were made with hasher murmur64a go to RedisBloom") {
+		t.Errorf("SCANDUMP: %s", got)
+	}
+	if f := p.engine.Get([]byte("k")); f.Hasher().Alg != umbel.SipHash {
+		t.Errorf("the filter hashes with %v", f.Hasher())
+	} else if _, err := p.module.Dump(f); err == nil {
+		t.Error("the filter has a payload")
+	}
+}
+
+// Clients that add to one filter at once, and make it, lose nothing.
+func TestManyClients(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	var clients sync.WaitGroup
+	for i := range 8 {
+		c := resptest.Dial(t, p.addr)
+		clients.Go(func() {
+			for j := range 20 {
+				for k := range 50 {
+					c.Send("BF.ADD", fmt.Sprint("k", j), fmt.Sprint(i, j, k))
+				}
+				for range 50 {
+					if reply := c.Reply(); reply != ":0" && reply != ":1" {
+						t.Errorf("client %d: %s", i, reply)
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
+	for j := range 20 {
+		for i := range 8 {
+			var all []string
+			for k := range 50 {
+				all = append(all, fmt.Sprint(i, j, k))
+			}
+			if n := p.each("BF.MEXISTS", fmt.Sprint("k", j), all); n != 50 {
+				t.Fatalf("filter %d has %d items of 50 of client %d", j, n, i)
+			}
+		}
+	}
+}
+
+// RedisBloom's size of a filter for 300 million items, which takes a GiB of zero pages.
+func TestHuge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a filter of 1.1 GB")
+	}
+	p := start(t, 0, redisbloom.Options{})
+	p.expect(
+		"BF.RESERVE k 0.000001 300000000", "+OK",
+		"BF.INFO k SIZE", "*1[:1132420232]",
+		"BF.ADD k a", ":1",
+		"BF.EXISTS k a", ":1",
+		"BF.SCANDUMP k 1132420137", "*2[:0, $0:\"\"]",
+	)
+}
+
+// A chain of 5000 layers is dumped and loaded, whole.
+func TestLongChain(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect("BF.RESERVE k 0.25 1 EXPANSION 1", "+OK")
+	if testing.Short() {
+		t.Skip("adds to a long chain")
+	}
+	p.expect("BF.RESERVE long 0.25 1 EXPANSION 1", "+OK")
+	n := p.each("BF.MADD", "k", items(0, 900))
+	if got := p.Line("BF.INFO k FILTERS"); got != fmt.Sprintf("*1[:%d]", n) {
+		t.Errorf("%s layers of one item, want %d", got, n)
+	}
+	p.copy("k", "copy")
+	if a, b := p.Line("BF.DEBUG k"), p.Line("BF.DEBUG copy"); a != b {
+		t.Errorf("%.300s, want %.300s", b, a)
+	}
+	if n := p.each("BF.MEXISTS", "copy", items(0, 900)); n != 900 {
+		t.Errorf("%d items of 900 are there", n)
+	}
+}

@@ -1,0 +1,106 @@
+package redisbloom
+
+import (
+	"errors"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// reserve answers BF.RESERVE.
+func (m *Module) reserve(c *resp.Conn, args [][]byte) {
+	if len(args) > 7 {
+		c.Error(reserveArity)
+		return
+	}
+	o, problem := reserveOptions(args[2:])
+	if problem == "" {
+		problem = m.taken(args[1])
+	}
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	_, pos, err := m.create(args[1], o, m.options.Hasher)
+	if err != nil {
+		problem = createProblem(err)
+	}
+	done(c, pos, problem)
+}
+
+// taken returns the reply if a filter has the name.
+func (m *Module) taken(name []byte) string {
+	switch f := m.engine.Get(name); {
+	case f == nil:
+		return ""
+	case f.Kind() == CuckooKind:
+		return wrongType
+	}
+	return itemExists
+}
+
+// create makes an empty filter, of no more memory than there is. (Engine.Create would plan
+// it by a goal, and plans give more than RedisBloom's sizes where double hashing needs it.)
+func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*engine.Filter, engine.Position, error) {
+	if err := o.Check(); err != nil {
+		return nil, 0, err
+	}
+	if err := m.engine.Room(o.Forecast(1).Bytes); err != nil {
+		return nil, 0, err
+	}
+	f, err := redisbloom.ReserveHashed(o, h)
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.engine.Put(string(name), f, false, false)
+}
+
+// attempts is how often a command begins anew because another client made or deleted the
+// filter meanwhile.
+const attempts = 100
+
+// target returns the filter that additions go to, made as o says if there is none, or the
+// reply if there can't be one.
+func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filter, problem string) {
+	for range attempts {
+		if f = m.engine.Get(name); f != nil {
+			switch {
+			case f.Kind() == CuckooKind:
+				return nil, wrongType
+			case f.Hidden():
+				return nil, loading
+			}
+			return f, ""
+		}
+		if o.noCreate {
+			return nil, notFound
+		}
+		if o.scaleTo != 0 && m.engine.Room(o.Forecast(o.scaleTo).Bytes) != nil {
+			return nil, scaleMemory
+		}
+		f, pos, err := m.create(name, o.Options, o.hasher)
+		c.Commit(uint64(pos))
+		if err == nil {
+			return f, ""
+		}
+		if !errors.Is(err, engine.ErrExists) {
+			return nil, createProblem(err)
+		}
+	}
+	return nil, itemExists
+}
+
+// room returns how many items more a filter of RedisBloom's kind takes without another
+// layer, and whether it may have none.
+func room(f *engine.Filter) (n uint64, fixed bool) {
+	look(f, "", func(f *redisbloom.Filter) {
+		o, info := f.Options(), f.Info()
+		fixed = o.NonScaling
+		if info.Items < info.Capacity {
+			n = info.Capacity - info.Items
+		}
+	})
+	return n, fixed
+}

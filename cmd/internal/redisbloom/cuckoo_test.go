@@ -1,0 +1,11 @@
+package redisbloom
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel/filter/filtertest"
+)
+
+func TestCuckooVariant(t *testing.T) { filtertest.Run(t, CuckooVariant) }
+
+func FuzzCuckooOpen(f *testing.F) { filtertest.Fuzz(f, CuckooVariant) }

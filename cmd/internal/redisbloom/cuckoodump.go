@@ -1,0 +1,193 @@
+package redisbloom
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// A dump of CF.* begins with a header, all numbers of 8 bytes, little-endian: the mark; the
+// parameters of a state, those of cuckooNames and then "full" and "max-bytes"; how many parts
+// there are; and of each part how many counters, k, group and width. The bytes of the
+// counters follow, part by part. It isn't RedisBloom's, which has fingerprints there.
+const (
+	cuckooMark   = 0x314643_6c65626d75 // "umbelCF1"
+	cuckooHeader = 8 * 16
+	cuckooChunk  = 16 << 20
+)
+
+// rowNames are the parameters of dynamic.Counting.
+var rowNames = []string{"full", "max-bytes"}
+
+const (
+	badPosition  = "Invalid position"
+	badHeader    = "Invalid header"
+	chunkRefused = "Couldn't load chunk!"
+)
+
+// describe returns the line of CF.DEBUG.
+func (f *cuckoo) describe() string {
+	return fmt.Sprintf("bktsize:%d buckets:%d items:%d deletes:%d filters:%d max_iterations:%d expansion:%d",
+		f.bucket, f.buckets, f.items, f.deleted, f.filters, f.tries, f.expansion)
+}
+
+// header returns the header of the filter's dump.
+func (f *cuckoo) header() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, cuckooMark)
+	s := f.State()
+	for _, p := range s.Params {
+		b = binary.LittleEndian.AppendUint64(b, p.Value.Bits())
+	}
+	part := s.Parts[0]
+	for _, n := range []uint64{uint64(len(s.Parts)), part.Planes[0].Len, part.Params.Uint("k"), part.Params.Uint("group"), uint64(part.Planes[0].Width)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// cuckooFromHeader returns the filter of a header with all counters zero. They take at most
+// maxBytes, or the error wraps umbel.ErrLimit and nothing was allocated.
+func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
+	if len(b) != cuckooHeader || binary.LittleEndian.Uint64(b) != cuckooMark {
+		return nil, fmt.Errorf("redisbloom: %d bytes aren't a header: %w", len(b), umbel.ErrCorrupt)
+	}
+	next := func() uint64 {
+		b = b[8:]
+		return binary.LittleEndian.Uint64(b)
+	}
+	s := umbel.State{Kind: CuckooKind, Hasher: redisbloom.RedisHasher}
+	for _, name := range slices.Concat(cuckooNames, rowNames) {
+		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(next())})
+	}
+	parts, counters, k, group, width := next(), next(), next(), next(), uint(min(next(), 255))
+	words, err := cells.WordsFor(counters, width)
+	if err != nil {
+		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrCorrupt)
+	}
+	const state = 1 << 10 // about what a part takes besides its counters
+	if parts > maxBytes/(words*8+state) {
+		return nil, fmt.Errorf("redisbloom: %d parts of %d words are more than %d bytes: %w", parts, words, maxBytes, umbel.ErrLimit)
+	}
+	for range parts {
+		a, err := cells.New(counters, width)
+		if err != nil {
+			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+		}
+		s.Parts = append(s.Parts, umbel.State{
+			Kind: counting.Kind, Hasher: s.Hasher, Planes: []cells.Array{a},
+			Params: umbel.Params{{Name: "k", Value: umbel.Uint(k)}, {Name: "group", Value: umbel.Uint(group)}, {Name: "copied"}},
+		})
+	}
+	return openCuckoo(s)
+}
+
+// cuckooScanDump answers CF.SCANDUMP.
+func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
+	iter, ok := parseInt(args[2])
+	if !ok {
+		c.Error(badPosition)
+		return
+	}
+	next, data := int64(0), []byte(nil)
+	hasher := redisbloom.RedisHasher
+	problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
+		hasher = f.State().Hasher
+		next, data = f.scanDump(iter)
+	})
+	if problem == "" && hasher != redisbloom.RedisHasher {
+		problem = "ERR " + notPortable(fmt.Errorf("this one hashes with %v", hasher.Alg)).Error()
+	}
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Array(2)
+	c.Int(next)
+	c.Bulk(data)
+}
+
+// scanDump returns the header for iter 0, and for iter 1 + n the bytes of the parts from n
+// on, none of a second part.
+func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
+	if iter == 0 {
+		return 1, f.header()
+	}
+	at := iter - 1
+	for _, p := range f.State().Parts {
+		words := p.Planes[0].Words
+		n := int64(len(words)) * 8
+		if at >= 0 && at < n {
+			end := min(at+cuckooChunk, n)
+			data = plainBytes(words[at/8 : (end+7)/8])[at%8:][:end-at]
+			return iter + end - at, data
+		}
+		at -= n
+	}
+	return 0, nil
+}
+
+// cuckooLoadChunk answers CF.LOADCHUNK: see loadChunk.
+func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
+	name, data := args[1], args[3]
+	iter, ok := parseInt(args[2])
+	if !ok || iter < 1 {
+		c.Error(badPosition)
+		return
+	}
+	f := m.engine.Get(name)
+	if f == nil {
+		pos, problem := m.cuckooLoadHeader(name, iter, data)
+		done(c, pos, problem)
+		return
+	}
+	var parts []uint64
+	if problem := lookCuckoo(f, notFound, func(f *cuckoo) { parts = layerBytes(f.State()) }); problem != "" {
+		c.Error(problem)
+		return
+	}
+	if !f.Hidden() && !may(c, access.Remove, name) {
+		c.Error(noPermission)
+		return
+	}
+	at, problem := locate(parts, iter, data)
+	if problem != "" {
+		c.Error(chunkRefused)
+		return
+	}
+	pos, err := m.loads.write(m.engine, f, at, data)
+	if err != nil {
+		problem = refusal.Text(err)
+	}
+	done(c, pos, problem)
+}
+
+func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engine.Position, string) {
+	if iter != 1 {
+		return 0, notFound
+	}
+	f, err := cuckooFromHeader(header, m.memoryLeft())
+	switch {
+	case errors.Is(err, umbel.ErrLimit):
+		return 0, insufficientMemory
+	case err != nil:
+		return 0, badHeader
+	}
+	_, pos, err := m.engine.Put(string(name), f, false, true)
+	switch {
+	case errors.Is(err, engine.ErrExists):
+		return pos, badHeader
+	case err != nil:
+		return pos, createProblem(err)
+	}
+	return pos, ""
+}

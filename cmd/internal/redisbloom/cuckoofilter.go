@@ -1,0 +1,290 @@
+package redisbloom
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// CuckooKind is the kind of the filters of CF.*.
+const CuckooKind = "redisbloom-cf"
+
+// CuckooVariant is the kind of the filters of CF.*: a row of counting filters, as that of
+// dynamic.Counting, beside which stands what CF.INFO tells of the cuckoo filters that
+// RedisBloom would have made. A state has the parameters of cuckooNames, then those of
+// dynamic.Counting, no planes, and the counting filters as its parts.
+var CuckooVariant = umbel.Variant{
+	Kind: CuckooKind,
+	Doc:  "counting filters that answer CF.* as RedisBloom's cuckoo filters do",
+	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		if err := ps.Check(CuckooKind, nil); err != nil {
+			return umbel.Forecast{}, err
+		}
+		return dynamic.Variant.Plan(g, ofCounters)
+	},
+	Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+		if err := ps.Check(CuckooKind, nil); err != nil {
+			return nil, err
+		}
+		return dynamic.Variant.Explain(g, ofCounters)
+	},
+	New: newCuckoo,
+	Open: func(s umbel.State) (umbel.Filter, error) {
+		f, err := openCuckoo(s)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	},
+}
+
+// counterBits is the width of the counters, ofCounters how dynamic.Variant is told of it.
+const counterBits = 4
+
+var ofCounters = umbel.Params{{Name: "width", Value: umbel.Uint(counterBits)}}
+
+// newCuckoo makes a filter by a goal, with as many slots as keys are planned for.
+func newCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+	if err := ps.Check(CuckooKind, nil); err != nil {
+		return nil, err
+	}
+	fc, err := dynamic.Variant.Plan(g, ofCounters)
+	if err != nil {
+		return nil, err
+	}
+	row, err := dynamic.Variant.New(g, ofCounters)
+	if err != nil {
+		return nil, err
+	}
+	o := defaultCuckoo
+	o.capacity = min(max(fc.Keys, 2*o.bucket), redisbloom.MaxCapacity)
+	return o.with(row.(*dynamic.Counting)), nil
+}
+
+// cuckooOptions are the arguments of CF.RESERVE, in their ranges.
+type cuckooOptions struct {
+	capacity  uint64
+	bucket    uint64 // slots of a bucket
+	tries     uint64 // shown, and else without a meaning here
+	expansion uint64 // by how much each filter is larger than the one before; 0: there is no other
+	filters   uint64 // at most
+}
+
+var defaultCuckoo = cuckooOptions{capacity: 1024, bucket: 2, tries: 20, expansion: 1, filters: 32}
+
+// fingerprints is the number of a cuckoo filter's fingerprints: eight bits, not all zero.
+const fingerprints = 255
+
+// shape plans the counters: of each part for as many items as the first cuckoo filter has
+// slots, at its rate; there an item looks at two buckets.
+func (o cuckooOptions) shape(h umbel.Hasher) (dynamic.Shape, error) {
+	rate := min(2*float64(o.bucket)/fingerprints, redisbloom.MaxErrorRate)
+	shape, err := dynamic.Plan(umbel.Goal{Keys: o.buckets() * o.bucket, FPRate: rate, Hasher: h})
+	shape.Width = counterBits
+	return shape, err
+}
+
+// buckets returns the number of buckets of the first filter, a power of two.
+func (o cuckooOptions) buckets() uint64 {
+	n := max(o.capacity/o.bucket, 1)
+	return 1 << bits.Len64(n-1)
+}
+
+func (o cuckooOptions) make(h umbel.Hasher) (*cuckoo, error) {
+	shape, err := o.shape(h)
+	if err != nil {
+		return nil, err
+	}
+	row, err := dynamic.NewCounting(shape)
+	if err != nil {
+		return nil, err
+	}
+	return o.with(row), nil
+}
+
+// with returns an empty filter of these counters.
+func (o cuckooOptions) with(row *dynamic.Counting) *cuckoo {
+	return &cuckoo{row: row, buckets: o.buckets(), bucket: o.bucket, tries: o.tries, expansion: o.expansion, most: o.filters, filters: 1}
+}
+
+// cuckoo is a filter of CuckooKind. An item for which there is no slot makes it emulate
+// another filter; when the row takes another part is for the row to say.
+type cuckoo struct {
+	row *dynamic.Counting
+
+	buckets, bucket, tries, expansion, most uint64 // buckets: of the first filter
+	filters                                 uint64
+	items, deleted                          uint64
+}
+
+var (
+	_ umbel.Foreteller = (*cuckoo)(nil)
+	_ umbel.Grower     = (*cuckoo)(nil)
+	_ umbel.Remover    = (*cuckoo)(nil)
+	_ umbel.Counter    = (*cuckoo)(nil)
+	_ umbel.Clearer    = (*cuckoo)(nil)
+	_ umbel.BatchHaser = (*cuckoo)(nil)
+)
+
+// errFull and errExpansions are what CF.ADD answers where no item is taken.
+var (
+	errFull       = fmt.Errorf("Filter is full: %w", umbel.ErrLimit)
+	errExpansions = fmt.Errorf("Maximum expansions reached: %w", umbel.ErrLimit)
+)
+
+// room returns an error unless there is a slot for another item, or may be a filter more.
+func (f *cuckoo) room() error {
+	switch {
+	case f.items < f.slots(f.filters):
+		return nil
+	case f.expansion == 0:
+		return errFull
+	case f.filters >= f.most:
+		return errExpansions
+	}
+	return nil
+}
+
+// took counts an item.
+func (f *cuckoo) took() {
+	if f.items >= f.slots(f.filters) && f.room() == nil {
+		f.filters++
+	}
+	f.items++
+}
+
+// Add adds d, beyond all limits if need be. Every addition counts.
+func (f *cuckoo) Add(d umbel.Digest) bool {
+	f.row.Add(d)
+	f.took()
+	return true
+}
+
+// TryAdd is Add within the limits: see umbel.Grower.
+func (f *cuckoo) TryAdd(d umbel.Digest) (bool, error) {
+	if err := f.room(); err != nil {
+		return false, err
+	}
+	if _, err := f.row.TryAdd(d); err != nil {
+		return false, err
+	}
+	f.took()
+	return true, nil
+}
+
+// Growth tells what the next item takes: see umbel.Foreteller.
+func (f *cuckoo) Growth() (uint64, error) {
+	if err := f.room(); err != nil {
+		return 0, err
+	}
+	return f.row.Growth()
+}
+
+// slots returns how many slots so many emulated filters have, up to 2^48.
+func (f *cuckoo) slots(filters uint64) uint64 {
+	const most = 1 << 48
+	sum, size := uint64(0), f.buckets*f.bucket
+	for range filters {
+		sum += size
+		if size *= f.expansion; size > most || sum > most {
+			return most
+		}
+	}
+	return sum
+}
+
+// Remove takes back one addition of d: see dynamic.Counting.
+func (f *cuckoo) Remove(d umbel.Digest) bool {
+	if !f.row.Remove(d) {
+		return false
+	}
+	f.items -= min(f.items, 1)
+	f.deleted++
+	return true
+}
+
+// Count returns how often d was added and not removed: never too few. Where the counters
+// can't tell it is the number of all items.
+func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.row.Count(d), f.items) }
+
+// Has reports whether d may have been added, and not removed since.
+func (f *cuckoo) Has(d umbel.Digest) bool { return f.row.Has(d) }
+
+// HasAll is Has for many: see umbel.BatchHaser.
+func (f *cuckoo) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
+
+// Stats measures the counters.
+func (f *cuckoo) Stats() umbel.Stats { return f.row.Stats() }
+
+// SetMaxBytes sets the memory of the counters beyond which the filter doesn't grow.
+func (f *cuckoo) SetMaxBytes(n uint64) { f.row.SetMaxBytes(n) }
+
+// Clear forgets all items.
+func (f *cuckoo) Clear() {
+	f.row.Clear()
+	f.items, f.deleted, f.filters = 0, 0, 1
+}
+
+// cuckooNames are the parameters of a state, in order; fields are their numbers.
+var cuckooNames = []string{"buckets", "bucket-size", "max-iterations", "expansion", "max-filters", "filters", "items", "deleted"}
+
+func (f *cuckoo) fields() []*uint64 {
+	return []*uint64{&f.buckets, &f.bucket, &f.tries, &f.expansion, &f.most, &f.filters, &f.items, &f.deleted}
+}
+
+// State returns all there is of the filter.
+func (f *cuckoo) State() umbel.State {
+	s := f.row.State()
+	s.Kind = CuckooKind
+	var own umbel.Params
+	for i, n := range f.fields() {
+		own = append(own, umbel.Param{Name: cuckooNames[i], Value: umbel.Uint(*n)})
+	}
+	s.Params = slices.Concat(own, s.Params)
+	return s
+}
+
+func openCuckoo(s umbel.State) (*cuckoo, error) {
+	if s.Kind != CuckooKind {
+		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+	}
+	f := new(cuckoo)
+	own := s.Params[:min(len(cuckooNames), len(s.Params))]
+	if err := own.Uints(cuckooNames, f.fields()...); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	s.Kind, s.Params = dynamic.Kind, s.Params[len(own):]
+	row, err := dynamic.OpenCounting(s)
+	if err != nil {
+		return nil, err
+	}
+	f.row = row
+	return f, nil
+}
+
+// check returns an error unless a filter can have these numbers.
+func (f *cuckoo) check() error {
+	for _, c := range []struct {
+		what         string
+		n, low, high uint64
+	}{
+		{"buckets", f.buckets, 1, redisbloom.MaxCapacity},
+		{"slots of a bucket", f.bucket, 1, 255},
+		{"iterations", f.tries, 1, 65535},
+		{"expansion", f.expansion, 0, 32768},
+		{"filters at most", f.most, 1, 65536},
+		{"filters", f.filters, 1, f.most},
+	} {
+		if c.n < c.low || c.n > c.high {
+			return fmt.Errorf("redisbloom: %s: %d, want %d to %d: %w", c.what, c.n, c.low, c.high, umbel.ErrCorrupt)
+		}
+	}
+	return nil
+}

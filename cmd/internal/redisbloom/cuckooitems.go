@@ -1,0 +1,235 @@
+package redisbloom
+
+import (
+	"errors"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// added is what became of an item.
+type added int64
+
+// The numbers are those of CF.INSERTNX's answers.
+const (
+	addedNow   added = 1
+	addedThere added = 0
+	addedNot   added = -1
+)
+
+// cuckooAdd answers CF.ADD.
+func (m *Module) cuckooAdd(c *resp.Conn, args [][]byte) {
+	m.cuckooAddOne(c, args, false)
+}
+
+// cuckooAddNX answers CF.ADDNX.
+func (m *Module) cuckooAddNX(c *resp.Conn, args [][]byte) {
+	m.cuckooAddOne(c, args, true)
+}
+
+func (m *Module) cuckooAddOne(c *resp.Conn, args [][]byte, absent bool) {
+	o := m.settings.Load().cuckoo()
+	result, problem := m.cuckooAddAll(c, args[1], args[2:3], cuckooInsertion{cuckooOptions: o}, absent)
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Bool(result[0] == addedNow)
+}
+
+// cuckooInsert answers CF.INSERT.
+func (m *Module) cuckooInsert(c *resp.Conn, args [][]byte) {
+	m.cuckooInsertAll(c, args, "cf.insert", false)
+}
+
+// cuckooInsertNX answers CF.INSERTNX, with numbers in all versions of the protocol.
+func (m *Module) cuckooInsertNX(c *resp.Conn, args [][]byte) {
+	m.cuckooInsertAll(c, args, "cf.insertnx", true)
+}
+
+func (m *Module) cuckooInsertAll(c *resp.Conn, args [][]byte, name string, absent bool) {
+	o, problem := cuckooInsertOptions(args[2:], m.settings.Load(), name)
+	var results []added
+	if problem == "" {
+		results, problem = m.cuckooAddAll(c, args[1], args[2+o.items:], o, absent)
+	}
+	if problem != "" && problem != cuckooFull && problem != cuckooExpansions {
+		c.Error(problem)
+		return
+	}
+	c.Array(len(results))
+	for _, r := range results {
+		if absent || c.Version() == 2 {
+			c.Int(int64(r))
+		} else {
+			c.Bool(r == addedNow)
+		}
+	}
+}
+
+// cuckooAddAll adds items one after the other, only those that can't be there if absent is
+// set: no other client of the module adds meanwhile then. results are those up to an item
+// that isn't taken, and of the others that they aren't.
+func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cuckooInsertion, absent bool) (results []added, problem string) {
+	if absent {
+		m.atomic.Lock()
+		defer m.atomic.Unlock()
+	}
+	results = make([]added, len(items))
+	for range attempts {
+		f, problem := m.cuckooTarget(c, name, o)
+		if problem != "" {
+			return results, problem
+		}
+		h := f.Hasher()
+		for i, item := range items {
+			err := cuckooAddItem(c, f, h.Bytes(item), absent, &results[i])
+			if err == nil {
+				continue
+			}
+			if errors.Is(err, engine.ErrNotFound) {
+				break
+			}
+			for j := i; j < len(results); j++ {
+				results[j] = addedNot
+			}
+			return results, cuckooAddProblem(f, err)
+		}
+		if m.engine.Get(name) == f {
+			return results, ""
+		}
+	}
+	return results, notFound
+}
+
+func cuckooAddItem(c *resp.Conn, f *engine.Filter, d umbel.Digest, absent bool, result *added) error {
+	if absent {
+		var there [1]bool
+		if f.Has(there[:], []umbel.Digest{d}); there[0] {
+			*result = addedThere
+			return nil
+		}
+	}
+	_, pos, err := f.Add(nil, []umbel.Digest{d})
+	c.Commit(uint64(pos))
+	if err == nil {
+		*result = addedNow
+	}
+	return err
+}
+
+// cuckooTarget returns the filter that items go to, made as o says if there is none.
+func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *engine.Filter, problem string) {
+	for range attempts {
+		if f = m.engine.Get(name); f != nil {
+			switch {
+			case f.Kind() != CuckooKind:
+				return nil, wrongType
+			case f.Hidden():
+				return nil, loading
+			}
+			return f, ""
+		}
+		if o.noCreate {
+			return nil, notFound
+		}
+		f, pos, err := m.cuckooCreate(name, o.cuckooOptions)
+		c.Commit(uint64(pos))
+		if err == nil {
+			return f, ""
+		}
+		if !errors.Is(err, engine.ErrExists) {
+			return nil, createProblem(err)
+		}
+	}
+	return nil, itemExists
+}
+
+// cuckooAddProblem is the reply to an item that f doesn't take.
+func cuckooAddProblem(f *engine.Filter, err error) string {
+	switch {
+	case errors.Is(err, engine.ErrReadOnly):
+		return refusal.Text(err)
+	case errors.Is(err, engine.ErrMemory):
+		return outOfMemory
+	case !errors.Is(err, umbel.ErrLimit):
+		return refusal.Text(err)
+	}
+	text := cuckooExpansions
+	lookCuckoo(f, "", func(f *cuckoo) {
+		if f.expansion == 0 {
+			text = cuckooFull
+		}
+	})
+	return text
+}
+
+// cuckooExists answers CF.EXISTS.
+func (m *Module) cuckooExists(c *resp.Conn, args [][]byte) {
+	c.Bool(m.cuckooHas(args[1], args[2:])[0])
+}
+
+// cuckooExistMany answers CF.MEXISTS.
+func (m *Module) cuckooExistMany(c *resp.Conn, args [][]byte) {
+	there := m.cuckooHas(args[1], args[2:])
+	c.Array(len(there))
+	for _, yes := range there {
+		c.Bool(yes)
+	}
+}
+
+// cuckooHas answers no where there is no filter of CF.*: nothing was added to one.
+func (m *Module) cuckooHas(name []byte, items [][]byte) []bool {
+	there := make([]bool, len(items))
+	if f := m.cuckooOf(name); f != nil {
+		f.Has(there, digests(f.Hasher(), items))
+	}
+	return there
+}
+
+func digests(h umbel.Hasher, items [][]byte) []umbel.Digest {
+	ds := make([]umbel.Digest, len(items))
+	for i, item := range items {
+		ds[i] = h.Bytes(item)
+	}
+	return ds
+}
+
+// cuckooCount answers CF.COUNT.
+func (m *Module) cuckooCount(c *resp.Conn, args [][]byte) {
+	var n [1]uint64
+	if f := m.cuckooOf(args[1]); f != nil {
+		if err := f.Count(n[:], digests(f.Hasher(), args[2:])); err != nil && !errors.Is(err, engine.ErrNotFound) {
+			c.Error(refusal.Text(err))
+			return
+		}
+	}
+	c.Int(int64(min(n[0], math.MaxInt64)))
+}
+
+// cuckooDelete answers CF.DEL.
+func (m *Module) cuckooDelete(c *resp.Conn, args [][]byte) {
+	f := m.cuckooOf(args[1])
+	if f == nil {
+		c.Error(cuckooMissing)
+		return
+	}
+	if f.Hidden() {
+		c.Error(loading)
+		return
+	}
+	var removed [1]bool
+	pos, err := f.Remove(removed[:], digests(f.Hasher(), args[2:]))
+	c.Commit(uint64(pos))
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		c.Error(cuckooMissing)
+	case err != nil:
+		c.Error(refusal.Text(err))
+	default:
+		c.Bool(removed[0])
+	}
+}

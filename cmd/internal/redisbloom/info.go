@@ -1,0 +1,116 @@
+package redisbloom
+
+import (
+	"math"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+const (
+	infoArity   = "ERR wrong number of arguments for 'bf.info' command"
+	unknownInfo = "Invalid information value"
+)
+
+// infoFields are what BF.INFO tells, in its order: the word it is asked by, its label, and
+// its value, -1 for null.
+var infoFields = [...]struct {
+	word, label string
+	value       func(redisbloom.Info) int64
+}{
+	{"CAPACITY", "Capacity", func(i redisbloom.Info) int64 { return int64(i.Capacity) }},
+	{"SIZE", "Size", func(i redisbloom.Info) int64 { return int64(i.Size) }},
+	{"FILTERS", "Number of filters", func(i redisbloom.Info) int64 { return int64(i.Filters) }},
+	{"ITEMS", "Number of items inserted", func(i redisbloom.Info) int64 { return int64(i.Items) }},
+	{"EXPANSION", "Expansion rate", func(i redisbloom.Info) int64 {
+		if i.Expansion == 0 {
+			return -1
+		}
+		return int64(i.Expansion)
+	}},
+}
+
+// info answers BF.INFO.
+func (m *Module) info(c *resp.Conn, args [][]byte) {
+	if len(args) > 3 {
+		c.Error(infoArity)
+		return
+	}
+	var i redisbloom.Info
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) { i = f.Info() }); problem != "" {
+		c.Error(problem)
+		return
+	}
+	if len(args) == 2 {
+		c.Map(len(infoFields))
+		for _, field := range infoFields {
+			c.Simple(field.label)
+			whole(c, field.value(i))
+		}
+		return
+	}
+	for _, field := range infoFields {
+		if is(args[2], field.word) {
+			if c.Version() == 2 {
+				c.Array(1)
+			} else {
+				c.Map(1)
+				c.Simple(field.label)
+			}
+			whole(c, field.value(i))
+			return
+		}
+	}
+	c.Error(unknownInfo)
+}
+
+// whole answers a number, or null if it is negative.
+func whole(c *resp.Conn, n int64) {
+	if n < 0 {
+		c.Null()
+		return
+	}
+	c.Int(n)
+}
+
+// card answers BF.CARD: the number of additions that changed the filter, and for other
+// kinds than RedisBloom's the estimate of its keys.
+func (m *Module) card(c *resp.Conn, args [][]byte) {
+	f := m.engine.Get(args[1])
+	if f == nil {
+		c.Int(0)
+		return
+	}
+	var n uint64
+	switch problem := look(f, "", func(f *redisbloom.Filter) { n = f.Card() }); {
+	case problem == "":
+	case problem == wrongType && f.Kind() != CuckooKind:
+		n = estimate(f)
+	default:
+		c.Error(problem)
+		return
+	}
+	c.Int(int64(min(n, math.MaxInt64)))
+}
+
+// estimate returns about how many keys a filter holds.
+func estimate(f *engine.Filter) uint64 {
+	if n := f.Measured().Keys; n < math.MaxInt64 {
+		return uint64(math.Round(n))
+	}
+	return math.MaxInt64
+}
+
+// debug answers BF.DEBUG.
+func (m *Module) debug(c *resp.Conn, args [][]byte) {
+	var lines []string
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) { lines = f.Debug() }); problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Array(len(lines))
+	for _, l := range lines {
+		c.BulkString(l)
+	}
+}

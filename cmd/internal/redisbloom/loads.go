@@ -1,0 +1,92 @@
+package redisbloom
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+// loads are the filters that are being loaded, with the bytes that have come since this
+// process began. Of a load that an earlier process began nothing is known, so all of it has
+// to come again: what that process had answered may not have been kept.
+type loads struct {
+	mutex sync.Mutex
+	here  map[*engine.Filter]*load
+}
+
+// load is one of them. Its mutex is held while a chunk is written, so that the chunk with
+// which a filter is whole is written behind the others.
+type load struct {
+	mutex sync.Mutex
+	bytes spans
+}
+
+// write writes a chunk of a filter of so many bytes, and lets the filter answer when it has
+// all of them.
+func (ls *loads) write(e *engine.Engine, f *engine.Filter, at place, data []byte) (engine.Position, error) {
+	if !f.Hidden() {
+		return f.Write(at.layer, 0, at.offset, data, false)
+	}
+	l := ls.of(e, f)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	bytes := l.bytes.with(at.from, at.from+uint64(len(data)))
+	whole := bytes.cover(at.total)
+	pos, err := f.Write(at.layer, 0, at.offset, data, whole)
+	if err == nil {
+		l.bytes = bytes
+		if whole {
+			ls.end(f)
+		}
+	}
+	return pos, err
+}
+
+// of returns what has come of f. It forgets loads of filters that are gone.
+func (ls *loads) of(e *engine.Engine, f *engine.Filter) *load {
+	ls.mutex.Lock()
+	defer ls.mutex.Unlock()
+	if l := ls.here[f]; l != nil {
+		return l
+	}
+	if ls.here == nil {
+		ls.here = map[*engine.Filter]*load{}
+	}
+	for f := range ls.here {
+		if e.Get([]byte(f.Name())) != f {
+			delete(ls.here, f)
+		}
+	}
+	l := new(load)
+	ls.here[f] = l
+	return l
+}
+
+func (ls *loads) end(f *engine.Filter) {
+	ls.mutex.Lock()
+	defer ls.mutex.Unlock()
+	delete(ls.here, f)
+}
+
+// spans are ranges of bytes in order, with gaps between them.
+type spans [][2]uint64
+
+// with returns the spans and a range more.
+func (s spans) with(from, to uint64) spans {
+	if from == to {
+		return s
+	}
+	i := 0
+	for i < len(s) && s[i][1] < from {
+		i++
+	}
+	j := i
+	for ; j < len(s) && s[j][0] <= to; j++ {
+		from, to = min(from, s[j][0]), max(to, s[j][1])
+	}
+	return slices.Concat(s[:i], spans{{from, to}}, s[j:])
+}
+
+// cover reports whether they are all of the first n bytes.
+func (s spans) cover(n uint64) bool { return len(s) == 1 && s[0][0] == 0 && s[0][1] >= n }

@@ -1,0 +1,259 @@
+package redisbloom
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// Errors in RedisBloom's words.
+const (
+	badErrorRate    = "ERR bad error rate"
+	errorRateRange  = "ERR error rate must be in the range (0.000000, 1.000000)"
+	badCapacity     = "ERR bad capacity"
+	capacityRange   = "ERR capacity must be in the range [1, 1073741824]"
+	noExpansion     = "ERR no expansion"
+	badExpansion    = "ERR bad expansion"
+	expansionRange  = "ERR expansion must be in the range [0, 32768]"
+	cannotExpand    = "Nonscaling filters cannot expand"
+	insertCapacity  = "Bad capacity"
+	insertErrorRate = "Bad error rate"
+	insertExpansion = "Bad expansion"
+	unknownArgument = "Unknown argument received"
+	insertArity     = "ERR wrong number of arguments for 'bf.insert' command"
+	reserveArity    = "ERR wrong number of arguments for 'bf.reserve' command"
+)
+
+// Errors in valkey-bloom's words, of options that RedisBloom hasn't.
+const (
+	invalidSeed      = "ERR invalid seed"
+	badTightening    = "ERR bad tightening ratio"
+	tighteningRange  = "ERR (0 < tightening ratio range < 1)"
+	otherTightening  = "ERR tightening ratio must be 0.5: filters of RedisBloom's layout have no other"
+	scaleNonScaling  = "ERR cannot use NONSCALING and VALIDATESCALETO options together"
+	scaleMemory      = "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
+	scaleDegrades    = "ERR provided VALIDATESCALETO causes false positive to degrade to 0"
+	maxTimesHalvable = 1074
+)
+
+// reserveOptions reads what follows the key in BF.RESERVE: error rate, capacity, and
+// EXPANSION e and NONSCALING anywhere. Other words are let pass. problem is the reply if
+// it isn't empty.
+func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
+	rate, ok := parseFloat(args[0])
+	if !ok {
+		return o, badErrorRate
+	}
+	if !(rate > 0 && rate < 1) {
+		return o, errorRateRange
+	}
+	capacity, ok := parseInt(args[1])
+	if !ok {
+		return o, badCapacity
+	}
+	if capacity < 1 || capacity > redisbloom.MaxCapacity {
+		return o, capacityRange
+	}
+	o = redisbloom.Options{ErrorRate: rate, Capacity: uint64(capacity), Expansion: redisbloom.DefaultExpansion}
+	more := args[2:]
+	o.NonScaling = wordIn(more, "NONSCALING") >= 0
+	if i := wordIn(more, "EXPANSION"); i >= 0 {
+		if i+1 == len(more) {
+			return o, noExpansion
+		}
+		expansion, ok := parseInt(more[i+1])
+		switch {
+		case !ok:
+			return o, badExpansion
+		case expansion < 0 || expansion > redisbloom.MaxExpansion:
+			return o, expansionRange
+		case expansion > 0 && o.NonScaling:
+			return o, cannotExpand
+		case expansion == 0:
+			o.NonScaling = true
+		default:
+			o.Expansion = uint32(expansion)
+		}
+	}
+	return o, ""
+}
+
+// insertion is what BF.INSERT says besides its key.
+type insertion struct {
+	redisbloom.Options
+	hasher   umbel.Hasher
+	noCreate bool
+	scaleTo  uint64 // keys up to which a new filter is to be able to grow; 0: not asked
+	items    int    // index of the first item among the arguments
+}
+
+// insertOptions reads what follows the key in BF.INSERT, on top of what new filters are by
+// default. Of RedisBloom's words only the first letters count, as there: c, er, e, noc, n, i.
+// valkey-bloom's are taken whole:
+//
+//   - SEED of 32 bytes makes a filter that hashes with SipHash, keyed by the first 16 bytes
+//     of the seed's SHA-256: one that those who don't know the seed can't fill with keys of
+//     their choice. Servers with the same seed make filters that merge. (RedisBloom's hash
+//     takes no seed, and valkey-bloom's own bits aren't these.)
+//   - TIGHTENING must be 0.5.
+//   - VALIDATESCALETO refuses to make a filter that couldn't grow to hold so many keys: for
+//     lack of memory now, or because its error rates would vanish.
+//
+// With one of these the items may be left out, as there. problem is the reply if it isn't empty.
+func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (o insertion, problem string) {
+	o = insertion{Options: defaults, hasher: h}
+	valkey := false
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		switch {
+		case begins(word, "I"):
+			if o.items = i + 1; o.items == len(args) {
+				return o, insertArity
+			}
+			return o, o.check()
+		case begins(word, "NOC"):
+			o.noCreate = true
+			continue
+		case begins(word, "N"):
+			o.NonScaling = true
+			continue
+		}
+		var read func([]byte) string
+		switch {
+		case begins(word, "C"):
+			read = o.capacity
+		case begins(word, "ER"):
+			read = o.errorRate
+		case begins(word, "E"):
+			read = o.expansion
+		case is(word, "SEED"):
+			valkey, read = true, o.seed
+		case is(word, "TIGHTENING"):
+			valkey, read = true, tightening
+		case is(word, "VALIDATESCALETO"):
+			valkey, read = true, o.validateScaleTo
+		default:
+			return o, unknownArgument
+		}
+		if i++; i == len(args) {
+			return o, insertArity
+		}
+		if problem = read(args[i]); problem != "" {
+			return o, problem
+		}
+	}
+	if !valkey {
+		return o, insertArity
+	}
+	o.items = len(args)
+	return o, o.check()
+}
+
+func (o *insertion) capacity(b []byte) string {
+	n, ok := parseInt(b)
+	if !ok || n < 1 || n > redisbloom.MaxCapacity {
+		return insertCapacity
+	}
+	o.Capacity = uint64(n)
+	return ""
+}
+
+func (o *insertion) errorRate(b []byte) string {
+	rate, ok := parseFloat(b)
+	if !ok || !(rate > 0 && rate < 1) {
+		return insertErrorRate
+	}
+	o.ErrorRate = rate
+	return ""
+}
+
+func (o *insertion) expansion(b []byte) string {
+	n, ok := parseInt(b)
+	switch {
+	case !ok || n < 0 || n > redisbloom.MaxExpansion:
+		return insertExpansion
+	case n == 0:
+		o.NonScaling = true
+	default:
+		o.Expansion = uint32(n)
+	}
+	return ""
+}
+
+func (o *insertion) seed(b []byte) string {
+	if len(b) != 32 {
+		return invalidSeed
+	}
+	sum := sha256.Sum256(b)
+	o.hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.SeedFrom([16]byte(sum[:16]))}
+	return ""
+}
+
+func tightening(b []byte) string {
+	switch ratio, ok := parseFloat(b); {
+	case !ok:
+		return badTightening
+	case !(ratio > 0 && ratio < 1):
+		return tighteningRange
+	case ratio != 0.5:
+		return otherTightening
+	}
+	return ""
+}
+
+func (o *insertion) validateScaleTo(b []byte) string {
+	n, ok := parseInt(b)
+	if !ok || n < 1 {
+		return badCapacity
+	}
+	o.scaleTo = uint64(n)
+	return ""
+}
+
+// check returns what is wrong with the options together.
+func (o *insertion) check() string {
+	switch {
+	case o.scaleTo == 0:
+		return ""
+	case o.NonScaling:
+		return scaleNonScaling
+	case degrades(o.Options, o.scaleTo):
+		return scaleDegrades
+	}
+	return ""
+}
+
+// degrades reports whether a filter would have, before it holds n keys, a layer whose error
+// rate is zero.
+func degrades(o redisbloom.Options, n uint64) bool {
+	total, capacity := 0.0, float64(o.Capacity)
+	for layer := 1; total < float64(n); layer++ {
+		if layer > maxTimesHalvable || math.Ldexp(min(o.ErrorRate, redisbloom.MaxErrorRate), -layer) == 0 {
+			return true
+		}
+		total += capacity
+		capacity *= float64(o.Expansion)
+	}
+	return false
+}
+
+// wordIn returns where among words one is, in capitals or not, and -1 if it isn't.
+func wordIn(words [][]byte, word string) int {
+	for i, w := range words {
+		if is(w, word) {
+			return i
+		}
+	}
+	return -1
+}
+
+// is reports whether b is the word, in capitals or not.
+func is(b []byte, word string) bool { return len(b) == len(word) && begins(b, word) }
+
+// begins reports whether b begins with the letters, in capitals or not.
+func begins(b []byte, letters string) bool {
+	return len(b) >= len(letters) && bytes.EqualFold(b[:len(letters)], []byte(letters))
+}

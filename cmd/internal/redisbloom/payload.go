@@ -1,0 +1,355 @@
+package redisbloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"math"
+	"strconv"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// A payload of DUMP is what Redis' RDB files have of a module's value:
+//
+//	7 | module id, 8 bytes behind 0x81 | values | 0 | RDB version, 2 bytes | CRC-64, 8 bytes
+//
+// where the id is nine letters of six bits and ten bits of version, and a value is a type
+// and a number (2), 8 bytes of a double (4) or a string (5). Those of RedisBloom are, each a
+// number unless said otherwise:
+//
+//	items | layers n | options | expansion | n layers:
+//	capacity | error rate (double) | k | bits per key (double) | bits | n2 | cells (string) | entries
+const (
+	rdbModule  = 7
+	rdbVersion = 12 // of Redis 8
+	rdbEnd     = 0
+	rdbNumber  = 2
+	rdbDouble  = 4
+	rdbString  = 5
+	rdbTail    = 10 // bytes: version and sum
+
+	moduleName    = "MBbloom--"
+	moduleVersion = 4
+	letters       = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+)
+
+// Errors of RESTORE, in Redis' words.
+var (
+	errEnvelope = fmt.Errorf("DUMP payload version or checksum are wrong")
+	errFormat   = fmt.Errorf("Bad data format")
+)
+
+// jones is CRC-64 with Jones' polynomial, as Redis has it: from zero, and not inverted.
+var jones = crc64.MakeTable(0x95ac9329ac4bc9b5)
+
+func sum(b []byte) uint64 { return ^crc64.Update(^uint64(0), jones, b) }
+
+// moduleID returns the name and the version in one number.
+func moduleID() uint64 {
+	var id uint64
+	for i := range len(moduleName) {
+		id = id<<6 | uint64(bytes.IndexByte([]byte(letters), moduleName[i]))
+	}
+	return id<<10 | moduleVersion
+}
+
+// appendPayload appends a filter's payload. Its cells are packed where that makes them shorter.
+func appendPayload(dst []byte, s umbel.State) []byte {
+	start := len(dst)
+	dst = append(dst, rdbModule, 0x81)
+	dst = binary.BigEndian.AppendUint64(dst, moduleID())
+	number := func(n uint64) { dst = appendLength(append(dst, rdbNumber), n) }
+	double := func(f float64) {
+		dst = binary.LittleEndian.AppendUint64(append(dst, rdbDouble), math.Float64bits(f))
+	}
+	items := uint64(0)
+	for _, l := range s.Parts {
+		items += l.Params.Uint("entries")
+	}
+	number(items)
+	number(uint64(len(s.Parts)))
+	number(s.Params.Uint("options"))
+	number(s.Params.Uint("expansion"))
+	for _, l := range s.Parts {
+		rate, _ := l.Params.Get("error-rate")
+		perKey, _ := l.Params.Get("bits-per-key")
+		number(l.Params.Uint("capacity"))
+		double(rate.Float())
+		number(l.Params.Uint("k"))
+		double(perKey.Float())
+		number(l.Planes[0].Len)
+		number(l.Params.Uint("n2"))
+		dst = appendString(append(dst, rdbString), plainBytes(l.Planes[0].Words))
+		number(l.Params.Uint("entries"))
+	}
+	dst = append(dst, rdbEnd)
+	dst = binary.LittleEndian.AppendUint16(dst, rdbVersion)
+	return binary.LittleEndian.AppendUint64(dst, sum(dst[start:]))
+}
+
+// plainBytes returns words, little-endian.
+func plainBytes(words []uint64) []byte {
+	b := make([]byte, 0, 8*len(words))
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// appendLength appends a number in as few bytes as RDB has for it.
+func appendLength(dst []byte, n uint64) []byte {
+	switch {
+	case n < 1<<6:
+		return append(dst, byte(n))
+	case n < 1<<14:
+		return append(dst, 0x40|byte(n>>8), byte(n))
+	case n <= math.MaxUint32:
+		return binary.BigEndian.AppendUint32(append(dst, 0x80), uint32(n))
+	}
+	return binary.BigEndian.AppendUint64(append(dst, 0x81), n)
+}
+
+// packable is the length from which on strings may be packed, and packing must save.
+const packable, packingSaves = 21, 4
+
+func appendString(dst, b []byte) []byte {
+	if len(b) >= packable && len(b) < math.MaxInt32 {
+		if packed, ok := lzf(nil, b, len(b)-packingSaves); ok {
+			dst = appendLength(append(dst, 0xc3), uint64(len(packed)))
+			return append(appendLength(dst, uint64(len(b))), packed...)
+		}
+	}
+	return append(appendLength(dst, uint64(len(b))), b...)
+}
+
+// parsePayload returns the filter of a payload whose cells take at most maxBytes. The error
+// wraps errEnvelope, errFormat or umbel.ErrLimit. Memory is taken for the bytes there are.
+func parsePayload(b []byte, maxBytes uint64) (*redisbloom.Filter, error) {
+	if len(b) < rdbTail || sum(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
+		return nil, errEnvelope
+	}
+	p := payload{rest: b[:len(b)-rdbTail], room: maxBytes}
+	s, err := p.filter()
+	if err != nil {
+		return nil, err
+	}
+	f, err := redisbloom.Open(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	return f, nil
+}
+
+// payload is what is still to be read. The first thing that is wrong stays in err, and what
+// is read behind it is zero.
+type payload struct {
+	rest []byte
+	room uint64 // bytes that strings may still take
+	err  error
+}
+
+func (p *payload) filter() (umbel.State, error) {
+	s := umbel.State{Kind: redisbloom.Kind, Hasher: redisbloom.RedisHasher}
+	if p.byte() != rdbModule || p.length() != moduleID() {
+		p.fail("no filter of version %d", moduleVersion)
+	}
+	items, layers, options, expansion := p.number(), p.number(), p.number(), p.number()
+	s.Params = umbel.Params{{Name: "expansion", Value: umbel.Uint(expansion)}, {Name: "options", Value: umbel.Uint(options)}}
+	for uint64(len(s.Parts)) < layers && p.err == nil {
+		l := p.layer()
+		items -= l.Params.Uint("entries")
+		s.Parts = append(s.Parts, l)
+	}
+	if p.byte() != rdbEnd || len(p.rest) > 0 {
+		p.fail("%d bytes behind the filter", len(p.rest))
+	}
+	if items != 0 {
+		p.fail("the layers haven't as many items as the filter")
+	}
+	return s, p.err
+}
+
+func (p *payload) layer() umbel.State {
+	capacity, rate, k, perKey := p.number(), p.double(), p.number(), p.double()
+	bits, n2 := p.number(), p.number()
+	if bits%64 != 0 || bits == 0 {
+		p.fail("%d bits, want whole words of 64", bits)
+	}
+	words := p.cells(bits / 64)
+	return umbel.State{
+		Kind:   redisbloom.LayerKind,
+		Hasher: redisbloom.RedisHasher,
+		Params: umbel.Params{
+			{Name: "capacity", Value: umbel.Uint(capacity)},
+			{Name: "entries", Value: umbel.Uint(p.number())},
+			{Name: "k", Value: umbel.Uint(k)},
+			{Name: "n2", Value: umbel.Uint(n2)},
+			{Name: "error-rate", Value: umbel.Float(rate)},
+			{Name: "bits-per-key", Value: umbel.Float(perKey)},
+		},
+		Planes: []cells.Array{{Len: bits, Width: 1, Words: words}},
+	}
+}
+
+func (p *payload) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: %s", errFormat, fmt.Sprintf(format, args...))
+	}
+}
+
+// take returns the next n bytes.
+func (p *payload) take(n uint64) []byte {
+	if p.err == nil && n > uint64(len(p.rest)) {
+		p.fail("%d bytes are missing", n-uint64(len(p.rest)))
+	}
+	if p.err != nil {
+		return nil
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+func (p *payload) byte() byte {
+	if b := p.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// length reads a number as appendLength writes it.
+func (p *payload) length() uint64 {
+	first := p.byte()
+	if first >= 0xc0 {
+		p.fail("a number that begins with %#x", first)
+	}
+	return p.lengthAfter(first)
+}
+
+func (p *payload) lengthAfter(first byte) uint64 {
+	switch {
+	case first < 0x40:
+		return uint64(first)
+	case first < 0x80:
+		return uint64(first&0x3f)<<8 | uint64(p.byte())
+	case first == 0x80:
+		if b := p.take(4); b != nil {
+			return uint64(binary.BigEndian.Uint32(b))
+		}
+	case first == 0x81:
+		if b := p.take(8); b != nil {
+			return binary.BigEndian.Uint64(b)
+		}
+	default:
+		p.fail("a number that begins with %#x", first)
+	}
+	return 0
+}
+
+func (p *payload) number() uint64 {
+	if p.byte() != rdbNumber {
+		p.fail("no number where one belongs")
+	}
+	return p.length()
+}
+
+func (p *payload) double() float64 {
+	if p.byte() != rdbDouble {
+		p.fail("no double where one belongs")
+	}
+	b := p.take(8)
+	if b == nil {
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		p.fail("a rate of %v", f)
+		return 0
+	}
+	return f
+}
+
+// cells reads a string of n words. It may be plain, packed, or, where it happens to be the
+// digits of a number, that number.
+func (p *payload) cells(n uint64) []uint64 {
+	if p.byte() != rdbString {
+		p.fail("no string where one belongs")
+	}
+	if n > p.room/8 {
+		p.failLimit(n)
+	}
+	p.room -= min(n*8, p.room)
+	b := p.string(n * 8)
+	if p.err == nil && uint64(len(b)) != n*8 {
+		p.fail("%d bytes of cells, want %d", len(b), n*8)
+	}
+	if p.err != nil {
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return words
+}
+
+func (p *payload) failLimit(words uint64) {
+	if p.err == nil {
+		p.err = fmt.Errorf("a layer of %d words is more than %d bytes: %w", words, p.room, umbel.ErrLimit)
+	}
+}
+
+// string reads a string of want bytes; one of another length is an error before it takes memory.
+func (p *payload) string(want uint64) []byte {
+	switch first := p.byte(); first {
+	case 0xc0:
+		return p.digits(1)
+	case 0xc1:
+		return p.digits(2)
+	case 0xc2:
+		return p.digits(4)
+	case 0xc3:
+		packed, plain := p.length(), p.length()
+		b := p.take(packed)
+		if p.err == nil && plain != want {
+			p.fail("%d bytes of cells, want %d", plain, want)
+		}
+		if p.err != nil {
+			return nil
+		}
+		plainBytes, err := unLZF(nil, b, plain)
+		if err != nil {
+			p.fail("%v", err)
+		}
+		return plainBytes
+	default:
+		return p.take(p.lengthAfter(first))
+	}
+}
+
+// digits reads a whole number of n bytes, signed and little-endian, as decimal digits.
+func (p *payload) digits(n int) []byte {
+	b := p.take(uint64(n))
+	if b == nil {
+		return nil
+	}
+	var wide [4]byte
+	copy(wide[:], b)
+	v := int32(binary.LittleEndian.Uint32(wide[:])) << (32 - 8*n) >> (32 - 8*n)
+	return strconv.AppendInt(nil, int64(v), 10)
+}
+
+// badPayload is an error of RESTORE as its reply has it, behind ERR.
+func badPayload(err error) error {
+	for _, known := range []error{errEnvelope, errFormat} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package redisbloom
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+// Errors of commands, in RedisBloom's words or Redis'.
+const (
+	wrongType          = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	notFound           = "ERR not found"
+	itemExists         = "ERR item exists"
+	filterFull         = "ERR non scaling filter is full"
+	insertProblem      = "ERR problem inserting into filter"
+	insufficientMemory = "ERR Insufficient memory to create filter"
+	notCreated         = "ERR could not create filter"
+	outOfMemory        = "OOM command not allowed when used memory > 'maxmemory'."
+	loading            = "ERR bloom filter load in progress: send the chunks that are missing, or delete it"
+)
+
+// createProblem is the reply to a filter that can't be made.
+func createProblem(err error) string {
+	switch {
+	case errors.Is(err, engine.ErrMemory):
+		return insufficientMemory
+	case errors.Is(err, umbel.ErrGoal):
+		return notCreated
+	case errors.Is(err, engine.ErrExists):
+		return itemExists
+	}
+	return refusal.Text(err)
+}
+
+// addProblem is the reply to an item that f doesn't take. full says that it belongs into
+// the answer to many items, after those that were taken.
+func addProblem(f *engine.Filter, err error) (text string, full bool) {
+	switch {
+	case errors.Is(err, engine.ErrReadOnly):
+		return refusal.Text(err), false
+	case errors.Is(err, engine.ErrMemory):
+		return outOfMemory, false
+	case !errors.Is(err, umbel.ErrLimit):
+		return refusal.Text(err), false
+	}
+	text = insertProblem
+	if _, fixed := room(f); fixed {
+		text = filterFull
+	}
+	return text, true
+}
+
+// dumpProblem is the reply to a filter whose bytes mean nothing to RedisBloom.
+func dumpProblem(err error) string {
+	if errors.Is(err, umbel.ErrMismatch) {
+		return "ERR " + notPortable(err).Error()
+	}
+	return refusal.Text(err)
+}
+
+func notPortable(err error) error {
+	return fmt.Errorf("only filters that were made with hasher murmur64a go to RedisBloom: %w", err)
+}
+
+// look calls what is to be done with the filter of RedisBloom's kind that f is, while it
+// doesn't change. It returns the reply where there is none: missing if f is nil, WRONGTYPE
+// if it is of another kind.
+func look(f *engine.Filter, missing string, what func(*redisbloom.Filter)) (problem string) {
+	if f == nil {
+		return missing
+	}
+	problem = wrongType
+	err := f.View(func(f umbel.Filter) {
+		if own, ok := f.(*redisbloom.Filter); ok {
+			problem = ""
+			what(own)
+		}
+	})
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		return missing
+	case err != nil:
+		return refusal.Text(err)
+	}
+	return problem
+}
+
+// done answers OK to a change, or says why it failed.
+func done(c *resp.Conn, pos engine.Position, problem string) {
+	c.Commit(uint64(pos))
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Simple("OK")
+}

@@ -1,0 +1,34 @@
+package redisbloom
+
+import (
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
+
+const (
+	scanNotNumeric = "Second argument must be numeric"
+	loadNotNumeric = "ERR " + scanNotNumeric
+)
+
+// scanDump answers BF.SCANDUMP.
+func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
+	iter, ok := parseInt(args[2])
+	if !ok {
+		c.Error(scanNotNumeric)
+		return
+	}
+	var next int64
+	var data []byte
+	var err error
+	problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) { next, data, err = f.ScanDump(iter) })
+	if err != nil {
+		problem = dumpProblem(err)
+	}
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Array(2)
+	c.Int(next)
+	c.Bulk(data)
+}

@@ -1,0 +1,92 @@
+package redisbloom_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/filter"
+	format "github.com/umbel-filters/umbel/filter/redisbloom"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// place is a server of the module's commands, and a client of it that speaks RESP2.
+type place struct {
+	*resptest.Client
+	t      testing.TB
+	addr   string
+	engine *engine.Engine
+	module *redisbloom.Module
+}
+
+// start serves the module with RedisBloom's hasher unless another is given.
+func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
+	t.Helper()
+	if o.Hasher == (format.RedisHasher) || o.Hasher.Alg == 0 {
+		o.Hasher = format.RedisHasher
+	}
+	e := engine.New(engine.Options{
+		Variants:  append(slices.Clone(filter.All), redisbloom.CuckooVariant),
+		Now:       func() int64 { return time.Now().UnixMilli() },
+		MaxMemory: maxMemory,
+	})
+	m := redisbloom.New(e, o)
+	s := resp.NewServer(resp.Options{Commands: m.Commands()})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.Shutdown(ctx) // cuts who is left
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return &place{resptest.Dial(t, l.Addr().String()), t, l.Addr().String(), e, m}
+}
+
+// expect sends lines and compares the replies that follow each.
+func (p *place) expect(lines ...string) {
+	p.t.Helper()
+	for i := 0; i < len(lines); i += 2 {
+		if got := p.Line(lines[i]); got != lines[i+1] {
+			p.t.Errorf("%s\n got %.600s\nwant %s", lines[i], got, lines[i+1])
+		}
+	}
+}
+
+// items returns the words of the numbers from..to-1.
+func items(from, to int) []string {
+	var ws []string
+	for i := from; i < to; i++ {
+		ws = append(ws, fmt.Sprint("item", i))
+	}
+	return ws
+}
+
+// each sends a command for a key with items and returns how many replies were yes.
+func (p *place) each(command, key string, items []string) (yes int) {
+	p.t.Helper()
+	for some := range slices.Chunk(items, 10_000) {
+		reply := p.Do(append([]string{command, key}, some...)...)
+		if !strings.HasPrefix(reply, "*") || strings.Contains(reply, "-ERR") {
+			p.t.Fatalf("%s %s: %.200s", command, key, reply)
+		}
+		yes += strings.Count(reply, ":1")
+	}
+	return yes
+}

@@ -1,0 +1,152 @@
+package resp
+
+import "slices"
+
+// transaction is what came since MULTI, and the keys of WATCH.
+type transaction struct {
+	open    bool
+	failed  bool // a command wasn't queued
+	calls   []queued
+	bytes   int
+	watched []watched
+}
+
+type queued struct {
+	cmd  *entry
+	args [][]byte
+}
+
+type watched struct {
+	key     string
+	version uint64
+}
+
+// immediateNames are the commands that aren't queued.
+var immediateNames = []string{"multi", "exec", "discard", "watch", "quit", "reset"}
+
+func transactionCommands() Table {
+	return Table{
+		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Begins a transaction.", Run: multi},
+		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, and no other client's in between.", Run: execute},
+		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
+		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: "read",
+			Summary: "Makes the next EXEC do nothing if a key has changed by then.", Run: watch},
+		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Takes back all of WATCH.", Run: unwatch},
+	}
+}
+
+func multi(c *Conn, _ [][]byte) {
+	if c.tx.open {
+		c.Error("ERR MULTI calls can not be nested")
+		return
+	}
+	c.tx.open = true
+	c.tx.failed = false
+	c.queued.Store(0)
+	c.Simple("OK")
+}
+
+// queue keeps a call for EXEC.
+func (c *Conn) queue(e *entry, args [][]byte) {
+	const wordBytes, callBytes = 24, 64
+	size := callBytes
+	for _, a := range args {
+		size += len(a) + wordBytes
+	}
+	if c.tx.bytes+size > c.in.maxQuery {
+		c.tx.failed = true
+		c.Error("ERR the transaction is larger than the limit of a query")
+		return
+	}
+	c.tx.bytes += size
+	kept := make([][]byte, len(args))
+	for i, a := range args {
+		kept[i] = slices.Clone(a)
+	}
+	c.tx.calls = append(c.tx.calls, queued{e, kept})
+	c.queued.Add(1)
+	c.Simple("QUEUED")
+}
+
+func execute(c *Conn, _ [][]byte) {
+	if !c.tx.open {
+		c.Error("ERR EXEC without MULTI")
+		return
+	}
+	tx := c.endTransaction()
+	if tx.failed {
+		c.Error("EXECABORT Transaction discarded because of previous errors.")
+		return
+	}
+	c.Exclusive(func() {
+		for _, w := range tx.watched {
+			if c.s.o.Version([]byte(w.key)) != w.version {
+				c.NullArray()
+				return
+			}
+		}
+		c.Array(len(tx.calls))
+		for _, q := range tx.calls {
+			if reply := c.refusal(q.cmd, q.args); reply != "" {
+				c.Error(reply)
+				continue
+			}
+			c.args = q.args
+			q.cmd.Run(c, q.args)
+			c.observe(q.cmd.Command, 1)
+			if c.overflows() {
+				return
+			}
+		}
+	})
+}
+
+func discard(c *Conn, _ [][]byte) {
+	if !c.tx.open {
+		c.Error("ERR DISCARD without MULTI")
+		return
+	}
+	c.endTransaction()
+	c.Simple("OK")
+}
+
+// endTransaction returns the transaction that was; nothing is watched any more.
+func (c *Conn) endTransaction() transaction {
+	tx := c.tx
+	c.tx = transaction{}
+	c.queued.Store(-1)
+	c.watch.Store(0)
+	return tx
+}
+
+func watch(c *Conn, args [][]byte) {
+	if c.tx.open {
+		c.Error("ERR WATCH inside MULTI is not allowed")
+		return
+	}
+	if c.s.o.Version == nil {
+		c.Error("ERR WATCH isn't served here")
+		return
+	}
+	for _, key := range args[1:] {
+		if slices.ContainsFunc(c.tx.watched, func(w watched) bool { return w.key == string(key) }) {
+			continue
+		}
+		if len(c.tx.watched) == mostWatched {
+			c.Error("ERR too many keys are watched")
+			return
+		}
+		c.tx.watched = append(c.tx.watched, watched{string(key), c.s.o.Version(key)})
+	}
+	c.watch.Store(int64(len(c.tx.watched)))
+	c.Simple("OK")
+}
+
+// mostWatched is the keys that one client watches.
+const mostWatched = 1024
+
+func unwatch(c *Conn, _ [][]byte) {
+	c.tx.watched = nil
+	c.watch.Store(0)
+	c.Simple("OK")
+}

@@ -1,0 +1,136 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Simple replies +s; s has no line's end in it.
+func (c *Conn) Simple(s string) {
+	c.out = append(c.out, '+')
+	c.out = append(c.out, s...)
+	c.end()
+}
+
+// Error replies -s, which has its prefix: ERR or another.
+func (c *Conn) Error(s string) {
+	if strings.ContainsAny(s, "\r\n") {
+		s = strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
+	}
+	c.out = append(c.out, '-')
+	c.out = append(c.out, s...)
+	c.end()
+}
+
+// Int replies :n.
+func (c *Conn) Int(n int64) { c.number(':', n) }
+
+// Bool replies #t or #f; under RESP2 :1 or :0.
+func (c *Conn) Bool(b bool) {
+	switch {
+	case c.version >= 3 && b:
+		c.out = append(c.out, "#t\r\n"...)
+	case c.version >= 3:
+		c.out = append(c.out, "#f\r\n"...)
+	case b:
+		c.out = append(c.out, ":1\r\n"...)
+	default:
+		c.out = append(c.out, ":0\r\n"...)
+	}
+}
+
+// Bulk replies a string of any bytes.
+func (c *Conn) Bulk(b []byte) {
+	c.number('$', int64(len(b)))
+	c.out = append(c.out, b...)
+	c.end()
+}
+
+// BulkString replies a string of any bytes.
+func (c *Conn) BulkString(s string) {
+	c.number('$', int64(len(s)))
+	c.out = append(c.out, s...)
+	c.end()
+}
+
+// Verbatim replies a text for people; under RESP2 a string.
+func (c *Conn) Verbatim(s string) {
+	if c.version < 3 {
+		c.BulkString(s)
+		return
+	}
+	c.number('=', int64(len(s)+4))
+	c.out = append(c.out, "txt:"...)
+	c.out = append(c.out, s...)
+	c.end()
+}
+
+// Double replies a number; under RESP2 a string of its digits.
+func (c *Conn) Double(f float64) {
+	var digits [32]byte
+	var text []byte
+	switch {
+	case math.IsInf(f, 1):
+		text = append(digits[:0], "inf"...)
+	case math.IsInf(f, -1):
+		text = append(digits[:0], "-inf"...)
+	case math.IsNaN(f):
+		text = append(digits[:0], "nan"...)
+	default:
+		text = strconv.AppendFloat(digits[:0], f, 'g', -1, 64)
+	}
+	if c.version < 3 {
+		c.Bulk(text)
+		return
+	}
+	c.out = append(c.out, ',')
+	c.out = append(c.out, text...)
+	c.end()
+}
+
+// Null replies _; under RESP2 $-1.
+func (c *Conn) Null() { c.null("$-1\r\n") }
+
+// NullArray replies _; under RESP2 *-1.
+func (c *Conn) NullArray() { c.null("*-1\r\n") }
+
+func (c *Conn) null(before3 string) {
+	if c.version >= 3 {
+		before3 = "_\r\n"
+	}
+	c.out = append(c.out, before3...)
+}
+
+// Array begins an array, and is followed by its n elements.
+func (c *Conn) Array(n int) { c.number('*', int64(n)) }
+
+// Map begins a map, and is followed by its n keys, each with its value; under RESP2 it is an array.
+func (c *Conn) Map(n int) {
+	if c.version < 3 {
+		c.Array(2 * n)
+		return
+	}
+	c.number('%', int64(n))
+}
+
+// Set begins a set, and is followed by its n elements; under RESP2 it is an array.
+func (c *Conn) Set(n int) {
+	if c.version < 3 {
+		c.Array(n)
+		return
+	}
+	c.number('~', int64(n))
+}
+
+func (c *Conn) number(mark byte, n int64) {
+	if 0 <= n && n <= 9 {
+		c.out = append(c.out, mark, byte('0'+n), '\r', '\n')
+		return
+	}
+	c.out = append(c.out, mark)
+	c.out = strconv.AppendInt(c.out, n, 10)
+	c.end()
+}
+
+func (c *Conn) end() { c.out = append(c.out, '\r', '\n') }

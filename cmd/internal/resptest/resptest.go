@@ -1,0 +1,141 @@
+// Package resptest talks to RESP servers in tests, and writes replies down as text:
+//
+//	+OK   -ERR no such key   :1   $3:"abc"   *2[:1, _]   %1[$4:"keys", ,10]   #t
+//
+// which is how the transcripts of RedisBloom are written.
+package resptest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// Client is a connection. Its methods end the test where the connection breaks.
+type Client struct {
+	t    testing.TB
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+// Dial connects to a server until the test is over.
+func Dial(t testing.TB, addr string) *Client {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return &Client{t, conn, bufio.NewReader(conn)}
+}
+
+// Do sends a command and returns its reply.
+func (c *Client) Do(words ...string) string {
+	c.t.Helper()
+	c.Send(words...)
+	return c.Reply()
+}
+
+// Line is Do for words that have no spaces in them, written as one line.
+func (c *Client) Line(line string) string {
+	c.t.Helper()
+	return c.Do(strings.Fields(line)...)
+}
+
+// Send sends a command.
+func (c *Client) Send(words ...string) {
+	c.t.Helper()
+	list := make([][]byte, len(words))
+	for i, w := range words {
+		list[i] = []byte(w)
+	}
+	if _, err := c.conn.Write(resp.Append(nil, list...)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Reply reads the next reply.
+func (c *Client) Reply() string {
+	c.t.Helper()
+	s, err := read(c.r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// Bulk returns the bytes of a reply that is one string. It ends the test if it isn't.
+func Bulk(t testing.TB, reply string) string {
+	t.Helper()
+	_, quoted, ok := strings.Cut(reply, ":")
+	s, err := strconv.Unquote(quoted)
+	if !ok || !strings.HasPrefix(reply, "$") || err != nil {
+		t.Fatalf("reply %.200s, want a string", reply)
+	}
+	return s
+}
+
+func read(r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	line = strings.TrimSuffix(line, "\r\n")
+	if line == "" {
+		return "", fmt.Errorf("an empty line in the place of a reply")
+	}
+	switch line[0] {
+	case '$', '=':
+		n, err := strconv.Atoi(line[1:])
+		if err != nil {
+			return "", err
+		}
+		if n < 0 {
+			return line, nil
+		}
+		b := make([]byte, n+2)
+		if _, err := io.ReadFull(r, b); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s:%q", line, b[:n]), nil
+	case '*', '~', '%', '>':
+		n, err := strconv.Atoi(line[1:])
+		if err != nil {
+			return "", err
+		}
+		if n < 0 {
+			return line, nil
+		}
+		if line[0] == '%' {
+			n *= 2
+		}
+		parts := make([]string, n)
+		for i := range parts {
+			if parts[i], err = read(r); err != nil {
+				return "", err
+			}
+		}
+		return line + "[" + strings.Join(parts, ", ") + "]", nil
+	}
+	return line, nil
+}
+
+// Rest reads until the server ends the connection.
+func (c *Client) Rest() string {
+	c.t.Helper()
+	b, err := io.ReadAll(c.r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// replay applies the changes that the copies lack.
+func (r *recovery) replay(ctx context.Context) error {
+	p := &replay{limits: r.limits(), single: r.single, each: r.apply}
+	each := func(number uint64, b []byte) error {
+		r.report.Batches++
+		err := r.bridge(p, b)
+		if err == nil {
+			err = p.batch(b)
+		}
+		if err != nil {
+			return fmt.Errorf("batch %d: %w", number, err)
+		}
+		return nil
+	}
+	lost := func(first, last uint64, why error) error {
+		what := fmt.Sprintf("batches %d to %d", first, last)
+		if last < first {
+			what = fmt.Sprintf("batches from %d on", first)
+		}
+		if err := r.loss("%s, so that all filters of that time take all keys for their own until they are made anew: %w", what, why); err != nil {
+			return err
+		}
+		r.holed = true
+		return nil
+	}
+	_, r.batch = r.log.Bounds()
+	var err error
+	if r.o.AcceptLoss {
+		err = r.log.ReadOver(ctx, r.from, each, lost)
+	} else if err = r.log.Read(ctx, r.from, each); errors.Is(err, oplog.ErrHole) {
+		return r.loss("changes of filters: %w", err)
+	}
+	if err == nil {
+		err = p.flush()
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return r.checkEnd(p)
+}
+
+// bridge sees to it that the changes of a batch follow those before it, but for changes
+// that needn't be in the log.
+func (r *recovery) bridge(p *replay, b []byte) error {
+	begins, err := batchBegins(b)
+	if err != nil {
+		return err
+	}
+	if expected := max(p.next, r.covered+1); begins > expected {
+		if err := r.missing(p, expected, begins-1); err != nil {
+			return err
+		}
+	}
+	if r.holed {
+		return r.hideAll(p, begins-1)
+	}
+	return nil
+}
+
+// missing says that the log lacks changes.
+func (r *recovery) missing(p *replay, first, last engine.Position) error {
+	if !r.holed {
+		if err := r.loss("changes %d to %d, so that all filters of that time take all keys for their own until they are made anew", first, last); err != nil {
+			return err
+		}
+	}
+	return r.hideAll(p, last)
+}
+
+// hideAll has all filters that may lack changes up to that position take all keys for theirs.
+func (r *recovery) hideAll(p *replay, last engine.Position) error {
+	r.holed = false
+	if err := p.skip(); err != nil {
+		return err
+	}
+	for cursor := uint64(0); ; {
+		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+			if from, ok := r.copied[f.ID()]; !ok || from < last {
+				r.engine.Hide(f.ID())
+				r.changed[f.ID()] = true
+			}
+			return true
+		})
+		if cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// apply has the engine do a change.
+func (r *recovery) apply(c *engine.Change) error {
+	if from, ok := r.copied[c.Filter]; !ok || c.Position > from {
+		r.changed[c.Filter] = true
+	}
+	if c.Op == engine.OpCreate {
+		delete(r.owed, c.Filter)
+	}
+	err := r.engine.Apply(*c)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, name(c.Op), c.Filter, err)
+	if !r.lost || !errors.Is(err, umbel.ErrCorrupt) {
+		return err
+	}
+	// What it changes is lost, or not as it was.
+	r.engine.Hide(c.Filter)
+	return r.loss("%w", err)
+}
+
+// checkEnd looks whether all is there at the end of the log.
+func (r *recovery) checkEnd(p *replay) error {
+	for _, id := range slices.Sorted(maps.Keys(p.open)) {
+		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", id, name(p.open[id].change.Op))
+		if r.report.Torn != "" {
+			torn = r.report.Torn + "; " + torn
+		}
+		r.report.Torn = torn
+	}
+	r.report.Changes, r.report.Digests = p.changes, p.digests
+	if p.next > 0 {
+		r.position = max(r.position, p.next-1)
+	}
+	if r.holed {
+		if err := r.hideAll(p, math.MaxUint64); err != nil {
+			return err
+		}
+	} else if end := max(p.next, r.covered+1); end <= r.single {
+		if err := r.missing(p, end, r.single); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.owed)) {
+		if err := r.loss("filter %q: its copies can't be read, and the log doesn't make it", r.owed[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// Backup writes all there is to w, while the node runs: the last snapshot and the log since
+// then, which is to say all that was appended before Backup was called. Nothing that it
+// needs is deleted meanwhile.
+func (s *Store) Backup(ctx context.Context, w io.Writer) error {
+	if err := s.Sync(ctx); err != nil {
+		return err
+	}
+	current := s.hold()
+	defer s.release(ctx)
+	first, last := s.log.Bounds()
+	if current != nil {
+		first = current.batch
+	}
+	f := newFrameWriter(w)
+	if err := f.frame(frameHead, backupHead(current)); err != nil {
+		return err
+	}
+	var filters, batches uint64
+	if current != nil {
+		if err := s.backupFilters(ctx, f, current); err != nil {
+			return fmt.Errorf("store: backup: %w", err)
+		}
+		filters = current.filters
+	}
+	done := errors.New("that was the last")
+	err := s.log.Read(ctx, first, func(number uint64, b []byte) error {
+		if number > last {
+			return done
+		}
+		batches++
+		return f.frame(frameBatch, b)
+	})
+	if err != nil && !errors.Is(err, done) {
+		return fmt.Errorf("store: backup: %w", err)
+	}
+	return f.end(filters, batches)
+}
+
+// hold returns the last snapshot, and sees to it that it and the log stay until release.
+func (s *Store) hold() *snapshot {
+	s.snapping.Lock()
+	defer s.snapping.Unlock()
+	s.reading++
+	return s.archive.manifest.current
+}
+
+func (s *Store) release(ctx context.Context) {
+	s.snapping.Lock()
+	defer s.snapping.Unlock()
+	s.reading--
+	if err := s.tidy(context.WithoutCancel(ctx)); err != nil {
+		s.o.Log.Warn("after a backup", "err", err)
+	}
+}
+
+// backupFilters writes the filters of a snapshot.
+func (s *Store) backupFilters(ctx context.Context, f *frameWriter, current *snapshot) error {
+	blobs := newShelf(s.log)
+	return readCatalogue(ctx, blobs, current.catalogue, func(entry []byte) error {
+		m, segments, err := readEntry(entry, limitsOf(s.engine))
+		if err != nil {
+			return err
+		}
+		plain := make([]reference, len(segments))
+		for i, r := range segments {
+			plain[i] = r
+			plain[i].offset = 0
+			plain[i].blob = min(r.blob, 1)
+		}
+		if err := f.frame(frameFilter, appendEntry(nil, &m, plain)); err != nil {
+			return err
+		}
+		for _, r := range segments {
+			if r.blob == 0 {
+				continue
+			}
+			b, err := blobs.read(ctx, r)
+			if err != nil {
+				return fmt.Errorf("filter %q: %w", m.Name, err)
+			}
+			if err := f.frame(frameSegment, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Restore makes a log of a backup. The log must be empty; until all is read, and found
+// whole, it can't be opened.
+func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
+	begin := time.Now()
+	var report Report
+	if err := checkEmpty(ctx, l); err != nil {
+		return report, err
+	}
+	revision, err := l.SetManifest(ctx, manifest{unfinished: true}.append(nil), 0)
+	if err != nil {
+		return report, fmt.Errorf("store: restore: %w", err)
+	}
+	p := newPacker(l)
+	var entries [][]byte
+	p.entry = func(_, _ uint64, entry []byte) { entries = append(entries, entry) }
+	var current *snapshot
+	err = readBackup(r, func(s *snapshot) error {
+		current = s
+		return nil
+	}, func(f *frameReader, m engine.Meta, segments []reference) error {
+		report.Filters++
+		report.Bytes += shapeBytes(&m.State)
+		return p.restore(ctx, f, m, segments)
+	}, func(b []byte) error {
+		report.Batches++
+		_, err := l.Append(ctx, b)
+		return err
+	}, func(b []byte) (engine.Meta, []reference, error) {
+		return readEntry(b, limitsOf(engine.New(engine.Options{})))
+	})
+	if err != nil {
+		return report, fmt.Errorf("store: restore: %w", err)
+	}
+	if err := p.flush(ctx); err != nil {
+		return report, err
+	}
+	for _, b := range entries {
+		if err := p.enter(ctx, b); err != nil {
+			return report, err
+		}
+	}
+	catalogue, err := p.finish(ctx)
+	if err != nil {
+		return report, err
+	}
+	if current != nil {
+		current.batch, _ = l.Bounds()
+		current.filters, current.bytes, current.catalogue = uint64(report.Filters), report.Bytes, catalogue
+		report.Snapshot = current.time()
+	}
+	if _, err := l.SetManifest(ctx, manifest{current: current}.append(nil), revision); err != nil {
+		return report, fmt.Errorf("store: restore: %w", err)
+	}
+	report.Took = time.Since(begin)
+	return report, nil
+}
+
+// checkEmpty returns an error unless there is nothing in a log.
+func checkEmpty(ctx context.Context, l oplog.Log) error {
+	_, last := l.Bounds()
+	m, revision, err := l.Manifest(ctx)
+	if err != nil {
+		return fmt.Errorf("store: restore: %w", err)
+	}
+	if last != 0 || m != nil || revision != 0 {
+		return errors.New("store: a backup is restored to an empty directory, and here is something")
+	}
+	return nil
+}
+
+// restore adds a filter of a backup.
+func (p *packer) restore(ctx context.Context, f *frameReader, m engine.Meta, segments []reference) error {
+	made := make([]*reference, len(segments))
+	for i, r := range segments {
+		b, err := f.segment(r)
+		if err != nil {
+			return err
+		}
+		room, err := p.room(ctx)
+		if err != nil {
+			return err
+		}
+		made[i] = p.add(copy(room, b), nil)
+	}
+	return p.filter(ctx, m, 0, made)
+}
+
+// Verify reads a backup into e, which must be empty, as a start would. The error wraps
+// umbel.ErrCorrupt if it isn't whole.
+func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error) {
+	begin := time.Now()
+	r := newRecovery(nil, e, Options{Log: slog.New(slog.DiscardHandler)})
+	p := &replay{limits: r.limits(), each: r.apply}
+	err := readBackup(in, func(s *snapshot) error {
+		if s != nil {
+			r.use(s)
+			r.report.Snapshot = s.time()
+		}
+		p.single = r.single
+		return ctx.Err()
+	}, func(f *frameReader, m engine.Meta, segments []reference) error {
+		return r.verify(ctx, f, m, segments)
+	}, func(b []byte) error {
+		r.report.Batches++
+		if err := r.bridge(p, b); err != nil {
+			return err
+		}
+		return errors.Join(p.batch(b), ctx.Err())
+	}, func(b []byte) (engine.Meta, []reference, error) {
+		return readEntry(b, r.limits())
+	})
+	if err == nil {
+		err = p.flush()
+	}
+	if err == nil {
+		err = r.checkEnd(p)
+	}
+	if err == nil {
+		err = e.Settle()
+	}
+	if err != nil {
+		return r.report, fmt.Errorf("store: verify: %w", err)
+	}
+	r.report.Filters, r.report.Took = e.Len(), time.Since(begin)
+	r.report.Bytes, _ = e.Memory()
+	return r.report, nil
+}
+
+// verify puts a filter of a backup to the engine.
+func (r *recovery) verify(ctx context.Context, f *frameReader, m engine.Meta, segments []reference) error {
+	index := segmentIndex(&m.State)
+	next := 0
+	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		if i := index(g); i != next {
+			return fmt.Errorf("segment %d is asked for after %d", i, next-1)
+		}
+		b, err := f.segment(segments[next])
+		if err != nil {
+			return err
+		}
+		if copy(dst, b) != len(dst) {
+			return errBackup("has a segment of %d bytes, want %d", len(b), len(dst))
+		}
+		next++
+		return ctx.Err()
+	})
+	if err == nil && next != len(segments) {
+		err = fmt.Errorf("%d segments of %d are asked for: %w", next, len(segments), umbel.ErrCorrupt)
+	}
+	r.copied[m.ID] = m.From
+	if err != nil {
+		return fmt.Errorf("filter %q: %w", m.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/zeebo/xxh3"
+)
+
+// A snapshot is a copy of all filters, made while they change, cut in segments that are
+// kept in blobs, many small ones in one. Its catalogue says where; it is a row of entries,
+// cut in blobs too. The log's manifest names the blobs of the catalogues of the last two
+// snapshots:
+//
+//	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1 | snapshots, the last first
+//	snapshot   number | milliseconds since 1970 | batch | covered | position | filters | bytes
+//	           | number of references | references to the catalogue
+//	entry      length | filter | from | to - from | flags 1 | expires | name: length, bytes
+//	           | number of references | references to segments | shape
+//	reference  blob, 0 if all bytes are zero | length | offset and XXH3-128 16, unless blob is 0
+//
+// The references of an entry are in the order of planes and offsets. Numbers are unsigned
+// LEB128.
+const (
+	manifestMagic   = "umbelsnap"
+	manifestVersion = 1
+	// manifestUnfinished, in the flags, says that a backup is being read to the log, and
+	// that it isn't whole.
+	manifestUnfinished = 1
+
+	entryHidden = 1
+)
+
+// reference says where bytes are.
+type reference struct {
+	blob   uint64 // 0: all are zero
+	offset uint32
+	length uint32
+	sum    xxh3.Uint128
+}
+
+// holds reports whether b is what r refers to.
+func (r reference) holds(b []byte) bool { return xxh3.Hash128(b) == r.sum }
+
+func appendReference(dst []byte, r reference) []byte {
+	dst = binary.AppendUvarint(dst, r.blob)
+	dst = binary.AppendUvarint(dst, uint64(r.length))
+	if r.blob == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(r.offset))
+	dst = binary.LittleEndian.AppendUint64(dst, r.sum.Lo)
+	return binary.LittleEndian.AppendUint64(dst, r.sum.Hi)
+}
+
+func (c *cursor) reference() (r reference) {
+	r.blob = c.uvarint()
+	r.length = uint32(c.small("bytes of a segment", oplog.MaxBlob))
+	if r.blob == 0 || c.err != nil {
+		return r
+	}
+	r.offset = uint32(c.small("bytes before a segment", oplog.MaxBlob-int(r.length)))
+	r.sum.Lo, r.sum.Hi = c.uint64(), c.uint64()
+	return r
+}
+
+// references reads how many there are, and them.
+func (c *cursor) references() (rs []reference) {
+	for range c.uvarint() {
+		r := c.reference()
+		if c.err != nil {
+			return nil
+		}
+		rs = append(rs, r)
+	}
+	return rs
+}
+
+// snapshot is what the manifest says of one.
+type snapshot struct {
+	number uint64
+	taken  int64  // milliseconds since 1970
+	batch  uint64 // the log from here on has all that the copies lack
+	// covered is the position up to which the log needn't have the changes.
+	covered   engine.Position
+	position  engine.Position // up to here a copy may have changes
+	filters   uint64
+	bytes     uint64 // of cells
+	catalogue []reference
+}
+
+// manifest is the last snapshot and the one before; nil where there is none.
+type manifest struct {
+	unfinished        bool
+	current, previous *snapshot
+}
+
+func (m manifest) append(dst []byte) []byte {
+	var flags byte
+	if m.unfinished {
+		flags = manifestUnfinished
+	}
+	snapshots := slices.DeleteFunc([]*snapshot{m.current, m.previous}, func(s *snapshot) bool { return s == nil })
+	dst = append(append(dst, manifestMagic...), manifestVersion, flags, byte(len(snapshots)))
+	for _, s := range snapshots {
+		for _, v := range []uint64{s.number, uint64(s.taken), s.batch, uint64(s.covered), uint64(s.position), s.filters, s.bytes, uint64(len(s.catalogue))} {
+			dst = binary.AppendUvarint(dst, v)
+		}
+		for _, r := range s.catalogue {
+			dst = appendReference(dst, r)
+		}
+	}
+	return dst
+}
+
+// readManifest reads a manifest; that of a log that never had one is empty. The error wraps
+// umbel.ErrCorrupt, with errors.ErrUnsupported for later versions.
+func readManifest(b []byte) (m manifest, err error) {
+	if b == nil {
+		return m, nil
+	}
+	c := &cursor{b: b}
+	if string(c.bytes(uint64(len(manifestMagic)))) != manifestMagic {
+		return m, fmt.Errorf("store: the manifest isn't one of umbel's: %w", umbel.ErrCorrupt)
+	}
+	version, flags, n := c.byte(), c.byte(), c.byte()
+	if c.err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
+		return m, fmt.Errorf("store: a manifest of version %d, flags %#x, written by a later umbel: start that one: %w: %w",
+			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
+	}
+	m.unfinished = flags&manifestUnfinished != 0
+	var snapshots [2]*snapshot
+	if n > 2 {
+		c.fail("a manifest of %d snapshots", n)
+	}
+	for i := range n {
+		s := &snapshot{
+			number: c.uvarint(), taken: int64(c.uvarint()), batch: c.uvarint(), covered: engine.Position(c.uvarint()),
+			position: engine.Position(c.uvarint()), filters: c.uvarint(), bytes: c.uvarint(), catalogue: c.references(),
+		}
+		if c.err != nil {
+			break
+		}
+		snapshots[i] = s
+	}
+	m.current, m.previous = snapshots[0], snapshots[1]
+	return m, c.end()
+}
+
+func (s *snapshot) time() time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(s.taken)
+}
+
+// appendEntry appends what the catalogue says of a filter, but for its length.
+func appendEntry(dst []byte, m *engine.Meta, segments []reference) []byte {
+	dst = binary.AppendUvarint(dst, m.ID)
+	dst = binary.AppendUvarint(dst, uint64(m.From))
+	dst = binary.AppendUvarint(dst, uint64(m.To-m.From))
+	if m.Hidden {
+		dst = append(dst, entryHidden)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = binary.AppendUvarint(dst, uint64(m.Expires))
+	dst = appendText(dst, m.Name)
+	dst = binary.AppendUvarint(dst, uint64(len(segments)))
+	for _, r := range segments {
+		dst = appendReference(dst, r)
+	}
+	return appendShape(dst, &m.State)
+}
+
+// readEntry reads an entry. The planes have no words. The error wraps umbel.ErrCorrupt, or
+// umbel.ErrLimit.
+func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, err error) {
+	c := &cursor{b: b}
+	m.ID, m.From = c.uvarint(), engine.Position(c.uvarint())
+	m.To = m.From + engine.Position(c.uvarint())
+	switch flags := c.byte(); flags {
+	case 0:
+	case entryHidden:
+		m.Hidden = true
+	default:
+		c.fail("an entry with the flags %#x", flags)
+	}
+	m.Expires = int64(c.uvarint())
+	m.Name = c.text()
+	segments = c.references()
+	if m.State, err = readShape(c, l); err != nil {
+		return m, nil, err
+	}
+	if err := c.end(); err != nil {
+		return m, nil, err
+	}
+	return m, segments, checkSegments(&m.State, segments)
+}
+
+// entrySegments returns the references in an entry that was read before.
+func entrySegments(b []byte) []reference {
+	c := &cursor{b: b}
+	c.uvarint()
+	c.uvarint()
+	c.uvarint()
+	c.byte()
+	c.uvarint()
+	c.bytes(c.uvarint())
+	return c.references()
+}
+
+// checkSegments returns an error unless segments are those that planes of that size are cut in.
+func checkSegments(s *umbel.State, segments []reference) error {
+	i := 0
+	for plane, p := range planes(s) {
+		for left := planeBytes(p); left > 0; i++ {
+			want := min(left, engine.SegmentBytes)
+			if i >= len(segments) || uint64(segments[i].length) != want {
+				return fmt.Errorf("store: segment %d, of plane %d, doesn't have %d bytes: %w", i, plane, want, umbel.ErrCorrupt)
+			}
+			left -= want
+		}
+	}
+	if i != len(segments) {
+		return fmt.Errorf("store: %d segments, want %d: %w", len(segments), i, umbel.ErrCorrupt)
+	}
+	return nil
+}
+
+// segmentIndex returns a function that numbers the segments of a state through all its planes.
+func segmentIndex(s *umbel.State) func(engine.Segment) int {
+	var first []int
+	n := 0
+	for _, p := range planes(s) {
+		first = append(first, n)
+		n += int((planeBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
+	}
+	return func(g engine.Segment) int { return first[g.Plane] + int(g.Offset/engine.SegmentBytes) }
+}
+
+// readCatalogue calls each with the entries of a catalogue, whose memory each may keep.
+func readCatalogue(ctx context.Context, blobs *shelf, refs []reference, each func(entry []byte) error) error {
+	in := bufio.NewReader(&catalogueReader{ctx, blobs, refs, nil})
+	for {
+		n, err := binary.ReadUvarint(in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the catalogue: %w", err)
+		}
+		// The length is a stranger's word: memory is taken as bytes come.
+		entry, err := io.ReadAll(io.LimitReader(in, int64(min(n, math.MaxInt64))))
+		if err == nil && uint64(len(entry)) != n {
+			err = fmt.Errorf("store: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
+		}
+		if err != nil {
+			return fmt.Errorf("the catalogue: %w", err)
+		}
+		if err := each(entry); err != nil {
+			return err
+		}
+	}
+}
+
+// catalogueReader reads bytes that are spread over blobs.
+type catalogueReader struct {
+	ctx   context.Context
+	blobs *shelf
+	refs  []reference
+	rest  []byte
+}
+
+func (r *catalogueReader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if len(r.refs) == 0 {
+			return 0, io.EOF
+		}
+		var err error
+		if r.rest, err = r.blobs.read(r.ctx, r.refs[0]); err != nil {
+			return 0, err
+		}
+		r.refs = r.refs[1:]
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	Helper()
+	Errorf(string, ...any)
+	Fatalf(string, ...any)
+}
+
+// node is an engine with its store over a disk.
+type node struct {
+	*Store
+	*engine.Engine
+	disk   *oplogtest.Disk
+	log    oplog.Log
+	report Report
+}
+
+func newEngine() *engine.Engine {
+	return engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+}
+
+// tryStart starts a node on what a disk has.
+func tryStart(d *oplogtest.Disk, o Options) (*node, error) {
+	l, err := d.Open(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	e := newEngine()
+	s, report, err := Open(context.Background(), l, e, o)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	e.SetJournal(s)
+	return &node{s, e, d, l, report}, nil
+}
+
+func start(t tester, d *oplogtest.Disk, o Options) *node {
+	t.Helper()
+	n, err := tryStart(d, o)
+	if err != nil {
+		t.Fatalf("start: %v", err)
+	}
+	return n
+}
+
+// kill ends the node as kill -9 would.
+func (n *node) kill() {
+	n.disk.Kill()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	n.Store.Close(ctx)
+	n.log.Close()
+}
+
+// end ends the node as an operator would.
+func (n *node) end(t tester) {
+	t.Helper()
+	if err := n.Store.Close(context.Background()); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if err := n.log.Close(); err != nil {
+		t.Errorf("close of the log: %v", err)
+	}
+}
+
+// contents says what each filter of an engine is.
+func contents(e *engine.Engine) map[string]string {
+	all := make(map[string]string)
+	for cursor := uint64(0); ; {
+		cursor = e.List(cursor, 100, func(f *engine.Filter) bool {
+			f.View(func(g umbel.Filter) {
+				all[f.Name()] = fmt.Sprintf("%s %v expires %d hidden %v", f.Kind(), wire.Identify(g.State()), f.Expires(), f.Hidden())
+			})
+			return true
+		})
+		if cursor == 0 {
+			return all
+		}
+	}
+}
+
+// wantSame compares all filters of two engines.
+func wantSame(t tester, got, want map[string]string) {
+	t.Helper()
+	for name, w := range want {
+		if g := got[name]; g != w {
+			t.Errorf("filter %q is\n%s, want\n%s", name, g, w)
+		}
+	}
+	for name, g := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("filter %q, %s, should not be there", name, g)
+		}
+	}
+}
+
+// digest returns the digest of key i.
+func digest(i int) umbel.Digest { return umbel.Hasher{}.Key(fmt.Sprint(i)) }
+
+func digests(from, to int) []umbel.Digest {
+	var ds []umbel.Digest
+	for i := from; i < to; i++ {
+		ds = append(ds, digest(i))
+	}
+	return ds
+}
+
+// kinds are those of which a filter can be made from keys and a rate.
+func kinds(t testing.TB, keys uint64) []string {
+	t.Helper()
+	var names []string
+	for _, v := range filter.All {
+		if _, err := v.New(umbel.Goal{Keys: keys, FPRate: .01}, nil); err == nil {
+			names = append(names, v.Kind)
+		}
+	}
+	if len(names) < 5 {
+		t.Fatalf("only %q", names)
+	}
+	return names
+}
+
+// make makes a filter of each kind, named after it.
+func (n *node) make(t testing.TB, keys uint64) []*engine.Filter {
+	t.Helper()
+	var filters []*engine.Filter
+	for _, kind := range kinds(t, keys) {
+		f, _, err := n.Create(kind, kind, umbel.Goal{Keys: keys, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filters = append(filters, f)
+	}
+	return filters
+}
+
+// wantKeys checks that no key is missing in any filter.
+func wantKeys(t tester, e *engine.Engine, names []string, ds []umbel.Digest) {
+	t.Helper()
+	found := make([]bool, len(ds))
+	for _, name := range names {
+		f := e.Get([]byte(name))
+		if f == nil {
+			t.Errorf("filter %q is gone", name)
+			continue
+		}
+		f.Has(found, ds)
+		for i, ok := range found {
+			if !ok {
+				t.Errorf("filter %q: key %d of %d is gone", name, i, len(ds))
+				break
+			}
+		}
+	}
+}

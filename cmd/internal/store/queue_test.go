@@ -1,0 +1,385 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// writer is a store of which only the journal is used.
+type writer struct {
+	*Store
+	disk *oplogtest.Disk
+	said *bytes.Buffer
+}
+
+func newWriter(t testing.TB, o Options) *writer {
+	t.Helper()
+	d := oplogtest.NewDisk()
+	l, err := d.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := new(bytes.Buffer)
+	return &writer{writeTo(t, l, o, said), d, said}
+}
+
+// writeTo returns a store of which only the journal is used, over a log that ends with the test.
+func writeTo(t testing.TB, l oplog.Log, o Options, said io.Writer) *Store {
+	s := &Store{log: l, o: o, queue: newQueue(o, 0, 0)}
+	ctx, abort := context.WithCancel(context.Background())
+	s.keeps.Go(func() { s.queue.keep(ctx, l, slog.New(slog.NewTextHandler(said, nil))) })
+	t.Cleanup(func() {
+		s.queue.close()
+		abort()
+		s.keeps.Wait()
+		l.Close()
+	})
+	return s
+}
+
+func add(filter, digest uint64) engine.Change {
+	return engine.Change{Op: engine.OpAdd, Filter: filter, Digests: []umbel.Digest{{H1: digest}}}
+}
+
+// onDisk returns the digests that are in the log of a disk, in order.
+func onDisk(t *testing.T, d *oplogtest.Disk) (digests []uint64) {
+	t.Helper()
+	l, err := d.Clone().Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := &replay{limits: wire.NoLimits, each: func(c *engine.Change) error {
+		for _, g := range c.Digests {
+			digests = append(digests, g.H1)
+		}
+		return nil
+	}}
+	if err := l.Read(t.Context(), 1, func(_ uint64, b []byte) error { return r.batch(b) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.flush(); err != nil {
+		t.Fatal(err)
+	}
+	return digests
+}
+
+// What Wait returns for is on the disk, in the order in which it was appended.
+func TestWaitIsForTheDisk(t *testing.T) {
+	w := newWriter(t, Options{})
+	var mu sync.Mutex
+	var appended []uint64
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				key := uint64(g*1000 + i)
+				mu.Lock()
+				appended = append(appended, key)
+				pos := w.Append(add(uint64(g%3), key))
+				mu.Unlock()
+				if err := w.Wait(t.Context(), pos); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if got := onDisk(t, w.disk); !slices.Equal(got, appended) {
+		t.Errorf("%d digests on the disk, want %d in their order", len(got), len(appended))
+	}
+	if n, _ := w.queue.counts(); n >= 400 {
+		t.Errorf("%d batches for 400 changes of 8 goroutines: they aren't gathered", n)
+	}
+}
+
+// While one batch is on its way all others gather in the next.
+func TestGroupCommit(t *testing.T) {
+	w := newWriter(t, Options{})
+	reached, leave := make(chan struct{}), make(chan struct{})
+	w.disk.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+		if op == oplogtest.Append {
+			reached <- struct{}{}
+			<-leave
+		}
+		return nil
+	})
+	first := make(chan error, 1)
+	go func() { first <- w.Wait(t.Context(), w.Append(add(1, 1))) }()
+	<-reached
+	var last engine.Position
+	for i := range uint64(100) {
+		last = w.Append(add(1, i))
+	}
+	leave <- struct{}{}
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	go func() { <-reached; leave <- struct{}{} }()
+	if err := w.Wait(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := w.queue.counts(); n != 2 {
+		t.Errorf("%d batches, want 2", n)
+	}
+	w.disk.Before(nil)
+}
+
+func TestFullDisk(t *testing.T) {
+	w := newWriter(t, Options{})
+	w.disk.Fill(true)
+	if err := w.Wait(t.Context(), w.Append(add(1, 1))); err == nil {
+		t.Fatal("no error with a full disk")
+	}
+	if err := w.Ready(); err == nil {
+		t.Error("ready with a full disk")
+	}
+	pos := w.Append(add(1, 2)) // somebody was past Ready
+	if err := w.Wait(t.Context(), pos); err == nil {
+		t.Error("no error with a full disk")
+	}
+	w.disk.Fill(false)
+	for w.Ready() != nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := w.Wait(t.Context(), pos); err != nil {
+		t.Error(err)
+	}
+	if got := onDisk(t, w.disk); !slices.Equal(got, []uint64{1, 2}) {
+		t.Errorf("on the disk is %d, want 1 and 2, once each", got)
+	}
+	w.queue.close()
+	w.keeps.Wait()
+	if n := strings.Count(w.said.String(), "\n"); n != 2 {
+		t.Errorf("%d lines in the log, want one at the beginning and one at the end:\n%s", n, w.said)
+	}
+}
+
+// Whether a failed append was kept or not, the change is there once.
+func TestFailedAppends(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		w := newWriter(t, Options{})
+		var want []uint64
+		for i := range uint64(20) {
+			w.disk.FailAppends(int(i%3), kept, errors.New("no"))
+			pos := w.Append(add(1, i))
+			want = append(want, i)
+			for w.Wait(t.Context(), pos) != nil {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if got := onDisk(t, w.disk); !slices.Equal(got, want) {
+			t.Errorf("kept %v: on the disk is %d, want %d", kept, got, want)
+		}
+	}
+}
+
+func TestEverySec(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{Durability: EverySec})
+		for i := range uint64(3) {
+			if err := w.Wait(t.Context(), w.Append(add(1, i))); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		if n, _ := w.queue.counts(); n != 0 {
+			t.Errorf("%d batches after 0.3 s, want none", n)
+		}
+		if _, lag := w.queue.pending(); lag != 300*time.Millisecond {
+			t.Errorf("the lag is %v, want 0.3 s", lag)
+		}
+		time.Sleep(700 * time.Millisecond)
+		synctest.Wait()
+		if n, _ := w.queue.counts(); n != 1 {
+			t.Errorf("%d batches after 1 s, want 1", n)
+		}
+		// Much is written at once.
+		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: make([]umbel.Digest, enough/digestBytes)})
+		synctest.Wait()
+		if n, _ := w.queue.counts(); n != 2 {
+			t.Errorf("%d batches, want 2", n)
+		}
+		w.Append(add(1, 7))
+		if err := w.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.disk.Fill(true)
+		w.Append(add(1, 8))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if w.Ready() == nil || w.Wait(t.Context(), w.Last()) == nil {
+			t.Error("a full disk, and no word of it")
+		}
+		w.disk.Fill(false)
+		time.Sleep(lastRetry)
+		synctest.Wait()
+		if err := w.Ready(); err != nil {
+			t.Errorf("after the disk has room again: %v", err)
+		}
+	})
+}
+
+func TestCommitDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{CommitDelay: 5 * time.Millisecond})
+		begin := time.Now()
+		var group sync.WaitGroup
+		for i := range uint64(5) {
+			group.Go(func() {
+				if err := w.Wait(t.Context(), w.Append(add(1, i))); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Millisecond / 2)
+		}
+		group.Wait()
+		n, _ := w.queue.counts()
+		if took := time.Since(begin); took != 5*time.Millisecond || n != 1 {
+			t.Errorf("%d batches in %v, want 1 in 5 ms", n, took)
+		}
+	})
+}
+
+func TestNoneWritesNothing(t *testing.T) {
+	w := newWriter(t, Options{Durability: None})
+	s := umbel.State{Kind: "bloom"}
+	w.Append(engine.Change{Op: engine.OpCreate, Filter: 1, State: &s})
+	pos := w.Append(add(1, 1))
+	if err := w.Wait(t.Context(), pos); pos != 2 || err != nil {
+		t.Errorf("position %d, %v", pos, err)
+	}
+	if got := onDisk(t, w.disk); got != nil {
+		t.Errorf("on the disk is %d", got)
+	}
+}
+
+// Who appends is held up while 64 MiB wait, and goes on when they don't.
+func TestBackPressure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{})
+		w.disk.Fill(true)
+		var all atomic.Bool
+		go func() {
+			ds := make([]umbel.Digest, maxDigests)
+			for range 100 << 20 / len(ds) / digestBytes {
+				w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+			}
+			all.Store(true)
+		}()
+		time.Sleep(time.Minute)
+		if n, _ := w.queue.pending(); all.Load() || n > 64<<20+2*oplog.MaxBatch || n < 56<<20 {
+			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
+		}
+		w.disk.Fill(false)
+		time.Sleep(time.Minute)
+		if n, _ := w.queue.pending(); !all.Load() || n != 0 {
+			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
+		}
+	})
+}
+
+// Who waits is told when the store ends, and what was appended before is written.
+func TestCloseOfQueue(t *testing.T) {
+	w := newWriter(t, Options{})
+	pos := w.Append(add(1, 1))
+	w.queue.close()
+	w.keeps.Wait()
+	if err := w.Wait(t.Context(), pos); err != nil {
+		t.Errorf("what was appended before the end: %v", err)
+	}
+	if err := w.Ready(); !errors.Is(err, ErrClosed) {
+		t.Errorf("Ready: %v", err)
+	}
+	if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, ErrClosed) {
+		t.Errorf("what was appended after the end: %v", err)
+	}
+	if got := onDisk(t, w.disk); !slices.Equal(got, []uint64{1}) {
+		t.Errorf("on the disk is %d", got)
+	}
+}
+
+func TestAppendAllocatesNothing(t *testing.T) {
+	q := newQueue(Options{}, 0, 0)
+	ds := make([]umbel.Digest, 64)
+	q.append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+	if n := testing.AllocsPerRun(100, func() {
+		q.append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+	}); n != 0 {
+		t.Errorf("%v allocations for each change", n)
+	}
+}
+
+// BenchmarkCommit is 50 connections that append 64 digests each and wait: the log of a disk
+// that syncs in no time, and in 0.3 ms.
+func BenchmarkCommit(b *testing.B) {
+	for _, disk := range []time.Duration{0, 300 * time.Microsecond} {
+		for name, d := range map[string]Durability{"always": Always, "everysec": EverySec, "none": None} {
+			b.Run(fmt.Sprintf("%s/sync=%v", name, disk), func(b *testing.B) {
+				w := newWriter(b, Options{Durability: d})
+				w.disk.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+					if op == oplogtest.Append && disk > 0 {
+						time.Sleep(disk)
+					}
+					return nil
+				})
+				commit(b, w.Store)
+			})
+		}
+	}
+}
+
+// BenchmarkCommitJetStream is the same over the log of nodes, on this machine's disk.
+func BenchmarkCommitJetStream(b *testing.B) {
+	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
+		b.Run(name, func(b *testing.B) {
+			l, err := oplog.Open(b.Context(), b.TempDir(), oplog.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			commit(b, writeTo(b, l, Options{Durability: d}, io.Discard))
+		})
+	}
+}
+
+func commit(b *testing.B, s *Store) {
+	const connections = 50
+	work := make(chan struct{}, connections)
+	var group sync.WaitGroup
+	b.ReportAllocs()
+	b.SetBytes(64 * digestBytes)
+	for range connections {
+		group.Go(func() {
+			ds := make([]umbel.Digest, 64)
+			for range work {
+				if err := s.Wait(context.Background(), s.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for b.Loop() {
+		work <- struct{}{}
+	}
+	close(work)
+	group.Wait()
+	b.ReportMetric(float64(b.N*64)/b.Elapsed().Seconds(), "adds/s")
+}

@@ -1,0 +1,438 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/wire"
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrLost is wrapped by errors of a start that found changes, cells or filters gone that
+// were kept. They say what is lost.
+var ErrLost = errors.New("what was kept is lost")
+
+// howToGoOn ends such errors.
+const howToGoOn = "restore a backup, or go on without it (--accept-loss)"
+
+// maxLost is how many losses a report names.
+const maxLost = 1000
+
+// recovery makes an engine's filters again.
+type recovery struct {
+	log    oplog.Log
+	engine *engine.Engine
+	o      Options
+	blobs  *shelf
+	report Report
+
+	archive  archive
+	position engine.Position // of the last change there is
+	batch    uint64          // number of the last batch there is
+
+	fellBack bool            // to the snapshot before the last, for all filters
+	used     bool            // the next two are set
+	from     uint64          // the first batch to be read
+	covered  engine.Position // up to here changes needn't be in the log
+	single   engine.Position // up to here a copy may have changes
+
+	mu    sync.Mutex        // guards what restoring filters side by side writes
+	older map[uint64][]byte // entries of the snapshot before the last, once it was needed
+	reads bool              // that could be read
+	owed  map[uint64]string // filters that the log must make, with their names
+	lost  bool              // changes or cells are
+
+	copied  map[uint64]engine.Position // From of the filters that were restored
+	changed map[uint64]bool            // filters of which the engine has more than the last copy
+	holed   bool                       // the batch that comes next is behind a hole
+}
+
+func newRecovery(l oplog.Log, e *engine.Engine, o Options) *recovery {
+	return &recovery{
+		log: l, engine: e, o: o, blobs: newShelf(l), owed: make(map[uint64]string),
+		copied: make(map[uint64]engine.Position), changed: make(map[uint64]bool),
+		archive: archive{entries: make(map[uint64]entry), blobs: make(map[uint64]*usage)},
+	}
+}
+
+// recoverAll fills the engine from the log.
+func recoverAll(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*recovery, error) {
+	begin := time.Now()
+	r := newRecovery(l, e, o)
+	r.report.Torn = l.Torn()
+	err := r.run(ctx)
+	r.report.Filters, r.report.Took = e.Len(), time.Since(begin)
+	r.report.Bytes, _ = e.Memory()
+	return r, err
+}
+
+func (r *recovery) run(ctx context.Context) error {
+	if err := r.manifest(ctx); err != nil {
+		return err
+	}
+	if err := r.restore(ctx); err != nil {
+		return err
+	}
+	if err := r.replay(ctx); err != nil {
+		return err
+	}
+	if err := r.engine.Settle(); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	r.knowVersions()
+	return r.countBlobs(ctx)
+}
+
+// knowVersions notes of which filters the last snapshot has all there is.
+func (r *recovery) knowVersions() {
+	for cursor := uint64(0); ; {
+		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+			id := f.ID()
+			if e, ok := r.archive.entries[id]; ok && !r.changed[id] {
+				e.version, e.known = f.Version(), true
+				r.archive.entries[id] = e
+			}
+			return true
+		})
+		if cursor == 0 {
+			return
+		}
+	}
+}
+
+// countBlobs notes which blobs there are and which of them the snapshots need.
+func (r *recovery) countBlobs(ctx context.Context) error {
+	err := r.log.Blobs(ctx, func(number uint64) error {
+		r.archive.blobs[number] = new(usage)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store: the list of blobs: %w", err)
+	}
+	refer := func(s *snapshot, refs []reference) {
+		for _, ref := range refs {
+			u := r.archive.blobs[ref.blob]
+			if u == nil {
+				continue
+			}
+			u.size = max(u.size, int(ref.offset+ref.length))
+			u.at = max(u.at, s.number)
+			if s == r.archive.manifest.current {
+				u.live += int(ref.length)
+			}
+		}
+	}
+	for _, s := range []*snapshot{r.archive.manifest.previous, r.archive.manifest.current} {
+		if s == nil {
+			continue
+		}
+		refer(s, s.catalogue)
+		err := readCatalogue(ctx, r.blobs, s.catalogue, func(b []byte) error {
+			refer(s, entrySegments(b))
+			return nil
+		})
+		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
+			return err
+		}
+	}
+	return nil
+}
+
+// loss notes what is lost; it is an error unless losses are accepted.
+func (r *recovery) loss(format string, args ...any) error {
+	what := fmt.Errorf(format, args...)
+	if !r.o.AcceptLoss {
+		return fmt.Errorf("store: %w: %w: %s", ErrLost, what, howToGoOn)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = true
+	if len(r.report.Lost) < maxLost {
+		r.report.Lost = append(r.report.Lost, what.Error())
+		r.o.Log.Warn("lost", "what", what)
+	}
+	return nil
+}
+
+// manifest reads which snapshots there are.
+func (r *recovery) manifest(ctx context.Context) error {
+	b, revision, err := r.log.Manifest(ctx)
+	if errors.Is(err, oplog.ErrHole) {
+		if err := r.loss("the manifest of the snapshots: %w", err); err != nil {
+			return err
+		}
+		b, revision, err = r.log.OldManifest(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("store: the manifest: %w", err)
+	}
+	m, err := readManifest(b)
+	if err != nil {
+		return err
+	}
+	if m.unfinished {
+		return errors.New("store: a backup was being restored here, and that didn't end: remove the directory and restore again")
+	}
+	r.archive.revision, r.archive.manifest = revision, m
+	return nil
+}
+
+// limits are those of the states that are read.
+func (r *recovery) limits() wire.Limits { return limitsOf(r.engine) }
+
+func limitsOf(e *engine.Engine) wire.Limits {
+	l := wire.Limits{Bytes: wire.NoLimits.Bytes, States: 1 << 20}
+	if _, limit := e.Memory(); limit != 0 {
+		l.Bytes = limit
+	}
+	return l
+}
+
+// restore puts the filters of the last snapshot back.
+func (r *recovery) restore(ctx context.Context) error {
+	m := &r.archive.manifest
+	if m.current == nil {
+		r.from = 1
+		return nil
+	}
+	r.use(m.current)
+	entries, err := r.catalogue(ctx, m.current)
+	if errors.Is(err, umbel.ErrCorrupt) {
+		entries, err = r.fallBack(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	r.report.Snapshot = m.current.time()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, b := range entries {
+		group.Go(func() error { return r.filter(ctx, b) })
+	}
+	return group.Wait()
+}
+
+// use has the log read from where that snapshot needs it.
+func (r *recovery) use(s *snapshot) {
+	if !r.used {
+		r.used, r.from, r.covered = true, s.batch, s.covered
+	}
+	r.from, r.covered = min(r.from, s.batch), min(r.covered, s.covered)
+	r.single = max(r.single, s.position)
+	r.position = max(r.position, s.position)
+}
+
+// catalogue reads the entries of a snapshot.
+func (r *recovery) catalogue(ctx context.Context, s *snapshot) (entries [][]byte, err error) {
+	err = readCatalogue(ctx, r.blobs, s.catalogue, func(b []byte) error {
+		entries = append(entries, b)
+		return nil
+	})
+	if err == nil && uint64(len(entries)) != s.filters {
+		err = fmt.Errorf("%d filters in the catalogue, want %d: %w", len(entries), s.filters, umbel.ErrCorrupt)
+	}
+	return entries, err
+}
+
+// fallBack takes the snapshot before the last in its place.
+func (r *recovery) fallBack(ctx context.Context, why error) ([][]byte, error) {
+	m := &r.archive.manifest
+	last := m.current
+	r.o.Log.Warn("the last snapshot can't be read", "err", why)
+	if m.previous != nil {
+		entries, err := r.catalogue(ctx, m.previous)
+		if err == nil {
+			r.use(m.previous)
+			r.fellBack = true
+			return entries, nil
+		}
+		why = errors.Join(why, err)
+		if !errors.Is(err, umbel.ErrCorrupt) {
+			return nil, why
+		}
+	}
+	if m.previous == nil && r.logIsWhole(ctx) {
+		r.from, r.covered = 1, 0
+		return nil, nil
+	}
+	return nil, r.loss("all filters of the snapshot of %v (%d): %w", last.time(), last.filters, why)
+}
+
+// filter puts one filter back.
+func (r *recovery) filter(ctx context.Context, b []byte) error {
+	m, segments, err := readEntry(b, r.limits())
+	if err != nil {
+		return fmt.Errorf("store: an entry of the catalogue: %w", err)
+	}
+	err = r.fill(ctx, m, segments)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.archive.entries[m.ID] = entry{bytes: b}
+		return nil
+	}
+	if !errors.Is(err, umbel.ErrCorrupt) {
+		return fmt.Errorf("store: filter %q: %w", m.Name, err)
+	}
+	return r.olderFilter(ctx, m, segments, err)
+}
+
+// fill restores a filter from its segments.
+func (r *recovery) fill(ctx context.Context, m engine.Meta, segments []reference) error {
+	const ahead = 4
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	index := segmentIndex(&m.State)
+	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		i := index(g)
+		if len(segments) > ahead {
+			r.blobs.ahead(ctx, segments[i:min(i+ahead, len(segments))], &reading)
+		}
+		return r.blobs.copy(ctx, segments[i], dst)
+	})
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.copied[m.ID] = m.From
+	}
+	return err
+}
+
+// olderFilter puts a filter back of which the last snapshot has no whole copy: from the one
+// before, with more of the log, or from the log alone if it is younger than that.
+func (r *recovery) olderFilter(ctx context.Context, m engine.Meta, segments []reference, why error) error {
+	r.o.Log.Warn("the last snapshot of a filter can't be read", "filter", m.Name, "err", why)
+	older, readable, err := r.olderEntry(ctx, m.ID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("store: filter %q: %w", m.Name, errors.Join(why, err))
+	case older != nil:
+		was, olderSegments, err := readEntry(older, r.limits())
+		if err == nil {
+			err = r.fill(ctx, was, olderSegments)
+		}
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, umbel.ErrCorrupt) {
+			return fmt.Errorf("store: filter %q: %w", m.Name, err)
+		}
+		why = errors.Join(why, err)
+	case readable:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.owed[m.ID] = m.Name
+		return nil
+	}
+	return r.hollow(ctx, m, segments, why)
+}
+
+// olderEntry returns what the snapshot before the last has of a filter. readable is false
+// if that can't be told; if it is true and there is no entry, the log makes the filter.
+func (r *recovery) olderEntry(ctx context.Context, id uint64) (entry []byte, readable bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.older == nil {
+		r.older = make(map[uint64][]byte)
+		if err := r.readOlder(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	return r.older[id], r.reads, nil
+}
+
+// readOlder reads the catalogue of the snapshot before the last. Where there was none, the
+// log has to be there from its first change on. Called with mu held.
+func (r *recovery) readOlder(ctx context.Context) error {
+	previous := r.archive.manifest.previous
+	if previous == nil {
+		if r.reads = r.logIsWhole(ctx); r.reads {
+			r.from, r.covered = 1, 0
+		}
+		return nil
+	}
+	if r.fellBack {
+		return nil
+	}
+	entries, err := r.catalogue(ctx, previous)
+	if errors.Is(err, umbel.ErrCorrupt) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, b := range entries {
+		c := &cursor{b: b}
+		r.older[c.uvarint()] = b
+	}
+	r.use(previous)
+	r.reads = true
+	return nil
+}
+
+// logIsWhole reports whether the log has the first change of all.
+func (r *recovery) logIsWhole(ctx context.Context) bool {
+	if first, last := r.log.Bounds(); first > 1 || last == 0 {
+		return false
+	}
+	whole := false
+	err := r.log.Read(ctx, 1, func(_ uint64, b []byte) error {
+		begins, err := batchBegins(b)
+		whole = err == nil && begins == 1
+		return io.EOF
+	})
+	return whole && errors.Is(err, io.EOF)
+}
+
+// hollow puts a filter back that has lost cells. It says of all keys that they may be in it,
+// until it is made anew.
+func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []reference, why error) error {
+	if err := r.loss("cells of filter %q, which takes all keys for its own until it is made anew: %w", m.Name, why); err != nil {
+		return err
+	}
+	m.Hidden = true
+	index := segmentIndex(&m.State)
+	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		if r.blobs.copy(ctx, segments[index(g)], dst) != nil {
+			clear(dst)
+		}
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		err = r.standIn(m)
+	}
+	if err != nil && ctx.Err() == nil {
+		return r.loss("filter %q: %w", m.Name, err)
+	}
+	return err
+}
+
+// standIn puts an empty filter of the same kind in the place of one whose remains no filter
+// has. It is hidden, so that no key is missed.
+func (r *recovery) standIn(m engine.Meta) error {
+	v, err := r.engine.Variants().Find(m.State.Kind)
+	if err != nil {
+		return err
+	}
+	f, err := v.New(umbel.Goal{Keys: 1, FPRate: .5, Hasher: m.State.Hasher}, nil)
+	if err != nil {
+		return err
+	}
+	m.State = f.State()
+	var all [][]uint64
+	for _, p := range planes(&m.State) {
+		all = append(all, p.Words)
+	}
+	return r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		putWords(dst, all[g.Plane][g.Offset/8:][:len(dst)/8])
+		return nil
+	})
+}

@@ -1,0 +1,346 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+)
+
+// Filters of every kind that change all the time while snapshots are made are what they
+// were after a kill, with all that was acknowledged, bit for bit.
+func TestAdditionsDuringSnapshots(t *testing.T) {
+	for name, o := range map[string]Options{"always": {}, "everysec": {Durability: EverySec}} {
+		t.Run(name, func(t *testing.T) {
+			d := oplogtest.NewDisk()
+			d.Before(slowBlobs)
+			n := start(t, d, o)
+			// Some have many segments, so that copies take a while.
+			filters := n.make(t, 1_000_000)
+			var stop atomic.Bool
+			var adders, snapshots sync.WaitGroup
+			for g := range 3 {
+				adders.Go(func() {
+					for i := 0; i < 100 && !stop.Load(); i++ {
+						for k, f := range filters {
+							from := (g*100+i)*20 + k
+							_, pos, err := f.Add(nil, digests(from, from+25))
+							if err == nil {
+								err = n.Wait(t.Context(), pos)
+							}
+							if err != nil {
+								t.Errorf("%s: %v", f.Name(), err)
+								return
+							}
+						}
+					}
+				})
+			}
+			adders.Go(func() {
+				for i := 0; i < 100; i++ {
+					for _, f := range filters {
+						if pos, err := f.Remove(make([]bool, 5), digests(i*20, i*20+5)); err == nil {
+							n.Wait(t.Context(), pos)
+						}
+					}
+				}
+			})
+			snapshots.Go(func() {
+				for !stop.Load() {
+					if err := n.Snapshot(context.Background()); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+			adders.Wait()
+			stop.Store(true)
+			snapshots.Wait()
+			if err := n.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n.kill()
+			again := start(t, d, o)
+			wantSame(t, contents(again.Engine), contents(n.Engine))
+			if again.report.Snapshot.IsZero() {
+				t.Error("no snapshot was read")
+			}
+			again.end(t)
+		})
+	}
+}
+
+// putBlobs counts the blobs that are put to a disk, and their bytes.
+func putBlobs(d *oplogtest.Disk) *atomic.Int64 {
+	var n atomic.Int64
+	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+		if op == oplogtest.Append && r == oplog.Blobs {
+			n.Add(1)
+		}
+		return nil
+	})
+	return &n
+}
+
+func snap(t testing.TB, n *node) {
+	t.Helper()
+	if err := n.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What didn't change isn't written again: filters, and segments of filters.
+func TestSnapshotsWriteWhatChanged(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	var large *engine.Filter
+	for _, name := range []string{"a", "b"} {
+		f, _, err := n.Create(name, "bloom", umbel.Goal{Keys: 4_000_000, FPRate: .01}, nil) // about 9 segments
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 2000))
+		large = f
+	}
+	put := putBlobs(d)
+	snap(t, n)
+	if n := put.Swap(0); n < 18 {
+		t.Errorf("%d blobs of two filters of 9 segments", n)
+	}
+	snap(t, n)
+	if n := put.Swap(0); n != 0 {
+		t.Errorf("%d blobs of nothing new", n)
+	}
+	large.Expire(1 << 50)
+	snap(t, n)
+	if n := put.Swap(0); n != 1 {
+		t.Errorf("%d blobs of a filter with the same cells, want the catalogue alone", n)
+	}
+	d1 := digest(5000)
+	large.Add(nil, []umbel.Digest{d1})
+	snap(t, n)
+	if n := put.Swap(0); n < 2 || n > 8 {
+		t.Errorf("%d blobs of a filter with one key more", n)
+	}
+	want := contents(n.Engine)
+	n.end(t)
+	// A new process knows what the last one wrote.
+	n = start(t, d, Options{})
+	wantSame(t, contents(n.Engine), want)
+	put = putBlobs(d)
+	n.Get([]byte("a")).Expire(1 << 50)
+	snap(t, n)
+	if n := put.Swap(0); n != 1 {
+		t.Errorf("%d blobs of a filter with the same cells, want the catalogue alone", n)
+	}
+	n.end(t)
+}
+
+// The log and the blobs of old snapshots don't stay.
+func TestOldSnapshotsAreForgotten(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	filters := n.make(t, 10_000)
+	for i := range 30 {
+		for _, f := range filters {
+			if _, _, err := f.Add(nil, digests(i*20, i*20+20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.Sync(t.Context())
+		snap(t, n)
+	}
+	first, last := n.log.Bounds()
+	if last-first > 2 {
+		t.Errorf("batches %d to %d are kept", first, last)
+	}
+	blobs := 0
+	n.log.Blobs(t.Context(), func(uint64) error { blobs++; return nil })
+	if blobs > 6 || blobs != len(n.archive.blobs) {
+		t.Errorf("%d blobs are kept, %d are known", blobs, len(n.archive.blobs))
+	}
+	n.end(t)
+}
+
+// Small filters of which one after the other changes don't leave blobs with little in them.
+func TestSparseBlobsAreCleared(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	var filters []*engine.Filter
+	for i := range 500 {
+		f, _, err := n.Create(fmt.Sprint("f", i), "bloom", umbel.Goal{Keys: 4000, FPRate: .01}, nil) // 5 KB
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 500))
+		filters = append(filters, f)
+	}
+	for i, f := range filters {
+		f.Add(nil, digests(1000+i, 1500+i))
+		if i%10 == 0 {
+			snap(t, n)
+		}
+	}
+	n.Get([]byte("f0")).Expire(1 << 50)
+	snap(t, n)
+	n.Get([]byte("f0")).Expire(1 << 51)
+	snap(t, n)
+	size := 0
+	for _, u := range n.archive.blobs {
+		size += u.size
+	}
+	if live := int(n.archive.manifest.current.bytes); size > 5*live/2+100_000 {
+		t.Errorf("%d bytes of blobs for %d bytes of cells", size, live)
+	}
+	want := contents(n.Engine)
+	n.kill()
+	n = start(t, d, Options{})
+	wantSame(t, contents(n.Engine), want)
+	n.end(t)
+}
+
+// A snapshot for which there is no room is an error, leaves nothing, and comes later.
+func TestSnapshotsOnAFullDisk(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	for _, f := range n.make(t, 10_000) {
+		f.Add(nil, digests(0, 1000))
+	}
+	if err := n.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := contents(n.Engine)
+	for fail := range 4 {
+		puts := 0
+		d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+			if op != oplogtest.Append {
+				return nil
+			}
+			if puts++; puts > fail {
+				return errors.New("no room")
+			}
+			return nil
+		})
+		if err := n.Snapshot(t.Context()); err == nil {
+			break
+		}
+		if n.Status().LastSnapshotErr == nil {
+			t.Error("the status doesn't say that there was no snapshot")
+		}
+		other := start(t, d.Clone(), Options{})
+		wantSame(t, contents(other.Engine), want)
+		other.end(t)
+	}
+	d.Before(nil)
+	n.Get([]byte("bloom")).Add(nil, digests(5000, 5001))
+	snap(t, n)
+	want = contents(n.Engine)
+	n.kill()
+	n = start(t, d, Options{})
+	wantSame(t, contents(n.Engine), want)
+	n.end(t)
+}
+
+// With None, what the last snapshot had is there, and a clean end is one.
+func TestNoneKeepsSnapshots(t *testing.T) {
+	d := oplogtest.NewDisk()
+	o := Options{Durability: None}
+	n := start(t, d, o)
+	filters := n.make(t, 1000)
+	for _, f := range filters {
+		f.Add(nil, digests(0, 500))
+	}
+	snap(t, n)
+	want := contents(n.Engine)
+	for _, f := range filters {
+		f.Add(nil, digests(500, 900))
+	}
+	n.kill()
+	n = start(t, d, o)
+	wantSame(t, contents(n.Engine), want)
+	n.Get([]byte("bloom")).Add(nil, digests(900, 950))
+	want = contents(n.Engine)
+	n.end(t)
+	// The next keeps a log, which goes on where the snapshot ends.
+	for range 3 {
+		n = start(t, d, Options{})
+		wantSame(t, contents(n.Engine), want)
+		f := n.Get([]byte("counting"))
+		_, pos, err := f.Add(nil, digests(0, 10))
+		if err != nil || n.Wait(t.Context(), pos) != nil {
+			t.Fatal(err)
+		}
+		want = contents(n.Engine)
+		n.kill()
+	}
+	n = start(t, d, o)
+	wantSame(t, contents(n.Engine), want)
+	n.Get([]byte("bloom")).Add(nil, digests(2000, 2001))
+	want = contents(n.Engine)
+	n.end(t)
+	n = start(t, d, Options{})
+	wantSame(t, contents(n.Engine), want)
+	n.end(t)
+}
+
+func TestSnapshotsByTimeAndLength(t *testing.T) {
+	for name, o := range map[string]Options{"time": {SnapshotInterval: 2 * time.Second}, "length": {SnapshotBytes: 1000}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := start(t, oplogtest.NewDisk(), o)
+				f := n.make(t, 1000)[0]
+				_, pos, err := f.Add(nil, digests(0, 500))
+				if err != nil || n.Wait(t.Context(), pos) != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(3 * time.Second)
+				if n.Status().LastSnapshot.IsZero() {
+					t.Error("no snapshot")
+				}
+				n.end(t)
+			})
+		})
+	}
+}
+
+// A hundred thousand small filters: UMBEL_LONG=1.
+func TestManyFilters(t *testing.T) {
+	count := 1000
+	if os.Getenv("UMBEL_LONG") != "" {
+		count = 100_000
+	}
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	for i := range count {
+		f, _, err := n.Create(fmt.Sprint("filter:", i), "redisbloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := f.Add(nil, digests(i, i+3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := time.Now()
+	snap(t, n)
+	t.Logf("snapshot of %d filters: %v", count, time.Since(begin))
+	n.Get([]byte("filter:7")).Add(nil, digests(20, 21))
+	begin = time.Now()
+	snap(t, n)
+	t.Logf("snapshot of one of them: %v", time.Since(begin))
+	want := contents(n.Engine)
+	n.end(t)
+	n = start(t, d, Options{})
+	t.Logf("start: %v", n.report.Took)
+	wantSame(t, contents(n.Engine), want)
+	n.end(t)
+}

@@ -1,0 +1,248 @@
+package um
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// maxReply is the longest string that Redis clients take.
+const maxReply = 512 << 20
+
+// moves are the commands that take filters out of the node and bring them in.
+func (u *um) moves() []row {
+	return []row{
+		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", u.export, nil},
+		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter of a container.", u.imports, nil},
+		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", u.diff, nil},
+		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which names the filter it is for.", u.patch, nil},
+	}
+}
+
+func (u *um) export(c *resp.Conn, args [][]byte) {
+	f, err := u.whole(args[1])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	var b []byte
+	switch {
+	case len(args) == 2:
+		b, err = plain(f)
+	case len(args) == 3 && is(args[2], "PACKED"):
+		b, err = u.packed(f)
+	case len(args) == 5 && is(args[2], "RANGE"):
+		u.exportRange(c, f, args[3], args[4])
+		return
+	default:
+		err = errors.New("say UM.EXPORT key, and behind it nothing, PACKED, or RANGE offset length")
+	}
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	c.Bulk(b)
+}
+
+// plain returns the container of a filter in canonical form.
+func plain(f *engine.Filter) (b []byte, err error) {
+	gone := f.View(func(f umbel.Filter) {
+		s := f.State()
+		if err = fits(wire.Size(s)); err == nil {
+			b, err = wire.Append(nil, s)
+		}
+	})
+	return b, errors.Join(gone, err)
+}
+
+// packed packs a copy, since that takes long.
+func (u *um) packed(f *engine.Filter) ([]byte, error) {
+	s, err := u.snapshot(f)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wire.Packer{Workers: runtime.GOMAXPROCS(0)}.Append(nil, s)
+	if err == nil {
+		err = fits(uint64(len(b)))
+	}
+	return b, err
+}
+
+func fits(n uint64) error {
+	if n > maxReply {
+		return fmt.Errorf("the container has %d bytes, a reply at most %d: use RANGE: %w", n, maxReply, umbel.ErrLimit)
+	}
+	return nil
+}
+
+// exportRange returns a part of the container in canonical form, with the filter's version:
+// parts of one version go together.
+func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
+	offset, err1 := strconv.ParseUint(string(from), 10, 63)
+	n, err2 := strconv.ParseUint(string(length), 10, 63)
+	if err1 != nil || err2 != nil || n > maxReply {
+		c.Error(fmt.Sprintf("ERR offset and length are whole numbers, the length at most %d", maxReply))
+		return
+	}
+	version := f.Version() // a change after this shows in the version of the next part
+	var err error
+	w := window{from: offset, to: offset + min(n, math.MaxUint64-offset)}
+	gone := f.View(func(f umbel.Filter) { err = wire.Write(&w, f.State()) })
+	if err := errors.Join(gone, err); err != nil {
+		fail(c, err)
+		return
+	}
+	c.Map(3)
+	pair(c, "total", w.total)
+	pair(c, "version", version)
+	c.BulkString("data")
+	c.Bulk(w.data)
+}
+
+// window keeps a part of what is written to it, and counts it all.
+type window struct {
+	from, to uint64
+	total    uint64
+	data     []byte
+}
+
+func (w *window) Write(b []byte) (int, error) {
+	first := min(w.from-min(w.from, w.total), uint64(len(b)))
+	last := min(w.to-min(w.to, w.total), uint64(len(b)))
+	w.data = append(w.data, b[first:last]...)
+	w.total += uint64(len(b))
+	return len(b), nil
+}
+
+// limits says how much may come in: as much as there is room for, and never more than
+// the options say.
+func (u *um) limits() wire.Limits {
+	l := wire.Limits{Bytes: u.options.MaxBytes, Workers: runtime.GOMAXPROCS(0)}
+	if l.Bytes == 0 {
+		l.Bytes = wire.DefaultLimits.Bytes
+	}
+	if used, limit := u.engine.Memory(); limit != 0 {
+		l.Bytes = max(min(l.Bytes, limit-min(used, limit)), 1)
+	}
+	return l
+}
+
+// parse reads a container that came in.
+func (u *um) parse(b []byte) (umbel.State, error) {
+	if wire.IsDelta(b) {
+		return umbel.State{}, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
+	}
+	return wire.Parse(b, u.limits())
+}
+
+func (u *um) imports(c *resp.Conn, args [][]byte) {
+	replace := len(args) == 4 && is(args[3], "REPLACE")
+	switch {
+	case len(args) > 3 && !replace:
+		c.Error("ERR say UM.IMPORT key container, or with REPLACE behind it")
+		return
+	case replace && !may(c, access.Remove, args[1]):
+		c.Error(noPermission)
+		return
+	}
+	if !replace && u.engine.Get(args[1]) != nil {
+		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
+		return
+	}
+	s, err := u.parse(args[2])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	f, err := u.engine.Variants().Open(s)
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	_, pos, err := u.engine.Put(string(args[1]), f, replace, false)
+	kept(c, pos, err)
+}
+
+func (u *um) diff(c *resp.Conn, args [][]byte) {
+	if is(args[2], "FROM") && !may(c, access.Read, args[3]) {
+		c.Error(noPermission)
+		return
+	}
+	f, err := u.whole(args[1])
+	var base, now umbel.State
+	if err == nil {
+		base, err = u.base(args[2], args[3])
+	}
+	if err == nil {
+		now, err = u.snapshot(f)
+	}
+	var delta []byte
+	if err == nil {
+		delta, err = wire.Differ{Workers: runtime.GOMAXPROCS(0)}.Delta(nil, base, now)
+	}
+	if err == nil {
+		err = fits(uint64(len(delta)))
+	}
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	c.Bulk(delta)
+}
+
+// base returns the state that a delta is to begin at: of a filter, or in a container.
+func (u *um) base(word, value []byte) (umbel.State, error) {
+	switch {
+	case is(word, "FROM"):
+		f, err := u.whole(value)
+		if err != nil {
+			return umbel.State{}, err
+		}
+		return u.snapshot(f)
+	case is(word, "BASE"):
+		return u.parse(value)
+	}
+	return umbel.State{}, errors.New("say UM.DIFF key FROM key, or UM.DIFF key BASE container")
+}
+
+// patch needs the right to remove as well: a delta may clear cells.
+func (u *um) patch(c *resp.Conn, args [][]byte) {
+	if !may(c, access.Remove, args[1]) {
+		c.Error(noPermission)
+		return
+	}
+	f, err := u.whole(args[1])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	pos, err := u.apply(f, args[2])
+	kept(c, pos, err)
+}
+
+// apply makes a filter what a delta says, if there is memory for both meanwhile.
+func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
+	info, err := wire.InspectDelta(delta)
+	if err != nil {
+		return 0, err
+	}
+	if err := u.engine.Room(info.Bytes); err != nil {
+		return 0, err
+	}
+	limits := u.limits()
+	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+		s, err := wire.Apply(f.State(), delta, limits)
+		if err != nil {
+			return nil, err
+		}
+		return u.engine.Variants().Open(s)
+	})
+}

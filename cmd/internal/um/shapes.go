@@ -1,0 +1,150 @@
+package um
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/folding"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// shapes are the commands that change a filter as a whole.
+func (u *um) shapes() []row {
+	return []row{
+		{"um.fold", "key factor | RATE p | BYTES n", -3, 1, "remove", "write", "Makes a filter smaller by a factor, as far as its rate stays at most p, or to at most n bytes; all keys stay. Returns the factor.", u.fold, nil},
+		{"um.unfold", "key factor", 3, 1, "remove", "write denyoom", "Makes a filter larger by a factor: room for keys to come.", u.unfold, nil},
+		{"um.compact", "key [RATE p]", -2, 1, "remove", "write", "Joins the parts of a filter that grew, as far as its rate stays at most p, 1% unless given.", u.compact, nil},
+		{"um.clear", "key", 2, 1, "remove", "write", "Forgets all keys, and keeps kind, hash and size.", u.clear, nil},
+		{"um.advance", "key time", 3, 1, "remove", "write", "Tells a window the time, in its own units, so that it forgets what is old.", u.advance, nil},
+		{"um.seal", "key", 2, 1, "add", "write", "Solves what a ribbon collected, so that it takes less.", u.seal, nil},
+	}
+}
+
+// change answers with what a method of a filter did.
+func (u *um) change(c *resp.Conn, name []byte, change func(*engine.Filter) (engine.Position, error)) {
+	f := u.find(c, name)
+	if f == nil {
+		return
+	}
+	pos, err := change(f)
+	kept(c, pos, err)
+}
+
+func (u *um) clear(c *resp.Conn, args [][]byte) {
+	u.change(c, args[1], (*engine.Filter).Clear)
+}
+
+func (u *um) seal(c *resp.Conn, args [][]byte) {
+	u.change(c, args[1], (*engine.Filter).Seal)
+}
+
+func (u *um) advance(c *resp.Conn, args [][]byte) {
+	to, err := quantity.ParseCount(string(args[2]))
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(to)) })
+}
+
+func (u *um) unfold(c *resp.Conn, args [][]byte) {
+	by, err := quantity.ParseCount(string(args[2]))
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
+		hi, bytes := bits.Mul64(f.Bytes(), uint64(by))
+		if hi != 0 {
+			return 0, fmt.Errorf("unfolded by %d it takes more than 2^64 bytes: %w", uint64(by), umbel.ErrLimit)
+		}
+		if err := u.engine.Room(bytes); err != nil { // the old cells are there meanwhile
+			return 0, err
+		}
+		return f.Unfold(uint64(by))
+	})
+}
+
+func (u *um) fold(c *resp.Conn, args [][]byte) {
+	f, err := u.whole(args[1])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	by, err := u.factor(f, args[2:])
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	var pos engine.Position
+	if by != 1 {
+		pos, err = f.Fold(by)
+	}
+	c.Commit(uint64(pos))
+	if err != nil {
+		fail(c, err)
+		return
+	}
+	number(c, umbel.Uint(by))
+}
+
+// factor returns by what a filter is to be folded. Rates and sizes are met as the filter
+// is now: what is added before it folds isn't looked at again.
+func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
+	if len(words) == 1 {
+		n, err := quantity.ParseCount(string(words[0]))
+		return uint64(n), err
+	}
+	var meet func(*folding.Ladder) (umbel.Filter, uint64, error)
+	switch {
+	case len(words) == 2 && is(words[0], "RATE"):
+		p, err := quantity.ParseRate(string(words[1]))
+		if err != nil {
+			return 0, err
+		}
+		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToRate(float64(p)) }
+	case len(words) == 2 && is(words[0], "BYTES"):
+		n, err := quantity.ParseSize(string(words[1]))
+		if err != nil {
+			return 0, err
+		}
+		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToBytes(uint64(n)) }
+	default:
+		return 0, errors.New("say by how much: a factor, RATE p or BYTES n")
+	}
+	gone := f.View(func(g umbel.Filter) {
+		var l *folding.Ladder
+		if l, err = folding.NewLadder(u.engine.Variants(), g); err == nil {
+			_, by, err = meet(l)
+		}
+	})
+	return by, errors.Join(gone, err)
+}
+
+func (u *um) compact(c *resp.Conn, args [][]byte) {
+	rate := quantity.Rate(defaultRate)
+	switch {
+	case len(args) == 4 && is(args[2], "RATE"):
+		if err := rate.Set(string(args[3])); err != nil {
+			fail(c, err)
+			return
+		}
+	case len(args) != 2:
+		c.Error("ERR say UM.COMPACT key, or UM.COMPACT key RATE p")
+		return
+	}
+	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
+		return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+			g, ok := f.(ability.Compacter)
+			if !ok {
+				return nil, unsupported(f.State().Kind, "isn't made of parts that join")
+			}
+			return f, g.Compact(float64(rate))
+		})
+	})
+}
