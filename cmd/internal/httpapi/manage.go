@@ -198,7 +198,6 @@ func (c *call) delete() error {
 		_, err := c.filter()
 		return err
 	}
-	c.record(c.name, nil)
 	if err := c.kept(pos); err != nil {
 		return err
 	}
