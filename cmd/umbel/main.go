@@ -53,7 +53,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "umbel: interrupted, nothing is written")
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(err.Error()))
+	fmt.Fprintf(stderr, "umbel: %s\n", message(toldByNode(err).Error()))
 	return exitError
 }
 
