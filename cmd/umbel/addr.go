@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,6 +60,7 @@ func dialAny(cmd *cobra.Command) (*remote.Client, error) {
 }
 
 func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
+	interruptible(cmd)
 	flags := cmd.Flags()
 	c, err := remote.New(addr, remote.Options{
 		CACert: flagOr(flags, "cacert", "UMBEL_CA"),
@@ -80,6 +84,14 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_PASSWORD"))
 	}
 	return c, nil
+}
+
+// interruptible makes ^C break off what a verb asks a node, so that it can undo what it has done
+// there by half. A second one ends it at once.
+func interruptible(cmd *cobra.Command) {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	cmd.SetContext(ctx)
 }
 
 // flagOr returns what a flag says, or, where it isn't given, a variable of the environment.

@@ -43,6 +43,8 @@ func hintOf(e *remote.Error) string {
 		return fmt.Sprintf("umbel list --addr %s says what there is", e.Node)
 	case errors.Is(e, engine.ErrExists):
 		return "take another name, or umbel delete it first"
+	case errors.Is(e, errors.ErrUnsupported):
+		return "umbel kinds says which kinds can do what"
 	case e.Status == http.StatusServiceUnavailable:
 		return "its log says why; try again later"
 	}

@@ -27,7 +27,7 @@ func deleteCommand() *cobra.Command {
 			}
 			for _, name := range args {
 				if err := n.Delete(cmd.Context(), name); err != nil {
-					return fmt.Errorf("%s: %w", nameWords(name), err)
+					return err
 				}
 				if isQuiet(cmd) {
 					continue

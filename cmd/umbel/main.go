@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,10 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	}
 	if errors.Is(err, atomicfile.ErrInterrupted) {
 		fmt.Fprintln(stderr, "umbel: interrupted, nothing is written")
+		return exitInterrupted
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "umbel: interrupted")
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "umbel: %s\n", message(toldByNode(err).Error()))

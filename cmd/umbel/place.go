@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -101,7 +102,9 @@ func (p place) changeThere(name, target string, c change) (remote.Info, error) {
 
 // undo deletes what a verb made before it failed.
 func (p place) undo(name string, failed error) error {
-	if err := p.node.Delete(p.cmd.Context(), name); err != nil {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(p.cmd.Context()), 10*time.Second)
+	defer stop()
+	if err := p.node.Delete(ctx, name); err != nil {
 		return fmt.Errorf("%w; %s was made and couldn't be deleted: %w", failed, name, err)
 	}
 	return failed

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Brief is what a list says of a filter.
@@ -281,7 +280,7 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 	}
 	i, err := c.send(ctx, what)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusPreconditionFailed {
-		err = fmt.Errorf("%q: %w", name, engine.ErrExists)
+		err = &Error{Type: "/problems/exists", Title: e.Title, Status: e.Status, Detail: e.Detail, Node: e.Node}
 	}
 	return i, err
 }

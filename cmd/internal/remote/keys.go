@@ -209,19 +209,19 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 	defer stop()
 	asked := make(chan *batch, parallel-1)
 	go f.askAll(ctx, v, batches, asked)
-	for b := range asked {
-		<-b.done
-		if b.err != nil {
-			return b.err
-		}
-		if answered == nil {
-			continue
-		}
-		if err := answered(b.keys, b.answers); err != nil {
-			return err
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case b, more := <-asked:
+			if !more {
+				return ctx.Err()
+			}
+			if err := b.tell(answered); err != nil {
+				return err
+			}
 		}
 	}
-	return ctx.Err()
 }
 
 // askAll sends requests, and says of each that it was sent.
@@ -251,6 +251,14 @@ type batch struct {
 	done    chan struct{}
 	answers []uint64
 	err     error
+}
+
+// tell waits for the answers and tells them.
+func (b *batch) tell(answered func([][]byte, []uint64) error) error {
+	if <-b.done; b.err != nil || answered == nil {
+		return b.err
+	}
+	return answered(b.keys, b.answers)
 }
 
 // cloned returns copies of keys, beside each other.

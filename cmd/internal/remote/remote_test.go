@@ -316,6 +316,14 @@ func TestEachAsTheyCome(t *testing.T) {
 		t.Errorf("%v, want the error of who got the second answer", err)
 	}
 	close(came)
+
+	ctx, cancel := context.WithCancel(ctx)
+	came = make(chan [][]byte)
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := f.Each(ctx, Has, waits, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was given up while it waited for keys", err)
+	}
+	close(came)
 }
 
 func TestContainers(t *testing.T) {
