@@ -68,7 +68,7 @@ func (e *Engine) Settle() error {
 	defer e.directory.Unlock()
 	if len(e.shadowed) > 0 {
 		f := e.shadowed[0]
-		return fmt.Errorf("two filters have the name %q, numbers %d and %d: %w", f.Name(), e.names[f.Name()].id, f.id, umbel.ErrCorrupt)
+		return fmt.Errorf("filter %d lost its name %q, and what became of it isn't told: %w", f.id, f.Name(), umbel.ErrCorrupt)
 	}
 	for _, f := range e.filters(0, e.known()) {
 		f.changes.Lock()

@@ -140,7 +140,6 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	n.engine.SetJournal(n.store)
 	tellFound(n.log, n.found)
 	return nil
 }

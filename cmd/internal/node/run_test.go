@@ -5,11 +5,14 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
 // running runs a node, and returns its settings with the addresses it has, and what it returns.
@@ -37,7 +40,7 @@ func signalled(t *testing.T, s syscall.Signal) {
 func TestSignals(t *testing.T) {
 	c := testConfig(t)
 	c.LogLevel = "error"
-	reloads := make(chan struct{}, 1)
+	reloads := make(chan struct{}, 8)
 	done := running(t, t.Context(), c, reloads)
 	// The test hears signals too: one that comes before the node does would end the process.
 	mine := make(chan os.Signal, 1)
@@ -62,6 +65,7 @@ func TestSignals(t *testing.T) {
 	}
 
 	c.DrainDelay = time.Minute
+	reloads = make(chan struct{}, 8) // what was sent to the first node may have been read twice
 	done = running(t, t.Context(), c, reloads)
 	hangUp()
 	signalled(t, syscall.SIGTERM)
@@ -69,6 +73,14 @@ func TestSignals(t *testing.T) {
 	signalled(t, syscall.SIGTERM)
 	if err := <-done; !errors.Is(err, ErrImpatient) {
 		t.Errorf("after two: %v", err)
+	}
+	// The process would end here. This one sees that nothing is left of the node.
+	for {
+		_, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
+		if !errors.Is(err, oplog.ErrLocked) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -13,13 +13,9 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const (
-	// maxFlowing is how often a filter is copied beside its changes that becomes of another
-	// shape meanwhile, before they have to wait.
-	maxFlowing = 3
-	// maxAgree is how often names are compared that change meanwhile.
-	maxAgree = 20
-)
+// maxFlowing is how often a filter is copied beside its changes that becomes of another
+// shape meanwhile, before they have to wait.
+const maxFlowing = 3
 
 // archive is the snapshots that there are.
 type archive struct {
@@ -156,9 +152,8 @@ type walk struct {
 	snapshot *snapshot
 	packer   *packer
 	entries  map[uint64]entry
-	order    []uint64         // of the entries: those that are near each other share blobs
-	filters  []*engine.Filter // that were copied; only with None
-	live     map[uint64]int   // bytes of blobs to which the new catalogue refers
+	order    []uint64       // of the entries: those that are near each other share blobs
+	live     map[uint64]int // bytes of blobs to which the new catalogue refers
 	pace     pace
 }
 
@@ -228,9 +223,6 @@ func (w *walk) catalogue(ctx context.Context) ([]reference, error) {
 // filter copies a filter, unless the last snapshot has it as it is now.
 func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 	id := f.ID()
-	if w.store.o.Durability == None {
-		w.filters = append(w.filters, f)
-	}
 	if _, twice := w.entries[id]; twice {
 		return nil
 	}
@@ -264,38 +256,26 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 	}
 }
 
-// agree gives the entries the names that the filters have now, each of another: there is no
-// log that tells who was renamed, and deleted, while the copies were made.
+// agree gives the entries the names that the filters have at one moment: there is no log
+// that tells who was renamed, and deleted, while the copies were made.
 func (w *walk) agree() error {
-	for range maxAgree {
-		names := make(map[string]bool)
-		twice := false
-		for _, f := range w.filters {
-			e, ok := w.entries[f.ID()]
-			if !ok {
-				continue
-			}
-			if gone(f) {
-				delete(w.entries, f.ID())
-				continue
-			}
-			m, segments, err := readEntry(e.bytes, wire.NoLimits)
-			if err != nil {
-				return err
-			}
-			if now := f.Name(); now != m.Name {
-				m.Name = now
-				e.bytes, e.known = appendEntry(nil, &m, segments), false
-				w.entries[m.ID] = e
-			}
-			twice = twice || names[m.Name]
-			names[m.Name] = true
+	names := w.store.engine.Names()
+	for id, e := range w.entries {
+		now, ok := names[id]
+		if !ok {
+			delete(w.entries, id)
+			continue
 		}
-		if !twice {
-			return nil
+		m, segments, err := readEntry(e.bytes, wire.NoLimits)
+		if err != nil {
+			return err
+		}
+		if now != m.Name {
+			m.Name = now
+			w.entries[id] = entry{bytes: appendEntry(nil, &m, segments)}
 		}
 	}
-	return errors.New("store: filters are renamed faster than they are copied")
+	return nil
 }
 
 // gone reports whether the filter was deleted.
@@ -418,7 +398,7 @@ func (s *Store) tidy(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// pace gives way to changes: while there are some, a snapshot works a fifth of the time.
+// pace gives way to changes: while there are some, a snapshot works a tenth of the time.
 type pace struct {
 	store *Store
 	since time.Time // the end of the last rest
@@ -426,8 +406,8 @@ type pace struct {
 }
 
 const (
-	paceShare = 4 // rests for each time worked
-	paceRest  = 200 * time.Millisecond
+	paceShare = 9 // rests for each time worked
+	paceRest  = 500 * time.Millisecond
 )
 
 func (p *pace) rest(ctx context.Context) error {
