@@ -46,6 +46,7 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only, no summary and no progress")
 	root.SetFlagErrorFunc(usageError)
+	refuseAddr(root)
 	root.AddCommand(
 		makeCommand(), addCommand(), hasCommand(), removeCommand(), countCommand(),
 		infoCommand(), showCommand(), shellCommand(),
@@ -54,6 +55,7 @@ func rootCommand() *cobra.Command {
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
+		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		serveCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)

@@ -99,7 +99,7 @@ func (c *call) takeContainer() error {
 		return problemf(precondition, "there is no filter %q", c.name)
 	case old == nil:
 	case fresh:
-		return problemf(precondition, "%w", engine.ErrExists)
+		return problemf(precondition, "%q: %w", c.name, engine.ErrExists)
 	default:
 		if err := c.may(access.Remove, c.name); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (c *call) takeContainer() error {
 	}
 	f, pos, err := c.Engine.Put(c.name, in, old != nil, false)
 	if errors.Is(err, engine.ErrExists) && fresh {
-		return problemf(precondition, "%w", err)
+		return problemf(precondition, "%q: %w", c.name, err)
 	}
 	if err != nil {
 		return err
