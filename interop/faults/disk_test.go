@@ -112,7 +112,7 @@ func TestBitFlips(t *testing.T) {
 	p := start(t, dir, "--snapshot-interval", "0", "--snapshot-bytes", "0")
 	c := dial(t, p)
 	do(t, c, "BF.RESERVE", "snapshot", "0.001", "100000")
-	do(t, c, "UM.MAKE", "counting", "KIND", "counting", "KEYS", "10000", "RATE", "0.001")
+	do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "10000", "RATE", "0.001")
 	keys := make([]any, 3000)
 	for i := range keys {
 		keys[i] = strconv.Itoa(i)
@@ -250,8 +250,8 @@ func TestPowerCut(t *testing.T) {
 	p := start(t, filepath.Join(at, "data"), "--snapshot-interval", "500ms", "--snapshot-bytes", "256KiB")
 	c := dial(t, p)
 	do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
-	do(t, c, "UM.MAKE", "bloom", "KIND", "bloom", "KEYS", "5000000", "RATE", "0.001")
-	do(t, c, "UM.MAKE", "counting", "KIND", "counting", "KEYS", "1000000", "RATE", "0.001")
+	do(t, c, "UM.MAKE", "bloom", "bloom", "KEYS", "5000000", "RATE", "0.001")
+	do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "1000000", "RATE", "0.001")
 	var kept acknowledged
 	kept.keep(addUntilKilled(t, p, 0, 3*time.Second), time.Now())
 	command("cp", "--sparse=always", image, image+"-cut")

@@ -29,8 +29,8 @@ func TestKill(t *testing.T) {
 				c := dial(t, p)
 				if round == 0 {
 					do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
-					do(t, c, "UM.MAKE", "bloom", "KIND", "bloom", "KEYS", "5000000", "RATE", "0.001")
-					do(t, c, "UM.MAKE", "counting", "KIND", "counting", "KEYS", "1000000", "RATE", "0.001")
+					do(t, c, "UM.MAKE", "bloom", "bloom", "KEYS", "5000000", "RATE", "0.001")
+					do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "1000000", "RATE", "0.001")
 				}
 				kept.check(t, c, round)
 				lifetime := time.Duration(rand.Int64N(int64(400 * time.Millisecond)))
