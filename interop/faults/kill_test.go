@@ -17,7 +17,7 @@ import (
 func TestKill(t *testing.T) {
 	for _, policy := range []struct {
 		name string
-		late time.Duration // what was acknowledged so long before the end may be lost
+		late time.Duration // what was acknowledged so long before the last acknowledgement may be lost
 	}{{"always", 0}, {"everysec", time.Second}} {
 		t.Run(policy.name, func(t *testing.T) {
 			t.Parallel()
@@ -28,17 +28,14 @@ func TestKill(t *testing.T) {
 				p := start(t, dir, flags...)
 				c := dial(t, p)
 				if round == 0 {
-					do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
-					do(t, c, "UM.MAKE", "bloom", "bloom", "KEYS", "5000000", "RATE", "0.001")
-					do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "1000000", "RATE", "0.001")
+					makeFilters(t, c)
 				}
 				kept.check(t, c, round)
 				lifetime := time.Duration(rand.Int64N(int64(400 * time.Millisecond)))
 				if policy.late > 0 {
 					lifetime += policy.late
 				}
-				got := addUntilKilled(t, p, round, lifetime)
-				kept.keep(got, time.Now().Add(-policy.late))
+				kept.keep(addUntilKilled(t, p, round, lifetime), policy.late)
 			}
 			p := start(t, dir, flags...)
 			kept.check(t, dial(t, p), *kills)
@@ -49,6 +46,14 @@ func TestKill(t *testing.T) {
 
 // filters are of kinds that are logged and copied in unlike ways.
 var filters = []string{"scaling", "fixed", "bloom", "counting"}
+
+// makeFilters makes those that the first addition doesn't.
+func makeFilters(t *testing.T, c redis.Conn) {
+	t.Helper()
+	do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
+	do(t, c, "UM.MAKE", "bloom", "bloom", "KEYS", "5000000", "RATE", "0.001")
+	do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "1000000", "RATE", "0.001")
+}
 
 func addCommand(filter string) string {
 	switch filter {
@@ -70,7 +75,8 @@ func hasCommand(filter string) string {
 type entry struct {
 	filter string
 	keys   []string
-	when   time.Time
+	sent   time.Time
+	told   time.Time // when the acknowledgement was there
 }
 
 // acknowledged is what a node has promised to keep.
@@ -83,10 +89,16 @@ func (a *acknowledged) n() (n int) {
 	return n
 }
 
-// keep takes entries that were acknowledged before the deadline.
-func (a *acknowledged) keep(entries []entry, deadline time.Time) {
+// keep takes the entries of a node's life, but for those of its last moments if late isn't 0.
+func (a *acknowledged) keep(entries []entry, late time.Duration) {
+	var last time.Time // the node acknowledged something then, or later
 	for _, e := range entries {
-		if e.when.Before(deadline) {
+		if e.sent.After(last) {
+			last = e.sent
+		}
+	}
+	for _, e := range entries {
+		if late == 0 || e.told.Before(last.Add(-late)) {
 			a.entries = append(a.entries, e)
 		}
 	}
@@ -140,9 +152,18 @@ func first(answer any, err error) (any, error) {
 	return answer, err
 }
 
-// addUntilKilled adds new keys from several connections, kills the node after so long, and
-// returns what was acknowledged until then.
-func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) (all []entry) {
+// addUntilKilled is addUntil a node is killed, after so long.
+func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) []entry {
+	t.Helper()
+	return addUntil(t, p, round, func() {
+		time.Sleep(lifetime)
+		p.Kill()
+	})
+}
+
+// addUntil adds new keys from several connections while the end comes, and returns what was
+// acknowledged.
+func addUntil(t *testing.T, p *proc.Proc, round int, end func()) (all []entry) {
 	t.Helper()
 	var mu sync.Mutex
 	var clients sync.WaitGroup
@@ -166,14 +187,14 @@ func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duratio
 			all = append(all, mine...)
 		})
 	}
-	time.Sleep(lifetime)
-	p.Kill()
+	end()
 	clients.Wait()
 	return all
 }
 
 // add adds the keys in one pipeline and reports whether all were acknowledged.
 func add(c redis.Conn, e *entry) bool {
+	e.sent = time.Now()
 	for _, k := range e.keys {
 		c.Send(addCommand(e.filter), e.filter, k)
 	}
@@ -185,6 +206,6 @@ func add(c redis.Conn, e *entry) bool {
 			return false
 		}
 	}
-	e.when = time.Now()
+	e.told = time.Now()
 	return true
 }

@@ -14,6 +14,7 @@ import (
 
 var (
 	kills   = flag.Int("kills", 6, "how often a node under load is killed, under each promise")
+	cuts    = flag.Int("cuts", 2, "how often the power of a node's disk is cut, under each promise")
 	garbage = flag.Duration("garbage", 2*time.Second, "how long a node is sent garbage")
 	idle    = flag.Int("idle", 2000, "connections that say nothing")
 )
