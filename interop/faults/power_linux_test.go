@@ -39,7 +39,7 @@ func TestPowerCut(t *testing.T) {
 				}), policy.late)
 				disk.back()
 			}
-			kept.check(t, dial(t, start(t, filepath.Join(disk.at, "data"), flags...)), *cuts)
+			kept.checkAll(t, dial(t, start(t, filepath.Join(disk.at, "data"), flags...)), *cuts)
 			t.Logf("%d power cuts, %d additions acknowledged, all there", *cuts, kept.n())
 		})
 	}

@@ -11,6 +11,9 @@ import (
 // TestSlowDisk has the disk hang for a while. Nothing may be acknowledged that isn't on it,
 // under everysec no more than a second's, and questions go on.
 func TestSlowDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes file systems")
+	}
 	for _, policy := range []struct {
 		name string
 		late time.Duration
