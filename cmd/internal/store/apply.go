@@ -15,7 +15,7 @@ import (
 
 // replay applies the changes that the copies lack.
 func (r *recovery) replay(ctx context.Context) error {
-	p := &replay{limits: r.limits(), single: r.single, each: r.apply}
+	p := &replay{limits: limits(), single: r.single, each: r.apply}
 	each := func(number uint64, b []byte) error {
 		r.report.Batches++
 		err := r.bridge(p, b)
