@@ -90,7 +90,7 @@ func (r *recovery) hideAll(p *replay, last engine.Position) error {
 	}
 	var hide []uint64
 	for cursor := uint64(0); ; {
-		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
 			if from, ok := r.copied[f.ID()]; !ok || from < last {
 				hide = append(hide, f.ID())
 			}

@@ -98,7 +98,7 @@ func (r *recovery) run(ctx context.Context) error {
 // knowVersions notes of which filters the last snapshot has all there is.
 func (r *recovery) knowVersions() {
 	for cursor := uint64(0); ; {
-		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
 			id := f.ID()
 			if e, ok := r.archive.entries[id]; ok && !r.changed[id] {
 				e.version, e.known = f.Version(), true

@@ -85,3 +85,41 @@ func TestStartWithinTheLimitOfMemory(t *testing.T) {
 	n.end(t)
 }
 
+
+// A filter whose time is over when a snapshot is made may come to have time again: the clock
+// is put back, or somebody who has it already gives it more. It is kept like others.
+func TestFiltersWhoseTimeIsOver(t *testing.T) {
+	var now atomic.Int64
+	clock := engine.Options{Now: now.Load}
+	for name, o := range map[string]Options{"always": {}, "none": {Durability: None}} {
+		t.Run(name, func(t *testing.T) {
+			now.Store(100)
+			d := oplogtest.NewDisk()
+			n := startOn(t, d, o, clock)
+			f, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Add(nil, digests(0, 100))
+			if _, err := f.Expire(150); err != nil {
+				t.Fatal(err)
+			}
+			now.Store(200)
+			if n.Get([]byte("a")) != nil {
+				t.Fatal("its time isn't over")
+			}
+			for range 2 {
+				n.Create("b", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil)
+				snap(t, n)
+				n.Delete([]byte("b"))
+			}
+			now.Store(120)
+			wantKeys(t, n.Engine, []string{"a"}, digests(0, 100))
+			n.Sync(t.Context())
+			n.kill()
+			n = startOn(t, d, o, clock)
+			wantKeys(t, n.Engine, []string{"a"}, digests(0, 100))
+			n.end(t)
+		})
+	}
+}
