@@ -57,9 +57,6 @@ func (c *call) merge() error {
 		if err != nil {
 			return 0, err
 		}
-		if err := alike(f.Hasher(), from.Hasher); err != nil {
-			return 0, err
-		}
 		return f.Merge(from)
 	})
 }
@@ -83,9 +80,6 @@ func (c *call) intersect() error {
 	}
 	with, err := c.second()
 	if err != nil {
-		return err
-	}
-	if err := alike(f.Hasher(), with.Hasher); err != nil {
 		return err
 	}
 	own, err := c.stateOf(f)
@@ -131,9 +125,6 @@ func (c *call) diff() error {
 	}
 	base, err := c.readContainer(0)
 	if err != nil {
-		return err
-	}
-	if err := alike(f.Hasher(), base.State().Hasher); err != nil {
 		return err
 	}
 	now, err := c.stateOf(f)
