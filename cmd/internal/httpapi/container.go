@@ -25,7 +25,7 @@ func (c *call) sendContainer(f *engine.Filter, form string) error {
 	if err := complete(f); err != nil {
 		return err
 	}
-	if secret(f.Hasher()) {
+	if f.Hasher().Secret() {
 		c.record(c.name, nil) // who has it knows the seed
 	}
 	h := c.Header()
