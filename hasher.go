@@ -35,13 +35,25 @@ func (h Hasher) Check() error {
 }
 
 // String returns the algorithm's name, followed by the seed in hexadecimal if
-// there is one.
+// there is one: not for who isn't to know a secret one.
 func (h Hasher) String() string {
 	if h.Seed == (Seed{}) {
 		return h.Alg.String()
 	}
 	seed := h.Seed.Bytes()
 	return fmt.Sprintf("%s, seed %x", h.Alg, seed[:h.Alg.seedBytes()])
+}
+
+// Secret reports whether the hasher has a seed that is to be kept secret: who has it can choose
+// keys that fill a filter, or that are found in it.
+func (h Hasher) Secret() bool { return h.Alg == SipHash && h.Seed != Seed{} }
+
+// public is String without a secret.
+func (h Hasher) public() string {
+	if h.Secret() {
+		return h.Alg.String() + " and a seed of its own"
+	}
+	return h.String()
 }
 
 // Bytes returns the digest of key. It doesn't keep key.

@@ -87,14 +87,14 @@ func (s State) check(depth int) error {
 }
 
 // Alike returns nil if s and t are of one kind and one hasher, and an error that
-// wraps [ErrMismatch] and says the first difference otherwise. Sizes are for the
-// kinds to compare: some filters of unlike sizes go together.
+// wraps [ErrMismatch] and says the first difference otherwise, but no secret
+// seed. Sizes are for the kinds to compare: some filters of unlike sizes go together.
 func (s State) Alike(t State) error {
 	if s.Kind != t.Kind {
 		return fmt.Errorf("umbel: one filter is %s, the other %s: %w", s.Kind, clip(t.Kind), ErrMismatch)
 	}
 	if s.Hasher != t.Hasher {
-		return fmt.Errorf("umbel: one filter hashes with %v, the other with %v: %w", s.Hasher, t.Hasher, ErrMismatch)
+		return fmt.Errorf("umbel: one filter hashes with %s, the other with %s: %w", s.Hasher.public(), t.Hasher.public(), ErrMismatch)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ var floors = []floor{
 		"inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	}},
 	{5.25, "errors as replies, and replies as text", []string{
-		"cmd/internal/refusal", "cmd/internal/resptest",
+		"cmd/internal/permit", "cmd/internal/refusal", "cmd/internal/resptest",
 	}},
 	{5.3, "schemes for packets, trees over topologies", []string{
 		"inpacket/adaptive", "inpacket/lipsin", "inpacket/multicast/tree",

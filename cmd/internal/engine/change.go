@@ -109,9 +109,8 @@ func nothing(umbel.Filter) uint64 { return 0 }
 
 // become makes g, of the same kind and hasher, the filter. The caller has both locks.
 func (f *Filter) become(g umbel.Filter) error {
-	if s := g.State(); s.Kind != f.Kind() || s.Hasher != f.hasher {
-		return fmt.Errorf("a filter of kind %s with %v can't become one of kind %s with %v: %w",
-			f.Kind(), f.hasher, s.Kind, s.Hasher, umbel.ErrMismatch)
+	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).Alike(g.State()); err != nil {
+		return fmt.Errorf("a filter can't become another: %w", err)
 	}
 	f.filter, f.way = unbound(g), wayOf(g)
 	return nil

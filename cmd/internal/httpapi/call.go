@@ -159,15 +159,11 @@ func (c *call) record(target string, err error) {
 	c.Audit.Record(c.user, c.request.RemoteAddr, c.route.pattern, target, err)
 }
 
-// secret reports whether a hasher's seed is to be kept from who isn't an administrator:
-// with it, keys can be found that make the filter answer wrongly.
-func secret(h umbel.Hasher) bool { return h.Alg == umbel.SipHash && h.Seed != umbel.Seed{} }
-
 // maySee returns an error unless the user may know all of a filter, its hasher's seed
 // included, as who takes a container does. Who sends digests must be as much trusted: it
 // chooses cells.
 func (c *call) maySee(h umbel.Hasher, name string) error {
-	if !secret(h) || c.has(access.Admin, "") {
+	if !h.Secret() || c.has(access.Admin, "") {
 		return nil
 	}
 	err := fmt.Errorf("the filter's hash has a secret seed, so this is for administrators: %w", access.ErrDenied)
@@ -225,8 +221,12 @@ func (c *call) streamed() io.Reader {
 	return c.request.Body
 }
 
-// readJSON reads a body that is one JSON value; an empty one leaves v as it is.
+// readJSON reads a body that is one JSON value; an empty one leaves v as it is. A form of a web
+// page, which can send text, is none.
 func (c *call) readJSON(v any) error {
+	if _, err := bodyType(c.request, mediaJSON, mediaMerge); err != nil {
+		return err
+	}
 	d := json.NewDecoder(c.limited())
 	d.DisallowUnknownFields()
 	err := d.Decode(v)

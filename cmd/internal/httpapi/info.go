@@ -96,7 +96,7 @@ func (c *call) infoOf(f *engine.Filter) (info, error) {
 		return in, err
 	}
 	h := f.Hasher()
-	in.Hash, in.SecretSeed = h.Alg.String(), secret(h)
+	in.Hash, in.SecretSeed = h.Alg.String(), h.Secret()
 	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || c.has(access.Admin, "")) {
 		in.Seed = hex.EncodeToString(seed[:])
 	}

@@ -202,7 +202,6 @@ func (c *call) delete() error {
 		_, err := c.filter()
 		return err
 	}
-	c.record(c.name, nil)
 	if err := c.kept(pos); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,13 +11,6 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
-
-// setWords reads words that are little-endian.
-func setWords(words []uint64, b []byte) {
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-}
 
 // second returns the state of the other filter of a request that concerns two: one that
 // its JSON names, or the container that it is. It shares no memory with a filter.
@@ -65,9 +57,6 @@ func (c *call) merge() error {
 		if err != nil {
 			return 0, err
 		}
-		if err := alike(f.Hasher(), from.Hasher); err != nil {
-			return 0, err
-		}
 		return f.Merge(from)
 	})
 }
@@ -91,9 +80,6 @@ func (c *call) intersect() error {
 	}
 	with, err := c.second()
 	if err != nil {
-		return err
-	}
-	if err := alike(f.Hasher(), with.Hasher); err != nil {
 		return err
 	}
 	own, err := c.stateOf(f)
@@ -139,9 +125,6 @@ func (c *call) diff() error {
 	}
 	base, err := c.readContainer(0)
 	if err != nil {
-		return err
-	}
-	if err := alike(f.Hasher(), base.State().Hasher); err != nil {
 		return err
 	}
 	now, err := c.stateOf(f)

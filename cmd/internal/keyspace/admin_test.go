@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
@@ -217,9 +218,9 @@ func TestRights(t *testing.T) {
 		"KEYS *", "*0[]",
 		"SCAN 0 COUNT 100", `*2[$1:"0", *0[]]`,
 		"RANDOMKEY", "$-1",
-		"COPY a c", "-"+noPermission,
+		"COPY a c", "-"+permit.NoKey,
 	)
-	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+noPermission {
+	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+permit.NoKey {
 		t.Error(got)
 	}
 }

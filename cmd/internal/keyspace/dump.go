@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
@@ -35,6 +36,9 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 	}
 	payload, err := k.dumper.Dump(f)
 	if errors.Is(err, errors.ErrUnsupported) {
+		if !permit.All(c, f) {
+			return
+		}
 		payload, err = container(f)
 	}
 	if err != nil {
@@ -107,8 +111,8 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error(busyKey)
 		return
 	}
-	if o.replace && !may(c, access.Remove, name) {
-		c.Error(noPermission)
+	if o.replace && !permit.May(c, access.Remove, name) {
+		c.Error(permit.NoKey)
 		return
 	}
 	at, ok := whole(args[2])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -126,8 +127,8 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 		c.Error("ERR not supported for this module key")
 		return
 	}
-	if !may(c, access.Add, to) || replace && !may(c, access.Remove, to) {
-		c.Error(noPermission)
+	if !permit.May(c, access.Add, to) || replace && !permit.May(c, access.Remove, to) {
+		c.Error(permit.NoKey)
 		return
 	}
 	pos, err := k.engine.Copy(from, to, replace)

@@ -13,11 +13,10 @@ import (
 
 // Errors in Redis' words.
 const (
-	syntaxError  = "ERR syntax error"
-	notWhole     = "ERR value is not an integer or out of range"
-	noSuchKey    = "ERR no such key"
-	busyKey      = "BUSYKEY Target key name already exists."
-	noPermission = "NOPERM this user has no permissions to access one of the keys used as arguments"
+	syntaxError = "ERR syntax error"
+	notWhole    = "ERR value is not an integer or out of range"
+	noSuchKey   = "ERR no such key"
+	busyKey     = "BUSYKEY Target key name already exists."
 )
 
 // kept answers OK to a change, or says why it failed.
@@ -40,13 +39,6 @@ func whole(b []byte) (int64, bool) {
 // is reports whether a word of a command is the option.
 func is(word []byte, option string) bool {
 	return len(word) == len(option) && strings.EqualFold(string(word), option)
-}
-
-// may reports whether the client's user has a right over a name, where the command's own
-// right doesn't tell.
-func may(c *resp.Conn, r access.Right, name []byte) bool {
-	u, ok := c.User.(*access.User)
-	return !ok || u.May(r, name)
 }
 
 // sees reports whether the client's user may know of a filter.

@@ -6,3 +6,7 @@ package memory
 // out, and whether the system tells. Where it tells only how much is built in, that
 // is the answer.
 func Available() (bytes uint64, ok bool) { return available() }
+
+// Most returns how many bytes a program can ever have, those that others hold now
+// included, and whether the system tells.
+func Most() (bytes uint64, ok bool) { return most() }

@@ -8,8 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// available returns the memory that is built in.
-func available() (uint64, bool) {
+func available() (uint64, bool) { return most() }
+
+// most returns the memory that is built in.
+func most() (uint64, bool) {
 	name := "hw.physmem64"
 	switch runtime.GOOS {
 	case "darwin":

@@ -26,6 +26,22 @@ func available() (uint64, bool) {
 	return free, true
 }
 
+// most returns what is built in and may be swapped, or the limit of the process's control
+// group if that is less.
+func most() (uint64, bool) {
+	meminfo, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	total, ok := field(meminfo, "MemTotal:")
+	swap, _ := field(meminfo, "SwapTotal:")
+	total = (total + swap) * 1024
+	if limit, limited := number("/sys/fs/cgroup/memory.max"); limited {
+		total = min(total, limit)
+	}
+	return total, ok
+}
+
 // groupRoom returns the limit of the control group (version 2, as mounted in a
 // container) less what it holds that can't be dropped.
 func groupRoom() (uint64, bool) {

@@ -2,9 +2,13 @@ package memory
 
 import "testing"
 
-// What a machine has is between 16 MiB and 16 PiB, where it tells.
+// What a machine has is between 16 MiB and 16 PiB, where it tells, and more than is free.
 func TestAvailable(t *testing.T) {
-	if n, ok := Available(); ok && (n < 1<<24 || n > 1<<54) {
+	n, ok := Available()
+	if ok && (n < 1<<24 || n > 1<<54) {
 		t.Errorf("%d bytes are available", n)
+	}
+	if all, told := Most(); told && (all < n || all > 1<<54) || ok && !told {
+		t.Errorf("%d bytes at most, %d available", all, n)
 	}
 }

@@ -107,7 +107,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start although a part of the log is lost, and say what")
 
 	c.MaxMemory = Memory{Auto: true}
-	fs.Var(&c.MaxMemory, "max-memory", "memory that filters may take; auto: three quarters of what there is; none: no limit")
+	fs.Var(&c.MaxMemory, "max-memory", "memory that filters may take; auto: three quarters of what there is; none: all there is")
 	choiceVar(fs, &c.Hash, "hash", "auto", "how new filters hash keys; auto: as RedisBloom does, and with XXH3, on this machine alone, and with a secret seed beyond", "auto", "redisbloom", "siphash", "xxh3")
 	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters that BF.ADD makes")
 	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "keys that filters that BF.ADD makes have room for at first")

@@ -10,10 +10,15 @@ import (
 )
 
 // memoryLimit returns how many bytes filters may take, 0 for any number: for auto three quarters of
-// what the machine, the control group or GOMEMLIMIT leaves beside the bytes that they use now.
+// what the machine, the control group or GOMEMLIMIT leaves beside the bytes that they use now. It is
+// never more than there can be, for Go ends a process that asks for that.
 func memoryLimit(m Memory, used uint64) uint64 {
 	if !m.Auto {
-		return uint64(m.Bytes)
+		limit := uint64(m.Bytes)
+		if all, ok := memory.Most(); ok && (limit == 0 || limit > all) {
+			limit = all
+		}
+		return limit
 	}
 	n, ok := memory.Available()
 	if !ok {
@@ -31,11 +36,15 @@ func memoryLimit(m Memory, used uint64) uint64 {
 // bound makes the collector keep the process near the size of its filters: without a bound it
 // would let as much garbage come together as there is in use. Who sets GOMEMLIMIT knows better.
 func bound(limit uint64) {
-	if limit == 0 || os.Getenv("GOMEMLIMIT") != "" {
+	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	const rest = 512 << 20 // of all that isn't filters
-	debug.SetMemoryLimit(int64(min(limit+limit/8+rest, math.MaxInt64)))
+	most := uint64(math.MaxInt64)
+	if limit > 0 && limit < most/2 {
+		const rest = 512 << 20 // of all that isn't filters
+		most = limit + limit/8 + rest
+	}
+	debug.SetMemoryLimit(int64(most))
 }
 
 const (

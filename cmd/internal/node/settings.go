@@ -90,7 +90,9 @@ func (n *Node) setLevel(name string) error {
 // setMemory sets how much memory filters may take.
 func (n *Node) setMemory(m Memory) {
 	used, _ := n.engine.Memory()
-	n.engine.SetMaxMemory(memoryLimit(m, used))
+	limit := memoryLimit(m, used)
+	bound(limit)
+	n.engine.SetMaxMemory(limit)
 }
 
 // values yields all settings as text.

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/counting"
@@ -156,8 +157,8 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Hidden() && !may(c, access.Remove, name) {
-		c.Error(noPermission)
+	if !f.Hidden() && !permit.May(c, access.Remove, name) {
+		c.Error(permit.NoKey)
 		return
 	}
 	at, problem := locate(parts, iter, data)

@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
@@ -13,10 +14,9 @@ import (
 )
 
 const (
-	badData      = "ERR received bad data"
-	noLink       = "ERR invalid offset - no link found"
-	chunkTooBig  = "ERR invalid chunk - Too big for current filter"
-	noPermission = "NOPERM this user has no permissions to access one of the keys used as arguments"
+	badData     = "ERR received bad data"
+	noLink      = "ERR invalid offset - no link found"
+	chunkTooBig = "ERR invalid chunk - Too big for current filter"
 )
 
 // loadChunk answers BF.LOADCHUNK: a header makes a filter, and what follows is written over
@@ -40,8 +40,8 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Hidden() && !may(c, access.Remove, name) {
-		c.Error(noPermission)
+	if !f.Hidden() && !permit.May(c, access.Remove, name) {
+		c.Error(permit.NoKey)
 		return
 	}
 	at, problem := locate(layers, iter, data)
@@ -131,10 +131,4 @@ func layerBytes(s umbel.State) []uint64 {
 		ns[i] = uint64(len(p.Planes[0].Words)) * 8
 	}
 	return ns
-}
-
-// may reports whether the client's user has a right over a name.
-func may(c *resp.Conn, r access.Right, name []byte) bool {
-	u, ok := c.User.(*access.User)
-	return !ok || u.May(r, name)
 }

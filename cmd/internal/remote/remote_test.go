@@ -398,11 +398,11 @@ func TestErrors(t *testing.T) {
 func TestOthers(t *testing.T) {
 	for what, h := range map[string]http.HandlerFunc{
 		"a page":     func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
-		"an error":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) },
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example", 302) },
+		"an error":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example", http.StatusFound) },
 		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mediaProblem)
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, "{")
 		},
 	} {
@@ -478,5 +478,18 @@ func TestCertificates(t *testing.T) {
 	}
 	if _, err := New(s.URL, Options{Cert: ca, Key: ca}); err == nil {
 		t.Error("a key that is none is taken")
+	}
+}
+
+// Each problem that tells of a sentinel is read as that sentinel.
+func TestProblems(t *testing.T) {
+	for word, want := range map[string]error{
+		"not-found": engine.ErrNotFound, "exists": engine.ErrExists, "incomplete": engine.ErrHidden, "memory": engine.ErrMemory,
+		"read-only": engine.ErrReadOnly, "denied": access.ErrDenied, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,
+		"kind": umbel.ErrKind, "goal": umbel.ErrGoal, "mismatch": umbel.ErrMismatch, "limit": umbel.ErrLimit,
+	} {
+		if err := error(&Error{Type: "/problems/" + word}); !errors.Is(err, want) {
+			t.Errorf("%s isn't %v", word, want)
+		}
 	}
 }

@@ -23,6 +23,9 @@ const (
 	// lazy is how long changes wait for company that nobody waits for. With the time that
 	// the disk takes it is less than the second of EverySec.
 	lazy = time.Second / 2
+	// late is how old a change may be that isn't on the disk, before EverySec acknowledges
+	// no more until it is.
+	late = time.Second
 	// maxSpare is how many batches' memory is kept for the next.
 	maxSpare = 4
 )
@@ -35,6 +38,8 @@ type queue struct {
 
 	last     atomic.Uint64 // position appended last; written with mu held
 	kept     atomic.Uint64 // position of the last change in the log; written with mu held
+	began    time.Time
+	overdue  atomic.Int64 // since began, when the oldest change not in the log is late; 0: there is none
 	trouble  atomic.Pointer[error]
 	closing  atomic.Bool   // as closed
 	hasTaken chan struct{} // one message: there is something to do
@@ -45,8 +50,6 @@ type queue struct {
 	full    []*batch        // to be written, in order
 	flight  *batch          // being written
 	spare   []*batch        // whose memory is free
-	since   time.Time       // of the first change of active
-	oldest  time.Time       // of the first change that isn't kept
 	wanted  engine.Position // the last that somebody waits for
 	asked   time.Time       // when that began
 	dozing  bool            // keep waits for hasTaken
@@ -61,7 +64,7 @@ type queue struct {
 
 func newQueue(o Options, last engine.Position, batch uint64) *queue {
 	q := &queue{
-		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true,
+		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true, began: time.Now(),
 		hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
 	}
 	q.room.L = &q.mu
@@ -201,10 +204,8 @@ func (q *queue) fresh() *batch {
 	b.start(engine.Position(q.last.Load()+1), q.session)
 	q.session = false
 	q.active = b
-	q.since = time.Now()
-	if q.oldest.IsZero() {
-		q.oldest = q.since
-	}
+	b.since = time.Now()
+	q.watch()
 	q.wake()
 	return b
 }
@@ -222,6 +223,54 @@ func (q *queue) wake() {
 		q.dozing = false
 		q.hasTaken <- struct{}{}
 	}
+}
+
+// oldest returns the batch with the first change that isn't kept; nil if all are. Called
+// with mu held.
+func (q *queue) oldest() *batch {
+	switch {
+	case q.flight != nil:
+		return q.flight
+	case len(q.full) > 0:
+		return q.full[0]
+	}
+	return q.active
+}
+
+// watch notes when the oldest change is late. Called with mu held.
+func (q *queue) watch() {
+	var at time.Duration
+	if b := q.oldest(); b != nil {
+		at = b.since.Sub(q.began) + late
+	}
+	q.overdue.Store(int64(at))
+}
+
+// isLate reports whether a change that isn't kept is older than it should be.
+func (q *queue) isLate() bool {
+	at := time.Duration(q.overdue.Load())
+	return at != 0 && time.Since(q.began) >= at
+}
+
+// catchUp returns when no change is late, or why there is one. A disk that is slow, or
+// hangs, so holds up who would otherwise have more acknowledged than may be lost.
+func (q *queue) catchUp(ctx context.Context) error {
+	for q.isLate() {
+		q.mu.Lock()
+		b, err := q.oldest(), q.err()
+		if b == nil || err != nil {
+			q.mu.Unlock()
+			return err
+		}
+		settled := b.settled
+		q.mu.Unlock()
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return q.err()
 }
 
 // wait returns when pos is in the log, or why it isn't.
@@ -314,8 +363,8 @@ func (q *queue) pending() (n uint64, lag time.Duration) {
 			n += uint64(len(b.bytes))
 		}
 	}
-	if n > 0 {
-		lag = time.Since(q.oldest)
+	if b := q.oldest(); b != nil {
+		lag = time.Since(b.since)
 	}
 	return n, lag
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -71,6 +72,7 @@ type batch struct {
 	first        engine.Position // of the first change that ends in it
 	last         engine.Position // of the last that does, or of the one before
 	begun, ended []*row
+	since        time.Time     // of the first change
 	settled      chan struct{} // closed when the batch is kept, and when that fails
 }
 

@@ -175,7 +175,7 @@ func (w *walk) all(ctx context.Context) ([]reference, error) {
 	filters := make([]*engine.Filter, 0, 256)
 	for cursor := uint64(0); ; {
 		filters = filters[:0]
-		cursor = e.List(cursor, cap(filters), func(f *engine.Filter) bool {
+		cursor = e.ListAll(cursor, cap(filters), func(f *engine.Filter) bool {
 			filters = append(filters, f)
 			return true
 		})

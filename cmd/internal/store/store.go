@@ -18,7 +18,7 @@ type Durability uint8
 
 const (
 	Always   Durability = iota // when it is on the disk
-	EverySec                   // at once; it is on the disk within a second
+	EverySec                   // at once; it is on the disk within a second, or no more is acknowledged until it is
 	None                       // at once; it is on the disk with the next snapshot
 )
 
@@ -130,7 +130,7 @@ func (s *Store) Wait(ctx context.Context, pos engine.Position) error {
 	case s.o.Durability == None || uint64(pos) <= s.queue.kept.Load():
 		return nil
 	case s.o.Durability == EverySec:
-		return s.queue.err()
+		return s.queue.catchUp(ctx)
 	}
 	return s.queue.wait(ctx, pos)
 }

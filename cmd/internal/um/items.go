@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -174,7 +175,7 @@ func (u *um) count(c *resp.Conn, args [][]byte) {
 
 func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 	f := u.find(c, args[1])
-	if f == nil {
+	if f == nil || !permit.All(c, f) {
 		return
 	}
 	b, err := raw(args[2])
@@ -200,7 +201,7 @@ func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 
 func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
 	f := u.find(c, args[1])
-	if f == nil {
+	if f == nil || !permit.All(c, f) {
 		return
 	}
 	b, err := raw(args[2])

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -25,8 +26,8 @@ func (u *um) joins() []row {
 // merge joins the sources first: the destination changes once, or not at all.
 func (u *um) merge(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !may(c, access.Add, name) {
-		c.Error(noPermission)
+	if !permit.May(c, access.Add, name) {
+		c.Error(permit.NoKey)
 		return
 	}
 	sources := others(name, args[2:])
@@ -89,8 +90,8 @@ func (u *um) union(names [][]byte) (umbel.Filter, error) {
 
 func (u *um) intersect(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !may(c, access.Add, name) {
-		c.Error(noPermission)
+	if !permit.May(c, access.Add, name) {
+		c.Error(permit.NoKey)
 		return
 	}
 	if u.engine.Get(name) != nil {
@@ -127,8 +128,8 @@ func (u *um) copy(c *resp.Conn, args [][]byte) {
 	case len(args) > 3 && !replace:
 		c.Error("ERR say UM.COPY source destination, or with REPLACE behind it")
 		return
-	case !may(c, access.Add, to) || replace && !may(c, access.Remove, to):
-		c.Error(noPermission)
+	case !permit.May(c, access.Add, to) || replace && !permit.May(c, access.Remove, to):
+		c.Error(permit.NoKey)
 		return
 	case bytes.Equal(from, to):
 		c.Error("ERR source and destination are the same")

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -31,6 +32,9 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	f, err := u.whole(args[1])
 	if err != nil {
 		fail(c, err)
+		return
+	}
+	if !permit.All(c, f) {
 		return
 	}
 	var b []byte
@@ -149,8 +153,8 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	case len(args) > 3 && !replace:
 		c.Error("ERR say UM.IMPORT key container, or with REPLACE behind it")
 		return
-	case replace && !may(c, access.Remove, args[1]):
-		c.Error(noPermission)
+	case replace && !permit.May(c, access.Remove, args[1]):
+		c.Error(permit.NoKey)
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
@@ -172,15 +176,20 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) diff(c *resp.Conn, args [][]byte) {
-	if is(args[2], "FROM") && !may(c, access.Read, args[3]) {
-		c.Error(noPermission)
+	if is(args[2], "FROM") && !permit.May(c, access.Read, args[3]) {
+		c.Error(permit.NoKey)
 		return
 	}
 	f, err := u.whole(args[1])
-	var base, now umbel.State
-	if err == nil {
-		base, err = u.base(args[2], args[3])
+	if err != nil {
+		fail(c, err)
+		return
 	}
+	if !permit.All(c, f) {
+		return
+	}
+	base, err := u.base(args[2], args[3])
+	var now umbel.State
 	if err == nil {
 		now, err = u.snapshot(f)
 	}
@@ -215,8 +224,8 @@ func (u *um) base(word, value []byte) (umbel.State, error) {
 
 // patch needs the right to remove as well: a delta may clear cells.
 func (u *um) patch(c *resp.Conn, args [][]byte) {
-	if !may(c, access.Remove, args[1]) {
-		c.Error(noPermission)
+	if !permit.May(c, access.Remove, args[1]) {
+		c.Error(permit.NoKey)
 		return
 	}
 	f, err := u.whole(args[1])

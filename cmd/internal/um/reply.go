@@ -8,13 +8,10 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
-
-const noPermission = "NOPERM this user has no permissions to access one of the keys used as arguments"
 
 // find returns a filter, and answers with an error if there is none.
 func (u *um) find(c *resp.Conn, name []byte) *engine.Filter {
@@ -75,13 +72,6 @@ func fail(c *resp.Conn, err error) { c.Error(refusal.Text(err)) }
 // is reports whether a word of a command is the option.
 func is(word []byte, option string) bool {
 	return len(word) == len(option) && strings.EqualFold(string(word), option)
-}
-
-// may reports whether the client's user has a right over a name, where the command's own
-// right doesn't tell.
-func may(c *resp.Conn, r access.Right, name []byte) bool {
-	u, ok := c.User.(*access.User)
-	return !ok || u.May(r, name)
 }
 
 // quoted returns what a client sent as an error can repeat it.

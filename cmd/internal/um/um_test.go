@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
@@ -616,7 +617,7 @@ func TestRights(t *testing.T) {
 		{"UM.MERGE", "g", "f"}, {"UM.INTERSECT", "g", "f", "f"}, {"UM.COPY", "f", "g"}, {"UM.IMPORT", "f", container, "REPLACE"},
 		{"UM.DIFF", "f", "FROM", "f"}, {"UM.PATCH", "f", "delta"},
 	} {
-		if got := c.Do(words...); got != "-"+noPermission {
+		if got := c.Do(words...); got != "-"+permit.NoKey {
 			t.Errorf("%q: %s", words, got)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 // Proc is a program that runs.
 type Proc struct {
 	Addr   string // where it speaks RESP
+	HTTP   string // where a node speaks HTTP
 	cmd    *exec.Cmd
 	output *tail
 	ended  chan struct{}
@@ -153,7 +154,11 @@ func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc
 		return nil, err
 	}
 	args := append([]string{"serve", "--resp", addr, "--http", httpAddr, "--data", dir}, flags...)
-	return Start(ctx, addr, path, args...)
+	p, err := Start(ctx, addr, path, args...)
+	if p != nil {
+		p.HTTP = httpAddr
+	}
+	return p, err
 }
 
 // Redis starts the redis-server at path, keeping nothing unless flags say otherwise.
