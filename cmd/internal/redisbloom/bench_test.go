@@ -1,8 +1,8 @@
 package redisbloom_test
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
