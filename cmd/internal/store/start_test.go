@@ -123,3 +123,35 @@ func TestFiltersWhoseTimeIsOver(t *testing.T) {
 		})
 	}
 }
+
+// A disk that doesn't answer has lost nothing: a start fails, and no filter is taken for lost,
+// though losses were accepted.
+func TestDiskThatDoesNotAnswer(t *testing.T) {
+	d, _, _, want := history(t, 2)
+	silent := errors.New("nobody answers")
+	for _, o := range []Options{{}, {AcceptLoss: true}} {
+		for nth := range 30 {
+			c := d.Clone()
+			var n atomic.Int64
+			c.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+				if op == oplogtest.Get && r == oplog.Blobs {
+					if int(n.Add(1)) > nth {
+						return silent
+					}
+				}
+				return nil
+			})
+			node, err := tryStart(c, o)
+			switch {
+			case err == nil:
+				if len(node.report.Lost) > 0 {
+					t.Errorf("lost: %q", node.report.Lost)
+				}
+				wantSame(t, contents(node.Engine), want)
+				node.end(t)
+			case !errors.Is(err, silent) || errors.Is(err, ErrLost) || errors.Is(err, umbel.ErrCorrupt):
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
