@@ -155,3 +155,63 @@ func TestDiskThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Who accepts the loss of the batch that tells what became of a name can go on: the filter
+// that had the name last has it.
+func TestNamesInALostBatch(t *testing.T) {
+	goal := umbel.Goal{Bytes: 1 << 20, FPRate: .01}
+	for name, take := range map[string]func(n *node) error{
+		"renamed": func(n *node) error {
+			if _, err := n.Rename([]byte("a"), []byte("away")); err != nil {
+				return err
+			}
+			_, err := n.Rename([]byte("b"), []byte("a"))
+			return err
+		},
+		"replaced": func(n *node) error { _, err := n.Rename([]byte("b"), []byte("a")); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := oplogtest.NewDisk()
+			n := start(t, d, Options{})
+			for _, name := range []string{"a", "b"} {
+				f, _, err := n.Create(name, "bloom", goal, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Add(nil, digests(0, 100_000))
+			}
+			n.Sync(t.Context())
+			_, before := n.log.Bounds()
+			atBlob(d, 3, func() { // "a" is copied, "b" is being copied
+				if err := take(n); err != nil {
+					t.Error(err)
+				}
+				n.Sync(t.Context())
+			})
+			snap(t, n)
+			n.Get([]byte("a")).Add(nil, digests(200_000, 200_100))
+			n.Sync(t.Context())
+			n.kill()
+			d.Before(nil)
+			d.Lose(oplog.Batches, before+1)
+			if _, err := tryStart(d, Options{}); !errors.Is(err, oplog.ErrHole) {
+				t.Errorf("with a batch lost: %v", err)
+			}
+			n, err := tryStart(d, Options{AcceptLoss: true})
+			if err != nil {
+				t.Fatalf("with losses accepted: %v", err)
+			}
+			t.Logf("lost: %q", n.report.Lost)
+			wantKeys(t, n.Engine, []string{"a"}, append(digests(0, 100_000), digests(200_000, 200_100)...))
+			snap(t, n)
+			n.Get([]byte("a")).Add(nil, digests(300_000, 300_100))
+			snap(t, n)
+			n.end(t)
+			n, err = tryStart(d, Options{})
+			if err != nil {
+				t.Fatalf("after that: %v", err)
+			}
+			n.end(t)
+		})
+	}
+}
