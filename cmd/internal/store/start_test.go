@@ -85,7 +85,6 @@ func TestStartWithinTheLimitOfMemory(t *testing.T) {
 	n.end(t)
 }
 
-
 // A filter whose time is over when a snapshot is made may come to have time again: the clock
 // is put back, or somebody who has it already gives it more. It is kept like others.
 func TestFiltersWhoseTimeIsOver(t *testing.T) {

@@ -230,6 +230,11 @@ func (s *Store) Close(ctx context.Context) error {
 func (s *Store) close(ctx context.Context) error {
 	s.queue.closing.Store(true) // Ready says so from now on
 	s.stop()
+	// Who waits for room may hold a filter for which a snapshot waits.
+	defer context.AfterFunc(ctx, func() {
+		s.queue.close()
+		s.abort()
+	})()
 	s.runs.Wait()
 	var errs []error
 	if s.o.Durability != None {
