@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -62,11 +63,15 @@ func dialAny(cmd *cobra.Command) (*remote.Client, error) {
 func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	interruptible(cmd)
 	flags := cmd.Flags()
-	c, err := remote.New(addr, remote.Options{
+	o := remote.Options{
 		CACert: flagOr(flags, "cacert", "UMBEL_CA"),
 		Cert:   flagOr(flags, "client-cert", "UMBEL_CERT"),
 		Key:    flagOr(flags, "client-key", "UMBEL_KEY"),
-	})
+	}
+	if (o.Cert == "") != (o.Key == "") {
+		return nil, usageError(cmd, errors.New("--client-cert and --client-key go together"))
+	}
+	c, err := remote.New(addr, o)
 	if err != nil {
 		return nil, err
 	}

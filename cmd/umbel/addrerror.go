@@ -68,6 +68,8 @@ func silenceHint(e *remote.NoAnswer) string {
 		return "it speaks no TLS: its address begins with http://"
 	case strings.Contains(e.Err.Error(), "malformed HTTP"):
 		return "it doesn't speak HTTP: --addr wants the address that umbel serve --http has, not that of Redis clients"
+	case strings.Contains(e.Err.Error(), "certificate required"):
+		return "--client-cert and --client-key name the own certificate and its key"
 	case isOp && op.Op == "dial":
 		return "nobody answers there: umbel serve starts a node"
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -51,6 +52,9 @@ func (p place) fetch(name string) (umbel.Filter, error) {
 		w.CloseWithError(err)
 	}()
 	s, err := container.Receive(r)
+	if said, ok := errors.AsType[*remote.Error](err); ok {
+		return nil, said
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -204,12 +204,19 @@ func free(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// ready waits until a node at an address takes changes.
+// ready waits until a node at an address takes changes. Files of a certificate and its key are
+// for one that wants to see them.
 func ready(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: ready url")
+	if neg || len(args) != 1 && len(args) != 3 {
+		ts.Fatalf("usage: ready url [certificate keyfile]")
 	}
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	config := &tls.Config{InsecureSkipVerify: true}
+	if len(args) == 3 {
+		pair, err := tls.LoadX509KeyPair(ts.MkAbs(args[1]), ts.MkAbs(args[2]))
+		ts.Check(err)
+		config.Certificates = []tls.Certificate{pair}
+	}
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: config}}
 	defer client.CloseIdleConnections()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		answer, err := client.Get(args[0] + "/readyz")

@@ -397,9 +397,11 @@ func TestErrors(t *testing.T) {
 // Servers that aren't umbel's, or nobody at all.
 func TestOthers(t *testing.T) {
 	for what, h := range map[string]http.HandlerFunc{
-		"a page":     func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
-		"an error":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example", http.StatusFound) },
+		"a page":   func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+		"an error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.example", http.StatusFound)
+		},
 		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mediaProblem)
 			w.WriteHeader(http.StatusNotFound)
