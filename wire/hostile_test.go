@@ -189,6 +189,21 @@ func TestLimits(t *testing.T) {
 	if _, err := wire.Parse(b, wire.NoLimits); err != nil {
 		t.Errorf("no limits: %v", err)
 	}
+	left, none := s.Bytes(), errors.New("none left")
+	take := func(n uint64) error {
+		if n > left {
+			return none
+		}
+		left -= n
+		return nil
+	}
+	if _, err := wire.Parse(b, wire.Limits{Take: take}); err != nil || left != 0 {
+		t.Errorf("memory that others share: %v, %d bytes are left", err, left)
+	}
+	left = s.Bytes() - 1
+	if _, err := wire.Read(bytes.NewReader(b), wire.Limits{Take: take}); !errors.Is(err, none) {
+		t.Errorf("a byte too few: %v", err)
+	}
 }
 
 // A small message that claims much costs little, whatever the limits.

@@ -12,6 +12,9 @@ type Limits struct {
 	Bytes uint64
 	// States is the number of states: the container's own, its parts, their parts.
 	States uint64
+	// Take is called with the bytes of each plane before there is memory for it; its error is the
+	// reader's. nil: nothing is asked. It is for who shares memory with others that read.
+	Take func(bytes uint64) error
 	// Workers is the number of goroutines that decode blocks of a plane, each with
 	// memory for some blocks; up to 1 the caller's alone does. More than twice
 	// GOMAXPROCS stand for that. It is no limit, and zero stands for no other number.
@@ -23,6 +26,14 @@ var DefaultLimits = Limits{Bytes: 1 << 30, States: 4096}
 
 // NoLimits takes what memory holds, for containers that the program wrote itself.
 var NoLimits = Limits{Bytes: math.MaxUint64, States: math.MaxUint64}
+
+// ask calls Take, if there is one.
+func (l Limits) ask(bytes uint64) error {
+	if l.Take == nil {
+		return nil
+	}
+	return l.Take(bytes)
+}
 
 func (l Limits) orDefault() Limits {
 	if l.Bytes == 0 {

@@ -194,5 +194,5 @@ func (p *patch) claim(s source, shape cells.Array) error {
 		return fmt.Errorf("%d bytes of cells, the limit leaves %d: raise the limit to apply it: %w", bytes, p.left.Bytes, umbel.ErrLimit)
 	}
 	p.left.Bytes -= bytes
-	return nil
+	return p.left.ask(bytes)
 }

@@ -62,7 +62,7 @@ func (d *decoder) take(a cells.Array) error {
 	if n, there := numBlocks(a), d.there(); n > there {
 		return fmt.Errorf("%d blocks in the %d bytes that are left: %w", n, there, umbel.ErrCorrupt)
 	}
-	return nil
+	return d.left.ask(bytes)
 }
 
 // firstWords is the room, 1 MiB, that a plane gets before any of it is there.

@@ -71,16 +71,14 @@ func (l *layer) has(d umbel.Digest) bool {
 
 // add sets the bits of d. If one of them was zero it counts d and returns true.
 func (l *layer) add(d umbel.Digest) bool {
-	words, v, fresh := l.cells.Words, d.H1, uint64(0)
+	if l.has(d) {
+		return false // and no cache of another processor loses what it has
+	}
+	words, v := l.cells.Words, d.H1
 	for range l.k {
 		at := l.position(v)
-		word, bit := words[at>>6], uint64(1)<<(at&63)
-		fresh |= bit &^ word
-		words[at>>6] = word | bit
+		words[at>>6] |= 1 << (at & 63)
 		v += d.H2
-	}
-	if fresh == 0 {
-		return false
 	}
 	l.entries++
 	return true

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/umbel-filters/umbel/interop/internal/proc"
@@ -173,7 +174,7 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 		return true
 	}
 	defer p.Kill()
-	says := p.Output()
+	says := saidAtStart(p)
 	if !strings.Contains(says, "lost") {
 		t.Errorf("%s: the node doesn't say what is lost:\n%s", what, says)
 	}
@@ -189,6 +190,17 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 	defer p.Kill()
 	s.check(t, p, what, says)
 	return true
+}
+
+// saidAtStart returns what a node said until it was ready, which comes a moment after it is.
+func saidAtStart(p *proc.Proc) string {
+	for range 500 {
+		if said := p.Output(); strings.Contains(said, `"ready"`) {
+			return said
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return p.Output()
 }
 
 // check asks for all keys. Only filters may be gone that the node said are lost.

@@ -146,7 +146,6 @@ func (q *queue) done(b *batch, number uint64) {
 	q.commits++
 	q.bytes += uint64(len(b.bytes))
 	q.flight = nil
-	q.watch()
 	q.trouble.Store(nil)
 	close(b.settled)
 	if len(q.spare) < maxSpare {

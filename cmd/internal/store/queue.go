@@ -21,11 +21,9 @@ const (
 	// enough is how many bytes go to the log though nobody waits for them.
 	enough = 64 << 10
 	// lazy is how long changes wait for company that nobody waits for. With the time that
-	// the disk takes it is less than the second of EverySec.
-	lazy = time.Second / 2
-	// late is how old a change may be that isn't on the disk, before EverySec acknowledges
-	// no more until it is.
-	late = time.Second
+	// the disk takes it is less than the second of EverySec, which is patient.
+	lazy    = time.Second / 2
+	patient = time.Second
 	// maxSpare is how many batches' memory is kept for the next.
 	maxSpare = 4
 )
@@ -38,8 +36,6 @@ type queue struct {
 
 	last     atomic.Uint64 // position appended last; written with mu held
 	kept     atomic.Uint64 // position of the last change in the log; written with mu held
-	began    time.Time
-	overdue  atomic.Int64 // since began, when the oldest change not in the log is late; 0: there is none
 	trouble  atomic.Pointer[error]
 	closing  atomic.Bool   // as closed
 	hasTaken chan struct{} // one message: there is something to do
@@ -64,7 +60,7 @@ type queue struct {
 
 func newQueue(o Options, last engine.Position, batch uint64) *queue {
 	q := &queue{
-		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true, began: time.Now(),
+		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true,
 		hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
 	}
 	q.room.L = &q.mu
@@ -205,7 +201,6 @@ func (q *queue) fresh() *batch {
 	q.session = false
 	q.active = b
 	b.since = time.Now()
-	q.watch()
 	q.wake()
 	return b
 }
@@ -223,54 +218,6 @@ func (q *queue) wake() {
 		q.dozing = false
 		q.hasTaken <- struct{}{}
 	}
-}
-
-// oldest returns the batch with the first change that isn't kept; nil if all are. Called
-// with mu held.
-func (q *queue) oldest() *batch {
-	switch {
-	case q.flight != nil:
-		return q.flight
-	case len(q.full) > 0:
-		return q.full[0]
-	}
-	return q.active
-}
-
-// watch notes when the oldest change is late. Called with mu held.
-func (q *queue) watch() {
-	var at time.Duration
-	if b := q.oldest(); b != nil {
-		at = b.since.Sub(q.began) + late
-	}
-	q.overdue.Store(int64(at))
-}
-
-// isLate reports whether a change that isn't kept is older than it should be.
-func (q *queue) isLate() bool {
-	at := time.Duration(q.overdue.Load())
-	return at != 0 && time.Since(q.began) >= at
-}
-
-// catchUp returns when no change is late, or why there is one. A disk that is slow, or
-// hangs, so holds up who would otherwise have more acknowledged than may be lost.
-func (q *queue) catchUp(ctx context.Context) error {
-	for q.isLate() {
-		q.mu.Lock()
-		b, err := q.oldest(), q.err()
-		if b == nil || err != nil {
-			q.mu.Unlock()
-			return err
-		}
-		settled := b.settled
-		q.mu.Unlock()
-		select {
-		case <-settled:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return q.err()
 }
 
 // wait returns when pos is in the log, or why it isn't.
@@ -363,10 +310,32 @@ func (q *queue) pending() (n uint64, lag time.Duration) {
 			n += uint64(len(b.bytes))
 		}
 	}
-	if b := q.oldest(); b != nil {
-		lag = time.Since(b.since)
+	return n, q.lag()
+}
+
+// lag returns how old the first change is that isn't in the log. Called with mu held.
+func (q *queue) lag() time.Duration {
+	first := q.flight
+	switch {
+	case first != nil:
+	case len(q.full) > 0:
+		first = q.full[0]
+	case q.active != nil:
+		first = q.active
+	default:
+		return 0
 	}
-	return n, lag
+	return time.Since(first.since)
+}
+
+// late reports whether changes aren't on the disk within the second that EverySec gives them.
+func (q *queue) late() bool {
+	if q.closing.Load() {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lag() > patient
 }
 
 // written returns how many bytes of batches went to the log since the process began.

@@ -409,6 +409,7 @@ func TestEverySecOnASlowDisk(t *testing.T) {
 		}
 		w.disk.Before(nil)
 		w.disk.Fill(true)
+		w.Append(add(1, 0))
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if err := w.Wait(t.Context(), w.Append(add(1, 1))); err == nil {

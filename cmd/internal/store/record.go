@@ -71,8 +71,8 @@ type batch struct {
 	filter       uint64          // of the record before
 	first        engine.Position // of the first change that ends in it
 	last         engine.Position // of the last that does, or of the one before
+	since        time.Time       // of its first change
 	begun, ended []*row
-	since        time.Time     // of the first change
 	settled      chan struct{} // closed when the batch is kept, and when that fails
 }
 

@@ -85,6 +85,13 @@ func (r *recovery) run(ctx context.Context) error {
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
+	if r.lost {
+		if err := r.engine.ForgetNameless(func(id uint64, name string) error {
+			return r.loss("filter %d, which another took the name %q from, and whose own name is lost", id, name)
+		}); err != nil {
+			return err
+		}
+	}
 	if err := r.engine.Settle(); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

@@ -85,7 +85,6 @@ func TestStartWithinTheLimitOfMemory(t *testing.T) {
 	n.end(t)
 }
 
-
 // A filter whose time is over when a snapshot is made may come to have time again: the clock
 // is put back, or somebody who has it already gives it more. It is kept like others.
 func TestFiltersWhoseTimeIsOver(t *testing.T) {
@@ -119,6 +118,98 @@ func TestFiltersWhoseTimeIsOver(t *testing.T) {
 			n.kill()
 			n = startOn(t, d, o, clock)
 			wantKeys(t, n.Engine, []string{"a"}, digests(0, 100))
+			n.end(t)
+		})
+	}
+}
+
+// A disk that doesn't answer has lost nothing: a start fails, and no filter is taken for lost,
+// though losses were accepted.
+func TestDiskThatDoesNotAnswer(t *testing.T) {
+	d, _, _, want := history(t, 2)
+	silent := errors.New("nobody answers")
+	for _, o := range []Options{{}, {AcceptLoss: true}} {
+		for nth := range 30 {
+			c := d.Clone()
+			var n atomic.Int64
+			c.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+				if op == oplogtest.Get && r == oplog.Blobs {
+					if int(n.Add(1)) > nth {
+						return silent
+					}
+				}
+				return nil
+			})
+			node, err := tryStart(c, o)
+			switch {
+			case err == nil:
+				if len(node.report.Lost) > 0 {
+					t.Errorf("lost: %q", node.report.Lost)
+				}
+				wantSame(t, contents(node.Engine), want)
+				node.end(t)
+			case !errors.Is(err, silent) || errors.Is(err, ErrLost) || errors.Is(err, umbel.ErrCorrupt):
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
+
+// Who accepts the loss of the batch that tells what became of a name can go on: the filter
+// that had the name last has it.
+func TestNamesInALostBatch(t *testing.T) {
+	goal := umbel.Goal{Bytes: 1 << 20, FPRate: .01}
+	for name, take := range map[string]func(n *node) error{
+		"renamed": func(n *node) error {
+			if _, err := n.Rename([]byte("a"), []byte("away")); err != nil {
+				return err
+			}
+			_, err := n.Rename([]byte("b"), []byte("a"))
+			return err
+		},
+		"replaced": func(n *node) error { _, err := n.Rename([]byte("b"), []byte("a")); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := oplogtest.NewDisk()
+			n := start(t, d, Options{})
+			for _, name := range []string{"a", "b"} {
+				f, _, err := n.Create(name, "bloom", goal, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Add(nil, digests(0, 100_000))
+			}
+			n.Sync(t.Context())
+			_, before := n.log.Bounds()
+			atBlob(d, 3, func() { // "a" is copied, "b" is being copied
+				if err := take(n); err != nil {
+					t.Error(err)
+				}
+				n.Sync(t.Context())
+			})
+			snap(t, n)
+			n.Get([]byte("a")).Add(nil, digests(200_000, 200_100))
+			n.Sync(t.Context())
+			n.kill()
+			d.Before(nil)
+			d.Lose(oplog.Batches, before+1)
+			if _, err := tryStart(d, Options{}); !errors.Is(err, oplog.ErrHole) {
+				t.Errorf("with a batch lost: %v", err)
+			}
+			n, err := tryStart(d, Options{AcceptLoss: true})
+			if err != nil {
+				t.Fatalf("with losses accepted: %v", err)
+			}
+			t.Logf("lost: %q", n.report.Lost)
+			wantKeys(t, n.Engine, []string{"a"}, append(digests(0, 100_000), digests(200_000, 200_100)...))
+			snap(t, n)
+			n.Get([]byte("a")).Add(nil, digests(300_000, 300_100))
+			snap(t, n)
+			n.end(t)
+			n, err = tryStart(d, Options{})
+			if err != nil {
+				t.Fatalf("after that: %v", err)
+			}
 			n.end(t)
 		})
 	}

@@ -35,7 +35,9 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		c.Error("ERR a filter isn't merged with itself")
 		return
 	}
-	union, err := u.union(sources)
+	hold := u.engine.Hold()
+	defer hold.Free()
+	union, err := u.union(hold, sources)
 	if err != nil {
 		fail(c, err)
 		return
@@ -45,6 +47,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		kept(c, pos, err)
 		return
 	}
+	hold.Free() // it is the engine's
 	_, pos, err := u.engine.Put(string(name), union, false, false)
 	kept(c, pos, err)
 }
@@ -61,12 +64,12 @@ func others(but []byte, names [][]byte) (list [][]byte) {
 }
 
 // union returns a filter of its own with the keys of all.
-func (u *um) union(names [][]byte) (umbel.Filter, error) {
+func (u *um) union(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
 	first, err := u.whole(names[0])
 	if err != nil {
 		return nil, err
 	}
-	union, err := u.open(first)
+	union, err := u.open(h, first)
 	if err != nil {
 		return nil, err
 	}
@@ -98,27 +101,45 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		fail(c, fmt.Errorf("%w: %s; name a new one", engine.ErrExists, quoted(name)))
 		return
 	}
-	common, err := u.bits(args[2])
-	for _, source := range args[3:] {
-		var b umbel.Filter
-		if err == nil {
-			b, err = u.bits(source)
-		}
-		if err == nil {
-			if err = overlap.Intersect(u.engine.Variants(), common, b); err != nil {
-				err = fmt.Errorf("%s and %s: %w", quoted(args[2]), quoted(source), err)
-			}
-		}
-	}
-	if err == nil {
-		common, err = u.engine.Variants().Open(common.State()) // what it knows of its cells is of before
-	}
+	hold := u.engine.Hold()
+	defer hold.Free()
+	common, err := u.common(hold, args[2:])
 	if err != nil {
 		fail(c, err)
 		return
 	}
+	hold.Free() // it is the engine's
 	_, pos, err := u.engine.Put(string(name), common, false, false)
 	kept(c, pos, err)
+}
+
+// common returns a filter of its own of what all have.
+func (u *um) common(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
+	common, err := u.bits(h, names[0])
+	for _, name := range names[1:] {
+		if err != nil {
+			return nil, err
+		}
+		err = u.narrow(common, names[0], name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return u.engine.Variants().Open(common.State()) // what it knows of its cells is of before
+}
+
+// narrow leaves in a filter, made of the first name's, what that of the second has too.
+func (u *um) narrow(common umbel.Filter, first, second []byte) error {
+	hold := u.engine.Hold()
+	defer hold.Free()
+	b, err := u.bits(hold, second)
+	if err != nil {
+		return err
+	}
+	if err := overlap.Intersect(u.engine.Variants(), common, b); err != nil {
+		return fmt.Errorf("%s and %s: %w", quoted(first), quoted(second), err)
+	}
+	return nil
 }
 
 func (u *um) copy(c *resp.Conn, args [][]byte) {

@@ -99,12 +99,14 @@ func (u *um) id(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) overlap(c *resp.Conn, args [][]byte) {
-	a, err := u.bits(args[1])
+	hold := u.engine.Hold()
+	defer hold.Free()
+	a, err := u.bits(hold, args[1])
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	b, err := u.bits(args[2])
+	b, err := u.bits(hold, args[2])
 	if err != nil {
 		fail(c, err)
 		return
@@ -121,14 +123,18 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 	estimate(c, "second", o.B)
 }
 
-// bits returns a copy of the one array of bits that a filter is or has.
-func (u *um) bits(name []byte) (umbel.Filter, error) {
+// bits returns a copy of the one array of bits that a filter is or has, and holds memory for
+// another, which comparing takes.
+func (u *um) bits(h *engine.Hold, name []byte) (umbel.Filter, error) {
 	f, err := u.whole(name)
 	if err != nil {
 		return nil, err
 	}
-	own, err := u.open(f)
+	own, err := u.open(h, f)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.Take(f.Bytes()); err != nil {
 		return nil, err
 	}
 	bits, err := overlap.Bits(own)

@@ -69,7 +69,9 @@ func plain(f *engine.Filter) (b []byte, err error) {
 
 // packed packs a copy, since that takes long.
 func (u *um) packed(f *engine.Filter) ([]byte, error) {
-	s, err := u.snapshot(f)
+	hold := u.engine.Hold()
+	defer hold.Free()
+	s, err := u.snapshot(hold, f)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +128,10 @@ func (w *window) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// limits says how much may come in: as much as there is room for, and never more than
-// the options say.
-func (u *um) limits() wire.Limits {
-	l := wire.Limits{Bytes: u.options.MaxBytes, Workers: runtime.GOMAXPROCS(0)}
+// limits says how much may come in: as much as there is room for, which is held, and never
+// more than the options say.
+func (u *um) limits(h *engine.Hold) wire.Limits {
+	l := wire.Limits{Bytes: u.options.MaxBytes, Take: h.Take, Workers: runtime.GOMAXPROCS(0)}
 	if l.Bytes == 0 {
 		l.Bytes = wire.DefaultLimits.Bytes
 	}
@@ -140,11 +142,11 @@ func (u *um) limits() wire.Limits {
 }
 
 // parse reads a container that came in.
-func (u *um) parse(b []byte) (umbel.State, error) {
+func (u *um) parse(h *engine.Hold, b []byte) (umbel.State, error) {
 	if wire.IsDelta(b) {
 		return umbel.State{}, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
 	}
-	return wire.Parse(b, u.limits())
+	return wire.Parse(b, u.limits(h))
 }
 
 func (u *um) imports(c *resp.Conn, args [][]byte) {
@@ -161,7 +163,9 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
 		return
 	}
-	s, err := u.parse(args[2])
+	hold := u.engine.Hold()
+	defer hold.Free()
+	s, err := u.parse(hold, args[2])
 	if err != nil {
 		fail(c, err)
 		return
@@ -171,6 +175,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
+	hold.Free() // it is the engine's
 	_, pos, err := u.engine.Put(string(args[1]), f, replace, false)
 	kept(c, pos, err)
 }
@@ -188,10 +193,12 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	if !permit.All(c, f) {
 		return
 	}
-	base, err := u.base(args[2], args[3])
+	hold := u.engine.Hold()
+	defer hold.Free()
+	base, err := u.base(hold, args[2], args[3])
 	var now umbel.State
 	if err == nil {
-		now, err = u.snapshot(f)
+		now, err = u.snapshot(hold, f)
 	}
 	var delta []byte
 	if err == nil {
@@ -208,16 +215,16 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 }
 
 // base returns the state that a delta is to begin at: of a filter, or in a container.
-func (u *um) base(word, value []byte) (umbel.State, error) {
+func (u *um) base(h *engine.Hold, word, value []byte) (umbel.State, error) {
 	switch {
 	case is(word, "FROM"):
 		f, err := u.whole(value)
 		if err != nil {
 			return umbel.State{}, err
 		}
-		return u.snapshot(f)
+		return u.snapshot(h, f)
 	case is(word, "BASE"):
-		return u.parse(value)
+		return u.parse(h, value)
 	}
 	return umbel.State{}, errors.New("say UM.DIFF key FROM key, or UM.DIFF key BASE container")
 }
@@ -239,14 +246,9 @@ func (u *um) patch(c *resp.Conn, args [][]byte) {
 
 // apply makes a filter what a delta says, if there is memory for both meanwhile.
 func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
-	info, err := wire.InspectDelta(delta)
-	if err != nil {
-		return 0, err
-	}
-	if err := u.engine.Room(info.Bytes); err != nil {
-		return 0, err
-	}
-	limits := u.limits()
+	hold := u.engine.Hold()
+	defer hold.Free()
+	limits := u.limits(hold)
 	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
 		s, err := wire.Apply(f.State(), delta, limits)
 		if err != nil {

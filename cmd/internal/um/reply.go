@@ -38,9 +38,9 @@ func (u *um) whole(name []byte) (*engine.Filter, error) {
 	return f, nil
 }
 
-// snapshot returns a copy of a filter's state, if there is memory for it.
-func (u *um) snapshot(f *engine.Filter) (s umbel.State, err error) {
-	if err := u.engine.Room(f.Bytes()); err != nil {
+// snapshot returns a copy of a filter's state, in memory that is held for it.
+func (u *um) snapshot(h *engine.Hold, f *engine.Filter) (s umbel.State, err error) {
+	if err := h.Take(f.Bytes()); err != nil {
 		return s, err
 	}
 	err = f.View(func(f umbel.Filter) { s = f.State().Clone() })
@@ -48,8 +48,8 @@ func (u *um) snapshot(f *engine.Filter) (s umbel.State, err error) {
 }
 
 // open returns a filter of its own, a copy of one of the engine's.
-func (u *um) open(f *engine.Filter) (umbel.Filter, error) {
-	s, err := u.snapshot(f)
+func (u *um) open(h *engine.Hold, f *engine.Filter) (umbel.Filter, error) {
+	s, err := u.snapshot(h, f)
 	if err != nil {
 		return nil, err
 	}

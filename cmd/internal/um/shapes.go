@@ -117,6 +117,11 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	default:
 		return 0, errors.New("say by how much: a factor, RATE p or BYTES n")
 	}
+	hold := u.engine.Hold()
+	defer hold.Free()
+	if err := hold.Take(f.Bytes()); err != nil { // for the folds that are tried
+		return 0, err
+	}
 	gone := f.View(func(g umbel.Filter) {
 		var l *folding.Ladder
 		if l, err = folding.NewLadder(u.engine.Variants(), g); err == nil {

@@ -528,7 +528,9 @@ func FuzzImport(f *testing.F) {
 	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 0 }, MaxMemory: 1 << 20})
 	u := &um{engine: e}
 	f.Fuzz(func(t *testing.T, container, delta []byte) {
-		s, err := u.parse(container)
+		hold := e.Hold()
+		s, err := u.parse(hold, container)
+		hold.Free()
 		if err != nil {
 			return
 		}
