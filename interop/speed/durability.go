@@ -168,16 +168,17 @@ func card(ctx context.Context, addr string) int64 {
 }
 
 // snapshot sees how much slower additions are while snapshots are made one after the other, and
-// whether they take a second copy of the filter.
+// whether they take a second copy of the filter: both beside the same without.
 func (b *bench) snapshot(ctx context.Context) error {
 	n := 8_000_000
 	if b.requests > 0 {
 		n = b.requests
 	}
-	var quiet, busy, memory sample
+	var speed, grown [2]sample // without, with
 	var bits float64
+	const mib = 1 << 20
 	for round := range b.rounds + 1 {
-		for _, saving := range []bool{false, true} {
+		for i := range 2 {
 			err := b.withNode(ctx, func(p *proc.Proc, _ string) error {
 				if err := reserve(ctx, p.Addr, 100_000_000); err != nil {
 					return err
@@ -187,25 +188,24 @@ func (b *bench) snapshot(ctx context.Context) error {
 					return err
 				}
 				stop, saved := make(chan struct{}), make(chan int, 1)
-				if saving {
+				if i == 1 {
 					go func() { saved <- saveUntil(ctx, p.Addr, stop) }()
+				} else {
+					saved <- 1
 				}
 				f, err := b.drive(ctx, p, adds(n))
 				close(stop)
+				times := <-saved
 				if err != nil || round == 0 {
 					return err
 				}
-				if !saving {
-					quiet = append(quiet, f.perSecond)
-					return nil
-				}
-				if times := <-saved; times == 0 {
+				if times == 0 {
 					return fmt.Errorf("no snapshot was made")
 				}
-				busy = append(busy, f.perSecond)
 				peak, err := peakResident(p.PID())
-				memory = append(memory, float64(peak-before)/(1<<20))
-				bits = float64(filterBytes(ctx, p.Addr)) / (1 << 20)
+				speed[i] = append(speed[i], f.perSecond)
+				grown[i] = append(grown[i], float64(peak-before)/mib)
+				bits = float64(filterBytes(ctx, p.Addr)) / mib
 				return err
 			}, "--snapshot-interval", "0", "--snapshot-bytes", "0")
 			if err != nil {
@@ -213,14 +213,18 @@ func (b *bench) snapshot(ctx context.Context) error {
 			}
 		}
 	}
-	q, _ := quiet.best()
-	s, _ := busy.best()
-	least, median := memory.least()
-	b.report.add(&Table{Path: "snapshot", Title: "Additions while snapshots are made one after the other", Columns: []string{"BF.ADD/s"},
-		Note: fmt.Sprintf("A filter of %.0f MiB; resident memory grew by %.0f MiB (median %.0f) from when it was empty to its peak, the filter's own pages included.", bits, least, median),
-		Rows: []Row{{"without", []string{quiet.rate()}}, {"with", []string{busy.rate()}}}})
-	b.report.want(Target{Claim: "additions during snapshots against without", Want: 0.8, Measured: s / q, Unit: " times"})
-	b.report.want(Target{Claim: "memory during snapshots against the filter's", Want: 1.5, Measured: least / bits, AtMost: true, Unit: " times"})
+	b.report.add(&Table{Path: "snapshot", Title: "Additions while snapshots are made one after the other", Columns: []string{"BF.ADD/s", "MiB"},
+		Note: fmt.Sprintf("Additions to a filter of %.0f MiB, all of them to the log. MiB is by how much resident memory grew from when the filter was empty, and its pages not there yet, to the peak.", bits),
+		Rows: []Row{
+			{"without", []string{speed[0].rate(), grown[0].whole()}},
+			{"with", []string{speed[1].rate(), grown[1].whole()}},
+		}})
+	quiet, _ := speed[0].best()
+	busy, _ := speed[1].best()
+	b.report.want(Target{Claim: "additions during snapshots against without", Want: 0.8, Measured: busy / quiet, Unit: " times"})
+	_, without := grown[0].least()
+	_, with := grown[1].least()
+	b.report.want(Target{Claim: "memory that snapshots take besides, of a filter's", Want: 0.5, Measured: (with - without) / bits, AtMost: true, Unit: " times"})
 	return nil
 }
 

@@ -132,3 +132,9 @@ func (s sample) micros() string {
 	least, median := s.least()
 	return fmt.Sprintf("%.3g (%.3g)", least, median)
 }
+
+// whole shows a number of anything.
+func (s sample) whole() string {
+	least, median := s.least()
+	return fmt.Sprintf("%.0f (%.0f)", least, median)
+}

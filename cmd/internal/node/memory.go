@@ -47,6 +47,28 @@ func bound(limit uint64) {
 	debug.SetMemoryLimit(int64(most))
 }
 
+// garbage is how much comes together, about, before the collector runs. Left to itself it
+// would let as much come together as is in use: filters would take twice their memory. It has
+// next to nothing to do for them, cells being without pointers.
+const garbage = 64 << 20
+
+// garbagePercent is that garbage as a part of filters of so many bytes, within what does a collector
+// good.
+func garbagePercent(used uint64) int {
+	return int(min(max(garbage*100/max(used, 1), 5), 100))
+}
+
+// tidy has the collector run as often as the filters ask for, and returns the percentage. was is the
+// one in force: setting it stops the process for a moment. Who sets GOGC knows better.
+func (n *Node) tidy(was int) int {
+	used, _ := n.engine.Memory()
+	percent := garbagePercent(used)
+	if percent != was && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+	return percent
+}
+
 const (
 	// houseEvery is how often what is over is looked for.
 	houseEvery = 500 * time.Millisecond

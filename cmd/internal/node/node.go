@@ -129,6 +129,8 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	limit := memoryLimit(c.MaxMemory, 0)
 	bound(limit)
 	n.engine = newEngine(limit)
+	percent := 100
+	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tidy(percent) }) })
 	n.store, n.found, err = store.Open(ctx, n.oplog, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
