@@ -186,7 +186,7 @@ func TestOtherSites(t *testing.T) {
 		r := httptest.NewRequest("GET", "/healthz", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		New(Options{Hosts: []string{"filters.example"}}).ServeHTTP(w, r)
+		New(Options{Engine: n.engine, Hosts: []string{"filters.example"}}).ServeHTTP(w, r)
 		if w.Code != status {
 			t.Errorf("host %q: %d, want %d", host, w.Code, status)
 		}

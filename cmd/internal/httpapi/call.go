@@ -27,7 +27,8 @@ type call struct {
 	request *http.Request
 	route   route
 	user    *access.User
-	name    string // of the filter in the path
+	name    string       // of the filter in the path
+	hold    *engine.Hold // of what comes in and of copies
 }
 
 // admit refuses requests that no route should see: those that a page of another site made
@@ -54,7 +55,8 @@ func (h *handler) admit(r *http.Request) error {
 // through returns the handler of a route: who asks, whether it may, and then the route.
 func (h *handler) through(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{handler: h, answer: w.(*answer), request: r, route: to, name: r.PathValue("name")}
+		c := &call{handler: h, answer: w.(*answer), request: r, route: to, name: r.PathValue("name"), hold: h.Engine.Hold()}
+		defer c.hold.Free()
 		err := c.enter()
 		if err == nil {
 			err = to.serve(c)

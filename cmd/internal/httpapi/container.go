@@ -55,22 +55,23 @@ func notModified(r *http.Request, tag string) bool {
 	return r.Header.Get("If-Match") == "" && headerHas(r.Header.Get("If-None-Match"), tag)
 }
 
-// limits returns what a container that comes in may ask for, if spare is the memory that
-// what it replaces takes.
-func (c *call) limits(spare uint64) wire.Limits {
-	l := wire.Limits{Bytes: c.MaxBytes}
+// limits returns what a container that comes in may ask for. Its memory is held: what it is to
+// replace is there until it has come.
+func (c *call) limits() wire.Limits {
+	l := wire.Limits{Bytes: c.MaxBytes, Take: c.hold.Take}
 	if used, most := c.Engine.Memory(); most > 0 {
-		l.Bytes = min(l.Bytes, max(most, used)-used+spare)
+		l.Bytes = min(l.Bytes, max(most-min(used, most), 1)) // 0 would be the default
 	}
-	l.Bytes = max(l.Bytes, 1) // 0 would be the default
 	return l
 }
 
 // readContainer reads a body that is a container, and returns the filter in it.
-func (c *call) readContainer(spare uint64) (umbel.Filter, error) {
-	l := c.limits(spare)
+func (c *call) readContainer() (umbel.Filter, error) {
+	l := c.limits()
 	s, err := wire.Read(c.streamed(), l)
 	switch {
+	case errors.Is(err, engine.ErrMemory):
+		return nil, err
 	case errors.Is(err, umbel.ErrLimit) && l.Bytes < c.MaxBytes:
 		return nil, fmt.Errorf("%w: %w", err, engine.ErrMemory)
 	case errors.Is(err, umbel.ErrLimit):
@@ -90,7 +91,6 @@ func (c *call) takeContainer() error {
 	}
 	match := c.request.Header.Get("If-Match")
 	old := c.Engine.Get([]byte(c.name))
-	var spare uint64
 	switch {
 	case old == nil && match != "":
 		return problemf(precondition, "there is no filter %q", c.name)
@@ -101,9 +101,8 @@ func (c *call) takeContainer() error {
 		if err := c.may(access.Remove, c.name); err != nil {
 			return err
 		}
-		spare = old.Bytes()
 	}
-	in, err := c.readContainer(spare)
+	in, err := c.readContainer()
 	if err != nil {
 		return err
 	}
@@ -114,6 +113,7 @@ func (c *call) takeContainer() error {
 		}
 		return c.made(old, pos, false)
 	}
+	c.hold.Free() // it is the engine's
 	f, pos, err := c.Engine.Put(c.name, in, old != nil, false)
 	if errors.Is(err, engine.ErrExists) && fresh {
 		return problemf(precondition, "%w", err)

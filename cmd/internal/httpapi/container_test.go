@@ -363,3 +363,37 @@ func keysIn(how codec, body []byte, step int) (ds []umbel.Digest, err error) {
 	}
 	return ds, nil
 }
+
+// What requests take for what comes in and for copies they give back, also where they fail; and
+// it counts while it is there.
+func TestMemoryComesBack(t *testing.T) {
+	n := serve(t, Options{})
+	const asContainer, asDelta = "Content-Type: " + mediaContainer, "Content-Type: " + mediaDelta
+	n.make("a", thousand)
+	n.make("b", thousand)
+	container, _ := n.container("a")
+	delta := n.want(n.ask("POST", "/v1/filters/b/diff", container, asContainer), 200).body
+	n.ask("PUT", "/v1/filters/c", container, asContainer)
+	n.ask("PUT", "/v1/filters/c", container, asContainer, "If-Match: *")
+	n.ask("PUT", "/v1/filters/c", container[:100], asContainer)
+	n.ask("POST", "/v1/filters/c/merge", container, asContainer)
+	n.ask("POST", "/v1/filters/c/intersect", `{"name":"a"}`)
+	n.ask("POST", "/v1/filters/b/patch", delta, asDelta)
+	n.ask("POST", "/v1/filters/b/patch", delta[:20], asDelta)
+
+	hold := n.engine.Hold()
+	used, _ := n.engine.Memory()
+	n.engine.SetMaxMemory(used + 1<<20)
+	if err := hold.Take(1<<20 - 100); err != nil {
+		t.Fatal(err)
+	}
+	n.wantProblem(n.ask("PUT", "/v1/filters/d", container, asContainer), 507, "memory")
+	n.wantProblem(n.ask("POST", "/v1/filters/c/intersect", `{"name":"a"}`), 507, "memory")
+	hold.Free()
+	if _, err := n.engine.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if used, _ := n.engine.Memory(); used != 0 {
+		t.Errorf("%d bytes are used without a filter", used)
+	}
+}

@@ -252,6 +252,7 @@ func TestOrders(t *testing.T) {
 		})
 	}
 	n.wantProblem(n.ask("PUT", "/v1/filters/x", thousand, "Content-Type: text/csv"), 415, "media-type")
+	n.wantProblem(n.ask("POST", "/v1/filters/x/fold", `{"factor":2}`, "Content-Type: text/plain"), 415, "media-type")
 }
 
 func TestPlan(t *testing.T) {

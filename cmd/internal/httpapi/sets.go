@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func (c *call) second() (umbel.State, error) {
 		return umbel.State{}, err
 	}
 	if media == mediaContainer {
-		f, err := c.readContainer(0)
+		f, err := c.readContainer()
 		if err != nil {
 			return umbel.State{}, err
 		}
@@ -51,7 +52,7 @@ func (c *call) second() (umbel.State, error) {
 
 // stateOf returns a copy of a filter's state.
 func (c *call) stateOf(f *engine.Filter) (s umbel.State, err error) {
-	if err := c.Engine.Room(f.Bytes()); err != nil {
+	if err := c.hold.Take(f.Bytes()); err != nil {
 		return s, fmt.Errorf("a copy of %q: %w", f.Name(), err)
 	}
 	err = f.View(func(f umbel.Filter) { s = f.State().Clone() })
@@ -131,7 +132,7 @@ func (c *call) diff() error {
 	if err := c.maySee(f.Hasher(), c.name); err != nil {
 		return err
 	}
-	base, err := c.readContainer(0)
+	base, err := c.readContainer()
 	if err != nil {
 		return err
 	}
@@ -155,21 +156,27 @@ func (c *call) diff() error {
 }
 
 // readDelta reads a body that is a delta, which is no longer than the container of what it
-// leads to.
-func (c *call) readDelta(spare uint64) ([]byte, error) {
+// leads to. It is held as it comes.
+func (c *call) readDelta() ([]byte, error) {
 	const head = 64 << 10
-	most := c.limits(spare).Bytes
-	b, err := io.ReadAll(io.LimitReader(c.streamed(), int64(min(most, 1<<62))+head))
-	if err != nil {
-		return nil, unread(err)
+	var b bytes.Buffer
+	in := c.streamed()
+	for {
+		if err := c.hold.Take(readBytes); err != nil {
+			return nil, err
+		}
+		_, err := io.CopyN(&b, in, readBytes)
+		if uint64(b.Len()) >= c.MaxBytes+head {
+			return nil, problemf(tooLarge, "the delta is longer than the %d bytes that a filter may have", c.MaxBytes)
+		}
+		if err == io.EOF {
+			_, err = wire.InspectDelta(b.Bytes())
+			return b.Bytes(), err
+		}
+		if err != nil {
+			return nil, unread(err)
+		}
 	}
-	if uint64(len(b)) >= most+head {
-		return nil, problemf(tooLarge, "the delta is longer than the %d bytes that a filter may have", most)
-	}
-	if _, err := wire.InspectDelta(b); err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
 // patch makes of the filter what a delta says.
@@ -184,13 +191,12 @@ func (c *call) patch() error {
 	if err := complete(f); err != nil {
 		return err
 	}
-	delta, err := c.readDelta(f.Bytes())
+	delta, err := c.readDelta()
 	if err != nil {
 		return err
 	}
-	limits := c.limits(f.Bytes())
 	pos, err := f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := wire.Apply(f.State(), delta, limits)
+		s, err := wire.Apply(f.State(), delta, c.limits())
 		if err != nil {
 			return nil, err
 		}

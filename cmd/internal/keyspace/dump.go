@@ -145,7 +145,9 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if !bytes.HasPrefix(payload, containerHead) {
 		return k.dumper.Restore(name, payload, replace, expires)
 	}
-	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left()})
+	hold := k.engine.Hold()
+	defer hold.Free()
+	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left(), Take: hold.Take})
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
 	}
@@ -156,6 +158,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if err != nil {
 		return 0, err
 	}
+	hold.Free() // it is the engine's
 	made, pos, err := k.engine.Put(name, f, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err

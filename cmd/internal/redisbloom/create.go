@@ -47,13 +47,16 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 	if err := o.Check(); err != nil {
 		return nil, 0, err
 	}
-	if err := m.engine.Room(o.Forecast(1).Bytes); err != nil {
+	hold := m.engine.Hold()
+	defer hold.Free()
+	if err := hold.Take(o.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
 	f, err := redisbloom.ReserveHashed(o, h)
 	if err != nil {
 		return nil, 0, err
 	}
+	hold.Free() // it is the engine's
 	return m.engine.Put(string(name), f, false, false)
 }
 

@@ -99,13 +99,16 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := m.engine.Room(shape.Forecast(1).Bytes); err != nil {
+	hold := m.engine.Hold()
+	defer hold.Free()
+	if err := hold.Take(shape.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
 	f, err := o.make(m.options.Hasher)
 	if err != nil {
 		return nil, 0, err
 	}
+	hold.Free() // it is the engine's
 	return m.engine.Put(string(name), f, false, false)
 }
 

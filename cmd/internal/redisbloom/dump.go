@@ -48,10 +48,13 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 	if !replace && m.engine.Get([]byte(name)) != nil {
 		return 0, fmt.Errorf("%q: %w", name, engine.ErrExists)
 	}
-	own, err := parsePayload(payload, m.memoryLeft())
+	hold := m.engine.Hold()
+	defer hold.Free()
+	own, err := parsePayload(payload, m.memoryLeft(), hold.Take)
 	if err != nil {
 		return 0, badPayload(err)
 	}
+	hold.Free() // it is the engine's
 	f, pos, err := m.engine.Put(name, own, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err

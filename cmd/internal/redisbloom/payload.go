@@ -128,12 +128,13 @@ func appendString(dst, b []byte) []byte {
 }
 
 // parsePayload returns the filter of a payload whose cells take at most maxBytes. The error
-// wraps errEnvelope, errFormat or umbel.ErrLimit. Memory is taken for the bytes there are.
-func parsePayload(b []byte, maxBytes uint64) (*redisbloom.Filter, error) {
+// wraps errEnvelope, errFormat or umbel.ErrLimit, or is that of take, which is asked before there
+// is memory for cells. Memory is taken for the bytes there are.
+func parsePayload(b []byte, maxBytes uint64, take func(bytes uint64) error) (*redisbloom.Filter, error) {
 	if len(b) < rdbTail || sum(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
 		return nil, errEnvelope
 	}
-	p := payload{rest: b[:len(b)-rdbTail], room: maxBytes}
+	p := payload{rest: b[:len(b)-rdbTail], room: maxBytes, hold: take}
 	s, err := p.filter()
 	if err != nil {
 		return nil, err
@@ -150,6 +151,7 @@ func parsePayload(b []byte, maxBytes uint64) (*redisbloom.Filter, error) {
 type payload struct {
 	rest []byte
 	room uint64 // bytes that strings may still take
+	hold func(bytes uint64) error
 	err  error
 }
 
@@ -284,6 +286,9 @@ func (p *payload) cells(n uint64) []uint64 {
 		p.failLimit(n)
 	}
 	p.room -= min(n*8, p.room)
+	if p.err == nil {
+		p.err = p.hold(n * 8)
+	}
 	b := p.string(n * 8)
 	if p.err == nil && uint64(len(b)) != n*8 {
 		p.fail("%d bytes of cells, want %d", len(b), n*8)
