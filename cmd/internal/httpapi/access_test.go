@@ -94,6 +94,13 @@ func TestRights(t *testing.T) {
 			t.Errorf("the audit has no %s", want)
 		}
 	}
+
+	// Who isn't known is refused: a failure would be recorded without a bound on how often.
+	audit.Reset()
+	n.wantProblem(n.ask("GET", "/v1/filters/"+strings.Repeat("n", 10_000), ""), 401, "unauthorized")
+	if got := audit.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "outcome=refused") || len(got) > 1000 {
+		t.Errorf("the audit has %.1000s", got)
+	}
 }
 
 func TestLogin(t *testing.T) {

@@ -105,9 +105,7 @@ var adminRight = access.Admin.String()
 // observe is told of commands that ran.
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
 	n.monitor.Observe(c, cmd, calls, took)
-	if cmd.Right == adminRight {
-		n.recordAdmin(c, cmd)
-	}
+	n.record(c, cmd)
 	if n.metrics != nil {
 		n.metrics.Observe(cmd.Name, calls, took)
 	}
