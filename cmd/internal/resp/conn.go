@@ -41,7 +41,7 @@ type Conn struct {
 	ahead   run    // commands that are yet to run
 	args    [][]byte
 	failure string // the last call's reply if it was an error
-	alone   bool // no other client's command runs
+	alone   bool   // no other client's command runs
 	tx      transaction
 	pace    *rate.Limiter
 	ran     int       // commands since the last read
