@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const advanceHelp = `Tell the filter in FILE the time, so that it forgets what is too old by then. TIME is a
@@ -27,23 +27,26 @@ func advanceCommand() *cobra.Command {
 		Args:    arguments(2, 2),
 	}
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		to, err := quantity.ParseCount(args[1])
 		if err != nil {
 			return usageError(cmd, err)
 		}
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		if err := advance(args[0], f, to); err != nil {
+		s, err := p.change(args[0], *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) { return f, advance(args[0], f, to) },
+			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				return n.Advance(ctx, name, uint64(to))
+			},
+		})
+		if err != nil {
 			return err
 		}
-		target := orInPlace(*output, args[0])
-		if err := container.Write(target, f.State()); err != nil {
-			return err
-		}
-		return summarize(target, f).print(cmd, fmt.Sprintf("the time is %v", to))
+		return s.print(cmd, fmt.Sprintf("the time is %v", to))
 	}
 	return cmd
 }

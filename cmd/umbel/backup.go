@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
@@ -34,14 +33,23 @@ func backupCommand() *cobra.Command {
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err)
 	}
+	addAddrFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive(addrFlag, "data")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var written quantity.Count
-		err := atomicfile.Write(*output, func(w io.Writer) error {
-			c := &counter{w: w}
-			defer func() { written = quantity.Count(c.n) }()
+		n, err := dial(cmd)
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("data") {
+			n = nil // UMBEL_ADDR is for who says nothing
+		}
+		written, err := writeFile(cmd, *output, -1, func(w io.Writer) error {
+			if n != nil {
+				return n.Backup(cmd.Context(), w)
+			}
 			settings := node.DefaultConfig()
 			settings.Data = *data
-			return node.Backup(cmd.Context(), settings, logger(settings), c)
+			return node.Backup(cmd.Context(), settings, logger(settings), w)
 		})
 		if err != nil {
 			return err
@@ -49,8 +57,8 @@ func backupCommand() *cobra.Command {
 		if isQuiet(cmd) {
 			return nil
 		}
-		return report(cmd, *output, backupInfo{*output, uint64(written)}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %v bytes\n", *output, written)
+		return report(cmd, *output, backupInfo{*output, written}, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %v bytes\n", *output, quantity.Count(written))
 			return err
 		})
 	}
@@ -60,18 +68,6 @@ func backupCommand() *cobra.Command {
 type backupInfo struct {
 	File  string `json:"file"`
 	Bytes uint64 `json:"bytes"`
-}
-
-// counter counts what is written through it.
-type counter struct {
-	w io.Writer
-	n uint64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += uint64(n)
-	return n, err
 }
 
 const verifyHelp = `Read a backup as a node that starts from it would, in memory, and say what is in it. The

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const clearHelp = `Make the filter in FILE forget all its keys and keep its kind, hash and size.`
 
 const clearExample = `  umbel clear words.umb
-  umbel clear words.umb -o empty.umb`
+  umbel clear words.umb -o empty.umb
+  umbel clear words --addr localhost`
 
 func clearCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -21,21 +23,28 @@ func clearCommand() *cobra.Command {
 		Args:    arguments(1, 1),
 	}
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		c, err := able[umbel.Clearer](args[0], f, "doesn't clear")
+		s, err := p.change(args[0], *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) {
+				c, err := able[umbel.Clearer](args[0], f, "doesn't clear")
+				if err == nil {
+					c.Clear()
+				}
+				return f, err
+			},
+			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				return n.Clear(ctx, name)
+			},
+		})
 		if err != nil {
 			return err
 		}
-		c.Clear()
-		target := orInPlace(*output, args[0])
-		if err := container.Write(target, f.State()); err != nil {
-			return err
-		}
-		return summarize(target, f).print(cmd, "cleared")
+		return s.print(cmd, "cleared")
 	}
 	return cmd
 }

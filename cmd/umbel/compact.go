@@ -1,15 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const compactHelp = `Make the filter in FILE smaller, and faster to ask, by joining the filters that it is made
@@ -33,35 +33,53 @@ func compactCommand() *cobra.Command {
 	cmd.Flags().Var(&rate, "to-fpr", "join as far as the rate stays at most `RATE`")
 	cmd.Flags().Lookup("to-fpr").DefValue = "1%"
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		c, err := able[ability.Compacter](args[0], f, "isn't made of parts that join")
+		var before summary
+		var was, is int // parts
+		s, err := p.change(args[0], *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) {
+				c, err := able[ability.Compacter](args[0], f, "isn't made of parts that join")
+				if err != nil {
+					return nil, err
+				}
+				before, was = summarize(args[0], f), len(f.State().Parts)
+				if err := c.Compact(float64(rate)); err != nil {
+					return nil, fmt.Errorf("%s: %w", args[0], err)
+				}
+				is = len(f.State().Parts)
+				return f, nil
+			},
+			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				in, err := n.Info(ctx, name)
+				if err != nil {
+					return in, err
+				}
+				before, was = summaryOf(name, in), in.Parts
+				in, err = n.Compact(ctx, name, float64(rate))
+				is = in.Parts
+				return in, err
+			},
+		})
 		if err != nil {
 			return err
 		}
-		before, was := f.Stats(), partsWords(f)
-		if err := c.Compact(float64(rate)); err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
+		words := fmt.Sprintf("as it was, %s: nothing joins", partsWords(was))
+		if before.Bytes != s.Bytes {
+			words = fmt.Sprintf("from %s, %v, at a rate of %s, to %s", partsWords(was), quantity.Size(before.Bytes), rateOf(float64(before.FPRate)), partsWords(is))
 		}
-		target := orInPlace(*output, args[0])
-		if err := container.Write(target, f.State()); err != nil {
-			return err
-		}
-		words := fmt.Sprintf("as it was, %s: nothing joins", was)
-		if before.Bytes != f.Stats().Bytes {
-			words = fmt.Sprintf("from %s, %v, at a rate of %s, to %s", was, quantity.Size(before.Bytes), rateOf(before.FPRate), partsWords(f))
-		}
-		return summarize(target, f).print(cmd, words)
+		return s.print(cmd, words)
 	}
 	return cmd
 }
 
 // partsWords says of how many parts a filter is made.
-func partsWords(f umbel.Filter) string {
-	if n := len(f.State().Parts); n != 1 {
+func partsWords(n int) string {
+	if n != 1 {
 		return fmt.Sprintf("%v parts", quantity.Count(n))
 	}
 	return "1 part"

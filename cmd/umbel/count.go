@@ -7,11 +7,8 @@ import (
 	"math"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const countHelp = `Print how often each of the keys, or of those on standard input, was added to the
@@ -33,37 +30,28 @@ func countCommand() *cobra.Command {
 		Args:    arguments(1, -1),
 	}
 	format := addFormatFlag(cmd)
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		counter, err := able[umbel.Counter](args[0], f, "doesn't count")
+		counter, err := p.asker(args[0])
 		if err != nil {
 			return err
 		}
 		out := bufio.NewWriter(cmd.OutOrStdout())
 		absent := false
-		one := func(key []byte) error {
-			d, err := keys.Digest(f.State().Hasher, key)
-			if err != nil {
-				return err
+		err = counter.Each(cmd.Context(), remote.Count, keysGiven(cmd, args[1:], format()), func(list [][]byte, ns []uint64) error {
+			for i, key := range list {
+				absent = absent || ns[i] == 0
+				if err := printCount(out, key, ns[i], wantsJSON(cmd)); err != nil {
+					return err
+				}
 			}
-			n := counter.Count(d)
-			absent = absent || n == 0
-			return printCount(out, key, n, wantsJSON(cmd))
-		}
-		for _, key := range args[1:] {
-			if err := one([]byte(key)); err != nil {
-				return err
-			}
-		}
-		if len(args) == 1 {
-			if err := keys.Each(cmd.InOrStdin(), format(), one); err != nil {
-				return err
-			}
-		}
-		if err := out.Flush(); err != nil {
+			return out.Flush()
+		})
+		if err != nil {
 			return err
 		}
 		if absent {

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -59,6 +60,7 @@ func foldCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("factor", "to-fpr", "to-bytes", "list")
 	cmd.MarkFlagsOneRequired("factor", "to-fpr", "to-bytes", "list")
 	cmd.MarkFlagsMutuallyExclusive("output", "in-place", "list")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		target := what.output
 		if what.inPlace {
@@ -67,32 +69,88 @@ func foldCommand() *cobra.Command {
 		if target == "" && !what.list {
 			return usageError(cmd, errors.New("name the file to write with -o FILE, or say --in-place"))
 		}
-		f, _, err := container.Open(args[0], filter.All)
-		if err != nil {
-			return err
-		}
-		if _, err := able[umbel.Folder](args[0], f, "doesn't fold"); err != nil {
-			return err
-		}
-		ladder, err := folding.NewLadder(filter.All, f)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
 		if what.list {
+			ladder, err := p.ladder(args[0])
+			if err != nil {
+				return err
+			}
 			return printLadder(cmd, ladder)
 		}
-		folded, r, err := what.fold(ladder, flags.Changed)
-		if err != nil {
-			return err
-		}
-		if err := container.Write(target, folded.State()); err != nil {
-			return err
-		}
-		s := summarize(target, folded)
-		s.Fold = r
-		return s.print(cmd, foldWords(ladder, r))
+		return what.run(p, args[0], target, flags.Changed)
 	}
 	return cmd
+}
+
+// run folds a filter and says what became of it.
+func (what fold) run(p place, name, target string, given func(string) bool) error {
+	var words string
+	var factor uint64
+	s, err := p.change(name, target, change{
+		here: func(f umbel.Filter) (umbel.Filter, error) {
+			ladder, err := ladderOf(name, f)
+			if err != nil {
+				return nil, err
+			}
+			folded, r, err := what.fold(ladder, given)
+			if err == nil {
+				words, factor = foldWords(ladder, r), r
+			}
+			return folded, err
+		},
+		there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+			var err error
+			if words, factor, err = what.measure(p, name, given); err != nil {
+				return remote.Info{}, err
+			}
+			if factor == 1 {
+				return n.Info(ctx, name)
+			}
+			in, err := n.Fold(ctx, name, factor)
+			return in, seeList(err)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.Fold = factor
+	return s.print(p.cmd, words)
+}
+
+// measure returns by how much a node's filter is to be folded, and the words for it. Unless the
+// factor is given it is found out on a copy: a fold can't be undone.
+func (what fold) measure(p place, name string, given func(string) bool) (string, uint64, error) {
+	if r := what.factor; given("factor") && r > 1 {
+		return fmt.Sprintf("folded by %v", r), uint64(r), nil
+	}
+	ladder, err := p.ladder(name)
+	if err != nil {
+		return "", 0, err
+	}
+	_, r, err := what.fold(ladder, given)
+	if err != nil {
+		return "", 0, err
+	}
+	return foldWords(ladder, r), r, nil
+}
+
+// ladder returns the factors by which a filter folds.
+func (p place) ladder(name string) (*folding.Ladder, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return ladderOf(name, f)
+}
+
+func ladderOf(name string, f umbel.Filter) (*folding.Ladder, error) {
+	if _, err := able[umbel.Folder](name, f, "doesn't fold"); err != nil {
+		return nil, err
+	}
+	return folding.NewLadder(filter.All, f)
 }
 
 // foldWords says what was done, and, if it was nothing, what the next fold would be.
@@ -114,10 +172,15 @@ func (what fold) fold(l *folding.Ladder, given func(string) bool) (umbel.Filter,
 	}
 	r := uint64(what.factor)
 	f, err := l.Fold(r)
+	return f, r, seeList(err)
+}
+
+// seeList says where the factors are of a filter that doesn't fold by the one given.
+func seeList(err error) error {
 	if errors.Is(err, umbel.ErrMismatch) {
 		err = fmt.Errorf("%w; see --list", err)
 	}
-	return f, r, err
+	return err
 }
 
 // rung is one size that a filter folds to.

@@ -3,14 +3,11 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const hasHelp = `Ask the filter in FILE for the keys, or for those on standard input, and print
@@ -26,21 +23,18 @@ const hasExample = `  umbel has words.umb zebra zebro
   umbel has words.umb --invert < text-words.txt     # words that aren't in the list
   umbel has words.umb --count < text-words.txt
   umbel has words.umb --explain zebro               # which cells say so
+  umbel has users alice bob --addr 127.0.0.1:8780
   find . -print0 | umbel has files.umb -0 | xargs -0 ls`
 
 // question is one run of umbel has.
 type question struct {
-	filter umbel.Filter
-	hasher umbel.Hasher
+	filter umbel.Filter // whose answers are explained, nil if they aren't
 	format keys.Format
 	out    *bufio.Writer
 
 	json, count, invert, explain bool
 
 	asked, there uint64
-
-	digests []umbel.Digest // of one batch
-	has     []bool
 }
 
 func hasCommand() *cobra.Command {
@@ -59,24 +53,19 @@ func hasCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("count", "explain")
 	cmd.MarkFlagsMutuallyExclusive("invert", "explain")
 	format := addFormatFlag(cmd)
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		q.filter, q.hasher, q.format, q.json = f, f.State().Hasher, format(), wantsJSON(cmd)
+		q.format, q.json = format(), wantsJSON(cmd)
 		q.out = bufio.NewWriter(cmd.OutOrStdout())
-		if q.explain {
-			if _, err := able[umbel.Locator](args[0], f, "doesn't explain its answers by single cells"); err != nil {
-				return err
-			}
-		}
-		if len(args) > 1 {
-			err = q.askArguments(args[1:])
-		} else {
-			err = q.askStream(cmd.InOrStdin())
-		}
+		a, err := q.asker(p, args[0])
 		if err != nil {
+			return err
+		}
+		if err := a.Each(cmd.Context(), remote.Has, keysGiven(cmd, args[1:], q.format), q.answered); err != nil {
 			return err
 		}
 		return q.end()
@@ -84,89 +73,41 @@ func hasCommand() *cobra.Command {
 	return cmd
 }
 
-func (q *question) askArguments(args []string) error {
-	list := make([][]byte, len(args))
-	for i, a := range args {
-		list[i] = []byte(a)
+// asker returns the filter that is asked. One whose cells are to be seen must be here.
+func (q *question) asker(p place, name string) (asker, error) {
+	if !q.explain {
+		return p.asker(name)
 	}
-	return q.ask(list)
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	q.filter = f
+	_, err = able[umbel.Locator](name, f, "doesn't explain its answers by single cells")
+	return local{name, f}, err
 }
 
-// askStream asks for the keys in r, chunk by chunk as they come.
-func (q *question) askStream(r io.Reader) error {
-	const batch = 1024
-	in := keys.NewReader(r, q.format)
-	list := make([][]byte, 0, batch)
-	var buf []byte
-	for {
-		chunk, err := in.Next(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		buf = chunk
-		for rest := chunk; len(rest) > 0; {
-			var key []byte
-			key, rest = q.format.Cut(rest)
-			list = append(list, key)
-			if len(list) == batch || len(rest) == 0 {
-				if err := q.ask(list); err != nil {
-					return err
-				}
-				list = list[:0]
-			}
-		}
-		if err := q.out.Flush(); err != nil {
-			return err
-		}
-	}
-}
-
-// ask asks for some keys at once and prints what is to be printed of them.
-func (q *question) ask(list [][]byte) error {
-	q.digests = q.digests[:0]
-	for _, key := range list {
-		d, err := keys.Digest(q.hasher, key)
-		if err != nil {
-			return err
-		}
-		q.digests = append(q.digests, d)
-	}
-	q.has = slices.Grow(q.has[:0], len(list))[:len(list)]
-	umbel.HasAll(q.filter, q.has, q.digests)
-	q.askClasses(list)
+// answered prints what is to be printed of some keys.
+func (q *question) answered(list [][]byte, ns []uint64) error {
 	for i, key := range list {
 		q.asked++
-		if q.has[i] {
-			q.there++
-		}
-		if err := q.print(key, q.digests[i], q.has[i]); err != nil {
+		q.there += ns[i]
+		if err := q.print(key, ns[i] == 1); err != nil {
 			return err
 		}
 	}
-	return nil
+	return q.out.Flush()
 }
 
-// askClasses asks again for keys that tell their class.
-func (q *question) askClasses(list [][]byte) {
-	c, ok := q.filter.(umbel.Classer)
-	if !ok {
-		return
-	}
-	for i, key := range list {
-		if class, ok := c.Class(key); ok {
-			q.has[i] = c.HasClass(q.digests[i], class)
-		}
-	}
-}
-
-func (q *question) print(key []byte, d umbel.Digest, has bool) error {
+func (q *question) print(key []byte, has bool) error {
 	switch {
 	case q.count:
 		return nil
 	case q.explain:
+		d, err := keys.Digest(q.filter.State().Hasher, key)
+		if err != nil {
+			return err
+		}
 		return explain(q.out, q.filter, key, d, has, q.json)
 	case q.json:
 		return jsonLine(q.out, struct {

@@ -27,11 +27,15 @@ Of a delta it says from which filter to which it leads, by their IDs.
 Of a filter that is made of others, each of them has a line: its number, kind, cells,
 keys, fill, rate and size.
 
+Of a filter of a node (--addr) it says what the node knows without reading all cells, and
+when the filter expires.
+
 Of a filter whose kind umbel doesn't know, it says what the container tells. With
 --json there is an object for each file.`
 
 const infoExample = `  umbel info words.umb
-  umbel info --json *.umb | jq .fpRate`
+  umbel info --json *.umb | jq .fpRate
+  umbel info users --addr 127.0.0.1:8780`
 
 // info is what umbel info says of one file.
 type info struct {
@@ -71,36 +75,52 @@ type keysInfo struct {
 }
 
 func infoCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "info FILE...",
 		Short:   "say what a filter is",
 		Long:    infoHelp,
 		Example: infoExample,
 		Args:    arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := placeOf(cmd)
+			if err != nil {
+				return err
+			}
 			for i, name := range args {
 				if i > 0 && !wantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				if container.IsDelta(name) {
-					if err := inspectDelta(cmd, name); err != nil {
-						return err
-					}
-					continue
-				}
-				stop := note(cmd, "measuring "+name)
-				in, err := inspect(name)
-				stop()
-				if err != nil {
-					return err
-				}
-				if err := answer(cmd, in, in.write); err != nil {
+				if err := p.info(name); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+	addAddrFlags(cmd)
+	return cmd
+}
+
+// info says what is in a file, or what a filter of a node is.
+func (p place) info(name string) error {
+	if p.node != nil {
+		in, err := p.node.Info(p.cmd.Context(), name)
+		if err != nil {
+			return err
+		}
+		there := newHeldInfo(in)
+		return answer(p.cmd, there, there.write)
+	}
+	if container.IsDelta(name) {
+		return inspectDelta(p.cmd, name)
+	}
+	stop := note(p.cmd, "measuring "+name)
+	in, err := inspect(name)
+	stop()
+	if err != nil {
+		return err
+	}
+	return answer(p.cmd, in, in.write)
 }
 
 // inspect reads a container and measures the filter in it.
@@ -177,7 +197,7 @@ func (in info) write(w io.Writer) error {
 		if _, told := in.Params["k"]; !told {
 			t.Row("k", fmt.Sprintf("%.4g", in.K))
 		}
-		t.Row("keys", fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(in.Keys.Estimate)), wholeKeys(float64(in.Keys.Low)), wholeKeys(float64(in.Keys.High))))
+		t.Row("keys", in.Keys.words())
 	}
 	if in.Cells > 0 {
 		t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
@@ -195,6 +215,10 @@ func (in info) write(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	return writeParts(w, in.Parts)
+}
+
+func (k keysInfo) words() string {
+	return fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(k.Estimate)), wholeKeys(float64(k.Low)), wholeKeys(float64(k.High)))
 }
 
 // wrap joins items with commas, in lines of at most so many characters where it can.

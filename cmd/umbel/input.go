@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/progress"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 // addFormatFlag adds -0, and returns what it says.
@@ -60,6 +62,65 @@ func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s is a directory: name files of keys", name)
 	}
 	return f, nil
+}
+
+// keyBatches yields the keys of readers as they come, many at once. A batch is valid until the next
+// is asked for. tick, if it isn't nil, is told how many bytes were read.
+func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
+		var buf []byte
+		var list [][]byte
+		for _, r := range rs {
+			in := keys.NewReader(r, format)
+			for {
+				chunk, err := in.Next(buf)
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				buf = chunk
+				for rest := chunk; len(rest) > 0; {
+					var key []byte
+					key, rest = format.Cut(rest)
+					list = append(list, key)
+					if len(list) == remote.BatchKeys || len(rest) == 0 {
+						if !yield(list, nil) {
+							return
+						}
+						list = list[:0]
+					}
+				}
+				if tick != nil {
+					tick(int64(len(chunk)))
+				}
+			}
+		}
+	}
+}
+
+// keysGiven yields the keys that are arguments, or, if there are none, those of standard input.
+func keysGiven(cmd *cobra.Command, args []string, format keys.Format) iter.Seq2[[][]byte, error] {
+	if len(args) == 0 {
+		return keyBatches(format, nil, cmd.InOrStdin())
+	}
+	list := make([][]byte, len(args))
+	for i, a := range args {
+		list[i] = []byte(a)
+	}
+	return func(yield func([][]byte, error) bool) { yield(list, nil) }
+}
+
+// readKeys yields the keys of files, and shows how far it is until the function returned is called.
+func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
+	bar := startBar(cmd, "keys", totalBytes(files))
+	rs := make([]io.Reader, len(files))
+	for i, f := range files {
+		rs[i] = f
+	}
+	return keyBatches(format, bar.Add, rs...), bar.Stop
 }
 
 // newJob returns the job of hashing the files' keys with all cores, and the

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -26,51 +25,75 @@ unlike sizes are folded to a size that divides both, if there is one near.`
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
   umbel intersect --json a.umb b.umb | jq .both.keys`
 
+// sharing is what umbel intersect says.
+type sharing struct {
+	A     setInfo `json:"a"`
+	B     setInfo `json:"b"`
+	Union setInfo `json:"union"`
+	Both  setInfo `json:"both"`
+	Cells uint64  `json:"cells"`
+}
+
 func intersectCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "intersect FILE FILE",
 		Short:   "estimate how many keys two filters share",
 		Long:    intersectHelp,
 		Example: intersectExample,
 		Args:    arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var fs [2]umbel.Filter
-			for i, name := range args {
-				f, _, err := container.Open(name, filter.All)
+			p, err := placeOf(cmd)
+			if err != nil {
+				return err
+			}
+			if p.node == nil {
+				found, err := intersect(p, args[0], args[1])
 				if err != nil {
 					return err
 				}
-				if fs[i], err = overlap.Bits(f); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
+				return found.print(cmd)
 			}
-			sizes, err := overlap.Of(filter.All, fs[0], fs[1])
+			o, err := p.node.Intersect(cmd.Context(), args[0], args[1])
 			if err != nil {
-				return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
+				return err
 			}
-			return printOverlap(cmd, sizes, args[0], args[1])
+			return sharing{sizesOf(args[0], o.A), sizesOf(args[1], o.B), sizesOf("", o.Union), sizesOf("", o.Both), o.Cells}.print(cmd)
 		},
 	}
+	addAddrFlags(cmd)
+	return cmd
 }
 
-func printOverlap(cmd *cobra.Command, o overlap.Overlap, nameA, nameB string) error {
-	result := struct {
-		A     setInfo `json:"a"`
-		B     setInfo `json:"b"`
-		Union setInfo `json:"union"`
-		Both  setInfo `json:"both"`
-		Cells uint64  `json:"cells"`
-	}{newSetInfo(nameA, o.A), newSetInfo(nameB, o.B), newSetInfo("", o.Union), newSetInfo("", o.Both), o.Cells}
+// intersect compares the filters of two files.
+func intersect(p place, a, b string) (sharing, error) {
+	var fs [2]umbel.Filter
+	for i, name := range []string{a, b} {
+		f, err := p.open(name)
+		if err != nil {
+			return sharing{}, err
+		}
+		if fs[i], err = overlap.Bits(f); err != nil {
+			return sharing{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	o, err := overlap.Of(filter.All, fs[0], fs[1])
+	if err != nil {
+		return sharing{}, fmt.Errorf("%s and %s: %w", a, b, err)
+	}
+	return sharing{newSetInfo(a, o.A), newSetInfo(b, o.B), newSetInfo("", o.Union), newSetInfo("", o.Both), o.Cells}, nil
+}
+
+func (result sharing) print(cmd *cobra.Command) error {
 	return answer(cmd, result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
-		result.A.row(t, nameA)
-		result.B.row(t, nameB)
+		result.A.row(t, result.A.File)
+		result.B.row(t, result.B.File)
 		result.Union.row(t, "union")
 		result.Both.row(t, "both")
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "compared at %v cells\n", quantity.Count(o.Cells))
+		_, err := fmt.Fprintf(w, "compared at %v cells\n", quantity.Count(result.Cells))
 		return err
 	})
 }

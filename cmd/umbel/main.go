@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,11 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "umbel: interrupted, nothing is written")
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(err.Error()))
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "umbel: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "umbel: %s\n", message(toldByNode(err).Error()))
 	return exitError
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -31,13 +32,19 @@ that grows takes them, up to its own limit.
 Hashes: xxh3, the default; siphash, for keys chosen by others, with a random seed
 unless --seed is given; xxh64, with kind splitblock Parquet's filter; murmur64a, the
 default of kind redisbloom; md5, of other programs; caller, where keys are digests of
-32 hexadecimal digits.`
+32 hexadecimal digits.
+
+With --addr the filter is made on a node, under the name that -o says, with the node's hash
+unless --hash is given. Keys are added as they are read; if that fails the filter is deleted.
+Of a pipe a node wants to know the number of keys beforehand, or a size; /dev/null has none,
+and makes an empty filter.`
 
 const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
   find . -print0 | umbel make -o files.umb -0
   umbel make -o small.umb --m 320000 --k 2 keys.txt
-  umbel make -o urls.umb --weights asked.log urls.txt`
+  umbel make -o urls.umb --weights asked.log urls.txt
+  umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
 
 func makeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -55,6 +62,7 @@ func makeCommand() *cobra.Command {
 	memory := quantity.Size(512 << 20)
 	flags.Var(&memory, "memory", "`SIZE` to get by with where the number of keys isn't known")
 	format := addFormatFlag(cmd)
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, fmt.Errorf("name the file to write: -o FILE"))
@@ -74,11 +82,19 @@ func makeCommand() *cobra.Command {
 			return err
 		}
 		defer closeFiles()
-		job, stop := newJob(cmd, goal.Hasher, format(), files)
-		order := build.Order{
-			Variants: filter.All, Variant: v, Goal: goal, Params: params,
-			Keys: job, Memory: uint64(memory),
+		p, err := placeOf(cmd)
+		if err != nil {
+			return err
 		}
+		order := build.Order{Variants: filter.All, Variant: v, Goal: goal, Params: params, Memory: uint64(memory)}
+		if p.node != nil {
+			if *weights != "" {
+				return usageError(cmd, errors.New("a node learns no weights: make a file, and umbel put it there"))
+			}
+			return p.make(*output, order, wanted.hash, wanted.seed, format(), files)
+		}
+		job, stop := newJob(cmd, goal.Hasher, format(), files)
+		order.Keys = job
 		made, err := makeFilter(order, files, *weights)
 		stop()
 		if err != nil {

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const mergeHelp = `Make the filter that holds the keys of all the filters in the files. They must be of
@@ -16,7 +17,9 @@ divides both, if there is one near. The rate rises with the keys, and with each 
 Filters that count add their counts.
 
 With --estimate nothing is written: the number of distinct keys of all files
-together is estimated, with an interval that holds it with probability 0.95.`
+together is estimated, with an interval that holds it with probability 0.95.
+
+With --addr all are filters of a node; the result is a new one, or one of those merged.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel union --estimate monday.umb tuesday.umb
@@ -36,50 +39,68 @@ func mergeCommand() *cobra.Command {
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
 	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
 	cmd.MarkFlagsMutuallyExclusive("output", "estimate")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" && !*estimate {
 			return usageError(cmd, errors.New("name the file to write: -o FILE"))
 		}
-		if *estimate {
-			return estimateUnion(cmd, args)
-		}
-		f, err := mergeFiles(args, nil)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		if err := container.Write(*output, f.State()); err != nil {
+		if *estimate {
+			return p.estimateUnion(args)
+		}
+		first, others := args[0], args[1:]
+		if p.node != nil {
+			first, others = apartFrom(*output, args)
+		}
+		s, err := p.change(first, *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) {
+				return f, p.mergeInto(f, first, others, nil)
+			},
+			there: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
+				for _, other := range others {
+					if in, err = n.Merge(ctx, name, other); err != nil {
+						return in, fmt.Errorf("%s and %s: %w", first, other, err)
+					}
+				}
+				return in, nil
+			},
+		})
+		if err != nil {
 			return err
 		}
-		return summarize(*output, f).print(cmd, fmt.Sprintf("%d filters merged", len(args)))
+		return s.print(cmd, fmt.Sprintf("%d filters merged", len(args)))
 	}
 	return cmd
 }
 
-// mergeFiles returns the filter in the first file after it took in the others. If
-// see isn't nil it is called with each of them before that.
-func mergeFiles(names []string, see func(string, umbel.Filter)) (umbel.Filter, error) {
-	f, _, err := container.Open(names[0], filter.All)
+// apartFrom returns the filter that takes in the others: the one that is to be written if it is
+// among them, the first otherwise.
+func apartFrom(output string, names []string) (first string, others []string) {
+	i := max(slices.Index(names, output), 0)
+	return names[i], slices.Delete(slices.Clone(names), i, i+1)
+}
+
+// mergeInto makes f, which is called first, take in the others. If see isn't nil it is called
+// with each of them before that.
+func (p place) mergeInto(f umbel.Filter, first string, others []string, see func(string, umbel.Filter)) error {
+	m, err := able[umbel.Merger](first, f, "doesn't merge")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := able[umbel.Merger](names[0], f, "doesn't merge")
-	if err != nil {
-		return nil, err
-	}
-	if see != nil {
-		see(names[0], f)
-	}
-	for _, name := range names[1:] {
-		g, _, err := container.Open(name, filter.All)
+	for _, name := range others {
+		g, err := p.open(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if see != nil {
 			see(name, g)
 		}
 		if err := m.Merge(g.State()); err != nil {
-			return nil, fmt.Errorf("%s and %s: %w", names[0], name, err)
+			return fmt.Errorf("%s and %s: %w", first, name, err)
 		}
 	}
-	return f, nil
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 // answer prints a verb's result: v as one JSON object, or what text writes.
@@ -95,6 +96,22 @@ func summarize(file string, f umbel.Filter) summary {
 		File: file, Kind: f.State().Kind, Cells: s.Cells, K: float(s.K), Bytes: s.Bytes,
 		Keys: float(s.Keys), Low: float(s.Low), High: float(s.High), Fill: float(s.Fill), FPRate: float(s.FPRate),
 	}
+}
+
+// summaryOf is [summarize] of a filter of a node.
+func summaryOf(name string, in remote.Info) summary {
+	return summary{
+		File: name, Kind: in.Kind, Cells: in.Cells, K: known(in.K), Bytes: in.Bytes,
+		Keys: known(in.Keys.Estimate), Low: known(in.Keys.Low), High: known(in.Keys.High), Fill: known(in.Fill), FPRate: known(in.FPRate),
+	}
+}
+
+// known is a number that a node told, infinite where it told none.
+func known(f *float64) float {
+	if f == nil {
+		return float(math.Inf(1))
+	}
+	return float(*f)
 }
 
 // print prints the summary, in text after what was done, unless the user wants

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const removeHelp = `Take the keys in the files, or on standard input, out of the filter in FILE, each once
@@ -44,55 +43,59 @@ func removeCommand() *cobra.Command {
 	}
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
 	format := addFormatFlag(cmd)
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		r, err := able[umbel.Remover](args[0], f, "can't forget single keys")
-		if err != nil {
-			return err
-		}
-		files, closeFiles, err := openKeys(cmd, args[1:])
-		if err != nil {
-			return err
-		}
-		defer closeFiles()
 		done := removal{Absent: []keyJSON{}}
-		if err := done.remove(r, f.State().Hasher, files, format()); err != nil {
+		done.summary, err = p.change(args[0], *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) {
+				if _, err := able[umbel.Remover](args[0], f, "can't forget single keys"); err != nil {
+					return nil, err
+				}
+				return f, done.remove(cmd, local{args[0], f}, args[1:], format())
+			},
+			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				f, _, err := n.Filter(ctx, name)
+				if err != nil {
+					return remote.Info{}, err
+				}
+				if err := done.remove(cmd, f, args[1:], format()); err != nil {
+					return remote.Info{}, err
+				}
+				return n.Info(ctx, name)
+			},
+		})
+		if err != nil {
 			return err
 		}
-		target := orInPlace(*output, args[0])
-		if err := container.Write(target, f.State()); err != nil {
-			return err
-		}
-		done.summary = summarize(target, f)
 		return done.print(cmd)
 	}
 	return cmd
 }
 
 // remove removes the keys in the files.
-func (done *removal) remove(r umbel.Remover, h umbel.Hasher, files []*os.File, format keys.Format) error {
-	for _, file := range files {
-		err := keys.Each(file, format, func(key []byte) error {
-			d, err := keys.Digest(h, key)
-			switch {
-			case err != nil:
-				return err
-			case r.Remove(d):
-				done.Removed++
-			default:
-				done.Absent = append(done.Absent, newKeyJSON(key))
-				done.absent = append(done.absent, string(key))
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+func (done *removal) remove(cmd *cobra.Command, from asker, names []string, format keys.Format) error {
+	files, closeFiles, err := openKeys(cmd, names)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer closeFiles()
+	batches, stop := readKeys(cmd, format, files)
+	defer stop()
+	return from.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
+		for i, key := range list {
+			if ns[i] == 1 {
+				done.Removed++
+				continue
+			}
+			done.Absent = append(done.Absent, newKeyJSON(key))
+			done.absent = append(done.absent, string(key))
+		}
+		return nil
+	})
 }
 
 // print prints the summary. It returns errAbsent if some keys weren't there.

@@ -17,19 +17,26 @@ Keys are lines: all up to a newline, without a carriage return before it; an
 empty line is the empty key. With -0 each key ends at a zero byte instead. In a
 filter whose hash is "caller" a key is a digest of 32 hexadecimal digits.
 
+umbel serve is a node: it keeps filters in memory and on disk, and answers clients of
+Redis and of HTTP. With --addr HOST:PORT, or UMBEL_ADDR, the FILE of a verb is the name
+of a filter of a node, and nothing else changes; verbs that need the file say so. Keys are
+hashed here and not sent, unless the node keeps the seed of the hash to itself.
+
 Results go to standard output, all else to standard error. With --json a verb
 prints one object, or one object a line where it answers many things; numbers are
 plain there, rates fractions, sizes bytes, and what is infinite is null.
 
 Exit codes: 0 done, or all keys may be there; 1 some keys are absent, or packets
 missed; 2 an error; 130 ended by ^C.
-Files are written whole or not at all.`
+Files are written whole or not at all; keys added to a node's filter before an error stay.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel has words.umb zebra zebro
   umbel fold words.umb --to-fpr 20% -o small.umb
   umbel info small.umb
-  umbel shell tiny.umb --kind counting -n 10`
+  umbel shell tiny.umb --kind counting -n 10
+  umbel serve
+  umbel has users alice --addr 127.0.0.1:8780`
 
 // rootCommand returns the whole tree of commands.
 func rootCommand() *cobra.Command {
@@ -46,6 +53,7 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only, no summary and no progress")
 	root.SetFlagErrorFunc(usageError)
+	refuseAddr(root)
 	root.AddCommand(
 		makeCommand(), addCommand(), hasCommand(), removeCommand(), countCommand(),
 		infoCommand(), showCommand(), shellCommand(),
@@ -54,6 +62,7 @@ func rootCommand() *cobra.Command {
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
+		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		serveCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)

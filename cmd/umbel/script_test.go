@@ -2,14 +2,23 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
+	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,7 +38,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "certificate": certificate,
 		},
 	})
 }
@@ -180,4 +189,63 @@ func ports(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(&b, "%d %v\n", i, c.LocalAddr())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o666))
+}
+
+// free sets variables to addresses of this machine that are free.
+func free(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: free variable...")
+	}
+	for _, name := range args {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		defer l.Close() // once all are known, so that each is another one
+		ts.Setenv(name, l.Addr().String())
+	}
+}
+
+// ready waits until a node at an address takes changes. Files of a certificate and its key are
+// for one that wants to see them.
+func ready(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 && len(args) != 3 {
+		ts.Fatalf("usage: ready url [certificate keyfile]")
+	}
+	config := &tls.Config{InsecureSkipVerify: true}
+	if len(args) == 3 {
+		pair, err := tls.LoadX509KeyPair(ts.MkAbs(args[1]), ts.MkAbs(args[2]))
+		ts.Check(err)
+		config.Certificates = []tls.Certificate{pair}
+	}
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: config}}
+	defer client.CloseIdleConnections()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		answer, err := client.Get(args[0] + "/readyz")
+		if err != nil {
+			continue
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	ts.Fatalf("the node at %s isn't ready", args[0])
+}
+
+// certificate writes a certificate for 127.0.0.1, which is its own authority, and its key.
+func certificate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: certificate file keyfile")
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	of := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &of, &of, key.Public(), key)
+	ts.Check(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }

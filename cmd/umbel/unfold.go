@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -9,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const unfoldHelp = `Make the filter in FILE larger by a whole factor and keep all its keys, each cell
@@ -31,6 +32,7 @@ func unfoldCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errors.New("name the file to write: -o FILE"))
@@ -39,26 +41,37 @@ func unfoldCommand() *cobra.Command {
 		if err != nil {
 			return usageError(cmd, err)
 		}
-		f, _, err := container.Open(args[0], filter.All)
+		p, err := placeOf(cmd)
 		if err != nil {
 			return err
 		}
-		folder, err := able[umbel.Folder](args[0], f, "doesn't unfold")
+		s, err := p.change(args[0], *output, change{
+			here: func(f umbel.Filter) (umbel.Filter, error) { return f, unfold(args[0], f, factor) },
+			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				return n.Unfold(ctx, name, uint64(factor))
+			},
+		})
 		if err != nil {
 			return err
 		}
-		if hi, bytes := bits.Mul64(f.State().Bytes(), uint64(factor)); hi != 0 {
-			return fmt.Errorf("%s: unfolded by %v it takes more than 2^64 bytes: %w", args[0], factor, umbel.ErrLimit)
-		} else if err := container.Fits(fmt.Sprintf("%s unfolded by %v", args[0], factor), bytes); err != nil {
-			return err
-		}
-		if err := folder.Unfold(uint64(factor)); err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
-		}
-		if err := container.Write(*output, f.State()); err != nil {
-			return err
-		}
-		return summarize(*output, f).print(cmd, fmt.Sprintf("unfolded by %v", factor))
+		return s.print(cmd, fmt.Sprintf("unfolded by %v", factor))
 	}
 	return cmd
+}
+
+// unfold makes the filter of a file larger, if there is memory for it.
+func unfold(file string, f umbel.Filter, factor quantity.Count) error {
+	folder, err := able[umbel.Folder](file, f, "doesn't unfold")
+	if err != nil {
+		return err
+	}
+	if hi, bytes := bits.Mul64(f.State().Bytes(), uint64(factor)); hi != 0 {
+		return fmt.Errorf("%s: unfolded by %v it takes more than 2^64 bytes: %w", file, factor, umbel.ErrLimit)
+	} else if err := container.Fits(fmt.Sprintf("%s unfolded by %v", file, factor), bytes); err != nil {
+		return err
+	}
+	if err := folder.Unfold(uint64(factor)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }

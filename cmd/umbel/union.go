@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -20,6 +20,11 @@ type setInfo struct {
 	High float  `json:"high"`
 }
 
+// sizesOf is [newSetInfo] of what a node says.
+func sizesOf(name string, s remote.Sizes) setInfo {
+	return setInfo{name, known(s.Keys), known(s.Low), known(s.High)}
+}
+
 func newSetInfo(file string, e plan.Estimate) setInfo {
 	return setInfo{file, float(e.Value), float(e.Low), float(e.High)}
 }
@@ -29,9 +34,13 @@ func (s setInfo) row(t *table.Table, name string) {
 }
 
 // estimateUnion prints how many keys the files have together.
-func estimateUnion(cmd *cobra.Command, names []string) error {
-	var files []setInfo
-	union, err := mergeFiles(names, func(name string, f umbel.Filter) {
+func (p place) estimateUnion(names []string) error {
+	union, err := p.open(names[0])
+	if err != nil {
+		return err
+	}
+	files := []setInfo{newSetInfo(names[0], overlap.Keys(union))}
+	err = p.mergeInto(union, names[0], names[1:], func(name string, f umbel.Filter) {
 		files = append(files, newSetInfo(name, overlap.Keys(f)))
 	})
 	if err != nil {
@@ -43,7 +52,7 @@ func estimateUnion(cmd *cobra.Command, names []string) error {
 		Union  setInfo   `json:"union"`
 		FPRate float     `json:"fpRate"` // of the union, if it were made
 	}{files, newSetInfo("", overlap.Keys(union)), float(rate)}
-	return answer(cmd, result, func(w io.Writer) error {
+	return answer(p.cmd, result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		for _, s := range files {
 			s.row(t, s.File)

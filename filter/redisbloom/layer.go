@@ -18,7 +18,7 @@ type layer struct {
 	n2       uint8   // of filters older than RedisBloom 2: bits is 2^n2; otherwise 0
 
 	cells cells.Array
-	wrap  uint64 // wrapOf(bits)
+	scale uint64 // scaleOf(bits)
 }
 
 // allocate gives the layer its bits, all zero.
@@ -33,55 +33,55 @@ func (l *layer) allocate() error {
 // hold makes a the layer's bits.
 func (l *layer) hold(a cells.Array) {
 	l.cells, l.bits = a, a.Len
-	l.wrap = wrapOf(l.bits)
+	l.scale = scaleOf(l.bits)
 }
 
-// wrapOf returns -2^64 mod m.
-func wrapOf(m uint64) uint64 { return (m - -m%m) % m }
+// scaleOf returns 2^64/m, rounded down, or one less.
+func scaleOf(m uint64) uint64 { return math.MaxUint64 / m }
 
-// walk runs over the positions of a digest, (H1 + i·H2 mod 2^64) mod bits, with two
-// divisions for all of them: adding H2 adds its remainder, and where the sum passes
-// 2^64 it loses that of 2^64.
-type walk struct{ value, step, at, stepAt uint64 }
-
-func (l *layer) start(d umbel.Digest) walk { return walk{d.H1, d.H2, d.H1 % l.bits, d.H2 % l.bits} }
-
-func (l *layer) advance(w walk) walk {
-	sum, carry := bits.Add64(w.value, w.step, 0)
-	w.value = sum
-	w.at += w.stepAt
-	if w.at >= l.bits {
-		w.at -= l.bits
-	}
-	w.at += l.wrap & -carry
-	if w.at >= l.bits {
-		w.at -= l.bits
-	}
-	return w
+// position returns v mod bits. Multiplying by scale gives the quotient or one less, and takes a
+// fraction of a division's time.
+func (l *layer) position(v uint64) uint64 {
+	q, _ := bits.Mul64(v, l.scale)
+	r := v - q*l.bits
+	_, less := bits.Sub64(r, l.bits, 0)
+	return r - l.bits&(less-1)
 }
+
+// together is how many bits of a key are looked at before the answer is: which of them is the first
+// zero nobody can predict, and a processor that guesses wrong waits longer than for the rest.
+const together = 3
 
 // has reports whether all bits of d are set.
 func (l *layer) has(d umbel.Digest) bool {
-	words := l.cells.Words
-	w := l.start(d)
-	for range l.k {
-		if words[w.at>>6]>>(w.at&63)&1 == 0 {
+	words, v := l.cells.Words, d.H1
+	for left := l.k; left > 0; left -= min(left, together) {
+		all := uint64(1)
+		for range min(left, together) {
+			at := l.position(v)
+			all &= words[at>>6] >> (at & 63)
+			v += d.H2
+		}
+		if all == 0 {
 			return false
 		}
-		w = l.advance(w)
 	}
 	return true
 }
 
-// add sets the bits of d, of which one is known to be zero, and counts it.
-func (l *layer) add(d umbel.Digest) {
-	words := l.cells.Words
-	w := l.start(d)
+// add sets the bits of d. If one of them was zero it counts d and returns true.
+func (l *layer) add(d umbel.Digest) bool {
+	if l.has(d) {
+		return false // and no cache of another processor loses what it has
+	}
+	words, v := l.cells.Words, d.H1
 	for range l.k {
-		words[w.at>>6] |= 1 << (w.at & 63)
-		w = l.advance(w)
+		at := l.position(v)
+		words[at>>6] |= 1 << (at & 63)
+		v += d.H2
 	}
 	l.entries++
+	return true
 }
 
 func (l *layer) isFull() bool { return l.entries >= l.capacity }

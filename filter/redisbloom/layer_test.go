@@ -1,35 +1,28 @@
 package redisbloom
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/umbel-filters/umbel"
 )
 
-// The walk gives the positions of the definition, in any size.
-func TestWalk(t *testing.T) {
+// Positions are remainders, in any size.
+func TestPosition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []uint64{64, 128, 192, 640, 1152, 1 << 20, 1<<20 - 64, 1 << 56, 1<<56 - 64}
 	for range 200 {
 		sizes = append(sizes, (1+rng.Uint64N(1<<20))<<6)
 	}
 	values := []uint64{0, 1, 63, 1 << 32, 1 << 63, 1<<64 - 1, 1<<64 - 64}
-	for range 20 {
+	for range 200 {
 		values = append(values, rng.Uint64())
 	}
 	for _, m := range sizes {
-		l := layer{sizing: sizing{bits: m, k: 40}}
-		l.wrap = wrapOf(m)
-		for _, a := range values {
-			for _, b := range values {
-				w := l.start(umbel.Digest{H1: a, H2: b})
-				for i := range uint64(l.k) {
-					if want := (a + i*b) % m; w.at != want {
-						t.Fatalf("m=%d, H1=%d, H2=%d: position %d is %d, want %d", m, a, b, i, w.at, want)
-					}
-					w = l.advance(w)
-				}
+		l := layer{sizing: sizing{bits: m}, scale: scaleOf(m)}
+		last := math.MaxUint64 / m * m // the greatest multiple, or the one before
+		for _, v := range append([]uint64{m - 1, m, m + 1, last - 1, last, last + 1}, values...) {
+			if got, want := l.position(v), v%m; got != want {
+				t.Fatalf("m=%d: %d is at %d, want %d", m, v, got, want)
 			}
 		}
 	}

@@ -40,12 +40,14 @@ type Filter struct {
 // already. Where the filter can't grow, the newest layer takes d beyond its
 // capacity and the rate rises: TryAdd refuses instead, as RedisBloom does.
 func (f *Filter) Add(d umbel.Digest) bool {
+	if !f.newest().isFull() {
+		return f.addToNewest(d)
+	}
 	if f.Has(d) {
 		return false
 	}
 	_ = f.makeRoom()
-	f.newest().add(d)
-	return true
+	return f.newest().add(d)
 }
 
 // TryAdd is Add for a filter that isn't to be overfilled: see [umbel.Grower]. The
@@ -54,14 +56,27 @@ func (f *Filter) Add(d umbel.Digest) bool {
 // the next layer's error rate or size is beyond what numbers hold. A key that the
 // filter has is no error even then.
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
+	if !f.newest().isFull() {
+		return f.addToNewest(d), nil
+	}
 	if f.Has(d) {
 		return false, nil
 	}
 	if err := f.makeRoom(); err != nil {
 		return false, err
 	}
-	f.newest().add(d)
-	return true, nil
+	return f.newest().add(d), nil
+}
+
+// addToNewest adds d to the newest layer, which has room, unless another has it.
+func (f *Filter) addToNewest(d umbel.Digest) bool {
+	newest := len(f.layers) - 1
+	for i := newest - 1; i >= 0; i-- {
+		if f.layers[i].has(d) {
+			return false
+		}
+	}
+	return f.layers[newest].add(d)
 }
 
 // Has reports whether d may have been added. It is never false for what was.

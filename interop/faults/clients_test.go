@@ -3,19 +3,25 @@ package faults
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // TestIdleConnections holds many connections open, and sees that another is served.
 func TestIdleConnections(t *testing.T) {
-	p := start(t, t.TempDir())
+	p := start(t, t.TempDir(), "--max-clients", strconv.Itoa(*idle+10))
+	before, _ := resident(p.PID())
 	conns := make([]net.Conn, 0, *idle)
 	defer func() {
 		for _, c := range conns {
@@ -39,25 +45,36 @@ func TestIdleConnections(t *testing.T) {
 			t.Errorf("connection %d: %q, %v", i, line, err)
 		}
 	}
+	if after, err := resident(p.PID()); err == nil {
+		each := (after - before) / int64(*idle)
+		t.Logf("%d bytes of memory for each connection", each)
+		if each > 32<<10 {
+			t.Errorf("each connection that says nothing takes %d bytes", each)
+		}
+	}
 }
 
-// TestClientThatNeverReads asks for more than it takes. The node must cut it in the end, and serve
-// others meanwhile.
+// TestClientThatNeverReads asks for more than it takes, and so do others. The node must serve
+// those that read, take no memory beyond limits, and cut those that don't in the end.
 func TestClientThatNeverReads(t *testing.T) {
 	p := start(t, t.TempDir())
 	other := dial(t, p)
 	do(t, other, "BF.RESERVE", "large", "0.01", "20000000")
-	c, err := net.Dial("tcp", p.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	// Each answer has 16 MiB.
-	command := []byte("*3\r\n$11\r\nBF.SCANDUMP\r\n$5\r\nlarge\r\n$1\r\n1\r\n")
-	c.SetWriteDeadline(time.Now().Add(5 * time.Second))
-	for range 10_000 {
-		if _, err := c.Write(command); err != nil {
-			break
+	var conns []net.Conn
+	for range 10 {
+		c, err := net.Dial("tcp", p.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		conns = append(conns, c)
+		// Each answer has 16 MiB.
+		command := strings.Repeat("*3\r\n$11\r\nBF.SCANDUMP\r\n$5\r\nlarge\r\n$1\r\n1\r\n", 100)
+		c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		for range 1000 {
+			if _, err := io.WriteString(c, command); err != nil {
+				break
+			}
 		}
 	}
 	begin := time.Now()
@@ -65,54 +82,106 @@ func TestClientThatNeverReads(t *testing.T) {
 		do(t, other, "BF.ADD", "k", "a")
 	}
 	t.Logf("100 commands of another client took %v", time.Since(begin))
+	if rss, err := resident(p.PID()); err == nil && rss > 1<<30 {
+		t.Errorf("the node has %d MiB of memory", rss>>20)
+	}
+	if !*patient {
+		return
+	}
+	time.Sleep(80*time.Second - time.Since(begin))
+	for i, c := range conns {
+		c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("client %d never read, and is served still", i)
+		}
+	}
 }
 
-// TestGarbage sends the node what no client would, to both ports.
-func TestGarbage(t *testing.T) {
-	p := start(t, t.TempDir())
-	end := time.Now().Add(*garbage)
-	pieces := []string{
+// respPieces and httpPieces are what garbage is made of, besides noise.
+var (
+	respPieces = []string{
 		"*3\r\n$6\r\nBF.ADD\r\n", "$1\r\nk\r\n", "*-7\r\n", "*99999999999\r\n", "$-2\r\n", "\x00\xff", "\r\n", "\n", "*1\r\n$4\r\nQUIT\r\n",
 		"\"", "'", strings.Repeat("a", 70_000), "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "*2\r\n$536870913\r\n", "MULTI\r\n", "EXEC\r\n", "HELLO 3\r\n", "HELLO 9\r\n",
 		"CLIENT REPLY OFF\r\n", "RESET\r\n", "BF.INSERT k ITEMS\r\n", "UM.IMPORT k x\r\n", "BF.LOADCHUNK k 1 x\r\n", "RESTORE k 0 x\r\n",
 	}
+	httpPieces = []string{
+		"GET /v1/filters HTTP/1.1\r\nHost: localhost\r\n\r\n", "PUT /v1/filters/k HTTP/1.1\r\nHost: localhost\r\n", "POST /v1/filters/k/add HTTP/1.1\r\nHost: localhost\r\n",
+		"POST /v1/filters/k/has HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n", "Content-Type: application/vnd.umbel.container\r\n", "Content-Type: application/x-ndjson\r\n",
+		"Content-Type: application/octet-stream\r\n", "Content-Type: application/json\r\n", "Content-Length: 40\r\n", "Content-Length: 99999999999999\r\n", "Expect: 100-continue\r\n",
+		"\r\n", "{\"keys\":[", "\"a\",", "]}", "{\"kind\":\"bloom\",\"keys\":1e300}", "5\r\nabcde\r\n", "ffffffffffffffff\r\n", "0\r\n\r\n", "Range: bytes=-1,5-2\r\n",
+		"X: " + strings.Repeat("a", 70_000) + "\r\n", "DELETE /v1/filters/%ff%00 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\x00\x01",
+	}
+)
+
+// TestGarbage sends the node what no client would, to both ports.
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "--max-memory", "256MiB")
+	end := time.Now().Add(*garbage)
 	var clients sync.WaitGroup
-	for range 8 {
+	var sent atomic.Int64
+	for i := range 8 {
+		addr, pieces := p.Addr, respPieces
+		if i%2 == 1 {
+			addr, pieces = p.HTTP, httpPieces
+		}
 		clients.Go(func() {
 			for time.Now().Before(end) {
-				c, err := net.Dial("tcp", p.Addr)
-				if err != nil {
+				b := nonsense(pieces)
+				if err := throw(addr, b); err != nil {
 					t.Errorf("the node takes no more clients: %v", err)
 					return
 				}
-				var b bytes.Buffer
-				for range rand.IntN(50) {
-					if rand.IntN(4) == 0 {
-						noise := make([]byte, rand.IntN(200))
-						for i := range noise {
-							noise[i] = byte(rand.IntN(256))
-						}
-						b.Write(noise)
-						continue
-					}
-					b.WriteString(pieces[rand.IntN(len(pieces))])
-				}
-				c.SetDeadline(time.Now().Add(time.Second))
-				c.Write(b.Bytes())
-				c.(*net.TCPConn).CloseWrite()
-				io.Copy(io.Discard, c)
-				c.Close()
+				sent.Add(int64(len(b)))
 			}
 		})
 	}
 	clients.Wait()
 	c := dial(t, p)
 	do(t, c, "BF.ADD", "after", "a")
+	if answer, err := http.Get("http://" + p.HTTP + "/readyz"); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("/readyz: %v, %v", answer, err)
+	} else {
+		answer.Body.Close()
+	}
 	select {
 	case <-p.Ended():
 		t.Errorf("the node ended:\n%s", p.Output())
 	default:
 	}
+	if strings.Contains(p.Output(), "panic") {
+		t.Errorf("the node panicked:\n%s", p.Output())
+	}
+	t.Logf("%d MB of garbage", sent.Load()/1e6)
+}
+
+// nonsense returns pieces and noise in some order.
+func nonsense(pieces []string) []byte {
+	var b bytes.Buffer
+	for range rand.IntN(50) {
+		if rand.IntN(4) > 0 {
+			b.WriteString(pieces[rand.IntN(len(pieces))])
+			continue
+		}
+		for range rand.IntN(200) {
+			b.WriteByte(byte(rand.IntN(256)))
+		}
+	}
+	return b.Bytes()
+}
+
+// throw sends bytes, and takes what comes for a second at most. The error is that nobody listens.
+func throw(addr string, b []byte) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(time.Second))
+	c.Write(b)
+	c.(*net.TCPConn).CloseWrite()
+	io.Copy(io.Discard, c)
+	return nil
 }
 
 // TestHugeArgument sends the longest argument there may be, and one byte more.

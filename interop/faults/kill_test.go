@@ -17,38 +17,46 @@ import (
 func TestKill(t *testing.T) {
 	for _, policy := range []struct {
 		name string
-		late time.Duration // what was acknowledged so long before the end may be lost
+		late time.Duration // what was acknowledged so long before the last acknowledgement may be lost
 	}{{"always", 0}, {"everysec", time.Second}} {
 		t.Run(policy.name, func(t *testing.T) {
 			t.Parallel()
 			flags := []string{"--durability", policy.name, "--snapshot-interval", "300ms", "--snapshot-bytes", "256KiB"}
 			dir := t.TempDir()
 			var kept acknowledged
-			for round := range *kills {
+			rounds := *kills
+			if testing.Short() {
+				rounds = 2
+			}
+			for round := range rounds {
 				p := start(t, dir, flags...)
 				c := dial(t, p)
 				if round == 0 {
-					do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
-					do(t, c, "UM.MAKE", "bloom", "KIND", "bloom", "KEYS", "5000000", "RATE", "0.001")
-					do(t, c, "UM.MAKE", "counting", "KIND", "counting", "KEYS", "1000000", "RATE", "0.001")
+					makeFilters(t, c)
 				}
 				kept.check(t, c, round)
 				lifetime := time.Duration(rand.Int64N(int64(400 * time.Millisecond)))
 				if policy.late > 0 {
 					lifetime += policy.late
 				}
-				got := addUntilKilled(t, p, round, lifetime)
-				kept.keep(got, time.Now().Add(-policy.late))
+				kept.keep(addUntilKilled(t, p, round, lifetime), policy.late)
 			}
-			p := start(t, dir, flags...)
-			kept.check(t, dial(t, p), *kills)
-			t.Logf("%d kills, %d additions acknowledged, all there", *kills, kept.n())
+			kept.checkAll(t, dial(t, start(t, dir, flags...)), rounds)
+			t.Logf("%d kills, %d additions acknowledged, all there", rounds, kept.n())
 		})
 	}
 }
 
 // filters are of kinds that are logged and copied in unlike ways.
 var filters = []string{"scaling", "fixed", "bloom", "counting"}
+
+// makeFilters makes those that the first addition doesn't.
+func makeFilters(t *testing.T, c redis.Conn) {
+	t.Helper()
+	do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
+	do(t, c, "UM.MAKE", "bloom", "bloom", "KEYS", "5000000", "RATE", "0.001")
+	do(t, c, "UM.MAKE", "counting", "counting", "KEYS", "1000000", "RATE", "0.001")
+}
 
 func addCommand(filter string) string {
 	switch filter {
@@ -70,11 +78,15 @@ func hasCommand(filter string) string {
 type entry struct {
 	filter string
 	keys   []string
-	when   time.Time
+	sent   time.Time
+	told   time.Time // when the acknowledgement was there
 }
 
 // acknowledged is what a node has promised to keep.
-type acknowledged struct{ entries []entry }
+type acknowledged struct {
+	entries []entry
+	checked int // so many of them were there after some start
+}
 
 func (a *acknowledged) n() (n int) {
 	for _, e := range a.entries {
@@ -83,21 +95,47 @@ func (a *acknowledged) n() (n int) {
 	return n
 }
 
-// keep takes entries that were acknowledged before the deadline.
-func (a *acknowledged) keep(entries []entry, deadline time.Time) {
+// keep takes the entries of a node's life, but for those of its last moments if late isn't 0.
+func (a *acknowledged) keep(entries []entry, late time.Duration) {
+	var last time.Time // the node acknowledged something then, or later
 	for _, e := range entries {
-		if e.when.Before(deadline) {
+		if e.sent.After(last) {
+			last = e.sent
+		}
+	}
+	for _, e := range entries {
+		if late == 0 || e.told.Before(last.Add(-late)) {
 			a.entries = append(a.entries, e)
 		}
 	}
 }
 
-// check asks for all keys; and adds some of them again, which must not be news.
+// check asks for all keys that weren't asked for before and some of those that were.
 func (a *acknowledged) check(t *testing.T, c redis.Conn, round int) {
+	t.Helper()
+	var some []entry
+	for _, e := range a.entries[:a.checked] {
+		if rand.IntN(16) == 0 {
+			some = append(some, e)
+		}
+	}
+	some = append(some, a.entries[a.checked:]...)
+	a.checked = len(a.entries)
+	checkEntries(t, c, some, round)
+}
+
+// checkAll asks for all keys.
+func (a *acknowledged) checkAll(t *testing.T, c redis.Conn, round int) {
+	t.Helper()
+	checkEntries(t, c, a.entries, round)
+}
+
+// checkEntries asks for keys; and adds some of them again, which must not be news.
+func checkEntries(t *testing.T, c redis.Conn, entries []entry, round int) {
 	t.Helper()
 	for _, filter := range filters {
 		var keys []any
-		for _, e := range a.entries {
+		for _, e := range entries {
 			if e.filter != filter {
 				continue
 			}
@@ -140,9 +178,18 @@ func first(answer any, err error) (any, error) {
 	return answer, err
 }
 
-// addUntilKilled adds new keys from several connections, kills the node after so long, and
-// returns what was acknowledged until then.
-func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) (all []entry) {
+// addUntilKilled is addUntil a node is killed, after so long.
+func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) []entry {
+	t.Helper()
+	return addUntil(t, p, round, func() {
+		time.Sleep(lifetime)
+		p.Kill()
+	})
+}
+
+// addUntil adds new keys from several connections while the end comes, and returns what was
+// acknowledged.
+func addUntil(t *testing.T, p *proc.Proc, round int, end func()) (all []entry) {
 	t.Helper()
 	var mu sync.Mutex
 	var clients sync.WaitGroup
@@ -166,14 +213,14 @@ func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duratio
 			all = append(all, mine...)
 		})
 	}
-	time.Sleep(lifetime)
-	p.Kill()
+	end()
 	clients.Wait()
 	return all
 }
 
 // add adds the keys in one pipeline and reports whether all were acknowledged.
 func add(c redis.Conn, e *entry) bool {
+	e.sent = time.Now()
 	for _, k := range e.keys {
 		c.Send(addCommand(e.filter), e.filter, k)
 	}
@@ -185,6 +232,6 @@ func add(c redis.Conn, e *entry) bool {
 			return false
 		}
 	}
-	e.when = time.Now()
+	e.told = time.Now()
 	return true
 }

@@ -14,7 +14,10 @@ import (
 
 var (
 	kills   = flag.Int("kills", 6, "how often a node under load is killed, under each promise")
+	cuts    = flag.Int("cuts", 2, "how often the power of a node's disk is cut, under each promise")
+	flips   = flag.Int("flips", 2, "how many bits of each file of a store are flipped")
 	garbage = flag.Duration("garbage", 2*time.Second, "how long a node is sent garbage")
+	patient = flag.Bool("patient", false, "wait until the node cuts clients that never read")
 	idle    = flag.Int("idle", 2000, "connections that say nothing")
 )
 

@@ -126,3 +126,9 @@ func (s sample) times() string {
 	least, median := s.least()
 	return fmt.Sprintf("%.2f (%.2f)", least, median)
 }
+
+// micros shows microseconds.
+func (s sample) micros() string {
+	least, median := s.least()
+	return fmt.Sprintf("%.3g (%.3g)", least, median)
+}

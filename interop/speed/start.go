@@ -34,7 +34,7 @@ func (b *bench) start(ctx context.Context) error {
 		}
 		l := adds(3_000_000)
 		l.command = []string{"BF.ADD", key, "__rand_int__"}
-		if _, err := b.drive(ctx, p.Addr, l); err != nil {
+		if _, err := b.drive(ctx, p, l); err != nil {
 			return err
 		}
 	}

@@ -55,16 +55,30 @@ func (o Order) Make(files []*os.File) (Result, error) {
 
 // unsealed is Make but for the last step of a filter that is sealed.
 func (o Order) unsealed(files []*os.File) (Result, error) {
-	if err := o.Variant.Check(o.Params); err != nil {
+	o, sized, err := o.Sized(files)
+	switch {
+	case err != nil:
 		return Result{}, err
+	case sized:
+		return o.fill(files)
+	}
+	return o.stream(files)
+}
+
+// Sized returns the order with all that its kind needs, and whether it has that: if it doesn't
+// tell its size, the keys are counted where all files are regular ones, and the rate is
+// [DefaultRate] where none is given.
+func (o Order) Sized(files []*os.File) (Order, bool, error) {
+	if err := o.Variant.Check(o.Params); err != nil {
+		return o, false, err
 	}
 	if o.determined() {
-		return o.fill(files)
+		return o, true, nil
 	}
 	if o.Goal.Keys == 0 {
 		n, counted, err := o.count(files)
 		if err != nil {
-			return Result{}, err
+			return o, false, err
 		}
 		if counted {
 			o.Goal.Keys = max(n, 1)
@@ -73,10 +87,7 @@ func (o Order) unsealed(files []*os.File) (Result, error) {
 	if o.Goal.FPRate == 0 && (o.Goal.Keys == 0 || o.Goal.Bytes == 0) && !o.determined() {
 		o.Goal.FPRate = DefaultRate
 	}
-	if o.Goal.Keys == 0 && !o.determined() {
-		return o.stream(files)
-	}
-	return o.fill(files)
+	return o, o.Goal.Keys > 0 || o.determined(), nil
 }
 
 // determined reports whether the order tells all that the kind needs.
@@ -144,7 +155,7 @@ func (o Order) fill(files []*os.File) (Result, error) {
 	}
 	read, err := o.Keys.Run(readers(files), add)
 	if err == nil && !grows && !forgets(f) {
-		err = o.check(f, forecast.Keys, read)
+		err = o.Check(f.Stats(), forecast.Keys, read)
 	}
 	return Result{Filter: f, Read: read}, err
 }
@@ -189,12 +200,11 @@ func admit(g growing, planned uint64) func([]umbel.Digest) error {
 	}
 }
 
-// check returns an error that wraps umbel.ErrGoal if more distinct keys were read
-// than planned and the rate wanted isn't kept. Half of the time the estimate of their
+// Check returns an error that wraps umbel.ErrGoal if more distinct keys were read
+// than planned and the rate wanted isn't kept, by what is measured of the filter. Half of the time the estimate of their
 // number is above the truth. So the order is broken only if more keys were read than
 // planned and, with their repetitions left out, are still more by the lower bound.
-func (o Order) check(f umbel.Filter, planned, read uint64) error {
-	stats := f.Stats()
+func (o Order) Check(stats umbel.Stats, planned, read uint64) error {
 	if o.Goal.FPRate == 0 || read <= planned || stats.Low <= float64(planned) || stats.FPRate <= o.Goal.FPRate {
 		return nil
 	}

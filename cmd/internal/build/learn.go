@@ -63,7 +63,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	read, err := there.addTo(f, o.Keys, files)
 	if err == nil {
-		err = o.check(f, o.Goal.Keys, read)
+		err = o.Check(f.Stats(), o.Goal.Keys, read)
 	}
 	return Result{Filter: f, Read: read}, err
 }

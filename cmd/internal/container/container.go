@@ -70,6 +70,16 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 	return s, size, nil
 }
 
+// Receive is [Read] for a container that comes from elsewhere: memory is limited to what is
+// available.
+func Receive(r io.Reader) (umbel.State, error) {
+	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
+	if free, known := memory.Available(); known {
+		limits.Bytes = free
+	}
+	return wire.Read(r, limits)
+}
+
 // Open returns the filter in the file at path, of one of the kinds given, and the
 // file's size.
 func Open(path string, vs umbel.Variants) (umbel.Filter, int64, error) {

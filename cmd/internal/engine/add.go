@@ -13,7 +13,7 @@ type way uint8
 
 const (
 	plain    way = iota // alone
-	atomic1             // beside others
+	beside              // beside others
 	foretold            // alone; it tells when it grows
 	refusing            // alone; it may refuse
 	elastic             // alone; its memory follows its keys
@@ -28,7 +28,7 @@ func wayOf(f umbel.Filter) way {
 	case umbel.Lister, umbel.Sealer:
 		return elastic
 	case umbel.AtomicAdder:
-		return atomic1
+		return beside
 	}
 	return plain
 }
@@ -85,7 +85,7 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 // addSome adds at most atOnce digests, and returns how many it took. When it returns,
 // f.position covers what the answers rest on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
-	if f.way == atomic1 && len(ds) < aloneFrom {
+	if f.way == beside && len(ds) < aloneFrom {
 		return f.addBeside(changed, ds)
 	}
 	if err := f.lock(); err != nil {

@@ -8,6 +8,12 @@ package engine
 // that stays is seen exactly once, one that is made meanwhile too. yield may call
 // anything. Filters whose time is over aren't seen, and count for n.
 func (e *Engine) List(cursor uint64, n int, yield func(*Filter) bool) uint64 {
+	return e.ListAll(cursor, n, func(f *Filter) bool { return f.isOver() || yield(f) })
+}
+
+// ListAll is List with filters whose time is over: for who keeps them. Until Sweep forgets
+// one it may come to have time again, as by a clock that is put back.
+func (e *Engine) ListAll(cursor uint64, n int, yield func(*Filter) bool) uint64 {
 	const some = 256
 	for n > 0 {
 		fs := e.filters(cursor, min(n, some))
@@ -16,7 +22,7 @@ func (e *Engine) List(cursor uint64, n int, yield func(*Filter) bool) uint64 {
 		}
 		for _, f := range fs {
 			cursor = f.id + 1
-			if !f.isOver() && !yield(f) {
+			if !yield(f) {
 				return cursor
 			}
 		}

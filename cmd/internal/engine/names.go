@@ -60,6 +60,20 @@ func (e *Engine) drop(f *Filter) {
 	e.index.Unlock()
 }
 
+// ForgetNameless calls tell with the filters that lost their name to others, and of which the
+// journal doesn't tell more, and forgets them. For who reads a journal with holes.
+func (e *Engine) ForgetNameless(tell func(id uint64, name string) error) error {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	for _, f := range slices.Clone(e.shadowed) {
+		if err := tell(f.id, f.Name()); err != nil {
+			return err
+		}
+		e.drop(f)
+	}
+	return nil
+}
+
 // Settle ends the reading of a journal: filters that were torn when they were captured,
 // and have what was added meanwhile again, are then whole. The error wraps
 // umbel.ErrCorrupt if the journal ended too early for that.

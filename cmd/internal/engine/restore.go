@@ -35,8 +35,10 @@ func (f *Filter) replayed() *replay {
 // Restore puts a filter back from a capture: segment by segment, fill is called and reads
 // all bytes of dst. Apply then gives it the changes behind m.From; those up to m.To, of
 // which the copy may have a part, set bits only, and with the first behind m.To, or with
-// Settle, the filter's numbers are set to m.State's. The error wraps umbel.ErrCorrupt,
-// umbel.ErrKind or ErrMemory, or is that of fill. It may be called from many goroutines.
+// Settle, the filter's numbers are set to m.State's. The memory limit isn't looked at, as
+// by Apply: filters that were never there together may be, until the journal is read. The
+// error wraps umbel.ErrCorrupt or umbel.ErrKind, or is that of fill. It may be called from
+// many goroutines.
 func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if _, err := e.find(m.State.Kind); err != nil {
 		return err
@@ -50,9 +52,7 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 		return fmt.Errorf("filter %q: %w", m.Name, err)
 	}
 	n := footprint(m.Name, bytes)
-	if err := e.memory.reserve(n); err != nil {
-		return fmt.Errorf("filter %q: %w", m.Name, err)
-	}
+	e.memory.used.Add(n)
 	f, err := e.refill(m, planes, fill)
 	if err == nil {
 		f.bytes.Store(n)

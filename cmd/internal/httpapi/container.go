@@ -25,6 +25,9 @@ func (c *call) sendContainer(f *engine.Filter, form string) error {
 	if err := complete(f); err != nil {
 		return err
 	}
+	if f.Hasher().Secret() {
+		c.record(c.name, nil) // who has it knows the seed
+	}
 	h := c.Header()
 	h.Set("Cache-Control", "private, no-cache")
 	if id, known := c.copies.known(f); known {
@@ -96,7 +99,7 @@ func (c *call) takeContainer() error {
 		return problemf(precondition, "there is no filter %q", c.name)
 	case old == nil:
 	case fresh:
-		return problemf(precondition, "%w", engine.ErrExists)
+		return problemf(precondition, "%q: %w", c.name, engine.ErrExists)
 	default:
 		if err := c.may(access.Remove, c.name); err != nil {
 			return err
@@ -116,7 +119,7 @@ func (c *call) takeContainer() error {
 	c.hold.Free() // it is the engine's
 	f, pos, err := c.Engine.Put(c.name, in, old != nil, false)
 	if errors.Is(err, engine.ErrExists) && fresh {
-		return problemf(precondition, "%w", err)
+		return problemf(precondition, "%q: %w", c.name, err)
 	}
 	if err != nil {
 		return err

@@ -253,6 +253,8 @@ func TestOrders(t *testing.T) {
 	}
 	n.wantProblem(n.ask("PUT", "/v1/filters/x", thousand, "Content-Type: text/csv"), 415, "media-type")
 	n.wantProblem(n.ask("POST", "/v1/filters/x/fold", `{"factor":2}`, "Content-Type: text/plain"), 415, "media-type")
+	n.want(n.ask("PUT", "/v1/filters/x", `{"kind":"redisbloom","keys":1000,"fpRate":0.01}`), 201, `"hash":"murmur64a"`) // as Redis has it
+	n.want(n.ask("PUT", "/v1/filters/y", `{"kind":"redisbloom","keys":1000,"fpRate":0.01,"hash":"xxh3"}`), 201, `"hash":"xxh3"`)
 }
 
 func TestPlan(t *testing.T) {

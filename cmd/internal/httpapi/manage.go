@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -50,6 +51,9 @@ func (c *call) create() error {
 		}
 	}
 	f, pos, err := c.Engine.Create(c.name, want.Kind, goal, params)
+	if errors.Is(err, engine.ErrExists) {
+		err = fmt.Errorf("%q: %w", c.name, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,7 +202,6 @@ func (c *call) delete() error {
 		_, err := c.filter()
 		return err
 	}
-	c.record(c.name, nil)
 	if err := c.kept(pos); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ var sentinels = []struct {
 	{access.ErrDenied, kind{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
 	{access.ErrTooMany, tooMany},
-	{errors.ErrUnsupported, kind{"unsupported", "The filter's kind can't do that", http.StatusUnprocessableEntity}},
+	{errors.ErrUnsupported, kind{"unsupported", "Not supported", http.StatusUnprocessableEntity}},
 	{umbel.ErrCorrupt, kind{"corrupt", "Not a filter", http.StatusUnprocessableEntity}},
 	{umbel.ErrKind, kind{"kind", "Unknown kind", http.StatusUnprocessableEntity}},
 	{umbel.ErrGoal, kind{"goal", "That can't be had", http.StatusUnprocessableEntity}},

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,13 +12,6 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
-
-// setWords reads words that are little-endian.
-func setWords(words []uint64, b []byte) {
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-}
 
 // second returns the state of the other filter of a request that concerns two: one that
 // its JSON names, or the container that it is. It shares no memory with a filter.

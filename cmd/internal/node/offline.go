@@ -51,7 +51,8 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 	return errors.Join(use(s, found), s.Close(ctx))
 }
 
-// RestoreDir makes a data directory of a backup. The directory must have no log yet.
+// RestoreDir makes a data directory of a backup, and tells what a start would find in it. The
+// directory must have no log yet.
 func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
 	if _, err := os.Stat(logDir(data)); err == nil {
 		return store.Report{}, fmt.Errorf("data directory %s has filters: name a new one", data)
@@ -63,8 +64,15 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	if err != nil {
 		return store.Report{}, err
 	}
-	found, err := store.Restore(ctx, r, l)
-	if err = errors.Join(err, l.Close()); err != nil {
+	_, err = store.Restore(ctx, r, l)
+	err = errors.Join(err, l.Close())
+	var found store.Report
+	if err == nil {
+		c := DefaultConfig()
+		c.Data = data
+		found, err = Check(ctx, c, log)
+	}
+	if err != nil {
 		// Half of a backup must not pass for all of it.
 		err = errors.Join(err, os.RemoveAll(logDir(data)))
 	}

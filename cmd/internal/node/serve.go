@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/um"
 )
@@ -73,7 +75,7 @@ func (n *Node) commands(h hashers) resp.Table {
 func (n *Node) newRESP(table resp.Table) *resp.Server {
 	o := resp.Options{
 		Commands: table,
-		Wait:     func(ctx context.Context, pos uint64) error { return n.store.Wait(ctx, engine.Position(pos)) },
+		Wait:     n.waitFor,
 		Version:  n.version,
 		Observe:  n.observe,
 		Limits: resp.Limits{
@@ -87,6 +89,14 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		o.Auth, o.Default, o.Allow = n.login, n.stranger, n.allow
 	}
 	return resp.NewServer(o)
+}
+
+// waitFor waits until a change is kept. Its error is what Redis clients are told.
+func (n *Node) waitFor(ctx context.Context, pos uint64) error {
+	if err := n.store.Wait(ctx, engine.Position(pos)); err != nil {
+		return errors.New(refusal.Unkept(err))
+	}
+	return nil
 }
 
 // version returns a number that changes when a name's filter does.

@@ -21,6 +21,11 @@ func Text(err error) string {
 	return "ERR " + line(err)
 }
 
+// Unkept returns the reply for an error of waiting for a change that was made to be kept.
+func Unkept(err error) string {
+	return "MISCONF it isn't known whether the change will be kept: " + line(err)
+}
+
 // line returns an error's text as a simple reply can have it. That what was asked can't be
 // had needs no saying behind the reason.
 func line(err error) string {

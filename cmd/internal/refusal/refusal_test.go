@@ -24,3 +24,9 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+func TestUnkept(t *testing.T) {
+	if got, want := Unkept(errors.New("store: disk\nfull")), "MISCONF it isn't known whether the change will be kept: store: disk full"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

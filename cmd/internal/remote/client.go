@@ -143,7 +143,7 @@ func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	}
 	answer, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Base.Host, errors.Unwrap(err)) // without the address again
+		return nil, &NoAnswer{c.Base.Host, errors.Unwrap(err)} // without the address again
 	}
 	if answer.StatusCode < 200 || answer.StatusCode >= 300 && answer.StatusCode != http.StatusNotModified {
 		defer answer.Body.Close()

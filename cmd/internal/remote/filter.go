@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Brief is what a list says of a filter.
@@ -173,7 +172,7 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	return c.json(ctx, http.MethodDelete, path(name), nil, nil)
 }
 
-// Clear forgets the keys of a filter, Seal turns them into the form that is asked.
+// Clear forgets the keys of a filter.
 func (c *Client) Clear(ctx context.Context, name string) (Info, error) {
 	return c.change(ctx, name, "clear", nil)
 }
@@ -206,6 +205,29 @@ func (c *Client) Compact(ctx context.Context, name string, fpRate float64) (Info
 // Merge adds the keys of another of the node's filters.
 func (c *Client) Merge(ctx context.Context, name, other string) (Info, error) {
 	return c.change(ctx, name, "merge", nameOf(other))
+}
+
+// Copy makes a second filter as this one is now. The error wraps engine.ErrExists if its name is
+// taken.
+func (c *Client) Copy(ctx context.Context, name, other string) (Info, error) {
+	return c.change(ctx, name, "copy", nameOf(other))
+}
+
+// Overlap is how many keys two filters have, alone and together.
+type Overlap struct {
+	A, B, Union, Both Sizes
+	Cells             uint64 // at which they were compared
+}
+
+// Sizes is a number of keys, with an interval that holds it with probability 0.95 or more.
+// What may be infinite is nil then.
+type Sizes struct{ Keys, Low, High *float64 }
+
+// Intersect estimates how many keys two of the node's filters share.
+func (c *Client) Intersect(ctx context.Context, name, other string) (Overlap, error) {
+	var o Overlap
+	err := c.json(ctx, http.MethodPost, path(name, "intersect"), nameOf(other), &o)
+	return o, err
 }
 
 // nameOf names a second filter.
@@ -258,7 +280,7 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 	}
 	i, err := c.send(ctx, what)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusPreconditionFailed {
-		err = fmt.Errorf("%q: %w", name, engine.ErrExists)
+		err = &Error{Type: "/problems/exists", Title: e.Title, Status: e.Status, Detail: e.Detail, Node: e.Node}
 	}
 	return i, err
 }

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
-	"golang.org/x/sync/errgroup"
 )
 
 // Verb is what is done with keys.
@@ -30,14 +29,11 @@ const (
 	Count  Verb = "count"
 )
 
-const (
-	// batchKeys and batchBytes are how much goes in one request: enough that its cost
-	// doesn't show.
-	batchKeys  = 16_384
-	batchBytes = 1 << 20
-	// parallel is how many requests are under way at once, for nodes that are far away.
-	parallel = 4
-)
+// BatchKeys is how many keys go well in one request: enough that its cost doesn't show.
+const BatchKeys = 16_384
+
+// parallel is how many requests are under way at once, for nodes that are far away.
+const parallel = 4
 
 // Filter is a filter of a node of which it is known how it hashes. Its methods may be
 // called concurrently.
@@ -123,7 +119,7 @@ func readAnswers(answer *http.Response, n int, v Verb) ([]uint64, error) {
 // short returns why there are fewer answers than keys.
 func short(answer *http.Response, got, want int) error {
 	if said := answer.Trailer.Get("Umbel-Problem"); said != "" {
-		e := &Error{}
+		e := &Error{Node: answer.Request.URL.Host}
 		if e.read([]byte(said)); e.Type != "" {
 			return e
 		}
@@ -203,83 +199,79 @@ func readLines(answer *http.Response, n int) ([]uint64, error) {
 	return out, nil
 }
 
-// Each does one thing with all keys, in requests of many keys of which some are under way
-// at once, and calls answered with each key and its answer, in order; nil if nobody asks.
-// A key that keys yields must be valid until the next is; the key that answered gets is
-// valid during the call. It stops at the first error: of keys, a request, or answered.
-func (f *Filter) Each(ctx context.Context, v Verb, keys iter.Seq2[[]byte, error], answered func(key []byte, n uint64) error) error {
-	g, ctx := errgroup.WithContext(ctx)
+// Each does one thing with many keys, batch by batch: each is a request, of which some are
+// under way at once. It calls answered with the keys of a batch and their answers, in order; nil
+// if nobody asks. What batches yields must be valid until the next is asked for, what answered
+// gets during the call. It stops at the first error: of batches, a request, or answered; batches
+// may then still be waiting for keys, which isn't waited for.
+func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	asked := make(chan *batch, parallel-1)
-	g.Go(func() error {
-		defer close(asked)
-		for b, err := range batches(keys) {
-			if err != nil {
-				return err
-			}
-			b.done = make(chan struct{})
-			select {
-			case asked <- b:
-			case <-ctx.Done():
+	go f.askAll(ctx, v, batches, asked)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case b, more := <-asked:
+			if !more {
 				return ctx.Err()
 			}
-			g.Go(func() error {
-				defer close(b.done)
-				b.answers, b.err = f.Keys(ctx, v, b.keys)
-				return nil // the reader of asked comes upon it in its turn
-			})
-		}
-		return nil
-	})
-	g.Go(func() error {
-		for b := range asked {
-			<-b.done
-			if b.err != nil {
-				return b.err
-			}
-			for i, n := range b.answers {
-				if answered == nil {
-					break
-				}
-				if err := answered(b.keys[i], n); err != nil {
-					return err
-				}
+			if err := b.tell(answered); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
-	return g.Wait()
+	}
 }
 
-// batch is the keys of one request, and their answers.
+// askAll sends requests, and says of each that it was sent.
+func (f *Filter) askAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], asked chan<- *batch) {
+	defer close(asked)
+	for keys, err := range batches {
+		b := &batch{keys: cloned(keys), done: make(chan struct{}), err: err}
+		select {
+		case asked <- b:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			close(b.done)
+			return
+		}
+		go func() {
+			defer close(b.done)
+			b.answers, b.err = f.Keys(ctx, v, b.keys)
+		}()
+	}
+}
+
+// batch is the keys of one request, and their answers once done is closed.
 type batch struct {
 	keys    [][]byte
-	bytes   []byte
 	done    chan struct{}
 	answers []uint64
 	err     error
 }
 
-// batches cuts keys into batches, which have copies of them.
-func batches(keys iter.Seq2[[]byte, error]) iter.Seq2[*batch, error] {
-	return func(yield func(*batch, error) bool) {
-		b := &batch{}
-		for k, err := range keys {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			from := len(b.bytes)
-			b.bytes = append(b.bytes, k...) // keys before stay where they were
-			b.keys = append(b.keys, b.bytes[from:len(b.bytes):len(b.bytes)])
-			if len(b.keys) == batchKeys || len(b.bytes) >= batchBytes {
-				if !yield(b, nil) {
-					return
-				}
-				b = &batch{}
-			}
-		}
-		if len(b.keys) > 0 {
-			yield(b, nil)
-		}
+// tell waits for the answers and tells them.
+func (b *batch) tell(answered func([][]byte, []uint64) error) error {
+	if <-b.done; b.err != nil || answered == nil {
+		return b.err
 	}
+	return answered(b.keys, b.answers)
+}
+
+// cloned returns copies of keys, beside each other.
+func cloned(keys [][]byte) [][]byte {
+	size := 0
+	for _, k := range keys {
+		size += len(k)
+	}
+	all, out := make([]byte, 0, size), make([][]byte, len(keys))
+	for i, k := range keys {
+		from := len(all)
+		all = append(all, k...)
+		out[i] = all[from:len(all):len(all)]
+	}
+	return out
 }

@@ -13,6 +13,18 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
+// NoAnswer is that a request was not answered: nobody is there, or who is can't be understood
+// or trusted.
+type NoAnswer struct {
+	Node string // host:port
+	Err  error
+}
+
+func (e *NoAnswer) Error() string { return fmt.Sprintf("%s: %v", e.Node, e.Err) }
+
+// Unwrap returns why.
+func (e *NoAnswer) Unwrap() error { return e.Err }
+
 // Error is a problem that a node told of. It wraps the sentinel of which the node's own
 // error was: umbel.ErrMismatch, engine.ErrNotFound, errors.ErrUnsupported and so on.
 type Error struct {
@@ -21,6 +33,7 @@ type Error struct {
 	Status int
 	Detail string
 	Done   uint64 // keys of the request that were taken all the same
+	Node   string // host:port of who says so
 }
 
 func (e *Error) Error() string {
@@ -57,7 +70,7 @@ const maxProblem = 64 << 10
 
 // problemOf returns the problem that an answer is.
 func problemOf(answer *http.Response) error {
-	e := &Error{Status: answer.StatusCode, Title: http.StatusText(answer.StatusCode)}
+	e := &Error{Status: answer.StatusCode, Title: http.StatusText(answer.StatusCode), Node: answer.Request.URL.Host}
 	b, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem)) // the status tells enough
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), mediaProblem) {
 		e.read(b)

@@ -105,6 +105,15 @@ func TestFilters(t *testing.T) {
 		t.Errorf("the list is %v", names)
 	}
 	must(n.Merge(ctx, "a", "\xff"))(t)
+	if i := must(n.Copy(ctx, "a", "copy"))(t); i.Name != "copy" {
+		t.Errorf("the copy is %+v", i)
+	}
+	if _, err := n.Copy(ctx, "a", "b/c"); !errors.Is(err, engine.ErrExists) {
+		t.Errorf("%v, want that it exists", err)
+	}
+	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Keys == nil || *o.Both.Keys != 0 {
+		t.Errorf("empty filters share %+v", o)
+	}
 	must(n.Fold(ctx, "a", 2))(t)
 	must(n.Unfold(ctx, "a", 2))(t)
 	must(n.Clear(ctx, "a"))(t)
@@ -211,12 +220,16 @@ func TestFilterThatHashesOtherwise(t *testing.T) {
 	}
 }
 
-// numbers yields n keys.
-func numbers(n int, at error) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var b []byte
-		for i := range n {
-			if b = fmt.Appendf(b[:0], "key %d", i); !yield(b, nil) {
+// numbers yields n keys in batches, in memory that it uses again.
+func numbers(n int, at error) iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
+		keys := make([][]byte, 1000)
+		for from := 0; from < n; from += len(keys) {
+			keys = keys[:min(len(keys), n-from)]
+			for i := range keys {
+				keys[i] = fmt.Appendf(keys[i][:0], "key %d", from+i)
+			}
+			if !yield(keys, nil) {
 				return
 			}
 		}
@@ -230,7 +243,7 @@ func numbers(n int, at error) iter.Seq2[[]byte, error] {
 func TestEach(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})
-	const keys = 5*batchKeys + 7
+	const keys = 20_007
 	must(n.Make(ctx, "f", Order{Keys: keys, FPRate: 0.001}))(t)
 	f, _, err := n.Filter(ctx, "f")
 	if err != nil {
@@ -240,11 +253,13 @@ func TestEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := 0
-	err = f.Each(ctx, Has, numbers(keys, nil), func(key []byte, yes uint64) error {
-		if want := fmt.Sprintf("key %d", next); string(key) != want || yes != 1 {
-			return fmt.Errorf("%q is answered with %d, want %q with 1", key, yes, want)
+	err = f.Each(ctx, Has, numbers(keys, nil), func(batch [][]byte, ns []uint64) error {
+		for i, key := range batch {
+			if want := fmt.Sprintf("key %d", next); string(key) != want || ns[i] != 1 {
+				return fmt.Errorf("%q is answered with %d, want %q with 1", key, ns[i], want)
+			}
+			next++
 		}
-		next++
 		return nil
 	})
 	if err != nil || next != keys {
@@ -255,7 +270,7 @@ func TestEach(t *testing.T) {
 	if err := f.Each(ctx, Has, numbers(keys, ends), nil); !errors.Is(err, ends) {
 		t.Errorf("%v, want the error of the keys", err)
 	}
-	if err := f.Each(ctx, Has, numbers(keys, nil), func([]byte, uint64) error { return ends }); !errors.Is(err, ends) {
+	if err := f.Each(ctx, Has, numbers(keys, nil), func([][]byte, []uint64) error { return ends }); !errors.Is(err, ends) {
 		t.Errorf("%v, want the error of who gets answers", err)
 	}
 	if err := n.Delete(ctx, "f"); err != nil {
@@ -269,6 +284,46 @@ func TestEach(t *testing.T) {
 	if err := f.Each(ctx, Has, numbers(keys, nil), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was given up", err)
 	}
+}
+
+// Keys are answered as they come, and an error is told though no more do.
+func TestEachAsTheyCome(t *testing.T) {
+	ctx := t.Context()
+	n := serve(t, httpapi.Options{})
+	must(n.Make(ctx, "f", thousand))(t)
+	f, _, err := n.Filter(ctx, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	came, ends := make(chan [][]byte), errors.New("no more")
+	waits := func(yield func([][]byte, error) bool) {
+		for keys := range came {
+			if !yield(keys, nil) {
+				return
+			}
+		}
+	}
+	go func() { came <- [][]byte{[]byte("a")} }()
+	answered := 0
+	err = f.Each(ctx, Has, waits, func([][]byte, []uint64) error {
+		if answered++; answered == 2 {
+			return ends
+		}
+		go func() { came <- [][]byte{[]byte("b")} }()
+		return nil
+	})
+	if !errors.Is(err, ends) {
+		t.Errorf("%v, want the error of who got the second answer", err)
+	}
+	close(came)
+
+	ctx, cancel := context.WithCancel(ctx)
+	came = make(chan [][]byte)
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := f.Each(ctx, Has, waits, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was given up while it waited for keys", err)
+	}
+	close(came)
 }
 
 func TestContainers(t *testing.T) {
@@ -342,12 +397,14 @@ func TestErrors(t *testing.T) {
 // Servers that aren't umbel's, or nobody at all.
 func TestOthers(t *testing.T) {
 	for what, h := range map[string]http.HandlerFunc{
-		"a page":     func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
-		"an error":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) },
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example", 302) },
+		"a page":   func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
+		"an error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.example", http.StatusFound)
+		},
 		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mediaProblem)
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, "{")
 		},
 	} {
@@ -423,5 +480,18 @@ func TestCertificates(t *testing.T) {
 	}
 	if _, err := New(s.URL, Options{Cert: ca, Key: ca}); err == nil {
 		t.Error("a key that is none is taken")
+	}
+}
+
+// Each problem that tells of a sentinel is read as that sentinel.
+func TestProblems(t *testing.T) {
+	for word, want := range map[string]error{
+		"not-found": engine.ErrNotFound, "exists": engine.ErrExists, "incomplete": engine.ErrHidden, "memory": engine.ErrMemory,
+		"read-only": engine.ErrReadOnly, "denied": access.ErrDenied, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,
+		"kind": umbel.ErrKind, "goal": umbel.ErrGoal, "mismatch": umbel.ErrMismatch, "limit": umbel.ErrLimit,
+	} {
+		if err := error(&Error{Type: "/problems/" + word}); !errors.Is(err, want) {
+			t.Errorf("%s isn't %v", word, want)
+		}
 	}
 }

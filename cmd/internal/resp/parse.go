@@ -36,6 +36,9 @@ type parser struct {
 	left  int    // its words that are yet to come; 0: it has not begun
 	bulk  int    // bytes of the next of them; -1: not known yet
 
+	head      span   // of the command before, up to its last word; empty: it isn't there any more
+	headWords []span // in it
+
 	args [][]byte // of commands since release
 
 	maxArgs, maxBulk, maxQuery int
@@ -65,14 +68,19 @@ func (p *parser) next() ([][]byte, error) {
 				}
 				return words, nil
 			}
-			if whole, err := p.begin(); err != nil || !whole {
-				return nil, err
-			}
-			if p.left == 0 {
-				continue
+			if !p.repeats() {
+				if whole, err := p.begin(); err != nil || !whole {
+					return nil, err
+				}
+				if p.left == 0 {
+					continue
+				}
 			}
 		}
 		for p.left > 0 {
+			if p.left == 1 && p.bulk < 0 {
+				p.head = span{p.start, p.at}
+			}
 			if p.bulk < 0 {
 				if whole, err := p.header(); err != nil || !whole {
 					return nil, err
@@ -97,8 +105,24 @@ func (p *parser) lift() [][]byte {
 	for _, w := range p.words {
 		p.args = append(p.args, p.buf[w.from:w.to:w.to])
 	}
-	p.words = p.words[:0]
+	p.words, p.headWords = p.headWords[:0], p.words[:len(p.words)-1]
 	return p.args[from:len(p.args):len(p.args)]
+}
+
+// repeats takes all words but the last of a command that has those of the one before, as most of
+// a pipeline's have.
+func (p *parser) repeats() bool {
+	head := p.buf[p.head.from:p.head.to]
+	if len(head) == 0 || !bytes.HasPrefix(p.buf[p.at:], head) {
+		return false
+	}
+	on := p.at - p.head.from
+	for _, w := range p.headWords {
+		p.words = append(p.words, span{w.from + on, w.to + on})
+	}
+	p.at += len(head)
+	p.left, p.bulk = 1, -1
+	return true
 }
 
 // begin reads the line that says how many words a command has.
@@ -270,13 +294,14 @@ func (p *parser) release() (large bool) {
 
 // room returns where to read to. It takes more memory only if what was read fills what is there.
 func (p *parser) room() []byte {
+	p.head = span{}
 	if p.start == len(p.buf) {
 		p.buf, p.start, p.at = p.buf[:0], 0, 0
 		if cap(p.buf) > mostBuffer {
 			p.buf = nil
 		}
-		if cap(p.words) > mostBuffer/16 {
-			p.words = nil
+		if max(cap(p.words), cap(p.headWords)) > mostBuffer/16 {
+			p.words, p.headWords = nil, nil
 		}
 	} else if p.start > 0 {
 		n := copy(p.buf, p.buf[p.start:])
@@ -307,7 +332,7 @@ func (p *parser) widen() {
 // shrink lets go of memory while the client says nothing.
 func (p *parser) shrink() {
 	if p.start == len(p.buf) {
-		p.buf, p.words, p.start, p.at = nil, nil, 0, 0
+		p.buf, p.words, p.headWords, p.start, p.at = nil, nil, nil, 0, 0
 	}
 	p.args = nil
 }
@@ -322,4 +347,4 @@ func (p *parser) resize(size int) {
 func (p *parser) filled(n int) { p.buf = p.buf[:len(p.buf)+n] }
 
 // held returns the bytes of memory that it holds.
-func (p *parser) held() int { return cap(p.buf) + 16*cap(p.words) + 24*cap(p.args) }
+func (p *parser) held() int { return cap(p.buf) + 16*(cap(p.words)+cap(p.headWords)) + 24*cap(p.args) }

@@ -55,6 +55,8 @@ func streams() [][]byte {
 		slices.Concat(command("PING"), []byte("*0\r\n\r\nPING a 'b c' \"\\x41\\n\"\r\n*-1\r\n"), command("BF.MADD", "k", "", long, "\r\n$1\r\n", long), []byte("echo "+long+"\n")),
 		slices.Concat(command("ECHO", strings.Repeat("y", 1200)), []byte("*1\r\n:4\r\n"), command("PING")),
 		[]byte("PING\r\n*2\r\n$4\r\nPING\r\n$x\r\n"),
+		slices.Concat(command("BF.ADD", "k", "a"), command("BF.ADD", "k", ""), command("BF.ADD", "k", long), []byte("PING\r\n"), command("BF.ADD", "k", "b"),
+			command("BF.ADD", "l", "b"), command("BF.ADD", "l", "b", "c"), command("PING"), command("PING"), command("BF.ADD"), command("BF.ADD", "k", "b"), []byte("*3\r\n$6\r\nBF.ADD\r\n$1\r\nk\r\n$x\r\n")),
 		[]byte("PING\r\n*x\r\nPING\r\n"),
 		[]byte("PING\r\nECHO \"a\r\nPING\r\n"),
 		[]byte("*1\rX$4\rXPINGXX*11\r\n"),

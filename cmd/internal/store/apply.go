@@ -15,7 +15,7 @@ import (
 
 // replay applies the changes that the copies lack.
 func (r *recovery) replay(ctx context.Context) error {
-	p := &replay{limits: r.limits(), single: r.single, each: r.apply}
+	p := &replay{limits: limits(), single: r.single, each: r.apply}
 	each := func(number uint64, b []byte) error {
 		r.report.Batches++
 		err := r.bridge(p, b)
@@ -90,7 +90,7 @@ func (r *recovery) hideAll(p *replay, last engine.Position) error {
 	}
 	var hide []uint64
 	for cursor := uint64(0); ; {
-		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
 			if from, ok := r.copied[f.ID()]; !ok || from < last {
 				hide = append(hide, f.ID())
 			}

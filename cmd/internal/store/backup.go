@@ -72,7 +72,7 @@ func (s *Store) release(ctx context.Context) {
 func (s *Store) backupFilters(ctx context.Context, f *frameWriter, current *snapshot) error {
 	blobs := newShelf(s.log)
 	return readCatalogue(ctx, blobs, current.catalogue, func(entry []byte) error {
-		m, segments, err := readEntry(entry, limitsOf(s.engine))
+		m, segments, err := readEntry(entry, limits())
 		if err != nil {
 			return err
 		}
@@ -128,8 +128,6 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
 		report.Batches++
 		_, err := l.Append(ctx, b)
 		return err
-	}, func(b []byte) (engine.Meta, []reference, error) {
-		return readEntry(b, limitsOf(engine.New(engine.Options{})))
 	})
 	if err != nil {
 		return report, fmt.Errorf("store: restore: %w", err)
@@ -193,7 +191,7 @@ func (p *packer) restore(ctx context.Context, f *frameReader, m engine.Meta, seg
 func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error) {
 	begin := time.Now()
 	r := newRecovery(nil, e, Options{Log: slog.New(slog.DiscardHandler)})
-	p := &replay{limits: r.limits(), each: r.apply}
+	p := &replay{limits: limits(), each: r.apply}
 	err := readBackup(in, func(s *snapshot) error {
 		if s != nil {
 			r.use(s)
@@ -209,8 +207,6 @@ func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error)
 			return err
 		}
 		return errors.Join(p.batch(b), ctx.Err())
-	}, func(b []byte) (engine.Meta, []reference, error) {
-		return readEntry(b, r.limits())
 	})
 	if err == nil {
 		err = p.flush()

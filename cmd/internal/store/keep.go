@@ -69,9 +69,9 @@ func (q *queue) due() time.Duration {
 	case q.wanted >= q.active.first && q.delay <= 0 || len(q.active.bytes) >= enough:
 		return 0
 	case q.wanted >= q.active.first:
-		return min(time.Until(q.asked.Add(q.delay)), time.Until(q.since.Add(lazy)))
+		return min(time.Until(q.asked.Add(q.delay)), time.Until(q.active.since.Add(lazy)))
 	}
-	return time.Until(q.since.Add(lazy))
+	return time.Until(q.active.since.Add(lazy))
 }
 
 // doze waits until there is something to do, or for that long. Called with mu held, which
@@ -146,13 +146,6 @@ func (q *queue) done(b *batch, number uint64) {
 	q.commits++
 	q.bytes += uint64(len(b.bytes))
 	q.flight = nil
-	switch {
-	case len(q.full) > 0:
-	case q.active != nil:
-		q.oldest = q.since
-	default:
-		q.oldest = time.Time{}
-	}
 	q.trouble.Store(nil)
 	close(b.settled)
 	if len(q.spare) < maxSpare {

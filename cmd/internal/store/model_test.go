@@ -162,3 +162,91 @@ func checkAgainst(t *rapid.T, n *node, done []step, acknowledged engine.Position
 	wantSame(t, contents(n.Engine), contents(model))
 	return done
 }
+
+// Whatever is lost of a log, who accepts that can go on, and no filter that is there has lost
+// a key.
+func TestAcceptedLosses(t *testing.T) {
+	all := kinds(t, 100)
+	keys := digests(0, 600)
+	rapid.Check(t, func(t *rapid.T) {
+		disk := oplogtest.NewDisk()
+		disk.Before(slowBlobs)
+		n := start(t, disk, Options{})
+		var snapshots sync.WaitGroup
+		for range rapid.IntRange(10, 80).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0, 1:
+				if rapid.Bool().Draw(t, "beside") {
+					snapshots.Go(func() { n.Snapshot(context.Background()) })
+				} else if err := n.Snapshot(context.Background()); err != nil {
+					t.Fatalf("snapshot: %v", err)
+				}
+			case 2, 3:
+				if err := n.Sync(context.Background()); err != nil {
+					t.Fatalf("sync: %v", err)
+				}
+			default:
+				drawStep(t, all).do(n.Engine)
+			}
+		}
+		snapshots.Wait()
+		if err := n.Sync(context.Background()); err != nil {
+			t.Fatalf("sync: %v", err)
+		}
+		was := n.Engine
+		n.kill()
+		for range rapid.IntRange(1, 4).Draw(t, "losses") {
+			row := rapid.SampledFrom([]oplog.Row{oplog.Batches, oplog.Batches, oplog.Blobs}).Draw(t, "row")
+			var numbers []uint64
+			disk.Bare().Numbers(context.Background(), row, func(n uint64) error {
+				numbers = append(numbers, n)
+				return nil
+			})
+			if len(numbers) > 0 {
+				disk.Lose(row, rapid.SampledFrom(numbers).Draw(t, "lost"))
+			}
+		}
+		n, err := tryStart(disk, Options{AcceptLoss: true})
+		if err != nil {
+			t.Fatalf("with losses accepted: %v", err)
+		}
+		if len(n.report.Lost) == 0 {
+			wantSame(t, contents(n.Engine), contents(was))
+		}
+		wantNoKeyLost(t, n.Engine, was, keys)
+		// Two snapshots later the loss is no longer in the way.
+		n.Snapshot(context.Background())
+		drawStep(t, all).do(n.Engine)
+		n.Snapshot(context.Background())
+		want := contents(n.Engine)
+		n.end(t)
+		if n, err = tryStart(disk, Options{}); err != nil {
+			t.Fatalf("after losses were accepted: %v", err)
+		}
+		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// wantNoKeyLost checks that filters which are in two engines have, in the first, all the keys
+// that they have in the second.
+func wantNoKeyLost(t *rapid.T, e, was *engine.Engine, keys []umbel.Digest) {
+	t.Helper()
+	had, has := make([]bool, len(keys)), make([]bool, len(keys))
+	before := make(map[uint64]*engine.Filter)
+	was.ListAll(0, 1<<30, func(f *engine.Filter) bool { before[f.ID()] = f; return true })
+	e.ListAll(0, 1<<30, func(f *engine.Filter) bool {
+		g := before[f.ID()]
+		if g == nil {
+			return true
+		}
+		g.Has(had, keys)
+		f.Has(has, keys)
+		for i := range keys {
+			if had[i] && !has[i] {
+				t.Fatalf("%s filter %q (hidden: %v) has lost key %d", f.Kind(), f.Name(), f.Hidden(), i)
+			}
+		}
+		return true
+	})
+}

@@ -21,8 +21,9 @@ const (
 	// enough is how many bytes go to the log though nobody waits for them.
 	enough = 64 << 10
 	// lazy is how long changes wait for company that nobody waits for. With the time that
-	// the disk takes it is less than the second of EverySec.
-	lazy = time.Second / 2
+	// the disk takes it is less than the second of EverySec, which is patient.
+	lazy    = time.Second / 2
+	patient = time.Second
 	// maxSpare is how many batches' memory is kept for the next.
 	maxSpare = 4
 )
@@ -45,8 +46,6 @@ type queue struct {
 	full    []*batch        // to be written, in order
 	flight  *batch          // being written
 	spare   []*batch        // whose memory is free
-	since   time.Time       // of the first change of active
-	oldest  time.Time       // of the first change that isn't kept
 	wanted  engine.Position // the last that somebody waits for
 	asked   time.Time       // when that began
 	dozing  bool            // keep waits for hasTaken
@@ -201,10 +200,7 @@ func (q *queue) fresh() *batch {
 	b.start(engine.Position(q.last.Load()+1), q.session)
 	q.session = false
 	q.active = b
-	q.since = time.Now()
-	if q.oldest.IsZero() {
-		q.oldest = q.since
-	}
+	b.since = time.Now()
 	q.wake()
 	return b
 }
@@ -314,10 +310,32 @@ func (q *queue) pending() (n uint64, lag time.Duration) {
 			n += uint64(len(b.bytes))
 		}
 	}
-	if n > 0 {
-		lag = time.Since(q.oldest)
+	return n, q.lag()
+}
+
+// lag returns how old the first change is that isn't in the log. Called with mu held.
+func (q *queue) lag() time.Duration {
+	first := q.flight
+	switch {
+	case first != nil:
+	case len(q.full) > 0:
+		first = q.full[0]
+	case q.active != nil:
+		first = q.active
+	default:
+		return 0
 	}
-	return n, lag
+	return time.Since(first.since)
+}
+
+// late reports whether changes aren't on the disk within the second that EverySec gives them.
+func (q *queue) late() bool {
+	if q.closing.Load() {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lag() > patient
 }
 
 // written returns how many bytes of batches went to the log since the process began.

@@ -381,3 +381,61 @@ func commit(b *testing.B, s *Store) {
 	group.Wait()
 	b.ReportMetric(float64(b.N*64)/b.Elapsed().Seconds(), "adds/s")
 }
+
+// A disk that takes long, or hangs, holds up who would have more acknowledged than the last
+// second's changes: they would be lost with the process.
+func TestEverySecOnASlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{Durability: EverySec})
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+			if op == oplogtest.Append && r == oplog.Batches {
+				time.Sleep(5 * time.Second)
+			}
+			return nil
+		})
+		kept := 0
+		for i := range uint64(300) { // of 0.1 s
+			if err := w.Wait(t.Context(), w.Append(add(1, i))); err != nil {
+				t.Fatal(err)
+			}
+			acknowledged := int(i) + 1
+			if kept = len(onDisk(t, w.disk)); acknowledged-kept > 11 {
+				t.Fatalf("%d changes are acknowledged, and %d on the disk", acknowledged, kept)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if kept < 200 {
+			t.Errorf("%d changes are on the disk: this test sees nothing", kept)
+		}
+		w.disk.Before(nil)
+		w.disk.Fill(true)
+		w.Append(add(1, 0))
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if err := w.Wait(t.Context(), w.Append(add(1, 1))); err == nil {
+			t.Error("a full disk, and no word of it")
+		}
+	})
+}
+
+// The lag is that of the oldest change, also while batch after batch is full.
+func TestLagOfFullBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{Durability: EverySec})
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+			if op == oplogtest.Append && r == oplog.Batches {
+				time.Sleep(100 * time.Millisecond)
+			}
+			return nil
+		})
+		ds := make([]umbel.Digest, oplog.MaxBatch/digestBytes-10)
+		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+		for range 50 { // as fast as the disk
+			w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+			time.Sleep(100 * time.Millisecond)
+			if _, lag := w.queue.pending(); lag > time.Second {
+				t.Fatalf("the lag is %v, on a disk that takes 0.1 s", lag)
+			}
+		}
+	})
+}

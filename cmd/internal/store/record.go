@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -70,6 +71,7 @@ type batch struct {
 	filter       uint64          // of the record before
 	first        engine.Position // of the first change that ends in it
 	last         engine.Position // of the last that does, or of the one before
+	since        time.Time       // of its first change
 	begun, ended []*row
 	settled      chan struct{} // closed when the batch is kept, and when that fails
 }

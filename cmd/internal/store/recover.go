@@ -85,8 +85,18 @@ func (r *recovery) run(ctx context.Context) error {
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
+	if r.lost {
+		if err := r.engine.ForgetNameless(func(id uint64, name string) error {
+			return r.loss("filter %d, which another took the name %q from, and whose own name is lost", id, name)
+		}); err != nil {
+			return err
+		}
+	}
 	if err := r.engine.Settle(); err != nil {
 		return fmt.Errorf("store: %w", err)
+	}
+	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
+		r.o.Log.Warn("the filters take more memory than they may: none is made or grows", "bytes", used, "limit", limit)
 	}
 	r.knowVersions()
 	return r.countBlobs(ctx)
@@ -95,7 +105,7 @@ func (r *recovery) run(ctx context.Context) error {
 // knowVersions notes of which filters the last snapshot has all there is.
 func (r *recovery) knowVersions() {
 	for cursor := uint64(0); ; {
-		cursor = r.engine.List(cursor, 1<<10, func(f *engine.Filter) bool {
+		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
 			id := f.ID()
 			if e, ok := r.archive.entries[id]; ok && !r.changed[id] {
 				e.version, e.known = f.Version(), true
@@ -186,16 +196,9 @@ func (r *recovery) manifest(ctx context.Context) error {
 	return nil
 }
 
-// limits are those of the states that are read.
-func (r *recovery) limits() wire.Limits { return limitsOf(r.engine) }
-
-func limitsOf(e *engine.Engine) wire.Limits {
-	l := wire.Limits{Bytes: wire.NoLimits.Bytes, States: 1 << 20}
-	if _, limit := e.Memory(); limit != 0 {
-		l.Bytes = limit
-	}
-	return l
-}
+// limits are those of the states that are read: more than there is. The engine's limit of
+// memory isn't asked: it may be lower by now, and what was there is there again.
+func limits() wire.Limits { return wire.Limits{Bytes: 1 << 44, States: 1 << 20} }
 
 // restore puts the filters of the last snapshot back.
 func (r *recovery) restore(ctx context.Context) error {
@@ -269,7 +272,7 @@ func (r *recovery) fallBack(ctx context.Context, why error) ([][]byte, error) {
 
 // filter puts one filter back.
 func (r *recovery) filter(ctx context.Context, b []byte) error {
-	m, segments, err := readEntry(b, r.limits())
+	m, segments, err := readEntry(b, limits())
 	if err != nil {
 		return fmt.Errorf("store: an entry of the catalogue: %w", err)
 	}
@@ -316,7 +319,7 @@ func (r *recovery) olderFilter(ctx context.Context, m engine.Meta, segments []re
 	case err != nil:
 		return fmt.Errorf("store: filter %q: %w", m.Name, errors.Join(why, err))
 	case older != nil:
-		was, olderSegments, err := readEntry(older, r.limits())
+		was, olderSegments, err := readEntry(older, limits())
 		if err == nil {
 			err = r.fill(ctx, was, olderSegments)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -61,8 +62,8 @@ func (s *shelf) claim(number uint64) (f *fetched, mine bool) {
 	return f, true
 }
 
-// read returns the bytes to which r refers, which are not to be changed. What isn't there
-// or is altered wraps umbel.ErrCorrupt.
+// read returns the bytes to which r refers, which are not to be changed. The error wraps
+// umbel.ErrCorrupt if they aren't there, or are altered.
 func (s *shelf) read(ctx context.Context, r reference) ([]byte, error) {
 	if r.blob == 0 {
 		return make([]byte, r.length), nil
@@ -71,8 +72,11 @@ func (s *shelf) read(ctx context.Context, r reference) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, oplog.ErrNotFound) || errors.Is(err, oplog.ErrHole):
 		return nil, fmt.Errorf("blob %d: %w: %w", r.blob, err, umbel.ErrCorrupt)
+	case err != nil: // it may be there
+		return nil, fmt.Errorf("blob %d: %w", r.blob, err)
 	}
 	end := uint64(r.offset) + uint64(r.length)
 	if end > uint64(len(b)) {

@@ -117,17 +117,25 @@ func (s *Store) copyAll(ctx context.Context, w *walk, next *snapshot) (err error
 func (a *archive) publish(ctx context.Context, l oplog.Log, next *snapshot) error {
 	m := manifest{current: next, previous: a.manifest.current}
 	coded := m.append(nil)
-	revision, err := l.SetManifest(ctx, coded, a.revision)
-	if err != nil {
-		// It may have been kept in spite of that: the log knows.
-		there, now, again := l.Manifest(ctx)
-		if again != nil || !bytes.Equal(there, coded) {
+	for {
+		revision, err := l.SetManifest(ctx, coded, a.revision)
+		if err == nil {
+			a.revision, a.manifest = revision, m
+			return nil
+		}
+		there, now, unread := l.Manifest(ctx)
+		switch {
+		case unread == nil && bytes.Equal(there, coded): // kept in spite of that
+			a.revision, a.manifest = now, m
+			return nil
+		case unread == nil && errors.Is(err, oplog.ErrConflict) && now > a.revision:
+			// One before this, of which an error was said, was kept. It is replaced: what the
+			// two have in common is still there.
+			a.revision = now
+		default:
 			return fmt.Errorf("store: the manifest of a snapshot: %w", err)
 		}
-		revision = now
 	}
-	a.revision, a.manifest = revision, m
-	return nil
 }
 
 // drop deletes the blobs of a snapshot of which nothing came: on a disk that is full they
@@ -175,7 +183,7 @@ func (w *walk) all(ctx context.Context) ([]reference, error) {
 	filters := make([]*engine.Filter, 0, 256)
 	for cursor := uint64(0); ; {
 		filters = filters[:0]
-		cursor = e.List(cursor, cap(filters), func(f *engine.Filter) bool {
+		cursor = e.ListAll(cursor, cap(filters), func(f *engine.Filter) bool {
 			filters = append(filters, f)
 			return true
 		})

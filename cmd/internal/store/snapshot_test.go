@@ -344,3 +344,65 @@ func TestManyFilters(t *testing.T) {
 	wantSame(t, contents(n.Engine), want)
 	n.end(t)
 }
+
+// A manifest that was kept though the disk said otherwise is not in the way of the next, and
+// what it names is there while it is the last.
+func TestManifestKeptInSpiteOfAnError(t *testing.T) {
+	for name, o := range map[string]Options{"always": {}, "none": {Durability: None}} {
+		t.Run(name, func(t *testing.T) {
+			d := oplogtest.NewDisk()
+			n := start(t, d, o)
+			n.make(t, 2000)
+			var keys int
+			more := func() {
+				t.Helper()
+				n.ListAll(0, 1000, func(f *engine.Filter) bool {
+					f.Add(nil, digests(keys, keys+100))
+					return true
+				})
+				keys += 100
+			}
+			var names []string
+			n.ListAll(0, 1000, func(f *engine.Filter) bool {
+				if f.Kind() != "window" {
+					names = append(names, f.Name())
+				}
+				return true
+			})
+			for round := range 6 {
+				more()
+				snap(t, n)
+				more()
+				d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+					if op == oplogtest.Append && r == oplog.Manifests {
+						d.Before(nil)
+						d.FailAppends(1+round%2, true, errors.New("nobody answers"))
+					}
+					return nil
+				})
+				failed := n.Snapshot(t.Context())
+				check := func() {
+					t.Helper()
+					if err := n.Sync(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					other := start(t, d.Clone(), o)
+					wantKeys(t, other.Engine, names, digests(0, keys))
+					other.end(t)
+				}
+				if o.Durability == Always {
+					check()
+				}
+				more()
+				if round%2 == 1 { // a blob, too
+					n.Snapshot(t.Context())
+				}
+				if err := n.Snapshot(t.Context()); err != nil {
+					t.Fatalf("round %d: after a snapshot that failed (%v): %v", round, failed, err)
+				}
+				check()
+			}
+			n.end(t)
+		})
+	}
+}

@@ -18,7 +18,7 @@ type Durability uint8
 
 const (
 	Always   Durability = iota // when it is on the disk
-	EverySec                   // at once; it is on the disk within a second
+	EverySec                   // at once; it is on the disk within a second, or the next ones wait for that
 	None                       // at once; it is on the disk with the next snapshot
 )
 
@@ -129,7 +129,7 @@ func (s *Store) Wait(ctx context.Context, pos engine.Position) error {
 	switch {
 	case s.o.Durability == None || uint64(pos) <= s.queue.kept.Load():
 		return nil
-	case s.o.Durability == EverySec:
+	case s.o.Durability == EverySec && !s.queue.late():
 		return s.queue.err()
 	}
 	return s.queue.wait(ctx, pos)
@@ -230,6 +230,11 @@ func (s *Store) Close(ctx context.Context) error {
 func (s *Store) close(ctx context.Context) error {
 	s.queue.closing.Store(true) // Ready says so from now on
 	s.stop()
+	// Who waits for room may hold a filter for which a snapshot waits.
+	defer context.AfterFunc(ctx, func() {
+		s.queue.close()
+		s.abort()
+	})()
 	s.runs.Wait()
 	var errs []error
 	if s.o.Durability != None {

@@ -196,7 +196,7 @@ func readBackupHead(b []byte) (*snapshot, error) {
 
 // readBackup gives head, filter and batch what a backup has, in this order. filter reads
 // its segments itself, all of them. What it returns is checked to the last byte.
-func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameReader, engine.Meta, []reference) error, batch func([]byte) error, entry func([]byte) (engine.Meta, []reference, error)) error {
+func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameReader, engine.Meta, []reference) error, batch func([]byte) error) error {
 	f, err := newFrameReader(in)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameRead
 			}
 		case frameFilter:
 			filters++
-			m, segments, err := entry(b)
+			m, segments, err := readEntry(b, limits())
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 // Proc is a program that runs.
 type Proc struct {
 	Addr   string // where it speaks RESP
+	HTTP   string // where a node speaks HTTP
 	cmd    *exec.Cmd
 	output *tail
 	ended  chan struct{}
@@ -114,14 +116,23 @@ func (p *Proc) Ended() <-chan struct{} { return p.ended }
 // Output returns the last of what the program printed.
 func (p *Proc) Output() string { return p.output.String() }
 
-// FreeAddr returns an address of loopback at which nobody listens.
+// given are the ports that FreeAddr returned.
+var given sync.Map
+
+// FreeAddr returns an address of loopback at which nobody listens, and that no other call
+// returns. Its port isn't of those that the system gives to connections.
 func FreeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	const first, n = 12_000, 20_000
+	for range n {
+		port := first + rand.IntN(n)
+		if _, taken := given.LoadOrStore(port, nil); taken {
+			continue
+		}
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return l.Addr().String(), l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", errors.New("no port is free")
 }
 
 // Build builds the program of this checkout into dir and returns its path.
@@ -153,7 +164,11 @@ func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc
 		return nil, err
 	}
 	args := append([]string{"serve", "--resp", addr, "--http", httpAddr, "--data", dir}, flags...)
-	return Start(ctx, addr, path, args...)
+	p, err := Start(ctx, addr, path, args...)
+	if p != nil {
+		p.HTTP = httpAddr
+	}
+	return p, err
 }
 
 // Redis starts the redis-server at path, keeping nothing unless flags say otherwise.

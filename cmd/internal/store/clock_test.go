@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+// A wall clock that jumps, forwards, backwards and before 1970, loses nothing but filters
+// whose time was over by it once, and no start brings those back that were forgotten.
+func TestClockJumps(t *testing.T) {
+	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
+		t.Run(name, func(t *testing.T) {
+			n := startAt(t, oplogtest.NewDisk(), Options{Durability: d})
+			var mortals []*mortal
+			for round := range 300 {
+				m := &mortal{name: fmt.Sprint(round)}
+				if round%3 > 0 {
+					m.expires = n.now/2 + 25*year + rand.Int64N(year)
+				}
+				m.make(t, n)
+				mortals = append(mortals, m)
+				n.jump()
+				if _, err := n.Sweep(10); err != nil {
+					t.Fatal(err)
+				}
+				switch round % 10 {
+				case 4:
+					if err := n.Snapshot(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				case 9:
+					if err := n.Sync(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					n.kill()
+					was := n
+					n = startAt(t, was.disk, Options{Durability: d})
+					n.now, n.latest = was.now, was.latest
+				}
+				for _, m := range mortals {
+					m.check(t, n)
+				}
+			}
+			n.end(t)
+		})
+	}
+}
+
+const year = int64(365 * 24 * time.Hour / time.Millisecond)
+
+// nodeAt is a node that lives by a clock of its own, in milliseconds since 1970.
+type nodeAt struct {
+	*node
+	now, latest int64
+}
+
+func startAt(t *testing.T, disk *oplogtest.Disk, o Options) *nodeAt {
+	t.Helper()
+	n := &nodeAt{now: 50 * year, latest: 50 * year}
+	l, err := disk.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return n.now }})
+	s, report, err := Open(context.Background(), l, e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.node = &node{s, e, disk, l, report}
+	return n
+}
+
+func (n *nodeAt) jump() {
+	jumps := []int64{0, 1, -1, -year, 40 * year, 50 * year, n.now + rand.Int64N(year), n.now - rand.Int64N(year)}
+	if rand.IntN(1000) == 0 {
+		jumps = append(jumps, math.MaxInt64/2)
+	}
+	n.now = jumps[rand.IntN(len(jumps))]
+	n.latest = max(n.latest, n.now)
+}
+
+// mortal is a filter whose time may end.
+type mortal struct {
+	name    string
+	expires int64 // 0: never
+	over    bool  // it was forgotten
+}
+
+func (m *mortal) make(t *testing.T, n *nodeAt) {
+	t.Helper()
+	f, _, err := n.Create(m.name, "bloom", umbel.Goal{Keys: 100, FPRate: .001}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Add(nil, digests(0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Expire(m.expires); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *mortal) check(t *testing.T, n *nodeAt) {
+	t.Helper()
+	f := n.Get([]byte(m.name))
+	switch {
+	case f != nil && m.over:
+		t.Fatalf("filter %s was forgotten, and is back", m.name)
+	case f != nil:
+		has := make([]bool, 10)
+		f.Has(has, digests(0, 10))
+		if slices.Contains(has, false) {
+			t.Fatalf("filter %s lacks keys: %v", m.name, has)
+		}
+	case m.expires == 0 || m.expires > n.latest:
+		t.Fatalf("filter %s, which expires at %d, is gone, and it was never later than %d", m.name, m.expires, n.latest)
+	case m.expires > n.now:
+		m.over = true // or its time would not be over now
+	}
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+)
+
+// hang has all batches wait until who writes them gives up.
+func hang(d *oplogtest.Disk) {
+	d.Before(func(ctx context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+		if op != oplogtest.Append || r != oplog.Batches {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for range 2000 {
+		if so() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("not so after 10 s: %s", what)
+}
+
+// A disk that hangs while changes wait for room, and a snapshot for the filter that they
+// change, doesn't keep the process from ending.
+func TestCloseOfAStoreThatIsStuck(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{SnapshotInterval: time.Second})
+	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 4 << 20, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Add(nil, digests(0, 200_000))
+	if err := n.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hang(d)
+	var changes sync.WaitGroup
+	var last engine.Position
+	changes.Go(func() {
+		for range 30 {
+			pos, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) { return g, nil })
+			if err != nil {
+				return // the store says so since it is closed
+			}
+			last = pos
+		}
+	})
+	eventually(t, "the queue is full", func() bool { return n.Status().Pending > 56<<20 })
+	eventually(t, "a snapshot waits", func() bool { return n.Status().Snapshotting })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	closed := make(chan error)
+	go func() { closed <- n.Store.Close(ctx) }()
+	select {
+	case err := <-closed:
+		if err == nil {
+			t.Error("changes aren't written, and Close doesn't say so")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("Close doesn't end")
+	}
+	changes.Wait()
+	if err := n.Wait(t.Context(), last); err == nil {
+		t.Error("a change that isn't written was acknowledged")
+	}
+	n.log.Close()
+}

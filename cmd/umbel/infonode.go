@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+)
+
+// heldInfo is what umbel info says of a filter of a node, in the names that it has for files.
+type heldInfo struct {
+	Name       string           `json:"name"`
+	Kind       string           `json:"kind"`
+	Hash       string           `json:"hash"`
+	Seed       string           `json:"seed,omitempty"`
+	SecretSeed bool             `json:"secretSeed"`
+	Params     map[string]float `json:"params"`
+	Parts      int              `json:"parts"`
+	Cells      uint64           `json:"cells"`
+	K          float            `json:"k"`
+	Keys       keysInfo         `json:"keys"`
+	Fill       float            `json:"fill"`
+	FPRate     float            `json:"fpRate"`
+	Bytes      uint64           `json:"bytes"`
+	Can        []string         `json:"can"`
+	Expires    *time.Time       `json:"expires"` // null if it doesn't
+	Incomplete bool             `json:"incomplete"`
+}
+
+func newHeldInfo(in remote.Info) heldInfo {
+	out := heldInfo{
+		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
+		Parts: in.Parts, Cells: in.Cells, K: known(in.K), Fill: known(in.Fill), FPRate: known(in.FPRate), Bytes: in.Bytes,
+		Keys: keysInfo{known(in.Keys.Estimate), known(in.Keys.Low), known(in.Keys.High)},
+		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete,
+	}
+	for name, v := range in.Params {
+		out.Params[name] = known(v)
+	}
+	return out
+}
+
+func (in heldInfo) write(w io.Writer) error {
+	t := table.New("", "")
+	t.Row("filter", nameWords(in.Name))
+	t.Row("kind", in.Kind)
+	t.Row("hash", in.hashWords())
+	var params []string
+	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
+		params = append(params, fmt.Sprintf("%s %v", name, float64(in.Params[name])))
+	}
+	label := "parameters"
+	for _, line := range wrap(params, 76) {
+		t.Row(label, line)
+		label = ""
+	}
+	t.Row("cells", quantity.Count(in.Cells).String())
+	if in.Parts > 0 {
+		t.Row("parts", quantity.Count(in.Parts).String())
+	}
+	t.Row("k", fmt.Sprintf("%.4g", in.K))
+	t.Row("keys", in.Keys.words())
+	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
+	t.Row("rate", rateOf(float64(in.FPRate)))
+	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
+	t.Row("can", strings.Join(in.Can, ", "))
+	if in.Expires != nil {
+		t.Row("expires", in.Expires.Format(time.RFC3339))
+	}
+	if in.Incomplete {
+		t.Row("incomplete", "it is being loaded and answers nothing yet")
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// hashWords says how keys are hashed, as that of a file does.
+func (in heldInfo) hashWords() string {
+	switch {
+	case in.Seed != "":
+		return in.Hash + ", seed " + in.Seed
+	case in.SecretSeed:
+		return in.Hash + ", with a seed that the node keeps to itself"
+	}
+	return in.Hash
+}

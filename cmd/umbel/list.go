@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"encoding/base64"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+)
+
+const listHelp = `List the filters of a node that you may read, by name: all of them, or those whose names
+begin with PREFIX. Without --addr the node is that of this machine, at port 8780.
+
+With --json there is an object for each; a name that isn't UTF-8 is in base64.`
+
+const listExample = `  umbel list
+  umbel list users: --addr https://filters.example:8780 --token-file token`
+
+// listedFilter is what umbel list says of a filter.
+type listedFilter struct {
+	Name       string     `json:"name"`
+	NameBase64 string     `json:"nameBase64,omitempty"` // of one that isn't UTF-8
+	Kind       string     `json:"kind"`
+	Bytes      uint64     `json:"bytes"`
+	Expires    *time.Time `json:"expires"` // null if it doesn't
+}
+
+func listCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list [PREFIX]",
+		Aliases: []string{"ls"},
+		Short:   "list the filters of a node",
+		Long:    listHelp,
+		Example: listExample,
+		Args:    arguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := dialAny(cmd)
+			if err != nil {
+				return err
+			}
+			var all []remote.Brief
+			for b, err := range n.List(cmd.Context(), strings.Join(args, "")) {
+				if err != nil {
+					return err
+				}
+				all = append(all, b)
+			}
+			slices.SortFunc(all, func(a, b remote.Brief) int { return cmp.Compare(a.Name, b.Name) })
+			return printList(cmd, all)
+		},
+	}
+	addAddrFlags(cmd)
+	return cmd
+}
+
+func printList(cmd *cobra.Command, all []remote.Brief) error {
+	if !wantsJSON(cmd) {
+		return writeList(cmd.OutOrStdout(), all)
+	}
+	for _, b := range all {
+		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Expires: b.Expires}
+		if !utf8.ValidString(b.Name) {
+			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
+		}
+		if err := jsonLine(cmd.OutOrStdout(), l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeList(w io.Writer, all []remote.Brief) error {
+	if len(all) == 0 {
+		return nil
+	}
+	t := table.New("Filter", "Kind", " Size", "Expires")
+	for _, b := range all {
+		expires := ""
+		if b.Expires != nil {
+			expires = b.Expires.Format(time.RFC3339)
+		}
+		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), expires)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// nameWords writes the name of a filter, in quotes if it has what doesn't print.
+func nameWords(name string) string {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}

@@ -1,0 +1,99 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// TestDiskFull fills the disk under a node. Clients must get errors and no false acknowledgements,
+// questions must go on, and what was acknowledged must be there when there is room again.
+func TestDiskFull(t *testing.T) {
+	dir := smallDisk(t, 48<<20)
+	p := start(t, filepath.Join(dir, "data"), "--snapshot-interval", "0", "--snapshot-bytes", "0")
+	c := dial(t, p)
+	do(t, c, "BF.RESERVE", "k", "0.001", "10000000")
+	var kept []string
+	var failed error
+	for i := 0; failed == nil && i < 2000; i++ {
+		e := entry{filter: "fixed"}
+		for j := range 5000 {
+			e.keys = append(e.keys, fmt.Sprintf("%d.%d", i, j))
+		}
+		args := []any{"k"}
+		for _, k := range e.keys {
+			args = append(args, k)
+		}
+		if _, failed = c.Do("BF.MADD", args...); failed == nil {
+			kept = append(kept, e.keys...)
+		}
+	}
+	if failed == nil {
+		t.Fatalf("%d keys were acknowledged on a disk of 48 MiB", len(kept))
+	}
+	t.Logf("after %d keys: %v", len(kept), failed)
+	if !strings.HasPrefix(failed.Error(), "MISCONF") {
+		t.Errorf("the error is %q, want MISCONF", failed)
+	}
+	if _, err := c.Do("BF.ADD", "k", "one more"); err == nil {
+		t.Error("an addition was acknowledged on a full disk")
+	}
+	has := func(c redis.Conn) {
+		t.Helper()
+		for _, k := range []string{kept[0], kept[len(kept)/2], kept[len(kept)-1]} {
+			if yes, err := redis.Int(c.Do("BF.EXISTS", "k", k)); yes != 1 {
+				t.Errorf("%s was acknowledged and is gone: %v", k, err)
+			}
+		}
+	}
+	has(c)
+	p.Kill()
+	// There is room again: the same files on a larger disk.
+	larger := t.TempDir()
+	if err := os.CopyFS(larger, os.DirFS(filepath.Join(dir, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	q := start(t, larger)
+	c = dial(t, q)
+	for i := 0; i < len(kept); i += 997 {
+		if yes, err := redis.Int(c.Do("BF.EXISTS", "k", kept[i])); yes != 1 {
+			t.Fatalf("%s was acknowledged and is gone: %v", kept[i], err)
+		}
+	}
+	do(t, c, "BF.ADD", "k", "one more")
+}
+
+// smallDisk mounts a file system of so many bytes, where the test may.
+func smallDisk(t *testing.T, bytes int) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root mounts a small disk")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+strconv.Itoa(bytes), "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no small disk: %v: %s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("umount", "-l", dir).Run() })
+	return dir
+}
+
+// TestReadOnlyDirectory sees that a node that can keep nothing doesn't start.
+func TestReadOnlyDirectory(t *testing.T) {
+	dir := smallDisk(t, 16<<20)
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Skip(err)
+	}
+	if p, err := tryStart(t, filepath.Join(dir, "data")); err == nil {
+		p.Kill()
+		t.Error("a node started on a disk that it can't write to")
+	} else if !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("the node says %v", err)
+	}
+}
