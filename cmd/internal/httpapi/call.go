@@ -84,8 +84,8 @@ func (c *call) enter() error {
 		c.user = &access.User{}
 		return nil
 	}
-	if l := c.rates.of(c.request.RemoteAddr); l != nil && !l.Allow() {
-		return problemf(tooMany, "more than %v requests a second", c.Rate)
+	if l := c.Rates.of(c.request.RemoteAddr); l != nil && !l.Allow() {
+		return problemf(tooMany, "more than %v requests a second", float64(l.Limit()))
 	}
 	var err error
 	if c.user, err = c.login(); err != nil {
