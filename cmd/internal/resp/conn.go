@@ -132,8 +132,12 @@ func (c *Conn) Failed() string { return c.failure }
 // Close ends the connection after the replies are out.
 func (c *Conn) Close() { c.last = true }
 
-// Room returns how many bytes of replies there may still be before the client is cut.
-func (c *Conn) Room() int { return max(c.limits.Output-len(c.out), 0) }
+// Longest returns the bytes of the longest string that may be replied now: clients take MaxString, and
+// one whose replies are larger than the limit is cut.
+func (c *Conn) Longest() int {
+	const head = 64 // of the reply around it
+	return max(min(c.limits.Output-len(c.out), MaxString)-head, 0)
+}
 
 // Commit says that the replies since the last write rest on the journal's position pos.
 func (c *Conn) Commit(pos uint64) { c.commit = max(c.commit, pos) }
