@@ -94,6 +94,13 @@ func TestRights(t *testing.T) {
 			t.Errorf("the audit has no %s", want)
 		}
 	}
+
+	// Who isn't known is refused: a failure would be recorded without a bound on how often.
+	audit.Reset()
+	n.wantProblem(n.ask("GET", "/v1/filters/"+strings.Repeat("n", 10_000), ""), 401, "unauthorized")
+	if got := audit.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "outcome=refused") || len(got) > 1000 {
+		t.Errorf("the audit has %.1000s", got)
+	}
 }
 
 func TestLogin(t *testing.T) {
@@ -194,7 +201,7 @@ func TestOtherSites(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	n := serve(t, Options{Rate: 1})
+	n := serve(t, Options{Rates: NewRates(1)})
 	n.want(n.ask("GET", "/v1/filters", ""), 200)
 	if r := n.wantProblem(n.ask("GET", "/v1/filters", ""), 429, "rate"); r.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
@@ -204,7 +211,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestRates(t *testing.T) {
-	rs := newRates(1)
+	rs := NewRates(1)
 	for _, c := range []struct {
 		addr string
 		ok   bool
@@ -223,7 +230,7 @@ func TestRates(t *testing.T) {
 	if len(rs.byAddr) != maxClients || rs.recent.Len() != maxClients {
 		t.Errorf("%d and %d clients are remembered, want %d", len(rs.byAddr), rs.recent.Len(), maxClients)
 	}
-	if newRates(0).of("192.0.2.1:1") != nil {
+	if NewRates(0).of("192.0.2.1:1") != nil {
 		t.Error("a limit of 0 is one")
 	}
 }

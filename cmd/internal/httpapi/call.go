@@ -60,6 +60,9 @@ func (h *handler) through(to route) http.Handler {
 		err := c.enter()
 		if err == nil {
 			err = to.serve(c)
+			if to.right&access.Admin != 0 && !errors.Is(err, access.ErrDenied) { // which is recorded where it is found
+				c.record(c.name, err)
+			}
 		}
 		switch {
 		case err == nil:
@@ -81,8 +84,8 @@ func (c *call) enter() error {
 		c.user = &access.User{}
 		return nil
 	}
-	if l := c.rates.of(c.request.RemoteAddr); l != nil && !l.Allow() {
-		return problemf(tooMany, "more than %v requests a second", c.Rate)
+	if l := c.Rates.of(c.request.RemoteAddr); l != nil && !l.Allow() {
+		return problemf(tooMany, "more than %v requests a second", float64(l.Limit()))
 	}
 	var err error
 	if c.user, err = c.login(); err != nil {
@@ -95,11 +98,7 @@ func (c *call) enter() error {
 	if c.route.right == 0 {
 		return nil
 	}
-	err = c.may(c.route.right, c.name)
-	if err == nil && c.route.right&access.Admin != 0 {
-		c.record(c.name, nil)
-	}
-	return err
+	return c.may(c.route.right, c.name)
 }
 
 // login returns who asks.
@@ -113,11 +112,11 @@ func (c *call) login() (*access.User, error) {
 	case strings.EqualFold(scheme, "Basic"):
 		name, password, ok := c.request.BasicAuth()
 		if !ok {
-			return nil, problemf(unauthorized, "the Authorization header can't be read")
+			return nil, problemf(unauthorized, "the Authorization header can't be read: %w", access.ErrDenied)
 		}
 		return c.Users.Login(c.request.RemoteAddr, name, password)
 	case scheme != "":
-		return nil, problemf(unauthorized, "Authorization by %q isn't known: use Bearer, Basic or a client certificate", scheme)
+		return nil, problemf(unauthorized, "Authorization by %q isn't known: use Bearer, Basic or a client certificate: %w", scheme, access.ErrDenied)
 	}
 	if u := c.Users.Certificate(c.request.TLS); u != nil {
 		return u, nil
@@ -125,7 +124,7 @@ func (c *call) login() (*access.User, error) {
 	if u := c.Users.Default(); u != nil {
 		return u, nil
 	}
-	return nil, problemf(unauthorized, "say who you are: by a token, a name and a password, or a client certificate")
+	return nil, problemf(unauthorized, "say who you are: by a token, a name and a password, or a client certificate: %w", access.ErrDenied)
 }
 
 // asFault makes an error a problem of a kind.
@@ -158,7 +157,7 @@ func (c *call) has(right access.Right, name string) bool {
 
 // record writes to the audit what an administrator did, or what was refused.
 func (c *call) record(target string, err error) {
-	c.Audit.Record(c.user, c.request.RemoteAddr, c.route.pattern, target, err)
+	c.Audit.Record(c.user, c.request.RemoteAddr, c.route.pattern, target[:min(len(target), maxName)], err)
 }
 
 // maySee returns an error unless the user may know all of a filter, its hasher's seed

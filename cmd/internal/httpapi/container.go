@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -59,14 +60,23 @@ func notModified(r *http.Request, tag string) bool {
 
 // limits returns what a container that comes in may ask for. Its memory is held: what it is to
 // replace is there until it has come.
-func (c *call) limits() wire.Limits { return wire.Limits{Bytes: c.MaxBytes, Take: c.hold.Take} }
+func (c *call) limits() wire.Limits {
+	l := wire.Limits{Bytes: c.MaxBytes, Take: c.hold.Take}
+	if used, most := c.Engine.Memory(); most > 0 {
+		l.Bytes = min(l.Bytes, max(most-min(used, most), 1)) // 0 would be the default
+	}
+	return l
+}
 
 // readContainer reads a body that is a container, and returns the filter in it.
 func (c *call) readContainer() (umbel.Filter, error) {
-	s, err := wire.Read(c.streamed(), c.limits())
+	l := c.limits()
+	s, err := wire.Read(c.streamed(), l)
 	switch {
 	case errors.Is(err, engine.ErrMemory):
 		return nil, err
+	case errors.Is(err, umbel.ErrLimit) && l.Bytes < c.MaxBytes:
+		return nil, fmt.Errorf("%w: %w", err, engine.ErrMemory)
 	case errors.Is(err, umbel.ErrLimit):
 		return nil, &fault{tooLarge, err}
 	case err != nil:

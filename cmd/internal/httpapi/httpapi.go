@@ -31,8 +31,8 @@ type Options struct {
 	Metrics  http.Handler  // for /metrics, nil: none
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error
-	Profile  bool    // serve /debug/pprof to administrators
-	Rate     float64 // requests a second of one client; 0: no limit
+	Profile  bool   // serve /debug/pprof to administrators
+	Rates    *Rates // requests of each client; nil: no limit
 	// Observe is told of each request that was answered: its route's pattern, "" if there was none,
 	// the status, and how long it took. nil: nobody is.
 	Observe func(pattern string, status int, took time.Duration)
@@ -49,7 +49,6 @@ type handler struct {
 	Options
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
-	rates  *rates
 	copies *copies
 
 	everyone *access.User // who asks where there are no users
@@ -68,6 +67,9 @@ func New(o Options) http.Handler {
 	if o.Idle == 0 {
 		o.Idle = defaultIdle
 	}
+	if o.Rates == nil {
+		o.Rates = NewRates(0)
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -75,7 +77,6 @@ func New(o Options) http.Handler {
 		Options: o,
 		mux:     http.NewServeMux(),
 		origin:  http.NewCrossOriginProtection(),
-		rates:   newRates(o.Rate),
 		copies:  newCopies(o.Dir),
 
 		everyone: access.Everyone(),

@@ -14,14 +14,12 @@ import (
 // are forgotten, and may begin anew.
 const maxClients = 10_000
 
-// rates holds how fast each client may ask.
-type rates struct {
-	limit rate.Limit
-	burst int
-
-	mu     sync.Mutex
-	byAddr map[netip.Prefix]*list.Element
-	recent *list.List // of *client, the one that asked last in front
+// Rates holds how fast each client may ask. Its methods may be called concurrently.
+type Rates struct {
+	mu        sync.Mutex
+	perSecond float64 // 0: no limit
+	byAddr    map[netip.Prefix]*list.Element
+	recent    *list.List // of *client, the one that asked last in front
 }
 
 type client struct {
@@ -29,27 +27,33 @@ type client struct {
 	*rate.Limiter
 }
 
-// newRates returns a table for so many requests a second; nil for 0, which has no limit.
-func newRates(perSecond float64) *rates {
-	if perSecond <= 0 {
-		return nil
+// NewRates returns a table for so many requests a second of each client; 0 is no limit.
+func NewRates(perSecond float64) *Rates {
+	rs := new(Rates)
+	rs.Set(perSecond)
+	return rs
+}
+
+// Set changes how many requests a second each client has. All begin anew, with the next request or the
+// next piece of a stream.
+func (rs *Rates) Set(perSecond float64) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.byAddr != nil && perSecond == rs.perSecond {
+		return
 	}
-	return &rates{
-		limit:  rate.Limit(perSecond),
-		burst:  int(math.Ceil(min(perSecond, math.MaxInt32))),
-		byAddr: map[netip.Prefix]*list.Element{},
-		recent: list.New(),
-	}
+	rs.perSecond = perSecond
+	rs.byAddr, rs.recent = map[netip.Prefix]*list.Element{}, list.New()
 }
 
 // of returns the limiter of the client at an address, nil if there is no limit.
-func (rs *rates) of(remote string) *rate.Limiter {
-	if rs == nil {
+func (rs *Rates) of(remote string) *rate.Limiter {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.perSecond <= 0 {
 		return nil
 	}
 	addr := network(remote)
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
 	if e := rs.byAddr[addr]; e != nil {
 		rs.recent.MoveToFront(e)
 		return e.Value.(*client).Limiter
@@ -59,7 +63,8 @@ func (rs *rates) of(remote string) *rate.Limiter {
 		delete(rs.byAddr, last.Value.(*client).addr)
 		rs.recent.Remove(last)
 	}
-	c := &client{addr, rate.NewLimiter(rs.limit, rs.burst)}
+	burst := int(math.Ceil(min(rs.perSecond, math.MaxInt32)))
+	c := &client{addr, rate.NewLimiter(rate.Limit(rs.perSecond), burst)}
 	rs.byAddr[addr] = rs.recent.PushFront(c)
 	return c.Limiter
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"golang.org/x/time/rate"
 )
 
 const (
@@ -30,7 +29,6 @@ type stream struct {
 	filter  *engine.Filter
 	hasher  umbel.Hasher
 	minimal bool // all that is asked for is how many there were
-	limiter *rate.Limiter
 
 	in    []byte // what was read and not yet taken
 	batch batch
@@ -43,7 +41,7 @@ type stream struct {
 func (v verb) stream(c *call, f *engine.Filter, how codec) error {
 	s := stream{
 		call: c, verb: v, codec: how, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(c.request),
-		limiter: c.rates.of(c.request.RemoteAddr), in: make([]byte, 0, readBytes),
+		in: make([]byte, 0, readBytes),
 	}
 	s.batch.ds = make([]umbel.Digest, 0, batchKeys)
 	if !s.minimal {
@@ -114,8 +112,8 @@ func (s *stream) run() error {
 // check returns an error unless what was so when the stream began still is: the filter is
 // there, and the user may do this to it.
 func (s *stream) check() error {
-	if s.limiter != nil {
-		if err := s.limiter.Wait(s.request.Context()); err != nil {
+	if l := s.Rates.of(s.request.RemoteAddr); l != nil {
+		if err := l.Wait(s.request.Context()); err != nil {
 			return problemf(tooMany, "%w", err)
 		}
 	}

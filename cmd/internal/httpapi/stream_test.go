@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,6 +160,30 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 	if rest, err := io.ReadAll(k.lines); err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v at the end, want nothing", rest, err)
 	}
+}
+
+// Over HTTP/2 too, where there are no connections to close.
+func TestStreamOverHTTP2(t *testing.T) {
+	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	s := httptest.NewUnstartedServer(New(Options{Engine: e, Dir: t.TempDir()}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	n := &node{t, s.URL, e, s.Client()}
+	n.make("f", thousand)
+	k := n.talkTo("/v1/filters/f/add", mediaText, "a\n")
+	if k.ProtoMajor != 2 {
+		t.Fatalf("this is %s", k.Proto)
+	}
+	k.hear("1\n")
+	k.say("a\nb\n")
+	k.hear("0\n")
+	k.hear("1\n")
+	k.keys.Close()
+	if rest, err := io.ReadAll(k.lines); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v at the end, want nothing", rest, err)
+	}
+	n.want(n.ask("POST", "/v1/filters/f/has", `{"keys":["b"]}`), 200, "[true]")
 }
 
 // What goes wrong after the first answer is the last line, and in the trailer.

@@ -14,9 +14,6 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// maxPayload is the longest string that Redis clients take.
-const maxPayload = 512 << 20
-
 // containerHead is how payloads begin that aren't the dumper's: they are containers, with
 // a checksum of their own.
 var containerHead = []byte("\x89umbel\n")
@@ -34,12 +31,21 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 		c.Null()
 		return
 	}
+	hold := k.engine.Hold()
+	defer hold.Free()
+	if err := hold.Take(f.Bytes()); err != nil {
+		c.Error(refusal.Text(err))
+		return
+	}
 	payload, err := k.dumper.Dump(f)
 	if errors.Is(err, errors.ErrUnsupported) {
 		if !permit.All(c, f) {
 			return
 		}
-		payload, err = container(f)
+		payload, err = container(c, f)
+	}
+	if err == nil {
+		err = fits(c, uint64(len(payload)))
 	}
 	if err != nil {
 		c.Error(refusal.Text(err))
@@ -49,16 +55,22 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 }
 
 // container returns a filter of any kind as a payload.
-func container(f *engine.Filter) (b []byte, err error) {
+func container(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 	gone := f.View(func(f umbel.Filter) {
 		s := f.State()
-		if n := wire.Size(s); n > maxPayload {
-			err = fmt.Errorf("a payload of %d bytes is more than the %d that a reply has; UM.EXPORT gives it in pieces: %w", n, maxPayload, umbel.ErrLimit)
-			return
+		if err = fits(c, wire.Size(s)); err == nil {
+			b, err = wire.Append(nil, s)
 		}
-		b, err = wire.Append(nil, s)
 	})
 	return b, errors.Join(gone, err)
+}
+
+// fits returns an error unless a payload of n bytes goes to the client.
+func fits(c *resp.Conn, n uint64) error {
+	if most := c.Longest(); n > uint64(most) {
+		return fmt.Errorf("the payload has %d bytes, a reply at most %d: UM.EXPORT and BF.SCANDUMP give it in pieces: %w", n, most, umbel.ErrLimit)
+	}
+	return nil
 }
 
 // restoring is what RESTORE's options say.

@@ -91,7 +91,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Insecure, "insecure", false, "listen beyond this machine without TLS and users")
 
 	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` besides localhost that HTTP may be asked by where it listens on this machine alone, with commas; *: any")
-	fs.IntVar(&c.MaxClients, "max-clients", 10000, "connections of Redis clients at once")
+	fs.IntVar(&c.MaxClients, "max-clients", 10000, "connections of Redis clients at once, and as many of HTTP")
 	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "Redis clients that say nothing for so long are cut; 0: never")
 	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "longest argument of a command")
 	sizeVar(fs, &c.MaxOutput, "max-output", "64MiB", "replies that wait for a client that doesn't read")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
@@ -51,6 +52,8 @@ type Node struct {
 	stop      context.CancelFunc // of tasks
 	working   context.Context    // until stop
 
+	limits   atomic.Pointer[Config] // of which the limits of clients are in force
+	rates    *httpapi.Rates
 	draining atomic.Bool
 	asked    chan struct{} // closed when a client asks for the end
 	ask      sync.Once
@@ -73,6 +76,8 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
 		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4),
 	}
+	n.limits.Store(&c)
+	n.rates = httpapi.NewRates(c.HTTPRate)
 	n.setLevel(c.LogLevel)
 	n.working, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {

@@ -236,6 +236,8 @@ func TestUsers(t *testing.T) {
 	root := dial(t, n, nil)
 	root.want("AUTH root secret", "+OK")
 	root.want("CONFIG GET save", "[$save $]")
+	root.want("CONFIG SET nonsense 1", "-ERR")
+	r.want("UM.IMPORT shop:1 x REPLACE", "-NOPERM")
 	root.want("BF.EXISTS shop:1 a", "-NOPERM")
 	if status, _ := get(t, n, "/v1/filters/shop:1"); status != http.StatusUnauthorized {
 		t.Errorf("over HTTP nobody gets %d", status)
@@ -252,7 +254,8 @@ func TestUsers(t *testing.T) {
 	r.want("BF.EXISTS shop:1 a", "-NOPERM")
 	root.want("FLUSHALL", "+OK")
 
-	for _, part := range []string{`"msg":"audit","user":"shop"`, `"action":"login"`, `"action":"flushall"`, `"outcome":"refused"`, `"outcome":"done"`} {
+	for _, part := range []string{`"msg":"audit","user":"shop"`, `"action":"login"`, `"action":"flushall"`, `"outcome":"refused"`, `"outcome":"done"`,
+		`"action":"config|set","target":"nonsense","outcome":"failed"`, `"action":"um.import","target":"shop:1","outcome":"refused"`} {
 		if !strings.Contains(log.String(), part) {
 			t.Errorf("the log lacks %s", part)
 		}

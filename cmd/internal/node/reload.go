@@ -6,7 +6,7 @@ import (
 )
 
 // reloadable are the settings that Reload puts in force; the rest waits for the next start.
-var reloadable = []string{"log-level", "max-memory"}
+var reloadable = append([]string{"log-level", "max-memory"}, limited...)
 
 // Reload reads users and certificates again, and puts in force what can be of changed settings.
 // What can't be read stays as it was, and is in the error.
@@ -20,6 +20,7 @@ func (n *Node) Reload(c Config) error {
 	}
 	errs = append(errs, n.setLevel(c.LogLevel))
 	n.setMemory(c.MaxMemory)
+	n.limitClients(c)
 	before := map[string]string{}
 	for name, value := range n.config.values() {
 		before[name] = value

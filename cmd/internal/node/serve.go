@@ -78,11 +78,8 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Wait:     n.waitFor,
 		Version:  n.version,
 		Observe:  n.observe,
-		Limits: resp.Limits{
-			Clients: n.config.MaxClients, Idle: n.config.IdleTimeout, Bulk: int(n.config.MaxBulk),
-			Output: int(n.config.MaxOutput), WriteWait: time.Minute, Rate: n.config.Rate,
-		},
-		Redis: redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
+		Limits:   limitsOf(n.config),
+		Redis:    redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
 		Log: n.log.With("part", "resp"),
 	}
 	if n.users != nil {
@@ -115,9 +112,7 @@ var adminRight = access.Admin.String()
 // observe is told of commands that ran.
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
 	n.monitor.Observe(c, cmd, calls, took)
-	if cmd.Right == adminRight {
-		n.recordAdmin(c, cmd)
-	}
+	n.record(c, cmd)
 	if n.metrics != nil {
 		n.metrics.Observe(cmd.Name, calls, took)
 	}
@@ -134,7 +129,7 @@ func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
 		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
-		Profile: n.config.Pprof, Rate: n.config.HTTPRate, Log: n.log.With("part", "http"),
+		Profile: n.config.Pprof, Rates: n.rates, Log: n.log.With("part", "http"),
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request
@@ -147,6 +142,7 @@ func (n *Node) api(h hashers) http.Handler {
 
 // serveHTTP answers requests that come to l.
 func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
+	l = &crowd{Listener: l, most: func() int { return n.limits.Load().MaxClients }}
 	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,

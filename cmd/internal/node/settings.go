@@ -30,7 +30,7 @@ func (s settings) Get(pattern string) [][2]string {
 	for _, f := range s.redis() {
 		add(f[0], f[1])
 	}
-	now := s.config
+	now := s.inForce()
 	now.LogLevel = strings.ToLower(s.level.Level().String())
 	now.MaxMemory = Memory{Bytes: quantity.Size(s.limit())}
 	for name, value := range now.values() {
@@ -42,6 +42,7 @@ func (s settings) Get(pattern string) [][2]string {
 
 // redis returns the settings that clients of Redis look for.
 func (s settings) redis() [][2]string {
+	now := s.inForce()
 	sync := map[string]string{"always": "always", "everysec": "everysec", "none": "no"}
 	return [][2]string{
 		{"appendfsync", sync[s.config.Durability]},
@@ -49,12 +50,12 @@ func (s settings) redis() [][2]string {
 		{"databases", "1"},
 		{"dir", s.config.Data},
 		{"loglevel", s.level.Level().String()},
-		{"maxclients", strconv.Itoa(s.config.MaxClients)},
+		{"maxclients", strconv.Itoa(now.MaxClients)},
 		{"maxmemory", strconv.FormatUint(s.limit(), 10)},
 		{"maxmemory-policy", "noeviction"},
-		{"proto-max-bulk-len", strconv.FormatUint(uint64(s.config.MaxBulk), 10)},
+		{"proto-max-bulk-len", strconv.FormatUint(uint64(now.MaxBulk), 10)},
 		{"save", ""},
-		{"timeout", strconv.Itoa(int(s.config.IdleTimeout / time.Second))},
+		{"timeout", strconv.Itoa(int(now.IdleTimeout / time.Second))},
 	}
 }
 

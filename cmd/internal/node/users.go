@@ -78,10 +78,21 @@ func may(u *access.User, cmd *resp.Command, args [][]byte) error {
 	return nil
 }
 
-// recordAdmin records calls of a command that only administrators may.
-func (n *Node) recordAdmin(c *resp.Conn, cmd *resp.Command) {
+// record records calls of a command that only administrators may, and what a command refused by
+// itself.
+func (n *Node) record(c *resp.Conn, cmd *resp.Command) {
+	failed := c.Failed()
+	var err error
+	switch {
+	case strings.HasPrefix(failed, "NOPERM "):
+		err = access.ErrDenied
+	case cmd.Right != adminRight:
+		return
+	case failed != "":
+		err = errors.New(failed)
+	}
 	u, _ := c.User.(*access.User)
-	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), nil)
+	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), err)
 }
 
 // target returns what a command is about, for the record: its key, or the word behind its name.

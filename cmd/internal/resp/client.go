@@ -44,9 +44,12 @@ func clientCommands() Table {
 
 func ok(c *Conn, _ [][]byte) { c.Simple("OK") }
 
-// nameable reports whether a name has only visible bytes of ASCII.
+// longestClientName is the bytes of what a client calls itself.
+const longestClientName = 1 << 10
+
+// nameable reports whether a name has only visible bytes of ASCII, and not too many.
 func nameable(name []byte) bool {
-	return !slices.ContainsFunc(name, func(c byte) bool { return c < '!' || c > '~' })
+	return len(name) <= longestClientName && !slices.ContainsFunc(name, func(c byte) bool { return c < '!' || c > '~' })
 }
 
 func (c *Conn) rename(name []byte) {

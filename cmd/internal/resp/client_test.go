@@ -20,7 +20,9 @@ import (
 func TestClientList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewServer(Options{})
-		a, b := pipe(t, s), pipe(t, s)
+		a := pipe(t, s)
+		synctest.Wait()
+		b := pipe(t, s)
 		ask(t, a, "client setname first", "client setinfo lib-name lib(1)", "client setinfo LIB-VER 2", "hello 3")
 		time.Sleep(90 * time.Second)
 		ask(t, b, "multi", "ping")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"slices"
@@ -23,10 +24,11 @@ type Conn struct {
 	// Slot is for commands to keep digests and answers in between calls.
 	Slot any
 
-	s  *Server
-	nc net.Conn
-	id int64
-	in parser
+	s      *Server
+	nc     net.Conn
+	id     int64
+	in     parser
+	limits *Limits // in force for it
 
 	out     []byte
 	replies int    // in out
@@ -38,7 +40,8 @@ type Conn struct {
 	mute    int    // replies that are not sent; muted: all
 	ahead   run    // commands that are yet to run
 	args    [][]byte
-	alone   bool // no other client's command runs
+	failure string // the last call's reply if it was an error
+	alone   bool   // no other client's command runs
 	tx      transaction
 	pace    *rate.Limiter
 	ran     int       // commands since the last read
@@ -73,16 +76,28 @@ type about struct {
 
 func newConn(s *Server, nc net.Conn) *Conn {
 	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1)}
-	l := s.o.Limits
-	c.in.maxArgs, c.in.maxBulk, c.in.maxQuery = l.Args, l.Bulk, l.Query
-	if l.Rate > 0 {
-		c.pace = rate.NewLimiter(rate.Limit(l.Rate), max(int(l.Rate), 1))
-	}
+	c.obey()
 	c.born = time.Now()
 	c.since.Store(c.born.UnixNano())
 	c.setVersion(2)
 	c.queued.Store(-1)
 	return c
+}
+
+// obey puts the server's limits in force.
+func (c *Conn) obey() {
+	l := c.s.limits.Load()
+	if l == c.limits {
+		return
+	}
+	c.in.maxArgs, c.in.maxBulk, c.in.maxQuery = l.Args, l.Bulk, l.Query
+	switch {
+	case l.Rate <= 0:
+		c.pace = nil
+	case c.limits == nil || l.Rate != c.limits.Rate:
+		c.pace = rate.NewLimiter(rate.Limit(l.Rate), int(min(max(l.Rate, 1), math.MaxInt32)))
+	}
+	c.limits = l
 }
 
 // ID returns the connection's number, which no other has had. It may be called at any time.
@@ -110,8 +125,19 @@ func (c *Conn) Server() *Server { return c.s }
 // Args returns the words of the command that runs, or ran: see Options.Observe.
 func (c *Conn) Args() [][]byte { return c.args }
 
+// Failed returns the reply of the command that ran if it was an error, "" otherwise; of several that
+// ran with one RunAll it isn't known. See Options.Observe.
+func (c *Conn) Failed() string { return c.failure }
+
 // Close ends the connection after the replies are out.
 func (c *Conn) Close() { c.last = true }
+
+// Longest returns the bytes of the longest string that may be replied now: clients take MaxString, and
+// one whose replies are larger than the limit is cut.
+func (c *Conn) Longest() int {
+	const head = 64 // of the reply around it
+	return max(min(c.limits.Output-len(c.out), MaxString)-head, 0)
+}
 
 // Commit says that the replies since the last write rest on the journal's position pos.
 func (c *Conn) Commit(pos uint64) { c.commit = max(c.commit, pos) }
@@ -171,6 +197,7 @@ func (c *Conn) serve() {
 			if c.read() != nil {
 				return
 			}
+			c.obey()
 		}
 		more = c.answer()
 		c.flush()

@@ -92,7 +92,9 @@ func execute(c *Conn, _ [][]byte) {
 				continue
 			}
 			c.args = q.args
+			mark := len(c.out)
 			q.cmd.Run(c, q.args)
+			c.judge(mark)
 			c.observe(q.cmd.Command, 1)
 			if c.overflows() {
 				return
@@ -132,8 +134,8 @@ func watch(c *Conn, args [][]byte) {
 		if slices.ContainsFunc(c.tx.watched, func(w watched) bool { return w.key == string(key) }) {
 			continue
 		}
-		if len(c.tx.watched) == mostWatched {
-			c.Error("ERR too many keys are watched")
+		if len(c.tx.watched) == mostWatched || len(key) > longestWatched {
+			c.Error("ERR too many keys are watched, or too long ones")
 			return
 		}
 		c.tx.watched = append(c.tx.watched, watched{string(key), c.s.o.Version(key)})
@@ -142,8 +144,8 @@ func watch(c *Conn, args [][]byte) {
 	c.Simple("OK")
 }
 
-// mostWatched is the keys that one client watches.
-const mostWatched = 1024
+// mostWatched is the keys that one client watches, longestWatched the bytes of each.
+const mostWatched, longestWatched = 1024, 64 << 10
 
 func unwatch(c *Conn, _ [][]byte) {
 	c.tx.watched = nil

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -129,7 +130,7 @@ func (c *Conn) refuse(args [][]byte, reply string) {
 	}
 	if c.tx.open && bytes.EqualFold(args[0], []byte("exec")) {
 		c.endTransaction()
-		reply = "EXECABORT Transaction discarded because of: " + reply[len("ERR "):]
+		reply = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(reply, "ERR ")
 	}
 	c.tx.failed = true
 	c.tell(func() { c.Error(reply) })
@@ -156,11 +157,13 @@ func (c *Conn) runAhead() {
 	if e.RunAll != nil && n > 1 {
 		mark := len(c.out)
 		e.RunAll(c, c.ahead.calls)
+		c.failure = ""
 		c.replied(n, mark)
 	} else {
 		for i, args := range c.ahead.calls {
 			mark := len(c.out)
 			e.Run(c, args)
+			c.judge(mark)
 			c.replied(1, mark)
 			if c.last || c.broken {
 				n = i + 1
@@ -170,6 +173,15 @@ func (c *Conn) runAhead() {
 	}
 	c.observe(e.Command, n)
 	c.ahead.calls = c.ahead.calls[:0]
+}
+
+// judge looks whether the reply that begins at mark is an error.
+func (c *Conn) judge(mark int) {
+	c.failure = ""
+	if mark < len(c.out) && c.out[mark] == '-' {
+		text, _, _ := bytes.Cut(c.out[mark+1:], []byte("\r\n"))
+		c.failure = string(text)
+	}
 }
 
 func (c *Conn) observe(cmd *Command, n int) {
@@ -203,7 +215,7 @@ func (c *Conn) replied(n, mark int) {
 
 // overflows cuts a client for which there are too many bytes of replies.
 func (c *Conn) overflows() bool {
-	if len(c.out) > c.s.o.Limits.Output && !c.broken {
+	if len(c.out) > c.limits.Output && !c.broken {
 		c.s.o.Log.Warn("a client was cut: its replies are larger than the limit", "addr", c.nc.RemoteAddr(), "bytes", len(c.out))
 		c.broken = true
 	}

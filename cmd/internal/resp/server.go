@@ -76,7 +76,8 @@ func (l Limits) filled() Limits {
 
 // Server speaks RESP.
 type Server struct {
-	o        Options
+	o        Options // but for Limits, which are in limits
+	limits   atomic.Pointer[Limits]
 	commands dispatch
 
 	gate sync.RWMutex // held for reading while commands run, for writing by those that want to be alone
@@ -98,7 +99,6 @@ type Server struct {
 
 // NewServer returns a server that has yet to Serve.
 func NewServer(o Options) *Server {
-	o.Limits = o.Limits.filled()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -107,9 +107,17 @@ func NewServer(o Options) *Server {
 	}
 	s := &Server{o: o, commands: newDispatch(sessionCommands(), o.Commands),
 		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}}
+	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.alive, s.die = context.WithCancel(context.Background())
 	return s
+}
+
+// SetLimits changes the limits, also of clients that are there: with what they send next. Those
+// beyond a smaller number of clients stay.
+func (s *Server) SetLimits(l Limits) {
+	l = l.filled()
+	s.limits.Store(&l)
 }
 
 // ErrShutdown is returned for a listener or a connection that comes after Shutdown.
@@ -174,7 +182,7 @@ func (s *Server) join(nc net.Conn) *Conn {
 		nc.Close()
 		return nil
 	}
-	if s.o.Limits.Clients > 0 && len(s.conns) >= s.o.Limits.Clients {
+	if most := s.limits.Load().Clients; most > 0 && len(s.conns) >= most {
 		s.refused.Add(1)
 		s.running.Go(func() { refuse(nc) })
 		return nil

@@ -109,6 +109,9 @@ func (c *Conn) logIn(user string, password []byte) string {
 		}
 		return ""
 	}
+	if c.alone { // all others would wait for it
+		return "ERR Logging in isn't possible inside a transaction"
+	}
 	var u any
 	var err error
 	c.Aside(func() { u, err = c.s.o.Auth(c, user, string(password)) }) // which takes its time

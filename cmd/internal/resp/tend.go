@@ -11,6 +11,7 @@ func (s *Server) tend() {
 		select {
 		case now := <-tick.C:
 			s.Clients(func(c *Conn) { c.tend(now) })
+			tick.Reset(s.tendEvery())
 		case <-s.alive.Done():
 			return
 		}
@@ -19,11 +20,11 @@ func (s *Server) tend() {
 
 // tendEvery is short enough for the limits to be kept within a fourth of them.
 func (s *Server) tendEvery() time.Duration {
-	every := 4 * time.Second
-	if idle := s.o.Limits.Idle; idle > 0 {
-		every = min(every, idle)
+	every, l := 4*time.Second, s.limits.Load()
+	if l.Idle > 0 {
+		every = min(every, l.Idle)
 	}
-	return max(min(every, s.o.Limits.WriteWait)/4, time.Millisecond)
+	return max(min(every, l.WriteWait)/4, time.Millisecond)
 }
 
 // quiet is how long a client says nothing before its buffers are let go.
@@ -31,7 +32,7 @@ const quiet = 2 * time.Second
 
 func (c *Conn) tend(now time.Time) {
 	took := time.Duration(now.UnixNano() - c.since.Load())
-	l := c.s.o.Limits
+	l := c.s.limits.Load()
 	switch c.doing.Load() {
 	case writing:
 		if took > l.WriteWait {

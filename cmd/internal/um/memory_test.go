@@ -2,10 +2,12 @@ package um
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
@@ -64,5 +66,22 @@ func TestMemoryComesBack(t *testing.T) {
 	}
 	if used, _ := p.engine.Memory(); used != 0 {
 		t.Errorf("%d bytes are used without a filter", used)
+	}
+}
+
+// What is too long for the client is refused, and doesn't cut it.
+func TestLongReplies(t *testing.T) {
+	e := engine.New(engine.Options{Variants: filter.All})
+	c := serve(t, resp.NewServer(resp.Options{Commands: Commands(e, Options{}), Limits: resp.Limits{Output: 1 << 20}}))
+	c.Line("UM.MAKE f bloom KEYS 1000 BYTES 2MiB")
+	for _, line := range []string{"UM.EXPORT f", "UM.EXPORT f RANGE 0 1048576"} {
+		if got := c.Line(line); !strings.HasPrefix(got, "-ERR") || !strings.Contains(got, "at most 1048512") {
+			t.Errorf("%s: %.100s", line, got)
+		}
+	}
+	for _, line := range []string{"UM.EXPORT f PACKED", "UM.EXPORT f RANGE 0 1048000"} {
+		if got := c.Line(line); strings.HasPrefix(got, "-") {
+			t.Errorf("%s: %.100s", line, got)
+		}
 	}
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// maxReply is the longest string that Redis clients take.
-const maxReply = 512 << 20
-
 // moves are the commands that take filters out of the node and bring them in.
 func (u *um) moves() []row {
 	return []row{
@@ -40,9 +37,9 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	var b []byte
 	switch {
 	case len(args) == 2:
-		b, err = plain(f)
+		b, err = plain(c, f)
 	case len(args) == 3 && is(args[2], "PACKED"):
-		b, err = u.packed(f)
+		b, err = u.packed(c, f)
 	case len(args) == 5 && is(args[2], "RANGE"):
 		u.exportRange(c, f, args[3], args[4])
 		return
@@ -57,10 +54,10 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 }
 
 // plain returns the container of a filter in canonical form.
-func plain(f *engine.Filter) (b []byte, err error) {
+func plain(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 	gone := f.View(func(f umbel.Filter) {
 		s := f.State()
-		if err = fits(wire.Size(s)); err == nil {
+		if err = fits(c, wire.Size(s)); err == nil {
 			b, err = wire.Append(nil, s)
 		}
 	})
@@ -68,7 +65,7 @@ func plain(f *engine.Filter) (b []byte, err error) {
 }
 
 // packed packs a copy, since that takes long.
-func (u *um) packed(f *engine.Filter) ([]byte, error) {
+func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 	hold := u.engine.Hold()
 	defer hold.Free()
 	s, err := u.snapshot(hold, f)
@@ -77,14 +74,15 @@ func (u *um) packed(f *engine.Filter) ([]byte, error) {
 	}
 	b, err := wire.Packer{Workers: runtime.GOMAXPROCS(0)}.Append(nil, s)
 	if err == nil {
-		err = fits(uint64(len(b)))
+		err = fits(c, uint64(len(b)))
 	}
 	return b, err
 }
 
-func fits(n uint64) error {
-	if n > maxReply {
-		return fmt.Errorf("the container has %d bytes, a reply at most %d: use RANGE: %w", n, maxReply, umbel.ErrLimit)
+// fits returns an error unless a reply of n bytes goes to the client.
+func fits(c *resp.Conn, n uint64) error {
+	if most := c.Longest(); n > uint64(most) {
+		return fmt.Errorf("it has %d bytes, a reply at most %d: use UM.EXPORT with RANGE, or HTTP: %w", n, most, umbel.ErrLimit)
 	}
 	return nil
 }
@@ -94,8 +92,8 @@ func fits(n uint64) error {
 func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
 	offset, err1 := strconv.ParseUint(string(from), 10, 63)
 	n, err2 := strconv.ParseUint(string(length), 10, 63)
-	if err1 != nil || err2 != nil || n > maxReply {
-		c.Error(fmt.Sprintf("ERR offset and length are whole numbers, the length at most %d", maxReply))
+	if most := c.Longest(); err1 != nil || err2 != nil || n > uint64(most) {
+		c.Error(fmt.Sprintf("ERR offset and length are whole numbers, the length at most %d", most))
 		return
 	}
 	version := f.Version() // a change after this shows in the version of the next part
@@ -205,7 +203,7 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 		delta, err = wire.Differ{Workers: runtime.GOMAXPROCS(0)}.Delta(nil, base, now)
 	}
 	if err == nil {
-		err = fits(uint64(len(delta)))
+		err = fits(c, uint64(len(delta)))
 	}
 	if err != nil {
 		fail(c, err)

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// SIGHUP puts new limits in force, for clients that are there as well.
+func TestReloadLimits(t *testing.T) {
+	c := testConfig(t)
+	n := started(t, c)
+	r := dial(t, n, nil)
+	r.want("PING", "+PONG")
+	c.MaxClients, c.IdleTimeout, c.HTTPRate, c.MaxBulk = 1, time.Hour, 1, 1<<10
+	if err := n.Reload(c); err != nil {
+		t.Fatal(err)
+	}
+	r.want("CONFIG GET maxclients", "[$maxclients $1]")
+	r.want("CONFIG GET idle-timeout", "[$idle-timeout $1h0m0s]")
+	r.want("CONFIG GET proto-max-bulk-len", "[$proto-max-bulk-len $1024]")
+	if got, err := dial(t, n, nil).reply(); got != "-ERR max number of clients reached" {
+		t.Errorf("a second client: %q, %v", got, err)
+	}
+	for i, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+		if status, _ := get(t, n, "/v1/filters"); status != want {
+			t.Errorf("request %d: %d, want %d", i, status, want)
+		}
+	}
+}
+
+// HTTP has as many places for connections as RESP, and one that ends is free again.
+func TestHTTPConnections(t *testing.T) {
+	c := testConfig(t)
+	c.MaxClients = 2
+	n := started(t, c)
+	open := func() net.Conn {
+		conn, err := net.Dial("tcp", n.HTTP().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		return conn
+	}
+	served := func(conn net.Conn) bool {
+		_, _ = conn.Write([]byte("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		got, _ := conn.Read(make([]byte, 1<<10))
+		return got > 0
+	}
+	a, b := open(), open()
+	if !served(a) || !served(b) {
+		t.Fatal("the first two aren't served")
+	}
+	if served(open()) {
+		t.Error("a third is served")
+	}
+	a.Close()
+	for end := time.Now().Add(5 * time.Second); !served(open()); {
+		if time.Now().After(end) {
+			t.Fatal("the place that one left isn't free")
+		}
+	}
+}
