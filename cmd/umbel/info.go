@@ -28,7 +28,7 @@ Of a filter that is made of others, each of them has a line: its number, kind, c
 keys, fill, rate and size.
 
 Of a filter of a node (--addr) it says what the node knows without reading all cells, and
-when the filter expires.
+when the filter expires; its figures may lag behind by a hundredth of the keys.
 
 Of a filter whose kind umbel doesn't know, it says what the container tells. With
 --json there is an object for each file.`

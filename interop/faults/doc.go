@@ -1,5 +1,10 @@
-// Package faults treats a node badly and sees that it doesn't lie: it is killed under load, its
-// files lose bits, its disk fills, its clients send garbage or never read. It has tests only.
+// Package faults treats a node badly and sees that it doesn't lie: it is killed under load,
+// the power of its disk is cut, its disk fills or hangs, its files are damaged, its clients send
+// garbage or never read. It has tests only. Some need root, to have disks of their own.
 //
-//	go test ./interop/faults -kills 200
+//	cd interop && go test ./faults                                  # a minute
+//	go test ./faults -run TestKill$ -kills 200 -timeout 1h
+//	go test ./faults -run TestPowerCut -cuts 40 -timeout 1h
+//	go test ./faults -run TestDamage -flips 50 -timeout 1h
+//	go test ./faults -run 'TestGarbage|TestIdle|TestClient' -garbage 1m -idle 10000 -patient
 package faults
