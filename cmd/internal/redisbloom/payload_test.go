@@ -135,7 +135,7 @@ func TestDigitsForCells(t *testing.T) {
 		"12345678": "\xc2\x4e\x61\xbc\x00",
 		"-1234567": "\xc2\x79\x29\xed\xff",
 	} {
-		p := payload{rest: []byte("\x05" + encoded), room: 8}
+		p := payload{rest: []byte("\x05" + encoded), room: 8, hold: func(uint64) error { return nil }}
 		words := p.cells(1)
 		if p.err != nil || string(plainBytes(words)) != digits {
 			t.Errorf("%q: %q, %v", digits, plainBytes(words), p.err)
