@@ -41,3 +41,11 @@ func BenchmarkFilter(b *testing.B) {
 		}
 	})
 }
+
+// A small filter is designed longer than its bits are made.
+func BenchmarkReserve(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		reserve(b, redisbloom.Options{ErrorRate: 0.01, Capacity: 100})
+	}
+}

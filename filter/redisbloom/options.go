@@ -30,19 +30,26 @@ type Options struct {
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have the
 // options.
 func (o Options) Check() error {
+	_, err := o.design()
+	return err
+}
+
+// design checks the options and designs the first layer.
+func (o Options) design() (layer, error) {
 	if !(o.ErrorRate > 0 && o.ErrorRate < 1) {
-		return fmt.Errorf("redisbloom: error rate %v, want one between 0 and 1, both excluded: %w", o.ErrorRate, umbel.ErrGoal)
+		return layer{}, fmt.Errorf("redisbloom: error rate %v, want one between 0 and 1, both excluded: %w", o.ErrorRate, umbel.ErrGoal)
 	}
 	if o.Capacity < 1 || o.Capacity > MaxCapacity {
-		return fmt.Errorf("redisbloom: capacity %d, want 1 to %d: %w", o.Capacity, MaxCapacity, umbel.ErrGoal)
+		return layer{}, fmt.Errorf("redisbloom: capacity %d, want 1 to %d: %w", o.Capacity, MaxCapacity, umbel.ErrGoal)
 	}
 	if o.Expansion > MaxExpansion {
-		return fmt.Errorf("redisbloom: expansion %d, want 1 to %d: %w", o.Expansion, MaxExpansion, umbel.ErrGoal)
+		return layer{}, fmt.Errorf("redisbloom: expansion %d, want 1 to %d: %w", o.Expansion, MaxExpansion, umbel.ErrGoal)
 	}
-	if _, err := o.first(); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+	first, err := o.first()
+	if err != nil {
+		return layer{}, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}
-	return nil
+	return first, nil
 }
 
 // Reserve returns an empty filter as BF.RESERVE makes it, with [RedisHasher]. The
@@ -59,14 +66,11 @@ func ReserveHashed(o Options, h umbel.Hasher) (*Filter, error) {
 }
 
 func (o Options) make(h umbel.Hasher) (*Filter, error) {
-	if err := o.Check(); err != nil {
+	first, err := o.design()
+	if err != nil {
 		return nil, err
 	}
-	first, err := o.first()
-	if err == nil {
-		err = first.allocate()
-	}
-	if err != nil {
+	if err := first.allocate(); err != nil {
 		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
 	}
 	f := &Filter{hasher: h, expansion: o.Expansion, flags: scaling, layers: []layer{first}, maxBytes: math.MaxUint64}

@@ -136,11 +136,11 @@ func (o Options) Forecast(n uint64) umbel.Forecast {
 	if o.Expansion == 0 {
 		o.Expansion = DefaultExpansion
 	}
-	if o.Check() != nil {
+	l, err := o.design()
+	if err != nil {
 		return umbel.Forecast{}
 	}
 	fc := umbel.Forecast{Keys: n}
-	l, err := o.first()
 	for missed := 0.0; err == nil; {
 		take := n
 		if !o.NonScaling {

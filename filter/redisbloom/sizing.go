@@ -79,7 +79,7 @@ func exp(y *big.Float) *big.Float {
 	y.SetMantExp(y, -halvings)
 	sum := new(big.Float).SetPrec(y.Prec()).SetInt64(1)
 	term := new(big.Float).Copy(sum)
-	for i := int64(1); i <= 24; i++ {
+	for i := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(y.Prec()); i++ {
 		term.Mul(term, y)
 		term.Quo(term, new(big.Float).SetInt64(i))
 		sum.Add(sum, term)
