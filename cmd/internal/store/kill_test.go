@@ -197,7 +197,7 @@ func TestKills(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			for n.Snapshot(context.Background()) == nil {
+			for n.Ready() == nil && n.Snapshot(context.Background()) == nil {
 			}
 		})
 		time.Sleep(time.Duration(20+rng.IntN(150)) * time.Millisecond)
