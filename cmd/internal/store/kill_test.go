@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+)
+
+// client has filters of its own, and knows what was acknowledged of them.
+type client struct {
+	id    int
+	rng   *rand.Rand
+	keys  map[string]map[int]bool // by name; of filters that are there
+	doubt map[string]bool         // names that a call was about which was not acknowledged
+}
+
+func newClient(id int, seed uint64) *client {
+	return &client{id: id, rng: rand.New(rand.NewPCG(seed, uint64(id))), keys: make(map[string]map[int]bool), doubt: make(map[string]bool)}
+}
+
+func (c *client) name() string { return fmt.Sprintf("%d-%d", c.id, c.rng.IntN(3)) }
+
+// kept waits for a change and reports whether it was acknowledged.
+func kept(n *node, pos engine.Position, err error) bool {
+	return err == nil && n.Wait(context.Background(), pos) == nil
+}
+
+// shared are the filters that all clients add to.
+var shared = []string{"bloom", "blocked", "counting", "redisbloom", "scalable", "dynamic", "splitblock"}
+
+// act does something and reports whether it was acknowledged.
+func (c *client) act(n *node, kinds []string, all *acknowledged) bool {
+	name, other := c.name(), c.name()
+	ok := true
+	switch c.rng.IntN(12) {
+	case 0, 1, 2, 3:
+		name := shared[c.rng.IntN(len(shared))]
+		// The same keys as others, at about the same time.
+		from := int(time.Now().UnixMicro()/200)%20_000 + c.rng.IntN(3)
+		to := from + 1 + c.rng.IntN(6)
+		_, pos, err := n.Get([]byte(name)).Add(nil, digests(from, to))
+		if ok = kept(n, pos, err); ok {
+			all.add(name, from, to)
+		}
+		return ok
+	case 4, 5, 6:
+		f := n.Get([]byte(name))
+		if f == nil {
+			return true
+		}
+		from := c.rng.IntN(5000)
+		_, pos, err := f.Add(nil, digests(from, from+50))
+		if ok = kept(n, pos, err); ok && c.keys[name] != nil {
+			for i := range 50 {
+				c.keys[name][from+i] = true
+			}
+		}
+	case 7, 8:
+		_, pos, err := n.Create(name, kinds[c.rng.IntN(len(kinds))], umbel.Goal{Keys: 500, FPRate: .01}, nil)
+		if c.keys[name] != nil {
+			return true // ErrExists
+		}
+		if ok = kept(n, pos, err); ok {
+			c.keys[name] = make(map[int]bool)
+		}
+	case 9:
+		was, pos, err := n.Delete([]byte(name))
+		if ok = kept(n, pos, err); ok && was {
+			delete(c.keys, name)
+		}
+	case 10:
+		if c.keys[name] == nil || name == other {
+			return true
+		}
+		pos, err := n.Rename([]byte(name), []byte(other))
+		if ok = kept(n, pos, err); ok {
+			c.keys[other] = c.keys[name]
+			delete(c.keys, name)
+		}
+	case 11:
+		if c.keys[name] == nil || name == other {
+			return true
+		}
+		pos, err := n.Copy([]byte(name), []byte(other), true)
+		if ok = kept(n, pos, err); ok {
+			c.keys[other] = make(map[int]bool)
+			for k := range c.keys[name] {
+				c.keys[other][k] = true
+			}
+		}
+	}
+	if !ok {
+		c.doubt[name], c.doubt[other] = true, true
+	}
+	return ok
+}
+
+// check compares a node with what was acknowledged, and forgets what is in doubt.
+func (c *client) check(t *testing.T, n *node) {
+	t.Helper()
+	for i := range 3 {
+		name := fmt.Sprintf("%d-%d", c.id, i)
+		switch {
+		case c.doubt[name]:
+			if _, pos, err := n.Delete([]byte(name)); !kept(n, pos, err) {
+				t.Errorf("a filter can't be deleted: %v", err)
+			}
+			delete(c.keys, name)
+		case c.keys[name] == nil:
+			if n.Get([]byte(name)) != nil {
+				t.Errorf("filter %q is there, and its end was acknowledged", name)
+			}
+		default:
+			var ds []umbel.Digest
+			for k := range c.keys[name] {
+				ds = append(ds, digest(k))
+			}
+			wantKeys(t, n.Engine, []string{name}, ds)
+		}
+	}
+	clear(c.doubt)
+}
+
+// acknowledged are keys of the shared filters.
+type acknowledged struct {
+	mu   sync.Mutex
+	keys map[string]map[int]bool
+}
+
+func (a *acknowledged) add(name string, from, to int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keys[name] == nil {
+		a.keys[name] = make(map[int]bool)
+	}
+	for i := from; i < to; i++ {
+		a.keys[name][i] = true
+	}
+}
+
+func (a *acknowledged) check(t *testing.T, n *node) {
+	t.Helper()
+	for name, keys := range a.keys {
+		var ds []umbel.Digest
+		for k := range keys {
+			ds = append(ds, digest(k))
+		}
+		wantKeys(t, n.Engine, []string{name}, ds)
+	}
+}
+
+// Clients that change filters of their own, and together some that all of them have, find
+// all that was acknowledged when the node is killed in the midst of that, again and again.
+func TestKills(t *testing.T) {
+	var own []string
+	for _, k := range kinds(t, 500) {
+		if k != "window" { // which forgets
+			own = append(own, k)
+		}
+	}
+	d := oplogtest.NewDisk()
+	d.Before(slowBlobs)
+	n := start(t, d, Options{})
+	for _, kind := range shared {
+		if _, _, err := n.Create(kind, kind, umbel.Goal{Keys: 2000, FPRate: .01}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	all := &acknowledged{keys: make(map[string]map[int]bool)}
+	var clients []*client
+	for i := range 8 {
+		clients = append(clients, newClient(i, seed+1))
+	}
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
+		var group sync.WaitGroup
+		for _, c := range clients {
+			group.Go(func() {
+				for c.act(n, own, all) {
+				}
+			})
+		}
+		group.Go(func() {
+			for n.Ready() == nil && n.Snapshot(context.Background()) == nil {
+			}
+		})
+		time.Sleep(time.Duration(20+rng.IntN(150)) * time.Millisecond)
+		if rng.IntN(2) == 0 {
+			d.PowerCut()
+		}
+		n.kill()
+		group.Wait()
+		n = start(t, d, Options{})
+		all.check(t, n)
+		for _, c := range clients {
+			c.check(t, n)
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	n.end(t)
+}
