@@ -125,7 +125,7 @@ func (b *bench) replay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := reserve(ctx, p.Addr, 20_000_000); err == nil {
+		if err = reserve(ctx, p.Addr, 20_000_000); err == nil {
 			_, err = b.drive(ctx, p, adds(n))
 		}
 		added := card(ctx, p.Addr)
