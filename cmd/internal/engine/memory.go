@@ -17,9 +17,9 @@ type memory struct{ used, limit atomic.Uint64 }
 // reserve takes n bytes more, or none: the error wraps ErrMemory.
 func (m *memory) reserve(n uint64) error {
 	for {
-		used, limit := m.used.Load(), m.limit.Load()
-		if used+n < used || limit != 0 && used+n > limit {
-			return fmt.Errorf("%w: %d bytes more beside %d are above the limit of %d", ErrMemory, n, used, limit)
+		used := m.used.Load()
+		if err := m.room(used, n); err != nil {
+			return err
 		}
 		if m.used.CompareAndSwap(used, used+n) {
 			return nil
@@ -27,17 +27,20 @@ func (m *memory) reserve(n uint64) error {
 	}
 }
 
+// room returns nil if there is room for n bytes beside those that are used.
+func (m *memory) room(used, n uint64) error {
+	limit := m.limit.Load()
+	if used+n < used || limit != 0 && used+n > limit {
+		return fmt.Errorf("%w: %d bytes more beside %d are above the limit of %d", ErrMemory, n, used, limit)
+	}
+	return nil
+}
+
 func (m *memory) release(n uint64) { m.used.Add(-n) }
 
 // Room returns nil if filters that take n bytes more may be made, and ErrMemory with the
 // figures otherwise: the dry run of Create and Put.
-func (e *Engine) Room(n uint64) error {
-	err := e.memory.reserve(n)
-	if err == nil {
-		e.memory.release(n)
-	}
-	return err
-}
+func (e *Engine) Room(n uint64) error { return e.memory.room(e.memory.used.Load(), n) }
 
 // Memory returns the bytes that the filters take, and the limit, 0 if there is none.
 func (e *Engine) Memory() (used, limit uint64) {

@@ -29,7 +29,10 @@ func (r *recovery) replay(ctx context.Context) error {
 	}
 	lost := func(first, last uint64, why error) error {
 		what := fmt.Sprintf("batches %d to %d", first, last)
-		if last < first {
+		switch {
+		case last == first:
+			what = fmt.Sprintf("batch %d", first)
+		case last < first:
 			what = fmt.Sprintf("batches from %d on", first)
 		}
 		if err := r.loss("%s, so that all filters of that time take all keys for their own until they are made anew: %w", what, why); err != nil {

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -216,4 +218,77 @@ func TestKills(t *testing.T) {
 		}
 	}
 	n.end(t)
+}
+
+// A backup that is made while all goes on has what was acknowledged before it began, and what
+// is restored of it gives no number twice.
+func TestBackupsAmidChanges(t *testing.T) {
+	var own []string
+	for _, k := range kinds(t, 500) {
+		if k != "window" {
+			own = append(own, k)
+		}
+	}
+	d := oplogtest.NewDisk()
+	d.Before(slowBlobs)
+	n := start(t, d, Options{})
+	for _, kind := range shared {
+		if _, _, err := n.Create(kind, kind, umbel.Goal{Keys: 2000, FPRate: .01}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var group sync.WaitGroup
+	all := &acknowledged{keys: make(map[string]map[int]bool)}
+	for i := range 6 {
+		c := newClient(i, 1)
+		group.Go(func() {
+			for ctx.Err() == nil && c.act(n, own, all) {
+			}
+		})
+	}
+	group.Go(func() {
+		for ctx.Err() == nil && n.Snapshot(ctx) == nil {
+		}
+	})
+	for range 6 {
+		time.Sleep(30 * time.Millisecond)
+		before := all.copy()
+		last := n.Last()
+		b := n.backup(t)
+		e := newEngine()
+		if _, err := Verify(t.Context(), bytes.NewReader(b), e); err != nil {
+			t.Fatal(err)
+		}
+		other := oplogtest.NewDisk()
+		restoreTo(t, other, b)
+		again := start(t, other, Options{})
+		before.check(t, again)
+		wantSame(t, contents(again.Engine), contents(e))
+		f, pos, err := again.Create("new", "bloom", umbel.Goal{Keys: 10, FPRate: .01}, nil)
+		if !kept(again, pos, err) || pos <= last {
+			t.Fatalf("position %d after a backup of %d, %v", pos, last, err)
+		}
+		again.ListAll(0, 1<<30, func(g *engine.Filter) bool {
+			if g != f && g.ID() >= f.ID() {
+				t.Errorf("the new filter has the number %d, and one that was there %d", f.ID(), g.ID())
+			}
+			return true
+		})
+		again.end(t)
+	}
+	stop()
+	group.Wait()
+	n.end(t)
+}
+
+func (a *acknowledged) copy() *acknowledged {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := &acknowledged{keys: make(map[string]map[int]bool)}
+	for name, keys := range a.keys {
+		c.keys[name] = maps.Clone(keys)
+	}
+	return c
 }

@@ -97,7 +97,10 @@ func (s *Store) snapshot(ctx context.Context) (uint64, error) {
 	s.archive.entries = w.entries
 	s.archive.count(w, next)
 	s.marked.Store(written)
-	return w.packer.written, s.tidy(ctx)
+	if err := s.tidy(ctx); err != nil {
+		s.o.Log.Warn("what a snapshot replaces is still there; the next one deletes it", "err", err)
+	}
+	return w.packer.written, nil
 }
 
 // copyAll makes the copies of a snapshot and sees to it that the log has what they may have.

@@ -406,3 +406,31 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 		})
 	}
 }
+
+// A snapshot after which nothing old could be deleted is one all the same.
+func TestSnapshotThatLeavesOldThings(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	f := n.make(t, 2000)[0]
+	for i := range 4 {
+		f.Add(nil, digests(i*100, i*100+100))
+		d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+			if op == oplogtest.Purge || op == oplogtest.Remove {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		snap(t, n)
+		if err := n.Status().LastSnapshotErr; err != nil {
+			t.Errorf("the status says of a snapshot that was made: %v", err)
+		}
+	}
+	blobs := len(numbers(t, d, oplog.Blobs))
+	d.Before(nil)
+	f.Add(nil, digests(1000, 1100))
+	snap(t, n)
+	if left := len(numbers(t, d, oplog.Blobs)); left >= blobs {
+		t.Errorf("%d blobs, before what is old could be deleted %d", left, blobs)
+	}
+	n.end(t)
+}
