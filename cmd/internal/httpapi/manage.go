@@ -157,7 +157,10 @@ func (c *call) modify() error {
 		return err
 	}
 	rename := to != "" && to != c.name
-	if rename {
+	if rename { // under the new name it may be for others to read
+		if err := c.may(access.Read, c.name); err != nil {
+			return err
+		}
 		if err := c.mayMake(to, want.Replace); err != nil {
 			return err
 		}

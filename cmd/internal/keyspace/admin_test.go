@@ -49,6 +49,8 @@ func TestShutdown(t *testing.T) {
 	if rest := p.Rest(); rest != "" {
 		t.Errorf("%q, want the end", rest)
 	}
+	p.node.mu.Lock()
+	defer p.node.mu.Unlock()
 	if !slices.Contains(p.node.asked, "shutdown") {
 		t.Error("the node wasn't asked to shut down")
 	}

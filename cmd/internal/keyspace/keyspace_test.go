@@ -106,6 +106,7 @@ type fakeNode struct {
 	asked    []string
 	broken   error
 	settings map[string]string
+	saving   func() // what takes its time
 }
 
 func (n *fakeNode) ask(what string) error {
@@ -118,6 +119,9 @@ func (n *fakeNode) ask(what string) error {
 func (n *fakeNode) Save(background bool) error {
 	if background {
 		return n.ask("save in the background")
+	}
+	if n.saving != nil {
+		n.saving()
 	}
 	return n.ask("save")
 }

@@ -23,7 +23,7 @@ func (k *keyspace) names() []row {
 		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Gives a filter another name, in the place of one that has it.", k.rename},
 		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Gives a filter another name unless that is taken.", k.renameNX},
 		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Makes a second filter of one.", k.copy},
-		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", k.randomKey},
+		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", aside(k.randomKey)},
 		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Tells how many filters there are.", k.dbSize},
 	}
 }
@@ -63,7 +63,20 @@ func (k *keyspace) typeOf(c *resp.Conn, args [][]byte) {
 	c.Simple(k.dumper.Type(f))
 }
 
+// mayRename reports whether the client may do with both names what giving a filter another one
+// does, and answers with an error otherwise: under the new one it may be for others to read.
+func mayRename(c *resp.Conn, from, to []byte) bool {
+	if permit.May(c, access.Read, from) && permit.May(c, access.Add, to) { // that it may remove both is looked after
+		return true
+	}
+	c.Error(permit.NoKey)
+	return false
+}
+
 func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
+	if !mayRename(c, args[1], args[2]) {
+		return
+	}
 	pos, err := k.engine.Rename(args[1], args[2])
 	if errors.Is(err, engine.ErrNotFound) {
 		c.Error(noSuchKey)
@@ -74,6 +87,9 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 
 // renameNX runs alone: no other client takes the name between the question and the deed.
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
+	if !mayRename(c, args[1], args[2]) {
+		return
+	}
 	c.Exclusive(func() {
 		if k.engine.Get(args[1]) == nil {
 			c.Error(noSuchKey)

@@ -12,8 +12,8 @@ import (
 
 func (k *keyspace) walks() []row {
 	return []row{
-		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", k.keys},
-		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", k.scan},
+		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", aside(k.keys)},
+		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", aside(k.scan)},
 	}
 }
 

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,4 +50,66 @@ func TestMay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who may not read a filter doesn't come to read it by giving it another name, by making another
+// one of it, or in a transaction that began when it still could.
+func TestNamesKeepTheirReaders(t *testing.T) {
+	c := testConfig(t)
+	c.Users = filepath.Join(t.TempDir(), "users.yaml")
+	users := func(mover string) {
+		writeFile(t, c.Users, `users:
+- {name: default, nopass: true, rules: [{rights: [read, add, remove], names: ["*"]}]}
+- {name: mover, passwords: ["`+cheapHash(t, "x")+`"], tokens: ["`+access.HashToken("mover")+`"], rules: [{rights: [remove], names: ["*"]}, {rights: [read, add], names: `+mover+`}]}
+`)
+	}
+	users(`["mine:*"]`)
+	n := started(t, c)
+	owner := dial(t, n, nil)
+	for _, line := range []string{"UM.MAKE theirs:1 bloom KEYS 100", "UM.MAKE mine:1 bloom KEYS 100", "BF.ADD theirs:2 a"} {
+		if got := owner.call(line); strings.HasPrefix(got, "-") {
+			t.Fatalf("%s: %s", line, got)
+		}
+	}
+	r := dial(t, n, nil)
+	r.want("AUTH mover x", "+OK")
+	for _, line := range []string{
+		"RENAME theirs:1 mine:2", "RENAMENX theirs:1 mine:2", "RENAME mine:1 theirs:3", "COPY theirs:1 mine:2", "UM.COPY theirs:1 mine:2", "UM.COPY mine:1 theirs:3",
+		"UM.MERGE mine:1 theirs:1", "UM.MERGE theirs:1 mine:1", "UM.INTERSECT mine:2 mine:1 theirs:1", "UM.DIFF mine:1 FROM theirs:1", "UM.DIFF theirs:1 FROM mine:1",
+		"UM.OVERLAP mine:1 theirs:1", "UM.EXPORT theirs:1", "UM.ID theirs:1", "UM.INFO theirs:1", "DUMP theirs:1", "TYPE theirs:1", "EXISTS mine:1 theirs:1", "TTL theirs:1",
+		"OBJECT ENCODING theirs:1", "MEMORY USAGE theirs:1", "WATCH theirs:1", "BF.EXISTS theirs:2 a", "BF.CARD theirs:2", "BF.SCANDUMP theirs:2 0", "BF.ADD theirs:2 b", "BF.LOADCHUNK theirs:3 1 x",
+	} {
+		r.want(line, "-NOPERM")
+	}
+	r.want("KEYS *", "[$mine:1]")
+	r.want("SCAN 0 COUNT 1000", "[$0 [$mine:1]]")
+	r.want("RANDOMKEY", "$mine:1")
+	request, err := http.NewRequest(http.MethodPatch, "http://"+n.HTTP().String()+"/v1/filters/theirs:1", strings.NewReader(`{"name":"mine:2"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer mover")
+	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := web.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("renamed over HTTP: %s", response.Status)
+	}
+
+	r.want("MULTI", "+OK")
+	r.want("UM.INFO mine:1", "+QUEUED")
+	users(`["others:*"]`)
+	if err := n.Reload(c); err != nil {
+		t.Fatal(err)
+	}
+	r.want("EXEC", "[-NOPERM")
+	r.want("RESET", "+RESET")
+	r.want("UM.ID theirs:1", "$") // as everybody
+	r.want("HELLO 2 AUTH mover wrong", "-WRONGPASS")
+	r.want("UM.ID theirs:1", "$") // as before
+	r.want("HELLO 2 AUTH mover x", "[")
+	r.want("UM.ID theirs:1", "-NOPERM")
 }

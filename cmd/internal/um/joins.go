@@ -37,7 +37,9 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.Hold()
 	defer hold.Free()
-	union, err := u.union(hold, sources)
+	var union umbel.Filter
+	var err error
+	c.Aside(func() { union, err = u.union(hold, sources) })
 	if err != nil {
 		fail(c, err)
 		return
@@ -103,7 +105,9 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.Hold()
 	defer hold.Free()
-	common, err := u.common(hold, args[2:])
+	var common umbel.Filter
+	var err error
+	c.Aside(func() { common, err = u.common(hold, args[2:]) })
 	if err != nil {
 		fail(c, err)
 		return

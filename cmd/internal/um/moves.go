@@ -18,9 +18,9 @@ import (
 // moves are the commands that take filters out of the node and bring them in.
 func (u *um) moves() []row {
 	return []row{
-		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", u.export, nil},
+		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", aside(u.export), nil},
 		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter of a container.", u.imports, nil},
-		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", u.diff, nil},
+		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", aside(u.diff), nil},
 		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which names the filter it is for.", u.patch, nil},
 	}
 }
@@ -139,12 +139,16 @@ func (u *um) limits(h *engine.Hold) wire.Limits {
 	return l
 }
 
-// parse reads a container that came in.
-func (u *um) parse(h *engine.Hold, b []byte) (umbel.State, error) {
+// parse returns the filter in a container that came in.
+func (u *um) parse(h *engine.Hold, b []byte) (umbel.Filter, error) {
 	if wire.IsDelta(b) {
-		return umbel.State{}, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
+		return nil, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
 	}
-	return wire.Parse(b, u.limits(h))
+	s, err := wire.Parse(b, u.limits(h))
+	if err != nil {
+		return nil, err
+	}
+	return u.engine.Variants().Open(s)
 }
 
 func (u *um) imports(c *resp.Conn, args [][]byte) {
@@ -163,12 +167,9 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.Hold()
 	defer hold.Free()
-	s, err := u.parse(hold, args[2])
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	f, err := u.engine.Variants().Open(s)
+	var f umbel.Filter
+	var err error
+	c.Aside(func() { f, err = u.parse(hold, args[2]) })
 	if err != nil {
 		fail(c, err)
 		return
@@ -222,7 +223,11 @@ func (u *um) base(h *engine.Hold, word, value []byte) (umbel.State, error) {
 		}
 		return u.snapshot(h, f)
 	case is(word, "BASE"):
-		return u.parse(h, value)
+		f, err := u.parse(h, value)
+		if err != nil {
+			return umbel.State{}, err
+		}
+		return f.State(), nil
 	}
 	return umbel.State{}, errors.New("say UM.DIFF key FROM key, or UM.DIFF key BASE container")
 }
