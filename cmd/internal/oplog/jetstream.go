@@ -357,7 +357,15 @@ func (j *jetStream) Close() error {
 	if j.run != nil {
 		j.run.stop()
 	}
-	return errors.Join(j.marks.Close(), j.lock.release())
+	return errors.Join(j.marks.Close(), j.leave())
+}
+
+// leave removes the copy that was looked at, if that is what it was, and the lock.
+func (j *jetStream) leave() (err error) {
+	if j.options.Check {
+		err = os.RemoveAll(j.dir)
+	}
+	return errors.Join(err, j.lock.release())
 }
 
 // Open opens the log in a directory, which is made if it isn't there. The error wraps
@@ -395,17 +403,22 @@ func openJetStream(ctx context.Context, dir string, o Options) (_ *jetStream, er
 	if j.lock, err = lockDirectory(dir); err != nil {
 		return nil, err
 	}
+	if o.Check {
+		if j.dir, err = copyLog(dir); err != nil {
+			return nil, errors.Join(err, j.lock.release())
+		}
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, j.lock.release())
+			err = errors.Join(err, j.leave())
 		}
 	}()
 	// JetStream must not make streams before the file of marks is there: a log without that
 	// file is one that lost it.
-	if j.marks, err = openMarks(dir); err != nil {
+	if j.marks, err = openMarks(j.dir); err != nil {
 		return nil, err
 	}
-	if j.run, err = start(ctx, dir, o); err != nil {
+	if j.run, err = start(ctx, j.dir, o); err != nil {
 		return nil, errors.Join(err, j.marks.Close())
 	}
 	return j, nil
