@@ -6,13 +6,12 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Has sets dst[i] to whether ds[i] may have been added. Of a hidden filter all may.
+// Has sets dst[i] to whether ds[i] may have been added. Of a hidden filter all may, of one
+// that is gone those that were before.
 func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	f.cells.RLock()
 	switch {
-	case f.filter == nil:
-		clear(dst)
 	case f.hidden.Load():
 		for i := range dst {
 			dst[i] = true
@@ -28,8 +27,8 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	f.counts.found.Add(uint64(trues(dst)))
 }
 
-// Count tells how often each was added, never too few: of a hidden filter 2^64-1 times.
-// errors.ErrUnsupported if the kind can't.
+// Count tells how often each was added, never too few: of a hidden filter 2^64-1 times, of
+// one that is gone as before. errors.ErrUnsupported if the kind can't.
 func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	dst = dst[:len(ds):len(dst)]
 	f.cells.RLock()

@@ -117,8 +117,8 @@ func (e *Engine) leave(f *Filter) {
 	e.memory.release(f.bytes.Swap(0))
 }
 
-// end makes the filter one that is gone; c, if it isn't nil, is told. What has the cells
-// frees them.
+// end makes the filter one that is gone; c, if it isn't nil, is told. It answers who has it
+// already, and is freed with the last of them.
 func (f *Filter) end(c *Change) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
@@ -128,9 +128,11 @@ func (f *Filter) end(c *Change) Position {
 	if c != nil {
 		pos = f.tell(*c)
 	}
-	f.cells.Lock()
-	f.filter = nil
-	f.cells.Unlock()
+	if f.hidden.Load() { // its cells answer nobody
+		f.cells.Lock()
+		f.filter = nil
+		f.cells.Unlock()
+	}
 	f.measured.Store(nil)
 	return pos
 }

@@ -8,7 +8,9 @@ import (
 )
 
 // Filter is one filter of an engine. Its methods may be called concurrently, also after
-// it was deleted: they fail with ErrNotFound then, and Has answers no.
+// it was deleted or another took its place: they fail with ErrNotFound then, and questions
+// are answered as they were before. So a key that is in both is never denied, however
+// close to that a question comes. Who keeps a Filter keeps its memory.
 //
 // Methods that change it return a position of the journal: once that is kept (see the
 // journal's own Wait), so is the change, and all that the call rested on: an addition of
@@ -34,7 +36,6 @@ type Filter struct {
 	counts  counts
 
 	measured atomic.Pointer[measure]
-	listed   bool // in the engine's roster, under its lock
 
 	changes sync.RWMutex
 	gone    bool
@@ -43,7 +44,7 @@ type Filter struct {
 	replay  *replay       // nil unless a journal is being read
 
 	cells  sync.RWMutex
-	filter umbel.Filter // nil once gone
+	filter umbel.Filter // nil once gone if it was hidden
 }
 
 // newFilter returns a filter that is in no directory yet, and accounts for it nothing.

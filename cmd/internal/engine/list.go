@@ -66,8 +66,8 @@ func (e *Engine) Pick(n uint64) *Filter {
 	defer e.index.RUnlock()
 	all := e.roster.all
 	for i := range all {
-		f := all[(n%uint64(len(all))+uint64(i))%uint64(len(all))]
-		if f.listed && !f.isOver() {
+		f := all[(n%uint64(len(all))+uint64(i))%uint64(len(all))].filter
+		if f != nil && !f.isOver() {
 			return f
 		}
 	}

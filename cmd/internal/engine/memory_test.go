@@ -3,8 +3,10 @@ package engine_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -61,6 +63,30 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 	if used, _ := e.Memory(); used != 0 || e.Len() != 0 {
 		t.Errorf("%d bytes of %d filters when there are none", used, e.Len())
 	}
+}
+
+// A filter that was deleted is freed, though the engine has others.
+func TestDeletedFiltersAreFreed(t *testing.T) {
+	e := engine.New(engine.Options{Variants: filter.All})
+	for i := range 10 {
+		create(t, e, fmt.Sprint(i), "bloom", goal, nil)
+	}
+	deleted := weak.Make(create(t, e, "deleted", "bloom", goal, nil))
+	renamed := weak.Make(create(t, e, "renamed over", "bloom", goal, nil))
+	if _, _, err := e.Delete([]byte("deleted")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Rename([]byte("1"), []byte("renamed over")); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		runtime.GC()
+		if deleted.Value() == nil && renamed.Value() == nil {
+			runtime.KeepAlive(e)
+			return
+		}
+	}
+	t.Error("somebody keeps it")
 }
 
 // IDs are never given twice, whatever is forgotten: not before the next start and not after.

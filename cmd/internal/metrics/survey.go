@@ -28,7 +28,7 @@ type found struct {
 
 // sample is a filter as it was when it was measured.
 type sample struct {
-	filter          *engine.Filter
+	id              uint64
 	name, kind      string
 	bytes           uint64
 	stats           umbel.Stats
@@ -90,7 +90,7 @@ func (s *survey) walk(ctx context.Context) (f *found, ok bool) {
 
 // add measures a filter.
 func (f *found) add(e *engine.Filter, keep int) {
-	s := sample{filter: e, name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), layers: 1}
+	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), layers: 1}
 	err := e.View(func(filter umbel.Filter) {
 		if r, ok := filter.(*redisbloom.Filter); ok {
 			info := r.Info()
@@ -172,7 +172,11 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 		tell(filterRate, now, one.stats.FPRate, name, one.kind)
 		tell(filterLayers, now, float64(one.layers), name, one.kind)
 		tell(filterItems, now, float64(one.items), name, one.kind)
-		c := one.filter.Counts()
+		f := s.o.Engine.Get([]byte(one.name))
+		if f == nil || f.ID() != one.id {
+			continue
+		}
+		c := f.Counts()
 		tell(filterAdded, sum, float64(c.Added), name, one.kind)
 		tell(filterAsked, sum, float64(c.Asked), name, one.kind)
 		tell(filterYes, sum, float64(c.Found), name, one.kind)
