@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 )
 
@@ -32,6 +35,11 @@ func (c *client) name() string { return fmt.Sprintf("%d-%d", c.id, c.rng.IntN(3)
 // kept waits for a change and reports whether it was acknowledged.
 func kept(n *node, pos engine.Position, err error) bool {
 	return err == nil && n.Wait(context.Background(), pos) == nil
+}
+
+// lasting are the kinds that don't forget.
+func lasting(t *testing.T) []string {
+	return slices.DeleteFunc(kinds(t, 500), func(kind string) bool { return kind == "window" })
 }
 
 // shared are the filters that all clients add to.
@@ -161,12 +169,7 @@ func (a *acknowledged) check(t *testing.T, n *node) {
 // Clients that change filters of their own, and together some that all of them have, find
 // all that was acknowledged when the node is killed in the midst of that, again and again.
 func TestKills(t *testing.T) {
-	var own []string
-	for _, k := range kinds(t, 500) {
-		if k != "window" { // which forgets
-			own = append(own, k)
-		}
-	}
+	own := lasting(t)
 	d := oplogtest.NewDisk()
 	d.Before(slowBlobs)
 	n := start(t, d, Options{})
@@ -223,12 +226,7 @@ func TestKills(t *testing.T) {
 // A backup that is made while all goes on has what was acknowledged before it began, and what
 // is restored of it gives no number twice.
 func TestBackupsAmidChanges(t *testing.T) {
-	var own []string
-	for _, k := range kinds(t, 500) {
-		if k != "window" {
-			own = append(own, k)
-		}
-	}
+	own := lasting(t)
 	d := oplogtest.NewDisk()
 	d.Before(slowBlobs)
 	n := start(t, d, Options{})
@@ -291,4 +289,60 @@ func (a *acknowledged) copy() *acknowledged {
 		c.keys[name] = maps.Clone(keys)
 	}
 	return c
+}
+
+// A node that is killed before or after any step of a snapshot has all there was, and so has
+// the next that makes one.
+func TestKillsAtEachStepOfASnapshot(t *testing.T) {
+	disk, _, _, _ := history(t, 2)
+	for name, power := range map[string]bool{"kill": false, "power cut": true} {
+		t.Run(name, func(t *testing.T) {
+			for steps := int64(1); ; steps++ {
+				d := disk.Clone()
+				n := start(t, d, Options{})
+				n.Delete([]byte("blocked"))
+				n.Rename([]byte("counting"), []byte("renamed"))
+				n.ListAll(0, 100, func(f *engine.Filter) bool {
+					f.Add(nil, digests(5000, 5300))
+					return true
+				})
+				if err := n.Sync(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				want := contents(n.Engine)
+				var step atomic.Int64
+				d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+					if step.Add(1) == steps {
+						if power {
+							d.PowerCut()
+						} else {
+							d.Kill()
+						}
+					}
+					return nil
+				})
+				err := n.Snapshot(t.Context())
+				d.Before(nil)
+				n.kill()
+				n = start(t, d, Options{})
+				wantSame(t, contents(n.Engine), want)
+				for i := range 2 {
+					n.Create(fmt.Sprint("more", i), "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
+					snap(t, n)
+				}
+				want = contents(n.Engine)
+				n.kill()
+				n = start(t, d, Options{})
+				wantSame(t, contents(n.Engine), want)
+				n.end(t)
+				if t.Failed() {
+					t.Fatalf("step %d: the snapshot that was killed: %v", steps, err)
+				}
+				if step.Load() < steps {
+					t.Logf("%d steps", step.Load())
+					break
+				}
+			}
+		})
+	}
 }
