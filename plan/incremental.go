@@ -122,7 +122,11 @@ func shareKeys(n uint64, planes int, p float64, maxK int) ([]Plane, float64) {
 // of [Size] up to rounding, by the inverse of the rate for each k.
 func planeFor(n uint64, p float64, maxK int) Plane {
 	best, size := Plane{Keys: n}, math.Inf(1)
-	for k := 1; k <= min(highestK(p), maxK); k++ {
+	most, first := min(highestK(p), maxK), 1
+	if n >= 1000 { // of many keys the valley is at -log2 p, and so much before it sizes still fall
+		first = max(min(int(-0.8*math.Log2(p)), most), 1)
+	}
+	for k := first; k <= most; k++ {
 		zero := math.Log1p(-math.Pow(p, 1/float64(k))) / (float64(k) * float64(n))
 		m := math.Ceil(-1/math.Expm1(zero) - 1e-9)
 		if m < size {
