@@ -82,9 +82,34 @@ func (s Shape) bytes() uint64 {
 	return n
 }
 
+// guesses is how often the best number of planes is guessed before all are tried for each size:
+// to look for the best number takes as long as to plan for all numbers.
+const guesses = 3
+
 // mostKeys returns the largest number of keys, and its shape, for which so many
 // bytes have the rate p.
 func mostKeys(p float64, bytes uint64, planes int) (uint64, Shape, error) {
+	for guess, try := 1, 0; planes == 0 && try < guesses; try++ {
+		n, _, err := mostKeysIn(p, bytes, guess)
+		if err != nil {
+			break
+		}
+		s, err := size(n, p, 0)
+		if err != nil {
+			break
+		}
+		if len(s.Planes) == guess && s.bytes() <= bytes {
+			if more, err := size(n+1, p, 0); err != nil || more.bytes() > bytes {
+				return n, s, nil
+			}
+		}
+		guess = len(s.Planes)
+	}
+	return mostKeysIn(p, bytes, planes)
+}
+
+// mostKeysIn is mostKeys by trying numbers of keys.
+func mostKeysIn(p float64, bytes uint64, planes int) (uint64, Shape, error) {
 	fits := func(n uint64) bool {
 		s, err := size(n, p, planes)
 		return err == nil && s.bytes() <= bytes
@@ -110,12 +135,33 @@ func mostKeys(p float64, bytes uint64, planes int) (uint64, Shape, error) {
 // leastRate returns the shape with the least rate, to one part in a thousand, that
 // holds n keys in so many bytes.
 func leastRate(n, bytes uint64, planes int) (Shape, error) {
+	for guess, try := 1, 0; planes == 0 && try < guesses; try++ {
+		p, _, err := leastRateIn(n, bytes, guess)
+		if err != nil {
+			break
+		}
+		s, err := size(n, p, 0)
+		if err != nil {
+			break
+		}
+		if len(s.Planes) == guess && s.bytes() <= bytes {
+			return s, nil
+		}
+		guess = len(s.Planes)
+	}
+	_, s, err := leastRateIn(n, bytes, planes)
+	return s, err
+}
+
+// leastRateIn is leastRate by trying rates; it returns that of the shape too.
+func leastRateIn(n, bytes uint64, planes int) (float64, Shape, error) {
 	most := math.Log1p(-0x1p-20)
 	best, err := size(n, math.Exp(most), planes)
 	if err != nil || best.bytes() > bytes {
-		return Shape{}, fmt.Errorf("incremental: %d bytes are too few for %d keys: %w", bytes, n, umbel.ErrGoal)
+		return 0, Shape{}, fmt.Errorf("incremental: %d bytes are too few for %d keys: %w", bytes, n, umbel.ErrGoal)
 	}
-	for low, high := math.Log(0x1p-300), most; high-low > 0.001; {
+	low, high := math.Log(0x1p-300), most
+	for high-low > 0.001 {
 		mid := (low + high) / 2
 		if s, err := size(n, math.Exp(mid), planes); err == nil && s.bytes() <= bytes {
 			best, high = s, mid
@@ -123,5 +169,5 @@ func leastRate(n, bytes uint64, planes int) (Shape, error) {
 			low = mid
 		}
 	}
-	return best, nil
+	return math.Exp(high), best, nil
 }
