@@ -50,8 +50,19 @@ func (e *Engine) Put(name string, f umbel.Filter, replace, hidden bool) (*Filter
 	return e.put(name, f, replace, hidden)
 }
 
+// checkName returns an error that wraps umbel.ErrLimit for a name that is too long.
+func checkName(name string) error {
+	if len(name) > MaxName {
+		return fmt.Errorf("a name of %d bytes, at most %d are taken: %w", len(name), MaxName, umbel.ErrLimit)
+	}
+	return nil
+}
+
 // put is Put for who holds e.directory.
 func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter, Position, error) {
+	if err := checkName(name); err != nil {
+		return nil, 0, err
+	}
 	old := e.names[name]
 	if old != nil && !old.isOver() && !replace {
 		return nil, e.lastOf(old), ErrExists
@@ -174,6 +185,9 @@ func (e *Engine) Rename(from, to []byte) (Position, error) {
 		return Position(e.last.Load()), ErrNotFound
 	}
 	name := string(to)
+	if err := checkName(name); err != nil {
+		return 0, err
+	}
 	old := e.names[name]
 	if old == f {
 		return e.lastOf(f), nil

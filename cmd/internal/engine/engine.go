@@ -26,6 +26,9 @@ var (
 	ErrReadOnly = errors.New("read only")
 )
 
+// MaxName is the longest name of a filter in bytes.
+const MaxName = 64 << 10
+
 // Options say what an engine works with.
 type Options struct {
 	Variants  umbel.Variants

@@ -1,10 +1,28 @@
 package keyspace
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
+
+// Names and patterns have bounds: to hold one against the other takes as long as both together.
+func TestLongNames(t *testing.T) {
+	p := start(t, nil)
+	p.add("bloom", "a")
+	long := strings.Repeat("n", engine.MaxName)
+	for _, call := range [][]string{{"RENAME", "a", long + "n"}, {"KEYS", long}, {"SCAN", "0", "MATCH", long}, {"COPY", "a", long + "n"}} {
+		if got := p.Do(call...); !strings.HasPrefix(got, "-ERR ") {
+			t.Errorf("%s: %.100s", call[0], got)
+		}
+	}
+	p.expect("EXISTS a", ":1")
+	if got := p.Do("RENAME", "a", long); got != "+OK" {
+		t.Error(got)
+	}
+}
 
 // While a snapshot is made for one client another one's EXEC runs, and all others go on.
 func TestSaveLetsOthersRun(t *testing.T) {

@@ -20,7 +20,7 @@ var containerHead = []byte("\x89umbel\n")
 
 func (k *keyspace) dumps() []row {
 	return []row{
-		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as bytes for RESTORE.", aside(k.dump)},
+		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as bytes for RESTORE.", resp.Aside(k.dump)},
 		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter of what DUMP returned.", k.restore},
 	}
 }

@@ -23,7 +23,7 @@ func (k *keyspace) names() []row {
 		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Gives a filter another name, in the place of one that has it.", k.rename},
 		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Gives a filter another name unless that is taken.", k.renameNX},
 		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Makes a second filter of one.", k.copy},
-		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", aside(k.randomKey)},
+		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", resp.Aside(k.randomKey)},
 		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Tells how many filters there are.", k.dbSize},
 	}
 }

@@ -30,12 +30,6 @@ var (
 	subKey  = span{2, 2, 1} // behind a subcommand
 )
 
-// aside makes a command that takes long, and changes nothing, one beside which the EXEC of other
-// clients runs: all would wait for it otherwise.
-func aside(run func(*resp.Conn, [][]byte)) func(*resp.Conn, [][]byte) {
-	return func(c *resp.Conn, args [][]byte) { c.Aside(func() { run(c, args) }) }
-}
-
 func (r row) command() *resp.Command {
 	var categories []string
 	for _, c := range strings.Fields(r.categories) {

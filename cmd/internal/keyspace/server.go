@@ -14,15 +14,15 @@ func (k *keyspace) server() []row {
 	return []row{
 		{"flushall", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Forgets all filters.", k.flush},
 		{"flushdb", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Forgets all filters.", k.flush},
-		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Makes a snapshot and waits for it.", aside(k.save)},
+		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Makes a snapshot and waits for it.", resp.Aside(k.save)},
 		{"bgsave", -1, noKeys, "admin", "admin noscript no_async_loading", admins, "Begins a snapshot.", k.backgroundSave},
 		{"bgrewriteaof", 1, noKeys, "admin", "admin noscript no_async_loading", admins, "Begins a snapshot, behind which the log is cut.", k.rewrite},
 		{"lastsave", 1, noKeys, "", "loading stale fast", "admin fast dangerous", "Tells when the last snapshot was made.", k.lastSave},
 		{"shutdown", -1, noKeys, "admin", "admin noscript loading stale no_multi allow_busy", admins, "Ends the node; nothing is lost.", k.shutdown},
 		{"wait", 3, noKeys, "", "noscript", "slow connection", "Tells how many replicas have the client's changes: none, for there are none.", wait},
-		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", aside(k.waitDisk)},
+		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", resp.Aside(k.waitDisk)},
 		{"time", 1, noKeys, "", "loading stale fast", "fast", "Tells the time.", clock},
-		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Tells how the node does, in sections.", aside(k.info)},
+		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Tells how the node does, in sections.", resp.Aside(k.info)},
 		{"role", 1, noKeys, "", "noscript loading stale fast", "admin fast dangerous", "Tells that the node is no replica.", role},
 	}
 }

@@ -12,12 +12,22 @@ import (
 
 func (k *keyspace) walks() []row {
 	return []row{
-		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", aside(k.keys)},
-		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", aside(k.scan)},
+		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", resp.Aside(k.keys)},
+		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", resp.Aside(k.scan)},
 	}
 }
 
+// longestPattern is the bytes of a pattern that names are held against: each may be in vain so many
+// times as the name is long.
+const longestPattern = 4 << 10
+
+const patternTooLong = "ERR the pattern is too long"
+
 func (k *keyspace) keys(c *resp.Conn, args [][]byte) {
+	if len(args[1]) > longestPattern {
+		c.Error(patternTooLong)
+		return
+	}
 	var names []string
 	k.each(func(f *engine.Filter) {
 		if glob.Match(args[1], f.Name()) && sees(c, f) {
@@ -56,6 +66,9 @@ func scanOptions(words [][]byte) (o filterOf, refused string) {
 			}
 			o.count = int(min(n, math.MaxInt32))
 		case is(words[0], "match"):
+			if len(words[1]) > longestPattern {
+				return o, patternTooLong
+			}
 			o.match, o.byMatch = words[1], true
 		case is(words[0], "type"):
 			o.types, o.byType = string(words[1]), true

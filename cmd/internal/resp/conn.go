@@ -170,6 +170,12 @@ func (c *Conn) Aside(f func()) {
 	f()
 }
 
+// Aside makes a command that takes long, and changes nothing, one that runs as Conn.Aside does: all would
+// wait for it otherwise.
+func Aside(run func(c *Conn, args [][]byte)) func(c *Conn, args [][]byte) {
+	return func(c *Conn, args [][]byte) { c.Aside(func() { run(c, args) }) }
+}
+
 func (c *Conn) setVersion(v int) {
 	c.version = v
 	c.proto.Store(int64(v))

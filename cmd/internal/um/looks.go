@@ -16,10 +16,10 @@ import (
 // looks are the commands that tell about filters and kinds.
 func (u *um) looks() []row {
 	return []row{
-		{"um.info", "key", 2, 1, "read", "readonly", "Tells what a filter is and how it does.", aside(u.info), nil},
-		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which is the same for the same filter and no other.", aside(u.id), nil},
-		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", aside(u.overlap), nil},
-		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds, what they can do besides taking and finding keys, and their parameters.", aside(u.kinds), nil},
+		{"um.info", "key", 2, 1, "read", "readonly", "Tells what a filter is and how it does.", resp.Aside(u.info), nil},
+		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which is the same for the same filter and no other.", resp.Aside(u.id), nil},
+		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", resp.Aside(u.overlap), nil},
+		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds, what they can do besides taking and finding keys, and their parameters.", resp.Aside(u.kinds), nil},
 	}
 }
 

@@ -13,7 +13,7 @@ func (u *um) makes() []row {
 	const wish = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
 	return []row{
 		{"um.make", "key kind " + wish + " [NX]", -3, 1, "add", "write denyoom", "Makes an empty filter. Two of KEYS, RATE and BYTES tell its size; with KEYS alone the rate is 1%.", u.make, nil},
-		{"um.plan", "kind|* " + wish, -2, 0, "", "readonly", "Tells what UM.MAKE would make, without making it; of all kinds with *.", aside(u.plan), nil},
+		{"um.plan", "kind|* " + wish, -2, 0, "", "readonly", "Tells what UM.MAKE would make, without making it; of all kinds with *.", resp.Aside(u.plan), nil},
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 // moves are the commands that take filters out of the node and bring them in.
 func (u *um) moves() []row {
 	return []row{
-		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", aside(u.export), nil},
+		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", resp.Aside(u.export), nil},
 		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter of a container.", u.imports, nil},
-		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", aside(u.diff), nil},
+		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", resp.Aside(u.diff), nil},
 		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which names the filter it is for.", u.patch, nil},
 	}
 }

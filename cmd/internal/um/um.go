@@ -56,12 +56,6 @@ func (u *um) rows() []row {
 	})
 }
 
-// aside makes a command that takes long, and changes nothing, one beside which the EXEC of other
-// clients runs: all would wait for it otherwise.
-func aside(run func(*resp.Conn, [][]byte)) func(*resp.Conn, [][]byte) {
-	return func(c *resp.Conn, args [][]byte) { c.Aside(func() { run(c, args) }) }
-}
-
 func (r row) command() *resp.Command {
 	c := &resp.Command{
 		Name: r.name, Arity: r.arity, Flags: strings.Fields(r.flags), Categories: []string{"@umbel"},
