@@ -28,6 +28,18 @@ func BenchmarkFilter(b *testing.B) {
 		}
 		each("HasHit", hits, f.Has)
 		each("HasMiss", misses, f.Has)
+		for name, ds := range map[string][]umbel.Digest{"HasAllHit": hits, "HasAllMiss": misses} {
+			b.Run(fmt.Sprintf("%s/layers=%d", name, layers), func(b *testing.B) {
+				has, i := make([]bool, 64), 0
+				for b.Loop() {
+					f.HasAll(has, ds[i:i+64])
+					if i += 64; i+64 > len(ds) {
+						i = 0
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/key")
+			})
+		}
 	}
 	b.Run("Add", func(b *testing.B) {
 		f := reserve(b, redisbloom.Options{ErrorRate: 0.01, Capacity: n, NonScaling: true})

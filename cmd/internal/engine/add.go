@@ -154,10 +154,22 @@ func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
 	return len(ds), nil
 }
 
-// putForetold adds to a filter that tells when it grows, and has memory for it before.
+// putForetold adds to a filter that tells when it grows, and has memory for it before. Where a key
+// that is there changes nothing, those that are there are found together; the cells of the rest are
+// in the caches then.
 func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
 	g := f.filter.(umbel.Foreteller)
+	there := changed
+	if f.variant.Monotone && len(ds) > 1 {
+		umbel.HasAll(f.filter, there, ds)
+	} else {
+		clear(there)
+	}
 	for i, d := range ds {
+		if there[i] {
+			changed[i] = false
+			continue
+		}
 		bytes, err := g.Growth()
 		if bytes == 0 && err == nil {
 			changed[i] = f.filter.Add(d)
