@@ -9,6 +9,9 @@ import (
 
 // Whatever is wished for is planned or refused, and what there is no room for isn't made.
 func TestExtremeWishes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of plans")
+	}
 	p := start(t, 64<<20, Options{})
 	numbers := []string{"1", "2", "1000000007", "18446744073709551615", "9007199254740993", "1e18"}
 	rates := []string{"1e-300", "5e-324", "0.9999999999999999", "0.5", "1%", "99.99%"}
