@@ -134,10 +134,21 @@ func measure(ctx context.Context, o options, report *Report) error {
 
 func newReport(args []string, rounds int) *Report {
 	return &Report{
-		Command: strings.Join(append([]string{"go run ./interop/speed"}, args...), " "),
+		Command: strings.Join(append([]string{"go run ./interop/speed"}, quoted(args)...), " "),
 		Date:    time.Now().Format(time.DateOnly),
 		Cores:   runtime.GOMAXPROCS(0),
 		Go:      runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		Rounds:  rounds,
 	}
+}
+
+// quoted returns arguments as a shell takes them.
+func quoted(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if out[i] = a; strings.ContainsAny(a, " |()*^$\\'\"") {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return out
 }
