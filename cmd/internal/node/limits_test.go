@@ -24,7 +24,7 @@ func TestReloadLimits(t *testing.T) {
 		t.Errorf("a second client: %q, %v", got, err)
 	}
 	// A client of HTTP may open a second connection before the first one is free.
-	c.MaxClients, c.HTTPRate = 10, 1
+	c.MaxClients, c.HTTPRate = 10, 0.001
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
