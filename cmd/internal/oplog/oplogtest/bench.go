@@ -1,0 +1,128 @@
+package oplogtest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// bench is a log at a test.
+type bench struct {
+	*testing.T
+	*Faults
+	medium func(t *testing.T) oplog.Medium
+	log    oplog.Log
+	got    []string // what read was told, in order
+}
+
+func (b *bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) open() {
+	b.Helper()
+	b.openWith(oplog.Options{})
+}
+
+func (b *bench) openWith(o oplog.Options) {
+	b.Helper()
+	var err error
+	b.log, err = oplog.On(b.Context(), b.Over(b.medium(b.T)), o)
+	b.must(err)
+}
+
+func (b *bench) again() {
+	b.Helper()
+	b.must(b.log.Close())
+	b.open()
+}
+
+// forgetEnd shortens a row while it is closed, where the medium can.
+func (b *bench) forgetEnd(r oplog.Row, last uint64) {
+	b.Helper()
+	b.must(b.log.Close())
+	m := b.medium(b.T)
+	f, ok := m.(interface {
+		ForgetEnd(r oplog.Row, last uint64)
+	})
+	if ok {
+		f.ForgetEnd(r, last)
+	}
+	b.must(m.Close())
+	if !ok {
+		b.log = nil
+		b.Skip("this medium can't be made to forget the end of a row")
+	}
+	b.open()
+}
+
+func (b *bench) append(text string, want uint64) {
+	b.Helper()
+	n, err := b.log.Append(b.Context(), []byte(text))
+	b.must(err)
+	if n != want {
+		b.Fatalf("%s got number %d, want %d", text, n, want)
+	}
+}
+
+// fill appends batches 1 to n, each of them its own number.
+func (b *bench) fill(n int) {
+	b.Helper()
+	for i := 1; i <= n; i++ {
+		b.append(fmt.Sprint(i), uint64(i))
+	}
+}
+
+func (b *bench) each(number uint64, batch []byte) error {
+	b.got = append(b.got, string(batch))
+	return nil
+}
+
+// read reads from a number and compares what comes, numbers of batches, and whether it ends with a hole.
+func (b *bench) read(from uint64, hole bool, want ...string) {
+	b.Helper()
+	b.got = nil
+	err := b.log.Read(b.Context(), from, b.each)
+	if hole != errors.Is(err, oplog.ErrHole) || !hole && err != nil {
+		b.Fatalf("read from %d: error %v, want a hole: %v", from, err, hole)
+	}
+	if !slices.Equal(b.got, want) {
+		b.Fatalf("read from %d: %q, want %q", from, b.got, want)
+	}
+}
+
+// readOver compares what comes of batches and holes, these written as -first..last.
+func (b *bench) readOver(from uint64, want ...string) {
+	b.Helper()
+	b.got = nil
+	b.must(b.log.ReadOver(b.Context(), from, b.each, func(first, last uint64, why error) error {
+		if !errors.Is(why, oplog.ErrHole) {
+			b.Errorf("why is %v", why)
+		}
+		b.got = append(b.got, fmt.Sprintf("-%d..%d", first, last))
+		return nil
+	}))
+	if !slices.Equal(b.got, want) {
+		b.Fatalf("read over holes from %d: %q, want %q", from, b.got, want)
+	}
+}
+
+func (b *bench) bounds(first, last uint64) {
+	b.Helper()
+	if f, l := b.log.Bounds(); f != first || l != last {
+		b.Fatalf("bounds %d, %d, want %d, %d", f, l, first, last)
+	}
+}
+
+func (b *bench) wants(err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Fatalf("error %v, want %v", err, want)
+	}
+}
