@@ -1,8 +1,8 @@
 # `make test` runs the tests of every module: the one command that a change has to
 # pass. `.ci/run` runs it and the rest of the checks.
 
-MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
-TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod
+MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
+TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
 # Packages whose filters take additions alongside questions.
 RACE = . ./cells ./probe ./wire ./filter/...

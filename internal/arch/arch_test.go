@@ -16,131 +16,109 @@ func TestImports(t *testing.T) {
 	if len(packs) < 10 {
 		t.Fatalf("found %d packages, want more than ten: is this the repository?", len(packs))
 	}
-	for _, p := range check(packs) {
-		t.Error(p)
-	}
-	for _, p := range stale(packs) {
+	for _, p := range slices.Concat(check(packs), stale(packs)) {
 		t.Error(p)
 	}
 }
 
-// check returns what is wrong with packs, each with the reason why it is.
+// check returns the violations of the rules in packs, each with its reason.
 func check(packs []pack) []string {
-	modules := make(map[string]string)
+	ours := make(map[string]bool)
 	for _, p := range packs {
-		modules[p.path] = p.module
+		ours[p.path] = true
 	}
 	var problems []string
 	for _, p := range packs {
-		here, ok := floorOf(p.path, p.module)
+		here, ok := layerOf(p.path)
 		if !ok {
-			problems = append(problems, fmt.Sprintf("package %s is on no floor: give it one in internal/arch/floors_test.go", p.path))
+			problems = append(problems, fmt.Sprintf("package %s is in no layer: add it to internal/arch/layers_test.go", p.path))
 			continue
 		}
 		for _, f := range p.files {
 			for _, i := range f.imports {
-				module, ours := modules[i]
 				why := ""
 				switch {
 				case i == p.path: // its own external test
-				case ours:
-					why = inside(p, here, f, i, module)
+				case ours[i]:
+					why = checkInternal(p, here, f, i)
 				default:
-					why = outside(p, here, f, i)
+					why = checkExternal(p, here, f, i)
 				}
 				if why != "" {
 					problems = append(problems, fmt.Sprintf("%s imports %s: %s", f.name, i, why))
 				}
 			}
-			if len(f.goroutines) > 0 && !f.test() && here.number < pure && mayStartGoroutines[p.path] == "" {
-				problems = append(problems, fmt.Sprintf("%s: below floor %v nothing starts a goroutine unasked: "+
-					"return the work to the caller, or list %s in mayStartGoroutines with the reason", f.goroutines[0], float64(pure), p.path))
+			if len(f.goroutines) > 0 && !f.test() && isPure(here) && mayStartGoroutines[p.path] == "" {
+				problems = append(problems, fmt.Sprintf("%s: packages up to layer %q start no goroutine: "+
+					"return the work to the caller, or list %s in mayStartGoroutines with the reason", f.goroutines[0], lastPure, p.path))
 			}
 		}
 	}
 	return problems
 }
 
-// inside tells why a file may not import another package of the repository, "" if
-// it may.
-func inside(p pack, here floor, f file, path, module string) string {
-	there, ok := floorOf(path, module)
+// checkInternal returns why a file may not import another package of the repository,
+// and "" if it may.
+func checkInternal(p pack, here int, f file, path string) string {
+	there, ok := layerOf(path)
 	switch {
 	case !ok:
-		return "" // said of that package itself
-	case f.test() && slices.Contains(testUpward, path):
+		return "" // reported for that package itself
+	case f.test() && slices.Contains(testSupport, path):
 		return ""
-	case f.example() && there.number <= pure:
-		return "" // shows a package as its users meet it, with those that stand on it
-	case slices.Contains(blind, p.path) && (path == "filter" || strings.HasPrefix(path, "filter/")) && !f.test():
-		return fmt.Sprintf("%s gets the kinds it handles as a value, umbel.Variants, and knows none", p.path)
-	case there.number == here.number:
-		return fmt.Sprintf("both are on floor %v (%s), and packages of one floor don't know each other: "+
-			"move what both need further down", here.number, here.what)
-	case there.number > here.number:
-		return fmt.Sprintf("from floor %v (%s) up to floor %v (%s), and imports go down only",
-			here.number, here.what, there.number, there.what)
+	case f.example() && isPure(there):
+		return "" // an example shows the package together with the packages that use it
+	case slices.Contains(kindAgnostic, p.path) && matches("filter/...", path) && !f.test():
+		return fmt.Sprintf("%s receives the kinds as a value of type umbel.Kinds and imports none", p.path)
+	case there > here:
+		return fmt.Sprintf("layer %q is above layer %q; a package imports its own and lower layers only", layers[there].name, layers[here].name)
 	}
 	return ""
 }
 
-// outside tells why a file may not import a package from elsewhere, "" if it may.
-func outside(p pack, here floor, f file, path string) string {
+// checkExternal returns why a file may not import a package of the standard library
+// or of another module, and "" if it may.
+func checkExternal(p pack, here int, f file, path string) string {
 	first, _, _ := strings.Cut(path, "/")
 	if !strings.Contains(first, ".") { // the standard library
-		if slices.Contains(worldly, first) && here.number < pure && !f.test() {
-			return fmt.Sprintf("below floor %v nothing has to do with files, clocks, networks or logs: take a value or a reader", float64(pure))
+		if slices.Contains(sideEffects, first) && isPure(here) && !f.test() {
+			return fmt.Sprintf("packages up to layer %q don't use files, clocks, networks or logs: take a value or a reader", lastPure)
 		}
 		return ""
 	}
 	for library, owner := range owners {
-		if within(path)(library) && p.path != owner {
-			return fmt.Sprintf("only %s knows %s: say there what is needed", owner, library)
+		if matches(library+"/...", path) && p.path != owner {
+			return fmt.Sprintf("only %s may import %s: add what is needed there", owner, library)
 		}
 	}
-	if p.module != "." || slices.ContainsFunc(libraries, within(path)) {
+	in := func(library string) bool { return matches(library+"/...", path) }
+	if p.module != "." || slices.ContainsFunc(libraries, in) || f.test() && slices.ContainsFunc(testLibraries, in) {
 		return ""
 	}
-	if f.test() && slices.ContainsFunc(testLibraries, within(path)) {
-		return ""
-	}
-	return fmt.Sprintf("whoever imports the library gets hash libraries and no more, %v: put it into a module of its own", libraries)
+	return fmt.Sprintf("the library module depends on hash libraries only, %v: use a module of its own", libraries)
 }
 
-// within returns a test for the module that a package lies in.
-func within(path string) func(module string) bool {
-	return func(module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
-}
-
-// stale returns what the rules name and the repository hasn't, or name twice.
+// stale returns the packages that the rules name and that don't exist.
 func stale(packs []pack) []string {
 	have := make(map[string]bool)
 	for _, p := range packs {
 		have[p.path] = true
-		have[p.module+"/..."] = true
 	}
+	named := slices.Concat(slices.Collect(maps.Keys(mayStartGoroutines)), testSupport, kindAgnostic, slices.Collect(maps.Values(owners)))
+	for _, l := range layers {
+		named = append(named, l.packages...)
+	}
+	slices.Sort(named)
 	var problems []string
-	listed := make(map[string]bool)
-	for _, f := range floors {
-		for _, path := range f.packages {
-			switch {
-			case !have[path]:
-				problems = append(problems, fmt.Sprintf("floor %v lists %s, which isn't there: take it out of internal/arch/floors_test.go", f.number, path))
-			case listed[path]:
-				problems = append(problems, fmt.Sprintf("floor %v lists %s, which is listed before: take it out of internal/arch/floors_test.go", f.number, path))
-			}
-			listed[path] = true
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(mayStartGoroutines)) {
-		if !have[path] {
-			problems = append(problems, fmt.Sprintf("mayStartGoroutines lists %s, which isn't there", path))
+	for _, pattern := range slices.Compact(named) {
+		if !slices.ContainsFunc(packs, func(p pack) bool { return matches(pattern, p.path) }) {
+			problems = append(problems, fmt.Sprintf("internal/arch/layers_test.go names %s, which does not exist", pattern))
 		}
 	}
 	return problems
 }
 
-// Each rule finds what breaks it, and nothing else.
+// TestRules checks that each rule reports its violation, and nothing else.
 func TestRules(t *testing.T) {
 	others := []pack{
 		{path: ".", module: "."},
@@ -150,36 +128,37 @@ func TestRules(t *testing.T) {
 		{path: "filter/bloom", module: "."},
 		{path: "filter/partitioned", module: "."},
 		{path: "filter/filtertest", module: "."},
-		{path: "bench", module: "bench"},
+		{path: "research/bench", module: "research/bench"},
 	}
 	for _, c := range []struct {
 		what, path, module string
 		file               file
-		want               string // in the one problem; "" if there is none
+		want               string // part of the only problem; "" if there is none
 	}{
 		{"downward", "wire", ".", file{name: "a.go", imports: []string{".", "cells", "fmt", "io/fs"}}, ""},
-		{"upward", "wire", ".", file{name: "a.go", imports: []string{"filter/bloom"}}, "imports go down only"},
-		{"sideways", "wire", ".", file{name: "a.go", imports: []string{"plan"}}, "don't know each other"},
-		{"upward in a test", "wire", ".", file{name: "a_test.go", imports: []string{"filter/bloom"}}, "imports go down only"},
+		{"upward", "wire", ".", file{name: "a.go", imports: []string{"filter/bloom"}}, `layer "kinds" is above layer "formats"`},
+		{"inside a layer", "wire", ".", file{name: "a.go", imports: []string{"plan"}}, ""},
+		{"upward in a test", "wire", ".", file{name: "a_test.go", imports: []string{"filter/bloom"}}, "is above"},
 		{"the suite in a test", "filter/splitblock", ".", file{name: "a_test.go", imports: []string{"filter/filtertest"}}, ""},
-		{"the suite elsewhere", "filter/splitblock", ".", file{name: "a.go", imports: []string{"filter/filtertest"}}, "imports go down only"},
+		{"the suite elsewhere", "filter/splitblock", ".", file{name: "a.go", imports: []string{"filter/filtertest"}}, "is above"},
 		{"upward in an example", "wire", ".", file{name: "example_test.go", imports: []string{"filter/bloom"}}, ""},
 		{"itself", "wire", ".", file{name: "a_test.go", imports: []string{"wire"}}, ""},
-		{"on no floor", "filter/novel", ".", file{name: "a.go"}, "on no floor"},
+		{"in no layer", "novel", ".", file{name: "a.go"}, "in no layer"},
 		{"a clock", "wire", ".", file{name: "a.go", imports: []string{"time"}}, "clocks"},
-		{"a network", "cells", ".", file{name: "a.go", imports: []string{"net/http"}}, "networks"},
+		{"a network", "inpacket", ".", file{name: "a.go", imports: []string{"net/http"}}, "networks"},
 		{"a clock in a test", "wire", ".", file{name: "a_test.go", imports: []string{"time"}}, ""},
 		{"files, higher up", "cmd/internal/keys", "cmd", file{name: "a.go", imports: []string{"os"}}, ""},
 		{"a goroutine", "probe", ".", file{name: "a.go", goroutines: []string{"a.go:1"}}, "goroutine"},
 		{"a goroutine in a test", "probe", ".", file{name: "a_test.go", goroutines: []string{"a_test.go:1"}}, ""},
 		{"a hash", "wire", ".", file{name: "a.go", imports: []string{"github.com/zeebo/xxh3"}}, ""},
 		{"no hash", "wire", ".", file{name: "a.go", imports: []string{"github.com/klauspost/compress/zstd"}}, "hash libraries"},
-		{"no hash, in another module", "bench", "bench", file{name: "a.go", imports: []string{"github.com/greatroar/blobloom"}}, ""},
-		{"a test's library", "wire", ".", file{name: "a_test.go", imports: []string{"pgregory.net/rapid"}}, ""},
-		{"a test's library elsewhere", "wire", ".", file{name: "a.go", imports: []string{"pgregory.net/rapid"}}, "hash libraries"},
-		{"another's library", "cmd/internal/store", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats.go"}}, "only cmd/internal/oplog"},
-		{"its own library", "cmd/internal/oplog", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats-server/v2/server"}}, ""},
-		{"all of a module", "bench/deep", "bench", file{name: "a.go", imports: []string{"filter", "plan"}}, ""},
+		{"no hash, in another module", "research/bench", "research/bench", file{name: "a.go", imports: []string{"github.com/greatroar/blobloom"}}, ""},
+		{"a test library", "wire", ".", file{name: "a_test.go", imports: []string{"pgregory.net/rapid"}}, ""},
+		{"a test library elsewhere", "wire", ".", file{name: "a.go", imports: []string{"pgregory.net/rapid"}}, "hash libraries"},
+		{"an owned library", "cmd/internal/store", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats.go"}}, "only cmd/internal/oplog"},
+		{"an owned library in its owner", "cmd/internal/oplog", "cmd", file{name: "a.go", imports: []string{"github.com/nats-io/nats-server/v2/server"}}, ""},
+		{"a kind in the engine", "cmd/internal/engine", "cmd", file{name: "a.go", imports: []string{"filter/bloom"}}, "umbel.Kinds"},
+		{"a kind in a test of the engine", "cmd/internal/engine", "cmd", file{name: "a_test.go", imports: []string{"filter/bloom"}}, ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			others := slices.DeleteFunc(slices.Clone(others), func(p pack) bool { return p.path == c.path })
@@ -191,5 +170,20 @@ func TestRules(t *testing.T) {
 				t.Errorf("got %q, want one with %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestLayerOf checks that the longest pattern decides.
+func TestLayerOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"filter": "collections", "filter/bloom": "kinds", "internal/number": "arrays", "internal/arch": "research",
+		"inpacket/lipsin": "collections", "inpacket/multicast/sim": "network", ".": "vocabulary",
+	} {
+		if i, ok := layerOf(path); !ok || layers[i].name != want {
+			t.Errorf("%s: got layer %d, want %s", path, i, want)
+		}
+	}
+	if i, ok := layerOf("filters"); ok {
+		t.Errorf("filters: got layer %d, want none", i)
 	}
 }

@@ -1,9 +1,12 @@
-// Package arch holds the rules about who imports whom, as a test over every module
-// of this repository. Packages stand on floors: a package imports those on lower
-// floors only, and those of one floor don't know each other. Below floor 5 nothing
-// imports net, os, time or log, and nothing starts a goroutine unasked: what is there are
-// data structures and formulas, and whoever calls them decides on the rest. The
-// library module depends on hash libraries only.
+// Package arch tests the import rules of this repository over all of its modules.
 //
-// A new package gets its place in floors_test.go; the test says so until it has.
+// Packages belong to eight named layers (layers_test.go). A package imports packages
+// of its own layer and of lower layers. Four special rules add to this:
+//
+//   - Up to layer "collections", no package imports net, os, time or log, and no package
+//     starts a goroutine unless it is listed with a reason.
+//   - The library module depends on hash libraries only.
+//   - Storage and exchange receive the kinds as a value of type umbel.Kinds; they import
+//     neither a kind nor the list of kinds.
+//   - Some external libraries have one owner, so that they can be replaced.
 package arch

@@ -1,0 +1,95 @@
+package arch
+
+import "strings"
+
+// layer is a set of packages. Its number is its index in layers.
+type layer struct {
+	name     string
+	packages []string // paths below the repository's root; "x/..." includes everything below x
+}
+
+// layers are the packages of the repository, the lowest layer first.
+var layers = []layer{
+	{"arrays", []string{"cells", "internal/..."}},
+	{"vocabulary", []string{"."}},
+	{"formats", []string{"probe", "plan", "wire/...", "internal/fixture"}},
+	{"kinds", []string{"filter/..."}},
+	{"collections", []string{"filter", "filter/filtertest", "inpacket/..."}},
+	{"network", []string{"inpacket/multicast/..."}},
+	{"program", []string{"cmd/..."}},
+	{"research", []string{"research/...", "spec/...", "internal/arch"}},
+}
+
+// lastPure is the last layer whose packages have no side effects: they don't use files,
+// clocks, networks or logs, and start no goroutine that the caller did not ask for.
+const lastPure = "collections"
+
+// sideEffects are the packages of the standard library, with the packages below
+// them, that lastPure excludes.
+var sideEffects = []string{"net", "os", "time", "log"}
+
+// mayStartGoroutines lists the packages up to lastPure that start goroutines, each
+// with the reason.
+var mayStartGoroutines = map[string]string{
+	"filter/filtertest": "tests that concurrent additions and queries are safe",
+	"wire":              "encodes and decodes blocks with the number of workers that the caller sets, and ends them before it returns",
+}
+
+// libraries are what the library module may depend on.
+var libraries = []string{
+	"github.com/zeebo/xxh3",
+	"github.com/cespare/xxhash/v2",
+	"github.com/dchest/siphash",
+	"github.com/klauspost/cpuid/v2",
+}
+
+// testLibraries are what the tests of the library module may depend on in addition.
+var testLibraries = []string{"pgregory.net/rapid"}
+
+// testSupport lists the packages that tests of any layer may import.
+var testSupport = []string{
+	"internal/fixture", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+}
+
+// kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,
+// and so work with kinds of other modules.
+var kindAgnostic = []string{"cmd/internal/engine", "cmd/internal/store"}
+
+// owners maps an external module to the only package that may import it.
+var owners = map[string]string{
+	"github.com/nats-io/nats-server/v2": "cmd/internal/oplog",
+	"github.com/nats-io/nats.go":        "cmd/internal/oplog",
+}
+
+// layerOf returns the index of the layer of a package, and false if there is none. A
+// path decides before a pattern, and a longer pattern before a shorter one.
+func layerOf(path string) (int, bool) {
+	found, longest := -1, -1
+	for i, l := range layers {
+		for _, pattern := range l.packages {
+			switch {
+			case pattern == path:
+				return i, true
+			case matches(pattern, path) && len(pattern) > longest:
+				found, longest = i, len(pattern)
+			}
+		}
+	}
+	return found, found >= 0
+}
+
+// matches reports whether path is pattern, or lies below it if it ends in "/...".
+func matches(pattern, path string) bool {
+	prefix, below := strings.CutSuffix(pattern, "/...")
+	return path == prefix || below && strings.HasPrefix(path, prefix+"/")
+}
+
+// isPure reports whether a layer is at most lastPure.
+func isPure(i int) bool {
+	for j, l := range layers {
+		if l.name == lastPure {
+			return i <= j
+		}
+	}
+	panic("lastPure is not a layer: " + lastPure)
+}

@@ -1,0 +1,33 @@
+// What other people's programs and clients say of a node. It is a module of its own so
+// that neither the library nor the program needs them.
+module github.com/umbel-filters/umbel/research/interop
+
+go 1.26.0
+
+require (
+	github.com/gomodule/redigo v1.9.3
+	github.com/panjf2000/gnet/v2 v2.9.1
+	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/rueidis v1.0.79
+	github.com/tidwall/redcon v1.6.2
+	github.com/umbel-filters/umbel v0.0.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dchest/siphash v1.2.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/panjf2000/ants/v2 v2.11.3 // indirect
+	github.com/tidwall/btree v1.1.0 // indirect
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.0 // indirect
+	golang.org/x/sync v0.11.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
+)
+
+replace github.com/umbel-filters/umbel => ../../

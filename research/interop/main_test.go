@@ -1,0 +1,56 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+)
+
+var (
+	umbel string // the program
+	node  string // where a node speaks RESP, with no configuration but its addresses
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "umbel-interop-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if umbel, err = proc.Build(ctx, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	p, err := proc.Node(ctx, umbel, dir+"/data")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	node = p.Addr
+	code := m.Run()
+	if err := p.Stop(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "the node:", err)
+		code = 1
+	}
+	return code
+}
+
+// find returns the path of a program, and skips the test without it.
+func find(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s isn't on PATH", program)
+	}
+	return path
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+)
+
+const (
+	filterKeys = 1_000_000
+	filterRate = 0.01
+	maddItems  = 100
+)
+
+// contestant is a server in the comparison.
+type contestant struct {
+	name  string
+	start func(ctx context.Context, dir string) (*proc.Proc, error)
+	// filters tells whether it has BF.*; redis-server of itself hasn't.
+	filters bool
+}
+
+func (b *bench) contestants() []contestant {
+	peer := func(name string) func(context.Context, string) (*proc.Proc, error) {
+		return func(ctx context.Context, _ string) (*proc.Proc, error) {
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			addr, err := proc.FreeAddr()
+			if err != nil {
+				return nil, err
+			}
+			return proc.Start(ctx, addr, self, "--serve", name, "--addr", addr)
+		}
+	}
+	return []contestant{
+		{"redis-server", func(ctx context.Context, dir string) (*proc.Proc, error) { return proc.Redis(ctx, b.redis, dir) }, false},
+		{"umbel", func(ctx context.Context, dir string) (*proc.Proc, error) {
+			return proc.Node(ctx, b.umbel, dir, "--durability", "none")
+		}, true},
+		{"redcon", peer("redcon"), true},
+		{"gnet", peer("gnet"), true},
+	}
+}
+
+// scene is one row of the comparison.
+type scene struct {
+	name    string
+	load    load
+	filters bool
+	per     float64 // items of one command
+}
+
+// scenes are the same for all. Additions find a filter that is empty at first: of as many as
+// three million keys out of a million two in three are there already, as they are in the other
+// rows' filters.
+func (b *bench) scenes() []scene {
+	requests := func(n int) int {
+		if b.requests > 0 {
+			return b.requests
+		}
+		return n
+	}
+	var ss []scene
+	for _, way := range []struct {
+		name              string
+		pipeline, threads int
+		requests          int
+	}{
+		{"P=1", 1, 0, 200_000},
+		{"P=64", 64, 0, 3_000_000},
+		{"P=64, two client threads", 64, 2, 3_000_000},
+	} {
+		l := func(command ...string) load {
+			return load{requests: requests(way.requests), clients: 50, pipeline: way.pipeline, threads: way.threads, keyspace: filterKeys, command: command}
+		}
+		ss = append(ss,
+			scene{"PING, " + way.name, l("PING"), false, 1},
+			scene{"BF.ADD, " + way.name, l("BF.ADD", "speed", "__rand_int__"), true, 1},
+			scene{"BF.EXISTS, " + way.name, l("BF.EXISTS", "speed", "__rand_int__"), true, 1},
+		)
+	}
+	madd := []string{"BF.MADD", "speed"}
+	for range maddItems {
+		madd = append(madd, "__rand_int__")
+	}
+	return append(ss, scene{
+		fmt.Sprintf("BF.MADD of %d, items, P=1", maddItems),
+		load{requests: requests(50_000), clients: 50, pipeline: 1, keyspace: filterKeys, command: madd}, true, maddItems,
+	})
+}
+
+// play is what the rounds gave of one scene and contestant.
+type play struct{ speed, late, server, client sample }
+
+func (p *play) add(f figures, per float64) {
+	p.speed = append(p.speed, f.perSecond*per)
+	p.late = append(p.late, f.p99)
+	p.server = append(p.server, f.server/per)
+	p.client = append(p.client, f.client/per)
+}
+
+// commands compares how many commands a second the servers answer, how late the latest are, and
+// what they take of the processors.
+func (b *bench) commands(ctx context.Context) error {
+	contestants, scenes := b.contestants(), b.scenes()
+	plays := make([][]play, len(scenes))
+	for i := range plays {
+		plays[i] = make([]play, len(contestants))
+	}
+	for round := range b.rounds + 1 {
+		if err := b.playAll(ctx, contestants, scenes, func(scene, contestant int, f figures) {
+			if round > 0 {
+				plays[scene][contestant].add(f, scenes[scene].per)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	names := make([]string, len(contestants))
+	for i, c := range contestants {
+		names[i] = c.name
+	}
+	table := func(path, title, note string, figure func(p *play) string) {
+		t := &Table{Path: path, Title: title, Note: note, Columns: names}
+		for i, s := range scenes {
+			row := Row{Name: s.name}
+			for c := range contestants {
+				text := ""
+				if len(plays[i][c].speed) > 0 {
+					text = figure(&plays[i][c])
+				}
+				row.Cells = append(row.Cells, text)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		b.report.add(t)
+	}
+	table("commands/rate", "Commands a second, 50 connections",
+		"BF.* on a filter for 10^6 keys at 1 %, keys at random out of 10^6, so that most additions are of keys that are there; the node with `--durability none`. "+
+			"redis-server has no BF.* of itself. redis-benchmark has one thread where nothing else is said: where a server takes less than it does, see below, it is what is measured.",
+		func(p *play) string { return p.speed.rate() })
+	table("commands/p99", "The latest of a hundred, milliseconds", "", func(p *play) string { return p.late.times() })
+	table("commands/server", "Microseconds of processor time a command, the server's",
+		"Of all threads and the system for them, in steps of 10 ms a measurement. Other work on the machine changes it little.",
+		func(p *play) string { return p.server.micros() })
+	table("commands/client", "Microseconds of processor time a command, redis-benchmark's", "", func(p *play) string { return p.client.micros() })
+	b.judgeCommands(scenes, plays)
+	return nil
+}
+
+// playAll runs the scenes, each against one server after the other. All run all the time: those
+// whose turn it isn't have nothing to do.
+func (b *bench) playAll(ctx context.Context, contestants []contestant, scenes []scene, result func(scene, contestant int, f figures)) error {
+	running := make([]*proc.Proc, len(contestants))
+	for i, who := range contestants {
+		dir, err := os.MkdirTemp(b.dir, "server-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		p, err := who.start(ctx, dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", who.name, err)
+		}
+		defer p.Kill()
+		if who.filters {
+			if err := reserve(ctx, p.Addr, filterKeys); err != nil {
+				return fmt.Errorf("%s: %w", who.name, err)
+			}
+		}
+		running[i] = p
+	}
+	for i, s := range scenes {
+		for c, who := range contestants {
+			if s.filters && !who.filters {
+				continue
+			}
+			f, err := b.drive(ctx, running[c], s.load)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", who.name, s.name, err)
+			}
+			result(i, c, f)
+		}
+	}
+	return nil
+}
+
+// judgeCommands compares the node, which is contestant 1, with redis-server, which is 0.
+func (b *bench) judgeCommands(scenes []scene, plays [][]play) {
+	ping := map[string]play{}
+	for i, s := range scenes {
+		if way, ok := strings.CutPrefix(s.name, "PING"); ok {
+			ping[way] = plays[i][0]
+		}
+	}
+	for i, s := range scenes {
+		node := plays[i][1]
+		ours, _ := node.speed.best()
+		switch {
+		case s.per > 1:
+			b.report.want(Target{Claim: s.name + ", million a second", Want: 1.5, Measured: ours / 1e6})
+		case s.filters && s.load.threads == 0:
+			redis := ping[s.name[strings.Index(s.name, ","):]]
+			theirs, _ := redis.speed.best()
+			want := 1.2
+			if s.load.pipeline == 1 {
+				want = 0.9
+				l, _ := node.late.least()
+				r, _ := redis.late.least()
+				b.report.want(Target{Claim: s.name + ", p99 against redis-server's PING", Want: 1, Measured: l / r, AtMost: true, Unit: " times"})
+			}
+			b.report.want(Target{Claim: s.name + " against redis-server's PING", Want: want, Measured: ours / theirs, Unit: " times"})
+		}
+	}
+}

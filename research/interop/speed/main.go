@@ -1,0 +1,154 @@
+// Speed measures a node beside other servers on this machine: Debian's redis-server, and servers
+// made with redcon and gnet that do the same with the same filter.
+//
+//	go run ./research/interop/speed --md docs/measurements-node.md
+//
+// It needs redis-server and redis-benchmark on PATH. Client and servers share the cores.
+// Each round goes through all measurements in turn, so that the machine's good and bad
+// times fall on all alike; the best and the median of the rounds are shown.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "speed:", err)
+		os.Exit(2)
+	}
+}
+
+// options are what a run measures, and how often.
+type options struct {
+	rounds   int
+	requests int
+	only     *regexp.Regexp
+	json     bool
+	md       string
+	full     bool
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("speed", flag.ContinueOnError)
+	var o options
+	flags.IntVar(&o.rounds, "rounds", 3, "rounds that count, after one to warm up")
+	flags.IntVar(&o.requests, "requests", 0, "commands of one measurement, 0 for what takes a second or so")
+	only := flags.String("only", "", "measure only tables whose path matches this pattern")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.StringVar(&o.md, "md", "", "write Markdown to this file")
+	flags.BoolVar(&o.full, "full", false, "with tables that take minutes: filters of 1 GiB, 100,000 filters")
+	serve := flags.String("serve", "", "be one of the servers compared with: redcon or gnet")
+	addr := flags.String("addr", "", "where to be one")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if *serve != "" {
+		return servePeer(*serve, *addr)
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return err
+	}
+	report := newReport(args, o.rounds)
+	if err := measure(ctx, o, report); err != nil {
+		return err
+	}
+	if o.md != "" {
+		return os.WriteFile(o.md, []byte(report.markdown()), 0o666)
+	}
+	if o.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(report)
+	}
+	_, err = io.WriteString(stdout, report.markdown())
+	return err
+}
+
+// bench is what the measurements share.
+type bench struct {
+	options
+	umbel, redis, benchmark string // programs
+	dir                     string // for data; removed at the end
+	report                  *Report
+}
+
+func measure(ctx context.Context, o options, report *Report) error {
+	b := &bench{options: o, report: report}
+	var err error
+	if b.redis, err = exec.LookPath("redis-server"); err != nil {
+		return fmt.Errorf("redis-server isn't on PATH; Debian's package redis-server has it: %w", err)
+	}
+	if b.benchmark, err = exec.LookPath("redis-benchmark"); err != nil {
+		return fmt.Errorf("redis-benchmark isn't on PATH; Debian's package redis-tools has it: %w", err)
+	}
+	if b.dir, err = os.MkdirTemp("", "umbel-speed-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if b.umbel, err = proc.Build(ctx, b.dir); err != nil {
+		return err
+	}
+	for _, section := range []struct {
+		path    string
+		measure func(context.Context) error
+		long    bool
+	}{
+		{"commands", b.commands, false},
+		{"durability", b.durability, false},
+		{"replay", b.replay, false},
+		{"snapshot", b.snapshot, false},
+		{"start", b.start, true},
+		{"small", b.small, true},
+	} {
+		if !o.only.MatchString(section.path) || section.long && !o.full {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "measuring", section.path)
+		if err := section.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", section.path, err)
+		}
+	}
+	return nil
+}
+
+func newReport(args []string, rounds int) *Report {
+	return &Report{
+		Command: strings.Join(append([]string{"go run ./research/interop/speed"}, quoted(args)...), " "),
+		Date:    time.Now().Format(time.DateOnly),
+		Cores:   runtime.GOMAXPROCS(0),
+		Go:      runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
+		Rounds:  rounds,
+	}
+}
+
+// quoted returns arguments as a shell takes them.
+func quoted(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if out[i] = a; strings.ContainsAny(a, " |()*^$\\'\"") {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package adaptive
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/research/papers/internal/forward"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+)
+
+var costs = piece.Piece{
+	Name:  "002/costs",
+	Title: "What it costs, beside BIER",
+	Note: `
+Bytes of whole headers, and efficiencies, of the table before: of umbel, LIPSIN, the adaptive
+filters at 0.01, BIER and BIER-TE. BIER and BIER-TE send nothing off their trees: their
+efficiency is 1. "—" is where a scheme can write no tree; in brackets is the share that it
+can't write, if that isn't 0: the mean is then of the smaller trees. To 8 receivers or more;
+names are without those of the collections.`,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		groups, err := everything(ctx, r, "costs")
+		if err != nil {
+			return err
+		}
+		t := piece.Table{Head: []string{"network", "receivers", "links of the tree", "umbel", "LIPSIN", "adaptive, 0.01", "BIER", "BIER-TE",
+			"efficiency: umbel", "efficiency: LIPSIN", "efficiency: adaptive, 0.01"}}
+		for _, g := range ofMains(groups) {
+			if g.receivers < 8 {
+				continue
+			}
+			row := []string{short(g.graph.Name), strconv.Itoa(g.receivers), piece.Fixed(g.of(bierTE).TreeLinks, 1)}
+			for _, c := range []forward.Contender{umbels, lipsin, adaptive01, bier, bierTE} {
+				row = append(row, cell(g.of(c), 1, func(r sim.Result) float64 { return r.MeanBytes }))
+			}
+			for _, c := range []forward.Contender{umbels, lipsin, adaptive01} {
+				row = append(row, cell(g.of(c), 3, func(r sim.Result) float64 { return r.Efficiency }))
+			}
+			t.Append(row...)
+		}
+		r.Tabulate(t)
+		return nil
+	},
+}
+
+var shortest = piece.Piece{
+	Name:  "002/shortest",
+	Title: "Where each header is shortest",
+	Note: `
+Bytes of whole headers: umbel / BIER / BIER-TE, in the mean over the same trees, for 4, 8, 16
+and 32 receivers. The scheme of the shortest is named where it isn't umbel. BIER's routers
+keep a table of all receivers, and choose the packets' ways; umbel's and BIER-TE's senders
+choose them.
+
+BIER's header grows with the network and not with the group, umbel's with the tree. So BIER's
+is shorter where the network is small and a good part of it receives: of 25 maps of providers,
+on eight of 36 to 110 nodes, to 32 receivers and on three of them to 16, by some 5 bytes at
+most. On larger ones umbel's is shorter in every cell; than BIER-TE's it is nowhere longer.`,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		groups, err := everything(ctx, r, "shortest")
+		if err != nil {
+			return err
+		}
+		t := piece.Table{Head: []string{"network", "nodes", "links"}}
+		for _, n := range groupSizes {
+			t.Head = append(t.Head, "to "+strconv.Itoa(n))
+		}
+		rivals := []forward.Contender{umbels, bier, bierTE}
+		for of := range byGraph(groups) {
+			row := []string{of[0].graph.Name, strconv.Itoa(len(of[0].graph.Nodes)), strconv.Itoa(len(of[0].graph.Links))}
+			for _, g := range of {
+				row = append(row, compared(g, rivals))
+			}
+			for len(row) < len(t.Head) {
+				row = append(row, "")
+			}
+			t.Append(row...)
+		}
+		r.Tabulate(t)
+		return nil
+	},
+}
+
+// short returns the name of a network without that of its collection.
+func short(name string) string {
+	switch from, rest, _ := strings.Cut(name, "-"); from {
+	case "rocketfuel", "sndlib":
+		return strings.ToUpper(rest)
+	case "zoo":
+		return rest
+	}
+	return name
+}
+
+// compared writes how long the headers of contenders are, and which is the shortest,
+// if it isn't the first.
+func compared(g group, cs []forward.Contender) string {
+	best, text := 0, ""
+	for i, c := range cs {
+		if i > 0 {
+			text += " / "
+		}
+		text += piece.Fixed(g.of(c).MeanBytes, 1)
+		if g.of(c).MeanBytes < g.of(cs[best]).MeanBytes {
+			best = i
+		}
+	}
+	if best > 0 {
+		text += " **" + cs[best].Name + "**"
+	}
+	return text
+}
+
+// cell writes what came of an experiment: a dash if that is nothing, and which share
+// of the trees couldn't be written, if any.
+func cell(r sim.Result, decimals int, of func(r sim.Result) float64) string {
+	switch {
+	case !forward.Written(r):
+		return "—"
+	case r.Unplanned > 0:
+		return piece.Fixed(of(r), decimals) + " (" + piece.Fixed(r.Unplanned, 3) + ")"
+	}
+	return piece.Fixed(of(r), decimals)
+}
+
+// of returns what came of a contender.
+func (g group) of(c forward.Contender) sim.Result {
+	return g.by[slices.IndexFunc(contenders, func(d forward.Contender) bool { return d.Name == c.Name })]
+}
+
+// byGraph gives the groups of each network.
+func byGraph(groups []group) func(yield func([]group) bool) {
+	return func(yield func([]group) bool) {
+		for first := 0; first < len(groups); {
+			end := first + 1
+			for end < len(groups) && groups[end].graph == groups[first].graph {
+				end++
+			}
+			if !yield(groups[first:end]) {
+				return
+			}
+			first = end
+		}
+	}
+}
+
+// ofMains returns the groups of the main networks, or all if none of those is there.
+func ofMains(groups []group) (some []group) {
+	for _, name := range mains {
+		for _, g := range groups {
+			if g.graph.Name == name {
+				some = append(some, g)
+			}
+		}
+	}
+	if some == nil {
+		return groups
+	}
+	return some
+}

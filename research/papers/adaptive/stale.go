@@ -1,0 +1,170 @@
+package adaptive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/research/papers/internal/chart"
+	"github.com/umbel-filters/umbel/research/papers/internal/forward"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+)
+
+// aged are the schemes whose headers grow old.
+var aged = []forward.Contender{umbels, umbelStray05, umbelStray01, umbelSingle, lipsin, adaptive01, bier, bierTE}
+
+// ages are how many links change after the headers are made.
+var ages = []int{0, 1, 2, 5, 10, 20}
+
+const howStale = `
+16 receivers, 300 trees; which links change is drawn anew for every ten trees. Links only
+fail that leave a way to every receiver. All routers know of the changes at once; headers
+are those from before, but of BIER, whose headers hold no links.`
+
+var stale = piece.Piece{
+	Name:  "002/stale",
+	Title: "Headers from before: all that was measured",
+	Note:  howStale + ` The two tables after this one are made from it.`,
+	Long:  true,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		t := piece.Table{Head: []string{"network", "scheme", "failed", "added", "trees", "bits", "bytes", "lost", "efficiency", "±", "false", "loops",
+			"duplicates", "storms", "can't"}}
+		for _, added := range []bool{false, true} {
+			olds, err := olderAndOlder(ctx, r, "stale", added)
+			if err != nil {
+				return err
+			}
+			for _, o := range olds {
+				for _, of := range o.by {
+					t.Append(o.graph.Name, o.Name, strconv.Itoa(of.Fail), strconv.Itoa(of.Add), strconv.Itoa(of.Trees), piece.Fixed(of.MeanBits, 1),
+						piece.Fixed(of.MeanBytes, 1), piece.Fixed(of.LostReceivers, 4), piece.Fixed(of.Efficiency, 4), piece.Fixed(of.EfficiencySE, 4),
+						piece.Fixed(of.FalseForwards, 3), piece.Fixed(of.Loops, 3), piece.Fixed(of.Duplicates, 2), piece.Fixed(of.Storms, 3),
+						piece.Fixed(of.Unplanned, 3))
+				}
+			}
+		}
+		r.Tabulate(t)
+		return nil
+	},
+}
+
+var failed = piece.Piece{
+	Name:  "002/failed",
+	Title: "Headers from before, and links that failed since",
+	Note: `
+The share of receivers that don't get the packet, by how many links have failed; at the last
+number the efficiency too, and the share of trees with loops.
+
+All headers that name links lose the same receivers, those behind the links, but for a few
+that false forwards reach, and no length helps; BIER's routers, once rebuilt, lose none.` + "\n" + howStale,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		return makeCurve(ctx, r, false, curve{"lost", 4, func(r sim.Result) float64 { return r.LostReceivers },
+			[]forward.Contender{umbels, bier}},
+			chart.Chart{Title: "Old headers: links that failed", X: "links failed", Y: "share of receivers lost", Left: true})
+	},
+}
+
+var added = piece.Piece{
+	Name:  "002/added",
+	Title: "Headers from before, and links that came since",
+	Note: `
+Copies that go where they shouldn't, in the mean of a packet, by how many links have come: a
+link that the sender didn't know may be held by its filter. At the last number the efficiency
+too, and the share of trees with loops.
+
+The shortest headers say nothing of links that the sender didn't know: a filter of one plane
+holds half of those, of two a quarter. A bound on that chance costs bytes, and they are worth what
+they cost: with 0.01 umbel's headers are as long as LIPSIN's, and are wrong more rarely.` + "\n" + howStale,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		return makeCurve(ctx, r, true, curve{"false", 2, func(r sim.Result) float64 { return r.FalseForwards },
+			[]forward.Contender{umbels, umbelStray05, lipsin}},
+			chart.Chart{Title: "Old headers: links that came", X: "links added", Y: "false forwards of a packet", Left: true})
+	},
+}
+
+// curve is what is shown by age.
+type curve struct {
+	name     string
+	decimals int
+	of       func(r sim.Result) float64
+	drawn    []forward.Contender // in the chart, on each network
+}
+
+func makeCurve(ctx context.Context, r *piece.Run, added bool, of curve, c chart.Chart) error {
+	olds, err := olderAndOlder(ctx, r, c.Title, added)
+	if err != nil {
+		return err
+	}
+	t := piece.Table{Head: []string{"network", "scheme", "bytes"}}
+	for _, n := range ages {
+		t.Head = append(t.Head, of.name+": "+strconv.Itoa(n))
+	}
+	last := ages[len(ages)-1]
+	t.Head = append(t.Head, fmt.Sprintf("efficiency: %d", last), fmt.Sprintf("loops: %d", last))
+	for _, o := range olds {
+		row := []string{o.graph.Name, o.Name, piece.Fixed(o.by[0].MeanBytes, 1)}
+		for _, r := range o.by {
+			row = append(row, piece.Fixed(of.of(r), of.decimals))
+		}
+		oldest := o.by[len(o.by)-1]
+		t.Append(append(row, piece.Fixed(oldest.Efficiency, 3), piece.Fixed(oldest.Loops, 3))...)
+	}
+	r.Tabulate(t)
+	for _, o := range olds {
+		if !slices.ContainsFunc(of.drawn, func(d forward.Contender) bool { return d.Name == o.Name }) {
+			continue
+		}
+		s := chart.Series{Name: o.Name + ", " + short(o.graph.Name), Colour: len(c.Series)}
+		for i, n := range ages {
+			s.Points = append(s.Points, chart.Point{X: float64(n), Y: of.of(o.by[i])})
+		}
+		c.Series = append(c.Series, s)
+	}
+	r.Draw(c)
+	return nil
+}
+
+// old is what came of a contender's headers on a network, by their age.
+type old struct {
+	forward.Contender
+	graph *topology.Graph
+	by    []sim.Result
+}
+
+// changing are the networks that change: two of providers, or two made ones.
+func changing(r *piece.Run) ([]*topology.Graph, error) {
+	maps, err := forward.Maps(r.Topologies)
+	return forward.Named(maps, 2, "rocketfuel-as1221", "rocketfuel-as3257"), err
+}
+
+// olderAndOlder returns what came of the headers of aged, network after network.
+func olderAndOlder(ctx context.Context, r *piece.Run, name string, added bool) (olds []old, err error) {
+	maps, err := changing(r)
+	if err != nil {
+		return nil, err
+	}
+	var cells []forward.Cell
+	for _, c := range cellsOf(r, maps, []int{16}, aged) {
+		olds = append(olds, old{Contender: c.Contender, graph: c.Graph})
+		for _, n := range ages {
+			c.Together = true
+			if added {
+				c.Add = n
+			} else {
+				c.Fail = n
+			}
+			cells = append(cells, c)
+		}
+	}
+	results, err := forward.Run(ctx, r.Runner, name, cells)
+	if err != nil {
+		return nil, err
+	}
+	for i := range olds {
+		olds[i].by = results[i*len(ages) : (i+1)*len(ages)]
+	}
+	return olds, nil
+}

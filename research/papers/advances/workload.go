@@ -1,0 +1,180 @@
+package advances
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/research/papers/internal/sample"
+	"github.com/umbel-filters/umbel/research/papers/internal/trial"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// A universe has so many keys, of which so many are in a filter.
+const universe, members = 10_000, 1000
+
+// workload is how members and questions are shared among the keys of a universe.
+type workload struct {
+	name    string
+	perKey  uint64                 // m/n
+	asked   func(rank int) float64 // by rank from 0, in any unit
+	present func(rank int) float64 // x_e
+}
+
+func even(int) float64 { return members / float64(universe) }
+
+// rising is x_e from 0.02 to 0.18: what is asked for most is seldom there.
+func rising(rank int) float64 { return 0.02 + 0.16*float64(rank)/(universe-1) }
+
+func zipf(exponent float64) func(int) float64 {
+	return func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) }
+}
+
+// step is half of all questions for a hundredth of the keys.
+func step(rank int) float64 {
+	if rank < universe/100 {
+		return 0.5 / (universe / 100)
+	}
+	return 0.5 / (universe - universe/100)
+}
+
+var workloads = []workload{
+	{"even", 8, func(int) float64 { return 1 }, even},
+	{"Zipf 0.8", 8, zipf(0.8), even},
+	{"Zipf 1", 4, zipf(1), even},
+	{"Zipf 1", 8, zipf(1), even},
+	{"Zipf 1", 12, zipf(1), even},
+	{"Zipf 1.2", 8, zipf(1.2), even},
+	{"half for 1 %", 8, step, even},
+	{"Zipf 1, x_e 0.02 to 0.18", 8, zipf(1), rising},
+}
+
+func (w workload) m() uint64 { return w.perKey * members }
+
+// keys returns the keys, each a class of its own. A question about a key that is
+// there can't be answered wrongly, so r_e goes with 1-x_e.
+func (w workload) keys() []plan.Class {
+	keys := make([]plan.Class, universe)
+	for i := range keys {
+		x := w.present(i)
+		keys[i] = plan.Class{Members: x, Queries: w.asked(i) * (1 - x)}
+	}
+	return keys
+}
+
+// printed returns the report's E{P_FP} = 2^(-(m/n) ln 2) N ∏ r_e^(x_e/n), the rate of
+// its k_e, which is the least there is where all x_e are equal: see plan.WeightedK.
+func (w workload) printed() float64 {
+	var total, log float64
+	keys := w.keys()
+	for _, k := range keys {
+		total += k.Queries
+	}
+	for _, k := range keys {
+		log += k.Members / members * math.Log2(k.Queries/total)
+	}
+	return universe * math.Exp2(log-float64(w.perKey)*math.Ln2)
+}
+
+// classes gathers the keys into classes of half a bit of log2(r_e/x_e), the largest
+// first, and says which is whose.
+func (w workload) classes() (classes []plan.Class, of []int) {
+	keys := w.keys()
+	at := func(k plan.Class) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
+	sums := make(map[int]plan.Class)
+	for _, k := range keys {
+		c := sums[at(k)]
+		sums[at(k)] = plan.Class{Members: c.Members + k.Members, Queries: c.Queries + k.Queries}
+	}
+	var order []int
+	for half := range sums {
+		order = append(order, half)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if d := sums[b].Members - sums[a].Members; d != 0 {
+			return int(math.Copysign(1, d))
+		}
+		return a - b
+	})
+	for _, half := range order {
+		classes = append(classes, sums[half])
+	}
+	for _, k := range keys {
+		of = append(of, slices.Index(order, at(k)))
+	}
+	return classes, of
+}
+
+// shape returns umbel's filter with the best whole k for the classes.
+func (w workload) shape() (weighted.Shape, error) {
+	classes, _ := w.classes()
+	ks, _, err := plan.WeightedKs(w.m(), classes, weighted.MaxK)
+	if err != nil {
+		return weighted.Shape{}, err
+	}
+	var all plan.Class
+	for _, c := range classes {
+		all.Members += c.Members
+		all.Queries += c.Queries
+	}
+	s := weighted.Shape{M: w.m()}
+	for i, c := range classes {
+		s.Classes = append(s.Classes, weighted.Class{K: ks[i], Members: c.Members / all.Members, Queries: c.Queries / all.Queries})
+	}
+	return s, s.Check()
+}
+
+const rate = "rate in 10^-9"
+
+// simulation is that of filters of a shape for the classes, each with 1000 keys that are members as x_e
+// says: the share of the questions about others that is answered wrongly.
+func (w workload) simulation(shape weighted.Shape) trial.Simulation {
+	return trial.Simulation{
+		Name: fmt.Sprintf("003 weighted %s m=%d", w.name, w.m()), Values: []string{rate},
+		Worker: func() (trial.Trial, error) {
+			f, err := weighted.New(shape)
+			if err != nil {
+				return nil, err
+			}
+			classes, class := w.classes()
+			var all float64 // questions about absent keys, in the mean
+			for _, c := range classes {
+				all += c.Queries
+			}
+			ds := make([]umbel.Digest, universe)
+			there := make([]bool, universe)
+			return func(r *rand.ChaCha8, out []int64) error {
+				f.Clear()
+				sample.Digests(r, ds)
+				w.draw(rand.New(r), there)
+				for i, d := range ds {
+					if there[i] {
+						f.AddClass(d, class[i])
+					}
+				}
+				var wrong float64
+				for i, d := range ds {
+					if !there[i] && f.HasClass(d, class[i]) {
+						wrong += w.asked(i)
+					}
+				}
+				out[0] = int64(math.Round(1e9 * wrong / all))
+				return nil
+			}, nil
+		},
+	}
+}
+
+// draw says which keys are there: as many as the sum of x_e, each with probability
+// x_e, by steps of one along the sum of x_e in a random order.
+func (w workload) draw(r *rand.Rand, there []bool) {
+	sum := r.Float64()
+	for _, i := range r.Perm(universe) {
+		next := sum + w.present(i)
+		there[i] = math.Floor(next) > math.Floor(sum)
+		sum = next
+	}
+}

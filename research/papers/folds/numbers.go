@@ -1,0 +1,128 @@
+package folds
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/research/papers/internal/chart"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+)
+
+// printed3 are the numbers of Table III, and starred those marked *.
+var (
+	printed3 = []uint64{
+		2, 3, 4, 6, 8, 10, 12, 18, 20, 24, 30, 36, 48, 60,
+		72, 84, 90, 96, 108, 120, 168, 180, 240, 360, 420, 480, 504, 540,
+		600, 630, 660, 672, 720, 840, 1080, 1260, 1440, 1680, 7560, 9240, 10080, 12600,
+		13860, 15120, 18480, 20160, 25200, 27720, 30240, 32760, 36960, 37800, 40320, 41580, 42840, 43680,
+		45360, 50400, 55440, 65520, 75600, 83160, 98280, 110880, 131040, 138600, 151200, 163800, 166320, 196560,
+	}
+	starred = []uint64{2, 6, 12, 60, 120, 360, 55440}
+)
+
+// below is the number that the text counts highly composite numbers below.
+const below = 831_600
+
+// without returns the numbers of all that aren't in some.
+func without(all, some []uint64) []uint64 {
+	return slices.DeleteFunc(slices.Clone(all), func(m uint64) bool { return slices.Contains(some, m) })
+}
+
+var table3 = piece.Piece{
+	Name:  "000/table-3",
+	Title: "Table III: largely composite numbers",
+	Note: `
+A largely composite number has at least as many divisors as any smaller one, a highly
+composite one more; a superior highly composite one has the most in relation to some power
+of itself. The points are the table's numbers with their divisors, those that it leaves out,
+and those that deserve its star. 1, the first of all of them, is left out of what is counted
+as missing here.`,
+	Make: func(_ context.Context, r *piece.Run) error {
+		last := printed3[len(printed3)-1]
+		largely := number.LargelyComposite(last)[1:]
+		superior := number.SuperiorHighlyComposite(last)
+		missing, unstarred := without(largely, printed3), without(superior, starred)
+		r.Add(
+			piece.Row{What: fmt.Sprintf("largely composite numbers from 2 to %d", last), Printed: fmt.Sprint(len(printed3)), Recomputed: float64(len(largely))},
+			piece.Row{What: "of those printed, really so", Printed: fmt.Sprint(len(printed3)), Recomputed: float64(len(largely) - len(missing))},
+			piece.Row{What: fmt.Sprintf("missing: %v", missing), Recomputed: float64(len(missing))},
+			piece.Row{What: "superior highly composite ones, marked *", Printed: fmt.Sprint(len(starred)), Recomputed: float64(len(superior))},
+			piece.Row{What: fmt.Sprintf("without their *: %v", unstarred), Recomputed: float64(len(unstarred))},
+			piece.Row{What: "\"eleven highly composite numbers are < 831600\"", Printed: "11", Recomputed: float64(len(number.HighlyComposite(below - 1)))},
+			piece.Row{What: "superior highly composite ones < 831600", Recomputed: float64(len(number.SuperiorHighlyComposite(below - 1)))},
+			piece.Row{What: "largely composite ones < 831600", Recomputed: float64(len(number.LargelyComposite(below - 1)))},
+		)
+		points := func(name string, colour int, ms []uint64) chart.Series {
+			s := chart.Series{Name: name, Colour: colour, Measured: true}
+			for _, m := range ms {
+				s.Points = append(s.Points, chart.Point{X: float64(m), Y: float64(number.CountDivisors(m))})
+			}
+			return s
+		}
+		r.Draw(chart.Chart{
+			Title: "Divisors of largely composite numbers", X: "m", Y: "d(m)", LogX: true, LogY: true, Left: true,
+			Series: []chart.Series{points("in Table III", 0, printed3), points("missing there", 1, missing), points("superior", 2, superior)},
+		})
+		return nil
+	},
+}
+
+// sieve is Algorithm IV-B as printed: how many numbers of [x, x+z] it finds y-smooth.
+// Its line 12 sets w to log p; add mends that alone.
+func sieve(x, z, y uint64, add bool) (found int) {
+	w := make([]float64, z+1)
+	for _, p := range number.Primes(y) {
+		log := math.Log(float64(p))
+		for i := range z + 1 {
+			for power := p; power <= x+z; power *= p {
+				if (x+i)%power != 0 {
+					continue
+				}
+				for at := i; at <= z; at += power {
+					if add {
+						w[at] += log
+					} else {
+						w[at] = log
+					}
+				}
+			}
+		}
+	}
+	for _, sum := range w {
+		if sum >= math.Log(float64(x))-1e-9 {
+			found++
+		}
+	}
+	return found
+}
+
+var smooth = piece.Piece{
+	Name:  "000/smooth",
+	Title: "Section IV-A and B: smooth numbers",
+	Note: `
+"Smooth numbers are dense", says the paper, with Ψ(x, y) ~ x ρ(u) of equation (11). That is a
+limit for a fixed u = log x / log y; with the few small primes that folds want it says nothing.
+Algorithm IV-B is printed with a line that sets where it should add; with that line alone
+mended it marks each number again from each multiple before it. umbel's divides out primes.`,
+	Make: func(_ context.Context, r *piece.Run) error {
+		for _, c := range []struct{ x, y uint64 }{{1e4, 7}, {1e5, 7}, {1e6, 7}, {1e6, 13}, {1e6, 100}, {1e6, 1000}, {1e7, 13}} {
+			u := math.Log(float64(c.x)) / math.Log(float64(c.y))
+			r.Add(
+				piece.Row{What: fmt.Sprintf("%d-smooth numbers to %d", c.y, c.x), Recomputed: float64(number.Psi(c.x, c.y))},
+				piece.Row{What: "x ρ(u)", Recomputed: float64(c.x) * number.Dickman(u)},
+			)
+		}
+		for _, c := range []struct{ x, z, y uint64 }{{100, 50, 5}, {1000, 100, 7}, {10, 60, 3}} {
+			all := number.SieveSmooth(c.x, c.x+c.z, c.y)
+			r.Add(
+				piece.Row{What: fmt.Sprintf("%d-smooth numbers in [%d, %d]: %v", c.y, c.x, c.x+c.z, all), Recomputed: float64(len(all))},
+				piece.Row{What: "found by Algorithm IV-B as printed", Measured: piece.Counted(sieve(c.x, c.z, c.y, false), 1), Mark: piece.Wrong},
+				piece.Row{What: "with line 12 mended", Measured: piece.Counted(sieve(c.x, c.z, c.y, true), 1), Mark: piece.Wrong},
+			)
+		}
+		return nil
+	},
+}

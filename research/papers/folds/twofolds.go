@@ -1,0 +1,149 @@
+package folds
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+	"github.com/umbel-filters/umbel/research/papers/internal/sample"
+	"github.com/umbel-filters/umbel/research/papers/internal/trial"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// The base that is sent folded by 3 and by 4.
+const (
+	twoCells, twoKeys, twoK = 36_000, 1000, 2
+	twoQuestions            = 20_000
+)
+
+// Who asks what.
+const (
+	byThree, byFour = "by 3", "by 4"
+	both            = "both"
+	inOrder3        = "both, order of (3)"
+	whole           = "whole"
+)
+
+var twoFolds = piece.Piece{
+	Name:  "000/two-folds",
+	Title: "Section IV-C: several folds of one filter",
+	Note: `
+"Changing the folding with each transmission increases the entropy", says the paper: who has
+a fold by 3 and one by 4 asks both. It does lower the rate, but far from to the product of both,
+since the two are of the same keys. In the order of equation (3) a cell shares only itself
+with its two folds; in umbel's neighbours fall together and two folds share more. Either way a filter of as many bits with the best k is better, and the base
+compressed is smaller and better than both folds. 36000 cells, 1000 keys, k = 2.`,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		got, err := r.Simulate(ctx, askTwo, max(5, r.Trials/10))
+		if err != nil {
+			return err
+		}
+		rate := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./twoQuestions) }
+		single := func(m uint64, k int) float64 { return plan.FPRate(m, k, twoKeys) }
+		same, err := sample.Bloom(ctx, r, "000", 21_000, twoK, twoKeys)
+		if err != nil {
+			return err
+		}
+		best, err := sample.Bloom(ctx, r, "000", 21_000, 4, twoKeys)
+		if err != nil {
+			return err
+		}
+		r.Add(
+			piece.Row{What: "folded by 3, 12000 bits: rate", Recomputed: single(twoCells/3, twoK), Measured: rate(byThree)},
+			piece.Row{What: "folded by 4, 9000 bits", Recomputed: single(twoCells/4, twoK), Measured: rate(byFour)},
+			piece.Row{What: "their product, if they were independent", Recomputed: single(twoCells/3, twoK) * single(twoCells/4, twoK)},
+			piece.Row{What: "both, 21000 bits, in the order of equation (3)", Recomputed: joined([]int{1}), Measured: rate(inOrder3)},
+			piece.Row{What: "both, in umbel's order", Recomputed: joined(neighbours(3, 4)), Measured: rate(both)},
+			piece.Row{What: "one filter of 21000 bits, k=2", Recomputed: single(21_000, twoK), Measured: same},
+			piece.Row{What: "one filter of 21000 bits, k=4", Recomputed: single(21_000, 4), Measured: best},
+			piece.Row{What: "the base, 36000 bits", Recomputed: single(twoCells, twoK), Measured: rate(whole)},
+			piece.Row{What: "the base compressed: bits", Recomputed: plan.WireBits(twoCells, twoK, twoKeys)},
+		)
+		return nil
+	},
+}
+
+// joined returns the rate of who asks the folds by 3 and by 4. Of the cells that fall
+// together with a cell in the one and those that do in the other some are the same,
+// itself among them: as many as common says, each number as often as it stands there.
+func joined(common []int) float64 {
+	empty := func(cells int) float64 { return math.Pow(1-plan.Fill(twoCells, twoK, twoKeys), float64(cells)) }
+	sum := 0.0
+	for _, c := range common {
+		sum += 1 - empty(3) - empty(4) + empty(3+4-c)
+	}
+	return math.Pow(sum/float64(len(common)), twoK)
+}
+
+// neighbours returns for each cell of a period how many cells fall together with it
+// in both folds, if r neighbouring cells do in the one and s in the other.
+func neighbours(r, s int) []int {
+	common := make([]int, r*s)
+	for c := range common {
+		a, b := c/r*r, c/s*s
+		common[c] = min(a+r, b+s) - max(a, b)
+	}
+	return common
+}
+
+// askTwo is the simulation of two folds of one base, asked together.
+var askTwo = trial.Simulation{
+	Name: "000 two folds", Values: []string{byThree, byFour, both, inOrder3, whole},
+	Worker: func() (trial.Trial, error) {
+		shape, err := folding.Shape{M: twoCells, K: twoK}.Keep(0.02, 0.005)
+		if err != nil {
+			return nil, err
+		}
+		f, err := folding.New(shape)
+		if err != nil {
+			return nil, err
+		}
+		ds := make([]umbel.Digest, twoKeys)
+		return func(r *rand.ChaCha8, out []int64) error {
+			f.Clear()
+			for _, d := range sample.Digests(r, ds) {
+				f.Add(d)
+			}
+			ask := make([]func(umbel.Digest) bool, len(out))
+			var joint folding.Receiver
+			for i, by := range []uint64{3, 4, 1} {
+				face, err := f.FaceBy(by)
+				if err != nil {
+					return err
+				}
+				ask[[]int{0, 1, 4}[i]] = face.Has
+				if by > 1 {
+					if err := joint.Take(1, face.State()); err != nil {
+						return err
+					}
+				}
+			}
+			ask[2], ask[3] = joint.Has, asPrinted(ds)
+			for i := range out {
+				out[i] = sample.Wrong(r, ds, twoQuestions, ask[i])
+			}
+			return nil
+		}, nil
+	},
+}
+
+// asPrinted returns who asks both folds of a filter of these keys in the order of
+// equation (3), where cells a third, or a fourth, of the base apart fall together.
+// The two halves of a digest are the hashes.
+func asPrinted(ds []umbel.Digest) func(umbel.Digest) bool {
+	const third, fourth = twoCells / 3, twoCells / 4
+	three, four := make([]bool, third), make([]bool, fourth)
+	for _, d := range ds {
+		for _, h := range []uint64{d.H1, d.H2} {
+			h %= twoCells
+			three[h%third], four[h%fourth] = true, true
+		}
+	}
+	return func(d umbel.Digest) bool {
+		a, b := d.H1%twoCells, d.H2%twoCells
+		return three[a%third] && four[a%fourth] && three[b%third] && four[b%fourth]
+	}
+}

@@ -1,0 +1,31 @@
+// The papers' tables and figures, made again. It is a module of its own so that the
+// library needs nothing that draws.
+module github.com/umbel-filters/umbel/research/papers
+
+go 1.26.0
+
+require (
+	github.com/umbel-filters/umbel v0.0.0
+	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0-00010101000000-000000000000
+	gonum.org/v1/plot v0.17.0
+)
+
+require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dchest/siphash v1.2.3 // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.28.0 // indirect
+)
+
+replace github.com/umbel-filters/umbel => ../../
+
+replace github.com/umbel-filters/umbel/inpacket/multicast => ../../inpacket/multicast

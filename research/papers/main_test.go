@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+)
+
+// All pieces are made from nothing, and the document has each of them with its files.
+func TestAll(t *testing.T) {
+	t.Setenv("UMBEL_TOPOLOGIES", "") // on networks made by rule
+	out := filepath.Join(t.TempDir(), "papers")
+	if err := run(t.Context(), []string{"--trials", "3", "--out", out}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := string(b)
+	if strings.Contains(document, "Not made yet") {
+		t.Error("the document says that a piece isn't made")
+	}
+	names := make(map[string]bool)
+	for _, p := range piece.Select(papers, regexp.MustCompile("")) {
+		if names[p.Name] {
+			t.Errorf("two pieces are called %s", p.Name)
+		}
+		names[p.Name] = true
+		for _, want := range []string{"### " + p.Title + "\n", "(papers/" + p.Name + ".csv)"} {
+			if !strings.Contains(document, want) {
+				t.Errorf("%s: no %q in the document", p.Name, want)
+			}
+		}
+	}
+	for _, link := range regexp.MustCompile(`\((papers/[^)]*)\)`).FindAllStringSubmatch(document, -1) {
+		info, err := os.Stat(filepath.Join(filepath.Dir(out), filepath.FromSlash(link[1])))
+		if err != nil || info.Size() == 0 || info.Size() > 200<<10 {
+			t.Errorf("%s: %v, want a file of at most 200 KiB", link[1], err)
+		}
+	}
+	// Some once more, from the states that are there: nothing changes.
+	if err := run(t.Context(), []string{"--trials", "3", "--out", out, "--workers", "1", "--only", "figure-1|table-[37]|delta"}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(out + ".md"); err != nil || string(again) != document {
+		t.Errorf("made again the document is another (%v)", err)
+	}
+}
+
+// An interrupted run leaves no half-written file, and says that it was interrupted.
+func TestInterrupted(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "papers")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, []string{"--only", "004/table-3", "--trials", "1000", "--out", out}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	err := filepath.WalkDir(filepath.Dir(out), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Base(filepath.Dir(path)) != ".work" {
+			t.Errorf("%s is there", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no such piece", []string{"--only", "zzz"}, "no piece matches"},
+		{"no expression", []string{"--only", "("}, "missing closing )"},
+		{"trials", []string{"--trials", "1"}, "1 trials, want 2 to 1e9"},
+		{"workers", []string{"--workers", "0"}, "0 workers, want at least 1"},
+		{"argument", []string{"all"}, `unexpected "all"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := run(t.Context(), c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
