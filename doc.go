@@ -12,7 +12,7 @@
 //	ok := f.HasString("bob")
 //
 // A program that handles filters of any kind works with [Filter], the one-method
-// interfaces beside it, and a list of [Variants], of which filter.All is one.
+// interfaces beside it, and a list of [Kinds], of which filter.All is one.
 //
 // # From key to answer
 //

@@ -11,7 +11,7 @@ var (
 	ErrGoal = errors.New("invalid goal")
 	// ErrMismatch: two filters, or a filter and a factor, don't go together.
 	ErrMismatch = errors.New("mismatch")
-	// ErrKind: the kind isn't in the list of variants that was asked.
+	// ErrKind: the kind isn't in the list of kinds that was asked.
 	ErrKind = errors.New("unknown kind")
 	// ErrCorrupt: bytes or a state that no umbel ever wrote.
 	ErrCorrupt = errors.New("corrupt")

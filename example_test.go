@@ -10,11 +10,11 @@ import (
 )
 
 // kinds are those that these examples may make and open; filter.All has every one.
-var kinds = umbel.Variants{bloom.Variant, partitioned.Variant}
+var kinds = umbel.Kinds{bloom.Kind, partitioned.Kind}
 
 // A program that handles filters of any kind finds the kind by its name, plans,
 // and makes a filter. A key is hashed once, by the hasher that the filter keeps.
-func ExampleVariants() {
+func ExampleKinds() {
 	for _, kind := range []string{"bloom", "partitioned", "cuckoo"} {
 		v, err := kinds.Find(kind)
 		if err != nil {
@@ -26,7 +26,7 @@ func ExampleVariants() {
 			fmt.Println(err)
 			return
 		}
-		alice := f.State().Hasher.Key("alice")
+		alice := f.State().Hasher.HashString("alice")
 		fmt.Println(kind, f.Has(alice), f.Add(alice), f.Has(alice))
 	}
 	// Output:
@@ -46,7 +46,7 @@ func ExampleFolder() {
 		return folder.Fold(2)
 	}
 
-	f, err := bloom.New(bloom.Shape{M: 1 << 16, K: 5, Group: 6})
+	f, err := bloom.NewShape(bloom.Shape{M: 1 << 16, K: 5, Group: 6})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -60,8 +60,8 @@ func ExampleFolder() {
 }
 
 // A state is plain data. It opens as the filter it was taken from.
-func ExampleVariants_Open() {
-	f, err := bloom.New(bloom.Shape{M: 1000, K: 4})
+func ExampleKinds_Open() {
+	f, err := bloom.NewShape(bloom.Shape{M: 1000, K: 4})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -75,7 +75,7 @@ func ExampleVariants_Open() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(g.Has(state.Hasher.Key("alice")))
+	fmt.Println(g.Has(state.Hasher.HashString("alice")))
 	// Output:
 	// bloom xxh3 [{k 4} {group 0}] 128
 	// true
@@ -91,8 +91,8 @@ func ExampleHasher() {
 	}
 	plain := umbel.Hasher{}
 	keyed := umbel.Hasher{Alg: umbel.SipHash, Seed: seed}
-	fmt.Println(plain.Key("alice"))
-	fmt.Println(keyed.Key("alice"))
+	fmt.Println(plain.HashString("alice"))
+	fmt.Println(keyed.HashString("alice"))
 	fmt.Println(keyed)
 	// Output:
 	// c9a1342ad0e35dd248bb949a3dd26afa
@@ -103,14 +103,14 @@ func ExampleHasher() {
 // AddAll and HasAll take many digests at a time: kinds that can overlap their
 // memory accesses do.
 func ExampleHasAll() {
-	f, err := bloom.New(bloom.Shape{M: 1 << 13, K: 7, Group: 6})
+	f, err := bloom.NewShape(bloom.Shape{M: 1 << 13, K: 7, Group: 6})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var digests []umbel.Digest
 	for _, key := range []string{"alice", "bob", "carol"} {
-		digests = append(digests, f.Hasher().Key(key))
+		digests = append(digests, f.Hasher().HashString(key))
 	}
 	umbel.AddAll(f, nil, digests[:2])
 

@@ -69,11 +69,11 @@ type Locator interface {
 // memory follows from the keys, so that a forecast of it is a bound, and the planes of
 // its state aren't the cells: Stats tells the cells that it stands for, and their fill.
 // Positions yields those that are set, in order.
-type Lister interface {
+type PositionLister interface {
 	Positions(yield func(position uint64) bool)
 }
 
-// Classer is a filter whose keys are of classes with unlike numbers of cells. Class
+// Classifier is a filter whose keys are of classes with unlike numbers of cells. Class
 // returns the class of a key where the key itself tells, and false where a digest
 // tells as much, or nobody but the program. Code that has keys and is told their class
 // uses AddClass, HasClass and LocateClass in the place of Add, Has and Locate, which
@@ -81,7 +81,7 @@ type Lister interface {
 //
 // A class is a number from 0. Has is true for what was added with any class, HasClass
 // for what was added with that class or with Add.
-type Classer interface {
+type Classifier interface {
 	Class(key []byte) (class int, ok bool)
 	AddClass(d Digest, class int) bool
 	HasClass(d Digest, class int) bool
@@ -96,12 +96,12 @@ type Grower interface {
 	TryAdd(Digest) (bool, error)
 }
 
-// Foreteller is a Grower that tells beforehand when it grows. Growth returns the bytes
+// GrowthForecaster is a Grower that tells beforehand when it grows. Growth returns the bytes
 // of planes that the next digest takes which the filter doesn't have: 0 while there is
 // room for it without. The error wraps ErrLimit where TryAdd would refuse the digest.
 // It is as quick as Has, but now and then.
-type Foreteller interface {
-	Growth() (bytes uint64, err error)
+type GrowthForecaster interface {
+	NextGrowth() (bytes uint64, err error)
 }
 
 // Advancer is a filter that forgets what is old. Advance tells it the time, in
@@ -118,9 +118,9 @@ type Advancer interface {
 // new changes nothing. Where it fails the filter is as it was before.
 type Sealer interface{ Seal() error }
 
-// BatchHaser is a filter that answers many digests faster than one by one. HasAll
+// BatchQuerier is a filter that answers many digests faster than one by one. HasAll
 // sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds.
-type BatchHaser interface {
+type BatchQuerier interface {
 	HasAll(dst []bool, ds []Digest)
 }
 
@@ -139,7 +139,7 @@ type AtomicBatchAdder interface {
 // HasAll sets dst[i] to f.Has(ds[i]), by batch where f can. It panics if dst is
 // shorter than ds. It allocates nothing.
 func HasAll(f Filter, dst []bool, ds []Digest) {
-	if b, ok := f.(BatchHaser); ok {
+	if b, ok := f.(BatchQuerier); ok {
 		b.HasAll(dst, ds)
 		return
 	}

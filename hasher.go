@@ -57,22 +57,22 @@ func (h Hasher) public() string {
 }
 
 // Bytes returns the digest of key. It doesn't keep key.
-func (h Hasher) Bytes(key []byte) Digest {
+func (h Hasher) HashBytes(key []byte) Digest {
 	switch {
 	case h.Seed.Lo != 0:
 	case h.Alg == XXH3:
 		u := xxh3.Hash128(key)
 		return Digest{u.Lo, u.Hi}
 	case h.Alg == XXH64:
-		return Widen(xxhash.Sum64(key))
+		return DigestFromHash64(xxhash.Sum64(key))
 	}
 	return h.other(key)
 }
 
 // Key returns the digest of key: the same as Bytes([]byte(key)), without a
 // copy.
-func (h Hasher) Key(key string) Digest {
-	return h.Bytes(unsafe.Slice(unsafe.StringData(key), len(key)))
+func (h Hasher) HashString(key string) Digest {
+	return h.HashBytes(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
 // other is Bytes for all hashers but the two most in use.
@@ -88,7 +88,7 @@ func (h Hasher) other(key []byte) Digest {
 		var d xxhash.Digest
 		d.ResetWithSeed(h.Seed.Lo)
 		d.Write(key)
-		return Widen(d.Sum64())
+		return DigestFromHash64(d.Sum64())
 	case Murmur64A:
 		a := murmur64A(key, murmurSeed)
 		return Digest{a, murmur64A(key, a)}
@@ -103,10 +103,10 @@ func (h Hasher) other(key []byte) Digest {
 	panic(fmt.Sprintf("umbel: %s was not checked", h.Alg))
 }
 
-// Widen makes a digest of a hash of 64 bits: H1 is the hash, H2 a fixed mix of it
+// DigestFromHash64 makes a digest of a hash of 64 bits: H1 is the hash, H2 a fixed mix of it
 // (the finaliser of SplitMix64, Steele, Lea and Flood 2014). Keys that share the
 // hash share the digest.
-func Widen(hash uint64) Digest {
+func DigestFromHash64(hash uint64) Digest {
 	z := hash + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -56,12 +56,12 @@ func TestXXH3Vectors(t *testing.T) {
 		{2048, prime32, umbel.Digest{H1: 0x230d43f30206260b, H2: 0x7fb03f7e7186c3ea}},
 	} {
 		h := umbel.Hasher{Seed: umbel.Seed{Lo: v.seed}}
-		if got := h.Bytes(xxhBuffer(v.n)); got != v.want {
+		if got := h.HashBytes(xxhBuffer(v.n)); got != v.want {
 			t.Errorf("%d bytes, seed %d: %v, want %v", v.n, v.seed, got, v.want)
 		}
 	}
 	// The canonical form prints the high half first.
-	d := umbel.Hasher{}.Key("")
+	d := umbel.Hasher{}.HashString("")
 	if got := fmt.Sprintf("%016x%016x", d.H2, d.H1); got != "99aa06d3014798d86001c324468d497f" {
 		t.Errorf("XXH3-128 of nothing is %s", got)
 	}
@@ -86,19 +86,19 @@ func TestXXH64Vectors(t *testing.T) {
 		{string(xxhBuffer(222)), prime32, 0x20cb8ab7ae10c14a},
 	} {
 		h := umbel.Hasher{Alg: umbel.XXH64, Seed: umbel.Seed{Lo: v.seed}}
-		if got, want := h.Key(v.key), umbel.Widen(v.want); got != want || got.H1 != v.want {
+		if got, want := h.HashString(v.key), umbel.DigestFromHash64(v.want); got != want || got.H1 != v.want {
 			t.Errorf("%d bytes, seed %d: %v, want %v", len(v.key), v.seed, got, want)
 		}
 	}
 }
 
-// Widen is SplitMix64: these are the first outputs of the generator that starts
+// DigestFromHash64 is SplitMix64: these are the first outputs of the generator that starts
 // at 0, whose state grows by its constant.
 func TestWidenVectors(t *testing.T) {
 	const step = 0x9e3779b97f4a7c15
 	state := uint64(0)
 	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f, 0xf88bb8a8724c81ec} {
-		if got := umbel.Widen(state); got != (umbel.Digest{H1: state, H2: want}) {
+		if got := umbel.DigestFromHash64(state); got != (umbel.Digest{H1: state, H2: want}) {
 			t.Errorf("output %d is %v, want %016x", i, got, want)
 		}
 		state += step
@@ -118,7 +118,7 @@ func TestSipHashVectors(t *testing.T) {
 		"8177228da4a45dc7fca38bdef60affe4", "9c70b60c5267a94e5f33b6b02985ed51",
 		"f88164c12d9c8faf7d0f6e7c7bcd5579",
 	} {
-		d := h.Bytes([]byte{0, 1, 2, 3, 4}[:i])
+		d := h.HashBytes([]byte{0, 1, 2, 3, 4}[:i])
 		if got := hex.EncodeToString(littleEndian(d)); got != want {
 			t.Errorf("%d bytes: %s, want %s", i, got, want)
 		}
@@ -135,11 +135,11 @@ func TestMD5Vectors(t *testing.T) {
 		"abc":            "900150983cd24fb0d6963f7d28e17f72",
 		"message digest": "f96b697d7cb7938d525a2f31aaf161d0",
 	} {
-		if got := h.Key(key).String(); got != want {
+		if got := h.HashString(key).String(); got != want {
 			t.Errorf("%q: %s, want %s", key, got, want)
 		}
 	}
-	if got, want := h.Key("umbel").String(), fmt.Sprintf("%x", md5.Sum([]byte("umbel"))); got != want {
+	if got, want := h.HashString("umbel").String(), fmt.Sprintf("%x", md5.Sum([]byte("umbel"))); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -151,7 +151,7 @@ func TestCallerTakesDigestsAsTheyAre(t *testing.T) {
 	all := []byte("0123456789abcdefXYZ")
 	want := umbel.Digest{H1: binary.LittleEndian.Uint64(all[:8]), H2: binary.LittleEndian.Uint64(all[8:16])}
 	for _, n := range []int{16, 17, 19} {
-		if got := h.Bytes(all[:n]); got != want {
+		if got := h.HashBytes(all[:n]); got != want {
 			t.Errorf("%d bytes: %v, want %v", n, got, want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestCallerTakesDigestsAsTheyAre(t *testing.T) {
 		"12345678":   {H1: want.H1 + 0x0101010101010101},
 		"01234567\t": {H1: want.H1, H2: 9},
 	} {
-		if got := h.Key(key); got != want {
+		if got := h.HashString(key); got != want {
 			t.Errorf("%q: %v, want %v", key, got, want)
 		}
 	}
@@ -184,14 +184,14 @@ func TestKeyIsBytes(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				key := rapid.SliceOfN(rapid.Byte(), 0, 600).Draw(t, "key")
 				before := bytes.Clone(key)
-				if h.Key(string(key)) != h.Bytes(key) {
+				if h.HashString(string(key)) != h.HashBytes(key) {
 					t.Fatal("Key and Bytes differ")
 				}
 				if !bytes.Equal(key, before) {
 					t.Fatal("the key was changed")
 				}
 			})
-			if h.Bytes(nil) != h.Key("") {
+			if h.HashBytes(nil) != h.HashString("") {
 				t.Error("Bytes(nil) isn't the digest of the empty key")
 			}
 		})
@@ -202,7 +202,7 @@ func TestKeyIsBytes(t *testing.T) {
 func TestSeedsChangeDigests(t *testing.T) {
 	for alg, bits := range map[umbel.Alg]int{umbel.XXH3: 64, umbel.XXH64: 64, umbel.SipHash: 128} {
 		for _, key := range []string{"", "alice", strings.Repeat("long", 100)} {
-			seen := map[umbel.Digest]bool{umbel.Hasher{Alg: alg}.Key(key): true}
+			seen := map[umbel.Digest]bool{umbel.Hasher{Alg: alg}.HashString(key): true}
 			for i := range bits {
 				var b [16]byte
 				b[i/8] = 1 << (i % 8)
@@ -210,7 +210,7 @@ func TestSeedsChangeDigests(t *testing.T) {
 				if err := h.Check(); err != nil {
 					t.Fatal(err)
 				}
-				seen[h.Key(key)] = true
+				seen[h.HashString(key)] = true
 			}
 			if len(seen) != bits+1 {
 				t.Errorf("%v: %d digests of %d seeds", alg, len(seen), bits+1)
@@ -265,8 +265,8 @@ func TestHashingDoesNotAllocate(t *testing.T) {
 			allocs := testing.AllocsPerRun(100, func() {
 				var onStack [1024]byte
 				copy(onStack[:], key)
-				sink = h.Key(key)
-				sink = h.Bytes(onStack[:n])
+				sink = h.HashString(key)
+				sink = h.HashBytes(onStack[:n])
 			})
 			if allocs != 0 {
 				t.Errorf("%v of %d bytes allocates %v times", h, n, allocs)
@@ -287,7 +287,7 @@ func BenchmarkHasher(b *testing.B) {
 				b.SetBytes(int64(n))
 				b.ReportAllocs()
 				for b.Loop() {
-					sink = h.Key(key)
+					sink = h.HashString(key)
 				}
 			})
 		}

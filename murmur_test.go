@@ -24,7 +24,7 @@ func TestMurmur64APair(t *testing.T) {
 	for _, key := range []string{"", "alice", "a key longer than two words"} {
 		a := murmur64A([]byte(key), 0xc6a4a7935bd1e995)
 		want := Digest{a, murmur64A([]byte(key), a)}
-		if got := (Hasher{Alg: Murmur64A}).Key(key); got != want {
+		if got := (Hasher{Alg: Murmur64A}).HashString(key); got != want {
 			t.Errorf("%q: %v, want %v", key, got, want)
 		}
 	}

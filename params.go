@@ -49,7 +49,7 @@ func (n Number) String() string {
 }
 
 // Params are the named numbers of a state, in the order of its kind's
-// specification. What a caller gives to Variant.New may be in any order.
+// specification. What a caller gives to Kind.New may be in any order.
 type Params []Param
 
 // Get returns the number of that name, and whether there is one.

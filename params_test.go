@@ -107,7 +107,7 @@ func TestParamsCheck(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wantError(t, c.ps.Check("bloom", docs), umbel.ErrGoal, c.want)
-			v := umbel.Variant{Kind: "bloom", Params: docs}
+			v := umbel.Kind{Name: "bloom", Params: docs}
 			wantError(t, v.Check(c.ps), umbel.ErrGoal, c.want)
 		})
 	}

@@ -17,16 +17,16 @@ type State struct {
 	Kind   string // fixes stream, mapping, layout and the meaning of Params
 	Hasher Hasher
 	Params Params        // named numbers, in the order of the kind's specification
-	Planes []cells.Array // bits or counters
+	Arrays []cells.Array // bits or counters
 	Parts  []State       // of a composed filter
 }
 
 // Clone returns a copy of s that shares no memory with it.
 func (s State) Clone() State {
 	s.Params = slices.Clone(s.Params)
-	s.Planes = slices.Clone(s.Planes)
-	for i, p := range s.Planes {
-		s.Planes[i] = p.Clone()
+	s.Arrays = slices.Clone(s.Arrays)
+	for i, p := range s.Arrays {
+		s.Arrays[i] = p.Clone()
 	}
 	s.Parts = slices.Clone(s.Parts)
 	for i, p := range s.Parts {
@@ -38,7 +38,7 @@ func (s State) Clone() State {
 // Bytes returns the memory of the planes of s and of its parts.
 func (s State) Bytes() uint64 {
 	var n uint64
-	for _, p := range s.Planes {
+	for _, p := range s.Arrays {
 		n += p.Bytes()
 	}
 	for _, p := range s.Parts {
@@ -73,7 +73,7 @@ func (s State) check(depth int) error {
 			return fmt.Errorf("umbel: parameter %q is %v, want a finite number: %w", p.Name, f, ErrCorrupt)
 		}
 	}
-	for i, p := range s.Planes {
+	for i, p := range s.Arrays {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("umbel: plane %d: %w: %w", i, err, ErrCorrupt)
 		}

@@ -20,10 +20,10 @@ func sample() umbel.State {
 		Kind:   "scalable",
 		Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1, Hi: 2}},
 		Params: umbel.Params{{Name: "growth", Value: umbel.Uint(2)}, {Name: "rate", Value: umbel.Float(0.5)}},
-		Planes: []cells.Array{bits(1, 2), {Len: 3, Width: 4, Words: []uint64{0x321}}},
+		Arrays: []cells.Array{bits(1, 2), {Len: 3, Width: 4, Words: []uint64{0x321}}},
 		Parts: []umbel.State{
-			{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}, Planes: []cells.Array{bits(4)}},
-			{Kind: "bloom", Parts: []umbel.State{{Kind: "bloom", Planes: []cells.Array{bits(5, 6)}}}},
+			{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}, Arrays: []cells.Array{bits(4)}},
+			{Kind: "bloom", Parts: []umbel.State{{Kind: "bloom", Arrays: []cells.Array{bits(5, 6)}}}},
 		},
 	}
 }
@@ -36,16 +36,16 @@ func TestStateCloneSharesNothing(t *testing.T) {
 	}
 	c.Kind = "other"
 	c.Params[0] = umbel.Param{Name: "changed"}
-	c.Planes[0].SetBit(9)
-	c.Planes[1].Inc(0)
+	c.Arrays[0].SetBit(9)
+	c.Arrays[1].Inc(0)
 	c.Parts[0].Kind = "other"
 	c.Parts[0].Params[0].Value = umbel.Uint(99)
-	c.Parts[0].Planes[0].SetBit(9)
-	c.Parts[1].Parts[0].Planes[0].Clear()
+	c.Parts[0].Arrays[0].SetBit(9)
+	c.Parts[1].Parts[0].Arrays[0].Clear()
 	if want := sample(); !reflect.DeepEqual(s, want) {
 		t.Errorf("after changing the clone, the state is %v, want %v", s, want)
 	}
-	c.Planes[0] = bits()
+	c.Arrays[0] = bits()
 	c.Parts[1] = umbel.State{}
 	if want := sample(); !reflect.DeepEqual(s, want) {
 		t.Errorf("after changing the clone, the state is %v, want %v", s, want)
@@ -88,11 +88,11 @@ func TestStateCheck(t *testing.T) {
 		{"parameter twice", func(s *umbel.State) { s.Params[1].Name = "growth" }, `parameter "growth" appears twice`},
 		{"NaN", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.NaN()) }, `parameter "rate" is NaN, want a finite number`},
 		{"infinite", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.Inf(-1)) }, `parameter "rate" is -Inf`},
-		{"bad width", func(s *umbel.State) { s.Planes[0].Width = 3 }, "plane 0: cells: width 3"},
-		{"missing words", func(s *umbel.State) { s.Planes[1].Words = nil }, "plane 1: cells: 3 cells of 4 bits in 0 words, want 1"},
-		{"stray bits", func(s *umbel.State) { s.Planes[1].Words[0] = 1 << 12 }, "plane 1: cells: bits are set beyond the last of 3 cells"},
+		{"bad width", func(s *umbel.State) { s.Arrays[0].Width = 3 }, "plane 0: cells: width 3"},
+		{"missing words", func(s *umbel.State) { s.Arrays[1].Words = nil }, "plane 1: cells: 3 cells of 4 bits in 0 words, want 1"},
+		{"stray bits", func(s *umbel.State) { s.Arrays[1].Words[0] = 1 << 12 }, "plane 1: cells: bits are set beyond the last of 3 cells"},
 		{"bad part", func(s *umbel.State) { s.Parts[1].Kind = "?" }, `part 1: umbel: name "?"`},
-		{"bad part of a part", func(s *umbel.State) { s.Parts[1].Parts[0].Planes[0].Len = 1 }, "part 1: part 0: umbel: plane 0"},
+		{"bad part of a part", func(s *umbel.State) { s.Parts[1].Parts[0].Arrays[0].Len = 1 }, "part 1: part 0: umbel: plane 0"},
 		{"too deep", func(s *umbel.State) { *s = deep(umbel.MaxDepth + 1) }, "parts nest deeper than 4"},
 		{"far too deep", func(s *umbel.State) { *s = deep(1000) }, "parts nest deeper than 4"},
 	} {
@@ -122,7 +122,7 @@ func TestCheckName(t *testing.T) {
 func TestAlikeSaysTheFirstDifference(t *testing.T) {
 	s := sample()
 	t.Run("alike", func(t *testing.T) {
-		other := umbel.State{Kind: s.Kind, Hasher: s.Hasher, Planes: []cells.Array{bits(0)}}
+		other := umbel.State{Kind: s.Kind, Hasher: s.Hasher, Arrays: []cells.Array{bits(0)}}
 		if err := s.Alike(other); err != nil {
 			t.Error(err)
 		}

@@ -33,7 +33,7 @@ func BenchmarkHas(b *testing.B) {
 			const batch = 1000
 			dst := make([]bool, batch)
 			each := func(op string, ds []umbel.Digest, do func(ds []umbel.Digest)) {
-				b.Run(fmt.Sprintf("%s/%s/n=%d", op, v.Kind, n), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%s/n=%d", op, v.Name, n), func(b *testing.B) {
 					i := 0
 					for b.Loop() {
 						do(ds[i:][:batch])

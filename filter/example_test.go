@@ -10,7 +10,7 @@ import (
 // A sparse filter is sent packed, and what is added to it later as a delta. Its sender
 // keeps the state that receivers have.
 func Example_messages() {
-	f, err := bloom.New(bloom.Shape{M: 320_000, K: 2, Group: 6})
+	f, err := bloom.NewShape(bloom.Shape{M: 320_000, K: 2, Group: 6})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func explains(t *testing.T, v umbel.Variant, g umbel.Goal) {
+func explains(t *testing.T, v umbel.Kind, g umbel.Goal) {
 	plan, err := v.Plan(g, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestExplainRefuses(t *testing.T) {
 		_, plan := v.Plan(umbel.Goal{Keys: 10}, nil)
 		_, err := v.Explain(umbel.Goal{Keys: 10}, nil)
 		if plan == nil || err == nil || err.Error() != plan.Error() {
-			t.Errorf("%s: Explain says %v, Plan %v", v.Kind, err, plan)
+			t.Errorf("%s: Explain says %v, Plan %v", v.Name, err, plan)
 		}
 	}
 }

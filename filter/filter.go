@@ -2,7 +2,7 @@
 // any of them. A program that wants fewer, or kinds of its own as well, makes its
 // own list:
 //
-//	kinds := append(slices.Clone(filter.All), mine.Variant)
+//	kinds := append(slices.Clone(filter.All), mine.Kind)
 package filter
 
 import (
@@ -24,19 +24,19 @@ import (
 )
 
 // All lists every kind of this module.
-var All = umbel.Variants{
-	bloom.Variant,
-	partitioned.Variant,
-	blocked.Variant,
-	splitblock.Variant,
-	counting.Variant,
-	weighted.Variant,
-	scalable.Variant,
-	dynamic.Variant,
-	incremental.Variant,
-	folding.Variant,
-	window.Variant,
-	sparse.Variant,
-	redisbloom.Variant,
-	ribbon.Variant,
+var All = umbel.Kinds{
+	bloom.Kind,
+	partitioned.Kind,
+	blocked.Kind,
+	splitblock.Kind,
+	counting.Kind,
+	weighted.Kind,
+	scalable.Kind,
+	dynamic.Kind,
+	incremental.Kind,
+	folding.Kind,
+	window.Kind,
+	sparse.Kind,
+	redisbloom.Kind,
+	ribbon.Kind,
 }

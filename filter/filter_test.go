@@ -16,14 +16,14 @@ import (
 func TestAll(t *testing.T) {
 	var names []string
 	for _, v := range filter.All {
-		if slices.Contains(names, v.Kind) {
-			t.Errorf("%s is in the list twice", v.Kind)
+		if slices.Contains(names, v.Name) {
+			t.Errorf("%s is in the list twice", v.Name)
 		}
-		names = append(names, v.Kind)
+		names = append(names, v.Name)
 
-		found, err := filter.All.Find(v.Kind)
-		if err != nil || found.Kind != v.Kind {
-			t.Errorf("Find(%q) gives %q, %v", v.Kind, found.Kind, err)
+		found, err := filter.All.Find(v.Name)
+		if err != nil || found.Name != v.Name {
+			t.Errorf("Find(%q) gives %q, %v", v.Name, found.Name, err)
 		}
 		f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 		if err != nil {
@@ -35,8 +35,8 @@ func TestAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !g.Has(d) || g.State().Kind != v.Kind {
-			t.Errorf("%s opens to a filter of kind %s, which has the key: %v", v.Kind, g.State().Kind, g.Has(d))
+		if !g.Has(d) || g.State().Kind != v.Name {
+			t.Errorf("%s opens to a filter of kind %s, which has the key: %v", v.Name, g.State().Kind, g.Has(d))
 		}
 	}
 	_, err := filter.All.Find("cuckoo")
@@ -53,22 +53,22 @@ func TestAll(t *testing.T) {
 // A weighted filter of one class is a standard filter, bit for bit.
 func TestWeightedOfOneClassIsBloom(t *testing.T) {
 	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 5000, Bytes: 6000}, {FPRate: 0.01, Bytes: 800}, {Keys: 3, FPRate: 0.1}} {
-		a, err := weighted.Variant.New(g, nil)
+		a, err := weighted.Kind.New(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := bloom.Variant.New(g, nil)
+		b, err := bloom.Kind.New(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range uint64(100) {
-			d := umbel.Widen(i)
+			d := umbel.DigestFromHash64(i)
 			if x, y := a.Add(d), b.Add(d); x != y {
 				t.Fatalf("%+v: Add is %v, of bloom %v", g, x, y)
 			}
 		}
 		s, want := a.State(), b.State()
-		if !slices.Equal(s.Params, want.Params) || len(s.Planes) != 1 || !s.Planes[0].Equal(want.Planes[0]) {
+		if !slices.Equal(s.Params, want.Params) || len(s.Arrays) != 1 || !s.Arrays[0].Equal(want.Arrays[0]) {
 			t.Errorf("%+v: the state has %v, of bloom %v", g, s.Params, want.Params)
 		}
 	}

@@ -29,7 +29,7 @@ func TestPackedAsPlanned(t *testing.T) {
 			r := rand.New(rand.NewPCG(c.m, c.n))
 			var sum, squares, most float64
 			for range c.trials {
-				f, err := bloom.New(bloom.Shape{M: c.m, K: c.k})
+				f, err := bloom.NewShape(bloom.Shape{M: c.m, K: c.k})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +79,7 @@ func TestUpdatesAsPlanned(t *testing.T) {
 			r := rand.New(rand.NewPCG(c.m, c.n))
 			var sum, most float64
 			for range trials {
-				old, now := must(bloom.New(bloom.Shape{M: c.m, K: c.k})), must(bloom.New(bloom.Shape{M: c.m, K: c.k}))
+				old, now := must(bloom.NewShape(bloom.Shape{M: c.m, K: c.k})), must(bloom.NewShape(bloom.Shape{M: c.m, K: c.k}))
 				replaced := uint64(math.Round(c.churn * float64(c.n)))
 				for i := range c.n {
 					d := umbel.Digest{H1: r.Uint64(), H2: r.Uint64()}
@@ -128,7 +128,7 @@ func TestRibbonAsPlanned(t *testing.T) {
 		o := ribbonOption(t, plan.Message{Keys: c.n, FPRate: c.p, AskOnly: true})
 		r := rand.New(rand.NewPCG(c.n, 1))
 		for range c.trials {
-			f := must(ribbon.New(ribbon.Shape{Steps: steps}))
+			f := must(ribbon.NewShape(ribbon.Shape{Steps: steps}))
 			for range c.n {
 				f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
 			}
@@ -147,7 +147,7 @@ func TestRibbonAsPlanned(t *testing.T) {
 func ribbonOption(t *testing.T, q plan.Message) plan.MessageOption {
 	t.Helper()
 	for _, o := range must(q.Plan()) {
-		if o.Kind == ribbon.Kind {
+		if o.Kind == ribbon.Name {
 			return o
 		}
 	}

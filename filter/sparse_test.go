@@ -31,11 +31,11 @@ func TestSparseIsBloom(t *testing.T) {
 				group = 6
 			}
 			h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 3, Hi: 4}}
-			b, err := bloom.New(bloom.Shape{M: c.m, K: 1, Group: group, Hasher: h})
+			b, err := bloom.NewShape(bloom.Shape{M: c.m, K: 1, Group: group, Hasher: h})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := sparse.New(sparse.Shape{M: c.m, Group: group, Hasher: h})
+			s, err := sparse.NewShape(sparse.Shape{M: c.m, Group: group, Hasher: h})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,7 @@ func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
 // alike reports whether two states are the same.
 func alike(a, b umbel.State) bool {
 	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.Equal(a.Params, b.Params) &&
-		slices.EqualFunc(a.Planes, b.Planes, cells.Array.Equal)
+		slices.EqualFunc(a.Arrays, b.Arrays, cells.Array.Equal)
 }
 
 // A goal of keys and rate gives the size of the bloom filter with k = 1.
@@ -132,7 +132,7 @@ func TestSparsePlanIsBloom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := bloom.Variant.Plan(g, umbel.Params{{Name: "k", Value: umbel.Uint(1)}})
+		b, err := bloom.Kind.Plan(g, umbel.Params{{Name: "k", Value: umbel.Uint(1)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,11 +151,11 @@ func TestSparseMergesBloom(t *testing.T) {
 		if sizes[0]%64 == 0 {
 			group = 6
 		}
-		a, err := bloom.New(bloom.Shape{M: sizes[0], K: 1, Group: group})
+		a, err := bloom.NewShape(bloom.Shape{M: sizes[0], K: 1, Group: group})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := bloom.New(bloom.Shape{M: sizes[1], K: 1, Group: group})
+		b, err := bloom.NewShape(bloom.Shape{M: sizes[1], K: 1, Group: group})
 		if err != nil {
 			t.Fatal(err)
 		}

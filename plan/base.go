@@ -37,8 +37,8 @@ const WordsFrom = 1 << 20
 // less than 1, or the size would be above 2^63.
 //
 // Source: Sailhan and Stehr 2012, section IV: most divisors, without the oversize.
-func Base(n uint64, k int, p, eps float64, oversize float64) (m uint64, err error) {
-	low, high, err := Interval(n, k, p, eps)
+func BaseSize(n uint64, k int, p, eps float64, oversize float64) (m uint64, err error) {
+	low, high, err := SizeInterval(n, k, p, eps)
 	if err != nil {
 		return 0, err
 	}

@@ -16,8 +16,8 @@ func TestBase(t *testing.T) {
 		p := math.Exp(-rapid.Float64Range(0.5, 14).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0.001, 0.9).Draw(t, "share")
 		times := rapid.Float64Range(1, 30).Draw(t, "times")
-		m, err := plan.Base(n, k, p, eps, times)
-		low, high, errInterval := plan.Interval(n, k, p, eps)
+		m, err := plan.BaseSize(n, k, p, eps, times)
+		low, high, errInterval := plan.SizeInterval(n, k, p, eps)
 		if errInterval != nil {
 			if !errors.Is(err, plan.ErrRange) {
 				t.Errorf("%v, want %v", err, errInterval)
@@ -53,7 +53,7 @@ func TestBaseErrors(t *testing.T) {
 		{1000, math.Inf(1), "plan: a base +Inf times as large as 1000 keys need has more than 2^63 cells; accept a smaller one or a higher rate: out of range"},
 		{0, 1, "plan: 0 keys, want at least 1; give the number of keys the filter will hold: out of range"},
 	} {
-		if m, err := plan.Base(c.n, 4, 0.01, 0.002, c.times); !errors.Is(err, plan.ErrRange) || err.Error() != c.want || m != 0 {
+		if m, err := plan.BaseSize(c.n, 4, 0.01, 0.002, c.times); !errors.Is(err, plan.ErrRange) || err.Error() != c.want || m != 0 {
 			t.Errorf("Base(%d, %v) = %d, %v, want %s", c.n, c.times, m, err, c.want)
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkBase(b *testing.B) {
 	}{"n=1e4": {1e4, 2e-3}, "n=1e8": {1e8, 2e-3}, "n=1e10": {1e10, 2e-3}, "n=1e10/narrow": {1e10, 1e-6}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := plan.Base(c.n, 4, 0.01, c.eps, 0); err != nil {
+				if _, err := plan.BaseSize(c.n, 4, 0.01, c.eps, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -80,9 +80,9 @@ func ExampleBlockedSize() {
 }
 
 // From how large a filter should one fold, and to what size with fewer keys in it?
-func ExampleBase() {
+func ExampleBaseSize() {
 	const n, k, p, eps = 1000, 4, 0.01, 0.002
-	m, err := plan.Base(n, k, p, eps, 0)
+	m, err := plan.BaseSize(n, k, p, eps, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -101,8 +101,8 @@ func ExampleBase() {
 }
 
 // Which sizes keep the rate near one percent?
-func ExampleInterval() {
-	fmt.Println(plan.Interval(1000, 4, 0.01, 0.002))
+func ExampleSizeInterval() {
+	fmt.Println(plan.SizeInterval(1000, 4, 0.01, 0.002))
 	// Output: 9953 11257 <nil>
 }
 
@@ -147,7 +147,7 @@ func ExampleMessage_Plan() {
 // From what churn on is it better to send a ribbon filter again than a delta of the
 // compressed Bloom filter?
 func ExampleRibbonFrom() {
-	f, _ := plan.Search{Keys: 10_000, Cells: 32 * 10_000}.LeastSent(0.01)
+	f, _ := plan.Search{Keys: 10_000, Cells: 32 * 10_000}.MinBits(0.01)
 	churn, err := plan.RibbonFrom(10_000, 0.01, f.M, f.K)
 	fmt.Printf("%.2f %v\n", churn, err)
 	// Output:

@@ -14,7 +14,7 @@ const largestUnit = 720720
 //
 // Sailhan and Stehr 2012, section IV, choose among largely composite and smooth
 // numbers for the same end.
-func Foldable(groups uint64) uint64 {
+func RoundFoldable(groups uint64) uint64 {
 	if groups < 256 || groups > 1<<63 {
 		return groups
 	}

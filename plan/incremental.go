@@ -7,7 +7,7 @@ import (
 
 // Plane is one plane of an incremental filter: a standard filter that is closed
 // when it holds its keys.
-type Plane struct {
+type IncrementalLayer struct {
 	M    uint64 // cells
 	K    int    // cells set per key
 	Keys uint64 // the number of keys it is for
@@ -31,7 +31,7 @@ const incrementalSteps = 200
 //
 // The error wraps [ErrRange] if n or maxK is zero, p is not inside (0, 1), there are
 // more planes than keys, or the planes would have above 2^63 cells.
-func Incremental(n uint64, p float64, planes, maxPlanes, maxK int) (best []Plane, mean float64, err error) {
+func Incremental(n uint64, p float64, planes, maxPlanes, maxK int) (best []IncrementalLayer, mean float64, err error) {
 	if err := checkGoal(n, p); err != nil {
 		return nil, 0, err
 	}
@@ -48,7 +48,7 @@ func Incremental(n uint64, p float64, planes, maxPlanes, maxK int) (best []Plane
 	}
 	mean = math.Inf(1)
 	for L, worse := first, 0; L <= last && worse < 3; L++ {
-		ps, cost := shareKeys(n, L, PlaneFPRate(p, L), maxK)
+		ps, cost := shareKeys(n, L, LayeredFPRate(p, L), maxK)
 		if cost < mean {
 			best, mean, worse = ps, cost, 0
 		} else {
@@ -63,7 +63,7 @@ func Incremental(n uint64, p float64, planes, maxPlanes, maxK int) (best []Plane
 
 // PlaneFPRate returns the rate of each of so many equal planes that together have
 // the rate p: 1-(1-p)^(1/planes).
-func PlaneFPRate(p float64, planes int) float64 {
+func LayeredFPRate(p float64, planes int) float64 {
 	return -math.Expm1(math.Log1p(-p) / float64(planes))
 }
 
@@ -71,12 +71,12 @@ func PlaneFPRate(p float64, planes int) float64 {
 // the mean size, +Inf if there is none. With cost[e] the mean size of j planes that
 // end after e steps, one plane more makes it
 // min over s of cost[s] + size(e-s)·(n-s)/n.
-func shareKeys(n uint64, planes int, p float64, maxK int) ([]Plane, float64) {
+func shareKeys(n uint64, planes int, p float64, maxK int) ([]IncrementalLayer, float64) {
 	steps := int(min(n, incrementalSteps))
 	end := func(i int) uint64 { return n/uint64(steps)*uint64(i) + n%uint64(steps)*uint64(i)/uint64(steps) }
 	// sized[i] is the plane for i steps of keys; where n isn't a multiple of the
 	// steps they differ by a key, and the largest counts.
-	sized := make([]Plane, steps+1)
+	sized := make([]IncrementalLayer, steps+1)
 	for i := 1; i <= steps; i++ {
 		sized[i] = planeFor(min(n, (n+uint64(steps)-1)/uint64(steps)*uint64(i)), p, maxK)
 		if steps == int(n) || i == steps {
@@ -105,7 +105,7 @@ func shareKeys(n uint64, planes int, p float64, maxK int) ([]Plane, float64) {
 		}
 		cost = next
 	}
-	shares, total := make([]Plane, planes), 0.0
+	shares, total := make([]IncrementalLayer, planes), 0.0
 	for j, e := planes-1, steps; j >= 0; j-- {
 		s := from[j][e]
 		shares[j] = planeFor(end(e)-end(s), p, maxK)
@@ -120,8 +120,8 @@ func shareKeys(n uint64, planes int, p float64, maxK int) ([]Plane, float64) {
 
 // planeFor returns the smallest plane of rate p for n keys with k up to maxK: that
 // of [Size] up to rounding, by the inverse of the rate for each k.
-func planeFor(n uint64, p float64, maxK int) Plane {
-	best, size := Plane{Keys: n}, math.Inf(1)
+func planeFor(n uint64, p float64, maxK int) IncrementalLayer {
+	best, size := IncrementalLayer{Keys: n}, math.Inf(1)
 	most, first := min(highestK(p), maxK), 1
 	if n >= 1000 { // of many keys the valley is at -log2 p, and so much before it sizes still fall
 		first = max(min(int(-0.8*math.Log2(p)), most), 1)

@@ -47,7 +47,7 @@ func TestIncrementalIsLeast(t *testing.T) {
 		var split func(left, after uint64, sum float64, planes int)
 		split = func(left, after uint64, sum float64, more int) {
 			for keys := uint64(1); keys <= left; keys++ {
-				m, _, err := Size(keys, PlaneFPRate(p, planes))
+				m, _, err := Size(keys, LayeredFPRate(p, planes))
 				if err != nil {
 					t.Fatal(err)
 				}

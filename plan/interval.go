@@ -25,7 +25,7 @@ const tolerance = 1e-12
 // Source: Sailhan and Stehr 2012, equation (14), which prints eps/(p+eps) in place
 // of (p+eps)^(1/k), and so for p-eps. With the numbers above that gives 8963.3 <= m
 // <= 4933.1, which no m satisfies.
-func Interval(n uint64, k int, p, eps float64) (low, high uint64, err error) {
+func SizeInterval(n uint64, k int, p, eps float64) (low, high uint64, err error) {
 	if err := checkBand(n, k, p, eps); err != nil {
 		return 0, 0, err
 	}

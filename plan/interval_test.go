@@ -20,7 +20,7 @@ func TestSailhanEquation14(t *testing.T) {
 		{10000, 2, 0.02, 0.005, 116205, 153082}, {10000, 4, 0.02, 0.002, 82248, 87690}, {10000, 7, 0.01, 0.001, 94019, 98070},
 		{100, 2, 0.1, 0.05, 409, 790}, {200, 3, 0.1, 0.02, 884, 1064},
 	} {
-		low, high, err := plan.Interval(c.n, c.k, c.p, c.eps)
+		low, high, err := plan.SizeInterval(c.n, c.k, c.p, c.eps)
 		if low != c.low || high != c.high || err != nil {
 			t.Errorf("Interval(%d, %d, %v, %v) = %d, %d, %v, want %d, %d", c.n, c.k, c.p, c.eps, low, high, err, c.low, c.high)
 		}
@@ -54,7 +54,7 @@ func TestSailhanFigure2(t *testing.T) {
 				t.Errorf("SizeForK(%d, 2, %v) = %d, %v, want %v rounded up", n, p, got, err, sizes[i])
 			}
 			// The rate falls like m^-2: one cell more or less changes it by 2/m.
-			low, high, err := plan.Interval(n, 2, p, p*4/sizes[i])
+			low, high, err := plan.SizeInterval(n, 2, p, p*4/sizes[i])
 			if err != nil || float64(low) > sizes[i] || float64(high) < sizes[i] || high-low > 6 {
 				t.Errorf("n=%d, p=%v: [%d, %d], %v, want it around %v", n, p, low, high, err, sizes[i])
 			}
@@ -69,7 +69,7 @@ func TestInterval(t *testing.T) {
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		p := math.Exp(-rapid.Float64Range(0.1, 14).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0, 0.999).Draw(t, "share")
-		low, high, err := plan.Interval(n, k, p, eps)
+		low, high, err := plan.SizeInterval(n, k, p, eps)
 		if err != nil {
 			if !errors.Is(err, plan.ErrRange) {
 				t.Error(err)
@@ -108,7 +108,7 @@ func TestIntervalErrors(t *testing.T) {
 		{1, 2, 0.02, 0.0001, "plan: no filter of 1 keys and 2 cells per key has a rate of 0.02±0.0001: 13 cells give 0.02188299 and 14 give 0.01897647; allow a wider interval: out of range"},
 		{1 << 63, 2, 0.02, 0.01, "plan: 9223372036854775808 keys at a false-positive rate of 0.02±0.01 need more than 2^63 cells; accept a higher rate or set more cells per key: out of range"},
 	} {
-		low, high, err := plan.Interval(c.n, c.k, c.p, c.eps)
+		low, high, err := plan.SizeInterval(c.n, c.k, c.p, c.eps)
 		if !errors.Is(err, plan.ErrRange) || err.Error() != c.want || low != 0 || high != 0 {
 			t.Errorf("Interval(%d, %d, %v, %v): %d, %d, %v, want %s", c.n, c.k, c.p, c.eps, low, high, err, c.want)
 		}

@@ -51,7 +51,7 @@ func FoldTarget(ladder []uint64, n uint64, k int, p, eps float64) (size uint64, 
 // spread evenly on a logarithmic scale from a thousandth of the largest size, or
 // from 1, up to the largest. The divisors of 2^20 give 0.44, those of 720,720 give
 // 0.095. It panics if the ladder is empty.
-func Granularity(ladder []uint64) float64 {
+func MeanOvershoot(ladder []uint64) float64 {
 	if len(ladder) == 0 {
 		panic("plan: no sizes to fold to")
 	}

@@ -68,7 +68,7 @@ func TestSailhanPlanning(t *testing.T) {
 			{10, 45, 53, 48, true, 0.10267474},
 		}},
 	} {
-		m, err := plan.Base(c.n, c.k, c.p, c.eps, 1)
+		m, err := plan.BaseSize(c.n, c.k, c.p, c.eps, 1)
 		ladder := plan.Ladder(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("Base(%d, %d, %v, %v, 1) = %d with %d divisors, %v, want %d with %d", c.n, c.k, c.p, c.eps, m, len(ladder), err, c.m, c.divisors)
@@ -77,7 +77,7 @@ func TestSailhanPlanning(t *testing.T) {
 			t.Errorf("from %d: %v of n up to %d have a size inside, want %v", m, got, c.n, c.covered)
 		}
 		for _, want := range c.targets {
-			low, high, err := plan.Interval(want.n, c.k, c.p, c.eps)
+			low, high, err := plan.SizeInterval(want.n, c.k, c.p, c.eps)
 			if low != want.low || high != want.high || err != nil {
 				t.Errorf("Interval(%d, %d, %v, %v) = %d, %d, %v, want %d, %d", want.n, c.k, c.p, c.eps, low, high, err, want.low, want.high)
 			}
@@ -123,7 +123,7 @@ func TestOversizing(t *testing.T) {
 		{6, 65520, 120, 91.7, 5.9}, {8, 83160, 128, 94.3, 5.4}, {12, 131040, 144, 99.3, 4.0}, {16, 166320, 160, 100, 4.0},
 		{24, 262080, 168, 99.9, 3.2},
 	} {
-		m, err := plan.Base(n, k, p, eps, c.times)
+		m, err := plan.BaseSize(n, k, p, eps, c.times)
 		ladder := plan.Ladder(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("%v times: %d with %d divisors, %v, want %d with %d", c.times, m, len(ladder), err, c.m, c.divisors)
@@ -138,7 +138,7 @@ func TestOversizing(t *testing.T) {
 	if covered, waste := foldAll(plan.Ladder(16384, 1), n, k, p, eps); math.Abs(covered-0.192) > 0.0005 || math.Abs(waste-0.461) > 0.0005 {
 		t.Errorf("from 2^14: %v and %v", covered, waste)
 	}
-	if m, err := plan.Base(n, k, p, eps, 0); m != 131040 || err != nil {
+	if m, err := plan.BaseSize(n, k, p, eps, 0); m != 131040 || err != nil {
 		t.Errorf("by default %d, %v, want 131040", m, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestOversizingWords(t *testing.T) {
 	const k, p, eps = 4, 0.01, 0.002
 	t.Log("keys   base of cells          base of words")
 	for _, n := range []uint64{1000, 3000, 10000, 30000} {
-		low, high, err := plan.Interval(n, k, p, eps)
+		low, high, err := plan.SizeInterval(n, k, p, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestGranularity(t *testing.T) {
 		1 << 20: 0.4409, 1e6: 0.2088, 786432: 0.2260, 720720: 0.0951, 831600: 0.0957, 942480: 0.0966, 982800: 0.0972,
 		997920: 0.0960, 1081080: 0.0967, 1048320: 0.0991, 1049580: 0.1181,
 	} {
-		if got := plan.Granularity(plan.Ladder(m, 1)); math.Abs(got/want-1) > 0.01 {
+		if got := plan.MeanOvershoot(plan.Ladder(m, 1)); math.Abs(got/want-1) > 0.01 {
 			t.Errorf("Granularity of %d = %v, want %v", m, got, want)
 		}
 	}
@@ -184,7 +184,7 @@ func TestGranularity(t *testing.T) {
 		{[]uint64{1}, 0}, {[]uint64{1, 2}, 1/math.Ln2 - 1}, {[]uint64{64}, 63/math.Log(64) - 1},
 		{[]uint64{1, 1e6}, 999/math.Log(1000) - 1},
 	} {
-		if got := plan.Granularity(c.ladder); math.Abs(got-c.want) > 1e-9 {
+		if got := plan.MeanOvershoot(c.ladder); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("Granularity of %d = %v, want %v", c.ladder, got, c.want)
 		}
 	}
@@ -213,7 +213,7 @@ func TestFoldTarget(t *testing.T) {
 		p := math.Exp(-rapid.Float64Range(0.1, 9).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0, 0.9).Draw(t, "share")
 		got, inside := plan.FoldTarget(ladder, n, 4, p, eps)
-		low, high, err := plan.Interval(n, 4, p, eps)
+		low, high, err := plan.SizeInterval(n, 4, p, eps)
 		i := slices.IndexFunc(ladder, func(s uint64) bool { return err == nil && s >= low })
 		switch {
 		case err != nil && inside:

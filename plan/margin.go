@@ -27,7 +27,7 @@ const DefaultTail = 1e-6
 // It panics if m or k is zero, k is negative, or tail isn't inside (0, 1).
 func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
 	blocks := math.Ceil(float64(m) / BlockCells)
-	coded := WireBits(m, k, n) + Sigmas(tail)*WireDeviation(m, k, n) + 8*BlockBytes*blocks
+	coded := WireBits(m, k, n) + NormalQuantile(tail)*WireDeviation(m, k, n) + 8*BlockBytes*blocks
 	return min(coded+8*ContainerBytes, rawBits(m))
 }
 
@@ -76,7 +76,7 @@ func updateOf(m uint64, k int, n uint64, churn float64) delta {
 // message returns the size that the message exceeds with chance tail, whatever the
 // levels; with a tail of 0.5 or more it leaves them out.
 func (d delta) message(tail float64) float64 {
-	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(d.blocks/deltaRun)) + d.mean + Sigmas(tail)*d.deviation
+	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(d.blocks/deltaRun)) + d.mean + NormalQuantile(tail)*d.deviation
 	if tail < 0.5 {
 		bits += d.levels
 	}
@@ -86,12 +86,12 @@ func (d delta) message(tail float64) float64 {
 // Sigmas returns how many standard deviations above the mean a normal distribution has
 // left only the chance tail: 4.75 for 1e-6, 0 for 0.5. It panics if tail isn't inside
 // (0, 1).
-func Sigmas(tail float64) float64 {
+func NormalQuantile(tail float64) float64 {
 	if !(tail > 0 && tail < 1) {
 		panic(fmt.Sprintf("plan: chance %v, want more than 0 and less than 1", tail))
 	}
 	if tail > 0.5 {
-		return -Sigmas(1 - tail)
+		return -NormalQuantile(1 - tail)
 	}
 	if tail == 0.5 {
 		return 0

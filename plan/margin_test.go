@@ -12,12 +12,12 @@ func TestSigmas(t *testing.T) {
 	for _, c := range []struct{ tail, want float64 }{
 		{.5, 0}, {.15865525393145707, 1}, {.02275013194817921, 2}, {1e-6, 4.753424308822899}, {1e-20, 9.262340089798408}, {1 - .15865525393145707, -1},
 	} {
-		if got := Sigmas(c.tail); math.Abs(got-c.want) > 1e-9 {
+		if got := NormalQuantile(c.tail); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%g: %.12f, want %.12f", c.tail, got, c.want)
 		}
 	}
 	for _, tail := range []float64{0, 1, -1, math.NaN()} {
-		wantPanic(t, "tail", func() { Sigmas(tail) })
+		wantPanic(t, "tail", func() { NormalQuantile(tail) })
 	}
 }
 
@@ -34,7 +34,7 @@ func TestSizeWithinPaper(t *testing.T) {
 		t.Errorf("%d keys in 140,000 cells, want a few more than 10,000", n)
 	}
 	margin := SnapshotBits(140_000, k, n, tail) - SnapshotBits(140_000, k, n, .5)
-	if want := Sigmas(tail) * 8 * 11.34; !near(margin, want, .001) {
+	if want := NormalQuantile(tail) * 8 * 11.34; !near(margin, want, .001) {
 		t.Errorf("margin of %g bits, want %g", margin, want)
 	}
 }

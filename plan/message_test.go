@@ -75,7 +75,7 @@ func TestMessageIsTheSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := named(t, options, "coded")
-	want, err := Search{Keys: 1e6, Cells: 8 * 8 << 20}.LeastSent(.001)
+	want, err := Search{Keys: 1e6, Cells: 8 * 8 << 20}.MinBits(.001)
 	if err != nil || got.K != want.K || got.M != words(want.M, true) || !near(got.Snapshot.Mean, want.Bits, 1e-3) || got.FPRate > .001 {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -81,7 +81,7 @@ func (q Message) search(kind string, k int, cells uint64) MessageOption {
 	var err error
 	if q.FPRate > 0 {
 		s.Tail = 0.5
-		f, err = s.LeastSent(q.FPRate)
+		f, err = s.MinBits(q.FPRate)
 	} else {
 		s.Tail = q.tail()
 		f, err = s.LeastRate(q.Bits)
@@ -158,7 +158,7 @@ func ribbonMessage(n uint64, steps int, tail float64) Spread {
 		columns, x := float64(steps)/RibbonSteps, float64(steps%RibbonSteps)/RibbonSteps
 		deviation = math.Sqrt(float64(n)*x*(1-x) + float64(shards)*columns*columns)
 	}
-	return Spread{bits, deviation, bits + Sigmas(tail)*deviation + block}
+	return Spread{bits, deviation, bits + NormalQuantile(tail)*deviation + block}
 }
 
 // RibbonFrom returns the churn from which on it takes fewer bits to send a ribbon

@@ -73,7 +73,7 @@ func (s Search) LeastRate(bits float64) (Found, error) {
 //
 // The error wraps [ErrRange] if a field or p is outside its range, or no filter within
 // the limits has that rate.
-func (s Search) LeastSent(p float64) (Found, error) {
+func (s Search) MinBits(p float64) (Found, error) {
 	if err := s.check(); err != nil {
 		return Found{}, err
 	}

@@ -158,12 +158,12 @@ func TestLeastSent(t *testing.T) {
 		{1e-06, 1024, 3, 298.49749, 24.116548},
 		{1e-06, 0, 1, 999999.5, 21.374252},
 	} {
-		got, err := Search{Keys: n, Cells: uint64(c.limit * n), Dense: true}.LeastSent(c.p)
+		got, err := Search{Keys: n, Cells: uint64(c.limit * n), Dense: true}.MinBits(c.p)
 		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 2e-6) || !near(got.Bits/n, c.z, 2e-6) || got.FPRate > c.p {
 			t.Errorf("rate %g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits", c.p, c.limit, got, err, c.k, c.perKey, c.z)
 		}
 	}
-	if got, err := (Search{Keys: n, Cells: 16 * n, Dense: true}).LeastSent(1e-4); !errors.Is(err, ErrRange) {
+	if got, err := (Search{Keys: n, Cells: 16 * n, Dense: true}).MinBits(1e-4); !errors.Is(err, ErrRange) {
 		t.Errorf("rate 1e-4 with 16 cells a key: %+v, %v, want ErrRange", got, err)
 	}
 }
@@ -228,7 +228,7 @@ func TestDeltaSearch(t *testing.T) {
 		{0.001, 0.01, 1024, true, 1, 999.49992, 0.34071824, 0.001},
 		{0.001, 0.01, 1024, false, 1, 999.49992, 0.26105398, 0.001},
 	} {
-		got, err := search(c).LeastSent(c.goal)
+		got, err := search(c).MinBits(c.goal)
 		check("least sent", c, got, err)
 	}
 }
@@ -280,7 +280,7 @@ func TestSearchHasNoBetterNeighbour(t *testing.T) {
 		if p >= 1 {
 			return
 		}
-		least, err := s.LeastSent(p)
+		least, err := s.MinBits(p)
 		if err != nil || least.FPRate > p || least.M > s.Cells || least.Bits > got.Bits*(1+1e-9) {
 			t.Fatalf("%+v: %+v has that rate, LeastSent gives %+v, %v", s, got, least, err)
 		}
@@ -333,7 +333,7 @@ func TestSearchErrors(t *testing.T) {
 		"tail":         {Keys: 1, Tail: 1},
 		"few cells":    {Keys: 1000, Cells: 10},
 	} {
-		if f, err := s.LeastSent(.01); !errors.Is(err, ErrRange) {
+		if f, err := s.MinBits(.01); !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %+v, %v, want ErrRange", name, f, err)
 		}
 	}
@@ -350,7 +350,7 @@ func TestSearchErrors(t *testing.T) {
 		}
 	}
 	for _, p := range []float64{0, 1, math.NaN()} {
-		if _, err := (Search{Keys: 1}).LeastSent(p); !errors.Is(err, ErrRange) {
+		if _, err := (Search{Keys: 1}).MinBits(p); !errors.Is(err, ErrRange) {
 			t.Errorf("rate %v: %v, want ErrRange", p, err)
 		}
 	}
@@ -364,7 +364,7 @@ func BenchmarkSearch(b *testing.B) {
 	})
 	b.Run("sent/n=10000", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = Search{Keys: 1e4}.LeastSent(.01)
+			_, _ = Search{Keys: 1e4}.MinBits(.01)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func Offset(n uint64) umbel.Digest { return umbel.Digest{H1: n * step1, H2: n * 
 // Range maps v to [0, m), by the high word of v·m: Lemire 2019. Values spread over
 // all 64 bits give positions that differ in frequency by at most one part in
 // 2^64/m.
-func Range(v, m uint64) uint64 {
+func Reduce(v, m uint64) uint64 {
 	hi, _ := bits.Mul64(v, m)
 	return hi
 }
@@ -75,7 +75,7 @@ type Mapping struct {
 
 // At returns the position of v, below Groups·2^Log.
 func (m Mapping) At(v uint64) uint64 {
-	return Range(v, m.Groups)<<(m.Log&63) | v&(1<<(m.Log&63)-1)
+	return Reduce(v, m.Groups)<<(m.Log&63) | v&(1<<(m.Log&63)-1)
 }
 
 // Append appends the first k positions of d to dst.

@@ -81,7 +81,7 @@ func TestRangeDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, m := rapid.Uint64().Draw(t, "v"), rapid.Uint64Min(1).Draw(t, "m")
 		p := new(big.Int).Mul(new(big.Int).SetUint64(v), new(big.Int).SetUint64(m))
-		if got, want := Range(v, m), p.Rsh(p, 64).Uint64(); got != want || got >= m {
+		if got, want := Reduce(v, m), p.Rsh(p, 64).Uint64(); got != want || got >= m {
 			t.Fatalf("Range(%d, %d) is %d, want %d", v, m, got, want)
 		}
 	})
@@ -93,7 +93,7 @@ func TestFoldIdentity(t *testing.T) {
 		r := rapid.Uint64Range(1, 1<<32).Draw(t, "r")
 		m := r * rapid.Uint64Range(1, ^uint64(0)/r).Draw(t, "m/r")
 		v := rapid.Uint64().Draw(t, "v")
-		if small, large := Range(v, m/r), Range(v, m); small != large/r {
+		if small, large := Reduce(v, m/r), Reduce(v, m); small != large/r {
 			t.Fatalf("Range(%d, %d/%d) is %d, and Range(%d, %d)/%d is %d", v, m, r, small, v, m, r, large/r)
 		}
 	})

@@ -54,9 +54,9 @@ func check(s umbel.State) error {
 }
 
 func checkCounts(s umbel.State) error {
-	if len(s.Params) > math.MaxUint8 || len(s.Planes) > math.MaxUint8 || len(s.Parts) > math.MaxUint16 {
+	if len(s.Params) > math.MaxUint8 || len(s.Arrays) > math.MaxUint8 || len(s.Parts) > math.MaxUint16 {
 		return fmt.Errorf("wire: %d params, %d planes, %d parts, want at most 255, 255, 65535: %w",
-			len(s.Params), len(s.Planes), len(s.Parts), umbel.ErrLimit)
+			len(s.Params), len(s.Arrays), len(s.Parts), umbel.ErrLimit)
 	}
 	for i, p := range s.Parts {
 		if err := checkCounts(p); err != nil {

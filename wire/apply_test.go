@@ -16,15 +16,15 @@ import (
 // of blocks.
 func revised(t testing.TB) (old, new umbel.State) {
 	old = sample(t)
-	old.Planes = append(old.Planes, array(t, 1<<19+64, 1, noise), array(t, 128, 1, noise), array(t, 256, 1, noise))
+	old.Arrays = append(old.Arrays, array(t, 1<<19+64, 1, noise), array(t, 128, 1, noise), array(t, 256, 1, noise))
 	new = old.Clone()
 	new.Params[0].Value = umbel.Uint(8)
-	new.Planes[0] = array(t, 70, 1, ones)
-	new.Planes[1].Words[0] = 12345
-	new.Planes[4].Words[8192] ^= 5
-	new.Planes[5] = unfold(t, old.Planes[5], 2)
-	new.Planes[5].Words[0] &^= new.Planes[5].Words[1] & noise(3)
-	new.Planes[6] = fold(t, old.Planes[6], 2)
+	new.Arrays[0] = array(t, 70, 1, ones)
+	new.Arrays[1].Words[0] = 12345
+	new.Arrays[4].Words[8192] ^= 5
+	new.Arrays[5] = unfold(t, old.Arrays[5], 2)
+	new.Arrays[5].Words[0] &^= new.Arrays[5].Words[1] & noise(3)
+	new.Arrays[6] = fold(t, old.Arrays[6], 2)
 	new.Parts = append([]umbel.State{{Kind: "new"}}, new.Parts...)
 	return old, new
 }
@@ -96,7 +96,7 @@ func TestApplyDamaged(t *testing.T) {
 func TestApplyMismatch(t *testing.T) {
 	old, new := revised(t)
 	third := new.Clone()
-	third.Planes[0].Words[0]++
+	third.Arrays[0].Words[0]++
 	delta := mustDelta(t, old, new)
 	base, result := wire.Identify(old).String()[:8], wire.Identify(new).String()[:8]
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ func TestApplyWrongID(t *testing.T) {
 	old, new := revised(t)
 	delta := mustDelta(t, old, new)
 	wrong := old.Clone()
-	wrong.Planes[4].Words[0]++
+	wrong.Arrays[4].Words[0]++
 	p := wire.Patcher{Base: wire.Identify(old)}
 	if _, err := p.Apply(wrong, delta); !errors.Is(err, umbel.ErrCorrupt) || !strings.Contains(err.Error(), "promises") {
 		t.Errorf("%v, want an error about what the delta promises", err)
@@ -171,7 +171,7 @@ func uvarint(n uint64) string { return string(binary.AppendUvarint(nil, n)) }
 func TestApplyCorrupt(t *testing.T) {
 	old := umbel.State{
 		Kind: "x", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}, {Name: "rate", Value: umbel.Float(1)}},
-		Planes: []cells.Array{array(t, 1<<20, 1, noise), array(t, 64, 4, noise)},
+		Arrays: []cells.Array{array(t, 1<<20, 1, noise), array(t, 64, 4, noise)},
 	}
 	const same = "\x01\x00" // plane 0 of the base
 	for _, c := range []struct {
@@ -234,7 +234,7 @@ func TestApplyLaterVersion(t *testing.T) {
 
 // A small delta that claims much costs little, whatever the limits.
 func TestApplyBombs(t *testing.T) {
-	old := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 1<<16, 1, noise)}}
+	old := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 1<<16, 1, noise)}}
 	rest := strings.Repeat("\x80", 500)
 	for _, c := range []struct {
 		name   string

@@ -25,7 +25,7 @@ func Benchmark(b *testing.B) {
 		{"empty/n=64MiB", 64 * mib, zeros},
 		{"full/n=64MiB", 64 * mib, ones},
 	} {
-		s := umbel.State{Kind: "bench", Planes: []cells.Array{array(b, c.size*8, 1, c.word)}}
+		s := umbel.State{Kind: "bench", Arrays: []cells.Array{array(b, c.size*8, 1, c.word)}}
 		box := mustAppend(b, s)
 		dst := make([]byte, 0, len(box))
 		for _, op := range []struct {
@@ -56,7 +56,7 @@ func Benchmark(b *testing.B) {
 func BenchmarkPacked(b *testing.B) {
 	const size = 4 << 20
 	for _, fill := range []float64{0.001, 0.01, 0.13, 0.5} {
-		s := umbel.State{Kind: "bench", Planes: []cells.Array{sown(b, size*8, fill)}}
+		s := umbel.State{Kind: "bench", Arrays: []cells.Array{sown(b, size*8, fill)}}
 		box := mustPack(b, s)
 		for _, workers := range []int{1, 2} {
 			p, l := wire.Packer{Workers: workers}, wire.Limits{Workers: workers}

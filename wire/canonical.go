@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// EmitCanonical writes the container in canonical form of a state whose cells are
+// WriteCanonicalFunc writes the container in canonical form of a state whose cells are
 // elsewhere, and returns its ID: [Packer.Emit] for who wants neither time nor bytes
 // saved, but a message that is the same for the same state and whose parts have their
 // places. The planes of s, and of its parts, have length and width but no words. Block
@@ -17,7 +17,7 @@ import (
 // that of the block's first cell, and a block of zero cells to be set; the block is
 // valid during the call. Errors are those of [Write] and those of fill, and one that
 // wraps umbel.ErrCorrupt if fill writes beyond the last cell of a block.
-func EmitCanonical(w io.Writer, s umbel.State, fill func(plane int, first uint64, block cells.Array) error) (ID, error) {
+func WriteCanonicalFunc(w io.Writer, s umbel.State, fill func(plane int, first uint64, block cells.Array) error) (ID, error) {
 	if err := checkWordless(s); err != nil {
 		return ID{}, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// What EmitCanonical writes is the state's container, of the size and ID that the state
+// What WriteCanonicalFunc writes is the state's container, of the size and ID that the state
 // has.
 func TestEmitCanonical(t *testing.T) {
 	bits, err := cells.New(3*1<<19+77, 1)
@@ -29,15 +29,15 @@ func TestEmitCanonical(t *testing.T) {
 	s := umbel.State{
 		Kind:   "example.org/a",
 		Params: umbel.Params{{Name: "x", Value: umbel.Float(7.5)}},
-		Planes: []cells.Array{bits},
-		Parts:  []umbel.State{{Kind: "example.org/b", Planes: []cells.Array{{Width: 1}, counters}}, {Kind: "example.org/c"}},
+		Arrays: []cells.Array{bits},
+		Parts:  []umbel.State{{Kind: "example.org/b", Arrays: []cells.Array{{Width: 1}, counters}}, {Kind: "example.org/c"}},
 	}
 	all := []cells.Array{bits, {Width: 1}, counters}
 	bare := s.Clone()
-	bare.Planes[0].Words, bare.Parts[0].Planes[1].Words = nil, nil
+	bare.Arrays[0].Words, bare.Parts[0].Arrays[1].Words = nil, nil
 
 	var got bytes.Buffer
-	id, err := wire.EmitCanonical(&got, bare, func(plane int, first uint64, b cells.Array) error {
+	id, err := wire.WriteCanonicalFunc(&got, bare, func(plane int, first uint64, b cells.Array) error {
 		copy(b.Words, all[plane].Words[first*uint64(b.Width)/64:])
 		return nil
 	})
@@ -60,20 +60,20 @@ func TestEmitCanonical(t *testing.T) {
 }
 
 func TestEmitCanonicalRefuses(t *testing.T) {
-	bare := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1}}}
+	bare := umbel.State{Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 1}}}
 	failed := errors.New("no cells")
-	if _, err := wire.EmitCanonical(io.Discard, bare, func(int, uint64, cells.Array) error { return failed }); !errors.Is(err, failed) {
+	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, func(int, uint64, cells.Array) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("error %v, want %v", err, failed)
 	}
 	beyond := func(_ int, _ uint64, b cells.Array) error {
 		b.Words[1] = ^uint64(0)
 		return nil
 	}
-	if _, err := wire.EmitCanonical(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
+	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("error %v, want one that wraps %v", err, umbel.ErrCorrupt)
 	}
 	bare.Kind = ""
-	if _, err := wire.EmitCanonical(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
+	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("error %v, want one that wraps %v", err, umbel.ErrCorrupt)
 	}
 }

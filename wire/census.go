@@ -9,10 +9,10 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// Census tells what becomes of the blocks of a state, those of its parts included,
+// PackStats tells what becomes of the blocks of a state, those of its parts included,
 // when it is packed.
-type Census struct {
-	Raw, Empty, Full, Arithmetic, Positions Tally
+type PackStats struct {
+	Raw, Empty, Full, Arithmetic, Positions BlockStats
 	// Bytes is the length of the packed container.
 	Bytes uint64
 	// Entropy is the sum over all blocks of m·H bits, where m is the number of cells
@@ -24,16 +24,16 @@ type Census struct {
 }
 
 // Tally counts blocks of one coding, and their bytes in the container.
-type Tally struct{ Blocks, Bytes uint64 }
+type BlockStats struct{ Blocks, Bytes uint64 }
 
-// Census packs s and tells what becomes of its blocks. Errors are those of
+// PackStats packs s and tells what becomes of its blocks. Errors are those of
 // [Packer.Append].
-func (p Packer) Census(s umbel.State) (Census, error) { return p.WriteCensus(io.Discard, s) }
+func (p Packer) Stats(s umbel.State) (PackStats, error) { return p.WriteStats(io.Discard, s) }
 
 // WriteCensus is [Packer.Write], and tells what became of the blocks. Errors are those
 // of Write; the census is then of what was written before.
-func (p Packer) WriteCensus(w io.Writer, s umbel.State) (Census, error) {
-	var c Census
+func (p Packer) WriteStats(w io.Writer, s umbel.State) (PackStats, error) {
+	var c PackStats
 	n := counter{w: w}
 	err := p.pack(&n, s, func(b *batch) {
 		for i, a := range b.blocks {
@@ -60,8 +60,8 @@ func (n *counter) Write(b []byte) (int, error) {
 	return k, err
 }
 
-func (c *Census) tally(coding byte) *Tally {
-	return []*Tally{&c.Raw, &c.Empty, &c.Full, &c.Arithmetic, &c.Positions}[coding]
+func (c *PackStats) tally(coding byte) *BlockStats {
+	return []*BlockStats{&c.Raw, &c.Empty, &c.Full, &c.Arithmetic, &c.Positions}[coding]
 }
 
 // entropyOf returns the empirical entropy of all cells of a block together, in bits.

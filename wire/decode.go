@@ -129,13 +129,13 @@ func (d *decoder) planes(s *umbel.State) error {
 	if err != nil {
 		return err
 	}
-	s.Planes = make([]cells.Array, 0, n)
+	s.Arrays = make([]cells.Array, 0, n)
 	for i := range n {
 		p, err := d.plane(s)
 		if err != nil {
 			return fmt.Errorf("plane %d: %w", i, err)
 		}
-		s.Planes = append(s.Planes, p)
+		s.Arrays = append(s.Arrays, p)
 	}
 	return nil
 }

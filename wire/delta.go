@@ -97,9 +97,9 @@ func (d *differ) head(base, result ID, s umbel.State) {
 // change writes how the result comes of the base, which are alike.
 func (d *differ) change(base, result umbel.State) {
 	d.params(base.Params, result.Params)
-	d.buf = append(d.buf, byte(len(result.Planes)))
-	for i, p := range result.Planes {
-		d.plane(base.Planes, i, p)
+	d.buf = append(d.buf, byte(len(result.Arrays)))
+	for i, p := range result.Arrays {
+		d.plane(base.Arrays, i, p)
 	}
 	d.buf = binary.AppendUvarint(d.buf, uint64(len(result.Parts)))
 	for i, j := range origins(base.Parts, result.Parts) {

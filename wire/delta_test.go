@@ -72,7 +72,7 @@ func TestDelta(t *testing.T) {
 // bytes for each state and plane, and two or three for each block.
 func slack(s umbel.State) int {
 	n := 80
-	for _, a := range s.Planes {
+	for _, a := range s.Arrays {
 		n += 16 + 3*(len(a.Words)/8192+1)
 	}
 	for _, p := range s.Parts {
@@ -92,11 +92,11 @@ func drawChange(t *rapid.T, s umbel.State) umbel.State {
 	if rapid.IntRange(0, 9).Draw(t, "fewer params") == 0 && len(new.Params) > 0 {
 		new.Params = new.Params[1:]
 	}
-	for i, a := range new.Planes {
-		new.Planes[i] = drawChangedPlane(t, a)
+	for i, a := range new.Arrays {
+		new.Arrays[i] = drawChangedPlane(t, a)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "another plane") == 0 {
-		new.Planes = append([]cells.Array{drawArray(t)}, new.Planes...)
+		new.Arrays = append([]cells.Array{drawArray(t)}, new.Arrays...)
 	}
 	for i, p := range new.Parts {
 		new.Parts[i] = drawChange(t, p)

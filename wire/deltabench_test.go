@@ -25,7 +25,7 @@ func BenchmarkDelta(b *testing.B) {
 			new := old.Clone()
 			for range words * 64 / every {
 				i := rng.Uint64N(words * 64)
-				new.Planes[0].Words[i/64] ^= 1 << (i % 64)
+				new.Arrays[0].Words[i/64] ^= 1 << (i % 64)
 			}
 			d := wire.Differ{Base: wire.Identify(old), Result: wire.Identify(new)}
 			message, err := d.Delta(nil, old, new)

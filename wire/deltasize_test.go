@@ -19,7 +19,7 @@ func hashed(t testing.TB, rng *rand.Rand, m uint64, keys, k int) cells.Array {
 
 // bloomOf is a state of one plane.
 func bloomOf(a cells.Array) umbel.State {
-	return umbel.State{Kind: "bloom", Planes: []cells.Array{a}}
+	return umbel.State{Kind: "bloom", Arrays: []cells.Array{a}}
 }
 
 // deltaHead is what there is of a delta of a filter of one plane besides its blocks:
@@ -73,19 +73,19 @@ func TestDeltaFinds(t *testing.T) {
 		return array(t, uint64(words)*64, 1, func(int) uint64 { return rng.Uint64() & rng.Uint64() })
 	}
 	part := func(words int) umbel.State {
-		return umbel.State{Kind: "part", Params: umbel.Params{{Name: "k", Value: umbel.Uint(2)}}, Planes: []cells.Array{plane(words)}}
+		return umbel.State{Kind: "part", Params: umbel.Params{{Name: "k", Value: umbel.Uint(2)}}, Arrays: []cells.Array{plane(words)}}
 	}
 	touched := func(s umbel.State) umbel.State {
 		s = s.Clone()
 		for range 3 {
-			a := s.Planes[0]
+			a := s.Arrays[0]
 			a.Words[rng.IntN(len(a.Words))] ^= 1 << rng.UintN(64)
 		}
 		return s
 	}
 	p, q, r := plane(3000), plane(3000), plane(3000)
 	a, b, c, d := part(9000), part(1000), part(1000), part(1000)
-	planes := func(ps ...cells.Array) umbel.State { return umbel.State{Kind: "x", Planes: ps} }
+	planes := func(ps ...cells.Array) umbel.State { return umbel.State{Kind: "x", Arrays: ps} }
 	parts := func(ps ...umbel.State) umbel.State { return umbel.State{Kind: "x", Parts: ps} }
 	for _, c := range []struct {
 		name     string

@@ -16,7 +16,7 @@ import (
 // zero cells, up to 64 KiB, to be set as they should be; the block is valid during the
 // call. Errors are those of Write, and one that wraps umbel.ErrCorrupt if set writes
 // beyond the last cell of a block. After an error set isn't called any more.
-func (p Packer) Emit(w io.Writer, s umbel.State, set func(plane int, first uint64, block cells.Array)) error {
+func (p Packer) WriteFunc(w io.Writer, s umbel.State, set func(plane int, first uint64, block cells.Array)) error {
 	if err := checkWordless(s); err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func checkWordless(s umbel.State) error {
 // planeless returns s with empty planes in the place of its own, which must have no
 // words.
 func planeless(s umbel.State) (umbel.State, error) {
-	planes, parts := s.Planes, s.Parts
-	s.Planes, s.Parts = make([]cells.Array, len(planes)), make([]umbel.State, len(parts))
+	planes, parts := s.Arrays, s.Parts
+	s.Arrays, s.Parts = make([]cells.Array, len(planes)), make([]umbel.State, len(parts))
 	for i, a := range planes {
 		if _, err := cells.WordsFor(a.Len, max(a.Width, 1)); err != nil || len(a.Words) > 0 {
 			return s, fmt.Errorf("plane %d: %d cells of %d bits in %d words, want none: %w", i, a.Len, a.Width, len(a.Words), umbel.ErrCorrupt)

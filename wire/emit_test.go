@@ -28,15 +28,15 @@ func TestEmit(t *testing.T) {
 	s := umbel.State{
 		Kind:   "example.org/a",
 		Params: umbel.Params{{Name: "x", Value: umbel.Uint(7)}},
-		Planes: []cells.Array{plane(20*1<<19+77, 1, 1e5), plane(100, 8, 9)},
+		Arrays: []cells.Array{plane(20*1<<19+77, 1, 1e5), plane(100, 8, 9)},
 		Parts: []umbel.State{
-			{Kind: "example.org/b", Planes: []cells.Array{plane(1<<21, 1, 0), plane(1<<19, 4, 5000)}},
+			{Kind: "example.org/b", Arrays: []cells.Array{plane(1<<21, 1, 0), plane(1<<19, 4, 5000)}},
 			{Kind: "example.org/c"},
 		},
 	}
-	all := append(append([]cells.Array{}, s.Planes...), s.Parts[0].Planes...)
+	all := append(append([]cells.Array{}, s.Arrays...), s.Parts[0].Arrays...)
 	bare := s.Clone()
-	for _, planes := range [][]cells.Array{bare.Planes, bare.Parts[0].Planes} {
+	for _, planes := range [][]cells.Array{bare.Arrays, bare.Parts[0].Arrays} {
 		for i := range planes {
 			planes[i].Words = nil
 		}
@@ -47,7 +47,7 @@ func TestEmit(t *testing.T) {
 		if err := p.Write(&want, s); err != nil {
 			t.Fatal(err)
 		}
-		err := p.Emit(&got, bare, func(plane int, first uint64, b cells.Array) {
+		err := p.WriteFunc(&got, bare, func(plane int, first uint64, b cells.Array) {
 			copy(b.Words, all[plane].Words[first*uint64(b.Width)/64:])
 		})
 		if err != nil {
@@ -61,22 +61,22 @@ func TestEmit(t *testing.T) {
 
 func TestEmitRefuses(t *testing.T) {
 	nothing := func(int, uint64, cells.Array) {}
-	good := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1}}}
+	good := umbel.State{Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 1}}}
 	for what, s := range map[string]umbel.State{
 		"no kind":        {},
-		"words":          {Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1, Words: make([]uint64, 2)}}},
-		"a width of 3":   {Kind: "a", Planes: []cells.Array{{Len: 100, Width: 3}}},
-		"a part of that": {Kind: "a", Parts: []umbel.State{{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 3}}}}},
+		"words":          {Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 1, Words: make([]uint64, 2)}}},
+		"a width of 3":   {Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 3}}},
+		"a part of that": {Kind: "a", Parts: []umbel.State{{Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 3}}}}},
 		"parts too deep": {Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a", Parts: []umbel.State{{Kind: "a"}}}}}}}}},
 	} {
-		if err := (wire.Packer{}).Emit(io.Discard, s, nothing); !errors.Is(err, umbel.ErrCorrupt) {
+		if err := (wire.Packer{}).WriteFunc(io.Discard, s, nothing); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: error %v, want one that wraps %q", what, err, umbel.ErrCorrupt)
 		}
 	}
 	for _, workers := range []int{0, 3} {
-		beyond := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 100, Width: 1}, {Len: 1<<20 + 3, Width: 1}, {Len: 64, Width: 1}}}
+		beyond := umbel.State{Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 1}, {Len: 1<<20 + 3, Width: 1}, {Len: 64, Width: 1}}}
 		calls := 0
-		err := (wire.Packer{Workers: workers}).Emit(io.Discard, beyond, func(plane int, _ uint64, b cells.Array) {
+		err := (wire.Packer{Workers: workers}).WriteFunc(io.Discard, beyond, func(plane int, _ uint64, b cells.Array) {
 			calls++
 			if plane == 1 && b.Len == 3 {
 				b.Words[0] = 0xff
@@ -88,8 +88,8 @@ func TestEmitRefuses(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	// Nothing is set that can't be written.
-	planes := umbel.State{Kind: "a", Planes: []cells.Array{{Len: 1 << 23, Width: 1}, {Len: 1 << 23, Width: 1}}}
-	err := (wire.Packer{}).Emit(&failing{err: broken}, planes, func(plane int, _ uint64, b cells.Array) {
+	planes := umbel.State{Kind: "a", Arrays: []cells.Array{{Len: 1 << 23, Width: 1}, {Len: 1 << 23, Width: 1}}}
+	err := (wire.Packer{}).WriteFunc(&failing{err: broken}, planes, func(plane int, _ uint64, b cells.Array) {
 		if plane > 0 {
 			t.Error("a block is set after the writer has failed")
 		}
@@ -98,7 +98,7 @@ func TestEmitRefuses(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("a writer that fails at the first plane: error %v, want %q", err, broken)
 	}
-	if err := (wire.Packer{}).Emit(&failing{err: broken}, good, nothing); !errors.Is(err, broken) {
+	if err := (wire.Packer{}).WriteFunc(&failing{err: broken}, good, nothing); !errors.Is(err, broken) {
 		t.Errorf("a writer that fails: error %v, want %q", err, broken)
 	}
 }

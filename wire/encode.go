@@ -64,8 +64,8 @@ func (e *encoder) state(s umbel.State) {
 	for _, p := range s.Params {
 		e.param(p)
 	}
-	e.buf = append(e.buf, byte(len(s.Planes)))
-	for _, p := range s.Planes {
+	e.buf = append(e.buf, byte(len(s.Arrays)))
+	for _, p := range s.Arrays {
 		e.plane(p)
 	}
 	e.buf = binary.LittleEndian.AppendUint16(e.buf, uint16(len(s.Parts)))

@@ -14,7 +14,7 @@ import (
 func state() umbel.State {
 	bits, _ := cells.New(1_000_000, 1)
 	bits.SetBit(700_000)
-	return umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Planes: []cells.Array{bits}}
+	return umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Arrays: []cells.Array{bits}}
 }
 
 // The container of a filter that is nearly empty is small: of its two blocks one
@@ -34,7 +34,7 @@ func ExampleAppend() {
 func ExamplePacker() {
 	s := state()
 	for i := range uint64(20_000) { // one bit in 50
-		s.Planes[0].SetBit(i * i % 1_000_003 % 1_000_000)
+		s.Arrays[0].SetBit(i * i % 1_000_003 % 1_000_000)
 	}
 	plain, _ := wire.Append(nil, s)
 	packed, err := wire.Packer{}.Append(nil, s)
@@ -42,7 +42,7 @@ func ExamplePacker() {
 		fmt.Println(err)
 		return
 	}
-	census, _ := wire.Packer{}.Census(s)
+	census, _ := wire.Packer{}.Stats(s)
 	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
 		len(plain), len(packed), census.Arithmetic.Bytes, census.Arithmetic.Blocks)
 	fmt.Printf("the entropy is %.0f bytes\n", census.Entropy/8)
@@ -60,7 +60,7 @@ func ExampleScan() {
 	_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
 		for i := range b.Cells.Len {
 			if b.Cells.Bit(i) {
-				fmt.Println("cell", b.First+i, "of", b.State.Planes[0].Len, "is set")
+				fmt.Println("cell", b.First+i, "of", b.State.Arrays[0].Len, "is set")
 			}
 		}
 		return nil
@@ -79,7 +79,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(s.Kind, s.Params, s.Planes[0].Len, "cells,", s.Planes[0].Nonzero(), "set")
+	fmt.Println(s.Kind, s.Params, s.Arrays[0].Len, "cells,", s.Arrays[0].Nonzero(), "set")
 	// Output: bloom [{k 7}] 1000000 cells, 1 set
 }
 
@@ -102,7 +102,7 @@ func ExampleRead() {
 func ExampleIdentify() {
 	a, b := state(), state()
 	fmt.Println(wire.Identify(a) == wire.Identify(b))
-	b.Planes[0].SetBit(1)
+	b.Arrays[0].SetBit(1)
 	fmt.Println(wire.Identify(a) == wire.Identify(b))
 	// Output:
 	// true
@@ -113,14 +113,14 @@ func ExampleIdentify() {
 // new one of it, and knows that it is.
 func ExampleDelta() {
 	old, new := state(), state()
-	new.Planes[0].SetBit(123)
+	new.Arrays[0].SetBit(123)
 	delta, err := wire.Delta(nil, old, new)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	got, err := wire.Apply(old, delta, wire.DefaultLimits)
-	fmt.Println(len(delta), "bytes,", got.Planes[0].Nonzero(), "cells set,", err)
+	fmt.Println(len(delta), "bytes,", got.Arrays[0].Nonzero(), "cells set,", err)
 	_, err = wire.Apply(got, delta, wire.DefaultLimits)
 	fmt.Println(err)
 	// Output:
@@ -132,11 +132,11 @@ func ExampleDelta() {
 func ExampleRefine() {
 	full := state()
 	for i := range uint64(50_000) {
-		full.Planes[0].SetBit(umbel.Widen(i).H2 % 1_000_000)
+		full.Arrays[0].SetBit(umbel.DigestFromHash64(i).H2 % 1_000_000)
 	}
 	folded := full
-	small, _ := full.Planes[0].Fold(5, 64)
-	folded.Planes = []cells.Array{small}
+	small, _ := full.Arrays[0].Fold(5, 64)
+	folded.Arrays = []cells.Array{small}
 
 	var sizes []int
 	for _, s := range []umbel.State{folded, full} {

@@ -42,10 +42,10 @@ func TestApplyVectors(t *testing.T) {
 // fuzzDeltas returns deltas from one state to several.
 func fuzzDeltas(t testing.TB, old, new umbel.State) [][]byte {
 	few := old.Clone()
-	few.Planes[4].Words[5] ^= 1
+	few.Arrays[4].Words[5] ^= 1
 	folded := old.Clone()
-	folded.Planes = []cells.Array{fold(t, old.Planes[6], 4), unfold(t, old.Planes[5], 3)}
-	folded.Planes[1].Words[2] = 0
+	folded.Arrays = []cells.Array{fold(t, old.Arrays[6], 4), unfold(t, old.Arrays[5], 3)}
+	folded.Arrays[1].Words[2] = 0
 	kind := umbel.State{Kind: old.Kind, Hasher: old.Hasher}
 	var all [][]byte
 	for _, s := range []umbel.State{old, new, few, folded, kind} {

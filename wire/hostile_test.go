@@ -197,11 +197,11 @@ func TestLimits(t *testing.T) {
 		left -= n
 		return nil
 	}
-	if _, err := wire.Parse(b, wire.Limits{Take: take}); err != nil || left != 0 {
+	if _, err := wire.Parse(b, wire.Limits{Reserve: take}); err != nil || left != 0 {
 		t.Errorf("memory that others share: %v, %d bytes are left", err, left)
 	}
 	left = s.Bytes() - 1
-	if _, err := wire.Read(bytes.NewReader(b), wire.Limits{Take: take}); !errors.Is(err, none) {
+	if _, err := wire.Read(bytes.NewReader(b), wire.Limits{Reserve: take}); !errors.Is(err, none) {
 		t.Errorf("a byte too few: %v", err)
 	}
 }

@@ -22,14 +22,14 @@ func TestIdentify(t *testing.T) {
 	}
 	t.Run("one bit", func(t *testing.T) {
 		other := s.Clone()
-		other.Parts[1].Parts[0].Planes[0].Words[0] ^= 1
+		other.Parts[1].Parts[0].Arrays[0].Words[0] ^= 1
 		if wire.Identify(other) == wire.Identify(s) {
 			t.Error("states that differ have one ID")
 		}
 	})
 	t.Run("width 0 is 1", func(t *testing.T) {
-		a := umbel.State{Kind: "x", Planes: []cells.Array{{Len: 1, Words: []uint64{1}}}}
-		b := umbel.State{Kind: "x", Planes: []cells.Array{{Len: 1, Width: 1, Words: []uint64{1}}}}
+		a := umbel.State{Kind: "x", Arrays: []cells.Array{{Len: 1, Words: []uint64{1}}}}
+		b := umbel.State{Kind: "x", Arrays: []cells.Array{{Len: 1, Width: 1, Words: []uint64{1}}}}
 		if wire.Identify(a) != wire.Identify(b) {
 			t.Error("equal arrays have different IDs")
 		}

@@ -14,7 +14,7 @@ type Limits struct {
 	States uint64
 	// Take is called with the bytes of each plane before there is memory for it; its error is the
 	// reader's. nil: nothing is asked. It is for who shares memory with others that read.
-	Take func(bytes uint64) error
+	Reserve func(bytes uint64) error
 	// Workers is the number of goroutines that decode blocks of a plane, each with
 	// memory for some blocks; up to 1 the caller's alone does. More than twice
 	// GOMAXPROCS stand for that. It is no limit, and zero stands for no other number.
@@ -29,10 +29,10 @@ var NoLimits = Limits{Bytes: math.MaxUint64, States: math.MaxUint64}
 
 // ask calls Take, if there is one.
 func (l Limits) ask(bytes uint64) error {
-	if l.Take == nil {
+	if l.Reserve == nil {
 		return nil
 	}
-	return l.Take(bytes)
+	return l.Reserve(bytes)
 }
 
 func (l Limits) orDefault() Limits {

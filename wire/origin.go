@@ -39,15 +39,15 @@ func origins(base, result []umbel.State) []int {
 
 // unlikeness returns about how many bits it takes to tell a state from another.
 func unlikeness(base, s umbel.State) (bits uint64) {
-	for i, a := range s.Planes {
+	for i, a := range s.Arrays {
 		size := a.Bytes() * 8
 		switch {
-		case i >= len(base.Planes):
+		case i >= len(base.Arrays):
 			bits += size
-		case a.Len != base.Planes[i].Len || max(a.Width, 1) != max(base.Planes[i].Width, 1):
+		case a.Len != base.Arrays[i].Len || max(a.Width, 1) != max(base.Arrays[i].Width, 1):
 			bits += size / 2
 		case size > 0:
-			d, _ := distance(a.Words, base.Planes[i].Words)
+			d, _ := distance(a.Words, base.Arrays[i].Words)
 			bits += d
 		}
 	}
@@ -73,9 +73,9 @@ func prints(parts []umbel.State) map[uint64]int {
 
 // fingerprint returns a hash of the shape and of a sample of a state.
 func fingerprint(s umbel.State) uint64 {
-	h := uint64(len(s.Planes))
-	mix := func(x uint64) { h = umbel.Widen(h ^ x).H2 }
-	for _, a := range s.Planes {
+	h := uint64(len(s.Arrays))
+	mix := func(x uint64) { h = umbel.DigestFromHash64(h ^ x).H2 }
+	for _, a := range s.Arrays {
 		mix(a.Len)
 		for i := 0; i < len(a.Words); i += sampleStep(len(a.Words)) {
 			mix(a.Words[i])

@@ -44,7 +44,7 @@ func random(t testing.TB, len uint64, width uint, fill float64) cells.Array {
 // packed is a state that has blocks in all codings, and is small.
 func packed(t testing.TB) umbel.State {
 	s := sample(t)
-	s.Planes = append(s.Planes, random(t, 700, 1, 0.1), random(t, 200, 4, 0.3), random(t, 100, 16, 0.2),
+	s.Arrays = append(s.Arrays, random(t, 700, 1, 0.1), random(t, 200, 4, 0.3), random(t, 100, 16, 0.2),
 		array(t, 5000, 1, func(i int) uint64 { return uint64(i / 70) }))
 	return s
 }
@@ -82,7 +82,7 @@ func TestPackerRoundTrip(t *testing.T) {
 				if n > 1000 && fill != 0.13 && (width > 1 || testing.Short()) {
 					continue
 				}
-				s := umbel.State{Kind: "x", Planes: []cells.Array{random(t, n, width, fill)}}
+				s := umbel.State{Kind: "x", Arrays: []cells.Array{random(t, n, width, fill)}}
 				sameAllWays(t, fmt.Sprintf("%d cells of %d bits, fill %g", n, width, fill), s)
 			}
 		}
@@ -91,7 +91,7 @@ func TestPackerRoundTrip(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	sameAllWays(t, "more jobs than are under way at once", umbel.State{Kind: "x", Planes: []cells.Array{
+	sameAllWays(t, "more jobs than are under way at once", umbel.State{Kind: "x", Arrays: []cells.Array{
 		array(t, 80<<19-77, 1, func(i int) uint64 { return noise(i) & noise(i+1) & noise(i+2) & noise(i+3) & -uint64(i>>13&1) }),
 	}})
 }
@@ -143,16 +143,16 @@ func TestCodings(t *testing.T) {
 		{"halves", array(t, 1<<19, 1, func(i int) uint64 { return -uint64(i >> 12) }), "raw", 1 + 1<<16},
 		{"stripes", array(t, 1<<19, 1, func(int) uint64 { return 0x5555555555555555 }), "raw", 1 + 1<<16},
 	} {
-		s := umbel.State{Kind: "x", Planes: []cells.Array{c.a}}
-		got, err := wire.Packer{}.Census(s)
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{c.a}}
+		got, err := wire.Packer{}.Stats(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, tally := range map[string]wire.Tally{
+		for name, tally := range map[string]wire.BlockStats{
 			"raw": got.Raw, "empty": got.Empty, "full": got.Full, "arithmetic": got.Arithmetic, "positions": got.Positions,
 		} {
 			switch {
-			case name != c.want && tally != (wire.Tally{}):
+			case name != c.want && tally != (wire.BlockStats{}):
 				t.Errorf("%s: %s, want %s", c.name, name, c.want)
 			case name == c.want && (tally.Blocks != 1 || tally.Bytes > c.most || tally.Bytes == 0):
 				t.Errorf("%s: %d %s blocks of %d bytes, want one of %d at most", c.name, tally.Blocks, name, tally.Bytes, c.most)
@@ -175,13 +175,13 @@ func first(i int) uint64 {
 func TestPackedToTheEntropy(t *testing.T) {
 	const blocks = 4
 	for _, fill := range []float64{0.001, 0.01, 0.13, 0.3, 0.45, 0.7, 0.9} {
-		s := umbel.State{Kind: "x", Planes: []cells.Array{sown(t, blocks<<19, fill)}}
-		c, err := wire.Packer{}.Census(s)
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{sown(t, blocks<<19, fill)}}
+		c, err := wire.Packer{}.Stats(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := float64(blocks << 19)
-		x := float64(s.Planes[0].Nonzero())
+		x := float64(s.Arrays[0].Nonzero())
 		if h := -x*math.Log2(x/m) - (m-x)*math.Log2(1-x/m); c.Entropy > h || c.Entropy < 0.999*h {
 			t.Errorf("fill %g: entropy of the blocks %f, of all %f", fill, c.Entropy, h)
 		}
@@ -200,7 +200,7 @@ func TestCensusEntropy(t *testing.T) {
 		}
 		return 0xff01_ff01_ff01_ff01
 	})
-	c, err := wire.Packer{}.Census(umbel.State{Kind: "x", Planes: []cells.Array{a}})
+	c, err := wire.Packer{}.Stats(umbel.State{Kind: "x", Arrays: []cells.Array{a}})
 	if want := 1024 * 1.5; err != nil || math.Abs(c.Entropy-want) > 1e-6 {
 		t.Errorf("entropy %f, want %f (%v)", c.Entropy, want, err)
 	}
@@ -212,11 +212,11 @@ func TestPackerErrors(t *testing.T) {
 	if !errors.Is(err, umbel.ErrCorrupt) || !bytes.Equal(got, dst) {
 		t.Errorf("Append: %q, %v, want what was there and %v", got, err, umbel.ErrCorrupt)
 	}
-	if _, err := (wire.Packer{}).Census(umbel.State{}); !errors.Is(err, umbel.ErrCorrupt) {
-		t.Errorf("Census: %v, want %v", err, umbel.ErrCorrupt)
+	if _, err := (wire.Packer{}).Stats(umbel.State{}); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("PackStats: %v, want %v", err, umbel.ErrCorrupt)
 	}
 	broken := errors.New("broken cable")
-	s := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 100<<19, 1, noise)}}
+	s := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 100<<19, 1, noise)}}
 	for _, workers := range []int{1, 4} {
 		for _, n := range []int{0, 1, 1000, 1 << 20} {
 			w := &failing{left: n, err: broken}
@@ -266,7 +266,7 @@ func wantNoGoroutines(t *testing.T) {
 // Errors in the source end parallel reading, and nothing is left behind.
 func TestParallelReadErrors(t *testing.T) {
 	broken := errors.New("broken cable")
-	b := mustPack(t, umbel.State{Kind: "x", Planes: []cells.Array{
+	b := mustPack(t, umbel.State{Kind: "x", Arrays: []cells.Array{
 		array(t, 60<<19, 1, func(i int) uint64 { return 1 << (noise(i) & 63) }),
 	}})
 	for _, n := range []int{1, 100, len(b) / 3, len(b) / 2, len(b) - 1} {
@@ -283,7 +283,7 @@ func TestParallelReadErrors(t *testing.T) {
 // States may be packed and read by many at once, each with workers of its own.
 func TestConcurrentPacking(t *testing.T) {
 	s := packed(t)
-	s.Planes = append(s.Planes, array(t, 20<<19, 1, func(i int) uint64 { return 1 << (noise(i) & 63) }))
+	s.Arrays = append(s.Arrays, array(t, 20<<19, 1, func(i int) uint64 { return 1 << (noise(i) & 63) }))
 	want := mustPack(t, s)
 	done := make(chan error)
 	const many = 4
@@ -311,18 +311,18 @@ func TestConcurrentPacking(t *testing.T) {
 	}
 }
 
-// Writing and counting at once writes what Write does, and counts what Census does.
+// Writing and counting at once writes what Write does, and counts what PackStats does.
 func TestWriteCensus(t *testing.T) {
 	s := sample(t)
 	var w, got bytes.Buffer
 	if err := (wire.Packer{}).Write(&w, s); err != nil {
 		t.Fatal(err)
 	}
-	c, err := wire.Packer{}.WriteCensus(&got, s)
+	c, err := wire.Packer{}.WriteStats(&got, s)
 	if err != nil || !bytes.Equal(got.Bytes(), w.Bytes()) {
 		t.Errorf("%d bytes, %v, want %d as Write makes", got.Len(), err, w.Len())
 	}
-	want, err := wire.Packer{}.Census(s)
+	want, err := wire.Packer{}.Stats(s)
 	if err != nil || c != want || c.Bytes != uint64(w.Len()) {
 		t.Errorf("%+v, %v, want %+v with %d bytes", c, err, want, w.Len())
 	}

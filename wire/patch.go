@@ -64,11 +64,11 @@ func (p *patch) change(base umbel.State, depth int) (umbel.State, error) {
 		return s, err
 	}
 	for i := range n {
-		a, err := p.plane(base.Planes)
+		a, err := p.plane(base.Arrays)
 		if err != nil {
 			return s, fmt.Errorf("plane %d: %w", i, err)
 		}
-		s.Planes = append(s.Planes, a)
+		s.Arrays = append(s.Arrays, a)
 	}
 	return s, p.parts(base, &s, depth)
 }

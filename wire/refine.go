@@ -35,14 +35,14 @@ func (o Differ) Refine(dst []byte, folded, full umbel.State) ([]byte, error) {
 // checkFolds returns an error unless one state is the fold of the other by r, or by any
 // factor if r is 1; it sets r to the factor.
 func checkFolds(folded, full umbel.State, r *uint64) error {
-	if a, b := len(folded.Planes), len(full.Planes); a != b {
+	if a, b := len(folded.Arrays), len(full.Arrays); a != b {
 		return fmt.Errorf("the fold has %d planes, the filter %d", a, b)
 	}
 	if a, b := len(folded.Parts), len(full.Parts); a != b {
 		return fmt.Errorf("the fold has %d parts, the filter %d", a, b)
 	}
-	for i, a := range full.Planes {
-		if err := checkFold(folded.Planes[i], a, r); err != nil {
+	for i, a := range full.Arrays {
+		if err := checkFold(folded.Arrays[i], a, r); err != nil {
 			return fmt.Errorf("plane %d: %w", i, err)
 		}
 	}

@@ -65,7 +65,7 @@ func TestRefineRefuses(t *testing.T) {
 	counters := array(t, 1<<12, 4, noise)
 	wrong := half.Clone()
 	wrong.Words[100] ^= 1
-	of := func(planes ...cells.Array) umbel.State { return umbel.State{Kind: "x", Planes: planes} }
+	of := func(planes ...cells.Array) umbel.State { return umbel.State{Kind: "x", Arrays: planes} }
 	in := func(parts ...umbel.State) umbel.State { return umbel.State{Kind: "y", Parts: parts} }
 	for _, c := range []struct {
 		name         string
@@ -101,15 +101,15 @@ func TestRefineRest(t *testing.T) {
 		"a large prime":  {fold(t, sparse, 67), sparse},
 		"a large factor": {fold(t, array(t, 1<<20, 1, ones), 1<<14), array(t, 1<<20, 1, ones)},
 	} {
-		folded := umbel.State{Kind: "x", Planes: []cells.Array{c.folded, table}}
-		full := umbel.State{Kind: "x", Planes: []cells.Array{c.full, table}}
+		folded := umbel.State{Kind: "x", Arrays: []cells.Array{c.folded, table}}
+		full := umbel.State{Kind: "x", Arrays: []cells.Array{c.full, table}}
 		b, err := wire.Refine(nil, folded, full)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		wantApplied(t, folded, b, full)
 	}
-	same := umbel.State{Kind: "x", Planes: []cells.Array{counters, sparse}}
+	same := umbel.State{Kind: "x", Arrays: []cells.Array{counters, sparse}}
 	b, err := wire.Refine(nil, same, same)
 	if err != nil {
 		t.Fatal(err)

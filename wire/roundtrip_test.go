@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 
 // A plane of several steps of growth arrives whole, in whatever pieces.
 func TestReadPieces(t *testing.T) {
-	s := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 5<<23+1000, 1, noise)}}
+	s := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 5<<23+1000, 1, noise)}}
 	b := mustAppend(t, s)
 	for name, r := range map[string]io.Reader{
 		"seeker":         bytes.NewReader(b),
@@ -125,7 +125,7 @@ func TestSmallCodings(t *testing.T) {
 		{"all but the last word", array(t, 1<<19, 1, allBut(8191)), 1 + 1<<16},
 	} {
 		const around = 8 + 1 + 1 + 17 + 1 + 1 + 9 + 2 + 4
-		s := umbel.State{Kind: "x", Planes: []cells.Array{c.a}}
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{c.a}}
 		if got := len(mustAppend(t, s)) - around; got != c.want {
 			t.Errorf("%s: blocks take %d bytes, want %d", c.name, got, c.want)
 		}
@@ -161,7 +161,7 @@ func TestAppendKeepsDst(t *testing.T) {
 	}{
 		"no kind":     {umbel.State{}, umbel.ErrCorrupt},
 		"params":      {umbel.State{Kind: "x", Params: many}, umbel.ErrLimit},
-		"planes":      {umbel.State{Kind: "x", Planes: make([]cells.Array, 256)}, umbel.ErrLimit},
+		"planes":      {umbel.State{Kind: "x", Arrays: make([]cells.Array, 256)}, umbel.ErrLimit},
 		"parts":       {umbel.State{Kind: "x", Parts: repeat(umbel.State{Kind: "y"}, 1<<16)}, umbel.ErrLimit},
 		"part params": {umbel.State{Kind: "x", Parts: []umbel.State{{Kind: "y", Params: many}}}, umbel.ErrLimit},
 	} {

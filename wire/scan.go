@@ -43,7 +43,7 @@ func Scan(r io.Reader, l Limits, each func(Block) error) (umbel.State, error) {
 // scan reads the blocks of the plane a, the next one of s, and passes them on.
 func (d *decoder) scan(s *umbel.State, a cells.Array) error {
 	state := *s
-	state.Planes = append(state.Planes, a)
+	state.Arrays = append(state.Arrays, a)
 	n := numBlocks(a)
 	step := share(n, d.left.Workers)
 	d.line.read = d.loads(0, n, func(l *load, i uint64) cells.Array {

@@ -17,7 +17,7 @@ import (
 func scanned(b []byte, l wire.Limits) (umbel.State, error) {
 	found := map[string][]wire.Block{}
 	s, err := wire.Scan(bytes.NewReader(b), l, func(b wire.Block) error {
-		at := fmt.Sprint(b.Part, len(b.State.Planes)-1)
+		at := fmt.Sprint(b.Part, len(b.State.Arrays)-1)
 		b.Cells = b.Cells.Clone()
 		found[at] = append(found[at], b)
 		return nil
@@ -29,14 +29,14 @@ func scanned(b []byte, l wire.Limits) (umbel.State, error) {
 }
 
 func assemble(s *umbel.State, part []int, found map[string][]wire.Block) error {
-	for i := range s.Planes {
-		p := &s.Planes[i]
+	for i := range s.Arrays {
+		p := &s.Arrays[i]
 		full, err := cells.New(p.Len, p.Width)
 		if err != nil {
 			return err
 		}
 		for _, b := range found[fmt.Sprint(part, i)] {
-			last := b.State.Planes[len(b.State.Planes)-1]
+			last := b.State.Arrays[len(b.State.Arrays)-1]
 			if b.State.Kind != s.Kind || b.State.Hasher != s.Hasher || last.Len != p.Len || last.Width != p.Width || last.Words != nil {
 				return fmt.Errorf("part %v, plane %d: a block of another state or plane: %v", part, i, b.State)
 			}
@@ -64,7 +64,7 @@ func TestScanHoldsNoPlane(t *testing.T) {
 	for i := uint64(0); i < a.Len; i += 50_000_017 {
 		a.SetBit(i)
 	}
-	b := mustPack(t, umbel.State{Kind: "x", Planes: []cells.Array{a}})
+	b := mustPack(t, umbel.State{Kind: "x", Arrays: []cells.Array{a}})
 	for _, c := range []struct {
 		workers int
 		most    uint64
@@ -91,7 +91,7 @@ func TestScanHoldsNoPlane(t *testing.T) {
 
 // An error of the caller ends the scan, comes through, and says where.
 func TestScanStops(t *testing.T) {
-	s := umbel.State{Kind: "x", Planes: []cells.Array{array(t, 60<<19, 1, noise)}}
+	s := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 60<<19, 1, noise)}}
 	enough := errors.New("enough")
 	var texts []string
 	for _, workers := range []int{0, 4} {

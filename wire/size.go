@@ -23,7 +23,7 @@ func stateSize(s umbel.State, c coding) uint64 {
 	for _, p := range s.Params {
 		n += paramBytes + uint64(len(p.Name))
 	}
-	for _, p := range s.Planes {
+	for _, p := range s.Arrays {
 		n += planeBytes
 		for b := range blocks(p) {
 			n++

@@ -27,7 +27,7 @@ func array(t testing.TB, len uint64, width uint, word func(i int) uint64) cells.
 }
 
 // noise is a word function that neither repeats nor compresses.
-func noise(i int) uint64 { return umbel.Widen(uint64(i)).H2 }
+func noise(i int) uint64 { return umbel.DigestFromHash64(uint64(i)).H2 }
 
 func zeros(int) uint64 { return 0 }
 func ones(int) uint64  { return ^uint64(0) }
@@ -35,12 +35,12 @@ func ones(int) uint64  { return ^uint64(0) }
 // sample is a small state with all that a container knows: params of both types,
 // raw, empty and full blocks, parts in parts.
 func sample(t testing.TB) umbel.State {
-	inner := umbel.State{Kind: "inner", Planes: []cells.Array{array(t, 3, 16, noise)}}
+	inner := umbel.State{Kind: "inner", Arrays: []cells.Array{array(t, 3, 16, noise)}}
 	return umbel.State{
 		Kind:   "example.org/outer",
 		Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.SeedFrom([16]byte{1, 2, 15: 16})},
 		Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}, {Name: "rate", Value: umbel.Float(0.01)}},
-		Planes: []cells.Array{array(t, 70, 1, noise), array(t, 9, 8, ones), array(t, 100, 2, zeros), {Width: 4}},
+		Arrays: []cells.Array{array(t, 70, 1, noise), array(t, 9, 8, ones), array(t, 100, 2, zeros), {Width: 4}},
 		Parts:  []umbel.State{inner, {Kind: "middle", Parts: []umbel.State{inner}}},
 	}
 }
@@ -48,7 +48,7 @@ func sample(t testing.TB) umbel.State {
 // equal reports whether two states are the same; no planes is the same as none.
 func equal(s, t umbel.State) bool {
 	return s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
-		slices.EqualFunc(s.Planes, t.Planes, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, equal)
+		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, equal)
 }
 
 var widths = []uint{1, 2, 4, 8, 16, 32, 64}
@@ -65,7 +65,7 @@ func drawState(t *rapid.T, depth int) umbel.State {
 		s.Params = append(s.Params, umbel.Param{Name: n, Value: v})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "planes") {
-		s.Planes = append(s.Planes, drawArray(t))
+		s.Arrays = append(s.Arrays, drawArray(t))
 	}
 	if depth > 1 {
 		for range rapid.IntRange(0, 2).Draw(t, "parts") {

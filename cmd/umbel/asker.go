@@ -56,7 +56,7 @@ func (l local) doing(v remote.Verb) (func(ns []uint64, ds []umbel.Digest, keys [
 
 // has asks many keys at once, and those again that tell their class.
 func (l local) has() func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
-	classes, _ := l.Filter.(umbel.Classer)
+	classes, _ := l.Filter.(umbel.Classifier)
 	var has []bool
 	return func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
 		has = slices.Grow(has[:0], len(ds))[:len(ds)]

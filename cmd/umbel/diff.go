@@ -122,7 +122,7 @@ func (d deltaSummary) advice() string {
 	switch {
 	case d.Bytes < d.Packed:
 		return ""
-	case d.Kind == sparse.Kind:
+	case d.Kind == sparse.Name:
 		return ": use --bloom"
 	}
 	return ": send that"

@@ -17,7 +17,7 @@ type probedCell struct {
 
 // explain prints the cells of a key, of which f is an umbel.Locator.
 func explain(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSON bool) error {
-	plane := f.State().Planes[0]
+	plane := f.State().Arrays[0]
 	var cells []probedCell
 	zeros := 0
 	for _, i := range locate(f, key, d) {
@@ -54,7 +54,7 @@ func explain(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSO
 
 // locate returns the cells that are asked for a key, in its class if it tells one.
 func locate(f umbel.Filter, key []byte, d umbel.Digest) []uint64 {
-	if c, ok := f.(umbel.Classer); ok {
+	if c, ok := f.(umbel.Classifier); ok {
 		if class, ok := c.Class(key); ok {
 			return c.LocateClass(nil, d, class)
 		}

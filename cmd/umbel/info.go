@@ -137,7 +137,7 @@ func inspect(name string) (info, error) {
 	for _, p := range s.Params {
 		in.Params[p.Name] = float(p.Value.Float())
 	}
-	for _, p := range s.Planes {
+	for _, p := range s.Arrays {
 		in.Planes = append(in.Planes, planeInfo{p.Len, max(p.Width, 1), p.Nonzero()})
 	}
 	in.Cells, in.Fill = cellsOf(s)

@@ -52,8 +52,8 @@ func kindsCommand() *cobra.Command {
 }
 
 // describe makes small filters of the kind to see what it can do.
-func describe(v umbel.Variant) (kindInfo, error) {
-	k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
+func describe(v umbel.Kind) (kindInfo, error) {
+	k := kindInfo{Kind: v.Name, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
 	can, err := ability.Of(v)
 	if err != nil {
 		return k, err

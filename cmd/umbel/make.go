@@ -68,10 +68,10 @@ func makeCommand() *cobra.Command {
 			return usageError(cmd, fmt.Errorf("name the file to write: -o FILE"))
 		}
 		if *weights != "" && !flags.Changed("kind") {
-			wanted.kind = weighted.Kind
+			wanted.kind = weighted.Name
 		}
-		if *weights != "" && wanted.kind != weighted.Kind {
-			return usageError(cmd, fmt.Errorf("--weights makes a filter of kind %s, not %s", weighted.Kind, wanted.kind))
+		if *weights != "" && wanted.kind != weighted.Name {
+			return usageError(cmd, fmt.Errorf("--weights makes a filter of kind %s, not %s", weighted.Name, wanted.kind))
 		}
 		v, goal, params, err := wanted.resolve()
 		if err != nil {
@@ -86,7 +86,7 @@ func makeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		order := build.Order{Variants: filter.All, Variant: v, Goal: goal, Params: params, Memory: uint64(memory)}
+		order := build.Order{Kinds: filter.All, Kind: v, Goal: goal, Params: params, Memory: uint64(memory)}
 		if p.node != nil {
 			if *weights != "" {
 				return usageError(cmd, errors.New("a node learns no weights: make a file, and umbel put it there"))

@@ -24,7 +24,7 @@ func (p place) make(name string, order build.Order, hash, seed string, format ke
 	if !sized {
 		return usageError(p.cmd, errors.New("a node can't wait for the number of keys of a pipe: give --keys, or name files"))
 	}
-	forecast, err := order.Variant.Plan(order.Goal, order.Params)
+	forecast, err := order.Kind.Plan(order.Goal, order.Params)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p place) made(ctx context.Context, name string, order build.Order, planned
 // orderOf returns an order as a node takes it; its own hash if none is given.
 func orderOf(o build.Order, hash, seed string) remote.Order {
 	order := remote.Order{
-		Kind: o.Variant.Kind, Keys: o.Goal.Keys, FPRate: o.Goal.FPRate, Bytes: o.Goal.Bytes,
+		Kind: o.Kind.Name, Keys: o.Goal.Keys, FPRate: o.Goal.FPRate, Bytes: o.Goal.Bytes,
 		Hash: hash, Seed: seed, Params: map[string]float64{},
 	}
 	for _, p := range o.Params {

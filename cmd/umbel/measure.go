@@ -83,24 +83,24 @@ func measureCommand() *cobra.Command {
 }
 
 // chosenKinds returns the kind of that name, or all if there is none.
-func chosenKinds(name string) (umbel.Variants, error) {
+func chosenKinds(name string) (umbel.Kinds, error) {
 	if name == "" {
 		return filter.All, nil
 	}
 	v, err := filter.All.Find(name)
-	return umbel.Variants{v}, err
+	return umbel.Kinds{v}, err
 }
 
 // measureAll runs a trial of each kind. The error is theirs if none can.
-func measureAll(cmd *cobra.Command, kinds umbel.Variants, order trial.Order) ([]measured, error) {
+func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]measured, error) {
 	var rows []measured
 	var reasons []error
 	goal := order.Goal
 	for _, v := range kinds {
-		order.Variant, order.Goal = v, completed(v, goal, order.Params)
+		order.Kind, order.Goal = v, completed(v, goal, order.Params)
 		var bar *progress.Bar
 		if f, ok := cmd.ErrOrStderr().(*os.File); ok && !isQuiet(cmd) {
-			bar = progress.Start(f, v.Kind, -1)
+			bar = progress.Start(f, v.Name, -1)
 		}
 		order.Done = func(n int) { bar.Add(int64(n)) }
 		r, err := order.Run()
@@ -108,11 +108,11 @@ func measureAll(cmd *cobra.Command, kinds umbel.Variants, order trial.Order) ([]
 		if err != nil {
 			reasons = append(reasons, err)
 			text := err.Error()
-			rows = append(rows, measured{Kind: v.Kind, Error: &text})
+			rows = append(rows, measured{Kind: v.Name, Error: &text})
 			continue
 		}
 		rows = append(rows, measured{
-			Kind: v.Kind, Keys: r.Keys, PlannedKeys: r.Forecast.Keys, BitsPerKey: float(r.Bytes * 8 / float64(r.Keys)), Planned: float(r.Forecast.FPRate),
+			Kind: v.Name, Keys: r.Keys, PlannedKeys: r.Forecast.Keys, BitsPerKey: float(r.Bytes * 8 / float64(r.Keys)), Planned: float(r.Forecast.FPRate),
 			FPRate: float(r.FPRate), Sigma: float(r.Sigma), Estimated: float(r.Estimate), Questions: r.Questions,
 		})
 	}

@@ -84,7 +84,7 @@ func analyze(m uint64, within float64) analysis {
 		Superior: endsWith(number.SuperiorHighlyComposite(m), m),
 		Highly:   endsWith(number.HighlyComposite(m), m),
 		Largely:  endsWith(number.LargelyComposite(m), m),
-		Excess:   float(plan.Granularity(ladder)),
+		Excess:   float(plan.MeanOvershoot(ladder)),
 		Better:   []better{},
 	}
 	for _, p := range number.Factor(m) {
@@ -106,7 +106,7 @@ func (a *analysis) look(low, high uint64) {
 		return
 	}
 	if ladder := plan.Ladder(m, 1); len(ladder) > len(a.Divisors) {
-		a.Better = append(a.Better, better{m, len(ladder), float(plan.Granularity(ladder))})
+		a.Better = append(a.Better, better{m, len(ladder), float(plan.MeanOvershoot(ladder))})
 	}
 }
 

@@ -62,11 +62,11 @@ type codingTally struct {
 
 // packed finds what becomes of a state when it is packed.
 func packed(s umbel.State) (packedInfo, error) {
-	c, err := container.Packer().Census(s)
+	c, err := container.Packer().Stats(s)
 	return packedInfoOf(c), err
 }
 
-func packedInfoOf(c wire.Census) packedInfo {
+func packedInfoOf(c wire.PackStats) packedInfo {
 	in := packedInfo{Packed: c.Bytes, EntropyBytes: float(c.Entropy / 8), Codings: map[string]codingTally{}}
 	for i, t := range tallies(c) {
 		if t.Blocks > 0 {
@@ -78,8 +78,8 @@ func packedInfoOf(c wire.Census) packedInfo {
 
 var codingNames = []string{"raw", "empty", "full", "arithmetic", "positions"}
 
-func tallies(c wire.Census) []wire.Tally {
-	return []wire.Tally{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions}
+func tallies(c wire.PackStats) []wire.BlockStats {
+	return []wire.BlockStats{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions}
 }
 
 // blocks says how many blocks there are of each coding.
@@ -111,7 +111,7 @@ func packCommand() *cobra.Command {
 		}
 		p := packingOf(s)
 		write := func(w io.Writer) error {
-			c, err := container.Packer().WriteCensus(w, s)
+			c, err := container.Packer().WriteStats(w, s)
 			in := packedInfoOf(c)
 			p.packedInfo = &in
 			return err
@@ -131,7 +131,7 @@ func packCommand() *cobra.Command {
 		}
 		words := fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
 			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
-		if p.Kind == sparse.Kind {
+		if p.Kind == sparse.Name {
 			words += "as the Bloom filter that it is, it may take fewer: --bloom\n"
 		}
 		return words
@@ -140,8 +140,8 @@ func packCommand() *cobra.Command {
 
 // openSparse returns the sparse filter that was in a file.
 func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
-	if s.Kind != sparse.Kind {
-		return nil, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", file, s.Kind, sparse.Kind, errors.ErrUnsupported)
+	if s.Kind != sparse.Name {
+		return nil, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", file, s.Kind, sparse.Name, errors.ErrUnsupported)
 	}
 	f, err := sparse.Open(s)
 	if err != nil {

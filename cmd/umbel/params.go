@@ -35,7 +35,7 @@ type params []*param
 
 // addParamFlags adds a flag for each parameter of the kinds, whose help names the
 // kinds that take it.
-func addParamFlags(flags *pflag.FlagSet, kinds umbel.Variants) params {
+func addParamFlags(flags *pflag.FlagSet, kinds umbel.Kinds) params {
 	var ps params
 	takers := map[string][]string{}
 	for _, v := range kinds {
@@ -43,7 +43,7 @@ func addParamFlags(flags *pflag.FlagSet, kinds umbel.Variants) params {
 			if takers[doc.Name] == nil {
 				ps = append(ps, &param{doc: doc})
 			}
-			takers[doc.Name] = append(takers[doc.Name], v.Kind)
+			takers[doc.Name] = append(takers[doc.Name], v.Name)
 		}
 	}
 	for _, p := range ps {

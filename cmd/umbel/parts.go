@@ -43,7 +43,7 @@ func partsOf(s umbel.State, above string) []partInfo {
 // cellsOf returns the cells of a state's own planes and the share that isn't zero.
 func cellsOf(s umbel.State) (cells uint64, fill float) {
 	var nonzero uint64
-	for _, p := range s.Planes {
+	for _, p := range s.Arrays {
 		cells += p.Len
 		nonzero += p.Nonzero()
 	}

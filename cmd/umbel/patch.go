@@ -52,7 +52,7 @@ func patchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list := old.Kind == sparse.Kind && info.Kind == bloom.Kind
+		list := old.Kind == sparse.Name && info.Kind == bloom.Name
 		if list {
 			if old, err = bloomOf(args[0], old); err != nil {
 				return err

@@ -108,7 +108,7 @@ func planCommand() *cobra.Command {
 }
 
 // offersOf asks all kinds. The error is theirs if none can.
-func offersOf(kinds umbel.Variants, g umbel.Goal, ps umbel.Params) ([]offer, error) {
+func offersOf(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params) ([]offer, error) {
 	var offers []offer
 	var reasons []error
 	for _, v := range kinds {
@@ -116,11 +116,11 @@ func offersOf(kinds umbel.Variants, g umbel.Goal, ps umbel.Params) ([]offer, err
 		if err != nil {
 			reasons = append(reasons, err)
 			text := err.Error()
-			offers = append(offers, offer{Kind: v.Kind, Error: &text})
+			offers = append(offers, offer{Kind: v.Name, Error: &text})
 			continue
 		}
 		offers = append(offers, offer{
-			Kind: v.Kind, Keys: f.Keys, FPRate: float(f.FPRate), Bytes: f.Bytes, Cells: f.Cells, K: float(f.K),
+			Kind: v.Name, Keys: f.Keys, FPRate: float(f.FPRate), Bytes: f.Bytes, Cells: f.Cells, K: float(f.K),
 			BitsPerKey: float(float64(f.Bytes) * 8 / float64(f.Keys)),
 		})
 	}

@@ -22,7 +22,7 @@ type plane struct {
 // planesOf returns the arrays of a state and of its parts, in order.
 func planesOf(s umbel.State, part string) []plane {
 	var list []plane
-	for i, a := range s.Planes {
+	for i, a := range s.Arrays {
 		list = append(list, plane{part, i, s.Kind, a})
 	}
 	if part != "" {

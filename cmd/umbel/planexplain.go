@@ -18,7 +18,7 @@ type formula struct {
 }
 
 // explainOffers adds to each offer the formulas behind it. A kind may have none.
-func explainOffers(kinds umbel.Variants, g umbel.Goal, ps umbel.Params, offers []offer) error {
+func explainOffers(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params, offers []offer) error {
 	for i, v := range kinds {
 		if offers[i].Error != nil || v.Explain == nil {
 			continue

@@ -135,7 +135,7 @@ func writeComposed(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: composed file")
 	}
 	part := func(keys ...string) umbel.State {
-		f, err := bloom.New(bloom.Shape{M: 40, K: 3})
+		f, err := bloom.NewShape(bloom.Shape{M: 40, K: 3})
 		ts.Check(err)
 		for _, key := range keys {
 			f.AddString(key)
@@ -146,7 +146,7 @@ func writeComposed(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	more := counters.Clone()
 	counters.Put(3, 2)
-	pair := umbel.State{Kind: "example/pair", Planes: []cells.Array{counters, more}, Parts: []umbel.State{part("dave")}}
+	pair := umbel.State{Kind: "example/pair", Arrays: []cells.Array{counters, more}, Parts: []umbel.State{part("dave")}}
 	all := umbel.State{Kind: "example/all", Parts: []umbel.State{part("alice", "bob"), pair}}
 	ts.Check(container.Write(ts.MkAbs(args[0]), all))
 }

@@ -75,7 +75,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *wish) error {
 		s.filter, _, err = container.Open(s.file, filter.All)
 		return err
 	case !wanted.given():
-		return usageError(cmd, fmt.Errorf("%s isn't there; to begin a new one, say what it is: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Kind))
+		return usageError(cmd, fmt.Errorf("%s isn't there; to begin a new one, say what it is: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
 	}
 	v, goal, params, err := wanted.resolve()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *wish) error {
 	if err != nil {
 		return err
 	}
-	if err := container.Fits("a filter of kind "+v.Kind, forecast.Bytes); err != nil {
+	if err := container.Fits("a filter of kind "+v.Name, forecast.Bytes); err != nil {
 		return err
 	}
 	s.filter, err = v.New(goal, params)

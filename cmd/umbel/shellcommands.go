@@ -65,7 +65,7 @@ func (s *session) say(key string, d umbel.Digest, what string) {
 		fmt.Fprintf(s.out, "; count %s", countWords(c.Count(d)))
 	}
 	if l, ok := s.filter.(umbel.Locator); ok {
-		plane := s.filter.State().Planes[0]
+		plane := s.filter.State().Arrays[0]
 		var list []string
 		for _, i := range l.Locate(nil, d) {
 			list = append(list, fmt.Sprintf("%d (%d)", i, plane.Get(i)))

@@ -26,7 +26,7 @@ func (w *wish) add(cmd *cobra.Command) {
 	w.flags = cmd.Flags()
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	w.goal.addTo(own)
-	own.StringVar(&w.kind, "kind", filter.All[0].Kind, "`KIND` of filter, see umbel kinds")
+	own.StringVar(&w.kind, "kind", filter.All[0].Name, "`KIND` of filter, see umbel kinds")
 	own.StringVar(&w.hash, "hash", "", "`HASH` of the keys (default xxh3; of redisbloom murmur64a)")
 	own.StringVar(&w.seed, "seed", "", "seed of the hash, bytes in `HEX`, the rest zero")
 	w.params = addParamFlags(own, filter.All)
@@ -47,13 +47,13 @@ func (w *wish) given() bool {
 }
 
 // resolve returns what the flags mean.
-func (w *wish) resolve() (umbel.Variant, umbel.Goal, umbel.Params, error) {
+func (w *wish) resolve() (umbel.Kind, umbel.Goal, umbel.Params, error) {
 	v, err := filter.All.Find(w.kind)
 	if err != nil {
 		return v, umbel.Goal{}, nil, err
 	}
 	hash := w.hash
-	if hash == "" && v.Kind == redisbloom.Kind {
+	if hash == "" && v.Name == redisbloom.Name {
 		hash = redisbloom.RedisHasher.Alg.String()
 	}
 	h, err := parseHasher(hash, w.seed, rand.Reader)
@@ -86,7 +86,7 @@ func (g *goalFlags) addTo(flags *pflag.FlagSet) {
 }
 
 // completed returns the goal with the default rate, if with it the goal is complete.
-func completed(v umbel.Variant, g umbel.Goal, ps umbel.Params) umbel.Goal {
+func completed(v umbel.Kind, g umbel.Goal, ps umbel.Params) umbel.Goal {
 	if g.Keys == 0 || g.FPRate != 0 || g.Bytes != 0 {
 		return g
 	}
@@ -114,7 +114,7 @@ func hashNames() []string {
 func completeKinds(cmd *cobra.Command) {
 	var kinds []string
 	for _, v := range filter.All {
-		kinds = append(kinds, v.Kind+"\t"+v.Doc)
+		kinds = append(kinds, v.Name+"\t"+v.Doc)
 	}
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -157,7 +157,7 @@ func TestShapeCheck(t *testing.T) {
 		{}, {M: 512}, {M: 512, Words: 3}, {M: 512, Bits: 2}, {M: 500, Words: 3, Bits: 2}, {M: 512, Words: 9, Bits: 1},
 		{M: 512, Words: 4, Bits: 3}, {M: 512, Words: 6, Bits: 2}, {M: 1<<56 + 512, Words: 3, Bits: 2}, {M: 512, Words: -1, Bits: -1},
 	} {
-		if _, err := New(s); err == nil {
+		if _, err := NewShape(s); err == nil {
 			t.Errorf("%+v: no error", s)
 		}
 	}

@@ -26,7 +26,7 @@ func eachShape(t *testing.T, test func(t *testing.T, words, bits int)) {
 
 func newFilter(t testing.TB, blocks uint64, words, bits int) *Filter {
 	t.Helper()
-	f, err := New(Shape{M: blocks * BlockBits, Words: words, Bits: bits, Hasher: umbel.Hasher{}})
+	f, err := NewShape(Shape{M: blocks * BlockBits, Words: words, Bits: bits, Hasher: umbel.Hasher{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type Filter struct {
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
 // there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f *Filter) Has(d umbel.Digest) bool { return has(&f.sectors, d.H1, d.H2) =
 // AddAtomic adds d alongside Has and itself: see [umbel.AtomicAdder].
 func (f *Filter) AddAtomic(d umbel.Digest) bool { return addAtomic(&f.sectors, d.H1, d.H2) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser]. It takes about half the
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. It takes about half the
 // time of one by one, and in a filter that outgrows the caches hardly more than
 // fetching one cache line for each key.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.sectors.hasAll(dst[:len(ds):len(dst)], ds) }

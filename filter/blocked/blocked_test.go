@@ -13,16 +13,16 @@ var (
 	_ umbel.AtomicAdder      = (*blocked.Filter)(nil)
 	_ umbel.AtomicBatchAdder = (*blocked.Filter)(nil)
 	_ umbel.BatchAdder       = (*blocked.Filter)(nil)
-	_ umbel.BatchHaser       = (*blocked.Filter)(nil)
+	_ umbel.BatchQuerier     = (*blocked.Filter)(nil)
 	_ umbel.Clearer          = (*blocked.Filter)(nil)
 	_ umbel.Folder           = (*blocked.Filter)(nil)
 	_ umbel.Locator          = (*blocked.Filter)(nil)
 	_ umbel.Merger           = (*blocked.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, blocked.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, blocked.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, blocked.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, blocked.Kind) }
 
 // The zero Filter holds nothing, says so, and becomes any filter.
 func TestZeroFilter(t *testing.T) {
@@ -37,7 +37,7 @@ func TestZeroFilter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := blocked.New(shape)
+	g, err := blocked.NewShape(shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestPlanWithParams(t *testing.T) {
 	for _, c := range []struct{ words, bits, wantWords, wantBits uint64 }{
 		{0, 0, 4, 2}, {5, 0, 5, 2}, {0, 1, 8, 1}, {3, 2, 3, 2}, {8, 1, 8, 1},
 	} {
-		f, err := blocked.Variant.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(c.words)}, {Name: "bits", Value: umbel.Uint(c.bits)}})
+		f, err := blocked.Kind.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(c.words)}, {Name: "bits", Value: umbel.Uint(c.bits)}})
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -73,11 +73,11 @@ func TestPlanWithParams(t *testing.T) {
 			t.Errorf("%+v: a rate of %g, want at most %g", c, p, goal.FPRate)
 		}
 	}
-	if _, err := blocked.Variant.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(6)}, {Name: "bits", Value: umbel.Uint(2)}}); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := blocked.Kind.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(6)}, {Name: "bits", Value: umbel.Uint(2)}}); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("six words of two bits: %v, want an error that wraps %q", err, umbel.ErrGoal)
 	}
 }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, blocked.Variant, func() umbel.Filter { return new(blocked.Filter) })
+	filtertest.Zero(t, blocked.Kind, func() umbel.Filter { return new(blocked.Filter) })
 }

@@ -14,14 +14,14 @@ func ExampleFilter_HasAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := blocked.New(shape)
+	f, err := blocked.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	h := f.Hasher()
-	f.AddAll(nil, []umbel.Digest{h.Key("alice"), h.Key("carol")})
+	f.AddAll(nil, []umbel.Digest{h.HashString("alice"), h.HashString("carol")})
 
-	questions := []umbel.Digest{h.Key("alice"), h.Key("bob"), h.Key("carol")}
+	questions := []umbel.Digest{h.HashString("alice"), h.HashString("bob"), h.HashString("carol")}
 	answers := make([]bool, len(questions))
 	f.HasAll(answers, questions)
 	fmt.Println(answers)

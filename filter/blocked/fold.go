@@ -52,5 +52,5 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Kind, Bits: f.cells, Group: BlockBits, Groups: f.cells.Len / BlockBits}
+	return plane.Grouped{Kind: Name, Bits: f.cells, Group: BlockBits, Groups: f.cells.Len / BlockBits}
 }

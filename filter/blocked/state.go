@@ -8,7 +8,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "blocked"
+const Name = "blocked"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"words", "bits"}
@@ -16,13 +16,13 @@ var paramNames = []string{"words", "bits"}
 // State returns all there is of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State {
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.shape.Hasher,
 		Params: umbel.Params{
 			{Name: "words", Value: umbel.Uint(uint64(f.shape.Words))},
 			{Name: "bits", Value: umbel.Uint(uint64(f.shape.Bits))},
 		},
-		Planes: []cells.Array{f.cells},
+		Arrays: []cells.Array{f.cells},
 	}
 }
 
@@ -30,7 +30,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var words, bits uint64
-	a, err := plane.Open(Kind, s, paramNames, &words, &bits)
+	a, err := plane.Open(Name, s, paramNames, &words, &bits)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ var (
 	_ umbel.Folder               = (*bloom.Filter)(nil)
 	_ umbel.Clearer              = (*bloom.Filter)(nil)
 	_ umbel.Locator              = (*bloom.Filter)(nil)
-	_ umbel.BatchHaser           = (*bloom.Filter)(nil)
+	_ umbel.BatchQuerier         = (*bloom.Filter)(nil)
 	_ umbel.BatchAdder           = (*bloom.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*bloom.Filter)(nil)
 	_ encoding.BinaryAppender    = (*bloom.Filter)(nil)
@@ -29,13 +29,13 @@ var (
 	_ encoding.BinaryUnmarshaler = (*bloom.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, bloom.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, bloom.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, bloom.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, bloom.Kind) }
 
 func mustNew(t testing.TB, s bloom.Shape) *bloom.Filter {
 	t.Helper()
-	f, err := bloom.New(s)
+	f, err := bloom.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func digests(seed uint64, n int) []umbel.Digest {
 	return ds
 }
 
-func bits(f *bloom.Filter) cells.Array { return f.State().Planes[0] }
+func bits(f *bloom.Filter) cells.Array { return f.State().Arrays[0] }
 
 // The zero Filter holds nothing, says so, and becomes any filter.
 func TestZeroFilter(t *testing.T) {
@@ -147,7 +147,7 @@ func TestKeys(t *testing.T) {
 	if !f.AddString("alice") || !g.AddBytes([]byte("alice")) || f.AddBytes([]byte("alice")) {
 		t.Error("the first addition of a key changes nothing, or the second something")
 	}
-	if !bits(f).Equal(bits(g)) || !f.HasBytes([]byte("alice")) || !g.HasString("alice") || !f.Has(h.Key("alice")) {
+	if !bits(f).Equal(bits(g)) || !f.HasBytes([]byte("alice")) || !g.HasString("alice") || !f.Has(h.HashString("alice")) {
 		t.Error("a string and its bytes are two keys")
 	}
 	if f.HasString("bob") {
@@ -240,12 +240,12 @@ func TestShapeCheck(t *testing.T) {
 		{M: 128, K: 5, Group: 70},
 		{M: 100, K: 5, Group: 6},
 	} {
-		if _, err := bloom.New(s); !errors.Is(err, umbel.ErrGoal) {
+		if _, err := bloom.NewShape(s); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("New(%+v): %v, want an error that wraps %q", s, err, umbel.ErrGoal)
 		}
 	}
 	for _, s := range []bloom.Shape{{M: 1, K: 1}, {M: 64, K: 256, Group: 6}, {M: 65, K: 3}} {
-		if f, err := bloom.New(s); err != nil || f.Shape() != s {
+		if f, err := bloom.NewShape(s); err != nil || f.Shape() != s {
 			t.Errorf("New(%+v): %v", s, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestBloomOnePercent(t *testing.T) {
 }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, bloom.Variant, func() umbel.Filter { return new(bloom.Filter) })
+	filtertest.Zero(t, bloom.Kind, func() umbel.Filter { return new(bloom.Filter) })
 }
 
 // A union of sizes of which neither divides the other is that of their greatest common

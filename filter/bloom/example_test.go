@@ -17,7 +17,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := bloom.New(shape)
+	f, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func ExampleNew_file() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := bloom.New(shape)
+	f, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func ExamplePlan_hasher() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := bloom.New(shape)
+	f, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func ExamplePlan_hasher() {
 // How do I put two filters together?
 func ExampleFilter_Merge() {
 	shape := bloom.Shape{M: 1 << 16, K: 7}
-	a, err := bloom.New(shape)
+	a, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := bloom.New(shape)
+	b, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func ExampleFilter_Merge() {
 	fmt.Println(a.HasString("alice"), a.HasString("bob"))
 
 	b.AddString("carol")
-	c, err := bloom.New(bloom.Shape{M: 1 << 16, K: 5})
+	c, err := bloom.NewShape(bloom.Shape{M: 1 << 16, K: 5})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func ExampleFilter_Fold() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := bloom.New(shape)
+	f, err := bloom.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func ExampleFilter_Fold() {
 
 // How do I send a filter, or keep it in a file?
 func ExampleFilter_MarshalBinary() {
-	f, err := bloom.New(bloom.Shape{M: 1024, K: 5})
+	f, err := bloom.NewShape(bloom.Shape{M: 1024, K: 5})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -177,14 +177,14 @@ func ExampleFilter_MarshalBinary() {
 
 // How do I ask for many keys at once?
 func ExampleFilter_HasAll() {
-	f, err := bloom.New(bloom.Shape{M: 1 << 16, K: 7})
+	f, err := bloom.NewShape(bloom.Shape{M: 1 << 16, K: 7})
 	if err != nil {
 		log.Fatal(err)
 	}
 	names := []string{"alice", "bob", "carol", "dave"}
 	digests := make([]umbel.Digest, len(names))
 	for i, name := range names {
-		digests[i] = f.Hasher().Key(name)
+		digests[i] = f.Hasher().HashString(name)
 	}
 	f.AddAll(nil, digests[:2])
 
@@ -196,7 +196,7 @@ func ExampleFilter_HasAll() {
 
 // How do I add from many goroutines?
 func ExampleFilter_AddAtomic() {
-	f, err := bloom.New(bloom.Shape{M: 1 << 20, K: 7, Group: 6})
+	f, err := bloom.NewShape(bloom.Shape{M: 1 << 20, K: 7, Group: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func ExampleFilter_AddAtomic() {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range 1000 {
-				f.AddAtomic(h.Key(fmt.Sprintf("key %d of %d", i, g)))
+				f.AddAtomic(h.HashString(fmt.Sprintf("key %d of %d", i, g)))
 			}
 		})
 	}
@@ -216,7 +216,7 @@ func ExampleFilter_AddAtomic() {
 
 // How full is a filter, and how wrong?
 func ExampleFilter_Stats() {
-	f, err := bloom.New(bloom.Shape{M: 10_000, K: 7})
+	f, err := bloom.NewShape(bloom.Shape{M: 10_000, K: 7})
 	if err != nil {
 		log.Fatal(err)
 	}

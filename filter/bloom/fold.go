@@ -55,5 +55,5 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Kind, Bits: f.cells, Group: 1 << f.shape.Group, Groups: f.cells.Len >> f.shape.Group}
+	return plane.Grouped{Kind: Name, Bits: f.cells, Group: 1 << f.shape.Group, Groups: f.cells.Len >> f.shape.Group}
 }

@@ -6,13 +6,13 @@ import "github.com/umbel-filters/umbel"
 func (f *Filter) Hasher() umbel.Hasher { return f.shape.Hasher }
 
 // AddBytes adds a key and reports whether a bit changed.
-func (f *Filter) AddBytes(key []byte) bool { return f.Add(f.shape.Hasher.Bytes(key)) }
+func (f *Filter) AddBytes(key []byte) bool { return f.Add(f.shape.Hasher.HashBytes(key)) }
 
 // AddString adds a key and reports whether a bit changed.
-func (f *Filter) AddString(key string) bool { return f.Add(f.shape.Hasher.Key(key)) }
+func (f *Filter) AddString(key string) bool { return f.Add(f.shape.Hasher.HashString(key)) }
 
 // HasBytes reports whether key may have been added.
-func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.shape.Hasher.Bytes(key)) }
+func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.shape.Hasher.HashBytes(key)) }
 
 // HasString reports whether key may have been added.
-func (f *Filter) HasString(key string) bool { return f.Has(f.shape.Hasher.Key(key)) }
+func (f *Filter) HasString(key string) bool { return f.Has(f.shape.Hasher.HashString(key)) }

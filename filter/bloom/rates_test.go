@@ -53,7 +53,7 @@ func TestBoseRates(t *testing.T) {
 // measure returns the mean rate of so many filters with n keys each.
 func measure(t *testing.T, s bloom.Shape, n, filters, questions int) float64 {
 	t.Helper()
-	f, err := bloom.New(s)
+	f, err := bloom.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // MaxK is the largest number of cells per key.
 const MaxK = 256
 
-// wordGroup is the group of filters that Plan and Variant make with a multiple of
+// wordGroup is the group of filters that Plan and Kind make with a multiple of
 // 2^6 cells: a word, so that their folds and unions work on whole words. Others have
 // group 0.
 const wordGroup = probe.WordLog
@@ -30,7 +30,7 @@ type Shape struct {
 // over all k; from keys and bytes, the k with the least rate; from rate and bytes,
 // the k with which the memory takes most keys. From 64 cells on sizes are whole
 // words, which take no more memory; one that follows from keys and rate has up to
-// 1 % more of them so that it folds well (plan.Foldable). The error wraps
+// 1 % more of them so that it folds well (plan.RoundFoldable). The error wraps
 // umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
@@ -68,7 +68,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
 // there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

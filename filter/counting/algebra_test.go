@@ -79,7 +79,7 @@ func TestDifferenceUndoesMerge(t *testing.T) {
 			if !slices.Equal(cellsOf(f), cellsOf(want)) {
 				t.Errorf("%+v with %+v and without: other counters than before", c[0], c[1])
 			}
-			if !g.State().Planes[0].Equal(theirs.Planes[0]) {
+			if !g.State().Arrays[0].Equal(theirs.Arrays[0]) {
 				t.Error("the other filter changed")
 			}
 			if f.AddAll(nil, b); errors.Join(f.Difference(g.State()), f.Difference(want.State())) != nil || !f.IsEmpty() {
@@ -128,7 +128,7 @@ func TestDifferenceRefuses(t *testing.T) {
 		if err := f.Difference(s); !errors.Is(err, umbel.ErrMismatch) {
 			t.Errorf("%s: %v, want an error that wraps %q", what, err, umbel.ErrMismatch)
 		}
-		if got := f.State(); !got.Planes[0].Equal(before.Planes[0]) || !slices.Equal(got.Params, before.Params) {
+		if got := f.State(); !got.Arrays[0].Equal(before.Arrays[0]) || !slices.Equal(got.Params, before.Params) {
 			t.Fatalf("%s: the filter changed", what)
 		}
 	}
@@ -225,7 +225,7 @@ func TestBounds(t *testing.T) {
 				}
 			}
 		}
-		before := f.State().Clone().Planes[0]
+		before := f.State().Clone().Arrays[0]
 		most, err := f.Max(g.State())
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +234,7 @@ func TestBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !f.State().Planes[0].Equal(before) {
+		if !f.State().Arrays[0].Equal(before) {
 			t.Fatal("the filter changed")
 		}
 		for i, d := range all {
@@ -250,7 +250,7 @@ func TestBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range shape.M {
-			a, b := before.Get(i), g.State().Planes[0].Get(i)
+			a, b := before.Get(i), g.State().Arrays[0].Get(i)
 			if most.Cells().Get(i) != max(a, b) || least.Cells().Get(i) != min(a, b) {
 				t.Fatalf("cell %d of %d and %d: max %d, min %d", i, a, b, most.Cells().Get(i), least.Cells().Get(i))
 			}

@@ -31,7 +31,7 @@ func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses 
 			if err != nil {
 				b.Fatal(err)
 			}
-			halfFill(f.State().Planes[0])
+			halfFill(f.State().Arrays[0])
 			umbel.AddAll(f, nil, hits)
 			if name == "counting,view" {
 				f.(*counting.Filter).View()
@@ -41,11 +41,11 @@ func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses 
 				run(b, f, hits, misses)
 			})
 		}
-		plain, err := bloom.New(shape.Bloom())
+		plain, err := bloom.NewShape(shape.Bloom())
 		on("bloom", plain, err)
 		for _, width := range []uint{4, 8, 16} {
 			shape.Width = width
-			f, err := counting.New(shape)
+			f, err := counting.NewShape(shape)
 			on(fmt.Sprintf("counting,width=%d", width), f, err)
 			if width == 4 {
 				on("counting,view", f, nil)

@@ -28,7 +28,7 @@ type counters struct {
 	// loops of their own for them. What waits for a counter is kept short in these: so
 	// many misses overlap as the machine can hold instructions that wait.
 	common bool
-	lines  probe.Lines
+	lines  probe.Prefetcher
 }
 
 func newCounters(a cells.Array, m probe.Mapping, k int) counters {
@@ -37,13 +37,13 @@ func newCounters(a cells.Array, m probe.Mapping, k int) counters {
 		words: a.Words, k: k, limit: a.Limit(), mapping: m,
 		common: a.Width == 4 && m.Log == probe.WordLog,
 		groups: m.Groups, log: log, logs: uint64(m.Log) + log, inGroup: (1<<m.Log - 1) << log,
-		lines: probe.NewLines(a.Words, k),
+		lines: probe.NewPrefetcher(a.Words, k),
 	}
 }
 
 // bit returns the first bit of the counter of value v.
 func (c *counters) bit(v uint64) uint64 {
-	return probe.Range(v, c.groups)<<(c.logs&63) | v<<(c.log&63)&c.inGroup
+	return probe.Reduce(v, c.groups)<<(c.logs&63) | v<<(c.log&63)&c.inGroup
 }
 
 // add adds one to each counter of d, once for each position, unless it is saturated,
@@ -57,7 +57,7 @@ func (c *counters) add(d umbel.Digest) bool {
 	var v uint64
 	for range c.k {
 		v, s = s.Next()
-		w, one := &words[probe.Range(v, groups)<<2|v>>4&3], uint64(1)<<(v<<2&60)
+		w, one := &words[probe.Reduce(v, groups)<<2|v>>4&3], uint64(1)<<(v<<2&60)
 		more := *w + one
 		if more&(one<<4-one) == 0 { // it was 15
 			left--
@@ -120,7 +120,7 @@ func (c *counters) remove(d umbel.Digest) bool {
 	var v uint64
 	for n := range c.k {
 		v, s = s.Next()
-		w, one := &words[probe.Range(v, groups)<<2|v>>4&3], uint64(1)<<(v<<2&60)
+		w, one := &words[probe.Reduce(v, groups)<<2|v>>4&3], uint64(1)<<(v<<2&60)
 		was := *w
 		if was&(one<<4-one) == 0 {
 			c.putBack(d, n)

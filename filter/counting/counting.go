@@ -41,9 +41,9 @@ type Filter struct {
 // Add adds d and reports whether a counter changed: all but where each of its
 // counters is saturated.
 func (f *Filter) Add(d umbel.Digest) bool {
-	f.counters.lines.Ask(d)
+	f.counters.lines.Prefetch(d)
 	if f.view != nil {
-		f.view.lines.Ask(d)
+		f.view.lines.Prefetch(d)
 		return f.view.add(&f.counters, d)
 	}
 	return f.counters.add(d)
@@ -65,9 +65,9 @@ func (f *Filter) Has(d umbel.Digest) bool {
 // Removing what was never added, but is there by chance, loses other keys, as in any
 // counting filter: remove only what was added.
 func (f *Filter) Remove(d umbel.Digest) bool {
-	f.counters.lines.Ask(d)
+	f.counters.lines.Prefetch(d)
 	if f.view != nil {
-		f.view.lines.Ask(d)
+		f.view.lines.Prefetch(d)
 		return f.view.remove(&f.counters, d)
 	}
 	return f.counters.remove(d)
@@ -80,7 +80,7 @@ func (f *Filter) Remove(d umbel.Digest) bool {
 // 0 where Has is true.
 func (f *Filter) Count(d umbel.Digest) uint64 { return f.counters.count(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	if f.view != nil {
 		f.view.bloom.HasAll(dst, ds)
@@ -156,9 +156,9 @@ func (f *Filter) each(ds []umbel.Digest, do func(i int)) {
 
 // ask asks for the lines of d, of the counters and of the view.
 func (f *Filter) ask(d umbel.Digest) {
-	f.counters.lines.Ask(d)
+	f.counters.lines.Prefetch(d)
 	if f.view != nil {
-		f.view.lines.Ask(d)
+		f.view.lines.Prefetch(d)
 	}
 }
 

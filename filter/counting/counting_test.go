@@ -20,20 +20,20 @@ var (
 	_ umbel.Folder               = (*counting.Filter)(nil)
 	_ umbel.Clearer              = (*counting.Filter)(nil)
 	_ umbel.Locator              = (*counting.Filter)(nil)
-	_ umbel.BatchHaser           = (*counting.Filter)(nil)
+	_ umbel.BatchQuerier         = (*counting.Filter)(nil)
 	_ umbel.BatchAdder           = (*counting.Filter)(nil)
 	_ encoding.BinaryAppender    = (*counting.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*counting.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*counting.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, counting.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, counting.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, counting.Variant, func() umbel.Filter { return new(counting.Filter) })
+	filtertest.Zero(t, counting.Kind, func() umbel.Filter { return new(counting.Filter) })
 }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, counting.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, counting.Kind) }
 
 func digests(seed uint64, n int) []umbel.Digest {
 	rng := rand.NewPCG(seed, 1)
@@ -46,7 +46,7 @@ func digests(seed uint64, n int) []umbel.Digest {
 
 func mustNew(t rapid.TB, s counting.Shape) *counting.Filter {
 	t.Helper()
-	f, err := counting.New(s)
+	f, err := counting.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestCrowded(t *testing.T) {
 					t.Fatalf("%+v, step %d: Remove is %v and with a view %v, want %v", s, step, a, b, there)
 				}
 			}
-			if !one.State().Planes[0].Equal(want) || !viewed.State().Planes[0].Equal(want) {
+			if !one.State().Arrays[0].Equal(want) || !viewed.State().Arrays[0].Equal(want) {
 				t.Fatalf("%+v, step %d: cells differ", s, step)
 			}
 		}

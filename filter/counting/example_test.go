@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := counting.New(shape)
+	f, err := counting.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func Example() {
 
 // How often was a key added?
 func ExampleFilter_Count() {
-	f, err := counting.New(counting.Shape{M: 1 << 12, K: 5, Width: 8})
+	f, err := counting.NewShape(counting.Shape{M: 1 << 12, K: 5, Width: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func ExampleFilter_Count() {
 
 // How do I send only what others need to ask, and then only what changed?
 func ExampleFilter_View() {
-	f, err := counting.New(counting.Shape{M: 1 << 20, K: 5, Group: 6})
+	f, err := counting.NewShape(counting.Shape{M: 1 << 20, K: 5, Group: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,11 +75,11 @@ func ExampleFilter_View() {
 // How do I put two sets together, and take one away again?
 func ExampleFilter_Difference() {
 	shape := counting.Shape{M: 1 << 16, K: 7, Group: 6}
-	ours, err := counting.New(shape)
+	ours, err := counting.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
-	theirs, err := counting.New(shape)
+	theirs, err := counting.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -103,11 +103,11 @@ func ExampleFilter_Difference() {
 // Which keys may be in both of two sets?
 func ExampleFilter_Min() {
 	shape := counting.Shape{M: 1 << 16, K: 7}
-	a, err := counting.New(shape)
+	a, err := counting.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := counting.New(shape)
+	b, err := counting.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -120,6 +120,6 @@ func ExampleFilter_Min() {
 		log.Fatal(err)
 	}
 	h := a.Hasher()
-	fmt.Println(both.Has(h.Key("alice")), both.Has(h.Key("bob")), both.Has(h.Key("carol")))
+	fmt.Println(both.Has(h.HashString("alice")), both.Has(h.HashString("bob")), both.Has(h.HashString("carol")))
 	// Output: false true false
 }

@@ -32,7 +32,7 @@ func TestFarBatches(t *testing.T) {
 		from = to
 	}
 	for name, f := range map[string]*counting.Filter{"in batches": all, "with a view": viewed} {
-		if !f.State().Planes[0].Equal(one.State().Planes[0]) {
+		if !f.State().Arrays[0].Equal(one.State().Arrays[0]) {
 			t.Errorf("added %s the filter differs", name)
 		}
 		has := make([]bool, len(ds))

@@ -56,7 +56,7 @@ func TestRates(t *testing.T) {
 					high++
 				}
 			}
-			raised += float64(f.State().Planes[0].Histogram(j)[j])
+			raised += float64(f.State().Arrays[0].Histogram(j)[j])
 		}
 		n := uint64(c.n)
 		filters := float64(c.filters)
@@ -89,7 +89,7 @@ func TestRates(t *testing.T) {
 
 // What Explain shows is what the formulas of package plan give.
 func TestExplain(t *testing.T) {
-	lines, err := counting.Variant.Explain(umbel.Goal{Keys: 10_000}, umbel.Params{{Name: "m", Value: umbel.Uint(80_000)}, {Name: "k", Value: umbel.Uint(5)}})
+	lines, err := counting.Kind.Explain(umbel.Goal{Keys: 10_000}, umbel.Params{{Name: "m", Value: umbel.Uint(80_000)}, {Name: "k", Value: umbel.Uint(5)}})
 	if err != nil || len(lines) != 5 {
 		t.Fatalf("%d lines, and the error %v; want 5", len(lines), err)
 	}

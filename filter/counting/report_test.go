@@ -42,13 +42,13 @@ func TestReportBug01DeleteHalfWay(t *testing.T) {
 func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 600, K: 5})
 	f.AddAll(nil, digests(1, 50))
-	before := f.State().Clone().Planes[0]
+	before := f.State().Clone().Arrays[0]
 	for _, d := range digests(2, 1000) {
 		if (f.Count(d) == 0 || !f.Has(d)) && f.Remove(d) {
 			t.Fatalf("%v was removed, and wasn't there", d)
 		}
 	}
-	if !f.State().Planes[0].Equal(before) {
+	if !f.State().Arrays[0].Equal(before) {
 		t.Error("removals that were refused changed the filter")
 	}
 }
@@ -60,7 +60,7 @@ func TestReportBug02LastCell(t *testing.T) {
 		f := mustNew(t, counting.Shape{M: m, K: 2})
 		f.AddAll(nil, digests(m, 40*int(m)))
 		f.Add(umbel.Digest{H1: 1 << 63, H2: 1 << 63})
-		if got := f.State().Planes[0].Nonzero(); got != m {
+		if got := f.State().Arrays[0].Nonzero(); got != m {
 			t.Errorf("of %d cells %d are used", m, got)
 		}
 	}
@@ -169,7 +169,7 @@ func TestReportBug08ClearAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Clear()
-	if s := f.State(); !s.Planes[0].Equal(empty.Planes[0]) || !slices.Equal(s.Params, empty.Params) {
+	if s := f.State(); !s.Arrays[0].Equal(empty.Arrays[0]) || !slices.Equal(s.Params, empty.Params) {
 		t.Errorf("after Clear the state is %+v, want the empty one", s.Params)
 	}
 }
@@ -218,7 +218,7 @@ func TestReportBug11MemoryAndInput(t *testing.T) {
 		{M: 20, K: 3, Width: 32}, {M: 1<<56 + 1, K: 3}, {M: 65, K: 3, Group: 6}, {M: 64, K: 3, Group: 5},
 		{M: 20, K: 3, Hasher: umbel.Hasher{Alg: 99}},
 	} {
-		if f, err := counting.New(s); !errors.Is(err, umbel.ErrGoal) || f != nil {
+		if f, err := counting.NewShape(s); !errors.Is(err, umbel.ErrGoal) || f != nil {
 			t.Errorf("New(%+v): %v, want an error that wraps %q", s, err, umbel.ErrGoal)
 		}
 	}
@@ -269,7 +269,7 @@ func TestReportFigure14(t *testing.T) {
 }
 
 func cellsOf(f *counting.Filter) []uint64 {
-	a := f.State().Planes[0]
+	a := f.State().Arrays[0]
 	var all []uint64
 	for i := range a.Len {
 		all = append(all, a.Get(i))

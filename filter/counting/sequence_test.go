@@ -75,7 +75,7 @@ func (c *tally) step(t *testing.T, s counting.Shape) {
 		_ = c.f.Unfold(uint64(1 + c.r.IntN(3)))
 	case op < 26:
 		c.mark = c.f.View().Mark()
-		c.bits = append([]uint64{}, c.f.View().Filter().State().Planes[0].Words...)
+		c.bits = append([]uint64{}, c.f.View().Filter().State().Arrays[0].Words...)
 	case op < 27 && c.r.IntN(4) == 0:
 		c.f.Clear()
 		clear(c.in)
@@ -134,8 +134,8 @@ func (c *tally) check(t *testing.T) {
 	for _, b := range c.f.View().Changed(nil, c.mark) {
 		changed[b] = true
 	}
-	cells := c.f.State().Planes[0]
-	for i, w := range c.f.View().Filter().State().Planes[0].Words {
+	cells := c.f.State().Arrays[0]
+	for i, w := range c.f.View().Filter().State().Arrays[0].Words {
 		if w != cells.NonzeroWord(i) {
 			t.Errorf("word %d of the view is %#x, of the counters %#x", i, w, cells.NonzeroWord(i))
 		}

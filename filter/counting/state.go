@@ -10,7 +10,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "counting"
+const Name = "counting"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"k", "group", "copied"}
@@ -22,14 +22,14 @@ func (f *Filter) State() umbel.State {
 		copied = 1
 	}
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.shape.Hasher,
 		Params: umbel.Params{
 			{Name: "k", Value: umbel.Uint(uint64(f.shape.K))},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 			{Name: "copied", Value: umbel.Uint(copied)},
 		},
-		Planes: []cells.Array{f.cells},
+		Arrays: []cells.Array{f.cells},
 	}
 }
 
@@ -37,7 +37,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, group, copied uint64
-	a, err := plane.OpenCells(Kind, s, paramNames, &k, &group, &copied)
+	a, err := plane.OpenCells(Name, s, paramNames, &k, &group, &copied)
 	if err != nil {
 		return nil, err
 	}

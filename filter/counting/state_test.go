@@ -19,16 +19,16 @@ func TestOpenRefuses(t *testing.T) {
 		says   string
 	}{
 		{"kind", func(s *umbel.State) { s.Kind = "bloom" }, umbel.ErrKind, "bloom"},
-		{"bits", func(s *umbel.State) { s.Planes[0] = array(t, 640, 1) }, umbel.ErrCorrupt, "1 bits"},
-		{"no width", func(s *umbel.State) { s.Planes[0] = array(t, 640, 1); s.Planes[0].Width = 0 }, umbel.ErrCorrupt, "1 bits"},
-		{"2 bits", func(s *umbel.State) { s.Planes[0] = array(t, 640, 2) }, umbel.ErrCorrupt, "2 bits"},
-		{"32 bits", func(s *umbel.State) { s.Planes[0] = array(t, 640, 32) }, umbel.ErrCorrupt, "32 bits"},
-		{"no cells", func(s *umbel.State) { s.Planes[0] = array(t, 0, 4) }, umbel.ErrCorrupt, "0 cells"},
-		{"no plane", func(s *umbel.State) { s.Planes = nil }, umbel.ErrCorrupt, "0 planes"},
+		{"bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 1) }, umbel.ErrCorrupt, "1 bits"},
+		{"no width", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 1); s.Arrays[0].Width = 0 }, umbel.ErrCorrupt, "1 bits"},
+		{"2 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 2) }, umbel.ErrCorrupt, "2 bits"},
+		{"32 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 32) }, umbel.ErrCorrupt, "32 bits"},
+		{"no cells", func(s *umbel.State) { s.Arrays[0] = array(t, 0, 4) }, umbel.ErrCorrupt, "0 cells"},
+		{"no plane", func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0 planes"},
 		{"k = 0", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt, "0 cells per key"},
 		{"k too large", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(1 << 63) }, umbel.ErrCorrupt, "per key"},
 		{"group", func(s *umbel.State) { s.Params[1].Value = umbel.Uint(5) }, umbel.ErrCorrupt, "2^5"},
-		{"group and size", func(s *umbel.State) { s.Planes[0] = array(t, 650, 4) }, umbel.ErrCorrupt, "650"},
+		{"group and size", func(s *umbel.State) { s.Arrays[0] = array(t, 650, 4) }, umbel.ErrCorrupt, "650"},
 		{"copied", func(s *umbel.State) { s.Params[2].Value = umbel.Uint(2) }, umbel.ErrCorrupt, "copied is 2"},
 		{"a parameter less", func(s *umbel.State) { s.Params = s.Params[:2] }, umbel.ErrCorrupt, "2 parameters"},
 	} {
@@ -56,11 +56,11 @@ func TestWidths(t *testing.T) {
 	for given, want := range map[uint64]uint{0: 4, 4: 4, 5: 8, 8: 8, 9: 16, 16: 16} {
 		ps := umbel.Params{{Name: "width", Value: umbel.Uint(given)}}
 		g := umbel.Goal{Keys: 1000, FPRate: 0.01}
-		f, err := counting.Variant.New(g, ps)
+		f, err := counting.Kind.New(g, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fc, err := counting.Variant.Plan(g, ps)
+		fc, err := counting.Kind.Plan(g, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestWidths(t *testing.T) {
 		if s.Width != want || fc.Bytes != s.M*uint64(want)/8 {
 			t.Errorf("width %d: counters of %d bits, want %d, in %d bytes", given, s.Width, want, fc.Bytes)
 		}
-		if fc, err := counting.Variant.Plan(umbel.Goal{Keys: 1000, Bytes: 10_000}, ps); err != nil || fc.Bytes > 10_000 || fc.Bytes < 9900 {
+		if fc, err := counting.Kind.Plan(umbel.Goal{Keys: 1000, Bytes: 10_000}, ps); err != nil || fc.Bytes > 10_000 || fc.Bytes < 9900 {
 			t.Errorf("width %d: of 10000 bytes %d are planned: %v", given, fc.Bytes, err)
 		}
 	}

@@ -19,8 +19,8 @@ const blockLog = 12
 // changes of the filter; Mark runs alone, as changes do.
 type View struct {
 	bloom  bloom.Filter
-	bits   cells.Array // the same cells
-	lines  probe.Lines // of the bits
+	bits   cells.Array      // the same cells
+	lines  probe.Prefetcher // of the bits
 	recent recency
 }
 
@@ -58,13 +58,13 @@ func (v *View) follow(f *Filter) {
 		return
 	}
 	if v.bloom.Shape() != f.shape.Bloom() {
-		b, err := bloom.New(f.shape.Bloom())
+		b, err := bloom.NewShape(f.shape.Bloom())
 		if err != nil {
 			panic(err) // it is smaller than the filter there is
 		}
 		v.bloom = *b
-		v.bits = b.State().Planes[0]
-		v.lines = probe.NewLines(v.bits.Words, f.shape.K)
+		v.bits = b.State().Arrays[0]
+		v.lines = probe.NewPrefetcher(v.bits.Words, f.shape.K)
 		v.recent.restart(int((v.bits.Len + ViewBlock - 1) / ViewBlock))
 	}
 	for i, was := range v.bits.Words {
@@ -87,7 +87,7 @@ func (v *View) add(c *counters, d umbel.Digest) bool {
 	var x uint64
 	for range c.k {
 		x, s = s.Next()
-		i, one := probe.Range(x, groups), uint64(1)<<(x<<2&60)
+		i, one := probe.Reduce(x, groups), uint64(1)<<(x<<2&60)
 		bits[i] |= 1 << (x & 63)
 		w := &words[i<<2|x>>4&3]
 		if block := i >> (blockLog - 6); v.recent.isOld(block) && *w&(one<<4-one) == 0 {
@@ -137,7 +137,7 @@ func (v *View) remove(c *counters, d umbel.Digest) bool {
 	var x uint64
 	for n := range c.k {
 		x, s = s.Next()
-		i, shift := probe.Range(x, groups), x<<2&60
+		i, shift := probe.Reduce(x, groups), x<<2&60
 		w := &words[i<<2|x>>4&3]
 		was := *w >> shift & 15
 		if was == 0 {

@@ -15,11 +15,11 @@ import (
 // read cell by cell.
 func plain(t rapid.TB, f *counting.Filter) *bloom.Filter {
 	t.Helper()
-	b, err := bloom.New(f.Shape().Bloom())
+	b, err := bloom.NewShape(f.Shape().Bloom())
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, from := b.State().Planes[0], f.State().Planes[0]
+	to, from := b.State().Arrays[0], f.State().Arrays[0]
 	perWord := 64 / uint64(from.Width)
 	for i, w := range from.Words {
 		for cell := uint64(i) * perWord; w != 0; cell++ {
@@ -35,7 +35,7 @@ func plain(t rapid.TB, f *counting.Filter) *bloom.Filter {
 func wantView(t rapid.TB, f *counting.Filter, what string) {
 	t.Helper()
 	got, want := f.View().Filter(), plain(t, f)
-	if got.Shape() != want.Shape() || !got.State().Planes[0].Equal(want.State().Planes[0]) {
+	if got.Shape() != want.Shape() || !got.State().Arrays[0].Equal(want.State().Arrays[0]) {
 		t.Fatalf("%s: the view isn't the counters that aren't zero", what)
 	}
 }
@@ -48,7 +48,7 @@ func TestNonzeroCellsAreBloom(t *testing.T) {
 			for _, k := range []int{1, 2, 7, 256} {
 				shape := counting.Shape{M: 64 * 105, K: k, Width: width, Group: group}
 				f := mustNew(t, shape)
-				b, err := bloom.New(shape.Bloom())
+				b, err := bloom.NewShape(shape.Bloom())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestNonzeroCellsAreBloom(t *testing.T) {
 					f.Add(d)
 					b.Add(d)
 				}
-				if !plain(t, f).State().Planes[0].Equal(b.State().Planes[0]) {
+				if !plain(t, f).State().Arrays[0].Equal(b.State().Arrays[0]) {
 					t.Errorf("%+v: the nonzero cells aren't the bloom filter", shape)
 				}
 				wantView(t, f, "made late")
@@ -136,17 +136,17 @@ func TestViewFollows(t *testing.T) {
 				both(t, func(f *counting.Filter) any { return f.UnmarshalBinary(b) })
 			},
 			"Mark": func(*rapid.T) {
-				moments = append(moments, moment{view.Mark(), slices.Clone(view.Filter().State().Planes[0].Words)})
+				moments = append(moments, moment{view.Mark(), slices.Clone(view.Filter().State().Arrays[0].Words)})
 			},
 			"": func(t *rapid.T) {
 				if f.View() != view {
 					t.Fatal("the view is another one")
 				}
 				wantView(t, f, "now")
-				if !f.State().Planes[0].Equal(bare.State().Planes[0]) {
+				if !f.State().Arrays[0].Equal(bare.State().Arrays[0]) {
 					t.Fatal("the counters of a filter with a view differ")
 				}
-				now := view.Filter().State().Planes[0].Words
+				now := view.Filter().State().Arrays[0].Words
 				for _, was := range moments {
 					changed := view.Changed(nil, was.mark)
 					slices.Sort(changed)

@@ -68,8 +68,8 @@ func (f *Counting) put(d umbel.Digest) bool {
 	return f.parts[len(f.parts)-1].Add(d)
 }
 
-// Growth tells what the next new key takes: see [umbel.Foreteller].
-func (f *Counting) Growth() (uint64, error) {
+// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+func (f *Counting) NextGrowth() (uint64, error) {
 	mustBeMade(len(f.parts))
 	if !f.isFull() {
 		return 0, nil
@@ -80,7 +80,7 @@ func (f *Counting) Growth() (uint64, error) {
 // isFull reports whether the last part is.
 func (f *Counting) isFull() bool {
 	last := f.parts[len(f.parts)-1]
-	return f.room.Left(last.State().Planes[0], f.shape.Full, f.shape.Part.K) == 0
+	return f.room.Left(last.State().Arrays[0], f.shape.Full, f.shape.Layer.K) == 0
 }
 
 // makeRoom appends an empty part if the last is full. The error wraps umbel.ErrLimit
@@ -92,7 +92,7 @@ func (f *Counting) makeRoom() error {
 	if err := f.shape.room(len(f.parts), f.most); err != nil {
 		return err
 	}
-	p, err := counting.New(f.shape.counting())
+	p, err := counting.NewShape(f.shape.counting())
 	if err != nil {
 		return full(err)
 	}
@@ -145,7 +145,7 @@ func (f *Counting) Count(d umbel.Digest) uint64 {
 	return n
 }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Counting) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	for i, d := range ds {
@@ -174,7 +174,7 @@ func (f *Counting) Clear() {
 }
 
 // Parts returns the number of filters in the row.
-func (f *Counting) Parts() int { return len(f.parts) }
+func (f *Counting) Layers() int { return len(f.parts) }
 
 // hold makes parts those of the filter.
 func (f *Counting) hold(parts []*counting.Filter) {

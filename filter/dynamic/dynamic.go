@@ -44,7 +44,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.row.TryAdd(d, f
 // Has reports whether d may have been added. It is never false for what was.
 func (f *Filter) Has(d umbel.Digest) bool { return f.row.Has(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
@@ -62,10 +62,10 @@ func (f *Filter) Clear() {
 }
 
 // Parts returns the number of filters in the row.
-func (f *Filter) Parts() int { return len(f.parts) }
+func (f *Filter) Layers() int { return len(f.parts) }
 
-// Growth tells what the next new key takes: see [umbel.Foreteller].
-func (f *Filter) Growth() (uint64, error) {
+// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+func (f *Filter) NextGrowth() (uint64, error) {
 	f.row.MustBeMade()
 	if !f.row.IsFull() {
 		return 0, nil
@@ -78,7 +78,7 @@ func (f *Filter) grow() error {
 	if err := f.shape.room(len(f.parts), f.most); err != nil {
 		return err
 	}
-	p, err := bloom.New(f.shape.Part)
+	p, err := bloom.NewShape(f.shape.Layer)
 	if err != nil {
 		return full(err)
 	}
@@ -100,7 +100,7 @@ func (f *Filter) hold(parts []*bloom.Filter) {
 func (f *Filter) layer(p *bloom.Filter) row.Layer {
 	s := p.Shape()
 	return row.Layer{
-		Cells:   p.State().Planes[0],
+		Cells:   p.State().Arrays[0],
 		Mapping: probe.Mapping{Groups: s.M >> s.Group, Log: s.Group},
 		K:       s.K,
 		Full:    f.shape.Full,

@@ -14,10 +14,10 @@ import (
 type all interface {
 	umbel.Filter
 	umbel.Grower
-	umbel.Foreteller
+	umbel.GrowthForecaster
 	umbel.Merger
 	umbel.Clearer
-	umbel.BatchHaser
+	umbel.BatchQuerier
 	umbel.BatchAdder
 	encoding.BinaryAppender
 	encoding.BinaryMarshaler
@@ -32,8 +32,8 @@ var (
 )
 
 // Removable is the variant with counters where no width is given.
-var removable = func() umbel.Variant {
-	v := dynamic.Variant
+var removable = func() umbel.Kind {
+	v := dynamic.Kind
 	counters := func(ps umbel.Params) umbel.Params {
 		if n, given := ps.Get("width"); given && n != umbel.Uint(0) {
 			return ps
@@ -42,20 +42,20 @@ var removable = func() umbel.Variant {
 		return append(ps, umbel.Param{Name: "width", Value: umbel.Uint(4)})
 	}
 	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-		return dynamic.Variant.Plan(g, counters(ps))
+		return dynamic.Kind.Plan(g, counters(ps))
 	}
-	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return dynamic.Variant.New(g, counters(ps)) }
+	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return dynamic.Kind.New(g, counters(ps)) }
 	return v
 }()
 
-func TestVariant(t *testing.T)  { filtertest.Run(t, dynamic.Variant) }
+func TestKind(t *testing.T)     { filtertest.Run(t, dynamic.Kind) }
 func TestCounting(t *testing.T) { filtertest.Run(t, removable) }
 
-func FuzzOpen(f *testing.F)         { filtertest.Fuzz(f, dynamic.Variant) }
+func FuzzOpen(f *testing.F)         { filtertest.Fuzz(f, dynamic.Kind) }
 func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, removable) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, dynamic.Variant, func() umbel.Filter { return new(dynamic.Filter) })
+	filtertest.Zero(t, dynamic.Kind, func() umbel.Filter { return new(dynamic.Filter) })
 	filtertest.Zero(t, removable, func() umbel.Filter { return new(dynamic.Counting) })
 }
 

@@ -14,7 +14,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := dynamic.New(shape)
+	f, err := dynamic.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func Example() {
 		f.AddString(fmt.Sprint("key ", i))
 	}
 	fmt.Println(f.HasString("key 9999"), f.HasString("no key"))
-	fmt.Printf("%d parts, rate below 0.01: %v\n", f.Parts(), f.Stats().FPRate < 0.01)
+	fmt.Printf("%d parts, rate below 0.01: %v\n", f.Layers(), f.Stats().FPRate < 0.01)
 	// Output:
 	// true false
 	// 10 parts, rate below 0.01: true
@@ -35,7 +35,7 @@ func ExampleCounting() {
 		log.Fatal(err)
 	}
 	shape.Width = 4 // bits of a counter
-	f, err := dynamic.NewCounting(shape)
+	f, err := dynamic.NewCountingShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func ExampleCounting_Remove() {
 		log.Fatal(err)
 	}
 	shape.Width = 4
-	f, err := dynamic.NewCounting(shape)
+	f, err := dynamic.NewCountingShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}

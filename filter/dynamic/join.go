@@ -79,12 +79,12 @@ type part interface {
 	umbel.Merger
 }
 
-func nonzero(p part) uint64 { return p.State().Planes[0].Nonzero() }
+func nonzero(p part) uint64 { return p.State().Arrays[0].Nonzero() }
 
 // has reports whether a part holds all of another: all its bits, or, since counters
 // add up, nothing.
 func has(p, more part) bool {
-	a, b := p.State().Planes[0], more.State().Planes[0]
+	a, b := p.State().Arrays[0], more.State().Arrays[0]
 	if b.Width > 1 {
 		return b.Nonzero() == 0
 	}
@@ -102,9 +102,9 @@ func joined[P part](a, b P, open func(umbel.State) (P, error)) (P, error) {
 
 // merged returns the parts of a union: it changes none of ours and theirs.
 func merged[P part](s, t Shape, ours, theirs []P, open func(umbel.State) (P, error)) ([]P, error) {
-	if s.Part != t.Part || s.Width != t.Width {
+	if s.Layer != t.Layer || s.Width != t.Width {
 		return nil, fmt.Errorf("dynamic: one filter has parts of %d cells of %d bits, k=%d, the other of %d of %d, k=%d: %w",
-			s.Part.M, max(s.Width, 1), s.Part.K, t.Part.M, max(t.Width, 1), t.Part.K, umbel.ErrMismatch)
+			s.Layer.M, max(s.Width, 1), s.Layer.K, t.Layer.M, max(t.Width, 1), t.Layer.K, umbel.ErrMismatch)
 	}
 	parts := slices.Clone(ours)
 	for _, more := range theirs {
@@ -162,7 +162,7 @@ func compacted[P part](s Shape, parts []P, p float64, open func(umbel.State) (P,
 		fewer := ordered(append(slices.Clone(parts[:n-2]), c))
 		rates := make([]float64, len(fewer))
 		for i, q := range fewer {
-			rates[i] = plan.FPRateAtFill(float64(nonzero(q))/float64(s.Part.M), s.Part.K)
+			rates[i] = plan.FPRateAtFill(float64(nonzero(q))/float64(s.Layer.M), s.Layer.K)
 		}
 		if rate := plan.CompoundFPRate(rates...); !(rate <= p) {
 			if n == before {

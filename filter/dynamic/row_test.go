@@ -14,7 +14,7 @@ import (
 // row is what both types are.
 type row interface {
 	all
-	Parts() int
+	Layers() int
 	Compact(float64) error
 	Shape() dynamic.Shape
 	SetMaxBytes(uint64)
@@ -24,7 +24,7 @@ type row interface {
 func both(t testing.TB, keys uint64, rate float64, ps ...umbel.Param) []row {
 	t.Helper()
 	var fs []row
-	for _, v := range []umbel.Variant{dynamic.Variant, removable} {
+	for _, v := range []umbel.Kind{dynamic.Kind, removable} {
 		f, err := v.New(umbel.Goal{Keys: keys, FPRate: rate}, ps)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func equal(a, b umbel.State) bool {
 		return false
 	}
 	for i := range a.Parts {
-		if !a.Parts[i].Planes[0].Equal(b.Parts[i].Planes[0]) {
+		if !a.Parts[i].Arrays[0].Equal(b.Parts[i].Arrays[0]) {
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func TestRates(t *testing.T) {
 			wantAll(t, f, ds[:times*first], "grown")
 			fc, s, got := f.Shape().Forecast(uint64(times*first)), f.Stats(), rate(f, uint64(2+i), questions)
 			sigma := math.Sqrt(fc.FPRate / questions)
-			t.Logf("%T, %5d keys: %2d parts, planned %.5f, estimated %.5f, measured %.5f ± %.5f", f, times*first, f.Parts(), fc.FPRate, s.FPRate, got, sigma)
+			t.Logf("%T, %5d keys: %2d parts, planned %.5f, estimated %.5f, measured %.5f ± %.5f", f, times*first, f.Layers(), fc.FPRate, s.FPRate, got, sigma)
 			// One part's fill differs from the mean, and with it its rate.
 			if d := math.Abs(got - fc.FPRate); d > 0.06*fc.FPRate+3*sigma {
 				t.Errorf("%T, %d keys: rate %.5f, forecast %.5f", f, times*first, got, fc.FPRate)
@@ -108,8 +108,8 @@ func TestFirstPartHoldsTheGoal(t *testing.T) {
 		for seed := range uint64(20) {
 			for _, f := range both(t, uint64(n), 0.02) {
 				f.AddAll(nil, digests(seed, n))
-				if f.Parts() != 1 || f.Stats().FPRate > 0.02*1.3 {
-					t.Errorf("%T, %d keys, seed %d: %d parts, rate %.4f", f, n, seed, f.Parts(), f.Stats().FPRate)
+				if f.Layers() != 1 || f.Stats().FPRate > 0.02*1.3 {
+					t.Errorf("%T, %d keys, seed %d: %d parts, rate %.4f", f, n, seed, f.Layers(), f.Stats().FPRate)
 				}
 			}
 		}
@@ -157,15 +157,15 @@ func TestCompact(t *testing.T) {
 		}
 		keys := slices.Concat(x, y)
 		wantAll(t, a, keys, "union")
-		was, parts := a.State().Clone(), a.Parts()
+		was, parts := a.State().Clone(), a.Layers()
 		if err := a.Compact(1e-6); !errors.Is(err, umbel.ErrGoal) || !equal(a.State(), was) {
 			t.Errorf("%T: a rate below that of the filter: %v, want an error that wraps %q and no change", a, err, umbel.ErrGoal)
 		}
 		if err := a.Compact(math.NaN()); !errors.Is(err, umbel.ErrGoal) || !equal(a.State(), was) {
 			t.Errorf("%T: no rate: %v, want an error that wraps %q and no change", a, err, umbel.ErrGoal)
 		}
-		if err := a.Compact(0.05); err != nil || a.Parts() >= parts {
-			t.Errorf("%T: from %d parts to %d, %v", a, parts, a.Parts(), err)
+		if err := a.Compact(0.05); err != nil || a.Layers() >= parts {
+			t.Errorf("%T: from %d parts to %d, %v", a, parts, a.Layers(), err)
 		}
 		wantAll(t, a, keys, "compacted")
 		if s := a.Stats(); s.FPRate > 0.05 {
@@ -237,10 +237,10 @@ func TestEmptyPartsLeave(t *testing.T) {
 	f := both(t, 100, 0.001)[1].(*dynamic.Counting)
 	ds := digests(1, 1000)
 	f.AddAll(nil, ds)
-	before := f.Parts()
+	before := f.Layers()
 	left := slices.DeleteFunc(slices.Clone(ds), f.Remove)
-	if f.Parts() >= before {
-		t.Errorf("%d parts, and %d after %d of %d keys were removed", before, f.Parts(), len(ds)-len(left), len(ds))
+	if f.Layers() >= before {
+		t.Errorf("%d parts, and %d after %d of %d keys were removed", before, f.Layers(), len(ds)-len(left), len(ds))
 	}
 	wantAll(t, f, left, "what was refused")
 	if n := f.Count(ds[0]); n != 0 && !slices.Contains(left, ds[0]) {
@@ -263,20 +263,20 @@ func TestOpenRefuses(t *testing.T) {
 		} {
 			s := f.State().Clone()
 			change(&s)
-			if _, err := dynamic.Variant.Open(s); !errors.Is(err, umbel.ErrCorrupt) {
+			if _, err := dynamic.Kind.Open(s); !errors.Is(err, umbel.ErrCorrupt) {
 				t.Errorf("%T, %s: %v, want an error that wraps %q", f, what, err, umbel.ErrCorrupt)
 			}
 		}
 	}
-	if _, err := dynamic.New(dynamic.Shape{}); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := dynamic.NewShape(dynamic.Shape{}); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("New of no shape: %v", err)
 	}
 	counters := both(t, 100, 0.01)[1].Shape()
-	if _, err := dynamic.New(counters); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := dynamic.NewShape(counters); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("New of a shape of counters: %v", err)
 	}
 	counters.Width = 0
-	if _, err := dynamic.NewCounting(counters); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := dynamic.NewCountingShape(counters); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("NewCounting of a shape of bits: %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestOpenRefuses(t *testing.T) {
 // A filter of large parts for few keys grows as it was told to; one from elsewhere,
 // which may be a stranger's, to 64 times its size until it is told.
 func TestSparseParts(t *testing.T) {
-	for _, v := range []umbel.Variant{dynamic.Variant, removable} {
+	for _, v := range []umbel.Kind{dynamic.Kind, removable} {
 		f, err := v.New(umbel.Goal{Keys: 1, Bytes: 1 << 20}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -305,13 +305,13 @@ func TestSparseParts(t *testing.T) {
 			}
 			made.Add(d)
 		}
-		if opened.Parts() != 64 {
-			t.Errorf("%T: grown to %d parts, want 64", opened, opened.Parts())
+		if opened.Layers() != 64 {
+			t.Errorf("%T: grown to %d parts, want 64", opened, opened.Layers())
 		}
 		opened.SetMaxBytes(0)
 		for _, f := range []row{made, opened} {
-			if _, err := f.TryAdd(digests(2, 1)[0]); err != nil || f.Parts() != 65 {
-				t.Errorf("%T, told to grow: %v, %d parts, want 65", f, err, f.Parts())
+			if _, err := f.TryAdd(digests(2, 1)[0]); err != nil || f.Layers() != 65 {
+				t.Errorf("%T, told to grow: %v, %d parts, want 65", f, err, f.Layers())
 			}
 		}
 	}

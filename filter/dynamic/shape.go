@@ -13,7 +13,7 @@ import (
 
 // Shape is what is fixed of a filter when it is made.
 type Shape struct {
-	Part     bloom.Shape // of each filter in the row
+	Layer    bloom.Shape // of each filter in the row
 	Width    uint        // bits of a counter, 4, 8 or 16; 0 for parts of bits
 	Full     uint64      // nonzero cells from which a part is full, 1 to Part.M
 	MaxBytes uint64      // memory of all parts, 0 without limit
@@ -32,7 +32,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
-	if err := s.Part.Check(); err != nil {
+	if err := s.Layer.Check(); err != nil {
 		return err
 	}
 	if s.Width != 0 {
@@ -40,21 +40,21 @@ func (s Shape) check() error {
 			return err
 		}
 	}
-	if s.Full == 0 || s.Full > s.Part.M {
-		return fmt.Errorf("dynamic: parts of %d cells are full with %d of them, want 1 to %d", s.Part.M, s.Full, s.Part.M)
+	if s.Full == 0 || s.Full > s.Layer.M {
+		return fmt.Errorf("dynamic: parts of %d cells are full with %d of them, want 1 to %d", s.Layer.M, s.Full, s.Layer.M)
 	}
 	return nil
 }
 
 // counting returns the shape of parts of counters.
 func (s Shape) counting() counting.Shape {
-	return counting.Shape{M: s.Part.M, K: s.Part.K, Width: s.Width, Group: s.Part.Group, Hasher: s.Part.Hasher}
+	return counting.Shape{M: s.Layer.M, K: s.Layer.K, Width: s.Width, Group: s.Layer.Group, Hasher: s.Layer.Hasher}
 }
 
 // bytes returns the memory of a part.
 func (s Shape) bytes() uint64 {
 	if s.Width == 0 {
-		return s.Part.Forecast(0).Bytes
+		return s.Layer.Forecast(0).Bytes
 	}
 	return s.counting().Forecast(0).Bytes
 }
@@ -62,7 +62,7 @@ func (s Shape) bytes() uint64 {
 // Capacity returns the keys with which a part is expected to be full, at least 1. It
 // is 2^64-1 if only all cells make it so.
 func (s Shape) Capacity() uint64 {
-	n := math.Round(plan.Keys(s.Part.M, s.Part.K, s.Full))
+	n := math.Round(plan.Keys(s.Layer.M, s.Layer.K, s.Full))
 	if n >= 1<<63 {
 		return math.MaxUint64
 	}
@@ -77,18 +77,18 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	if n > parts*capacity {
 		parts++
 	}
-	p := plan.DynamicFPRate(s.Part.M, s.Part.K, capacity, n)
+	p := plan.DynamicFPRate(s.Layer.M, s.Layer.K, capacity, n)
 	if most := s.MaxBytes / s.bytes(); s.MaxBytes != 0 && parts > most {
 		parts = max(1, most)
 		before := (parts - 1) * capacity
-		p = plan.CompoundFPRate(plan.DynamicFPRate(s.Part.M, s.Part.K, capacity, before), plan.FPRate(s.Part.M, s.Part.K, n-before))
+		p = plan.CompoundFPRate(plan.DynamicFPRate(s.Layer.M, s.Layer.K, capacity, before), plan.FPRate(s.Layer.M, s.Layer.K, n-before))
 	}
-	return umbel.Forecast{Keys: n, FPRate: p, Cells: parts * s.Part.M, Bytes: parts * s.bytes(), K: float64(s.Part.K)}
+	return umbel.Forecast{Keys: n, FPRate: p, Cells: parts * s.Layer.M, Bytes: parts * s.bytes(), K: float64(s.Layer.K)}
 }
 
 // isSparse reports whether a part is so large for its few keys that a state from a
 // stranger with such parts could make a few additions take much memory.
-func (s Shape) isSparse() bool { return s.Part.M > 4096 && s.Full < s.Part.M/16 }
+func (s Shape) isSparse() bool { return s.Layer.M > 4096 && s.Full < s.Layer.M/16 }
 
 // partsFor returns how many parts a filter from elsewhere with so many grows to: 64
 // times as many, and 64 MiB if that is more, if they are sparse; any number otherwise.
@@ -118,7 +118,7 @@ func full(err error) error { return fmt.Errorf("%v: %w", err, umbel.ErrLimit) }
 
 // New returns an empty filter of bits of that shape: its first part. The error wraps
 // umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func New(s Shape) (*Filter, error) {
 	if err := s.fits(); err != nil {
 		return nil, err
 	}
-	p, err := bloom.New(s.Part)
+	p, err := bloom.NewShape(s.Layer)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func New(s Shape) (*Filter, error) {
 
 // NewCounting returns an empty filter of counters of that shape: its first part. The
 // error wraps umbel.ErrGoal if there can't be one.
-func NewCounting(s Shape) (*Counting, error) {
+func NewCountingShape(s Shape) (*Counting, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func NewCounting(s Shape) (*Counting, error) {
 	if err := s.fits(); err != nil {
 		return nil, err
 	}
-	p, err := counting.New(s.counting())
+	p, err := counting.NewShape(s.counting())
 	if err != nil {
 		return nil, err
 	}

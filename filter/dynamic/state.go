@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "dynamic"
+const Name = "dynamic"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"full", "max-bytes"}
@@ -24,7 +24,7 @@ func (f *Filter) State() umbel.State { return state(f.shape, f.parts) }
 func (f *Counting) State() umbel.State { return state(f.shape, f.parts) }
 
 func state[P umbel.Filter](s Shape, parts []P) umbel.State {
-	state := umbel.State{Kind: Kind, Hasher: s.Part.Hasher, Params: umbel.Params{
+	state := umbel.State{Kind: Name, Hasher: s.Layer.Hasher, Params: umbel.Params{
 		{Name: paramNames[0], Value: umbel.Uint(s.Full)},
 		{Name: paramNames[1], Value: umbel.Uint(s.MaxBytes)},
 	}}
@@ -38,13 +38,13 @@ func state[P umbel.Filter](s Shape, parts []P) umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	f := new(Filter)
-	parts, err := row.Open(Kind, s, bloom.Open, paramNames, &f.shape.Full, &f.shape.MaxBytes)
+	parts, err := row.Open(Name, s, bloom.Open, paramNames, &f.shape.Full, &f.shape.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	f.shape.Part = parts[0].Shape()
+	f.shape.Layer = parts[0].Shape()
 	for i, p := range parts {
-		if p.Shape() != f.shape.Part {
+		if p.Shape() != f.shape.Layer {
 			return nil, unlike(i)
 		}
 	}
@@ -59,12 +59,12 @@ func Open(s umbel.State) (*Filter, error) {
 // OpenCounting is Open for filters of counters.
 func OpenCounting(s umbel.State) (*Counting, error) {
 	f := new(Counting)
-	parts, err := row.Open(Kind, s, counting.Open, paramNames, &f.shape.Full, &f.shape.MaxBytes)
+	parts, err := row.Open(Name, s, counting.Open, paramNames, &f.shape.Full, &f.shape.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
 	first := parts[0].Shape()
-	f.shape.Part, f.shape.Width = first.Bloom(), first.Width
+	f.shape.Layer, f.shape.Width = first.Bloom(), first.Width
 	for i, p := range parts {
 		if p.Shape() != first {
 			return nil, unlike(i)

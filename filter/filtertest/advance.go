@@ -9,7 +9,7 @@ import (
 // advances: time doesn't go back, told the same time twice nothing happens, what was
 // added just now stays at that time, and at the end of time all is forgotten. A filter
 // told its time in steps is the one told at once, where nothing is added between.
-func advances(t tb, v umbel.Variant) {
+func advances(t tb, v umbel.Kind) {
 	const start = 1 << 40
 	for _, n := range sizes {
 		f := make1(t, v, n)

@@ -10,7 +10,7 @@ import (
 // batches: many digests at once have the effect and the answers of one by one, for
 // batches of every length, with repetitions; no more is written than answers, and
 // room for fewer is a panic, whatever lies behind it.
-func batches(t tb, v umbel.Variant) {
+func batches(t tb, v umbel.Kind) {
 	// The largest outgrows the caches, from where kinds may go other ways.
 	for _, n := range append(slices.Clone(sizes), 1<<20) {
 		one := make1(t, v, n)
@@ -90,7 +90,7 @@ func wantHasAll(t tb, f umbel.Filter, ds []umbel.Digest) {
 
 // addAtomic: additions from many goroutines, with questions alongside, make the
 // filter that additions in a row make. Its other half is the race detector's.
-func addAtomic(t tb, v umbel.Variant) {
+func addAtomic(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		a := as[umbel.AtomicAdder](t, f)

@@ -15,32 +15,32 @@ import (
 // method, or a function of the variant, is wrong.
 var broken = []struct {
 	law, what string
-	make      func() umbel.Variant
+	make      func() umbel.Kind
 	says      string // in the failure
 }{
-	{"Description", "doc ends in a point", change(func(v *umbel.Variant) { v.Doc = "a filter." }), "final point"},
-	{"Description", "another kind in the state", change(func(v *umbel.Variant) { v.Kind = "bluum" }), "of kind"},
-	{"Hashers", "hasher of the goal is lost", change(func(v *umbel.Variant) {
+	{"Description", "doc ends in a point", change(func(v *umbel.Kind) { v.Doc = "a filter." }), "final point"},
+	{"Description", "another kind in the state", change(func(v *umbel.Kind) { v.Name = "bluum" }), "of kind"},
+	{"Hashers", "hasher of the goal is lost", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			g.Hasher = umbel.Hasher{}
-			return bloom.Variant.New(g, ps)
+			return bloom.Kind.New(g, ps)
 		}
 	}), "want that of the goal"},
-	{"Hashers", "a bad hasher in a goal is called corrupt too", change(func(v *umbel.Variant) {
+	{"Hashers", "a bad hasher in a goal is called corrupt too", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			f, err := bloom.Variant.New(g, ps)
+			f, err := bloom.Kind.New(g, ps)
 			if err != nil {
 				err = fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 			}
 			return f, err
 		}
 	}), "want \"invalid goal\" alone"},
-	{"Hashers", "a bad hasher in a state is called a bad goal", change(func(v *umbel.Variant) {
+	{"Hashers", "a bad hasher in a state is called a bad goal", change(func(v *umbel.Kind) {
 		v.Open = func(s umbel.State) (umbel.Filter, error) {
 			if err := s.Hasher.Check(); err != nil {
 				return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 			}
-			return bloom.Variant.Open(s)
+			return bloom.Kind.Open(s)
 		}
 	}), "wraps none of"},
 	{"NoFalseNegatives", "one key in 64 is missed", wrap[missing64], "Has"},
@@ -48,9 +48,9 @@ var broken = []struct {
 	{"AddReports", "always says no", wrap[silentAdd], "Has was false before"},
 	{"AddReports", "always says yes", wrap[loudAdd], "that the filter changed is false"},
 	{"RateMeetsGoal", "half of the cells are set from the start", wrap[dirty], "above the goal"},
-	{"RateMeetsGoal", "the forecast is 5 % low", change(func(v *umbel.Variant) {
+	{"RateMeetsGoal", "the forecast is 5 % low", change(func(v *umbel.Kind) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-			fc, err := bloom.Variant.Plan(g, ps)
+			fc, err := bloom.Kind.Plan(g, ps)
 			fc.FPRate *= 0.95
 			return fc, err
 		}
@@ -65,16 +65,16 @@ var broken = []struct {
 	{"StatsEstimateKeys", "the bounds are a tenth too narrow", wrap[tightBounds], "want about 0.95"},
 	{"StatsEstimateKeys", "the bounds are a third too wide", wrap[wideBounds], "want about 0.95"},
 	{"StatsWhenFull", "the number of keys is finite", wrap[finiteKeys], "infinitely many"},
-	{"ForecastIsMade", "memory is rounded down", change(func(v *umbel.Variant) {
+	{"ForecastIsMade", "memory is rounded down", change(func(v *umbel.Kind) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-			fc, err := bloom.Variant.Plan(g, ps)
+			fc, err := bloom.Kind.Plan(g, ps)
 			fc.Bytes = fc.Cells / 8
 			return fc, err
 		}
 	}), "the forecast was"},
-	{"ForecastIsMade", "rates below 1e-9 are called 0", change(func(v *umbel.Variant) {
+	{"ForecastIsMade", "rates below 1e-9 are called 0", change(func(v *umbel.Kind) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-			fc, err := bloom.Variant.Plan(g, ps)
+			fc, err := bloom.Kind.Plan(g, ps)
 			if fc.FPRate < 1e-9 {
 				fc.FPRate = 0
 			}
@@ -83,113 +83,113 @@ var broken = []struct {
 	}), "the forecast is a rate of 0"},
 	{"ForecastIsMade", "rates below 1e-9 are promised and not planned", lowRates(func(rate float64) float64 { return max(rate, 1e-4) }), "bits per key"},
 	{"ForecastIsMade", "rates below 1e-9 take four times the memory", lowRates(func(rate float64) float64 { return math.Pow(rate, 4) }), "bits per key"},
-	{"GoalsRefused", "a rate that isn't one is taken for 1 %", change(func(v *umbel.Variant) {
+	{"GoalsRefused", "a rate that isn't one is taken for 1 %", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			if !(g.FPRate >= 0) {
 				g.FPRate = 0.01
 			}
-			return bloom.Variant.New(g, ps)
+			return bloom.Kind.New(g, ps)
 		}
 	}), "Plan gives the error"},
-	{"GoalsRefused", "memory is taken before the goal is looked at", change(func(v *umbel.Variant) {
+	{"GoalsRefused", "memory is taken before the goal is looked at", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			wasted = make([]byte, 2<<20)
-			return bloom.Variant.New(g, ps)
+			return bloom.Kind.New(g, ps)
 		}
 	}), "allocated to find the error"},
-	{"GoalsExtreme", "less than 100 cells panic", change(func(v *umbel.Variant) {
+	{"GoalsExtreme", "less than 100 cells panic", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			f, err := bloom.Variant.New(g, ps)
+			f, err := bloom.Kind.New(g, ps)
 			if err == nil && f.Stats().Cells < 100 {
 				panic("too few cells")
 			}
 			return f, err
 		}
 	}), "too few cells"},
-	{"GoalsExtreme", "what holds no key is made", change(func(v *umbel.Variant) {
+	{"GoalsExtreme", "what holds no key is made", change(func(v *umbel.Kind) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-			fc, err := bloom.Variant.Plan(anyRate(g), ps)
+			fc, err := bloom.Kind.Plan(anyRate(g), ps)
 			if g != anyRate(g) {
 				fc.Keys = 0
 			}
 			return fc, err
 		}
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			return bloom.Variant.New(anyRate(g), ps)
+			return bloom.Kind.New(anyRate(g), ps)
 		}
 	}), "a filter for 0 keys"},
-	{"Params", "k isn't kept", change(func(v *umbel.Variant) {
+	{"Params", "k isn't kept", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			f, err := bloom.Variant.New(g, ps)
+			f, err := bloom.Kind.New(g, ps)
 			if err != nil {
 				return nil, err
 			}
 			s := f.State()
 			s.Params[0].Value = umbel.Uint(max(s.Params.Uint("k"), 2) - 1)
-			return bloom.Variant.Open(s)
+			return bloom.Kind.Open(s)
 		}
 	}), "made with k"},
-	{"Params", "k is documented up to 1000", change(func(v *umbel.Variant) {
+	{"Params", "k is documented up to 1000", change(func(v *umbel.Kind) {
 		v.Params = slices.Clone(v.Params)
 		v.Params[1].Max = 1000
 	}), "taken with no goal"},
-	{"Params", "k is documented up to 8", change(func(v *umbel.Variant) {
+	{"Params", "k is documented up to 8", change(func(v *umbel.Kind) {
 		v.Params = slices.Clone(v.Params)
 		v.Params[1].Max = 8
 	}), "more than the largest value"},
-	{"Explains", "there is no Explain", change(func(v *umbel.Variant) { v.Explain = nil }), "no Explain"},
-	{"Explains", "nothing is said", change(func(v *umbel.Variant) {
+	{"Explains", "there is no Explain", change(func(v *umbel.Kind) { v.Explain = nil }), "no Explain"},
+	{"Explains", "nothing is said", change(func(v *umbel.Kind) {
 		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
-			_, err := bloom.Variant.Plan(g, ps)
+			_, err := bloom.Kind.Plan(g, ps)
 			return nil, err
 		}
 	}), "nothing is explained"},
-	{"Explains", "letters stay letters", change(func(v *umbel.Variant) {
+	{"Explains", "letters stay letters", change(func(v *umbel.Kind) {
 		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
-			fs, err := bloom.Variant.Explain(g, ps)
+			fs, err := bloom.Kind.Explain(g, ps)
 			for i, f := range fs {
 				fs[i].Numbers = f.General[:1]
 			}
 			return fs, err
 		}
 	}), "in the place of letters"},
-	{"Explains", "what can't be planned is explained", change(func(v *umbel.Variant) {
+	{"Explains", "what can't be planned is explained", change(func(v *umbel.Kind) {
 		v.Explain = func(umbel.Goal, umbel.Params) ([]umbel.Formula, error) {
-			return bloom.Variant.Explain(umbel.Goal{Keys: 1, FPRate: 0.1}, nil)
+			return bloom.Kind.Explain(umbel.Goal{Keys: 1, FPRate: 0.1}, nil)
 		}
 	}), "Explain gives the error"},
 	{"OpenBehavesTheSame", "the last cells are lost", open1(func(s *umbel.State) {
-		words := s.Planes[0].Words
+		words := s.Arrays[0].Words
 		clear(words[len(words)*9/10:])
 	}), "plane 0"},
-	{"OpenBehavesTheSame", "filters of one size share memory", change(func(v *umbel.Variant) {
+	{"OpenBehavesTheSame", "filters of one size share memory", change(func(v *umbel.Kind) {
 		shared := make(map[uint64]cells.Array)
 		v.Open = func(s umbel.State) (umbel.Filter, error) {
-			if a, ok := shared[s.Planes[0].Len]; ok {
-				copy(a.Words, s.Planes[0].Words)
-				s.Planes[0] = a
+			if a, ok := shared[s.Arrays[0].Len]; ok {
+				copy(a.Words, s.Arrays[0].Words)
+				s.Arrays[0] = a
 			}
-			shared[s.Planes[0].Len] = s.Planes[0]
-			return bloom.Variant.Open(s)
+			shared[s.Arrays[0].Len] = s.Arrays[0]
+			return bloom.Kind.Open(s)
 		}
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			f, err := bloom.Variant.New(g, ps)
+			f, err := bloom.Kind.New(g, ps)
 			if err == nil {
-				shared[f.Stats().Cells] = f.State().Planes[0]
+				shared[f.Stats().Cells] = f.State().Arrays[0]
 			}
 			return f, err
 		}
 	}), "opened"},
-	{"ContainerRoundTrip", "what opens is empty", open1(func(s *umbel.State) { s.Planes[0].Clear() }), "false negative"},
+	{"ContainerRoundTrip", "what opens is empty", open1(func(s *umbel.State) { s.Arrays[0].Clear() }), "false negative"},
 	{"ContainerRoundTrip", "a state with a bit beyond the last cell", wrap[beyond], "wire.Append"},
 	{"ContainerDamaged", "k isn't checked", trusting, "Open panics"},
 	{"StateHostile", "k isn't checked", trusting, "panic"},
 	{"StateHostile", "unknown params are passed over", open1(func(s *umbel.State) {
 		s.Params = slices.DeleteFunc(s.Params, func(p umbel.Param) bool { return p.Name == "zzz" })
 	}), "Open takes it"},
-	{"StateHostile", "errors wrap nothing", change(func(v *umbel.Variant) {
+	{"StateHostile", "errors wrap nothing", change(func(v *umbel.Kind) {
 		v.Open = func(s umbel.State) (umbel.Filter, error) {
-			f, err := bloom.Variant.Open(s)
+			f, err := bloom.Kind.Open(s)
 			if err != nil {
 				err = errors.New(err.Error())
 			}
@@ -203,20 +203,20 @@ var broken = []struct {
 	{"MergeRefuses", "the filter is cleared first", wrap[clearingMerge], "after a refusal"},
 	{"MergeRefuses", "k isn't looked at", wrap[anyK], "another k"},
 	{"Deltas", "the hasher is another one with many keys", wrap[rehashing], "send a container"},
-	{"Deltas", "a state that deltas made opens to another", open1(func(s *umbel.State) { s.Planes[0].Words[0] ^= 1 }), "from what deltas made"},
+	{"Deltas", "a state that deltas made opens to another", open1(func(s *umbel.State) { s.Arrays[0].Words[0] ^= 1 }), "from what deltas made"},
 	{"RefinesFolds", "the first of neighbours stays", wrap[foldingLess], "other content"},
 	{"FoldIsBuiltSmall", "halves, not neighbours, fall together", wrap[foldingHalves], "against built small"},
 	{"FoldIsBuiltSmall", "the first of neighbours stays", wrap[foldingLess], "against built small"},
-	{"FoldIsBuiltSmall", "small sizes are made with another group", change(func(v *umbel.Variant) {
+	{"FoldIsBuiltSmall", "small sizes are made with another group", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			f, err := bloom.Variant.New(g, ps)
+			f, err := bloom.Kind.New(g, ps)
 			if err != nil || f.Stats().Cells >= 512 {
 				return f, err
 			}
-			return bloom.New(bloom.Shape{M: f.Stats().Cells, K: int(f.Stats().K), Hasher: g.Hasher})
+			return bloom.NewShape(bloom.Shape{M: f.Stats().Cells, K: int(f.Stats().K), Hasher: g.Hasher})
 		}
 	}), "against made with"},
-	{"FoldIsBuiltSmall", "sizes are rounded to what never folds", change(func(v *umbel.Variant) {
+	{"FoldIsBuiltSmall", "sizes are rounded to what never folds", change(func(v *umbel.Kind) {
 		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			ps = slices.Clone(ps)
 			for i, p := range ps {
@@ -224,7 +224,7 @@ var broken = []struct {
 					ps[i].Value = umbel.Uint(1<<13 - 1) // a prime
 				}
 			}
-			return bloom.Variant.New(g, ps)
+			return bloom.Kind.New(g, ps)
 		}
 	}), "no size that was tried folds"},
 	{"UnfoldKeepsKeys", "the new room stays empty", wrap[unfoldingLess], "false negative"},

@@ -23,8 +23,8 @@ func (f *limiting) TryAdd(d umbel.Digest) (bool, error) {
 }
 
 // limits is the kind of such filters with TryAdd wrong.
-func limits[F umbel.Filter](wrong func(*limiting) F) func() umbel.Variant {
-	return func() umbel.Variant {
+func limits[F umbel.Filter](wrong func(*limiting) F) func() umbel.Kind {
+	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&limiting{Filter: f}) })
 	}
 }
@@ -68,12 +68,12 @@ func (f alwaysChanging) TryAdd(d umbel.Digest) (bool, error) {
 // promising tells of no end to its room.
 type promising struct{ *limiting }
 
-func (f promising) Growth() (uint64, error) { return 0, nil }
+func (f promising) NextGrowth() (uint64, error) { return 0, nil }
 
 // boasting tells of memory that it doesn't take.
 type boasting struct{ *limiting }
 
-func (f boasting) Growth() (uint64, error) { return 8, nil }
+func (f boasting) NextGrowth() (uint64, error) { return 8, nil }
 
 // dropping says that it takes a key, and doesn't.
 type dropping struct{ *limiting }
@@ -98,8 +98,8 @@ func (f *forgetting) Advance(to uint64) error {
 }
 
 // forgets is the kind of such filters with Advance wrong.
-func forgets[F umbel.Filter](wrong func(*forgetting) F) func() umbel.Variant {
-	return func() umbel.Variant {
+func forgets[F umbel.Filter](wrong func(*forgetting) F) func() umbel.Kind {
+	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&forgetting{Filter: f}) })
 	}
 }
@@ -137,7 +137,7 @@ func (f remainingWords) Advance(to uint64) error {
 		return f.forgetting.Advance(to)
 	}
 	if to/1024 > f.now/1024 {
-		clear(f.State().Planes[0].Words[1:])
+		clear(f.State().Arrays[0].Words[1:])
 	}
 	f.now = to
 	return nil

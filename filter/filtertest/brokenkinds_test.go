@@ -10,13 +10,13 @@ import (
 )
 
 // kind is the bloom kind with its filters wrapped.
-func kind(as func(*bloom.Filter) umbel.Filter) umbel.Variant {
-	v := bloom.Variant
+func kind(as func(*bloom.Filter) umbel.Filter) umbel.Kind {
+	v := bloom.Kind
 	if as == nil {
 		return v
 	}
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		f, err := bloom.Variant.New(g, ps)
+		f, err := bloom.Kind.New(g, ps)
 		if err != nil {
 			return nil, err
 		}
@@ -36,49 +36,49 @@ func kind(as func(*bloom.Filter) umbel.Filter) umbel.Variant {
 func wrap[W ~struct{ *bloom.Filter }, P interface {
 	*W
 	umbel.Filter
-}]() umbel.Variant {
+}]() umbel.Kind {
 	return kind(func(f *bloom.Filter) umbel.Filter { return P(&W{f}) })
 }
 
 // change is the bloom kind with a function or a word changed.
-func change(f func(*umbel.Variant)) func() umbel.Variant {
-	return func() umbel.Variant {
-		v := bloom.Variant
+func change(f func(*umbel.Kind)) func() umbel.Kind {
+	return func() umbel.Kind {
+		v := bloom.Kind
 		f(&v)
 		return v
 	}
 }
 
 // open1 is the bloom kind with states changed before they are opened.
-func open1(f func(*umbel.State)) func() umbel.Variant {
-	return change(func(v *umbel.Variant) {
+func open1(f func(*umbel.State)) func() umbel.Kind {
+	return change(func(v *umbel.Kind) {
 		v.Open = func(s umbel.State) (umbel.Filter, error) {
-			if len(s.Planes) > 0 && len(s.Planes[0].Words) > 0 {
+			if len(s.Arrays) > 0 && len(s.Arrays[0].Words) > 0 {
 				f(&s)
 			}
-			return bloom.Variant.Open(s)
+			return bloom.Kind.Open(s)
 		}
 	})
 }
 
 // lowRates is the bloom kind that plans for another rate below 1e-9, and says it is
 // the one wanted.
-func lowRates(planned func(rate float64) float64) func() umbel.Variant {
+func lowRates(planned func(rate float64) float64) func() umbel.Kind {
 	other := func(g umbel.Goal) umbel.Goal {
 		if g.FPRate > 0 && g.FPRate < 1e-9 {
 			g.FPRate = planned(g.FPRate)
 		}
 		return g
 	}
-	return change(func(v *umbel.Variant) {
+	return change(func(v *umbel.Kind) {
 		v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-			fc, err := bloom.Variant.Plan(other(g), ps)
+			fc, err := bloom.Kind.Plan(other(g), ps)
 			if g != other(g) {
 				fc.FPRate = g.FPRate
 			}
 			return fc, err
 		}
-		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return bloom.Variant.New(other(g), ps) }
+		v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return bloom.Kind.New(other(g), ps) }
 	})
 }
 
@@ -91,7 +91,7 @@ func anyRate(g umbel.Goal) umbel.Goal {
 }
 
 // trusting takes k from a state without a look at it.
-func trusting() umbel.Variant {
+func trusting() umbel.Kind {
 	var used [bloom.MaxK + 1]int
 	return open1(func(s *umbel.State) { used[s.Params.Uint("k")]++ })()
 }
@@ -170,7 +170,7 @@ type beyond struct{ *bloom.Filter }
 
 func (f *beyond) State() umbel.State {
 	s := f.Filter.State()
-	a := &s.Planes[0]
+	a := &s.Arrays[0]
 	a.Len--
 	a.Words[len(a.Words)-1] |= 1 << 63
 	return s
@@ -178,13 +178,13 @@ func (f *beyond) State() umbel.State {
 
 type intersecting struct{ *bloom.Filter }
 
-func (f *intersecting) Merge(s umbel.State) error { return f.State().Planes[0].Min(s.Planes[0]) }
+func (f *intersecting) Merge(s umbel.State) error { return f.State().Arrays[0].Min(s.Arrays[0]) }
 
 type swallowing struct{ *bloom.Filter }
 
 func (f *swallowing) Merge(s umbel.State) error {
 	err := f.Filter.Merge(s)
-	s.Planes[0].Clear()
+	s.Arrays[0].Clear()
 	return err
 }
 
@@ -192,8 +192,8 @@ type mergingMore struct{ *bloom.Filter }
 
 func (f *mergingMore) Merge(s umbel.State) error {
 	err := f.Filter.Merge(s)
-	f.State().Planes[0].SetBit(0)
-	f.State().Planes[0].SetBit(1)
+	f.State().Arrays[0].SetBit(0)
+	f.State().Arrays[0].SetBit(1)
 	return err
 }
 
@@ -230,11 +230,11 @@ func (f *foldingHalves) Fold(r uint64) error {
 	if err := f.Filter.Fold(r); err != nil {
 		return err
 	}
-	old, small := s.Planes[0], f.Filter.State()
-	small.Planes[0].Clear()
+	old, small := s.Arrays[0], f.Filter.State()
+	small.Arrays[0].Clear()
 	for i := range old.Len {
 		if old.Bit(i) {
-			small.Planes[0].SetBit(i % small.Planes[0].Len)
+			small.Arrays[0].SetBit(i % small.Arrays[0].Len)
 		}
 	}
 	return nil
@@ -245,7 +245,7 @@ type foldingLess struct{ *bloom.Filter }
 func (f *foldingLess) Fold(r uint64) error {
 	err := f.Filter.Fold(r)
 	if err == nil && r > 1 {
-		words := f.State().Planes[0].Words
+		words := f.State().Arrays[0].Words
 		words[len(words)/2] = 0
 	}
 	return err
@@ -256,7 +256,7 @@ type unfoldingLess struct{ *bloom.Filter }
 func (f *unfoldingLess) Unfold(u uint64) error {
 	err := f.Filter.Unfold(u)
 	if err == nil {
-		words := f.State().Planes[0].Words
+		words := f.State().Arrays[0].Words
 		clear(words[uint64(len(words))/u:])
 	}
 	return err
@@ -268,8 +268,8 @@ func (f *unfoldingMore) Unfold(u uint64) error {
 	old := f.State().Clone()
 	err := f.Filter.Unfold(u)
 	if err == nil && u > 1 {
-		a := f.State().Planes[0]
-		for i := old.Planes[0].Len; i < a.Len; i++ {
+		a := f.State().Arrays[0]
+		for i := old.Arrays[0].Len; i < a.Len; i++ {
 			a.SetBit(i)
 		}
 	}
@@ -394,7 +394,7 @@ func (f *locatingAnew) Locate(dst []uint64, d umbel.Digest) []uint64 {
 
 type clearingLess struct{ *bloom.Filter }
 
-func (f *clearingLess) Clear() { clear(f.State().Planes[0].Words[1:]) }
+func (f *clearingLess) Clear() { clear(f.State().Arrays[0].Words[1:]) }
 
 type keeping struct{ *bloom.Filter }
 

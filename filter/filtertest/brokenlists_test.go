@@ -24,7 +24,7 @@ func (f *fallingList) Positions(yield func(uint64) bool) {
 
 // list yields the cells that are set, in order.
 func list(f *bloom.Filter, yield func(uint64) bool) {
-	a := f.State().Planes[0]
+	a := f.State().Arrays[0]
 	for i := range a.Len {
 		if a.Bit(i) && !yield(i) {
 			return

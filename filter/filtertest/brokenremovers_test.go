@@ -44,8 +44,8 @@ func (f *remembering) Count(d umbel.Digest) uint64 {
 }
 
 // remembers is the kind of such filters with a method of them wrong.
-func remembers[F umbel.Filter](wrong func(*remembering) F) func() umbel.Variant {
-	return func() umbel.Variant {
+func remembers[F umbel.Filter](wrong func(*remembering) F) func() umbel.Kind {
+	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(remember(f)) })
 	}
 }
@@ -69,7 +69,7 @@ func (f removingOthers) Remove(d umbel.Digest) bool {
 	if !f.remembering.Remove(d) {
 		return false
 	}
-	words := f.State().Planes[0].Words
+	words := f.State().Arrays[0].Words
 	words[d.H1%uint64(len(words))] = 0
 	return true
 }

@@ -28,8 +28,8 @@ func (f *sealable) Seal() error {
 }
 
 // sealsWith is the kind of such filters with something wrong.
-func sealsWith[F umbel.Filter](wrong func(*sealable) F) func() umbel.Variant {
-	return func() umbel.Variant {
+func sealsWith[F umbel.Filter](wrong func(*sealable) F) func() umbel.Kind {
+	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&sealable{Filter: f}) })
 	}
 }

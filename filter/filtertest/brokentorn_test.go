@@ -12,9 +12,9 @@ func (f *crowding) Add(d umbel.Digest) bool {
 	if !f.Filter.Add(d) {
 		return false
 	}
-	for i, w := range f.State().Planes[0].Words {
+	for i, w := range f.State().Arrays[0].Words {
 		if w != ^uint64(0) {
-			f.State().Planes[0].Words[i] = w | (w + 1)
+			f.State().Arrays[0].Words[i] = w | (w + 1)
 			break
 		}
 	}
@@ -26,7 +26,7 @@ type evicting struct{ *bloom.Filter }
 
 func (f *evicting) Add(d umbel.Digest) bool {
 	changed := f.Filter.Add(d)
-	if a := f.State().Planes[0]; changed && a.Bit(d.H1%a.Len) {
+	if a := f.State().Arrays[0]; changed && a.Bit(d.H1%a.Len) {
 		a.Put(d.H1%a.Len, 0)
 	}
 	return changed
@@ -36,7 +36,7 @@ func (f *evicting) Add(d umbel.Digest) bool {
 type refusingTwo struct{ *bloom.Filter }
 
 func (f *refusingTwo) Add(d umbel.Digest) bool {
-	a := f.State().Planes[0]
+	a := f.State().Arrays[0]
 	if at := f.Locate(nil, d); a.Bit(at[0]) && a.Bit(at[1]) {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 // deltas: whatever is done with a filter, the delta from what it was makes what it is,
 // bit for bit, of what a reader has; and a packed container does. A filter that takes a
 // filter's place has that one's kind and hasher for good: deltas tell of nothing else.
-func deltas(t tb, v umbel.Variant) {
+func deltas(t tb, v umbel.Kind) {
 	histories := 80
 	if testing.Short() {
 		histories = 5
@@ -64,7 +64,7 @@ func deltas(t tb, v umbel.Variant) {
 // deltaRoom is what the head of a delta, and its words on each state and plane, may
 // take beyond those of a container.
 func deltaRoom(s umbel.State) int {
-	room := 80 + 16*len(s.Planes)
+	room := 80 + 16*len(s.Arrays)
 	for _, p := range s.Parts {
 		room += deltaRoom(p)
 	}
@@ -171,7 +171,7 @@ func happen(rng *rand.Rand, f umbel.Filter, empty func() umbel.Filter, n uint64)
 // ofBits reports whether the first planes of a state and of its parts have cells of one
 // bit; the others may be tables.
 func ofBits(s umbel.State) bool {
-	if len(s.Planes) > 0 && s.Planes[0].Width > 1 {
+	if len(s.Arrays) > 0 && s.Arrays[0].Width > 1 {
 		return false
 	}
 	return !slices.ContainsFunc(s.Parts, func(p umbel.State) bool { return !ofBits(p) })
@@ -180,11 +180,11 @@ func ofBits(s umbel.State) bool {
 // refinesFolds: what a fold doesn't say of a filter makes that filter of it; where cells
 // are bits it takes what the two differ by, H(B) = H(fold) + H(B | fold). The planes of a
 // list are no cells that fold.
-func refinesFolds(t tb, v umbel.Variant) {
+func refinesFolds(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		as[umbel.Folder](t, f)
-		if _, ok := f.(umbel.Lister); ok {
+		if _, ok := f.(umbel.PositionLister); ok {
 			t.Skipf("the state is a list")
 		}
 		unfolded(t, v, f, 12)

@@ -11,7 +11,7 @@ import (
 // equal reports whether two states are the same in everything.
 func equal(a, b umbel.State) bool {
 	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.Equal(a.Params, b.Params) &&
-		slices.EqualFunc(a.Planes, b.Planes, cells.Array.Equal) && slices.EqualFunc(a.Parts, b.Parts, equal)
+		slices.EqualFunc(a.Arrays, b.Arrays, cells.Array.Equal) && slices.EqualFunc(a.Parts, b.Parts, equal)
 }
 
 // difference says in what two states differ first, got before want.
@@ -23,12 +23,12 @@ func difference(a, b umbel.State) string {
 		return fmt.Sprintf("hasher %v, want %v", a.Hasher, b.Hasher)
 	case !slices.Equal(a.Params, b.Params):
 		return fmt.Sprintf("params %v, want %v", a.Params, b.Params)
-	case len(a.Planes) != len(b.Planes) || len(a.Parts) != len(b.Parts):
-		return fmt.Sprintf("%d planes and %d parts, want %d and %d", len(a.Planes), len(a.Parts), len(b.Planes), len(b.Parts))
+	case len(a.Arrays) != len(b.Arrays) || len(a.Parts) != len(b.Parts):
+		return fmt.Sprintf("%d planes and %d parts, want %d and %d", len(a.Arrays), len(a.Parts), len(b.Arrays), len(b.Parts))
 	}
-	for i, p := range a.Planes {
-		if !p.Equal(b.Planes[i]) {
-			return fmt.Sprintf("plane %d: %s", i, planeDifference(p, b.Planes[i]))
+	for i, p := range a.Arrays {
+		if !p.Equal(b.Arrays[i]) {
+			return fmt.Sprintf("plane %d: %s", i, planeDifference(p, b.Arrays[i]))
 		}
 	}
 	for i, p := range a.Parts {

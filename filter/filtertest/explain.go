@@ -9,7 +9,7 @@ import (
 // explains: whatever can be planned is explained, in lines a table can hold, each
 // with letters and with numbers; what can't be planned is refused with the same
 // words.
-func explains(t tb, v umbel.Variant) {
+func explains(t tb, v umbel.Kind) {
 	if v.Explain == nil {
 		t.Fatalf("the kind has no Explain")
 	}

@@ -1,10 +1,10 @@
 // Package filtertest is the conformance suite that every kind of filter passes,
 // those of this module and those made elsewhere:
 //
-//	func TestVariant(t *testing.T) { filtertest.Run(t, mine.Variant) }
-//	func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, mine.Variant) }
+//	func TestKind(t *testing.T) { filtertest.Run(t, mine.Kind) }
+//	func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, mine.Kind) }
 //	func TestZero(t *testing.T) {
-//		filtertest.Zero(t, mine.Variant, func() umbel.Filter { return new(mine.Filter) })
+//		filtertest.Zero(t, mine.Kind, func() umbel.Filter { return new(mine.Filter) })
 //	}
 //
 // It holds a kind to the promises of package umbel: no false negatives, rates as
@@ -28,7 +28,7 @@ import (
 )
 
 // Run tests v against every law, each in a subtest of its name.
-func Run(t *testing.T, v umbel.Variant) {
+func Run(t *testing.T, v umbel.Kind) {
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) { l.check(t, v) })
 	}
@@ -45,7 +45,7 @@ type tb interface {
 
 type law struct {
 	name  string
-	check func(tb, umbel.Variant)
+	check func(tb, umbel.Kind)
 }
 
 var laws = []law{

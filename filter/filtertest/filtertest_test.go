@@ -46,7 +46,7 @@ func TestUnbrokenKindPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the suite runs in the tests of each kind")
 	}
-	kinds := []umbel.Variant{
+	kinds := []umbel.Kind{
 		kind(nil),
 		remembers(func(f *remembering) umbel.Filter { return f })(),
 		limits(func(f *limiting) umbel.Filter { return f })(),
@@ -95,7 +95,7 @@ type recorder struct {
 }
 
 // record runs a law to its end or its first fatal failure.
-func record(l law, v umbel.Variant) *recorder {
+func record(l law, v umbel.Kind) *recorder {
 	r := new(recorder)
 	done := make(chan struct{})
 	go func() {

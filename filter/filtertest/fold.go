@@ -20,7 +20,7 @@ func fold(t tb, f umbel.Filter, r uint64) {
 
 // grows reports whether the size of v's filters, or their design, follows from what is
 // added to them. Not all that are an umbel.Grower do: some only refuse what is too much.
-func grows(t tb, v umbel.Variant) bool {
+func grows(t tb, v umbel.Kind) bool {
 	t.Helper()
 	f := make1(t, v, sizes[0])
 	cells, design := f.Stats().Cells, slices.Clone(f.State().Params)
@@ -28,7 +28,7 @@ func grows(t tb, v umbel.Variant) bool {
 	return f.Stats().Cells != cells || !slices.Equal(f.State().Params, design)
 }
 
-func unfolded(t tb, v umbel.Variant, f umbel.Filter, u uint64) umbel.Filter {
+func unfolded(t tb, v umbel.Kind, f umbel.Filter, u uint64) umbel.Filter {
 	t.Helper()
 	if err := f.(umbel.Folder).Unfold(u); err != nil {
 		t.Fatalf("Unfold(%d): %v", u, err)
@@ -59,7 +59,7 @@ func orders(r uint64) [][]uint64 {
 // size can be given, the one of that size is made by New. What an addition to a
 // filter that grows does depends on what it has, so of such a filter only the order
 // of folds is indifferent.
-func foldIsBuiltSmall(t tb, v umbel.Variant) {
+func foldIsBuiltSmall(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		empty := make1(t, v, n)
 		as[umbel.Folder](t, empty)
@@ -100,7 +100,7 @@ func foldIsBuiltSmall(t tb, v umbel.Variant) {
 
 // foldIsMadeSmall: a filter made with so many cells and folded is the one that is
 // made with the cells it then has, in everything, whether its size is words or not.
-func foldIsMadeSmall(t tb, v umbel.Variant) {
+func foldIsMadeSmall(t tb, v umbel.Kind) {
 	folds := 0
 	for _, small := range []uint64{20, 63, 64, 3 * 64, 7 * 64, 512, 3 * 512, 7 * 512} {
 		for _, r := range []uint64{2, 3, 4, 7, 64} {
@@ -133,15 +133,15 @@ func foldIsMadeSmall(t tb, v umbel.Variant) {
 
 // cellsOf returns what was given as m when f, whose state is s, was made.
 func cellsOf(f umbel.Filter, s umbel.State) uint64 {
-	if _, ok := f.(umbel.Lister); ok {
+	if _, ok := f.(umbel.PositionLister); ok {
 		return f.Stats().Cells
 	}
-	return s.Planes[0].Len
+	return s.Arrays[0].Len
 }
 
 // unfoldKeepsKeys: unfolding changes no answer; folding back, no bit; and keys added
 // between the two are where they would have been.
-func unfoldKeepsKeys(t tb, v umbel.Variant) {
+func unfoldKeepsKeys(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		as[umbel.Folder](t, f)
@@ -161,7 +161,7 @@ func unfoldKeepsKeys(t tb, v umbel.Variant) {
 					t.Fatalf("unfolded by %d: Has(%v) is %v, and was %v before", u, d, b, a)
 				}
 			}
-			if slices.ContainsFunc(f.State().Planes, wide) {
+			if slices.ContainsFunc(f.State().Arrays, wide) {
 				continue // copies of counters don't fold back to what they were
 			}
 			folded := twin(t, v, g)
@@ -180,7 +180,7 @@ func unfoldKeepsKeys(t tb, v umbel.Variant) {
 
 // foldRefuses: a factor that doesn't divide is an error that wraps umbel.ErrMismatch
 // and names one that does, and nothing has changed.
-func foldRefuses(t tb, v umbel.Variant) {
+func foldRefuses(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		as[umbel.Folder](t, f)
@@ -216,7 +216,7 @@ func foldRefuses(t tb, v umbel.Variant) {
 }
 
 // namesFactor reports whether a number in the message is one that f folds by.
-func namesFactor(t tb, v umbel.Variant, f umbel.Filter, message string) bool {
+func namesFactor(t tb, v umbel.Kind, f umbel.Filter, message string) bool {
 	t.Helper()
 	words := strings.FieldsFunc(message, func(r rune) bool { return r < '0' || r > '9' })
 	return slices.ContainsFunc(words, func(w string) bool {

@@ -11,7 +11,7 @@ import (
 // Fuzz opens containers that were tampered with, their checksums mended: each is an
 // error that wraps umbel.ErrCorrupt or umbel.ErrKind, or a filter that works. It
 // begins with the containers of filters of v.
-func Fuzz(f *testing.F, v umbel.Variant) {
+func Fuzz(f *testing.F, v umbel.Kind) {
 	for _, n := range []uint64{1, 20, 2000} {
 		filter, err := v.New(umbel.Goal{Keys: n, FPRate: 0.1}, nil)
 		if err != nil {

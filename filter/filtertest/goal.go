@@ -9,8 +9,8 @@ import (
 )
 
 // description: the kind says what it is, in words that lists and help texts take.
-func description(t tb, v umbel.Variant) {
-	if err := umbel.CheckName(v.Kind); err != nil {
+func description(t tb, v umbel.Kind) {
+	if err := umbel.CheckName(v.Name); err != nil {
 		t.Errorf("kind: %v", err)
 	}
 	wantLine(t, "Doc", v.Doc)
@@ -24,8 +24,8 @@ func description(t tb, v umbel.Variant) {
 		}
 	}
 	s := make1(t, v, sizes[0]).State()
-	if s.Kind != v.Kind {
-		t.Errorf("the state is of kind %q, want %q", s.Kind, v.Kind)
+	if s.Kind != v.Name {
+		t.Errorf("the state is of kind %q, want %q", s.Kind, v.Name)
 	}
 	if err := s.Check(); err != nil {
 		t.Errorf("the state of a new filter: %v", err)
@@ -44,7 +44,7 @@ var badHashers = []umbel.Hasher{{Alg: 200}, {Alg: umbel.MD5, Seed: umbel.Seed{Lo
 
 // hashers: a filter keeps the hasher of its goal, and takes none that is wrong: as a
 // wish it is a bad goal, and in a state it is corrupt.
-func hashers(t tb, v umbel.Variant) {
+func hashers(t tb, v umbel.Kind) {
 	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1, Hi: 2}}}
 	f := mustNew(t, v, g, nil)
 	if h := f.State().Hasher; h != g.Hasher {
@@ -92,7 +92,7 @@ func wantError(t tb, err error, what string, sentinels ...error) {
 // try plans and makes a filter. It fails if that panics, if Plan and New disagree,
 // or if an error doesn't wrap umbel.ErrGoal; it returns nil on such an error. What
 // would take more than 4 MiB is planned only.
-func try(t tb, v umbel.Variant, g umbel.Goal, ps umbel.Params) (f umbel.Filter, fc umbel.Forecast, err error) {
+func try(t tb, v umbel.Kind, g umbel.Goal, ps umbel.Params) (f umbel.Filter, fc umbel.Forecast, err error) {
 	t.Helper()
 	p := panicked(func() {
 		fc, err = v.Plan(g, ps)
@@ -124,7 +124,7 @@ func try(t tb, v umbel.Variant, g umbel.Goal, ps umbel.Params) (f umbel.Filter, 
 func wantForecast(t tb, f umbel.Filter, fc umbel.Forecast) {
 	t.Helper()
 	s := f.Stats()
-	if _, list := f.(umbel.Lister); list && s.Bytes < fc.Bytes {
+	if _, list := f.(umbel.PositionLister); list && s.Bytes < fc.Bytes {
 		s.Bytes = fc.Bytes
 	}
 	if _, ok := f.(umbel.Sealer); ok {
@@ -146,7 +146,7 @@ func wantForecast(t tb, f umbel.Filter, fc umbel.Forecast) {
 
 // forecastIsMade: Plan tells the size of what New makes, and what it promises is the
 // goal.
-func forecastIsMade(t tb, v umbel.Variant) {
+func forecastIsMade(t tb, v umbel.Kind) {
 	for _, n := range []uint64{1, 10, 100, 1000, 10000, 100000} {
 		for _, p := range []float64{0.3, 0.1, 0.01, 0.001, 1e-5} {
 			g := umbel.Goal{Keys: n, FPRate: p}
@@ -178,7 +178,7 @@ func forecastIsMade(t tb, v umbel.Variant) {
 // the 1.44·log2(1/p) cells of a standard filter. The latter is asked only of kinds with
 // half as many cells per key as that has, or more: with fewer each of them costs
 // more, whatever the kind. Nor is it asked of kinds that grow, which keep room.
-func wantHonest(t tb, v umbel.Variant, g umbel.Goal) {
+func wantHonest(t tb, v umbel.Kind, g umbel.Goal) {
 	t.Helper()
 	_, fc, err := try(t, v, g, nil)
 	if err != nil {
@@ -196,7 +196,7 @@ func wantHonest(t tb, v umbel.Variant, g umbel.Goal) {
 
 // goalsRefused: what can't be had is an error that wraps umbel.ErrGoal, at no cost
 // in memory.
-func goalsRefused(t tb, v umbel.Variant) {
+func goalsRefused(t tb, v umbel.Kind) {
 	goals := []umbel.Goal{
 		{},
 		{Keys: 1000},
@@ -230,7 +230,7 @@ func goalsRefused(t tb, v umbel.Variant) {
 
 // goalsExtreme: the smallest and the oddest filters work, or are refused for what
 // they are. One that would hold no key isn't made.
-func goalsExtreme(t tb, v umbel.Variant) {
+func goalsExtreme(t tb, v umbel.Kind) {
 	for _, g := range []umbel.Goal{{FPRate: 1e-30, Bytes: 8}, {FPRate: 1e-300, Bytes: 1}, {FPRate: 1e-300, Bytes: 64}} {
 		if _, fc, err := try(t, v, g, nil); err == nil {
 			t.Errorf("%+v: a filter for %d keys, want an error: it has fewer bits than one key takes", g, fc.Keys)
@@ -279,7 +279,7 @@ func goalsExtreme(t tb, v umbel.Variant) {
 
 // params: each documented parameter is taken from its least to its largest value,
 // and kept; others are refused, and so are those of other names or types.
-func params(t tb, v umbel.Variant) {
+func params(t tb, v umbel.Kind) {
 	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
 	planned := make1(t, v, goal.Keys).State()
 	for _, doc := range v.Params {
@@ -312,7 +312,7 @@ func value(doc umbel.ParamDoc, x float64) umbel.Number {
 	return umbel.Uint(uint64(x))
 }
 
-func wantRefused(t tb, v umbel.Variant, ps umbel.Params, what string) {
+func wantRefused(t tb, v umbel.Kind, ps umbel.Params, what string) {
 	t.Helper()
 	for _, g := range []umbel.Goal{{Keys: 1000, FPRate: 0.01}, {Keys: 1000}, {}} {
 		if _, _, err := try(t, v, g, ps); err == nil {
@@ -323,7 +323,7 @@ func wantRefused(t tb, v umbel.Variant, ps umbel.Params, what string) {
 
 // wantAccepted fails unless the least, the largest and other values in between are
 // taken with some goal, and a filter made with a value has it in its state.
-func wantAccepted(t tb, v umbel.Variant, doc umbel.ParamDoc) {
+func wantAccepted(t tb, v umbel.Kind, doc umbel.ParamDoc) {
 	t.Helper()
 	goals := []umbel.Goal{{Keys: 1000, FPRate: 0.01}, {Keys: 1000}, {FPRate: 0.01}, {}, {Keys: 1, FPRate: 0.9}, {Keys: 1 << 50, FPRate: 0.01}}
 	for i := range 9 {

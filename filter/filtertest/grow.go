@@ -10,7 +10,7 @@ import (
 // umbel.ErrLimit and leaves the filter as it was; a key that is there is never refused,
 // and Add takes what TryAdd refused. A filter that tells beforehand when it grows is
 // right, to the byte.
-func tryAdds(t tb, v umbel.Variant) {
+func tryAdds(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		g := as[umbel.Grower](t, f)
@@ -52,11 +52,11 @@ func tryAdds(t tb, v umbel.Variant) {
 // unless that is what happened. For kinds that don't tell it does nothing.
 func foretell(t tb, f umbel.Filter) func(changed bool, err error) {
 	t.Helper()
-	teller, ok := f.(umbel.Foreteller)
+	teller, ok := f.(umbel.GrowthForecaster)
 	if !ok {
 		return func(bool, error) {}
 	}
-	bytes, foretold := teller.Growth()
+	bytes, foretold := teller.NextGrowth()
 	if foretold != nil {
 		wantError(t, foretold, "Growth", umbel.ErrLimit)
 	}

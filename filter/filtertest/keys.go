@@ -7,7 +7,7 @@ import (
 )
 
 // noFalseNegatives: Has is true for everything that was added, whatever else was.
-func noFalseNegatives(t tb, v umbel.Variant) {
+func noFalseNegatives(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		ds := slices.Concat(extreme, digests(1, int(n)*2), extreme, digests(1, 10))
@@ -26,7 +26,7 @@ func noFalseNegatives(t tb, v umbel.Variant) {
 
 // addReports: Add tells whether the filter changed, and it does change for a digest
 // that it didn't have.
-func addReports(t tb, v umbel.Variant) {
+func addReports(t tb, v umbel.Kind) {
 	f := make1(t, v, sizes[0])
 	for _, d := range slices.Concat(extreme, digests(1, 200), extreme, digests(1, 200)) {
 		before, had := f.State().Clone(), f.Has(d)
@@ -41,7 +41,7 @@ func addReports(t tb, v umbel.Variant) {
 }
 
 // clears: a filter that forgot everything is as it was when made.
-func clears(t tb, v umbel.Variant) {
+func clears(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		c := as[umbel.Clearer](t, f)
@@ -61,14 +61,14 @@ func clears(t tb, v umbel.Variant) {
 
 // locate: a digest is in the filter if and only if all the cells that Locate names
 // are set, and adding it sets these and no others.
-func locate(t tb, v umbel.Variant) {
+func locate(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		l := as[umbel.Locator](t, f)
 		addAll(f, digests(1, int(n)))
 		var at []uint64
 		for _, d := range slices.Concat(extreme, digests(2, 300), digests(1, 50)) {
-			cells := f.State().Planes[0]
+			cells := f.State().Arrays[0]
 			before := cells.Clone()
 			at = l.Locate(append(at[:0], 1<<40), d)
 			if len(at) < 2 || at[0] != 1<<40 {
@@ -100,7 +100,7 @@ func locate(t tb, v umbel.Variant) {
 
 // noAllocations: what a program calls for each key takes no memory, but for
 // additions to a filter that grows, or that is a list.
-func noAllocations(t tb, v umbel.Variant) {
+func noAllocations(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		ds := digests(1, 1000)
@@ -112,7 +112,7 @@ func noAllocations(t tb, v umbel.Variant) {
 
 		wantNoAllocation(t, "Has", func() { f.Has(old[i%100]); f.Has(next()) })
 		wantNoAllocation(t, "HasAll", func() { umbel.HasAll(f, bools, ds) })
-		if _, list := f.(umbel.Lister); !list && !grows(t, v) {
+		if _, list := f.(umbel.PositionLister); !list && !grows(t, v) {
 			wantNoAllocation(t, "Add", func() { f.Add(next()) })
 			wantNoAllocation(t, "AddAll", func() { umbel.AddAll(f, bools, ds); umbel.AddAll(f, nil, ds) })
 		}

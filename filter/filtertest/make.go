@@ -34,12 +34,12 @@ var extreme = []umbel.Digest{
 }
 
 // make1 returns an empty filter for n keys at one percent.
-func make1(t tb, v umbel.Variant, n uint64) umbel.Filter {
+func make1(t tb, v umbel.Kind, n uint64) umbel.Filter {
 	t.Helper()
 	return mustNew(t, v, umbel.Goal{Keys: n, FPRate: 0.01}, nil)
 }
 
-func mustNew(t tb, v umbel.Variant, g umbel.Goal, ps umbel.Params) umbel.Filter {
+func mustNew(t tb, v umbel.Kind, g umbel.Goal, ps umbel.Params) umbel.Filter {
 	t.Helper()
 	f, err := v.New(g, ps)
 	if err != nil {
@@ -49,7 +49,7 @@ func mustNew(t tb, v umbel.Variant, g umbel.Goal, ps umbel.Params) umbel.Filter 
 }
 
 // twin returns a filter with the state of f that shares no memory with it.
-func twin(t tb, v umbel.Variant, f umbel.Filter) umbel.Filter {
+func twin(t tb, v umbel.Kind, f umbel.Filter) umbel.Filter {
 	t.Helper()
 	g, err := v.Open(f.State().Clone())
 	if err != nil {

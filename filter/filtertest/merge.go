@@ -12,7 +12,7 @@ import (
 // counts how often each was added, in one filter or the other. What a filter that grows
 // looks like depends on the order in which keys came: of those only the keys are
 // compared.
-func mergeUnites(t tb, v umbel.Variant) {
+func mergeUnites(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		part := [3][]umbel.Digest{digests(1, int(n)/2), digests(2, int(n)/3), append(digests(3, int(n)/4), extreme...)}
 		built := func(which ...int) umbel.Filter {
@@ -70,7 +70,7 @@ func mergeUnites(t tb, v umbel.Variant) {
 
 // mergeRefuses: what doesn't go together is an error that wraps umbel.ErrMismatch,
 // and nothing has changed.
-func mergeRefuses(t tb, v umbel.Variant) {
+func mergeRefuses(t tb, v umbel.Kind) {
 	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
 	f := mustNew(t, v, goal, nil)
 	m := as[umbel.Merger](t, f)
@@ -122,7 +122,7 @@ func mergeRefuses(t tb, v umbel.Variant) {
 
 // mergeSizes: sizes of which one divides the other, or a third both, go together or
 // don't; where they do, nothing is lost.
-func mergeSizes(t tb, v umbel.Variant, a, b umbel.Filter) {
+func mergeSizes(t tb, v umbel.Kind, a, b umbel.Filter) {
 	t.Helper()
 	addAll(a, digests(5, 100))
 	addAll(b, digests(6, 100))

@@ -12,7 +12,7 @@ type sample struct{ mean, sigma float64 }
 // measure fills filters as the goal says, seals those that can be, and asks each of
 // them for keys that it doesn't hold. The standard error is that between filters, which differ in fill
 // as well as in luck, and at least that of counting.
-func measure(t tb, v umbel.Variant, g umbel.Goal, filters, queries int) sample {
+func measure(t tb, v umbel.Kind, g umbel.Goal, filters, queries int) sample {
 	t.Helper()
 	var sum, squares float64
 	empty := mustNew(t, v, g, nil)
@@ -67,7 +67,7 @@ func rate(f umbel.Filter, seed uint64, queries int) float64 {
 // rateMeetsGoal: with the keys of the goal in it a filter answers wrongly at most at
 // the goal's rate, within 6 sigma, and at that of the forecast, within 3 % or 3
 // sigma.
-func rateMeetsGoal(t tb, v umbel.Variant) {
+func rateMeetsGoal(t tb, v umbel.Kind) {
 	for _, c := range []struct {
 		goal             umbel.Goal
 		filters, queries int
@@ -94,7 +94,7 @@ func rateMeetsGoal(t tb, v umbel.Variant) {
 
 // statsMeasure: what Stats says of fill and size is what the state has, and the
 // estimated rate is within 10 %, or 4 sigma, of the measured one at any load.
-func statsMeasure(t tb, v umbel.Variant) {
+func statsMeasure(t tb, v umbel.Kind) {
 	const filters, queries, keys = 8, 40000, 3000
 	for _, load := range []float64{0.5, 1, 2} {
 		var want, got float64
@@ -125,17 +125,17 @@ func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
 	t.Helper()
 	state := f.State()
 	var cells, nonzero uint64
-	for _, p := range state.Planes {
+	for _, p := range state.Arrays {
 		cells += p.Len
 		nonzero += p.Nonzero()
 	}
-	if l, ok := f.(umbel.Lister); ok {
+	if l, ok := f.(umbel.PositionLister); ok {
 		cells, nonzero = s.Cells, listed(t, l, s.Cells)
 	}
-	if len(state.Planes) == 0 && len(state.Parts) == 0 && s.Fill != 0 {
+	if len(state.Arrays) == 0 && len(state.Parts) == 0 && s.Fill != 0 {
 		t.Errorf("fill %v without planes or parts, want 0", s.Fill)
 	}
-	if len(state.Planes) > 0 && len(state.Parts) == 0 {
+	if len(state.Arrays) > 0 && len(state.Parts) == 0 {
 		if want := float64(nonzero) / float64(cells); s.Fill != want {
 			t.Errorf("fill %v, want %v: %d cells of %d aren't zero", s.Fill, want, nonzero, cells)
 		}
@@ -156,7 +156,7 @@ func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
 
 // listed returns how many positions l lists. It fails unless they rise, and are below
 // the number of cells.
-func listed(t tb, l umbel.Lister, cells uint64) (n uint64) {
+func listed(t tb, l umbel.PositionLister, cells uint64) (n uint64) {
 	t.Helper()
 	least := uint64(0)
 	for at := range l.Positions {
@@ -176,7 +176,7 @@ func listed(t tb, l umbel.Lister, cells uint64) (n uint64) {
 // filters, within 3 sigma of 3000 small ones, half, just and twice as full as
 // planned, or are the number itself in all of them; and Keys is within 10 % of it. Since
 // keys are whole, bounds that enclose few may enclose one more at each end than would do.
-func statsEstimateKeys(t tb, v umbel.Variant) {
+func statsEstimateKeys(t tb, v umbel.Kind) {
 	const filters, planned = 3000, 600
 	inside, exact, whole := 0, 0, 0.0
 	empty := make1(t, v, planned)
@@ -213,13 +213,13 @@ func statsEstimateKeys(t tb, v umbel.Variant) {
 }
 
 // statsWhenFull: a filter with all bits set has any number of keys, and all of them.
-func statsWhenFull(t tb, v umbel.Variant) {
+func statsWhenFull(t tb, v umbel.Kind) {
 	s := make1(t, v, sizes[0]).State().Clone()
-	if len(s.Planes) != 1 || len(s.Parts) != 0 || s.Planes[0].Width > 1 {
+	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		t.Skipf("not a single plane of bits")
 	}
-	for i := range s.Planes[0].Len {
-		s.Planes[0].Put(i, 1)
+	for i := range s.Arrays[0].Len {
+		s.Arrays[0].Put(i, 1)
 	}
 	f, err := v.Open(s)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // and what can't be removed is refused and changes nothing. A filter may refuse a
 // few that it has, where it can't tell what their removal would take along; one that
 // grew for what was added may stay as large.
-func removes(t tb, v umbel.Variant) {
+func removes(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		r := as[umbel.Remover](t, f)
@@ -90,7 +90,7 @@ func removesFull(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
 
 // counts: Count is never too low, is zero where Has is false, and is seldom too
 // high.
-func counts(t tb, v umbel.Variant) {
+func counts(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		c := as[umbel.Counter](t, f)

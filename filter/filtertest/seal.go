@@ -19,7 +19,7 @@ func seal(t tb, f umbel.Filter) {
 
 // filled returns a filter with the keys ds, and if it can be sealed another one,
 // sealed, with a few more.
-func filled(t tb, v umbel.Variant, n uint64, ds []umbel.Digest) []umbel.Filter {
+func filled(t tb, v umbel.Kind, n uint64, ds []umbel.Digest) []umbel.Filter {
 	t.Helper()
 	f := make1(t, v, n)
 	addAll(f, ds)
@@ -36,7 +36,7 @@ func filled(t tb, v umbel.Variant, n uint64, ds []umbel.Digest) []umbel.Filter {
 // the one that its container gives. Sealed again it is as it was. What is added later is
 // there too, and stays. Its size is that of the forecast, within 2 % and 512 bytes, and
 // its rate no more than twice that of the goal: a measurement of few keys.
-func seals(t tb, v umbel.Variant) {
+func seals(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		s := as[umbel.Sealer](t, f)
@@ -68,7 +68,7 @@ func seals(t tb, v umbel.Variant) {
 }
 
 // sealedOpens: through a container a sealed filter is what it was.
-func sealedOpens(t tb, v umbel.Variant, f umbel.Filter, ds []umbel.Digest) {
+func sealedOpens(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	b, err := wire.Append(nil, f.State())
 	if err != nil {
@@ -98,7 +98,7 @@ func sealedOpens(t tb, v umbel.Variant, f umbel.Filter, ds []umbel.Digest) {
 }
 
 // sealedTakes: keys that come after Seal are kept, whatever else is done.
-func sealedTakes(t tb, v umbel.Variant, f umbel.Filter, ds []umbel.Digest) {
+func sealedTakes(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	late := digests(6, 300)
 	for i, d := range late {
@@ -132,7 +132,7 @@ func sealedTakes(t tb, v umbel.Variant, f umbel.Filter, ds []umbel.Digest) {
 }
 
 // sealedForecasts: what was planned is what Seal makes.
-func sealedForecasts(t tb, v umbel.Variant) {
+func sealedForecasts(t tb, v umbel.Kind) {
 	t.Helper()
 	for _, n := range []uint64{1, 2, 10, 100, 1000, 10000, 50000} {
 		for _, p := range []float64{0.3, 0.1, 0.01, 0.001, 1e-5} {

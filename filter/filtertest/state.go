@@ -12,7 +12,7 @@ import (
 )
 
 // openBehavesTheSame: a filter opened from a state is the filter that gave it.
-func openBehavesTheSame(t tb, v umbel.Variant) {
+func openBehavesTheSame(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		addAll(f, digests(1, int(n)))
@@ -38,7 +38,7 @@ func openBehavesTheSame(t tb, v umbel.Variant) {
 
 // containerRoundTrip: the state that comes out of a container is the one that went
 // in.
-func containerRoundTrip(t tb, v umbel.Variant) {
+func containerRoundTrip(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		for _, ds := range [][]umbel.Digest{nil, digests(1, 1), digests(2, int(n))} {
@@ -70,13 +70,13 @@ func containerRoundTrip(t tb, v umbel.Variant) {
 
 // containerDamaged: no bit of a container can flip and no byte be missing without an
 // error; and if whoever flips a bit mends the checksum, what opens is a filter.
-func containerDamaged(t tb, v umbel.Variant) {
+func containerDamaged(t tb, v umbel.Kind) {
 	for _, f := range filled(t, v, 8, digests(1, 8)) {
 		damaged(t, v, f)
 	}
 }
 
-func damaged(t tb, v umbel.Variant, f umbel.Filter) {
+func damaged(t tb, v umbel.Kind, f umbel.Filter) {
 	t.Helper()
 	good, err := wire.Append(nil, f.State())
 	if err != nil {
@@ -113,7 +113,7 @@ func mend(b []byte) {
 	binary.LittleEndian.PutUint32(sum, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-func open(v umbel.Variant, b []byte) (umbel.Filter, error) {
+func open(v umbel.Kind, b []byte) (umbel.Filter, error) {
 	s, err := wire.Parse(b, wire.Limits{Bytes: 1 << 20})
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func open(v umbel.Variant, b []byte) (umbel.Filter, error) {
 
 // survive opens a state that may be wrong. It fails if that panics, if the error is
 // none of the sentinels for it, or if what opens panics when used or loses a key.
-func survive(t tb, v umbel.Variant, s umbel.State, what string) {
+func survive(t tb, v umbel.Kind, s umbel.State, what string) {
 	t.Helper()
 	var f umbel.Filter
 	var err error
@@ -205,7 +205,7 @@ func exercise(f umbel.Filter) (lost bool) {
 // stateHostile: a state that no filter of the kind has is an error that wraps
 // umbel.ErrCorrupt, or umbel.ErrKind; one that might be opens to a filter that
 // works, though it may hold anything.
-func stateHostile(t tb, v umbel.Variant) {
+func stateHostile(t tb, v umbel.Kind) {
 	for _, n := range []uint64{8, 12000} {
 		for _, f := range filled(t, v, n, digests(1, 8)) {
 			hostileTo(t, v, f.State())
@@ -213,7 +213,7 @@ func stateHostile(t tb, v umbel.Variant) {
 	}
 }
 
-func hostileTo(t tb, v umbel.Variant, good umbel.State) {
+func hostileTo(t tb, v umbel.Kind, good umbel.State) {
 	t.Helper()
 	if _, err := v.Open(good.Clone()); err != nil {
 		t.Fatalf("Open of the filter's own state: %v", err)
@@ -233,11 +233,11 @@ func hostileTo(t tb, v umbel.Variant, good umbel.State) {
 			survive(t, v, s, "a parameter changed")
 		}
 	}
-	for i := range good.Planes {
+	for i := range good.Arrays {
 		for _, cell := range []uint64{1, 2, 7, 63, 64, 65, 127, 128, 255, 256, 320, 511, 512, 513, 576, 1024, 4096, 4160} {
 			for _, width := range []uint{1, 4, 64} {
 				s := good.Clone()
-				s.Planes[i], _ = cells.New(cell, width)
+				s.Arrays[i], _ = cells.New(cell, width)
 				survive(t, v, s, "a plane of another length or width")
 			}
 		}
@@ -246,7 +246,7 @@ func hostileTo(t tb, v umbel.Variant, good umbel.State) {
 }
 
 // randomly opens states in which several things are wrong at once.
-func randomly(t tb, v umbel.Variant, good umbel.State) {
+func randomly(t tb, v umbel.Kind, good umbel.State) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	wrong := impossible(good)
@@ -256,8 +256,8 @@ func randomly(t tb, v umbel.Variant, good umbel.State) {
 			switch i := rng.IntN(3); {
 			case i == 0 && len(s.Params) > 0:
 				s.Params[rng.IntN(len(s.Params))].Value = umbel.Uint(rng.Uint64() >> rng.UintN(64))
-			case i == 1 && len(s.Planes) > 0:
-				s.Planes[rng.IntN(len(s.Planes))], _ = cells.New(rng.Uint64N(5000), 1<<rng.UintN(7))
+			case i == 1 && len(s.Arrays) > 0:
+				s.Arrays[rng.IntN(len(s.Arrays))], _ = cells.New(rng.Uint64N(5000), 1<<rng.UintN(7))
 			default:
 				_ = panicked(func() { wrong[rng.IntN(len(wrong))].change(&s) }) // two that don't go together
 			}
@@ -282,7 +282,7 @@ func impossible(good umbel.State) []hostile {
 		{"a hash that there isn't", func(s *umbel.State) { s.Hasher.Alg = 200 }},
 		{"a seed for a hash without", func(s *umbel.State) { s.Hasher = umbel.Hasher{Alg: umbel.MD5, Seed: umbel.Seed{Lo: 1}} }},
 		{"a param too many", func(s *umbel.State) { s.Params = append(s.Params, umbel.Param{Name: "zzz"}) }},
-		{"a plane too many", func(s *umbel.State) { s.Planes = append(s.Planes, onePlane) }},
+		{"a plane too many", func(s *umbel.State) { s.Arrays = append(s.Arrays, onePlane) }},
 		{"a part too many", func(s *umbel.State) { s.Parts = append(s.Parts, s.Clone()) }},
 		{"parts in parts", func(s *umbel.State) {
 			for range umbel.MaxDepth {
@@ -290,8 +290,8 @@ func impossible(good umbel.State) []hostile {
 			}
 		}},
 	}
-	if len(good.Planes) > 0 {
-		hs = append(hs, hostile{"no planes", func(s *umbel.State) { s.Planes = nil }})
+	if len(good.Arrays) > 0 {
+		hs = append(hs, hostile{"no planes", func(s *umbel.State) { s.Arrays = nil }})
 	}
 	if len(good.Parts) > 0 {
 		hs = append(hs,
@@ -318,9 +318,9 @@ func impossible(good umbel.State) []hostile {
 			hs = append(hs, hostile{"params in another order", func(s *umbel.State) { s.Params[i], s.Params[0] = s.Params[0], s.Params[i] }})
 		}
 	}
-	for i := range good.Planes {
+	for i := range good.Arrays {
 		plane := func(what string, change func(*cells.Array)) {
-			hs = append(hs, hostile{what, func(s *umbel.State) { change(&s.Planes[i]) }})
+			hs = append(hs, hostile{what, func(s *umbel.State) { change(&s.Arrays[i]) }})
 		}
 		plane("a plane of no cells", func(a *cells.Array) { *a = cells.Array{Width: a.Width} })
 		plane("a plane with a word missing", func(a *cells.Array) { a.Words = a.Words[:len(a.Words)-1] })

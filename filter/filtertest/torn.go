@@ -13,9 +13,9 @@ import (
 // order, with additions between, has the filter's planes once it is given again the
 // additions since the copy began. With the filter's other numbers it is a state of the
 // kind, before and after.
-func torn(t tb, v umbel.Variant) {
+func torn(t tb, v umbel.Kind) {
 	if !v.Monotone {
-		t.Skipf("%s isn't monotone", v.Kind)
+		t.Skipf("%s isn't monotone", v.Name)
 	}
 	for _, n := range sizes {
 		for seed := range uint64(8) {
@@ -124,7 +124,7 @@ func torn1(s umbel.State, rng *rand.Rand) []piece {
 
 // planesOf returns the planes of a state and then those of its parts, depth first.
 func planesOf(s umbel.State) []cells.Array {
-	all := slices.Clone(s.Planes)
+	all := slices.Clone(s.Arrays)
 	for _, p := range s.Parts {
 		all = append(all, planesOf(p)...)
 	}
@@ -138,8 +138,8 @@ func withPlanes(s umbel.State, planes []cells.Array) umbel.State {
 }
 
 func replaced(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
-	n := len(s.Planes)
-	s.Planes, planes = planes[:n:n], planes[n:]
+	n := len(s.Arrays)
+	s.Arrays, planes = planes[:n:n], planes[n:]
 	s.Parts = slices.Clone(s.Parts)
 	for i := range s.Parts {
 		s.Parts[i], planes = replaced(s.Parts[i], planes)

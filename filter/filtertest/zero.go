@@ -14,15 +14,15 @@ const zeroPanic = "umbel: add to a zero filter: make it with New"
 
 // Zero tests the zero filters of v, which fresh returns, another one each time:
 //
-//	filtertest.Zero(t, mine.Variant, func() umbel.Filter { return new(mine.Filter) })
+//	filtertest.Zero(t, mine.Kind, func() umbel.Filter { return new(mine.Filter) })
 //
 // A zero filter holds nothing, and its stats are zeros. Adding to it panics with the
 // words "umbel: add to a zero filter: make it with New". What else would change its
 // size or keys is an error that wraps umbel.ErrMismatch, its container one that
 // wraps umbel.ErrGoal. UnmarshalBinary makes it a filter.
-func Zero(t *testing.T, v umbel.Variant, fresh func() umbel.Filter) { zero(t, v, fresh) }
+func Zero(t *testing.T, v umbel.Kind, fresh func() umbel.Filter) { zero(t, v, fresh) }
 
-func zero(t tb, v umbel.Variant, fresh func() umbel.Filter) {
+func zero(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 	if p := panicked(func() { zeroHolds(t, fresh()) }); p != nil {
 		t.Errorf("a question to the zero filter panics: %v", p)
 	}
@@ -84,7 +84,7 @@ func zeroTakes(t tb, f umbel.Filter) {
 }
 
 // zeroRefuses: folds, unions and containers, and leaves the other filter as it was.
-func zeroRefuses(t tb, v umbel.Variant, fresh func() umbel.Filter) {
+func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 	t.Helper()
 	other := make1(t, v, sizes[0])
 	addAll(other, extreme)
@@ -117,7 +117,7 @@ func zeroRefuses(t tb, v umbel.Variant, fresh func() umbel.Filter) {
 }
 
 // zeroFills: it becomes the filter in a container.
-func zeroFills(t tb, v umbel.Variant, f umbel.Filter) {
+func zeroFills(t tb, v umbel.Kind, f umbel.Filter) {
 	t.Helper()
 	u, ok := f.(encoding.BinaryUnmarshaler)
 	if !ok {

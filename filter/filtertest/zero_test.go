@@ -31,7 +31,7 @@ func TestBrokenZeroFails(t *testing.T) {
 		{"isn't filled", wrapZero[unfillableZero], "become another"},
 	} {
 		t.Run(b.what, func(t *testing.T) {
-			r := record(law{check: func(t tb, v umbel.Variant) { zero(t, v, b.make) }}, bloom.Variant)
+			r := record(law{check: func(t tb, v umbel.Kind) { zero(t, v, b.make) }}, bloom.Kind)
 			if r.failed != (b.says != "") || !strings.Contains(r.says(), b.says) {
 				t.Errorf("failed: %v, with\n%s\nwant %q in it", r.failed, r.says(), b.says)
 			}

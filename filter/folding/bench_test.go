@@ -12,7 +12,7 @@ import (
 // stocked returns a filter for 100,000 keys that holds 50,000, and digests of others.
 func stocked(b *testing.B, width uint64) (umbel.Filter, []umbel.Digest) {
 	b.Helper()
-	f, err := folding.Variant.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, umbel.Params{{Name: "width", Value: umbel.Uint(width)}})
+	f, err := folding.Kind.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, umbel.Params{{Name: "width", Value: umbel.Uint(width)}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,17 +75,17 @@ func BenchmarkRefold(b *testing.B) {
 		}
 		var f interface {
 			umbel.Filter
-			FaceBy(uint64) (*bloom.Filter, error)
+			FoldedBy(uint64) (*bloom.Filter, error)
 		}
 		if width == 0 {
-			f, err = folding.New(s)
+			f, err = folding.NewShape(s)
 		} else {
-			f, err = folding.NewCounting(s)
+			f, err = folding.NewCountingShape(s)
 		}
 		if err != nil {
 			b.Fatal(err)
 		}
-		base := f.State().Parts[0].Planes[0]
+		base := f.State().Parts[0].Arrays[0]
 		for i := range base.Words { // as full as 12 times what is needed is
 			base.Words[i] = 0x1000000100000000 >> (i % 7 * 4)
 		}
@@ -99,7 +99,7 @@ func BenchmarkRefold(b *testing.B) {
 			b.Run(fmt.Sprintf("width=%d/r=%d", width, r), func(b *testing.B) {
 				b.SetBytes(int64(base.Bytes()))
 				for b.Loop() {
-					if _, err := f.FaceBy(r); err != nil {
+					if _, err := f.FoldedBy(r); err != nil {
 						b.Fatal(err)
 					}
 				}

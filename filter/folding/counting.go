@@ -15,7 +15,7 @@ type Counting struct{ Filter }
 
 // NewCounting returns an empty filter of that shape, whose Width is that of the
 // base's counters: 4, 8 or 16. The error wraps umbel.ErrGoal if there can't be one.
-func NewCounting(s Shape) (*Counting, error) {
+func NewCountingShape(s Shape) (*Counting, error) {
 	if err := s.wantCounters(true); err != nil {
 		return nil, err
 	}
@@ -83,10 +83,10 @@ func (f *Counting) Count(d umbel.Digest) uint64 {
 }
 
 // RemoveBytes takes back one addition of a key: see Remove.
-func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.shape.Hasher.Bytes(key)) }
+func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.shape.Hasher.HashBytes(key)) }
 
 // RemoveString takes back one addition of a key: see Remove.
-func (f *Counting) RemoveString(key string) bool { return f.Remove(f.shape.Hasher.Key(key)) }
+func (f *Counting) RemoveString(key string) bool { return f.Remove(f.shape.Hasher.HashString(key)) }
 
 // UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
 // a larger one there are wire.Parse and OpenCounting. On error f is as it was.

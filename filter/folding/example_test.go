@@ -15,14 +15,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := folding.New(shape)
+	f, err := folding.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 10_000 {
 		f.AddString(fmt.Sprint("key ", i))
 		if i+1 == 100 || i+1 == 1000 || i+1 == 10_000 {
-			face, err := f.Face()
+			face, err := f.Folded()
 			if err != nil {
 				log.Fatal(err)
 			}
@@ -43,12 +43,12 @@ func ExampleCounting() {
 		log.Fatal(err)
 	}
 	shape.Width = 4
-	f, err := folding.NewCounting(shape)
+	f, err := folding.NewCountingShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	size := func() uint64 {
-		face, err := f.Face()
+		face, err := f.Folded()
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func ExampleShape_Keep() {
 		log.Fatal(err)
 	}
 	low, high := shape.Interval()
-	fmt.Printf("%.3f to %.3f, 1000 keys in %d of %d cells\n", low, high, shape.Face(1000), shape.M)
+	fmt.Printf("%.3f to %.3f, 1000 keys in %d of %d cells\n", low, high, shape.FoldedSize(1000), shape.M)
 	// Output: 0.015 to 0.025, 1000 keys in 12096 of 181440 cells
 }
 
@@ -85,12 +85,12 @@ func ExampleFilter_TryAdd() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := folding.New(shape)
+	f, err := folding.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 2000 {
-		if _, err := f.TryAdd(f.Hasher().Key(fmt.Sprint("key ", i))); errors.Is(err, umbel.ErrLimit) {
+		if _, err := f.TryAdd(f.Hasher().HashString(fmt.Sprint("key ", i))); errors.Is(err, umbel.ErrLimit) {
 			fmt.Println("full with about", (i+50)/100*100, "keys")
 			break
 		}
@@ -99,17 +99,17 @@ func ExampleFilter_TryAdd() {
 }
 
 // How do I send a face of another size to somebody who has less room?
-func ExampleFilter_FaceBy() {
+func ExampleFilter_FoldedBy() {
 	shape, err := folding.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01})
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := folding.New(shape)
+	f, err := folding.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	f.AddString("alice")
-	small, err := f.FaceBy(60)
+	small, err := f.FoldedBy(60)
 	if err != nil {
 		log.Fatal(err)
 	}

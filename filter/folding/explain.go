@@ -11,7 +11,7 @@ import (
 // explain returns the formulas behind a shape that is for so many keys.
 func explain(s Shape, keys uint64) []umbel.Formula {
 	low, high := s.Interval()
-	face, fc := s.Face(keys), s.Forecast(keys)
+	face, fc := s.FoldedSize(keys), s.Forecast(keys)
 	width := max(s.Width, 1)
 	return []umbel.Formula{
 		{

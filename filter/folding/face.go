@@ -157,7 +157,7 @@ func (f *Filter) shrink() {
 
 // Face returns a copy of the face: the filter to send to those who only ask, with the
 // keys of now. The error wraps umbel.ErrMismatch if f is the zero Filter.
-func (f *Filter) Face() (*bloom.Filter, error) {
+func (f *Filter) Folded() (*bloom.Filter, error) {
 	if f.base == nil {
 		return nil, zero()
 	}
@@ -168,7 +168,7 @@ func (f *Filter) Face() (*bloom.Filter, error) {
 // says: for a receiver that asked for a size, or for a [Receiver] that joins several.
 // The error wraps umbel.ErrMismatch unless r divides the base's groups, and says what
 // does.
-func (f *Filter) FaceBy(r uint64) (*bloom.Filter, error) {
+func (f *Filter) FoldedBy(r uint64) (*bloom.Filter, error) {
 	if f.base == nil {
 		return nil, zero()
 	}

@@ -54,7 +54,7 @@ type base interface {
 // face yet.
 func (f *Filter) stand(b base) {
 	f.base = b
-	f.cells = b.State().Planes[0]
+	f.cells = b.State().Arrays[0]
 	f.shape.M = f.cells.Len
 	f.ladder = f.shape.ladder()
 }
@@ -90,7 +90,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 // what was, and wasn't removed.
 func (f *Filter) Has(d umbel.Digest) bool { return f.face.bits.Has(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.face.bits.HasAll(dst, ds) }
 
 // Clear forgets all keys. The face becomes the smallest there is.

@@ -15,7 +15,7 @@ var (
 	_ umbel.Filter               = (*folding.Filter)(nil)
 	_ umbel.Merger               = (*folding.Filter)(nil)
 	_ umbel.Clearer              = (*folding.Filter)(nil)
-	_ umbel.BatchHaser           = (*folding.Filter)(nil)
+	_ umbel.BatchQuerier         = (*folding.Filter)(nil)
 	_ umbel.Grower               = (*folding.Filter)(nil)
 	_ umbel.Remover              = (*folding.Counting)(nil)
 	_ umbel.Counter              = (*folding.Counting)(nil)
@@ -25,11 +25,11 @@ var (
 	_ encoding.BinaryUnmarshaler = (*folding.Counting)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, folding.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, folding.Kind) }
 
 // onCounters is the kind with a base of counters where nothing else is said.
-func onCounters() umbel.Variant {
-	v := folding.Variant
+func onCounters() umbel.Kind {
+	v := folding.Kind
 	with := func(ps umbel.Params) umbel.Params {
 		if w, ok := ps.Get("width"); ok && w != umbel.Uint(0) {
 			return ps
@@ -37,19 +37,19 @@ func onCounters() umbel.Variant {
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p umbel.Param) bool { return p.Name == "width" && p.Value == umbel.Uint(0) })
 		return append(ps, umbel.Param{Name: "width", Value: umbel.Uint(4)})
 	}
-	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) { return folding.Variant.Plan(g, with(ps)) }
-	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return folding.Variant.New(g, with(ps)) }
+	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) { return folding.Kind.Plan(g, with(ps)) }
+	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return folding.Kind.New(g, with(ps)) }
 	return v
 }
 
 func TestCountingVariant(t *testing.T) { filtertest.Run(t, onCounters()) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, folding.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, folding.Kind) }
 
 func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, onCounters()) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, folding.Variant, func() umbel.Filter { return new(folding.Filter) })
+	filtertest.Zero(t, folding.Kind, func() umbel.Filter { return new(folding.Filter) })
 	filtertest.Zero(t, onCounters(), func() umbel.Filter { return new(folding.Counting) })
 }
 

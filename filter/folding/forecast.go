@@ -9,7 +9,7 @@ import (
 
 // Face returns the size in cells of the face that n keys are expected to have: the
 // smallest with a rate in the interval or below, and the base if there is none.
-func (s Shape) Face(n uint64) uint64 {
+func (s Shape) FoldedSize(n uint64) uint64 {
 	low, high := s.Interval()
 	size, _ := plan.FoldTarget(s.ladder(), n, s.K, (low+high)/2, (high-low)/2)
 	return size

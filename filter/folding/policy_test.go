@@ -16,12 +16,12 @@ import (
 type filter interface {
 	umbel.Filter
 	Shape() folding.Shape
-	Face() (*bloom.Filter, error)
+	Folded() (*bloom.Filter, error)
 }
 
 func mustCounting(t testing.TB, s folding.Shape) *folding.Counting {
 	t.Helper()
-	f, err := folding.NewCounting(s)
+	f, err := folding.NewCountingShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func mustCounting(t testing.TB, s folding.Shape) *folding.Counting {
 
 func mustNew(t testing.TB, s folding.Shape) *folding.Filter {
 	t.Helper()
-	f, err := folding.New(s)
+	f, err := folding.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,22 +57,22 @@ func planned(t testing.TB, oversize uint64, width uint) folding.Shape {
 // size returns the cells of a filter's face.
 func size(f umbel.Filter) uint64 {
 	s := f.State()
-	return s.Parts[0].Planes[0].Len / s.Params.Uint("fold")
+	return s.Parts[0].Arrays[0].Len / s.Params.Uint("fold")
 }
 
 // wantFace fails unless the face is the base folded, bit for bit.
 func wantFace(t *testing.T, f filter, what string) {
 	t.Helper()
-	face, err := f.Face()
+	face, err := f.Folded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := f.State().Parts[0].Planes[0]
+	base := f.State().Parts[0].Arrays[0]
 	want, err := base.FoldToBits(base.Len/size(f), 1<<f.Shape().Group)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := face.State().Planes[0]; !got.Equal(want) {
+	if got := face.State().Arrays[0]; !got.Equal(want) {
 		t.Fatalf("%s: the face has %d cells, %d set, and the base folded %d, %d set", what, got.Len, got.Nonzero(), want.Len, want.Nonzero())
 	}
 }
@@ -145,7 +145,7 @@ func TestRateStaysInInterval(t *testing.T) {
 		if n < 20 {
 			return // the smallest faces are of a few cells
 		}
-		want := f.Shape().Face(uint64(n))
+		want := f.Shape().FoldedSize(uint64(n))
 		if ratio := float64(size(f)) / float64(want); ratio > 1.25 || coming && ratio > 1.17 || ratio < 0.85 {
 			t.Fatalf("%d keys: a face of %d cells, expected %d", n, size(f), want)
 		}
@@ -316,7 +316,7 @@ func TestTryAddKeepsTheInterval(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				made, err := folding.Variant.Open(emptyState(t, s))
+				made, err := folding.Kind.Open(emptyState(t, s))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -358,7 +358,7 @@ func TestTryAddRefuses(t *testing.T) {
 	for _, d := range ds {
 		before := f.State().Clone()
 		if _, refused = f.TryAdd(d); refused != nil {
-			if f.Has(d) || !f.State().Parts[0].Planes[0].Equal(before.Parts[0].Planes[0]) {
+			if f.Has(d) || !f.State().Parts[0].Arrays[0].Equal(before.Parts[0].Arrays[0]) {
 				t.Error("what was refused was added")
 			}
 			break

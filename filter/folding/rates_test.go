@@ -41,7 +41,7 @@ func TestRates(t *testing.T) {
 		mean := sum / filters
 		sigma := math.Sqrt(max(0, squares/filters-mean*mean) / (filters - 1))
 		want := shape.Forecast(uint64(n)).FPRate
-		t.Logf("%4d  %11.0f  %8d  %14.5f  %8.5f", n, cells/filters, shape.Face(uint64(n)), mean, want)
+		t.Logf("%4d  %11.0f  %8d  %14.5f  %8.5f", n, cells/filters, shape.FoldedSize(uint64(n)), mean, want)
 		if math.Abs(mean-want) > max(0.03*want, 3*sigma) {
 			t.Errorf("%d keys: measured rate %.5f with a sigma of %.5f, forecast %.5f", n, mean, sigma, want)
 		}
@@ -95,7 +95,7 @@ func TestReceiver(t *testing.T) {
 		}
 		var r folding.Receiver
 		take := func(by uint64) *folding.Receiver {
-			face, err := f.FaceBy(by)
+			face, err := f.FoldedBy(by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestReceiver(t *testing.T) {
 			return one
 		}
 		in3, in4 := take(3), take(4)
-		base, err := f.FaceBy(1)
+		base, err := f.FoldedBy(1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestReceiverVersions(t *testing.T) {
 	for version, d := range ds {
 		f.Add(d)
 		for _, by := range []uint64{12, 15, 16} {
-			face, err := f.FaceBy(by)
+			face, err := f.FoldedBy(by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func TestReceiverVersions(t *testing.T) {
 			}
 		}
 	}
-	other, err := mustNew(t, kept(t, folding.Shape{M: 5040, K: 5}, 0.01, 0.002)).Face()
+	other, err := mustNew(t, kept(t, folding.Shape{M: 5040, K: 5}, 0.01, 0.002)).Folded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,11 @@ func bases(t *testing.T) map[string]func(m uint64) folder {
 		return f
 	}
 	return map[string]func(m uint64) folder{
-		"bits":            func(m uint64) folder { return must(bloom.New(bloom.Shape{M: m, K: 3})) },
-		"bits in words":   func(m uint64) folder { return must(bloom.New(bloom.Shape{M: m * 64, K: 3, Group: 6})) },
-		"counters of 4":   func(m uint64) folder { return must(counting.New(counting.Shape{M: m, K: 3})) },
-		"counters in 64s": func(m uint64) folder { return must(counting.New(counting.Shape{M: m * 64, K: 3, Group: 6})) },
-		"counters of 16":  func(m uint64) folder { return must(counting.New(counting.Shape{M: m, K: 3, Width: 16})) },
+		"bits":            func(m uint64) folder { return must(bloom.NewShape(bloom.Shape{M: m, K: 3})) },
+		"bits in words":   func(m uint64) folder { return must(bloom.NewShape(bloom.Shape{M: m * 64, K: 3, Group: 6})) },
+		"counters of 4":   func(m uint64) folder { return must(counting.NewShape(counting.Shape{M: m, K: 3})) },
+		"counters in 64s": func(m uint64) folder { return must(counting.NewShape(counting.Shape{M: m * 64, K: 3, Group: 6})) },
+		"counters of 16":  func(m uint64) folder { return must(counting.NewShape(counting.Shape{M: m, K: 3, Width: 16})) },
 	}
 }
 
@@ -57,7 +57,7 @@ func folded(t *testing.T, f folder, rs ...uint64) cells.Array {
 			t.Fatal(err)
 		}
 	}
-	return f.State().Planes[0]
+	return f.State().Arrays[0]
 }
 
 // Sailhan and Stehr 2012, section III-A, lemma, equation (5): two elementary foldings
@@ -79,7 +79,7 @@ func TestSailhanLemma(t *testing.T) {
 // of them, are the folding by 30, which is the filter built at a thirtieth.
 func TestSailhanTheorem(t *testing.T) {
 	for name, make1 := range bases(t) {
-		want := filled(make1, 30).State().Planes[0]
+		want := filled(make1, 30).State().Arrays[0]
 		for _, order := range [][]uint64{
 			{2, 3, 5}, {2, 5, 3}, {3, 2, 5}, {3, 5, 2}, {5, 2, 3}, {5, 3, 2},
 			{6, 5}, {5, 6}, {10, 3}, {3, 10}, {15, 2}, {2, 15}, {30},
@@ -101,32 +101,32 @@ func TestFaceByIsBuiltSmall(t *testing.T) {
 		counts.Add(d)
 	}
 	for _, r := range []uint64{1, 2, 3, 4, 5, 6, 30, 36, 96, 120960} {
-		a, err := bits.FaceBy(r)
+		a, err := bits.FoldedBy(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := counts.FaceBy(r)
+		b, err := counts.FoldedBy(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		small, err := bloom.New(bloom.Shape{M: 120960 / r, K: 4})
+		small, err := bloom.NewShape(bloom.Shape{M: 120960 / r, K: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
 		small.AddAll(nil, ds)
-		want := small.State().Planes[0]
-		if !a.State().Planes[0].Equal(want) || !b.State().Planes[0].Equal(want) {
+		want := small.State().Arrays[0]
+		if !a.State().Arrays[0].Equal(want) || !b.State().Arrays[0].Equal(want) {
 			t.Errorf("by %d: not the filter built with %d cells", r, 120960/r)
 		}
 	}
-	if _, err := bits.FaceBy(11); !errors.Is(err, umbel.ErrMismatch) {
+	if _, err := bits.FoldedBy(11); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("by 11: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
-	a, err := bits.FaceBy(bits.Shape().M / size(bits))
+	a, err := bits.FoldedBy(bits.Shape().M / size(bits))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := bits.Face(); err != nil || !a.State().Planes[0].Equal(b.State().Planes[0]) {
+	if b, err := bits.Folded(); err != nil || !a.State().Arrays[0].Equal(b.State().Arrays[0]) {
 		t.Errorf("the face isn't the base folded by its own factor: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestSailhanStehrPlanning(t *testing.T) {
 		{kept(t, folding.Shape{M: 15120, K: 2}, 0.02, 0.005), map[uint64]uint64{1000: 15120, 750: 15120, 500: 7560, 333: 5040, 200: 2520, 100: 1260, 50: 630}},
 	} {
 		for n, want := range c.want {
-			if got := c.shape.Face(n); got != want {
+			if got := c.shape.FoldedSize(n); got != want {
 				t.Errorf("%d cells, %d keys: a face of %d cells, want %d", c.shape.M, n, got, want)
 			}
 		}
@@ -171,7 +171,7 @@ func TestSailhanStehrOversize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum += float64(s.Face(n)) / float64(least)
+			sum += float64(s.FoldedSize(n)) / float64(least)
 		}
 		if mean := sum / 1000; math.Abs(mean-c.want) > 0.02 {
 			t.Errorf("oversize %d: faces are %.3f times as large as would do, want %.3f", c.oversize, mean, c.want)
@@ -211,14 +211,14 @@ func TestShapeCheck(t *testing.T) {
 	} {
 		s := good
 		change(&s)
-		if _, err := folding.New(s); !errors.Is(err, umbel.ErrGoal) {
+		if _, err := folding.NewShape(s); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("%s: %v, want an error that wraps %q", name, err, umbel.ErrGoal)
 		}
 	}
 	for _, width := range []uint{0, 3, 5, 32} {
 		s := good
 		s.Width = width
-		if _, err := folding.NewCounting(s); !errors.Is(err, umbel.ErrGoal) {
+		if _, err := folding.NewCountingShape(s); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("NewCounting with width %d: %v, want an error that wraps %q", width, err, umbel.ErrGoal)
 		}
 	}
@@ -239,7 +239,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a base that is folding":        {func(s *umbel.State) { s.Parts[0] = s.Clone() }, umbel.ErrCorrupt},
 		"a base of bits and k = 0":      {func(s *umbel.State) { s.Parts[0].Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
 		"a base that counts":            {func(s *umbel.State) { s.Parts[0] = counts.State().Parts[0].Clone() }, umbel.ErrKind},
-		"another kind":                  {func(s *umbel.State) { s.Kind = bloom.Kind }, umbel.ErrKind},
+		"another kind":                  {func(s *umbel.State) { s.Kind = bloom.Name }, umbel.ErrKind},
 	} {
 		s := bits.State().Clone()
 		c.change(&s)

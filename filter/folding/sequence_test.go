@@ -51,7 +51,7 @@ type tally struct {
 }
 
 func (c *tally) open(t *testing.T, s umbel.State) umbel.Filter {
-	f, err := folding.Variant.Open(s.Clone())
+	f, err := folding.Kind.Open(s.Clone())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func (c *tally) step(t *testing.T) {
 		clear(c.in)
 	case op < 29:
 		s := c.f.State()
-		if s.Parts[0].Planes[0].Len%(6*64) == 0 {
+		if s.Parts[0].Arrays[0].Len%(6*64) == 0 {
 			s.Params[0].Value = umbel.Uint(6) // another writer's choice
 		}
 		c.f = c.open(t, s)
@@ -108,25 +108,25 @@ func (c *tally) step(t *testing.T) {
 
 func (c *tally) check(t *testing.T) {
 	has := make([]bool, len(c.keys))
-	c.f.(umbel.BatchHaser).HasAll(has, c.keys)
+	c.f.(umbel.BatchQuerier).HasAll(has, c.keys)
 	for i, d := range c.keys {
 		if c.in[d] > 0 && !(c.f.Has(d) && has[i]) {
 			t.Errorf("a key added %d times is lost", c.in[d])
 		}
 	}
 	f := c.f.(interface {
-		Face() (*bloom.Filter, error)
-		FaceBy(uint64) (*bloom.Filter, error)
+		Folded() (*bloom.Filter, error)
+		FoldedBy(uint64) (*bloom.Filter, error)
 	})
-	shown, err := f.Face()
+	shown, err := f.Folded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := f.FaceBy(c.f.State().Params.Uint("fold"))
+	want, err := f.FoldedBy(c.f.State().Params.Uint("fold"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !shown.State().Planes[0].Equal(want.State().Planes[0]) {
+	if !shown.State().Arrays[0].Equal(want.State().Arrays[0]) {
 		t.Error("the face isn't the base folded")
 	}
 }

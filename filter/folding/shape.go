@@ -31,7 +31,7 @@ type Shape struct {
 // the rate of the goal: that is the upper end of the interval. The other end is two
 // thirds of it, the interval of Sailhan and Stehr with ρ = 5/6 of the rate and ε = ρ/5.
 // The base is 12 times as large as all keys need, so that there is a size close to
-// what fewer need: plan.Base. It takes goals of keys and a rate; the error wraps
+// what fewer need: plan.BaseSize. It takes goals of keys and a rate; the error wraps
 // umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
@@ -125,7 +125,7 @@ func (s Shape) ladder() []uint64 {
 
 // New returns an empty filter of that shape, whose base is of bits: Width is 0. The
 // error wraps umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.wantCounters(false); err != nil {
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func make1(s Shape) (*Filter, error) {
 	var b base
 	var err error
 	if s.Width == 0 {
-		b, err = bloom.New(s.bits())
+		b, err = bloom.NewShape(s.bits())
 	} else {
-		b, err = counting.New(s.counters())
+		b, err = counting.NewShape(s.counters())
 	}
 	if err != nil {
 		return nil, err

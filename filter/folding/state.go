@@ -13,7 +13,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "folding"
+const Name = "folding"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"fold", "low", "high"}
@@ -21,7 +21,7 @@ var paramNames = []string{"fold", "low", "high"}
 // State returns all there is of the filter: see [umbel.Filter]. Its one part is the
 // base; the face is the base folded by "fold".
 func (f *Filter) State() umbel.State {
-	s := umbel.State{Kind: Kind, Hasher: f.shape.Hasher}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher}
 	fold := uint64(0)
 	if f.base != nil {
 		fold = f.shape.M / f.face.cells.Len
@@ -41,13 +41,13 @@ func isZero(s umbel.State) bool { return len(s.Parts) == 0 && s.Params.Uint("fol
 // bloomState returns the state of a face.
 func bloomState(s Shape, a cells.Array) umbel.State {
 	return umbel.State{
-		Kind:   bloom.Kind,
+		Kind:   bloom.Name,
 		Hasher: s.Hasher,
 		Params: umbel.Params{
 			{Name: "k", Value: umbel.Uint(uint64(s.K))},
 			{Name: "group", Value: umbel.Uint(uint64(s.Group))},
 		},
-		Planes: []cells.Array{a},
+		Arrays: []cells.Array{a},
 	}
 }
 
@@ -70,7 +70,7 @@ func openAs(s umbel.State, counters bool) (*Filter, error) {
 
 // open opens a state with either base.
 func open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
+	if s.Kind != Name {
 		return nil, fmt.Errorf("folding: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
@@ -80,8 +80,8 @@ func open(s umbel.State) (*Filter, error) {
 	if err := s.Params.Uints(paramNames, &fold, &low, &high); err != nil {
 		return nil, err
 	}
-	if len(s.Planes) != 0 || len(s.Parts) != 1 {
-		return nil, fmt.Errorf("folding: %d planes and %d parts, want one part: %w", len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
+	if len(s.Arrays) != 0 || len(s.Parts) != 1 {
+		return nil, fmt.Errorf("folding: %d planes and %d parts, want one part: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	if h := s.Parts[0].Hasher; h != s.Hasher {
 		return nil, fmt.Errorf("folding: the base hashes with %v, the filter with %v: %w", h, s.Hasher, umbel.ErrCorrupt)
@@ -106,14 +106,14 @@ func open(s umbel.State) (*Filter, error) {
 // openBase returns a base with its shape, which has no interval yet.
 func openBase(s umbel.State) (base, Shape, error) {
 	switch s.Kind {
-	case bloom.Kind:
+	case bloom.Name:
 		b, err := bloom.Open(s)
 		if err != nil {
 			return nil, Shape{}, err
 		}
 		at := b.Shape()
 		return b, Shape{M: at.M, K: at.K, Group: at.Group, Hasher: at.Hasher}, nil
-	case counting.Kind:
+	case counting.Name:
 		b, err := counting.Open(s)
 		if err != nil {
 			return nil, Shape{}, err
@@ -121,7 +121,7 @@ func openBase(s umbel.State) (base, Shape, error) {
 		at := b.Shape()
 		return b, Shape{M: at.M, K: at.K, Width: at.Width, Group: at.Group, Hasher: at.Hasher}, nil
 	}
-	return nil, Shape{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Kind, counting.Kind, umbel.ErrCorrupt)
+	return nil, Shape{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Name, counting.Name, umbel.ErrCorrupt)
 }
 
 // AppendBinary appends the filter's container to dst: see package wire. On error,

@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := incremental.New(shape)
+	f, err := incremental.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func ExampleFilter_TryAdd() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := incremental.New(shape)
+	f, err := incremental.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 1000 {
-		if _, err := f.TryAdd(f.Hasher().Key(fmt.Sprint(i))); errors.Is(err, umbel.ErrLimit) {
+		if _, err := f.TryAdd(f.Hasher().HashString(fmt.Sprint(i))); errors.Is(err, umbel.ErrLimit) {
 			fmt.Println("full, with more than 100 keys:", i >= 100)
 			break
 		}

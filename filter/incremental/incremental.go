@@ -80,7 +80,7 @@ func (f *Filter) Has(d umbel.Digest) bool {
 	return false
 }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser]. The planes are asked in
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. The planes are asked in
 // batches.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
@@ -108,8 +108,8 @@ func (f *Filter) Clear() {
 	f.newest()
 }
 
-// Growth tells what the next new key takes: see [umbel.Foreteller].
-func (f *Filter) Growth() (uint64, error) {
+// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+func (f *Filter) NextGrowth() (uint64, error) {
 	f.mustBeMade()
 	if !f.isFull() {
 		return 0, nil
@@ -142,7 +142,7 @@ func (f *Filter) makeRoom() error {
 	if err := f.isLast(); err != nil {
 		return err
 	}
-	p, err := bloom.New(f.shape.bloom(len(f.open)))
+	p, err := bloom.NewShape(f.shape.bloom(len(f.open)))
 	if err != nil { // larger than memory can be
 		return fmt.Errorf("%v: %w", err, umbel.ErrLimit)
 	}
@@ -153,6 +153,6 @@ func (f *Filter) makeRoom() error {
 
 // newest finds the cells of the newest plane and counts its bits.
 func (f *Filter) newest() {
-	f.cells = f.open[len(f.open)-1].State().Planes[0]
+	f.cells = f.open[len(f.open)-1].State().Arrays[0]
 	f.ones = f.cells.Nonzero()
 }

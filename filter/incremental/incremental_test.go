@@ -17,25 +17,25 @@ import (
 var (
 	_ umbel.Filter               = (*incremental.Filter)(nil)
 	_ umbel.Grower               = (*incremental.Filter)(nil)
-	_ umbel.Foreteller           = (*incremental.Filter)(nil)
+	_ umbel.GrowthForecaster     = (*incremental.Filter)(nil)
 	_ umbel.Clearer              = (*incremental.Filter)(nil)
-	_ umbel.BatchHaser           = (*incremental.Filter)(nil)
+	_ umbel.BatchQuerier         = (*incremental.Filter)(nil)
 	_ encoding.BinaryAppender    = (*incremental.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*incremental.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*incremental.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, incremental.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, incremental.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, incremental.Variant, func() umbel.Filter { return new(incremental.Filter) })
+	filtertest.Zero(t, incremental.Kind, func() umbel.Filter { return new(incremental.Filter) })
 }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, incremental.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, incremental.Kind) }
 
 func mustNew(t testing.TB, s incremental.Shape) *incremental.Filter {
 	t.Helper()
-	f, err := incremental.New(s)
+	f, err := incremental.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestTryAdd(t *testing.T) {
 				t.Errorf("n=%d: full, the rate is %g, want at most %g", c.n, st.FPRate, c.p)
 			}
 			before := f.State().Clone()
-			if _, err := f.TryAdd(ds[taken]); err == nil || !before.Parts[0].Planes[0].Equal(f.State().Parts[0].Planes[0]) {
+			if _, err := f.TryAdd(ds[taken]); err == nil || !before.Parts[0].Arrays[0].Equal(f.State().Parts[0].Arrays[0]) {
 				t.Errorf("n=%d: refused once and taken then, or changed", c.n)
 			}
 			if ok, err := f.TryAdd(ds[0]); ok || err != nil {
@@ -182,7 +182,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a large plane full with one bit, and another to come": func(s *umbel.State) {
 			s.Params = umbel.Params{
 				{Name: "planes", Value: umbel.Uint(3)},
-				{Name: "cells-1", Value: umbel.Uint(s.Parts[0].Planes[0].Len)}, s.Params[2], s.Params[3],
+				{Name: "cells-1", Value: umbel.Uint(s.Parts[0].Arrays[0].Len)}, s.Params[2], s.Params[3],
 				{Name: "cells-2", Value: umbel.Uint(8192)}, {Name: "k-2", Value: umbel.Uint(1)}, {Name: "limit-2", Value: umbel.Uint(1)},
 				{Name: "cells-3", Value: umbel.Uint(8192)}, {Name: "k-3", Value: umbel.Uint(1)}, {Name: "limit-3", Value: umbel.Uint(4096)},
 			}

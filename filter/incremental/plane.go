@@ -7,7 +7,7 @@ import (
 )
 
 // Plane is what is fixed of one plane.
-type Plane struct {
+type Layer struct {
 	M     uint64 // cells (bits), at least 1; a multiple of 64 if 64 or more
 	K     int    // cells set per key, 1 to bloom.MaxK
 	Limit uint64 // bits with which it takes no more keys, 1 to M
@@ -17,14 +17,14 @@ type Plane struct {
 // rate of at most p with the last of them, which may set K bits beyond Limit-1. It
 // has a little more cells than the plane of plan.Incremental, in which that is left
 // out: those of one or two keys.
-func planeFor(keys uint64, k int, p float64) Plane {
+func planeFor(keys uint64, k int, p float64) Layer {
 	fill := math.Pow(p, 1/float64(k))
-	at := func(m uint64) Plane {
+	at := func(m uint64) Layer {
 		limit := math.Floor(float64(m)*fill*(1+1e-12)) - float64(k-1)
 		if m > 1 { // with all bits set any number of keys would be in it
 			limit = min(limit, float64(m-1))
 		}
-		return Plane{M: m, K: k, Limit: uint64(max(limit, 0))}
+		return Layer{M: m, K: k, Limit: uint64(max(limit, 0))}
 	}
 	low, high := uint64(0), uint64(64)
 	for high < 1<<56 && at(high).keys() < float64(keys) {
@@ -45,7 +45,7 @@ func planeFor(keys uint64, k int, p float64) Plane {
 
 // keys returns the number of keys with which the plane is expected to have Limit
 // bits.
-func (p Plane) keys() float64 {
+func (p Layer) keys() float64 {
 	switch {
 	case p.Limit == 0:
 		return -1 // there is no such plane
@@ -58,7 +58,7 @@ func (p Plane) keys() float64 {
 }
 
 // ones returns the bits that are expected with n keys, not necessarily whole.
-func (p Plane) ones(n float64) float64 {
+func (p Layer) ones(n float64) float64 {
 	if p.M == 1 {
 		return min(n, 1)
 	}
@@ -69,7 +69,7 @@ func (p Plane) ones(n float64) float64 {
 // full. The last key sets some bits beyond the limit: with steps of mean u and
 // variance v a walk passes a limit, a whole number, by (u² + v)/2u - 1/2 in the mean
 // (renewal theory; Feller 1971, volume II, chapter XI).
-func (p Plane) closed() (ones, keys float64) {
+func (p Layer) closed() (ones, keys float64) {
 	fill := float64(p.Limit) / float64(p.M)
 	step := float64(p.K) * (1 - fill)
 	ones = min(float64(p.M), float64(p.Limit)+max(0, (step+fill)/2-0.5))
@@ -81,6 +81,6 @@ func (p Plane) closed() (ones, keys float64) {
 }
 
 // rate returns the most that the plane's rate can be when it is full.
-func (p Plane) rate() float64 {
+func (p Layer) rate() float64 {
 	return plan.FPRateAtFill(float64(min(p.M, p.Limit+uint64(p.K)-1))/float64(p.M), p.K)
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // MaxPlanes is the largest number of planes.
-const MaxPlanes = 64
+const MaxLayers = 64
 
 // Shape is what is fixed of a filter when it is made.
 type Shape struct {
-	Planes []Plane // 1 to MaxPlanes, in the order in which they are opened
+	Planes []Layer // 1 to MaxPlanes, in the order in which they are opened
 	Hasher umbel.Hasher
 }
 
@@ -44,8 +44,8 @@ func Plan(g umbel.Goal) (Shape, error) {
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
-	if n := len(s.Planes); n < 1 || n > MaxPlanes {
-		return fmt.Errorf("incremental: %d planes, want 1 to %d", n, MaxPlanes)
+	if n := len(s.Planes); n < 1 || n > MaxLayers {
+		return fmt.Errorf("incremental: %d planes, want 1 to %d", n, MaxLayers)
 	}
 	sum := uint64(0)
 	for i, p := range s.Planes {
@@ -106,11 +106,11 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 
 // New returns an empty filter of that shape, its first plane open. The error wraps
 // umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	p, err := bloom.New(s.bloom(0))
+	p, err := bloom.NewShape(s.bloom(0))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "incremental"
+const Name = "incremental"
 
 // paramNames returns the names of the parameters of a state, in order: how many
 // planes there may be, and three numbers for each.
@@ -34,7 +34,7 @@ func (f *Filter) State() umbel.State {
 	for _, p := range planes {
 		numbers = append(numbers, p.M, uint64(p.K), p.Limit)
 	}
-	s := umbel.State{Kind: Kind, Hasher: f.shape.Hasher}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher}
 	for i, name := range paramNames(len(planes)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(numbers[i])})
 	}
@@ -47,7 +47,7 @@ func (f *Filter) State() umbel.State {
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
+	if s.Kind != Name {
 		return nil, fmt.Errorf("incremental: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
@@ -57,9 +57,9 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Planes) != 0 || len(s.Parts) < 1 || len(s.Parts) > len(shape.Planes) {
+	if len(s.Arrays) != 0 || len(s.Parts) < 1 || len(s.Parts) > len(shape.Planes) {
 		return nil, fmt.Errorf("incremental: %d planes and %d parts, want no planes and 1 to %d parts: %w",
-			len(s.Planes), len(s.Parts), len(shape.Planes), umbel.ErrCorrupt)
+			len(s.Arrays), len(s.Parts), len(shape.Planes), umbel.ErrCorrupt)
 	}
 	f := &Filter{shape: shape}
 	for i, part := range s.Parts {
@@ -82,8 +82,8 @@ func Open(s umbel.State) (*Filter, error) {
 // openShape reads the parameters of a state.
 func openShape(s umbel.State) (Shape, error) {
 	planes := (len(s.Params) - 1) / 3
-	if planes < 1 || planes > MaxPlanes {
-		return Shape{}, fmt.Errorf("incremental: %d parameters, want those of 1 to %d planes: %w", len(s.Params), MaxPlanes, umbel.ErrCorrupt)
+	if planes < 1 || planes > MaxLayers {
+		return Shape{}, fmt.Errorf("incremental: %d parameters, want those of 1 to %d planes: %w", len(s.Params), MaxLayers, umbel.ErrCorrupt)
 	}
 	names := paramNames(planes)
 	numbers := make([]uint64, len(names))
@@ -97,10 +97,10 @@ func openShape(s umbel.State) (Shape, error) {
 	if numbers[0] != uint64(planes) {
 		return Shape{}, fmt.Errorf("incremental: %d planes, and the numbers of %d: %w", numbers[0], planes, umbel.ErrCorrupt)
 	}
-	shape := Shape{Planes: make([]Plane, planes), Hasher: s.Hasher}
+	shape := Shape{Planes: make([]Layer, planes), Hasher: s.Hasher}
 	for i := range shape.Planes {
 		n := numbers[1+3*i:]
-		shape.Planes[i] = Plane{M: n[0], K: int(min(n[1], bloom.MaxK+1)), Limit: n[2]}
+		shape.Planes[i] = Layer{M: n[0], K: int(min(n[1], bloom.MaxK+1)), Limit: n[2]}
 	}
 	return shape, design.Wrap(shape.check(), umbel.ErrCorrupt)
 }

@@ -27,7 +27,7 @@ func (f *Filter) Stats() umbel.Stats {
 		all.Low += s.Low
 		all.Cells += s.Cells
 		all.Bytes += s.Bytes
-		ones += float64(p.State().Planes[0].Nonzero())
+		ones += float64(p.State().Arrays[0].Nonzero())
 		set += s.Keys * s.K
 		no += math.Log1p(-s.FPRate)
 	}

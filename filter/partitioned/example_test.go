@@ -14,7 +14,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := partitioned.New(shape)
+	f, err := partitioned.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,10 +25,10 @@ func Example() {
 
 // Where does a key set its cells? One in each of k slices.
 func ExampleFilter_Locate() {
-	f, err := partitioned.New(partitioned.Shape{M: 400, K: 4})
+	f, err := partitioned.NewShape(partitioned.Shape{M: 400, K: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(f.Locate(nil, f.Hasher().Key("alice")))
+	fmt.Println(f.Locate(nil, f.Hasher().HashString("alice")))
 	// Output: [37 199 213 346]
 }

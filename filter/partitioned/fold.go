@@ -53,5 +53,5 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Kind, Bits: f.cells, Group: 1 << f.shape.Group, Groups: f.shape.groups()}
+	return plane.Grouped{Kind: Name, Bits: f.cells, Group: 1 << f.shape.Group, Groups: f.shape.groups()}
 }

@@ -34,7 +34,7 @@ func (f *Filter) Has(d umbel.Digest) bool { return f.bits.Has(d) }
 // AddAtomic adds d alongside Has and itself: see [umbel.AtomicAdder].
 func (f *Filter) AddAtomic(d umbel.Digest) bool { return f.bits.AddAtomic(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser]. In a filter that
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter that
 // outgrows the caches it takes a fraction of the time of one by one.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.bits.HasAll(dst, ds) }
 

@@ -22,7 +22,7 @@ var (
 	_ umbel.Folder               = (*partitioned.Filter)(nil)
 	_ umbel.Clearer              = (*partitioned.Filter)(nil)
 	_ umbel.Locator              = (*partitioned.Filter)(nil)
-	_ umbel.BatchHaser           = (*partitioned.Filter)(nil)
+	_ umbel.BatchQuerier         = (*partitioned.Filter)(nil)
 	_ umbel.BatchAdder           = (*partitioned.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*partitioned.Filter)(nil)
 	_ encoding.BinaryAppender    = (*partitioned.Filter)(nil)
@@ -30,13 +30,13 @@ var (
 	_ encoding.BinaryUnmarshaler = (*partitioned.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, partitioned.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, partitioned.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, partitioned.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, partitioned.Kind) }
 
 func mustNew(t testing.TB, s partitioned.Shape) *partitioned.Filter {
 	t.Helper()
-	f, err := partitioned.New(s)
+	f, err := partitioned.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func digests(seed uint64, n int) []umbel.Digest {
 	return ds
 }
 
-func bits(f *partitioned.Filter) cells.Array { return f.State().Planes[0] }
+func bits(f *partitioned.Filter) cells.Array { return f.State().Arrays[0] }
 
 // Almeida et al. 2007, section 2: each key sets one cell in every slice, and the
 // rate is (1-(1-k/m)^n)^k, exactly in the mean. Each mean is within 3 sigma of it, in
@@ -255,7 +255,7 @@ func TestShapeCheck(t *testing.T) {
 		{M: 5 * 128, K: 5, Group: 1},
 		{M: 5 * 100, K: 5, Group: 6},
 	} {
-		if _, err := partitioned.New(s); !errors.Is(err, umbel.ErrGoal) {
+		if _, err := partitioned.NewShape(s); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("New(%+v): %v, want an error that wraps %q", s, err, umbel.ErrGoal)
 		}
 	}
@@ -344,5 +344,5 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, partitioned.Variant, func() umbel.Filter { return new(partitioned.Filter) })
+	filtertest.Zero(t, partitioned.Kind, func() umbel.Filter { return new(partitioned.Filter) })
 }

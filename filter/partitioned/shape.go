@@ -12,7 +12,7 @@ import (
 // MaxK is the largest number of slices.
 const MaxK = 256
 
-// wordGroup is the group of filters that Plan and Variant make with slices of a
+// wordGroup is the group of filters that Plan and Kind make with slices of a
 // multiple of 2^6 cells: a word, so that their folds and unions work on whole words.
 // Others have group 0.
 const wordGroup = 6
@@ -29,7 +29,7 @@ type Shape struct {
 // over all k; from keys and bytes, the k with the least rate; from rate and bytes,
 // the k with which the memory takes most keys. From 64 cells on slices are whole
 // words; sizes that follow from keys and rate have up to 1 % more of them so that
-// they fold well (plan.Foldable). The error wraps umbel.ErrGoal.
+// they fold well (plan.RoundFoldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -72,7 +72,7 @@ func (s Shape) groups() uint64 { return s.slice() >> s.Group }
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
 // there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

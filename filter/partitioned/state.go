@@ -8,7 +8,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "partitioned"
+const Name = "partitioned"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"k", "group"}
@@ -16,13 +16,13 @@ var paramNames = []string{"k", "group"}
 // State returns all there is of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State {
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.shape.Hasher,
 		Params: umbel.Params{
 			{Name: "k", Value: umbel.Uint(uint64(f.shape.K))},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
-		Planes: []cells.Array{f.cells},
+		Arrays: []cells.Array{f.cells},
 	}
 }
 
@@ -30,7 +30,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, group uint64
-	bits, err := plane.Open(Kind, s, paramNames, &k, &group)
+	bits, err := plane.Open(Name, s, paramNames, &k, &group)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ type positions [256]uint64
 // fewKeys are so few that they are faster one by one.
 const fewKeys = 4
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	if len(ds) < fewKeys {

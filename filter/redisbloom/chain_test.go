@@ -283,7 +283,7 @@ func TestSailhanEquation3(t *testing.T) {
 		}
 		addAll(small, ds)
 		wantAll(t, f, ds)
-		if !f.State().Parts[0].Planes[0].Equal(small.State().Parts[0].Planes[0]) {
+		if !f.State().Parts[0].Arrays[0].Equal(small.State().Parts[0].Arrays[0]) {
 			t.Errorf("folded by %d, other bits than built small", r)
 		}
 	}
@@ -293,13 +293,13 @@ func TestSailhanEquation3(t *testing.T) {
 func TestUnfoldRefuses(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 10})
 	addAll(f, digests(1, 10))
-	bits := f.State().Parts[0].Planes[0].Len
+	bits := f.State().Parts[0].Arrays[0].Len
 	for _, u := range []uint64{0, 1 << 56 / bits, 1<<56/bits + 1, 1<<64 - 1} {
 		if err := f.Unfold(u); !errors.Is(err, umbel.ErrMismatch) {
 			t.Errorf("Unfold(%d): %v, want ErrMismatch", u, err)
 		}
 	}
-	if now := f.State().Parts[0].Planes[0].Len; now != bits {
+	if now := f.State().Parts[0].Arrays[0].Len; now != bits {
 		t.Errorf("%d bits, and were %d", now, bits)
 	}
 	wantAll(t, f, digests(1, 10))

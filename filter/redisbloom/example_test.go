@@ -89,7 +89,7 @@ func ExampleFilter_TryAdd() {
 		log.Fatal(err)
 	}
 	for _, key := range []string{"a", "b", "c", "d"} {
-		changed, err := f.TryAdd(f.Hasher().Key(key))
+		changed, err := f.TryAdd(f.Hasher().HashString(key))
 		fmt.Println(key, changed, errors.Is(err, umbel.ErrLimit))
 	}
 	// Output:

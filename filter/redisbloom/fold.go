@@ -109,7 +109,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	if err := f.State().Alike(s); err != nil {
 		return err
 	}
-	if len(f.layers) == 0 || len(s.Planes) == 0 && len(s.Parts) == 0 {
+	if len(f.layers) == 0 || len(s.Arrays) == 0 && len(s.Parts) == 0 {
 		return errZero
 	}
 	g, err := Open(s)

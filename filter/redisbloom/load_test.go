@@ -109,7 +109,7 @@ func TestFromHeader(t *testing.T) {
 		t.Errorf("%d items, want %d and no bits", g.Card(), f.Card())
 	}
 	for i, p := range g.State().Parts {
-		copy(p.Planes[0].Words, f.State().Parts[i].Planes[0].Words)
+		copy(p.Arrays[0].Words, f.State().Parts[i].Arrays[0].Words)
 	}
 	same(t, g, f)
 	if g, err := redisbloom.FromHeader(cs[0].data, 231); g != nil || !errors.Is(err, umbel.ErrLimit) {
@@ -159,7 +159,7 @@ func TestLargeChunks(t *testing.T) {
 
 // A filter with another hash has no dump.
 func TestDumpRefuses(t *testing.T) {
-	f, err := redisbloom.Variant.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	f, err := redisbloom.Kind.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,8 +106,8 @@ func (f *Filter) Clear() {
 // bytes of a stranger take all memory with the first addition.
 func (f *Filter) SetMaxBytes(n uint64) { f.maxBytes = n }
 
-// Growth tells what the next new key takes: see [umbel.Foreteller].
-func (f *Filter) Growth() (uint64, error) {
+// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+func (f *Filter) NextGrowth() (uint64, error) {
 	if !f.newest().isFull() {
 		return 0, nil
 	}

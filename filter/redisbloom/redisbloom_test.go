@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	_ umbel.Merger     = (*redisbloom.Filter)(nil)
-	_ umbel.Folder     = (*redisbloom.Filter)(nil)
-	_ umbel.Clearer    = (*redisbloom.Filter)(nil)
-	_ umbel.Grower     = (*redisbloom.Filter)(nil)
-	_ umbel.Foreteller = (*redisbloom.Filter)(nil)
+	_ umbel.Merger           = (*redisbloom.Filter)(nil)
+	_ umbel.Folder           = (*redisbloom.Filter)(nil)
+	_ umbel.Clearer          = (*redisbloom.Filter)(nil)
+	_ umbel.Grower           = (*redisbloom.Filter)(nil)
+	_ umbel.GrowthForecaster = (*redisbloom.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, redisbloom.Variant) }
-func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, redisbloom.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, redisbloom.Kind) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, redisbloom.Kind) }
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, redisbloom.Variant, func() umbel.Filter { return new(redisbloom.Filter) })
+	filtertest.Zero(t, redisbloom.Kind, func() umbel.Filter { return new(redisbloom.Filter) })
 }

@@ -180,7 +180,7 @@ func insertOptions(o redisbloom.Options, args []string) redisbloom.Options {
 func added(f *redisbloom.Filter, items []string) []string {
 	var rs []string
 	for _, item := range items {
-		changed, err := f.TryAdd(f.Hasher().Key(item))
+		changed, err := f.TryAdd(f.Hasher().HashString(item))
 		if err != nil {
 			if !errors.Is(err, umbel.ErrLimit) || !strings.Contains(err.Error(), "non scaling filter is full") {
 				return append(rs, err.Error())

@@ -13,7 +13,7 @@ import (
 
 const (
 	// Kind is the name of this kind of filter.
-	Kind = "redisbloom"
+	Name = "redisbloom"
 	// LayerKind is the kind of its parts. They are no filters by themselves.
 	LayerKind = "redisbloom-layer"
 )
@@ -30,7 +30,7 @@ var (
 // layers, oldest first.
 func (f *Filter) State() umbel.State {
 	s := umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.hasher,
 		Params: umbel.Params{
 			{Name: "expansion", Value: umbel.Uint(uint64(f.expansion))},
@@ -50,7 +50,7 @@ func (f *Filter) State() umbel.State {
 				{Name: "error-rate", Value: umbel.Float(l.rate)},
 				{Name: "bits-per-key", Value: umbel.Float(l.bitsPerKey)},
 			},
-			Planes: []cells.Array{l.cells},
+			Arrays: []cells.Array{l.cells},
 		}
 	}
 	return s
@@ -59,7 +59,7 @@ func (f *Filter) State() umbel.State {
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt. See SetMaxBytes for how far it grows.
 func Open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
+	if s.Kind != Name {
 		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
@@ -72,8 +72,8 @@ func Open(s umbel.State) (*Filter, error) {
 	if expansion > math.MaxUint32 {
 		return nil, fmt.Errorf("redisbloom: an expansion of %d, want at most 2^32 - 1: %w", expansion, umbel.ErrCorrupt)
 	}
-	if len(s.Planes) != 0 {
-		return nil, fmt.Errorf("redisbloom: %d planes, want none: %w", len(s.Planes), umbel.ErrCorrupt)
+	if len(s.Arrays) != 0 {
+		return nil, fmt.Errorf("redisbloom: %d planes, want none: %w", len(s.Arrays), umbel.ErrCorrupt)
 	}
 	f := &Filter{
 		hasher: s.Hasher, expansion: uint32(expansion), flags: flags(min(options, 1<<32-1)),
@@ -125,8 +125,8 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 		return layer{}, fmt.Errorf("kind %s and hasher %v, want %s and %v", s.Kind, s.Hasher, LayerKind, h)
 	}
 	whole := len(layerNames)
-	if len(s.Params) != whole+len(floatNames) || len(s.Planes) != 1 || len(s.Parts) != 0 || s.Planes[0].Width > 1 {
-		return layer{}, fmt.Errorf("%d parameters, %d planes and %d parts, want %d, one of bits and none", len(s.Params), len(s.Planes), len(s.Parts), whole+len(floatNames))
+	if len(s.Params) != whole+len(floatNames) || len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
+		return layer{}, fmt.Errorf("%d parameters, %d planes and %d parts, want %d, one of bits and none", len(s.Params), len(s.Arrays), len(s.Parts), whole+len(floatNames))
 	}
 	var l layer
 	var k, n2 uint64
@@ -140,11 +140,11 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 		}
 		*dst = p.Value.Float()
 	}
-	l.k, l.n2, l.bits = int(min(k, MaxK+1)), uint8(min(n2, 255)), s.Planes[0].Len
+	l.k, l.n2, l.bits = int(min(k, MaxK+1)), uint8(min(n2, 255)), s.Arrays[0].Len
 	if err := l.check(); err != nil {
 		return layer{}, err
 	}
-	bits := s.Planes[0]
+	bits := s.Arrays[0]
 	bits.Width = 1
 	l.hold(bits)
 	return l, nil

@@ -9,7 +9,7 @@ const (
 	farFrom = 1 << 15
 )
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	if f.keys == 0 {

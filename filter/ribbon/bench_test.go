@@ -13,7 +13,7 @@ func BenchmarkMake(b *testing.B) {
 	for _, n := range []int{1e4, 1e6} {
 		ds := digests(1, n)
 		for _, steps := range []int{850, 1700, 5100} {
-			f, err := New(Shape{Steps: steps})
+			f, err := NewShape(Shape{Steps: steps})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	f, err := ribbon.New(shape)
+	f, err := ribbon.NewShape(shape)
 	if err != nil {
 		panic(err)
 	}

@@ -16,7 +16,7 @@ func sealed(t *testing.T, p float64, ds []umbel.Digest) *Filter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := New(Shape{Steps: steps})
+	f, err := NewShape(Shape{Steps: steps})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestBytesGiven(t *testing.T) {
 
 // Whether keys are sealed before a container or behind it, the filter is the same.
 func TestSealLater(t *testing.T) {
-	f, err := New(Shape{Steps: 900})
+	f, err := NewShape(Shape{Steps: 900})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestChosenDigests(t *testing.T) {
 		"small numbers": func(i uint64) umbel.Digest { return umbel.Digest{H1: i, H2: i} },
 		"one half":      func(i uint64) umbel.Digest { return umbel.Digest{H2: i << 40} },
 		"zero factor":   func(i uint64) umbel.Digest { return umbel.Digest{H1: -step - step, H2: i * step} },
-		"widened":       umbel.Widen,
+		"widened":       umbel.DigestFromHash64,
 	} {
 		ds := make([]umbel.Digest, n)
 		for i := range ds {

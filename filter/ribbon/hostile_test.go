@@ -24,7 +24,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	shard := func(i, x uint64) func(*umbel.State) {
-		return func(s *umbel.State) { s.Planes[1].Put(i, x) }
+		return func(s *umbel.State) { s.Arrays[1].Put(i, x) }
 	}
 	for name, c := range map[string]struct {
 		change func(*umbel.State)
@@ -44,16 +44,16 @@ func TestOpenRefuses(t *testing.T) {
 		"a shard of no slots":    {shard(0, 7), "shard 0 of 3 has 0 slots"},
 		"a shard of few slots":   {shard(1, 127<<8), "shard 1 of 3 has 127 slots"},
 		"a shard of other slots": {shard(2, 1<<32-1), "cells for"},
-		"shards of 64 bits":      {func(s *umbel.State) { s.Planes[1], _ = cells.New(3, 64) }, "table"},
-		"no shards":              {func(s *umbel.State) { s.Planes[1] = cells.Array{Width: 32} }, "table"},
-		"cells of 4 bits":        {func(s *umbel.State) { s.Planes[0].Width, s.Planes[0].Len = 4, s.Planes[0].Len/4 }, "cells of 4 bits"},
+		"shards of 64 bits":      {func(s *umbel.State) { s.Arrays[1], _ = cells.New(3, 64) }, "table"},
+		"no shards":              {func(s *umbel.State) { s.Arrays[1] = cells.Array{Width: 32} }, "table"},
+		"cells of 4 bits":        {func(s *umbel.State) { s.Arrays[0].Width, s.Arrays[0].Len = 4, s.Arrays[0].Len/4 }, "cells of 4 bits"},
 		"a digest twice": {func(s *umbel.State) {
-			w := s.Planes[2].Words
+			w := s.Arrays[2].Words
 			w[2], w[3] = w[0], w[1]
 		}, "listed twice"},
-		"half a digest": {func(s *umbel.State) { s.Planes[2], _ = cells.New(3, 64) }, "3 cells"},
+		"half a digest": {func(s *umbel.State) { s.Arrays[2], _ = cells.New(3, 64) }, "3 cells"},
 		"digests in bytes": {func(s *umbel.State) {
-			s.Planes[2].Width, s.Planes[2].Len = 8, s.Planes[2].Len*8
+			s.Arrays[2].Width, s.Arrays[2].Len = 8, s.Arrays[2].Len*8
 		}, "cells of 8 bits"},
 	} {
 		s := f.State().Clone()
@@ -70,7 +70,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(s); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("a parameter missing: %v", err)
 	}
-	unsealed, err := New(Shape{Steps: 300})
+	unsealed, err := NewShape(Shape{Steps: 300})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func specHas(s umbel.State, d umbel.Digest) bool {
 		return false
 	}
 	columns, low := s.Params.Uint("steps")/256, s.Params.Uint("low")
-	bits, table := s.Planes[0], s.Planes[1]
+	bits, table := s.Arrays[0], s.Arrays[1]
 	want := specValue(d, 0)
 	number := specHigh(want, table.Len)
 	first, slots, seed := uint64(0), uint64(0), uint64(0)

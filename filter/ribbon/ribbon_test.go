@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	_ umbel.BatchHaser = (*ribbon.Filter)(nil)
-	_ umbel.Clearer    = (*ribbon.Filter)(nil)
-	_ umbel.Sealer     = (*ribbon.Filter)(nil)
+	_ umbel.BatchQuerier = (*ribbon.Filter)(nil)
+	_ umbel.Clearer      = (*ribbon.Filter)(nil)
+	_ umbel.Sealer       = (*ribbon.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, ribbon.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, ribbon.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, ribbon.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, ribbon.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, ribbon.Variant, func() umbel.Filter { return new(ribbon.Filter) })
+	filtertest.Zero(t, ribbon.Kind, func() umbel.Filter { return new(ribbon.Filter) })
 }

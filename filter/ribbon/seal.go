@@ -49,7 +49,7 @@ func split(l *list) (digests []umbel.Digest, ends []int) {
 	ends = make([]int, plan.RibbonShards(uint64(n)))
 	shardOf := func(d umbel.Digest) uint64 {
 		v, _ := probe.Start(d).Next()
-		return probe.Range(v, uint64(len(ends)))
+		return probe.Reduce(v, uint64(len(ends)))
 	}
 	for i := range n {
 		ends[shardOf(l.digest(i))]++

@@ -54,7 +54,7 @@ func (s Shape) k() float64 { return float64(s.Steps) / plan.RibbonSteps }
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if there
 // can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

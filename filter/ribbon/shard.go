@@ -39,6 +39,6 @@ func (h shard) own(s probe.Stream) probe.Stream { return s.Skip(1 + 3*uint64(h.s
 
 // place returns the slot in the shard that a value of the stream draws.
 func (h shard) place(v uint64) uint64 {
-	at := probe.Range(v, uint64(h.slots)+1)
+	at := probe.Reduce(v, uint64(h.slots)+1)
 	return min(at-min(at, overhang), max(uint64(h.slots), width)-width)
 }

@@ -102,7 +102,7 @@ type question struct {
 func (s *solution) ask(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
-	h := s.shards[probe.Range(v, uint64(len(s.shards)))]
+	h := s.shards[probe.Reduce(v, uint64(len(s.shards)))]
 	// As in row, which would be a call.
 	draw, stream := h.own(stream).Next()
 	lo, stream := stream.Next()

@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "ribbon"
+const Name = "ribbon"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"steps", "low", "keys", "listed"}
@@ -22,7 +22,7 @@ var paramNames = []string{"steps", "low", "keys", "listed"}
 // last plane has their digests, in the order in which they were added.
 func (f *Filter) State() umbel.State {
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.shape.Hasher,
 		Params: umbel.Params{
 			{Name: "steps", Value: umbel.Uint(uint64(f.shape.Steps))},
@@ -30,7 +30,7 @@ func (f *Filter) State() umbel.State {
 			{Name: "keys", Value: umbel.Uint(f.keys)},
 			{Name: "listed", Value: umbel.Uint(uint64(f.list.len()))},
 		},
-		Planes: f.planes(),
+		Arrays: f.planes(),
 	}
 }
 
@@ -48,7 +48,7 @@ func (f *Filter) planes() []cells.Array {
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
+	if s.Kind != Name {
 		return nil, fmt.Errorf("ribbon: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
@@ -78,20 +78,20 @@ func open(s umbel.State) (*Filter, error) {
 	if listed > 0 {
 		want++
 	}
-	if len(s.Planes) != want || len(s.Parts) != 0 {
-		return nil, fmt.Errorf("%d planes and %d parts, with %d keys solved and %d listed, want %d planes", len(s.Planes), len(s.Parts), keys, listed, want)
+	if len(s.Arrays) != want || len(s.Parts) != 0 {
+		return nil, fmt.Errorf("%d planes and %d parts, with %d keys solved and %d listed, want %d planes", len(s.Arrays), len(s.Parts), keys, listed, want)
 	}
 	f := &Filter{shape: shape, keys: keys}
 	if keys > 0 {
 		var err error
-		if f.solved, err = newSolution(shape.Steps, low, s.Planes[0], s.Planes[1]); err != nil {
+		if f.solved, err = newSolution(shape.Steps, low, s.Arrays[0], s.Arrays[1]); err != nil {
 			return nil, err
 		}
 	} else if low != 0 {
 		return nil, fmt.Errorf("%d blocks, with no keys solved", low)
 	}
 	if listed > 0 {
-		a, ok := s.Planes[want-1], false
+		a, ok := s.Arrays[want-1], false
 		if a.Width != 64 || a.Len%2 != 0 || a.Len/2 != listed {
 			return nil, fmt.Errorf("%d cells of %d bits for %d digests, want 2 of 64 for each", a.Len, a.Width, listed)
 		}

@@ -21,7 +21,7 @@ func beside(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []
 		if err != nil {
 			b.Fatal(err)
 		}
-		grown, err := scalable.New(shape)
+		grown, err := scalable.NewShape(shape)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func beside(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []
 		if err != nil {
 			b.Fatal(err)
 		}
-		planned, err := bloom.New(right)
+		planned, err := bloom.NewShape(right)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func BenchmarkFill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := scalable.New(shape)
+	f, err := scalable.NewShape(shape)
 	if err != nil {
 		b.Fatal(err)
 	}

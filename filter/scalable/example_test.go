@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := scalable.New(shape)
+	f, err := scalable.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,12 +52,12 @@ func ExampleFilter_TryAdd() {
 		log.Fatal(err)
 	}
 	shape.MaxBytes = 10_000
-	f, err := scalable.New(shape)
+	f, err := scalable.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 100_000 {
-		if _, err := f.TryAdd(f.Hasher().Key(fmt.Sprint("key ", i))); err != nil {
+		if _, err := f.TryAdd(f.Hasher().HashString(fmt.Sprint("key ", i))); err != nil {
 			fmt.Println(errors.Is(err, umbel.ErrLimit), f.Stats().Bytes)
 			break
 		}
@@ -71,7 +71,7 @@ func ExampleFilter_Compact() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := scalable.New(shape)
+	f, err := scalable.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func ExampleFilter_Merge() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := scalable.New(shape)
+	a, err := scalable.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := scalable.New(shape)
+	b, err := scalable.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,8 +20,8 @@ const (
 // others.
 func tooMuch(bytes uint64, l partitioned.Shape) bool { return l.M/8 > max(mostAtOnce*bytes, little) }
 
-// Growth tells what the next new key takes: see [umbel.Foreteller].
-func (f *Filter) Growth() (uint64, error) {
+// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+func (f *Filter) NextGrowth() (uint64, error) {
 	f.row.MustBeMade()
 	if !f.row.IsFull() {
 		return 0, nil
@@ -37,7 +37,7 @@ func (f *Filter) grow() error {
 	if err != nil {
 		return err
 	}
-	l, err := partitioned.New(next)
+	l, err := partitioned.NewShape(next)
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
 	}

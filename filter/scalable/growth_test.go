@@ -16,7 +16,7 @@ import (
 
 func mustPlan(t testing.TB, g umbel.Goal, ps umbel.Params) *scalable.Filter {
 	t.Helper()
-	f, err := scalable.Variant.New(g, ps)
+	f, err := scalable.Kind.New(g, ps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func equal(a, b umbel.State) bool {
 		return false
 	}
 	for i := range a.Parts {
-		if !slices.Equal(a.Parts[i].Params, b.Parts[i].Params) || !a.Parts[i].Planes[0].Equal(b.Parts[i].Planes[0]) {
+		if !slices.Equal(a.Parts[i].Params, b.Parts[i].Params) || !a.Parts[i].Arrays[0].Equal(b.Parts[i].Arrays[0]) {
 			return false
 		}
 	}
@@ -204,7 +204,7 @@ func TestLimit(t *testing.T) {
 	if ok, err := f.TryAdd(digests(2, 1)[0]); err != nil || !ok && f.Stats().FPRate < 0.5 {
 		t.Errorf("without a limit: TryAdd is %v, %v", ok, err)
 	}
-	if _, err := scalable.Variant.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, limit); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := scalable.Kind.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, limit); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("a first layer beyond the limit: %v, want an error that wraps %q", err, umbel.ErrGoal)
 	}
 }
@@ -299,14 +299,14 @@ func TestCompactIsBuiltSo(t *testing.T) {
 	if err := f.Compact(1); err != nil || len(f.Layers()) != 1 {
 		t.Fatalf("any rate allowed: %d layers, %v", len(f.Layers()), err)
 	}
-	built, err := partitioned.New(f.Layers()[0])
+	built, err := partitioned.NewShape(f.Layers()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range ds {
 		built.Add(d)
 	}
-	if got, want := f.State().Parts[0].Planes[0], built.State().Planes[0]; got.Nonzero() > want.Nonzero() || got.Nonzero()*1000 < want.Nonzero()*999 {
+	if got, want := f.State().Parts[0].Arrays[0], built.State().Arrays[0]; got.Nonzero() > want.Nonzero() || got.Nonzero()*1000 < want.Nonzero()*999 {
 		t.Errorf("%d cells are set, built with the same keys %d", got.Nonzero(), want.Nonzero())
 	}
 }

@@ -14,15 +14,15 @@ import (
 // and not to take 4080 times its memory with one key.
 func TestHostileGrowth(t *testing.T) {
 	const slice = 1 << 20
-	full, err := partitioned.New(partitioned.Shape{M: slice, K: 1, Group: 6})
+	full, err := partitioned.NewShape(partitioned.Shape{M: slice, K: 1, Group: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := full.State().Planes[0].Words
+	words := full.State().Arrays[0].Words
 	for i := range words {
 		words[i] = 0x5555555555555555
 	}
-	f, err := scalable.Open(umbel.State{Kind: scalable.Kind, Parts: []umbel.State{full.State()}, Params: umbel.Params{
+	f, err := scalable.Open(umbel.State{Kind: scalable.Name, Parts: []umbel.State{full.State()}, Params: umbel.Params{
 		{Name: "slice", Value: umbel.Uint(slice)}, {Name: "first-log2", Value: umbel.Uint(255 << 16)},
 		{Name: "tightening-log2", Value: umbel.Uint(1)}, {Name: "growth", Value: umbel.Uint(16)}, {Name: "max-bytes"},
 	}})

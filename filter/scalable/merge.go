@@ -77,16 +77,16 @@ func ordered(layers []*partitioned.Filter) []*partitioned.Filter {
 	return layers
 }
 
-func bitsOf(l *partitioned.Filter) cells.Array { return l.State().Planes[0] }
+func bitsOf(l *partitioned.Filter) cells.Array { return l.State().Arrays[0] }
 
 // layerOf returns the layer of a shape, but for its k and size, with these cells.
 func layerOf(s partitioned.Shape, a cells.Array) *partitioned.Filter {
-	l, err := partitioned.New(partitioned.Shape{M: word * uint64(s.K), K: s.K, Group: s.Group, Hasher: s.Hasher})
+	l, err := partitioned.NewShape(partitioned.Shape{M: word * uint64(s.K), K: s.K, Group: s.Group, Hasher: s.Hasher})
 	if err != nil {
 		panic(err) // a shape that there is
 	}
 	state := l.State()
-	state.Planes = []cells.Array{a}
+	state.Arrays = []cells.Array{a}
 	if l, err = partitioned.Open(state); err != nil {
 		panic(err)
 	}

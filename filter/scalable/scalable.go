@@ -49,7 +49,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.row.TryAdd(d, f
 // the newest layer first.
 func (f *Filter) Has(d umbel.Digest) bool { return f.row.Has(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
@@ -67,7 +67,7 @@ func (f *Filter) Clear() {
 	first := f.layers[0]
 	if planned := f.shape.layer(0); first.Shape() != planned {
 		if _, bytes := f.size(); !tooMuch(bytes, planned) {
-			if l, err := partitioned.New(planned); err == nil {
+			if l, err := partitioned.NewShape(planned); err == nil {
 				first = l
 			}
 		}
@@ -98,7 +98,7 @@ func (f *Filter) hold(layers []*partitioned.Filter) {
 func rowLayer(l *partitioned.Filter) row.Layer {
 	s := l.Shape()
 	return row.Layer{
-		Cells:   l.State().Planes[0],
+		Cells:   l.State().Arrays[0],
 		Mapping: probe.Mapping{Groups: slice(s) >> s.Group, Log: s.Group},
 		K:       s.K,
 		Sliced:  true,

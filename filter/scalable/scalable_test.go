@@ -13,22 +13,22 @@ import (
 var (
 	_ umbel.Filter               = (*scalable.Filter)(nil)
 	_ umbel.Grower               = (*scalable.Filter)(nil)
-	_ umbel.Foreteller           = (*scalable.Filter)(nil)
+	_ umbel.GrowthForecaster     = (*scalable.Filter)(nil)
 	_ umbel.Merger               = (*scalable.Filter)(nil)
 	_ umbel.Clearer              = (*scalable.Filter)(nil)
-	_ umbel.BatchHaser           = (*scalable.Filter)(nil)
+	_ umbel.BatchQuerier         = (*scalable.Filter)(nil)
 	_ umbel.BatchAdder           = (*scalable.Filter)(nil)
 	_ encoding.BinaryAppender    = (*scalable.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*scalable.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*scalable.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, scalable.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, scalable.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, scalable.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, scalable.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, scalable.Variant, func() umbel.Filter { return new(scalable.Filter) })
+	filtertest.Zero(t, scalable.Kind, func() umbel.Filter { return new(scalable.Filter) })
 }
 
 func digests(seed uint64, n int) []umbel.Digest {

@@ -130,7 +130,7 @@ func (s Shape) exceeds(bytes uint64, l partitioned.Shape) bool {
 
 // New returns an empty filter of that shape: its first layer. The error wraps
 // umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func New(s Shape) (*Filter, error) {
 	if s.exceeds(0, first) {
 		return nil, fmt.Errorf("scalable: the first layer takes %d bytes, more than the limit of %d: %w", first.M/8, s.MaxBytes, umbel.ErrGoal)
 	}
-	l, err := partitioned.New(first)
+	l, err := partitioned.NewShape(first)
 	if err != nil {
 		return nil, err
 	}

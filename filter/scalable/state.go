@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "scalable"
+const Name = "scalable"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"slice", "first-log2", "tightening-log2", "growth", "max-bytes"}
@@ -22,7 +22,7 @@ var paramNames = []string{"slice", "first-log2", "tightening-log2", "growth", "m
 func (f *Filter) State() umbel.State {
 	s := f.shape
 	values := [...]uint64{s.Slice, uint64(s.First), uint64(s.Tightening), s.Growth, s.MaxBytes}
-	state := umbel.State{Kind: Kind, Hasher: s.Hasher, Params: make(umbel.Params, len(values))}
+	state := umbel.State{Kind: Name, Hasher: s.Hasher, Params: make(umbel.Params, len(values))}
 	for i, v := range values {
 		state.Params[i] = umbel.Param{Name: paramNames[i], Value: umbel.Uint(v)}
 	}
@@ -37,7 +37,7 @@ func (f *Filter) State() umbel.State {
 // umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var size, first, tightening, growth, limit uint64
-	layers, err := row.Open(Kind, s, partitioned.Open, paramNames, &size, &first, &tightening, &growth, &limit)
+	layers, err := row.Open(Name, s, partitioned.Open, paramNames, &size, &first, &tightening, &growth, &limit)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 		}
 	}
 	if f.added.count > most {
-		f.Settle()
+		f.Compact()
 	}
 }
 
@@ -55,7 +55,7 @@ func (f *Filter) mustBeMade() {
 // wait adds a position that isn't there, in a table with room for so many.
 func (f *Filter) wait(x, room uint64) {
 	if f.added.most < room || !f.added.add(x) {
-		f.Settle()
+		f.Compact()
 		f.added = newPending(f.shape.M, room)
 		f.added.add(x)
 	}
@@ -64,7 +64,7 @@ func (f *Filter) wait(x, room uint64) {
 // Settle makes one list of all positions, as Add does now and then, and frees all
 // memory but the list's. It changes no answer and no state. What was made by many calls
 // of Add, and is now only asked, is a little smaller and faster to ask afterwards.
-func (f *Filter) Settle() {
+func (f *Filter) Compact() {
 	f.list, f.added = f.all(), pending{}
 }
 

@@ -22,12 +22,12 @@ func full(b *testing.B, n int, rate float64) *sparse.Filter {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := sparse.New(shape)
+	f, err := sparse.NewShape(shape)
 	if err != nil {
 		b.Fatal(err)
 	}
 	f.AddAll(nil, digests(1, n))
-	f.Settle()
+	f.Compact()
 	return f
 }
 

@@ -74,7 +74,7 @@ func (f *Filter) Bloom() (umbel.State, error) {
 		a.SetBit(x)
 	}
 	s := f.bloomHead()
-	s.Planes = []cells.Array{a}
+	s.Arrays = []cells.Array{a}
 	return s, nil
 }
 
@@ -89,11 +89,11 @@ func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
 		return errZero
 	}
 	s := f.bloomHead()
-	s.Planes = []cells.Array{{Len: f.shape.M, Width: 1}}
+	s.Arrays = []cells.Array{{Len: f.shape.M, Width: 1}}
 	l := f.all()
 	c := l.Cursor()
 	x, ok := c.Next()
-	return p.Emit(w, s, func(_ int, first uint64, block cells.Array) {
+	return p.WriteFunc(w, s, func(_ int, first uint64, block cells.Array) {
 		for ; ok && x-first < block.Len; x, ok = c.Next() {
 			block.SetBit(x - first)
 		}

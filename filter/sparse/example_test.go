@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	f, err := sparse.New(shape)
+	f, err := sparse.NewShape(shape)
 	if err != nil {
 		panic(err)
 	}
@@ -31,7 +31,7 @@ func Example() {
 
 // The receiver of a filter with k = 1 never has its cells in memory.
 func ExampleRead() {
-	sender, err := bloom.New(bloom.Shape{M: 64 << 20, K: 1, Group: 6})
+	sender, err := bloom.NewShape(bloom.Shape{M: 64 << 20, K: 1, Group: 6})
 	if err != nil {
 		panic(err)
 	}
@@ -56,7 +56,7 @@ func ExampleRead() {
 
 // Who has a sparse filter sends it as cells, packed, which are the fewer bytes.
 func ExampleFilter_WriteBloom() {
-	f, err := sparse.New(sparse.Shape{M: 64 << 20, Group: 6})
+	f, err := sparse.NewShape(sparse.Shape{M: 64 << 20, Group: 6})
 	if err != nil {
 		panic(err)
 	}

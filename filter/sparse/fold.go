@@ -79,7 +79,7 @@ func (f *Filter) other(s umbel.State) (*Filter, error) {
 
 // grouped is the plane that the filter stands for, without its words.
 func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Kind, Bits: cells.Array{Len: f.shape.M, Width: 1}, Group: 1 << f.shape.Group, Groups: f.mapping.Groups}
+	return plane.Grouped{Kind: Name, Bits: cells.Array{Len: f.shape.M, Width: 1}, Group: 1 << f.shape.Group, Groups: f.mapping.Groups}
 }
 
 // folded returns the positions in a filter r times smaller; r divides.

@@ -23,7 +23,7 @@ import (
 
 func newFilter(t testing.TB, m uint64, group uint8) *sparse.Filter {
 	t.Helper()
-	f, err := sparse.New(sparse.Shape{M: m, Group: group})
+	f, err := sparse.NewShape(sparse.Shape{M: m, Group: group})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestFilterIsItsPositions(t *testing.T) {
 		slices.Sort(want)
 		want = slices.Compact(want)
 
-		f, err := sparse.New(shape)
+		f, err := sparse.NewShape(shape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestFilterIsItsPositions(t *testing.T) {
 					f.Add(d)
 				}
 			default:
-				g, err := sparse.New(shape)
+				g, err := sparse.NewShape(shape)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,14 +83,14 @@ func TestFilterIsItsPositions(t *testing.T) {
 		if got := slices.Collect(f.Positions); !slices.Equal(got, want) {
 			t.Fatalf("positions %d, want %d", got, want)
 		}
-		again, err := sparse.New(shape)
+		again, err := sparse.NewShape(shape)
 		if err != nil {
 			t.Fatal(err)
 		}
 		slices.Reverse(ds)
 		again.AddAll(nil, ds)
 		wantSame(t, f, again)
-		f.Settle()
+		f.Compact()
 		wantSame(t, f, again)
 		if got, bytes := f.State().Bytes(), plan.SparseBits(shape.M, uint64(len(want)))/8; got != bytes || f.Stats().Bytes != bytes {
 			t.Fatalf("%d bytes, stats say %d, want %d", got, f.Stats().Bytes, bytes)
@@ -103,7 +103,7 @@ func wantSame(t interface {
 	Fatalf(string, ...any)
 }, f, g *sparse.Filter) {
 	t.Helper()
-	if a, b := f.State(), g.State(); !slices.EqualFunc(a.Planes, b.Planes, cells.Array.Equal) || !slices.Equal(a.Params, b.Params) {
+	if a, b := f.State(), g.State(); !slices.EqualFunc(a.Arrays, b.Arrays, cells.Array.Equal) || !slices.Equal(a.Params, b.Params) {
 		t.Fatalf("states of the same keys differ")
 	}
 }
@@ -148,11 +148,11 @@ func TestPlanBytes(t *testing.T) {
 		{Keys: 10_000, Bytes: 10_000}, {Keys: 10_000, Bytes: 30_000}, {Keys: 500, Bytes: 1000},
 		{FPRate: 0.01, Bytes: 20_000}, {FPRate: 0.3, Bytes: 4000}, {FPRate: 1e-6, Bytes: 50_000},
 	} {
-		fc, err := sparse.Variant.Plan(g, nil)
+		fc, err := sparse.Kind.Plan(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := sparse.Variant.New(g, nil)
+		f, err := sparse.Kind.New(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return umbel.State{Kind: "bloom", Hasher: h, Planes: []cells.Array{a},
+		return umbel.State{Kind: "bloom", Hasher: h, Arrays: []cells.Array{a},
 			Params: umbel.Params{{Name: "k", Value: umbel.Uint(k)}, {Name: "group", Value: umbel.Uint(group)}}}
 	}
 	from := func(s umbel.State) error { _, err := sparse.FromBloom(s); return err }
@@ -188,11 +188,11 @@ func TestRefuses(t *testing.T) {
 	}
 	h := umbel.Hasher{}
 	two := bloom(6400, 1, 6, h)
-	two.Planes = append(two.Planes, two.Planes[0])
+	two.Arrays = append(two.Arrays, two.Arrays[0])
 	part := bloom(6400, 1, 6, h)
 	part.Parts = []umbel.State{two}
 	wide := bloom(6400, 1, 6, h)
-	wide.Planes[0], _ = cells.New(6400, 2)
+	wide.Arrays[0], _ = cells.New(6400, 2)
 	for what, c := range map[string]struct{ err, want error }{
 		"merge of another hasher":  {f.Merge(bloom(6400, 1, 6, umbel.Hasher{Alg: umbel.SipHash})), umbel.ErrMismatch},
 		"merge of k = 2":           {f.Merge(bloom(6400, 2, 6, h)), umbel.ErrMismatch},
@@ -250,7 +250,7 @@ func TestReadTakesLittleMemory(t *testing.T) {
 	for i := range a.Words {
 		a.Words[i] = ^uint64(0)
 	}
-	full := umbel.State{Kind: "bloom", Planes: []cells.Array{a},
+	full := umbel.State{Kind: "bloom", Arrays: []cells.Array{a},
 		Params: umbel.Params{{Name: "k", Value: umbel.Uint(1)}, {Name: "group", Value: umbel.Uint(6)}}}
 	b, err := wire.Append(nil, full)
 	if err != nil {

@@ -16,7 +16,7 @@ func TestNeighboursByChoice(t *testing.T) {
 		ds[i] = umbel.Digest{H1: 1, H2: uint64(i)*(1<<63/m*2+1) + 1<<32}
 	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { ds[i], ds[j] = ds[j], ds[i] })
-	f, err := New(Shape{M: m})
+	f, err := NewShape(Shape{M: m})
 	if err != nil {
 		t.Fatal(err)
 	}

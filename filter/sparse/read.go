@@ -60,10 +60,10 @@ func scanned(s umbel.State) (Shape, error) {
 	if err := s.Params.Uints(bloomParams, &k, &group); err != nil {
 		return Shape{}, err
 	}
-	if len(s.Planes) != 1 || s.Planes[0].Width > 1 {
+	if len(s.Arrays) != 1 || s.Arrays[0].Width > 1 {
 		return Shape{}, notBloom(nil)
 	}
-	return bloomShape(s.Hasher, s.Planes[0].Len, k, group)
+	return bloomShape(s.Hasher, s.Arrays[0].Len, k, group)
 }
 
 func notBloom(err error) error {

@@ -61,7 +61,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
 // there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (f *Filter) has(x uint64) bool {
 	return f.list.Len() != 0 && f.list.Has(x) || f.added.count != 0 && f.added.has(x)
 }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser]. In a filter that outgrows
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter that outgrows
 // the caches it takes a fraction of the time of one by one.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	const chunk = 64

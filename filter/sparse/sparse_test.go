@@ -9,18 +9,18 @@ import (
 )
 
 var (
-	_ umbel.Merger     = (*sparse.Filter)(nil)
-	_ umbel.Folder     = (*sparse.Filter)(nil)
-	_ umbel.Clearer    = (*sparse.Filter)(nil)
-	_ umbel.Lister     = (*sparse.Filter)(nil)
-	_ umbel.BatchHaser = (*sparse.Filter)(nil)
-	_ umbel.BatchAdder = (*sparse.Filter)(nil)
+	_ umbel.Merger         = (*sparse.Filter)(nil)
+	_ umbel.Folder         = (*sparse.Filter)(nil)
+	_ umbel.Clearer        = (*sparse.Filter)(nil)
+	_ umbel.PositionLister = (*sparse.Filter)(nil)
+	_ umbel.BatchQuerier   = (*sparse.Filter)(nil)
+	_ umbel.BatchAdder     = (*sparse.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, sparse.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, sparse.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, sparse.Variant, func() umbel.Filter { return new(sparse.Filter) })
+	filtertest.Zero(t, sparse.Kind, func() umbel.Filter { return new(sparse.Filter) })
 }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, sparse.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, sparse.Kind) }

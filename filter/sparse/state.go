@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "sparse"
+const Name = "sparse"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"m", "group"}
@@ -25,13 +25,13 @@ func (f *Filter) State() umbel.State {
 	l := f.all()
 	high, low := l.Planes()
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: f.shape.Hasher,
 		Params: umbel.Params{
 			{Name: "m", Value: umbel.Uint(f.shape.M)},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
-		Planes: []cells.Array{high, low},
+		Arrays: []cells.Array{high, low},
 	}
 }
 
@@ -39,7 +39,7 @@ func (f *Filter) State() umbel.State {
 // list once: positions must rise and lie below m. The error wraps umbel.ErrKind or
 // umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	if s.Kind != Kind {
+	if s.Kind != Name {
 		return nil, fmt.Errorf("sparse: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
@@ -49,14 +49,14 @@ func Open(s umbel.State) (*Filter, error) {
 	if err := s.Params.Uints(paramNames, &m, &group); err != nil {
 		return nil, err
 	}
-	if len(s.Planes) != 2 || len(s.Parts) != 0 {
-		return nil, fmt.Errorf("sparse: %d planes and %d parts, want two planes: %w", len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
+	if len(s.Arrays) != 2 || len(s.Parts) != 0 {
+		return nil, fmt.Errorf("sparse: %d planes and %d parts, want two planes: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	shape := Shape{M: m, Group: uint8(min(group, 64)), Hasher: s.Hasher}
 	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
-	l, err := eliasfano.Open(m, s.Planes[0], s.Planes[1])
+	l, err := eliasfano.Open(m, s.Arrays[0], s.Arrays[1])
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w: %w", err, umbel.ErrCorrupt)
 	}

@@ -14,7 +14,7 @@ const (
 	most = 1 << 12
 )
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	f.prefetch(ds, 0)

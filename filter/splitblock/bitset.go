@@ -53,7 +53,7 @@ func OpenBitset(b []byte) (*Filter, error) {
 	if len(b) > MaxBitset {
 		return nil, fmt.Errorf("splitblock: a bitset of %d bytes, want at most %d: %w", len(b), MaxBitset, umbel.ErrLimit)
 	}
-	f, err := New(Shape{M: uint64(len(b)) * 8, Hasher: ParquetHasher})
+	f, err := NewShape(Shape{M: uint64(len(b)) * 8, Hasher: ParquetHasher})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func TestBitsetRefuses(t *testing.T) {
 			t.Errorf("%d bytes: %v, want ErrCorrupt", n, err)
 		}
 	}
-	f, err := New(Shape{M: 256})
+	f, err := NewShape(Shape{M: 256})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func Example() {
 		panic(err)
 	}
 	shape.M = 1 << 20 // a power of two, as some readers want it
-	f, err := splitblock.New(shape)
+	f, err := splitblock.NewShape(shape)
 	if err != nil {
 		panic(err)
 	}

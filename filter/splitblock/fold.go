@@ -53,7 +53,7 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Kind, Bits: f.bits, Group: BlockBits, Groups: f.blocks}
+	return plane.Grouped{Kind: Name, Bits: f.bits, Group: BlockBits, Groups: f.blocks}
 }
 
 // hold makes a the filter's cells.

@@ -22,7 +22,7 @@ func TestGuards(t *testing.T) {
 		keys, answers := guarded[umbel.Digest](t, longest, atEnd), guarded[bool](t, longest, atEnd)
 		for _, blocks := range []uint64{1, 7, farFrom + 3} {
 			s := newFilter(t, blocks).State()
-			s.Planes[0].Words = guarded[uint64](t, len(s.Planes[0].Words), atEnd)
+			s.Arrays[0].Words = guarded[uint64](t, len(s.Arrays[0].Words), atEnd)
 			f, err := Open(s)
 			if err != nil {
 				t.Fatal(err)

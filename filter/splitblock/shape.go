@@ -26,7 +26,7 @@ type Shape struct {
 }
 
 // Plan returns the shape that meets the goal: from keys and rate, the least memory,
-// and up to 1 % more so that it folds well (plan.Foldable); from bytes, what fits.
+// and up to 1 % more so that it folds well (plan.RoundFoldable); from bytes, what fits.
 // Sizes are whole blocks of 32 bytes. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
@@ -54,7 +54,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 
 // New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
 // there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

@@ -22,18 +22,18 @@ var (
 	_ umbel.Folder           = (*Filter)(nil)
 	_ umbel.Clearer          = (*Filter)(nil)
 	_ umbel.Locator          = (*Filter)(nil)
-	_ umbel.BatchHaser       = (*Filter)(nil)
+	_ umbel.BatchQuerier     = (*Filter)(nil)
 	_ umbel.BatchAdder       = (*Filter)(nil)
 	_ umbel.AtomicBatchAdder = (*Filter)(nil)
 )
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, Kind) }
 
-func TestVariant(t *testing.T) { filtertest.Run(t, Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, Kind) }
 
 func newFilter(t testing.TB, blocks uint64) *Filter {
 	t.Helper()
-	f, err := New(Shape{M: blocks * BlockBits, Hasher: ParquetHasher})
+	f, err := NewShape(Shape{M: blocks * BlockBits, Hasher: ParquetHasher})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,27 +180,27 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 // Kernels take memory that isn't aligned to blocks.
 func TestUnaligned(t *testing.T) {
 	s := newFilter(t, 9).State()
-	words := make([]uint64, len(s.Planes[0].Words)+3)
+	words := make([]uint64, len(s.Arrays[0].Words)+3)
 	for skip := range 4 {
 		clear(words)
-		s.Planes[0].Words = words[skip : skip+len(s.Planes[0].Words)]
+		s.Arrays[0].Words = words[skip : skip+len(s.Arrays[0].Words)]
 		f, err := Open(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := newFilter(t, 9)
 		for i := range uint64(50) {
-			f.Add(umbel.Widen(i << 40))
-			want.Add(umbel.Widen(i << 40))
+			f.Add(umbel.DigestFromHash64(i << 40))
+			want.Add(umbel.DigestFromHash64(i << 40))
 		}
-		if !f.State().Planes[0].Equal(want.State().Planes[0]) {
+		if !f.State().Arrays[0].Equal(want.State().Arrays[0]) {
 			t.Errorf("with %d words before the first: bits differ", skip)
 		}
 	}
 }
 
 func TestZeroFilter(t *testing.T) {
-	filtertest.Zero(t, Variant, func() umbel.Filter { return new(Filter) })
+	filtertest.Zero(t, Kind, func() umbel.Filter { return new(Filter) })
 }
 
 // Questions and additions at the same time, for the race detector; nothing is lost.
@@ -236,7 +236,7 @@ func TestAtomicAlongsideHas(t *testing.T) {
 
 func TestShapes(t *testing.T) {
 	for _, m := range []uint64{0, 1, 255, 257, (MaxBlocks + 1) * BlockBits, ^uint64(0) &^ 255} {
-		if _, err := New(Shape{M: m}); !errors.Is(err, umbel.ErrGoal) {
+		if _, err := NewShape(Shape{M: m}); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("m=%d: %v, want ErrGoal", m, err)
 		}
 	}

@@ -8,18 +8,18 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "splitblock"
+const Name = "splitblock"
 
 // State returns all there is of the filter: see [umbel.Filter]. It has no
 // parameters; the number of blocks is that of the plane.
 func (f *Filter) State() umbel.State {
-	return umbel.State{Kind: Kind, Hasher: f.hasher, Planes: []cells.Array{f.bits}}
+	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}}
 }
 
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	bits, err := plane.Open(Kind, s, nil)
+	bits, err := plane.Open(Name, s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (f *Filter) known(class int) bool {
 }
 
 // Class returns the class of a key where its beginning tells, and false otherwise:
-// see [umbel.Classer].
+// see [umbel.Classifier].
 func (f *Filter) Class(key []byte) (class int, ok bool) {
 	if f.prefixes.empty() {
 		return 0, false

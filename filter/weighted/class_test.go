@@ -132,7 +132,7 @@ func TestPrefixes(t *testing.T) {
 		if set := int(f.Stats().Fill*float64(bits(f).Len) - before + 0.5); set != threeClasses[want].K {
 			t.Errorf("adding %q set %d cells, want the %d of class %d", key, set, threeClasses[want].K, want)
 		}
-		if !f.HasString(key) || !f.HasBytes([]byte(key)) || f.AddBytes([]byte(key)) || !f.Has(f.Hasher().Key(key)) {
+		if !f.HasString(key) || !f.HasBytes([]byte(key)) || f.AddBytes([]byte(key)) || !f.Has(f.Hasher().HashString(key)) {
 			t.Errorf("%q was added and isn't there, or not wholly", key)
 		}
 	}
@@ -180,7 +180,7 @@ func TestShapeRefuses(t *testing.T) {
 		"prefix of no bytes":   {weighted.Shape{M: 64, Classes: k(3, 4), Prefixes: []weighted.Prefix{{"", 1}}}, "0 bytes"},
 		"prefix of many bytes": {weighted.Shape{M: 64, Classes: k(3, 4), Prefixes: []weighted.Prefix{{strings.Repeat("a", 256), 1}}}, "256 bytes"},
 	} {
-		_, err := weighted.New(c.shape)
+		_, err := weighted.NewShape(c.shape)
 		if !errors.Is(err, umbel.ErrGoal) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want an error that wraps %q and says %q", name, err, umbel.ErrGoal, c.says)
 		}

@@ -20,9 +20,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, key := range []string{"/", "/favicon.ico", "/robots.txt"} {
-		shape.Hot = append(shape.Hot, weighted.Hot{Digest: shape.Hasher.Key(key), Class: 1})
+		shape.Hot = append(shape.Hot, weighted.Hot{Digest: shape.Hasher.HashString(key), Class: 1})
 	}
-	f, err := weighted.New(shape)
+	f, err := weighted.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func ExampleNew_prefixes() {
 		log.Fatal(err)
 	}
 	shape.Prefixes = []weighted.Prefix{{Prefix: "user/", Class: 1}, {Prefix: "user/session/", Class: 2}}
-	f, err := weighted.New(shape)
+	f, err := weighted.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,15 +62,15 @@ func ExampleNew_prefixes() {
 
 // How do I tell classes myself?
 func ExampleFilter_AddClass() {
-	f, err := weighted.New(weighted.Shape{M: 64_000, Classes: []weighted.Class{{K: 4}, {K: 12}}})
+	f, err := weighted.NewShape(weighted.Shape{M: 64_000, Classes: []weighted.Class{{K: 4}, {K: 12}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	class := func(key string) int { return len(key) % 2 } // always the same for a key
 	for _, key := range []string{"alice", "bob!"} {
-		f.AddClass(f.Hasher().Key(key), class(key))
+		f.AddClass(f.Hasher().HashString(key), class(key))
 	}
-	d := f.Hasher().Key("alice")
+	d := f.Hasher().HashString("alice")
 	fmt.Println(f.HasClass(d, class("alice")), f.Has(d))
 	// Output: true true
 }

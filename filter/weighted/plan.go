@@ -108,7 +108,7 @@ func (p planner) size(g umbel.Goal) (uint64, error) {
 			low = middle
 		}
 	}
-	return plan.Foldable(high) << wordGroup, nil
+	return plan.RoundFoldable(high) << wordGroup, nil
 }
 
 // capacity returns how many keys m cells hold at a rate, to one part in 1000. They

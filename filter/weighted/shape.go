@@ -143,7 +143,7 @@ func (s Shape) tableBytes() uint64 {
 
 // New returns an empty filter of that shape, whose shares are rounded to one part in
 // 10^9. The error wraps umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	f, err := newFilter(s)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)

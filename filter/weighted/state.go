@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "weighted"
+const Name = "weighted"
 
 // paramNames returns the parameters of a state with so many classes, in order.
 func paramNames(classes int) []string {
@@ -36,15 +36,15 @@ func (f *Filter) State() umbel.State {
 		}
 		values = append(values, uint64(c.K), uint64(math.Round(c.Members*billion)), uint64(math.Round(c.Queries*billion)))
 	}
-	s := umbel.State{Kind: Kind, Hasher: f.shape.Hasher, Planes: []cells.Array{f.cells}}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Arrays: []cells.Array{f.cells}}
 	for i, name := range paramNames(len(f.shape.Classes)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(values[i])})
 	}
 	switch {
 	case !f.hot.empty():
-		s.Planes = append(s.Planes, cells.Array{Len: uint64(len(f.hot.words)), Width: 64, Words: f.hot.words})
+		s.Arrays = append(s.Arrays, cells.Array{Len: uint64(len(f.hot.words)), Width: 64, Words: f.hot.words})
 	case !f.prefixes.empty():
-		s.Planes = append(s.Planes, f.prefixes.plane)
+		s.Arrays = append(s.Arrays, f.prefixes.plane)
 	}
 	return s
 }
@@ -60,17 +60,17 @@ func Open(s umbel.State) (*Filter, error) {
 		dst[i] = &values[i]
 	}
 	var table cells.Array
-	if s.Kind == Kind && len(s.Planes) == 2 {
-		table = s.Planes[1]
+	if s.Kind == Name && len(s.Arrays) == 2 {
+		table = s.Arrays[1]
 		if err := s.Check(); err != nil { // of both planes
 			return nil, err
 		}
-		s.Planes = s.Planes[:1]
+		s.Arrays = s.Arrays[:1]
 		if table.Len == 0 || table.Width != 64 && table.Width != 8 {
 			return nil, fmt.Errorf("weighted: a table of %d cells of %d bits, want one of 64 bits for each digest or of 8 for each byte of prefixes: %w", table.Len, table.Width, umbel.ErrCorrupt)
 		}
 	}
-	bits, err := plane.Open(Kind, s, names, dst...)
+	bits, err := plane.Open(Name, s, names, dst...)
 	if err != nil {
 		return nil, err
 	}

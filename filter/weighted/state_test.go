@@ -101,7 +101,7 @@ func TestOpenRefusesTables(t *testing.T) {
 		for i, v := range values {
 			a.Put(uint64(i), v)
 		}
-		s.Planes = append(s.Planes[:1], a)
+		s.Arrays = append(s.Arrays[:1], a)
 		return s
 	}
 	param := func(name string, v uint64) umbel.State {

@@ -73,7 +73,7 @@ func (f *Filter) adds(d umbel.Digest) *probe.Bits {
 	return &f.of[f.hot.class(d)]
 }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchHaser].
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	f.least.HasAll(dst, ds)
 	if f.hot.empty() {

@@ -13,13 +13,13 @@ import (
 
 var (
 	_ umbel.Filter               = (*weighted.Filter)(nil)
-	_ umbel.Classer              = (*weighted.Filter)(nil)
+	_ umbel.Classifier           = (*weighted.Filter)(nil)
 	_ umbel.AtomicAdder          = (*weighted.Filter)(nil)
 	_ umbel.Merger               = (*weighted.Filter)(nil)
 	_ umbel.Folder               = (*weighted.Filter)(nil)
 	_ umbel.Clearer              = (*weighted.Filter)(nil)
 	_ umbel.Locator              = (*weighted.Filter)(nil)
-	_ umbel.BatchHaser           = (*weighted.Filter)(nil)
+	_ umbel.BatchQuerier         = (*weighted.Filter)(nil)
 	_ umbel.BatchAdder           = (*weighted.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*weighted.Filter)(nil)
 	_ encoding.BinaryAppender    = (*weighted.Filter)(nil)
@@ -27,12 +27,12 @@ var (
 	_ encoding.BinaryUnmarshaler = (*weighted.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, weighted.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, weighted.Kind) }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, weighted.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, weighted.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, weighted.Variant, func() umbel.Filter { return new(weighted.Filter) })
+	filtertest.Zero(t, weighted.Kind, func() umbel.Filter { return new(weighted.Filter) })
 }
 
 // Three ways to tell classes, with 3 classes of 5, 2 and 13 cells.
@@ -69,12 +69,12 @@ func FuzzOpenTables(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	filtertest.Fuzz(f, weighted.Variant)
+	filtertest.Fuzz(f, weighted.Kind)
 }
 
 func mustNew(t testing.TB, s weighted.Shape) *weighted.Filter {
 	t.Helper()
-	f, err := weighted.New(s)
+	f, err := weighted.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,4 +90,4 @@ func digests(seed uint64, n int) []umbel.Digest {
 	return ds
 }
 
-func bits(f *weighted.Filter) cells.Array { return f.State().Planes[0] }
+func bits(f *weighted.Filter) cells.Array { return f.State().Arrays[0] }

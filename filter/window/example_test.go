@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := window.New(shape)
+	f, err := window.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func ExamplePlanKeys() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := window.New(shape)
+	f, err := window.NewShape(shape)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 func mustNew(t testing.TB, s window.Shape) *window.Filter {
 	t.Helper()
-	f, err := window.New(s)
+	f, err := window.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestWindowOfTime(t *testing.T) {
 			}
 			f.Add(ds[0])
 			g.Add(ds[0])
-			if !f.State().Planes[0].Equal(g.State().Planes[0]) {
+			if !f.State().Arrays[0].Equal(g.State().Arrays[0]) {
 				t.Error("a filter that forgot all differs from one that is new")
 			}
 		})
@@ -206,7 +206,7 @@ func TestAdvanceRefuses(t *testing.T) {
 	if !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), "94") || !strings.Contains(err.Error(), "95") {
 		t.Errorf("backwards: %v, want both times and %q", err, umbel.ErrMismatch)
 	}
-	if s := f.State(); !slices.Equal(s.Params, before.Params) || !s.Planes[0].Equal(before.Planes[0]) {
+	if s := f.State(); !slices.Equal(s.Params, before.Params) || !s.Arrays[0].Equal(before.Arrays[0]) {
 		t.Error("the filter changed")
 	}
 	if err := f.Advance(1<<64 - 1); err != nil || f.Stats().Fill != 0 {
@@ -242,7 +242,7 @@ func TestTryAdd(t *testing.T) {
 		} else if !errors.Is(err, umbel.ErrLimit) {
 			t.Fatal(err)
 		}
-		if !f.State().Planes[0].Equal(before.Planes[0]) {
+		if !f.State().Arrays[0].Equal(before.Arrays[0]) {
 			t.Fatal("refused, and the filter changed")
 		}
 		break

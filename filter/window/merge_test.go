@@ -41,10 +41,10 @@ func TestMergeOfClocks(t *testing.T) {
 		if err := f.Merge(pair[1].State()); err != nil {
 			t.Fatal(err)
 		}
-		if f.Now() != 72 || !f.State().Planes[0].Equal(both.State().Planes[0]) {
+		if f.Now() != 72 || !f.State().Arrays[0].Equal(both.State().Arrays[0]) {
 			t.Errorf("union at time %d differs from the filter that lived through both, at 72", f.Now())
 		}
-		if !theirs.Planes[0].Equal(pair[1].State().Planes[0]) {
+		if !theirs.Arrays[0].Equal(pair[1].State().Arrays[0]) {
 			t.Error("the other filter changed")
 		}
 	}

@@ -104,7 +104,7 @@ func ones(f *window.Filter) uint64 {
 		g /= s.Ticks
 	}
 	first := g % uint64(s.K+s.L) * s.Slice
-	a := f.State().Planes[0]
+	a := f.State().Arrays[0]
 	var n uint64
 	for i := range s.Slice {
 		if a.Bit(first + i) {

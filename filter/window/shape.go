@@ -14,7 +14,7 @@ import (
 // MaxSlices is the largest number of slices, k + l.
 const MaxSlices = 256
 
-// wordGroup is the group of filters that Plan and Variant make with large slices:
+// wordGroup is the group of filters that Plan and Kind make with large slices:
 // whole words. Others have group 0.
 const wordGroup = probe.WordLog
 
@@ -102,7 +102,7 @@ func (s Shape) bytes() uint64 { return (uint64(s.slices())*s.Slice + 63) / 64 * 
 
 // New returns an empty filter of that shape, at time 0. The error wraps
 // umbel.ErrGoal if there can't be one.
-func New(s Shape) (*Filter, error) {
+func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Kind is the name of this kind of filter.
-const Kind = "window"
+const Name = "window"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"k", "l", "group", "limit", "ticks", "now"}
@@ -19,7 +19,7 @@ var paramNames = []string{"k", "l", "group", "limit", "ticks", "now"}
 func (f *Filter) State() umbel.State {
 	s := f.shape
 	return umbel.State{
-		Kind:   Kind,
+		Kind:   Name,
 		Hasher: s.Hasher,
 		Params: umbel.Params{
 			{Name: "k", Value: umbel.Uint(uint64(s.K))},
@@ -29,7 +29,7 @@ func (f *Filter) State() umbel.State {
 			{Name: "ticks", Value: umbel.Uint(s.Ticks)},
 			{Name: "now", Value: umbel.Uint(f.now)},
 		},
-		Planes: []cells.Array{f.cells},
+		Arrays: []cells.Array{f.cells},
 	}
 }
 
@@ -37,7 +37,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, l, group, limit, ticks, now uint64
-	bits, err := plane.Open(Kind, s, paramNames, &k, &l, &group, &limit, &ticks, &now)
+	bits, err := plane.Open(Name, s, paramNames, &k, &l, &group, &limit, &ticks, &now)
 	if err != nil {
 		return nil, err
 	}

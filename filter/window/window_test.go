@@ -20,10 +20,10 @@ var (
 	_ encoding.BinaryUnmarshaler = (*window.Filter)(nil)
 )
 
-func TestVariant(t *testing.T) { filtertest.Run(t, window.Variant) }
+func TestKind(t *testing.T) { filtertest.Run(t, window.Kind) }
 
 func TestZero(t *testing.T) {
-	filtertest.Zero(t, window.Variant, func() umbel.Filter { return new(window.Filter) })
+	filtertest.Zero(t, window.Kind, func() umbel.Filter { return new(window.Filter) })
 }
 
-func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, window.Variant) }
+func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, window.Kind) }

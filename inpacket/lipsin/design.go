@@ -87,7 +87,7 @@ func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	var v uint64
 	for n := d.M - d.K; n < d.M; n++ {
 		v, stream = stream.Next()
-		b := probe.Range(v, uint64(n)+1)
+		b := probe.Reduce(v, uint64(n)+1)
 		if bits[b>>6]>>(b&63)&1 != 0 {
 			b = uint64(n)
 		}

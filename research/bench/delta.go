@@ -73,14 +73,14 @@ func (c deltaCase) pairs() []*message {
 // changeEntropy returns the bits of an ideal code that has the old plane, and knows what
 // shares of its zeros and of its ones change.
 func changeEntropy(m *message) float64 {
-	was, is := m.old.state.Planes[0].Words, m.state.Planes[0].Words
+	was, is := m.old.state.Arrays[0].Words, m.state.Arrays[0].Words
 	var ones, on, off uint64
 	for i, w := range was {
 		ones += uint64(bits.OnesCount64(w))
 		on += uint64(bits.OnesCount64(is[i] &^ w))
 		off += uint64(bits.OnesCount64(w &^ is[i]))
 	}
-	return binaryEntropy(on, m.state.Planes[0].Len-ones) + binaryEntropy(off, ones)
+	return binaryEntropy(on, m.state.Arrays[0].Len-ones) + binaryEntropy(off, ones)
 }
 
 // updaters returns the coders of updates.
@@ -156,7 +156,7 @@ func lists() coder {
 		}
 		return entropy.AppendRice(dst, only)
 	}
-	words := func(m *message) []uint64 { return m.state.Planes[0].Words }
+	words := func(m *message) []uint64 { return m.state.Arrays[0].Words }
 	return coder{
 		name: "Rice lists of zeros and ones",
 		encode: func(dst []byte, m *message) []byte {
@@ -169,7 +169,7 @@ func lists() coder {
 		decode: func(src []byte, m *message) (*message, error) {
 			n := binary.LittleEndian.Uint32(src)
 			out := m.old.state.Clone()
-			ws := out.Planes[0].Words
+			ws := out.Arrays[0].Words
 			change := entropy.NewBits(uint64(len(ws)) * 64)
 			for _, code := range [][]byte{src[4:][:n], src[4:][n:]} {
 				if err := entropy.DecodeRice(code, change); err != nil {

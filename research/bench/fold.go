@@ -19,7 +19,7 @@ func runFold(bytes uint64, o options, p *progress) (*Table, error) {
 		Columns: []string{"copy", "clone", "fold 2", "fold 3", "fold 7", "merge"},
 	}
 	for _, kind := range kinds.All {
-		name := "umbel " + kind.Kind
+		name := "umbel " + kind.Name
 		if !o.only.MatchString("fold/"+name) || !foldsOnePlane(kind) {
 			continue
 		}
@@ -43,19 +43,19 @@ func runFold(bytes uint64, o options, p *progress) (*Table, error) {
 
 // foldsOnePlane reports whether filters of a kind fold and merge, and are made of
 // one array of cells.
-func foldsOnePlane(kind umbel.Variant) bool {
+func foldsOnePlane(kind umbel.Kind) bool {
 	f, err := kind.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
 	if err != nil {
 		return false
 	}
 	_, folds := f.(umbel.Folder)
 	_, merges := f.(umbel.Merger)
-	return folds && merges && len(f.State().Planes) == 1
+	return folds && merges && len(f.State().Arrays) == 1
 }
 
 // foldTasks returns the measurements of a kind, in ms: of a copy to memory that is
 // there, a clone to new memory as a fold needs it, folds, and a union.
-func foldTasks(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
+func foldTasks(kind umbel.Kind, bytes uint64, row *Row) ([]task, error) {
 	const unit = 2 * 3 * 7 * 7 * 64 // whole cache lines in seven slices, divisible by each factor
 	bytes = bytes / unit * unit
 	f, err := kind.New(umbel.Goal{Keys: bytes * 8 / 10, Bytes: bytes}, nil)
@@ -63,14 +63,14 @@ func foldTasks(kind umbel.Variant, bytes uint64, row *Row) ([]task, error) {
 		return nil, err
 	}
 	state := f.State()
-	words := state.Planes[0].Words
+	words := state.Arrays[0].Words
 	for i := range words {
 		words[i] = mix(uint64(i))
 	}
 	other := state.Clone()
 	tasks := []task{
 		{row, "copy", func(int) (float64, error) {
-			return ms(func() error { copy(other.Planes[0].Words, words); return nil })
+			return ms(func() error { copy(other.Arrays[0].Words, words); return nil })
 		}},
 		{row, "clone", func(int) (float64, error) {
 			return ms(func() error { state.Clone(); return nil })

@@ -27,7 +27,7 @@ var hashes = []struct {
 
 func digestSum(h umbel.Hasher, k *keys) (x uint64) {
 	eachKey(k, func(key []byte) {
-		d := h.Bytes(key)
+		d := h.HashBytes(key)
 		x ^= d.H1 ^ d.H2
 	})
 	return x

@@ -31,7 +31,7 @@ type message struct {
 }
 
 func newMessage(s umbel.State, old *message) *message {
-	return &message{s, bytesOf(s.Planes[0].Words), wire.Identify(s), old}
+	return &message{s, bytesOf(s.Arrays[0].Words), wire.Identify(s), old}
 }
 
 // clone returns m in other memory.
@@ -47,12 +47,12 @@ func (m *message) is(other *message) bool {
 	if m.plane != nil {
 		return bytes.Equal(m.plane, other.plane)
 	}
-	return slices.Equal(m.state.Planes[0].Words, other.state.Planes[0].Words)
+	return slices.Equal(m.state.Arrays[0].Words, other.state.Arrays[0].Words)
 }
 
 // bloomWith returns a filter of kind bloom with the keys numbered from first on.
 func bloomWith(m uint64, k int, first, n uint64) *bloom.Filter {
-	f, err := bloom.New(bloom.Shape{M: m, K: k})
+	f, err := bloom.NewShape(bloom.Shape{M: m, K: k})
 	mustNot(err)
 	addNumbered(f, first, n)
 	return f
@@ -212,7 +212,7 @@ func (c coding) row(name string, bytes, ideal float64) *Row {
 
 // entropyOf returns the bits of an ideal code that knows the fill of a message's plane.
 func entropyOf(m *message) float64 {
-	a := m.state.Planes[0]
+	a := m.state.Arrays[0]
 	return binaryEntropy(a.Nonzero(), a.Len)
 }
 

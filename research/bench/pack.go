@@ -51,7 +51,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 		path:  counterPath,
 		title: fmt.Sprintf("Packing counters of 4 bits, %d KiB, 8 a key, k=5", mostBytes>>12),
 		make: func() []*message {
-			f, err := counting.New(counting.Shape{M: m, K: 5})
+			f, err := counting.NewShape(counting.Shape{M: m, K: 5})
 			mustNot(err)
 			addNumbered(f, 0, m/8)
 			return []*message{newMessage(f.State(), nil)}

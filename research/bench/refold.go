@@ -58,15 +58,15 @@ func refolding(bytes uint64, width uint, row *Row) ([]task, error) {
 	}
 	var f umbel.Filter
 	if width == 0 {
-		f, err = folding.New(shape)
+		f, err = folding.NewShape(shape)
 	} else {
-		f, err = folding.NewCounting(shape)
+		f, err = folding.NewCountingShape(shape)
 	}
 	if err != nil {
 		return nil, err
 	}
 	state := f.State()
-	base := state.Parts[0].Planes[0]
+	base := state.Parts[0].Arrays[0]
 	sow(base)
 	tasks := []task{{row, "clone", func(int) (float64, error) {
 		return ms(func() error { base.Clone(); return nil })
@@ -80,7 +80,7 @@ func refolding(bytes uint64, width uint, row *Row) ([]task, error) {
 					s.Params[i].Value = umbel.Uint(r)
 				}
 			}
-			return ms(func() error { _, err := folding.Variant.Open(s); return err })
+			return ms(func() error { _, err := folding.Kind.Open(s); return err })
 		}})
 	}
 	return tasks, nil
@@ -111,7 +111,7 @@ func runPlanner(o options, p *progress) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 		const k, rate, eps = 7, 0.01, 0.002
 		n := uint64(1) << log / plan.DefaultOversize / 10 // about ten cells a key
-		m, err := plan.Base(n, k, rate, eps, 0)
+		m, err := plan.BaseSize(n, k, rate, eps, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -121,8 +121,8 @@ func runPlanner(o options, p *progress) (*Table, error) {
 		}
 		ladder := plan.Ladder(m, unit)
 		for i, answer := range []func(){
-			func() { plan.Interval(n, k, rate, eps) },
-			func() { plan.Base(n, k, rate, eps, 0) },
+			func() { plan.SizeInterval(n, k, rate, eps) },
+			func() { plan.BaseSize(n, k, rate, eps, 0) },
 			func() { plan.Ladder(m, unit) },
 			func() { plan.FoldTarget(ladder, n/3, k, rate, eps) },
 		} {

@@ -87,16 +87,16 @@ func bloomBits(k *keys, rate float64) (uint64, error) {
 
 func packedBits(k *keys, rate float64) (uint64, error) {
 	n := uint64(k.n)
-	best, err := plan.Search{Keys: n, Cells: staticCells * n}.LeastSent(rate)
+	best, err := plan.Search{Keys: n, Cells: staticCells * n}.MinBits(rate)
 	if err != nil {
 		return 0, err
 	}
-	f, err := bloom.New(bloom.Shape{M: best.M, K: best.K})
+	f, err := bloom.NewShape(bloom.Shape{M: best.M, K: best.K})
 	if err != nil {
 		return 0, err
 	}
 	f.AddAll(nil, k.digests)
-	c, err := wire.Packer{}.Census(f.State())
+	c, err := wire.Packer{}.Stats(f.State())
 	return blockBits(c.Bytes), err
 }
 
@@ -108,12 +108,12 @@ func sparseOf(k *keys, rate float64) (*sparse.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := sparse.New(s)
+	f, err := sparse.NewShape(s)
 	if err != nil {
 		return nil, err
 	}
 	f.AddAll(nil, k.digests)
-	f.Settle()
+	f.Compact()
 	return f, nil
 }
 
@@ -150,7 +150,7 @@ func ribbonBits(k *keys, rate float64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := ribbon.New(s)
+	f, err := ribbon.NewShape(s)
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ func umbelSparse(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := sparse.New(shape)
+	f, err := sparse.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func umbelSparse(z size, in input) (*subject, error) {
 	s.add = func(k *keys) {
 		f.Clear()
 		f.AddAll(nil, k.digests)
-		f.Settle()
+		f.Compact()
 	}
 	s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
 	return s, nil
@@ -226,7 +226,7 @@ func umbelRibbon(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := ribbon.New(shape)
+	f, err := ribbon.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}

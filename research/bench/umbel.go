@@ -23,7 +23,7 @@ func umbelBloom(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := bloom.New(shape)
+	f, err := bloom.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func umbelPartitioned(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := partitioned.New(shape)
+	f, err := partitioned.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func umbelBlocked(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := blocked.New(shape)
+	f, err := blocked.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func umbelSplitBlock(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := splitblock.New(shape)
+	f, err := splitblock.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 		digests = func(k *keys, i, j int) []umbel.Digest {
 			ds := room[:j-i]
 			for d := range ds {
-				ds[d] = h.Bytes(k.at(i + d))
+				ds[d] = h.HashBytes(k.at(i + d))
 			}
 			return ds
 		}
@@ -137,7 +137,7 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 			eachBatch(k.n, func(i, j int) { b.AddAll(nil, digests(k, i, j)) })
 		}
 	}
-	if b, ok := f.(umbel.BatchHaser); ok {
+	if b, ok := f.(umbel.BatchQuerier); ok {
 		s.hasBatch = func(k *keys) {
 			eachBatch(k.n, func(i, j int) { b.HasAll(k.answers[i:j], digests(k, i, j)) })
 		}

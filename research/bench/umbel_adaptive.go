@@ -34,7 +34,7 @@ func countingSubject(z size, in input) (*subject, *counting.Filter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := counting.New(shape)
+	f, err := counting.NewShape(shape)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func weightedSubject(z size, shape weighted.Shape) (*subject, error) {
 	for _, d := range makeKeys(hashed, firstHot, int(hotKeys(z))).digests {
 		shape.Hot = append(shape.Hot, weighted.Hot{Digest: d, Class: 1})
 	}
-	f, err := weighted.New(shape)
+	f, err := weighted.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func umbelScalable(z size, in input) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := scalable.New(shape)
+	f, err := scalable.NewShape(shape)
 	if err != nil {
 		return nil, err
 	}

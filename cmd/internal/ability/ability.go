@@ -50,7 +50,7 @@ type Ability struct {
 }
 
 // Of makes small filters of a kind to see what it can do.
-func Of(v umbel.Variant) ([]Ability, error) {
+func Of(v umbel.Kind) ([]Ability, error) {
 	list := []Ability{}
 	found := map[string]bool{}
 	err := samples(v, func(f umbel.Filter, param string) {
@@ -79,14 +79,14 @@ func In(f umbel.Filter) []string {
 type Taker struct{ Kind, Param string }
 
 // Who returns the kinds whose filters are a T.
-func Who[T any](kinds umbel.Variants) []Taker {
+func Who[T any](kinds umbel.Kinds) []Taker {
 	var takers []Taker
 	for _, v := range kinds {
 		found := false
 		_ = samples(v, func(f umbel.Filter, param string) { // what can't be made can't do it
 			if !found && is[T](f) {
 				found = true
-				takers = append(takers, Taker{v.Kind, param})
+				takers = append(takers, Taker{v.Name, param})
 			}
 		})
 	}
@@ -98,7 +98,7 @@ var sampleGoal = umbel.Goal{Keys: 100, FPRate: 0.01}
 // samples makes small filters of a kind, a plain one and one with each of its parameters
 // at its least, and calls f with them and the parameter's name. A kind may be able to do
 // more with a parameter than without.
-func samples(v umbel.Variant, f func(umbel.Filter, string)) error {
+func samples(v umbel.Kind, f func(umbel.Filter, string)) error {
 	plain, err := v.New(sampleGoal, nil)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestIn(t *testing.T) {
 		in := In(f)
 		for _, a := range list {
 			if got, want := slices.Contains(in, a.Word), a.Param == ""; got != want {
-				t.Errorf("%s: %s is in it: %v, want %v", v.Kind, a.Word, got, want)
+				t.Errorf("%s: %s is in it: %v, want %v", v.Name, a.Word, got, want)
 			}
 		}
 	}

@@ -17,12 +17,12 @@ import (
 
 // Order is a filter to be made.
 type Order struct {
-	Variants umbel.Variants
-	Variant  umbel.Variant
-	Goal     umbel.Goal // as far as it is given
-	Params   umbel.Params
-	Keys     keys.Job
-	Memory   uint64 // bytes for a filter whose number of keys isn't known
+	Kinds  umbel.Kinds
+	Kind   umbel.Kind
+	Goal   umbel.Goal // as far as it is given
+	Params umbel.Params
+	Keys   keys.Job
+	Memory uint64 // bytes for a filter whose number of keys isn't known
 }
 
 // DefaultRate is the false-positive rate of a filter for which none is given.
@@ -69,7 +69,7 @@ func (o Order) unsealed(files []*os.File) (Result, error) {
 // tell its size, the keys are counted where all files are regular ones, and the rate is
 // [DefaultRate] where none is given.
 func (o Order) Sized(files []*os.File) (Order, bool, error) {
-	if err := o.Variant.Check(o.Params); err != nil {
+	if err := o.Kind.Check(o.Params); err != nil {
 		return o, false, err
 	}
 	if o.determined() {
@@ -92,7 +92,7 @@ func (o Order) Sized(files []*os.File) (Order, bool, error) {
 
 // determined reports whether the order tells all that the kind needs.
 func (o Order) determined() bool {
-	_, err := o.Variant.Plan(o.Goal, o.Params)
+	_, err := o.Kind.Plan(o.Goal, o.Params)
 	return err == nil
 }
 
@@ -131,15 +131,15 @@ func Remaining(f *os.File) (int64, bool) {
 
 // new makes the empty filter of the order, if there is memory for it.
 func (o Order) new() (umbel.Filter, umbel.Forecast, error) {
-	forecast, err := o.Variant.Plan(o.Goal, o.Params)
+	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
 		return nil, forecast, err
 	}
-	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %.3g", o.Variant.Kind, quantity.Count(forecast.Keys), forecast.FPRate)
+	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %.3g", o.Kind.Name, quantity.Count(forecast.Keys), forecast.FPRate)
 	if err := container.Fits(what, forecast.Bytes); err != nil {
 		return nil, forecast, err
 	}
-	f, err := o.Variant.New(o.Goal, o.Params)
+	f, err := o.Kind.New(o.Goal, o.Params)
 	return f, forecast, err
 }
 
@@ -249,7 +249,7 @@ func readers(files []*os.File) []io.Reader {
 // taker returns a function that takes keys whose class they tell themselves, nil if f
 // knows none.
 func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
-	c, ok := f.(umbel.Classer)
+	c, ok := f.(umbel.Classifier)
 	if !ok {
 		return nil
 	}

@@ -50,9 +50,9 @@ func pipe(t *testing.T, n int) *os.File {
 	return r
 }
 
-func order(v umbel.Variant, g umbel.Goal, ps ...umbel.Param) Order {
+func order(v umbel.Kind, g umbel.Goal, ps ...umbel.Param) Order {
 	return Order{
-		Variants: filter.All, Variant: v, Goal: g, Params: ps,
+		Kinds: filter.All, Kind: v, Goal: g, Params: ps,
 		Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 19,
 	}
 }
@@ -60,13 +60,13 @@ func order(v umbel.Variant, g umbel.Goal, ps ...umbel.Param) Order {
 func mustHaveAll(t *testing.T, f umbel.Filter, n int) {
 	t.Helper()
 	for i := range n {
-		if !f.Has(umbel.Hasher{}.Key(fmt.Sprint("key ", i))) {
+		if !f.Has(umbel.Hasher{}.HashString(fmt.Sprint("key ", i))) {
 			t.Fatalf("key %d is lost", i)
 		}
 	}
 }
 
-func bloomVariant(t *testing.T) umbel.Variant {
+func bloomVariant(t *testing.T) umbel.Kind {
 	t.Helper()
 	v, err := filter.All.Find("bloom")
 	if err != nil {
@@ -92,17 +92,17 @@ func TestSame(t *testing.T) {
 		} {
 			made, err := order(v, c.goal).Make([]*os.File{c.file})
 			if err != nil {
-				t.Fatalf("%s, %+v: %v", v.Kind, c.goal, err)
+				t.Fatalf("%s, %+v: %v", v.Name, c.goal, err)
 			}
 			if made.Read != n || made.Fold != 0 {
-				t.Errorf("%s: read %d keys, folded by %d, want %d and 0", v.Kind, made.Read, made.Fold, n)
+				t.Errorf("%s: read %d keys, folded by %d, want %d and 0", v.Name, made.Read, made.Fold, n)
 			}
 			mustHaveAll(t, made.Filter, n)
 			ids = append(ids, wire.Identify(made.Filter.State()))
 		}
 		for i := range ids {
 			if ids[i] != ids[0] {
-				t.Errorf("%s: filter %d differs from the first", v.Kind, i)
+				t.Errorf("%s: filter %d differs from the first", v.Name, i)
 			}
 		}
 	}
@@ -124,15 +124,15 @@ func TestStream(t *testing.T) {
 			}
 			made, err := order(v, umbel.Goal{FPRate: 0.01}).Make([]*os.File{pipe(t, n)})
 			if err != nil {
-				t.Fatalf("%s of %d keys: %v", v.Kind, n, err)
+				t.Fatalf("%s of %d keys: %v", v.Name, n, err)
 			}
 			mustHaveAll(t, made.Filter, n)
 			s := made.Filter.Stats()
 			if s.FPRate > 0.01 || made.Fold == 0 || made.Read != uint64(n) {
-				t.Errorf("%s of %d keys: rate %v, folded by %d, read %d", v.Kind, n, s.FPRate, made.Fold, made.Read)
+				t.Errorf("%s of %d keys: rate %v, folded by %d, read %d", v.Name, n, s.FPRate, made.Fold, made.Read)
 			}
 			if s.Bytes > 3*tight.Bytes {
-				t.Errorf("%s of %d keys: %d bytes, planned %d", v.Kind, n, s.Bytes, tight.Bytes)
+				t.Errorf("%s of %d keys: %d bytes, planned %d", v.Name, n, s.Bytes, tight.Bytes)
 			}
 		}
 	}

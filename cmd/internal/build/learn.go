@@ -57,7 +57,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	if err := container.Fits(what, forecast.Bytes); err != nil {
 		return Result{}, err
 	}
-	f, err := weighted.New(shape)
+	f, err := weighted.NewShape(shape)
 	if err != nil {
 		return Result{}, err
 	}

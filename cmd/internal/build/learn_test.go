@@ -29,7 +29,7 @@ func written(t *testing.T, lines ...string) *os.File {
 }
 
 func learning(g umbel.Goal) Order {
-	return Order{Variant: weighted.Variant, Goal: g, Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 20}
+	return Order{Kind: weighted.Kind, Goal: g, Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 20}
 }
 
 // Of the keys asked for, those that are there need no place in the table, nor do
@@ -57,7 +57,7 @@ func TestLearnTakesHotAbsentKeys(t *testing.T) {
 			t.Fatalf("%q isn't there", key)
 		}
 	}
-	k := func(key string) int { return len(f.Locate(nil, f.Hasher().Key(key))) }
+	k := func(key string) int { return len(f.Locate(nil, f.Hasher().HashString(key))) }
 	if k("hotter") < k("hot") || k("hot") < 2*k("rare 0") || k("key 0") != k("rare 0") {
 		t.Errorf("hotter, hot, rare and a member are asked for in %d, %d, %d and %d cells", k("hotter"), k("hot"), k("rare 0"), k("key 0"))
 	}
@@ -72,7 +72,7 @@ func TestLearnTakesHotAbsentKeys(t *testing.T) {
 // Questions that are even leave a standard filter; without keys it holds none.
 func TestLearnWithoutHotKeys(t *testing.T) {
 	made, err := learning(umbel.Goal{}).Learn([]*os.File{written(t, "a", "b", "c")}, written(t, "x", "y", "x"))
-	if err != nil || len(made.Filter.(*weighted.Filter).Shape().Classes) != 1 || !made.Filter.Has(umbel.Hasher{}.Key("a")) {
+	if err != nil || len(made.Filter.(*weighted.Filter).Shape().Classes) != 1 || !made.Filter.Has(umbel.Hasher{}.HashString("a")) {
 		t.Errorf("%+v, %v; want a filter of one class", made, err)
 	}
 	made, err = learning(umbel.Goal{}).Learn([]*os.File{written(t)}, written(t, "x"))
@@ -111,7 +111,7 @@ func TestLearnRefuses(t *testing.T) {
 func TestAddOfClasses(t *testing.T) {
 	s := weighted.Shape{M: 6400, Classes: []weighted.Class{{K: 2}, {K: 9}}, Prefixes: []weighted.Prefix{{Prefix: "h", Class: 1}}}
 	lines := []string{"hot", "cold", "here", "x"}
-	got, err := weighted.New(s)
+	got, err := weighted.NewShape(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,11 @@ func TestAddOfClasses(t *testing.T) {
 	if err != nil || read != 4 {
 		t.Fatalf("%d keys read, %v; want 4", read, err)
 	}
-	want, _ := weighted.New(s)
+	want, _ := weighted.NewShape(s)
 	for _, key := range lines {
 		want.AddString(key)
 	}
-	if !got.State().Planes[0].Equal(want.State().Planes[0]) {
+	if !got.State().Arrays[0].Equal(want.State().Arrays[0]) {
 		t.Error("the bits aren't those of AddString")
 	}
 }

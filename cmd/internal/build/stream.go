@@ -40,7 +40,7 @@ func (o Order) stream(files []*os.File) (Result, error) {
 	if b.grows {
 		return Result{Filter: b.filter, Read: read}, nil
 	}
-	ladder, err := folding.NewLadder(o.Variants, b.filter)
+	ladder, err := folding.NewLadder(o.Kinds, b.filter)
 	if err != nil {
 		return Result{}, err
 	}
@@ -122,13 +122,13 @@ func (o Order) newBase(keys uint64) (*base, error) {
 		}
 	}
 	o.Goal.Bytes = o.Memory / 2
-	forecast, err := o.Variant.Plan(o.Goal, o.Params)
+	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
 		return nil, err
 	}
 	unit := 64 * max(uint64(forecast.K), 1)
 	units := o.Goal.Bytes / unit
-	o.Goal.Bytes = unit * max(plan.Foldable(units-units/128), 1)
+	o.Goal.Bytes = unit * max(plan.RoundFoldable(units-units/128), 1)
 	f, forecast, err := o.new()
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (o Order) newBase(keys uint64) (*base, error) {
 func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
 	g, ok := grower(f)
 	if !ok {
-		return nil, fmt.Errorf("a filter of kind %s doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Variant.Kind, umbel.ErrGoal)
+		return nil, fmt.Errorf("a filter of kind %s doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Kind.Name, umbel.ErrGoal)
 	}
 	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
 }

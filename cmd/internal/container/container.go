@@ -82,7 +82,7 @@ func Receive(r io.Reader) (umbel.State, error) {
 
 // Open returns the filter in the file at path, of one of the kinds given, and the
 // file's size.
-func Open(path string, vs umbel.Variants) (umbel.Filter, int64, error) {
+func Open(path string, vs umbel.Kinds) (umbel.Filter, int64, error) {
 	s, size, err := Read(path)
 	if err != nil {
 		return nil, 0, err

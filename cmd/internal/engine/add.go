@@ -21,11 +21,11 @@ const (
 
 func wayOf(f umbel.Filter) way {
 	switch f.(type) {
-	case umbel.Foreteller:
+	case umbel.GrowthForecaster:
 		return foretold
 	case umbel.Grower:
 		return refusing
-	case umbel.Lister, umbel.Sealer:
+	case umbel.PositionLister, umbel.Sealer:
 		return elastic
 	case umbel.AtomicAdder:
 		return beside
@@ -158,7 +158,7 @@ func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
 // that is there changes nothing, those that are there are found together; the cells of the rest are
 // in the caches then.
 func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
-	g := f.filter.(umbel.Foreteller)
+	g := f.filter.(umbel.GrowthForecaster)
 	there := changed
 	if f.variant.Monotone && len(ds) > 1 {
 		umbel.HasAll(f.filter, there, ds)
@@ -170,7 +170,7 @@ func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
 			changed[i] = false
 			continue
 		}
-		bytes, err := g.Growth()
+		bytes, err := g.NextGrowth()
 		if bytes == 0 && err == nil {
 			changed[i] = f.filter.Add(d)
 			continue

@@ -35,7 +35,7 @@ func TestAdditionsRestOnOthers(t *testing.T) {
 	for _, kind := range []string{"bloom", "redisbloom", "blocked", "weighted", "counting"} {
 		for _, both := range []bool{false, true} { // the second one adds a key of its own, too
 			s := &slow{entered: make(chan struct{}), go1: make(chan struct{})}
-			e := engine.New(engine.Options{Variants: filter.All})
+			e := engine.New(engine.Options{Kinds: filter.All})
 			e.SetJournal(s)
 			f := create(t, e, "f", kind, goal, nil)
 			ds := digests(1, 2)
@@ -184,17 +184,17 @@ func TestReadOnly(t *testing.T) {
 func TestConcurrently(t *testing.T) {
 	for _, v := range filter.All {
 		e, j, _ := journaling(t)
-		f := create(t, e, "f", v.Kind, umbel.Goal{Keys: 100_000, FPRate: 0.01}, nil)
+		f := create(t, e, "f", v.Name, umbel.Goal{Keys: 100_000, FPRate: 0.01}, nil)
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
 				for n := range 40 {
 					ds := digests(uint64(4*n+i), 1+n%20)
 					add(t, f, ds)
-					if v.Kind != "window" {
+					if v.Name != "window" {
 						has := make([]bool, len(ds))
 						if f.Has(has, ds); slices.Contains(has, false) {
-							t.Errorf("%s: what was added isn't there", v.Kind)
+							t.Errorf("%s: what was added isn't there", v.Name)
 						}
 					}
 					switch n % 10 {
@@ -211,9 +211,9 @@ func TestConcurrently(t *testing.T) {
 		}
 		all.Wait()
 		if c := f.Counts(); c.Added != 4*(2*210) {
-			t.Errorf("%s: %d digests added, want %d", v.Kind, c.Added, 4*2*210)
+			t.Errorf("%s: %d digests added, want %d", v.Name, c.Added, 4*2*210)
 		}
-		again := engine.New(engine.Options{Variants: filter.All})
+		again := engine.New(engine.Options{Kinds: filter.All})
 		for _, c := range j.behind(0) {
 			if err := again.Apply(c); err != nil {
 				t.Fatal(err)
@@ -223,7 +223,7 @@ func TestConcurrently(t *testing.T) {
 			t.Fatal(err)
 		}
 		if identify(t, again.Get([]byte("f"))) != identify(t, f) {
-			t.Errorf("%s: the journal makes another filter", v.Kind)
+			t.Errorf("%s: the journal makes another filter", v.Name)
 		}
 	}
 }

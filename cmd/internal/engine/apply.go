@@ -123,7 +123,7 @@ func (e *Engine) applyCreate(c Change) error {
 	if c.State == nil {
 		return fmt.Errorf("change %d: filter %q is made of nothing: %w", c.Position, c.Name, umbel.ErrCorrupt)
 	}
-	g, err := e.variants.Open(*c.State)
+	g, err := e.kinds.Open(*c.State)
 	if err != nil {
 		return fmt.Errorf("change %d, of filter %q: %w", c.Position, c.Name, err)
 	}

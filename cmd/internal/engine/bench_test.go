@@ -44,7 +44,7 @@ func batches(b *testing.B, adds bool, do func(f *engine.Filter, room []bool, ds 
 						continue
 					}
 					b.Run(fmt.Sprintf("%s/batch=%d/clients=%d/journal=%v", kind, batch, clients, told), func(b *testing.B) {
-						e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+						e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 						if told {
 							e.SetJournal(new(idle))
 						}
@@ -77,7 +77,7 @@ func batches(b *testing.B, adds bool, do func(f *engine.Filter, room []bool, ds 
 }
 
 func BenchmarkGet(b *testing.B) {
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	names := make([][]byte, 1000)
 	for i := range names {
 		names[i] = []byte("filter:" + strconv.Itoa(i))
@@ -96,7 +96,7 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkCreate(b *testing.B) {
 	for _, kind := range []string{"bloom", "redisbloom"} {
 		b.Run(kind, func(b *testing.B) {
-			e := engine.New(engine.Options{Variants: filter.All})
+			e := engine.New(engine.Options{Kinds: filter.All})
 			for i := range b.N {
 				create(b, e, strconv.Itoa(i), kind, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 			}
@@ -110,7 +110,7 @@ func BenchmarkApply(b *testing.B) {
 	ds := digests(1, n)
 	for _, kind := range []string{"redisbloom", "bloom", "blocked"} {
 		b.Run(kind, func(b *testing.B) {
-			e := engine.New(engine.Options{Variants: filter.All})
+			e := engine.New(engine.Options{Kinds: filter.All})
 			f := create(b, e, "f", kind, umbel.Goal{Keys: n, FPRate: 0.01}, nil)
 			b.ReportAllocs()
 			b.ResetTimer()

@@ -28,7 +28,7 @@ type Segment struct {
 const SegmentBytes = 512 << 10
 
 // Capture is a copy of a filter being made, piece by piece. Of kinds whose additions only
-// set bits (umbel.Variant.Monotone) additions go on meanwhile, and stop only while a single
+// set bits (umbel.Kind.Monotone) additions go on meanwhile, and stop only while a single
 // piece is copied; changes of other kinds wait until End. Nothing is copied twice. It is
 // for one goroutine.
 type Capture struct {

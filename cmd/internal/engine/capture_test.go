@@ -43,7 +43,7 @@ func identify(t testing.TB, f *engine.Filter) wire.ID {
 // restored returns a filter from its segments and the changes since.
 func restored(t testing.TB, m engine.Meta, segments map[engine.Segment][]byte, cs []engine.Change) *engine.Filter {
 	t.Helper()
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	if err := e.Restore(m, func(s engine.Segment, dst []byte) error {
 		if n := copy(dst, segments[s]); n != len(dst) {
 			t.Errorf("segment %+v has %d bytes, want %d", s, n, len(dst))
@@ -73,14 +73,14 @@ func TestTorn(t *testing.T) {
 		}
 		for _, more := range []int{0, 3000} {
 			room := int(large.Keys)
-			if grows := v.Kind == "redisbloom" || v.Kind == "scalable"; !grows || testing.Short() {
+			if grows := v.Name == "redisbloom" || v.Name == "scalable"; !grows || testing.Short() {
 				if more > 0 {
 					continue
 				}
 				room = 20_000
 			}
 			e, j, _ := journaling(t)
-			f := create(t, e, "f", v.Kind, large, nil)
+			f := create(t, e, "f", v.Name, large, nil)
 			ds := digests(1, room+more)
 			from := room / 2
 			add(t, f, ds[:from])
@@ -90,12 +90,12 @@ func TestTorn(t *testing.T) {
 				from = to
 			})
 			if !ok || len(segments) < 3 || m.From >= m.To {
-				t.Fatalf("%s: %d segments from %d to %d, ok %v", v.Kind, len(segments), m.From, m.To, ok)
+				t.Fatalf("%s: %d segments from %d to %d, ok %v", v.Name, len(segments), m.From, m.To, ok)
 			}
 			add(t, f, ds[from:])
 			g := restored(t, m, segments, j.behind(m.From))
 			if identify(t, g) != identify(t, f) {
-				t.Errorf("%s, %d keys after its room: another filter", v.Kind, more)
+				t.Errorf("%s, %d keys after its room: another filter", v.Name, more)
 			}
 			wantAll(t, g, ds)
 		}

@@ -153,7 +153,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryOfSmallFilters(t *testing.T) {
 	const n = 5000
 	for _, kind := range []string{"bloom", "redisbloom"} {
-		e := engine.New(engine.Options{Variants: filter.All})
+		e := engine.New(engine.Options{Kinds: filter.All})
 		heap := func() uint64 {
 			runtime.GC()
 			runtime.GC()
@@ -188,9 +188,9 @@ func TestWrite(t *testing.T) {
 		if err := from.View(func(g umbel.Filter) { s = g.State().Clone() }); err != nil {
 			t.Fatal(err)
 		}
-		part, plane := -1, s.Planes
+		part, plane := -1, s.Arrays
 		if len(s.Parts) > 0 {
-			part, plane = 0, s.Parts[0].Planes
+			part, plane = 0, s.Parts[0].Arrays
 		}
 		bytes := make([]byte, 0, plane[0].Bytes())
 		for _, w := range plane[0].Words {
@@ -228,7 +228,7 @@ func TestWrite(t *testing.T) {
 		if f.Hidden() || identify(t, f) != identify(t, from) {
 			t.Errorf("%s: another filter", kind)
 		}
-		again := engine.New(engine.Options{Variants: filter.All})
+		again := engine.New(engine.Options{Kinds: filter.All})
 		for _, c := range j.behind(0) {
 			if err := again.Apply(c); err != nil {
 				t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package engine keeps named filters of any kind in memory: what every protocol of a
-// node calls, once a batch. It knows no kind (it is given umbel.Variants), reads no clock
+// node calls, once a batch. It knows no kind (it is given umbel.Kinds), reads no clock
 // (it is given one) and does no I/O: what changed is told to a [Journal].
 //
 // # Locks
@@ -17,7 +17,7 @@
 //
 // # Classes
 //
-// Keys have no class here. A weighted filter (umbel.Classer) is added to with the most
+// Keys have no class here. A weighted filter (umbel.Classifier) is added to with the most
 // cells of any class and asked for the fewest, unless its own table of digests knows
 // better: no key is lost, and what classes save isn't gained.
 package engine

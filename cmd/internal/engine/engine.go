@@ -31,17 +31,17 @@ const MaxName = 64 << 10
 
 // Options say what an engine works with.
 type Options struct {
-	Variants  umbel.Variants
+	Kinds     umbel.Kinds
 	Now       func() int64 // milliseconds since 1970, for what expires; nil is a clock that stands
 	MaxMemory uint64       // bytes of all filters together; 0 is no limit
 }
 
 // Engine is filters by name. Its methods may be called concurrently.
 type Engine struct {
-	variants umbel.Variants
-	now      func() int64
-	journal  Journal // nil if nothing is kept
-	memory   memory
+	kinds   umbel.Kinds
+	now     func() int64
+	journal Journal // nil if nothing is kept
+	memory  memory
 
 	directory sync.Mutex
 	lastID    uint64        // under directory
@@ -57,7 +57,7 @@ type Engine struct {
 // New returns an engine without filters.
 func New(o Options) *Engine {
 	e := &Engine{
-		variants: o.Variants,
+		kinds:    o.Kinds,
 		now:      o.Now,
 		names:    make(map[string]*Filter),
 		expiring: make(map[*Filter]struct{}),
@@ -92,8 +92,8 @@ func (e *Engine) Len() int {
 	return len(e.names)
 }
 
-// Variants returns the kinds that there are.
-func (e *Engine) Variants() umbel.Variants { return e.variants }
+// Kinds returns the kinds that there are.
+func (e *Engine) Kinds() umbel.Kinds { return e.kinds }
 
 // Now returns what the engine's clock says, in milliseconds since 1970.
 func (e *Engine) Now() int64 { return e.now() }

@@ -20,7 +20,7 @@ import (
 type Filter struct {
 	engine  *Engine
 	id      uint64
-	variant *umbel.Variant
+	variant *umbel.Kind
 	hasher  umbel.Hasher
 	way     way
 
@@ -61,13 +61,13 @@ func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, err
 }
 
 // find returns the kind's variant, which the filters of that kind share.
-func (e *Engine) find(kind string) (*umbel.Variant, error) {
-	for i := range e.variants {
-		if e.variants[i].Kind == kind {
-			return &e.variants[i], nil
+func (e *Engine) find(kind string) (*umbel.Kind, error) {
+	for i := range e.kinds {
+		if e.kinds[i].Name == kind {
+			return &e.kinds[i], nil
 		}
 	}
-	_, err := e.variants.Find(kind)
+	_, err := e.kinds.Find(kind)
 	return nil, err
 }
 
@@ -78,7 +78,7 @@ func (f *Filter) ID() uint64 { return f.id }
 func (f *Filter) Name() string { return *f.name.Load() }
 
 // Kind returns the filter's kind.
-func (f *Filter) Kind() string { return f.variant.Kind }
+func (f *Filter) Kind() string { return f.variant.Name }
 
 // Hasher returns what keys of the filter are hashed with.
 func (f *Filter) Hasher() umbel.Hasher { return f.hasher }

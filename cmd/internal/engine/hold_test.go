@@ -10,7 +10,7 @@ import (
 
 // What is held counts as what filters take does, until it is given back.
 func TestHold(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All, MaxMemory: 1 << 20})
+	e := engine.New(engine.Options{Kinds: filter.All, MaxMemory: 1 << 20})
 	a, b := e.Hold(), e.Hold()
 	if err := errors.Join(a.Take(512<<10), a.Take(256<<10)); err != nil {
 		t.Fatal(err)

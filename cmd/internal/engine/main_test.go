@@ -64,7 +64,7 @@ func (c *clock) now() int64 { return c.at }
 func journaling(t testing.TB) (*engine.Engine, *journal, *clock) {
 	t.Helper()
 	c := &clock{at: 1_000_000}
-	e := engine.New(engine.Options{Variants: filter.All, Now: c.now})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: c.now})
 	j := new(journal)
 	e.SetJournal(j)
 	return e, j, c

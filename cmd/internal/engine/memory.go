@@ -52,7 +52,7 @@ func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
 
 // planeBytes returns the memory of a filter's planes.
 func planeBytes(f umbel.Filter) uint64 {
-	if _, ok := f.(umbel.Lister); ok { // its state is made anew each time
+	if _, ok := f.(umbel.PositionLister); ok { // its state is made anew each time
 		return f.Stats().Bytes
 	}
 	return f.State().Bytes()

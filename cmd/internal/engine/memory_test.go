@@ -28,7 +28,7 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 				switch op := r.IntN(12); {
 				case op < 3:
 					v := filter.All[r.IntN(len(filter.All))]
-					e.Create(string(name()), v.Kind, umbel.Goal{Keys: uint64(1 + r.IntN(20_000)), FPRate: 0.01}, nil)
+					e.Create(string(name()), v.Name, umbel.Goal{Keys: uint64(1 + r.IntN(20_000)), FPRate: 0.01}, nil)
 				case op == 3:
 					e.Delete(name())
 				case op == 4:
@@ -67,7 +67,7 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 
 // A filter that was deleted is freed, though the engine has others.
 func TestDeletedFiltersAreFreed(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	for i := range 10 {
 		create(t, e, fmt.Sprint(i), "bloom", goal, nil)
 	}
@@ -94,7 +94,7 @@ func TestNumbersAreGivenOnce(t *testing.T) {
 	seen := make(map[uint64]string)
 	j := new(journal)
 	for start := range 4 {
-		e := engine.New(engine.Options{Variants: filter.All})
+		e := engine.New(engine.Options{Kinds: filter.All})
 		for _, c := range j.behind(0) {
 			if err := e.Apply(c); err != nil {
 				t.Fatal(err)

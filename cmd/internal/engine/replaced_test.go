@@ -65,7 +65,7 @@ func TestQuestionsWhileFiltersAreReplaced(t *testing.T) {
 	for name, replace := range replacements {
 		t.Run(name, func(t *testing.T) {
 			j := new(asking)
-			e := engine.New(engine.Options{Variants: filter.All})
+			e := engine.New(engine.Options{Kinds: filter.All})
 			e.SetJournal(j)
 			add(t, create(t, e, "a", "bloom", goal, nil), keys)
 			had := e.Get([]byte("a"))

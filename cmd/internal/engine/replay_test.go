@@ -97,11 +97,11 @@ func (w *world) create() {
 	g := umbel.Goal{Keys: uint64(rapid.SampledFrom([]int{1, 10, 100, 1000}).Draw(w.T, "keys")), FPRate: 0.01}
 	var ps umbel.Params
 	switch {
-	case v.Kind == "redisbloom" && rapid.Bool().Draw(w.T, "nonscaling"):
+	case v.Name == "redisbloom" && rapid.Bool().Draw(w.T, "nonscaling"):
 		ps = umbel.Params{{Name: "nonscaling", Value: umbel.Uint(1)}}
-	case v.Kind == "dynamic" && rapid.Bool().Draw(w.T, "counting"), v.Kind == "folding" && rapid.Bool().Draw(w.T, "counting"):
+	case v.Name == "dynamic" && rapid.Bool().Draw(w.T, "counting"), v.Name == "folding" && rapid.Bool().Draw(w.T, "counting"):
 		ps = umbel.Params{{Name: "width", Value: umbel.Uint(4)}}
-	case v.Kind == "window" && rapid.Bool().Draw(w.T, "by keys"):
+	case v.Name == "window" && rapid.Bool().Draw(w.T, "by keys"):
 		ps = umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}}
 	}
 	if rapid.Bool().Draw(w.T, "put") {
@@ -113,7 +113,7 @@ func (w *world) create() {
 		w.may(err)
 		return
 	}
-	_, _, err := w.e.Create(w.name(), v.Kind, g, ps)
+	_, _, err := w.e.Create(w.name(), v.Name, g, ps)
 	w.may(err)
 }
 
@@ -220,14 +220,14 @@ func (w *world) act() {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, clock: &clock{at: 1000}, j: new(journal), names: []string{"a", "b", "c", "d"}}
-	w.e = engine.New(engine.Options{Variants: filter.All, Now: w.clock.now})
+	w.e = engine.New(engine.Options{Kinds: filter.All, Now: w.clock.now})
 	w.e.SetJournal(w.j)
 	return w
 }
 
 // again returns an engine with the filters that were kept and the changes that are given.
 func (w *world) again(ks []kept, cs []engine.Change) *engine.Engine {
-	e := engine.New(engine.Options{Variants: filter.All, Now: w.clock.now})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: w.clock.now})
 	for _, k := range ks {
 		err := e.Restore(k.meta, func(s engine.Segment, dst []byte) error {
 			b, ok := k.segments[s]

@@ -70,7 +70,7 @@ func (e *Engine) refill(m Meta, planes []cells.Array, fill func(s Segment, dst [
 	if err := read(planes, fill); err != nil {
 		return nil, err
 	}
-	g, err := e.variants.Open(withPlanes(m.State, planes))
+	g, err := e.kinds.Open(withPlanes(m.State, planes))
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func read(planes []cells.Array, fill func(s Segment, dst []byte) error) error {
 
 var segments = sync.Pool{New: func() any { return new([SegmentBytes]byte) }}
 
-// stopGrowth leaves a filter no room to grow: see umbel.Variant.Monotone.
+// stopGrowth leaves a filter no room to grow: see umbel.Kind.Monotone.
 func stopGrowth(f umbel.Filter) {
 	if l, ok := f.(limiter); ok {
 		l.SetMaxBytes(1)

@@ -31,12 +31,12 @@ func (f *Filter) Write(part, plane int, offset uint64, data []byte, last bool) (
 // write is Write with f.changes held, and tells nobody.
 func (f *Filter) write(part, plane int, offset uint64, data []byte, last bool) error {
 	s := f.filter.State()
-	planes := s.Planes
+	planes := s.Arrays
 	if part >= 0 {
 		if part >= len(s.Parts) {
 			return fmt.Errorf("part %d of a filter of %d: %w", part, len(s.Parts), umbel.ErrLimit)
 		}
-		planes = s.Parts[part].Planes
+		planes = s.Parts[part].Arrays
 	}
 	if plane < 0 || plane >= len(planes) {
 		return fmt.Errorf("plane %d of %d: %w", plane, len(planes), umbel.ErrLimit)
@@ -91,7 +91,7 @@ func getBytes(dst []byte, words []uint64) {
 
 // planesOf appends the planes of a state and then those of its parts, depth first.
 func planesOf(dst []cells.Array, s umbel.State) []cells.Array {
-	dst = append(dst, s.Planes...)
+	dst = append(dst, s.Arrays...)
 	for _, p := range s.Parts {
 		dst = planesOf(dst, p)
 	}
@@ -105,8 +105,8 @@ func withPlanes(s umbel.State, planes []cells.Array) umbel.State {
 }
 
 func replanned(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
-	n := len(s.Planes)
-	s.Planes, planes = slices.Clone(planes[:n]), planes[n:]
+	n := len(s.Arrays)
+	s.Arrays, planes = slices.Clone(planes[:n]), planes[n:]
 	s.Parts = slices.Clone(s.Parts)
 	for i := range s.Parts {
 		s.Parts[i], planes = replanned(s.Parts[i], planes)

@@ -14,7 +14,7 @@ import (
 
 // Ladder is a filter and the factors that it folds by.
 type Ladder struct {
-	variant umbel.Variant
+	variant umbel.Kind
 	given   umbel.Params // those of the filter that its kind takes
 	filter  umbel.Filter
 	stats   umbel.Stats
@@ -23,7 +23,7 @@ type Ladder struct {
 
 // NewLadder finds what f folds by. The error wraps errors.ErrUnsupported if it
 // doesn't fold.
-func NewLadder(vs umbel.Variants, f umbel.Filter) (*Ladder, error) {
+func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 	if _, ok := f.(umbel.Folder); !ok {
 		return nil, fmt.Errorf("a filter of kind %s doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
 	}
@@ -89,7 +89,7 @@ func (l *Ladder) fill(r uint64) float64 {
 // follow from the cells that are set.
 func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 	cells, bytes = l.stats.Cells/r, (l.stats.Bytes+r-1)/r
-	if _, ok := l.filter.(umbel.Lister); ok && r > 1 {
+	if _, ok := l.filter.(umbel.PositionLister); ok && r > 1 {
 		set := max(math.Round(l.fill(r)*float64(cells)), 1)
 		f, err := l.variant.Plan(umbel.Goal{Keys: uint64(set)}, umbel.Params{{Name: "m", Value: umbel.Uint(cells)}})
 		if err == nil {

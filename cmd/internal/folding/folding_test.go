@@ -17,14 +17,14 @@ import (
 func digests(n int) []umbel.Digest {
 	ds := make([]umbel.Digest, n)
 	for i := range ds {
-		ds[i] = umbel.Hasher{}.Key(fmt.Sprint("key ", i))
+		ds[i] = umbel.Hasher{}.HashString(fmt.Sprint("key ", i))
 	}
 	return ds
 }
 
 // foldable returns the kinds that fold.
-func foldable() umbel.Variants {
-	return slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Variant) bool {
+func foldable() umbel.Kinds {
+	return slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Kind) bool {
 		f, err := v.New(umbel.Goal{FPRate: 0.01, Keys: 100}, nil)
 		_, folds := f.(umbel.Folder)
 		return err == nil && !folds
@@ -32,7 +32,7 @@ func foldable() umbel.Variants {
 }
 
 // sized returns a filter of the kind with many factors and n keys in it.
-func sized(t *testing.T, v umbel.Variant, n int) umbel.Filter {
+func sized(t *testing.T, v umbel.Kind, n int) umbel.Filter {
 	t.Helper()
 	f, err := v.New(umbel.Goal{FPRate: 0.01, Bytes: 64 * 7 * 60}, nil)
 	if err != nil {
@@ -53,14 +53,14 @@ func TestFoldKeeps(t *testing.T) {
 		}
 		for _, r := range l.Factors {
 			if _, err := l.Fold(r); err != nil {
-				t.Errorf("%s by %d: %v", v.Kind, r, err)
+				t.Errorf("%s by %d: %v", v.Name, r, err)
 			}
 		}
-		if !slices.EqualFunc(f.State().Planes, before.Planes, cells.Array.Equal) {
-			t.Errorf("%s changed when it was folded elsewhere", v.Kind)
+		if !slices.EqualFunc(f.State().Arrays, before.Arrays, cells.Array.Equal) {
+			t.Errorf("%s changed when it was folded elsewhere", v.Name)
 		}
 		if len(l.Factors) < 10 {
-			t.Errorf("%s of %d cells folds by %d only", v.Kind, f.Stats().Cells, l.Factors)
+			t.Errorf("%s of %d cells folds by %d only", v.Name, f.Stats().Cells, l.Factors)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestFoldKeeps(t *testing.T) {
 // No factor beyond the one found keeps the rate, nor does the next one fit less.
 func TestToRate(t *testing.T) {
 	for _, v := range foldable() {
-		t.Run(v.Kind, func(t *testing.T) {
+		t.Run(v.Name, func(t *testing.T) {
 			ladders := map[int]*Ladder{}
 			for _, n := range []int{10, 100, 1000} {
 				l, err := NewLadder(filter.All, sized(t, v, n))
@@ -113,14 +113,14 @@ func TestToBytes(t *testing.T) {
 		for _, want := range []uint64{1 << 40, l.stats.Bytes, l.stats.Bytes - 1, l.stats.Bytes / 5, 1000} {
 			f, r, err := l.ToBytes(want)
 			if err != nil {
-				t.Fatalf("%s to %d bytes: %v", v.Kind, want, err)
+				t.Fatalf("%s to %d bytes: %v", v.Name, want, err)
 			}
 			if got := f.State().Bytes(); got > want || (r > 1 && got*2 <= want) {
-				t.Errorf("%s to %d bytes: %d, by %d", v.Kind, want, got, r)
+				t.Errorf("%s to %d bytes: %d, by %d", v.Name, want, got, r)
 			}
 		}
 		if _, _, err := l.ToBytes(1); !errors.Is(err, umbel.ErrGoal) {
-			t.Errorf("%s to 1 byte: %v", v.Kind, err)
+			t.Errorf("%s to 1 byte: %v", v.Name, err)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestRate(t *testing.T) {
 			}
 			got, want := l.Rate(r), f.Stats().FPRate
 			if want > 1e-3 && want < 0.5 && f.Stats().Cells > 20000 && math.Abs(got/want-1) > 0.2 {
-				t.Errorf("%s by %d: to expect %.3g, measured %.3g", v.Kind, r, got, want)
+				t.Errorf("%s by %d: to expect %.3g, measured %.3g", v.Name, r, got, want)
 			}
 		}
 	}

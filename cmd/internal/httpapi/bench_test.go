@@ -33,11 +33,11 @@ func BenchmarkKeys(b *testing.B) {
 		bodies[mediaJSON].WriteString(k)
 		fmt.Fprintf(bodies[mediaLines], "%q\n", k)
 		fmt.Fprintln(bodies[mediaText], k)
-		bodies[mediaDigests].WriteString(digestsOf(umbel.Hasher{}.Key(k)))
+		bodies[mediaDigests].WriteString(digestsOf(umbel.Hasher{}.HashString(k)))
 	}
 	bodies[mediaJSON].WriteString(`"]}`)
 
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	if _, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1e6, FPRate: 0.01}, nil); err != nil {
 		b.Fatal(err)
 	}

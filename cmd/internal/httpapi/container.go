@@ -61,7 +61,7 @@ func notModified(r *http.Request, tag string) bool {
 // limits returns what a container that comes in may ask for. Its memory is held: what it is to
 // replace is there until it has come.
 func (c *call) limits() wire.Limits {
-	l := wire.Limits{Bytes: c.MaxBytes, Take: c.hold.Take}
+	l := wire.Limits{Bytes: c.MaxBytes, Reserve: c.hold.Take}
 	if used, most := c.Engine.Memory(); most > 0 {
 		l.Bytes = min(l.Bytes, max(most-min(used, most), 1)) // 0 would be the default
 	}
@@ -82,7 +82,7 @@ func (c *call) readContainer() (umbel.Filter, error) {
 	case err != nil:
 		return nil, err
 	}
-	return c.Engine.Variants().Open(s)
+	return c.Engine.Kinds().Open(s)
 }
 
 // takeContainer makes the filter that a container holds, in the place of one that may be

@@ -246,7 +246,7 @@ func TestContainersWhileAdding(t *testing.T) {
 
 // Who asks for the same container at the same time shares a copy of it.
 func TestCopiesAreShared(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	f, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1_000_000, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -182,10 +182,10 @@ func (cs *copies) write(k *copied, src *source) (err error) {
 	}
 	count := &counting{to: to}
 	if k.key.form == "" {
-		k.id, err = wire.EmitCanonical(count, src.state, src.fill)
-	} else if k.id, err = wire.EmitCanonical(io.Discard, src.state, src.fill); err == nil {
+		k.id, err = wire.WriteCanonicalFunc(count, src.state, src.fill)
+	} else if k.id, err = wire.WriteCanonicalFunc(io.Discard, src.state, src.fill); err == nil {
 		var failed error
-		err = wire.Packer{}.Emit(count, src.state, func(plane int, first uint64, b cells.Array) {
+		err = wire.Packer{}.WriteFunc(count, src.state, func(plane int, first uint64, b cells.Array) {
 			if failed == nil {
 				failed = src.fill(plane, first, b)
 			}

@@ -30,7 +30,7 @@ type node struct {
 func serve(t *testing.T, o Options) *node {
 	t.Helper()
 	if o.Engine == nil {
-		o.Engine = engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+		o.Engine = engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	}
 	if o.Dir == "" {
 		o.Dir = t.TempDir()

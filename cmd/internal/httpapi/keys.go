@@ -166,7 +166,7 @@ func (l keyList) digests(h umbel.Hasher) ([]umbel.Digest, error) {
 // come ready, the 32 hexadecimal digits read as one.
 func digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg != umbel.Caller {
-		return h.Bytes(key), nil
+		return h.HashBytes(key), nil
 	}
 	d, err := umbel.ParseDigest(string(key))
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *call) create() error {
 	if want.Kind == "" {
 		want.Kind = defaultKind
 	}
-	v, err := c.Engine.Variants().Find(want.Kind)
+	v, err := c.Engine.Kinds().Find(want.Kind)
 	if err != nil {
 		return err
 	}

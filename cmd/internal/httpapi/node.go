@@ -88,8 +88,8 @@ type paramInfo struct {
 
 func (c *call) kinds() error {
 	kinds := []kindInfo{}
-	for _, v := range c.Engine.Variants() {
-		k := kindInfo{Kind: v.Kind, Doc: v.Doc, Can: []abilityInfo{}, Params: []paramInfo{}}
+	for _, v := range c.Engine.Kinds() {
+		k := kindInfo{Kind: v.Name, Doc: v.Doc, Can: []abilityInfo{}, Params: []paramInfo{}}
 		can, err := ability.Of(v)
 		if err != nil {
 			return err
@@ -129,8 +129,8 @@ func (c *call) plan() error {
 		return err
 	}
 	plans := []planned{}
-	for _, v := range c.Engine.Variants() {
-		if want.Kind != "" && v.Kind != want.Kind {
+	for _, v := range c.Engine.Kinds() {
+		if want.Kind != "" && v.Name != want.Kind {
 			continue
 		}
 		p, err := c.planOf(v, want)
@@ -144,7 +144,7 @@ func (c *call) plan() error {
 		plans = append(plans, p)
 	}
 	if len(plans) == 0 {
-		_, err := c.Engine.Variants().Find(want.Kind)
+		_, err := c.Engine.Kinds().Find(want.Kind)
 		return err
 	}
 	return writeJSON(c.answer, http.StatusOK, struct {
@@ -152,8 +152,8 @@ func (c *call) plan() error {
 	}{plans})
 }
 
-func (c *call) planOf(v umbel.Variant, want order) (planned, error) {
-	p := planned{Kind: v.Kind}
+func (c *call) planOf(v umbel.Kind, want order) (planned, error) {
+	p := planned{Kind: v.Name}
 	goal, params, err := want.goal(v, c.Hasher)
 	if err != nil {
 		return p, err
@@ -163,7 +163,7 @@ func (c *call) planOf(v umbel.Variant, want order) (planned, error) {
 		return p, err
 	}
 	return planned{
-		Kind: v.Kind, Keys: forecast.Keys, FPRate: float(forecast.FPRate), Cells: forecast.Cells, Bytes: forecast.Bytes,
+		Kind: v.Name, Keys: forecast.Keys, FPRate: float(forecast.FPRate), Cells: forecast.Cells, Bytes: forecast.Bytes,
 		K: float(forecast.K), Fits: c.Engine.Room(forecast.Bytes) == nil,
 	}, nil
 }

@@ -60,9 +60,9 @@ func clip(s string) string {
 }
 
 // goal returns what v is to make, hashing as the node does unless the order says how.
-func (o order) goal(v umbel.Variant, h umbel.Hasher) (umbel.Goal, umbel.Params, error) {
+func (o order) goal(v umbel.Kind, h umbel.Hasher) (umbel.Goal, umbel.Params, error) {
 	g := umbel.Goal{Keys: uint64(o.Keys), FPRate: o.FPRate, Bytes: uint64(o.Bytes)}
-	if v.Kind == redisbloom.Kind && h == (umbel.Hasher{}) {
+	if v.Name == redisbloom.Name && h == (umbel.Hasher{}) {
 		h = redisbloom.RedisHasher // so that Redis can load it
 	}
 	var err error

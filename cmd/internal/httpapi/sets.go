@@ -87,7 +87,7 @@ func (c *call) intersect() error {
 	if err != nil {
 		return err
 	}
-	kinds := c.Engine.Variants()
+	kinds := c.Engine.Kinds()
 	var fs [2]umbel.Filter
 	for i, s := range []umbel.State{own, with} {
 		f, err := kinds.Open(s)
@@ -192,7 +192,7 @@ func (c *call) patch() error {
 		if err != nil {
 			return nil, err
 		}
-		return c.Engine.Variants().Open(s) // a delta leads to the same kind and hasher
+		return c.Engine.Kinds().Open(s) // a delta leads to the same kind and hasher
 	})
 	if err != nil {
 		return err

@@ -62,16 +62,16 @@ func sourceOf(s umbel.State) *source {
 
 // bare returns s without words, and appends its planes, those of its parts after them.
 func bare(s umbel.State, planes *[]cells.Array) umbel.State {
-	*planes = append(*planes, s.Planes...)
-	own := make([]cells.Array, len(s.Planes))
-	for i, p := range s.Planes {
+	*planes = append(*planes, s.Arrays...)
+	own := make([]cells.Array, len(s.Arrays))
+	for i, p := range s.Arrays {
 		own[i] = cells.Array{Len: p.Len, Width: p.Width}
 	}
 	parts := make([]umbel.State, len(s.Parts))
 	for i, p := range s.Parts {
 		parts[i] = bare(p, planes)
 	}
-	s.Planes, s.Parts = own, parts
+	s.Arrays, s.Parts = own, parts
 	return s
 }
 

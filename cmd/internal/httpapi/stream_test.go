@@ -41,10 +41,10 @@ func TestForms(t *testing.T) {
 		{"text", mediaText, "a\r\nb\nc", "1\n1\n0\n", "1\n1\n0\n"},
 		{"lines", mediaLines, "\"a\"\n\n \"b\" \n{\"base64\":\"Yw==\"}\n", "true\ntrue\nfalse\n", "1\n1\n0\n"},
 		{"escapes", mediaLines, `"\u0061"` + "\n" + `"b"` + "\r\n" + `"c"`, "true\ntrue\nfalse\n", "1\n1\n0\n"},
-		{"digests", mediaDigests, digestsOf(h.Key("a"), h.Key("b"), h.Key("c")), "\x01\x01\x00", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+		{"digests", mediaDigests, digestsOf(h.HashString("a"), h.HashString("b"), h.HashString("c")), "\x01\x01\x00", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
 		{"json", mediaJSON, `{"keys":["a","b","c"]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
 		{"json base64", mediaJSON, `{"base64":["YQ==","Yg==","Yw=="]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
-		{"json digests", mediaJSON, fmt.Sprintf(`{"digests":["%v","%v","%v"]}`, h.Key("a"), h.Key("b"), h.Key("c")), "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"json digests", mediaJSON, fmt.Sprintf(`{"digests":["%v","%v","%v"]}`, h.HashString("a"), h.HashString("b"), h.HashString("c")), "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
 		{"no keys", mediaText, "", "", ""},
 		{"no keys in json", mediaJSON, `{"keys":[]}`, "{\"answers\":[]}\n", "{\"answers\":[]}\n"},
 	} {
@@ -164,7 +164,7 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 
 // Over HTTP/2 too, where there are no connections to close.
 func TestStreamOverHTTP2(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	s := httptest.NewUnstartedServer(New(Options{Engine: e, Dir: t.TempDir()}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -263,7 +263,7 @@ func (l *log) wait(ctx context.Context, pos engine.Position) error {
 
 func serveWithLog(t *testing.T, l *log) *node {
 	t.Helper()
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	if _, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1000, FPRate: 0.01}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func TestSilentClient(t *testing.T) {
 // An answer may take longer than a client may be silent: it has sent all it had to.
 func TestSlowServer(t *testing.T) {
 	const idle = 50 * time.Millisecond
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	n := serve(t, Options{Engine: e, Idle: idle, Wait: func(ctx context.Context, _ engine.Position) error {
 		select {
 		case <-time.After(4 * idle):

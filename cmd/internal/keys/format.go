@@ -46,7 +46,7 @@ func (f Format) Cut(chunk []byte) (key, rest []byte) {
 // digests come ready, the 32 hexadecimal digits read as one.
 func Digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg != umbel.Caller {
-		return h.Bytes(key), nil
+		return h.HashBytes(key), nil
 	}
 	d, err := umbel.ParseDigest(string(key))
 	if err != nil {

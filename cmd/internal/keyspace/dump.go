@@ -159,14 +159,14 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	}
 	hold := k.engine.Hold()
 	defer hold.Free()
-	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left(), Take: hold.Take})
+	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left(), Reserve: hold.Take})
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
 	}
 	if err != nil {
 		return 0, err
 	}
-	f, err := k.engine.Variants().Open(s)
+	f, err := k.engine.Kinds().Open(s)
 	if err != nil {
 		return 0, err
 	}

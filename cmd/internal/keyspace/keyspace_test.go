@@ -33,7 +33,7 @@ type place struct {
 // can be held against Redis.
 func start(t *testing.T, change func(*resp.Options)) *place {
 	t.Helper()
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
 	n := &fakeNode{settings: map[string]string{"save": "", "appendonly": "yes", "maxmemory": "0", "maxclients": "10000"}}
 	m := NewMonitor()
 	o := resp.Options{Commands: Commands(e, n, strings_{}, m), Observe: m.Observe}

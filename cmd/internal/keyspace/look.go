@@ -78,7 +78,7 @@ const nameBytes = 32
 
 // bloomInfo returns what BF.INFO tells of a filter, and false of other kinds.
 func bloomInfo(f *engine.Filter) (in redisbloom.Info, ok bool) {
-	if f.Kind() != redisbloom.Kind {
+	if f.Kind() != redisbloom.Name {
 		return in, false
 	}
 	err := f.View(func(f umbel.Filter) { in = f.(*redisbloom.Filter).Info() })

@@ -51,7 +51,7 @@ func TestAttack(t *testing.T) {
 				key := "key" + strconv.Itoa(tried)
 				tried++
 				fresh := 0
-				for _, c := range locate.Locate(cells[:0], umbel.Hasher{}.Key(key)) {
+				for _, c := range locate.Locate(cells[:0], umbel.Hasher{}.HashString(key)) {
 					if !used[c] {
 						fresh++
 					}
@@ -60,20 +60,20 @@ func TestAttack(t *testing.T) {
 					best, most = key, fresh
 				}
 			}
-			for _, c := range locate.Locate(cells[:0], umbel.Hasher{}.Key(best)) {
+			for _, c := range locate.Locate(cells[:0], umbel.Hasher{}.HashString(best)) {
 				used[c] = true
 			}
-			copied.Add(umbel.Hasher{}.Key(best))
-			real.Add(h.Key(best))
+			copied.Add(umbel.Hasher{}.HashString(best))
+			real.Add(h.HashString(best))
 		}
 		const wanted = 200
 		for i, found := 0, 0; found < wanted; i++ {
 			key := "forged" + strconv.Itoa(i)
-			if !copied.Has(umbel.Hasher{}.Key(key)) {
+			if !copied.Has(umbel.Hasher{}.HashString(key)) {
 				continue
 			}
 			found++
-			if real.Has(h.Key(key)) {
+			if real.Has(h.HashString(key)) {
 				o.forged++
 			}
 		}

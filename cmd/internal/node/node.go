@@ -174,7 +174,7 @@ func copiesDir(data string) string { return filepath.Join(data, "copies") }
 func newEngine(limit uint64) *engine.Engine {
 	return engine.New(engine.Options{
 		// The kind of CF.* too, also where CF.* isn't served: what was made stays.
-		Variants:  append(slices.Clone(filter.All), redisbloom.CuckooVariant),
+		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: limit,
 	})

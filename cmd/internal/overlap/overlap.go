@@ -20,10 +20,10 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	switch f := f.(type) {
 	case interface{ View() *counting.View }:
 		return f.View().Filter(), nil
-	case interface{ Face() (*bloom.Filter, error) }:
-		return f.Face()
+	case interface{ Folded() (*bloom.Filter, error) }:
+		return f.Folded()
 	}
-	if s := f.State(); len(s.Planes) != 1 || len(s.Parts) != 0 || s.Planes[0].Width > 1 {
+	if s := f.State(); len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		return nil, fmt.Errorf("a filter of kind %s isn't one array of bits and has none, and only such are compared: %w", s.Kind, errors.ErrUnsupported)
 	}
 	return f, nil
@@ -37,15 +37,15 @@ type Overlap struct {
 
 // Of estimates how many keys a and b share; both are of [Bits], of kinds in the list. It
 // may change both. The error wraps umbel.ErrMismatch if they don't go together.
-func Of(kinds umbel.Variants, a, b umbel.Filter) (Overlap, error) {
+func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	union, err := align(kinds, a, b)
 	if err != nil {
 		return Overlap{}, err
 	}
-	size := union.State().Planes[0].Len
+	size := union.State().Arrays[0].Len
 	o := Overlap{A: Keys(a), B: Keys(b), Union: Keys(union), Cells: size}
 	if k, ok := plainK(a, b); ok {
-		ones := func(f umbel.Filter) uint64 { return f.State().Planes[0].Nonzero() }
+		ones := func(f umbel.Filter) uint64 { return f.State().Arrays[0].Nonzero() }
 		o.Both = plan.Intersection(size, k, ones(a), ones(b), ones(union))
 	} else {
 		o.Both = both(o.A, o.B, o.Union)
@@ -58,11 +58,11 @@ func Of(kinds umbel.Variants, a, b umbel.Filter) (Overlap, error) {
 // were set by different keys on the two sides; the rate is above that of a filter made of
 // the common keys. b may be changed. The error wraps umbel.ErrMismatch if the two don't
 // go together.
-func Intersect(kinds umbel.Variants, a, b umbel.Filter) error {
+func Intersect(kinds umbel.Kinds, a, b umbel.Filter) error {
 	if _, err := align(kinds, a, b); err != nil {
 		return err
 	}
-	words, others := a.State().Planes[0].Words, b.State().Planes[0].Words
+	words, others := a.State().Arrays[0].Words, b.State().Arrays[0].Words
 	for i := range words {
 		words[i] &= others[i]
 	}
@@ -76,7 +76,7 @@ func Keys(f umbel.Filter) plan.Estimate {
 }
 
 // align folds a and b to the size of their union, which it returns.
-func align(kinds umbel.Variants, a, b umbel.Filter) (umbel.Filter, error) {
+func align(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	union, err := kinds.Open(a.State().Clone())
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func align(kinds umbel.Variants, a, b umbel.Filter) (umbel.Filter, error) {
 	if err := m.Merge(b.State()); err != nil {
 		return nil, err
 	}
-	size := union.State().Planes[0].Len
+	size := union.State().Arrays[0].Len
 	for _, f := range []umbel.Filter{a, b} {
 		if err := foldTo(f, size); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func align(kinds umbel.Variants, a, b umbel.Filter) (umbel.Filter, error) {
 
 // foldTo folds f to the size that a union with it has.
 func foldTo(f umbel.Filter, size uint64) error {
-	m := f.State().Planes[0].Len
+	m := f.State().Arrays[0].Len
 	if m == size {
 		return nil
 	}
@@ -119,7 +119,7 @@ func plainK(fs ...umbel.Filter) (k int, plain bool) {
 		if float64(k) != s.K || k < 1 {
 			return 0, false
 		}
-		want := plan.Keys(s.Cells, k, f.State().Planes[0].Nonzero())
+		want := plan.Keys(s.Cells, k, f.State().Arrays[0].Nonzero())
 		if s.Keys != want && !(math.Abs(s.Keys-want) <= 1e-9*want) {
 			return 0, false
 		}

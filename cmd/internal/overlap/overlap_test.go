@@ -22,7 +22,7 @@ func TestInterval(t *testing.T) {
 			continue
 		}
 		for _, shared := range []int{0, 30, 1000} {
-			t.Run(fmt.Sprintf("%s/shared=%d", v.Kind, shared), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/shared=%d", v.Name, shared), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(3, uint64(shared)))
 				within := 0
 				for range trials {
@@ -48,7 +48,7 @@ func TestInterval(t *testing.T) {
 
 // newPair returns two filters for 1000 keys, the second of twice the size where the
 // kind folds.
-func newPair(t *testing.T, v umbel.Variant) (a, b umbel.Filter) {
+func newPair(t *testing.T, v umbel.Kind) (a, b umbel.Filter) {
 	t.Helper()
 	a, err := v.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func fill(random *rand.Rand, n int, fs ...umbel.Filter) {
 
 // isBits reports whether a state is one plane of bits and nothing else.
 func isBits(s umbel.State) bool {
-	return len(s.Planes) == 1 && len(s.Parts) == 0 && s.Planes[0].Width <= 1
+	return len(s.Arrays) == 1 && len(s.Parts) == 0 && s.Arrays[0].Width <= 1
 }
 
 // What is in both filters is in their intersection, whatever the kind and the sizes.
@@ -86,7 +86,7 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 		if f, err := v.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil || !isBits(f.State()) {
 			continue
 		}
-		t.Run(v.Kind, func(t *testing.T) {
+		t.Run(v.Name, func(t *testing.T) {
 			a, b := newPair(t, v)
 			fill(rand.New(rand.NewPCG(1, 1)), 500, a)
 			fill(rand.New(rand.NewPCG(1, 2)), 500, b)

@@ -182,7 +182,7 @@ func (f *File) Digest(column, value string) (umbel.Digest, error) {
 	if err != nil {
 		return umbel.Digest{}, fmt.Errorf("parquetfile: column %q is %s: %w: %w", c.path, c.typ.name, err, ErrValue)
 	}
-	return splitblock.ParquetHasher.Bytes(b), nil
+	return splitblock.ParquetHasher.HashBytes(b), nil
 }
 
 // Ask asks the filters of a column for values, and returns an answer for each row

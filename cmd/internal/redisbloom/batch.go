@@ -69,7 +69,7 @@ func (b *batch) hash(h umbel.Hasher) {
 	b.digests = b.digests[:0]
 	for _, call := range b.calls {
 		for _, item := range call[b.from:] {
-			b.digests = append(b.digests, h.Bytes(item))
+			b.digests = append(b.digests, h.HashBytes(item))
 		}
 	}
 	if n := len(b.digests); cap(b.answers) < n {

@@ -184,7 +184,7 @@ func TestAtomic(t *testing.T) {
 // a wrong type.
 func TestOtherKinds(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	if _, _, err := p.engine.Create("k", bloom.Kind, umbel.Goal{Keys: 1000, FPRate: 0.001}, nil); err != nil {
+	if _, _, err := p.engine.Create("k", bloom.Name, umbel.Goal{Keys: 1000, FPRate: 0.001}, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.expect(

@@ -102,7 +102,7 @@ func BenchmarkCommand(b *testing.B) {
 		{"PING", 1, 0}, {"BF.ADD", 1, 1}, {"BF.EXISTS", 1, 1}, {"BF.MADD", 1, 100},
 	} {
 		b.Run(fmt.Sprintf("%s/P=%d", bench.command, bench.pipeline), func(b *testing.B) {
-			e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
+			e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
 			m := redisbloom.New(e, redisbloom.Options{Capacity: n, Hasher: format.RedisHasher})
 			s := resp.NewServer(resp.Options{Commands: m.Commands()})
 			b.Cleanup(func() { _ = s.Shutdown(b.Context()) })

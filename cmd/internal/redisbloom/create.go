@@ -35,7 +35,7 @@ func (m *Module) taken(name []byte) string {
 	switch f := m.engine.Get(name); {
 	case f == nil:
 		return ""
-	case f.Kind() == CuckooKind:
+	case f.Kind() == CuckooName:
 		return wrongType
 	}
 	return itemExists
@@ -70,7 +70,7 @@ func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filt
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
 			switch {
-			case f.Kind() == CuckooKind:
+			case f.Kind() == CuckooName:
 				return nil, wrongType
 			case f.Hidden():
 				return nil, loading

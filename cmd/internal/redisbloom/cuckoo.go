@@ -69,7 +69,7 @@ func lookCuckoo(f *engine.Filter, missing string, what func(*cuckoo)) (problem s
 
 // cuckooOf returns the filter of that name, nil if there is none that CF.* has made.
 func (m *Module) cuckooOf(name []byte) *engine.Filter {
-	if f := m.engine.Get(name); f != nil && f.Kind() == CuckooKind {
+	if f := m.engine.Get(name); f != nil && f.Kind() == CuckooName {
 		return f
 	}
 	return nil
@@ -79,7 +79,7 @@ func (m *Module) cuckooOf(name []byte) *engine.Filter {
 func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 	o, problem := cuckooReserveOptions(args[2:], m.settings.Load().cuckoo())
 	if f := m.engine.Get(args[1]); problem == "" && f != nil {
-		if problem = itemExists; f.Kind() != CuckooKind {
+		if problem = itemExists; f.Kind() != CuckooName {
 			problem = wrongType
 		}
 	}

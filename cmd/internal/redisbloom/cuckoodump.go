@@ -50,7 +50,7 @@ func (f *cuckoo) header() []byte {
 		b = binary.LittleEndian.AppendUint64(b, p.Value.Bits())
 	}
 	part := s.Parts[0]
-	for _, n := range []uint64{uint64(len(s.Parts)), part.Planes[0].Len, part.Params.Uint("k"), part.Params.Uint("group"), uint64(part.Planes[0].Width)} {
+	for _, n := range []uint64{uint64(len(s.Parts)), part.Arrays[0].Len, part.Params.Uint("k"), part.Params.Uint("group"), uint64(part.Arrays[0].Width)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return b
@@ -66,7 +66,7 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 		b = b[8:]
 		return binary.LittleEndian.Uint64(b)
 	}
-	s := umbel.State{Kind: CuckooKind, Hasher: redisbloom.RedisHasher}
+	s := umbel.State{Kind: CuckooName, Hasher: redisbloom.RedisHasher}
 	for _, name := range slices.Concat(cuckooNames, rowNames) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(next())})
 	}
@@ -85,7 +85,7 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
 		}
 		s.Parts = append(s.Parts, umbel.State{
-			Kind: counting.Kind, Hasher: s.Hasher, Planes: []cells.Array{a},
+			Kind: counting.Name, Hasher: s.Hasher, Arrays: []cells.Array{a},
 			Params: umbel.Params{{Name: "k", Value: umbel.Uint(k)}, {Name: "group", Value: umbel.Uint(group)}, {Name: "copied"}},
 		})
 	}
@@ -126,7 +126,7 @@ func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 	}
 	at := iter - 1
 	for _, p := range f.State().Parts {
-		words := p.Planes[0].Words
+		words := p.Arrays[0].Words
 		n := int64(len(words)) * 8
 		if at >= 0 && at < n {
 			end := min(at+cuckooChunk, n)

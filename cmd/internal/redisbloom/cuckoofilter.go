@@ -10,27 +10,27 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// CuckooKind is the kind of the filters of CF.*.
-const CuckooKind = "redisbloom-cf"
+// CuckooName is the kind of the filters of CF.*.
+const CuckooName = "redisbloom-cf"
 
 // CuckooVariant is the kind of the filters of CF.*: a row of counting filters, as that of
 // dynamic.Counting, beside which stands what CF.INFO tells of the cuckoo filters that
 // RedisBloom would have made. A state has the parameters of cuckooNames, then those of
 // dynamic.Counting, no planes, and the counting filters as its parts.
-var CuckooVariant = umbel.Variant{
-	Kind: CuckooKind,
+var CuckooKind = umbel.Kind{
+	Name: CuckooName,
 	Doc:  "counting filters that answer CF.* as RedisBloom's cuckoo filters do",
 	Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
-		if err := ps.Check(CuckooKind, nil); err != nil {
+		if err := ps.Check(CuckooName, nil); err != nil {
 			return umbel.Forecast{}, err
 		}
-		return dynamic.Variant.Plan(g, ofCounters)
+		return dynamic.Kind.Plan(g, ofCounters)
 	},
 	Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
-		if err := ps.Check(CuckooKind, nil); err != nil {
+		if err := ps.Check(CuckooName, nil); err != nil {
 			return nil, err
 		}
-		return dynamic.Variant.Explain(g, ofCounters)
+		return dynamic.Kind.Explain(g, ofCounters)
 	},
 	New: newCuckoo,
 	Open: func(s umbel.State) (umbel.Filter, error) {
@@ -42,21 +42,21 @@ var CuckooVariant = umbel.Variant{
 	},
 }
 
-// counterBits is the width of the counters, ofCounters how dynamic.Variant is told of it.
+// counterBits is the width of the counters, ofCounters how dynamic.Kind is told of it.
 const counterBits = 4
 
 var ofCounters = umbel.Params{{Name: "width", Value: umbel.Uint(counterBits)}}
 
 // newCuckoo makes a filter by a goal, with as many slots as keys are planned for.
 func newCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-	if err := ps.Check(CuckooKind, nil); err != nil {
+	if err := ps.Check(CuckooName, nil); err != nil {
 		return nil, err
 	}
-	fc, err := dynamic.Variant.Plan(g, ofCounters)
+	fc, err := dynamic.Kind.Plan(g, ofCounters)
 	if err != nil {
 		return nil, err
 	}
-	row, err := dynamic.Variant.New(g, ofCounters)
+	row, err := dynamic.Kind.New(g, ofCounters)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (o cuckooOptions) make(h umbel.Hasher) (*cuckoo, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := dynamic.NewCounting(shape)
+	row, err := dynamic.NewCountingShape(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (o cuckooOptions) with(row *dynamic.Counting) *cuckoo {
 	return &cuckoo{row: row, buckets: o.buckets(), bucket: o.bucket, tries: o.tries, expansion: o.expansion, most: o.filters, filters: 1}
 }
 
-// cuckoo is a filter of CuckooKind. An item for which there is no slot makes it emulate
+// cuckoo is a filter of CuckooName. An item for which there is no slot makes it emulate
 // another filter; when the row takes another part is for the row to say.
 type cuckoo struct {
 	row *dynamic.Counting
@@ -122,12 +122,12 @@ type cuckoo struct {
 }
 
 var (
-	_ umbel.Foreteller = (*cuckoo)(nil)
-	_ umbel.Grower     = (*cuckoo)(nil)
-	_ umbel.Remover    = (*cuckoo)(nil)
-	_ umbel.Counter    = (*cuckoo)(nil)
-	_ umbel.Clearer    = (*cuckoo)(nil)
-	_ umbel.BatchHaser = (*cuckoo)(nil)
+	_ umbel.GrowthForecaster = (*cuckoo)(nil)
+	_ umbel.Grower           = (*cuckoo)(nil)
+	_ umbel.Remover          = (*cuckoo)(nil)
+	_ umbel.Counter          = (*cuckoo)(nil)
+	_ umbel.Clearer          = (*cuckoo)(nil)
+	_ umbel.BatchQuerier     = (*cuckoo)(nil)
 )
 
 // errFull and errExpansions are why no item is taken.
@@ -176,12 +176,12 @@ func (f *cuckoo) TryAdd(d umbel.Digest) (bool, error) {
 	return true, nil
 }
 
-// Growth tells what the next item takes: see umbel.Foreteller.
-func (f *cuckoo) Growth() (uint64, error) {
+// Growth tells what the next item takes: see umbel.GrowthForecaster.
+func (f *cuckoo) NextGrowth() (uint64, error) {
 	if err := f.room(); err != nil {
 		return 0, err
 	}
-	return f.row.Growth()
+	return f.row.NextGrowth()
 }
 
 // slots returns how many slots so many emulated filters have, up to 2^48.
@@ -214,7 +214,7 @@ func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.row.Count(d), f.ite
 // Has reports whether d may have been added, and not removed since.
 func (f *cuckoo) Has(d umbel.Digest) bool { return f.row.Has(d) }
 
-// HasAll is Has for many: see umbel.BatchHaser.
+// HasAll is Has for many: see umbel.BatchQuerier.
 func (f *cuckoo) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
 
 // Stats measures the counters.
@@ -239,7 +239,7 @@ func (f *cuckoo) fields() []*uint64 {
 // State returns all there is of the filter.
 func (f *cuckoo) State() umbel.State {
 	s := f.row.State()
-	s.Kind = CuckooKind
+	s.Kind = CuckooName
 	var own umbel.Params
 	for i, n := range f.fields() {
 		own = append(own, umbel.Param{Name: cuckooNames[i], Value: umbel.Uint(*n)})
@@ -249,7 +249,7 @@ func (f *cuckoo) State() umbel.State {
 }
 
 func openCuckoo(s umbel.State) (*cuckoo, error) {
-	if s.Kind != CuckooKind {
+	if s.Kind != CuckooName {
 		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
 	}
 	f := new(cuckoo)
@@ -260,7 +260,7 @@ func openCuckoo(s umbel.State) (*cuckoo, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	s.Kind, s.Params = dynamic.Kind, s.Params[len(own):]
+	s.Kind, s.Params = dynamic.Name, s.Params[len(own):]
 	row, err := dynamic.OpenCounting(s)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
 			switch {
-			case f.Kind() != CuckooKind:
+			case f.Kind() != CuckooName:
 				return nil, wrongType
 			case f.Hidden():
 				return nil, loading
@@ -196,7 +196,7 @@ func (m *Module) cuckooHas(name []byte, items [][]byte) []bool {
 func digests(h umbel.Hasher, items [][]byte) []umbel.Digest {
 	ds := make([]umbel.Digest, len(items))
 	for i, item := range items {
-		ds[i] = h.Bytes(item)
+		ds[i] = h.HashBytes(item)
 	}
 	return ds
 }

@@ -13,9 +13,9 @@ import (
 // of its kind otherwise.
 func (m *Module) Type(f *engine.Filter) string {
 	switch kind := f.Kind(); kind {
-	case redisbloom.Kind:
+	case redisbloom.Name:
 		return moduleName
-	case CuckooKind:
+	case CuckooName:
 		return "MBbloomCF"
 	default:
 		return kind

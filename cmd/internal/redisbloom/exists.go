@@ -13,7 +13,7 @@ func (m *Module) ask(c *resp.Conn, calls [][][]byte, single bool) {
 	b := batchOf(c, calls, 2)
 	defer b.release()
 	f := m.engine.Get(calls[0][1])
-	if f == nil || f.Kind() == CuckooKind {
+	if f == nil || f.Kind() == CuckooName {
 		b.deny()
 	} else {
 		b.hash(f.Hasher())

@@ -85,7 +85,7 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 	var n uint64
 	switch problem := look(f, "", func(f *redisbloom.Filter) { n = f.Card() }); {
 	case problem == "":
-	case problem == wrongType && f.Kind() != CuckooKind:
+	case problem == wrongType && f.Kind() != CuckooName:
 		n = estimate(f)
 	default:
 		c.Error(problem)

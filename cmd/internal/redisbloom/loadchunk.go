@@ -128,7 +128,7 @@ func locate(layers []uint64, iter int64, data []byte) (place, string) {
 func layerBytes(s umbel.State) []uint64 {
 	ns := make([]uint64, len(s.Parts))
 	for i, p := range s.Parts {
-		ns[i] = uint64(len(p.Planes[0].Words)) * 8
+		ns[i] = uint64(len(p.Arrays[0].Words)) * 8
 	}
 	return ns
 }

@@ -82,9 +82,9 @@ func appendPayload(dst []byte, s umbel.State) []byte {
 		double(rate.Float())
 		number(l.Params.Uint("k"))
 		double(perKey.Float())
-		number(l.Planes[0].Len)
+		number(l.Arrays[0].Len)
 		number(l.Params.Uint("n2"))
-		dst = appendString(append(dst, rdbString), plainBytes(l.Planes[0].Words))
+		dst = appendString(append(dst, rdbString), plainBytes(l.Arrays[0].Words))
 		number(l.Params.Uint("entries"))
 	}
 	dst = append(dst, rdbEnd)
@@ -156,7 +156,7 @@ type payload struct {
 }
 
 func (p *payload) filter() (umbel.State, error) {
-	s := umbel.State{Kind: redisbloom.Kind, Hasher: redisbloom.RedisHasher}
+	s := umbel.State{Kind: redisbloom.Name, Hasher: redisbloom.RedisHasher}
 	if p.byte() != rdbModule || p.length() != moduleID() {
 		p.fail("no filter of version %d", moduleVersion)
 	}
@@ -194,7 +194,7 @@ func (p *payload) layer() umbel.State {
 			{Name: "error-rate", Value: umbel.Float(rate)},
 			{Name: "bits-per-key", Value: umbel.Float(perKey)},
 		},
-		Planes: []cells.Array{{Len: bits, Width: 1, Words: words}},
+		Arrays: []cells.Array{{Len: bits, Width: 1, Words: words}},
 	}
 }
 

@@ -37,7 +37,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 		o.Hasher = format.RedisHasher
 	}
 	e := engine.New(engine.Options{
-		Variants:  append(slices.Clone(filter.All), redisbloom.CuckooVariant),
+		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: maxMemory,
 	})

@@ -156,7 +156,7 @@ func digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg == umbel.Caller {
 		return umbel.ParseDigest(string(key))
 	}
-	return h.Bytes(key), nil
+	return h.HashBytes(key), nil
 }
 
 // appendKey appends a line of JSON.

@@ -56,7 +56,7 @@ func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
 func serve(t *testing.T, o httpapi.Options) *node {
 	t.Helper()
 	if o.Engine == nil {
-		o.Engine = engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+		o.Engine = engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	}
 	o.Dir = t.TempDir()
 	n := &node{server: httptest.NewServer(httpapi.New(o))}
@@ -454,7 +454,7 @@ func TestAddresses(t *testing.T) {
 
 // A certificate is trusted if it is given, or if all are.
 func TestCertificates(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	s := httptest.NewUnstartedServer(httpapi.New(httpapi.Options{Engine: e}))
 	s.TLS = &tls.Config{}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -170,7 +170,7 @@ func BenchmarkLoad(b *testing.B) {
 						from := key.Add(64)
 						for i := range ds {
 							x := (from + uint64(i)) * 0x9e3779b97f4a7c15
-							ds[i] = umbel.Widen(x ^ x>>29)
+							ds[i] = umbel.DigestFromHash64(x ^ x>>29)
 						}
 						_, pos, err := filters[from/64%4].Add(nil, ds)
 						if err == nil {

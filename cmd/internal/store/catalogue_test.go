@@ -20,7 +20,7 @@ func exampleEntry() (engine.Meta, []reference) {
 		ID: 7, Name: "a\x00b", Expires: 1 << 41, Hidden: true, From: 3, To: 9,
 		State: umbel.State{
 			Kind: "scalable", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}, {Name: "rate", Value: umbel.Float(.5)}},
-			Parts: []umbel.State{{Kind: "bloom", Planes: []cells.Array{{Len: 8 * (engine.SegmentBytes + 8), Width: 1}}}},
+			Parts: []umbel.State{{Kind: "bloom", Arrays: []cells.Array{{Len: 8 * (engine.SegmentBytes + 8), Width: 1}}}},
 		},
 	}
 	return m, []reference{{length: engine.SegmentBytes}, {blob: 3, offset: 100, length: 8, sum: xxh3.Uint128{Hi: 1, Lo: 2}}}

@@ -71,7 +71,7 @@ func startAt(t *testing.T, disk *oplogtest.Disk, o Options) *nodeAt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return n.now }})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return n.now }})
 	s, report, err := Open(context.Background(), l, e, o)
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type node struct {
 }
 
 func newEngine() *engine.Engine {
-	return engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 1 }})
+	return engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 }
 
 // tryStart starts a node on what a disk has.
@@ -109,7 +109,7 @@ func wantSame(t tester, got, want map[string]string) {
 }
 
 // digest returns the digest of key i.
-func digest(i int) umbel.Digest { return umbel.Hasher{}.Key(fmt.Sprint(i)) }
+func digest(i int) umbel.Digest { return umbel.Hasher{}.HashString(fmt.Sprint(i)) }
 
 func digests(from, to int) []umbel.Digest {
 	var ds []umbel.Digest
@@ -125,7 +125,7 @@ func kinds(t testing.TB, keys uint64) []string {
 	var names []string
 	for _, v := range filter.All {
 		if _, err := v.New(umbel.Goal{Keys: keys, FPRate: .01}, nil); err == nil {
-			names = append(names, v.Kind)
+			names = append(names, v.Name)
 		}
 	}
 	if len(names) < 5 {

@@ -78,7 +78,7 @@ func drawState(t *rapid.T, depth int) umbel.State {
 				p.Words[rapid.IntRange(0, len(p.Words)-1).Draw(t, "word")] |= 1
 			}
 		}
-		s.Planes = append(s.Planes, p)
+		s.Arrays = append(s.Arrays, p)
 	}
 	if depth > 1 {
 		for range rapid.IntRange(0, 2).Draw(t, "parts") {
@@ -194,7 +194,7 @@ func TestManyDigests(t *testing.T) {
 
 // A new filter takes no more bytes of the log for being large.
 func TestEmptyCellsCostNothing(t *testing.T) {
-	s := umbel.State{Kind: "bloom", Planes: []cells.Array{{Len: 1 << 33, Width: 1}}} // no words: all zero
+	s := umbel.State{Kind: "bloom", Arrays: []cells.Array{{Len: 1 << 33, Width: 1}}} // no words: all zero
 	batches := encode(t, []engine.Change{{Position: 1, Op: engine.OpCreate, Filter: 1, Name: "a", State: &s}})
 	if len(batches) != 1 || len(batches[0]) > 64 {
 		t.Fatalf("%d batches, the first of %d bytes", len(batches), len(batches[0]))
@@ -220,7 +220,7 @@ func TestUnfinishedRows(t *testing.T) {
 }
 
 func FuzzReplay(f *testing.F) {
-	s := umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}, Planes: []cells.Array{{Len: 100, Width: 1, Words: []uint64{1, 2}}}}
+	s := umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}, Arrays: []cells.Array{{Len: 100, Width: 1, Words: []uint64{1, 2}}}}
 	for _, b := range encode(f, []engine.Change{
 		{Position: 1, Op: engine.OpCreate, Filter: 1, Name: "a", State: &s},
 		{Position: 2, Op: engine.OpAdd, Filter: 1, Digests: []umbel.Digest{{H1: 1, H2: 2}}},

@@ -425,7 +425,7 @@ func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []referen
 // standIn puts an empty filter of the same kind in the place of one whose remains no filter
 // has. It is hidden, so that no key is missed.
 func (r *recovery) standIn(m engine.Meta) error {
-	v, err := r.engine.Variants().Find(m.State.Kind)
+	v, err := r.engine.Kinds().Find(m.State.Kind)
 	if err != nil {
 		return err
 	}

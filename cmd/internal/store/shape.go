@@ -38,8 +38,8 @@ func appendShape(dst []byte, s *umbel.State) []byte {
 		dst = append(dst, kindOf(p.Value))
 		dst = binary.LittleEndian.AppendUint64(dst, p.Value.Bits())
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(s.Planes)))
-	for _, p := range s.Planes {
+	dst = binary.AppendUvarint(dst, uint64(len(s.Arrays)))
+	for _, p := range s.Arrays {
 		dst = append(dst, byte(max(p.Width, 1)))
 		dst = binary.AppendUvarint(dst, p.Len)
 	}
@@ -107,7 +107,7 @@ func readPart(c *cursor, l *wire.Limits, depth int) (s umbel.State) {
 			return s
 		}
 		l.Bytes -= words * 8
-		s.Planes = append(s.Planes, p)
+		s.Arrays = append(s.Arrays, p)
 	}
 	for range c.small("parts", math.MaxUint16) {
 		part := readPart(c, l, depth-1)
@@ -134,8 +134,8 @@ func planes(s *umbel.State) iter.Seq2[int, *cells.Array] {
 		n := 0
 		var walk func(s *umbel.State) bool
 		walk = func(s *umbel.State) bool {
-			for i := range s.Planes {
-				if !yield(n, &s.Planes[i]) {
+			for i := range s.Arrays {
+				if !yield(n, &s.Arrays[i]) {
 					return false
 				}
 				n++

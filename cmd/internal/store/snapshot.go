@@ -297,7 +297,7 @@ func gone(f *engine.Filter) bool {
 // copy copies a filter once, with its changes waiting if still is true. ok is false if it
 // became of another shape meanwhile.
 func (w *walk) copy(ctx context.Context, f *engine.Filter, old []reference, still bool) (m engine.Meta, segments []*reference, ok bool, err error) {
-	variant, err := w.store.engine.Variants().Find(f.Kind())
+	variant, err := w.store.engine.Kinds().Find(f.Kind())
 	flows := err == nil && variant.Monotone && !still && !f.Hidden()
 	var c *engine.Capture
 	if still {

@@ -21,7 +21,7 @@ func startOn(t *testing.T, d *oplogtest.Disk, o Options, with engine.Options) *n
 	if err != nil {
 		t.Fatal(err)
 	}
-	with.Variants = filter.All
+	with.Kinds = filter.All
 	e := engine.New(with)
 	s, report, err := Open(t.Context(), l, e, o)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Order says what to measure.
 type Order struct {
-	Variant   umbel.Variant
+	Kind      umbel.Kind
 	Goal      umbel.Goal
 	Params    umbel.Params
 	Load      float64 // keys that are added, in times of those that the plan is for
@@ -38,14 +38,14 @@ type Result struct {
 // fill as well as in luck: the standard error is that between filters, and at least
 // that of counting. The same order gives the same result.
 func (o Order) Run() (Result, error) {
-	forecast, err := o.Variant.Plan(o.Goal, o.Params)
+	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
 		return Result{}, err
 	}
 	r := Result{Forecast: forecast, Keys: uint64(math.Round(float64(forecast.Keys) * o.Load))}
 	var squares float64
 	for i := range o.Filters {
-		f, err := o.Variant.New(o.Goal, o.Params)
+		f, err := o.Kind.New(o.Goal, o.Params)
 		if err != nil {
 			return Result{}, err
 		}
@@ -93,7 +93,7 @@ func (o Order) wrong(f umbel.Filter, i int, keys uint64) (uint64, error) {
 		lost += count(answers[:len(ds)], false)
 	})
 	if lost != 0 {
-		return 0, fmt.Errorf("a filter of kind %s lost %d of %d keys: this is a bug of umbel", o.Variant.Kind, lost, keys)
+		return 0, fmt.Errorf("a filter of kind %s lost %d of %d keys: this is a bug of umbel", o.Kind.Name, lost, keys)
 	}
 	return wrong, nil
 }

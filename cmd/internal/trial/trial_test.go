@@ -14,7 +14,7 @@ import (
 func TestRunMeasuresTheRate(t *testing.T) {
 	for _, load := range []float64{0.5, 1, 2} {
 		o := trial.Order{
-			Variant: bloom.Variant, Goal: umbel.Goal{Keys: 2000, FPRate: 0.02},
+			Kind: bloom.Kind, Goal: umbel.Goal{Keys: 2000, FPRate: 0.02},
 			Load: load, Filters: 10, Questions: 50_000, Seed: 1,
 		}
 		seen := 0
@@ -44,12 +44,12 @@ func (f forgetful) HasAll(dst []bool, ds []umbel.Digest) {
 }
 
 func TestRunFindsLostKeys(t *testing.T) {
-	v := bloom.Variant
+	v := bloom.Kind
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		f, err := bloom.Variant.New(g, ps)
+		f, err := bloom.Kind.New(g, ps)
 		return forgetful{f.(*bloom.Filter)}, err
 	}
-	o := trial.Order{Variant: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
+	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
 	if _, err := o.Run(); err == nil {
 		t.Error("no error of a filter that loses a key")
 	}
@@ -64,12 +64,12 @@ type sliding struct{ forgetful }
 func (sliding) Advance(uint64) error { return nil }
 
 func TestRunAsksNoLostKeysOfWhatForgets(t *testing.T) {
-	v := bloom.Variant
+	v := bloom.Kind
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-		f, err := bloom.Variant.New(g, ps)
+		f, err := bloom.Kind.New(g, ps)
 		return sliding{forgetful{f.(*bloom.Filter)}}, err
 	}
-	o := trial.Order{Variant: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
+	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
 	if _, err := o.Run(); err != nil {
 		t.Error(err)
 	}

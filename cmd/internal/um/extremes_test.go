@@ -31,10 +31,10 @@ func TestExtremeWishes(t *testing.T) {
 			wishes = append(wishes, fmt.Sprintf("BYTES %s RATE %s", b, r))
 		}
 	}
-	for _, v := range p.engine.Variants() {
+	for _, v := range p.engine.Kinds() {
 		for _, w := range wishes {
-			p.Line("UM.PLAN " + v.Kind + " " + w)
-			p.Line("UM.MAKE f " + v.Kind + " " + w)
+			p.Line("UM.PLAN " + v.Name + " " + w)
+			p.Line("UM.MAKE f " + v.Name + " " + w)
 			if _, _, err := p.engine.Delete([]byte("f")); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestExtremeWishes(t *testing.T) {
 					value = fmt.Sprint(n)
 				}
 				for _, w := range []string{"KEYS 1000 RATE 1%", "KEYS 1 BYTES 8", "KEYS 1000000 RATE 1e-300"} {
-					line := strings.Join([]string{"f", v.Kind, w, d.Name, value}, " ")
+					line := strings.Join([]string{"f", v.Name, w, d.Name, value}, " ")
 					p.Line("UM.MAKE " + line)
 					p.Line("UM.ADD f a b c")
 					p.Line("UM.INFO f")

@@ -54,7 +54,7 @@ func hash(h umbel.Hasher, calls [][][]byte) *batch {
 	b.digests = b.digests[:0]
 	for _, args := range calls {
 		for _, item := range args[2:] {
-			b.digests = append(b.digests, h.Bytes(item))
+			b.digests = append(b.digests, h.HashBytes(item))
 		}
 	}
 	b.answers = slices.Grow(b.answers[:0], len(b.digests))[:len(b.digests)]

@@ -129,7 +129,7 @@ func (u *um) common(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.engine.Variants().Open(common.State()) // what it knows of its cells is of before
+	return u.engine.Kinds().Open(common.State()) // what it knows of its cells is of before
 }
 
 // narrow leaves in a filter, made of the first name's, what that of the second has too.
@@ -140,7 +140,7 @@ func (u *um) narrow(common umbel.Filter, first, second []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := overlap.Intersect(u.engine.Variants(), common, b); err != nil {
+	if err := overlap.Intersect(u.engine.Kinds(), common, b); err != nil {
 		return fmt.Errorf("%s and %s: %w", quoted(first), quoted(second), err)
 	}
 	return nil

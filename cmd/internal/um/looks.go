@@ -111,7 +111,7 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	o, err := overlap.Of(u.engine.Variants(), a, b)
+	o, err := overlap.Of(u.engine.Kinds(), a, b)
 	if err != nil {
 		fail(c, err)
 		return
@@ -172,24 +172,24 @@ func (u *um) kinds(c *resp.Conn, args [][]byte) {
 		c.Error("ERR wrong number of arguments for 'um.kinds' command")
 		return
 	}
-	kinds := u.engine.Variants()
+	kinds := u.engine.Kinds()
 	if len(args) == 2 {
 		v, err := kinds.Find(string(args[1]))
 		if err != nil {
 			fail(c, err)
 			return
 		}
-		kinds = umbel.Variants{v}
+		kinds = umbel.Kinds{v}
 	}
 	c.Map(len(kinds))
 	for _, v := range kinds {
-		c.BulkString(v.Kind)
+		c.BulkString(v.Name)
 		describe(c, v)
 	}
 }
 
 // describe answers with what a kind is.
-func describe(c *resp.Conn, v umbel.Variant) {
+func describe(c *resp.Conn, v umbel.Kind) {
 	can, _ := ability.Of(v) // a kind of which no small filter can be made shows nothing
 	c.Map(3)
 	text(c, "doc", v.Doc)

@@ -18,7 +18,7 @@ func (u *um) makes() []row {
 }
 
 func (u *um) make(c *resp.Conn, args [][]byte) {
-	v, err := u.engine.Variants().Find(string(args[2]))
+	v, err := u.engine.Kinds().Find(string(args[2]))
 	if err != nil {
 		fail(c, err)
 		return
@@ -28,7 +28,7 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	_, pos, err := u.engine.Create(string(args[1]), v.Kind, w.goal, w.params)
+	_, pos, err := u.engine.Create(string(args[1]), v.Name, w.goal, w.params)
 	if errors.Is(err, engine.ErrExists) && w.nx {
 		c.Commit(uint64(pos))
 		c.Null()
@@ -42,10 +42,10 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 
 func (u *um) plan(c *resp.Conn, args [][]byte) {
 	if is(args[1], "*") {
-		kinds := u.engine.Variants()
+		kinds := u.engine.Kinds()
 		c.Map(len(kinds))
 		for _, v := range kinds {
-			c.BulkString(v.Kind)
+			c.BulkString(v.Name)
 			f, err := u.forecast(v, args[2:])
 			if err != nil {
 				c.BulkString(err.Error())
@@ -55,7 +55,7 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 		}
 		return
 	}
-	v, err := u.engine.Variants().Find(string(args[1]))
+	v, err := u.engine.Kinds().Find(string(args[1]))
 	if err != nil {
 		fail(c, err)
 		return
@@ -68,7 +68,7 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 	u.tell(c, f)
 }
 
-func (u *um) forecast(v umbel.Variant, args [][]byte) (umbel.Forecast, error) {
+func (u *um) forecast(v umbel.Kind, args [][]byte) (umbel.Forecast, error) {
 	w, err := u.wish(v, args)
 	if err != nil {
 		return umbel.Forecast{}, err

@@ -27,7 +27,7 @@ func TestImportsHoldMemory(t *testing.T) {
 	if len(small) > 1<<10 {
 		t.Fatalf("an empty filter has %d bytes", len(small))
 	}
-	e := engine.New(engine.Options{Variants: filter.All, MaxMemory: 5 << 19}) // of two and a half
+	e := engine.New(engine.Options{Kinds: filter.All, MaxMemory: 5 << 19}) // of two and a half
 	u := &um{engine: e}
 	hold := e.Hold()
 	for range 2 {
@@ -71,7 +71,7 @@ func TestMemoryComesBack(t *testing.T) {
 
 // What is too long for the client is refused, and doesn't cut it.
 func TestLongReplies(t *testing.T) {
-	e := engine.New(engine.Options{Variants: filter.All})
+	e := engine.New(engine.Options{Kinds: filter.All})
 	c := serve(t, resp.NewServer(resp.Options{Commands: Commands(e, Options{}), Limits: resp.Limits{Output: 1 << 20}}))
 	c.Line("UM.MAKE f bloom KEYS 1000 BYTES 2MiB")
 	for _, line := range []string{"UM.EXPORT f", "UM.EXPORT f RANGE 0 1048576"} {

@@ -129,7 +129,7 @@ func (w *window) Write(b []byte) (int, error) {
 // limits says how much may come in: as much as there is room for, which is held, and never
 // more than the options say.
 func (u *um) limits(h *engine.Hold) wire.Limits {
-	l := wire.Limits{Bytes: u.options.MaxBytes, Take: h.Take, Workers: runtime.GOMAXPROCS(0)}
+	l := wire.Limits{Bytes: u.options.MaxBytes, Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
 	if l.Bytes == 0 {
 		l.Bytes = wire.DefaultLimits.Bytes
 	}
@@ -148,7 +148,7 @@ func (u *um) parse(h *engine.Hold, b []byte) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.engine.Variants().Open(s)
+	return u.engine.Kinds().Open(s)
 }
 
 func (u *um) imports(c *resp.Conn, args [][]byte) {
@@ -257,6 +257,6 @@ func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
 		if err != nil {
 			return nil, err
 		}
-		return u.engine.Variants().Open(s)
+		return u.engine.Kinds().Open(s)
 	})
 }

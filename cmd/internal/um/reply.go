@@ -53,7 +53,7 @@ func (u *um) open(h *engine.Hold, f *engine.Filter) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.engine.Variants().Open(s)
+	return u.engine.Kinds().Open(s)
 }
 
 // kept answers OK to a change, or says why it failed.

@@ -124,7 +124,7 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	}
 	gone := f.View(func(g umbel.Filter) {
 		var l *folding.Ladder
-		if l, err = folding.NewLadder(u.engine.Variants(), g); err == nil {
+		if l, err = folding.NewLadder(u.engine.Kinds(), g); err == nil {
 			_, by, err = meet(l)
 		}
 	})

@@ -36,7 +36,7 @@ type place struct {
 
 func start(t *testing.T, maxMemory uint64, o Options) *place {
 	t.Helper()
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
 	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o)})), t, e}
 	p.Line("HELLO 3")
 	return p
@@ -199,7 +199,7 @@ func TestRawDigests(t *testing.T) {
 	p.Line("UM.ADD f a b")
 	var raw []byte
 	for _, item := range []string{"a", "x", "b"} {
-		d := umbel.Hasher{}.Key(item)
+		d := umbel.Hasher{}.HashString(item)
 		raw = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(raw, d.H1), d.H2)
 	}
 	if got := p.Do("UM.HASRAW", "f", string(raw)); got != bulk("\x05") {
@@ -369,16 +369,16 @@ func TestMergeIntersectOverlap(t *testing.T) {
 func TestExportImport(t *testing.T) {
 	p := start(t, 0, Options{})
 	for _, v := range filter.All {
-		p.Do("UM.MAKE", "f", v.Kind, "KEYS", "500", "RATE", "1%")
+		p.Do("UM.MAKE", "f", v.Name, "KEYS", "500", "RATE", "1%")
 		p.fill("f", 0, 500)
 		id := p.Line("UM.ID f")
 		for _, how := range []string{"UM.EXPORT f", "UM.EXPORT f PACKED"} {
 			container := resptest.Bulk(t, p.Line(how))
 			if got := p.Do("UM.IMPORT", "g", container, "REPLACE"); got != "+OK" {
-				t.Fatalf("%s: %s: %s", v.Kind, how, got)
+				t.Fatalf("%s: %s: %s", v.Name, how, got)
 			}
 			p.expect("UM.ID g", id)
-			if v.Kind != "window" { // which forgets
+			if v.Name != "window" { // which forgets
 				p.holds("g", 0, 500)
 			}
 			if _, err := wire.Parse([]byte(container), wire.Limits{}); err != nil {
@@ -396,7 +396,7 @@ func TestExportImport(t *testing.T) {
 			parts += resptest.Bulk(t, data)
 		}
 		if parts != whole {
-			t.Errorf("%s: parts make another container", v.Kind)
+			t.Errorf("%s: parts make another container", v.Name)
 		}
 		for _, name := range []string{"f", "g"} {
 			if _, _, err := p.engine.Delete([]byte(name)); err != nil {
@@ -488,7 +488,7 @@ func TestWordsAndParameters(t *testing.T) {
 	for _, v := range filter.All {
 		for _, p := range v.Params {
 			if slices.Contains(words, strings.ToUpper(p.Name)) {
-				t.Errorf("%s is a word of UM.MAKE and a parameter of %s", p.Name, v.Kind)
+				t.Errorf("%s is a word of UM.MAKE and a parameter of %s", p.Name, v.Name)
 			}
 		}
 	}
@@ -525,7 +525,7 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Add(before, delta)
 	f.Add([]byte("\x89umbel\n\x01"), []byte{})
-	e := engine.New(engine.Options{Variants: filter.All, Now: func() int64 { return 0 }, MaxMemory: 1 << 20})
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 0 }, MaxMemory: 1 << 20})
 	u := &um{engine: e}
 	f.Fuzz(func(t *testing.T, container, delta []byte) {
 		hold := e.Hold()

@@ -26,7 +26,7 @@ type wish struct {
 var words = []string{"KEYS", "RATE", "BYTES", "HASH", "SEED", "NX"}
 
 // wish reads [KEYS n] [RATE p] [BYTES n] [HASH h] [SEED hex] [NX] [parameter value ...].
-func (u *um) wish(v umbel.Variant, args [][]byte) (w wish, err error) {
+func (u *um) wish(v umbel.Kind, args [][]byte) (w wish, err error) {
 	hash, seed := "", ""
 	for len(args) > 0 && err == nil {
 		word := string(args[0])
@@ -60,14 +60,14 @@ func (u *um) wish(v umbel.Variant, args [][]byte) (w wish, err error) {
 	if err != nil {
 		return w, err
 	}
-	if w.goal.Hasher, err = u.hasher(v.Kind, hash, seed); err != nil {
+	if w.goal.Hasher, err = u.hasher(v.Name, hash, seed); err != nil {
 		return w, err
 	}
 	return w.completed(v), v.Check(w.params)
 }
 
 // param reads a number that only some kinds take.
-func param(v umbel.Variant, name, value string) (umbel.Param, error) {
+func param(v umbel.Kind, name, value string) (umbel.Param, error) {
 	var names []string
 	for _, doc := range v.Params {
 		if doc.Name == name && doc.Float {
@@ -84,14 +84,14 @@ func param(v umbel.Variant, name, value string) (umbel.Param, error) {
 		names = append(names, doc.Name)
 	}
 	return umbel.Param{}, fmt.Errorf("unknown word %s: want %s or a parameter of kind %s: %s: %w",
-		quoted([]byte(name)), strings.Join(words, ", "), v.Kind, strings.Join(names, ", "), umbel.ErrGoal)
+		quoted([]byte(name)), strings.Join(words, ", "), v.Name, strings.Join(names, ", "), umbel.ErrGoal)
 }
 
 // hasher returns that of a new filter. One of the node's own algorithm has its seed, so
 // that filters go together; another that takes a secret gets a new one.
 func (u *um) hasher(kind, hash, seed string) (umbel.Hasher, error) {
 	h := u.options.Hasher
-	if kind == redisbloom.Kind && h == (umbel.Hasher{}) {
+	if kind == redisbloom.Name && h == (umbel.Hasher{}) {
 		h = redisbloom.RedisHasher
 	}
 	if hash != "" {
@@ -124,7 +124,7 @@ func (u *um) hasher(kind, hash, seed string) (umbel.Hasher, error) {
 }
 
 // completed returns the wish with the default rate, if it has keys and that is missing.
-func (w wish) completed(v umbel.Variant) wish {
+func (w wish) completed(v umbel.Kind) wish {
 	if w.goal.Keys == 0 || w.goal.FPRate != 0 || w.goal.Bytes != 0 {
 		return w
 	}

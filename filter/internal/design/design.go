@@ -34,7 +34,7 @@ type Sizing struct {
 // planned for. Those of m and k that aren't zero are given and kept, m rounded up to
 // a size there is. An m that follows from the goal is whole units: the most that fit
 // into its bytes, or, from keys and a rate, so many that they fold well
-// (plan.Foldable). Errors wrap umbel.ErrGoal.
+// (plan.RoundFoldable). Errors wrap umbel.ErrGoal.
 //
 // Where a size, a k, keys and a rate are all given, they must agree: the rate at
 // that many keys must be at most the one wanted.
@@ -73,7 +73,7 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 		}
 	default:
 		unit := z.Unit(m, k)
-		m = plan.Foldable(roundUp(m, unit)/unit) * unit
+		m = plan.RoundFoldable(roundUp(m, unit)/unit) * unit
 	}
 	return z.agree(g, m, k)
 }

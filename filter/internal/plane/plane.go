@@ -33,10 +33,10 @@ func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cell
 	if err := s.Params.Uints(names, dst...); err != nil {
 		return cells.Array{}, err
 	}
-	if len(s.Planes) != 1 || len(s.Parts) != 0 {
-		return cells.Array{}, fmt.Errorf("%s: %d planes and %d parts, want one plane: %w", kind, len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
+	if len(s.Arrays) != 1 || len(s.Parts) != 0 {
+		return cells.Array{}, fmt.Errorf("%s: %d planes and %d parts, want one plane: %w", kind, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
-	a := s.Planes[0]
+	a := s.Arrays[0]
 	a.Width = max(a.Width, 1)
 	return a, nil
 }
@@ -44,7 +44,7 @@ func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cell
 // Append appends the container of a filter of one plane to dst. It refuses the zero
 // filter, which could not be opened again: the error wraps umbel.ErrGoal.
 func Append(dst []byte, s umbel.State) ([]byte, error) {
-	if s.Planes[0].Len == 0 {
+	if s.Arrays[0].Len == 0 {
 		return dst, fmt.Errorf("%s: a zero Filter has no container: make it with New: %w", s.Kind, umbel.ErrGoal)
 	}
 	return wire.Append(dst, s)
@@ -124,7 +124,7 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 		return nil, err
 	}
 	for _, t := range []umbel.State{own, s} {
-		if len(t.Planes) > 0 && t.Planes[0].Len == 0 {
+		if len(t.Arrays) > 0 && t.Arrays[0].Len == 0 {
 			return nil, zero(own.Kind)
 		}
 	}

@@ -23,10 +23,10 @@ func bits(t *testing.T, m uint64, set ...uint64) cells.Array {
 }
 
 func TestOpen(t *testing.T) {
-	good := umbel.State{Kind: "test", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Planes: []cells.Array{bits(t, 10, 3)}}
+	good := umbel.State{Kind: "test", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Arrays: []cells.Array{bits(t, 10, 3)}}
 	var k uint64
 	a, err := plane.Open("test", good, []string{"k"}, &k)
-	if err != nil || k != 7 || !a.Equal(good.Planes[0]) {
+	if err != nil || k != 7 || !a.Equal(good.Arrays[0]) {
 		t.Fatalf("k = %d, %v", k, err)
 	}
 	for name, c := range map[string]struct {
@@ -35,12 +35,12 @@ func TestOpen(t *testing.T) {
 		want     string
 	}{
 		"another kind":  {func(s *umbel.State) { s.Kind = "other" }, umbel.ErrKind, `"other"`},
-		"no plane":      {func(s *umbel.State) { s.Planes = nil }, umbel.ErrCorrupt, "0 planes"},
-		"two planes":    {func(s *umbel.State) { s.Planes = append(s.Planes, s.Planes[0]) }, umbel.ErrCorrupt, "2 planes"},
+		"no plane":      {func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0 planes"},
+		"two planes":    {func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) }, umbel.ErrCorrupt, "2 planes"},
 		"a part":        {func(s *umbel.State) { s.Parts = []umbel.State{good} }, umbel.ErrCorrupt, "1 parts"},
-		"counters":      {func(s *umbel.State) { s.Planes = []cells.Array{{Len: 16, Width: 4, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "cells of 4 bits"},
+		"counters":      {func(s *umbel.State) { s.Arrays = []cells.Array{{Len: 16, Width: 4, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "cells of 4 bits"},
 		"no parameter":  {func(s *umbel.State) { s.Params = nil }, umbel.ErrCorrupt, "0 parameters"},
-		"not made well": {func(s *umbel.State) { s.Planes = []cells.Array{{Len: 65, Width: 1, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "in 1 words"},
+		"not made well": {func(s *umbel.State) { s.Arrays = []cells.Array{{Len: 65, Width: 1, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "in 1 words"},
 	} {
 		s := good.Clone()
 		c.change(&s)
@@ -48,7 +48,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v, want %q and an error that wraps %q", name, err, c.want, c.sentinel)
 		}
 	}
-	good.Planes[0].Width = 0 // means 1
+	good.Arrays[0].Width = 0 // means 1
 	if a, err := plane.Open("test", good, []string{"k"}, &k); err != nil || a.Width != 1 {
 		t.Errorf("width 0: %d, %v, want 1", a.Width, err)
 	}

@@ -44,9 +44,9 @@ func anyHas(heads []head, d umbel.Digest) bool {
 	w, _ := s.Next()
 	for i := range heads {
 		h := &heads[i]
-		set := h.words[probe.Range(u, h.groups)] >> (u & 63)
-		set &= h.words[h.stride+probe.Range(v, h.groups)] >> (v & 63)
-		set &= h.words[2*h.stride+probe.Range(w, h.groups)] >> (w & 63)
+		set := h.words[probe.Reduce(u, h.groups)] >> (u & 63)
+		set &= h.words[h.stride+probe.Reduce(v, h.groups)] >> (v & 63)
+		set &= h.words[2*h.stride+probe.Reduce(w, h.groups)] >> (w & 63)
 		if set&1 != 0 && h.bits.Has(d) {
 			return true
 		}

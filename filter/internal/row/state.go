@@ -23,8 +23,8 @@ func Open[F any](kind string, s umbel.State, open func(umbel.State) (F, error), 
 	if err := s.Params.Uints(names, dst...); err != nil {
 		return nil, err
 	}
-	if len(s.Planes) != 0 || len(s.Parts) == 0 {
-		return nil, fmt.Errorf("%s: %d planes and %d parts, want parts alone: %w", kind, len(s.Planes), len(s.Parts), umbel.ErrCorrupt)
+	if len(s.Arrays) != 0 || len(s.Parts) == 0 {
+		return nil, fmt.Errorf("%s: %d planes and %d parts, want parts alone: %w", kind, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	fs := make([]F, len(s.Parts))
 	for i, p := range s.Parts {

@@ -11,10 +11,10 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Four keys by their positions in 16 counters.
@@ -22,13 +22,13 @@ var keyA, keyB, keyC, keyD = []uint64{1, 5, 9}, []uint64{5, 6, 15}, []uint64{0, 
 
 // counters returns a filter of 16 counters with keys at these positions.
 func counters(keys ...[]uint64) (*counting.Filter, error) {
-	f, err := counting.New(counting.Shape{M: 16, K: 3})
+	f, err := counting.NewShape(counting.Shape{M: 16, K: 3})
 	if err != nil {
 		return nil, err
 	}
 	for _, at := range keys {
 		for _, i := range at {
-			f.State().Planes[0].Inc(i)
+			f.State().Arrays[0].Inc(i)
 		}
 	}
 	return f, nil
@@ -50,7 +50,7 @@ func operations() ([]result, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	plane := func(s umbel.State) cells.Array { return s.Clone().Planes[0] }
+	plane := func(s umbel.State) cells.Array { return s.Clone().Arrays[0] }
 	rs := []result{
 		{"S1 = {a, b, c}", plane(one.State()), []uint64{1, 1, 0, 0, 0, 3, 1, 0, 0, 2, 0, 0, 0, 0, 0, 1}},
 		{"S2 = {b, c, d}", plane(two.State()), []uint64{1, 0, 1, 0, 0, 2, 2, 0, 0, 1, 0, 0, 0, 0, 0, 1}},
@@ -116,8 +116,8 @@ func countingTrial(m uint64, k, n int, js ...int) trial.Simulation {
 		sim.Values = append(sim.Values, atLeast(j))
 	}
 	sim.Worker = func() (trial.Trial, error) {
-		f, err1 := counting.New(counting.Shape{M: m, K: k})
-		plain, err2 := bloom.New(bloom.Shape{M: m, K: k})
+		f, err1 := counting.NewShape(counting.Shape{M: m, K: k})
+		plain, err2 := bloom.NewShape(bloom.Shape{M: m, K: k})
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
@@ -128,9 +128,9 @@ func countingTrial(m uint64, k, n int, js ...int) trial.Simulation {
 			sample.Digests(r, ds)
 			f.AddAll(nil, ds)
 			plain.AddAll(nil, ds)
-			out[0] = int64(f.State().Planes[0].Nonzero())
+			out[0] = int64(f.State().Arrays[0].Nonzero())
 			out[1] = sample.Wrong(r, ds, questions, func(d umbel.Digest) bool { return f.Has(d) != plain.Has(d) })
-			histogram := f.State().Planes[0].Histogram(15)
+			histogram := f.State().Arrays[0].Histogram(15)
 			for i, j := range js {
 				out[2+i] = 0
 				for _, count := range histogram[j:] {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // sizes are those of the plots, and mostKeys their last n.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var program = piece.Piece{
@@ -60,7 +60,7 @@ func makeProgram(_ context.Context, r *piece.Run) error {
 	as := slices.DeleteFunc(slices.Clone(found), func(es []int) bool {
 		return !slices.Contains(es, 12) || !slices.Contains(es, 13) || slices.Contains(es, 15)
 	})
-	f, err := counting.New(counting.Shape{M: capacity, K: k})
+	f, err := counting.NewShape(counting.Shape{M: capacity, K: k})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func makeProgram(_ context.Context, r *piece.Run) error {
 	for e := range int32(20) {
 		theirs = append(theirs, j.positions(e))
 		var at []int
-		for _, i := range f.Locate(nil, f.Hasher().Key(fmt.Sprint(e))) {
+		for _, i := range f.Locate(nil, f.Hasher().HashString(fmt.Sprint(e))) {
 			at = append(at, int(i))
 		}
 		ours = append(ours, at)
@@ -106,7 +106,7 @@ whatever k is. Beside it stands umbel's counting filter of the same shape, and i
 			m := uint64(c.m)
 			ours, err := sample.Rate{
 				Name: fmt.Sprintf("003 counting m=%d k=%d n=%d", c.m, c.k, c.n), Keys: c.n,
-				New: func() (sample.Filter, error) { return counting.New(counting.Shape{M: m, K: c.k}) },
+				New: func() (sample.Filter, error) { return counting.NewShape(counting.Shape{M: m, K: c.k}) },
 			}.Measure(ctx, r, max(5, r.Trials/20))
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ var deleting = trial.Simulation{
 	Worker: func() (trial.Trial, error) {
 		const m, k = 1024, 3
 		j := newJava(m, k)
-		f, err := counting.New(counting.Shape{M: m, K: k})
+		f, err := counting.NewShape(counting.Shape{M: m, K: k})
 		if err != nil {
 			return nil, err
 		}

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var weights = piece.Piece{

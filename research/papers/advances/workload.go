@@ -8,9 +8,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // A universe has so many keys, of which so many are in a filter.
@@ -135,7 +135,7 @@ func (w workload) simulation(shape weighted.Shape) trial.Simulation {
 	return trial.Simulation{
 		Name: fmt.Sprintf("003 weighted %s m=%d", w.name, w.m()), Values: []string{rate},
 		Worker: func() (trial.Trial, error) {
-			f, err := weighted.New(shape)
+			f, err := weighted.NewShape(shape)
 			if err != nil {
 				return nil, err
 			}

@@ -54,7 +54,7 @@ func counted(d design) trial.Simulation {
 		Name:   fmt.Sprintf("004 counters m=%d k=%g", d.cells(keys), d.k),
 		Values: []string{coded},
 		Worker: func() (trial.Trial, error) {
-			f, err := counting.New(counting.Shape{M: d.cells(keys), K: int(d.k)})
+			f, err := counting.NewShape(counting.Shape{M: d.cells(keys), K: int(d.k)})
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +65,7 @@ func counted(d design) trial.Simulation {
 			return func(r *rand.ChaCha8, out []int64) error {
 				f.Clear()
 				f.AddAll(nil, b.random(r, keys))
-				out[0] = b.coded(f.State().Planes[0])
+				out[0] = b.coded(f.State().Arrays[0])
 				return nil
 			}, nil
 		},

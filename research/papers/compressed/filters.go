@@ -54,7 +54,7 @@ type bench struct {
 func newBench(d design, n int) (*bench, error) {
 	b := &bench{digests: make([]umbel.Digest, keys)}
 	for range n {
-		f, err := bloom.New(bloom.Shape{M: d.cells(keys), K: int(d.k)})
+		f, err := bloom.NewShape(bloom.Shape{M: d.cells(keys), K: int(d.k)})
 		if err != nil {
 			return nil, err
 		}
@@ -137,4 +137,4 @@ func blocks(plane cells.Array) iter.Seq[cells.Array] {
 }
 
 // cellsOf returns a filter's cells, which are the filter's own.
-func cellsOf(f *bloom.Filter) cells.Array { return f.State().Planes[0] }
+func cellsOf(f *bloom.Filter) cells.Array { return f.State().Arrays[0] }

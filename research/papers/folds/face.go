@@ -7,11 +7,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var face = piece.Piece{
@@ -28,7 +28,7 @@ fold anew.`,
 func makeFace(ctx context.Context, r *piece.Run) error {
 	const questions = 20_000
 	b := bands[1]
-	m, err := plan.Base(uint64(b.n), b.k, b.rho, b.eps, 0)
+	m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, 0)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func makeFace(ctx context.Context, r *piece.Run) error {
 		Name: "000 face", Values: names,
 		Worker: func() (trial.Trial, error) {
 			keys, others := make([]umbel.Digest, b.n), make([]umbel.Digest, 1000)
-			f, err := folding.New(shape)
+			f, err := folding.NewShape(shape)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func makeFace(ctx context.Context, r *piece.Run) error {
 	for i, n := range at {
 		rate := piece.Scaled(got.Of(names[i]), 1./questions)
 		dots = rate.On(dots, float64(n))
-		r.Add(piece.Row{What: fmt.Sprintf("n=%d, %d cells: rate", n, shape.Face(uint64(n))), Recomputed: shape.Forecast(uint64(n)).FPRate, Measured: rate})
+		r.Add(piece.Row{What: fmt.Sprintf("n=%d, %d cells: rate", n, shape.FoldedSize(uint64(n))), Recomputed: shape.Forecast(uint64(n)).FPRate, Measured: rate})
 	}
 	r.Draw(chart.Chart{
 		Title: fmt.Sprintf("A base of %d cells, kept at 0.01 ± 0.002", m), X: "n", Y: "rate", Left: true, Low: true,

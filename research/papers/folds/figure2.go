@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var figure2 = piece.Piece{
@@ -43,7 +43,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 			if err != nil {
 				return err
 			}
-			low, high, err := plan.Interval(uint64(n), k, rho, rho/10)
+			low, high, err := plan.SizeInterval(uint64(n), k, rho, rho/10)
 			if err != nil {
 				return err
 			}

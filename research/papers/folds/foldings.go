@@ -110,7 +110,7 @@ func folded(m uint64, k, n int, factors ...uint64) trial.Simulation {
 		Worker: func() (trial.Trial, error) {
 			ds := make([]umbel.Digest, n)
 			return func(r *rand.ChaCha8, out []int64) error {
-				f, err := bloom.New(bloom.Shape{M: m, K: k})
+				f, err := bloom.NewShape(bloom.Shape{M: m, K: k})
 				if err != nil {
 					return err
 				}
@@ -120,7 +120,7 @@ func folded(m uint64, k, n int, factors ...uint64) trial.Simulation {
 						return err
 					}
 				}
-				small, err := bloom.New(f.Shape())
+				small, err := bloom.NewShape(f.Shape())
 				if err != nil {
 					return err
 				}
@@ -131,7 +131,7 @@ func folded(m uint64, k, n int, factors ...uint64) trial.Simulation {
 						out[0]++
 					}
 				}
-				if f.State().Planes[0].Equal(small.State().Planes[0]) {
+				if f.State().Arrays[0].Equal(small.State().Arrays[0]) {
 					out[1] = 1
 				}
 				return nil

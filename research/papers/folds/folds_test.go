@@ -54,7 +54,7 @@ func TestEquation14(t *testing.T) {
 	}
 	for i, b := range bands {
 		w := want[i]
-		low, high, err := plan.Interval(uint64(b.n), b.k, b.rho, b.eps)
+		low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
 		if err != nil || low != w.low || high != w.high {
 			t.Errorf("%+v: %d to %d, %v, want %d to %d", b, low, high, err, w.low, w.high)
 		}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // The base of the figure of rates along a ladder.
@@ -43,7 +43,7 @@ func makeLadder(ctx context.Context, r *piece.Run) error {
 		Worker: func() (trial.Trial, error) {
 			ds := make([]umbel.Digest, ladderQuestions)
 			return func(r *rand.ChaCha8, out []int64) error {
-				base, err := bloom.New(bloom.Shape{M: ladderCells, K: ladderK})
+				base, err := bloom.NewShape(bloom.Shape{M: ladderCells, K: ladderK})
 				if err != nil {
 					return err
 				}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/internal/number"
-	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
 // coverage returns the share of the numbers of keys from 1 to n for which a size of
@@ -40,7 +40,7 @@ mean. Beside it stands the next power of two, which folds to fewer sizes.`,
 			if b.k == 2 && b.n != 1000 {
 				continue
 			}
-			low, high, err := plan.Interval(uint64(b.n), b.k, b.rho, b.eps)
+			low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ memory is paid where the keys are, and what is sent is the fold. 12 is what umbe
 	Make: func(_ context.Context, r *piece.Run) error {
 		b := bands[1]
 		for _, times := range []float64{1, 2, 3, 4, 6, 8, 12, 16, 24} {
-			m, err := plan.Base(uint64(b.n), b.k, b.rho, b.eps, times)
+			m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, times)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ memory is paid where the keys are, and what is sent is the fold. 12 is what umbe
 			)
 		}
 		for _, m := range []uint64{1 << 20, 1e6, 720_720, 997_920} {
-			r.Add(piece.Row{What: fmt.Sprintf("base of %d: folds too large by, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.Granularity(plan.Ladder(m, 1))})
+			r.Add(piece.Row{What: fmt.Sprintf("base of %d: folds too large by, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.Ladder(m, 1))})
 		}
 		return nil
 	},

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // printedRate is the end of equations (1) and (4) as printed: the fill, and not the
@@ -67,7 +67,7 @@ measured at both ends; they are those of the exact formula, which differs from Ï
 filters are small.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, b := range bands {
-			low, high, err := plan.Interval(uint64(b.n), b.k, b.rho, b.eps)
+			low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
 			if err != nil {
 				return err
 			}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // The base that is sent folded by 3 and by 4.
@@ -97,7 +97,7 @@ var askTwo = trial.Simulation{
 		if err != nil {
 			return nil, err
 		}
-		f, err := folding.New(shape)
+		f, err := folding.NewShape(shape)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ var askTwo = trial.Simulation{
 			ask := make([]func(umbel.Digest) bool, len(out))
 			var joint folding.Receiver
 			for i, by := range []uint64{3, 4, 1} {
-				face, err := f.FaceBy(by)
+				face, err := f.FoldedBy(by)
 				if err != nil {
 					return err
 				}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var cost = piece.Piece{

@@ -7,11 +7,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Numbers of keys at which growing filters are measured.
@@ -79,7 +79,7 @@ func growing(name string, shape scalable.Shape) trial.Simulation {
 	sim.Worker = func() (trial.Trial, error) {
 		ds := make([]umbel.Digest, mostKeys/2)
 		return func(r *rand.ChaCha8, out []int64) error {
-			f, err := scalable.New(shape)
+			f, err := scalable.NewShape(shape)
 			if err != nil {
 				return err
 			}

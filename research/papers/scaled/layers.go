@@ -7,10 +7,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // design is a scalable filter.
@@ -123,7 +123,7 @@ func (d design) full(row []plan.ScalableLayer) trial.Simulation {
 		fs := make([]*partitioned.Filter, len(row))
 		for i, l := range row {
 			var err error
-			if fs[i], err = partitioned.New(partitioned.Shape{M: l.Cells(), K: l.K}); err != nil {
+			if fs[i], err = partitioned.NewShape(partitioned.Shape{M: l.Cells(), K: l.K}); err != nil {
 				return nil, err
 			}
 		}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // smallFilters are those with rates that p^k is wrong about, and two larger.
@@ -30,7 +30,7 @@ rate is that of Bose et al. 2008. Of k slices p^k is exact in the mean, for ever
 			n := uint64(c.n)
 			single, err := sample.Rate{
 				Name: fmt.Sprintf("001 bloom m=%d k=%d n=%d", c.m, c.k, c.n), Keys: c.n,
-				New: func() (sample.Filter, error) { return bloom.New(bloom.Shape{M: c.m, K: c.k}) },
+				New: func() (sample.Filter, error) { return bloom.NewShape(bloom.Shape{M: c.m, K: c.k}) },
 			}.Measure(ctx, r, r.Trials)
 			if err != nil {
 				return err
@@ -45,7 +45,7 @@ rate is that of Bose et al. 2008. Of k slices p^k is exact in the mean, for ever
 			}
 			sliced, err := sample.Rate{
 				Name: fmt.Sprintf("001 partitioned m=%d k=%d n=%d", c.m, c.k, c.n), Keys: c.n,
-				New: func() (sample.Filter, error) { return partitioned.New(partitioned.Shape{M: c.m, K: c.k}) },
+				New: func() (sample.Filter, error) { return partitioned.NewShape(partitioned.Shape{M: c.m, K: c.k}) },
 			}.Measure(ctx, r, r.Trials)
 			if err != nil {
 				return err

@@ -15,6 +15,6 @@ func Bloom(ctx context.Context, r *piece.Run, paper string, m uint64, k, n int) 
 	return Rate{
 		Name: fmt.Sprintf("%s bloom m=%d k=%d n=%d", paper, m, k, n),
 		Keys: n,
-		New:  func() (Filter, error) { return bloom.New(bloom.Shape{M: m, K: k}) },
+		New:  func() (Filter, error) { return bloom.NewShape(bloom.Shape{M: m, K: k}) },
 	}.Measure(ctx, r, max(5, r.Trials/4))
 }

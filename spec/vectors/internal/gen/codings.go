@@ -68,7 +68,7 @@ func coded(name, comment string, planes ...string) boxed {
 
 // packedPlanes returns a vector of planes in which every block is as short as it gets.
 func packedPlanes(name, comment string, planes ...cells.Array) boxed {
-	b, err := wire.Packer{}.Append(nil, umbel.State{Kind: kind[1:], Planes: planes})
+	b, err := wire.Packer{}.Append(nil, umbel.State{Kind: kind[1:], Arrays: planes})
 	if err != nil {
 		panic("gen: " + err.Error())
 	}

@@ -16,7 +16,7 @@ func TestLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range s.Planes {
+		for _, a := range s.Arrays {
 			code := payloadOf(a)
 			if seen[code[0]] = true; uint64(len(code)) >= a.Bytes() {
 				t.Errorf("level %d takes %d bytes, and the words %d: the block is raw", code[0], len(code), a.Bytes())

@@ -98,7 +98,7 @@ func deltaSaying(base, result umbel.State, bytes uint64, change ...string) []byt
 }
 
 // stateOf returns a state of nobody's kind.
-func stateOf(planes ...cells.Array) umbel.State { return umbel.State{Kind: kind[1:], Planes: planes} }
+func stateOf(planes ...cells.Array) umbel.State { return umbel.State{Kind: kind[1:], Arrays: planes} }
 
 // handMade returns a vector of a delta put together by hand: its result is the base
 // with other planes.

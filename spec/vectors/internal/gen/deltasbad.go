@@ -13,7 +13,7 @@ func badDeltas() []told {
 		counters = counted(41, 64, 2)
 		base     = stateOf(bit, counters)
 		result   = stateOf(changed(bit, 42, 3), counters)
-		flip     = sameAs(0) + flipped + flips(bit, result.Planes[0])
+		flip     = sameAs(0) + flipped + flips(bit, result.Arrays[0])
 		rest     = sameAs(1) + kept // the plane of counters
 		good     = deltaOf(base, result, params, "\x02", flip, rest, noParts)
 	)

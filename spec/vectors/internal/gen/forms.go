@@ -12,7 +12,7 @@ import (
 // came first forgotten. Kinds that have one form alone are not here.
 type form struct {
 	kind, name, comment string
-	make                func(umbel.Variant, umbel.Hasher) (umbel.Filter, error)
+	make                func(umbel.Kind, umbel.Hasher) (umbel.Filter, error)
 	keys                int  // added to it
 	forgets             bool // the first of them, with what is added later
 }
@@ -35,29 +35,29 @@ var forms = []form{
 }
 
 // sizedWith makes filters of the small size with one parameter more.
-func sizedWith(name string, value uint64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
+func sizedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	z := small
 	z.params = append(slices.Clone(z.params), umbel.Param{Name: name, Value: umbel.Uint(value)})
 	return z.make
 }
 
 // ribbonOf makes filters for so many keys and a rate.
-func ribbonOf(keys uint64, rate float64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
-	return func(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+func ribbonOf(keys uint64, rate float64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
+	return func(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		return v.New(umbel.Goal{Keys: keys, FPRate: rate, Hasher: h}, nil)
 	}
 }
 
 // plannedWith makes filters for few keys with one parameter given.
-func plannedWith(name string, value uint64) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
-	return func(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
+	return func(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
 		return v.New(g, umbel.Params{{Name: name, Value: umbel.Uint(value)}})
 	}
 }
 
 // foldingWords makes a folding filter with groups of a word, though it isn't large.
-func foldingWords(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+func foldingWords(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	f, err := plannedWith("oversize", 8)(v, h)
 	if err != nil {
 		return nil, err
@@ -66,25 +66,25 @@ func foldingWords(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
 	if !param("fold", 15)(&s) || !param("group", 6)(&s.Parts[0]) {
 		return nil, errors.New("no fold, or no group")
 	}
-	s.Parts[0].Planes[0] = emptyCells(15*64, 1)
+	s.Parts[0].Arrays[0] = emptyCells(15*64, 1)
 	return v.Open(s)
 }
 
 // weightedBy makes weighted filters of three classes, which a table tells apart.
-func weightedBy(table func(*weighted.Shape)) func(umbel.Variant, umbel.Hasher) (umbel.Filter, error) {
-	return func(_ umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+func weightedBy(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
+	return func(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		s := weighted.Shape{M: 960, Group: 6, Hasher: h, Classes: []weighted.Class{
 			{K: 3, Members: 0.5, Queries: 0.25}, {K: 9, Members: 0.25, Queries: 0.5}, {K: 1, Members: 0.25, Queries: 0.25},
 		}}
 		table(&s)
-		return weighted.New(s)
+		return weighted.NewShape(s)
 	}
 }
 
 // hot puts every third key into class 1, and of those that follow some into class 2.
 func hot(s *weighted.Shape) {
 	for i := 0; i < 40; i += 3 {
-		s.Hot = append(s.Hot, weighted.Hot{Digest: s.Hasher.Bytes(keyFor(s.Hasher, i)), Class: 1 + i%2})
+		s.Hot = append(s.Hot, weighted.Hot{Digest: s.Hasher.HashBytes(keyFor(s.Hasher, i)), Class: 1 + i%2})
 	}
 }
 

@@ -23,7 +23,7 @@ func hashing() []file {
 		var b strings.Builder
 		for _, k := range append(a.published, ours(a.seeds)...) {
 			seed := k.seed.Bytes()
-			fmt.Fprintf(&b, "%x %s %v\n", seed, dash(hex.EncodeToString(k.key)), umbel.Hasher{Alg: a.alg, Seed: k.seed}.Bytes(k.key))
+			fmt.Fprintf(&b, "%x %s %v\n", seed, dash(hex.EncodeToString(k.key)), umbel.Hasher{Alg: a.alg, Seed: k.seed}.HashBytes(k.key))
 		}
 		files = append(files, file{
 			path: "hashing/" + a.alg.String() + ".txt",

@@ -55,7 +55,7 @@ const added = 20
 const late = 3
 
 // make returns an empty filter of that size, whatever plans may say.
-func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
+func (z size) make(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	var ps umbel.Params
 	for _, d := range v.Params {
 		if n, ok := z.params.Get(d.Name); ok {
@@ -68,7 +68,7 @@ func (z size) make(v umbel.Variant, h umbel.Hasher) (umbel.Filter, error) {
 	}
 	f, err := v.New(g, ps)
 	if err != nil {
-		return nil, fmt.Errorf("%s with %v: %w", v.Kind, ps, err)
+		return nil, fmt.Errorf("%s with %v: %w", v.Name, ps, err)
 	}
 	return f, nil
 }
@@ -84,7 +84,7 @@ func kinds() ([]file, error) {
 		}
 		all = append(all, filled{large.name + "-" + hasherName(umbel.Hasher{}), "", large.make, umbel.Hasher{}, added, false})
 		for _, f := range forms {
-			if f.kind == v.Kind {
+			if f.kind == v.Name {
 				all = append(all, filled{f.name, ", " + f.comment, f.make, umbel.Hasher{Alg: umbel.MD5}, f.keys, f.forgets})
 			}
 		}
@@ -119,14 +119,14 @@ func hasherName(h umbel.Hasher) string {
 // filled is a filter with keys in it.
 type filled struct {
 	name, comment string
-	make          func(umbel.Variant, umbel.Hasher) (umbel.Filter, error)
+	make          func(umbel.Kind, umbel.Hasher) (umbel.Filter, error)
 	hasher        umbel.Hasher
 	keys          int
 	forgets       bool
 }
 
 // file returns the vector of the filter, and its state.
-func (x filled) file(v umbel.Variant) (file, umbel.State, error) {
+func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 	f, err := x.make(v, x.hasher)
 	if err != nil {
 		return file{}, umbel.State{}, err
@@ -143,9 +143,9 @@ func (x filled) file(v umbel.Variant) (file, umbel.State, error) {
 	}
 	s := f.State()
 	header := []field{
-		{"comment", fmt.Sprintf("a %s filter%s, hash %v", v.Kind, x.comment, x.hasher)},
+		{"comment", fmt.Sprintf("a %s filter%s, hash %v", v.Name, x.comment, x.hasher)},
 		{"expect", "ok"},
-		{"kind", v.Kind},
+		{"kind", v.Name},
 		{"form", "written"},
 		{"id", wire.Identify(s).String()},
 	}
@@ -159,14 +159,14 @@ func (x filled) file(v umbel.Variant) (file, umbel.State, error) {
 		case i < x.keys && there:
 			keys = append(keys, field{"key", text})
 			if c, ok := f.(umbel.Counter); ok {
-				counts = append(counts, field{"count", text + " " + count(c, x.hasher.Bytes(key))})
+				counts = append(counts, field{"count", text + " " + count(c, x.hasher.HashBytes(key))})
 			}
 		case !there:
 			absent = append(absent, field{"absent", text})
 		}
 	}
 	b, err := wire.Append(nil, s)
-	return file{"kinds/" + v.Kind + "-" + x.name + ".txt", slices.Concat(header, keys, counts, absent), hexLines(b)}, s, err
+	return file{"kinds/" + v.Name + "-" + x.name + ".txt", slices.Concat(header, keys, counts, absent), hexLines(b)}, s, err
 }
 
 // add adds key i: where that counts every third one twice, and the first one more often
@@ -178,8 +178,8 @@ func (x filled) add(f umbel.Filter, i int) error {
 		}
 	}
 	key := keyFor(x.hasher, i)
-	d := x.hasher.Bytes(key)
-	if c, ok := f.(umbel.Classer); ok {
+	d := x.hasher.HashBytes(key)
+	if c, ok := f.(umbel.Classifier); ok {
 		if class, ok := c.Class(key); ok {
 			c.AddClass(d, class)
 			return nil
@@ -208,8 +208,8 @@ func count(c umbel.Counter, d umbel.Digest) string {
 
 // has asks for a key of the class that the key itself tells, where it does.
 func has(f umbel.Filter, key []byte) bool {
-	d := f.State().Hasher.Bytes(key)
-	if c, ok := f.(umbel.Classer); ok {
+	d := f.State().Hasher.HashBytes(key)
+	if c, ok := f.(umbel.Classifier); ok {
 		if class, ok := c.Class(key); ok {
 			return c.HasClass(d, class)
 		}
@@ -222,6 +222,6 @@ func keyFor(h umbel.Hasher, i int) []byte {
 	if h.Alg != umbel.Caller {
 		return fmt.Appendf(nil, "key %d", i)
 	}
-	d := umbel.Digest{H1: umbel.Widen(^uint64(i)).H2, H2: umbel.Widen(uint64(i)).H2}
+	d := umbel.Digest{H1: umbel.DigestFromHash64(^uint64(i)).H2, H2: umbel.DigestFromHash64(uint64(i)).H2}
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.H1), d.H2)
 }

@@ -46,7 +46,7 @@ func exampleBytes(t *testing.T, name string) []byte {
 // The example of container.md is the filter that it says it is.
 func TestContainerExample(t *testing.T) {
 	got := exampleBytes(t, "container.md")
-	f, err := bloom.New(bloom.Shape{M: 100, K: 3, Hasher: umbel.Hasher{Alg: umbel.MD5}})
+	f, err := bloom.NewShape(bloom.Shape{M: 100, K: 3, Hasher: umbel.Hasher{Alg: umbel.MD5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestCodingsTable(t *testing.T) {
 func TestHashingTable(t *testing.T) {
 	text := page(t, "hashing.md")
 	for _, a := range algorithms {
-		d := umbel.Hasher{Alg: a.alg}.Key("abc")
+		d := umbel.Hasher{Alg: a.alg}.HashString("abc")
 		if row := fmt.Sprintf("| %v | %016x | %016x |\n", a.alg, d.H1, d.H2); !strings.Contains(text, row) {
 			t.Errorf("no row %s", row)
 		}
@@ -89,12 +89,12 @@ func TestHashingTable(t *testing.T) {
 func TestKindsPages(t *testing.T) {
 	list := page(t, "kinds.md")
 	for _, v := range filter.All {
-		if !strings.Contains(list, "(kinds/"+v.Kind+".md)") {
-			t.Errorf("kinds.md has no link to %s", v.Kind)
+		if !strings.Contains(list, "(kinds/"+v.Name+".md)") {
+			t.Errorf("kinds.md has no link to %s", v.Name)
 		}
-		for _, name := range []string{"kinds/" + v.Kind + ".md", "../docs/kinds/" + v.Kind + ".md"} {
-			if !strings.HasPrefix(page(t, name), "# "+v.Kind+"\n") {
-				t.Errorf("%s doesn't begin with # %s", name, v.Kind)
+		for _, name := range []string{"kinds/" + v.Name + ".md", "../docs/kinds/" + v.Name + ".md"} {
+			if !strings.HasPrefix(page(t, name), "# "+v.Name+"\n") {
+				t.Errorf("%s doesn't begin with # %s", name, v.Name)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func positions() ([]file, error) {
 				return nil, err
 			}
 			s := f.State()
-			if l, ok := f.(umbel.Locator); ok && len(s.Planes) > 0 {
+			if l, ok := f.(umbel.Locator); ok && len(s.Arrays) > 0 {
 				files = append(files, located(l, s))
 			}
 		}
@@ -35,14 +35,14 @@ func digests() []umbel.Digest {
 	top := ^uint64(0)
 	ds := []umbel.Digest{{}, {H1: 1}, {H2: 1}, {H1: 1, H2: 1}, {H1: top}, {H2: top}, {H1: top, H2: top}, {H1: 1 << 63, H2: 1 << 63}}
 	for i := range uint64(24) {
-		ds = append(ds, umbel.Digest{H1: umbel.Widen(2 * i).H2, H2: umbel.Widen(2*i + 1).H2})
+		ds = append(ds, umbel.Digest{H1: umbel.DigestFromHash64(2 * i).H2, H2: umbel.DigestFromHash64(2*i + 1).H2})
 	}
 	return ds
 }
 
 // located returns the cells of digests in a filter with state s.
 func located(l umbel.Locator, s umbel.State) file {
-	m := s.Planes[0].Len
+	m := s.Arrays[0].Len
 	header := []field{
 		{"comment", fmt.Sprintf("cells of digests in a %s filter", s.Kind)},
 		{"kind", s.Kind},
@@ -87,7 +87,7 @@ func ranges() file {
 	var b strings.Builder
 	for _, m := range []uint64{1, 2, 3, 64, 1000, 1 << 32, 1<<56 - 1} {
 		for _, v := range []uint64{0, 1, 1 << 32, 1<<63 - 1, 1 << 63, ^uint64(0), 0x0123456789abcdef} {
-			fmt.Fprintf(&b, "%016x %d %d\n", v, m, probe.Range(v, m))
+			fmt.Fprintf(&b, "%016x %d %d\n", v, m, probe.Reduce(v, m))
 		}
 	}
 	return file{"positions/range.txt", []field{

@@ -21,31 +21,31 @@ var spoils = slices.Concat(spoiltPlanes, spoiltParams, spoiltParts, spoiltTables
 
 var spoiltPlanes = []spoiled{
 	{"no-plane", "no plane", func(s *umbel.State) bool {
-		had := len(s.Planes) > 0
-		s.Planes = nil
+		had := len(s.Arrays) > 0
+		s.Arrays = nil
 		return had
 	}},
 	{"plane", "a plane beside the parts", func(s *umbel.State) bool {
-		had := len(s.Planes) > 0
-		s.Planes = []cells.Array{emptyCells(64, 1)}
+		had := len(s.Arrays) > 0
+		s.Arrays = []cells.Array{emptyCells(64, 1)}
 		return !had
 	}},
 	{"two-planes", "a second plane", func(s *umbel.State) bool {
-		return len(s.Planes) == 1 && onPlane(func(s *umbel.State) { s.Planes = append(s.Planes, s.Planes[0]) })(s)
+		return len(s.Arrays) == 1 && onPlane(func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) })(s)
 	}},
-	{"no-cells", "no cells", onPlane(func(s *umbel.State) { s.Planes[0] = cells.Array{Width: s.Planes[0].Width} })},
+	{"no-cells", "no cells", onPlane(func(s *umbel.State) { s.Arrays[0] = cells.Array{Width: s.Arrays[0].Width} })},
 	{"one-cell", "a single cell", func(s *umbel.State) bool {
 		may := []string{"bloom", "counting", "weighted", "sparse"}
-		return !slices.Contains(may, s.Kind) && onPlane(func(s *umbel.State) { s.Planes[0] = emptyCells(1, s.Planes[0].Width) })(s)
+		return !slices.Contains(may, s.Kind) && onPlane(func(s *umbel.State) { s.Arrays[0] = emptyCells(1, s.Arrays[0].Width) })(s)
 	}},
 	{"bits", "cells of one bit", func(s *umbel.State) bool { return !ofBits(s) && ofWidth(1)(s) }},
 	{"counters", "cells of 2 bits", ofWidth(2)},
 	{"wide", "cells of 32 bits", func(s *umbel.State) bool { return !ofBits(s) && ofWidth(32)(s) }},
 	{"cells-less", "a cell less than whole slices have", func(s *umbel.State) bool {
-		if len(s.Planes) == 0 || !hasParam(s, "l") {
+		if len(s.Arrays) == 0 || !hasParam(s, "l") {
 			return false
 		}
-		s.Planes[0] = emptyCells(s.Planes[0].Len-1, 1)
+		s.Arrays[0] = emptyCells(s.Arrays[0].Len-1, 1)
 		return true
 	}},
 }
@@ -58,12 +58,12 @@ func emptyCells(n uint64, width uint) cells.Array {
 	return a
 }
 
-func ofBits(s *umbel.State) bool { return len(s.Planes) > 0 && s.Planes[0].Width <= 1 }
+func ofBits(s *umbel.State) bool { return len(s.Arrays) > 0 && s.Arrays[0].Width <= 1 }
 
 // onPlane does something to states that have planes.
 func onPlane(do func(*umbel.State)) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
-		if len(s.Planes) == 0 {
+		if len(s.Arrays) == 0 {
 			return false
 		}
 		do(s)
@@ -73,13 +73,13 @@ func onPlane(do func(*umbel.State)) func(*umbel.State) bool {
 
 // ofWidth puts empty cells of another width in the place of the first plane's.
 func ofWidth(width uint) func(*umbel.State) bool {
-	return onPlane(func(s *umbel.State) { s.Planes[0] = emptyCells(s.Planes[0].Len, width) })
+	return onPlane(func(s *umbel.State) { s.Arrays[0] = emptyCells(s.Arrays[0].Len, width) })
 }
 
 // badStates returns states that no filter of a kind has, in containers that are
 // well formed: each is the first of the states, which have what it takes, with something
 // wrong.
-func badStates(v umbel.Variant, states []umbel.State) ([]file, error) {
+func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 	var files []file
 	for _, c := range spoils {
 		for _, s := range states {
@@ -89,14 +89,14 @@ func badStates(v umbel.Variant, states []umbel.State) ([]file, error) {
 			}
 			b, err := wire.Append(nil, s)
 			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", v.Kind, c.name, err)
+				return nil, fmt.Errorf("%s, %s: %w", v.Name, c.name, err)
 			}
 			files = append(files, file{
-				path: "kinds/" + v.Kind + "-" + c.name + ".txt",
+				path: "kinds/" + v.Name + "-" + c.name + ".txt",
 				header: []field{
-					{"comment", fmt.Sprintf("a %s filter: %s", v.Kind, c.comment)},
+					{"comment", fmt.Sprintf("a %s filter: %s", v.Name, c.comment)},
 					{"expect", "corrupt"},
-					{"kind", v.Kind},
+					{"kind", v.Name},
 				},
 				body: hexLines(b),
 			})

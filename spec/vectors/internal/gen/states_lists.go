@@ -22,8 +22,8 @@ func listOfTwo(high, low uint64) func(*umbel.State) bool {
 		if s.Kind != "sparse" || s.Params.Uint("m") != 1000 {
 			return false
 		}
-		s.Planes = []cells.Array{emptyCells(6, 1), emptyCells(16, 1)}
-		s.Planes[0].Words[0], s.Planes[1].Words[0] = high, low
+		s.Arrays = []cells.Array{emptyCells(6, 1), emptyCells(16, 1)}
+		s.Arrays[0].Words[0], s.Arrays[1].Words[0] = high, low
 		return true
 	}
 }

@@ -43,7 +43,7 @@ var spoiltParams = []spoiled{
 	{"bits-3", "3 cells in a word", param("bits", 3)},
 	{"group-1", "groups of 2 cells", param("group", 1)},
 	{"group-6", "groups of 64 cells, which don't divide the cells", func(s *umbel.State) bool {
-		return len(s.Planes) > 0 && s.Planes[0].Len%64 != 0 && param("group", 6)(s)
+		return len(s.Arrays) > 0 && s.Arrays[0].Len%64 != 0 && param("group", 6)(s)
 	}},
 	{"copied-2", "copied is 2", param("copied", 2)},
 
@@ -75,7 +75,7 @@ var spoiltParams = []spoiled{
 	{"slice-1", "slices of a cell", param("slice", 1)},
 	{"slice-65", "slices that aren't whole words", func(s *umbel.State) bool {
 		n := len(s.Parts)
-		return n > 0 && s.Parts[n-1].Planes[0].Len > 65*s.Parts[n-1].Params.Uint("k") && param("slice", 65)(s)
+		return n > 0 && s.Parts[n-1].Arrays[0].Len > 65*s.Parts[n-1].Params.Uint("k") && param("slice", 65)(s)
 	}},
 	{"slice-more", "no layer has the slices of the first", param("slice", 1<<20)},
 	{"first-0", "a first layer that is always wrong", param("first-log2", 0)},
@@ -92,7 +92,7 @@ var spoiltParams = []spoiled{
 	{"fold-more", "folded by what doesn't divide the cells", param("fold", 1<<40)},
 	{"fold-odd", "folded by less than the cells, which it doesn't divide", func(s *umbel.State) bool {
 		r := uint64(2)
-		for hasParam(s, "fold") && s.Parts[0].Planes[0].Len%r == 0 {
+		for hasParam(s, "fold") && s.Parts[0].Arrays[0].Len%r == 0 {
 			r++
 		}
 		return param("fold", r)(s)
@@ -131,7 +131,7 @@ func ring(k, l, group uint64) func(*umbel.State) bool {
 		if !hasParam(s, "l") {
 			return false
 		}
-		s.Planes[0] = emptyCells((k+l)*64, 1)
+		s.Arrays[0] = emptyCells((k+l)*64, 1)
 		return param("k", k)(s) && param("l", l)(s) && param("group", group)(s) && param("limit", 1)(s)
 	}
 }

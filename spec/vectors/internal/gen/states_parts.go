@@ -37,20 +37,20 @@ var spoiltParts = []spoiled{
 		return true
 	})},
 	{"part-kind", "a part of a kind that isn't one of its parts", onPart(func(p *umbel.State) bool {
-		*p = umbel.State{Kind: "splitblock", Hasher: p.Hasher, Planes: []cells.Array{emptyCells(256, 1)}}
+		*p = umbel.State{Kind: "splitblock", Hasher: p.Hasher, Arrays: []cells.Array{emptyCells(256, 1)}}
 		return true
 	})},
 	{"part-part", "a part that has a part", onPart(func(p *umbel.State) bool {
 		p.Parts = []umbel.State{p.Clone()}
 		return true
 	})},
-	{"part-no-plane", "a part without a plane", onPart(func(p *umbel.State) bool { p.Planes = nil; return true })},
+	{"part-no-plane", "a part without a plane", onPart(func(p *umbel.State) bool { p.Arrays = nil; return true })},
 	{"part-counters", "a part with cells of 2 bits", onPart(ofWidth(2))},
 	{"part-k-0", "a part in which k is 0", onPart(param("k", 0))},
 	{"part-size", "a part of another size", func(s *umbel.State) bool {
 		alike := hasParam(s, "full") && len(s.Parts) > 1 || hasParam(s, "planes")
 		return alike && onPart(func(p *umbel.State) bool {
-			p.Planes[0] = emptyCells(p.Planes[0].Len+64, p.Planes[0].Width)
+			p.Arrays[0] = emptyCells(p.Arrays[0].Len+64, p.Arrays[0].Width)
 			return true
 		})(s)
 	}},
@@ -93,7 +93,7 @@ var spoiltParts = []spoiled{
 	{"layer-k-1075", "a layer whose k is larger than any rate gives", onPart(layerK(1075, 1550))},
 	{"layer-n2", "a layer of other than 2^n2 cells", onPart(param("n2", 20))},
 	{"layer-cells", "a layer of 65 cells", onPart(func(p *umbel.State) bool {
-		p.Planes[0] = emptyCells(65, 1)
+		p.Arrays[0] = emptyCells(65, 1)
 		return hasParam(p, "n2")
 	})},
 }
@@ -112,8 +112,8 @@ func onPart(spoil func(*umbel.State) bool) func(*umbel.State) bool {
 
 var spoiltTables = []spoiled{
 	{"three-planes", "a plane behind the table", func(s *umbel.State) bool {
-		s.Planes = append(s.Planes, emptyCells(64, 1))
-		return len(s.Planes) == 3
+		s.Arrays = append(s.Arrays, emptyCells(64, 1))
+		return len(s.Arrays) == 3
 	}},
 	{"table-empty", "a table of nothing", onTable(64, func(a *cells.Array) { *a = cells.Array{Width: 64} })},
 	{"table-width", "a table with cells of 16 bits, whose first bytes are a prefix", onTable(8, func(a *cells.Array) {
@@ -143,10 +143,10 @@ var spoiltTables = []spoiled{
 // onTable spoils a second plane of that width.
 func onTable(width uint, spoil func(*cells.Array)) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
-		if len(s.Planes) < 2 || s.Planes[1].Width != width {
+		if len(s.Arrays) < 2 || s.Arrays[1].Width != width {
 			return false
 		}
-		spoil(&s.Planes[1])
+		spoil(&s.Arrays[1])
 		return true
 	}
 }

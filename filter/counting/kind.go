@@ -8,20 +8,20 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// wordGroup is the group of filters that Plan and Variant make with a multiple of
+// wordGroup is the group of filters that Plan and Kind make with a multiple of
 // 2^6 cells, as those of package bloom are. Others have group 0.
 const wordGroup = probe.WordLog
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:    Name,
 	Doc:     "counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: explain,
-	New:     New,
+	New:     NewShape,
 	Open:    Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},

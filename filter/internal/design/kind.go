@@ -15,7 +15,7 @@ type Shape interface {
 type Kind[S Shape, F umbel.Filter] struct {
 	Name, Doc string
 	Params    []umbel.ParamDoc
-	Monotone  bool // see umbel.Variant
+	Monotone  bool // see umbel.Kind
 	// Plan returns the shape for a goal and parameters that have been checked, and
 	// the number of keys that it is for.
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
@@ -25,10 +25,10 @@ type Kind[S Shape, F umbel.Filter] struct {
 	Open    func(umbel.State) (F, error)
 }
 
-// Variant returns the kind for code that handles any.
-func (k Kind[S, F]) Variant() umbel.Variant {
-	return umbel.Variant{
-		Kind: k.Name, Doc: k.Doc, Params: k.Params, Monotone: k.Monotone,
+// Kind returns the kind for code that handles any.
+func (k Kind[S, F]) Kind() umbel.Kind {
+	return umbel.Kind{
+		Name: k.Name, Doc: k.Doc, Params: k.Params, Monotone: k.Monotone,
 		Plan: func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
 			s, n, err := k.plan(g, ps)
 			if err != nil {

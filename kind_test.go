@@ -8,11 +8,11 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-func exactVariant(kind string) umbel.Variant {
-	return umbel.Variant{
-		Kind: kind,
+func exactVariant(kind string) umbel.Kind {
+	return umbel.Kind{
+		Name: kind,
 		Open: func(s umbel.State) (umbel.Filter, error) {
-			if len(s.Planes) != 0 {
+			if len(s.Arrays) != 0 {
 				return nil, umbel.ErrCorrupt
 			}
 			return exact{}, nil
@@ -21,23 +21,23 @@ func exactVariant(kind string) umbel.Variant {
 }
 
 func TestVariantsFind(t *testing.T) {
-	vs := umbel.Variants{exactVariant("exact"), exactVariant("other")}
+	vs := umbel.Kinds{exactVariant("exact"), exactVariant("other")}
 	for _, kind := range []string{"exact", "other"} {
-		if v, err := vs.Find(kind); err != nil || v.Kind != kind {
-			t.Errorf("Find(%q) = %q, %v", kind, v.Kind, err)
+		if v, err := vs.Find(kind); err != nil || v.Name != kind {
+			t.Errorf("Find(%q) = %q, %v", kind, v.Name, err)
 		}
 	}
 	for _, kind := range []string{"", "bloom", "Exact", strings.Repeat("x", 1000)} {
 		v, err := vs.Find(kind)
 		wantError(t, err, umbel.ErrKind, "want one of exact, other")
-		if v.Kind != "" || err != nil && len(err.Error()) > 200 {
-			t.Errorf("variant %q beside an error of %d characters", v.Kind, len(err.Error()))
+		if v.Name != "" || err != nil && len(err.Error()) > 200 {
+			t.Errorf("variant %q beside an error of %d characters", v.Name, len(err.Error()))
 		}
 	}
 }
 
 func TestVariantsOpen(t *testing.T) {
-	vs := umbel.Variants{exactVariant("exact")}
+	vs := umbel.Kinds{exactVariant("exact")}
 	if f, err := vs.Open(umbel.State{Kind: "exact"}); err != nil || f == nil {
 		t.Errorf("Open gives %v, %v", f, err)
 	}
@@ -47,7 +47,7 @@ func TestVariantsOpen(t *testing.T) {
 	}{
 		{umbel.State{Kind: "bloom"}, umbel.ErrKind},
 		{umbel.State{}, umbel.ErrKind},
-		{umbel.State{Kind: "exact", Planes: sample().Planes}, umbel.ErrCorrupt},
+		{umbel.State{Kind: "exact", Arrays: sample().Arrays}, umbel.ErrCorrupt},
 	} {
 		f, err := vs.Open(c.s)
 		if !errors.Is(err, c.want) || f != nil {

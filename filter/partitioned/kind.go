@@ -8,17 +8,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},

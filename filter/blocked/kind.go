@@ -9,17 +9,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
@@ -31,7 +31,7 @@ var paramDocs = []umbel.ParamDoc{
 // from keys and bytes, the least rate; from rate and bytes, the most keys; but fewer
 // words where they cost hardly more, as plan.SectorDesign and plan.SectorSize say.
 // Sizes are whole blocks; one that follows from keys and rate is rounded up, by less
-// than 1 %, to one that folds well (plan.Foldable). The error wraps umbel.ErrGoal.
+// than 1 %, to one that folds well (plan.RoundFoldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err

@@ -7,19 +7,19 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/design"
 )
 
-// Variant is this kind for code that handles any. What it makes has one class, and is
+// Kind is this kind for code that handles any. What it makes has one class, and is
 // then a standard filter; with classes it is made by Plan and New, or learnt from a
 // log of questions by umbel make --weights.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.Explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},

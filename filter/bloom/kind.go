@@ -7,17 +7,17 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/design"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},

@@ -8,10 +8,10 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/design"
 )
 
-// Variant is this kind for code that handles any. Its filters hash as the goal says;
+// Kind is this kind for code that handles any. Its filters hash as the goal says;
 // RedisBloom reads those of [RedisHasher].
-var Variant = design.Kind[shape, *Filter]{
-	Name:     Kind,
+var Kind = design.Kind[shape, *Filter]{
+	Name:     Name,
 	Doc:      "RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)",
 	Params:   paramDocs,
 	Monotone: true,
@@ -19,7 +19,7 @@ var Variant = design.Kind[shape, *Filter]{
 	Explain:  explain,
 	New:      func(s shape) (*Filter, error) { return s.make(s.hasher) },
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "expansion", Doc: "growth of layers, 2 if not given", Min: 1, Max: MaxExpansion},

@@ -10,17 +10,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "growth", Doc: "size of a layer by that of the one before, 2 if not given", Min: 2, Max: MaxGrowth},
@@ -56,7 +56,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	switch words := g.Bytes / 8; {
 	case g.Bytes == 0:
-		s.Slice = plan.Foldable(sliceFor(n, s.k(0))/word) * word
+		s.Slice = plan.RoundFoldable(sliceFor(n, s.k(0))/word) * word
 	case n == 0:
 		s.Slice = words / uint64(s.k(0)) * word
 		n = keysFor(s.Slice, s.k(0))

@@ -8,17 +8,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any. What it makes is a [*Counting] if a
+// Kind is this kind for code that handles any. What it makes is a [*Counting] if a
 // width is given, and a [*Filter] otherwise.
-var Variant = design.Kind[Shape, umbel.Filter]{
-	Name:    Kind,
+var Kind = design.Kind[Shape, umbel.Filter]{
+	Name:    Name,
 	Doc:     "folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: explain,
 	New:     func(s Shape) (umbel.Filter, error) { return either(make1(s)) },
 	Open:    func(s umbel.State) (umbel.Filter, error) { return either(open(s)) },
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
@@ -82,13 +82,13 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	return s, g.Keys, s.Check()
 }
 
-// baseSize returns the size of the base: that of plan.Base or, where so few keys have
+// baseSize returns the size of the base: that of plan.BaseSize or, where so few keys have
 // no size in the interval, a multiple of what they need.
 func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, error) {
 	if oversize == 0 {
 		oversize = plan.DefaultOversize
 	}
-	if m, err := plan.Base(n, k, rate, most-rate, float64(oversize)); err == nil {
+	if m, err := plan.BaseSize(n, k, rate, most-rate, float64(oversize)); err == nil {
 		return m, nil
 	}
 	m, err := plan.SizeForK(n, k, most)

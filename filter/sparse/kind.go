@@ -9,16 +9,16 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:    Name,
 	Doc:     "Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: Shape.explain,
-	New:     New,
+	New:     NewShape,
 	Open:    Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits) that the filter stands for", Min: 1, Max: maxM},
@@ -59,19 +59,19 @@ func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
 
 // fit returns the keys and the cells of a goal with bytes: the most cells for the keys,
 // or else the most keys for the rate. Either way the cells are so many that they fold
-// well (plan.Foldable), which takes up to 1 % of them, or of the keys.
+// well (plan.RoundFoldable), which takes up to 1 % of them, or of the keys.
 func fit(g umbel.Goal) (n, m uint64, err error) {
 	switch {
 	case g.Keys != 0:
 		m, err = plan.SparseSize(g.Keys, g.Bytes*8)
 		unit := sizing.Unit(m, 1)
 		groups := m / unit
-		m = plan.Foldable(groups-groups/128) * unit // it adds less than a 128th
+		m = plan.RoundFoldable(groups-groups/128) * unit // it adds less than a 128th
 		return g.Keys, m, err
 	case g.FPRate != 0:
 		return plan.SparseCapacity(g.Bytes*8, g.FPRate, func(m uint64) uint64 {
 			unit := sizing.Unit(m, 1)
-			return plan.Foldable((m+unit-1)/unit) * unit
+			return plan.RoundFoldable((m+unit-1)/unit) * unit
 		})
 	}
 	return 0, 0, fmt.Errorf("%d bytes alone don't tell the size: give the number of keys or a rate as well", g.Bytes)

@@ -8,17 +8,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:     Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:     Name,
 	Doc:      "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
 	Explain:  Shape.explain,
-	New:      New,
+	New:      NewShape,
 	Open:     Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: MaxBlocks * BlockBits},

@@ -11,27 +11,27 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any. Its filters are *Filter, or
+// Kind is this kind for code that handles any. Its filters are *Filter, or
 // *Counting where a width of counters is given.
-var Variant = design.Kind[Shape, umbel.Filter]{
-	Name:    Kind,
+var Kind = design.Kind[Shape, umbel.Filter]{
+	Name:    Name,
 	Doc:     "dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: Shape.explain,
 	New: func(s Shape) (umbel.Filter, error) {
 		if s.Width != 0 {
-			return either(NewCounting(s))
+			return either(NewCountingShape(s))
 		}
-		return either(New(s))
+		return either(NewShape(s))
 	},
 	Open: func(s umbel.State) (umbel.Filter, error) {
-		if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Kind {
+		if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Name {
 			return either(OpenCounting(s))
 		}
 		return either(Open(s))
 	},
-}.Variant()
+}.Kind()
 
 // either keeps a nil filter from becoming an interface that isn't nil.
 func either[F umbel.Filter](f F, err error) (umbel.Filter, error) {
@@ -71,14 +71,14 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		holds = max(1, plan.Capacity(first.M, first.K, g.FPRate))
 		n = max(1, holds-min(holds, spare(holds, first.K)))
 	}
-	s.Part = first
+	s.Layer = first
 	if g.Bytes == 0 {
 		g.Keys = holds
-		if s.Part, err = bloom.Plan(g); err != nil {
+		if s.Layer, err = bloom.Plan(g); err != nil {
 			return Shape{}, 0, fmt.Errorf("dynamic: %w", err)
 		}
 	}
-	s.Full = uint64(max(1, math.Round(float64(s.Part.M)*plan.Fill(s.Part.M, s.Part.K, holds))))
+	s.Full = uint64(max(1, math.Round(float64(s.Layer.M)*plan.Fill(s.Layer.M, s.Layer.K, holds))))
 	if err := s.Check(); err != nil {
 		return Shape{}, 0, err
 	}
@@ -99,7 +99,7 @@ func spare(n uint64, k int) uint64 {
 // part.
 func (s Shape) explain(n uint64) []umbel.Formula {
 	const guo = "Guo, Wu, Chen and Luo 2006"
-	m, k, capacity := s.Part.M, s.Part.K, s.Capacity()
+	m, k, capacity := s.Layer.M, s.Layer.K, s.Capacity()
 	p, full := plan.FPRate(m, k, n), plan.FPRate(m, k, capacity)
 	one := s.bytes()
 	return []umbel.Formula{{

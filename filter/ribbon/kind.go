@@ -8,16 +8,16 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:    Name,
 	Doc:     "ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: Shape.explain,
-	New:     New,
+	New:     NewShape,
 	Open:    Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "steps", Doc: "columns, bits of the answer, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Variant is all that generic code knows of a kind of filter. Its functions may be
+// Kind is all that generic code knows of a kind of filter. Its functions may be
 // called concurrently.
-type Variant struct {
-	Kind   string
+type Kind struct {
+	Name   string
 	Doc    string // one line: what it is for, and its source
 	Params []ParamDoc
 	// Monotone says that additions only set bits of planes, whose number and size change
@@ -42,28 +42,28 @@ type Formula struct {
 	Source  string // author, year, equation
 }
 
-// Variants is a list of kinds that a program hands to whatever makes or opens
+// Kinds is a list of kinds that a program hands to whatever makes or opens
 // filters; what isn't in it can't be opened.
-type Variants []Variant
+type Kinds []Kind
 
 // Find returns the variant of that kind. The error wraps [ErrKind] and lists the
 // kinds there are.
-func (vs Variants) Find(kind string) (Variant, error) {
+func (vs Kinds) Find(kind string) (Kind, error) {
 	for _, v := range vs {
-		if v.Kind == kind {
+		if v.Name == kind {
 			return v, nil
 		}
 	}
 	names := make([]string, len(vs))
 	for i, v := range vs {
-		names[i] = v.Kind
+		names[i] = v.Name
 	}
-	return Variant{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(kind), strings.Join(names, ", "), ErrKind)
+	return Kind{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(kind), strings.Join(names, ", "), ErrKind)
 }
 
 // Open makes the filter that s describes, of whatever kind in the list. It takes
 // over the memory of s.
-func (vs Variants) Open(s State) (Filter, error) {
+func (vs Kinds) Open(s State) (Filter, error) {
 	v, err := vs.Find(s.Kind)
 	if err != nil {
 		return nil, err
@@ -73,4 +73,4 @@ func (vs Variants) Open(s State) (Filter, error) {
 
 // Check returns an error that wraps [ErrGoal] if ps names a parameter that isn't
 // in the variant's list, names one twice, or has a value out of its range.
-func (v Variant) Check(ps Params) error { return ps.Check(v.Kind, v.Params) }
+func (v Kind) Check(ps Params) error { return ps.Check(v.Name, v.Params) }

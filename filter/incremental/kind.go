@@ -10,19 +10,19 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
+// Kind is this kind for code that handles any.
+var Kind = design.Kind[Shape, *Filter]{
+	Name:    Name,
 	Doc:     "planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: explain,
-	New:     New,
+	New:     NewShape,
 	Open:    Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "planes", Doc: "planes at the maximum of keys", Min: 1, Max: MaxPlanes},
+	{Name: "planes", Doc: "planes at the maximum of keys", Min: 1, Max: MaxLayers},
 }
 
 // planWith is Plan with the number of planes given, or zero; it also returns the
@@ -57,12 +57,12 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 // take before they have their bits, so the last one has room for three standard
 // deviations of that: the variance of the keys of a half full plane is 0.44 n/k.
 func size(n uint64, p float64, planes int) (Shape, error) {
-	ps, _, err := plan.Incremental(n, p, planes, MaxPlanes, bloom.MaxK)
+	ps, _, err := plan.Incremental(n, p, planes, MaxLayers, bloom.MaxK)
 	if err != nil {
 		return Shape{}, fmt.Errorf("incremental: %w: %w", err, umbel.ErrGoal)
 	}
-	s := Shape{Planes: make([]Plane, len(ps))}
-	each := plan.PlaneFPRate(p, len(ps))
+	s := Shape{Planes: make([]Layer, len(ps))}
+	each := plan.LayeredFPRate(p, len(ps))
 	for i, x := range ps {
 		keys := x.Keys
 		if i == len(ps)-1 {

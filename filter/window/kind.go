@@ -9,17 +9,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Variant is this kind for code that handles any. Without parameters a filter is by
+// Kind is this kind for code that handles any. Without parameters a filter is by
 // time, in generations of one tick.
-var Variant = design.Kind[Shape, *Filter]{
-	Name:    Kind,
+var Kind = design.Kind[Shape, *Filter]{
+	Name:    Name,
 	Doc:     "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
 	Params:  paramDocs,
 	Plan:    planWith,
 	Explain: explain,
-	New:     New,
+	New:     NewShape,
 	Open:    Open,
-}.Variant()
+}.Kind()
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
