@@ -26,10 +26,10 @@ const localNode = "127.0.0.1:8780"
 func addAddrFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.String(addrFlag, "", "ask the `NODE` at host:port, or at a URL (or UMBEL_ADDR)")
-	flags.String("token-file", "", "`FILE` with the token for it (or UMBEL_TOKEN; or UMBEL_USER and UMBEL_PASSWORD)")
-	flags.String("cacert", "", "`FILE` of the certificates to trust, in PEM (or UMBEL_CA)")
-	flags.String("client-cert", "", "`FILE` of the own certificate, in PEM (or UMBEL_CERT)")
-	flags.String("client-key", "", "`FILE` of its key, in PEM (or UMBEL_KEY)")
+	flags.String("token-file", "", "`FILE` with the token for it (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
+	flags.String("cacert", "", "`FILE` of the certificates to trust, in PEM (or UMBEL_CLIENT_CA)")
+	flags.String("client-cert", "", "`FILE` of the own certificate, in PEM (or UMBEL_CLIENT_CERT)")
+	flags.String("client-key", "", "`FILE` of its key, in PEM (or UMBEL_CLIENT_KEY)")
 }
 
 // refuseAddr makes --addr of verbs that don't take it an error with a reason.
@@ -64,9 +64,9 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	interruptible(cmd)
 	flags := cmd.Flags()
 	o := remote.Options{
-		CACert: flagOr(flags, "cacert", "UMBEL_CA"),
-		Cert:   flagOr(flags, "client-cert", "UMBEL_CERT"),
-		Key:    flagOr(flags, "client-key", "UMBEL_KEY"),
+		CACert: flagOr(flags, "cacert", "UMBEL_CLIENT_CA"),
+		Cert:   flagOr(flags, "client-cert", "UMBEL_CLIENT_CERT"),
+		Key:    flagOr(flags, "client-key", "UMBEL_CLIENT_KEY"),
 	}
 	if (o.Cert == "") != (o.Key == "") {
 		return nil, usageError(cmd, errors.New("--client-cert and --client-key go together"))
@@ -82,11 +82,11 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	if c.Base.User != nil { // the address says who
 		return c, nil
 	}
-	if c.Token = os.Getenv("UMBEL_TOKEN"); c.Token != "" {
+	if c.Token = os.Getenv("UMBEL_CLIENT_TOKEN"); c.Token != "" {
 		return c, nil
 	}
-	if user := os.Getenv("UMBEL_USER"); user != "" {
-		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_PASSWORD"))
+	if user := os.Getenv("UMBEL_CLIENT_USER"); user != "" {
+		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
 	}
 	return c, nil
 }

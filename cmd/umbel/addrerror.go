@@ -36,7 +36,7 @@ func withHint(err error, hint string) error {
 func hintOf(e *remote.Error) string {
 	switch {
 	case e.Status == http.StatusUnauthorized:
-		return "say who asks: --token-file, UMBEL_TOKEN, or UMBEL_USER and UMBEL_PASSWORD"
+		return "say who asks: --token-file, UMBEL_CLIENT_TOKEN, or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD"
 	case e.Status == http.StatusBadRequest && strings.Contains(e.Detail, "not as umbel does"):
 		return "if it speaks TLS, its address begins with https://"
 	case errors.Is(e, engine.ErrNotFound):

@@ -28,8 +28,8 @@ which * is any text and ? any character.
 
 A node that runs reads the file again on SIGHUP.`
 
-const userExample = `  umbel user alice --right read,add --names 'users:*' --file users.yaml
-  umbel user root --right read,add,remove,admin --names '*' --token --file users.yaml`
+const userExample = `  umbel user alice --rights read,add --names 'users:*' --file users.yaml
+  umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml`
 
 // userEntry is a user as the file has it.
 type userEntry struct {
@@ -62,7 +62,7 @@ func userCommand() *cobra.Command {
 		Args:    arguments(1, 1),
 	}
 	flags := cmd.Flags()
-	rights := flags.StringSlice("right", []string{"read"}, "what the user may do: read, add, remove, admin")
+	rights := flags.StringSlice("rights", []string{"read"}, "what the user may do: read, add, remove, admin")
 	names := flags.StringSlice("names", []string{"*"}, "`patterns` of the filters' names")
 	file := flags.String("file", "", "`FILE` of users to add it to")
 	given := flags.Bool("password-stdin", false, "the password is the line on standard input")

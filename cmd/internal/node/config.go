@@ -88,7 +88,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "`file` with the authorities that sign clients' certificates, in PEM")
 	fs.BoolVar(&c.TLSRequireClient, "tls-require-client-cert", false, "clients must show a certificate")
 	fs.StringVar(&c.Users, "users", "", "`file` of users (umbel user); without one everyone may do all")
-	fs.BoolVar(&c.Insecure, "insecure", false, "listen beyond this machine without TLS and users")
+	fs.BoolVar(&c.Insecure, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
 	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` besides localhost that HTTP may be asked by where it listens on this machine alone, with commas; *: any")
 	fs.IntVar(&c.MaxClients, "max-clients", 10000, "connections of Redis clients at once, and as many of HTTP")
@@ -175,10 +175,10 @@ func (c Config) checkReach() error {
 		missing = append(missing, "TLS (tls-cert and tls-key)")
 	}
 	if c.Users == "" {
-		missing = append(missing, "users (umbel user makes a file of them)")
+		missing = append(missing, "users (a file made by umbel user)")
 	}
-	return fmt.Errorf("%s can be reached from other machines, and there is no %s; listen on 127.0.0.1, set what is missing, or set insecure if the network keeps strangers out",
-		strings.Join(open, " and "), strings.Join(missing, ", and there are no "))
+	return fmt.Errorf("%s accepts connections from other machines, but has no %s; set what is missing, listen on 127.0.0.1, or set allow-insecure-network if the network is trusted",
+		strings.Join(open, " and "), strings.Join(missing, " and no "))
 }
 
 // beyond returns the settings of addresses that others than this machine can reach.

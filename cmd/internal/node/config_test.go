@@ -97,7 +97,7 @@ func TestLoadErrors(t *testing.T) {
 // no settings.
 func TestForeignVariables(t *testing.T) {
 	_, _, err := loadWith(t, nil, []string{"UMBEL_SERVICE_HOST=10.0.0.1", "UMBEL_SERVICE_PORT_RESP=6380", "UMBEL_PORT=tcp://10.0.0.1:6380",
-		"UMBEL_PORT_6380_TCP_ADDR=10.0.0.1", "UMBEL_ADDR=x", "UMBEL_TOKEN=x"}, "")
+		"UMBEL_PORT_6380_TCP_ADDR=10.0.0.1", "UMBEL_ADDR=x", "UMBEL_CLIENT_TOKEN=x"}, "")
 	if err != nil {
 		t.Error(err)
 	}
@@ -113,7 +113,7 @@ func TestReach(t *testing.T) {
 		{"default", func(*Config) {}, ""},
 		{"localhost", func(c *Config) { c.RESP, c.HTTP = "localhost:0", "[::1]:0" }, ""},
 		{"mapped", func(c *Config) { c.RESP = "[::ffff:127.0.0.1]:0" }, ""},
-		{"everywhere", func(c *Config) { c.RESP = ":6380" }, "no TLS (tls-cert and tls-key), and there are no users"},
+		{"everywhere", func(c *Config) { c.RESP = ":6380" }, "no TLS (tls-cert and tls-key) and no users"},
 		{"any", func(c *Config) { c.HTTP = "0.0.0.0:8780" }, "http (0.0.0.0:8780)"},
 		{"a name", func(c *Config) { c.HTTP = "node.example:8780" }, "http (node.example:8780)"},
 		{"metrics", func(c *Config) { c.Metrics = "[::]:9" }, "metrics ([::]:9)"},

@@ -34,7 +34,7 @@ const prefix = "UMBEL_"
 
 // foreign are variables that look like settings and aren't: those for the command when it asks a
 // node, and those that Kubernetes sets for a service called umbel.
-var foreign = regexp.MustCompile(`^UMBEL_(ADDR|USER|PASSWORD|TOKEN|CONFIG|CA|CERT|KEY|SERVICE_.*|PORT(_.*)?)$`)
+var foreign = regexp.MustCompile(`^UMBEL_(ADDR|CONFIG|CLIENT_.*|SERVICE_.*|PORT(_.*)?)$`)
 
 // LoadConfig returns the settings: flags that were given, before the environment, before the
 // file that --config or UMBEL_CONFIG names, before defaults. fs has the flags that Flags added.
