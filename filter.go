@@ -99,7 +99,9 @@ type Grower interface {
 // GrowthForecaster is a Grower that tells beforehand when it grows. Growth returns the bytes
 // of planes that the next digest takes which the filter doesn't have: 0 while there is
 // room for it without. The error wraps ErrLimit where TryAdd would refuse the digest.
-// It is as quick as Has, but now and then.
+// It is as quick as Has, but now and then. A digest for which Has is true takes no bytes.
+// A kind that counts additions has to count such a digest too. Its addition changes nothing
+// if Kind.Monotone is set.
 type GrowthForecaster interface {
 	NextGrowth() (bytes uint64, err error)
 }

@@ -17,7 +17,8 @@ type Kind struct {
 	// filter's planes once it is given again the additions since the copy began. Numbers
 	// among the parameters may count differently, and neither of the two may grow
 	// meanwhile: filters of such a kind that grow have SetMaxBytes, and Add takes what
-	// comes where that leaves no room.
+	// comes where that leaves no room. If a GrowthForecaster has such a kind, the addition
+	// of a digest for which Has is true changes nothing.
 	Monotone bool
 	// Plan tells what New would make, without making it: what it costs in memory
 	// can be asked before it is taken.

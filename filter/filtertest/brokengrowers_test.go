@@ -75,6 +75,35 @@ type boasting struct{ *limiting }
 
 func (f boasting) NextGrowth() (uint64, error) { return 8, nil }
 
+// repeating reports a change for a present key, and forecasts no growth.
+type repeating struct{ *limiting }
+
+func (f repeating) NextGrowth() (uint64, error) {
+	if f.taken >= 50 {
+		return 0, umbel.ErrLimit
+	}
+	return 0, nil
+}
+
+func (f repeating) TryAdd(d umbel.Digest) (bool, error) {
+	if f.Has(d) {
+		return true, nil
+	}
+	return f.limiting.TryAdd(d)
+}
+
+// doubling grows for a present key.
+type doubling struct{ *limiting }
+
+func (f doubling) NextGrowth() (uint64, error) { return repeating(f).NextGrowth() }
+
+func (f doubling) TryAdd(d umbel.Digest) (bool, error) {
+	if f.Has(d) {
+		return false, f.Unfold(2)
+	}
+	return f.limiting.TryAdd(d)
+}
+
 // dropping says that it takes a key, and doesn't.
 type dropping struct{ *limiting }
 

@@ -20,6 +20,16 @@ func (f *remembering) Add(d umbel.Digest) bool {
 	return f.Filter.Add(d)
 }
 
+func (f *remembering) AddAll(changed []bool, ds []umbel.Digest) {
+	if changed == nil {
+		changed = make([]bool, len(ds))
+	}
+	changed = changed[:len(ds):len(changed)]
+	for i, d := range ds {
+		changed[i] = f.Add(d)
+	}
+}
+
 func (f *remembering) Remove(d umbel.Digest) bool {
 	switch f.times[d] {
 	case 0:
@@ -97,3 +107,36 @@ func (f countingMore) Count(d umbel.Digest) uint64 { return 2 * f.remembering.Co
 type countingAbsent struct{ *remembering }
 
 func (f countingAbsent) Count(d umbel.Digest) uint64 { return max(f.remembering.Count(d), 1) }
+
+// skippingFull doesn't count a present key while its keys are one less than a multiple of 50.
+type skippingFull struct{ *remembering }
+
+func (f skippingFull) Add(d umbel.Digest) bool {
+	if len(f.times)%50 == 49 && f.times[d] > 0 {
+		return false
+	}
+	return f.remembering.Add(d)
+}
+
+func (f skippingFull) AddAll(changed []bool, ds []umbel.Digest) {
+	for _, d := range ds {
+		f.Add(d)
+	}
+}
+
+// uncounted is a filter that removes and doesn't count.
+type uncounted struct {
+	umbel.Filter
+	umbel.Remover
+}
+
+// skippingBatch adds only the absent keys of a batch.
+type skippingBatch struct{ *remembering }
+
+func (f skippingBatch) AddAll(changed []bool, ds []umbel.Digest) {
+	for _, d := range ds {
+		if !f.Has(d) {
+			f.Add(d)
+		}
+	}
+}

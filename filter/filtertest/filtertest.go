@@ -79,6 +79,7 @@ var laws = []law{
 	{"RefinesFolds", refinesFolds},
 	{"Removes", removes},
 	{"Counts", counts},
+	{"CountsAtEveryFill", countsAtEveryFill},
 	{"TryAdds", tryAdds},
 	{"Torn", torn},
 	{"Advances", advances},

@@ -9,13 +9,20 @@ import (
 // tryAdds: TryAdd does and reports what Add does, or refuses with an error that wraps
 // umbel.ErrLimit and leaves the filter as it was; a key that is there is never refused,
 // and Add takes what TryAdd refused. A filter that tells beforehand when it grows is
-// right, to the byte.
+// right, to the byte. A present key makes it grow at no fill level. If the kind is
+// monotone, the addition of a present key changes nothing.
 func tryAdds(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := make1(t, v, n)
 		g := as[umbel.Grower](t, f)
 		other := twin(t, v, f)
-		for i, d := range slices.Concat(extreme, digests(1, int(4*n)), extreme, digests(1, 10)) {
+		_, forecasts := f.(umbel.GrowthForecaster)
+		fresh := slices.Concat(extreme, digests(1, int(4*n)), extreme, digests(1, 10))
+		for i, d := range fresh {
+			if forecasts && (n == sizes[0] || i%100 == 0) && f.Has(fresh[i/2]) {
+				addsPresent(t, v, f, g, fresh[i/2])
+				other.Add(fresh[i/2])
+			}
 			compare := n == sizes[0] || i%1000 == 0 // all of a large filter, now and then
 			var before umbel.State
 			if compare {
@@ -45,6 +52,22 @@ func tryAdds(t tb, v umbel.Kind) {
 			}
 		}
 		wantState(t, f, other.State(), "by TryAdd, against Add")
+	}
+}
+
+// addsPresent adds a present key to a filter that forecasts its growth.
+func addsPresent(t tb, v umbel.Kind, f umbel.Filter, g umbel.Grower, d umbel.Digest) {
+	t.Helper()
+	was := f.State().Bytes()
+	changed, err := g.TryAdd(d)
+	if err != nil {
+		t.Fatalf("TryAdd(%v) refuses with %v, and Has was true", d, err)
+	}
+	if changed && v.Monotone {
+		t.Fatalf("TryAdd(%v) changed a monotone filter, and Has was true", d)
+	}
+	if now := f.State().Bytes(); now != was {
+		t.Fatalf("TryAdd(%v) takes %d bytes more, and Has was true", d, now-was)
 	}
 }
 

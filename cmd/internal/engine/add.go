@@ -21,7 +21,7 @@ const (
 
 func wayOf(f umbel.Filter) way {
 	switch f.(type) {
-	case umbel.GrowthForecaster:
+	case growthForecaster:
 		return foretold
 	case umbel.Grower:
 		return refusing
@@ -31,6 +31,12 @@ func wayOf(f umbel.Filter) way {
 		return beside
 	}
 	return plain
+}
+
+// growthForecaster is an umbel.GrowthForecaster with the method that its documentation requires.
+type growthForecaster interface {
+	umbel.GrowthForecaster
+	umbel.Grower
 }
 
 const (
@@ -154,11 +160,12 @@ func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
 	return len(ds), nil
 }
 
-// putForetold adds to a filter that tells when it grows, and has memory for it before. Where a key
-// that is there changes nothing, those that are there are found together; the cells of the rest are
-// in the caches then.
+// putForetold adds to a filter that forecasts its growth, and reserves memory before it grows. A
+// present key makes no filter grow, but a kind that counts additions has to count this one too. A
+// present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
+// keys of a batch are then found together; the cells of the others are in the caches afterwards.
 func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
-	g := f.filter.(umbel.GrowthForecaster)
+	g := f.filter.(growthForecaster)
 	there := changed
 	if f.variant.Monotone && len(ds) > 1 {
 		umbel.HasAll(f.filter, there, ds)
@@ -175,7 +182,13 @@ func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
 			changed[i] = f.filter.Add(d)
 			continue
 		}
-		if changed[i] = false; f.filter.Has(d) {
+		if f.filter.Has(d) {
+			if changed[i] = false; f.variant.Monotone {
+				continue
+			}
+			if changed[i], err = g.TryAdd(d); err != nil {
+				return i, err
+			}
 			continue
 		}
 		if err == nil {
