@@ -196,6 +196,9 @@ var broken = []struct {
 			return f, err
 		}
 	}), "wraps none of"},
+	{"OpensAgain", "the count leaves its range", numbers(1<<62, func(f *numbering) umbel.Filter { return f }), "additions the filter's own state doesn't"},
+	{"OpensAgain", "no key is added at the end of the count", numbers(math.MaxUint64, func(f *numbering) ending { return ending{f} }), "it lost a key"},
+	{"OpensAgain", "the count wraps", numbers(math.MaxUint64, func(f *numbering) wrapping { return wrapping{f} }), "it counts no addition"},
 	{"MergeUnites", "the intersection is taken", wrap[intersecting], "false negative"},
 	{"MergeUnites", "the other is swallowed", wrap[swallowing], "merged from"},
 	{"MergeUnites", "a bit too many is set", wrap[mergingMore], "against built from both"},

@@ -66,6 +66,7 @@ var laws = []law{
 	{"ContainerRoundTrip", containerRoundTrip},
 	{"ContainerDamaged", containerDamaged},
 	{"StateHostile", stateHostile},
+	{"OpensAgain", opensAgain},
 	{"MergeUnites", mergeUnites},
 	{"MergeRefuses", mergeRefuses},
 	{"FoldIsBuiltSmall", foldIsBuiltSmall},

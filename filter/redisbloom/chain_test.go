@@ -304,3 +304,103 @@ func TestUnfoldRefuses(t *testing.T) {
 	}
 	wantAll(t, f, digests(1, 10))
 }
+
+// counting returns a filter of ds whose first layer has the given entries.
+func counting(t *testing.T, entries uint64, ds []umbel.Digest) *redisbloom.Filter {
+	t.Helper()
+	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
+	addAll(f, ds)
+	s := f.State()
+	s.Parts[0].Params[1].Value = umbel.Uint(entries)
+	g, err := redisbloom.Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A filter counts at most as many entries as its state and its dump may have, and accepts
+// keys beyond that.
+func TestEntriesAtTheirEnd(t *testing.T) {
+	for _, entries := range []uint64{math.MaxUint64, math.MaxUint64 - 1, math.MaxUint64 - 100} {
+		f := counting(t, entries, nil)
+		ds := digests(1, 300)
+		addAll(f, ds[:150])
+		f.AddAll(nil, ds[150:])
+		wantAll(t, f, ds)
+		if f.Card() != math.MaxUint64 || f.Info().Items != math.MaxUint64 {
+			t.Errorf("%d entries and 300 keys more: %d items, want 2^64 - 1", entries, f.Card())
+		}
+		if _, err := redisbloom.Open(f.State().Clone()); err != nil {
+			t.Errorf("%d entries and 300 keys more: %v", entries, err)
+		}
+		chunks, err := f.Chunks()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := redisbloom.Load(chunks, 0)
+		if err != nil {
+			t.Fatalf("%d entries and 300 keys more: %v", entries, err)
+		}
+		same(t, g, f)
+	}
+}
+
+// A union counts at most as many entries as its state may have.
+func TestMergeOfMostEntries(t *testing.T) {
+	ds, others := digests(1, 40), digests(2, 500)
+	more := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
+	addAll(more, others)
+	for what, f := range map[string]*redisbloom.Filter{
+		"more layers":   counting(t, math.MaxUint64, ds),
+		"half of them":  counting(t, 1<<63+100, ds),
+		"hardly enough": counting(t, math.MaxUint64-600, ds),
+	} {
+		was := f.Card()
+		for range 2 {
+			for _, g := range []*redisbloom.Filter{more, counting(t, 1<<63+100, others[:40])} {
+				if err := f.Merge(g.State()); err != nil {
+					t.Fatal(err)
+				}
+				again, err := redisbloom.Open(f.State().Clone())
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				wantAll(t, again, slices.Concat(ds, others[:40]))
+				if f.Card() < was {
+					t.Errorf("%s: %d items, and %d before", what, f.Card(), was)
+				}
+			}
+		}
+		wantAll(t, f, others)
+	}
+}
+
+// If all bits of a union are set, the estimate of its keys is infinite. The union then has
+// the entries of both filters.
+func TestMergeToFullLayer(t *testing.T) {
+	half := func(pattern uint64, entries uint64) umbel.State {
+		s := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50}).State().Clone()
+		for i := range s.Parts[0].Arrays[0].Words {
+			s.Parts[0].Arrays[0].Words[i] = pattern
+		}
+		s.Parts[0].Params[1].Value = umbel.Uint(entries)
+		return s
+	}
+	const even, odd = 0x5555555555555555, 0xaaaaaaaaaaaaaaaa
+	for _, c := range []struct{ a, b, want uint64 }{
+		{30, 20, 50}, {1 << 63, 1 << 63, math.MaxUint64}, {math.MaxUint64, 1, math.MaxUint64},
+		{math.MaxUint64 - 1, 0, math.MaxUint64 - 1},
+	} {
+		f, err := redisbloom.Open(half(even, c.a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Merge(half(odd, c.b)); err != nil {
+			t.Fatal(err)
+		}
+		if f.Card() != c.want {
+			t.Errorf("%d and %d entries: %d in the union, want %d", c.a, c.b, f.Card(), c.want)
+		}
+	}
+}

@@ -103,8 +103,9 @@ func (f *Filter) mismatch(err error) error {
 // The entries of a layer become what its bits say, but no fewer than either filter
 // counted and no more than both together; where one layer has all bits of the other
 // they are the larger of both. The union of two full layers is fuller than planned,
-// and the next addition opens a new one. The error wraps umbel.ErrMismatch and says
-// the first difference, and nothing has changed.
+// and the next addition opens a new one. If the sum of all entries is above 2^64 - 1, those
+// of the newest layers are reduced. The error wraps umbel.ErrMismatch and says the first
+// difference, and nothing has changed.
 func (f *Filter) Merge(s umbel.State) error {
 	if err := f.State().Alike(s); err != nil {
 		return err
@@ -133,7 +134,19 @@ func (f *Filter) Merge(s umbel.State) error {
 		l.cells = l.cells.Clone()
 		f.layers = append(f.layers, l)
 	}
+	f.bound()
 	return nil
+}
+
+// bound reduces the entries of the newest layers until all layers have at most 2^64 - 1.
+// Otherwise the state wouldn't open.
+func (f *Filter) bound() {
+	var sum uint64
+	for i := range f.layers {
+		l := &f.layers[i]
+		l.entries = min(l.entries, math.MaxUint64-sum)
+		sum += l.entries
+	}
 }
 
 // unite takes in the keys of a layer of the same design.
@@ -146,8 +159,14 @@ func (l *layer) unite(o *layer) {
 		if most < least {
 			most = math.MaxUint64
 		}
-		n := plan.Keys(l.bits, l.k, all)
-		l.entries = uint64(min(max(math.Round(n), float64(least)), float64(most)))
+		switch n := math.Round(plan.Keys(l.bits, l.k, all)); {
+		case n >= float64(most): // also where all bits are set, and n is infinite
+			l.entries = most
+		case n > float64(least):
+			l.entries = uint64(n)
+		default:
+			l.entries = least
+		}
 		return
 	}
 	l.entries = least

@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -10,7 +11,7 @@ type Info struct {
 	Capacity  uint64 // keys that all layers are made for
 	Size      uint64 // bytes, as RedisBloom counts its own
 	Filters   int    // layers
-	Items     uint64 // additions that changed the filter
+	Items     uint64 // additions that changed the filter, at most 2^64 - 1
 	Expansion uint32 // growth of layers; 0, which BF.INFO shows as null, if it doesn't scale
 }
 
@@ -21,13 +22,13 @@ func (f *Filter) Info() Info {
 		info.Expansion = 0
 	}
 	for _, l := range f.layers {
-		info.Capacity += l.capacity
+		info.Capacity += min(l.capacity, math.MaxUint64-info.Capacity)
 	}
 	return info
 }
 
-// Card returns what BF.CARD does: the number of additions that changed the filter.
-// That is the number of distinct keys but for those that came as false positives;
+// Card returns what BF.CARD does: the number of additions that changed the filter, at most
+// 2^64 - 1. That is the number of distinct keys but for those that came as false positives;
 // after a Merge it is an estimate. Stats estimates from the bits.
 func (f *Filter) Card() uint64 {
 	n, _ := f.items()

@@ -69,7 +69,7 @@ func (l *layer) has(d umbel.Digest) bool {
 	return true
 }
 
-// add sets the bits of d. If one of them was zero it counts d and returns true.
+// add sets the bits of d and reports whether one of them was zero. The caller counts d.
 func (l *layer) add(d umbel.Digest) bool {
 	if l.has(d) {
 		return false // and no cache of another processor loses what it has
@@ -80,7 +80,6 @@ func (l *layer) add(d umbel.Digest) bool {
 		words[at>>6] |= 1 << (at & 63)
 		v += d.H2
 	}
-	l.entries++
 	return true
 }
 

@@ -18,6 +18,7 @@ package redisbloom
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -47,7 +48,7 @@ func (f *Filter) Add(d umbel.Digest) bool {
 		return false
 	}
 	_ = f.makeRoom()
-	return f.newest().add(d)
+	return f.put(d)
 }
 
 // TryAdd is Add for a filter that isn't to be overfilled: see [umbel.Grower]. The
@@ -65,18 +66,30 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if err := f.makeRoom(); err != nil {
 		return false, err
 	}
-	return f.newest().add(d), nil
+	return f.put(d), nil
 }
 
 // addToNewest adds d to the newest layer, which has room, unless another has it.
 func (f *Filter) addToNewest(d umbel.Digest) bool {
-	newest := len(f.layers) - 1
-	for i := newest - 1; i >= 0; i-- {
+	for i := len(f.layers) - 2; i >= 0; i-- {
 		if f.layers[i].has(d) {
 			return false
 		}
 	}
-	return f.layers[newest].add(d)
+	return f.put(d)
+}
+
+// put adds d to the newest layer, full or not, and counts it if a bit changed. It doesn't
+// count beyond 2^64 - 1 entries in all layers, because the state wouldn't open.
+func (f *Filter) put(d umbel.Digest) bool {
+	l := f.newest()
+	if !l.add(d) {
+		return false
+	}
+	if f.Card() < math.MaxUint64 {
+		l.entries++
+	}
+	return true
 }
 
 // Has reports whether d may have been added. It is never false for what was.

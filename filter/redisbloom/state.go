@@ -111,11 +111,12 @@ func (f *Filter) check() error {
 // items returns the sum of all layers' entries.
 func (f *Filter) items() (uint64, error) {
 	var sum uint64
-	for _, l := range f.layers {
-		if sum+l.entries < sum {
-			return 0, fmt.Errorf("redisbloom: the layers have more than 2^64 entries")
+	for i := range f.layers {
+		n := f.layers[i].entries
+		if n > math.MaxUint64-sum {
+			return 0, fmt.Errorf("redisbloom: a layer of %d entries behind others of %d, want at most 2^64 - 1 in all", n, sum)
 		}
-		sum += l.entries
+		sum += n
 	}
 	return sum, nil
 }

@@ -30,7 +30,7 @@ func (f *Filter) Advance(to uint64) error {
 }
 
 // Now returns the time that the filter was told last, by keys the number of
-// generations that have ended.
+// generations that have ended, at most 2^62: see spec/kinds/window.md.
 func (f *Filter) Now() uint64 { return f.now }
 
 // shift clears the slices that the next so many generations begin with: those after

@@ -103,3 +103,40 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("generations that would wrap: %v, want an error that wraps %q", err, umbel.ErrCorrupt)
 	}
 }
+
+// A window by keys at the largest generation of a state keeps the slices of a filter that
+// began at the same place in the ring, and its state opens.
+func TestGenerationsAtTheirEnd(t *testing.T) {
+	for _, s := range shapes(0)[1:] { // in the first, all keys have the same cell
+		n := uint64(s.K + s.L)
+		at := func(now uint64) *window.Filter {
+			state := mustNew(t, s).State()
+			state.Params[5].Value = umbel.Uint(now)
+			f, err := window.Open(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		const most = 1 << 62
+		low, high := at((most-1)%n), at(most-1)
+		for _, d := range digests(5, 5000) {
+			if a, b := low.Add(d), high.Add(d); a != b {
+				t.Fatalf("%+v, generation %d: Add is %v, and %v of the filter that counts from %d", s, high.Now(), b, a, (most-1)%n)
+			}
+			if !high.State().Arrays[0].Equal(low.State().Arrays[0]) {
+				t.Fatalf("%+v, generation %d: other slices than from %d", s, high.Now(), (most-1)%n)
+			}
+			again, err := window.Open(high.State().Clone())
+			if err != nil {
+				t.Fatalf("%+v: %v", s, err)
+			}
+			if high = again; !high.Has(d) {
+				t.Fatalf("%+v, generation %d: the key added last isn't there", s, high.Now())
+			}
+		}
+		if low.Now() < 5*n {
+			t.Fatalf("%+v: %d generations ended, want %d and more", s, low.Now(), 5*n)
+		}
+	}
+}

@@ -59,9 +59,19 @@ func Open(s umbel.State) (*Filter, error) {
 	return hold(shape, bits, now), nil
 }
 
-// maxGenerations is more than a filter by keys can live through; the count of them
-// never wraps, which would put the slices out of order.
+// maxGenerations is the largest generation by keys that a state may have. No filter reaches
+// it by additions alone, but an untrusted state may have it.
 const maxGenerations = 1 << 62
+
+// nextByKeys returns the next generation of a ring of n slices: generation + 1, and
+// generation + 1 - n at maxGenerations. The slices keep their order, and the state still
+// opens.
+func nextByKeys(generation, n uint64) uint64 {
+	if generation >= maxGenerations {
+		generation -= n
+	}
+	return generation + 1
+}
 
 // AppendBinary appends the filter's container to dst: see package wire. On error,
 // which the zero Filter is, dst comes back as it was.

@@ -39,7 +39,7 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	}
 	if f.shape.byKeys() && f.ones >= f.shape.Limit && !f.fresh(d) {
 		f.shift(1)
-		f.now++
+		f.now = nextByKeys(f.now, uint64(f.shape.slices()))
 	}
 	changed, newest := false, f.newest()
 	for age := range f.shape.K {

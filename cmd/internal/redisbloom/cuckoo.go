@@ -135,7 +135,7 @@ func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 		{"Max iterations", own.tries},
 	} {
 		c.Simple(field.label)
-		c.Int(int64(field.value))
+		c.Int(clipped(field.value))
 	}
 }
 

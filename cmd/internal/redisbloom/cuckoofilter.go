@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -154,7 +155,9 @@ func (f *cuckoo) took() {
 	if f.items >= f.slots(f.filters) && f.room() == nil {
 		f.filters++
 	}
-	f.items++
+	if f.items < math.MaxUint64 { // Count would be too low if it wrapped to 0
+		f.items++
+	}
 }
 
 // Add adds d, beyond all limits if need be. Every addition counts.
@@ -203,7 +206,9 @@ func (f *cuckoo) Remove(d umbel.Digest) bool {
 		return false
 	}
 	f.items -= min(f.items, 1)
-	f.deleted++
+	if f.deleted < math.MaxUint64 {
+		f.deleted++
+	}
 	return true
 }
 

@@ -2,7 +2,6 @@ package redisbloom
 
 import (
 	"errors"
-	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -210,7 +209,7 @@ func (m *Module) cuckooCount(c *resp.Conn, args [][]byte) {
 			return
 		}
 	}
-	c.Int(int64(min(n[0], math.MaxInt64)))
+	c.Int(clipped(n[0]))
 }
 
 // cuckooDelete answers CF.DEL.

@@ -19,10 +19,10 @@ var infoFields = [...]struct {
 	word, label string
 	value       func(redisbloom.Info) int64
 }{
-	{"CAPACITY", "Capacity", func(i redisbloom.Info) int64 { return int64(i.Capacity) }},
-	{"SIZE", "Size", func(i redisbloom.Info) int64 { return int64(i.Size) }},
+	{"CAPACITY", "Capacity", func(i redisbloom.Info) int64 { return clipped(i.Capacity) }},
+	{"SIZE", "Size", func(i redisbloom.Info) int64 { return clipped(i.Size) }},
 	{"FILTERS", "Number of filters", func(i redisbloom.Info) int64 { return int64(i.Filters) }},
-	{"ITEMS", "Number of items inserted", func(i redisbloom.Info) int64 { return int64(i.Items) }},
+	{"ITEMS", "Number of items inserted", func(i redisbloom.Info) int64 { return clipped(i.Items) }},
 	{"EXPANSION", "Expansion rate", func(i redisbloom.Info) int64 {
 		if i.Expansion == 0 {
 			return -1
@@ -30,6 +30,9 @@ var infoFields = [...]struct {
 		return int64(i.Expansion)
 	}},
 }
+
+// clipped returns n, at most the largest integer of a reply.
+func clipped(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // info answers BF.INFO.
 func (m *Module) info(c *resp.Conn, args [][]byte) {
@@ -91,7 +94,7 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	c.Int(int64(min(n, math.MaxInt64)))
+	c.Int(clipped(n))
 }
 
 // estimate returns about how many keys a filter holds.

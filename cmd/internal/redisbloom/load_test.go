@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/filter"
 )
 
 // chunk is what BF.LOADCHUNK takes besides a key.
@@ -118,6 +120,43 @@ func TestLoadChunkRefuses(t *testing.T) {
 		})
 	}
 	p.expect("BF.MEXISTS sd a b c d e f", "*6[:1, :1, :1, :1, :1, :1]")
+}
+
+// A header with the largest number of items makes a usable filter: after additions its state
+// opens and its dump loads.
+func TestLoadAtTheEndOfCounts(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{})
+	p.expect("BF.RESERVE k 0.01 20", "+OK")
+	p.each("BF.MADD", "k", items(0, 5))
+	cs := p.dump("BF.SCANDUMP", "k")
+	for i, last := range []string{"\xff", "\xfe"} {
+		name := fmt.Sprint("loaded", i)
+		most := last + strings.Repeat("\xff", 7)
+		header := most + cs[0].data[8:36] + most + cs[0].data[44:]
+		for _, c := range []chunk{{"1", header}, cs[1]} {
+			if got := p.Do("BF.LOADCHUNK", name, c.iter, c.data); got != "+OK" {
+				t.Fatalf("BF.LOADCHUNK %s: %s", c.iter, got)
+			}
+		}
+		p.each("BF.MADD", name, items(5, 300))
+		p.expect(
+			"BF.CARD "+name, ":9223372036854775807",
+			"BF.INFO "+name+" ITEMS", "*1[:9223372036854775807]",
+			"BF.EXISTS "+name+" item299", ":1",
+		)
+		if n := p.each("BF.MEXISTS", name, items(0, 300)); n != 300 {
+			t.Errorf("%d items of 300 are there", n)
+		}
+		var opened error
+		if err := p.engine.Get([]byte(name)).View(func(f umbel.Filter) { _, opened = filter.All.Open(f.State().Clone()) }); err != nil {
+			t.Fatal(err)
+		}
+		if opened != nil {
+			t.Errorf("%s: its state doesn't open: %v", name, opened)
+		}
+		p.copy(name, name+" again")
+		p.expect("BF.DEBUG "+name, p.Do("BF.DEBUG", name+" again"))
+	}
 }
 
 // Any chunks at any places leave a server that answers.
