@@ -5,102 +5,247 @@ import (
 	"math"
 )
 
-// BlockedFPRate returns the probability that a blocked filter answers yes for a
-// key it does not hold, as a fraction in [0, 1]. The filter has m bits in blocks
-// of block bits, sets k bits of one block per key (the choice of block not
-// counted) and holds n distinct keys. Bits beyond the last whole block are not
-// used. It panics if block or k is zero, k is negative, or m is less than block.
+// Blocks of a blocked filter have eight words of 64 bits.
+const (
+	blockWords = 8
+	wordBits   = 64
+	blockBits  = blockWords * wordBits
+)
+
+// MinBlockedFPRate is the lowest rate that blocked filters are planned for. A filter that
+// takes all positions of a block from 64 bits of a digest cannot draw them independently:
+// with five words of two bits, two keys of one block agree in 58 bits more often than 60
+// independent bits would, and with 64 values for 56 maps, eight maps occur twice. Filters
+// that are planned for a rate of 1e-9 therefore have 2 percent more, for 1e-12 3, for
+// 1e-15 7 and for 1e-18 28; below that, nearly twice as much.
+const MinBlockedFPRate = 1e-18
+
+// BlockedFPRate returns the false-positive rate of a blocked filter, as a fraction in
+// [0, 1]. The filter has m bits in blocks of eight words of 64 bits and contains n distinct
+// keys. A key chooses one block, in it words different words, and in each of them perWord
+// bits, independently, so that two may coincide. Bits after the last whole block are not
+// used. BlockedFPRate panics if m is less than 512, or unless perWord is 1 and words is 1
+// to 8, or perWord is 2 and words is 1 to 5. These 13 designs are all that kind blocked has.
 //
-// It averages the rate of one block with i keys, (1-(1-1/b)^(ki))^k, over the
-// distribution of the load i: Putze, Sanders and Singler 2010, equation (3). They
-// take the load as Poisson, which it is for many blocks; we take it as binomial,
-// which it is for any number, so that one block is a plain filter. With m=1024,
-// b=512, n=100, k=6 the rate is 0.00815, for which Poisson gives 0.00868. Terms
-// below 1e-9 of the sum are left out. The time grows with the square root of the
-// mean load; above a mean load of 2^16 the mean of the rates one standard
-// deviation above and below it is taken instead.
+// Every pair of words is chosen equally often: by one of the 56 maps x -> ax+b of the field
+// of eight elements, applied to 0, 1, …, words-1. That is as good as a choice among all sets
+// of words, since the rate hardly depends on more than pairs.
 //
-// Within a block the cells are taken to be independent, as in [FPRate]. At ten bits
-// per key and k=6 the result is therefore 0.9 percent low with blocks of 512 bits,
-// 1.8 percent with 256, and 6 percent with 64.
-func BlockedFPRate(m, block uint64, k int, n uint64) float64 {
-	mustShape(m, k)
-	if block == 0 || m < block {
-		panic(fmt.Sprintf("plan: m=%d bits in blocks of %d, want at least one block of at least one bit", m, block))
+// The rate is exact for independent keys. The probability that all bits of a query are set
+// follows by inclusion and exclusion over its cells that are still zero. If it has s_i such
+// cells in its word i, all of them stay zero with n keys with the probability
+//
+//	(1 - (1-M(s))/B)^n
+//
+// where B is the number of blocks and M(s) the mean over the 56 maps of the product of
+// (1-s_i/64)^perWord over the words that a map chooses. The load of a block is therefore
+// binomial, and the words of a block are not assumed to be independent: with ten bits per
+// key, words=3 and perWord=2 that would give 0.01006 instead of 0.00981. The terms alternate
+// in sign, so that up to 1e-11 of the result is rounding. Rates below 1e-7 are instead
+// summed over loads; the two methods agree to 1e-4 of the rate there. The terms are
+// tabulated (blockedtable.go), so a call takes about a microsecond.
+//
+// Source: Lang, Neumann, Kemper and Boncz 2019, "Performance-Optimal Filtering", section 3,
+// sectorized Bloom filters, whose words lie in groups that don't overlap; blocks are from
+// Putze, Sanders and Singler 2010.
+func BlockedFPRate(m uint64, words, perWord int, n uint64) float64 {
+	d := mustBlocked(m, words, perWord)
+	if n == 0 {
+		return 0
 	}
-	b := float64(block)
-	return overLoad(n, m/block, func(load float64) float64 {
-		return FPRateAtFill(fillAfter(b, float64(k)*load), k)
+	return d.rate(n, m/blockBits)
+}
+
+// BlockedDesign returns the number of words and of bits per word for a blocked filter of m
+// bits and n distinct keys: of the designs whose [BlockedFPRate] is at most 3 percent above
+// that of the best design, the one with the fewest words, and then the fewest bits. Fewer
+// words are less work, above all for concurrent additions. It panics if m is less than 512.
+func BlockedDesign(m, n uint64) (words, perWord int) {
+	const slack = 1.03
+	rates, lowest := make([]float64, len(blockedDesigns)), 1.0
+	for i, d := range blockedDesigns {
+		rates[i] = BlockedFPRate(m, d.words, d.perWord, n)
+		lowest = min(lowest, rates[i])
+	}
+	for i, d := range blockedDesigns {
+		if rates[i] <= lowest*slack {
+			return d.words, d.perWord
+		}
+	}
+	panic("plan: unreachable")
+}
+
+// BlockedDesignForRate returns the number of words and of bits per word for a blocked filter
+// of many keys with a rate of at most p: of the designs whose [BlockedSize] for 2^20 keys is
+// at most 1 percent above that of the best design, the one with the fewest words, and then
+// the fewest bits. It looks p up in a table. Sizes are compared among the 13 designs of
+// [BlockedFPRate] only: at a rate of 1e-8, eight words of two bits, which don't fit a digest,
+// would need a quarter fewer bits.
+//
+// It returns an error wrapping [ErrRange] if p is not inside (0, 1) or is below
+// [MinBlockedFPRate].
+func BlockedDesignForRate(p float64) (words, perWord int, err error) {
+	if err := checkBlockedRate(1, p); err != nil {
+		return 0, 0, err
+	}
+	for _, d := range blockedByRate {
+		if p >= d.rate {
+			return d.words, d.perWord, nil
+		}
+	}
+	panic("plan: unreachable")
+}
+
+// BlockedSize returns the smallest number m of bits, a multiple of 512, for which a blocked
+// filter with this design has a [BlockedFPRate] of at most p with n distinct keys.
+//
+// It returns an error wrapping [ErrRange] if the design is not one of those of
+// BlockedFPRate, n is zero, p is not inside (0, 1) or is below [MinBlockedFPRate], or m
+// would be above 2^63.
+func BlockedSize(n uint64, words, perWord int, p float64) (m uint64, err error) {
+	if err := checkBlockedRate(n, p); err != nil {
+		return 0, err
+	}
+	d, err := findBlocked(words, perWord)
+	if err != nil {
+		return 0, err
+	}
+	guess := -1.6 * math.Log2(p) / blockBits * float64(n) // a little above what is needed
+	blocks, ok := leastNear(guess, maxCells/blockBits, func(blocks uint64) bool { return d.rate(n, blocks) <= p })
+	if !ok {
+		return 0, tooManyCells(n, p)
+	}
+	return blocks * blockBits, nil
+}
+
+// BlockedKeys estimates the number n of distinct keys in a blocked filter of m bits, of
+// which ones are set. The interval contains the true number with a confidence of about 95
+// percent. It panics as [BlockedFPRate] does.
+//
+// A key sets a given cell of its block with the probability h = words/8·(1-(63/64)^perWord).
+// With n keys in B blocks a cell is therefore still zero with the probability (1-h/B)^n, and
+// the value is the n for which that equals the measured share of zeros. [Keys] would be too
+// low, by 0.8 percent with three words of two bits.
+//
+// The bounds are 1.96 standard deviations away. Cells of one block depend on each other
+// through its load, and all cells on the sum of the loads, which is n: the variance is that
+// of independent Poisson loads, less what the sum of the loads explains, by the delta method.
+// Low is never below ones/(words·perWord). For an empty filter all three numbers are 0; for a
+// full one Value and High are +Inf, and Low is the estimate with three cells still zero.
+func BlockedKeys(m uint64, words, perWord int, ones uint64) Estimate {
+	mustBlocked(m, words, perWord)
+	blocks := float64(m / blockBits)
+	cells := blocks * blockBits
+	inWord := -math.Expm1(float64(perWord) * math.Log1p(-1.0/wordBits)) // P(cell is hit | its word is used)
+	hit := float64(words) / blockWords * inWord
+	at := func(ones float64) float64 { return math.Log1p(-ones/cells) / math.Log1p(-hit/blocks) }
+
+	x := min(float64(ones), cells)
+	switch x {
+	case 0:
+		return Estimate{}
+	case cells:
+		return Estimate{Value: math.Inf(1), Low: max(at(cells-3), cells/float64(words*perWord)), High: math.Inf(1)}
+	}
+	n := at(x)
+	load := n / blocks
+	zero := math.Exp(-hit * load)
+	// Two cells are both zero if no key of the block hits either.
+	bothZero := func(bothHit float64) float64 { return math.Exp(-(2*hit - bothHit) * load) }
+	sameWord := bothZero(float64(words) / blockWords * (1 - 2*math.Pow(1-1.0/wordBits, float64(perWord)) + math.Pow(1-2.0/wordBits, float64(perWord))))
+	otherWord := bothZero(float64(words*(words-1)) / (blockWords * (blockWords - 1)) * inWord * inWord)
+	slope := blockBits * hit * zero // ones per key
+	ofBlock := blockBits * (zero*(1-zero) + (wordBits-1)*(sameWord-zero*zero) + (blockBits-wordBits)*(otherWord-zero*zero))
+	variance := blocks * max(ofBlock-load*slope*slope, 0)
+	half := sigmas95 * math.Sqrt(variance+0.25) / slope
+	return Estimate{
+		Value: n,
+		Low:   min(n, max(n-half, x/float64(words*perWord))),
+		High:  n + half,
+	}
+}
+
+//go:generate go test -run TestBlockedTable -update .
+
+// blockedRange is the design for rates from rate up to that of the range before.
+type blockedRange struct {
+	rate           float64
+	words, perWord int
+}
+
+// blockedTerm is a term of inclusion and exclusion: factor times the probability that no key
+// hits certain cells, which a key of their block does with probability hit.
+type blockedTerm struct{ factor, hit float64 }
+
+// blockedDesign is one of the designs, with the numbers that its rate is computed from.
+type blockedDesign struct {
+	words, perWord int
+	terms          []blockedTerm
+	// byLoad is the rate of one block that contains 0, 1, … keys, as long as that is
+	// below 1e-4. At higher loads the alternating sum is precise enough.
+	byLoad []float64
+}
+
+// rareRate is the rate below which the alternating sum is too imprecise: its absolute error
+// is up to 1e-11.
+const rareRate = 1e-7
+
+// rate returns the rate with n keys, at least one, in blocks blocks.
+func (d *blockedDesign) rate(n, blocks uint64) float64 {
+	if p := d.alternating(float64(n), float64(blocks)); p >= rareRate {
+		return p
+	}
+	return d.overLoads(n, blocks)
+}
+
+// alternating adds the terms.
+func (d *blockedDesign) alternating(n, blocks float64) float64 {
+	p := 0.0
+	for _, t := range d.terms {
+		p += t.factor * math.Exp(n*math.Log1p(-t.hit/blocks))
+	}
+	return min(max(p, 0), 1)
+}
+
+// overLoads averages the rates of one block over its load.
+func (d *blockedDesign) overLoads(n, blocks uint64) float64 {
+	return overLoad(n, blocks, func(load float64) float64 {
+		if load < float64(len(d.byLoad)) {
+			return d.byLoad[int(load)]
+		}
+		return d.alternating(load, 1)
 	})
 }
 
-// BlockedSize returns the least number m of bits, a multiple of block, for which a
-// blocked filter has a [BlockedFPRate] of at most p with n distinct keys, over all
-// k, and the least such k. The best k is below that of a plain filter:
-// Putze, Sanders and Singler's Table I takes k = (m/n) ln 2, rounded, and needs 90
-// bits per key to be as good as a plain filter of 34; with the best k 51 are
-// enough.
-//
-// The error wraps [ErrRange] if n or block is zero, p is not inside (0, 1), or m
-// would be above 2^63.
-func BlockedSize(n, block uint64, p float64) (m uint64, k int, err error) {
-	return blockedSize(n, block, p, 1, highestK(p))
-}
-
-// BlockedSizeForK is [BlockedSize] for a given number k of bits per key. The error
-// wraps [ErrRange] also if k is less than 1.
-func BlockedSizeForK(n, block uint64, k int, p float64) (m uint64, err error) {
-	if err := checkK(k); err != nil {
-		return 0, err
-	}
-	m, _, err = blockedSize(n, block, p, k, k)
-	return m, err
-}
-
-func blockedSize(n, block uint64, p float64, kLow, kHigh int) (m uint64, k int, err error) {
-	if block == 0 {
-		return 0, 0, fmt.Errorf("plan: blocks of 0 bits, want at least 1; 512 bits are a cache line: %w", ErrRange)
-	}
-	unit := func(int) uint64 { return block }
-	return leastSize(n, p, kLow, kHigh, unit, func(m uint64, k int) float64 { return BlockedFPRate(m, block, k, n) })
-}
-
-// overLoad returns the mean of f(i) over the load i of one of blocks blocks that n
-// keys choose among at random: Binomial(n, 1/blocks). It takes f to be between 0
-// and 1, not to fall, and to have a concave logarithm, as 1-q^i to the power k
-// has; then the terms rise to one peak and fall. Weights start at 1 at the most
-// likely load and are multiplied up and down from there, which needs no factorial
-// and works for every n; terms below 1e-9 of both sums are left out.
-func overLoad(n, blocks uint64, f func(load float64) float64) float64 {
-	const negligible = 1e-9
-	N, B := float64(n), float64(blocks)
-	if blocks == 1 || n == 0 {
-		return f(N)
-	}
-	mean := N / B
-	if mean > 1<<16 {
-		sd := math.Sqrt(mean * (1 - 1/B))
-		return (f(mean-sd) + f(mean+sd)) / 2
-	}
-	mode := math.Floor((N + 1) / B)
-	weights, sum := 1.0, f(mode)
-	add := func(i, w float64) (more bool) {
-		term := w * f(i)
-		weights += w
-		sum += term
-		return w > negligible*weights || term > negligible*sum
-	}
-	for i, w := mode, 1.0; i < N; i++ {
-		w *= (N - i) / (i + 1) / (B - 1)
-		if !add(i+1, w) {
-			break
+// findBlocked returns a design, or an error wrapping ErrRange if it is not in the table.
+func findBlocked(words, perWord int) (*blockedDesign, error) {
+	for i := range blockedDesigns {
+		if d := &blockedDesigns[i]; d.words == words && d.perWord == perWord {
+			return d, nil
 		}
 	}
-	for i, w := mode, 1.0; i > 0; i-- {
-		w *= i / (N - i + 1) * (B - 1)
-		if !add(i-1, w) {
-			break
-		}
+	return nil, fmt.Errorf("plan: %d bits in each of %d words, want 1 bit in each of 1 to 8 words or 2 bits in each of 1 to 5: %w",
+		perWord, words, ErrRange)
+}
+
+// mustBlocked returns a design and panics if no filter has it with m bits.
+func mustBlocked(m uint64, words, perWord int) *blockedDesign {
+	d, err := findBlocked(words, perWord)
+	if err != nil {
+		panic(err.Error())
 	}
-	return sum / weights
+	if m < blockBits {
+		panic(fmt.Sprintf("plan: m=%d bits, want at least one block of %d", m, blockBits))
+	}
+	return d
+}
+
+func checkBlockedRate(n uint64, p float64) error {
+	if err := checkGoal(n, p); err != nil {
+		return err
+	}
+	if p < MinBlockedFPRate {
+		return fmt.Errorf("plan: false-positive rate %v, want at least %v for a blocked filter; accept that, or use a plain filter: %w", p, MinBlockedFPRate, ErrRange)
+	}
+	return nil
 }

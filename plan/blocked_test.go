@@ -1,149 +1,304 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-// poissonRate is Putze, Sanders and Singler 2010, equation (3), as it stands there.
-func poissonRate(bitsPerKey, block float64, k int) float64 {
-	load := block / bitsPerKey
-	sum := 0.0
-	for i := 1.0; i < 20*load+50; i++ {
-		log, _ := math.Lgamma(i + 1)
-		sum += math.Exp(i*math.Log(load)-load-log) * math.Pow(-math.Expm1(float64(k)*i*math.Log1p(-1/block)), float64(k))
-	}
-	return sum
-}
-
-func TestPutzeEquation3(t *testing.T) {
-	const n = 1 << 40 // so many blocks that the load is Poisson
-	for _, block := range []uint64{64, 512, 4096} {
-		for _, c := range []uint64{1, 4, 8, 12, 16, 32, 64} {
-			for _, k := range []int{1, 3, 6, 11, 16} {
-				got, want := BlockedFPRate(c*n, block, k, n), poissonRate(float64(c), float64(block), k)
-				if !near(got, want, 1e-7) {
-					t.Errorf("block=%d m/n=%d k=%d: %.10g, want %.10g", block, c, k, got, want)
-				}
+// simulateBlocked fills filters of m bits and returns their mean rate, asking each
+// of them trials times.
+func simulateBlocked(m uint64, words, perWord int, n uint64, filters, trials int) *sample {
+	r := newRand(6)
+	sets := wordSets(words)
+	blocks := make([][blockWords]uint64, m/blockBits)
+	// key calls use for each word of a key, until it returns false.
+	key := func(use func(word *uint64, mask uint64) bool) {
+		block, set := &blocks[r.IntN(len(blocks))], &sets[r.IntN(len(sets))]
+		for _, word := range set[:words] {
+			mask, random := uint64(0), r.Uint64()
+			for range perWord { // 10 at most
+				mask |= 1 << (random % wordBits)
+				random /= wordBits
+			}
+			if !use(&block[word], mask) {
+				return
 			}
 		}
 	}
-}
-
-// Table I: the whole bits per key that a filter in blocks of 512 bits needs to be
-// as good as a plain one with 5, 6, … 34 bits per key. The table takes
-// k = (m/n) ln 2, rounded; with the best k fewer bits do.
-func TestPutzeTable1(t *testing.T) {
-	table := []uint64{6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 20, 21, 23, 25, 26, 28, 30, 32, 35, 38, 40, 44, 48, 51, 58, 64, 74, 90}
-	const n = 1 << 40
-	for i, want := range table {
-		plain := uint64(5 + i)
-		goal := FPRate(plain*n, BestK(plain*n, n), n)
-		got := plain
-		for BlockedFPRate(got*n, 512, int(math.Round(float64(got)*math.Ln2)), n) > goal {
-			got++
+	var rate sample
+	for range filters {
+		clear(blocks)
+		for range n {
+			key(func(word *uint64, mask uint64) bool {
+				*word |= mask
+				return true
+			})
 		}
-		if got != want {
-			t.Errorf("as good as %d bits per key: %d, want %d", plain, got, want)
+		yes := 0
+		for range trials {
+			has := true
+			key(func(word *uint64, mask uint64) bool {
+				has = mask&^*word == 0
+				return has
+			})
+			if has {
+				yes++
+			}
 		}
-		m, k, err := BlockedSize(n, 512, goal)
-		if err != nil || m > want*n {
-			t.Errorf("BlockedSize for %g: %d, %d, %v, more than the table's %d bits per key", goal, m, k, err, want)
-		}
-		if plain == 34 && (m+n-1)/n != 51 {
-			t.Errorf("with the best k: %d bits per key, want 51", (m+n-1)/n)
-		}
+		rate.add(float64(yes) / float64(trials))
 	}
+	return &rate
 }
 
 func TestBlockedFPRateAgainstSimulation(t *testing.T) {
+	filters := 24
+	if testing.Short() {
+		filters = 10
+	}
 	for _, c := range []struct {
-		m, block uint64
-		k        int
-		n        uint64
-		trials   int
+		words, perWord int
+		perKey         float64
 	}{
-		{512, 512, 6, 50, 4000},
-		{1024, 512, 6, 100, 4000},
-		{1 << 16, 512, 6, 6500, 60},
-		{1 << 16, 256, 4, 8000, 60},
-		{1 << 17, 4096, 8, 11000, 40},
-		{1 << 16, 512, 3, 1500, 120},
+		{1, 1, 2}, {1, 5, 10}, {2, 3, 10}, {3, 1, 4}, {3, 2, 10}, {3, 2, 14}, {3, 3, 12},
+		{4, 2, 11}, {4, 2, 14.4}, {5, 1, 8}, {5, 2, 12}, {6, 1, 10}, {7, 1, 10}, {8, 1, 11}, {8, 2, 8},
 	} {
-		t.Run(fmt.Sprintf("m=%d/block=%d/k=%d/n=%d", c.m, c.block, c.k, c.n), func(t *testing.T) {
-			r := newRand(3)
-			blocks := c.m / c.block
-			load := make([]uint64, blocks)
-			b := newBits(c.block)
-			var rate sample
-			for range c.trials {
-				clear(load)
-				for range c.n {
-					load[r.Uint64N(blocks)]++
-				}
-				sum := 0.0
-				for _, i := range load {
-					b.clear()
-					b.addKeys(r, c.k, i)
-					sum += FPRateAtFill(float64(b.ones)/float64(c.block), c.k)
-				}
-				rate.add(sum / float64(blocks))
-			}
-			rate.wantMean(t, BlockedFPRate(c.m, c.block, c.k, c.n), 0.03)
+		t.Run(fmt.Sprintf("%dx%d/m÷n=%v", c.words, c.perWord, c.perKey), func(t *testing.T) {
+			const m = 1 << 18
+			n := uint64(m / c.perKey)
+			rate := simulateBlocked(m, c.words, c.perWord, n, filters, 100_000)
+			rate.wantMean(t, exactDesign(c.words, c.perWord).rate(n, m/blockBits), 0.01)
 		})
 	}
 }
 
-func TestBlockedSizeHasNoBetterNeighbour(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
-		p := math.Exp(-rapid.Float64Range(0.01, 14).Draw(t, "ln 1/p"))
-		block := rapid.SampledFrom([]uint64{64, 256, 512, 4096}).Draw(t, "block")
-		m, k, err := BlockedSize(n, block, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m%block != 0 || BlockedFPRate(m, block, k, n) > p {
-			t.Fatalf("m=%d k=%d: rate %g", m, k, BlockedFPRate(m, block, k, n))
-		}
-		for other := 1; m > block && other < 2*k+8; other++ {
-			if got := BlockedFPRate(m-block, block, other, n); got <= p {
-				t.Fatalf("m=%d k=%d; but %d bits with k=%d have %g", m, k, m-block, other, got)
-			}
-		}
-		if same, err := BlockedSizeForK(n, block, k, p); same != m || err != nil {
-			t.Fatalf("BlockedSizeForK has %d, %v, want %d", same, err, m)
-		}
-	})
+// Few blocks: the load is binomial, one block has them all.
+func TestBlockedFPRateOfFewBlocks(t *testing.T) {
+	for _, c := range []struct{ m, n uint64 }{{512, 40}, {1024, 100}, {1500, 60}} {
+		rate := simulateBlocked(c.m/blockBits*blockBits, 3, 2, c.n, 6000, 200)
+		rate.wantMean(t, BlockedFPRate(c.m, 3, 2, c.n), 0)
+	}
 }
 
-func TestBlockedEdges(t *testing.T) {
-	if got, want := BlockedFPRate(512, 512, 6, 50), FPRate(512, 6, 50); got != want {
-		t.Errorf("one block: %g, want the plain rate %g", got, want)
+// With one bit in every word nothing is left to choose.
+func TestBlockedFPRateOfAllWords(t *testing.T) {
+	for _, n := range []uint64{1, 100, 10_000, 100_000} {
+		const m = 1 << 20
+		want := overLoad(n, m/blockBits, func(load float64) float64 {
+			return FPRateAtFill(fillAfter(wordBits, load), blockWords)
+		})
+		if got := BlockedFPRate(m, 8, 1, n); math.Abs(got-want) > 1e-7*want+1e-11 {
+			t.Errorf("n=%d: %g, want %g", n, got, want)
+		}
 	}
-	if got, want := BlockedFPRate(1100, 512, 6, 50), BlockedFPRate(1024, 512, 6, 50); got != want {
-		t.Errorf("with bits beyond the last block: %g, want %g", got, want)
+}
+
+func TestBlockedSetsCoverPairsEvenly(t *testing.T) {
+	for words := 2; words <= blockWords; words++ {
+		var pairs [blockWords][blockWords]int
+		for _, set := range wordSets(words) {
+			for i, a := range set[:words] {
+				for _, b := range set[:i] {
+					pairs[a][b]++
+					pairs[b][a]++
+				}
+			}
+		}
+		for a := range pairs {
+			for b, got := range pairs[a] {
+				if want := words * (words - 1); a != b && got != want {
+					t.Errorf("%d words: pair %d, %d in %d sets, want %d", words, a, b, got, want)
+				}
+			}
+		}
 	}
-	if got := BlockedFPRate(1<<63, 1, 1, 0); got != 0 {
-		t.Errorf("no keys: %g, want 0", got)
+}
+
+func TestBlockedDesign(t *testing.T) {
+	const n = 1_000_000
+	for _, c := range []struct {
+		bitsPerKey     float64
+		words, perWord int
+		rate           float64
+	}{{6, 2, 2, 0.0587}, {8, 3, 2, 0.0238}, {10, 3, 2, 0.00980}, {11, 4, 2, 0.00645}, {14.4, 4, 2, 0.00159}, {16, 5, 2, 0.000845}} {
+		m := uint64(c.bitsPerKey*n) / blockBits * blockBits
+		words, perWord := BlockedDesign(m, n)
+		if words != c.words || perWord != c.perWord {
+			t.Errorf("%v bits per key: %d words of %d bits, want %d of %d", c.bitsPerKey, words, perWord, c.words, c.perWord)
+		}
+		if got := BlockedFPRate(m, c.words, c.perWord, n); !near(got, c.rate, 0.004) {
+			t.Errorf("%v bits per key: rate %.4g, want %.4g", c.bitsPerKey, got, c.rate)
+		}
+		if got, split := BlockedFPRate(m, words, perWord, n), SplitBlockFPRate(m, n); got >= split {
+			t.Errorf("%v bits per key: rate %.4g, split blocks have %.4g", c.bitsPerKey, got, split)
+		}
 	}
-	if got := BlockedFPRate(128, 64, 6, math.MaxUint64); got != 1 {
-		t.Errorf("far too many keys: %g, want 1", got)
+}
+
+func TestBlockedSize(t *testing.T) {
+	const n = 100_000
+	for _, p := range []float64{0.3, 0.1, 0.01, 0.001, 1e-4, 1e-5} {
+		m, words, perWord, err := blockedSize(n, p)
+		if err != nil {
+			t.Fatalf("p=%g: %v", p, err)
+		}
+		if got := BlockedFPRate(m, words, perWord, n); m%blockBits != 0 || got > p {
+			t.Errorf("p=%g: m=%d with %d words of %d bits has a rate of %g", p, m, words, perWord, got)
+		}
+		if got := BlockedFPRate(m-blockBits, words, perWord, n); got <= p {
+			t.Errorf("p=%g: m=%d is enough with %d words of %d bits: %g", p, m-blockBits, words, perWord, got)
+		}
+		if least := anyBitsSize(n, blockBits, p); float64(m) > 1.07*float64(least) {
+			t.Errorf("p=%g: m=%d, bits anywhere in a block need %d", p, m, least)
+		}
 	}
-	// One key: its own block, with one key in it.
-	if got, want := BlockedFPRate(1<<40, 512, 6, 1), FPRate(512, 6, 1)*512/(1<<40); !near(got, want, 1e-9) {
-		t.Errorf("one key: %g, want %g", got, want)
+	for _, c := range []struct {
+		n uint64
+		p float64
+	}{{0, 0.1}, {1, 0}, {1, 1}, {1, math.NaN()}, {1 << 62, 1e-3}} {
+		if _, _, _, err := blockedSize(c.n, c.p); !errors.Is(err, ErrRange) {
+			t.Errorf("n=%d p=%v: error %v, want ErrRange", c.n, c.p, err)
+		}
 	}
-	// The two ways to average meet at a mean load of 2^16.
-	const block = 1 << 20
-	below, above := BlockedFPRate(1<<30, block, 11, 1<<26), BlockedFPRate(1<<30, block, 11, 1<<26+1)
-	if !near(below, above, 1e-6) {
-		t.Errorf("mean load 2^16: %.10g, just above %.10g", below, above)
+	for _, c := range [][2]int{{0, 1}, {9, 1}, {1, 0}, {1, 3}, {6, 2}} {
+		if _, err := BlockedSize(10, c[0], c[1], 0.1); !errors.Is(err, ErrRange) {
+			t.Errorf("%d words of %d bits: error %v, want ErrRange", c[0], c[1], err)
+		}
+		wantPanic(t, "bad design", func() { BlockedFPRate(512, c[0], c[1], 1) })
 	}
-	wantPanic(t, "block=0", func() { BlockedFPRate(1, 0, 1, 1) })
-	wantPanic(t, "m<block", func() { BlockedFPRate(511, 512, 1, 1) })
-	wantPanic(t, "k=0", func() { BlockedFPRate(512, 512, 0, 1) })
+	wantPanic(t, "m=511", func() { BlockedFPRate(511, 3, 2, 1) })
+}
+
+func BenchmarkBlockedDesign(b *testing.B) {
+	for b.Loop() {
+		BlockedDesign(10_000_384, 1_000_000)
+	}
+}
+
+// moreDesigns are the designs in the table and some others.
+var moreDesigns = append(exactDesigns(), *exactDesign(1, 16), *exactDesign(3, 4), *exactDesign(4, 4), *exactDesign(5, 3), *exactDesign(8, 2))
+
+// blockedSize is BlockedSize with the design of BlockedDesignForRate.
+func blockedSize(n uint64, p float64) (m uint64, words, perWord int, err error) {
+	if words, perWord, err = BlockedDesignForRate(p); err != nil {
+		return 0, 0, 0, err
+	}
+	m, err = BlockedSize(n, words, perWord, p)
+	return m, words, perWord, err
+}
+
+// The two ways to the rate agree where both are good.
+func TestBlockedSumsAgree(t *testing.T) {
+	for _, s := range moreDesigns {
+		for _, blocks := range []uint64{1, 2, 100, 1 << 20} {
+			for load := 0.1; load < 64; load *= 1.3 {
+				n := uint64(load * float64(blocks))
+				if n == 0 {
+					continue
+				}
+				want := s.overLoads(n, blocks)
+				within := 0.0
+				switch {
+				case want >= 1e-6:
+					within = 1e-5
+				case want >= rareRate:
+					within = 1e-4
+				case want >= 1e-9:
+					within = 0.01
+				default:
+					continue
+				}
+				if got := s.alternating(float64(n), float64(blocks)); !near(got, want, within) {
+					t.Errorf("%d words of %d bits, %d keys in %d blocks: %g and %g", s.words, s.perWord, n, blocks, got, want)
+				}
+			}
+		}
+	}
+}
+
+// With one key in a block the question has its words, and its bits in each of them.
+func TestBlockedRateOfOneKey(t *testing.T) {
+	for _, d := range moreDesigns {
+		words, perWord := d.words, d.perWord
+		// The question's bits in a word are all among the key's.
+		onlyOf := overOccupancy(wordBits, perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })
+		all := float64(sharedWords(words)[1<<words-1]) / numMaps
+		want := all * math.Pow(onlyOf, float64(words))
+		if got := d.rate(1, 1); !near(got, want, 1e-9) {
+			t.Errorf("%d words of %d bits: %g, want %g", words, perWord, got, want)
+		}
+		// Among many blocks nothing else matters.
+		const blocks = 1 << 40
+		if got := d.rate(1, blocks); !near(got, want/blocks, 1e-9) {
+			t.Errorf("%d words of %d bits, many blocks: %g, want %g", words, perWord, got, want/blocks)
+		}
+	}
+}
+
+// With all words used, words differ in nothing but the load, which they share.
+func TestBlockedRareRateOfAllWords(t *testing.T) {
+	for _, perWord := range []int{1, 2} {
+		for _, n := range []uint64{1, 10, 100, 1000} {
+			const blocks = 1 << 10
+			want := overLoad(n, blocks, func(load float64) float64 {
+				covered := overOccupancy(wordBits, int(load)*perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })
+				return math.Pow(covered, blockWords)
+			})
+			if got := exactDesign(blockWords, perWord).rate(n, blocks); got >= rareRate || !near(got, want, 1e-8) {
+				t.Errorf("%d keys, %d bits per word: %g, want %g", n, perWord, got, want)
+			}
+		}
+	}
+}
+
+// Rates never fall as keys come, also where one sum takes over from the other.
+func TestBlockedRatesRise(t *testing.T) {
+	for _, d := range blockedDesigns {
+		last := 0.0
+		for n := uint64(1); n < 1<<20; n += n/50 + 1 {
+			p := BlockedFPRate(1<<24, d.words, d.perWord, n)
+			if p <= last {
+				t.Errorf("%d words of %d bits: rate %g of %d keys, %g of fewer", d.words, d.perWord, p, n, last)
+			}
+			last = p
+		}
+	}
+}
+
+// Bits per key rise by a half with each digit, and by three times in the end, when
+// keys that have a block for themselves are what matters.
+func TestBlockedSizesOfRareRates(t *testing.T) {
+	for _, n := range []uint64{1000, 1 << 20} {
+		last, lastRatio := 0.0, 0.0
+		for _, p := range []float64{1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18} {
+			m, words, perWord, err := blockedSize(n, p)
+			if err != nil {
+				t.Fatalf("n=%d p=%g: %v", n, p, err)
+			}
+			if got := BlockedFPRate(m, words, perWord, n); got > p || !near(got, p, 0.06) {
+				t.Errorf("n=%d p=%g: m=%d with %d words of %d bits has a rate of %g", n, p, m, words, perWord, got)
+			}
+			if got := BlockedFPRate(m-blockBits, words, perWord, n); got <= p {
+				t.Errorf("n=%d p=%g: %d bits fewer have a rate of %g", n, p, blockBits, got)
+			}
+			perKey := float64(m) / float64(n)
+			ratio := perKey / last
+			if last != 0 && (ratio < 1.3 || ratio > 3.1) || lastRatio != 0 && ratio < 0.97*lastRatio {
+				t.Errorf("n=%d p=%g: %.4g bits per key, %.4g times those of ten times the rate, before %.4g times", n, p, perKey, ratio, lastRatio)
+			}
+			if last != 0 {
+				lastRatio = ratio
+			}
+			last = perKey
+		}
+	}
+	for _, p := range []float64{0.99e-18, 1e-30, math.SmallestNonzeroFloat64} {
+		if _, _, _, err := blockedSize(1000, p); !errors.Is(err, ErrRange) {
+			t.Errorf("blockedSize, p=%g: %v, want ErrRange", p, err)
+		}
+		if _, err := BlockedSize(1000, 5, 2, p); !errors.Is(err, ErrRange) {
+			t.Errorf("BlockedSize, p=%g: %v, want ErrRange", p, err)
+		}
+	}
 }

@@ -49,28 +49,6 @@ func XORDeltaDeviation(m uint64, k int, n uint64, churn float64) float64 {
 	return c.deviation(each, each, 0)
 }
 
-// AdditionBits returns the size in bits of a delta as [DeltaBits] has it if keys only
-// come: n distinct keys, and then as many more as the share growth of n. Only old
-// zeros may change: it is m·p·H(1-p^growth). It panics if m or k is zero or k is
-// negative. Source: recomputed.
-func AdditionBits(m uint64, k int, n uint64, growth float64) float64 {
-	c := newChange(m, k, n, growth)
-	return c.m * c.p * entropy(c.a)
-}
-
-// XORBreakEven returns the churn from which on the exclusive-or of two versions takes
-// more bits than the new one: about 0.5 to 0.6 for sparse filters, 0.91 with 8 cells a
-// key and k=5, and 1 if it never does. That of [DeltaBits] is always 1. It panics if m,
-// k or n is zero or k is negative.
-//
-// Source: recomputed.
-func XORBreakEven(m uint64, k int, n uint64) float64 {
-	mustShape(m, k)
-	mustKeys(n)
-	snapshot := WireBits(m, k, n)
-	return largestShare(func(churn float64) bool { return XORDeltaBits(m, k, n, churn) <= snapshot })
-}
-
 // change is how a filter of m cells becomes its next version. Its keys are of three
 // groups, which hit a cell independently: those that stay, with a mean of load-moved
 // hits; those that go, and those that come, with a mean of moved each.

@@ -54,28 +54,29 @@ func ExampleKeysInterval() {
 	// Output: 1000, and between 983 and 1018
 }
 
-// How many keys have two filters in common?
+// How many keys do two filters have in common, and how many are in at least one?
 func ExampleIntersection() {
 	const m, k = 100_000, 4
 	fmt.Println(plan.Intersection(m, k, 33_000, 33_000, 45_100))
-	fmt.Println(plan.Union(m, k, 45_100))
+	fmt.Println(plan.KeysInterval(m, k, 45_100))
 	// Output:
 	// 5032 [4988, 5077]
 	// 14991 [14918, 15065]
 }
 
-// What do blocks cost in space?
+// What do blocks cost in memory?
 func ExampleBlockedSize() {
 	const n, p = 1_000_000, 0.001
 	plain, k, _ := plan.Size(n, p)
 	fmt.Printf("plain       %.1f bits per key, k=%d\n", float64(plain)/n, k)
-	blocked, k, _ := plan.BlockedSize(n, 512, p)
-	fmt.Printf("blocked     %.1f bits per key, k=%d\n", float64(blocked)/n, k)
+	words, perWord, _ := plan.BlockedDesignForRate(p)
+	blocked, _ := plan.BlockedSize(n, words, perWord, p)
+	fmt.Printf("blocked     %.1f bits per key, k=%d\n", float64(blocked)/n, words*perWord)
 	split, _ := plan.SplitBlockSize(n, p)
 	fmt.Printf("split block %.1f bits per key, k=8\n", float64(split)/n)
 	// Output:
 	// plain       14.4 bits per key, k=10
-	// blocked     15.5 bits per key, k=9
+	// blocked     15.7 bits per key, k=8
 	// split block 16.9 bits per key, k=8
 }
 
@@ -152,16 +153,6 @@ func ExampleRibbonFrom() {
 	fmt.Printf("%.2f %v\n", churn, err)
 	// Output:
 	// 0.49 <nil>
-}
-
-// How large may a filter be for a packet of 1400 bytes, if one in a million may be larger?
-func ExampleSizeWithin() {
-	m, err := plan.SizeWithin(1000, 2, 1400*8, 1e-6)
-	fmt.Println(m, err)
-	fmt.Printf("rate %.4f; in the mean %.0f bytes\n", plan.FPRate(m, 2, 1000), plan.SnapshotBits(m, 2, 1000, 0.5)/8)
-	// Output:
-	// 30575 <nil>
-	// rate 0.0040; in the mean 1382 bytes
 }
 
 // How large is an update if 5 % of the keys change, and how much does it deviate?

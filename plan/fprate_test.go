@@ -148,7 +148,7 @@ func BenchmarkFPRate(b *testing.B) {
 	for _, n := range []uint64{1e3, 1e6, 1e9} {
 		b.Run(fmt.Sprintf("blocked/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				BlockedFPRate(10*n, 512, 6, n)
+				BlockedFPRate(10*n, 3, 2, n)
 			}
 		})
 	}

@@ -18,9 +18,9 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.0f [%.0f, %.0f]", e.Value, e.Low, e.High)
 }
 
-// sigmas is the half-width of the central 95 percent of a normal distribution, in
+// sigmas95 is the half-width of the central 95 percent of a normal distribution, in
 // standard deviations.
-const sigmas = 1.959963984540054
+const sigmas95 = 1.959963984540054
 
 // Keys returns an estimate of the number n of distinct keys in a filter of m
 // cells, k set per key, of which ones are not zero: -(m/k) ln(1-ones/m). It is
@@ -88,9 +88,9 @@ func KeysInterval(m uint64, k int, ones uint64) Estimate {
 		return high / K
 	}
 	e := Estimate{Value: keysAt(M, K, X), High: math.Inf(1)}
-	e.Low = min(e.Value, max(bound(sigmas, X-0.5), X/K))
+	e.Low = min(e.Value, max(bound(sigmas95, X-0.5), X/K))
 	if X+0.5 < M {
-		e.High = max(e.Value, bound(-sigmas, X+0.5))
+		e.High = max(e.Value, bound(-sigmas95, X+0.5))
 	}
 	return e
 }

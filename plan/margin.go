@@ -107,36 +107,3 @@ func NormalQuantile(tail float64) float64 {
 	}
 	return low
 }
-
-// CapacityWithin returns the largest number n of distinct keys with which the
-// container of a filter of m cells, k per key, is larger than so many bits with a
-// chance of at most tail. It is zero if no key fits. Sizes rise with n until the filter
-// is half full and then fall again; if it fits half full it always does, and the
-// result is 2^64-1. It panics as [SnapshotBits] does.
-func CapacityWithin(m uint64, k int, bits, tail float64) uint64 {
-	mustShape(m, k)
-	half := uint64(min(float64(m)/float64(k)*math.Ln2, math.MaxInt64))
-	fits := func(n uint64) bool { return SnapshotBits(m, k, n, tail) <= bits }
-	if fits(half) {
-		return math.MaxUint64
-	}
-	over, _ := least(half, func(n uint64) bool { return !fits(n) })
-	return over - 1
-}
-
-// SizeWithin returns the largest number m of cells with which the container of a
-// filter of n distinct keys, k cells per key, is larger than so many bits with a
-// chance of at most tail. The more cells, the lower the rate.
-//
-// The error wraps [ErrRange] if n is zero, k is less than 1, tail isn't inside (0, 1),
-// or the bits are too few for any filter.
-func SizeWithin(n uint64, k int, bits, tail float64) (m uint64, err error) {
-	if err := checkK(k); err != nil {
-		return 0, err
-	}
-	if !(tail > 0 && tail < 1) {
-		return 0, fmt.Errorf("plan: chance %v to exceed the size, want more than 0 and less than 1: %w", tail, ErrRange)
-	}
-	found, err := Search{Keys: n, Tail: tail}.largest(k, bits)
-	return found.M, err
-}

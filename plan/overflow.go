@@ -67,36 +67,11 @@ func binomial(m, t, j float64) float64 {
 	return math.Exp(log)
 }
 
-// CounterOverflowChoose bounds [CounterOverflow] by C(kn, j) / m^(j-1): each set of j
-// of the kn positions, with the probability that all are one counter. It may be
-// above m. Panics are those of CounterOverflow.
-func CounterOverflowChoose(m uint64, k int, n, j uint64) float64 {
-	mustCount(m, k, j)
-	t := float64(k) * float64(n)
-	if float64(j) > t {
-		return 0
-	}
-	log := math.Log(float64(m))
-	for i := range j {
-		log += math.Log((t - float64(i)) / (float64(m) * float64(i+1)))
-	}
-	return math.Exp(log)
-}
-
 // CounterOverflowPower bounds [CounterOverflowChoose] by m (e k n / (j m))^j, since
 // j! > (j/e)^j. Panics are those of CounterOverflow.
 func CounterOverflowPower(m uint64, k int, n, j uint64) float64 {
 	mustCount(m, k, j)
 	return float64(m) * math.Pow(math.E*float64(k)*float64(n)/(float64(j)*float64(m)), float64(j))
-}
-
-// CounterOverflowLn2 bounds [CounterOverflowPower] by m (e ln 2 / j)^j for every
-// filter that is at most half full, where k <= (m/n) ln 2; it bounds nothing beyond.
-// (e ln 2 / 16)^16 = 1.368e-15 is why four bits are enough. It panics if m or j is
-// zero.
-func CounterOverflowLn2(m, j uint64) float64 {
-	mustCount(m, 1, j)
-	return float64(m) * math.Pow(math.E*math.Ln2/float64(j), float64(j))
 }
 
 func mustCount(m uint64, k int, j uint64) {

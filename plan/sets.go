@@ -2,16 +2,6 @@ package plan
 
 import "math"
 
-// Union returns an estimate of the number of distinct keys that are in at least
-// one of two filters of m cells and k cells per key, of whose cells or are not
-// zero in one filter or the other. Since the cells of one joined to those of the
-// other are the filter of the union, bit for bit, this is [KeysInterval] of or. It
-// panics if m or k is zero or k is negative. Source: Swamidass and Baldi 2007;
-// Papapetrou, Siberski and Nejdl 2010.
-func Union(m uint64, k int, or uint64) Estimate {
-	return KeysInterval(m, k, or)
-}
-
 // Intersection returns an estimate of the number of distinct keys that are in
 // both of two filters of m cells and k cells per key. The first has a cells that
 // are not zero, the second b, and or cells are not zero in one or the other. The
@@ -66,7 +56,7 @@ func Intersection(m uint64, k int, a, b, or uint64) Estimate {
 	}
 	variance := M / K / K * (g(inA.Value+inB.Value-value) + 2*g(value) - g(inA.Value) - g(inB.Value))
 	halfCell := 0.5 / K / (1 - float64(or)/M)
-	reach := sigmas*math.Sqrt(max(0, variance)) + halfCell
+	reach := sigmas95*math.Sqrt(max(0, variance)) + halfCell
 	return Estimate{
 		Value: value,
 		Low:   min(value, max(0, raw-reach)),

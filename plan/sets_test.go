@@ -54,7 +54,7 @@ func TestPapapetrouUnionAndIntersection(t *testing.T) {
 			const trials = 600
 			for range trials {
 				s.fill(r, c.k, c.onlyA, c.onlyB, c.both)
-				u, i := Union(c.m, c.k, s.or.ones), Intersection(c.m, c.k, s.a.ones, s.b.ones, s.or.ones)
+				u, i := KeysInterval(c.m, c.k, s.or.ones), Intersection(c.m, c.k, s.a.ones, s.b.ones, s.or.ones)
 				checkEstimate(t, u)
 				checkEstimate(t, i)
 				union.add(u.Value)

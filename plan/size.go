@@ -1,12 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"math"
-)
-
-// maxCells is the largest size that is planned, in cells.
-const maxCells = 1 << 63
+import "math"
 
 // BestK returns the number k of cells per key, at least 1, for which a filter of
 // m cells with n distinct keys has the least [FPRate]; of two that are equally
@@ -101,36 +95,7 @@ func leastSize(n uint64, p float64, kLow, kHigh int, unit func(k int) uint64, ra
 		}
 	}
 	if m == 0 {
-		return 0, 0, fmt.Errorf("plan: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
-			"accept a higher rate, set more cells per key, or spread the keys over several filters: %w", n, p, ErrRange)
+		return 0, 0, tooManyCells(n, p)
 	}
 	return m, k, nil
-}
-
-// least returns the least x in [1, high] for which ok holds, and whether there is
-// one. Once ok holds it must hold for all larger x; where it does not quite, the
-// result still is one for which ok holds and, unless it is 1, ok(x-1) does not.
-func least(high uint64, ok func(x uint64) bool) (x uint64, found bool) {
-	if high == 0 || !ok(high) {
-		return 0, false
-	}
-	low := uint64(0)
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		if ok(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high, true
-}
-
-// mostKeys returns the largest n for which ok holds; ok(0) is taken as true.
-func mostKeys(ok func(n uint64) bool) uint64 {
-	over, found := least(math.MaxUint64, func(n uint64) bool { return !ok(n) })
-	if !found {
-		return math.MaxUint64
-	}
-	return over - 1
 }

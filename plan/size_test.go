@@ -132,11 +132,8 @@ func TestSizeErrors(t *testing.T) {
 		{"partitioned, no keys", func() error { _, _, err := PartitionedSize(0, 0.1); return err }},
 		{"partitioned, k=-1", func() error { _, err := PartitionedSizeForK(1, -1, 0.1); return err }},
 		{"partitioned, too many", func() error { _, _, err := PartitionedSize(math.MaxUint64, 0.01); return err }},
-		{"blocked, p=NaN", func() error { _, _, err := BlockedSize(1, 512, math.NaN()); return err }},
-		{"blocked, block=0", func() error { _, _, err := BlockedSize(1, 0, 0.1); return err }},
-		{"blocked, k=0", func() error { _, err := BlockedSizeForK(1, 512, 0, 0.1); return err }},
-		{"blocked, huge block", func() error { _, _, err := BlockedSize(1, math.MaxUint64, 0.1); return err }},
-		{"blocked, too many", func() error { _, _, err := BlockedSize(math.MaxUint64, 512, 0.01); return err }},
+		{"blocked, p=NaN", func() error { _, _, err := BlockedDesignForRate(math.NaN()); return err }},
+		{"blocked, too many", func() error { _, err := BlockedSize(math.MaxUint64, 3, 2, 0.01); return err }},
 		{"split block, p=1", func() error { _, err := SplitBlockSize(1, 1); return err }},
 		{"split block, too many", func() error { _, err := SplitBlockSize(math.MaxUint64, 1e-9); return err }},
 	} {
@@ -208,7 +205,7 @@ func BenchmarkSize(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("blocked/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				BlockedSize(n, 512, 0.001)
+				BlockedSize(n, 4, 2, 0.001)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func SplitBlockKeys(m, ones uint64) Estimate {
 	variance := cells * zero * (1 - zero +
 		zero*(inOtherWords*excess(hit/splitWord)+(cells-1-inOtherWords)*excess(0)))
 	slope := -cells * zero * math.Log1p(-hit) // ones per key
-	half := sigmas * math.Sqrt(max(variance, 0)+0.25) / slope
+	half := sigmas95 * math.Sqrt(max(variance, 0)+0.25) / slope
 	return Estimate{
 		Value: n,
 		Low:   min(n, max(n-half, x/splitWords)),

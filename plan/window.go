@@ -22,16 +22,9 @@ func (w Window) Cells() uint64 { return uint64(w.K+w.L) * w.Slice }
 // generation has been as long as it may be.
 func (w Window) FPRate() float64 {
 	first := float64(min(w.Limit, w.Slice)) / float64(w.Slice)
-	return WindowFPRate(WindowFills(w.K, w.L, -float64(w.K)*math.Log1p(-first)), w.K)
-}
-
-// Generation returns the number of distinct keys after which the newest slice has
-// Limit cells set, in the mean: ln(1-Limit/Slice) / ln(1-1/Slice), at least Limit.
-func (w Window) Generation() float64 {
-	if w.Slice <= 1 || w.Limit >= w.Slice {
-		return math.Inf(1)
-	}
-	return math.Log1p(-float64(w.Limit)/float64(w.Slice)) / math.Log1p(-1/float64(w.Slice))
+	fills := make([]float64, w.K+w.L)
+	fillWindow(fills, w.K, -float64(w.K)*math.Log1p(-first))
+	return WindowFPRate(fills, w.K)
 }
 
 // WindowFPRate returns the probability that k neighbouring slices, of those with the
@@ -66,16 +59,6 @@ func followRuns(fills, runs []float64) float64 {
 		runs[0] = none * (1 - fill)
 	}
 	return min(yes, 1)
-}
-
-// WindowFills returns the expected fills of k+l slices, newest first, just before a
-// shift. Of them the k-th and all older have taken k generations and have 1-e^-load
-// of their cells set; a newer one, the i-th, has taken i generations and has
-// 1-e^(-load·i/k). Shtul, Baquero and Almeida 2020 set the load to ln 2.
-func WindowFills(k, l int, load float64) []float64 {
-	fills := make([]float64, k+l)
-	fillWindow(fills, k, load)
-	return fills
 }
 
 func fillWindow(fills []float64, k int, load float64) {

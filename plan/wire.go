@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // WireBits returns the size in bits to which an ideal code compresses a filter of m
 // cells, k per key, with n distinct keys: m·H(p), where p is the share of cells that
@@ -44,46 +41,6 @@ func WireDeviation(m uint64, k int, n uint64) float64 {
 		spread = float64(m) * p * p * load * load * (1 + load/3) / 2
 	}
 	return math.Abs(math.Log2(p/fill)) * math.Sqrt(spread)
-}
-
-// CounterBits returns the size in bits to which an ideal code compresses a counting
-// filter of m counters, k per key, with n distinct keys: m times the entropy of a
-// Poisson number with the mean kn/m. With 8 counters a key and k=5 that is 1.505 bits a
-// counter where a counter takes 4; and with 92 counters a key and k=1 it is 7.972 bits a
-// key, where the bits alone take 7.923. It panics if m or k is zero or k is
-// negative.
-//
-// Source: Mitzenmacher 2002, section V, which says that it pays; the numbers are
-// recomputed.
-func CounterBits(m uint64, k int, n uint64) float64 {
-	mustShape(m, k)
-	mean := float64(k) * float64(n) / float64(m)
-	if mean == 0 {
-		return 0
-	}
-	if mean > 1e4 { // the sum is that of a normal density
-		return float64(m) * (math.Log2(2*math.Pi*math.E*mean) - 1/(6*mean*math.Ln2)) / 2
-	}
-	var bits float64
-	last := math.Ceil(mean + 12*math.Sqrt(mean) + 24)
-	for i, log := 0.0, -mean; i <= last; i++ { // log is that of the chance of i
-		bits -= math.Exp(log) * log
-		log += math.Log(mean / (i + 1))
-	}
-	return float64(m) * bits / math.Ln2
-}
-
-// RefineBits returns the size in bits of what turns a filter folded by r back into
-// the filter of m cells, k per key, with n distinct keys, in an ideal code that has
-// the fold: H(B) - H(fold), since the fold follows from the filter. So nothing is
-// lost by sending the fold first. It panics if m, k or r is zero, k is negative, or
-// r doesn't divide m. Source: recomputed; the chain rule of entropy.
-func RefineBits(m uint64, k int, n, r uint64) float64 {
-	mustShape(m, k)
-	if r == 0 || m%r != 0 {
-		panic(fmt.Sprintf("plan: %d cells don't fold by %d", m, r))
-	}
-	return WireBits(m, k, n) - WireBits(m/r, k, n)
 }
 
 // entropy returns the bits that a cell takes which is one with chance p.

@@ -22,7 +22,7 @@ const (
 	blockWords = 8
 	wordBits   = 64
 
-	// MaxBits is the largest number of bits in a word: see plan.SectorDesign.
+	// MaxBits is the largest number of bits in a word: see plan.BlockedDesign.
 	MaxBits = 2
 
 	fieldBits  = 6
@@ -32,7 +32,7 @@ const (
 // shifts tells where in H2 the bits of the word at each place begin. With those for
 // the order they are 58 of the 64 bits; so ten bits of a key just don't fit, and the
 // fifth of five words shares two bits of H2 with the fourth, which makes no
-// difference that can be measured at rates above 1e-9: see plan.LeastSectorFPRate.
+// difference that can be measured at rates above 1e-9: see plan.MinBlockedFPRate.
 var shifts = [MaxBits + 1][]uint{
 	1: {0, 6, 12, 18, 24, 30, 36, 42},
 	2: {0, 12, 24, 36, 46},

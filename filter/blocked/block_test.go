@@ -157,7 +157,7 @@ func TestRateIsThatOfThePlan(t *testing.T) {
 					}
 				}
 			}
-			want := plan.SectorFPRate(m, c.words, c.bits, uint64(n))
+			want := plan.BlockedFPRate(m, c.words, c.bits, uint64(n))
 			got := float64(yes) / float64(trials)
 			sigma := math.Sqrt(want / float64(trials))
 			if math.Abs(got-want) > max(0.01*want, 3.5*sigma) {
@@ -213,7 +213,7 @@ func TestBlockRateIsThatOfThePlan(t *testing.T) {
 				sum += p
 				squares += p * p
 			}
-			got, want := sum/float64(trials), plan.SectorFPRate(BlockBits, words, bits, uint64(c.keys))
+			got, want := sum/float64(trials), plan.BlockedFPRate(BlockBits, words, bits, uint64(c.keys))
 			sigma := math.Sqrt((squares/float64(trials) - got*got) / float64(trials))
 			if math.Abs(got-want) > c.within*want+3*sigma {
 				t.Errorf("%d keys: rate %.4g, want %.4g, standard deviation %.2g", c.keys, got, want, sigma)

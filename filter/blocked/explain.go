@@ -13,7 +13,7 @@ import (
 func (s Shape) explain(n uint64) []umbel.Formula {
 	m, w, b, k := s.M, s.Words, s.Bits, s.Words*s.Bits
 	blocks := m / BlockBits
-	p := plan.SectorFPRate(m, w, b, n)
+	p := plan.BlockedFPRate(m, w, b, n)
 	inWord := -math.Expm1(float64(b) * math.Log1p(-1.0/wordBits))
 	hit := float64(w) / blockWords * inWord / float64(blocks)
 	fs := []umbel.Formula{{

@@ -29,7 +29,7 @@ var paramDocs = []umbel.ParamDoc{
 
 // Plan returns the shape that meets the goal: from keys and rate, the least memory;
 // from keys and bytes, the least rate; from rate and bytes, the most keys; but fewer
-// words where they cost hardly more, as plan.SectorDesign and plan.SectorSize say.
+// words where they cost hardly more, as plan.BlockedDesign and plan.BlockedDesignForRate say.
 // Sizes are whole blocks; one that follows from keys and rate is rounded up, by less
 // than 1 %, to one that folds well (plan.RoundFoldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
@@ -82,19 +82,19 @@ func (s *Shape) design(g umbel.Goal) error {
 	case s.Words != 0 || s.Bits != 0:
 		return s.complete(func(words, bits int) float64 {
 			if sized {
-				return plan.SectorFPRate(m, words, bits, g.Keys)
+				return plan.BlockedFPRate(m, words, bits, g.Keys)
 			}
-			size, err := plan.SectorSizeFor(many, words, bits, g.FPRate)
+			size, err := plan.BlockedSize(many, words, bits, g.FPRate)
 			if err != nil {
 				return math.Inf(1)
 			}
 			return float64(size)
 		})
 	case sized:
-		s.Words, s.Bits = plan.SectorDesign(m, g.Keys)
+		s.Words, s.Bits = plan.BlockedDesign(m, g.Keys)
 		return nil
 	default:
-		_, words, bits, err := plan.SectorSize(many, g.FPRate)
+		words, bits, err := plan.BlockedDesignForRate(g.FPRate)
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 		}
@@ -134,8 +134,8 @@ func (s *Shape) sizing() design.Sizing {
 		Step:   func(int) uint64 { return BlockBits },
 		Unit:   func(uint64, int) uint64 { return BlockBits },
 		FPRate: func(m uint64, _ int, n uint64) float64 {
-			return plan.SectorFPRate(max(m, BlockBits), words, bits, n)
+			return plan.BlockedFPRate(max(m, BlockBits), words, bits, n)
 		},
-		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.SectorSizeFor(n, words, bits, p) },
+		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.BlockedSize(n, words, bits, p) },
 	}
 }

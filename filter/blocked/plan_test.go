@@ -1,6 +1,7 @@
 package blocked_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -12,7 +13,7 @@ import (
 // wanted.
 func TestPlanRareRates(t *testing.T) {
 	last := uint64(0)
-	for _, p := range []float64{1e-9, 1e-12, 1e-14, 1e-15, plan.LeastSectorFPRate} {
+	for _, p := range []float64{1e-9, 1e-12, 1e-14, 1e-15, plan.MinBlockedFPRate} {
 		s, err := blocked.Plan(umbel.Goal{Keys: 1000, FPRate: p})
 		if err != nil {
 			t.Errorf("rate %g: %v", p, err)
@@ -26,4 +27,22 @@ func TestPlanRareRates(t *testing.T) {
 		}
 		last = s.M
 	}
+}
+func BenchmarkPlan(b *testing.B) {
+	for _, n := range []uint64{100, 1_000_000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := blocked.Plan(umbel.Goal{Keys: n, FPRate: 0.01}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("bytes", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := blocked.Plan(umbel.Goal{Keys: 1_000_000, Bytes: 1 << 20}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -45,7 +45,7 @@ func (s Shape) checkDesign() error {
 // Forecast tells what a filter of this shape is with n keys in it.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.SectorFPRate(s.M, s.Words, s.Bits, n),
+		Keys: n, FPRate: plan.BlockedFPRate(s.M, s.Words, s.Bits, n),
 		Cells: s.M, Bytes: s.M / 8, K: float64(s.Words * s.Bits),
 	}
 }

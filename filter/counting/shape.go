@@ -15,7 +15,7 @@ const MaxK = bloom.MaxK
 // DefaultWidth is the number of bits of a counter where none is given. In a filter
 // that is at most half full a counter comes to 16, which 4 bits don't hold, with a
 // probability of at most 1.4e-15 (Fan et al. 2000, section V-C), and to 15, where it
-// saturates, of at most 3.1e-14: plan.CounterOverflowLn2.
+// saturates, of at most 3.1e-14: plan.CounterOverflow.
 const DefaultWidth = 4
 
 // Shape is what is fixed of a filter when it is made. All but Width is that of a

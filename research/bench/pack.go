@@ -57,7 +57,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 			return []*message{newMessage(f.State(), nil)}
 		},
 		coders: packers(true), unit: "counter", units: float64(m), turns: 2,
-		ideal: func(*message) float64 { return plan.CounterBits(m, 5, m/8) },
+		ideal: func(*message) float64 { return counterBits(m, 5, m/8) },
 	})
 }
 
@@ -127,4 +127,16 @@ func umbelPacker(name string, workers int) coder {
 		},
 		head: plan.ContainerBytes,
 	}
+}
+
+// counterBits returns the size in bits to which an ideal code compresses m counters that
+// contain n keys, k counters per key: m times the entropy of a Poisson number.
+func counterBits(m, k, n uint64) float64 {
+	mean := float64(k) * float64(n) / float64(m)
+	bits := 0.0
+	for i, log := 0.0, -mean; i <= mean+12*math.Sqrt(mean)+24; i++ { // log is ln P(i)
+		bits -= math.Exp(log) * log
+		log += math.Log(mean / (i + 1))
+	}
+	return float64(m) * bits / math.Ln2
 }

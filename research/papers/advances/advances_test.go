@@ -167,3 +167,31 @@ func TestDraw(t *testing.T) {
 		t.Errorf("the last 1000 were there %d times, want %.0f, give or take %.0f", last, mean, 4*sigma)
 	}
 }
+
+// Values made with exact arithmetic, apart from this package: Fan et al. 2000, section
+// V-C; Verma 2015, section 3.2.
+func TestOverflowBounds(t *testing.T) {
+	for _, c := range []struct {
+		m           uint64
+		k           int
+		n, j        uint64
+		choose, ln2 float64
+	}{
+		{80000, 5, 10000, 4, 508.565, 3938.49},
+		{80000, 5, 10000, 8, 0.0461707, 0.757408},
+		{80000, 5, 10000, 16, 2.0678e-12, 1.09418e-10},
+		{80000, 6, 10000, 16, 3.82456e-11, 1.09418e-10},
+		{1000000, 7, 100000, 8, 1.4297, 9.46759},
+		{64, 6, 8, 16, 1.82145e-15, 8.75345e-14},
+	} {
+		if got := overflowChoose(c.m, c.k, c.n, c.j); !close(got, c.choose, 5e-6) {
+			t.Errorf("choose bound of m=%d, k=%d, n=%d, j=%d is %.6g, want %.6g", c.m, c.k, c.n, c.j, got, c.choose)
+		}
+		if got := overflowLn2(c.m, c.j); !close(got, c.ln2, 5e-6) {
+			t.Errorf("ln 2 bound of m=%d, j=%d is %.6g, want %.6g", c.m, c.j, got, c.ln2)
+		}
+	}
+	if p := overflowLn2(1, 16); !close(p, 1.368e-15, 1e-3) {
+		t.Errorf("(e ln 2 / 16)^16 is %.4g, want 1.368e-15", p)
+	}
+}

@@ -201,13 +201,33 @@ isn't a bound. Counters of umbel have four bits and stop at 15.`,
 					mean.Measured = piece.Mean(got.Of(atLeast(j)))
 				}
 				r.Add(mean,
-					piece.Row{What: "m C(nk, j)/m^j", Recomputed: plan.CounterOverflowChoose(c.m, c.k, n, u)},
+					piece.Row{What: "m C(nk, j)/m^j", Recomputed: overflowChoose(c.m, c.k, n, u)},
 					piece.Row{What: "m (enk/(jm))^j", Recomputed: plan.CounterOverflowPower(c.m, c.k, n, u)},
-					piece.Row{What: "m (e ln2/j)^j", Recomputed: plan.CounterOverflowLn2(c.m, u)},
+					piece.Row{What: "m (e ln2/j)^j", Recomputed: overflowLn2(c.m, u)},
 				)
 			}
 		}
-		r.Add(piece.Row{What: "per counter, j=16: (e ln2/16)^16", Recomputed: plan.CounterOverflowLn2(1, 16)})
+		r.Add(piece.Row{What: "per counter, j=16: (e ln2/16)^16", Recomputed: overflowLn2(1, 16)})
 		return nil
 	},
+}
+
+// overflowChoose bounds plan.CounterOverflow by C(kn, j) / m^(j-1): each set of j of the
+// kn positions, with the probability that all are one counter. It may be above m.
+func overflowChoose(m uint64, k int, n, j uint64) float64 {
+	t := float64(k) * float64(n)
+	if float64(j) > t {
+		return 0
+	}
+	log := math.Log(float64(m))
+	for i := range j {
+		log += math.Log((t - float64(i)) / (float64(m) * float64(i+1)))
+	}
+	return math.Exp(log)
+}
+
+// overflowLn2 bounds plan.CounterOverflowPower by m (e ln 2 / j)^j for every filter that is
+// at most half full, where k <= (m/n) ln 2.
+func overflowLn2(m, j uint64) float64 {
+	return float64(m) * math.Pow(math.E*math.Ln2/float64(j), float64(j))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/umbel-filters/umbel/internal/number"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
@@ -50,7 +49,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 			dots.Points = append(dots.Points, chart.Point{X: got.Value, Y: float64(m)})
 			r.Add(
 				piece.Row{What: fmt.Sprintf("n=%d, ρ=%g: m", n, rho), Recomputed: float64(m)},
-				piece.Row{What: fmt.Sprintf("7-smooth sizes from %d to %d", low, high), Recomputed: float64(len(number.Smooth(low, high, 7)))},
+				piece.Row{What: fmt.Sprintf("7-smooth sizes from %d to %d", low, high), Recomputed: float64(len(smoothNumbers(low, high, 7)))},
 				piece.Row{What: "rate", Recomputed: plan.FPRateExact(m, k, uint64(n)), Measured: got},
 			)
 		}

@@ -111,12 +111,12 @@ mended it marks each number again from each multiple before it. umbel's divides 
 		for _, c := range []struct{ x, y uint64 }{{1e4, 7}, {1e5, 7}, {1e6, 7}, {1e6, 13}, {1e6, 100}, {1e6, 1000}, {1e7, 13}} {
 			u := math.Log(float64(c.x)) / math.Log(float64(c.y))
 			r.Add(
-				piece.Row{What: fmt.Sprintf("%d-smooth numbers to %d", c.y, c.x), Recomputed: float64(number.Psi(c.x, c.y))},
-				piece.Row{What: "x ρ(u)", Recomputed: float64(c.x) * number.Dickman(u)},
+				piece.Row{What: fmt.Sprintf("%d-smooth numbers to %d", c.y, c.x), Recomputed: float64(psi(c.x, c.y))},
+				piece.Row{What: "x ρ(u)", Recomputed: float64(c.x) * dickman(u)},
 			)
 		}
 		for _, c := range []struct{ x, z, y uint64 }{{100, 50, 5}, {1000, 100, 7}, {10, 60, 3}} {
-			all := number.SieveSmooth(c.x, c.x+c.z, c.y)
+			all := sieveSmooth(c.x, c.x+c.z, c.y)
 			r.Add(
 				piece.Row{What: fmt.Sprintf("%d-smooth numbers in [%d, %d]: %v", c.y, c.x, c.x+c.z, all), Recomputed: float64(len(all))},
 				piece.Row{What: "found by Algorithm IV-B as printed", Measured: piece.Counted(sieve(c.x, c.z, c.y, false), 1), Mark: piece.Wrong},

@@ -1,11 +1,11 @@
-package number
+package folds
 
 import "math"
 
 // terms is the length of the power series: their coefficients fall like 2^-i.
 const terms = 56
 
-// Dickman returns Dickman's rho(u), the share of numbers near x that have no prime
+// dickman returns Dickman's rho(u), the share of numbers near x that have no prime
 // above x^(1/u), for large x: 1 up to u = 1, then the mean of rho over the unit
 // before u, divided by u. It is 0 for u below 0, and its relative error is at most
 // 10^-12 up to u = 20.
@@ -13,7 +13,7 @@ const terms = 56
 // On each unit rho is a power series, whose coefficients follow from those of the
 // unit before: Bach and Peralta 1996. The defining integral is equation (12) of
 // Sailhan and Stehr 2012.
-func Dickman(u float64) float64 {
+func dickman(u float64) float64 {
 	switch {
 	case u < 0:
 		return 0

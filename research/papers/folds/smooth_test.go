@@ -1,4 +1,4 @@
-package number_test
+package folds
 
 import (
 	"math"
@@ -29,18 +29,18 @@ func TestSmooth(t *testing.T) {
 		{0, 3, 1, []uint64{1}}, {0, 3, 0, []uint64{1}}, {1, 4, math.MaxUint64, []uint64{1, 2, 3, 4}}, {0, 0, 5, nil}, {9, 8, 5, nil},
 		{1<<64 - 6, 1<<64 - 1, 19, nil},
 	} {
-		if got := number.Smooth(c.low, c.high, c.y); !slices.Equal(got, c.want) {
-			t.Errorf("Smooth(%d, %d, %d) = %d, want %d", c.low, c.high, c.y, got, c.want)
+		if got := smoothNumbers(c.low, c.high, c.y); !slices.Equal(got, c.want) {
+			t.Errorf("smoothNumbers(%d, %d, %d) = %d, want %d", c.low, c.high, c.y, got, c.want)
 		}
-		if got := number.SieveSmooth(c.low, c.high, c.y); !slices.Equal(got, c.want) {
-			t.Errorf("SieveSmooth(%d, %d, %d) = %d, want %d", c.low, c.high, c.y, got, c.want)
+		if got := sieveSmooth(c.low, c.high, c.y); !slices.Equal(got, c.want) {
+			t.Errorf("sieveSmooth(%d, %d, %d) = %d, want %d", c.low, c.high, c.y, got, c.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.Uint64Range(0, 1e6).Draw(t, "low")
 		high := low + rapid.Uint64Range(0, 1e4).Draw(t, "length")
 		y := rapid.Uint64Range(0, 120).Draw(t, "y")
-		products, sieved := number.Smooth(low, high, y), number.SieveSmooth(low, high, y)
+		products, sieved := smoothNumbers(low, high, y), sieveSmooth(low, high, y)
 		if !slices.Equal(products, sieved) {
 			t.Errorf("in [%d, %d], y=%d: %d as products, %d by the sieve", low, high, y, products, sieved)
 		}
@@ -79,7 +79,7 @@ func TestSailhanAlgorithm(t *testing.T) {
 		x, z, y         uint64
 		right, set, add int
 	}{{100, 50, 5, 8, 0, 33}, {1000, 100, 7, 6, 0, 71}, {10, 60, 3, 10, 0, 38}} {
-		if got := len(number.SieveSmooth(c.x, c.x+c.z, c.y)); got != c.right {
+		if got := len(sieveSmooth(c.x, c.x+c.z, c.y)); got != c.right {
 			t.Errorf("[%d, %d], y=%d: %d numbers, want %d", c.x, c.x+c.z, c.y, got, c.right)
 		}
 		if s, a := find(c.x, c.z, c.y, set), find(c.x, c.z, c.y, add); s != c.set || a != c.add {
@@ -100,22 +100,22 @@ func TestPsi(t *testing.T) {
 		{1e6, 100, 72271, 3, 0.048608}, {1e6, 1000, 344299, 2, 0.30685}, {1e7, 7, 2155, 8.2830626, 1.2328e-08},
 		{1e7, 13, 8289, 6.283982, 8.2887e-06},
 	} {
-		if got := number.Psi(c.x, c.y); got != c.psi {
-			t.Errorf("Psi(%d, %d) = %d, want %d", c.x, c.y, got, c.psi)
+		if got := psi(c.x, c.y); got != c.psi {
+			t.Errorf("psi(%d, %d) = %d, want %d", c.x, c.y, got, c.psi)
 		}
 		u := math.Log(float64(c.x)) / math.Log(float64(c.y))
-		if rho := number.Dickman(u); math.Abs(u-c.u) > 1e-6 || math.Abs(rho/c.rho-1) > 5e-5 {
+		if rho := dickman(u); math.Abs(u-c.u) > 1e-6 || math.Abs(rho/c.rho-1) > 5e-5 {
 			t.Errorf("rho(%v) = %v, want rho(%v) = %v", u, rho, c.u, c.rho)
 		}
 	}
 	for x := range uint64(50) {
 		for y := range uint64(60) {
-			if got, want := number.Psi(x, y), uint64(len(number.Smooth(0, x, y))); got != want {
-				t.Errorf("Psi(%d, %d) = %d, want %d", x, y, got, want)
+			if got, want := psi(x, y), uint64(len(smoothNumbers(0, x, y))); got != want {
+				t.Errorf("psi(%d, %d) = %d, want %d", x, y, got, want)
 			}
 		}
 	}
-	if got := number.Psi(math.MaxUint64, 2); got != 64 {
+	if got := psi(math.MaxUint64, 2); got != 64 {
 		t.Errorf("%d powers of 2 below 2^64", got)
 	}
 }
@@ -125,8 +125,8 @@ func TestDickman(t *testing.T) {
 		-1: 0, 0: 1, 1: 1, 1.5: 0.59453489189183562, 2: 0.30685281944005469, 3: 0.048608388291131567,
 		4: 0.0049109256477608324, 5: 0.00035472470045603973, 10: 2.770171837725959e-11, 20: 2.4617828287649181e-29, 200: 0,
 	} {
-		if got := number.Dickman(u); math.Abs(got-want) > 1e-12*want {
-			t.Errorf("Dickman(%v) = %v, want %v", u, got, want)
+		if got := dickman(u); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("dickman(%v) = %v, want %v", u, got, want)
 		}
 	}
 	// Equation (12), by Simpson's rule on each side of where the series change.
@@ -135,13 +135,13 @@ func TestDickman(t *testing.T) {
 		h, sum := (to-from)/steps, 0.0
 		for i := range steps {
 			a := from + float64(i)*h
-			sum += h / 6 * (number.Dickman(a) + 4*number.Dickman(a+h/2) + number.Dickman(a+h))
+			sum += h / 6 * (dickman(a) + 4*dickman(a+h/2) + dickman(a+h))
 		}
 		return sum
 	}
 	for u := 1.25; u < 9; u += 0.5 {
 		mean := integral(u-1, math.Floor(u)) + integral(math.Floor(u), u)
-		if got := number.Dickman(u); math.Abs(got*u/mean-1) > 1e-9 {
+		if got := dickman(u); math.Abs(got*u/mean-1) > 1e-9 {
 			t.Errorf("rho(%v) = %v, want %v", u, got, mean/u)
 		}
 	}
@@ -151,12 +151,12 @@ func BenchmarkSmooth(b *testing.B) {
 	const low, high, y = 139500, 140500, 13
 	b.Run("products", func(b *testing.B) {
 		for b.Loop() {
-			number.Smooth(low, high, y)
+			smoothNumbers(low, high, y)
 		}
 	})
 	b.Run("sieve", func(b *testing.B) {
 		for b.Loop() {
-			number.SieveSmooth(low, high, y)
+			sieveSmooth(low, high, y)
 		}
 	})
 }

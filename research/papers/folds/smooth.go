@@ -1,23 +1,25 @@
-package number
+package folds
 
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/umbel-filters/umbel/internal/number"
 )
 
-// Smooth returns the y-smooth numbers in [low, high], those without a prime factor
+// smoothNumbers returns the y-smooth numbers in [low, high], those without a prime factor
 // above y, in ascending order; 1 is one of them. It makes products of primes and
 // leaves out those beyond high: the time goes with the number of smooth numbers
 // below high, not with the length of the interval. y is meant to be small, up to
-// some thousands. [SieveSmooth] is the better one where the interval is short and
+// some thousands. sieveSmooth is the better one where the interval is short and
 // y large.
-func Smooth(low, high, y uint64) []uint64 {
+func smoothNumbers(low, high, y uint64) []uint64 {
 	low = max(low, 1)
 	if low > high {
 		return nil
 	}
 	var found []uint64
-	primes := Primes(min(y, high))
+	primes := number.Primes(min(y, high))
 	var from func(m uint64, i int)
 	from = func(m uint64, i int) {
 		if m >= low {
@@ -32,7 +34,7 @@ func Smooth(low, high, y uint64) []uint64 {
 	return found
 }
 
-// SieveSmooth returns what [Smooth] does, by a sieve over the interval: each number
+// sieveSmooth returns what smoothNumbers does, by a sieve over the interval: each number
 // is divided by the powers of primes up to y that divide it, and is smooth if 1 is
 // left. It takes 8 bytes for each number of the interval.
 //
@@ -44,7 +46,7 @@ func Smooth(low, high, y uint64) []uint64 {
 // and with the sum alone put right it finds 33. Its Require z > x is wrong as well:
 // in [10, 70] the 3-smooth part of 60 is 12, which is above x. Dividing needs no
 // threshold.
-func SieveSmooth(low, high, y uint64) []uint64 {
+func sieveSmooth(low, high, y uint64) []uint64 {
 	low = max(low, 1)
 	if low > high {
 		return nil
@@ -54,7 +56,7 @@ func SieveSmooth(low, high, y uint64) []uint64 {
 		rest[i] = low + uint64(i)
 	}
 	last := uint64(len(rest) - 1)
-	for _, p := range Primes(min(y, high)) {
+	for _, p := range number.Primes(min(y, high)) {
 		for power := p; ; power *= p {
 			// The first multiple of the power is at -low mod power.
 			for i := (power - low%power) % power; i <= last; i += power {
@@ -77,21 +79,21 @@ func SieveSmooth(low, high, y uint64) []uint64 {
 	return found
 }
 
-// Psi returns how many numbers from 1 to x are y-smooth, exactly. The time goes with
-// the result; y is meant to be small, as for [Smooth].
+// psi returns how many numbers from 1 to x are y-smooth, exactly. The time goes with
+// the result; y is meant to be small, as for smoothNumbers.
 //
 // Sailhan and Stehr 2012, equation (11), take x·rho(u) for it, u = ln x/ln y and
-// rho as in [Dickman]. That is a limit for a fixed u. For the small y of sizes that
+// rho as in dickman. That is a limit for a fixed u. For the small y of sizes that
 // fold it says nothing: there are 1273 7-smooth numbers up to 10^6, and x·rho(u) is
 // 0.63.
-func Psi(x, y uint64) uint64 {
+func psi(x, y uint64) uint64 {
 	switch {
 	case x == 0:
 		return 0
 	case x == 1 || y < 2:
 		return 1
 	}
-	primes := Primes(min(y, x))
+	primes := number.Primes(min(y, x))
 	var count func(x uint64, i int) uint64
 	// count counts the numbers up to x made of the primes up to index i.
 	count = func(x uint64, i int) uint64 {

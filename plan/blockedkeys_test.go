@@ -11,7 +11,7 @@ import (
 
 // The interval holds the true number of keys about 95 times in 100, and the value
 // is right in the mean.
-func TestSectorKeys(t *testing.T) {
+func TestBlockedKeys(t *testing.T) {
 	const trials = 400
 	for _, c := range []struct {
 		blocks, keys   int
@@ -20,8 +20,8 @@ func TestSectorKeys(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(c.blocks), uint64(c.keys)))
 		inside, sum := 0, 0.0
 		for range trials {
-			ones := simulateSectors(r, c.blocks, c.keys, c.words, c.perWord)
-			e := plan.SectorKeys(uint64(c.blocks)*512, c.words, c.perWord, ones)
+			ones := simulateBlocked(r, c.blocks, c.keys, c.words, c.perWord)
+			e := plan.BlockedKeys(uint64(c.blocks)*512, c.words, c.perWord, ones)
 			if e.Low <= float64(c.keys) && float64(c.keys) <= e.High {
 				inside++
 			}
@@ -38,15 +38,15 @@ func TestSectorKeys(t *testing.T) {
 		ones uint64
 		want float64
 	}{{0, 0}, {512, math.Inf(1)}, {600, math.Inf(1)}} {
-		if e := plan.SectorKeys(512, 3, 2, c.ones); e.Value != c.want || e.Low > e.High || math.IsNaN(e.Low+e.High) {
-			t.Errorf("SectorKeys of %d ones in 512 is %v, want %v", c.ones, e, c.want)
+		if e := plan.BlockedKeys(512, 3, 2, c.ones); e.Value != c.want || e.Low > e.High || math.IsNaN(e.Low+e.High) {
+			t.Errorf("BlockedKeys of %d ones in 512 is %v, want %v", c.ones, e, c.want)
 		}
 	}
 }
 
-// simulateSectors adds keys of 10 bits at most to blocks, and returns the number of bits
+// simulateBlocked adds keys of 10 bits at most to blocks, and returns the number of bits
 // set.
-func simulateSectors(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
+func simulateBlocked(r *rand.Rand, blocks, keys, words, perWord int) (ones uint64) {
 	set := make([]uint64, blocks*8)
 	places := [8]int{0, 1, 2, 3, 4, 5, 6, 7}
 	for range keys {
