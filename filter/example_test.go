@@ -25,12 +25,12 @@ func Example_messages() {
 	fmt.Println(wire.Size(sent), "bytes,", len(message), "packed, and a delta of", len(delta))
 
 	// There:
-	s, err := wire.Parse(message, wire.DefaultLimits)
+	s, err := wire.Parse(message, wire.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if s, err = wire.Apply(s, delta, wire.DefaultLimits); err != nil {
+	if s, err = wire.Apply(s, delta, wire.Limits{}); err != nil {
 		fmt.Println(err)
 		return
 	}

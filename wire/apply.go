@@ -48,7 +48,7 @@ func (o Patcher) Apply(old umbel.State, delta []byte) (umbel.State, error) {
 	if err := info.from(o.Base); err != nil {
 		return umbel.State{}, err
 	}
-	l := o.Limits.orDefault()
+	l := o.Limits.orDefault(max(DefaultBytes, old.Bytes()))
 	if info.Bytes > l.Bytes {
 		return umbel.State{}, fmt.Errorf("wire: the result of the delta takes %d bytes of cells, the limit is %d: raise the limit to apply it: %w",
 			info.Bytes, l.Bytes, umbel.ErrLimit)

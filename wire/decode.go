@@ -18,7 +18,7 @@ type decoder struct {
 	size uint64 // bytes there are; more than there can be if that isn't known
 	off  uint64 // bytes read
 	crc  uint32 // of them
-	left Limits // what may still be taken
+	left budget
 	line line[load]
 	// In a scan, what gets the blocks, and the way to the part that they are of.
 	each func(Block) error
@@ -32,9 +32,9 @@ type decoder struct {
 const bufferBytes uint64 = 4096
 
 // newDecoder returns a decoder of r, which holds size bytes.
-func newDecoder(r io.Reader, size uint64, l Limits) *decoder {
+func newDecoder(r io.Reader, size uint64, l budget) *decoder {
 	return &decoder{
-		r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l.orDefault(),
+		r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, left: l,
 		line: line[load]{workers: l.Workers, work: (*load).decode},
 	}
 }

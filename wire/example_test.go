@@ -46,7 +46,7 @@ func ExamplePacker() {
 	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
 		len(plain), len(packed), census.Arithmetic.Bytes, census.Arithmetic.Blocks)
 	fmt.Printf("the entropy is %.0f bytes\n", census.Entropy/8)
-	back, err := wire.Parse(packed, wire.DefaultLimits)
+	back, err := wire.Parse(packed, wire.Limits{})
 	fmt.Println(wire.Identify(back) == wire.Identify(s), err)
 	// Output:
 	// 125061 bytes, 17746 packed, of which 17687 are in 2 arithmetic blocks
@@ -57,7 +57,7 @@ func ExamplePacker() {
 // A receiver that keeps another form than planes of cells takes blocks as they come.
 func ExampleScan() {
 	b, _ := wire.Packer{}.Append(nil, state())
-	_, err := wire.Scan(bytes.NewReader(b), wire.DefaultLimits, func(b wire.Block) error {
+	_, err := wire.Scan(bytes.NewReader(b), wire.Limits{}, func(b wire.Block) error {
 		for i := range b.Cells.Len {
 			if b.Cells.Bit(i) {
 				fmt.Println("cell", b.First+i, "of", b.State.Arrays[0].Len, "is set")
@@ -74,7 +74,7 @@ func ExampleScan() {
 // A container can be looked into without knowing its kind.
 func ExampleParse() {
 	b, _ := wire.Append(nil, state())
-	s, err := wire.Parse(b, wire.DefaultLimits)
+	s, err := wire.Parse(b, wire.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -119,9 +119,9 @@ func ExampleDelta() {
 		fmt.Println(err)
 		return
 	}
-	got, err := wire.Apply(old, delta, wire.DefaultLimits)
+	got, err := wire.Apply(old, delta, wire.Limits{})
 	fmt.Println(len(delta), "bytes,", got.Arrays[0].Nonzero(), "cells set,", err)
-	_, err = wire.Apply(got, delta, wire.DefaultLimits)
+	_, err = wire.Apply(got, delta, wire.Limits{})
 	fmt.Println(err)
 	// Output:
 	// 101 bytes, 2 cells set, <nil>
@@ -148,7 +148,7 @@ func ExampleRefine() {
 		fmt.Println(err)
 		return
 	}
-	got, err := wire.Apply(folded, refinement, wire.DefaultLimits)
+	got, err := wire.Apply(folded, refinement, wire.Limits{})
 	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
 	fmt.Println("fold", sizes[0], "and rest", len(refinement), "bytes, the whole", sizes[1])
 	// Output:

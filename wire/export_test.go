@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -12,4 +13,16 @@ func Canonical(s umbel.State) []byte {
 	e := encoder{w: &w, blocks: each(canonical)}
 	e.container(s)
 	return w.Bytes()
+}
+
+// The functions whose names end in Within have a limit in place of DefaultBytes.
+
+func AppendReadableWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
+	return appendBlocks(dst, s, readable(s, limit))
+}
+
+func ParseWithin(b []byte, limit uint64) (umbel.State, error) { return parse(b, Limits{}, limit) }
+
+func ReadWithin(r io.Reader, limit uint64) (umbel.State, error) {
+	return read(r, streamed(Limits{}, limit))
 }

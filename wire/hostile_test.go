@@ -46,10 +46,10 @@ func samples(t testing.TB) map[string][]byte {
 func TestTruncatedAndAppended(t *testing.T) {
 	for name, b := range samples(t) {
 		for n := range len(b) {
-			refused(t, name+", truncated", b[:n], wire.DefaultLimits, umbel.ErrCorrupt)
+			refused(t, name+", truncated", b[:n], wire.Limits{}, umbel.ErrCorrupt)
 		}
-		refused(t, name+", appended", append(bytes.Clone(b), 0), wire.DefaultLimits, umbel.ErrCorrupt)
-		refused(t, name+", twice", append(bytes.Clone(b), b...), wire.DefaultLimits, umbel.ErrCorrupt)
+		refused(t, name+", appended", append(bytes.Clone(b), 0), wire.Limits{}, umbel.ErrCorrupt)
+		refused(t, name+", twice", append(bytes.Clone(b), b...), wire.Limits{}, umbel.ErrCorrupt)
 	}
 }
 
@@ -57,16 +57,16 @@ func TestEveryBitFlip(t *testing.T) {
 	for name, b := range samples(t) {
 		for i := range 8 * len(b) {
 			b[i/8] ^= 1 << (i % 8)
-			_, err := wire.Parse(b, wire.DefaultLimits)
+			_, err := wire.Parse(b, wire.Limits{})
 			if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
 				t.Errorf("%s: bit %d flipped: %v", name, i, err)
 			}
-			if _, err := wire.Read(bytes.NewBuffer(b), wire.DefaultLimits); err == nil {
+			if _, err := wire.Read(bytes.NewBuffer(b), wire.Limits{}); err == nil {
 				t.Errorf("%s: bit %d flipped: Read took it", name, i)
 			}
 			// With a checksum that fits it may be another container, but of no state
 			// that can't be.
-			s, err := wire.Parse(sum(bytes.Clone(b[:len(b)-4])), wire.DefaultLimits)
+			s, err := wire.Parse(sum(bytes.Clone(b[:len(b)-4])), wire.Limits{})
 			if err == nil {
 				err = s.Check()
 			} else if errors.Is(err, umbel.ErrCorrupt) || errors.Is(err, umbel.ErrLimit) {
@@ -115,13 +115,13 @@ const (
 )
 
 func TestCorrupt(t *testing.T) {
-	if _, err := wire.Parse(sealed(head, noPlanes, noParts), wire.DefaultLimits); err != nil {
+	if _, err := wire.Parse(sealed(head, noPlanes, noParts), wire.Limits{}); err != nil {
 		t.Fatalf("the smallest container: %v", err)
 	}
 	nest := func(depth int) []byte {
 		return sealed(strings.Repeat(head+noPlanes+"\x01\x00", depth-1) + head + noPlanes + noParts)
 	}
-	if _, err := wire.Parse(nest(umbel.MaxDepth), wire.DefaultLimits); err != nil {
+	if _, err := wire.Parse(nest(umbel.MaxDepth), wire.Limits{}); err != nil {
 		t.Fatalf("as deep as allowed: %v", err)
 	}
 	for _, c := range []struct {
@@ -158,8 +158,8 @@ func TestCorrupt(t *testing.T) {
 		{"parts missing", sealed(head, noPlanes, uint16(2), head, noPlanes, noParts), "part 1"},
 		{"too deep", nest(umbel.MaxDepth + 1), "deeper than 4"},
 	} {
-		refused(t, c.name, c.b, wire.DefaultLimits, umbel.ErrCorrupt)
-		if _, err := wire.Parse(c.b, wire.DefaultLimits); err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "wire: byte ") {
+		refused(t, c.name, c.b, wire.Limits{}, umbel.ErrCorrupt)
+		if _, err := wire.Parse(c.b, wire.Limits{}); err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "wire: byte ") {
 			t.Errorf("%s: %v, want an offset and %q", c.name, err, c.says)
 		}
 	}
@@ -169,8 +169,8 @@ func TestCorrupt(t *testing.T) {
 func TestLaterVersion(t *testing.T) {
 	version := sealed(head, noPlanes, noParts)
 	version[7] = 2
-	refused(t, "version 2", version, wire.DefaultLimits, errors.ErrUnsupported)
-	refused(t, "coding 5", sealed(head, one, 1, uint64(1), 5, noParts), wire.DefaultLimits, errors.ErrUnsupported)
+	refused(t, "version 2", version, wire.Limits{}, errors.ErrUnsupported)
+	refused(t, "coding 5", sealed(head, one, 1, uint64(1), 5, noParts), wire.Limits{}, errors.ErrUnsupported)
 }
 
 func TestLimits(t *testing.T) {
@@ -217,15 +217,15 @@ func TestHostileLengths(t *testing.T) {
 		l    wire.Limits
 		most uint64 // bytes allocated
 	}{
-		{"1 TiB, default limits", sealed(head, one, 1, uint64(1<<43), rest), wire.DefaultLimits, 16 << 10},
+		{"1 TiB, default limits", sealed(head, one, 1, uint64(1<<43), rest), wire.Limits{}, 2 << 20},
 		{"1 TiB, no limits", sealed(head, one, 1, uint64(1<<43), rest), wire.NoLimits, 2 << 20},
 		{"2^56 bytes, no limits", sealed(head, one, 64, uint64(1<<53), rest), wire.NoLimits, 2 << 20},
-		{"1 GiB, default limits", sealed(head, one, 16, uint64(1<<29), rest), wire.DefaultLimits, 2 << 20},
+		{"1 GiB, default limits", sealed(head, one, 16, uint64(1<<29), rest), wire.Limits{}, 2 << 20},
 		{"1 TiB of payloads, no limits", sealed(head, one, 1, uint64(1<<43), bad), wire.NoLimits, 2 << 20},
 		{"1 TiB, of which 200 blocks come", sealed(head, one, 1, uint64(1<<43), good), wire.NoLimits, 24 << 20},
 		{"1 TiB in a payload, no limits", sealed(head, one, 1, uint64(1<<43), 3, strings.Repeat("\xff", 9), 1, rest), wire.NoLimits, 2 << 20},
-		{"1 GiB of counters, default limits", sealed(head, one, 16, uint64(1<<29), bad), wire.DefaultLimits, 2 << 20},
-		{"the longest payload", sealed(head, one, 1, uint64(1<<19), 3, "\xff\xff\x03"), wire.DefaultLimits, 256 << 10},
+		{"1 GiB of counters, default limits", sealed(head, one, 16, uint64(1<<29), bad), wire.Limits{}, 2 << 20},
+		{"the longest payload", sealed(head, one, 1, uint64(1<<19), 3, "\xff\xff\x03"), wire.Limits{}, 256 << 10},
 		{"1 GiB of payloads, workers", sealed(head, one, 1, uint64(1<<33), bad), wire.Limits{Workers: 4}, 5 << 20},
 		{"65535 parts", sealed(head, noPlanes, uint16(1<<16-1), rest), wire.NoLimits, 16 << 10},
 		{"255 planes", sealed(head, 255, rest), wire.NoLimits, 64 << 10},

@@ -22,7 +22,7 @@ type patch struct {
 func newPatch(delta []byte, l Limits) *patch {
 	head := deltaHead + 1 + int(delta[deltaHead])
 	end := len(delta) - crcBytes
-	d := newDecoder(bytes.NewReader(delta[head:end]), uint64(end), l)
+	d := newDecoder(bytes.NewReader(delta[head:end]), uint64(end), budget{Limits: l})
 	d.off = uint64(head)
 	return &patch{decoder: d, line: line[correction]{workers: l.Workers, work: (*correction).decode}}
 }
@@ -187,12 +187,12 @@ func (p *patch) claim(s source, shape cells.Array) error {
 		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
 	if s.together() == 1 {
-		return p.take(shape)
+		_, err := p.take(shape)
+		return err
 	}
 	bytes := wordsOf(shape) * 8
-	if bytes > p.left.Bytes {
-		return fmt.Errorf("%d bytes of cells, the limit leaves %d: raise the limit to apply it: %w", bytes, p.left.Bytes, umbel.ErrLimit)
+	if _, err := p.left.claim(bytes); err != nil {
+		return err
 	}
-	p.left.Bytes -= bytes
-	return p.left.ask(bytes)
+	return p.left.reserve(bytes)
 }

@@ -17,19 +17,27 @@ import (
 // version or a coding that later versions of this package may know it wraps
 // errors.ErrUnsupported as well. The state passes its Check.
 func Parse(b []byte, l Limits) (umbel.State, error) {
-	return newDecoder(bytes.NewReader(b), uint64(len(b)), l).decode()
+	return parse(b, l, DefaultBytes)
+}
+
+// parse is Parse with another default limit.
+func parse(b []byte, l Limits, defaultBytes uint64) (umbel.State, error) {
+	n := uint64(len(b))
+	return newDecoder(bytes.NewReader(b), n, budget{Limits: l.orDefault(max(defaultBytes, n))}).decode()
 }
 
 // Read reads r to its end and returns the state in the container that it holds.
 // Where r is an [io.Seeker] that tells how much it holds, as files do, a plane is
 // read straight to its place; otherwise its memory is taken as blocks arrive: 1 MiB,
 // and then four times what is full. Errors are those of [Parse] and those of r.
-func Read(r io.Reader, l Limits) (umbel.State, error) {
+func Read(r io.Reader, l Limits) (umbel.State, error) { return read(r, streamed(l, DefaultBytes)) }
+
+func read(r io.Reader, b budget) (umbel.State, error) {
 	size, err := remaining(r)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("wire: %w", err)
 	}
-	return newDecoder(r, size, l).decode()
+	return newDecoder(r, size, b).decode()
 }
 
 // unknown stands for the size of a source that doesn't tell.

@@ -68,7 +68,7 @@ func TestReadPieces(t *testing.T) {
 		"byte by byte":   iotest.OneByteReader(bytes.NewReader(b)),
 		"through a pipe": pipe(b),
 	} {
-		got, err := wire.Read(r, wire.DefaultLimits)
+		got, err := wire.Read(r, wire.Limits{})
 		if err != nil || !equal(got, s) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -102,7 +102,7 @@ func TestCanonicalReads(t *testing.T) {
 	if uint64(len(b)) != wire.Size(s) {
 		t.Errorf("canonical container of %d bytes, Size said %d", len(b), wire.Size(s))
 	}
-	got, err := wire.Parse(b, wire.DefaultLimits)
+	got, err := wire.Parse(b, wire.Limits{})
 	if err != nil || !equal(got, s) {
 		t.Errorf("Parse: %v", err)
 	}
@@ -148,7 +148,7 @@ func TestAppendKeepsDst(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(got, dst) {
 		t.Fatalf("Append: %v", err)
 	}
-	if _, err := wire.Parse(got[len(dst):], wire.DefaultLimits); err != nil {
+	if _, err := wire.Parse(got[len(dst):], wire.Limits{}); err != nil {
 		t.Error(err)
 	}
 	many := make([]umbel.Param, 256)
@@ -189,7 +189,7 @@ func TestForeignErrors(t *testing.T) {
 	b := mustAppend(t, sample(t))
 	for n := range len(b) + 1 {
 		r := io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(broken))
-		if _, err := wire.Read(r, wire.DefaultLimits); !errors.Is(err, broken) || errors.Is(err, umbel.ErrCorrupt) {
+		if _, err := wire.Read(r, wire.Limits{}); !errors.Is(err, broken) || errors.Is(err, umbel.ErrCorrupt) {
 			t.Fatalf("after %d bytes: %v, want %v", n, err, broken)
 		}
 	}
@@ -204,9 +204,9 @@ func TestForeignErrors(t *testing.T) {
 func TestReadLostSeeker(t *testing.T) {
 	b := mustAppend(t, sample(t))
 	for name, read := range map[string]func(io.Reader) error{
-		"Read": func(r io.Reader) error { _, err := wire.Read(r, wire.DefaultLimits); return err },
+		"Read": func(r io.Reader) error { _, err := wire.Read(r, wire.Limits{}); return err },
 		"Scan": func(r io.Reader) error {
-			_, err := wire.Scan(r, wire.DefaultLimits, func(wire.Block) error { return nil })
+			_, err := wire.Scan(r, wire.Limits{}, func(wire.Block) error { return nil })
 			return err
 		},
 	} {

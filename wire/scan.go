@@ -35,7 +35,7 @@ func Scan(r io.Reader, l Limits, each func(Block) error) (umbel.State, error) {
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("wire: %w", err)
 	}
-	d := newDecoder(r, size, l)
+	d := newDecoder(r, size, streamed(l, DefaultBytes))
 	d.each = each
 	return d.decode()
 }

@@ -74,7 +74,7 @@ func sealedOpens(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	if err != nil {
 		t.Fatalf("wire.Append: %v", err)
 	}
-	s, err := wire.Parse(b, wire.DefaultLimits)
+	s, err := wire.Parse(b, wire.Limits{})
 	if err != nil {
 		t.Fatalf("wire.Parse: %v", err)
 	}

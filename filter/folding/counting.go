@@ -88,6 +88,6 @@ func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.shape.Hasher
 // RemoveString takes back one addition of a key: see Remove.
 func (f *Counting) RemoveString(key string) bool { return f.Remove(f.shape.Hasher.HashString(key)) }
 
-// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
 // a larger one there are wire.Parse and OpenCounting. On error f is as it was.
 func (f *Counting) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, OpenCounting) }

@@ -26,7 +26,7 @@ var (
 // It is for one goroutine.
 type Loader struct {
 	// MaxBytes is the most that the bits of all layers may take; 0 stands for that of
-	// wire.DefaultLimits.
+	// wire.DefaultBytes.
 	MaxBytes uint64
 
 	filter  *Filter
@@ -80,7 +80,7 @@ func (l *Loader) LoadChunk(iter int64, data []byte) error {
 func (l *Loader) header(data []byte) error {
 	limit := l.MaxBytes
 	if limit == 0 {
-		limit = wire.DefaultLimits.Bytes
+		limit = wire.DefaultBytes
 	}
 	f, err := parseHeader(data, limit)
 	if err != nil {
@@ -122,7 +122,7 @@ func (l *Loader) firstGap() uint64 {
 }
 
 // Load returns the filter of a dump whose bits take at most maxBytes, 0 for
-// wire.DefaultLimits; chunks are those of Chunks, or as BF.SCANDUMP gives them. The
+// wire.DefaultBytes; chunks are those of Chunks, or as BF.SCANDUMP gives them. The
 // errors are those of Loader.
 func Load(chunks iter.Seq2[int64, []byte], maxBytes uint64) (*Filter, error) {
 	l := Loader{MaxBytes: maxBytes}

@@ -20,7 +20,7 @@ import (
 // umbel.ErrKind, one of another k umbel.ErrMismatch.
 func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 	if l.Bytes == 0 {
-		l.Bytes = wire.DefaultLimits.Bytes
+		l.Bytes = wire.DefaultBytes
 	}
 	var g gaps
 	s, err := wire.Scan(r, l, func(b wire.Block) error {

@@ -93,6 +93,6 @@ func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(
 // MarshalBinary is AppendBinary(nil).
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
-// UnmarshalBinary makes f the filter in a container, within wire.DefaultLimits; for
+// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
 // a larger one there are wire.Parse and Open. On error f is as it was.
 func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -62,7 +62,7 @@ func New(o Options) http.Handler {
 		o.MaxBody = defaultBody
 	}
 	if o.MaxBytes == 0 {
-		o.MaxBytes = wire.DefaultLimits.Bytes
+		o.MaxBytes = wire.DefaultBytes
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle

@@ -182,7 +182,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 func (k *keyspace) left() uint64 {
 	used, limit := k.engine.Memory()
 	if limit == 0 {
-		return wire.DefaultLimits.Bytes
+		return wire.DefaultBytes
 	}
 	return max(limit-min(used, limit), 1)
 }

@@ -84,7 +84,7 @@ func (m *Module) memoryLeft() uint64 {
 	used, limit := m.engine.Memory()
 	switch {
 	case limit == 0:
-		return wire.DefaultLimits.Bytes
+		return wire.DefaultBytes
 	case used >= limit:
 		return 0
 	}

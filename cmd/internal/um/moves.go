@@ -131,7 +131,7 @@ func (w *window) Write(b []byte) (int, error) {
 func (u *um) limits(h *engine.Hold) wire.Limits {
 	l := wire.Limits{Bytes: u.options.MaxBytes, Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
 	if l.Bytes == 0 {
-		l.Bytes = wire.DefaultLimits.Bytes
+		l.Bytes = wire.DefaultBytes
 	}
 	if used, limit := u.engine.Memory(); limit != 0 {
 		l.Bytes = max(min(l.Bytes, limit-min(used, limit)), 1)

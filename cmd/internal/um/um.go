@@ -18,7 +18,7 @@ import (
 // Options say what new filters are where a command doesn't.
 type Options struct {
 	Hasher   umbel.Hasher
-	MaxBytes uint64 // of cells that come in a container or a delta; 0: wire.DefaultLimits
+	MaxBytes uint64 // of cells that come in a container or a delta; 0: wire.Limits{}
 }
 
 // Commands returns the table of the package.

@@ -50,10 +50,10 @@ func Append(dst []byte, s umbel.State) ([]byte, error) {
 	return wire.Append(dst, s)
 }
 
-// Unmarshal sets *f to the filter in a container, within wire.DefaultLimits; for a
+// Unmarshal sets *f to the filter in a container, within the zero wire.Limits; for a
 // larger one there are wire.Parse and open. On error *f is as it was.
 func Unmarshal[F any](f *F, b []byte, open func(umbel.State) (*F, error)) error {
-	s, err := wire.Parse(b, wire.DefaultLimits)
+	s, err := wire.Parse(b, wire.Limits{})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func goodCodings() []boxed {
 
 // formOf returns how umbel writes the state that a container holds, if it is so.
 func formOf(b []byte) string {
-	s, err := wire.Parse(b, wire.DefaultLimits)
+	s, err := wire.Parse(b, wire.Limits{})
 	if err != nil {
 		panic("gen: " + err.Error())
 	}

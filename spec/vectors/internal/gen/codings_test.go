@@ -12,7 +12,7 @@ import (
 func TestLevels(t *testing.T) {
 	seen := map[byte]bool{}
 	for _, v := range levelPlanes() {
-		s, err := wire.Parse(v.bytes, wire.DefaultLimits)
+		s, err := wire.Parse(v.bytes, wire.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestDeltas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			base, err := wire.Parse(b, wire.DefaultLimits)
+			base, err := wire.Parse(b, wire.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestDeltas(t *testing.T) {
 			if !known {
 				t.Fatalf("expect: %q", f.value("expect"))
 			}
-			result, err := wire.Apply(base, delta, wire.DefaultLimits)
+			result, err := wire.Apply(base, delta, wire.Limits{})
 			if !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
