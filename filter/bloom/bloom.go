@@ -1,54 +1,97 @@
-// Package bloom provides the standard Bloom filter: m bits, of which each key sets
-// k, independently and anywhere (Bloom 1970). It takes the least memory of the
-// kinds that take additions; each question costs up to k cache misses.
+// Package bloom provides the standard Bloom filter: m bits, of which each key sets k at
+// independent positions (Bloom 1970). Of the kinds that accept additions it needs the
+// least memory; a query causes up to k cache misses.
 //
-// Its name is a promise: positions are those of probe.Mapping over the stream of
+// The kind's name stands for its positions: those of probe.Mapping over the stream of
 // probe.Start, in groups of 2^group cells (spec/kinds/bloom.md).
 package bloom
 
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
-// Filter is a standard Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic may
-// run alongside themselves and each other; other changes run alone. The zero
-// Filter holds nothing and is a target for UnmarshalBinary; adding to it panics.
-type Filter struct {
-	shape Shape
-	cells cells.Array
-	bits  probe.Bits // the same cells
+// Name is the name of this kind.
+const Name = "bloom"
+
+// Filter is a standard Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to
+// call concurrently; other changes require exclusive access. The zero Filter contains
+// nothing and is a target for UnmarshalBinary; adding to it panics.
+type Filter struct{ bits core.Bits }
+
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter
+// can have that shape.
+func NewShape(s Shape) (*Filter, error) { return wrap(core.NewBits(kind, core.Shape(s))) }
+
+// Open returns the filter with state s and shares its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenBits(kind, s)) }
+
+// From returns the filter of shape s with the cells a and shares their memory. The error
+// wraps umbel.ErrGoal if no filter can have that shape, or if a does not consist of s.M
+// bits.
+func From(s Shape, a cells.Array) (*Filter, error) {
+	return wrap(core.BitsOf(kind, core.Shape(s), a))
+}
+
+func wrap(b core.Bits, err error) (*Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{b}, nil
 }
 
 // Add adds d and reports whether a bit changed.
 func (f *Filter) Add(d umbel.Digest) bool { return f.bits.Add(d) }
 
-// Has reports whether d may have been added. It is never false for what was.
+// Has reports whether d may have been added. It is never false for a digest that was.
 func (f *Filter) Has(d umbel.Digest) bool { return f.bits.Has(d) }
 
-// AddAtomic adds d alongside Has and itself: see [umbel.AtomicAdder].
+// AddAtomic adds d concurrently with Has and itself: see [umbel.AtomicAdder].
 func (f *Filter) AddAtomic(d umbel.Digest) bool { return f.bits.AddAtomic(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter that
-// outgrows the caches it takes a fraction of the time of one by one.
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter larger than the
+// caches it takes a fraction of the time of single queries.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.bits.HasAll(dst, ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
 func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.bits.AddAll(changed, ds) }
 
-// AddAllAtomic adds ds alongside Has and itself: see [umbel.AtomicBatchAdder].
+// AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) { f.bits.AddAllAtomic(ds) }
 
 // Locate appends the k positions of d to dst: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 { return f.bits.Locate(dst, d) }
 
-// Clear forgets all keys.
-func (f *Filter) Clear() { f.cells.Clear() }
+// Clear removes all keys.
+func (f *Filter) Clear() { f.bits.Clear() }
 
-// hold makes a, of the filter's own shape but for its size, the filter's cells.
-func (f *Filter) hold(a cells.Array) {
-	f.shape.M = a.Len
-	f.cells = a
-	f.bits = probe.NewBits(a, probe.Mapping{Groups: a.Len >> f.shape.Group, Log: f.shape.Group}, f.shape.K, false)
-}
+// Fold shrinks f by factor r: bit for bit to the filter built at that size. r must
+// divide the number of groups. The error wraps umbel.ErrMismatch; on error f is unchanged. Fold
+// reads the filter once and allocates the smaller array.
+func (f *Filter) Fold(r uint64) error { return f.bits.Fold(r) }
+
+// Unfold enlarges f by factor u by copying cells: see [umbel.Folder].
+func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
+
+// Merge adds the keys of another bloom filter with the same k, group and hasher. If the
+// sizes differ, both filters are folded to their greatest common divisor, which is the
+// smaller size if it divides the larger; the result has that size and its rate. The error
+// wraps umbel.ErrMismatch and names the first difference. Sizes whose greatest common
+// divisor is less than a quarter of the smaller one count as different. On error f is
+// unchanged.
+func (f *Filter) Merge(s umbel.State) error { return f.bits.Merge(s) }
+
+// Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the
+// zero Filter are zero.
+func (f *Filter) Stats() umbel.Stats { return f.bits.Stats() }
+
+// State returns the complete contents of the filter: see [umbel.Filter].
+func (f *Filter) State() umbel.State { return f.bits.State(kind) }
+
+// Shape returns the shape of the filter.
+func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
+
+// Cells returns the cells of the filter, which share its memory.
+func (f *Filter) Cells() cells.Array { return f.bits.Cells() }

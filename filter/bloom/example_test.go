@@ -122,7 +122,7 @@ func ExampleFilter_Merge() {
 	fmt.Println(c.Merge(b.State()))
 	// Output:
 	// true true
-	// bloom: one filter sets 5 cells per key, the other 7: mismatch
+	// bloom: k is 5 in one filter and 7 in the other: mismatch
 }
 
 // How do I make a filter smaller when fewer keys came than planned?

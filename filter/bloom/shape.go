@@ -4,21 +4,15 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/probe"
 )
 
 // MaxK is the largest number of cells per key.
-const MaxK = 256
+const MaxK = core.MaxK
 
-// wordGroup is the group of filters that Plan and Kind make with a multiple of
-// 2^6 cells: a word, so that their folds and unions work on whole words. Others have
-// group 0.
-const wordGroup = probe.WordLog
-
-// Shape is what is fixed of a filter when it is made.
+// Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
 	M      uint64 // cells (bits), at least 1, a multiple of 2^Group
 	K      int    // cells set per key, 1 to MaxK
@@ -26,12 +20,11 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape that meets the goal: from keys and rate, the least memory
-// over all k; from keys and bytes, the k with the least rate; from rate and bytes,
-// the k with which the memory takes most keys. From 64 cells on sizes are whole
-// words, which take no more memory; one that follows from keys and rate has up to
-// 1 % more of them so that it folds well (plan.RoundFoldable). The error wraps
-// umbel.ErrGoal.
+// Plan returns the shape that meets the goal: for keys and rate, the least memory over
+// all k; for keys and bytes, the lowest rate; for rate and bytes, the largest number of
+// keys. Sizes from 64 cells on are whole words, which need no more memory. A size that
+// follows from keys and rate is up to 1 % larger so that it folds well
+// (plan.RoundFoldable). The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -40,25 +33,21 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
-
-func (s Shape) check() error {
-	switch {
-	case s.M == 0 || s.M > 1<<56:
-		return fmt.Errorf("bloom: %d cells, want 1 to 2^56", s.M)
-	case s.K < 1 || s.K > MaxK:
-		return fmt.Errorf("bloom: %d cells per key, want 1 to %d", s.K, MaxK)
-	case s.Group != 0 && s.Group != wordGroup:
-		return fmt.Errorf("bloom: groups of 2^%d cells, want 2^0 or 2^%d", s.Group, wordGroup)
-	case s.M%(1<<s.Group) != 0:
-		return fmt.Errorf("bloom: %d cells aren't whole groups of %d", s.M, 1<<s.Group)
+// planWith is Plan with parameters that override m and k. It also returns the number of
+// keys that the shape is planned for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("bloom: %w", err)
 	}
-	return s.Hasher.Check()
+	s := Shape{M: m, K: k, Group: core.GroupFor(m), Hasher: g.Hasher}
+	return s, n, s.Check()
 }
 
-// Forecast tells what a filter of this shape is with n keys in it.
+// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) Check() error { return design.Wrap(kind.Check(core.Shape(s)), umbel.ErrGoal) }
+
+// Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
 		Keys: n, FPRate: plan.FPRate(s.M, s.K, n),
@@ -66,20 +55,26 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
-// there can't be one.
-func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	a, err := cells.New(s.M, 1)
-	if err != nil {
-		return nil, fmt.Errorf("bloom: %w: %w", err, umbel.ErrGoal)
-	}
-	f := &Filter{shape: s}
-	f.hold(a)
-	return f, nil
-}
+var (
+	kind   = core.Bloom
+	sizing = design.Anywhere(MaxK, 1)
+)
 
-// Shape returns the filter's shape.
-func (f *Filter) Shape() Shape { return f.shape }
+// Kind describes this kind to code that handles any kind.
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
+		Params: []umbel.ParamDoc{
+			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
+			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
+		},
+		Monotone: true,
+		Plan:     planWith,
+		Explain:  Shape.explain,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
+}

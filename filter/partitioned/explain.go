@@ -22,7 +22,7 @@ func (s Shape) explain(n uint64) []umbel.Formula {
 		What:    "cells in each of the k slices",
 		General: "m / k",
 		Numbers: fmt.Sprintf("%d / %d", m, k),
-		Value:   fmt.Sprintf("%d cells", s.slice()),
+		Value:   fmt.Sprintf("%d cells", s.M/uint64(s.K)),
 	}, {
 		What:    "fill: the share of cells that are then set, in each slice",
 		General: "1 - (1 - k/m)^n",

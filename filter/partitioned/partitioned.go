@@ -1,59 +1,99 @@
-// Package partitioned provides the partitioned Bloom filter: m bits in k slices of
-// equal size, of which each key sets one in every slice (Almeida, Baquero, Preguiça
-// and Hutchison 2007, section 2; the slices are Mullin's, 1983). Every key sets
-// exactly k bits, so none is worse off than another, and the formula for the rate
-// holds in the mean at every size. The rate is a little above that of the standard
-// filter, most so when the filter is small.
+// Package partitioned provides the partitioned Bloom filter: m bits in k slices of equal
+// size, of which each key sets one per slice (Almeida, Baquero, Preguiça and Hutchison
+// 2007, section 2; the slices are those of Mullin 1983). Every key sets exactly k bits,
+// so all keys have the same rate, and the formula for the rate is exact on average at
+// every size. The rate is slightly higher than that of the standard filter; the
+// difference matters in small filters only.
 //
-// Its name is a promise: value i of the stream of probe.Start sets, in slice i, the
-// cell of a probe.Mapping over the m/k cells of a slice, in groups of 2^group
-// (spec/kinds/partitioned.md).
+// The kind's name stands for its positions: value i of the stream of probe.Start sets, in
+// slice i, the cell of a probe.Mapping over the m/k cells of a slice, in groups of
+// 2^group (spec/kinds/partitioned.md).
 package partitioned
 
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
-// Filter is a partitioned Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic may
-// run alongside themselves and each other; other changes run alone. The zero
-// Filter holds nothing and is a target for UnmarshalBinary; adding to it panics.
-type Filter struct {
-	shape Shape
-	cells cells.Array
-	bits  probe.Bits // the same cells
+// Name is the name of this kind.
+const Name = "partitioned"
+
+// Filter is a partitioned Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to
+// call concurrently; other changes require exclusive access. The zero Filter contains
+// nothing and is a target for UnmarshalBinary; adding to it panics.
+type Filter struct{ bits core.Bits }
+
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter
+// can have that shape.
+func NewShape(s Shape) (*Filter, error) { return wrap(core.NewBits(kind, core.Shape(s))) }
+
+// Open returns the filter with state s and shares its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenBits(kind, s)) }
+
+// From returns the filter of shape s with the cells a and shares their memory. The error
+// wraps umbel.ErrGoal if no filter can have that shape, or if a does not consist of s.M
+// bits.
+func From(s Shape, a cells.Array) (*Filter, error) {
+	return wrap(core.BitsOf(kind, core.Shape(s), a))
+}
+
+func wrap(b core.Bits, err error) (*Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{b}, nil
 }
 
 // Add adds d and reports whether a bit changed.
 func (f *Filter) Add(d umbel.Digest) bool { return f.bits.Add(d) }
 
-// Has reports whether d may have been added. It is never false for what was.
+// Has reports whether d may have been added. It is never false for a digest that was.
 func (f *Filter) Has(d umbel.Digest) bool { return f.bits.Has(d) }
 
-// AddAtomic adds d alongside Has and itself: see [umbel.AtomicAdder].
+// AddAtomic adds d concurrently with Has and itself: see [umbel.AtomicAdder].
 func (f *Filter) AddAtomic(d umbel.Digest) bool { return f.bits.AddAtomic(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter that
-// outgrows the caches it takes a fraction of the time of one by one.
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter larger than the
+// caches it takes a fraction of the time of single queries.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.bits.HasAll(dst, ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
 func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.bits.AddAll(changed, ds) }
 
-// AddAllAtomic adds ds alongside Has and itself: see [umbel.AtomicBatchAdder].
+// AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) { f.bits.AddAllAtomic(ds) }
 
-// Locate appends the k positions of d to dst, one in each slice: see
-// [umbel.Locator].
+// Locate appends the k positions of d to dst, one in each slice: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 { return f.bits.Locate(dst, d) }
 
-// Clear forgets all keys.
-func (f *Filter) Clear() { f.cells.Clear() }
+// Clear removes all keys.
+func (f *Filter) Clear() { f.bits.Clear() }
 
-// hold makes a, of the filter's own shape but for its size, the filter's cells.
-func (f *Filter) hold(a cells.Array) {
-	f.shape.M = a.Len
-	f.cells = a
-	f.bits = probe.NewBits(a, probe.Mapping{Groups: f.shape.groups(), Log: f.shape.Group}, f.shape.K, true)
-}
+// Fold shrinks f by factor r, each slice by itself: bit for bit to the filter built at
+// that size. r must divide the number of groups in a slice. The error wraps
+// umbel.ErrMismatch; on error f is unchanged. Fold reads the filter once and allocates the
+// smaller array.
+func (f *Filter) Fold(r uint64) error { return f.bits.Fold(r) }
+
+// Unfold enlarges f by factor u by copying cells: see [umbel.Folder].
+func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
+
+// Merge adds the keys of another partitioned filter with the same k, group and hasher.
+// Filters of different sizes are merged as in bloom.Filter.Merge. The error wraps
+// umbel.ErrMismatch and names the first difference; on error f is unchanged.
+func (f *Filter) Merge(s umbel.State) error { return f.bits.Merge(s) }
+
+// Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the
+// zero Filter are zero.
+func (f *Filter) Stats() umbel.Stats { return f.bits.Stats() }
+
+// State returns the complete contents of the filter: see [umbel.Filter].
+func (f *Filter) State() umbel.State { return f.bits.State(kind) }
+
+// Shape returns the shape of the filter.
+func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
+
+// Cells returns the cells of the filter, which share its memory.
+func (f *Filter) Cells() cells.Array { return f.bits.Cells() }

@@ -4,20 +4,15 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
 // MaxK is the largest number of slices.
-const MaxK = 256
+const MaxK = core.MaxK
 
-// wordGroup is the group of filters that Plan and Kind make with slices of a
-// multiple of 2^6 cells: a word, so that their folds and unions work on whole words.
-// Others have group 0.
-const wordGroup = 6
-
-// Shape is what is fixed of a filter when it is made.
+// Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
 	M      uint64 // cells (bits), at least K, a multiple of K·2^Group
 	K      int    // slices, and so cells set per key, 1 to MaxK
@@ -25,11 +20,11 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape that meets the goal: from keys and rate, the least memory
-// over all k; from keys and bytes, the k with the least rate; from rate and bytes,
-// the k with which the memory takes most keys. From 64 cells on slices are whole
-// words; sizes that follow from keys and rate have up to 1 % more of them so that
-// they fold well (plan.RoundFoldable). The error wraps umbel.ErrGoal.
+// Plan returns the shape that meets the goal: for keys and rate, the least memory over
+// all k; for keys and bytes, the lowest rate; for rate and bytes, the largest number of
+// keys. Slices from 64 cells on are whole words. A size that follows from keys and rate
+// is up to 1 % larger so that it folds well (plan.RoundFoldable). The error wraps
+// umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -38,27 +33,21 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
-
-func (s Shape) check() error {
-	switch {
-	case s.M == 0 || s.M > 1<<56:
-		return fmt.Errorf("partitioned: %d cells, want 1 to 2^56", s.M)
-	case s.K < 1 || s.K > MaxK:
-		return fmt.Errorf("partitioned: %d slices, want 1 to %d", s.K, MaxK)
-	case s.M%uint64(s.K) != 0:
-		return fmt.Errorf("partitioned: %d cells don't make %d equal slices", s.M, s.K)
-	case s.Group != 0 && s.Group != wordGroup:
-		return fmt.Errorf("partitioned: groups of 2^%d cells, want 2^0 or 2^%d", s.Group, wordGroup)
-	case s.slice()%(1<<s.Group) != 0:
-		return fmt.Errorf("partitioned: slices of %d cells aren't whole groups of %d", s.slice(), 1<<s.Group)
+// planWith is Plan with parameters that override m and k. It also returns the number of
+// keys that the shape is planned for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("partitioned: %w", err)
 	}
-	return s.Hasher.Check()
+	s := Shape{M: m, K: k, Group: core.GroupFor(m / uint64(k)), Hasher: g.Hasher}
+	return s, n, s.Check()
 }
 
-// Forecast tells what a filter of this shape is with n keys in it.
+// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) Check() error { return design.Wrap(kind.Check(core.Shape(s)), umbel.ErrGoal) }
+
+// Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
 		Keys: n, FPRate: plan.PartitionedFPRate(s.M, s.K, n),
@@ -66,24 +55,43 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// slice returns the number of cells in a slice, groups that of its groups.
-func (s Shape) slice() uint64  { return s.M / uint64(max(s.K, 1)) }
-func (s Shape) groups() uint64 { return s.slice() >> s.Group }
+var kind = core.Partitioned
 
-// New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
-// there can't be one.
-func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	a, err := cells.New(s.M, 1)
-	if err != nil {
-		return nil, fmt.Errorf("partitioned: %w: %w", err, umbel.ErrGoal)
-	}
-	f := &Filter{shape: s}
-	f.hold(a)
-	return f, nil
+var sizing = design.Sizing{
+	MaxK:  MaxK,
+	Width: 1,
+	Step:  func(k int) uint64 { return uint64(k) },
+	Unit: func(m uint64, k int) uint64 {
+		if m < uint64(k)<<core.WordGroup {
+			return uint64(k)
+		}
+		return uint64(k) << core.WordGroup
+	},
+	FPRate: func(m uint64, k int, n uint64) float64 {
+		if m < uint64(k) {
+			return 1 // some slice has no cell
+		}
+		return plan.PartitionedFPRate(m, k, n)
+	},
+	Size:     plan.PartitionedSize,
+	SizeForK: plan.PartitionedSizeForK,
 }
 
-// Shape returns the filter's shape.
-func (f *Filter) Shape() Shape { return f.shape }
+// Kind describes this kind to code that handles any kind.
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
+		Params: []umbel.ParamDoc{
+			{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},
+			{Name: "k", Doc: "slices, and so cells set per key", Min: 1, Max: MaxK},
+		},
+		Monotone: true,
+		Plan:     planWith,
+		Explain:  Shape.explain,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
+}

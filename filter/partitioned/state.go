@@ -1,51 +1,6 @@
 package partitioned
 
-import (
-	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
-)
-
-// Kind is the name of this kind of filter.
-const Name = "partitioned"
-
-// paramNames are the parameters of a state, in order.
-var paramNames = []string{"k", "group"}
-
-// State returns all there is of the filter: see [umbel.Filter].
-func (f *Filter) State() umbel.State {
-	return umbel.State{
-		Kind:   Name,
-		Hasher: f.shape.Hasher,
-		Params: umbel.Params{
-			{Name: "k", Value: umbel.Uint(uint64(f.shape.K))},
-			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
-		},
-		Arrays: []cells.Array{f.cells},
-	}
-}
-
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt.
-func Open(s umbel.State) (*Filter, error) {
-	var k, group uint64
-	bits, err := plane.Open(Name, s, paramNames, &k, &group)
-	if err != nil {
-		return nil, err
-	}
-	shape := Shape{M: bits.Len, K: int(min(k, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
-		return nil, err
-	}
-	f := &Filter{shape: shape}
-	f.hold(bits)
-	return f, nil
-}
-
-// Stats measures the filter: see [umbel.Filter]. It counts the bits. The zero
-// Filter's are zero.
-func (f *Filter) Stats() umbel.Stats { return plane.Stats(f.cells, f.shape.K) }
+import "github.com/umbel-filters/umbel/filter/internal/plane"
 
 // AppendBinary appends the filter's container to dst: see package wire. On error,
 // which the zero Filter is, dst comes back as it was.

@@ -1,0 +1,230 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/probe"
+)
+
+// Array is the array of a filter. Copies share the cells.
+type Array struct {
+	Kind   Kind
+	Shape  Shape
+	Cells  cells.Array // Shape.M cells
+	Copied bool        // Unfold copied counters: some count more than was added
+}
+
+// Mapping returns the mapping from a value to a cell, or to a cell of a slice.
+func (a Array) Mapping() probe.Mapping {
+	return probe.Mapping{Groups: a.groups(), Log: a.Shape.Group}
+}
+
+// groups returns the number of groups in the array or, if it is sliced, in a slice. The
+// factor of a fold divides it.
+func (a Array) groups() uint64 { return a.Kind.slice(a.Shape) >> a.Shape.Group }
+
+// Clone returns a copy that shares no memory with a.
+func (a Array) Clone() Array {
+	a.Cells = a.Cells.Clone()
+	return a
+}
+
+// With returns a with other cells, whose number becomes Shape.M.
+func (a Array) With(c cells.Array) Array {
+	a.Shape.M, a.Cells = c.Len, c
+	return a
+}
+
+// Fold returns the array folded by r, in new memory. The error wraps umbel.ErrMismatch
+// if r does not divide the number of groups.
+func (a Array) Fold(r uint64) (Array, error) {
+	if err := a.CheckFold(r); err != nil {
+		return Array{}, err
+	}
+	c, err := a.Cells.Fold(r, 1<<a.Shape.Group)
+	return a.With(c), a.mismatch(err)
+}
+
+// CheckFold returns the error of Fold and reads no cell.
+func (a Array) CheckFold(r uint64) error {
+	if a.Shape.M == 0 {
+		return a.zero()
+	}
+	return a.mismatch(cells.CheckFold(a.groups(), 1<<a.Shape.Group, r))
+}
+
+// Unfold returns the array unfolded by u, in new memory. The error wraps
+// umbel.ErrMismatch.
+func (a Array) Unfold(u uint64) (Array, error) {
+	if a.Shape.M == 0 {
+		return Array{}, a.zero()
+	}
+	c, err := a.Cells.Unfold(u, 1<<a.Shape.Group)
+	if err != nil {
+		return Array{}, a.mismatch(err)
+	}
+	a.Copied = a.Kind.Counters && (a.Copied || u > 1 && !a.IsEmpty())
+	return a.With(c), nil
+}
+
+// IsEmpty reports whether all cells are zero. It stops at the first that is not.
+func (a Array) IsEmpty() bool {
+	for _, w := range a.Cells.Words {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// leastShare bounds how much smaller a union may be than the smaller of its two arrays.
+const leastShare = 4
+
+// Merge returns the sum of the cells of a and b: see Join.
+func (a Array) Merge(b Array) (Array, error) { return a.Join(b, cells.Array.Sum) }
+
+// Join folds a and b to the greatest common divisor of their numbers of groups and
+// combines their cells: join changes the cells of its first argument. The result is in
+// the memory of a if a needs no fold.
+//
+// The error wraps umbel.ErrMismatch if a and b differ in more than their size, if join
+// fails, or if the result would have a single group or less than a quarter of the groups
+// of the smaller array: its rate would be of no use. Then a is unchanged.
+func (a Array) Join(b Array, join func(a, b cells.Array) error) (Array, error) {
+	common, err := a.Common(b)
+	if err != nil {
+		return Array{}, err
+	}
+	if a, err = a.foldTo(common); err != nil {
+		return Array{}, err
+	}
+	if b, err = b.foldTo(common); err != nil {
+		return Array{}, err
+	}
+	a.Copied = a.Copied || b.Copied
+	return a, a.mismatch(join(a.Cells, b.Cells))
+}
+
+// Common returns the number of groups to which Join folds a and b, or its error. It
+// reads no cell.
+func (a Array) Common(b Array) (uint64, error) {
+	if a.Shape.M == 0 || b.Shape.M == 0 {
+		return 0, a.zero()
+	}
+	differ := func(what string, x, y any) error {
+		return fmt.Errorf("%s: %s is %v in one filter and %v in the other: %w", a.Kind.Name, what, x, y, umbel.ErrMismatch)
+	}
+	switch {
+	case a.Shape.K != b.Shape.K:
+		return 0, differ("k", a.Shape.K, b.Shape.K)
+	case a.Cells.Width != b.Cells.Width:
+		return 0, differ("the width of a counter", a.Cells.Width, b.Cells.Width)
+	case a.Shape.Group != b.Shape.Group:
+		return 0, differ("the number of cells in a group", 1<<a.Shape.Group, 1<<b.Shape.Group)
+	}
+	x, y := a.groups(), b.groups()
+	common, smaller := commonDivisor(x, y), min(x, y)
+	if common*leastShare < smaller || common == 1 && smaller > 1 {
+		return 0, fmt.Errorf("%s: %d and %d cells both fold to %d cells at most; if so small a union is wanted, fold by %d and %d first: %w",
+			a.Kind.Name, a.Shape.M, b.Shape.M, a.Shape.M/(x/common), x/common, y/common, umbel.ErrMismatch)
+	}
+	return common, nil
+}
+
+// foldTo returns the array folded to a number of groups that divides its own. If the
+// two are equal it returns a itself.
+func (a Array) foldTo(groups uint64) (Array, error) {
+	if a.groups() == groups {
+		return a, nil
+	}
+	return a.Fold(a.groups() / groups)
+}
+
+func commonDivisor(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Other opens the state of a filter that is to be merged into a. The error wraps
+// umbel.ErrMismatch if kind or hasher differ or one of the two filters is the zero
+// Filter; otherwise it is that of Open.
+func (a Array) Other(s umbel.State) (Array, error) {
+	if err := a.CheckOther(s); err != nil {
+		return Array{}, err
+	}
+	return a.Kind.Open(s)
+}
+
+// CheckOther returns an error that wraps umbel.ErrMismatch if s is the state of another
+// kind or with another hasher, or if it or a is that of the zero Filter.
+func (a Array) CheckOther(s umbel.State) error {
+	if a.Shape.M == 0 {
+		return a.zero()
+	}
+	if err := (umbel.State{Kind: a.Kind.Name, Hasher: a.Shape.Hasher}).Alike(s); err != nil {
+		return err
+	}
+	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
+		return a.zero()
+	}
+	return nil
+}
+
+// State returns the state of an array that Open can open. It is of kind k even if a is
+// the zero Array.
+func (a Array) State(k Kind) umbel.State {
+	s := umbel.State{
+		Kind:   k.Name,
+		Hasher: a.Shape.Hasher,
+		Params: umbel.Params{
+			{Name: paramNames[0], Value: umbel.Uint(uint64(a.Shape.K))},
+			{Name: paramNames[1], Value: umbel.Uint(uint64(a.Shape.Group))},
+		},
+		Arrays: []cells.Array{a.Cells},
+	}
+	if k.Counters {
+		copied := uint64(0)
+		if a.Copied {
+			copied = 1
+		}
+		s.Params = append(s.Params, umbel.Param{Name: paramNames[2], Value: umbel.Uint(copied)})
+	}
+	return s
+}
+
+// Stats returns the stats of an array in which a key has K cells, sliced or not. It
+// reads all cells.
+func (a Array) Stats() umbel.Stats {
+	if a.Shape.M == 0 {
+		return umbel.Stats{}
+	}
+	nonzero := a.Cells.Nonzero()
+	n := plan.KeysInterval(a.Shape.M, a.Shape.K, nonzero)
+	fill := float64(nonzero) / float64(a.Shape.M)
+	return umbel.Stats{
+		Keys: n.Value, Low: n.Low, High: n.High,
+		Fill: fill, FPRate: plan.FPRateAtFill(fill, a.Shape.K),
+		Cells: a.Shape.M, K: float64(a.Shape.K), Bytes: a.Cells.Bytes(),
+	}
+}
+
+// zero returns the error about a zero Filter.
+func (a Array) zero() error {
+	return a.mismatch(fmt.Errorf("a zero Filter has no size: make it with New"))
+}
+
+func (a Array) mismatch(err error) error {
+	if err == nil {
+		return nil
+	}
+	name := a.Kind.Name
+	if name == "" {
+		name = "umbel"
+	}
+	return fmt.Errorf("%s: %w: %w", name, err, umbel.ErrMismatch)
+}
