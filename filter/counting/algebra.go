@@ -5,75 +5,102 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
-// Difference takes from the filter what another one holds: it undoes Merge. Which
-// filters go together, and in what size, is as for Merge. The other's keys must all
-// be in the filter, as often at least. Where a counter shows that they aren't, since
-// it would fall below zero, the error wraps umbel.ErrMismatch and nothing has
-// changed. Counters can't always show it: as for Remove, to take away what was never
-// added loses other keys.
-//
-// A saturated counter stays. One that is saturated in the other alone is an error:
-// it stands for more than the filter's counter has. So is another filter with
-// counters that Unfold copied: they would take away more than its keys are.
-func (f *Filter) Difference(s umbel.State) error {
-	g, err := f.other(s)
+// Fold shrinks f by factor r by adding counters: counter for counter to the filter built
+// at that size, including saturated counters. r must divide the number of groups. The
+// error wraps umbel.ErrMismatch; on error f is unchanged. Fold reads the filter once and
+// allocates the smaller array.
+func (f *Filter) Fold(r uint64) error { return f.set(f.counters.Array().Fold(r)) }
+
+// Unfold enlarges f by factor u by copying counters: see [umbel.Folder]. A later removal
+// of a key that was present decrements one copy of its counters, and the others remain:
+// no key is lost, but the space is not recovered completely, Count may be too high, and
+// Fold adds the copies.
+func (f *Filter) Unfold(u uint64) error { return f.set(f.counters.Array().Unfold(u)) }
+
+// Merge adds the counters of another counting filter with the same k, width, group and
+// hasher. A key in both is then present as often as in the two together; sums saturate.
+// The other filter's keys can be removed from f. Filters of different sizes are merged as
+// in bloom.Filter.Merge. The error wraps umbel.ErrMismatch and names the first
+// difference; on error f is unchanged.
+func (f *Filter) Merge(s umbel.State) error {
+	a := f.counters.Array()
+	b, err := a.Other(s)
 	if err != nil {
 		return err
 	}
-	if g.copied {
-		return fmt.Errorf("counting: counters that Unfold copied can't be taken away, they count more than was added: %w", umbel.ErrMismatch)
-	}
-	rest, err := f.grouped().Join(g.grouped(), cells.Array.Subtract)
-	if err != nil {
-		return err
-	}
-	f.hold(rest)
-	return nil
+	return f.set(a.Merge(b))
 }
 
-// Bound bounds, from above, how often keys are in two filters: it is what Max and
-// Min give. Nothing can be removed from it. Its counters are of two filters at once,
-// and a key of the one may share a counter that is 1 with a key of the other: to
-// remove one would lose the other.
+// Difference subtracts the counters of another filter from f: it undoes Merge, whose
+// conditions apply. Every key of the other must be in f, at least as often. If a counter
+// would become negative, which proves that this is not so, the error wraps
+// umbel.ErrMismatch and f is unchanged. Counters cannot always prove it: as with Remove,
+// subtracting what was never added loses other keys.
+//
+// A saturated counter keeps its value. A counter that is saturated in the other filter
+// only is an error, because it stands for more than the counter of f. So is a filter
+// whose counters Unfold copied, because they count more than was added.
+func (f *Filter) Difference(s umbel.State) error {
+	a := f.counters.Array()
+	b, err := a.Other(s)
+	if err != nil {
+		return err
+	}
+	if b.Copied {
+		return fmt.Errorf("counting: counters that Unfold copied count more than was added and cannot be subtracted: %w", umbel.ErrMismatch)
+	}
+	return f.set(a.Join(b, cells.Array.Subtract))
+}
+
+// set makes a the counters of f unless err is not nil, and returns err.
+func (f *Filter) set(a core.Array, err error) error {
+	if err == nil {
+		f.counters = core.CountersFrom(a)
+		f.syncView()
+	}
+	return err
+}
+
+// Bound is an upper bound on how often keys are in two filters, as Max and Min return it.
+// Nothing can be removed from it: a counter that is 1 may belong to a key of one filter
+// and to another key of the other, and removing one would lose the other.
 type Bound struct{ f Filter }
 
-// Max returns the larger of each two counters, of the filter and another one that
-// goes together with it as for Merge, in memory of its own: it has what either has,
-// and Count is never less than in the filter where it is more.
+// Max returns the larger of each two counters of f and another filter, to which the
+// conditions of Merge apply, in new memory. It contains what either contains, and Count
+// is at least the larger of the two counts.
 func (f *Filter) Max(s umbel.State) (*Bound, error) { return f.bound(s, cells.Array.Max) }
 
-// Min returns the smaller of each two counters, as Max returns the larger: it has
-// what both have, and some keys that only share their cells with others; Count is
-// never less than in the filter where it is less. Sets in both filters have no exact
-// summary: Sailhan and Stehr 2012, section II.
+// Min returns the smaller of each two counters, under the same conditions as Max. It
+// contains what both contain, and keys whose cells are set by others; Count is at least
+// the smaller of the two counts. The intersection of sets has no exact summary: Sailhan
+// and Stehr 2012, section II.
 func (f *Filter) Min(s umbel.State) (*Bound, error) { return f.bound(s, cells.Array.Min) }
 
-func (f *Filter) bound(s umbel.State, join func(a, b cells.Array) error) (*Bound, error) {
-	g, err := f.other(s)
+func (f *Filter) bound(s umbel.State, combine func(a, b cells.Array) error) (*Bound, error) {
+	a := f.counters.Array()
+	b, err := a.Other(s)
 	if err != nil {
 		return nil, err
 	}
-	own := f.grouped()
-	own.Bits = own.Bits.Clone()
-	joined, err := own.Join(g.grouped(), join)
-	if err != nil {
+	bound := new(Bound)
+	if err := bound.f.set(a.Clone().Join(b, combine)); err != nil {
 		return nil, err
 	}
-	b := &Bound{Filter{shape: f.shape, copied: true}}
-	b.f.hold(joined)
-	return b, nil
+	return bound, nil
 }
 
-// Has reports whether each counter of d is above zero.
+// Has reports whether every counter of d is above zero.
 func (b *Bound) Has(d umbel.Digest) bool { return b.f.Has(d) }
 
 // Count returns a bound on how often d was added: see Max, Min and Filter.Count.
 func (b *Bound) Count(d umbel.Digest) uint64 { return b.f.Count(d) }
 
-// Cells returns the counters. They are the bound's own memory.
-func (b *Bound) Cells() cells.Array { return b.f.cells }
+// Cells returns the counters, which are the bound's own memory.
+func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }
 
-// Stats measures the counters, as those of a filter.
+// Stats measures the counters as those of a filter.
 func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

@@ -45,34 +45,30 @@ func ExampleFilter_Count() {
 	// 100 true
 }
 
-// How do I send only what others need to ask, and then only what changed?
+// How do I send only the bits that readers need?
 func ExampleFilter_View() {
 	f, err := counting.NewShape(counting.Shape{M: 1 << 20, K: 5, Group: 6})
 	if err != nil {
 		log.Fatal(err)
 	}
+	view := f.View() // a bloom filter that f keeps up to date
 	f.AddString("alice")
-	view := f.View()
-	b, err := view.Filter().MarshalBinary() // a bloom filter
+	f.AddString("bob")
+	f.RemoveString("bob")
+	b, err := view.Filter().MarshalBinary()
 	if err != nil {
 		log.Fatal(err)
 	}
-	sent := view.Mark()
 
-	var there bloom.Filter
-	if err := there.UnmarshalBinary(b); err != nil {
+	var reader bloom.Filter
+	if err := reader.UnmarshalBinary(b); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(there.HasString("alice"))
-
-	f.AddString("bob")
-	fmt.Println(len(view.Changed(nil, sent)), "of", f.Shape().M/counting.ViewBlock, "blocks changed")
-	// Output:
-	// true
-	// 5 of 256 blocks changed
+	fmt.Println(reader.HasString("alice"), reader.HasString("bob"))
+	// Output: true false
 }
 
-// How do I put two sets together, and take one away again?
+// How do I merge two sets and subtract one again?
 func ExampleFilter_Difference() {
 	shape := counting.Shape{M: 1 << 16, K: 7, Group: 6}
 	ours, err := counting.NewShape(shape)
@@ -93,7 +89,7 @@ func ExampleFilter_Difference() {
 		log.Fatal(err)
 	}
 	fmt.Println(ours.HasString("alice"), ours.HasString("bob"))
-	fmt.Println(ours.Difference(theirs.State()) != nil) // bob isn't there any more
+	fmt.Println(ours.Difference(theirs.State()) != nil) // bob is absent now
 	// Output:
 	// true true
 	// true false

@@ -9,7 +9,7 @@ import (
 
 // explain returns the formulas behind a shape that is for n keys.
 func explain(s Shape, n uint64) []umbel.Formula {
-	s = s.made()
+	s = s.withDefaults()
 	limit := uint64(1)<<s.Width - 1
 	m, k := float64(s.M), float64(s.K)
 	fan := "Fan, Cao, Almeida and Broder 2000, section V-C"

@@ -4,22 +4,22 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 )
 
 // MaxK is the largest number of counters per key: that of package bloom.
 const MaxK = bloom.MaxK
 
-// DefaultWidth is the number of bits of a counter where none is given. In a filter
-// that is at most half full a counter comes to 16, which 4 bits don't hold, with a
-// probability of at most 1.4e-15 (Fan et al. 2000, section V-C), and to 15, where it
-// saturates, of at most 3.1e-14: plan.CounterOverflow.
+// DefaultWidth is the default number of bits of a counter. In a filter that is at most
+// half full, a counter reaches 15, where it saturates, with a probability of at most
+// 3.1e-14 (plan.CounterOverflow), and 16, which 4 bits cannot hold, of at most 1.4e-15
+// (Fan et al. 2000, section V-C).
 const DefaultWidth = 4
 
-// Shape is what is fixed of a filter when it is made. All but Width is that of a
-// bloom.Shape and means the same.
+// Shape contains the parameters that are fixed when a filter is made. All fields except
+// Width have the meaning of those of bloom.Shape.
 type Shape struct {
 	M      uint64 // cells (counters), at least 1, a multiple of 2^Group
 	K      int    // positions of a key, 1 to MaxK
@@ -28,9 +28,9 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape that meets the goal, with counters of 4 bits: from keys and
-// rate, that of bloom.Plan; from bytes, as there with a quarter of the cells. The
-// error wraps umbel.ErrGoal.
+// Plan returns the shape that meets the goal, with counters of 4 bits: for keys and rate,
+// that of bloom.Plan; for bytes, the same with a quarter of the cells. The error wraps
+// umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -39,63 +39,68 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Bloom returns the shape of the filter's bloom view.
+// Bloom returns the shape of the filter's view.
 func (s Shape) Bloom() bloom.Shape {
 	return bloom.Shape{M: s.M, K: s.K, Group: s.Group, Hasher: s.Hasher}
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// shape.
-func (s Shape) Check() error { return design.Wrap(s.made().check(), umbel.ErrGoal) }
+// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) Check() error {
+	err := core.Counting.Check(s.core())
+	if err == nil {
+		err = core.Counting.CheckWidth(s.withDefaults().Width)
+	}
+	return design.Wrap(err, umbel.ErrGoal)
+}
 
-// made returns s with its width filled in.
-func (s Shape) made() Shape {
+func (s Shape) core() core.Shape { return core.Shape(s.Bloom()) }
+
+// withDefaults returns s with its width set.
+func (s Shape) withDefaults() Shape {
 	if s.Width == 0 {
 		s.Width = DefaultWidth
 	}
 	return s
 }
 
-func (s Shape) check() error {
-	switch {
-	case s.M == 0 || s.M > 1<<56:
-		return fmt.Errorf("counting: %d cells, want 1 to 2^56", s.M)
-	case s.K < 1 || s.K > MaxK:
-		return fmt.Errorf("counting: %d cells per key, want 1 to %d", s.K, MaxK)
-	case s.Width != 4 && s.Width != 8 && s.Width != 16:
-		return fmt.Errorf("counting: counters of %d bits, want 4, 8 or 16", s.Width)
-	case s.Group != 0 && s.Group != wordGroup:
-		return fmt.Errorf("counting: groups of 2^%d cells, want 2^0 or 2^%d", s.Group, wordGroup)
-	case s.M%(1<<s.Group) != 0:
-		return fmt.Errorf("counting: %d cells aren't whole groups of %d", s.M, 1<<s.Group)
-	}
-	return s.Hasher.Check()
-}
-
-// Forecast tells what a filter of this shape is with n keys in it.
+// Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	s = s.made()
 	fc := s.Bloom().Forecast(n)
-	perWord := 64 / uint64(s.Width)
+	perWord := 64 / uint64(s.withDefaults().Width)
 	fc.Bytes = (s.M + perWord - 1) / perWord * 8
 	return fc
 }
 
-// New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
-// there can't be one.
-func NewShape(s Shape) (*Filter, error) {
-	s = s.made()
-	if err := s.Check(); err != nil {
-		return nil, err
+// planWith is Plan with parameters that override m, k and the width. It also returns the
+// number of keys that the shape is planned for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	width := uint(DefaultWidth)
+	for uint64(width) < ps.Uint("width") {
+		width *= 2
 	}
-	a, err := cells.New(s.M, s.Width)
+	m, k, n, err := design.Anywhere(MaxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
-		return nil, fmt.Errorf("counting: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, 0, fmt.Errorf("counting: %w", err)
 	}
-	f := &Filter{shape: s}
-	f.hold(a)
-	return f, nil
+	s := Shape{M: m, K: k, Width: width, Group: core.GroupFor(m), Hasher: g.Hasher}
+	return s, n, s.Check()
 }
 
-// Shape returns the filter's shape.
-func (f *Filter) Shape() Shape { return f.shape }
+// Kind describes this kind to code that handles any kind.
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)",
+		Params: []umbel.ParamDoc{
+			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
+			{Name: "k", Doc: "counters per key", Min: 1, Max: MaxK},
+			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
+		},
+		Plan:    planWith,
+		Explain: explain,
+		New:     NewShape,
+		Open:    Open,
+	}.Kind()
+}

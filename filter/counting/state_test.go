@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 )
 
-// What no counting filter has is refused, with the value that is wrong.
+// Open refuses states that no counting filter has and names the wrong value.
 func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -24,13 +24,13 @@ func TestOpenRefuses(t *testing.T) {
 		{"2 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 2) }, umbel.ErrCorrupt, "2 bits"},
 		{"32 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 32) }, umbel.ErrCorrupt, "32 bits"},
 		{"no cells", func(s *umbel.State) { s.Arrays[0] = array(t, 0, 4) }, umbel.ErrCorrupt, "0 cells"},
-		{"no plane", func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0 planes"},
-		{"k = 0", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt, "0 cells per key"},
-		{"k too large", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(1 << 63) }, umbel.ErrCorrupt, "per key"},
+		{"no array", func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0 arrays"},
+		{"k = 0", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt, "k is 0"},
+		{"k too large", func(s *umbel.State) { s.Params[0].Value = umbel.Uint(1 << 63) }, umbel.ErrCorrupt, "257"},
 		{"group", func(s *umbel.State) { s.Params[1].Value = umbel.Uint(5) }, umbel.ErrCorrupt, "2^5"},
 		{"group and size", func(s *umbel.State) { s.Arrays[0] = array(t, 650, 4) }, umbel.ErrCorrupt, "650"},
 		{"copied", func(s *umbel.State) { s.Params[2].Value = umbel.Uint(2) }, umbel.ErrCorrupt, "copied is 2"},
-		{"a parameter less", func(s *umbel.State) { s.Params = s.Params[:2] }, umbel.ErrCorrupt, "2 parameters"},
+		{"a missing parameter", func(s *umbel.State) { s.Params = s.Params[:2] }, umbel.ErrCorrupt, "2 parameters"},
 	} {
 		s := mustNew(t, counting.Shape{M: 640, K: 5, Group: 6}).State()
 		c.change(&s)

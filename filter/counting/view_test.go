@@ -1,7 +1,6 @@
 package counting_test
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,12 +35,11 @@ func wantView(t rapid.TB, f *counting.Filter, what string) {
 	t.Helper()
 	got, want := f.View().Filter(), plain(t, f)
 	if got.Shape() != want.Shape() || !got.State().Arrays[0].Equal(want.State().Arrays[0]) {
-		t.Fatalf("%s: the view isn't the counters that aren't zero", what)
+		t.Fatalf("%s: the view is not the nonzero counters", what)
 	}
 }
 
-// The counters that aren't zero are, bit for bit, the bloom filter of that shape with
-// the same keys.
+// The nonzero counters are the bits of the bloom filter of that shape with the same keys.
 func TestNonzeroCellsAreBloom(t *testing.T) {
 	for _, group := range []uint8{0, 6} {
 		for _, width := range []uint{4, 8, 16} {
@@ -65,19 +63,14 @@ func TestNonzeroCellsAreBloom(t *testing.T) {
 	}
 }
 
-// Whatever happens to a filter its view is its nonzero cells, the filter answers as
-// one without, and since each mark all blocks are told that changed.
+// After any changes a filter's view is its nonzero counters, and the filter answers like
+// one without a view.
 func TestViewFollows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := counting.Shape{M: 64 * 240, K: rapid.IntRange(1, 9).Draw(t, "k"), Group: 6}
 		shape.Width = rapid.SampledFrom([]uint{4, 8, 16}).Draw(t, "width")
 		f, bare := mustNew(t, shape), mustNew(t, shape)
 		view := f.View()
-		type moment struct {
-			mark counting.Mark
-			bits []uint64
-		}
-		var moments []moment
 		some := digests(uint64(rapid.IntRange(1, 1000).Draw(t, "seed")), 300)
 		draw := rapid.SampledFrom(some)
 		other := func(t *rapid.T) umbel.State {
@@ -135,9 +128,6 @@ func TestViewFollows(t *testing.T) {
 				}
 				both(t, func(f *counting.Filter) any { return f.UnmarshalBinary(b) })
 			},
-			"Mark": func(*rapid.T) {
-				moments = append(moments, moment{view.Mark(), slices.Clone(view.Filter().State().Arrays[0].Words)})
-			},
 			"": func(t *rapid.T) {
 				if f.View() != view {
 					t.Fatal("the view is another one")
@@ -146,105 +136,33 @@ func TestViewFollows(t *testing.T) {
 				if !f.State().Arrays[0].Equal(bare.State().Arrays[0]) {
 					t.Fatal("the counters of a filter with a view differ")
 				}
-				now := view.Filter().State().Arrays[0].Words
-				for _, was := range moments {
-					changed := view.Changed(nil, was.mark)
-					slices.Sort(changed)
-					if len(slices.Compact(changed)) != len(changed) {
-						t.Fatal("a block is named twice")
-					}
-					for i := range now {
-						block := uint64(i) * 64 / counting.ViewBlock
-						if _, named := slices.BinarySearch(changed, block); !named && (len(was.bits) != len(now) || was.bits[i] != now[i]) {
-							t.Fatalf("block %d changed and isn't among %d", block, changed)
-						}
-					}
-				}
 			},
 		})
 	})
 }
 
-// Changed names what changed and no more.
-func TestChanged(t *testing.T) {
-	f := mustNew(t, counting.Shape{M: 100 * counting.ViewBlock, K: 1, Group: 6})
-	view := f.View()
-	if got := len(view.Changed(nil, 0)); got != 100 {
-		t.Errorf("since the beginning %d blocks changed, want all 100", got)
-	}
-	block := func(d umbel.Digest) uint64 { return f.Locate(nil, d)[0] / counting.ViewBlock }
-	ds := digests(1, 10)
-	want := func(since counting.Mark, what string, ds ...umbel.Digest) {
-		t.Helper()
-		var blocks []uint64
-		for _, d := range ds {
-			blocks = append(blocks, block(d))
-		}
-		slices.Sort(blocks)
-		got := view.Changed([]uint64{7777}, since)
-		slices.Sort(got[1:])
-		if got[0] != 7777 || !slices.Equal(got[1:], slices.Compact(blocks)) {
-			t.Errorf("%s: blocks %d, want %d", what, got[1:], blocks)
-		}
-	}
-	first := view.Mark()
-	want(first, "nothing")
-	f.Add(ds[0])
-	f.Add(ds[1])
-	want(first, "two additions", ds[:2]...)
-	second := view.Mark()
-	want(second, "nothing since the second mark")
-	f.Add(ds[0])
-	want(second, "an addition of what is there")
-	f.Remove(ds[0])
-	f.Remove(ds[5])
-	want(second, "a removal that leaves one, and one refused")
-	f.Remove(ds[0])
-	want(second, "the last removal", ds[0])
-	f.Add(ds[2])
-	want(second, "and an addition", ds[0], ds[2])
-	want(first, "since the first mark", ds[:3]...)
-	third := view.Mark()
-	f.AddAll(nil, ds)
-	want(third, "all, of which two were there", append(ds[3:], ds[0])...)
-	fourth := view.Mark()
-	f.Clear()
-	want(fourth, "clear", ds...)
-	if err := f.Fold(2); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(view.Changed(nil, view.Mark())); got != 0 {
-		t.Errorf("since now %d blocks changed", got)
-	}
-	if got := len(view.Changed(nil, fourth)); got != 50 {
-		t.Errorf("since before a fold %d blocks changed, want all 50", got)
-	}
-}
-
-// A filter with a view asks and changes without allocating, as one without does.
+// A filter with a view allocates nothing in queries and changes.
 func TestViewDoesNotAllocate(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 1 << 16, K: 7, Group: 6})
-	view, ds, blocks := f.View(), digests(1, 1000), make([]uint64, 0, 1000)
+	f.View()
+	ds := digests(1, 1000)
 	i := 0
 	if n := testing.AllocsPerRun(500, func() {
 		i = (i + 1) % len(ds)
-		mark := view.Mark()
 		f.Add(ds[i])
 		f.Has(ds[i])
 		f.Count(ds[i])
 		f.Remove(ds[(i+500)%len(ds)])
-		view.Changed(blocks, mark)
 	}); n != 0 {
 		t.Errorf("%g allocations, want 0", n)
 	}
 }
 
-// The view of the zero filter has nothing, and becomes that of the filter which the
-// zero filter becomes.
+// The view of the zero filter is empty. UnmarshalBinary updates it.
 func TestViewOfZeroFilter(t *testing.T) {
 	var f counting.Filter
 	view := f.View()
-	if f.Has(umbel.Digest{}) || view.Filter().Has(umbel.Digest{}) || len(view.Changed(nil, 0)) != 0 || f.Remove(umbel.Digest{}) {
+	if f.Has(umbel.Digest{}) || view.Filter().Has(umbel.Digest{}) || f.Remove(umbel.Digest{}) {
 		t.Error("the view of the zero filter has something")
 	}
 	g := mustNew(t, counting.Shape{M: 6400, K: 3, Group: 6})
@@ -260,7 +178,4 @@ func TestViewOfZeroFilter(t *testing.T) {
 		t.Error("the view is another one")
 	}
 	wantView(t, &f, "unmarshalled")
-	if len(view.Changed(nil, 0)) != 2 {
-		t.Errorf("blocks %d changed, want two", view.Changed(nil, 0))
-	}
 }

@@ -7,12 +7,12 @@ import (
 )
 
 // Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.shape.Hasher }
+func (f *Filter) Hasher() umbel.Hasher { return f.array.Shape.Hasher }
 
 // AddBytes adds a key, of the class that its beginning tells where there are
 // prefixes, and reports whether a bit changed.
 func (f *Filter) AddBytes(key []byte) bool {
-	d := f.shape.Hasher.HashBytes(key)
+	d := f.array.Shape.Hasher.HashBytes(key)
 	if class, ok := f.Class(key); ok {
 		return f.AddClass(d, class)
 	}
@@ -25,7 +25,7 @@ func (f *Filter) AddString(key string) bool { return f.AddBytes(bytes(key)) }
 // HasBytes reports whether key may have been added, as a key of the class that its
 // beginning tells where there are prefixes.
 func (f *Filter) HasBytes(key []byte) bool {
-	d := f.shape.Hasher.HashBytes(key)
+	d := f.array.Shape.Hasher.HashBytes(key)
 	if class, ok := f.Class(key); ok {
 		return f.HasClass(d, class)
 	}

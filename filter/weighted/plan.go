@@ -5,17 +5,19 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Plan returns the shape that meets the goal with keys of the classes, the first of
-// which are all keys that no table tells another class of; Hot or Prefixes are the
-// caller's to set. From keys and rate it has the least memory, from keys and bytes the
-// least rate, and from rate and bytes room for the most keys; the rate is the weighted
-// one, of the questions that the classes expect: see plan.WeightedKs. Members and
-// Queries are taken as shares of all, in any unit. Bytes are those of the bits alone.
+// Plan returns the shape that meets the goal with these classes of keys. The first class
+// is that of all keys for which no table has another; the caller sets Hot or Prefixes.
+// For keys and rate the shape has the least memory, for keys and bytes the lowest rate,
+// and for rate and bytes the largest number of keys. The rate is the average over the
+// queries that the classes expect: see plan.WeightedKs. Members and Queries may have any
+// unit; only their ratios matter. Bytes are those of the bits without the table.
 //
-// Without classes, or with one, it is the plan of a standard filter. The error wraps
+// With at most one class it is the plan of a standard filter. The error wraps
 // umbel.ErrGoal.
 func Plan(g umbel.Goal, classes ...plan.Class) (Shape, error) {
 	if err := g.Check(); err != nil {
@@ -37,7 +39,7 @@ func Plan(g umbel.Goal, classes ...plan.Class) (Shape, error) {
 
 // planClasses is Plan with several classes.
 func planClasses(g umbel.Goal, classes []plan.Class) (Shape, error) {
-	// A first look also says what is wrong with the classes.
+	// The first call checks the classes.
 	if _, _, err := plan.WeightedKs(1, classes, 1); err != nil {
 		return Shape{}, err
 	}
@@ -70,13 +72,13 @@ func planClasses(g umbel.Goal, classes []plan.Class) (Shape, error) {
 	return p.shape(g, m, ks), nil
 }
 
-// planner plans with classes that make sense.
+// planner plans with classes that have been checked.
 type planner struct {
 	classes          []plan.Class
 	members, queries float64
 }
 
-// at returns the best k of m cells with n keys, and the weighted rate.
+// at returns the best k of each class for m cells and n keys, and the weighted rate.
 func (p planner) at(m uint64, n float64) ([]int, float64) {
 	scaled := make([]plan.Class, len(p.classes))
 	for i, c := range p.classes {
@@ -84,35 +86,35 @@ func (p planner) at(m uint64, n float64) ([]int, float64) {
 	}
 	ks, rate, err := plan.WeightedKs(m, scaled, MaxK)
 	if err != nil {
-		panic(err) // the classes were looked at before
+		panic(err) // the classes were checked before
 	}
 	return ks, rate
 }
 
-// size returns the number of cells for keys and a rate, to one part in 1000 or a word
-// the least. A standard filter, which is one of equal k, needs no fewer.
+// size returns the least number of cells for keys and a rate, to one part in 1000 or a
+// word. A standard filter, where all k are equal, needs at least as many.
 func (p planner) size(g umbel.Goal) (uint64, error) {
 	plain, _, err := sizing.Size(g.Keys, g.FPRate)
 	if err != nil {
 		return 0, err
 	}
-	if plain < 1<<wordGroup {
+	if plain < 1<<core.WordGroup {
 		return plain, nil
 	}
-	low, high := uint64(0), plain>>wordGroup+1
+	low, high := uint64(0), plain>>core.WordGroup+1
 	for high-low > 1+high/1000 {
 		middle := low + (high-low)/2
-		if _, rate := p.at(middle<<wordGroup, float64(g.Keys)); rate <= g.FPRate {
+		if _, rate := p.at(middle<<core.WordGroup, float64(g.Keys)); rate <= g.FPRate {
 			high = middle
 		} else {
 			low = middle
 		}
 	}
-	return plan.RoundFoldable(high) << wordGroup, nil
+	return plan.RoundFoldable(high) << core.WordGroup, nil
 }
 
-// capacity returns how many keys m cells hold at a rate, to one part in 1000. They
-// are no fewer than in a standard filter.
+// capacity returns the number of keys that m cells hold at a rate, to one part in 1000. A
+// standard filter holds at most as many.
 func (p planner) capacity(m uint64, rate float64) (float64, error) {
 	_, _, plain, err := sizing.Solve(umbel.Goal{FPRate: rate}, m, 0)
 	if err != nil {
@@ -137,13 +139,44 @@ func (p planner) capacity(m uint64, rate float64) (float64, error) {
 }
 
 func (p planner) shape(g umbel.Goal, m uint64, ks []int) Shape {
-	s := Shape{M: m, Hasher: g.Hasher}
+	s := Shape{M: m, Group: core.GroupFor(m), Hasher: g.Hasher}
 	for i, c := range p.classes {
 		s.Classes = append(s.Classes, Class{K: ks[i], Members: c.Members / p.members, Queries: c.Queries / p.queries})
 	}
 	s.Classes = inBillionths(s.Classes)
-	if m%(1<<wordGroup) == 0 {
-		s.Group = wordGroup
-	}
 	return s
+}
+
+var sizing = design.Anywhere(MaxK, 1)
+
+// planWith is Plan for one class with parameters that override m and k. It also returns
+// the number of keys that the shape is planned for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("weighted: %w", err)
+	}
+	s := Shape{M: m, Classes: []Class{{K: k, Members: 1, Queries: 1}}, Group: core.GroupFor(m), Hasher: g.Hasher}
+	return s, n, s.Check()
+}
+
+// Kind describes this kind to code that handles any kind. It makes filters of one class,
+// which are standard filters. Plan and NewShape make filters of several classes, and so
+// does umbel make --weights from a log of queries.
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)",
+		Params: []umbel.ParamDoc{
+			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
+			{Name: "k", Doc: "cells set per key, of those in no other class", Min: 1, Max: MaxK},
+		},
+		Monotone: true,
+		Plan:     planWith,
+		Explain:  Shape.Explain,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
 }

@@ -3,7 +3,6 @@ package weighted_test
 import (
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -68,29 +67,29 @@ func TestMergeWithTables(t *testing.T) {
 		change(&s)
 		return s
 	}
-	for says, s := range map[string]weighted.Shape{
-		"3 classes, the other 2":                 {M: f.Shape().M, Group: 6, Classes: threeClasses[:2]},
-		"class 1 of one filter sets 2":           with(func(s *weighted.Shape) { s.Classes[1].K = 4 }),
-		"groups of 64 cells, the other of 1":     with(func(s *weighted.Shape) { s.Group = 0 }),
-		"333 and of 332 digests":                 with(func(s *weighted.Shape) { s.Hot = s.Hot[1:] }),
-		"333 and of 333 digests":                 with(func(s *weighted.Shape) { s.Hot[0].Class ^= 3 }),
-		"333 and of 0 digests":                   byPrefix,
-		"both fold to no more than":              with(func(s *weighted.Shape) { s.M = 64 * 7 }),
-		"one filter hashes with xxh3, the other": with(func(s *weighted.Shape) { s.Hasher.Alg = umbel.SipHash }),
+	for what, s := range map[string]weighted.Shape{
+		"fewer classes":  {M: f.Shape().M, Group: 6, Classes: threeClasses[:2]},
+		"another k":      with(func(s *weighted.Shape) { s.Classes[1].K = 4 }),
+		"another group":  with(func(s *weighted.Shape) { s.Group = 0 }),
+		"fewer digests":  with(func(s *weighted.Shape) { s.Hot = s.Hot[1:] }),
+		"other digests":  with(func(s *weighted.Shape) { s.Hot[0].Class ^= 3 }),
+		"no digests":     byPrefix,
+		"too small":      with(func(s *weighted.Shape) { s.M = 64 * 7 }),
+		"another hasher": with(func(s *weighted.Shape) { s.Hasher.Alg = umbel.SipHash }),
 	} {
-		if err := f.Merge(mustNew(t, s).State()); !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), says) {
-			t.Errorf("Merge: %v, want an error that wraps %q and says %q", err, umbel.ErrMismatch, says)
+		if err := f.Merge(mustNew(t, s).State()); !errors.Is(err, umbel.ErrMismatch) {
+			t.Errorf("Merge with %s: %v, want an error that wraps %q", what, err, umbel.ErrMismatch)
 		}
 	}
 	g := mustNew(t, byPrefix)
 	other := g.Shape()
 	other.Prefixes = other.Prefixes[:3]
-	if err := g.Merge(mustNew(t, other).State()); !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), "4 and 3 prefixes") {
-		t.Errorf("Merge of other prefixes: %v", err)
+	if err := g.Merge(mustNew(t, other).State()); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("Merge with other prefixes: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 }
 
-// A table that no filter has is refused, whichever plane or number is wrong.
+// Open refuses tables that no filter has, whichever array or number is wrong.
 func TestOpenRefusesTables(t *testing.T) {
 	table := func(way string, width uint, values ...uint64) umbel.State {
 		s := mustNew(t, threeWays[way]).State().Clone()

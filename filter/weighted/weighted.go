@@ -1,87 +1,117 @@
 // Package weighted provides the weighted Bloom filter: a standard filter in which the
-// number of cells that a key sets depends on its class (Bruck, Gao and Jiang 2006).
-// Keys that are often asked for and seldom there get more cells, the others fewer, so
-// that of all questions fewer are answered wrongly in the same memory: 72 % fewer
-// where questions follow Zipf's law, with 8 bits a key.
+// number of cells per key depends on the class of the key (Bruck, Gao and Jiang 2006).
+// Keys that are often queried and seldom present get more cells, the others fewer, so
+// that fewer queries return a false positive from the same memory: 72 % fewer if queries
+// follow Zipf's law, with 8 bits per key.
 //
-// A key of class c sets the first k_c positions of the one stream that bloom has too.
-// So whoever asks for fewer cells than were set is never wrong to say yes, and Add and
-// Has without a class, which set the most and ask for the least, go together with all
-// others.
+// A key of class c sets the first k_c positions of the stream that bloom uses too. A
+// query that checks fewer cells than were set never returns a false negative. Therefore
+// Add without a class sets the most cells, Has without a class checks the fewest, and
+// both can be mixed with all other calls.
 //
-// A class comes from one of three: a table of digests in the filter ([Hot]), the
-// beginning of the key ([Prefix]), or the program, by [Filter.AddClass] and
-// [Filter.HasClass].
+// A class has one of three sources: a table of digests in the filter ([Hot]), a prefix of
+// the key ([Prefix]), or the program, which calls [Filter.AddClass] and [Filter.HasClass].
 //
-// The kind's name is a promise: see spec/kinds/weighted.md.
+// The kind's name stands for its positions: see spec/kinds/weighted.md.
 package weighted
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Filter is a weighted Bloom filter. Has, HasClass, HasAll, AddAtomic and
-// AddAllAtomic may run alongside themselves and each other; other changes run alone.
-// The zero Filter holds nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Name is the name of this kind.
+const Name = "weighted"
+
+var kind = core.Kind{Name: Name}
+
+// Filter is a weighted Bloom filter. Has, HasClass, HasAll, AddAtomic and AddAllAtomic are
+// safe to call concurrently; other changes require exclusive access. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape    Shape // without Hot and Prefixes, which are below
-	cells    cells.Array
+	array    core.Array // with the k of class 0
+	classes  []Class
 	hot      hotTable
 	prefixes prefixTable
-
-	of          []probe.Bits // the same cells, for each class
-	least, most probe.Bits   // of the fewest cells per key, and of the most
-	leastClass  int          // of least
+	probes   probes // of array
 }
 
-// Add adds d and reports whether a bit changed. Where there is a table of digests it
-// tells d's class; otherwise d sets as many cells as any class.
-func (f *Filter) Add(d umbel.Digest) bool { return f.adds(d).Add(d) }
+// probes find the cells of each class.
+type probes struct {
+	of          []probe.Bits // by class
+	least, most probe.Bits   // of the fewest cells per key, and of the most
+	leastClass  int          // the class of least
+}
 
-// Has reports whether d may have been added. It is never false for what was, with
-// whatever class. Where there is a table of digests it tells d's class; otherwise Has
-// asks for the cells that all classes set.
+// newFilter returns the filter of an array and tables that have been checked.
+func newFilter(a core.Array, classes []Class, hot hotTable, prefixes prefixTable) *Filter {
+	f := &Filter{classes: classes, hot: hot, prefixes: prefixes}
+	f.setArray(a)
+	return f
+}
+
+func (f *Filter) setArray(a core.Array) {
+	p := probes{of: make([]probe.Bits, len(f.classes))}
+	most := 0
+	for i, c := range f.classes {
+		p.of[i] = a.Probe(c.K)
+		if c.K < f.classes[p.leastClass].K {
+			p.leastClass = i
+		}
+		if c.K > f.classes[most].K {
+			most = i
+		}
+	}
+	p.least, p.most = p.of[p.leastClass], p.of[most]
+	f.array, f.probes = a, p
+}
+
+// Add adds d and reports whether a bit changed. If there is a table of digests, it
+// contains the class of d; otherwise d sets as many cells as the class with the most.
+func (f *Filter) Add(d umbel.Digest) bool { return f.adder(d).Add(d) }
+
+// Has reports whether d may have been added, with any class. It is never false for a
+// digest that was. If there is a table of digests, it contains the class of d; otherwise
+// Has checks the cells that all classes set.
 func (f *Filter) Has(d umbel.Digest) bool {
-	// Classes share their first cells, and most of what is absent fails there: the
-	// class of the rest only is looked up.
-	return f.least.Has(d) && (f.leastClass == 0 && f.hot.cold(d) || f.hasRest(d))
+	// Classes share their first cells, and most absent keys fail there: only the class
+	// of the others is looked up.
+	return f.probes.least.Has(d) && (f.probes.leastClass == 0 && f.hot.isCold(d) || f.hasRest(d))
 }
 
 // hasRest is Has of a digest that has the cells which all classes set.
 func (f *Filter) hasRest(d umbel.Digest) bool {
-	if f.hot.empty() {
+	if f.hot.isEmpty() {
 		return true
 	}
 	class := f.hot.class(d)
-	return class == f.leastClass || f.of[class].Has(d)
+	return class == f.probes.leastClass || f.probes.of[class].Has(d)
 }
 
-// AddAtomic adds d alongside Has and itself: see [umbel.AtomicAdder].
-func (f *Filter) AddAtomic(d umbel.Digest) bool { return f.adds(d).AddAtomic(d) }
+// AddAtomic adds d concurrently with Has and itself: see [umbel.AtomicAdder].
+func (f *Filter) AddAtomic(d umbel.Digest) bool { return f.adder(d).AddAtomic(d) }
 
-// adds returns the bits through which d is added.
-func (f *Filter) adds(d umbel.Digest) *probe.Bits {
+// adder returns the probe through which Add adds d.
+func (f *Filter) adder(d umbel.Digest) *probe.Bits {
 	switch {
-	case f.hot.empty():
-		return &f.most
-	case f.hot.cold(d):
-		return &f.of[0]
+	case f.hot.isEmpty():
+		return &f.probes.most
+	case f.hot.isCold(d):
+		return &f.probes.of[0]
 	}
-	return &f.of[f.hot.class(d)]
+	return &f.probes.of[f.hot.class(d)]
 }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
-	f.least.HasAll(dst, ds)
-	if f.hot.empty() {
+	f.probes.least.HasAll(dst, ds)
+	if f.hot.isEmpty() {
 		return
 	}
-	glance := f.leastClass == 0
+	leastIsCold := f.probes.leastClass == 0
 	for i, has := range dst[:len(ds)] {
-		if has && !(glance && f.hot.cold(ds[i])) {
+		if has && !(leastIsCold && f.hot.isCold(ds[i])) {
 			dst[i] = f.hasRest(ds[i])
 		}
 	}
@@ -104,7 +134,7 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// AddAllAtomic adds ds alongside Has and itself: see [umbel.AtomicBatchAdder].
+// AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) {
 	for len(ds) > 0 {
 		bits, n := f.run(ds)
@@ -113,43 +143,82 @@ func (f *Filter) AddAllAtomic(ds []umbel.Digest) {
 	}
 }
 
-// run returns how many of ds, from the first on, are added through the same bits.
-// Hot keys being few, runs are long.
+// run returns the number of digests at the beginning of ds that one probe adds, and the
+// probe. Hot keys are few, so runs are long.
 func (f *Filter) run(ds []umbel.Digest) (bits *probe.Bits, n int) {
-	if f.hot.empty() {
-		return &f.most, len(ds)
+	if f.hot.isEmpty() {
+		return &f.probes.most, len(ds)
 	}
-	bits = f.adds(ds[0])
-	for n = 1; n < len(ds) && f.adds(ds[n]) == bits; n++ {
+	bits = f.adder(ds[0])
+	for n = 1; n < len(ds) && f.adder(ds[n]) == bits; n++ {
 	}
 	return bits, n
 }
 
-// Locate appends to dst the positions that Has asks for: see [umbel.Locator].
+// Locate appends to dst the positions that Has checks: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
-	if f.hot.empty() {
-		return f.least.Locate(dst, d)
+	if f.hot.isEmpty() {
+		return f.probes.least.Locate(dst, d)
 	}
-	return f.adds(d).Locate(dst, d)
+	return f.adder(d).Locate(dst, d)
 }
 
-// Clear forgets all keys, and keeps the classes.
-func (f *Filter) Clear() { f.cells.Clear() }
-
-// hold makes a, of the filter's own shape but for its size, the filter's cells.
-func (f *Filter) hold(a cells.Array) {
-	f.shape.M, f.cells = a.Len, a
-	mapping := probe.Mapping{Groups: a.Len >> f.shape.Group, Log: f.shape.Group}
-	f.of = make([]probe.Bits, len(f.shape.Classes))
-	least, most := 0, 0
-	for i, c := range f.shape.Classes {
-		f.of[i] = probe.NewBits(a, mapping, c.K, false)
-		if c.K < f.shape.Classes[least].K {
-			least = i
-		}
-		if c.K > f.shape.Classes[most].K {
-			most = i
-		}
+// AddClass adds d as a key of a class and reports whether a bit changed. Query it with
+// the same class or with Has: a class with more cells may miss it. For an unknown class,
+// and if there is a table of digests, which contains the class, AddClass is Add.
+func (f *Filter) AddClass(d umbel.Digest, class int) bool {
+	if !f.isKnown(class) {
+		return f.Add(d)
 	}
-	f.least, f.most, f.leastClass = f.of[least], f.of[most], least
+	return f.probes.of[class].Add(d)
+}
+
+// HasClass reports whether d may have been added as a key of that class, or by Add. For
+// an unknown class, and if there is a table of digests, which contains the class, HasClass
+// is Has. It is safe to call concurrently with itself, Has and AddAtomic.
+func (f *Filter) HasClass(d umbel.Digest, class int) bool {
+	if !f.isKnown(class) {
+		return f.Has(d)
+	}
+	return f.probes.of[class].Has(d)
+}
+
+// LocateClass appends to dst the positions that HasClass checks.
+func (f *Filter) LocateClass(dst []uint64, d umbel.Digest, class int) []uint64 {
+	if !f.isKnown(class) {
+		return f.Locate(dst, d)
+	}
+	return f.probes.of[class].Locate(dst, d)
+}
+
+// isKnown reports whether a class that the caller names exists and is to be used.
+func (f *Filter) isKnown(class int) bool {
+	return class >= 0 && class < len(f.probes.of) && f.hot.isEmpty()
+}
+
+// Class returns the class of a key by its prefix, and false if the filter has no
+// prefixes: see [umbel.Classifier].
+func (f *Filter) Class(key []byte) (class int, ok bool) {
+	if f.prefixes.isEmpty() {
+		return 0, false
+	}
+	return f.prefixes.class(key), true
+}
+
+// Clear removes all keys and keeps the classes.
+func (f *Filter) Clear() { f.array.Cells.Clear() }
+
+// Fold shrinks f by factor r: see [umbel.Folder]. The classes stay the same. r must divide
+// the number of groups. The error wraps umbel.ErrMismatch; on error f is unchanged.
+func (f *Filter) Fold(r uint64) error { return f.set(f.array.Fold(r)) }
+
+// Unfold enlarges f by factor u by copying cells: see [umbel.Folder].
+func (f *Filter) Unfold(u uint64) error { return f.set(f.array.Unfold(u)) }
+
+// set makes a the array of f unless err is not nil, and returns err.
+func (f *Filter) set(a core.Array, err error) error {
+	if err == nil {
+		f.setArray(a)
+	}
+	return err
 }

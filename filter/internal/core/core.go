@@ -83,7 +83,11 @@ func (k Kind) slice(s Shape) uint64 {
 
 // New returns an array of zeros with cells of width bits. The error wraps umbel.ErrGoal.
 func (k Kind) New(s Shape, width uint) (Array, error) {
-	if err := k.Check(s); err != nil {
+	err := k.Check(s)
+	if err == nil {
+		err = k.CheckWidth(width)
+	}
+	if err != nil {
 		return Array{}, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}
 	a, err := cells.New(s.M, width)
@@ -106,13 +110,8 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 		return Array{}, err
 	}
 	shape := Shape{M: a.Len, K: int(min(n, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	err = k.Check(shape)
-	switch {
-	case err != nil:
-	case k.Counters:
+	if err = k.Check(shape); err == nil {
 		err = k.CheckWidth(a.Width)
-	case a.Width != 1:
-		err = fmt.Errorf("%s: cells of %d bits, want 1", k.Name, a.Width)
 	}
 	if err == nil && copied > 1 {
 		err = fmt.Errorf("%s: copied is %d, want 0 or 1", k.Name, copied)
@@ -123,11 +122,14 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 	return Array{Kind: k, Shape: shape, Cells: a, Copied: copied == 1}, nil
 }
 
-// CheckWidth returns an error, which wraps no sentinel, unless width is that of a
-// counter.
+// CheckWidth returns an error, which wraps no sentinel, unless cells of kind k can have
+// width bits.
 func (k Kind) CheckWidth(width uint) error {
-	if width != 4 && width != 8 && width != 16 {
+	switch {
+	case k.Counters && width != 4 && width != 8 && width != 16:
 		return fmt.Errorf("%s: counters of %d bits, want 4, 8 or 16", k.Name, width)
+	case !k.Counters && width != 1:
+		return fmt.Errorf("%s: cells of %d bits, want 1", k.Name, width)
 	}
 	return nil
 }
