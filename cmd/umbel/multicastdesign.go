@@ -14,26 +14,25 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/adaptive"
 )
 
-const multicastDesignHelp = `Design filters that are cut to the length their content needs, as Heszberger et al.
-(2010) have them: how codewords of links are drawn, and how many bits are sent of a
-filter of 1, 2, … links at a rate of false positives.
+const multicastDesignHelp = `Design truncated Bloom filters, as in Heszberger et al. (2010). A design determines how
+codewords of links are drawn, and to how many bits a filter of 1, 2, … links is cut so
+that it keeps a false-positive rate.
 
---weights says how often a filter holds how many links: uniform, inverse (c_i in
-proportion to 1/i), or a file with lines of a number of links and how often. --method is
-"optimum", which solves the paper's problems exactly, "greedy", its random search, or
-"heuristic", its formula. --objective is "hashed", k draws a link (section V-B), or
-"independent", odds of each bit (V-A).
+The design has the least mean length. --weights sets how frequent each number of links
+is: uniform, inverse (proportional to 1/i), or a file whose lines contain a number of
+links and its frequency. --objective is "hashed", k draws per link (section V-B), or
+"independent", one probability per bit (V-A).
 
--o writes the design for --design of umbel multicast plan and sim. Given a FILE, the
-design in it is described.`
+-o writes the design for --design of umbel multicast plan and sim. With FILE the command
+describes the design in FILE.`
 
 func multicastDesignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "design [FILE | -n NUMBER --fpr RATE]",
-		Short: "design filters that are cut to length",
+		Short: "design truncated Bloom filters",
 		Long:  multicastDesignHelp,
 		Example: `  umbel multicast design -n 200 --fpr 10%
-  umbel multicast design -n 200 --fpr 10% --method heuristic --lengths
+  umbel multicast design -n 200 --fpr 10% --objective independent --lengths
   umbel multicast design -n 64 --fpr 1/100 --weights inverse -o small.design`,
 		Args: arguments(0, 1),
 
@@ -49,7 +48,7 @@ func multicastDesignCommand() *cobra.Command {
 		var err error
 		if len(args) == 1 {
 			if want.given(cmd) {
-				return usageError(cmd, errors.New("a design is either read from FILE or made anew"))
+				return usageError(cmd, errors.New("FILE is an existing design; leave out the flags of a new design"))
 			}
 			d, err = readDesign(args[0])
 		} else {
@@ -77,31 +76,27 @@ func multicastDesignCommand() *cobra.Command {
 	return cmd
 }
 
-// designFlags say which design is wanted.
+// designFlags are the flags of a new design.
 type designFlags struct {
 	links     int
 	rate      quantity.Rate
-	method    adaptive.Method
 	objective adaptive.Objective
 	weight    string
 	k         int
-	seed      uint64
 }
 
 func (f *designFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVarP(&f.links, "links", "n", 200, "`NUMBER` of links of the largest filter")
 	f.rate = 0.1
-	flags.VarP(&f.rate, "fpr", "p", "`RATE` at which other links match")
-	choice(cmd, &f.method, "method", "`WORD` for how it is found", adaptive.ByOptimum, adaptive.BySearch, adaptive.ByFormula)
-	choice(cmd, &f.objective, "objective", "`WORD` for how codewords are drawn", adaptive.Hashed, adaptive.Independent)
-	flags.StringVar(&f.weight, "weights", "uniform", "how often there are how many links: uniform, inverse or in `FILE`")
-	flags.IntVar(&f.k, "k", 0, "`NUMBER` of draws, of hashed (default the best)")
-	flags.Uint64Var(&f.seed, "seed", 1, "`NUMBER` that the greedy search follows from")
+	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE`")
+	choice(cmd, &f.objective, "objective", "`KIND` of codewords", adaptive.Hashed, adaptive.Independent)
+	flags.StringVar(&f.weight, "weights", "uniform", "frequencies of the numbers of links: uniform, inverse, or a `FILE`")
+	flags.IntVar(&f.k, "k", 0, "`NUMBER` of draws per link, for hashed (default the best)")
 }
 
 func (f *designFlags) given(cmd *cobra.Command) bool {
-	for _, name := range []string{"links", "fpr", "method", "objective", "weights", "k", "seed"} {
+	for _, name := range []string{"links", "fpr", "objective", "weights", "k"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}
@@ -111,36 +106,13 @@ func (f *designFlags) given(cmd *cobra.Command) bool {
 
 // design makes the design.
 func (f *designFlags) design(cmd *cobra.Command) (*adaptive.Design, error) {
-	if err := f.check(cmd); err != nil {
-		return nil, usageError(cmd, err)
-	}
-	g := adaptive.Goal{Rate: float64(f.rate), K: f.k, Objective: f.objective}
+	r := adaptive.Requirements{Rate: float64(f.rate), K: f.k, Objective: f.objective}
 	var err error
-	if g.Weights, err = f.weights(cmd); err != nil {
+	if r.Weights, err = f.weights(cmd); err != nil {
 		return nil, err
 	}
 	defer note(cmd, "designing")()
-	switch f.method {
-	case adaptive.BySearch:
-		return adaptive.Greedy(g, adaptive.Search{Seed: f.seed})
-	case adaptive.ByFormula:
-		return adaptive.Heuristic(len(g.Weights), g.Rate)
-	}
-	return adaptive.Optimum(g)
-}
-
-// check refuses flags that the method would leave aside.
-func (f *designFlags) check(cmd *cobra.Command) error {
-	changed := cmd.Flags().Changed
-	switch formula := f.method == adaptive.ByFormula; {
-	case changed("seed") && f.method != adaptive.BySearch:
-		return fmt.Errorf("--seed is for --method greedy, not for %v", f.method)
-	case formula && changed("objective") && f.objective != adaptive.Independent:
-		return errors.New("the formula of --method heuristic is that of --objective independent")
-	case formula && changed("k"):
-		return errors.New("--k is for --objective hashed, which --method heuristic has not")
-	}
-	return nil
+	return adaptive.Optimum(r)
 }
 
 func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
@@ -154,7 +126,7 @@ func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
 		return adaptive.Inverse(f.links), nil
 	}
 	if cmd.Flags().Changed("links") {
-		return nil, usageError(cmd, errors.New("the file of --weights says how many links there are; leave -n out"))
+		return nil, usageError(cmd, errors.New("the file of --weights determines the number of links; leave out -n"))
 	}
 	file, err := os.Open(f.weight)
 	if err != nil {
@@ -168,10 +140,10 @@ func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
 	return w, nil
 }
 
-// mostDesignBytes is the length of the longest file that is read as a design.
+// mostDesignBytes is the size of the largest design file that is read.
 const mostDesignBytes = 4 << 20
 
-// readDesign reads a design from a file of JSON, or of its bytes.
+// readDesign reads a design from a file in JSON or in the binary encoding.
 func readDesign(path string) (*adaptive.Design, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -183,7 +155,7 @@ func readDesign(path string) (*adaptive.Design, error) {
 		return nil, err
 	}
 	if len(b) > mostDesignBytes {
-		return nil, fmt.Errorf("%s: longer than %v, which no design is", path, quantity.Size(mostDesignBytes))
+		return nil, fmt.Errorf("%s: a design file has at most %v", path, quantity.Size(mostDesignBytes))
 	}
 	var d adaptive.Design
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
@@ -197,7 +169,7 @@ func readDesign(path string) (*adaptive.Design, error) {
 	return &d, nil
 }
 
-// designInfo is what umbel multicast design says.
+// designInfo is the output of umbel multicast design.
 type designInfo struct {
 	ID        string  `json:"id"`
 	Method    string  `json:"method"`
@@ -207,8 +179,8 @@ type designInfo struct {
 	Rate      float64 `json:"fp_rate"`
 	Bits      int     `json:"bits"` // of a codeword
 	MeanBits  float   `json:"mean_bits"`
-	AnyM      float   `json:"any_m_bits"` // mean of a plain filter of any length
-	Bound     float   `json:"bound_bits"` // mean of the least there could be
+	AnyM      float   `json:"any_m_bits"` // mean length of plain filters of any length
+	Bound     float   `json:"bound_bits"` // mean of the lower bound
 	Redrawn   float64 `json:"redrawn"`
 	Lengths   []int   `json:"lengths,omitempty"`
 
@@ -249,8 +221,8 @@ func (in designInfo) write(w io.Writer) error {
 		fmt.Fprintf(w, ", k %d", in.K)
 	}
 	fmt.Fprintf(w, ": filters of 1 to %d links at a rate of %v\n", in.Links, quantity.Rate(in.Rate))
-	fmt.Fprintf(w, "codewords of %d bits, of which %.1f are sent in the mean; %.2f%% of codewords are drawn again\n", in.Bits, float64(in.MeanBits), 100*in.Redrawn)
-	fmt.Fprintf(w, "a plain filter of any length takes %.1f, and no filter less than %.1f\n", float64(in.AnyM), float64(in.Bound))
+	fmt.Fprintf(w, "codewords of %d bits, of which %.1f are sent on average; %.2f%% of codewords are redrawn\n", in.Bits, float64(in.MeanBits), 100*in.Redrawn)
+	fmt.Fprintf(w, "plain filters of any length have %.1f bits on average; the lower bound is %.1f\n", float64(in.AnyM), float64(in.Bound))
 	fmt.Fprintf(w, "ID %s\n", in.ID)
 	if len(in.Lengths) == 0 {
 		return nil

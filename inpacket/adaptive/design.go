@@ -8,23 +8,23 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Limits of a design, the same for those that are made and those that are read.
+// Limits of a design.
 const (
-	MaxLinks = 4096      // links that a filter may be for
+	MaxLinks = 4096      // number of links of the largest filter
 	MaxBits  = 1<<16 - 1 // positions of a codeword: the length field of a header has 16 bits
-	MaxK     = 255       // positions that a codeword of the objective Hashed draws
+	MaxK     = 255       // draws of a codeword of the objective Hashed
 )
 
-// Objective is which of the paper's two problems a design is for, and with it how
+// Objective is the problem of the paper that a design solves. It determines how
 // codewords are drawn.
 type Objective uint8
 
 const (
-	// Independent: each position of a codeword is set by odds of its own, and the
-	// rate is that of Theorem 2: equations (8) and (16), section V-A.
+	// Independent sets each position of a codeword with its own probability. The rate is
+	// that of Theorem 2: equations (8) and (16), section V-A.
 	Independent Objective = iota
-	// Hashed: a codeword has K positions, each drawn from one distribution, and the
-	// rate is about that of Theorem 1: equations (3) and (21), section V-B.
+	// Hashed draws K positions of a codeword, all from one distribution. The rate is
+	// about that of Theorem 1: equations (3) and (21), section V-B.
 	Hashed
 )
 
@@ -38,13 +38,13 @@ func (o Objective) String() string {
 	return fmt.Sprintf("objective %d", uint8(o))
 }
 
-// Method is how a design was found. It changes nothing about the design.
+// Method is how a design was found. It is information only.
 type Method uint8
 
 const (
-	Other     Method = iota // by somebody else
-	ByFormula               // [Heuristic]
-	BySearch                // [Greedy]
+	Other     Method = iota // any other method
+	ByFormula               // the paper's formula, equations (17) to (19)
+	BySearch                // the paper's random search, Algorithm 1
 	ByOptimum               // [Optimum]
 )
 
@@ -58,40 +58,61 @@ func (m Method) String() string {
 	return fmt.Sprintf("method %d", uint8(m))
 }
 
-// Run is a row of positions with the same odds.
+// Run is a sequence of positions with the same probability.
 type Run struct {
 	Positions int // at least 1
-	// Odds are those of one position in units of 2^-64, above zero. Of a design with
-	// the objective Hashed they are those that one of the K draws falls there; the
-	// odds of all positions are then at most one together, and what is missing to
-	// one is the share of draws that set nothing.
+	// Odds is the probability of one position in units of 2^-64, above zero. With the
+	// objective Hashed it is the probability that one draw selects the position; the
+	// sum over all positions is then at most one, and the rest is the share of draws
+	// that set no position.
 	Odds uint64
 }
 
-// Design is how codewords are drawn, and where filters of them are cut. All that
-// bits depend on is a whole number, so it means the same on every machine. It isn't
-// changed once it is made, and may then be read by many goroutines.
+// Fraction returns the probability as a fraction.
+func (r Run) Fraction() float64 { return math.Ldexp(float64(r.Odds), -64) }
+
+// OddsOf returns the largest value of [Run.Odds] that is at most q, for q inside (0, 1),
+// and at least 1.
+func OddsOf(q float64) uint64 { return max(1, uint64(math.Ldexp(q, 64))) }
+
+// AppendRun appends r to runs, as part of the last run if the probabilities are equal.
+// If r has no positions it returns runs unchanged.
+func AppendRun(runs []Run, r Run) []Run {
+	switch n := len(runs); {
+	case r.Positions == 0:
+	case n > 0 && runs[n-1].Odds == r.Odds:
+		runs[n-1].Positions += r.Positions
+	default:
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// Design determines how codewords are drawn and where filters of them are cut.
+// Everything that determines bits is an integer, so that a design means the same on
+// every machine. A design is not changed after it is made. It is safe to read
+// concurrently.
 type Design struct {
 	Objective Objective
 	K         int // draws of a codeword; 0 if Objective is Independent
-	// Least is the number of ones that a codeword has to have among the first
-	// Ends[0] positions: one with fewer is drawn again, see [Sampler]. With 0 none
-	// is, as in the paper, and some links match every filter that is cut short.
+	// Least is the number of ones that a codeword must have among the first Ends[0]
+	// positions; a codeword with fewer is redrawn, see [Sampler]. If it is 0 no codeword
+	// is redrawn, as in the paper, and some links match every filter that is cut short.
 	Least int
 	Runs  []Run // from the first position on; neighbours differ in their odds
-	Ends  []int // Ends[i-1] is m_i, the length of a filter of i links; they don't fall
+	Ends  []int // Ends[i-1] is m_i, the length of a filter of i links; not decreasing
 
-	// What the design was made for. It takes no part in drawing codewords.
+	// What the design was made for. These fields do not influence codewords.
 	Method  Method
-	Rate    float64 // at which other links may match
-	Weights Weights // how often there are 1, 2, … links; nil if the method doesn't ask
+	Rate    float64 // at which links that are not in the filter may match
+	Weights Weights // how frequent 1, 2, … links are; nil if the method doesn't use them
 }
 
 // Links returns the largest number of links that the design is for.
 func (d *Design) Links() int { return len(d.Ends) }
 
 // Bits returns the number of positions of a codeword, which is the length of a filter
-// of as many links as the design is for.
+// of d.Links() links.
 func (d *Design) Bits() int {
 	if len(d.Ends) == 0 {
 		return 0
@@ -99,8 +120,8 @@ func (d *Design) Bits() int {
 	return d.Ends[len(d.Ends)-1]
 }
 
-// Truncate returns m_n, the number of positions that a filter of n links is cut to;
-// ok is false if the design isn't for so many. Without links it is zero.
+// Truncate returns m_n, the number of positions to which a filter of n links is cut.
+// It returns 0 for n = 0, and ok is false if n is outside 0 to d.Links().
 func (d *Design) Truncate(n int) (m int, ok bool) {
 	switch {
 	case n == 0:
@@ -120,8 +141,8 @@ func (d *Design) Lengths() Lengths {
 	return l
 }
 
-// Check returns an error that wraps [umbel.ErrGoal] if no codewords can be drawn by
-// the design or it isn't in its one form; see the fields. It doesn't compute rates.
+// Check returns an error wrapping [umbel.ErrGoal] if a field violates its comment. It
+// does not compute rates.
 func (d *Design) Check() error {
 	switch {
 	case int(d.Objective) >= len(objectives):
@@ -142,16 +163,25 @@ func (d *Design) Check() error {
 	if err := d.checkRuns(); err != nil {
 		return err
 	}
-	if d.Least < 0 || d.Least > d.Ends[0] || d.Objective == Hashed && d.Least > d.K {
-		return fmt.Errorf("adaptive: codewords are to have %d ones among their first %d positions, want 0 up to what they can have: %w", d.Least, d.Ends[0], umbel.ErrGoal)
+	if d.Least < 0 || d.Least > d.mostOnes() {
+		return fmt.Errorf("adaptive: codewords need %d ones among their first %d positions, want at most %d: %w", d.Least, d.Ends[0], d.mostOnes(), umbel.ErrGoal)
 	}
 	if d.Weights == nil {
 		return nil
 	}
 	if len(d.Weights) != len(d.Ends) {
-		return fmt.Errorf("adaptive: %d weights in a design for %d links, want as many or none: %w", len(d.Weights), len(d.Ends), umbel.ErrGoal)
+		return fmt.Errorf("adaptive: %d weights in a design for %d links, want %d or none: %w", len(d.Weights), len(d.Ends), len(d.Ends), umbel.ErrGoal)
 	}
 	return d.Weights.Check()
+}
+
+// mostOnes returns the largest number of ones that a codeword can have among its first
+// m_1 positions.
+func (d *Design) mostOnes() int {
+	if d.Objective == Hashed {
+		return min(d.K, d.Ends[0])
+	}
+	return d.Ends[0]
 }
 
 func (d *Design) checkEnds() error {
@@ -170,15 +200,15 @@ func (d *Design) checkEnds() error {
 
 func (d *Design) checkRuns() error {
 	positions := 0
-	var all, ones uint64 // the odds of all positions, and how often these passed 2^64
+	var all, ones uint64 // the sum of the odds is ones·2^64 + all
 	for i, r := range d.Runs {
 		switch {
 		case r.Positions < 1 || r.Positions > d.Bits()-positions:
-			return fmt.Errorf("adaptive: run %d has %d positions, want 1 to the %d that are left of %d: %w", i, r.Positions, d.Bits()-positions, d.Bits(), umbel.ErrGoal)
+			return fmt.Errorf("adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d: %w", i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits(), umbel.ErrGoal)
 		case r.Odds == 0:
 			return fmt.Errorf("adaptive: run %d has odds of 0, want more: %w", i, umbel.ErrGoal)
 		case i > 0 && r.Odds == d.Runs[i-1].Odds:
-			return fmt.Errorf("adaptive: runs %d and %d have the same odds, want them to be one run: %w", i-1, i, umbel.ErrGoal)
+			return fmt.Errorf("adaptive: runs %d and %d have the same odds, want one run: %w", i-1, i, umbel.ErrGoal)
 		}
 		positions += r.Positions
 		if d.Objective == Hashed {
@@ -186,25 +216,25 @@ func (d *Design) checkRuns() error {
 			var carry uint64
 			all, carry = bits.Add64(all, low, 0)
 			if ones += high + carry; ones > 1 || ones == 1 && all > 0 {
-				return fmt.Errorf("adaptive: the odds of the positions up to %d are above one together: %w", positions, umbel.ErrGoal)
+				return fmt.Errorf("adaptive: the probabilities of the first %d positions sum to more than 1: %w", positions, umbel.ErrGoal)
 			}
 		}
 	}
 	if positions != d.Bits() {
-		return fmt.Errorf("adaptive: runs of %d positions, want the %d of a filter of %d links: %w", positions, d.Bits(), len(d.Ends), umbel.ErrGoal)
+		return fmt.Errorf("adaptive: the runs have %d positions, want %d, the length of a filter of %d links: %w", positions, d.Bits(), len(d.Ends), umbel.ErrGoal)
 	}
 	return nil
 }
 
 func checkRate(rate float64) error {
 	if !(rate > 0 && rate < 1) {
-		return fmt.Errorf("adaptive: rate %v, want more than 0 and less than 1, 0.01 for one percent: %w", rate, umbel.ErrGoal)
+		return fmt.Errorf("adaptive: rate %v, want a fraction between 0 and 1, for example 0.01: %w", rate, umbel.ErrGoal)
 	}
 	return nil
 }
 
-// checkGoal returns an error that wraps [umbel.ErrGoal] unless there is a design for so
-// many links at such a rate.
+// checkGoal returns an error wrapping [umbel.ErrGoal] if no design exists for n links at
+// the rate.
 func checkGoal(n int, rate float64) error {
 	if n < 1 || n > MaxLinks {
 		return fmt.Errorf("adaptive: a design for %d links, want 1 to %d: %w", n, MaxLinks, umbel.ErrGoal)
@@ -212,33 +242,18 @@ func checkGoal(n int, rate float64) error {
 	return checkRate(rate)
 }
 
-// finish chooses how many ones codewords have at the front, if the design is one.
-func (d *Design) finish() error {
+// ChooseLeast sets d.Least so that at most an eighth of all codewords are redrawn and
+// every codeword has at least one one among the first m_1 positions. It is for designs
+// that are not made by this package. It returns an error wrapping [umbel.ErrGoal] if d is
+// not valid; see [Design.Check].
+func (d *Design) ChooseLeast() error {
 	if m := d.Bits(); m > MaxBits {
 		return fmt.Errorf("adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links: %w", len(d.Ends), d.Rate, MaxBits, umbel.ErrGoal)
 	}
+	d.Least = 0
 	if err := d.Check(); err != nil {
 		return err
 	}
 	d.Least = leastFor(d)
 	return nil
 }
-
-// appendRun appends positions with odds, to the last run if those are its odds.
-func appendRun(runs []Run, positions int, odds uint64) []Run {
-	switch n := len(runs); {
-	case positions == 0:
-	case n > 0 && runs[n-1].Odds == odds:
-		runs[n-1].Positions += positions
-	default:
-		runs = append(runs, Run{positions, odds})
-	}
-	return runs
-}
-
-// oddsOf returns the largest odds, in units of 2^-64, that are at most q, for q
-// inside (0, 1), and at least one.
-func oddsOf(q float64) uint64 { return max(1, uint64(math.Ldexp(q, 64))) }
-
-// fraction returns the odds as a fraction.
-func (r Run) fraction() float64 { return math.Ldexp(float64(r.Odds), -64) }

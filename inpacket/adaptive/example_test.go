@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	design, err := adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: 0.01, Weights: weights})
+	design, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: 0.01, Weights: weights})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,13 +35,13 @@ func Example() {
 	}
 	filter[len(filter)-1] &= 1<<(m%64) - 1
 	fmt.Println("bits of 1 and 2 links:", design.Ends[0], m)
-	fmt.Printf("mean %.0f, with the paper's formula ", design.Lengths().Mean(weights))
-	formula, err := adaptive.Heuristic(60, 0.01)
+	fmt.Printf("mean %.0f, of plain filters ", design.Lengths().Mean(weights))
+	plain, err := adaptive.AnyLength(60, 0.01)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.0f\n", formula.Lengths().Mean(weights))
+	fmt.Printf("%.0f\n", plain.Mean(weights))
 	// Output:
 	// bits of 1 and 2 links: 14 25
-	// mean 37, with the paper's formula 47
+	// mean 37, of plain filters 27
 }

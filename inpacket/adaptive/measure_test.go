@@ -63,9 +63,9 @@ func (d *Design) upToLinks(n int) *Design {
 	return &cut
 }
 
-func mustOptimum(t testing.TB, g Goal) *Design {
+func mustOptimum(t testing.TB, r Requirements) *Design {
 	t.Helper()
-	d, err := Optimum(g)
+	d, err := Optimum(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTheorems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	uniform := Goal{Rate: 0.1, Weights: Uniform(200)}
+	uniform := Requirements{Rate: 0.1, Weights: Uniform(200)}
 	hashed := uniform
 	hashed.Objective = Hashed
 	for _, c := range []struct {

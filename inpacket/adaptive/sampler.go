@@ -10,83 +10,85 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// attempts is how often at most a codeword is drawn until it has enough ones.
+// attempts is the largest number of times that a codeword is drawn.
 const attempts = 32
 
-// Sampler draws the codewords of a design. It may be used by many goroutines at once.
+// Sampler draws the codewords of a design. It is safe for concurrent use.
 //
-// Codeword number s of a link, the set that a header's seed names, is drawn by the
-// values of the stream of the link's [inpacket.Codeword] from value s·2^12 on, each of
-// them mixed, so that whoever knows that codeword draws the same bits:
+// Codeword number s of a link, where s is the seed of a header, is drawn with the values
+// of the stream of the link's [inpacket.Codeword] from value s·2^12 on. Each value is
+// mixed. So whoever has the inpacket.Codeword draws the same bits:
 //
-//   - Hashed: each of K values v falls to the position whose odds hold it, where odds
-//     lie one after the other from 0 on; beyond the last position it sets nothing.
-//   - Independent: the paths from one to the next are drawn, by survival. S_j is the
-//     chance that no position up to j is set, as a 64-bit fraction: before the first
-//     position it is 2^64-1, and S_j = S_{j-1} - ⌊S_{j-1}·odds/2^64⌋ - 1, but at least
-//     0. From a position a a value v gives u = ⌊v·S_a/2^64⌋, and the next one is the
-//     first position with S_j <= u. Where S falls below 2^44 a segment ends and S begins
-//     anew: the first position there is looked for with another value. This takes one
-//     value for each one and each segment: 51.5 for the 47.8 ones among 2071 positions
-//     of the heuristic.
+//   - Hashed: the odds of all positions are intervals, one after the other from 0 on.
+//     Each of K values v sets the position whose interval contains v. A value after the
+//     last interval sets no position.
+//   - Independent: the distances between set positions are drawn, by survival. S_j is
+//     the probability that no position up to j is set, as a 64-bit fraction. It begins
+//     with 2^64-1, and S_j = S_{j-1} - ⌊S_{j-1}·odds/2^64⌋ - 1, but at least 0. From
+//     position a, a value v gives u = ⌊v·S_a/2^64⌋, and the next set position is the
+//     first one with S_j <= u. If S falls below 2^44, a segment ends and S begins again
+//     with 2^64-1; the first set position there is drawn with a new value. This takes
+//     one value per set position and per segment: 51.5 for the 47.8 ones among 2071
+//     positions of the paper's formula.
 //
-// If fewer than Design.Least of the first m_1 positions are ones the codeword is drawn
-// again, by the values that follow, up to 32 times; the last is then kept. (Who needs
-// more than 2^12 values goes on with those of the next set: so sets of designs with
-// thousands of ones in a codeword have some in common.) Without
-// that some links match nearly every short filter for as long as their key lasts: of
-// an optimum's codewords the share with no one among the first m_1 positions is
-// about the rate itself.
+// If fewer than Design.Least of the first m_1 positions are ones, the codeword is redrawn
+// with the values that follow. The 32nd draw is always kept. Without redrawing, some
+// links would match nearly every short filter for as long as their key lasts: among an
+// optimum's codewords, the share without a one among the first m_1 positions is about
+// the rate itself. (A codeword that needs more than 2^12 values continues with the values
+// of the next seed, so designs with thousands of ones per codeword have bits in common
+// under different seeds.)
 //
-// Values are mixed since those of a stream that follow each other aren't independent
-// enough to fall behind one bound together: of codewords with 6 draws, each behind m_1
-// with odds of 0.678, a share of 0.1006 ± 0.0002 would have no one before it, and not
-// 0.0973. The mix is the one that ends SplitMix64 (Steele, Lea and Flood 2014):
+// Values are mixed because successive values of a stream are not independent enough to
+// be compared with one bound. Of codewords with 6 draws, each after m_1 with probability
+// 0.678, a share of 0.1006 ± 0.0002 would have no one before m_1, instead of 0.0973. The
+// mixer is the last step of SplitMix64 (Steele, Lea and Flood 2014):
 // z = (z ^ z>>30)·0xbf58476d1ce4e5b9, z = (z ^ z>>27)·0x94d049bb133111eb, z ^ z>>31.
 type Sampler struct {
 	bits   int
 	first  int // m_1
 	least  int
 	k      int
-	hashed []mass   // of Hashed
-	alive  []uint64 // of Independent: S_j
-	ends   []int    // of its segments
+	hashed []interval // for Hashed
+	alive  []uint64   // for Independent: S_j
+	ends   []int      // the ends of its segments
 }
 
-// mass is where the odds of a run's positions lie.
-type mass struct {
-	from, each uint64
-	position   int
-	positions  uint64
+// interval is the interval of the odds of a run, from which each position takes width.
+type interval struct {
+	from, width uint64
+	position    int // the first position of the run
+	positions   uint64
 }
 
 // restart is the survival below which a segment ends.
 const restart = 1 << 44
 
-// Sampler returns a sampler of the design; the error is that of [Design.Check].
+// Sampler returns a sampler of the design. It returns the error of [Design.Check] if d is
+// not valid.
 func (d *Design) Sampler() (*Sampler, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
 	s := &Sampler{bits: d.Bits(), first: d.Ends[0], least: d.Least, k: d.K}
 	if d.Objective == Hashed {
-		s.hashed = masses(d.Runs)
+		s.hashed = intervals(d.Runs)
 	} else {
 		s.alive, s.ends = survival(d.Runs)
 	}
 	return s, nil
 }
 
-func masses(runs []Run) []mass {
-	ms := make([]mass, len(runs))
+func intervals(runs []Run) []interval {
+	all := make([]interval, len(runs))
 	var from uint64
 	position := 0
 	for i, r := range runs {
-		ms[i] = mass{from, r.Odds, position, uint64(r.Positions)}
-		from += r.Odds * uint64(r.Positions) // 2^64 at the last one's end at most
+		all[i] = interval{from, r.Odds, position, uint64(r.Positions)}
+		from += r.Odds * uint64(r.Positions) // at most 2^64, which wraps to 0 after the last run
 		position += r.Positions
 	}
-	return ms
+	return all
 }
 
 func survival(runs []Run) (alive []uint64, ends []int) {
@@ -107,7 +109,7 @@ func survival(runs []Run) (alive []uint64, ends []int) {
 	return alive, ends
 }
 
-// draws is a stream whose values are mixed.
+// draws is a stream with mixed values.
 type draws struct{ probe.Stream }
 
 func (d draws) next() (uint64, draws) {
@@ -120,14 +122,14 @@ func (d draws) next() (uint64, draws) {
 // Bits returns the number of positions of a codeword.
 func (s *Sampler) Bits() int { return s.bits }
 
-// Codeword returns the codeword of a set, 0 to 65535, of the link with the codeword c:
-// position j is bit j&63 of word j>>6, as filters of the form [inpacket.Dense] have it.
-// Bits beyond the last position are zero.
+// Codeword returns the codeword under seed set, 0 to 65535, of the link with codeword c.
+// Position j is bit j&63 of word j>>6, as in filters of the form [inpacket.Dense]. Bits
+// after the last position are zero.
 func (s *Sampler) Codeword(c inpacket.Codeword, set int) []uint64 {
 	return s.AppendCodeword(nil, c, set)
 }
 
-// AppendCodeword appends the words of a codeword to dst: see Codeword.
+// AppendCodeword appends the words of Codeword(c, set) to dst.
 func (s *Sampler) AppendCodeword(dst []uint64, c inpacket.Codeword, set int) []uint64 {
 	words := (s.bits + 63) / 64
 	dst = slices.Grow(dst, words)
@@ -147,7 +149,7 @@ func (s *Sampler) AppendCodeword(dst []uint64, c inpacket.Codeword, set int) []u
 	return dst[:len(dst)+words]
 }
 
-// enough reports whether the codeword has as many ones as it needs at the front.
+// enough reports whether at least s.least of the first m_1 positions are ones.
 func (s *Sampler) enough(w []uint64) bool {
 	n := 0
 	for i, x := range w {
@@ -159,7 +161,7 @@ func (s *Sampler) enough(w []uint64) bool {
 	return n >= s.least
 }
 
-// hash sets the K positions that values fall to.
+// hash sets the positions that K values select.
 func (s *Sampler) hash(w []uint64, values draws) draws {
 	var v uint64
 	for range s.k {
@@ -173,7 +175,7 @@ func (s *Sampler) hash(w []uint64, values draws) draws {
 			}
 		}
 		m := &s.hashed[low]
-		if at := (v - m.from) / m.each; at < m.positions {
+		if at := (v - m.from) / m.width; at < m.positions {
 			j := m.position + int(at)
 			w[j>>6] |= 1 << (j & 63)
 		}
@@ -181,7 +183,7 @@ func (s *Sampler) hash(w []uint64, values draws) draws {
 	return values
 }
 
-// jump goes from one to one.
+// jump draws the distances from one set position to the next.
 func (s *Sampler) jump(w []uint64, values draws) draws {
 	var v uint64
 	j := 0 // the next position
@@ -202,8 +204,8 @@ func (s *Sampler) jump(w []uint64, values draws) draws {
 	return values
 }
 
-// next returns the first position from j on that survival has not reached u at, or
-// end. It doubles its steps, since most jumps are short, and then halves them.
+// next returns the first position from j on whose survival is at most u, or end. It
+// doubles its steps, because most distances are short, and then halves them.
 func (s *Sampler) next(j, end int, u uint64) int {
 	step := 1
 	for j+step <= end && s.alive[j+step-1] > u {

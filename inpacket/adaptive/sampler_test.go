@@ -161,7 +161,7 @@ func TestCodewordOdds(t *testing.T) {
 	var mean, variance float64
 	for _, r := range d.Runs {
 		for range r.Positions {
-			f := r.fraction()
+			f := r.Fraction()
 			q = append(q, f)
 			mean, variance = mean+f, variance+f*(1-f)
 		}
@@ -178,7 +178,7 @@ func TestCodewordOdds(t *testing.T) {
 
 // With enough ones at the front no link matches every filter; without, some do.
 func TestEnoughOnes(t *testing.T) {
-	d := mustOptimum(t, Goal{Objective: Hashed, Rate: 0.1, Weights: Uniform(200)})
+	d := mustOptimum(t, Requirements{Objective: Hashed, Rate: 0.1, Weights: Uniform(200)})
 	front := func(w []uint64) (ones int) {
 		for j := range d.Ends[0] {
 			ones += int(w[j/64] >> (j % 64) & 1)
@@ -211,8 +211,8 @@ func TestEnoughOnes(t *testing.T) {
 func BenchmarkCodeword(b *testing.B) {
 	for name, d := range map[string]*Design{
 		"heuristic":           mustHeuristic(b, 200, 0.1),
-		"optimum-independent": mustOptimum(b, Goal{Rate: 0.1, Weights: Uniform(200)}),
-		"optimum-hashed":      mustOptimum(b, Goal{Objective: Hashed, Rate: 0.1, Weights: Uniform(200)}),
+		"optimum-independent": mustOptimum(b, Requirements{Rate: 0.1, Weights: Uniform(200)}),
+		"optimum-hashed":      mustOptimum(b, Requirements{Objective: Hashed, Rate: 0.1, Weights: Uniform(200)}),
 	} {
 		b.Run(fmt.Sprintf("%s/n=200", name), func(b *testing.B) {
 			s := mustSampler(b, d)

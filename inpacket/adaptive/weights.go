@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-// Weights say how often there are how many links: Weights[i-1] is in proportion to
-// c_i, the share of filters that hold i links (equation (2)). The last one isn't zero,
-// since a design has to know what filters of the largest size cost.
+// Weights are the frequencies of the numbers of links: Weights[i-1] is proportional to
+// c_i, the share of filters with i links (equation (2)). The last weight must not be
+// zero, because otherwise the largest filters would have no cost.
 type Weights []uint64
 
-// Uniform returns the weights of 1 to n links that are all as frequent.
+// Uniform returns the weights of 1 to n links that are equally frequent.
 func Uniform(n int) Weights {
 	w := make(Weights, max(0, n))
 	for i := range w {
@@ -26,8 +27,9 @@ func Uniform(n int) Weights {
 	return w
 }
 
-// Inverse returns the weights of 1 to n links with c_i in proportion to 1/i: as many
-// filters of 1 link as of 2 and 3 together, or 4 to 7. They are 2^32/i, rounded down.
+// Inverse returns the weights of 1 to n links with c_i proportional to 1/i: there are
+// about as many filters of 1 link as of 2 and 3 together, or of 4 to 7. The weights are
+// 2^32/i, rounded down.
 func Inverse(n int) Weights {
 	w := make(Weights, max(0, n))
 	for i := range w {
@@ -36,8 +38,8 @@ func Inverse(n int) Weights {
 	return w
 }
 
-// Check returns an error that wraps [umbel.ErrGoal] if there are no weights or more
-// than [MaxLinks], the last is zero, or the sum is above 2^53.
+// Check returns an error wrapping [umbel.ErrGoal] if w is empty or has more than
+// [MaxLinks] weights, if the last weight is zero, or if the sum is above 2^53.
 func (w Weights) Check() error {
 	if len(w) < 1 || len(w) > MaxLinks {
 		return fmt.Errorf("adaptive: %d weights, want 1 to %d: %w", len(w), MaxLinks, umbel.ErrGoal)
@@ -45,17 +47,17 @@ func (w Weights) Check() error {
 	left := uint64(1 << 53)
 	for i, c := range w {
 		if c > left {
-			return fmt.Errorf("adaptive: the weights of 1 to %d links are above 2^53 together; divide all by one number: %w", i+1, umbel.ErrGoal)
+			return fmt.Errorf("adaptive: the weights of 1 to %d links sum to more than 2^53; divide all weights by one number: %w", i+1, umbel.ErrGoal)
 		}
 		left -= c
 	}
 	if w[len(w)-1] == 0 {
-		return fmt.Errorf("adaptive: the weight of %d links, the last one, is 0; give it a small one, or fewer weights: %w", len(w), umbel.ErrGoal)
+		return fmt.Errorf("adaptive: the last weight, that of %d links, is 0; make it positive or remove it: %w", len(w), umbel.ErrGoal)
 	}
 	return nil
 }
 
-// sum returns the sum of all, exact up to 2^53.
+// sum returns the sum of all weights, exact up to 2^53.
 func (w Weights) sum() (sum float64) {
 	for _, c := range w {
 		sum += float64(c)
@@ -63,8 +65,8 @@ func (w Weights) sum() (sum float64) {
 	return sum
 }
 
-// tails returns C_t, the share of filters with at least t links, at t-1.
-func (w Weights) tails() []float64 {
+// Tails returns the shares of filters with at least t links: C_t at index t-1.
+func (w Weights) Tails() []float64 {
 	tails := make([]float64, len(w))
 	all, sum := w.sum(), 0.0
 	for i := len(w) - 1; i >= 0; i-- {
@@ -77,8 +79,8 @@ func (w Weights) tails() []float64 {
 // Lengths are the bits of filters of 1, 2, … links.
 type Lengths []float64
 
-// Mean returns the mean length if there are as many links as the weights say: C of
-// equation (2). It is NaN if there are fewer lengths than weights, or none.
+// Mean returns the mean length of filters whose numbers of links have the weights w: C
+// of equation (2). It returns NaN if l is shorter than w, or w is empty.
 func (l Lengths) Mean(w Weights) float64 {
 	if len(l) < len(w) {
 		return math.NaN()
@@ -90,17 +92,50 @@ func (l Lengths) Mean(w Weights) float64 {
 	return sum / w.sum()
 }
 
-// maxLine is the length of a line of a histogram that is read.
+// AnyLength returns the bits of plain Bloom filters of 1 to n links at a rate, each of
+// the least length with the best k. It is the length of a header for routers that map
+// hashes to any length. It returns an error wrapping [umbel.ErrGoal] if n or the rate is
+// outside the limits of a design.
+func AnyLength(n int, rate float64) (Lengths, error) {
+	if err := checkGoal(n, rate); err != nil {
+		return nil, err
+	}
+	l := make(Lengths, n)
+	for i := range l {
+		m, _, err := plan.Size(uint64(i+1), rate)
+		if err != nil {
+			return nil, fmt.Errorf("adaptive: %w: %w", err, umbel.ErrGoal)
+		}
+		l[i] = float64(m)
+	}
+	return l, nil
+}
+
+// Bound returns a lower bound on the bits of filters of 1 to n links in any
+// representation: i·log2(1/rate) bits for i links among many more. It returns an error
+// wrapping [umbel.ErrGoal] if n or the rate is outside the limits of a design.
+func Bound(n int, rate float64) (Lengths, error) {
+	if err := checkGoal(n, rate); err != nil {
+		return nil, err
+	}
+	l := make(Lengths, n)
+	for i := range l {
+		l[i] = -float64(i+1) * math.Log2(rate)
+	}
+	return l, nil
+}
+
+// maxLine is the largest length of a line of a histogram.
 const maxLine = 256
 
-// ReadWeights reads a histogram: each line has a number of links and how often there
-// were so many, separated by blanks or one comma. Lines that are empty or begin with #
-// are left out; sizes may come in any order, and each at most once. Sizes that don't
-// come, below the largest, have a weight of zero.
+// ReadWeights reads a histogram. Each line contains a number of links and its
+// frequency, separated by blanks or one comma. Empty lines and lines that begin with #
+// are skipped. Sizes may come in any order, each at most once. Sizes below the largest
+// that don't appear have the weight zero.
 //
-// Errors name the line. Those of what is written wrap [umbel.ErrCorrupt], or
-// [umbel.ErrLimit] for more than [MaxLinks] links; the reader's own are passed on. What
-// is read takes no more memory than [MaxLinks] numbers, however long it is.
+// Errors contain the line number. They wrap [umbel.ErrCorrupt] if the text is malformed,
+// [umbel.ErrLimit] if it has more than [MaxLinks] links, or the error of r. Memory use is
+// bounded by [MaxLinks] numbers, whatever the length of the input.
 func ReadWeights(r io.Reader) (Weights, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, maxLine+2), maxLine+2)
@@ -118,7 +153,7 @@ func ReadWeights(r io.Reader) (Weights, error) {
 			return nil, fmt.Errorf("adaptive: weights, line %d: %w", line, err)
 		}
 		if seen[links-1] {
-			return nil, fmt.Errorf("adaptive: weights, line %d: %d links come a second time, want once: %w", line, links, umbel.ErrCorrupt)
+			return nil, fmt.Errorf("adaptive: weights, line %d: a second line for %d links: %w", line, links, umbel.ErrCorrupt)
 		}
 		seen[links-1] = true
 		if times == 0 {
@@ -131,7 +166,7 @@ func ReadWeights(r io.Reader) (Weights, error) {
 	}
 	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("adaptive: weights, line %d has more than %d characters, want a size and a count: %w", line+1, maxLine, umbel.ErrCorrupt)
+		return nil, fmt.Errorf("adaptive: weights, line %d has more than %d characters: %w", line+1, maxLine, umbel.ErrCorrupt)
 	case err != nil:
 		return nil, fmt.Errorf("adaptive: weights, after line %d: %w", line, err)
 	case len(w) == 0:
@@ -162,7 +197,7 @@ func parseLine(text string) (links int, times uint64, err error) {
 	return int(size), times, nil
 }
 
-// clip shortens what a stranger wrote before it goes into an error.
+// clip shortens untrusted text for an error.
 func clip(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"

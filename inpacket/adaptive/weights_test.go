@@ -25,14 +25,14 @@ func TestReadWeights(t *testing.T) {
 		"no end":        {"\t2   7", Weights{0, 7}, "", nil},
 		"zero at last":  {"1 1\n9 0\n", Weights{1}, "", nil},
 		"a line's end":  {"1 1\r\n2 2\r\n", Weights{1, 2}, "", nil},
-		"nothing":       {"", nil, "0 lines", umbel.ErrCorrupt},
-		"zeros":         {"1 0\n2 0\n", nil, "2 lines", umbel.ErrCorrupt},
+		"nothing":       {"", nil, "0", umbel.ErrCorrupt},
+		"zeros":         {"1 0\n2 0\n", nil, "2", umbel.ErrCorrupt},
 		"one field":     {"1 1\n2\n", nil, "line 2", umbel.ErrCorrupt},
-		"three fields":  {"1 1 1\n", nil, "3 fields", umbel.ErrCorrupt},
-		"twice":         {"1 1\n2 2\n1 1", nil, "line 3: 1 links", umbel.ErrCorrupt},
-		"twice, zero":   {"1 0\n1 1", nil, "line 2: 1 links", umbel.ErrCorrupt},
-		"no links":      {"0 1\n", nil, `"0" links`, umbel.ErrCorrupt},
-		"minus":         {"-1 1\n", nil, `"-1" links`, umbel.ErrCorrupt},
+		"three fields":  {"1 1 1\n", nil, "3", umbel.ErrCorrupt},
+		"twice":         {"1 1\n2 2\n1 1", nil, "line 3", umbel.ErrCorrupt},
+		"twice, zero":   {"1 0\n1 1", nil, "line 2", umbel.ErrCorrupt},
+		"no links":      {"0 1\n", nil, `"0"`, umbel.ErrCorrupt},
+		"minus":         {"-1 1\n", nil, `"-1"`, umbel.ErrCorrupt},
 		"a part":        {"1 1.5\n", nil, `"1.5"`, umbel.ErrCorrupt},
 		"many links":    {"4097 1\n", nil, "4096", umbel.ErrLimit},
 		"far too many":  {"99999999999999999999999999 1\n", nil, "4096", umbel.ErrLimit},
@@ -82,10 +82,10 @@ func TestMean(t *testing.T) {
 	near(t, "mean", l.Mean(Weights{2, 1, 1}), 20, 0)
 	near(t, "mean of the first two", l.Mean(Weights{1, 3}), 17.5, 0)
 	if m := l.Mean(Uniform(4)); !math.IsNaN(m) {
-		t.Errorf("the mean with a length that isn't there is %g, want NaN", m)
+		t.Errorf("the mean with a missing length is %g, want NaN", m)
 	}
 	if m := l.Mean(nil); !math.IsNaN(m) {
 		t.Errorf("the mean of none is %g, want NaN", m)
 	}
-	near(t, "tails", Weights{1, 2, 1}.tails()[1], 0.75, 0)
+	near(t, "tails", Weights{1, 2, 1}.Tails()[1], 0.75, 0)
 }

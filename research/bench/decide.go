@@ -179,7 +179,7 @@ func lipsinLinks(cs []inpacket.Codeword) (matcher, error) {
 // adaptiveLinks lays out codewords of the optimal design for up to 200 links at a rate
 // of 1 %, in one set.
 func adaptiveLinks(cs []inpacket.Codeword) (matcher, error) {
-	design, err := adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: 0.01, Weights: adaptive.Uniform(200)})
+	design, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: 0.01, Weights: adaptive.Uniform(200)})
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (a *Adaptive) make() {
 			a.err = fmt.Errorf("scheme: filters for up to %d links, want 1 to %d", links, adaptive.MaxLinks)
 			return
 		}
-		a.design, a.err = adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
+		a.design, a.err = adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
 		if a.err != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/internal/truncated"
 )
 
 func TestAdaptiveLengths(t *testing.T) {
@@ -30,14 +31,31 @@ func TestAdaptiveLengths(t *testing.T) {
 	}
 }
 
-// TestFullFiltersAreTaken has the paper's closed formula, by which filters of a few
-// links are mostly ones, and a design by which they are too short to be taken.
-func TestFullFiltersAreTaken(t *testing.T) {
-	n := networks(t)["grid"]
-	formula, err := adaptive.Heuristic(40, 0.1)
-	if err != nil {
+// formulaDesign returns the design of the paper's equations (17) to (19).
+func formulaDesign(t *testing.T, n int, rate float64) *adaptive.Design {
+	t.Helper()
+	q := make([]float64, n)
+	for i := range q {
+		q[i] = 1 / float64(i+2)
+	}
+	d := &adaptive.Design{Method: adaptive.ByFormula, Rate: rate}
+	m := 0
+	for i, l := range (truncated.Problem{Rate: rate}).Forward(q, true) {
+		m += int(l)
+		d.Ends = append(d.Ends, m)
+		d.Runs = adaptive.AppendRun(d.Runs, adaptive.Run{Positions: int(l), Odds: adaptive.OddsOf(q[i])})
+	}
+	if err := d.ChooseLeast(); err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// TestFullFiltersAreTaken uses the paper's closed formula, whose filters of a few links
+// consist mostly of ones, and a design whose filters are too short.
+func TestFullFiltersAreTaken(t *testing.T) {
+	n := networks(t)["grid"]
+	formula := formulaDesign(t, 40, 0.1)
 	short := &adaptive.Design{Objective: adaptive.Independent, Rate: 0.5,
 		Runs: []adaptive.Run{{Positions: 2, Odds: 1 << 63}, {Positions: 60, Odds: 1 << 61}}, Ends: append(slices.Repeat([]int{2}, 39), 62)}
 	for _, c := range []struct {

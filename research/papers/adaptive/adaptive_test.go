@@ -47,7 +47,7 @@ func TestFigure3(t *testing.T) {
 
 // The simulation counts what the formulas say.
 func TestCutting(t *testing.T) {
-	d, err := adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
+	d, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,12 +23,12 @@ teeth the slope of the formula is left over.`,
 
 func makeFigure1(_ context.Context, r *piece.Run) error {
 	c := chart.Chart{Title: "Odds of positions, f = 0.1, n = 200", X: "j", Y: "q_j", LogY: true}
-	goal := adaptive.Goal{Rate: rate, Weights: adaptive.Uniform(links)}
+	goal := adaptive.Requirements{Rate: rate, Weights: adaptive.Uniform(links)}
 	for i, m := range []struct {
 		name   string
 		design func() (*adaptive.Design, error)
 	}{
-		{formula, func() (*adaptive.Design, error) { return adaptive.Heuristic(links, rate) }},
+		{formula, func() (*adaptive.Design, error) { return heuristic(links, rate) }},
 		{searchA, searched[adaptive.Independent]},
 		{searchB, searched[adaptive.Hashed]},
 		{optimumA, func() (*adaptive.Design, error) { return adaptive.Optimum(goal) }},

@@ -109,7 +109,7 @@ func searchMean(ctx context.Context, r *piece.Run, o adaptive.Objective, rate fl
 	sim.Worker = func() (trial.Trial, error) {
 		return func(r *rand.ChaCha8, out []int64) error {
 			w := adaptive.Uniform(links)
-			d, err := adaptive.Greedy(adaptive.Goal{Objective: o, Rate: rate, Weights: w}, adaptive.Search{Seed: r.Uint64()})
+			d, err := greedy(adaptive.Requirements{Objective: o, Rate: rate, Weights: w}, search{seed: r.Uint64()})
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ const (
 // ours are the paper's methods that need no search.
 var ours = []method{
 	{formula, 0, func(n int, rate float64) (adaptive.Lengths, error) {
-		d, err := adaptive.Heuristic(n, rate)
+		d, err := heuristic(n, rate)
 		if err != nil {
 			return nil, err
 		}
@@ -45,17 +45,17 @@ var ours = []method{
 
 // counterparts are what the paper compares with.
 var counterparts = []method{
-	{"incremental", 3, adaptive.Incremental},
-	{"scalable", 4, scalable(true)},
-	{"scalable, 128 in the first layer", 4, scalable(false)},
+	{"incremental", 3, incremental},
+	{"scalable", 4, scalableOf128(true)},
+	{"scalable, 128 in the first layer", 4, scalableOf128(false)},
 }
 
 // others are what it doesn't.
 var others = []method{
-	{"plain, for 200", 3, adaptive.Fixed},
+	{"plain, for 200", 3, fixed},
 	{"plain, any length", 4, adaptive.AnyLength},
 	{"plain, divisors of 55440", 5, func(n int, rate float64) (adaptive.Lengths, error) {
-		l, _, err := adaptive.Folded(n, rate, 0, adaptive.Uniform(n))
+		l, _, err := folded(n, rate, 0, adaptive.Uniform(n))
 		return l, err
 	}},
 	{"n log2 1/f", 0, adaptive.Bound},
@@ -63,24 +63,24 @@ var others = []method{
 
 func relaxed(o adaptive.Objective) func(int, float64) (adaptive.Lengths, error) {
 	return func(n int, rate float64) (adaptive.Lengths, error) {
-		r, err := adaptive.Relax(adaptive.Goal{Objective: o, Rate: rate, Weights: adaptive.Uniform(n)})
-		return r.Lengths(), err
+		r, err := relax(adaptive.Requirements{Objective: o, Rate: rate, Weights: adaptive.Uniform(n)})
+		return adaptive.Lengths(r.Lengths()), err
 	}
 }
 
-func scalable(slices bool) func(int, float64) (adaptive.Lengths, error) {
-	return func(n int, rate float64) (adaptive.Lengths, error) { return adaptive.Scalable(n, rate, 128, slices) }
+func scalableOf128(slices bool) func(int, float64) (adaptive.Lengths, error) {
+	return func(n int, rate float64) (adaptive.Lengths, error) { return scalable(n, rate, 128, slices) }
 }
 
 // searched returns what the search of one seed finds for the figures that have one
 // design: up to 200 links at 0.1.
 var searched = map[adaptive.Objective]func() (*adaptive.Design, error){
-	adaptive.Independent: sync.OnceValues(search(adaptive.Independent)),
-	adaptive.Hashed:      sync.OnceValues(search(adaptive.Hashed)),
+	adaptive.Independent: sync.OnceValues(searching(adaptive.Independent)),
+	adaptive.Hashed:      sync.OnceValues(searching(adaptive.Hashed)),
 }
 
-func search(o adaptive.Objective) func() (*adaptive.Design, error) {
+func searching(o adaptive.Objective) func() (*adaptive.Design, error) {
 	return func() (*adaptive.Design, error) {
-		return adaptive.Greedy(adaptive.Goal{Objective: o, Rate: rate, Weights: adaptive.Uniform(links)}, adaptive.Search{Seed: 1})
+		return greedy(adaptive.Requirements{Objective: o, Rate: rate, Weights: adaptive.Uniform(links)}, search{seed: 1})
 	}
 }

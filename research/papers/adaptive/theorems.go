@@ -25,7 +25,7 @@ the second the formula takes a filter's positions to be independent, which is of
 1/m_i. Without a second draw one link in 512 has no one at all there, and matches every filter of one
 other link for as long as its key lasts.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		d, err := adaptive.Heuristic(links, rate)
+		d, err := heuristic(links, rate)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ nearly are. At 1 link 97 % of the rate comes from links without any position amo
 240: they match always, for as long as their keys last. With a second draw of those the rate of small sets all but vanishes,
 and that of 200 links rises by 3 %.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		d, err := adaptive.Optimum(adaptive.Goal{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
+		d, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
 		if err != nil {
 			return err
 		}

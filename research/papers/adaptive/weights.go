@@ -57,7 +57,7 @@ frequencies.`,
 			}
 			add(formula, h.Mean(w))
 			for i, o := range []adaptive.Objective{adaptive.Independent, adaptive.Hashed} {
-				best, err := adaptive.Relax(adaptive.Goal{Objective: o, Rate: f, Weights: w})
+				best, err := relax(adaptive.Requirements{Objective: o, Rate: f, Weights: w})
 				if err != nil {
 					return err
 				}
@@ -66,11 +66,11 @@ frequencies.`,
 					name += fmt.Sprintf(", k=%d", best.K)
 				}
 				add(name, best.Mean)
-				wrong, err := adaptive.Relax(adaptive.Goal{Objective: o, Rate: f, Weights: adaptive.Uniform(links)})
+				wrong, err := relax(adaptive.Requirements{Objective: o, Rate: f, Weights: adaptive.Uniform(links)})
 				if err != nil {
 					return err
 				}
-				add(ours[1+i].name+" of uniform frequencies", wrong.Lengths().Mean(w))
+				add(ours[1+i].name+" of uniform frequencies", adaptive.Lengths(wrong.Lengths()).Mean(w))
 			}
 			for _, m := range append(counterparts[:2:2], others[0], others[1], others[3]) {
 				l, err := m.lengths(links, f)
@@ -79,7 +79,7 @@ frequencies.`,
 				}
 				add(m.name, l.Mean(w))
 			}
-			l, k, err := adaptive.Folded(links, f, 0, w)
+			l, k, err := folded(links, f, 0, w)
 			if err != nil {
 				return err
 			}

@@ -28,17 +28,16 @@ func designs(t testing.TB) map[string]*Design {
 		}
 		return d
 	}
-	goal := Goal{Rate: 0.1, Weights: Uniform(20)}
+	goal := Requirements{Rate: 0.1, Weights: Uniform(20)}
 	hashed := goal
 	hashed.Objective = Hashed
 	some := tiny
 	return map[string]*Design{
 		"tiny":                &some,
-		"one link":            must(Heuristic(1, 0.5)),
-		"heuristic":           must(Heuristic(20, 0.1)),
+		"one link":            mustHeuristic(t, 1, 0.5),
+		"heuristic":           mustHeuristic(t, 20, 0.1),
 		"optimum/independent": must(Optimum(goal)),
 		"optimum/hashed":      must(Optimum(hashed)),
-		"greedy/hashed":       must(Greedy(hashed, Search{})),
 	}
 }
 
