@@ -75,6 +75,51 @@ func (h Hasher) HashString(key string) Digest {
 	return h.HashBytes(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
+// HashUint64 returns the digest of the 8 bytes of key, little-endian. It allocates
+// nothing.
+func (h Hasher) HashUint64(key uint64) Digest {
+	var b [8]byte
+	putLE64(b[:], key)
+	return h.HashBytes(b[:])
+}
+
+// HashBatch is a good length of dst for HashStrings, HashByteSlices and HashUint64s: the
+// number of digests that batch methods of filters process at a time. A [HashBatch]Digest
+// fits on the stack.
+const HashBatch = 256
+
+// HashStrings sets dst[i] to the digest of keys[i] for the first min(len(dst), len(keys))
+// keys and returns their number. Together with [AddAll] and [HasAll] it handles many keys
+// in a filter of any kind.
+func (h Hasher) HashStrings(dst []Digest, keys []string) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashString(key)
+	}
+	return n
+}
+
+// HashByteSlices is [Hasher.HashStrings] for byte slices. It doesn't keep them.
+func (h Hasher) HashByteSlices(dst []Digest, keys [][]byte) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashBytes(key)
+	}
+	return n
+}
+
+// HashUint64s is [Hasher.HashStrings] for integers.
+func (h Hasher) HashUint64s(dst []Digest, keys []uint64) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashUint64(key)
+	}
+	return n
+}
+
 // other is Bytes for all hashers but the two most in use.
 func (h Hasher) other(key []byte) Digest {
 	switch h.Alg {

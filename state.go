@@ -35,6 +35,13 @@ func (s State) Clone() State {
 	return s
 }
 
+// Equal reports whether s and t have the same kind, hasher, parameters, arrays and parts,
+// each in the same order.
+func (s State) Equal(t State) bool {
+	return s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
+		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, State.Equal)
+}
+
 // Bytes returns the memory of the planes of s and of its parts.
 func (s State) Bytes() uint64 {
 	var n uint64

@@ -23,6 +23,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
+//go:generate go run ./internal/gen
+
 // All lists every kind of this module.
 var All = umbel.Kinds{
 	bloom.Kind,

@@ -1,22 +1,38 @@
 package counting
 
-import "github.com/umbel-filters/umbel/filter/internal/plane"
+import (
+	"io"
 
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
+	"github.com/umbel-filters/umbel/filter/internal/front"
+)
 
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
+// UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits.
+// The error wraps umbel.ErrCorrupt, umbel.ErrKind or umbel.ErrLimit; on error f is
+// unchanged. A View of f shows the new filter.
 func (f *Filter) UnmarshalBinary(b []byte) error {
-	view := f.view
-	if err := plane.Unmarshal(f, b, Open); err != nil {
-		return err
+	var g Filter
+	err := front.Unmarshal(&g, b, Open)
+	if err == nil {
+		f.replace(g)
 	}
-	f.view = view
+	return err
+}
+
+// ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
+// the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
+// unchanged.
+func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
+	var g Filter
+	n, err := front.ReadFrom(&g, r, Open)
+	if err == nil {
+		f.replace(g)
+	}
+	return n, err
+}
+
+// replace sets *f to g and updates the view of f.
+func (f *Filter) replace(g Filter) {
+	g.view = f.view
+	*f = g
 	f.syncView()
-	return nil
 }

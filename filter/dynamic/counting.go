@@ -181,3 +181,19 @@ func (f *Counting) hold(parts []*counting.Filter) {
 	f.parts = parts
 	f.room.Forget()
 }
+
+// NewCounting returns an empty filter from which keys can be removed, for the given number
+// of distinct keys in its first layer. See [New].
+func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
+	return NewCountingGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+}
+
+// NewCountingGoal returns an empty filter for g from which keys can be removed, with
+// counters of 4 bits. The error wraps umbel.ErrGoal.
+func NewCountingGoal(g umbel.Goal) (*Counting, error) {
+	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	if err != nil {
+		return nil, err
+	}
+	return NewCountingShape(s)
+}

@@ -7,7 +7,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/filter/internal/row"
 )
 
@@ -97,23 +96,3 @@ func stats[P umbel.Filter](parts []P) umbel.Stats {
 	}
 	return row.Stats(all)
 }
-
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return row.Append(dst, f.State()) }
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }
-
-// AppendBinary appends the filter's container to dst: see [Filter.AppendBinary].
-func (f *Counting) AppendBinary(dst []byte) ([]byte, error) { return row.Append(dst, f.State()) }
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Counting) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container: see [Filter.UnmarshalBinary].
-func (f *Counting) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, OpenCounting) }

@@ -4,7 +4,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -82,12 +81,18 @@ func (f *Counting) Count(d umbel.Digest) uint64 {
 	return 0
 }
 
-// RemoveBytes takes back one addition of a key: see Remove.
-func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.shape.Hasher.HashBytes(key)) }
+// NewCounting returns an empty filter from which keys can be removed, for the given number
+// of distinct keys. See [New].
+func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
+	return NewCountingGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+}
 
-// RemoveString takes back one addition of a key: see Remove.
-func (f *Counting) RemoveString(key string) bool { return f.Remove(f.shape.Hasher.HashString(key)) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and OpenCounting. On error f is as it was.
-func (f *Counting) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, OpenCounting) }
+// NewCountingGoal returns an empty filter for g from which keys can be removed, with
+// counters of 4 bits. The error wraps umbel.ErrGoal.
+func NewCountingGoal(g umbel.Goal) (*Counting, error) {
+	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	if err != nil {
+		return nil, err
+	}
+	return NewCountingShape(s)
+}

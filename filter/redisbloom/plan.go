@@ -19,6 +19,26 @@ func Plan(g umbel.Goal) (Options, error) {
 	return s.Options, err
 }
 
+// New returns an empty filter for the given number of distinct keys, which grows beyond
+// it. Its false-positive rate is at most fpRate, between 0 and 1, also after it has grown.
+// Keys are hashed with [RedisHasher]. The error wraps umbel.ErrGoal.
+func New(keys uint64, fpRate float64) (*Filter, error) {
+	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+}
+
+// NewGoal returns an empty filter with the options that [Plan] returns for g, and with
+// [RedisHasher] if g has the zero hasher. The error wraps umbel.ErrGoal.
+func NewGoal(g umbel.Goal) (*Filter, error) {
+	if g.Hasher == (umbel.Hasher{}) {
+		g.Hasher = RedisHasher
+	}
+	o, err := Plan(g)
+	if err != nil {
+		return nil, err
+	}
+	return ReserveHashed(o, g.Hasher)
+}
+
 // shape is what the variant's New makes: RedisBloom's filter with any hasher.
 type shape struct {
 	Options

@@ -180,3 +180,14 @@ func (f *Filter) bytes() uint64 {
 
 // growthRoom is how far a filter of so many bytes from elsewhere grows.
 func growthRoom(bytes uint64) uint64 { return max(64*bytes, 64<<20) }
+
+// isZero reports whether f is a zero Filter.
+func (f *Filter) isZero() bool { return len(f.layers) == 0 }
+
+// String describes the filter by its type, options and hash algorithm.
+func (f *Filter) String() string {
+	if f.isZero() {
+		return "redisbloom.Filter{}"
+	}
+	return fmt.Sprintf("redisbloom.Filter{layers:%d %+v hash:%s}", len(f.layers), f.Options(), f.hasher.Alg)
+}

@@ -7,8 +7,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 const (
@@ -150,19 +148,3 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 	l.hold(bits)
 	return l, nil
 }
-
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	if len(f.layers) == 0 {
-		return dst, fmt.Errorf("redisbloom: a zero Filter has no container: make it with Reserve: %w", umbel.ErrGoal)
-	}
-	return wire.Append(dst, f.State())
-}
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -5,10 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Kind is the name of this kind of filter.
@@ -101,19 +98,3 @@ func open(s umbel.State) (*Filter, error) {
 	}
 	return f, nil
 }
-
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	if err := f.shape.check(); err != nil {
-		return dst, design.Wrap(err, umbel.ErrGoal)
-	}
-	return wire.Append(dst, f.State())
-}
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

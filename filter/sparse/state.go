@@ -6,7 +6,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -85,14 +84,3 @@ func (f *Filter) Stats() umbel.Stats {
 		Cells: m, K: 1, Bytes: plan.SparseBits(m, ones) / 8,
 	}
 }
-
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -29,14 +29,3 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	return made(bits, s.Hasher), nil
 }
-
-// AppendBinary appends the filter's container to dst: see package wire. On error,
-// which the zero Filter is, dst comes back as it was.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) { return plane.Append(dst, f.State()) }
-
-// MarshalBinary is AppendBinary(nil).
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
-// UnmarshalBinary makes f the filter in a container, within the zero wire.Limits; for
-// a larger one there are wire.Parse and Open. On error f is as it was.
-func (f *Filter) UnmarshalBinary(b []byte) error { return plane.Unmarshal(f, b, Open) }

@@ -53,6 +53,24 @@ func PlanKeys(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
+// New returns an empty filter that remembers at least the given number of keys, those
+// added last. Its false-positive rate is always at most fpRate, between 0 and 1. Keys are
+// hashed with XXH3-128 without a seed. The error wraps umbel.ErrGoal. For a window of time
+// use [Plan] and [NewShape].
+func New(keys uint64, fpRate float64) (*Filter, error) {
+	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+}
+
+// NewGoal returns an empty filter with the shape that [PlanKeys] returns for g. The error
+// wraps umbel.ErrGoal.
+func NewGoal(g umbel.Goal) (*Filter, error) {
+	s, err := PlanKeys(g)
+	if err != nil {
+		return nil, err
+	}
+	return NewShape(s)
+}
+
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have the
 // shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }

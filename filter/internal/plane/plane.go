@@ -8,7 +8,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Open returns the plane of bits of a state of the kind and sets dst to its
@@ -39,30 +38,6 @@ func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cell
 	a := s.Arrays[0]
 	a.Width = max(a.Width, 1)
 	return a, nil
-}
-
-// Append appends the container of a filter of one plane to dst. It refuses the zero
-// filter, which could not be opened again: the error wraps umbel.ErrGoal.
-func Append(dst []byte, s umbel.State) ([]byte, error) {
-	if s.Arrays[0].Len == 0 {
-		return dst, fmt.Errorf("%s: a zero Filter has no container: make it with New: %w", s.Kind, umbel.ErrGoal)
-	}
-	return wire.Append(dst, s)
-}
-
-// Unmarshal sets *f to the filter in a container, within the zero wire.Limits; for a
-// larger one there are wire.Parse and open. On error *f is as it was.
-func Unmarshal[F any](f *F, b []byte, open func(umbel.State) (*F, error)) error {
-	s, err := wire.Parse(b, wire.Limits{})
-	if err != nil {
-		return err
-	}
-	g, err := open(s)
-	if err != nil {
-		return err
-	}
-	*f = *g
-	return nil
 }
 
 // Stats returns the stats of a plane of which each key sets k cells, whatever the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Open opens the parts of a state of the kind, each with open, and sets dst to its
@@ -41,15 +40,6 @@ func Open[F any](kind string, s umbel.State, open func(umbel.State) (F, error), 
 		fs[i] = f
 	}
 	return fs, nil
-}
-
-// Append appends the container of a filter of parts to dst. It refuses the zero
-// filter, which has none: the error wraps umbel.ErrGoal.
-func Append(dst []byte, s umbel.State) ([]byte, error) {
-	if len(s.Parts) == 0 {
-		return dst, fmt.Errorf("%s: a zero Filter has no container: make it with New: %w", s.Kind, umbel.ErrGoal)
-	}
-	return wire.Append(dst, s)
 }
 
 // Other opens the state of a filter that is to be merged into one with state own.

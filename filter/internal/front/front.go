@@ -1,0 +1,115 @@
+// Package front contains what the generated methods of every kind have in common:
+// containers, copies and descriptions. The methods themselves are written out for each
+// kind by filter/internal/gen, so that go doc shows them.
+package front
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// errZero returns the error for the container of a zero filter.
+func errZero(kind string) error {
+	return fmt.Errorf("%s: a zero filter has no container: make the filter with New: %w", kind, umbel.ErrGoal)
+}
+
+// Append appends the container of s to dst, unless the filter is a zero filter. On error
+// it returns dst unchanged.
+func Append(dst []byte, s umbel.State, isZero bool) ([]byte, error) {
+	if isZero {
+		return dst, errZero(s.Kind)
+	}
+	return wire.AppendReadable(dst, s)
+}
+
+// WriteTo writes the container of s to w and returns the number of bytes written.
+func WriteTo(w io.Writer, s umbel.State, isZero bool) (int64, error) {
+	if isZero {
+		return 0, errZero(s.Kind)
+	}
+	c := countingWriter{w: w}
+	err := wire.WriteReadable(&c, s)
+	return c.n, err
+}
+
+// Unmarshal sets *f to the filter in container b. On error *f is unchanged.
+func Unmarshal[F any](f *F, b []byte, open func(umbel.State) (*F, error)) error {
+	s, err := wire.Parse(b, wire.Limits{})
+	if err != nil {
+		return err
+	}
+	return set(f, s, open)
+}
+
+// ReadFrom reads r to its end, sets *f to the filter in the container that r holds, and
+// returns the number of bytes read. On error *f is unchanged.
+func ReadFrom[F any](f *F, r io.Reader, open func(umbel.State) (*F, error)) (int64, error) {
+	c := countingReader{r: r}
+	in := io.Reader(&c)
+	if s, ok := r.(io.Seeker); ok {
+		in = struct {
+			io.Reader
+			io.Seeker
+		}{&c, s} // wire.Read asks for the size
+	}
+	s, err := wire.Read(in, wire.Limits{})
+	if err != nil {
+		return c.n, err
+	}
+	return c.n, set(f, s, open)
+}
+
+func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
+	g, err := open(s)
+	if err != nil {
+		return err
+	}
+	*f = *g
+	return nil
+}
+
+// Clone returns the filter of a copy of s, and a zero filter if isZero is set. It panics
+// if open refuses the state of a filter, which would be a bug of its kind.
+func Clone[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
+	if isZero {
+		return new(F)
+	}
+	f, err := open(s.Clone())
+	if err != nil {
+		panic(fmt.Sprintf("%s: the state of a filter does not open: %v", s.Kind, err))
+	}
+	return f
+}
+
+// String describes a filter by its type and shape. The shape contains the hasher, which
+// prints without its seed.
+func String(name string, shape any) string { return fmt.Sprintf("%s%+v", name, shape) }
+
+// Format writes the description of a filter, whatever the verb: the fields of a filter,
+// among them a seed, are not printed.
+func Format(s fmt.State, description string) { io.WriteString(s, description) }
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,116 @@
+// Gen writes the methods that every kind has in the same words, in one file per kind:
+// constructors, keys of several types, batches of keys, and containers. It reads the
+// list of kinds from filter.All and the capabilities of each from its source. A function
+// or method that is written by hand is not generated.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// generated is the name of the file in each kind's directory.
+const generated = "front_gen.go"
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("gen: ")
+	dir := flag.String("dir", ".", "directory of package filter")
+	flag.Parse()
+	kinds, err := list(filepath.Join(*dir, "filter.go"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, kind := range kinds {
+		source, err := generate(filepath.Join(*dir, kind), kind)
+		if err != nil {
+			log.Fatalf("%s: %v", kind, err)
+		}
+		if err := os.WriteFile(filepath.Join(*dir, kind, generated), source, 0o666); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// list returns the packages of the elements of All, in order.
+func list(name string) ([]string, error) {
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.ValueSpec); ok && s.Names[0].Name == "All" && len(s.Values) == 1 {
+			for _, e := range s.Values[0].(*ast.CompositeLit).Elts {
+				kinds = append(kinds, e.(*ast.SelectorExpr).X.(*ast.Ident).Name)
+			}
+		}
+		return true
+	})
+	if len(kinds) == 0 {
+		return nil, fmt.Errorf("%s: no list All", name)
+	}
+	return kinds, nil
+}
+
+// generate returns the generated file of the kind whose package is in dir.
+func generate(dir, kind string) ([]byte, error) {
+	p, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := texts.ExecuteTemplate(&out, "file", p); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"Filter", "Counting"} {
+		if _, ok := p.fields[name]; !ok {
+			continue
+		}
+		t := filterType{pack: p, Type: name}
+		if name != "Filter" {
+			t.Suffix = name
+		}
+		for _, text := range order {
+			var part bytes.Buffer
+			if err := texts.ExecuteTemplate(&part, text, t); err != nil {
+				return nil, err
+			}
+			keep(&out, part.String(), t)
+		}
+	}
+	source, err := format.Source(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%w in\n%s", err, out.Bytes())
+	}
+	return source, nil
+}
+
+// keep writes those declarations of a text that are not written by hand. Declarations are
+// separated by empty lines.
+func keep(out *bytes.Buffer, text string, t filterType) {
+	for decl := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		_, line, ok := strings.Cut("\n"+decl, "\nfunc ")
+		if !ok {
+			continue
+		}
+		method := strings.HasPrefix(line, "(")
+		if method {
+			_, line, _ = strings.Cut(line, ") ")
+		}
+		name, _, _ := strings.Cut(line, "(")
+		if method && t.byHand(name) || !method && t.funcs[name] {
+			continue
+		}
+		fmt.Fprintf(out, "%s\n\n", strings.TrimSpace(decl))
+	}
+}
