@@ -1,7 +1,19 @@
+// Package bier writes receivers into packets as bits, as BIER (RFC 8279 and 8296)
+// and BIER-TE (RFC 9262) do: what filters in packets are compared with.
+//
+// In a [Domain] a bit is a receiver, and each router knows by which neighbor the
+// shortest path to it leads. In an [Engineered] domain, BIER-TE's, a bit is a link of
+// the tree or a receiver at the end of it. Packets of both begin with a [Header].
+//
+// Routers here differ from those of filters in one thing: a packet may leave by the
+// port it came in on, if there are bits for that side. No sender's packet has any, and
+// no loop can come of it, since a bit only ever gets nearer to its receiver; the RFC
+// has no rule against it, so there is none here.
 package bier
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
@@ -138,4 +150,69 @@ func (d *Domain) newRouter(node int) *Router {
 		}
 	}
 	return r
+}
+
+// routes are the next hops of shortest paths: routes[to][node] is the port of node
+// that leads on to to, or none.
+//
+// Each router of a domain computes its own from what all know, the network: here
+// the same is done once, from the receivers' ends, see [tree.Finder.Toward].
+type routes [][]uint16
+
+const none = math.MaxUint16
+
+// findRoutes returns the routes of a network by a metric. The error is ErrTooLarge if a
+// path has more hops than a packet may take.
+func findRoutes(n *multicast.Network, m tree.Metric) (routes, error) {
+	for i, l := range n.Graph.Links {
+		if m == tree.Weights && !(l.Weight > 0 && l.Weight <= math.MaxFloat64) {
+			return nil, fmt.Errorf("bier: link %d has the weight %v, want above 0 and finite", i, l.Weight)
+		}
+	}
+	nodes := len(n.Graph.Nodes)
+	port := make([]uint16, 2*len(n.Graph.Links)) // by arc
+	for u := range nodes {
+		for i, p := range n.Ports(u) {
+			port[p.Arc] = uint16(i)
+		}
+	}
+	r := make(routes, nodes)
+	finder := tree.NewFinder(n.Graph, m)
+	for to := range r {
+		r[to] = make([]uint16, nodes)
+		arcs, hops := finder.Toward(to)
+		for u, a := range arcs {
+			if hops[u] > maxTTL {
+				return nil, fmt.Errorf("bier: the path from %d to %d has %d hops, and packets may take %d: %w", u, to, hops[u], maxTTL, ErrTooLarge)
+			}
+			r[to][u] = none
+			if a >= 0 {
+				r[to][u] = port[a]
+			}
+		}
+	}
+	return r, nil
+}
+
+// portsAt returns, for each port of a node of the known network, the port to the
+// same neighbor in the present one, or -1 if there is none any more.
+func portsAt(known, present *multicast.Network, node int) []int {
+	ports := make([]int, len(known.Ports(node)))
+	for i, p := range known.Ports(node) {
+		ports[i] = -1
+		for j, q := range present.Ports(node) {
+			if q.Neighbor == p.Neighbor {
+				ports[i] = j
+			}
+		}
+	}
+	return ports
+}
+
+// sameNodes says whether two networks have the same nodes, as far as their numbers go.
+func sameNodes(known, present *multicast.Network) error {
+	if a, b := len(known.Graph.Nodes), len(present.Graph.Nodes); a != b {
+		return fmt.Errorf("bier: %d nodes known and %d present, want the same", a, b)
+	}
+	return nil
 }

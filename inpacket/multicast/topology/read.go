@@ -3,6 +3,8 @@ package topology
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -80,4 +82,127 @@ func detect(beginning []byte) reader {
 		}
 	}
 	return ReadTSV
+}
+
+// ErrFormat is wrapped by the errors of readers whose input isn't a network of the
+// format they read.
+var ErrFormat = errors.New("topology: not a network")
+
+// ErrLimit is wrapped by the errors of readers whose input is larger than their
+// Limits allow.
+var ErrLimit = errors.New("topology: network over a limit")
+
+// Limits bound what a reader takes from an input that nobody vouches for. A field
+// that is zero, or below, means the value named beside it.
+type Limits struct {
+	Nodes int   // 20 000
+	Links int   // 200 000, counted before parallel ones are merged
+	Line  int   // 65 536 bytes, of a line and of a text between quotes or tags
+	Bytes int64 // 64 MiB, of the whole input
+}
+
+// whole returns the limits with the values that zeros mean.
+func (l Limits) whole() Limits {
+	return Limits{
+		Nodes: cmp.Or(max(0, l.Nodes), 20_000), Links: cmp.Or(max(0, l.Links), 200_000),
+		Line: cmp.Or(max(0, l.Line), 1<<16), Bytes: cmp.Or(max(0, l.Bytes), 64<<20),
+	}
+}
+
+// formatError returns an error at a line of an input, which wraps ErrFormat.
+func formatError(line int, format string, args ...any) error {
+	return fmt.Errorf("%w: line %d: %s", ErrFormat, line, fmt.Sprintf(format, args...))
+}
+
+// limitError returns an error at a line of an input, which wraps ErrLimit.
+func limitError(line int, what string, limit any) error {
+	return fmt.Errorf("%w: line %d: more than %v %s; raise the limit if the input is trusted", ErrLimit, line, limit, what)
+}
+
+// Notes count what a reader changed to make a Graph of what it read. All zero: the
+// graph is just what the input says.
+type Notes struct {
+	Merged     int // links between nodes that a link joined already, in either direction unless the format has a line for each; the lowest weight is kept
+	SelfLoops  int // links from a node to itself, dropped
+	Renamed    int // nodes whose name was empty, not unique or held control characters
+	Unweighted int // links whose weight was no finite number above 0: it is 1
+}
+
+// String returns the counts that aren't zero in words, "as read" if there are none.
+func (n Notes) String() string {
+	var words []string
+	for _, c := range []struct {
+		count int
+		what  string
+	}{
+		{n.Merged, "repeated links merged"},
+		{n.SelfLoops, "self loops dropped"},
+		{n.Renamed, "nodes renamed"},
+		{n.Unweighted, "unusable weights set to 1"},
+	} {
+		if c.count > 0 {
+			words = append(words, fmt.Sprintf("%d %s", c.count, c.what))
+		}
+	}
+	if words == nil {
+		return "as read"
+	}
+	return strings.Join(words, ", ")
+}
+
+// lines reads an input line by line within limits.
+type lines struct {
+	scanner *bufio.Scanner
+	input   *capped
+	limits  Limits
+	number  int // of the present line, from 1
+	text    string
+}
+
+func newLines(r io.Reader, l Limits) *lines {
+	input := &capped{reader: r, left: l.Bytes, limit: l.Bytes}
+	s := bufio.NewScanner(input)
+	s.Buffer(make([]byte, 0, min(4096, l.Line)), l.Line)
+	return &lines{scanner: s, input: input, limits: l}
+}
+
+// next goes to the next line that has something on it and isn't a comment.
+func (s *lines) next() bool {
+	for s.scanner.Scan() {
+		s.number++
+		s.text = strings.TrimRight(s.scanner.Text(), "\r")
+		if trimmed := strings.TrimSpace(s.text); trimmed != "" && trimmed[0] != '#' {
+			return true
+		}
+	}
+	return false
+}
+
+// err returns what ended the lines, nil for the end of the input.
+func (s *lines) err() error {
+	err := s.scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		return limitError(s.number+1, "bytes in it", s.limits.Line)
+	}
+	return err
+}
+
+// capped reads up to a number of bytes, and fails on the next one: an input cut off
+// where the limit happens to fall would look like a smaller one.
+type capped struct {
+	reader      io.Reader
+	left, limit int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		var one [1]byte
+		if n, err := c.reader.Read(one[:]); n == 0 {
+			return 0, err
+		}
+		return 0, fmt.Errorf("%w: more than %d bytes; raise the limit if the input is trusted", ErrLimit, c.limit)
+	}
+	n, err := c.reader.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
 }

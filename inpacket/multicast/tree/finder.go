@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
@@ -67,4 +68,118 @@ func (f *Finder) wanted(source int, receivers []int) ([]int, error) {
 		}
 	}
 	return rs, nil
+}
+
+// ways are all shortest ways from one of some starts to every node. They form a
+// graph without cycles: of each node it has the arcs that shortest ways end with.
+type ways struct {
+	length []float64      // of the way to each node, +Inf if there is none
+	order  []int32        // nodes that have a way, those with shorter ways first
+	rank   []int32        // of a node in order, -1 without a way
+	first  []int32        // last arcs of the ways to node v are last[first[v]:first[v+1]]
+	last   []topology.Arc // toward the node, in the order of the node's ports
+}
+
+// into returns the arcs that shortest ways to a node end with: none for a start.
+func (w *ways) into(node int) []topology.Arc { return w.last[w.first[node]:w.first[node+1]] }
+
+// waysFrom finds all shortest ways from the starts; arcs for which skip says true
+// are closed, and no arc is if it is nil.
+func waysFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int, skip func(topology.Arc) bool) *ways {
+	n := len(g.Nodes)
+	w := &ways{length: make([]float64, n), order: make([]int32, 0, n), rank: make([]int32, n)}
+	for v := range n {
+		w.length[v], w.rank[v] = math.Inf(1), -1
+	}
+	var open frontier
+	for _, s := range starts {
+		w.length[s] = 0
+		open.push(0, int32(s))
+	}
+	for len(open) > 0 {
+		at := open.pop()
+		v := int(at.node)
+		if w.rank[v] >= 0 {
+			continue
+		}
+		w.rank[v] = int32(len(w.order))
+		w.order = append(w.order, at.node)
+		for _, p := range ports[v] {
+			if skip != nil && skip(p.Arc) {
+				continue
+			}
+			if l := at.length + m.of(g.Links[p.Arc.Link()]); l < w.length[p.Neighbor] {
+				w.length[p.Neighbor] = l
+				open.push(l, int32(p.Neighbor))
+			}
+		}
+	}
+	w.fillLast(g, ports, m, skip)
+	return w
+}
+
+// fillLast finds the arcs that shortest ways end with. That the node behind one comes
+// earlier in order is asked for besides, since a tiny weight may vanish in a sum.
+func (w *ways) fillLast(g *topology.Graph, ports [][]topology.Port, m Metric, skip func(topology.Arc) bool) {
+	w.first = make([]int32, len(ports)+1)
+	for v, ps := range ports {
+		for _, p := range ps {
+			back, u := p.Arc.Reverse(), p.Neighbor
+			if w.rank[u] >= 0 && w.rank[u] < w.rank[v] && (skip == nil || !skip(back)) &&
+				w.length[u]+m.of(g.Links[back.Link()]) == w.length[v] {
+				w.last = append(w.last, back)
+			}
+		}
+		w.first[v+1] = int32(len(w.last))
+	}
+	w.last = slices.Clip(w.last)
+}
+
+// reached is a node on the frontier of a search, with the length of a way to it.
+type reached struct {
+	length float64
+	node   int32
+}
+
+func (r reached) before(s reached) bool {
+	return r.length < s.length || r.length == s.length && r.node < s.node
+}
+
+// frontier is a binary heap, the shortest way on top; of equal ones, that to the node
+// of the lowest number.
+type frontier []reached
+
+func (f *frontier) push(length float64, node int32) {
+	*f = append(*f, reached{length, node})
+	h := *f
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h[i].before(h[up]) {
+			return
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+func (f *frontier) pop() reached {
+	h := *f
+	top := h[0]
+	h[0] = h[len(h)-1]
+	h = h[:len(h)-1]
+	*f = h
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(h) {
+			return top
+		}
+		if down+1 < len(h) && h[down+1].before(h[down]) {
+			down++
+		}
+		if !h[down].before(h[i]) {
+			return top
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
 }

@@ -126,3 +126,58 @@ func (f *Finder) choose(w *ways, v int) (count int) {
 	from, _ := f.graph.Ends(f.by[v])
 	return f.enter(w, from)
 }
+
+// Toward returns, of each node, the arc with which its shortest way to a node begins, by
+// the finder's metric, and the number of arcs of that way: -1 and -1 without a way, -1
+// and 0 of the node itself. Of ways that are as short it is that of the fewest arcs, and
+// of several arcs then the one to the neighbor of the lowest number.
+//
+// Whoever follows the arcs gets nearer to the node with each, and never in a circle,
+// whatever the rounding of sums does. What it finds isn't kept. It panics if the graph
+// hasn't the node.
+func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
+	w := waysFrom(f.graph, f.ports, f.metric, []int{to}, nil)
+	arcs, hops = make([]topology.Arc, len(f.ports)), make([]int, len(f.ports))
+	for v := range arcs {
+		arcs[v], hops[v] = -1, -1
+	}
+	hops[to] = 0
+	for _, v := range w.order {
+		nearest := -1
+		for _, a := range w.into(int(v)) { // a link carries both ways for the same
+			u, _ := f.graph.Ends(a)
+			if nearest < 0 || hops[u] < hops[nearest] || hops[u] == hops[nearest] && u < nearest {
+				nearest, arcs[v], hops[v] = u, a.Reverse(), hops[u]+1
+			}
+		}
+	}
+	return arcs, hops
+}
+
+// Backup returns the way with the fewest arcs from where an arc comes from to where it
+// leads, without its link: what a packet takes when the link has failed. It reports
+// false if there is none, the link being the only way, or no such arc.
+func Backup(g *topology.Graph, a topology.Arc) ([]topology.Arc, bool) {
+	return NewFinder(g, Hops).Backup(a)
+}
+
+// Backup is the function of this name, by the finder's metric. What it finds isn't
+// kept.
+func (f *Finder) Backup(a topology.Arc) ([]topology.Arc, bool) {
+	if a < 0 || a.Link() >= len(f.graph.Links) {
+		return nil, false
+	}
+	from, to := f.graph.Ends(a)
+	w := waysFrom(f.graph, f.ports, f.metric, []int{from}, func(b topology.Arc) bool { return b.Link() == a.Link() })
+	if w.rank[to] < 0 {
+		return nil, false
+	}
+	var way []topology.Arc
+	for to != from {
+		last := w.into(to)[0]
+		way = append(way, last)
+		to, _ = f.graph.Ends(last)
+	}
+	slices.Reverse(way)
+	return way, true
+}

@@ -1,7 +1,10 @@
+// Package tree finds trees over topologies: which links a packet takes from its
+// source to its receivers.
 package tree
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -102,4 +105,79 @@ func (t *Tree) Check() error {
 		return fmt.Errorf("tree: a way ends at node %d, which receives nothing", leaf)
 	}
 	return nil
+}
+
+// Metric is what makes a way short.
+type Metric uint8
+
+const (
+	Hops    Metric = iota // the number of links
+	Weights               // the sum of the links' weights
+)
+
+// String returns the metric in a word.
+func (m Metric) String() string {
+	if m == Hops {
+		return "hops"
+	}
+	return "weights"
+}
+
+// of returns what a link adds to a way.
+func (m Metric) of(l topology.Link) float64 {
+	if m == Hops {
+		return 1
+	}
+	return l.Weight
+}
+
+var (
+	// ErrNode is wrapped when a source or receiver is no node of the graph.
+	ErrNode = errors.New("tree: no such node")
+	// ErrNoReceivers is wrapped when nobody but the source is to receive.
+	ErrNoReceivers = errors.New("tree: no receivers")
+	// ErrDisconnected is wrapped when there is no way to a receiver.
+	ErrDisconnected = errors.New("tree: graph not connected")
+)
+
+// Adjacent returns the arcs next to the tree, by the hop at which a router tests
+// them: of each node, at the hop that its own steps have, all arcs outward but the
+// tree's and the one back to where the packet came from. There are Depth hops: to
+// the deepest nodes a packet comes with its TTL used up, if that is Depth at the
+// source, so that they test nothing. Their arcs are Fringe.
+func (t *Tree) Adjacent() [][]topology.Arc {
+	all := t.around()
+	return all[:len(all)-1]
+}
+
+// Fringe returns the arcs outward of the deepest nodes: tested only by a packet whose
+// TTL is above the tree's depth.
+func (t *Tree) Fringe() []topology.Arc {
+	all := t.around()
+	return all[len(all)-1]
+}
+
+// around returns the arcs next to the tree by hop, one more than the depth.
+func (t *Tree) around() [][]topology.Arc {
+	all := make([][]topology.Arc, t.Depth()+1)
+	after := make([]int, len(t.Graph.Nodes)) // 1 more than the node's hop, 0 outside the tree
+	taken := make([]bool, len(t.Graph.Links))
+	after[t.Source] = 1
+	for _, s := range t.Steps {
+		_, to := t.Graph.Ends(s.Arc)
+		after[to] = s.Hop + 2
+		taken[s.Arc.Link()] = true
+	}
+	for i, l := range t.Graph.Links {
+		if taken[i] { // one way by the tree, the other way back
+			continue
+		}
+		if h := after[l.A]; h > 0 {
+			all[h-1] = append(all[h-1], topology.ArcOf(i, false))
+		}
+		if h := after[l.B]; h > 0 {
+			all[h-1] = append(all[h-1], topology.ArcOf(i, true))
+		}
+	}
+	return all
 }
