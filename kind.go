@@ -23,8 +23,10 @@ type Kind struct {
 	// Plan tells what New would make, without making it: what it costs in memory
 	// can be asked before it is taken.
 	Plan func(Goal, Params) (Forecast, error)
-	// Explain returns the formulas behind Plan, with the numbers in them.
-	Explain func(Goal, Params) ([]Formula, error)
+	// Shape returns the shape of the filter that New makes, as the kind's own type, for
+	// example bloom.Shape, and the number of keys that it is planned for. Plan returns its
+	// forecast for that number.
+	Shape func(Goal, Params) (s Shape, keys uint64, err error)
 	// New makes an empty filter. Params override what the goal would give; with
 	// enough of them the goal may be empty but for its hasher.
 	New func(Goal, Params) (Filter, error)
@@ -34,13 +36,10 @@ type Kind struct {
 	Open func(State) (Filter, error)
 }
 
-// Formula is one step of the reasoning behind a plan, for a person to read.
-type Formula struct {
-	What    string // what it gives, as "false-positive rate with 1000 keys"
-	General string // in letters, as "(1 - (1 - 1/m)^(kn))^k"
-	Numbers string // the same with numbers in the place of letters
-	Value   string // what comes out, with its unit where it has one
-	Source  string // author, year, equation
+// Shape is the parameters that a kind fixes when a filter is made.
+type Shape interface {
+	// Forecast returns what a filter of this shape costs, and its rate, with n keys.
+	Forecast(n uint64) Forecast
 }
 
 // Kinds is a list of kinds that a program hands to whatever makes or opens

@@ -15,8 +15,8 @@ type probedCell struct {
 	Value uint64 `json:"value"`
 }
 
-// explain prints the cells of a key, of which f is an umbel.Locator.
-func explain(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSON bool) error {
+// explainKey prints the cells of a key, of which f is an umbel.Locator.
+func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSON bool) error {
 	plane := f.State().Arrays[0]
 	var cells []probedCell
 	zeros := 0

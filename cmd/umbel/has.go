@@ -108,7 +108,7 @@ func (q *question) print(key []byte, has bool) error {
 		if err != nil {
 			return err
 		}
-		return explain(q.out, q.filter, key, d, has, q.json)
+		return explainKey(q.out, q.filter, key, d, has, q.json)
 	case q.json:
 		return jsonLine(q.out, struct {
 			keyJSON

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/explain"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
@@ -53,7 +54,7 @@ type offer struct {
 	BitsPerKey float   `json:"bitsPerKey"`
 	Error      *string `json:"error,omitempty"` // why the kind can't
 
-	Explain []formula `json:"explain,omitempty"`
+	Explain []explain.Formula `json:"explain,omitempty"`
 }
 
 func planCommand() *cobra.Command {

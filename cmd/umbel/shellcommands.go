@@ -195,7 +195,7 @@ func (s *session) explain(list []string) error {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		return explain(s.out, s.filter, []byte(key), d, s.filter.Has(d), false)
+		return explainKey(s.out, s.filter, []byte(key), d, s.filter.Has(d), false)
 	})
 }
 

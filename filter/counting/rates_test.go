@@ -1,7 +1,6 @@
 package counting_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -84,24 +83,5 @@ func TestRates(t *testing.T) {
 		}
 		t.Logf("| %d | %.2f | %d | %.4f | %.4f ± %.4f | %.4f | %.1f | %.1f ± %.1f |", c.n, float64(c.m)/float64(c.n), c.k, rate,
 			wrong/asked, sigma, high/filters/float64(c.n), mean, raised/filters, math.Sqrt(mean/filters))
-	}
-}
-
-// What Explain shows is what the formulas of package plan give.
-func TestExplain(t *testing.T) {
-	lines, err := counting.Kind.Explain(umbel.Goal{Keys: 10_000}, umbel.Params{{Name: "m", Value: umbel.Uint(80_000)}, {Name: "k", Value: umbel.Uint(5)}})
-	if err != nil || len(lines) != 5 {
-		t.Fatalf("%d lines, and the error %v; want 5", len(lines), err)
-	}
-	for i, want := range []string{
-		fmt.Sprintf("%.4g", plan.FPRate(80_000, 5, 10_000)),
-		fmt.Sprintf("%.4g", plan.CounterOverflow(80_000, 5, 10_000, 15)),
-		fmt.Sprintf("%.4g", plan.CounterOverflowPower(80_000, 5, 10_000, 15)),
-		"0.625",
-		"40000 bytes",
-	} {
-		if lines[i].Value != want {
-			t.Errorf("line %d, %s, is %s, want %s", i, lines[i].What, lines[i].Value, want)
-		}
 	}
 }

@@ -98,9 +98,8 @@ func newKind() umbel.Kind {
 			{Name: "k", Doc: "counters per key", Min: 1, Max: MaxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
 		},
-		Plan:    planWith,
-		Explain: explain,
-		New:     NewShape,
-		Open:    Open,
+		Plan: planWith,
+		New:  NewShape,
+		Open: Open,
 	}.Kind()
 }

@@ -44,6 +44,9 @@ var removable = func() umbel.Kind {
 	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
 		return dynamic.Kind.Plan(g, counters(ps))
 	}
+	v.Shape = func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
+		return dynamic.Kind.Shape(g, counters(ps))
+	}
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return dynamic.Kind.New(g, counters(ps)) }
 	return v
 }()

@@ -14,11 +14,10 @@ import (
 // Kind is this kind for code that handles any. Its filters are *Filter, or
 // *Counting where a width of counters is given.
 var Kind = design.Kind[Shape, umbel.Filter]{
-	Name:    Name,
-	Doc:     "dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
+	Name:   Name,
+	Doc:    "dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)",
+	Params: paramDocs,
+	Plan:   planWith,
 	New: func(s Shape) (umbel.Filter, error) {
 		if s.Width != 0 {
 			return either(NewCountingShape(s))
@@ -93,48 +92,4 @@ func spare(n uint64, k int) uint64 {
 		return 0 // more than any filter holds, and refused
 	}
 	return uint64(math.Ceil(4 * math.Sqrt((1-math.Ln2)*float64(n)/float64(k)) / math.Ln2))
-}
-
-// explain returns the formulas behind a filter of this shape with n keys in its first
-// part.
-func (s Shape) explain(n uint64) []umbel.Formula {
-	const guo = "Guo, Wu, Chen and Luo 2006"
-	m, k, capacity := s.Layer.M, s.Layer.K, s.Capacity()
-	p, full := plan.FPRate(m, k, n), plan.FPRate(m, k, capacity)
-	one := s.bytes()
-	return []umbel.Formula{{
-		What:    fmt.Sprintf("false-positive rate with %d keys, in the first part alone", n),
-		General: "(1 - (1 - 1/m)^(kn))^k",
-		Numbers: fmt.Sprintf("(1 - (1 - 1/%d)^(%d·%d))^%d", m, k, n, k),
-		Value:   fmt.Sprintf("%.6g", p),
-		Source:  "Bloom 1970; Mullin 1983",
-	}, {
-		What:    "keys with which a part is full, and another begins, c",
-		General: "-(m / k) · ln(1 - full/m)",
-		Numbers: fmt.Sprintf("-(%d / %d) · ln(1 - %d/%d)", m, k, s.Full, m),
-		Value:   fmt.Sprintf("%.6g keys", plan.Keys(m, k, s.Full)),
-		Source:  "Swamidass and Baldi 2007",
-	}, {
-		What:    "rate of a full part, p",
-		General: "(1 - (1 - 1/m)^(kc))^k",
-		Numbers: fmt.Sprintf("(1 - (1 - 1/%d)^(%d·%d))^%d", m, k, capacity, k),
-		Value:   fmt.Sprintf("%.6g", full),
-		Source:  "Bloom 1970; Mullin 1983",
-	}, {
-		What:    "rate of ten full parts",
-		General: "1 - (1 - p)^10",
-		Numbers: fmt.Sprintf("1 - (1 - %v)^10", full),
-		Value:   fmt.Sprintf("%.6g", plan.DynamicFPRate(m, k, capacity, 10*capacity)),
-		Source:  guo,
-	}, {
-		What:    "memory of a part",
-		General: "8 · ceil(m · width / 64)",
-		Numbers: fmt.Sprintf("8 · ceil(%d · %d / 64)", m, max(s.Width, 1)),
-		Value:   fmt.Sprintf("%d bytes", one),
-	}, {
-		What:    "bits per key",
-		General: "m / n",
-		Numbers: fmt.Sprintf("%d / %d", m, n),
-		Value:   fmt.Sprintf("%.4g bits", float64(m)/float64(n)),
-	}}
 }

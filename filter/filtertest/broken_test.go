@@ -137,27 +137,18 @@ var broken = []struct {
 		v.Params = slices.Clone(v.Params)
 		v.Params[1].Max = 8
 	}), "more than the largest value"},
-	{"Explains", "there is no Explain", change(func(v *umbel.Kind) { v.Explain = nil }), "no Explain"},
-	{"Explains", "nothing is said", change(func(v *umbel.Kind) {
-		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
-			_, err := bloom.Kind.Plan(g, ps)
-			return nil, err
+	{"ShapeForecasts", "there is no Shape", change(func(v *umbel.Kind) { v.Shape = nil }), "no Shape"},
+	{"ShapeForecasts", "the shape is of another goal", change(func(v *umbel.Kind) {
+		v.Shape = func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
+			g.Bytes /= 2
+			return bloom.Kind.Shape(g, ps)
 		}
-	}), "nothing is explained"},
-	{"Explains", "letters stay letters", change(func(v *umbel.Kind) {
-		v.Explain = func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
-			fs, err := bloom.Kind.Explain(g, ps)
-			for i, f := range fs {
-				fs[i].Numbers = f.General[:1]
-			}
-			return fs, err
+	}), "the shape forecasts"},
+	{"ShapeForecasts", "a goal that Plan refuses has a shape", change(func(v *umbel.Kind) {
+		v.Shape = func(umbel.Goal, umbel.Params) (umbel.Shape, uint64, error) {
+			return bloom.Kind.Shape(umbel.Goal{Keys: 1, FPRate: 0.1}, nil)
 		}
-	}), "in the place of letters"},
-	{"Explains", "what can't be planned is explained", change(func(v *umbel.Kind) {
-		v.Explain = func(umbel.Goal, umbel.Params) ([]umbel.Formula, error) {
-			return bloom.Kind.Explain(umbel.Goal{Keys: 1, FPRate: 0.1}, nil)
-		}
-	}), "Explain gives the error"},
+	}), "Shape returns the error"},
 	{"OpenBehavesTheSame", "the last cells are lost", open1(func(s *umbel.State) {
 		words := s.Arrays[0].Words
 		clear(words[len(words)*9/10:])

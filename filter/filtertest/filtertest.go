@@ -61,7 +61,7 @@ var laws = []law{
 	{"GoalsRefused", goalsRefused},
 	{"GoalsExtreme", goalsExtreme},
 	{"Params", params},
-	{"Explains", explains},
+	{"ShapeForecasts", shapeForecasts},
 	{"OpenBehavesTheSame", openBehavesTheSame},
 	{"ContainerRoundTrip", containerRoundTrip},
 	{"ContainerDamaged", containerDamaged},

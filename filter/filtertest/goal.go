@@ -194,6 +194,29 @@ func wantHonest(t tb, v umbel.Kind, g umbel.Goal) {
 	}
 }
 
+// shapeForecasts: the forecast of the shape for its number of keys is that of Plan, and
+// Shape and Plan refuse a goal with the same error.
+func shapeForecasts(t tb, v umbel.Kind) {
+	if v.Shape == nil {
+		t.Fatalf("the kind has no Shape")
+	}
+	for _, g := range []umbel.Goal{
+		{Keys: 1000, FPRate: 0.01}, {Keys: 1, FPRate: 0.5}, {Keys: 1 << 40, FPRate: 1e-4},
+		{Keys: 1000, Bytes: 2000}, {FPRate: 0.01, Bytes: 2000}, {},
+	} {
+		want, refused := v.Plan(g, nil)
+		s, n, err := v.Shape(g, nil)
+		switch {
+		case refused != nil || err != nil:
+			if refused == nil || err == nil || err.Error() != refused.Error() {
+				t.Errorf("%+v: Shape returns the error %v, Plan %v", g, err, refused)
+			}
+		case s.Forecast(n) != want:
+			t.Errorf("%+v: the shape forecasts %+v, Plan %+v", g, s.Forecast(n), want)
+		}
+	}
+}
+
 // goalsRefused: what can't be had is an error that wraps umbel.ErrGoal, at no cost
 // in memory.
 func goalsRefused(t tb, v umbel.Kind) {

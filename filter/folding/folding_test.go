@@ -38,6 +38,9 @@ func onCounters() umbel.Kind {
 		return append(ps, umbel.Param{Name: "width", Value: umbel.Uint(4)})
 	}
 	v.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) { return folding.Kind.Plan(g, with(ps)) }
+	v.Shape = func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
+		return folding.Kind.Shape(g, with(ps))
+	}
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) { return folding.Kind.New(g, with(ps)) }
 	return v
 }

@@ -11,13 +11,12 @@ import (
 // Kind is this kind for code that handles any. What it makes is a [*Counting] if a
 // width is given, and a [*Filter] otherwise.
 var Kind = design.Kind[Shape, umbel.Filter]{
-	Name:    Name,
-	Doc:     "folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: explain,
-	New:     func(s Shape) (umbel.Filter, error) { return either(make1(s)) },
-	Open:    func(s umbel.State) (umbel.Filter, error) { return either(open(s)) },
+	Name:   Name,
+	Doc:    "folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)",
+	Params: paramDocs,
+	Plan:   planWith,
+	New:    func(s Shape) (umbel.Filter, error) { return either(make1(s)) },
+	Open:   func(s umbel.State) (umbel.Filter, error) { return either(open(s)) },
 }.Kind()
 
 var paramDocs = []umbel.ParamDoc{

@@ -12,13 +12,12 @@ import (
 
 // Kind is this kind for code that handles any.
 var Kind = design.Kind[Shape, *Filter]{
-	Name:    Name,
-	Doc:     "planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: explain,
-	New:     NewShape,
-	Open:    Open,
+	Name:   Name,
+	Doc:    "planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
+	Params: paramDocs,
+	Plan:   planWith,
+	New:    NewShape,
+	Open:   Open,
 }.Kind()
 
 var paramDocs = []umbel.ParamDoc{

@@ -90,7 +90,6 @@ func newKind() umbel.Kind {
 		},
 		Monotone: true,
 		Plan:     planWith,
-		Explain:  Shape.explain,
 		New:      NewShape,
 		Open:     Open,
 	}.Kind()

@@ -39,16 +39,17 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 	return ReserveHashed(o, g.Hasher)
 }
 
-// shape is what the variant's New makes: RedisBloom's filter with any hasher.
-type shape struct {
+// Shape is the options of a filter with any hasher; RedisBloom reads filters with
+// [RedisHasher].
+type Shape struct {
 	Options
-	hasher umbel.Hasher
+	Hasher umbel.Hasher
 }
 
 // planWith is Plan with parameters; it also returns the number of keys that the
 // options are for.
-func planWith(g umbel.Goal, ps umbel.Params) (shape, uint64, error) {
-	s := shape{Options{ErrorRate: g.FPRate, Capacity: g.Keys}, g.Hasher}
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	s := Shape{Options{ErrorRate: g.FPRate, Capacity: g.Keys}, g.Hasher}
 	if err := g.Check(); err != nil {
 		return s, 0, err
 	}

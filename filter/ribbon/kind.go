@@ -10,13 +10,12 @@ import (
 
 // Kind is this kind for code that handles any.
 var Kind = design.Kind[Shape, *Filter]{
-	Name:    Name,
-	Doc:     "ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     NewShape,
-	Open:    Open,
+	Name:   Name,
+	Doc:    "ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)",
+	Params: paramDocs,
+	Plan:   planWith,
+	New:    NewShape,
+	Open:   Open,
 }.Kind()
 
 var paramDocs = []umbel.ParamDoc{

@@ -17,7 +17,6 @@ var Kind = design.Kind[Shape, *Filter]{
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
-	Explain:  Shape.explain,
 	New:      NewShape,
 	Open:     Open,
 }.Kind()

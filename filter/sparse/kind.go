@@ -11,13 +11,12 @@ import (
 
 // Kind is this kind for code that handles any.
 var Kind = design.Kind[Shape, *Filter]{
-	Name:    Name,
-	Doc:     "Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: Shape.explain,
-	New:     NewShape,
-	Open:    Open,
+	Name:   Name,
+	Doc:    "Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)",
+	Params: paramDocs,
+	Plan:   planWith,
+	New:    NewShape,
+	Open:   Open,
 }.Kind()
 
 var paramDocs = []umbel.ParamDoc{

@@ -194,7 +194,6 @@ func newKind() umbel.Kind {
 		},
 		Monotone: true,
 		Plan:     planWith,
-		Explain:  Shape.Explain,
 		New:      NewShape,
 		Open:     Open,
 	}.Kind()

@@ -82,21 +82,3 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 }
-
-// The formulas behind a plan come with numbers, those of each class too.
-func TestExplain(t *testing.T) {
-	s, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, step...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := s.Explain(1000)
-	if len(lines) != 6 {
-		t.Fatalf("%d lines, want 6: %+v", len(lines), lines)
-	}
-	for _, l := range lines {
-		t.Log(l)
-		if l.What == "" || l.General == "" || l.Numbers == "" || l.Value == "" || l.Source == "" {
-			t.Errorf("a line lacks something: %+v", l)
-		}
-	}
-}

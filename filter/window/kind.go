@@ -12,13 +12,12 @@ import (
 // Kind is this kind for code that handles any. Without parameters a filter is by
 // time, in generations of one tick.
 var Kind = design.Kind[Shape, *Filter]{
-	Name:    Name,
-	Doc:     "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
-	Params:  paramDocs,
-	Plan:    planWith,
-	Explain: explain,
-	New:     NewShape,
-	Open:    Open,
+	Name:   Name,
+	Doc:    "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
+	Params: paramDocs,
+	Plan:   planWith,
+	New:    NewShape,
+	Open:   Open,
 }.Kind()
 
 var paramDocs = []umbel.ParamDoc{

@@ -27,11 +27,11 @@ var CuckooKind = umbel.Kind{
 		}
 		return dynamic.Kind.Plan(g, ofCounters)
 	},
-	Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+	Shape: func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
 		if err := ps.Check(CuckooName, nil); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return dynamic.Kind.Explain(g, ofCounters)
+		return dynamic.Kind.Shape(g, ofCounters)
 	},
 	New: newCuckoo,
 	Open: func(s umbel.State) (umbel.Filter, error) {

@@ -6,23 +6,16 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Shape is what a kind fixes when a filter is made.
-type Shape interface {
-	Forecast(keys uint64) umbel.Forecast
-}
-
 // Kind is a kind by its own types: S its shape, F its filter.
-type Kind[S Shape, F umbel.Filter] struct {
+type Kind[S umbel.Shape, F umbel.Filter] struct {
 	Name, Doc string
 	Params    []umbel.ParamDoc
 	Monotone  bool // see umbel.Kind
 	// Plan returns the shape for a goal and parameters that have been checked, and
 	// the number of keys that it is for.
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
-	// Explain returns the formulas behind a shape that is for so many keys.
-	Explain func(s S, keys uint64) []umbel.Formula
-	New     func(S) (F, error)
-	Open    func(umbel.State) (F, error)
+	New  func(S) (F, error)
+	Open func(umbel.State) (F, error)
 }
 
 // Kind returns the kind for code that handles any.
@@ -36,12 +29,12 @@ func (k Kind[S, F]) Kind() umbel.Kind {
 			}
 			return s.Forecast(n), nil
 		},
-		Explain: func(g umbel.Goal, ps umbel.Params) ([]umbel.Formula, error) {
+		Shape: func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
 			s, n, err := k.plan(g, ps)
-			if err != nil || k.Explain == nil {
-				return nil, err
+			if err != nil {
+				return nil, 0, err
 			}
-			return k.Explain(s, n), nil
+			return s, n, nil
 		},
 		New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 			s, _, err := k.plan(g, ps)

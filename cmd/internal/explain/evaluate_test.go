@@ -1,4 +1,4 @@
-package filter_test
+package explain_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// evaluate computes what the numbers of a formula give: + - · / ^, parentheses, and
-// the functions that explanations use. It fails where a formula says more than that.
+// evaluate computes the numbers of a formula: + - · / ^, parentheses and the functions
+// below. It fails if a formula contains anything else.
 func evaluate(s string) (v float64, err error) {
 	e := &expression{rest: s}
 	defer func() {
@@ -25,7 +25,7 @@ func evaluate(s string) (v float64, err error) {
 
 type expression struct{ rest string }
 
-// peek returns what is left without spaces before it.
+// peek returns the rest without leading spaces.
 func (e *expression) peek() string {
 	e.rest = strings.TrimLeft(e.rest, " ")
 	return e.rest
@@ -96,7 +96,7 @@ func (e *expression) atom() float64 {
 	return e.number()
 }
 
-// number reads the longest number that is there.
+// number reads the longest number at the front.
 func (e *expression) number() float64 {
 	s := e.peek()
 	for i := len(s); i > 0; i-- {

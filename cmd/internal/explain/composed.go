@@ -1,0 +1,167 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/incremental"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+func scalableSteps(d *derivation, s scalable.Shape, n uint64) {
+	fraction := func(l scalable.Log) float64 { return math.Exp2(-float64(l) / (1 << 16)) }
+	slices := func(i scalable.Log) uint64 { return uint64((s.First + i*s.Tightening + 1<<16 - 1) >> 16) }
+	first, r, k := fraction(s.First), fraction(s.Tightening), slices(0)
+	d.let("P_0", fmt.Sprint(first))
+	d.let("r", fmt.Sprint(r))
+	d.let("k_0", k)
+	d.let("slice", s.Slice)
+	d.let("growth", s.Growth)
+	d.add("bound of the false-positive rate for any number of layers", "P_0 / (1 - r)", sixDigits(first/(1-r)), almeida+", section 3")
+	d.add("slices of the first layer, k_0", "ceil(log2(1/P_0))", fmt.Sprint(k), almeida)
+	d.rate(n, "(1 - (1 - 1/slice)^n)^k_0", s.Forecast(n).FPRate, almeida+", equation (1), for the first layer")
+	d.addf("keys at which the first layer is half full, and the second is added", "ln(1/2) / ln(1 - 1/slice)", almeida,
+		"%.6g keys", -math.Ln2/math.Log1p(-1/float64(s.Slice)))
+	d.addf("memory of the first layer", "k_0 · slice / 8", "", "%d bytes", k*s.Slice/8)
+	d.addf("bits per key", "k_0 · slice / n", "", "%.4g bits", float64(k*s.Slice)/float64(n))
+	if tenth := math.Pow(float64(s.Growth), 9) * float64(s.Slice); slices(9) <= scalable.MaxK && tenth*float64(slices(9)) <= 1<<56 {
+		d.add("slices of the tenth layer", "ceil(log2(1/P_0) + 9 · log2(1/r))", fmt.Sprint(slices(9)), almeida)
+		d.addf("cells of a slice of the tenth layer", "slice · growth^9", almeida, "%.0f cells", tenth)
+	}
+}
+
+func dynamicSteps(d *derivation, s dynamic.Shape, n uint64) {
+	m, k, capacity := s.Layer.M, s.Layer.K, s.Capacity()
+	full := plan.FPRate(m, k, capacity)
+	d.bloom(m, k, n)
+	d.let("full", s.Full)
+	d.let("c", capacity)
+	d.let("p", fmt.Sprint(full))
+	d.let("width", max(s.Width, 1))
+	d.addf("keys at which a layer is full, and another is added, c", "-(m / k) · ln(1 - full/m)", "Swamidass and Baldi 2007",
+		"%.6g keys", plan.Keys(m, k, s.Full))
+	d.add("rate of a full layer, p", "(1 - (1 - 1/m)^(k·c))^k", sixDigits(full), mullin)
+	d.add("rate of ten full layers", "1 - (1 - p)^10", sixDigits(plan.DynamicFPRate(m, k, capacity, 10*capacity)), "Guo, Wu, Chen and Luo 2006")
+	d.addf("memory of a layer", "8 · ceil(m · width / 64)", "", "%d bytes", s.Forecast(1).Bytes)
+	d.perKey(m, n)
+}
+
+func incrementalSteps(d *derivation, s incremental.Shape, n uint64) {
+	const hao = "Hao, Kodialam and Lakshman 2008"
+	fc := s.Forecast(n)
+	var cells, fills, factors []string
+	negative, bytes := 0.0, uint64(0) // negative is the logarithm of the share of correct answers
+	for _, l := range s.Planes {
+		ones := min(l.M, l.Limit+uint64(l.K)-1)
+		cells = append(cells, fmt.Sprintf("ceil(%d / 64)", l.M))
+		fills = append(fills, fmt.Sprintf("%d of %d", l.Limit, l.M))
+		factors = append(factors, fmt.Sprintf("(1 - (%d/%d)^%d)", ones, l.M, l.K))
+		negative += math.Log1p(-plan.FPRateAtFill(float64(ones)/float64(l.M), l.K))
+		bytes += (l.M + 63) / 64 * 8
+	}
+	step := func(what, general, numbers, value string) {
+		d.formulas = append(d.formulas, Formula{what, general, numbers, value, hao})
+	}
+	step("set bits at which each of L layers is full", "m_i · q^(1/k_i) - (k_i - 1), q = 1 - (1-f)^(1/L)",
+		strings.Join(fills, ", "), fmt.Sprintf("%d layers", len(s.Planes)))
+	step("bound of the rate when all layers are full", "1 - Π (1 - ((b_i + k_i - 1)/m_i)^k_i)",
+		"1 - "+strings.Join(factors, " · "), sixDigits(-math.Expm1(negative)))
+	step(fmt.Sprintf("false-positive rate with %d keys", n), "the same with the number of set bits that is expected then",
+		fmt.Sprintf("%d keys in %d layers", n, len(s.Planes)), sixDigits(fc.FPRate))
+	step("memory when all layers are open", "8 · Σ ceil(m_i / 64)", "8 · ("+strings.Join(cells, " + ")+")", fmt.Sprintf("%d bytes", bytes))
+}
+
+func foldingSteps(d *derivation, s folding.Shape, n uint64) {
+	const sailhan = "Sailhan and Stehr 2012"
+	low, high := s.Interval()
+	folded, fc := s.FoldedSize(n), s.Forecast(n)
+	sizes := plan.Ladder(s.M, 1<<s.Group)
+	sizes = slices.DeleteFunc(sizes, func(m uint64) bool { return m < s.M/folding.MaxFold })
+	d.let("m", s.M)
+	d.let("k", s.K)
+	d.let("f", folded)
+	d.let("high", high)
+	d.let("width", max(s.Width, 1))
+	step := func(what, general, numbers, value, source string) {
+		d.formulas = append(d.formulas, Formula{what, general, numbers, value, source})
+	}
+	step("interval of the rate", "[ρ - ε, ρ + ε]", fmt.Sprintf("%.4g ± %.4g", (low+high)/2, (high-low)/2),
+		fmt.Sprintf("%.4g to %.4g", low, high), sailhan+", section III")
+	least, err := plan.SizeForK(n, s.K, high)
+	if err == nil {
+		d.addf(fmt.Sprintf("least size of the folded filter with %d keys", n), "1 / (1 - (1 - high^(1/k))^(1/(k·n)))",
+			sailhan+", equation (14), corrected", "%d cells", least)
+	}
+	step("size of the base", "the number with the most divisors in oversize times the interval of sizes",
+		fmt.Sprintf("%d sizes from %d to %d cells", len(sizes), sizes[0], s.M), fmt.Sprintf("%d cells", s.M), sailhan+", section IV")
+	d.let("r", s.M/folded)
+	d.addf(fmt.Sprintf("size of the folded filter with %d keys, f: the smallest divisor of m that is at least the least size", n), "m / r",
+		sailhan+", section IV-C", "%d cells", folded)
+	d.add("rate at that size", "(1 - (1 - 1/f)^(k·n))^k", sixDigits(plan.FPRate(folded, s.K, n)), mullin)
+	step(fmt.Sprintf("false-positive rate with %d keys, on average over filters of different sizes", n), "Σ P(size) · E(fill^k | size)",
+		fmt.Sprintf("fill at most %.4g", math.Pow(high, 1/float64(s.K))), sixDigits(fc.FPRate),
+		"normal approximation of an occupancy, Johnson and Kotz 1977")
+	d.addf("memory of the base", "8 · ceil(m · width / 64)", "", "%d bytes", fc.Bytes)
+	d.addf("memory of the folded filter", "8 · ceil(f / 64)", "", "%d bytes", (folded+63)/64*8)
+}
+
+func windowSteps(d *derivation, s window.Shape, n uint64) {
+	const shtul = "Shtul, Baquero and Almeida 2020"
+	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: s.Limit}
+	d.let("k", s.K)
+	d.let("l", s.L)
+	d.let("s", s.Slice)
+	d.let("g", s.Limit)
+	d.let("t", s.Ticks)
+	d.addf("keys of a generation, g, counted as bits of the newest slice", "ceil(n / l)", shtul, "%d keys", s.Limit)
+	if s.Ticks == 0 {
+		d.addf("keys added after a key before it expires, at least", "l · g", shtul, "%d keys", s.Window())
+	} else {
+		d.addf("time before a key expires, at least, t the ticks of a generation", "l · t", shtul, "%d ticks", s.Window())
+	}
+	d.add("fill ratio before a shift of a slice with k generations, s the cells of a slice", "1 - (1 - g/s)^k",
+		fourDigits(-math.Expm1(float64(s.K)*math.Log1p(-float64(s.Limit)/float64(s.Slice)))), shtul)
+	d.add(fmt.Sprintf("false-positive rate with %d keys before a shift, the worst moment; the i-th newest slice matches with 1 - (1 - g/s)^min(i,k)", n),
+		"P(k consecutive ones of k + l slices of s cells match)", sixDigits(w.FPRate()), shtul+", the recursion over slices and matches")
+	d.addf("memory, in words of 8 bytes", "8 · ceil((k + l) · s / 64)", shtul, "%d bytes", s.Forecast(n).Bytes)
+	if s.Ticks != 0 {
+		d.add("rate if all keys are added in one generation", "(1 - (1 - 1/s)^n)^k",
+			fourDigits(plan.FPRateAtFill(plan.Fill(s.Slice, 1, n), s.K)), almeida+": k slices that contain all n keys")
+	}
+}
+
+func redisbloomSteps(d *derivation, s redisbloom.Shape, n uint64) {
+	const redis = "Bloom 1970, as computed by RedisBloom"
+	fc := s.Forecast(n)
+	e := min(s.ErrorRate, redisbloom.MaxErrorRate)
+	if !s.NonScaling {
+		d.let("p", e)
+		e /= 2
+		d.add("error rate of the first layer, so that the sum p/2 + p/4 + … of all layers is at most p", "p / 2", sixDigits(e),
+			"Almeida et al. 2007, section 4.1, with r = 1/2")
+	}
+	m, k := fc.Cells, int(fc.K)
+	perKey := -math.Log(e) / 0.480453013918201 // RedisBloom's constant
+	fill := plan.Fill(m, k, n)
+	d.let("e", e)
+	d.let("b", fmt.Sprint(perKey))
+	d.let("c", s.Capacity)
+	d.let("m", m)
+	d.let("k", k)
+	d.let("f", fmt.Sprint(fill))
+	d.let("excess", fmt.Sprintf("%.6g", fc.FPRate-math.Pow(fill, float64(k))))
+	d.addf("bits per key, b", "-ln(e) / 0.480453013918201", redis, "%.4f bits", perKey)
+	d.addf("cells, m", "⌈⌊c·b⌋/64⌉·64", "RedisBloom", "%d cells", m)
+	d.add("cells set per key, k", "ceil(b · 0.693147180559945)", fmt.Sprint(k), redis)
+	d.fill("1 - (1 - 1/m)^(k·n)", fill, "Bloom 1970")
+	d.add(fmt.Sprintf("false-positive rate with %d keys, with the excess of double hashing, about 1/m", n), "f^k + excess",
+		sixDigits(fc.FPRate), "Dillinger and Manolios 2004; Kirsch and Mitzenmacher 2006")
+	d.memory(m)
+}
