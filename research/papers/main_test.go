@@ -12,9 +12,9 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
-// All pieces are made from nothing, and the document has each of them with its files.
+// A run without existing files makes all pieces, and the document contains all of them.
 func TestAll(t *testing.T) {
-	t.Setenv("UMBEL_TOPOLOGIES", "") // on networks made by rule
+	t.Setenv("UMBEL_TOPOLOGIES", "") // generated networks
 	out := filepath.Join(t.TempDir(), "papers")
 	if err := run(t.Context(), []string{"--trials", "3", "--out", out}); err != nil {
 		t.Fatal(err)
@@ -25,12 +25,12 @@ func TestAll(t *testing.T) {
 	}
 	document := string(b)
 	if strings.Contains(document, "Not made yet") {
-		t.Error("the document says that a piece isn't made")
+		t.Error("a piece is missing in the document")
 	}
 	names := make(map[string]bool)
 	for _, p := range piece.Select(papers, regexp.MustCompile("")) {
 		if names[p.Name] {
-			t.Errorf("two pieces are called %s", p.Name)
+			t.Errorf("two pieces have the name %s", p.Name)
 		}
 		names[p.Name] = true
 		for _, want := range []string{"### " + p.Title + "\n", "(papers/" + p.Name + ".csv)"} {
@@ -45,16 +45,16 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s: %v, want a file of at most 200 KiB", link[1], err)
 		}
 	}
-	// Some once more, from the states that are there: nothing changes.
+	// A second run with existing states changes nothing.
 	if err := run(t.Context(), []string{"--trials", "3", "--out", out, "--workers", "1", "--only", "figure-1|table-[37]|delta"}); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(out + ".md"); err != nil || string(again) != document {
-		t.Errorf("made again the document is another (%v)", err)
+		t.Errorf("the second run changed the document (%v)", err)
 	}
 }
 
-// An interrupted run leaves no half-written file, and says that it was interrupted.
+// An interrupted run returns context.Canceled and leaves no files except states.
 func TestInterrupted(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "papers")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +64,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	err := filepath.WalkDir(filepath.Dir(out), func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && filepath.Base(filepath.Dir(path)) != ".work" {
-			t.Errorf("%s is there", path)
+			t.Errorf("%s was left", path)
 		}
 		return err
 	})
@@ -77,17 +77,17 @@ func TestFlags(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		want string
+		want string // the refused value
 	}{
-		{"no such piece", []string{"--only", "zzz"}, "no piece matches"},
-		{"no expression", []string{"--only", "("}, "missing closing )"},
-		{"trials", []string{"--trials", "1"}, "1 trials, want 2 to 1e9"},
-		{"workers", []string{"--workers", "0"}, "0 workers, want at least 1"},
-		{"argument", []string{"all"}, `unexpected "all"`},
+		{"unknown piece", []string{"--only", "zzz"}, "zzz"},
+		{"invalid expression", []string{"--only", "("}, "("},
+		{"trials", []string{"--trials", "1"}, "1"},
+		{"workers", []string{"--workers", "0"}, "0"},
+		{"argument", []string{"all"}, "all"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := run(t.Context(), c.args); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
+				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
 		})
 	}

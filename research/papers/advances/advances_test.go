@@ -10,9 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-func close(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
+func near(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
 
-// The program written anew prints what the screens show.
+// The rewritten program prints what the screens show.
 func TestScreens(t *testing.T) {
 	j := newJava(20, 3)
 	for _, s := range screens {
@@ -33,8 +33,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Its filter of the elements 0 to n-1, asked for the next ones: rates from another
-// program.
+// Queries for the elements from n on, in a filter of 0 to n-1, have the rate that another
+// program measured.
 func TestHashChain(t *testing.T) {
 	for _, c := range []struct {
 		m, n, k int
@@ -44,14 +44,14 @@ func TestHashChain(t *testing.T) {
 		for e := range c.n {
 			j.add(int32(e))
 		}
-		const questions = 400_000
-		yes := 0
-		for e := range questions {
+		const queries = 400_000
+		positives := 0
+		for e := range queries {
 			if j.contains(int32(c.n + e)) {
-				yes++
+				positives++
 			}
 		}
-		if got := float64(yes) / questions; math.Abs(got-c.want) > 1e-5 {
+		if got := float64(positives) / queries; math.Abs(got-c.want) > 1e-5 {
 			t.Errorf("%+v: %.5f", c, got)
 		}
 		if j.counts[c.m-1] != 0 {
@@ -60,13 +60,13 @@ func TestHashChain(t *testing.T) {
 	}
 }
 
-func TestAlike(t *testing.T) {
-	if got := alike([][]int{{1, 2, 3}, {3, 1, 2}, {1, 1, 2}, {2, 1, 2}, {4, 5, 6}}); got != 4 {
+func TestAmbiguous(t *testing.T) {
+	if got := ambiguous([][]int{{1, 2, 3}, {3, 1, 2}, {1, 1, 2}, {2, 1, 2}, {4, 5, 6}}); got != 4 {
 		t.Errorf("%d, want 4", got)
 	}
 }
 
-// What operations on counters give is what was worked out by hand.
+// The results of operations on counters equal those worked out by hand.
 func TestOperations(t *testing.T) {
 	rs, err := operations()
 	if err != nil || len(rs) != 6 {
@@ -83,11 +83,11 @@ func TestOperations(t *testing.T) {
 		t.Fatal(err1, err2)
 	}
 	if err := one.Difference(two.State()); err == nil {
-		t.Error("S2 is taken from S1, and isn't within it")
+		t.Error("S2 was subtracted from S1, which does not contain it")
 	}
 }
 
-// Figure 14, recomputed.
+// The bound of Figure 14 agrees with another program.
 func TestFigure14(t *testing.T) {
 	for _, c := range []struct {
 		m    uint64
@@ -97,19 +97,18 @@ func TestFigure14(t *testing.T) {
 			t.Errorf("m=%d: k is 0 from n=%d on, want %d", c.m, got, c.none)
 		}
 	}
-	// With e the plotted bound is that of another program.
 	for _, c := range []struct {
 		m    uint64
 		want float64
 	}{{64, 3.08996e-13}, {1024, 4.94393e-12}} {
-		if got := plotted14(c.m, int(c.m/8)) * math.Pow(math.E/matlabE, limit); !close(got, c.want, 1e-5) {
+		if got := plotted14(c.m, int(c.m/8)) * math.Pow(math.E/matlabE, limit); !near(got, c.want, 1e-5) {
 			t.Errorf("m=%d: %.6g, want %g", c.m, got, c.want)
 		}
 	}
 }
 
-// Rates of weighted filters, recomputed by another program: as printed, the least with
-// real k, and with whole k of its own classes, which are near umbel's.
+// Rates of weighted filters agree with another program: as printed, the lowest with real
+// k, and with whole k. The classes of the other program differ slightly.
 func TestWorkloads(t *testing.T) {
 	want := [][3]float64{
 		{0.021415847, 0.021415847, 0.021577141}, {0.011087639, 0.011087639, 0.01133325}, {0.040620543, 0.040620543, 0.041560932},
@@ -127,30 +126,30 @@ func TestWorkloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := shape.Forecast(members).FPRate
-			if got := w.printed(); !close(got, want[i][0], 1e-7) {
+			if got := w.printed(); !near(got, want[i][0], 1e-7) {
 				t.Errorf("as printed %.9g, want %.9g", got, want[i][0])
 			}
-			if !close(least, want[i][1], 1e-7) {
+			if !near(least, want[i][1], 1e-7) {
 				t.Errorf("least %.9g, want %.9g", least, want[i][1])
 			}
-			if !close(whole, want[i][2], 0.01) || whole < least {
+			if !near(whole, want[i][2], 0.01) || whole < least {
 				t.Errorf("with whole k %.9g, want about %.9g", whole, want[i][2])
 			}
 		})
 	}
 }
 
-// As many keys are there as should be, and each as often.
+// draw selects the right number of keys, each with the right probability.
 func TestDraw(t *testing.T) {
 	w := workloads[len(workloads)-1]
 	r := rand.New(rand.NewPCG(1, 2))
-	there := make([]bool, universe)
+	present := make([]bool, universe)
 	const draws = 200
 	last := 0
 	for range draws {
-		w.draw(r, there)
+		w.draw(r, present)
 		n := 0
-		for i, is := range there {
+		for i, is := range present {
 			if is {
 				n++
 				if i >= universe-1000 {
@@ -164,11 +163,11 @@ func TestDraw(t *testing.T) {
 	}
 	mean := 1000 * (0.18 - 0.16*0.05) * draws
 	if sigma := math.Sqrt(mean); math.Abs(float64(last)-mean) > 4*sigma {
-		t.Errorf("the last 1000 were there %d times, want %.0f, give or take %.0f", last, mean, 4*sigma)
+		t.Errorf("the last 1000 were drawn %d times, want %.0f ± 4·%.0f", last, mean, 4*sigma)
 	}
 }
 
-// Values made with exact arithmetic, apart from this package: Fan et al. 2000, section
+// The bounds agree with exact arithmetic by another program: Fan et al. 2000, section
 // V-C; Verma 2015, section 3.2.
 func TestOverflowBounds(t *testing.T) {
 	for _, c := range []struct {
@@ -184,14 +183,14 @@ func TestOverflowBounds(t *testing.T) {
 		{1000000, 7, 100000, 8, 1.4297, 9.46759},
 		{64, 6, 8, 16, 1.82145e-15, 8.75345e-14},
 	} {
-		if got := overflowChoose(c.m, c.k, c.n, c.j); !close(got, c.choose, 5e-6) {
+		if got := overflowChoose(c.m, c.k, c.n, c.j); !near(got, c.choose, 5e-6) {
 			t.Errorf("choose bound of m=%d, k=%d, n=%d, j=%d is %.6g, want %.6g", c.m, c.k, c.n, c.j, got, c.choose)
 		}
-		if got := overflowLn2(c.m, c.j); !close(got, c.ln2, 5e-6) {
+		if got := overflowLn2(c.m, c.j); !near(got, c.ln2, 5e-6) {
 			t.Errorf("ln 2 bound of m=%d, j=%d is %.6g, want %.6g", c.m, c.j, got, c.ln2)
 		}
 	}
-	if p := overflowLn2(1, 16); !close(p, 1.368e-15, 1e-3) {
+	if p := overflowLn2(1, 16); !near(p, 1.368e-15, 1e-3) {
 		t.Errorf("(e ln 2 / 16)^16 is %.4g, want 1.368e-15", p)
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// Four keys by their positions in 16 counters.
+// The positions of four keys in 16 counters.
 var keyA, keyB, keyC, keyD = []uint64{1, 5, 9}, []uint64{5, 6, 15}, []uint64{0, 5, 9}, []uint64{2, 6}
 
-// counters returns a filter of 16 counters with keys at these positions.
+// counters returns a filter of 16 counters that contains keys with the given positions.
 func counters(keys ...[]uint64) (*counting.Filter, error) {
 	f, err := counting.NewShape(counting.Shape{M: 16, K: 3})
 	if err != nil {
@@ -34,14 +34,14 @@ func counters(keys ...[]uint64) (*counting.Filter, error) {
 	return f, nil
 }
 
-// result is what an operation on S1 and S2 gives, and what it should.
+// result is the result of an operation on S1 and S2, and the expected counters.
 type result struct {
 	what string
 	got  cells.Array
 	want []uint64
 }
 
-// operations joins S1 = {a, b, c} and S2 = {b, c, d}. What the counters should be was
+// operations combines S1 = {a, b, c} and S2 = {b, c, d}. The expected counters were
 // worked out by hand.
 func operations() ([]result, error) {
 	one, err1 := counters(keyA, keyB, keyC)
@@ -50,10 +50,10 @@ func operations() ([]result, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	plane := func(s umbel.State) cells.Array { return s.Clone().Arrays[0] }
+	array := func(s umbel.State) cells.Array { return s.Clone().Arrays[0] }
 	rs := []result{
-		{"S1 = {a, b, c}", plane(one.State()), []uint64{1, 1, 0, 0, 0, 3, 1, 0, 0, 2, 0, 0, 0, 0, 0, 1}},
-		{"S2 = {b, c, d}", plane(two.State()), []uint64{1, 0, 1, 0, 0, 2, 2, 0, 0, 1, 0, 0, 0, 0, 0, 1}},
+		{"S1 = {a, b, c}", array(one.State()), []uint64{1, 1, 0, 0, 0, 3, 1, 0, 0, 2, 0, 0, 0, 0, 0, 1}},
+		{"S2 = {b, c, d}", array(two.State()), []uint64{1, 0, 1, 0, 0, 2, 2, 0, 0, 1, 0, 0, 0, 0, 0, 1}},
 	}
 	larger, err1 := one.Max(two.State())
 	smaller, err2 := one.Min(two.State())
@@ -61,17 +61,17 @@ func operations() ([]result, error) {
 		return nil, err
 	}
 	rs = append(rs,
-		result{"sum, the union of multisets", plane(one.State()), []uint64{2, 1, 1, 0, 0, 5, 3, 0, 0, 3, 0, 0, 0, 0, 0, 2}},
-		result{"larger of both, a bound on the union of sets", larger.Cells(), []uint64{1, 1, 1, 0, 0, 3, 2, 0, 0, 2, 0, 0, 0, 0, 0, 1}},
-		result{"smaller of both, a bound on what is common", smaller.Cells(), []uint64{1, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1}},
+		result{"sum, the union of multisets", array(one.State()), []uint64{2, 1, 1, 0, 0, 5, 3, 0, 0, 3, 0, 0, 0, 0, 0, 2}},
+		result{"larger counters, a bound on the union of sets", larger.Cells(), []uint64{1, 1, 1, 0, 0, 3, 2, 0, 0, 2, 0, 0, 0, 0, 0, 1}},
+		result{"smaller counters, a bound on the intersection", smaller.Cells(), []uint64{1, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1}},
 	)
 	if err := errors.Join(one.Difference(two.State()), one.Difference(within.State())); err != nil {
 		return nil, err
 	}
-	return append(rs, result{"S1 less {b, c}, the filter of a", plane(one.State()), []uint64{0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}}), nil
+	return append(rs, result{"S1 minus {b, c}, the filter of a", array(one.State()), []uint64{0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}}), nil
 }
 
-// agree returns how many counters are what they should be.
+// agree returns how many counters have the expected value.
 func (r result) agree() (n int) {
 	for i, want := range r.want {
 		if r.got.Get(uint64(i)) == want {
@@ -86,30 +86,30 @@ var algebra = piece.Piece{
 	Title: "Section 3: union, intersection and difference of counters",
 	Note: `
 Keys a, b, c and d at positions {1 5 9}, {5 6 15}, {0 5 9} and {2 6} of 16 counters. S2 can't be
-taken from S1, since it isn't within it: umbel says so and changes nothing; cut off at zero,
-position 5 would stay 1 and be wrong. The larger and the smaller of both are bounds, from which
-nothing can be removed.`,
+subtracted from S1, because S1 does not contain it: umbel returns an error and changes nothing.
+If the result were clipped at zero, position 5 would wrongly stay 1. The larger and the smaller
+counters are bounds, from which nothing can be removed.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		rs, err := operations()
 		if err != nil {
 			return err
 		}
 		for _, one := range rs {
-			r.Add(piece.Row{What: fmt.Sprintf("%s: %v: counters as worked out by hand", one.what, one.want), Recomputed: float64(len(one.want)), Measured: piece.Counted(one.agree(), 1)})
+			r.Add(piece.Row{What: fmt.Sprintf("%s: %v: counters equal to those worked out by hand", one.what, one.want), Recomputed: float64(len(one.want)), Measured: piece.Counted(one.agree(), 1)})
 		}
 		return nil
 	},
 }
 
-// What filters that count are measured for.
+// The values that a trial of counting filters measures.
 const (
 	nonzero = "nonzero"
 	differs = "differs"
 )
 
-// countingTrial is the simulation of counting filters beside bloom filters of the
-// same keys: counters that aren't zero, answers that differ, and counters at j or
-// more for each j.
+// countingTrial returns a simulation of counting filters and plain filters with the same
+// keys. It counts nonzero counters, queries with different results and, for each j,
+// counters of j or more.
 func countingTrial(m uint64, k, n int, js ...int) trial.Simulation {
 	sim := trial.Simulation{Name: fmt.Sprintf("003 counters m=%d k=%d n=%d %v", m, k, n, js), Values: []string{nonzero, differs}}
 	for _, j := range js {
@@ -129,7 +129,7 @@ func countingTrial(m uint64, k, n int, js ...int) trial.Simulation {
 			f.AddAll(nil, ds)
 			plain.AddAll(nil, ds)
 			out[0] = int64(f.State().Arrays[0].Nonzero())
-			out[1] = sample.Wrong(r, ds, questions, func(d umbel.Digest) bool { return f.Has(d) != plain.Has(d) })
+			out[1] = sample.FalsePositives(r, ds, queries, func(d umbel.Digest) bool { return f.Has(d) != plain.Has(d) })
 			histogram := f.State().Arrays[0].Histogram(15)
 			for i, j := range js {
 				out[2+i] = 0
@@ -147,12 +147,13 @@ func atLeast(j int) string { return fmt.Sprintf("counters of %d or more", j) }
 
 var estimates = piece.Piece{
 	Name:  "003/estimates",
-	Title: "How many keys, and how often a counting filter is wrong",
+	Title: "Estimates of the number of keys, and the rate of a counting filter",
 	Note: `
-n is estimated by -(m/k) ln(1 - X/m), X the counters that aren't zero. A counting filter answers
-what a plain filter of the same positions does, so "the false positivity has significantly
-reduced" isn't so: of 2000 questions in each trial, these were answered otherwise. The
-logarithm bends, so the mean estimate of small filters is a little high: by 1 % at m = 64.`,
+n is estimated by -(m/k) ln(1 - X/m), where X is the number of nonzero counters. A counting
+filter gives the same results as a plain filter with the same positions, so "the false
+positivity has significantly reduced" is wrong: the last row of each group counts the different
+results of 2000 queries per trial. The logarithm is concave, so the mean estimate of small
+filters is slightly high, by 1 % at m = 64.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, c := range []struct {
 			m    uint64
@@ -169,7 +170,7 @@ logarithm bends, so the mean estimate of small filters is a little high: by 1 % 
 				piece.Row{What: fmt.Sprintf("m=%d, k=%d: n of X=%d", c.m, c.k, c.ones), Recomputed: plan.Keys(c.m, c.k, c.ones)},
 				piece.Row{What: fmt.Sprintf("mean estimate of filters of %d keys", c.n), Recomputed: float64(c.n),
 					Measured: piece.Measure{Value: x.MeanOf(keys), Error: x.SDOf(keys) / math.Sqrt(float64(x.N())), Trials: got.Trials}},
-				piece.Row{What: "answers other than a plain filter's", Measured: piece.Counted(int(got.Of(differs).Max()), got.Trials)},
+				piece.Row{What: "queries with another result than in a plain filter", Measured: piece.Counted(int(got.Of(differs).Max()), got.Trials)},
 			)
 		}
 		return nil
@@ -180,9 +181,9 @@ var overflow = piece.Piece{
 	Name:  "003/overflow",
 	Title: "Section 3.2: counters of j or more",
 	Note: `
-m P[Bin(kn, 1/m) ≥ j] is the mean number of such counters; the report has three bounds of it. The
-last one is for k ≤ (m/n) ln 2, which the report prints as ln 2m/n: with m/n = 8 and k = 6 it
-isn't a bound. Counters of umbel have four bits and stop at 15.`,
+m P[Bin(kn, 1/m) ≥ j] is the mean number of such counters; the report has three bounds for it.
+The last bound requires k ≤ (m/n) ln 2, which the report prints as ln 2m/n: it does not hold for
+m/n = 8 and k = 6. Counters of umbel have four bits and stop at 15.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, c := range []struct {
 			m    uint64
@@ -212,8 +213,9 @@ isn't a bound. Counters of umbel have four bits and stop at 15.`,
 	},
 }
 
-// overflowChoose bounds plan.CounterOverflow by C(kn, j) / m^(j-1): each set of j of the
-// kn positions, with the probability that all are one counter. It may be above m.
+// overflowChoose returns the upper bound C(kn, j) / m^(j-1) of plan.CounterOverflow: the
+// number of sets of j of the kn positions, times the probability that all j are the same
+// counter. It may be above m.
 func overflowChoose(m uint64, k int, n, j uint64) float64 {
 	t := float64(k) * float64(n)
 	if float64(j) > t {
@@ -226,8 +228,8 @@ func overflowChoose(m uint64, k int, n, j uint64) float64 {
 	return math.Exp(log)
 }
 
-// overflowLn2 bounds plan.CounterOverflowPower by m (e ln 2 / j)^j for every filter that is
-// at most half full, where k <= (m/n) ln 2.
+// overflowLn2 returns the upper bound m (e ln 2 / j)^j of plan.CounterOverflowPower for
+// filters that are at most half full, where k <= (m/n) ln 2.
 func overflowLn2(m, j uint64) float64 {
 	return float64(m) * math.Pow(math.E*math.Ln2/float64(j), float64(j))
 }

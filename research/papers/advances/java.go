@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// java is the counting filter of the report's program, section 5.1, mistakes and all,
-// without the doubling of k. It is here to show what it prints.
+// java is the counting filter of the program in section 5.1, with its mistakes but
+// without the doubling of k. It shows what the program prints.
 type java struct {
 	k      int
-	next   []int // the position that the program takes after each
+	next   []int // the position that follows each position
 	counts []int
 }
 
@@ -22,9 +22,9 @@ func newJava(capacity, k int) *java {
 	return j
 }
 
-// hash is getHash: the low 32 bits of MD5, without their sign, modulo one less than
-// the capacity. (Of the least integer Java's absolute value is negative, and the
-// program ends; not so here.)
+// hash is getHash: the absolute value of the low 32 bits of MD5, modulo capacity - 1.
+// (In Java, the absolute value of the smallest integer is negative and the program
+// crashes; here it is positive.)
 func (j *java) hash(i int32) int {
 	sum := md5.Sum(binary.BigEndian.AppendUint32(nil, uint32(i)))
 	v := int64(int32(binary.BigEndian.Uint32(sum[12:])))
@@ -34,7 +34,7 @@ func (j *java) hash(i int32) int {
 	return int(v) % (len(j.counts) - 1)
 }
 
-// positions is getSetArray: the hash of the element, the hash of that, and so on.
+// positions is getSetArray: the hash of the element, the hash of that hash, and so on.
 func (j *java) positions(element int32) []int {
 	at := make([]int, j.k)
 	at[0] = j.hash(element)
@@ -59,8 +59,9 @@ func (j *java) contains(element int32) bool {
 	return true
 }
 
-// remove is delete: it takes positions with a count of 1 away until it comes to one
-// with another count, where it says that the element can't be deleted.
+// remove is delete: it clears positions with a count of 1 and stops at the first
+// position with another count, where the program prints that the element can't be
+// deleted.
 func (j *java) remove(element int32) {
 	for _, i := range j.positions(element) {
 		if j.counts[i] != 1 {
@@ -70,8 +71,8 @@ func (j *java) remove(element int32) {
 	}
 }
 
-// alike returns how many elements have the same cells as another one.
-func alike(cells [][]int) (n int) {
+// ambiguous returns how many elements have the same cells as another one.
+func ambiguous(cells [][]int) (n int) {
 	sets := make([][]int, len(cells))
 	for i, at := range cells {
 		sets[i] = slices.Compact(slices.Sorted(slices.Values(at)))
@@ -84,12 +85,12 @@ func alike(cells [][]int) (n int) {
 	return n
 }
 
-// figure12 are the counters that Figure 12 shows: of 20 cells it shows 19, and the
-// last one is never used.
+// figure12 contains the counters of Figure 12. The figure shows 19 of 20 cells; the last
+// one is never used.
 var figure12 = []int{1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 2, 2, 1, 0, 0}
 
-// fives returns the sets of five elements of 0 to 19, with repetition, that give
-// these counters.
+// fives returns the multisets of five elements from 0 to 19 that produce the given
+// counters.
 func fives(counters []int) (found [][]int) {
 	j := newJava(len(counters), 3)
 	var from func(least int, chosen []int)

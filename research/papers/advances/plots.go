@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 )
 
-// sizes are those of the plots, and mostKeys their last n.
+// sizes contains the sizes m of the plots, whose largest n is mostKeys.
 var sizes = []uint64{64, 128, 512, 1024}
 
 const (
@@ -20,16 +20,16 @@ const (
 	matlabE  = 2.71 // e of Figure 14
 )
 
-// realK returns the k of Figure 13, which isn't whole.
+// realK returns the k of Figure 13, which is not a whole number.
 func realK(m uint64, n float64) float64 { return float64(m) / n * math.Ln2 }
 
-// plotted14 is z of Figure 14.
+// plotted14 returns z of Figure 14.
 func plotted14(m uint64, n int) float64 {
 	k := math.Round(realK(m, float64(n)))
 	return float64(m) * math.Pow(matlabE*float64(n)*k/limit/float64(m), limit)
 }
 
-// noneFrom returns the n from which the k of Figure 14 is rounded to 0.
+// noneFrom returns the smallest n for which the k of Figure 14 is rounded to 0.
 func noneFrom(m uint64) int {
 	n := 1
 	for math.Round(realK(m, float64(n))) > 0 {
@@ -42,8 +42,9 @@ var figure13 = piece.Piece{
 	Name:  "003/figure-13",
 	Title: "Figure 13: rate of plain filters with the best k",
 	Note: `
-The plot has k = (m/n) ln 2 without rounding, so below 1 where n is large: a filter that sets 0.04
-cells per key. Then its rate is 2^-k, the curves. Points are filters with the best whole k.`,
+The plot uses k = (m/n) ln 2 without rounding, which is below 1 for large n: a filter that sets
+0.04 cells per key. The curves are the resulting rate, 2^-k. Points are filters with the best
+whole k.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		c := chart.Chart{Title: "Rates with the best k", X: "n", Y: "rate", LogX: true, LogY: true, Low: true}
 		const least = 1e-6
@@ -81,11 +82,11 @@ var figure14 = piece.Piece{
 	Name:  "003/figure-14",
 	Title: "Figure 14: a bound on overflow, labelled false positivity",
 	Note: `
-What the report plots beside Figure 13, to say that a counting filter is wrong less often, is
-m (2.71 nk/(jm))^j with j = 16: a bound on the probability that a counter overflows. Curves are
-that, points the mean number of counters of 16 or more, which it bounds. The teeth are k, which is
-rounded; where it is rounded to 0, so that there is no filter, the plot shows zero. The rate of a
-counting filter is that of Figure 13.`,
+To show that a counting filter has fewer false positives, the report plots m (2.71 nk/(jm))^j
+with j = 16 next to Figure 13. But this is a bound on the probability that a counter overflows.
+The points are the mean number of counters of 16 or more, which it bounds. The curves have steps
+because k is rounded; where it is rounded to 0, no filter exists and the plot shows zero. The
+rate of a counting filter is that of Figure 13.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		c := chart.Chart{Title: "Overflow of counters of four bits", X: "n", Y: "bound on counters of 16 or more", LogX: true, LogY: true}
 		for i, m := range sizes {
@@ -103,9 +104,9 @@ counting filter is that of Figure 13.`,
 				}
 				r.Add(
 					piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: as plotted", m, n, k), Recomputed: plotted14(m, n)},
-					piece.Row{What: "with e in place of 2.71", Recomputed: plan.CounterOverflowPower(m, k, uint64(n), limit)},
+					piece.Row{What: "with e instead of 2.71", Recomputed: plan.CounterOverflowPower(m, k, uint64(n), limit)},
 					piece.Row{What: "mean number of counters of 16 or more", Recomputed: mean},
-					piece.Row{What: "rate of false positives", Recomputed: plan.FPRateExact(m, k, uint64(n))},
+					piece.Row{What: "false-positive rate", Recomputed: plan.FPRateExact(m, k, uint64(n))},
 					piece.Row{What: "n from which k is rounded to 0", Recomputed: float64(noneFrom(m))},
 				)
 			}

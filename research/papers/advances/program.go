@@ -19,16 +19,15 @@ var program = piece.Piece{
 	Name:  "003/program",
 	Title: "Figures 6 to 12: what the program prints",
 	Note: `
-Capacity 20, k = 3: the program of section 5.1 was written anew, with its mistakes, to see
-whether it prints what the screens show. It does, with the getSetArray of chapter 6; that of
-section 5.1 would print six keys in Figure 6, since it doubles k where the frequency is 50 or
-more. It takes each position from the last one, so 12, 15 and 16 have one cycle and can't be
-told apart; 13 is its own hash. umbel's positions beside it are those of the elements' decimal
-digits.`,
+We rewrote the program of section 5.1, with its mistakes, to compare what it prints with the
+screens. Capacity 20, k = 3. The two agree if getSetArray is that of chapter 6; that of section
+5.1 doubles k where the frequency is 50 or more, and would print six keys in Figure 6. Each
+position is computed from the previous one, so 12, 15 and 16 form a cycle and have the same
+cells; 13 is its own hash. umbel's positions are those of the elements as decimal strings.`,
 	Make: makeProgram,
 }
 
-// screens are the keys that the figures show.
+// screens contains the keys that the figures show.
 var screens = []struct {
 	figure  string
 	element int32
@@ -54,7 +53,7 @@ func makeProgram(_ context.Context, r *piece.Run) error {
 		piece.Row{What: "keys printed with it", Printed: "3", Recomputed: k},
 		piece.Row{What: "keys by the listing of section 5.1", Printed: "3", Recomputed: 2 * k},
 		piece.Row{What: "Figure 11: freq of one of five elements", Printed: "20", Recomputed: float64(later(1, 5))},
-		piece.Row{What: "freq by section 5.1, which divides whole numbers", Printed: "20", Measured: piece.Counted(listed(1, 5), 1), Mark: piece.Wrong},
+		piece.Row{What: "freq by section 5.1, with integer division", Printed: "20", Measured: piece.Counted(listed(1, 5), 1), Mark: piece.Wrong},
 	)
 	found := fives(figure12)
 	as := slices.DeleteFunc(slices.Clone(found), func(es []int) bool {
@@ -75,28 +74,29 @@ func makeProgram(_ context.Context, r *piece.Run) error {
 	}
 	r.Add(
 		piece.Row{What: "Figure 12: sets of five elements with its counters", Recomputed: float64(len(found))},
-		piece.Row{What: fmt.Sprintf("those with 12 and 13 and without 15, as the other screens have it: %v", as), Recomputed: float64(len(as))},
-		piece.Row{What: "elements of 0 to 19 that have the cells of another one", Recomputed: float64(alike(theirs))},
-		piece.Row{What: fmt.Sprintf("the same in umbel; it has 12 at %v, 15 at %v, 13 at %v", ours[12], ours[15], ours[13]), Measured: piece.Counted(alike(ours), 1)},
+		piece.Row{What: fmt.Sprintf("those with 12 and 13 and without 15, as on the other screens: %v", as), Recomputed: float64(len(as))},
+		piece.Row{What: "elements 0 to 19 with the same cells as another one", Recomputed: float64(ambiguous(theirs))},
+		piece.Row{What: fmt.Sprintf("the same in umbel; it has 12 at %v, 15 at %v, 13 at %v", ours[12], ours[15], ours[13]), Measured: piece.Counted(ambiguous(ours), 1)},
 	)
 	return nil
 }
 
-// chains are filters whose rate is measured with the program's positions.
+// chains contains the filters whose rate is measured with the program's positions.
 var chains = []struct{ m, n, k int }{{1024, 100, 3}, {1024, 100, 7}, {8192, 1000, 5}, {100_000, 10_000, 7}}
 
 const (
-	yes       = "yes"
-	questions = 2000
+	yes     = "yes"
+	queries = 2000
 )
 
 var hashChain = piece.Piece{
 	Name:  "003/hash-chain",
 	Title: "The rate of the program's filter",
 	Note: `
-Elements are random whole numbers. Those that share their first position share all, and others
-run into the same cycle: the share of questions whose first position some key has as its own is a floor under the rate,
-whatever k is. Beside it stands umbel's counting filter of the same shape, and its formula.`,
+Elements are random integers. Elements with the same first position have all positions in
+common, and other elements enter the same cycles. For any k, the rate is therefore at least the
+share of queries whose first position is the first position of a key. umbel's counting filter
+has the same shape.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, c := range chains {
 			got, err := r.Simulate(ctx, chain(c.m, c.n, c.k), max(5, r.Trials/20))
@@ -112,8 +112,8 @@ whatever k is. Beside it stands umbel's counting filter of the same shape, and i
 				return err
 			}
 			r.Add(
-				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: the program", c.m, c.n, c.k), Measured: piece.Scaled(got.Of(yes), 1./questions)},
-				piece.Row{What: "questions that share their first position with a key", Recomputed: -math.Expm1(-float64(c.n) / float64(c.m-1))},
+				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: the program", c.m, c.n, c.k), Measured: piece.Scaled(got.Of(yes), 1./queries)},
+				piece.Row{What: "queries with the first position of a key", Recomputed: -math.Expm1(-float64(c.n) / float64(c.m-1))},
 				piece.Row{What: "umbel", Recomputed: plan.FPRateExact(m, c.k, uint64(c.n)), Measured: ours},
 			)
 		}
@@ -121,7 +121,7 @@ whatever k is. Beside it stands umbel's counting filter of the same shape, and i
 	},
 }
 
-// chain is the simulation of the program's filters.
+// chain returns a simulation of the program's filter.
 func chain(m, n, k int) trial.Simulation {
 	return trial.Simulation{
 		Name: fmt.Sprintf("003 program m=%d k=%d n=%d", m, k, n), Values: []string{yes},
@@ -133,7 +133,7 @@ func chain(m, n, k int) trial.Simulation {
 					j.add(int32(r.Uint64()))
 				}
 				out[0] = 0
-				for range questions {
+				for range queries {
 					if j.contains(int32(r.Uint64())) {
 						out[0]++
 					}
@@ -144,7 +144,7 @@ func chain(m, n, k int) trial.Simulation {
 	}
 }
 
-// What deletions do, in shares of keys.
+// The keys that a trial of deletions counts.
 const (
 	leftByProgram, leftByUmbel = "left, program", "left, umbel"
 	lostByProgram, lostByUmbel = "lost, program", "lost, umbel"
@@ -155,12 +155,11 @@ var deletion = piece.Piece{
 	Name:  "003/deletion",
 	Title: "Deletion in the program",
 	Note: `
-The program clears positions whose count is 1 until it comes to one with another count, says
-"cannot be deleted" and leaves that and the rest. So a key whose first count isn't 1 stays; and
-since it doesn't look whether the key is there, to delete one that was never added clears cells
-of others. 100 keys, 1024 cells, k = 3. First 50 of them are deleted, then 50 others that were
-never added: umbel removes of those only what it takes to be there, 1.6 % of them at most, and
-they are why it loses any.`,
+The program clears positions whose count is 1. At a position with another count it prints
+"cannot be deleted" and stops. So a key whose first count isn't 1 stays. It does not query the
+key first, so deleting an absent key clears cells of other keys. 100 keys, 1024 cells, k = 3:
+first, 50 of the keys are deleted, then 50 keys that were never added. Of these, umbel removes
+only the false positives, at most 1.6 %, and these are the reason why it loses any keys.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		got, err := r.Simulate(ctx, deleting, max(5, r.Trials/20))
 		if err != nil {
@@ -168,16 +167,16 @@ they are why it loses any.`,
 		}
 		share := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./deletedKeys) }
 		r.Add(
-			piece.Row{What: "deleted keys that are still there: the program", Measured: share(leftByProgram)},
+			piece.Row{What: "deleted keys still present: the program", Measured: share(leftByProgram)},
 			piece.Row{What: "umbel: its rate with 50 keys", Recomputed: plan.FPRateExact(1024, 3, deletedKeys), Measured: share(leftByUmbel)},
-			piece.Row{What: "keys lost when others are deleted: the program", Measured: share(lostByProgram)},
+			piece.Row{What: "keys lost by other deletions: the program", Measured: share(lostByProgram)},
 			piece.Row{What: "umbel", Measured: share(lostByUmbel)},
 		)
 		return nil
 	},
 }
 
-// deleting is the simulation of deletions by the program and by umbel.
+// deleting is a simulation of deletions by the program and by umbel.
 var deleting = trial.Simulation{
 	Name: "003 deletion", Values: []string{leftByProgram, leftByUmbel, lostByProgram, lostByUmbel},
 	Worker: func() (trial.Trial, error) {
@@ -201,12 +200,12 @@ var deleting = trial.Simulation{
 					f.Remove(d)
 				}
 			}
-			count := func(ds []umbel.Digest, there bool, program, ours *int64) {
+			count := func(ds []umbel.Digest, present bool, program, ours *int64) {
 				for _, d := range ds {
-					if j.contains(element(d)) == there {
+					if j.contains(element(d)) == present {
 						*program++
 					}
-					if f.Has(d) == there {
+					if f.Has(d) == present {
 						*ours++
 					}
 				}

@@ -15,13 +15,13 @@ var weights = piece.Piece{
 	Name:  "003/weighted",
 	Title: "Chapter 4: weighted filters",
 	Note: `
-10^4 keys, 1000 of them in the filter. *As printed* is E{P_FP} = 2^(-(m/n) ln 2) N ∏ E{r_e}^(x_e/n), of
-k_e = (m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i. That is the least rate only where all x_e are equal:
-right is k_e = c + log2(r_e/x_e). Real k aren't filters, so beside it stand the best whole ones, for
-classes of half a bit of r_e/x_e, and umbel's weighted filter with these: the questions about
-absent keys that it answers wrongly, by those that there are in the mean. Filters differ in how
-many keys with a large k they hold, which the formula leaves out: with unequal x_e that is 0.7 %
-of the rate (4000 trials).`,
+10^4 keys, 1000 of them in the filter. *As printed* is E{P_FP} = 2^(-(m/n) ln 2) N ∏
+E{r_e}^(x_e/n) for k_e = (m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i. That is the lowest rate
+only if all x_e are equal; in general, it is k_e = c + log2(r_e/x_e). A filter needs whole k:
+the table has the best ones for classes of half a bit of r_e/x_e, and the rate of umbel's
+weighted filter with these, which is the number of false positives divided by the mean number of
+queries for absent keys. Filters contain different numbers of keys with a large k; the formula
+ignores this, which is 0.7 % of the rate for unequal x_e (4000 trials).`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, w := range workloads {
 			if err := w.add(ctx, r); err != nil {
@@ -57,17 +57,17 @@ func (w workload) add(ctx context.Context, r *piece.Run) error {
 		piece.Row{What: "as printed", Recomputed: w.printed()},
 		piece.Row{What: fmt.Sprintf("least, real k from %.3g to %.3g", slices.Min(ks), slices.Max(ks)), Recomputed: least},
 		piece.Row{What: fmt.Sprintf("least, whole k from %d to %d, classes: %d", fewest, most, len(shape.Classes)), Recomputed: whole, Measured: piece.Scaled(got.Of(rate), 1e-9)},
-		piece.Row{What: "in rates of the plain filter", Recomputed: whole / plain},
+		piece.Row{What: "relative to the plain filter", Recomputed: whole / plain},
 	)
 	return nil
 }
 
 var zipfFigure = piece.Piece{
 	Name:  "003/zipf",
-	Title: "What weights bring, over the unevenness of questions",
+	Title: "The gain from weights for uneven queries",
 	Note: `
-Questions by Zipf's law with an exponent from 0, where all keys are asked for alike, to 1.4; 10^4
-keys, 1000 of them in the filter, 8 bits for each of these. Not a figure of the report.`,
+Not in the report: queries by Zipf's law with an exponent from 0, where all keys are equally
+frequent, to 1.4; 10^4 keys, 1000 of them in the filter, 8 bits for each of these.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		const perKey = 8
 		plain := chart.Series{Name: "plain", Colour: 1}

@@ -13,27 +13,27 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// A universe has so many keys, of which so many are in a filter.
+// universe is the number of all keys, and members the number of those in a filter.
 const universe, members = 10_000, 1000
 
-// workload is how members and questions are shared among the keys of a universe.
+// workload describes how members and queries are distributed over the keys.
 type workload struct {
 	name    string
 	perKey  uint64                 // m/n
-	asked   func(rank int) float64 // by rank from 0, in any unit
+	queries func(rank int) float64 // by rank from 0, in any unit
 	present func(rank int) float64 // x_e
 }
 
 func even(int) float64 { return members / float64(universe) }
 
-// rising is x_e from 0.02 to 0.18: what is asked for most is seldom there.
+// rising returns x_e from 0.02 to 0.18: the most frequent queries are for rare keys.
 func rising(rank int) float64 { return 0.02 + 0.16*float64(rank)/(universe-1) }
 
 func zipf(exponent float64) func(int) float64 {
 	return func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) }
 }
 
-// step is half of all questions for a hundredth of the keys.
+// step assigns half of all queries to a hundredth of the keys.
 func step(rank int) float64 {
 	if rank < universe/100 {
 		return 0.5 / (universe / 100)
@@ -54,19 +54,19 @@ var workloads = []workload{
 
 func (w workload) m() uint64 { return w.perKey * members }
 
-// keys returns the keys, each a class of its own. A question about a key that is
-// there can't be answered wrongly, so r_e goes with 1-x_e.
+// keys returns the keys, each as its own class. A query for a present key can't be a false
+// positive, so r_e is proportional to 1-x_e.
 func (w workload) keys() []plan.Class {
 	keys := make([]plan.Class, universe)
 	for i := range keys {
 		x := w.present(i)
-		keys[i] = plan.Class{Members: x, Queries: w.asked(i) * (1 - x)}
+		keys[i] = plan.Class{Members: x, Queries: w.queries(i) * (1 - x)}
 	}
 	return keys
 }
 
-// printed returns the report's E{P_FP} = 2^(-(m/n) ln 2) N ∏ r_e^(x_e/n), the rate of
-// its k_e, which is the least there is where all x_e are equal: see plan.WeightedK.
+// printed returns the report's E{P_FP} = 2^(-(m/n) ln 2) N ∏ r_e^(x_e/n), the rate of its
+// k_e, which is lowest if all x_e are equal: see plan.WeightedK.
 func (w workload) printed() float64 {
 	var total, log float64
 	keys := w.keys()
@@ -79,8 +79,8 @@ func (w workload) printed() float64 {
 	return universe * math.Exp2(log-float64(w.perKey)*math.Ln2)
 }
 
-// classes gathers the keys into classes of half a bit of log2(r_e/x_e), the largest
-// first, and says which is whose.
+// classes groups the keys into classes of half a bit of log2(r_e/x_e), the largest first,
+// and returns the class of each key.
 func (w workload) classes() (classes []plan.Class, of []int) {
 	keys := w.keys()
 	at := func(k plan.Class) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
@@ -108,7 +108,7 @@ func (w workload) classes() (classes []plan.Class, of []int) {
 	return classes, of
 }
 
-// shape returns umbel's filter with the best whole k for the classes.
+// shape returns the shape of umbel's filter with the best whole k for the classes.
 func (w workload) shape() (weighted.Shape, error) {
 	classes, _ := w.classes()
 	ks, _, err := plan.WeightedKs(w.m(), classes, weighted.MaxK)
@@ -129,8 +129,9 @@ func (w workload) shape() (weighted.Shape, error) {
 
 const rate = "rate in 10^-9"
 
-// simulation is that of filters of a shape for the classes, each with 1000 keys that are members as x_e
-// says: the share of the questions about others that is answered wrongly.
+// simulation returns a simulation of filters of a shape for the classes, each with 1000
+// keys drawn with probability x_e. It measures the weighted share of queries for absent
+// keys that are false positives.
 func (w workload) simulation(shape weighted.Shape) trial.Simulation {
 	return trial.Simulation{
 		Name: fmt.Sprintf("003 weighted %s m=%d", w.name, w.m()), Values: []string{rate},
@@ -140,41 +141,42 @@ func (w workload) simulation(shape weighted.Shape) trial.Simulation {
 				return nil, err
 			}
 			classes, class := w.classes()
-			var all float64 // questions about absent keys, in the mean
+			var all float64 // mean weight of the queries for absent keys
 			for _, c := range classes {
 				all += c.Queries
 			}
 			ds := make([]umbel.Digest, universe)
-			there := make([]bool, universe)
+			present := make([]bool, universe)
 			return func(r *rand.ChaCha8, out []int64) error {
 				f.Clear()
 				sample.Digests(r, ds)
-				w.draw(rand.New(r), there)
+				w.draw(rand.New(r), present)
 				for i, d := range ds {
-					if there[i] {
+					if present[i] {
 						f.AddClass(d, class[i])
 					}
 				}
-				var wrong float64
+				var falsePositives float64
 				for i, d := range ds {
-					if !there[i] && f.HasClass(d, class[i]) {
-						wrong += w.asked(i)
+					if !present[i] && f.HasClass(d, class[i]) {
+						falsePositives += w.queries(i)
 					}
 				}
-				out[0] = int64(math.Round(1e9 * wrong / all))
+				out[0] = int64(math.Round(1e9 * falsePositives / all))
 				return nil
 			}, nil
 		},
 	}
 }
 
-// draw says which keys are there: as many as the sum of x_e, each with probability
-// x_e, by steps of one along the sum of x_e in a random order.
-func (w workload) draw(r *rand.Rand, there []bool) {
+// draw sets present[i] for as many keys as the sum of x_e, each with probability x_e. It
+// walks along the cumulative sum of x_e in a random order and takes a key at each whole
+// number.
+func (w workload) draw(r *rand.Rand, present []bool) {
 	sum := r.Float64()
 	for _, i := range r.Perm(universe) {
 		next := sum + w.present(i)
-		there[i] = math.Floor(next) > math.Floor(sum)
+		present[i] = math.Floor(next) > math.Floor(sum)
 		sum = next
 	}
 }

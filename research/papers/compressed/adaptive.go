@@ -2,20 +2,20 @@ package compressed
 
 import "github.com/umbel-filters/umbel/cells"
 
-// The coder of the paper's appendix: binary arithmetic coding, bit by bit, with the
-// counts of zeros and ones so far, which begin with 1. The interval is kept in 48
-// bits, so that counts up to 2^31 lose nothing that shows.
+// The coder of the paper's appendix: binary arithmetic coding of one bit at a time, with
+// the counts of zeros and ones so far, which start at 1. The interval has 48 bits, so
+// the rounding error is negligible for counts up to 2^31.
 
 const (
 	codeBits = 48
 	codeTop  = 1 << codeBits
-	codeLow  = 1 << (codeBits - 8) // the width is at least that before a bit is coded
+	codeLow  = 1 << (codeBits - 8) // least width before a bit is coded
 )
 
-// counts are how often each bit value was seen, and one.
+// counts contains how often each bit value occurred, plus one.
 type counts [2]uint64
 
-// split returns the part of an interval of that width that the value zero has.
+// split returns the part of an interval of the given width that belongs to zero.
 func (c counts) split(width uint64) uint64 { return width / (c[0] + c[1]) * c[0] }
 
 // appendAdaptive appends the code of b to dst.
@@ -36,7 +36,7 @@ func appendAdaptive(dst []byte, b cells.Array) []byte {
 			low, width = low<<8%codeTop, width<<8
 		}
 	}
-	// The shortest fraction in the interval. A reader takes zeros for what isn't there.
+	// Write the shortest fraction in the interval. A reader takes missing bytes as zeros.
 	for keep := 0; ; keep += 8 {
 		rest := uint64(codeTop)>>keep - 1
 		end := (low + rest) &^ rest
@@ -55,7 +55,7 @@ func appendAdaptive(dst []byte, b cells.Array) []byte {
 	}
 }
 
-// shift appends the topmost byte of low, and carries what is above it.
+// shift appends the top byte of the 48 bits of low and propagates the carry.
 func shift(dst []byte, low uint64) []byte {
 	if low >= codeTop {
 		carry(dst)
@@ -63,7 +63,7 @@ func shift(dst []byte, low uint64) []byte {
 	return append(dst, byte(low>>(codeBits-8)))
 }
 
-// carry adds one to the number that the bytes are.
+// carry adds one to dst as a big-endian number.
 func carry(dst []byte) {
 	for i := len(dst) - 1; ; i-- {
 		if dst[i]++; dst[i] != 0 {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// readAdaptive sets b to what appendAdaptive wrote.
+// readAdaptive decodes into b what appendAdaptive wrote.
 func readAdaptive(src []byte, b cells.Array) {
 	at := 0
 	next := func() (x uint64) {
@@ -54,7 +56,7 @@ func randomBits(r *rand.Rand, n uint64, fill float64) cells.Array {
 	return b
 }
 
-// What is read is what was written, and it is at most a byte longer than the ideal.
+// Decoding inverts encoding, and a code is at most one byte longer than the ideal.
 func TestAdaptive(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []uint64{0, 1, 2, 63, 64, 65, 1000, 20_000} {
@@ -74,10 +76,34 @@ func TestAdaptive(t *testing.T) {
 					}
 					ideal := laplaceBits(float64(n), float64(want.Nonzero())) / 8
 					if over := float64(len(code)) - ideal; over > 1.01 {
-						t.Errorf("%d bytes, %.2f over the ideal %.2f, want at most one", len(code), over, ideal)
+						t.Errorf("%d bytes, %.2f more than the ideal %.2f, want at most 1 more", len(code), over, ideal)
 					}
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkTrial measures a trial of each of the paper's designs and of the delta of
+// Table VI.
+func BenchmarkTrial(b *testing.B) {
+	delta := design{32, 2}
+	sims := []trial.Simulation{deltas(delta, 0.05), deltasByBits(delta, 0.05)}
+	for _, s := range simulations {
+		sims = append(sims, filters(s.design), filtersByBits(s.design))
+	}
+	for _, sim := range sims {
+		b.Run(strings.ReplaceAll(strings.TrimPrefix(sim.Name, "004 "), " ", "/"), func(b *testing.B) {
+			one, err := sim.Worker()
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, out := rand.NewChaCha8([32]byte{}), make([]int64, len(sim.Values))
+			for b.Loop() {
+				if err := one(r, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

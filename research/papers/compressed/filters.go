@@ -14,19 +14,19 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// What a trial of filters measures.
+// The values that a trial of filters measures.
 const (
-	ones    = "ones"    // cells that are set
-	coded   = "coded"   // bytes that umbel's coder makes of them
-	yes     = "yes"     // keys that were never added and are said to be there, of questions
-	byBits  = "by bits" // bytes that the coder of the paper's appendix makes
+	ones    = "ones"    // nonzero cells
+	coded   = "coded"   // bytes by umbel's coder
+	yes     = "yes"     // false positives of queries
+	byBits  = "by bits" // bytes by the coder of the paper's appendix
 	message = "message" // bytes of umbel's container
 )
 
-// questions is the number of absent keys that a trial asks for.
-const questions = 10_000
+// queries is the number of queries for absent keys in a trial.
+const queries = 10_000
 
-// filters is the simulation of a design: filters of random keys.
+// filters returns a simulation of filters of a design with random keys.
 func filters(d design) trial.Simulation {
 	m := d.cells(keys)
 	return trial.Simulation{
@@ -42,7 +42,7 @@ func filters(d design) trial.Simulation {
 	}
 }
 
-// bench is where a goroutine makes its trials, with the memory that it keeps.
+// bench contains the filters and buffers that a goroutine uses for all its trials.
 type bench struct {
 	filters []*bloom.Filter
 	digests []umbel.Digest
@@ -50,7 +50,7 @@ type bench struct {
 	bytes   []byte
 }
 
-// newBench returns a bench with so many filters of a design.
+// newBench returns a bench with n filters of a design.
 func newBench(d design, n int) (*bench, error) {
 	b := &bench{digests: make([]umbel.Digest, keys)}
 	for range n {
@@ -63,13 +63,13 @@ func newBench(d design, n int) (*bench, error) {
 	return b, nil
 }
 
-// random returns n random digests, which the next call overwrites.
+// random returns n random digests. The next call overwrites them.
 func (b *bench) random(r *rand.ChaCha8, n int) []umbel.Digest {
 	return sample.Digests(r, b.digests[:n])
 }
 
-// filtersByBits is the simulation of a design with the coder of the paper's appendix,
-// which takes a step for each cell, and of whole containers.
+// filtersByBits returns a simulation of a design with the coder of the paper's appendix,
+// which takes a step per cell, and with whole containers.
 func filtersByBits(d design) trial.Simulation {
 	sim := filters(d)
 	sim.Name += " by bits"
@@ -86,16 +86,16 @@ func filtersByBits(d design) trial.Simulation {
 
 func (b *bench) byBits(r *rand.ChaCha8, out []int64) (err error) {
 	f := b.fill(r)
-	plane := cellsOf(f)
-	out[0] = int64(plane.Nonzero())
-	b.bytes = appendAdaptive(b.bytes[:0], plane)
+	array := cellsOf(f)
+	out[0] = int64(array.Nonzero())
+	b.bytes = appendAdaptive(b.bytes[:0], array)
 	out[1] = int64(len(b.bytes))
 	b.bytes, err = wire.Packer{}.Append(b.bytes[:0], f.State())
 	out[2] = int64(len(b.bytes))
 	return err
 }
 
-// fill returns a filter of random keys, which the next call overwrites.
+// fill returns a filter of random keys. The next call overwrites it.
 func (b *bench) fill(r *rand.ChaCha8) *bloom.Filter {
 	f := b.filters[0]
 	f.Clear()
@@ -105,30 +105,30 @@ func (b *bench) fill(r *rand.ChaCha8) *bloom.Filter {
 
 func (b *bench) filter(r *rand.ChaCha8, out []int64) error {
 	f := b.fill(r)
-	plane := cellsOf(f)
-	out[0] = int64(plane.Nonzero())
-	out[1] = b.coded(plane)
-	out[2] = sample.Wrong(r, b.digests, questions, f.Has)
+	array := cellsOf(f)
+	out[0] = int64(array.Nonzero())
+	out[1] = b.coded(array)
+	out[2] = sample.FalsePositives(r, b.digests, queries, f.Has)
 	return nil
 }
 
-// coded returns the bytes that umbel's coder makes of a plane, block by block.
-func (b *bench) coded(plane cells.Array) (n int64) {
-	for block := range blocks(plane) {
+// coded returns the number of bytes of an array coded by umbel's coder, block by block.
+func (b *bench) coded(array cells.Array) (n int64) {
+	for block := range blocks(array) {
 		b.bytes = b.coder.Append(b.bytes[:0], block)
 		n += int64(len(b.bytes))
 	}
 	return n
 }
 
-// blocks yields the blocks of 64 KiB that containers have.
-func blocks(plane cells.Array) iter.Seq[cells.Array] {
+// blocks yields the blocks of 64 KiB of which a container consists.
+func blocks(array cells.Array) iter.Seq[cells.Array] {
 	const words = 64 << 10 / 8
-	perBlock := words * 64 / uint64(plane.Width)
+	perBlock := words * 64 / uint64(array.Width)
 	return func(yield func(cells.Array) bool) {
-		for at, left := 0, plane.Len; left > 0; at, left = at+words, left-min(left, perBlock) {
-			b := cells.Array{Len: min(left, perBlock), Width: plane.Width}
-			b.Words = plane.Words[at:min(at+words, len(plane.Words))]
+		for at, left := 0, array.Len; left > 0; at, left = at+words, left-min(left, perBlock) {
+			b := cells.Array{Len: min(left, perBlock), Width: array.Width}
+			b.Words = array.Words[at:min(at+words, len(array.Words))]
 			if !yield(b) {
 				return
 			}
@@ -136,5 +136,5 @@ func blocks(plane cells.Array) iter.Seq[cells.Array] {
 	}
 }
 
-// cellsOf returns a filter's cells, which are the filter's own.
+// cellsOf returns the array of a filter, without copying it.
 func cellsOf(f *bloom.Filter) cells.Array { return f.State().Arrays[0] }

@@ -6,15 +6,15 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// design is a filter for n keys: cells per key, and cells set per key, which is whole
-// but on the curves.
+// design is a filter for n keys: m/n, the cells per key, and k, the cells set per key,
+// which is a whole number except on the curves.
 type design struct{ perKey, k float64 }
 
 // zeros returns p, the expected share of cells that are zero: e^(-kn/m), as the paper
 // approximates (1-1/m)^(kn).
 func (d design) zeros() float64 { return math.Exp(-d.k / d.perKey) }
 
-// rate returns f = (1-p)^k. The paper's equation (1).
+// rate returns f = (1-p)^k, the paper's equation (1).
 func (d design) rate() float64 { return math.Pow(1-d.zeros(), d.k) }
 
 // bits returns z/n = (m/n) H(p), the bits per key of an ideal code.
@@ -27,10 +27,10 @@ func (d design) deltaBits(c float64) float64 {
 	return d.perKey * binaryEntropy(2*p*(1-math.Pow(p, c)))
 }
 
-// contextBits returns the bits per key of the same delta, coded given the old bits:
+// contextBits returns the bits per key of the same delta coded given the old bits:
 // (m/n) (p H(a) + (1-p) H(pa/(1-p))), where a = 1-p^c is the share of old zeros that
-// become ones. As many ones become zeros, and that is a share pa/(1-p) of them. The
-// paper hasn't it.
+// become ones. Equally many ones become zeros, a share pa/(1-p) of them. The formula is
+// not in the paper.
 func (d design) contextBits(c float64) float64 {
 	p := d.zeros()
 	a := 1 - math.Pow(p, c)
@@ -40,7 +40,7 @@ func (d design) contextBits(c float64) float64 {
 // cells returns m for n keys.
 func (d design) cells(n uint64) uint64 { return uint64(math.Round(d.perKey * float64(n))) }
 
-// exactRate returns the rate with n keys without approximation.
+// exactRate returns the exact rate with n keys.
 func (d design) exactRate(n uint64) float64 {
 	return plan.FPRateExact(d.cells(n), int(d.k), n)
 }
@@ -53,8 +53,8 @@ func binaryEntropy(p float64) float64 {
 	return -p*math.Log2(p) - (1-p)*math.Log1p(-p)/math.Ln2
 }
 
-// compressedTo returns the design with k cells per key that an ideal code compresses
-// to z bits per key. For a given k that number rises with m/n.
+// compressedTo returns the design with k cells set per key that an ideal code compresses to
+// z bits per key. For a given k, the bits increase with m/n.
 func compressedTo(z, k float64) design {
 	low, high := math.Log(k)-3, math.Log(1e12) // of m/n
 	for range 200 {
@@ -68,9 +68,9 @@ func compressedTo(z, k float64) design {
 	return design{math.Exp(high), k}
 }
 
-// laplaceBits returns the length in bits of an ideal adaptive code of m bits of which
-// x are ones, whose counts begin with 1: log2((m+1)!/(x!(m-x)!)). The paper's L, in
-// its appendix, is that rounded up, and one.
+// laplaceBits returns the length in bits of an ideal adaptive code of m bits with x ones,
+// whose counts start at 1: log2((m+1)!/(x!(m-x)!)). L in the paper's appendix is this
+// rounded up, plus one.
 func laplaceBits(m, x float64) float64 {
 	return (lnFactorial(m+1) - lnFactorial(x) - lnFactorial(m-x)) / math.Ln2
 }
@@ -80,7 +80,7 @@ func lnFactorial(x float64) float64 {
 	return y
 }
 
-// onesMean and onesVariance are moments of the number of ones of m cells after t
+// onesMean and onesVariance return moments of the number of nonzero cells of m after t
 // independent draws: m(1-(1-1/m)^t), and m q(1-q) + m(m-1)((1-2/m)^t - q²) with
 // q = (1-1/m)^t: Johnson and Kotz 1977, Urn Models.
 func onesMean(m, t float64) float64 { return -m * math.Expm1(t*math.Log1p(-1/m)) }
@@ -91,9 +91,9 @@ func onesVariance(m, t float64) float64 {
 	return m*q*(1-q) + m*(m-1)*q*q*both
 }
 
-// laplaceMean returns the mean of laplaceBits over the filters of a design with n
-// keys: by the first two moments of the ones, since the code's length is as good as
-// a parabola over their spread.
+// laplaceMean returns the mean of laplaceBits over the filters of a design with n keys. It
+// uses the first two moments of the number of ones, because the length is almost a
+// parabola over their range.
 func (d design) laplaceMean(n uint64) float64 {
 	m := float64(d.cells(n))
 	t := d.k * float64(n)
@@ -102,8 +102,8 @@ func (d design) laplaceMean(n uint64) float64 {
 	return laplaceBits(m, x) + (laplaceBits(m, x+s)-2*laplaceBits(m, x)+laplaceBits(m, x-s))/2
 }
 
-// laplaceSD returns the standard deviation of the same length, in bits: that of the
-// number of ones, times |log2(p/(1-p))|, the bits that one more of them costs.
+// laplaceSD returns the standard deviation of the same length in bits: that of the number
+// of ones, times |log2(p/(1-p))|, the bits that one more of them costs.
 func (d design) laplaceSD(n uint64) float64 {
 	m, t := float64(d.cells(n)), d.k*float64(n)
 	fill := onesMean(m, t) / m

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// close reports whether two numbers agree to a relative error.
-func close(got, want, within float64) bool { return math.Abs(got-want) <= within*math.Abs(want) }
+// near reports whether got differs from want by at most a relative error.
+func near(got, want, within float64) bool { return math.Abs(got-want) <= within*math.Abs(want) }
 
-// Tables I to V, recomputed by another program: z/n, f, and the exact f for n=10^4.
+// z/n, f and the exact f for n=10^4 of Tables I to V agree with another program.
 func TestMitzenmacherTables(t *testing.T) {
 	for _, c := range []struct {
 		column
@@ -31,20 +31,20 @@ func TestMitzenmacherTables(t *testing.T) {
 		{table5[2], 13.81468588, 0.0004526590062, 0.0004526597276},
 	} {
 		t.Run(fmt.Sprintf("m/n=%g/k=%d", c.perKey, c.k), func(t *testing.T) {
-			if got := c.bits(); !close(got, c.z, 1e-9) {
+			if got := c.bits(); !near(got, c.z, 1e-9) {
 				t.Errorf("z/n: got %.10g, want %.10g", got, c.z)
 			}
-			if got := c.design().rate(); !close(got, c.f, 1e-9) {
+			if got := c.design().rate(); !near(got, c.f, 1e-9) {
 				t.Errorf("f: got %.10g, want %.10g", got, c.f)
 			}
-			if got := c.design().exactRate(keys); !close(got, c.exact, 1e-7) {
+			if got := c.design().exactRate(keys); !near(got, c.exact, 1e-7) {
 				t.Errorf("exact f: got %.10g, want %.10g", got, c.exact)
 			}
 		})
 	}
 }
 
-// Tables VI and VII, and deltas given the old bits, recomputed by another program.
+// Tables VI and VII, and deltas given the old bits, agree with another program.
 func TestMitzenmacherDeltas(t *testing.T) {
 	for _, c := range []struct {
 		design
@@ -64,17 +64,17 @@ func TestMitzenmacherDeltas(t *testing.T) {
 		{sparse[3].design, 0.01, 0.24736271, 0.212363},
 	} {
 		t.Run(fmt.Sprintf("m/n=%g/k=%g/c=%g", c.perKey, c.k, c.c), func(t *testing.T) {
-			if got := c.deltaBits(c.c); !close(got, c.xor, 1e-7) {
+			if got := c.deltaBits(c.c); !near(got, c.xor, 1e-7) {
 				t.Errorf("exclusive or: got %.9g, want %.9g", got, c.xor)
 			}
-			if got := c.contextBits(c.c); !close(got, c.given, 1e-7) {
+			if got := c.contextBits(c.c); !near(got, c.given, 1e-7) {
 				t.Errorf("given the old bits: got %.9g, want %.9g", got, c.given)
 			}
 		})
 	}
 }
 
-// Entropies of counters, recomputed by another program.
+// Entropies of counters agree with another program.
 func TestCounterBits(t *testing.T) {
 	for _, c := range []struct {
 		design
@@ -86,13 +86,13 @@ func TestCounterBits(t *testing.T) {
 		{design{48, 3}, 0.34210483},
 		{design{92, 1}, 0.086648735},
 	} {
-		if got := c.counterBits() / c.perKey; !close(got, c.perCounter, 1e-7) {
-			t.Errorf("m/n=%g, k=%g: got %.9g bits a counter, want %.9g", c.perKey, c.k, got, c.perCounter)
+		if got := c.counterBits() / c.perKey; !near(got, c.perCounter, 1e-7) {
+			t.Errorf("m/n=%g, k=%g: got %.9g bits per counter, want %.9g", c.perKey, c.k, got, c.perCounter)
 		}
 	}
 }
 
-// Points of Figures 1 and 2, recomputed by another program.
+// Points of Figures 1 and 2 agree with another program.
 func TestMitzenmacherFigures(t *testing.T) {
 	for _, c := range []struct{ z, k, perKey, compressed, standard float64 }{
 		{8, 0.5, 12057.446, 0.0064395103, 0.24614414},
@@ -111,21 +111,21 @@ func TestMitzenmacherFigures(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("z=%g/k=%.4g", c.z, c.k), func(t *testing.T) {
 			d := compressedTo(c.z, c.k)
-			if !close(d.perKey, c.perKey, 2e-6) {
+			if !near(d.perKey, c.perKey, 2e-6) {
 				t.Errorf("m/n: got %.8g, want %.8g", d.perKey, c.perKey)
 			}
-			if got := d.rate(); !close(got, c.compressed, 1e-6) {
+			if got := d.rate(); !near(got, c.compressed, 1e-6) {
 				t.Errorf("compressed: got %.8g, want %.8g", got, c.compressed)
 			}
-			if got := (design{c.z, c.k}).rate(); !close(got, c.standard, 1e-7) {
+			if got := (design{c.z, c.k}).rate(); !near(got, c.standard, 1e-7) {
 				t.Errorf("standard: got %.8g, want %.8g", got, c.standard)
 			}
 		})
 	}
 }
 
-// Mean and standard deviation of 100 000 lengths of Laplace codes, in bytes, from
-// another program's simulation; both to four of their standard deviations.
+// The mean and the standard deviation of the length of Laplace codes agree with 100 000
+// trials of another program, within four standard deviations of each.
 func TestLaplaceLengths(t *testing.T) {
 	for _, c := range []struct {
 		design
@@ -148,20 +148,20 @@ func TestLaplaceLengths(t *testing.T) {
 	}
 }
 
-// What the errata say is wrong is, and what they say it should be is right.
+// Printed numbers of the errata are wrong, and the corrected ones are right.
 func TestErrata(t *testing.T) {
-	off := func(printed, is, unit float64) bool { return math.Abs(printed-is) > unit/2*(1+1e-9) }
+	off := func(printed, right, unit float64) bool { return math.Abs(printed-right) > unit/2*(1+1e-9) }
 	for _, c := range []struct {
-		what              string
-		printed, is, unit float64
-		wrong             bool
+		what                 string
+		printed, right, unit float64
+		wrong                bool
 	}{
 		{"Table IV, f", 0.0216, table4[1].design().rate(), 1e-4, true},
 		{"Table I, f", 0.0177, table1[1].design().rate(), 1e-4, false},
 		{"Table VI, z/n, m/n=12", 1.6607, table6[1].design().deltaBits(0.05), 1e-4, true},
 		{"Table VI, z/n, m/n=32", 1.6532, table6[2].design().deltaBits(0.05), 1e-4, true},
 		{"the two exchanged", 1.6607, table6[2].design().deltaBits(0.05), 1e-4, false},
-		{"the other way", 1.6532, table6[1].design().deltaBits(0.05), 1e-4, false},
+		{"exchanged back", 1.6532, table6[1].design().deltaBits(0.05), 1e-4, false},
 		{"z/(cn) exchanged", 33.214, table6[2].design().deltaBits(0.05) / 0.05, 1e-3, false},
 		{"Section IV", 2066.5, table6[2].design().deltaBits(0.05) * keys / 8, 0.1, true},
 		{"Section IV, from the wrong column", 2066.5, 1.6532 * keys / 8, 0.1, false},
@@ -169,8 +169,8 @@ func TestErrata(t *testing.T) {
 		{"19 787 bytes", 19787, design{48, 3}.bits() * keys / 8, 1, true},
 		{"9904 bytes", 9904, design{14, 2}.bits() * keys / 8, 1, false},
 	} {
-		if got := off(c.printed, c.is, c.unit); got != c.wrong {
-			t.Errorf("%s: %g printed, %.7g recomputed: wrong is %t, want %t", c.what, c.printed, c.is, got, c.wrong)
+		if got := off(c.printed, c.right, c.unit); got != c.wrong {
+			t.Errorf("%s: %g printed, %.7g recomputed: wrong is %t, want %t", c.what, c.printed, c.right, got, c.wrong)
 		}
 	}
 }

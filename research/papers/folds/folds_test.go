@@ -3,25 +3,28 @@ package folds
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/internal/number"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-func close(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
+func near(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
 
-// Equations as printed and as they should be, recomputed by another program.
+// Equation (1) as printed and corrected agrees with another program.
 func TestEquation1(t *testing.T) {
 	for _, c := range []struct{ perKey, k, printed, right float64 }{
 		{8, 5, 0.46474, 0.021679}, {8, 6, 0.52763, 0.021577}, {10, 7, 0.50341, 0.0081937}, {16, 11, 0.49717, 0.00045871}, {14, 2, 0.13312, 0.017721},
 	} {
-		if got := printedRate(c.perKey, c.k); !close(got, c.printed, 2e-5) {
+		if got := printedRate(c.perKey, c.k); !near(got, c.printed, 2e-5) {
 			t.Errorf("m/n=%g, k=%g: as printed %.6g, want %g", c.perKey, c.k, got, c.printed)
 		}
 		const n = 1 << 24
-		if got := plan.FPRate(uint64(c.perKey*n), int(c.k), n); !close(got, c.right, 1e-4) {
+		if got := plan.FPRate(uint64(c.perKey*n), int(c.k), n); !near(got, c.right, 1e-4) {
 			t.Errorf("m/n=%g, k=%g: %.6g, want %g", c.perKey, c.k, got, c.right)
 		}
 	}
@@ -58,20 +61,20 @@ func TestEquation14(t *testing.T) {
 		if err != nil || low != w.low || high != w.high {
 			t.Errorf("%+v: %d to %d, %v, want %d to %d", b, low, high, err, w.low, w.high)
 		}
-		if got := printedEnd(b.n, b.k, b.rho+b.eps, b.eps); w.lowPrint != 0 && !close(got, w.lowPrint, 1e-5) {
+		if got := printedEnd(b.n, b.k, b.rho+b.eps, b.eps); w.lowPrint != 0 && !near(got, w.lowPrint, 1e-5) {
 			t.Errorf("%+v: as printed from %.6g, want %g", b, got, w.lowPrint)
 		}
-		if got := printedEnd(b.n, b.k, b.rho-b.eps, b.eps); w.highPrint != 0 && !close(got, w.highPrint, 1e-5) {
+		if got := printedEnd(b.n, b.k, b.rho-b.eps, b.eps); w.highPrint != 0 && !near(got, w.highPrint, 1e-5) {
 			t.Errorf("%+v: as printed to %.6g, want %g", b, got, w.highPrint)
 		}
 	}
 }
 
-// All numbers of Table III are largely composite, and these are missing.
+// All numbers of Table III are largely composite, and twelve numbers are missing.
 func TestTable3(t *testing.T) {
 	largely := number.LargelyComposite(printed3[len(printed3)-1])
 	if extra := without(printed3, largely); len(printed3) != 70 || len(extra) != 0 {
-		t.Errorf("%d numbers, of which %v aren't largely composite, want 70 and none", len(printed3), extra)
+		t.Errorf("%d numbers; %v are not largely composite, want 70 numbers and none", len(printed3), extra)
 	}
 	want := []uint64{1, 336, 2160, 2520, 3360, 3780, 3960, 4200, 4320, 4620, 4680, 5040}
 	if missing := without(largely, printed3); !slices.Equal(missing, want) {
@@ -79,7 +82,7 @@ func TestTable3(t *testing.T) {
 	}
 	superior := number.SuperiorHighlyComposite(200_000)
 	if missing := without(superior, starred); !slices.Equal(missing, []uint64{2520, 5040}) || len(without(starred, superior)) != 0 {
-		t.Errorf("without their *: %v, want [2520 5040]", missing)
+		t.Errorf("not marked with *: %v, want [2520 5040]", missing)
 	}
 }
 
@@ -94,9 +97,9 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// What sequences of folds read is less than two sizes.
+// A sequence of folds reads less than twice the cells of the first filter.
 func TestCellsRead(t *testing.T) {
-	if got := cellsRead(2, 3, 5); !close(got, 1+1./2+1./6, 1e-12) {
+	if got := cellsRead(2, 3, 5); !near(got, 1+1./2+1./6, 1e-12) {
 		t.Errorf("by 2, 3 and 5: %g, want 5/3", got)
 	}
 	if got := cellsRead(twenties(2)...); got >= 2 || got < 1.99999 {
@@ -104,7 +107,7 @@ func TestCellsRead(t *testing.T) {
 	}
 }
 
-// Shares of keys with a size inside and the mean excess, recomputed by another
+// The shares of n with a size in the interval and the mean excess agree with another
 // program.
 func TestCoverage(t *testing.T) {
 	for _, c := range []struct {
@@ -119,7 +122,7 @@ func TestCoverage(t *testing.T) {
 		t.Run(fmt.Sprintf("m=%d/n=%d", c.m, b.n), func(t *testing.T) {
 			inside, waste, err := coverage(plan.Ladder(c.m, 1), uint64(b.n), b.k, b.rho, b.eps)
 			if err != nil || math.Abs(inside-c.inside) > 0.0005 || math.Abs(waste-c.waste) > 0.0005 {
-				t.Errorf("inside %.4f, too large by %.4f, %v, want %.3f and %.3f", inside, waste, err, c.inside, c.waste)
+				t.Errorf("inside %.4f, excess %.4f, %v, want %.3f and %.3f", inside, waste, err, c.inside, c.waste)
 			}
 		})
 	}
@@ -140,10 +143,70 @@ func TestFigure2(t *testing.T) {
 }
 
 func TestJoined(t *testing.T) {
-	if got := joined([]int{1}); !close(got, 0.00480418, 1e-4) {
-		t.Errorf("in the order of equation (3): %.7g, want 0.00480418", got)
+	if got := joined([]int{1}); !near(got, 0.00480418, 1e-4) {
+		t.Errorf("order of equation (3): %.7g, want 0.00480418", got)
 	}
-	if got := joined(neighbours(3, 4)); !close(got, 0.0156, 5e-3) {
-		t.Errorf("in umbel's: %.7g, want 0.0156", got)
+	if got := joined(neighbours(3, 4)); !near(got, 0.0156, 5e-3) {
+		t.Errorf("umbel's order: %.7g, want 0.0156", got)
 	}
+}
+
+// The rates of piece 000/self-folding are those of random positions, simulated without a
+// filter of umbel. At small n they are below the filter's forecast.
+func TestSmallFolds(t *testing.T) {
+	const trials = 20_000
+	b := bands[1]
+	m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape, err := folding.Shape{M: m, K: b.k}.Keep(b.rho, b.eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		n               int
+		measured, sigma float64 // docs/papers/000/self-folding.csv
+	}{{50, 0.010906, 0.000022}, {100, 0.011023, 0.000021}} {
+		var sum, squares float64
+		for range trials {
+			positions := make([]uint64, b.k*c.n)
+			for i := range positions {
+				positions[i] = r.Uint64N(m)
+			}
+			rate := smallestFold(positions, m, b.k, shape.High)
+			sum, squares = sum+rate, squares+rate*rate
+		}
+		got := sum / trials
+		sigma := math.Hypot(c.sigma, math.Sqrt((squares/trials-got*got)/trials))
+		if math.Abs(got-c.measured) > 4*sigma {
+			t.Errorf("n=%d: rate %.6f, want %.6f ± %.6f", c.n, got, c.measured, sigma)
+		}
+		if forecast := shape.Forecast(uint64(c.n)).FPRate; forecast-got < 3*sigma {
+			t.Errorf("n=%d: the forecast is %.6f, want more than the rate %.6f", c.n, forecast, got)
+		}
+	}
+}
+
+// smallestFold returns the rate of the smallest fold of m cells whose fill ratio is at
+// most high/2^64.
+func smallestFold(positions []uint64, m uint64, k int, high uint64) float64 {
+	for _, size := range plan.Ladder(m, 1) {
+		if size < 2*uint64(len(positions)) {
+			continue // about 39 % full or more: far above the interval
+		}
+		set := make([]bool, size)
+		ones := uint64(0)
+		for _, p := range positions {
+			if at := p / (m / size); !set[at] {
+				set[at] = true
+				ones++
+			}
+		}
+		if most, _ := bits.Mul64(high, size); ones <= most {
+			return math.Pow(float64(ones)/float64(size), float64(k))
+		}
+	}
+	return 1
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
-// printed3 are the numbers of Table III, and starred those marked *.
+// printed3 contains the numbers of Table III, and starred those marked *.
 var (
 	printed3 = []uint64{
 		2, 3, 4, 6, 8, 10, 12, 18, 20, 24, 30, 36, 48, 60,
@@ -23,10 +23,10 @@ var (
 	starred = []uint64{2, 6, 12, 60, 120, 360, 55440}
 )
 
-// below is the number that the text counts highly composite numbers below.
+// below is the limit up to which the text counts highly composite numbers.
 const below = 831_600
 
-// without returns the numbers of all that aren't in some.
+// without returns the numbers of all that are not in some.
 func without(all, some []uint64) []uint64 {
 	return slices.DeleteFunc(slices.Clone(all), func(m uint64) bool { return slices.Contains(some, m) })
 }
@@ -35,11 +35,10 @@ var table3 = piece.Piece{
 	Name:  "000/table-3",
 	Title: "Table III: largely composite numbers",
 	Note: `
-A largely composite number has at least as many divisors as any smaller one, a highly
-composite one more; a superior highly composite one has the most in relation to some power
-of itself. The points are the table's numbers with their divisors, those that it leaves out,
-and those that deserve its star. 1, the first of all of them, is left out of what is counted
-as missing here.`,
+A largely composite number has at least as many divisors as every smaller number, and a highly
+composite number has more. A superior highly composite number has the most divisors relative to
+some power of itself. Points are the numbers of the table with their divisors, the missing
+numbers, and the superior ones. The number 1 is not counted as missing.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		last := printed3[len(printed3)-1]
 		largely := number.LargelyComposite(last)[1:]
@@ -47,10 +46,10 @@ as missing here.`,
 		missing, unstarred := without(largely, printed3), without(superior, starred)
 		r.Add(
 			piece.Row{What: fmt.Sprintf("largely composite numbers from 2 to %d", last), Printed: fmt.Sprint(len(printed3)), Recomputed: float64(len(largely))},
-			piece.Row{What: "of those printed, really so", Printed: fmt.Sprint(len(printed3)), Recomputed: float64(len(largely) - len(missing))},
+			piece.Row{What: "printed numbers that are largely composite", Printed: fmt.Sprint(len(printed3)), Recomputed: float64(len(largely) - len(missing))},
 			piece.Row{What: fmt.Sprintf("missing: %v", missing), Recomputed: float64(len(missing))},
 			piece.Row{What: "superior highly composite ones, marked *", Printed: fmt.Sprint(len(starred)), Recomputed: float64(len(superior))},
-			piece.Row{What: fmt.Sprintf("without their *: %v", unstarred), Recomputed: float64(len(unstarred))},
+			piece.Row{What: fmt.Sprintf("not marked with *: %v", unstarred), Recomputed: float64(len(unstarred))},
 			piece.Row{What: "\"eleven highly composite numbers are < 831600\"", Printed: "11", Recomputed: float64(len(number.HighlyComposite(below - 1)))},
 			piece.Row{What: "superior highly composite ones < 831600", Recomputed: float64(len(number.SuperiorHighlyComposite(below - 1)))},
 			piece.Row{What: "largely composite ones < 831600", Recomputed: float64(len(number.LargelyComposite(below - 1)))},
@@ -70,8 +69,8 @@ as missing here.`,
 	},
 }
 
-// sieve is Algorithm IV-B as printed: how many numbers of [x, x+z] it finds y-smooth.
-// Its line 12 sets w to log p; add mends that alone.
+// sieve executes Algorithm IV-B as printed and returns how many numbers of [x, x+z] it
+// finds y-smooth. Its line 12 sets w to log p; if add is true, the line adds instead.
 func sieve(x, z, y uint64, add bool) (found int) {
 	w := make([]float64, z+1)
 	for _, p := range number.Primes(y) {
@@ -103,10 +102,11 @@ var smooth = piece.Piece{
 	Name:  "000/smooth",
 	Title: "Section IV-A and B: smooth numbers",
 	Note: `
-"Smooth numbers are dense", says the paper, with Ψ(x, y) ~ x ρ(u) of equation (11). That is a
-limit for a fixed u = log x / log y; with the few small primes that folds want it says nothing.
-Algorithm IV-B is printed with a line that sets where it should add; with that line alone
-mended it marks each number again from each multiple before it. umbel's divides out primes.`,
+The paper states "smooth numbers are dense", with Ψ(x, y) ~ x ρ(u) of equation (11). That is a
+limit for a fixed u = log x / log y; it does not hold for the few small primes that folds use.
+In Algorithm IV-B, line 12 assigns a value where it should add one. With only that line
+corrected, the algorithm marks numbers repeatedly, once from each smaller multiple. umbel
+divides out primes instead.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		for _, c := range []struct{ x, y uint64 }{{1e4, 7}, {1e5, 7}, {1e6, 7}, {1e6, 13}, {1e6, 100}, {1e6, 1000}, {1e7, 13}} {
 			u := math.Log(float64(c.x)) / math.Log(float64(c.y))
@@ -120,7 +120,7 @@ mended it marks each number again from each multiple before it. umbel's divides 
 			r.Add(
 				piece.Row{What: fmt.Sprintf("%d-smooth numbers in [%d, %d]: %v", c.y, c.x, c.x+c.z, all), Recomputed: float64(len(all))},
 				piece.Row{What: "found by Algorithm IV-B as printed", Measured: piece.Counted(sieve(c.x, c.z, c.y, false), 1), Mark: piece.Wrong},
-				piece.Row{What: "with line 12 mended", Measured: piece.Counted(sieve(c.x, c.z, c.y, true), 1), Mark: piece.Wrong},
+				piece.Row{What: "with line 12 corrected", Measured: piece.Counted(sieve(c.x, c.z, c.y, true), 1), Mark: piece.Wrong},
 			)
 		}
 		return nil

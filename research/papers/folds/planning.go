@@ -3,15 +3,21 @@ package folds
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/number"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+	"github.com/umbel-filters/umbel/research/papers/internal/sample"
+	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// coverage returns the share of the numbers of keys from 1 to n for which a size of
-// the ladder is in the interval, and by how much the fold is larger than the least
-// size that is, in the mean over them.
+// coverage returns two averages over 1 to n keys: the share for which a size of the
+// ladder is in the interval, and the excess of the fold over the smallest size in the
+// interval, as a fraction of that size.
 func coverage(ladder []uint64, n uint64, k int, rho, eps float64) (inside, waste float64, err error) {
 	for keys := uint64(1); keys <= n; keys++ {
 		size, in := plan.FoldTarget(ladder, keys, k, rho, eps)
@@ -31,10 +37,11 @@ var planning = piece.Piece{
 	Name:  "000/planning",
 	Title: "Section IV: a size to fold from, as the paper plans it",
 	Note: `
-The paper wants a number with many divisors in the interval of equation (14) for the most
-keys: here the one with the most, the least of those. For 1 to n keys: how often a divisor is
-in the interval of so many keys, and how much larger than its lower end the fold is, in the
-mean. Beside it stands the next power of two, which folds to fewer sizes.`,
+The paper chooses a number with many divisors in the interval of equation (14) for the largest
+n; here it is the smallest number with the most divisors. The rows give the share of 1 to n keys
+for which a divisor is in their interval, and how much larger than the lower end of the interval
+the fold is on average. The last two rows are for the next power of two, which folds to fewer
+sizes.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		for _, b := range bands {
 			if b.k == 2 && b.n != 1000 {
@@ -59,8 +66,8 @@ mean. Beside it stands the next power of two, which folds to fewer sizes.`,
 					return err
 				}
 				r.Add(
-					piece.Row{What: fmt.Sprintf("from %d: a size is inside, %%", base), Recomputed: 100 * inside},
-					piece.Row{What: "folds too large by, %", Recomputed: 100 * waste},
+					piece.Row{What: fmt.Sprintf("from %d: n with a size in the interval, %%", base), Recomputed: 100 * inside},
+					piece.Row{What: "mean excess of the folds, %", Recomputed: 100 * waste},
 				)
 			}
 		}
@@ -72,9 +79,9 @@ var oversize = piece.Piece{
 	Name:  "000/oversize",
 	Title: "A base larger than its keys need",
 	Note: `
-What the paper hasn't: a base several times as large as its keys need has divisors close to
-every size. n=1000, k=4, ρ = 0.01 ± 0.002; the folds' excess is the mean over 1 to n keys. The
-memory is paid where the keys are, and what is sent is the fold. 12 is what umbel plans with.`,
+Not in the paper: a base several times as large as its keys need has divisors close to every
+size. n=1000, k=4, ρ = 0.01 ± 0.002; the excess of the folds is the average over 1 to n keys.
+The base takes memory where the keys are, but only the fold is sent. umbel plans with 12 times.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		b := bands[1]
 		for _, times := range []float64{1, 2, 3, 4, 6, 8, 12, 16, 24} {
@@ -88,13 +95,80 @@ memory is paid where the keys are, and what is sent is the fold. 12 is what umbe
 			}
 			r.Add(
 				piece.Row{What: fmt.Sprintf("%g times: %d cells, divisors", times, m), Recomputed: float64(number.CountDivisors(m))},
-				piece.Row{What: "a size is inside, %", Recomputed: 100 * inside},
-				piece.Row{What: "folds too large by, %", Recomputed: 100 * waste},
+				piece.Row{What: "n with a size in the interval, %", Recomputed: 100 * inside},
+				piece.Row{What: "mean excess of the folds, %", Recomputed: 100 * waste},
 			)
 		}
 		for _, m := range []uint64{1 << 20, 1e6, 720_720, 997_920} {
-			r.Add(piece.Row{What: fmt.Sprintf("base of %d: folds too large by, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.Ladder(m, 1))})
+			r.Add(piece.Row{What: fmt.Sprintf("base of %d: mean excess of the folds, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.Ladder(m, 1))})
 		}
 		return nil
 	},
+}
+
+// The filter of the piece 000/ladder.
+const (
+	ladderCells, ladderKeys, ladderK = 40_320, 1000, 4
+	ladderLeast                      = 1000 // number of cells of the smallest fold
+	ladderQueries                    = 20_000
+)
+
+var ladder = piece.Piece{
+	Name:  "000/ladder",
+	Title: "Rates along a ladder of folds",
+	Note: fmt.Sprintf(`
+A filter of %d cells with %d keys, k = %d, folded to each of its divisors of at least %d cells:
+the rate of each fold by equation (4), corrected, and measured.`, ladderCells, ladderKeys, ladderK, ladderLeast),
+	Make: makeLadder,
+}
+
+func makeLadder(ctx context.Context, r *piece.Run) error {
+	var sizes []uint64
+	var names []string
+	for _, m := range plan.Ladder(ladderCells, 1) {
+		if m >= ladderLeast {
+			sizes, names = append(sizes, m), append(names, fmt.Sprintf("m=%d", m))
+		}
+	}
+	got, err := r.Simulate(ctx, trial.Simulation{
+		Name: "000 ladder", Values: names,
+		Worker: func() (trial.Trial, error) {
+			ds := make([]umbel.Digest, ladderQueries)
+			return func(r *rand.ChaCha8, out []int64) error {
+				base, err := bloom.NewShape(bloom.Shape{M: ladderCells, K: ladderK})
+				if err != nil {
+					return err
+				}
+				base.AddAll(nil, sample.Digests(r, ds[:ladderKeys]))
+				for i, m := range sizes {
+					f, err := bloom.Open(base.State().Clone())
+					if err != nil {
+						return err
+					}
+					if err := f.Fold(ladderCells / m); err != nil {
+						return err
+					}
+					out[i] = sample.FalsePositives(r, ds, ladderQueries, f.Has)
+				}
+				return nil
+			}, nil
+		},
+	}, max(5, r.Trials/4))
+	if err != nil {
+		return err
+	}
+	curve := chart.Series{Name: "(1-(1-1/m)^(kn))^k"}
+	dots := chart.Series{Name: "measured", Measured: true}
+	for i, m := range sizes {
+		x := float64(m)
+		curve.Points = append(curve.Points, chart.Point{X: x, Y: plan.FPRate(m, ladderK, ladderKeys)})
+		rate := piece.Scaled(got.Of(names[i]), 1./ladderQueries)
+		dots = rate.On(dots, x)
+		r.Add(piece.Row{What: fmt.Sprintf("folded by %d to %d: rate", ladderCells/m, m), Recomputed: plan.FPRateExact(m, ladderK, ladderKeys), Measured: rate})
+	}
+	r.Draw(chart.Chart{
+		Title: "Rates of folds of 40 320 cells, n = 1000, k = 4", X: "m", Y: "rate", LogX: true, LogY: true,
+		Series: []chart.Series{curve, dots},
+	})
+	return nil
 }

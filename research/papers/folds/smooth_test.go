@@ -24,7 +24,7 @@ func TestSmooth(t *testing.T) {
 		{139500, 140500, 13, []uint64{139755, 139776, 139968, 140000, 140140, 140400}},
 		{480000, 482000, 11, []uint64{480000, 480200, 480249, 481140, 481250}},
 		{1000000, 1010000, 7, []uint64{1000000, 1000188, 1003520, 1008000, 1008420}},
-		// The paper asks for x < z, where its threshold fails: 60 is not 3-smooth.
+		// The paper requires x < z, for which its threshold fails: 60 is not 3-smooth.
 		{10, 70, 3, []uint64{12, 16, 18, 24, 27, 32, 36, 48, 54, 64}},
 		{0, 3, 1, []uint64{1}}, {0, 3, 0, []uint64{1}}, {1, 4, math.MaxUint64, []uint64{1, 2, 3, 4}}, {0, 0, 5, nil}, {9, 8, 5, nil},
 		{1<<64 - 6, 1<<64 - 1, 19, nil},
@@ -47,9 +47,9 @@ func TestSmooth(t *testing.T) {
 	})
 }
 
-// Sailhan and Stehr 2012, algorithm IV-B as printed, apart from its test, which is
-// outside of any loop: it finds none of the smooth numbers. With a sum in line 12 it
-// finds too many, as it marks a multiple again for each multiple before it.
+// Algorithm IV-B of Sailhan and Stehr 2012 as printed finds none of the smooth numbers,
+// even if its test, which is outside any loop, is inside. With a sum in line 12 it finds
+// too many, because it marks each multiple once for each smaller multiple.
 func TestSailhanAlgorithm(t *testing.T) {
 	find := func(x, z, y uint64, line12 func(w *float64, p uint64)) int {
 		w := make([]float64, z+1)
@@ -88,7 +88,7 @@ func TestSailhanAlgorithm(t *testing.T) {
 	}
 }
 
-// Sailhan and Stehr 2012, equation (11), against the exact count.
+// Equation (11) of Sailhan and Stehr 2012 compared with the exact count.
 func TestPsi(t *testing.T) {
 	for _, c := range []struct {
 		x, y, psi uint64
@@ -121,7 +121,7 @@ func TestPsi(t *testing.T) {
 }
 
 func TestDickman(t *testing.T) {
-	for u, want := range map[float64]float64{ // to 17 digits by the same series in 80 digits
+	for u, want := range map[float64]float64{ // 17 digits, from the same series with 80 digits
 		-1: 0, 0: 1, 1: 1, 1.5: 0.59453489189183562, 2: 0.30685281944005469, 3: 0.048608388291131567,
 		4: 0.0049109256477608324, 5: 0.00035472470045603973, 10: 2.770171837725959e-11, 20: 2.4617828287649181e-29, 200: 0,
 	} {
@@ -129,7 +129,7 @@ func TestDickman(t *testing.T) {
 			t.Errorf("dickman(%v) = %v, want %v", u, got, want)
 		}
 	}
-	// Equation (12), by Simpson's rule on each side of where the series change.
+	// Equation (12), by Simpson's rule on both sides of the ends of the series.
 	integral := func(from, to float64) float64 {
 		const steps = 1000
 		h, sum := (to-from)/steps, 0.0

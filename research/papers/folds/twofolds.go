@@ -13,13 +13,13 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// The base that is sent folded by 3 and by 4.
+// The base, which is sent folded by 3 and by 4.
 const (
 	twoCells, twoKeys, twoK = 36_000, 1000, 2
-	twoQuestions            = 20_000
+	twoQueries              = 20_000
 )
 
-// Who asks what.
+// The filters that are queried.
 const (
 	byThree, byFour = "by 3", "by 4"
 	both            = "both"
@@ -31,17 +31,19 @@ var twoFolds = piece.Piece{
 	Name:  "000/two-folds",
 	Title: "Section IV-C: several folds of one filter",
 	Note: `
-"Changing the folding with each transmission increases the entropy", says the paper: who has
-a fold by 3 and one by 4 asks both. It does lower the rate, but far from to the product of both,
-since the two are of the same keys. In the order of equation (3) a cell shares only itself
-with its two folds; in umbel's neighbours fall together and two folds share more. Either way a filter of as many bits with the best k is better, and the base
-compressed is smaller and better than both folds. 36000 cells, 1000 keys, k = 2.`,
+"Changing the folding with each transmission increases the entropy", according to the paper: a
+receiver that has a fold by 3 and a fold by 4 queries both. That lowers the rate, but not to the
+product of both rates, because both folds contain the same keys. In the order of equation (3),
+the two folds of a cell share only that cell; in umbel's order, neighbouring cells are folded
+together and the two folds share more. In either case, a filter of as many bits with the best k
+has a lower rate, and the compressed base is smaller and has a lower rate. 36000 cells, 1000
+keys, k = 2.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
-		got, err := r.Simulate(ctx, askTwo, max(5, r.Trials/10))
+		got, err := r.Simulate(ctx, bothFolds, max(5, r.Trials/10))
 		if err != nil {
 			return err
 		}
-		rate := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./twoQuestions) }
+		rate := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./twoQueries) }
 		single := func(m uint64, k int) float64 { return plan.FPRate(m, k, twoKeys) }
 		same, err := sample.Bloom(ctx, r, "000", 21_000, twoK, twoKeys)
 		if err != nil {
@@ -66,9 +68,10 @@ compressed is smaller and better than both folds. 36000 cells, 1000 keys, k = 2.
 	},
 }
 
-// joined returns the rate of who asks the folds by 3 and by 4. Of the cells that fall
-// together with a cell in the one and those that do in the other some are the same,
-// itself among them: as many as common says, each number as often as it stands there.
+// joined returns the rate if a query must be positive in the fold by 3 and in the fold
+// by 4. The cells folded together with a cell in one fold and in the other have some
+// cells in common, at least the cell itself. common lists their numbers, each as often
+// as it occurs.
 func joined(common []int) float64 {
 	empty := func(cells int) float64 { return math.Pow(1-plan.Fill(twoCells, twoK, twoKeys), float64(cells)) }
 	sum := 0.0
@@ -78,8 +81,8 @@ func joined(common []int) float64 {
 	return math.Pow(sum/float64(len(common)), twoK)
 }
 
-// neighbours returns for each cell of a period how many cells fall together with it
-// in both folds, if r neighbouring cells do in the one and s in the other.
+// neighbours returns, for each cell of a period, how many cells are folded together with
+// it in both folds, if one fold joins r neighbouring cells and the other s.
 func neighbours(r, s int) []int {
 	common := make([]int, r*s)
 	for c := range common {
@@ -89,8 +92,8 @@ func neighbours(r, s int) []int {
 	return common
 }
 
-// askTwo is the simulation of two folds of one base, asked together.
-var askTwo = trial.Simulation{
+// bothFolds is a simulation that queries two folds of one base together.
+var bothFolds = trial.Simulation{
 	Name: "000 two folds", Values: []string{byThree, byFour, both, inOrder3, whole},
 	Worker: func() (trial.Trial, error) {
 		shape, err := folding.Shape{M: twoCells, K: twoK}.Keep(0.02, 0.005)
@@ -107,32 +110,32 @@ var askTwo = trial.Simulation{
 			for _, d := range sample.Digests(r, ds) {
 				f.Add(d)
 			}
-			ask := make([]func(umbel.Digest) bool, len(out))
+			has := make([]func(umbel.Digest) bool, len(out))
 			var joint folding.Receiver
 			for i, by := range []uint64{3, 4, 1} {
-				face, err := f.FoldedBy(by)
+				fold, err := f.FoldedBy(by)
 				if err != nil {
 					return err
 				}
-				ask[[]int{0, 1, 4}[i]] = face.Has
+				has[[]int{0, 1, 4}[i]] = fold.Has
 				if by > 1 {
-					if err := joint.Take(1, face.State()); err != nil {
+					if err := joint.Take(1, fold.State()); err != nil {
 						return err
 					}
 				}
 			}
-			ask[2], ask[3] = joint.Has, asPrinted(ds)
+			has[2], has[3] = joint.Has, asPrinted(ds)
 			for i := range out {
-				out[i] = sample.Wrong(r, ds, twoQuestions, ask[i])
+				out[i] = sample.FalsePositives(r, ds, twoQueries, has[i])
 			}
 			return nil
 		}, nil
 	},
 }
 
-// asPrinted returns who asks both folds of a filter of these keys in the order of
-// equation (3), where cells a third, or a fourth, of the base apart fall together.
-// The two halves of a digest are the hashes.
+// asPrinted returns a function that queries both folds of a filter of the keys ds in the
+// order of equation (3), which folds cells together that are a third, or a fourth, of
+// the base apart. The two halves of a digest are the hashes.
 func asPrinted(ds []umbel.Digest) func(umbel.Digest) bool {
 	const third, fourth = twoCells / 3, twoCells / 4
 	three, four := make([]bool, third), make([]bool, fourth)

@@ -1,5 +1,5 @@
-// Package scaled makes the numbers of Almeida, Baquero, Preguiça and Hutchison's
-// "Scalable Bloom Filters" again.
+// Package scaled recomputes the numbers of Almeida, Baquero, Preguiça and Hutchison's
+// "Scalable Bloom Filters".
 package scaled
 
 import "github.com/umbel-filters/umbel/research/papers/internal/piece"
@@ -9,11 +9,11 @@ var Paper = piece.Paper{
 	Number: "001",
 	Title:  "Almeida, Baquero, Preguiça and Hutchison, Scalable Bloom Filters, Information Processing Letters 101, 2007",
 	Note: `
-A filter that grows: a row of partitioned filters, each s times as large as the one before
-and allowed r times its rate, so that all together stay below P_0/(1-r). What is recomputed
-here is of a summary of the paper by its readers, which has formulas and no tables; what is
-wrong below may be so in the summary alone. The first layer's rate is P_0 = f(1-r) for a rate
-of f however long the row.`,
+A growing filter consists of partitioned filters, its layers. Each layer is s times as large as
+the previous one and has r times its rate, so the compound rate stays below P_0/(1-r). For a
+rate of f with any number of layers, the first layer has the rate P_0 = f(1-r). The source here
+is a summary of the paper by its readers, which has formulas but no tables; the errata may be
+errors of the summary only.`,
 	Pieces: []piece.Piece{small, layers, growth, cost},
 	Errata: errata,
 }
@@ -21,18 +21,18 @@ of f however long the row.`,
 var errata = []piece.Erratum{{
 	Where:   "False positives",
 	Printed: "one slice: P = p",
-	Right:   "P = p for k = 1 alone",
-	Why:     "a single array asked k times has about p^k: with 64 cells, 8 keys, k=4 the fill is 0.396 and the rate 0.02535, see 001/small",
+	Right:   "P = p only for k = 1",
+	Why:     "a single array with k cells per key has about p^k: with 64 cells, 8 keys and k=4, the fill ratio is 0.396 and the rate 0.02535, see 001/small",
 }, {
 	Where:   "False positives",
 	Printed: "k slices: P = p^k if m is reasonably large",
-	Right:   "for every m, in the mean",
-	Why:     "slices don't touch each other: with 64 cells, 8 keys, k=4 it is 0.026450; the single array needs the words, p^k there is 0.024556 for 0.025354",
+	Right:   "for every m, on average",
+	Why:     "slices are independent: with 64 cells, 8 keys and k=4, the rate is 0.026450; the condition is needed for a single array, where p^k is 0.024556 and the rate 0.025354",
 }, {
 	Where:   "Scalable filters, k_i",
 	Printed: "for slices i > 1, k_i = k_0 + i log2(1/r)",
 	Right:   "from layer 1 on, rounded up; k_0 too",
-	Why:     "P_0 = 0.005 gives k_0 = 7.64: with 8 slices of 1000 cells a layer holds 724 keys, with 7 it would 632",
+	Why:     "P_0 = 0.005 gives k_0 = 7.64: with 8 slices of 1000 cells, a layer has a capacity of 724 keys; with 7 slices, 632",
 }, {
 	Where:   "Internals",
 	Printed: "indices 1 to M",
@@ -41,6 +41,6 @@ var errata = []piece.Erratum{{
 }, {
 	Where:   "Internals",
 	Printed: "pairwise independent hash functions",
-	Right:   "the formula wants k independent positions",
-	Why:     "h1 + i·h2 mod m are pairwise independent over i; a key that agrees with another in h1 and h2 agrees in all k, so n/m² of the questions are wrong however large k is",
+	Right:   "the formula requires k independent positions",
+	Why:     "h1 + i·h2 mod m are pairwise independent over i, but keys with equal h1 and h2 have all k positions in common, so n/m² of the queries are false positives for any k",
 }}

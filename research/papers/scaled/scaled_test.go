@@ -8,9 +8,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-func close(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
+func near(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
 
-// Capacities, sizes and compound rates, recomputed by another program.
+// Capacities, sizes and compound rates agree with another program.
 func TestLayers(t *testing.T) {
 	for _, c := range []struct {
 		design
@@ -29,18 +29,18 @@ func TestLayers(t *testing.T) {
 			[]float64{0.00015, 0.00027748, 0.00038583, 0.00047791, 0.00055617, 0.00062269, 0.00067923}},
 	} {
 		t.Run(c.design.String(), func(t *testing.T) {
-			row, err := c.row(len(c.capacity))
+			ls, err := c.first(len(c.capacity))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if row[0].K != c.k {
-				t.Errorf("k is %d, want %d", row[0].K, c.k)
+			if ls[0].K != c.k {
+				t.Errorf("k is %d, want %d", ls[0].K, c.k)
 			}
 			var bits uint64
 			var rates []float64
-			for i, l := range row {
+			for i, l := range ls {
 				bits, rates = bits+l.Cells(), append(rates, l.FPRate)
-				if compound := plan.CompoundFPRate(rates...); l.Capacity != c.capacity[i] || bits != c.bits[i] || !close(compound, c.compound[i], 2e-5) {
+				if compound := plan.CompoundFPRate(rates...); l.Capacity != c.capacity[i] || bits != c.bits[i] || !near(compound, c.compound[i], 2e-5) {
 					t.Errorf("layer %d: capacity %d, %d bits, rate %.6g, want %d, %d, %g", i, l.Capacity, bits, compound, c.capacity[i], c.bits[i], c.compound[i])
 				}
 			}
@@ -48,8 +48,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// Means over three decades, recomputed by another program with other steps and with
-// real numbers of cells per key in the one filter.
+// Averages over three decades agree with another program that uses other steps and
+// fractional cells per key in the single filter.
 func TestCost(t *testing.T) {
 	for _, c := range []struct {
 		design
@@ -60,14 +60,14 @@ func TestCost(t *testing.T) {
 		{design{0.001, 0.8, 2, 1000}, 2.0699}, {design{0.001, 0.8, 4, 1000}, 2.9811},
 	} {
 		t.Run(c.design.String(), func(t *testing.T) {
-			if got, err := c.cost(400); err != nil || !close(got, c.want, 0.015) {
+			if got, err := c.cost(400); err != nil || !near(got, c.want, 0.015) {
 				t.Errorf("%.4f, %v, want %.4f", got, err, c.want)
 			}
 		})
 	}
 }
 
-// Exact rates, recomputed by another program with a sum that alternates.
+// Exact rates agree with another program that uses an alternating sum.
 func TestSmall(t *testing.T) {
 	want := map[string]float64{
 		"16 4 2": 0.165989378016, "32 8 3": 0.15574078509, "64 8 4": 0.02535443462, "64 8 5": 0.0234160874769, "64 16 3": 0.151271932102,
@@ -75,7 +75,7 @@ func TestSmall(t *testing.T) {
 	}
 	for _, c := range smallFilters {
 		w := want[fmt.Sprint(c.m, c.n, c.k)]
-		if got := plan.FPRateExact(c.m, c.k, uint64(c.n)); !close(got, w, 1e-9) {
+		if got := plan.FPRateExact(c.m, c.k, uint64(c.n)); !near(got, w, 1e-9) {
 			t.Errorf("m=%d, n=%d, k=%d: %.12g, want %.12g", c.m, c.n, c.k, got, w)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package chart draws lines and measured points in one style, as SVG and PNG, and
-// writes what it draws as CSV.
+// Package chart draws curves and measured points in one style, as SVG and PNG, and writes
+// the points as CSV.
 package chart
 
 import (
@@ -19,23 +19,23 @@ import (
 type Chart struct {
 	Title, X, Y string
 	LogX, LogY  bool
-	Left, Low   bool // where the legend is: else to the right, and above
+	Left, Low   bool // position of the legend; by default it is at the top right
 	Series      []Series
 }
 
-// Series is a curve, or measured points with their errors.
+// Series is a curve or a set of measured points with their errors.
 type Series struct {
 	Name     string
 	Points   []Point
-	Measured bool // points with bars, no line
-	Colour   int  // of the palette, 0 to 5; series that belong together share one
+	Measured bool // points with error bars instead of a line
+	Colour   int  // index into the palette, 0 to 5; related series have the same colour
 }
 
-// Point is a place; Error is one standard deviation of Y, 0 if it has none.
+// Point is a point of a series. Error is one standard deviation of Y, 0 if Y is exact.
 type Point struct{ X, Y, Error float64 }
 
-// palette is that of Okabe and Ito 2008, which most colour-blind people can tell
-// apart.
+// palette is that of Okabe and Ito 2008, whose colours most colour-blind people can
+// distinguish.
 var palette = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255},
 	{204, 121, 167, 255}, {86, 180, 233, 255}, {0, 0, 0, 255},
@@ -43,7 +43,7 @@ var palette = []color.RGBA{
 
 const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
 
-// Write draws the chart in a format: "svg" or "png".
+// Write draws the chart. The format is "svg" or "png".
 func (c Chart) Write(w io.Writer, format string) error {
 	p, err := c.plot()
 	if err != nil {
@@ -116,12 +116,12 @@ func (s Series) add(p *plot.Plot) error {
 	return nil
 }
 
-// Len, XY and YError are what plotters ask for.
+// Len, XY and YError implement plotter.XYer and plotter.YErrorer.
 func (s Series) Len() int                         { return len(s.Points) }
 func (s Series) XY(i int) (x, y float64)          { return s.Points[i].X, s.Points[i].Y }
 func (s Series) YError(i int) (low, high float64) { return s.Points[i].Error, s.Points[i].Error }
 
-// WriteCSV writes the points, one a line, with the name of their series.
+// WriteCSV writes the points, one per line, with the names of their series.
 func (c Chart) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{"series", c.X, c.Y, "error"}); err != nil {

@@ -14,7 +14,7 @@ var sample = Chart{
 	},
 }
 
-// A chart is the same bytes each time, so that it can be committed.
+// A chart always has the same bytes, so it can be committed.
 func TestWrite(t *testing.T) {
 	for _, c := range []struct{ format, begins string }{
 		{"svg", "<?xml"}, {"png", "\x89PNG"},
@@ -29,7 +29,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s begins with %.8q, want %q", c.format, once.String(), c.begins)
 		}
 		if !bytes.Equal(once.Bytes(), again.Bytes()) {
-			t.Errorf("%s: drawn again it is another", c.format)
+			t.Errorf("%s: the second drawing differs from the first", c.format)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func cells(t *testing.T) []Cell {
 	return all
 }
 
-// What an interrupted run kept is used, and the whole is the same as without
-// interruption, on any number of goroutines.
+// A resumed run uses the stored results and has the same result as an uninterrupted run,
+// on any number of goroutines.
 func TestResume(t *testing.T) {
 	all := cells(t)
 	want, err := Run(t.Context(), &trial.Runner{Dir: t.TempDir(), Seed: 1, Workers: 2}, "", all)
@@ -56,9 +56,9 @@ func TestResume(t *testing.T) {
 		t.Error("nothing was shown")
 	}
 	file := filepath.Join(dir, "forwarded.jsonl")
-	old, err := load(file)
-	if err != nil || len(old) != 2 {
-		t.Fatalf("%d cells were kept (%v), want 2", len(old), err)
+	earlier, err := load(file)
+	if err != nil || len(earlier) != 2 {
+		t.Fatalf("%d cells were stored (%v), want 2", len(earlier), err)
 	}
 	if err := tear(file); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// tear puts half a line at the end of a file.
+// tear appends an incomplete line to a file.
 func tear(file string) error {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -87,8 +87,8 @@ func tear(file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// What was kept isn't used if the first tree now comes out otherwise.
-func TestOtherwise(t *testing.T) {
+// A stored result is not used if the result of its first tree has changed.
+func TestChangedResult(t *testing.T) {
 	one := cells(t)[:1]
 	r := trial.Runner{Dir: t.TempDir(), Seed: 1, Workers: 1}
 	want, err := Run(t.Context(), &r, "", one)
@@ -96,13 +96,13 @@ func TestOtherwise(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(r.Dir, "forwarded.jsonl")
-	old, err := load(file)
-	if err != nil || len(old) != 1 {
-		t.Fatalf("%d cells were kept (%v), want 1", len(old), err)
+	earlier, err := load(file)
+	if err != nil || len(earlier) != 1 {
+		t.Fatalf("%d cells were stored (%v), want 1", len(earlier), err)
 	}
-	for _, k := range old {
+	for _, k := range earlier {
 		k.First, k.All.MeanBits = []byte(`{}`), -1
-		if err := keep(file, k); err != nil {
+		if err := store(file, k); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,20 +111,20 @@ func TestOtherwise(t *testing.T) {
 	}
 }
 
-// A scheme that can write no tree gives a result that says so.
+// The result of a scheme that can encode no tree contains the reason.
 func TestNone(t *testing.T) {
 	c := cells(t)[1]
 	c.Contender = New("adaptive", "adaptive", scheme.Options{Links: 1})
 	got, err := Run(t.Context(), &trial.Runner{Dir: t.TempDir(), Workers: 1}, "", []Cell{c})
 	if err != nil || Written(got[0]) || got[0].UnplannedWhy == "" {
-		t.Errorf("got %+v (%v), want a result that isn't written, and why", got, err)
+		t.Errorf("got %+v (%v), want a result that isn't written, with a reason", got, err)
 	}
 }
 
 func TestMaps(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Maps(dir); err == nil {
-		t.Error("a directory without networks: got no error")
+		t.Error("no error for a directory without networks")
 	}
 	if err := os.Mkdir(filepath.Join(dir, "edges"), 0o777); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestMaps(t *testing.T) {
 	}
 	all, err := Maps(dir)
 	if err != nil || len(all) != 2 || all[0].Name != "a" || all[1].Name != "b" || len(all[1].Nodes) != 2 {
-		t.Fatalf("got %v (%v), want a and b's largest part", all, err)
+		t.Fatalf("got %v (%v), want a and the largest component of b", all, err)
 	}
 	if got := Named(all, 1, "b", "c"); len(got) != 1 || got[0] != all[1] {
 		t.Errorf("b and c: got %v, want b", got)
@@ -149,11 +149,11 @@ func TestMaps(t *testing.T) {
 	}
 	made, err := Maps("")
 	if err != nil || len(made) != 6 {
-		t.Fatalf("%d networks made by rule (%v), want 6", len(made), err)
+		t.Fatalf("%d generated networks (%v), want 6", len(made), err)
 	}
 	for _, g := range made {
 		if !g.Connected() {
-			t.Errorf("%s is in parts", g.Name)
+			t.Errorf("%s is not connected", g.Name)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// Maps returns the networks of a directory, edges/*.tsv by name, each its largest
-// component; without a directory, those of Made.
+// Maps returns the largest components of the networks in dir/edges/*.tsv, sorted by name.
+// If dir is empty, it returns the networks of Made.
 func Maps(dir string) ([]*topology.Graph, error) {
 	if dir == "" {
 		return Made()
@@ -35,7 +35,7 @@ func Maps(dir string) ([]*topology.Graph, error) {
 	return all, nil
 }
 
-// read returns the network of a file, with the file's name.
+// read returns the largest component of the network in a file, named after the file.
 func read(file string) (*topology.Graph, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -51,10 +51,10 @@ func read(file string) (*topology.Graph, error) {
 	return g, nil
 }
 
-// Made returns networks made by rule, always the same, about as large as those of
+// Made returns generated networks, always the same, about as large as those of
 // providers.
 func Made() (all []*topology.Graph, err error) {
-	for _, make := range []func() (*topology.Graph, error){
+	for _, generate := range []func() (*topology.Graph, error){
 		func() (*topology.Graph, error) { return topology.Waxman(100, 0.4, 0.15, 1) },
 		func() (*topology.Graph, error) { return topology.BarabasiAlbert(160, 2, 1) },
 		func() (*topology.Graph, error) { return topology.BarabasiAlbert(315, 3, 1) },
@@ -62,7 +62,7 @@ func Made() (all []*topology.Graph, err error) {
 		func() (*topology.Graph, error) { return topology.Ring(40) },
 		func() (*topology.Graph, error) { return topology.FatTree(8) },
 	} {
-		g, err := make()
+		g, err := generate()
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func Made() (all []*topology.Graph, err error) {
 	return all, nil
 }
 
-// Named returns those of the networks that have one of the names, in the order of the
-// names; if there is none of them, the first ones.
+// Named returns the networks with the given names, in the order of the names. If no
+// network has one of the names, it returns the first networks, at most first of them.
 func Named(all []*topology.Graph, first int, names ...string) (some []*topology.Graph) {
 	for _, name := range names {
 		for _, g := range all {

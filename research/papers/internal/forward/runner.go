@@ -1,51 +1,58 @@
+// Package forward simulates packets on networks for the papers' pieces, one cell of a
+// table at a time. It stores the result of each cell, so an interrupted run can continue
+// and pieces can share results.
 package forward
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// kept is a line of the file that has what came of cells.
-type kept struct {
+// stored is a line of the file of results.
+type stored struct {
 	Key   string
-	First json.RawMessage // what came of the first tree alone, to see whether results are what they were
+	First json.RawMessage // the result of the first tree alone, to detect that results have changed
 	All   sim.Result
 }
 
-// Run returns what came of each cell. Those that an earlier run made with the same
-// seed are taken from its file, in the directory of r, if their first tree comes out
-// as it did then. When ctx is done it returns its error, and keeps whole cells.
+// Run returns the result of each cell. It takes results of earlier runs with the same seed
+// from the file in the directory of r, if their first tree still has the same result. If
+// ctx is done, Run returns its error and keeps the complete cells.
 func Run(ctx context.Context, r *trial.Runner, name string, cells []Cell) ([]sim.Result, error) {
 	file := filepath.Join(r.Dir, "forwarded.jsonl")
-	old, err := load(file)
+	earlier, err := load(file)
 	if err != nil {
 		return nil, err
 	}
-	p := progress{runner: r, name: name, began: time.Now()}
+	p := progress{runner: r, name: name, start: time.Now()}
 	for _, c := range cells {
 		p.total += c.Trees
 	}
 	results := make([]sim.Result, len(cells))
 	for i, c := range cells {
-		if results[i], err = run(ctx, r, c, old, file, &p); err != nil {
+		if results[i], err = run(ctx, r, c, earlier, file, &p); err != nil {
 			return nil, err
 		}
 	}
 	return results, nil
 }
 
-// run returns what came of a cell, and keeps it.
-func run(ctx context.Context, r *trial.Runner, c Cell, old map[string]kept, file string, p *progress) (sim.Result, error) {
+// run returns the result of a cell and stores it.
+func run(ctx context.Context, r *trial.Runner, c Cell, earlier map[string]stored, file string, p *progress) (sim.Result, error) {
 	c.Experiment.Scheme, c.Seed, c.Workers = c.Contender.Scheme, r.Seed, r.Workers
 	key, err := c.key(r.Seed)
 	if err != nil {
@@ -61,7 +68,7 @@ func run(ctx context.Context, r *trial.Runner, c Cell, old map[string]kept, file
 	if err != nil {
 		return sim.Result{}, err
 	}
-	if k, ok := old[key]; ok && bytes.Equal(k.First, seen) {
+	if k, ok := earlier[key]; ok && bytes.Equal(k.First, seen) {
 		p.total -= c.Trees
 		return k.All, nil
 	}
@@ -69,10 +76,10 @@ func run(ctx context.Context, r *trial.Runner, c Cell, old map[string]kept, file
 		return sim.Result{}, err
 	}
 	p.done += c.Trees
-	return result, keep(file, kept{key, seen, result})
+	return result, store(file, stored{key, seen, result})
 }
 
-// once makes an experiment, and leaves out the times, which are never the same.
+// once makes an experiment and clears the times, which are never the same.
 func once(ctx context.Context, e sim.Experiment, show func(done, total int)) (sim.Result, error) {
 	result, err := e.Run(ctx, show)
 	if err != nil {
@@ -82,10 +89,10 @@ func once(ctx context.Context, e sim.Experiment, show func(done, total int)) (si
 	return result, nil
 }
 
-// load returns the lines of a file by their keys; of several with one key the last. A
-// line that isn't whole is left out.
-func load(file string) (map[string]kept, error) {
-	all := map[string]kept{}
+// load returns the lines of a file by their keys. If several lines have the same key, it
+// returns the last one. It omits incomplete lines.
+func load(file string) (map[string]stored, error) {
+	all := map[string]stored{}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
@@ -97,7 +104,7 @@ func load(file string) (map[string]kept, error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var k kept
+		var k stored
 		if json.Unmarshal(lines.Bytes(), &k) == nil {
 			all[k.Key] = k
 		}
@@ -105,9 +112,9 @@ func load(file string) (map[string]kept, error) {
 	return all, lines.Err()
 }
 
-// keep adds a line to a file, after an empty one: what was there may end within a
-// line.
-func keep(file string, k kept) error {
+// store appends a line to a file, after an empty line, because the file may end with an
+// incomplete line.
+func store(file string, k stored) error {
 	b, err := json.Marshal(k)
 	if err != nil {
 		return err
@@ -127,13 +134,63 @@ func keep(file string, k kept) error {
 type progress struct {
 	runner      *trial.Runner
 	name        string
-	began       time.Time
-	done, total int // without those of earlier runs
+	start       time.Time
+	done, total int // without trees of earlier runs
 }
 
-// show shows how many trees are done, those of the present cell among them.
+// show reports how many trees are done, including those of the current cell.
 func (p *progress) show(done, _ int) {
 	if done += p.done; p.runner.Show != nil && done%10 == 0 {
-		p.runner.Show(p.name, done, p.total, time.Since(p.began).Seconds()/float64(done))
+		p.runner.Show(p.name, done, p.total, time.Since(p.start).Seconds()/float64(done))
 	}
 }
+
+// Contender is a scheme with options, and its name in tables.
+type Contender struct {
+	Name    string
+	Scheme  scheme.Scheme
+	options string
+}
+
+// New returns the contender for a scheme with options. It panics if no scheme has the
+// name.
+func New(name, schemeName string, o scheme.Options) Contender {
+	s, err := scheme.ByName(schemeName, o)
+	if err != nil {
+		panic(err)
+	}
+	return Contender{name, s, fmt.Sprintf("%s %+v", schemeName, o)}
+}
+
+// Cell is an experiment with a contender.
+type Cell struct {
+	Contender
+	sim.Experiment // the runner sets its scheme, seed and workers
+}
+
+// key contains everything that determines the result of the cell.
+func (c Cell) key(seed uint64) (string, error) {
+	e := c.Experiment
+	hash := sha256.New()
+	if err := topology.WriteTSV(hash, e.Graph); err != nil {
+		return "", err
+	}
+	b, err := json.Marshal([]any{
+		e.Graph.Name, fmt.Sprintf("%x", hash.Sum(nil)[:8]), c.options, seed, e.Receivers, e.Trees, e.Metric.String(), e.Kind.String(),
+		e.Clustered, e.Fail, e.Add, e.Together, e.Notice.String(), e.Sequenced, e.Flood, e.MaxCopies,
+	})
+	return string(b), err
+}
+
+// none returns the result of a cell for which no tree can be encoded, if err wraps
+// sim.ErrNone, and otherwise err.
+func none(e *sim.Experiment, err error) (sim.Result, error) {
+	if !errors.Is(err, sim.ErrNone) {
+		return sim.Result{}, err
+	}
+	return sim.Result{Graph: e.Graph.Name, Scheme: e.Scheme.Name(), Receivers: e.Receivers, Trees: e.Trees, Seed: e.Seed,
+		Unplanned: 1, UnplannedWhy: err.Error()}, nil
+}
+
+// Written reports whether at least one tree of the result was encoded.
+func Written(r sim.Result) bool { return r.Unplanned < 1 }

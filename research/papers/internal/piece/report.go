@@ -16,18 +16,18 @@ import (
 
 const introduction = `# The papers, recomputed
 
-Made by ` + "`go run ./research/papers`" + ` from the files beside it, which that command makes too; see
-its -help. Each table has what a paper prints, what its formula gives with more digits,
-and what umbel's own filters and coders measure, with the standard deviation σ of that
-mean, and by how much it differs from the formula. Marks of printed numbers:
-*` + Agrees + `* is what the formula rounds to; *` + LastUnit + `* is off by less than one of the last digit,
-so was rounded the other way; *` + Wrong + `* is off by more, and an erratum says why. Other words
-say what the printed number is.
+` + "`go run ./research/papers`" + ` makes this page and the files in papers/; see its -help. The tables compare the numbers
+that a paper prints with its formula, recomputed with more digits, and with measurements of umbel's
+filters and coders. ± is the standard deviation σ of the mean; *difference* is measured minus
+recomputed. The last column marks printed numbers: *` + Agrees + `* if the formula rounds to it;
+*` + LastUnit + `* if it is wrong by less than one unit of the last digit, so was rounded the other way;
+*` + Wrong + `* if it is wrong by more, which an erratum explains. Other marks describe the source of the
+number.
 
 `
 
-// Report writes the document that sets together all pieces of papers, made now or
-// earlier, whose files are in dir. It is put beside dir, with its name and ".md".
+// Report writes the document dir.md, which contains all pieces of papers whose files are
+// in dir.
 func Report(papers []Paper, dir string) error {
 	var b bytes.Buffer
 	b.WriteString(introduction)
@@ -63,8 +63,8 @@ func (p Paper) report(b *bytes.Buffer, dir string) error {
 	return nil
 }
 
-// Print writes the table of a piece that was made, whose files are in dir, in Markdown:
-// for other documents.
+// Print writes the table of the piece, whose files are in dir, as Markdown for other
+// documents.
 func (p Piece) Print(w io.Writer, dir string) error {
 	t, err := p.read(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p Piece) Print(w io.Writer, dir string) error {
 	return err
 }
 
-// anchor is how the piece's heading is linked to.
+// anchor returns the name of the link to the heading of the piece.
 func anchor(p Piece) string { return strings.ReplaceAll(p.Name, "/", "-") }
 
 func (p Piece) report(b *bytes.Buffer, dir string) error {
@@ -102,8 +102,8 @@ func (p Piece) report(b *bytes.Buffer, dir string) error {
 	return nil
 }
 
-// inDocument returns a table as the document has it: one of rows has errors beside what
-// was measured, another is as it is.
+// inDocument returns a table as in the document. In a table of rows, it appends the error
+// to the measured value; it returns other tables unchanged.
 func (t Table) inDocument() Table {
 	if !slices.Equal(t.Head, header) {
 		return t
@@ -119,7 +119,7 @@ func (t Table) inDocument() Table {
 	return t
 }
 
-// read returns the table that was written.
+// read returns the table in the file of the piece.
 func (p Piece) read(dir string) (Table, error) {
 	f, err := os.Open(p.base(dir) + ".csv")
 	if err != nil {
@@ -131,7 +131,60 @@ func (p Piece) read(dir string) (Table, error) {
 		return Table{}, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	if len(rows) == 0 {
-		return Table{}, fmt.Errorf("%s: not a table: delete it", f.Name())
+		return Table{}, fmt.Errorf("%s: no rows: delete the file and make the piece again", f.Name())
 	}
 	return Table{rows[0], rows[1:]}, nil
+}
+
+// base returns the common prefix of the names of the piece's files.
+func (p Piece) base(dir string) string { return filepath.Join(dir, filepath.FromSlash(p.Name)) }
+
+// write writes the results to files: base.csv contains the rows or the table, base.svg and
+// base.png the figure, and base-points.csv its points.
+func (p Piece) write(dir string, r Run) error {
+	base := p.base(dir)
+	if err := os.MkdirAll(filepath.Dir(base), 0o777); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	out := csv.NewWriter(&b)
+	rows := [][]string{header}
+	for _, row := range r.rows {
+		rows = append(rows, row.cells())
+	}
+	if r.table != nil {
+		rows = append([][]string{r.table.Head}, r.table.Rows...)
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	if err := replace(base+".csv", b.Bytes()); err != nil || r.chart == nil {
+		return err
+	}
+	b.Reset()
+	if err := r.chart.WriteCSV(&b); err != nil {
+		return err
+	}
+	if err := replace(base+"-points.csv", b.Bytes()); err != nil {
+		return err
+	}
+	for _, format := range []string{"svg", "png"} {
+		b.Reset()
+		if err := r.chart.Write(&b, format); err != nil {
+			return err
+		}
+		if err := replace(base+"."+format, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace replaces a file atomically.
+func replace(path string, b []byte) error {
+	half := path + ".tmp"
+	if err := os.WriteFile(half, b, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(half, path)
 }

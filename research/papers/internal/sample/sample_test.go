@@ -10,19 +10,20 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// As many questions are asked as should be, whatever the memory for them.
-func TestWrong(t *testing.T) {
+// The number of queries does not depend on the length of ds.
+func TestFalsePositives(t *testing.T) {
 	r := rand.NewChaCha8([32]byte{})
-	for _, c := range []struct{ memory, questions int }{{1, 5}, {7, 21}, {7, 22}, {100, 3}, {3, 0}} {
+	for _, c := range []struct{ length, queries int }{{1, 5}, {7, 21}, {7, 22}, {100, 3}, {3, 0}} {
 		asked := 0
-		got := Wrong(r, make([]umbel.Digest, c.memory), c.questions, func(umbel.Digest) bool { asked++; return asked%2 == 1 })
-		if asked != c.questions || got != int64(c.questions+1)/2 {
-			t.Errorf("%+v: asked %d, yes %d", c, asked, got)
+		got := FalsePositives(r, make([]umbel.Digest, c.length), c.queries, func(umbel.Digest) bool { asked++; return asked%2 == 1 })
+		if asked != c.queries || got != int64(c.queries+1)/2 {
+			t.Errorf("%+v: %d queries, %d positives", c, asked, got)
 		}
 	}
 }
 
-// The rate of a filter of one cell is one, and of a plain filter that of its formula.
+// The rate of a filter of one cell is one; the rate of a plain filter is that of its
+// formula.
 func TestBloom(t *testing.T) {
 	run := &piece.Run{Trials: 80, Runner: &trial.Runner{Dir: t.TempDir(), Seed: 1, Workers: 1}}
 	for _, c := range []struct {

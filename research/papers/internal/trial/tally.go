@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Tally says how often each value was seen. Whole numbers add up to the same in any
-// order, so results don't depend on which goroutine made which trial.
+// Tally maps each value to the number of its occurrences. The sum of integers does not depend on
+// their order, so a result does not depend on which goroutine made which trial.
 type Tally map[int64]int64
 
-// N returns how many values there are.
+// N returns the number of values.
 func (t Tally) N() (n int64) {
 	for _, times := range t {
 		n += times
@@ -23,8 +23,8 @@ func (t Tally) Mean() float64 {
 	return t.MeanOf(func(v int64) float64 { return float64(v) })
 }
 
-// MeanOf returns the mean of f over the values, NaN if there are none. It adds in
-// the order of the values, so that it is the same each time.
+// MeanOf returns the mean of f over the values, NaN if there are none. It adds in the
+// order of the values, so the result is always the same.
 func (t Tally) MeanOf(f func(v int64) float64) float64 {
 	var sum float64
 	for _, v := range t.values() {
@@ -51,7 +51,7 @@ func (t Tally) SD() float64 { return t.SDOf(func(v int64) float64 { return float
 // Error returns the standard deviation of the mean.
 func (t Tally) Error() float64 { return t.SD() / math.Sqrt(float64(t.N())) }
 
-// Min returns the least value, 0 if there are none.
+// Min returns the smallest value, 0 if there are none.
 func (t Tally) Min() int64 {
 	if len(t) == 0 {
 		return 0
@@ -68,7 +68,7 @@ func (t Tally) Max() int64 {
 	return vs[len(vs)-1]
 }
 
-// Share returns the fraction of values that f holds for.
+// Share returns the fraction of values for which f returns true.
 func (t Tally) Share(f func(v int64) bool) float64 {
 	return t.MeanOf(func(v int64) float64 {
 		if f(v) {

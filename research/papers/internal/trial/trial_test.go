@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dice throws a die twice; after trials of it, stop is called.
+// dice throws a die twice per trial. After the given number of trials it calls stop.
 func dice(after int, stop func()) Simulation {
 	thrown := 0
 	return Simulation{
@@ -33,7 +33,7 @@ func run(t *testing.T, dir string, trials, workers int) Result {
 	t.Helper()
 	r := Runner{Dir: dir, Seed: 1, Workers: workers}
 	sim := dice(-1, nil)
-	if workers > 1 { // without the common counter
+	if workers > 1 { // without the shared counter
 		sim.Worker = func() (Trial, error) { return dice(-1, nil).Worker() }
 	}
 	got, err := r.Run(t.Context(), sim, trials)
@@ -43,7 +43,7 @@ func run(t *testing.T, dir string, trials, workers int) Result {
 	return got
 }
 
-// An interrupted run that goes on gives what one run gives, on any number of
+// A resumed run has the same result as an uninterrupted run, on any number of
 // goroutines.
 func TestResume(t *testing.T) {
 	const trials = 5*round + 7
@@ -69,11 +69,11 @@ func TestResume(t *testing.T) {
 		t.Errorf("after an interruption: got %v, want %v", got, want)
 	}
 	if more := run(t, dir, trials-100, 1); !reflect.DeepEqual(more, want) {
-		t.Errorf("fewer trials than there are: got %v, want %v", more, want)
+		t.Errorf("fewer trials than stored: got %v, want %v", more, want)
 	}
 }
 
-// A state that isn't of the same experiment, or isn't whole, is not used.
+// The state of another experiment or a truncated file is not used.
 func TestForeignState(t *testing.T) {
 	dir := t.TempDir()
 	want := run(t, dir, 300, 1)
@@ -93,7 +93,7 @@ func TestForeignState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Trials != 10 || got.Of("sum").Min() < 100 {
-		t.Errorf("another experiment: got %d trials, least %d, want 10 trials of its own", got.Trials, got.Of("sum").Min())
+		t.Errorf("another experiment: got %d trials, minimum %d, want 10 new trials", got.Trials, got.Of("sum").Min())
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
@@ -103,26 +103,26 @@ func TestForeignState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := run(t, dir, 300, 1); !reflect.DeepEqual(again, want) {
-		t.Errorf("half a file: got %v, want %v", again, want)
+		t.Errorf("truncated file: got %v, want %v", again, want)
 	}
 	r.Seed = 2
 	if got, err = r.Run(t.Context(), dice(-1, nil), 10); err != nil || got.Trials != 10 {
 		t.Errorf("another seed: got %d trials, %v, want 10", got.Trials, err)
 	}
 	if again := run(t, dir, 10, 1); again.Trials != 300 {
-		t.Errorf("the seed of before: got %d trials, want the 300 that were made", again.Trials)
+		t.Errorf("first seed: got %d trials, want the 300 stored ones", again.Trials)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	wrong := errors.New("wrong")
+	errTrial := errors.New("trial")
 	r := Runner{Dir: t.TempDir(), Workers: 2}
 	_, err := r.Run(t.Context(), Simulation{
 		Name: "x", Values: []string{"v"},
-		Worker: func() (Trial, error) { return func(*rand.ChaCha8, []int64) error { return wrong }, nil },
+		Worker: func() (Trial, error) { return func(*rand.ChaCha8, []int64) error { return errTrial }, nil },
 	}, 10)
-	if !errors.Is(err, wrong) {
-		t.Errorf("got %v, want %v", err, wrong)
+	if !errors.Is(err, errTrial) {
+		t.Errorf("got %v, want %v", err, errTrial)
 	}
 }
 
@@ -136,8 +136,8 @@ func TestTally(t *testing.T) {
 		{"mean", ta.Mean(), 1},
 		{"sd", ta.SD(), math.Sqrt(6)},
 		{"error", ta.Error(), math.Sqrt(6) / 2},
-		{"least", float64(ta.Min()), -2},
-		{"most", float64(ta.Max()), 4},
+		{"minimum", float64(ta.Min()), -2},
+		{"maximum", float64(ta.Max()), 4},
 		{"share", ta.Share(func(v int64) bool { return v > 0 }), 0.75},
 	} {
 		if math.Abs(c.got-c.want) > 1e-12 {
