@@ -124,8 +124,8 @@ func TestRibbonAsPlanned(t *testing.T) {
 		p      float64
 		trials int
 	}{{60, 0.01, 100}, {100, 0.01, 10}, {10_000, 0.01, 10}, {100_000, 0.01, 2}, {300_000, 0.8, 8}} {
-		steps := must(plan.RibbonFor(c.p))
-		o := ribbonOption(t, plan.Message{Keys: c.n, FPRate: c.p, AskOnly: true})
+		steps := must(plan.RibbonStepsFor(c.p))
+		o := ribbonOption(t, plan.Message{Keys: c.n, FPRate: c.p, QueryOnly: true})
 		r := rand.New(rand.NewPCG(c.n, 1))
 		for range c.trials {
 			f := must(ribbon.NewShape(ribbon.Shape{Steps: steps}))

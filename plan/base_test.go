@@ -28,7 +28,7 @@ func TestBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		unit := uint64(1)
-		if m >= plan.WordsFrom {
+		if m >= plan.WholeWordsFrom {
 			unit = 64
 		}
 		from := float64(low) * times
@@ -36,7 +36,7 @@ func TestBase(t *testing.T) {
 		if float64(m) < from*(1-1e-9) || float64(m) > max(to, from+float64(unit))*(1+1e-9) || m%unit != 0 {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d, want it in [%v, %v]", n, k, p, eps, times, m, from, to)
 		}
-		if size, _ := plan.FoldTarget(plan.Ladder(m, unit), n, k, p, eps); plan.FPRate(size, k, n) > (p+eps)*(1+1e-9) {
+		if size, _ := plan.FoldTarget(plan.FoldSizes(m, unit), n, k, p, eps); plan.FPRate(size, k, n) > (p+eps)*(1+1e-9) {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d folds to %d, too small", n, k, p, eps, times, m, size)
 		}
 	})

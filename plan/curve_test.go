@@ -38,7 +38,7 @@ func TestMitzenmacherFigures(t *testing.T) {
 		{16, 14, 16.278507, 0.00045173726, 0.00052577338},
 		{16, 16, 16.665848, 0.00044255996, 0.00064982834},
 	} {
-		got := Curve(c.z, []float64{c.k})[0]
+		got := CompressionCurve(c.z, []float64{c.k})[0]
 		if !near(got.CellsPerKey, c.perKey, 1e-6) || !near(got.FPRate, c.p, 1e-6) || !near(got.PlainFPRate, c.plain, 1e-6) || got.K != c.k || got.BitsPerKey != c.z {
 			t.Errorf("z/n=%g, k=%g: got %+v, want m/n=%g, rates %g and %g", c.z, c.k, got, c.perKey, c.p, c.plain)
 		}
@@ -49,16 +49,16 @@ func TestMitzenmacherFigures(t *testing.T) {
 // to (1/2)^(z/n).
 func TestCurveEnds(t *testing.T) {
 	const z = 8.0
-	worst := Curve(z, []float64{z * math.Ln2})[0].FPRate
+	worst := CompressionCurve(z, []float64{z * math.Ln2})[0].FPRate
 	for _, k := range []float64{1e-3, .01, .1, 1, 5, 5.5, 5.6, 6, 10, 100, 1000} {
-		p := Curve(z, []float64{k})[0].FPRate
+		p := CompressionCurve(z, []float64{k})[0].FPRate
 		if limit := math.Exp2(-z); !(p < worst && p > limit*(1-1e-9)) {
 			t.Errorf("k=%g: rate %g, want between %g and %g", k, p, limit, worst)
 		}
 	}
-	if p := Curve(z, []float64{1e-2})[0].FPRate; !near(p, math.Exp2(-z), .02) {
+	if p := CompressionCurve(z, []float64{1e-2})[0].FPRate; !near(p, math.Exp2(-z), .02) {
 		t.Errorf("k=.01: rate %g, want nearly %g", p, math.Exp2(-z))
 	}
-	wantPanic(t, "k=0", func() { Curve(8, []float64{0}) })
-	wantPanic(t, "no bits", func() { Curve(0, []float64{1}) })
+	wantPanic(t, "k=0", func() { CompressionCurve(8, []float64{0}) })
+	wantPanic(t, "no bits", func() { CompressionCurve(0, []float64{1}) })
 }

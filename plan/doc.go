@@ -1,51 +1,64 @@
-// Package plan holds the formulas and designers for Bloom filters: how often a
-// filter answers yes for a key it does not hold, how large it has to be, how
-// many keys are in it. Everything here is a pure function of numbers; no type of
-// another package of this module appears.
+// Package plan provides the formulas and designers for Bloom filters: false-positive rates, sizes,
+// numbers of keys, and sizes of messages. All functions are pure functions of numbers; the package
+// uses no other type of this module.
 //
-// The letters are those of the literature: m is the number of cells of a filter,
-// k the number of cells set per key (the choice of a block is not counted), n the
-// number of distinct keys, p a false-positive rate. Rates and fills are fractions
-// in [0, 1], never percent. Sizes are in cells; a cell is one bit in a plain
-// filter.
+// Letters are those of the literature: m is the number of cells of a filter, k the number of cells
+// set per key (not counting the choice of a block), n the number of distinct keys, p a
+// false-positive rate. Rates and fill ratios are fractions in [0, 1], never percent. Sizes are in
+// cells; a cell is one bit in a plain filter.
 //
-//	question                    plain                k slices             blocks           some words of a block  Parquet's blocks
-//	how often is it wrong       FPRate               PartitionedFPRate    BlockedFPRate    SectorFPRate           SplitBlockFPRate
-//	how large must it be        Size                 PartitionedSize      BlockedSize      SectorSize             SplitBlockSize
-//	how large, with k given     SizeForK             PartitionedSizeForK  BlockedSizeForK  SectorSizeFor
-//	what is best at a size      BestK                                                      SectorDesign
-//	how many keys may it hold   Capacity             PartitionedCapacity
-//	how many keys does it hold  Keys, KeysInterval                                         SectorKeys             SplitBlockKeys
-//	of two filters              Union, Intersection
-//	which sizes are right       Interval
-//	which folds well            Base, Foldable
-//	what does it fold to        Ladder, FoldTarget, Granularity
-//	do its counters overflow    CounterOverflow and the bounds of it
-//	how far does it compress    WireBits, CounterBits, SnapshotBits
-//	its updates                 DeltaBits, XORDeltaBits, AdditionBits, UpdateBits, RefineBits
-//	what fits a packet          SizeWithin, CapacityWithin
-//	what is best sent           Search, Curve; of all kinds Message
+// # Rates and sizes of plain filters
 //
-// Filters that are solved from all keys have RibbonFPRate, RibbonBits and RibbonFor.
+// [FPRate] returns the rate, [FPRateExact] the rate without the usual approximation,
+// [FPRateAtFill] the rate of an existing filter, and [Fill] its expected fill ratio. [Size] and
+// [SizeForK] return the smallest size for a rate, [BestK] the best k for a size, and [Capacity] the
+// most keys for both.
 //
-// Filters that forget have WindowFPRate and WindowSize, those made of
-// planes that open one by one Incremental.
+// # Other layouts
 //
-// Of a filter whose keys are of classes with a k each, WeightedFPRate tells how
-// often it is wrong, and WeightedKs which k are best; WeightedK has the formula.
+// [PartitionedFPRate], [PartitionedSize], [PartitionedSizeForK] and [PartitionedCapacity] are for k
+// slices. [BlockedFPRate], [BlockedSize], [BlockedDesign] and [BlockedDesignForRate] are for a few
+// words of a block. [SplitBlockFPRate] and [SplitBlockSize] are for Parquet's blocks.
+// [RibbonFPRate], [RibbonBits] and [RibbonStepsFor] are for filters that are solved from all keys.
+// [WeightedFPRate], [WeightedK] and [WeightedKs] are for keys of several classes.
+// [CounterOverflow] is for counters.
 //
-// The formulas take positions to be independent and uniform, drawn with
-// repetition. A filter whose positions are not, for example one with plain double
-// hashing and few cells, is wrong more often than they say.
+// # Filters of several layers
 //
-// A function panics if m, k or a block length is zero or k is negative, since no
-// filter is like that; limits on what strangers send belong to the packages that
-// read it. The functions that find a size return an error that wraps ErrRange
-// instead, because their arguments are what a user wished for.
+// [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicFPRate] dynamic ones,
+// [IncrementalLayers] incremental ones, and [WindowSize] and [WindowFPRate] those that expire keys.
+// [CompoundFPRate] joins the rates of layers.
 //
-// All results are floating point, and a compiler may fuse a multiplication and an
-// addition, so a size can differ by a cell or two between two platforms. Plan
-// once, and send the size; do not let the other side plan it again.
+// # Numbers of keys
 //
-// All functions may be called from many goroutines at once.
+// [Keys] and [KeysInterval] estimate the number of keys from the number of set cells, [BlockedKeys]
+// and [SplitBlockKeys] in blocks, and [IntersectionKeys] those in both of two filters.
+//
+// # Folding
+//
+// [BaseSize] returns a size to fold from, [FoldSizes] the sizes it folds to, [FoldTarget] the one to
+// choose, [SizeInterval] the sizes whose rate is within an interval, [RoundFoldable] a nearby size
+// with many divisors, and [MeanOvershoot] the quality of fold sizes.
+//
+// # Messages
+//
+// [WireBits] and [DeltaBits] return the sizes of filters and updates in an ideal code, [SnapshotBits]
+// and [UpdateBits] those of whole messages. [SparseBits] returns the memory of a list of positions.
+// [CompressedSearch] finds the best filter to send, [CompressionCurve] shows what is possible, and
+// [Message] compares all kinds.
+//
+// # Assumptions
+//
+// Formulas assume that positions are independent and uniform, drawn with repetition. Other filters,
+// for example one with plain double hashing and few cells, have a higher rate.
+//
+// A function panics if m, k or a block length is zero or k is negative, since no filter has such a
+// shape. Packages that read untrusted input check it first. Functions that find a size return an
+// error wrapping [ErrRange] instead, because their arguments are a user's requirements.
+//
+// Results are floating point, and a compiler may fuse a multiplication and an addition, so a size can
+// differ by a cell or two between platforms. Plan once and send the size; don't plan it again on the
+// other side.
+//
+// All functions may be called concurrently.
 package plan

@@ -55,9 +55,9 @@ func ExampleKeysInterval() {
 }
 
 // How many keys do two filters have in common, and how many are in at least one?
-func ExampleIntersection() {
+func ExampleIntersectionKeys() {
 	const m, k = 100_000, 4
-	fmt.Println(plan.Intersection(m, k, 33_000, 33_000, 45_100))
+	fmt.Println(plan.IntersectionKeys(m, k, 33_000, 33_000, 45_100))
 	fmt.Println(plan.KeysInterval(m, k, 45_100))
 	// Output:
 	// 5032 [4988, 5077]
@@ -88,7 +88,7 @@ func ExampleBaseSize() {
 		fmt.Println(err)
 		return
 	}
-	ladder := plan.Ladder(m, 1)
+	ladder := plan.FoldSizes(m, 1)
 	fmt.Printf("%d cells, which fold to %d sizes\n", m, len(ladder))
 	for _, keys := range []uint64{1000, 750, 500} {
 		size, _ := plan.FoldTarget(ladder, keys, k, p, eps)
@@ -109,10 +109,10 @@ func ExampleSizeInterval() {
 
 // What is the best filter of 10,000 keys that is sent with 8 bits a key, and what if the
 // receiver has memory for 16 bits a key only?
-func ExampleSearch_LeastRate() {
+func ExampleCompressedSearch_MinFPRate() {
 	const n = 10_000
 	for _, limit := range []uint64{0, 16 * n, 8 * n} {
-		f, err := plan.Search{Keys: n, Cells: limit}.LeastRate(8 * n)
+		f, err := plan.CompressedSearch{Keys: n, Cells: limit}.MinFPRate(8 * n)
 		fmt.Printf("%6d cells, k=%d, rate %.4f %v\n", f.M, f.K, f.FPRate, err)
 	}
 	// Output:
@@ -142,14 +142,14 @@ func ExampleMessage_Plan() {
 	// ribbon k=0: first  8606 bytes, then 8606, 172120 an hour
 	// bloom, k=2, is not the first: sends 1.44 times as much
 	// bloom, k=7, is not the first: sends 2.2 times as much
-	// ribbon, k=0, is not the first: receivers can only ask it: no deltas, no additions, no merging, no folding
+	// ribbon, k=0, is not the first: receivers can only query it: no deltas, no additions, no merging, no folding
 }
 
 // From what churn on is it better to send a ribbon filter again than a delta of the
 // compressed Bloom filter?
-func ExampleRibbonFrom() {
-	f, _ := plan.Search{Keys: 10_000, Cells: 32 * 10_000}.MinBits(0.01)
-	churn, err := plan.RibbonFrom(10_000, 0.01, f.M, f.K)
+func ExampleRibbonBreakEven() {
+	f, _ := plan.CompressedSearch{Keys: 10_000, Cells: 32 * 10_000}.MinBits(0.01)
+	churn, err := plan.RibbonBreakEven(10_000, 0.01, f.M, f.K)
 	fmt.Printf("%.2f %v\n", churn, err)
 	// Output:
 	// 0.49 <nil>

@@ -19,7 +19,7 @@ func TestIncrementalMean(t *testing.T) {
 		{0.01, 1554, []uint64{40, 80, 120, 160, 200}},
 		{0.001, 2108.03, []uint64{26, 52, 78, 104, 130, 153, 176, 200}},
 	} {
-		planes, mean, err := Incremental(200, c.p, 0, 64, 256)
+		planes, mean, err := IncrementalLayers(200, c.p, 0, 64, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestIncrementalMean(t *testing.T) {
 func TestIncrementalIsLeast(t *testing.T) {
 	const n, p = 24, 0.03
 	for planes := 1; planes <= 3; planes++ {
-		_, got, err := Incremental(n, p, planes, 64, 256)
+		_, got, err := IncrementalLayers(n, p, planes, 64, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestIncrementalIsLeast(t *testing.T) {
 func TestIncrementalMeetsRate(t *testing.T) {
 	for _, n := range []uint64{1, 2, 10, 201, 5000, 12345678} {
 		for _, p := range []float64{0.5, 0.01, 1e-9} {
-			planes, _, err := Incremental(n, p, 0, 64, 256)
+			planes, _, err := IncrementalLayers(n, p, 0, 64, 256)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,13 +87,13 @@ func TestIncrementalMeetsRate(t *testing.T) {
 
 func TestIncrementalRefuses(t *testing.T) {
 	for what, f := range map[string]func() error{
-		"no keys":                func() error { _, _, err := Incremental(0, 0.1, 0, 64, 256); return err },
-		"a rate of one":          func() error { _, _, err := Incremental(10, 1, 0, 64, 256); return err },
-		"no rate":                func() error { _, _, err := Incremental(10, math.NaN(), 0, 64, 256); return err },
-		"more planes than keys":  func() error { _, _, err := Incremental(10, 0.1, 11, 64, 256); return err },
-		"planes below zero":      func() error { _, _, err := Incremental(10, 0.1, -1, 64, 256); return err },
-		"no cells per key":       func() error { _, _, err := Incremental(10, 0.1, 0, 64, 0); return err },
-		"more cells than can be": func() error { _, _, err := Incremental(1<<62, 0.001, 0, 64, 256); return err },
+		"no keys":                func() error { _, _, err := IncrementalLayers(0, 0.1, 0, 64, 256); return err },
+		"a rate of one":          func() error { _, _, err := IncrementalLayers(10, 1, 0, 64, 256); return err },
+		"no rate":                func() error { _, _, err := IncrementalLayers(10, math.NaN(), 0, 64, 256); return err },
+		"more planes than keys":  func() error { _, _, err := IncrementalLayers(10, 0.1, 11, 64, 256); return err },
+		"planes below zero":      func() error { _, _, err := IncrementalLayers(10, 0.1, -1, 64, 256); return err },
+		"no cells per key":       func() error { _, _, err := IncrementalLayers(10, 0.1, 0, 64, 0); return err },
+		"more cells than can be": func() error { _, _, err := IncrementalLayers(1<<62, 0.001, 0, 64, 256); return err },
 	} {
 		if err := f(); !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %v, want an error that wraps %q", what, err, ErrRange)

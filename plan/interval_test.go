@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/plan"
@@ -97,20 +98,20 @@ func TestIntervalErrors(t *testing.T) {
 		p, eps float64
 		want   string
 	}{
-		{0, 2, 0.02, 0.005, "plan: 0 keys, want at least 1; give the number of keys the filter will hold: out of range"},
-		{1, 0, 0.02, 0.005, "plan: 0 cells per key, want at least 1: out of range"},
-		{1, 2, 2, 0.005, "plan: false-positive rate 2, want more than 0 and less than 1; give a fraction, 0.01 for one percent: out of range"},
-		{1, 2, 0.02, -1, "plan: a rate of 0.02±-1, want 0 or more after ±: out of range"},
-		{1, 2, 0.02, math.NaN(), "plan: a rate of 0.02±NaN, want 0 or more after ±: out of range"},
-		{1, 2, 0.02, 0.02, "plan: a rate of 0.02±0.02 reaches down to 0, where no size is too large; give less than 0.02 after ±: out of range"},
-		{1, 2, 0.02, math.Inf(1), "plan: a rate of 0.02±+Inf reaches down to 0, where no size is too large; give less than 0.02 after ±: out of range"},
-		{1, 2, 0.75, 0.25, "plan: a rate of 0.75±0.25 reaches up to 1, where no size is too small; give less than 0.25 after ±: out of range"},
-		{1, 2, 0.02, 0.0001, "plan: no filter of 1 keys and 2 cells per key has a rate of 0.02±0.0001: 13 cells give 0.02188299 and 14 give 0.01897647; allow a wider interval: out of range"},
-		{1 << 63, 2, 0.02, 0.01, "plan: 9223372036854775808 keys at a false-positive rate of 0.02±0.01 need more than 2^63 cells; accept a higher rate or set more cells per key: out of range"},
+		{0, 2, 0.02, 0.005, "0 keys"},
+		{1, 0, 0.02, 0.005, "0 cells per key"},
+		{1, 2, 2, 0.005, "rate 2,"},
+		{1, 2, 0.02, -1, "0.02±-1"},
+		{1, 2, 0.02, math.NaN(), "0.02±NaN"},
+		{1, 2, 0.02, 0.02, "below 0.02"},
+		{1, 2, 0.02, math.Inf(1), "0.02±+Inf"},
+		{1, 2, 0.75, 0.25, "below 0.25"},
+		{1, 2, 0.02, 0.0001, "13 cells give 0.02188299 and 14 give 0.01897647"},
+		{1 << 63, 2, 0.02, 0.01, "9223372036854775808 keys"},
 	} {
 		low, high, err := plan.SizeInterval(c.n, c.k, c.p, c.eps)
-		if !errors.Is(err, plan.ErrRange) || err.Error() != c.want || low != 0 || high != 0 {
-			t.Errorf("Interval(%d, %d, %v, %v): %d, %d, %v, want %s", c.n, c.k, c.p, c.eps, low, high, err, c.want)
+		if !errors.Is(err, plan.ErrRange) || !strings.Contains(err.Error(), c.want) || low != 0 || high != 0 {
+			t.Errorf("Interval(%d, %d, %v, %v): %d, %d, %v, want an error with %q", c.n, c.k, c.p, c.eps, low, high, err, c.want)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func BenchmarkKeys(b *testing.B) {
 	})
 	b.Run("intersection", func(b *testing.B) {
 		for b.Loop() {
-			Intersection(10_000_000, 7, 3_000_000, 4_000_000, 5_000_000)
+			IntersectionKeys(10_000_000, 7, 3_000_000, 4_000_000, 5_000_000)
 		}
 	})
 }

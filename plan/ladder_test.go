@@ -19,8 +19,8 @@ func TestLadder(t *testing.T) {
 		{12, 1, []uint64{1, 2, 3, 4, 6, 12}}, {12, 2, []uint64{2, 4, 6, 12}}, {12, 12, []uint64{12}},
 		{12, 5, nil}, {12, 0, nil}, {12, 24, nil}, {0, 1, nil}, {1 << 63, 1 << 62, []uint64{1 << 62, 1 << 63}},
 	} {
-		if got := plan.Ladder(c.m, c.unit); !slices.Equal(got, c.want) {
-			t.Errorf("Ladder(%d, %d) = %d, want %d", c.m, c.unit, got, c.want)
+		if got := plan.FoldSizes(c.m, c.unit); !slices.Equal(got, c.want) {
+			t.Errorf("FoldSizes(%d, %d) = %d, want %d", c.m, c.unit, got, c.want)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestSailhanPlanning(t *testing.T) {
 		}},
 	} {
 		m, err := plan.BaseSize(c.n, c.k, c.p, c.eps, 1)
-		ladder := plan.Ladder(m, 1)
+		ladder := plan.FoldSizes(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("Base(%d, %d, %v, %v, 1) = %d with %d divisors, %v, want %d with %d", c.n, c.k, c.p, c.eps, m, len(ladder), err, c.m, c.divisors)
 		}
@@ -124,7 +124,7 @@ func TestOversizing(t *testing.T) {
 		{24, 262080, 168, 99.9, 3.2},
 	} {
 		m, err := plan.BaseSize(n, k, p, eps, c.times)
-		ladder := plan.Ladder(m, 1)
+		ladder := plan.FoldSizes(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("%v times: %d with %d divisors, %v, want %d with %d", c.times, m, len(ladder), err, c.m, c.divisors)
 		}
@@ -135,7 +135,7 @@ func TestOversizing(t *testing.T) {
 		}
 	}
 	// A power of two.
-	if covered, waste := foldAll(plan.Ladder(16384, 1), n, k, p, eps); math.Abs(covered-0.192) > 0.0005 || math.Abs(waste-0.461) > 0.0005 {
+	if covered, waste := foldAll(plan.FoldSizes(16384, 1), n, k, p, eps); math.Abs(covered-0.192) > 0.0005 || math.Abs(waste-0.461) > 0.0005 {
 		t.Errorf("from 2^14: %v and %v", covered, waste)
 	}
 	if m, err := plan.BaseSize(n, k, p, eps, 0); m != 131040 || err != nil {
@@ -156,13 +156,13 @@ func TestOversizingWords(t *testing.T) {
 		var wastes []float64
 		for _, unit := range []uint64{1, 64} {
 			groups, _ := number.MostDivisors(12*low/unit, 12*high/unit)
-			ladder := plan.Ladder(groups*unit, unit)
+			ladder := plan.FoldSizes(groups*unit, unit)
 			covered, waste := foldAll(ladder, n, k, p, eps)
 			row += fmt.Sprintf("  %7d %5.1f %% %4.1f %%", groups*unit, 100*covered, 100*waste)
 			wastes = append(wastes, waste)
 		}
 		t.Log(row)
-		if wastes[0] > 0.045 || 12*low >= plan.WordsFrom && wastes[1] > 0.06 {
+		if wastes[0] > 0.045 || 12*low >= plan.WholeWordsFrom && wastes[1] > 0.06 {
 			t.Errorf("%d keys: folds are %.3v too large", n, wastes)
 		}
 	}
@@ -173,7 +173,7 @@ func TestGranularity(t *testing.T) {
 		1 << 20: 0.4409, 1e6: 0.2088, 786432: 0.2260, 720720: 0.0951, 831600: 0.0957, 942480: 0.0966, 982800: 0.0972,
 		997920: 0.0960, 1081080: 0.0967, 1048320: 0.0991, 1049580: 0.1181,
 	} {
-		if got := plan.MeanOvershoot(plan.Ladder(m, 1)); math.Abs(got/want-1) > 0.01 {
+		if got := plan.MeanOvershoot(plan.FoldSizes(m, 1)); math.Abs(got/want-1) > 0.01 {
 			t.Errorf("Granularity of %d = %v, want %v", m, got, want)
 		}
 	}
@@ -191,7 +191,7 @@ func TestGranularity(t *testing.T) {
 }
 
 func TestFoldTarget(t *testing.T) {
-	ladder := plan.Ladder(720720, 1)
+	ladder := plan.FoldSizes(720720, 1)
 	for _, c := range []struct {
 		n      uint64
 		p, eps float64
@@ -230,7 +230,7 @@ func TestFoldTarget(t *testing.T) {
 }
 
 func BenchmarkFoldTarget(b *testing.B) {
-	ladder := plan.Ladder(963761198400, 1)
+	ladder := plan.FoldSizes(963761198400, 1)
 	for b.Loop() {
 		plan.FoldTarget(ladder, 1e9, 4, 0.01, 0.002)
 	}

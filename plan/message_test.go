@@ -31,13 +31,13 @@ func TestMessagePlan(t *testing.T) {
 		fit   int // how many
 	}{
 		{"a rate", Message{Keys: 1e4, FPRate: .01}, "sparse coded bloom ribbon", 3},
-		{"a rate, asked only", Message{Keys: 1e4, FPRate: .01, AskOnly: true}, "ribbon sparse coded bloom", 4},
-		{"a rate, little changes", Message{Keys: 1e4, FPRate: .01, AskOnly: true, Churn: .05}, "sparse coded bloom ribbon", 4},
-		{"a rate, all changes", Message{Keys: 1e4, FPRate: .01, AskOnly: true, Churn: .95}, "ribbon sparse coded bloom", 4},
+		{"a rate, asked only", Message{Keys: 1e4, FPRate: .01, QueryOnly: true}, "ribbon sparse coded bloom", 4},
+		{"a rate, little changes", Message{Keys: 1e4, FPRate: .01, QueryOnly: true, Churn: .05}, "sparse coded bloom ribbon", 4},
+		{"a rate, all changes", Message{Keys: 1e4, FPRate: .01, QueryOnly: true, Churn: .95}, "ribbon sparse coded bloom", 4},
 		{"bits", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4}, "sparse coded bloom ribbon", 3},
-		{"bits, asked only", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4, AskOnly: true}, "ribbon sparse coded bloom", 4},
+		{"bits, asked only", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4, QueryOnly: true}, "ribbon sparse coded bloom", 4},
 		{"bits of a delta", Message{Keys: 1e4, Bits: 17000, Memory: 4e4, Churn: .05}, "sparse coded bloom ribbon", 3},
-		{"little memory", Message{Keys: 1e4, FPRate: .01, Memory: 10600, AskOnly: true}, "ribbon coded sparse bloom", 1},
+		{"little memory", Message{Keys: 1e4, FPRate: .01, Memory: 10600, QueryOnly: true}, "ribbon coded sparse bloom", 1},
 		{"both, and only one fits", Message{Keys: 1e4, FPRate: .01, Bits: 82000}, "sparse coded ribbon bloom", 2},
 		{"few keys", Message{Keys: 3, FPRate: .01}, "bloom coded sparse ribbon", 3},
 	} {
@@ -75,7 +75,7 @@ func TestMessageIsTheSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := named(t, options, "coded")
-	want, err := Search{Keys: 1e6, Cells: 8 * 8 << 20}.MinBits(.001)
+	want, err := CompressedSearch{Keys: 1e6, Cells: 8 * 8 << 20}.MinBits(.001)
 	if err != nil || got.K != want.K || got.M != words(want.M, true) || !near(got.Snapshot.Mean, want.Bits, 1e-3) || got.FPRate > .001 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -98,7 +98,7 @@ func TestMessageLaws(t *testing.T) {
 		bits := float64(n)*rapid.Float64Range(.5, 40).Draw(t, "bits") + 2000
 		p := math.Exp(-rapid.Float64Range(.1, 20).Draw(t, "ln 1/p"))
 		q := Message{
-			Keys: n, Churn: rapid.SampledFrom([]float64{0, .01, .3, 1}).Draw(t, "churn"), AskOnly: rapid.Bool().Draw(t, "ask only"),
+			Keys: n, Churn: rapid.SampledFrom([]float64{0, .01, .3, 1}).Draw(t, "churn"), QueryOnly: rapid.Bool().Draw(t, "ask only"),
 			Peers: rapid.IntRange(0, 9).Draw(t, "peers"), Tail: rapid.SampledFrom([]float64{0, .1, 1e-9}).Draw(t, "tail"),
 		}
 		given := rapid.IntRange(1, 3).Draw(t, "given")
@@ -148,18 +148,18 @@ func TestMessageErrors(t *testing.T) {
 		want string
 	}{
 		"no keys":        {Message{FPRate: .1}, "0 keys"},
-		"no goal":        {Message{Keys: 1}, "neither bits nor"},
+		"no goal":        {Message{Keys: 1}, ""},
 		"rate":           {Message{Keys: 1, FPRate: 1}, "rate 1,"},
 		"rate is NaN":    {Message{Keys: 1, FPRate: math.NaN()}, "rate NaN"},
 		"bits":           {Message{Keys: 1, Bits: -1}, "-1 bits"},
 		"bits are NaN":   {Message{Keys: 1, Bits: math.NaN()}, "NaN bits"},
 		"churn":          {Message{Keys: 1, FPRate: .1, Churn: 2}, "churn 2"},
-		"tail":           {Message{Keys: 1, FPRate: .1, Tail: 1}, "chance 1"},
+		"tail":           {Message{Keys: 1, FPRate: .1, Tail: 1}, "probability 1"},
 		"peers":          {Message{Keys: 1, FPRate: .1, Peers: -1}, "-1 peers"},
-		"too few bits":   {Message{Keys: 1e4, Bits: 100}, "compressed bloom: no filter of 10000 keys"},
+		"too few bits":   {Message{Keys: 1e4, Bits: 100}, "with 100 bits"},
 		"neither fits":   {Message{Keys: 1e4, Bits: 6e4, FPRate: .01}, "60000 are allowed"},
-		"too little":     {Message{Keys: 1e4, FPRate: .01, Memory: 100}, "sparse: 10000 keys at a false-positive rate of 0.01 need more than"},
-		"too many cells": {Message{Keys: math.MaxUint64, FPRate: .01}, "need more than"},
+		"too little":     {Message{Keys: 1e4, FPRate: .01, Memory: 100}, "10000 keys"},
+		"too many cells": {Message{Keys: math.MaxUint64, FPRate: .01}, "18446744073709551615 keys"},
 	} {
 		options, err := c.q.Plan()
 		if !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), c.want) || options != nil {
@@ -168,11 +168,11 @@ func TestMessageErrors(t *testing.T) {
 	}
 }
 
-// Below the churn that RibbonFrom gives a delta is smaller, above it the ribbon filter.
-func TestRibbonFrom(t *testing.T) {
+// Below the churn that RibbonBreakEven gives a delta is smaller, above it the ribbon filter.
+func TestRibbonBreakEven(t *testing.T) {
 	const n, p = 100_000, .01
 	m, k, _ := Size(n, p)
-	got, err := RibbonFrom(n, p, m, k)
+	got, err := RibbonBreakEven(n, p, m, k)
 	if err != nil || got < .1 || got > .5 {
 		t.Fatalf("%v, %v, want something between", got, err)
 	}
@@ -180,7 +180,7 @@ func TestRibbonFrom(t *testing.T) {
 		churn float64
 		kind  string
 	}{{got * .98, "bloom"}, {got * 1.02, "ribbon"}} {
-		options, err := Message{Keys: n, FPRate: p, Churn: c.churn, AskOnly: true, Memory: m/8 + 100}.Plan()
+		options, err := Message{Keys: n, FPRate: p, Churn: c.churn, QueryOnly: true, Memory: m/8 + 100}.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestRibbonFrom(t *testing.T) {
 			t.Errorf("churn %g: bloom %g, ribbon %g, want less by %s", c.churn, plain, ribbon, c.kind)
 		}
 	}
-	if _, err := RibbonFrom(0, p, m, k); !errors.Is(err, ErrRange) {
+	if _, err := RibbonBreakEven(0, p, m, k); !errors.Is(err, ErrRange) {
 		t.Errorf("no keys: %v, want ErrRange", err)
 	}
 }

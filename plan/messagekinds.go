@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// plainK is the most cells per key of a plain filter, those of kind bloom.
+// plainK is the largest number of cells per key of kind bloom.
 const plainK = 256
 
-// plain is the Bloom filter that is best in memory.
+// plain returns the Bloom filter that is best in memory.
 func (q Message) plain() MessageOption {
 	var m uint64
 	var err error
@@ -18,7 +18,7 @@ func (q Message) plain() MessageOption {
 		m, k, err = Size(q.Keys, q.FPRate)
 		m = words(m, true)
 		if err == nil && k > plainK {
-			err = fmt.Errorf("plan: it is best with %d cells per key, %d are the most: %w", k, plainK, ErrRange)
+			err = fmt.Errorf("plan: it would set %d cells per key, at most %d are allowed: %w", k, plainK, ErrRange)
 		}
 	} else if m = q.plainWithin(); m > 0 {
 		k = BestK(m, q.Keys)
@@ -28,13 +28,13 @@ func (q Message) plain() MessageOption {
 	if err != nil {
 		return MessageOption{Kind: "bloom", Why: plainly(err)}
 	}
-	o := q.option("bloom", Found{M: m, K: k})
+	o := q.option("bloom", CompressedShape{M: m, K: k})
 	o.Coded, o.Snapshot = false, Spread{Mean: rawBits(m), Most: rawBits(m)}
 	return o
 }
 
-// plainWithin returns the size of the largest plain filter that is sent, or of which the
-// updates are sent, with so many bits, and that is half full.
+// plainWithin returns the size of the largest half-full filter that is sent, or whose updates are
+// sent, with at most q.Bits.
 func (q Message) plainWithin() uint64 {
 	over, some := least(maxCells, func(m uint64) bool {
 		k := BestK(m, q.Keys)
@@ -50,17 +50,12 @@ func (q Message) plainWithin() uint64 {
 	return words(min(over-1, q.cells()), false)
 }
 
-// rawBits returns the size of a container of cells as they are.
-func rawBits(m uint64) float64 {
-	return float64(m) + 8*(ContainerBytes+math.Ceil(float64(m)/BlockCells))
-}
-
-// coded is the compressed Bloom filter, kept as cells.
+// coded returns the compressed Bloom filter, stored as cells.
 func (q Message) coded() MessageOption { return q.search("bloom", DefaultMaxK, q.cells()) }
 
-// sparse is the compressed Bloom filter with k=1, kept as positions.
+// sparse returns the compressed Bloom filter with k=1, stored as positions.
 func (q Message) sparse() MessageOption {
-	cells := uint64(sparseMost)
+	cells := uint64(maxSparse)
 	if q.Memory > 0 {
 		var err error
 		if cells, err = SparseSize(q.Keys, bitsOf(q.Memory)); err != nil {
@@ -74,17 +69,17 @@ func (q Message) sparse() MessageOption {
 	return o
 }
 
-// search finds a compressed filter of at most so many cells, and k of them per key.
+// search finds a compressed filter of at most cells cells, with at most k of them per key.
 func (q Message) search(kind string, k int, cells uint64) MessageOption {
-	s := Search{Keys: q.Keys, Cells: cells, MaxK: k, Churn: q.Churn}
-	var f Found
+	s := CompressedSearch{Keys: q.Keys, Cells: cells, MaxK: k, Churn: q.Churn}
+	var f CompressedShape
 	var err error
 	if q.FPRate > 0 {
 		s.Tail = 0.5
 		f, err = s.MinBits(q.FPRate)
 	} else {
 		s.Tail = q.tail()
-		f, err = s.LeastRate(q.Bits)
+		f, err = s.MinFPRate(q.Bits)
 	}
 	if err != nil {
 		return MessageOption{Kind: kind, Coded: true, Why: plainly(err)}
@@ -93,8 +88,8 @@ func (q Message) search(kind string, k int, cells uint64) MessageOption {
 	return q.option(kind, f)
 }
 
-// option returns a compressed filter as an option.
-func (q Message) option(kind string, f Found) MessageOption {
+// option returns the option for a compressed filter.
+func (q Message) option(kind string, f CompressedShape) MessageOption {
 	o := MessageOption{
 		Kind: kind, Coded: true, M: f.M, K: f.K, FPRate: FPRate(f.M, f.K, q.Keys), Memory: (f.M + 63) / 64 * 8,
 		Snapshot: Spread{SnapshotBits(f.M, f.K, q.Keys, 0.5), WireDeviation(f.M, f.K, q.Keys), SnapshotBits(f.M, f.K, q.Keys, q.tail())},
@@ -106,7 +101,7 @@ func (q Message) option(kind string, f Found) MessageOption {
 	return o
 }
 
-// ribbon is the ribbon filter.
+// ribbon returns the ribbon filter.
 func (q Message) ribbon() MessageOption {
 	o := MessageOption{Kind: "ribbon"}
 	steps, err := q.ribbonSteps()
@@ -119,13 +114,13 @@ func (q Message) ribbon() MessageOption {
 	return o
 }
 
-// ribbonSteps returns the steps for the rate, or the most that fit.
+// ribbonSteps returns the steps for the rate, or the most steps that fit.
 func (q Message) ribbonSteps() (int, error) {
 	if _, err := RibbonBits(q.Keys, 0.5); err != nil {
 		return 0, err
 	}
 	if q.FPRate > 0 {
-		return RibbonFor(q.FPRate)
+		return RibbonStepsFor(q.FPRate)
 	}
 	over, some := least(RibbonMaxSteps, func(s uint64) bool { return ribbonMessage(q.Keys, int(s), q.tail()).Most > q.Bits })
 	switch {
@@ -137,19 +132,17 @@ func (q Message) ribbonSteps() (int, error) {
 	return int(over) - 1, nil
 }
 
-// ribbonContainerBytes is the container of a ribbon filter without its planes.
+// ribbonContainerBytes is the size of the container of a ribbon filter without its arrays.
 const ribbonContainerBytes = 118
 
-// ribbonMessage returns the size of a ribbon filter as a message, in bits, with what it
-// exceeds with the chance tail.
+// ribbonMessage returns the distribution of the size of a ribbon filter as a message, in bits.
 //
-// Slots are in blocks, so a second try of any shard may take one block more, with all its
-// columns. Beyond that the size deviates by the tries that shards take, of which most take
-// one and each other costs two slots: by less than one slot a shard. And where a share x
-// of the blocks has a column more, those are so many shards whole, whatever the number of
-// their keys, which deviates as a binomial does: by √(n·x·(1-x)). Source: simulated; with
-// 300,000 keys 260 bits at a rate of 0.8, where this has 268, and 240 at 0.01, where it
-// has 280.
+// Slots come in blocks, so a second attempt of any shard may need one more block, with all its
+// columns. In addition the size deviates by the attempts of the shards. Most shards need one
+// attempt and each further one costs two slots, so this is less than one slot per shard. If a
+// share x of the blocks has one more column, these are whole shards, whatever the number of their
+// keys, which deviates like a binomial: by √(n·x·(1-x)). Source: simulated; with 300,000 keys 260
+// bits at a rate of 0.8, where this function has 268, and 240 at 0.01, where it has 280.
 func ribbonMessage(n uint64, steps int, tail float64) Spread {
 	bits := float64(RibbonSize(n, steps)) + 8*ribbonContainerBytes
 	block := float64(ribbonWord * ((steps + RibbonSteps - 1) / RibbonSteps))
@@ -161,25 +154,29 @@ func ribbonMessage(n uint64, steps int, tail float64) Spread {
 	return Spread{bits, deviation, bits + NormalQuantile(tail)*deviation + block}
 }
 
-// RibbonFrom returns the churn from which on it takes fewer bits to send a ribbon
-// filter of n distinct keys with a rate of at most p anew than a delta of the Bloom
-// filter of m cells, k per key, as messages: 1 if it never does, 0 if it always does.
+// RibbonBreakEven returns the churn from which on a new ribbon filter of n distinct keys with a
+// rate of at most p takes fewer bits, as a message, than a delta of the Bloom filter of m cells, k
+// per key: 1 if it never does, 0 if it always does.
 //
-// The error wraps [ErrRange] if n or p is outside the range of ribbon filters. It
+// It returns an error wrapping [ErrRange] if n or p is outside the range of ribbon filters. It
 // panics if m or k is zero or k is negative.
-func RibbonFrom(n uint64, p float64, m uint64, k int) (churn float64, err error) {
+func RibbonBreakEven(n uint64, p float64, m uint64, k int) (churn float64, err error) {
 	if _, err := RibbonBits(n, p); err != nil {
 		return 0, err
 	}
-	steps, err := RibbonFor(p)
+	steps, err := RibbonStepsFor(p)
 	if err != nil {
 		return 0, err
 	}
 	ribbon := ribbonMessage(n, steps, 0.5).Mean
-	return largestShare(func(churn float64) bool { return UpdateBits(m, k, n, churn, 0.5) <= ribbon }), nil
+	deltaIsLarger := func(churn float64) bool { return UpdateBits(m, k, n, churn, 0.5) > ribbon }
+	if !deltaIsLarger(1) {
+		return 1, nil
+	}
+	return crossing(0, 1, deltaIsLarger), nil
 }
 
-// cells returns how many cells a receiver has memory for.
+// cells returns the number of cells for which a receiver has memory.
 func (q Message) cells() uint64 {
 	if q.Memory == 0 {
 		return maxCells
@@ -187,10 +184,10 @@ func (q Message) cells() uint64 {
 	return max(min(bitsOf(q.Memory)/64*64, maxCells), 1)
 }
 
-// bitsOf returns so many bytes in bits, 2^63 at most.
+// bitsOf returns the number of bits in bytes bytes, at most 2^63.
 func bitsOf(bytes uint64) uint64 { return min(bytes, maxCells/8) * 8 }
 
-// words returns a size of whole words, the next above or below, unless it is small.
+// words rounds m up or down to whole words if it is at least 4096.
 func words(m uint64, up bool) uint64 {
 	if m < 4096 {
 		return m
@@ -201,7 +198,7 @@ func words(m uint64, up bool) uint64 {
 	return m / 64 * 64
 }
 
-// plainly returns the text of an error of this package as the end of a sentence.
+// plainly returns the text of an error of this package without prefix and sentinel.
 func plainly(err error) string {
 	return strings.TrimSuffix(strings.TrimPrefix(err.Error(), "plan: "), ": "+ErrRange.Error())
 }

@@ -5,29 +5,27 @@ import (
 	"math"
 )
 
-// CounterOverflow returns the mean number, of the m counters of a counting filter,
-// that n distinct keys with k positions each raise to j or more:
-// m P[Bin(kn, 1/m) >= j], from 0 to m. It bounds the probability that there is such a
-// counter, which it nearly is where it is small. Two positions of a key at one
-// counter raise it by two. The time is that of j additions. It panics if m, k or j is
-// zero or k is negative.
+// CounterOverflow returns the mean number of counters that reach j or more, of the m counters of
+// a counting filter to which n distinct keys were added with k positions each:
+// m P[Bin(kn, 1/m) >= j], from 0 to m. It is an upper bound of the probability that such a counter
+// exists, and nearly equal to it if it is small. A key with two positions at one counter adds two
+// to it. The time is O(j). It panics if m, k or j is zero or k is negative.
 //
 // Source: Fan, Cao, Almeida and Broder 2000, section V-C, before their bounds:
 //
-//	m P[Bin(kn, 1/m) >= j] <= C(kn, j) / m^(j-1)   CounterOverflowChoose
+//	m P[Bin(kn, 1/m) >= j] <= C(kn, j) / m^(j-1)
 //	                       <= m (e k n / (j m))^j  CounterOverflowPower
-//	                       <= m (e ln 2 / j)^j     CounterOverflowLn2, if k <= (m/n) ln 2
+//	                       <= m (e ln 2 / j)^j     if k <= (m/n) ln 2
 //
-// With m=80000, n=10^4, k=5 and j=16, the first number that four bits don't hold,
-// the four are 1.149e-12, 2.068e-12, 2.089e-11 and 1.094e-10; with j=8, where three
-// bits end, .02655, .04617, .3310 and .7574. A counter that saturates at its maximum,
-// and isn't decremented there, is lost at j=15 and not at 16.
+// With m=80000, n=10^4, k=5 and j=16, the first number that four bits cannot hold, the four are
+// 1.149e-12, 2.068e-12, 2.089e-11 and 1.094e-10; with j=8, for three bits, .02655, .04617, .3310
+// and .7574. A counter that saturates at its maximum, and is not decremented there, is lost at
+// j=15 and not at 16.
 //
-// Verma 2015, section 3.2, writes the condition of the last as "k less than
-// ln 2m/n"; (ln 2)(m/n) is meant. The best whole k is sometimes above it: with k=6 at
-// m/n=8 CounterOverflowPower is 3.862e-10 and CounterOverflowLn2 still 1.094e-10.
-// The report's figure 14 plots such a bound under the name of false positives, of
-// which a counting filter has exactly as many as a plain one.
+// Verma 2015, section 3.2, writes the condition of the last bound as "k less than ln 2m/n";
+// (ln 2)(m/n) is meant. The best whole k is sometimes above it: with k=6 at m/n=8 the second
+// bound is 3.862e-10 and the last still 1.094e-10. The report's figure 14 plots such a bound
+// as the false-positive rate; a counting filter has the same rate as a plain one.
 func CounterOverflow(m uint64, k int, n, j uint64) float64 {
 	mustCount(m, k, j)
 	t := float64(k) * float64(n)
@@ -46,8 +44,15 @@ func CounterOverflow(m uint64, k int, n, j uint64) float64 {
 	return M * (1 - min(below, 1))
 }
 
-// sumTerms sums a series from its first term on, ratio(i) being that of term i+1 to
-// term i, until what follows doesn't count.
+// CounterOverflowPower returns m (e k n / (j m))^j, an upper bound of [CounterOverflow], since
+// j! > (j/e)^j. It panics as CounterOverflow does.
+func CounterOverflowPower(m uint64, k int, n, j uint64) float64 {
+	mustCount(m, k, j)
+	return float64(m) * math.Pow(math.E*float64(k)*float64(n)/(float64(j)*float64(m)), float64(j))
+}
+
+// sumTerms sums a series from its first term on, where ratio(i) is term i+1 divided by term i,
+// until the remaining terms are negligible.
 func sumTerms(first float64, ratio func(i float64) float64) float64 {
 	sum, term := first, first
 	for i := 0.0; term > sum*1e-17; i++ {
@@ -57,8 +62,8 @@ func sumTerms(first float64, ratio func(i float64) float64) float64 {
 	return sum
 }
 
-// binomial returns P[Bin(t, 1/m) = j]: by factors, since logarithms of factorials
-// of large numbers have few digits of the difference.
+// binomial returns P[Bin(t, 1/m) = j]. It adds logarithms of factors, since the difference of
+// logarithms of large factorials has few digits.
 func binomial(m, t, j float64) float64 {
 	log := (t - j) * math.Log1p(-1/m)
 	for i := range int(j) {
@@ -67,16 +72,9 @@ func binomial(m, t, j float64) float64 {
 	return math.Exp(log)
 }
 
-// CounterOverflowPower bounds [CounterOverflowChoose] by m (e k n / (j m))^j, since
-// j! > (j/e)^j. Panics are those of CounterOverflow.
-func CounterOverflowPower(m uint64, k int, n, j uint64) float64 {
-	mustCount(m, k, j)
-	return float64(m) * math.Pow(math.E*float64(k)*float64(n)/(float64(j)*float64(m)), float64(j))
-}
-
 func mustCount(m uint64, k int, j uint64) {
 	mustShape(m, k)
 	if j == 0 {
-		panic(fmt.Sprintf("plan: a counter of %d or more is every counter, want at least 1", j))
+		panic(fmt.Sprintf("plan: every counter is at least %d, want at least 1", j))
 	}
 }

@@ -27,7 +27,7 @@ func TestRibbonSizes(t *testing.T) {
 func TestRibbonFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := math.Exp2(-rapid.Float64Range(0.01, 31.9).Draw(t, "log2(1/p)"))
-		steps, err := RibbonFor(p)
+		steps, err := RibbonStepsFor(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestRibbonFor(t *testing.T) {
 		}
 	})
 	for _, p := range []float64{0, 1, -1, math.NaN(), math.Inf(1), 1.0 / (1 << 33), 1e-300} {
-		if steps, err := RibbonFor(p); !errors.Is(err, ErrRange) {
+		if steps, err := RibbonStepsFor(p); !errors.Is(err, ErrRange) {
 			t.Errorf("p=%g: %d steps, %v, want an error that wraps ErrRange", p, steps, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestRibbonMonotone(t *testing.T) {
 	})
 }
 
-// RibbonLow against a look at every place of every shard.
+// RibbonLowBlocks against a look at every place of every shard.
 func TestRibbonLow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.SliceOfN(rapid.Uint64Range(128, 700), 1, 5).Draw(t, "slots")
@@ -89,10 +89,10 @@ func TestRibbonLow(t *testing.T) {
 			}
 			return sum
 		}
-		low := RibbonLow(slots, steps)
+		low := RibbonLowBlocks(slots, steps)
 		want := float64(steps%RibbonSteps) / RibbonSteps
-		if got := share(low); got < want-1e-6 || math.Abs(got-RibbonUpper(slots, low)) > 1e-6 {
-			t.Errorf("from block %d on %g of the keys, RibbonUpper says %g, want at least %g", low, got, RibbonUpper(slots, low), want)
+		if got := share(low); got < want-1e-6 || math.Abs(got-RibbonUpperShare(slots, low)) > 1e-6 {
+			t.Errorf("from block %d on %g of the keys, RibbonUpperShare says %g, want at least %g", low, got, RibbonUpperShare(slots, low), want)
 		}
 		if next := share(low + 1); want > 0 && next >= want+1e-6 {
 			t.Errorf("from block %d on, and from the next %g of the keys, want less than %g", low, next, want)

@@ -91,11 +91,11 @@ func TestLeastRate(t *testing.T) {
 		{20, 1280, 2, 760.31986, 20, 6.9012089e-06, 7603198},
 	} {
 		cells := func(n float64) uint64 { return uint64(math.Round(c.limit * n)) }
-		got, err := Search{Keys: n, Cells: cells(n), Dense: true}.LeastRate(c.z * n)
+		got, err := CompressedSearch{Keys: n, Cells: cells(n), Dense: true}.MinFPRate(c.z * n)
 		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 2e-6) || !near(got.Bits/n, c.used, 2e-6) || !near(got.FPRate, c.p, 2e-6) {
 			t.Errorf("z/n=%g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits, rate %g", c.z, c.limit, got, err, c.k, c.perKey, c.used, c.p)
 		}
-		few, err := Search{Keys: 1e4, Cells: cells(1e4), Dense: true}.LeastRate(c.z * 1e4)
+		few, err := CompressedSearch{Keys: 1e4, Cells: cells(1e4), Dense: true}.MinFPRate(c.z * 1e4)
 		if err != nil || few.K != c.k || math.Abs(float64(few.M)-float64(c.m)) > 10+2e-5*float64(c.m) {
 			t.Errorf("z/n=%g, m/n<=%g with 10^4 keys: got %+v, %v, want k=%d and %d cells", c.z, c.limit, few, err, c.k, c.m)
 		}
@@ -158,12 +158,12 @@ func TestLeastSent(t *testing.T) {
 		{1e-06, 1024, 3, 298.49749, 24.116548},
 		{1e-06, 0, 1, 999999.5, 21.374252},
 	} {
-		got, err := Search{Keys: n, Cells: uint64(c.limit * n), Dense: true}.MinBits(c.p)
+		got, err := CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Dense: true}.MinBits(c.p)
 		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 2e-6) || !near(got.Bits/n, c.z, 2e-6) || got.FPRate > c.p {
 			t.Errorf("rate %g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits", c.p, c.limit, got, err, c.k, c.perKey, c.z)
 		}
 	}
-	if got, err := (Search{Keys: n, Cells: 16 * n, Dense: true}).MinBits(1e-4); !errors.Is(err, ErrRange) {
+	if got, err := (CompressedSearch{Keys: n, Cells: 16 * n, Dense: true}).MinBits(1e-4); !errors.Is(err, ErrRange) {
 		t.Errorf("rate 1e-4 with 16 cells a key: %+v, %v, want ErrRange", got, err)
 	}
 }
@@ -178,14 +178,14 @@ func TestDeltaSearch(t *testing.T) {
 		k                  int
 		perKey, z, p       float64
 	}
-	check := func(name string, c row, got Found, err error) {
+	check := func(name string, c row, got CompressedShape, err error) {
 		t.Helper()
 		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 5e-6) || !near(got.Bits/n, c.z, 5e-6) || !near(got.FPRate, c.p, 5e-6) {
 			t.Errorf("%s %+v: got %+v, %v", name, c, got, err)
 		}
 	}
-	search := func(c row) Search {
-		return Search{Keys: n, Cells: uint64(c.limit * n), Churn: c.churn, XOR: c.xor, Dense: true}
+	search := func(c row) CompressedSearch {
+		return CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Churn: c.churn, XOR: c.xor, Dense: true}
 	}
 	for _, c := range []row{
 		{1.6713, 0.05, 12, true, 3, 12, 1.6532242, 0.010823077},
@@ -207,7 +207,7 @@ func TestDeltaSearch(t *testing.T) {
 		{3, 0.1, 64, true, 2, 34.831125, 3, 0.0031139179},
 		{3, 0.1, 64, false, 2, 64, 2.8026642, 0.00094659386},
 	} {
-		got, err := search(c).LeastRate(c.goal * n)
+		got, err := search(c).MinFPRate(c.goal * n)
 		check("least rate", c, got, err)
 	}
 	for _, c := range []row{
@@ -237,14 +237,14 @@ func TestDeltaSearch(t *testing.T) {
 // compresses because most cells are ones. Without Dense it isn't taken.
 func TestDenseBranch(t *testing.T) {
 	const n = 1_000_000
-	s := Search{Keys: n, Cells: 16 * n, MaxK: 64}
+	s := CompressedSearch{Keys: n, Cells: 16 * n, MaxK: 64}
 	for _, c := range []struct {
 		dense bool
 		k     int
 		p     float64
 	}{{true, 35, .0163366}, {false, 2, .0169546}} {
 		s.Dense = c.dense
-		got, err := s.LeastRate(8 * n)
+		got, err := s.MinFPRate(8 * n)
 		if err != nil || got.K != c.k || !near(got.FPRate, c.p, 1e-5) {
 			t.Errorf("dense %v: %+v, %v, want k=%d and %g", c.dense, got, err, c.k, c.p)
 		}
@@ -255,7 +255,7 @@ func TestDenseBranch(t *testing.T) {
 // few bits; among all k nothing is better.
 func TestSearchHasNoBetterNeighbour(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := Search{
+		s := CompressedSearch{
 			Keys:  rapid.Uint64Range(1, 1<<40).Draw(t, "n"),
 			Churn: rapid.SampledFrom([]float64{0, 0, 0.001, 0.05, 1}).Draw(t, "churn"),
 			XOR:   rapid.Bool().Draw(t, "xor"),
@@ -266,7 +266,7 @@ func TestSearchHasNoBetterNeighbour(t *testing.T) {
 		n := float64(s.Keys)
 		s.Cells = uint64(n*rapid.Float64Range(1, 1000).Draw(t, "limit")) + 1
 		bits := n*rapid.Float64Range(0.01, 30).Draw(t, "bits") + 4000
-		got, err := s.LeastRate(bits)
+		got, err := s.MinFPRate(bits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestSearchHasNoBetterNeighbour(t *testing.T) {
 // For each k the size rises with the number of cells, which the bisection needs.
 func TestSizesRise(t *testing.T) {
 	const n = 100_000
-	for _, s := range []Search{
+	for _, s := range []CompressedSearch{
 		{Keys: n}, {Keys: n, Tail: 1e-6}, {Keys: n, Churn: .05}, {Keys: n, Churn: .05, XOR: true},
 		{Keys: n, Churn: 1}, {Keys: n, Churn: 1, XOR: true}, {Keys: n, Churn: .001, XOR: true}, {Keys: n, Churn: .001, Tail: 1e-6},
 	} {
@@ -310,7 +310,7 @@ func TestSizesRise(t *testing.T) {
 // So do those of deltas where positions take the place of cells, once filters are half full.
 func TestSizesRiseWhereFewChange(t *testing.T) {
 	const n = 100_000
-	for _, s := range []Search{{Keys: n, Churn: .001, Tail: 1e-6}, {Keys: n, Churn: 1e-4, Tail: 1e-6}, {Keys: n, Churn: .001, Tail: .5}} {
+	for _, s := range []CompressedSearch{{Keys: n, Churn: .001, Tail: 1e-6}, {Keys: n, Churn: 1e-4, Tail: 1e-6}, {Keys: n, Churn: .001, Tail: .5}} {
 		for k := 1; k <= 4; k++ {
 			before := 0.0
 			for m := uint64(3 * k * n / 2); m < 1e12; m += m / 500 {
@@ -325,7 +325,7 @@ func TestSizesRiseWhereFewChange(t *testing.T) {
 }
 
 func TestSearchErrors(t *testing.T) {
-	for name, s := range map[string]Search{
+	for name, s := range map[string]CompressedSearch{
 		"no keys":      {},
 		"negative k":   {Keys: 1, MaxK: -1},
 		"churn":        {Keys: 1, Churn: 1.5},
@@ -338,19 +338,19 @@ func TestSearchErrors(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		s    Search
+		s    CompressedSearch
 		bits float64
 	}{
-		"no bits": {Search{Keys: 1000, Tail: 1e-6}, 100},
-		"NaN":     {Search{Keys: 1000}, math.NaN()},
-		"no keys": {Search{}, 100},
+		"no bits": {CompressedSearch{Keys: 1000, Tail: 1e-6}, 100},
+		"NaN":     {CompressedSearch{Keys: 1000}, math.NaN()},
+		"no keys": {CompressedSearch{}, 100},
 	} {
-		if f, err := c.s.LeastRate(c.bits); !errors.Is(err, ErrRange) {
+		if f, err := c.s.MinFPRate(c.bits); !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %+v, %v, want ErrRange", name, f, err)
 		}
 	}
 	for _, p := range []float64{0, 1, math.NaN()} {
-		if _, err := (Search{Keys: 1}).MinBits(p); !errors.Is(err, ErrRange) {
+		if _, err := (CompressedSearch{Keys: 1}).MinBits(p); !errors.Is(err, ErrRange) {
 			t.Errorf("rate %v: %v, want ErrRange", p, err)
 		}
 	}
@@ -359,12 +359,12 @@ func TestSearchErrors(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	b.Run("rate/n=10000", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = Search{Keys: 1e4}.LeastRate(8e4)
+			_, _ = CompressedSearch{Keys: 1e4}.MinFPRate(8e4)
 		}
 	})
 	b.Run("sent/n=10000", func(b *testing.B) {
 		for b.Loop() {
-			_, _ = Search{Keys: 1e4}.MinBits(.01)
+			_, _ = CompressedSearch{Keys: 1e4}.MinBits(.01)
 		}
 	})
 }

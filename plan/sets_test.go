@@ -54,7 +54,7 @@ func TestPapapetrouUnionAndIntersection(t *testing.T) {
 			const trials = 600
 			for range trials {
 				s.fill(r, c.k, c.onlyA, c.onlyB, c.both)
-				u, i := KeysInterval(c.m, c.k, s.or.ones), Intersection(c.m, c.k, s.a.ones, s.b.ones, s.or.ones)
+				u, i := KeysInterval(c.m, c.k, s.or.ones), IntersectionKeys(c.m, c.k, s.a.ones, s.b.ones, s.or.ones)
 				checkEstimate(t, u)
 				checkEstimate(t, i)
 				union.add(u.Value)
@@ -90,9 +90,9 @@ func TestIntersectionHolds(t *testing.T) {
 		a := rapid.Uint64Range(0, m).Draw(t, "a")
 		b := rapid.Uint64Range(0, m).Draw(t, "b")
 		or := rapid.Uint64().Draw(t, "or") // also numbers that contradict a and b
-		e := Intersection(m, k, a, b, or)
+		e := IntersectionKeys(m, k, a, b, or)
 		checkEstimate(t, e)
-		if swapped := Intersection(m, k, b, a, or); fmt.Sprint(swapped) != fmt.Sprint(e) {
+		if swapped := IntersectionKeys(m, k, b, a, or); fmt.Sprint(swapped) != fmt.Sprint(e) {
 			t.Fatalf("%v, with a and b exchanged %v", e, swapped)
 		}
 		if e.Value > min(Keys(m, k, a), Keys(m, k, b)) {
@@ -103,23 +103,23 @@ func TestIntersectionHolds(t *testing.T) {
 
 func TestIntersectionEdges(t *testing.T) {
 	const m, k = 1000, 4
-	if got := Intersection(m, k, 0, 300, 300); got != (Estimate{}) {
+	if got := IntersectionKeys(m, k, 0, 300, 300); got != (Estimate{}) {
 		t.Errorf("with an empty filter: %+v, want zeros", got)
 	}
-	if got, want := Intersection(m, k, 300, 300, 300).Value, Keys(m, k, 300); got != want {
+	if got, want := IntersectionKeys(m, k, 300, 300, 300).Value, Keys(m, k, 300); got != want {
 		t.Errorf("of a filter with itself: %g, want %g", got, want)
 	}
-	full := Intersection(m, k, 900, 300, 1000)
+	full := IntersectionKeys(m, k, 900, 300, 1000)
 	if !math.IsNaN(full.Value) || full.Low != 0 || full.High != KeysInterval(m, k, 300).High {
 		t.Errorf("full union: %+v, want NaN, 0 and the bound of the smaller", full)
 	}
-	if got, want := Intersection(m, k, 300, 200, 100), Intersection(m, k, 300, 200, 300); got != want {
+	if got, want := IntersectionKeys(m, k, 300, 200, 100), IntersectionKeys(m, k, 300, 200, 300); got != want {
 		t.Errorf("union smaller than a: %+v, want %+v", got, want)
 	}
-	if got, want := Intersection(m, k, 300, 200, 700), Intersection(m, k, 300, 200, 500); got != want {
+	if got, want := IntersectionKeys(m, k, 300, 200, 700), IntersectionKeys(m, k, 300, 200, 500); got != want {
 		t.Errorf("union larger than a+b: %+v, want %+v", got, want)
 	}
-	wantPanic(t, "m=0", func() { Intersection(0, 1, 0, 0, 0) })
+	wantPanic(t, "m=0", func() { IntersectionKeys(0, 1, 0, 0, 0) })
 	if got, want := KeysInterval(8000, 5, 3718).String(), "1000 [983, 1018]"; got != want {
 		t.Errorf("String: %s, want %s", got, want)
 	}

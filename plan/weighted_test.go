@@ -10,32 +10,32 @@ import (
 
 // asked returns 10^4 keys, each a class of its own and a member by 0.1, about which
 // questions go as weight says of their ranks from 0.
-func asked(weight func(rank int) float64) []Class {
-	keys := make([]Class, 10_000)
+func asked(weight func(rank int) float64) []WeightedClass {
+	keys := make([]WeightedClass, 10_000)
 	for i := range keys {
-		keys[i] = Class{Members: 0.1, Queries: weight(i)}
+		keys[i] = WeightedClass{Members: 0.1, Queries: weight(i)}
 	}
 	return keys
 }
 
-func zipf(exponent float64) []Class {
+func zipf(exponent float64) []WeightedClass {
 	return asked(func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) })
 }
 
 // gathered puts keys whose real k are about the same into one class, as a filter of
 // so many classes would.
-func gathered(keys []Class, perBit float64) []Class {
-	classes := map[int]Class{}
+func gathered(keys []WeightedClass, perBit float64) []WeightedClass {
+	classes := map[int]WeightedClass{}
 	for _, k := range keys {
 		at := int(math.Round(perBit * math.Log2(k.Queries/k.Members)))
 		c := classes[at]
-		classes[at] = Class{c.Members + k.Members, c.Queries + k.Queries}
+		classes[at] = WeightedClass{c.Members + k.Members, c.Queries + k.Queries}
 	}
-	var list []Class
+	var list []WeightedClass
 	for _, c := range classes {
 		list = append(list, c)
 	}
-	slices.SortFunc(list, func(a, b Class) int { return int(math.Copysign(1, b.Queries/b.Members-a.Queries/a.Members)) })
+	slices.SortFunc(list, func(a, b WeightedClass) int { return int(math.Copysign(1, b.Queries/b.Members-a.Queries/a.Members)) })
 	return list
 }
 
@@ -50,7 +50,7 @@ func TestBruckGaoJiangOptimum(t *testing.T) {
 		return 0.5 / 9900
 	}
 	for name, c := range map[string]struct {
-		keys        []Class
+		keys        []WeightedClass
 		m           uint64
 		rate        float64
 		first, last float64
@@ -109,7 +109,7 @@ func TestBruckGaoJiangErratum(t *testing.T) {
 
 // The real optimum is one: nearby real k, set to the same load or another, are worse.
 func TestWeightedKIsOptimal(t *testing.T) {
-	classes := []Class{{10, 5}, {200, 3}, {790, 2}}
+	classes := []WeightedClass{{10, 5}, {200, 3}, {790, 2}}
 	const m = 8000
 	ks, best, err := WeightedK(m, classes)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestWeightedKIsOptimal(t *testing.T) {
 // With one class it is the plain filter with the best k.
 func TestWeightedKsOfOneClass(t *testing.T) {
 	for _, m := range []uint64{10, 1000, 8000, 20_000} {
-		ks, rate, err := WeightedKs(m, []Class{{Members: 1000, Queries: 7}}, 256)
+		ks, rate, err := WeightedKs(m, []WeightedClass{{Members: 1000, Queries: 7}}, 256)
 		if k := BestK(m, 1000); err != nil || ks[0] != k || !near(rate, FPRate(m, k, 1000), 1e-9) {
 			t.Errorf("m=%d: k %v, rate %g, %v; want %d, %g", m, ks, rate, err, k, FPRate(m, k, 1000))
 		}
@@ -155,10 +155,10 @@ func TestWeightedKsByBruteForce(t *testing.T) {
 	const maxK = 14
 	r := newRand(2)
 	for trial := range 150 {
-		classes := make([]Class, 1+trial%4)
+		classes := make([]WeightedClass, 1+trial%4)
 		var n float64
 		for i := range classes {
-			classes[i] = Class{Members: math.Exp(r.Float64() * 8), Queries: math.Exp(r.Float64() * 8)}
+			classes[i] = WeightedClass{Members: math.Exp(r.Float64() * 8), Queries: math.Exp(r.Float64() * 8)}
 			n += classes[i].Members
 		}
 		m := uint64(max(1, n*r.Float64()*12))
@@ -188,21 +188,21 @@ func TestWeightedKsByBruteForce(t *testing.T) {
 
 // Classes that cost nothing get all, and those of which nobody asks, nothing.
 func TestWeightedKsWithoutMembersOrQuestions(t *testing.T) {
-	ks, rate, err := WeightedKs(8000, []Class{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, 30)
+	ks, rate, err := WeightedKs(8000, []WeightedClass{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, 30)
 	if err != nil || ks[1] != 30 || ks[2] != 1 || ks[3] != 1 {
 		t.Fatalf("k = %v, %v; want 30 for the class without members and 1 for those nobody asks for", ks, err)
 	}
-	if want, _ := WeightedFPRate(8000, []Class{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, ks); rate != want || rate > 0.02 {
+	if want, _ := WeightedFPRate(8000, []WeightedClass{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, ks); rate != want || rate > 0.02 {
 		t.Errorf("rate %g, want %g, and about half of a plain filter's", rate, want)
 	}
-	if ks, _, err := WeightedKs(100, []Class{{5, 0}, {0, 1}}, 30); err != nil || !slices.Equal(ks, []int{1, 30}) {
+	if ks, _, err := WeightedKs(100, []WeightedClass{{5, 0}, {0, 1}}, 30); err != nil || !slices.Equal(ks, []int{1, 30}) {
 		t.Errorf("k = %v, %v; want [1 30]", ks, err)
 	}
 }
 
 // The quotient of the classes' numbers, or a share, is no float64.
 func TestWeightedKsOfExtremeClasses(t *testing.T) {
-	for name, classes := range map[string][]Class{
+	for name, classes := range map[string][]WeightedClass{
 		"hardly a member":   {{Members: 5e-324, Queries: 1}, {Members: 10, Queries: 1}},
 		"hardly a question": {{Members: 5, Queries: 1e-320}, {Members: 10, Queries: 1e300}},
 		"hardly anything":   {{Members: 1e-200, Queries: 1}, {Members: 1e-200, Queries: 2}},
@@ -216,21 +216,21 @@ func TestWeightedKsOfExtremeClasses(t *testing.T) {
 }
 
 func TestWeightedRefuses(t *testing.T) {
-	good := []Class{{1, 1}}
+	good := []WeightedClass{{1, 1}}
 	for name, c := range map[string]struct {
 		m       uint64
-		classes []Class
+		classes []WeightedClass
 		ks      []int
 		maxK    int
 	}{
 		"no cells":           {0, good, []int{1}, 5},
 		"no classes":         {100, nil, nil, 5},
-		"no questions":       {100, []Class{{1, 0}}, []int{1}, 5},
-		"no members":         {100, []Class{{0, 1}}, []int{1}, 5},
-		"negative members":   {100, []Class{{-1, 1}, {5, 5}}, []int{1, 1}, 5},
-		"negative questions": {100, []Class{{1, -1}, {5, 5}}, []int{1, 1}, 5},
-		"NaN":                {100, []Class{{math.NaN(), 1}}, []int{1}, 5},
-		"infinite":           {100, []Class{{1, math.Inf(1)}}, []int{1}, 5},
+		"no questions":       {100, []WeightedClass{{1, 0}}, []int{1}, 5},
+		"no members":         {100, []WeightedClass{{0, 1}}, []int{1}, 5},
+		"negative members":   {100, []WeightedClass{{-1, 1}, {5, 5}}, []int{1, 1}, 5},
+		"negative questions": {100, []WeightedClass{{1, -1}, {5, 5}}, []int{1, 1}, 5},
+		"NaN":                {100, []WeightedClass{{math.NaN(), 1}}, []int{1}, 5},
+		"infinite":           {100, []WeightedClass{{1, math.Inf(1)}}, []int{1}, 5},
 		"no k":               {100, good, []int{0}, 0},
 	} {
 		_, err1 := WeightedFPRate(c.m, c.classes, c.ks)
@@ -241,8 +241,8 @@ func TestWeightedRefuses(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []Class{{0, 1}, {1, 0}} {
-		if _, _, err := WeightedK(100, append([]Class{c}, good...)); !errors.Is(err, ErrRange) {
+	for _, c := range []WeightedClass{{0, 1}, {1, 0}} {
+		if _, _, err := WeightedK(100, append([]WeightedClass{c}, good...)); !errors.Is(err, ErrRange) {
 			t.Errorf("WeightedK with %v: %v, want an error that wraps %q", c, err, ErrRange)
 		}
 	}

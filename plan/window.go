@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// Window is the design of an age-partitioned filter: K+L slices of Slice cells in a
-// ring, of which a key sets one cell in each of the K newest.
+// Window is the design of an age-partitioned filter: K+L slices of Slice cells in a ring. A key sets
+// one cell in each of the K newest.
 type Window struct {
 	K, L  int
 	Slice uint64 // cells of a slice
-	// Limit is the number of cells set in the newest slice at which its generation
-	// ends: the slices shift, the oldest is cleared and is the newest then.
+	// Limit is the number of set cells in the newest slice at which its generation ends: the
+	// slices shift, and the oldest one is cleared and becomes the newest.
 	Limit uint64
 }
 
 // Cells returns the number of cells of all slices.
 func (w Window) Cells() uint64 { return uint64(w.K+w.L) * w.Slice }
 
-// FPRate returns the rate at its worst moment, just before a shift, when every
-// generation has been as long as it may be.
+// FPRate returns the highest rate that occurs: just before a shift, if every generation had its
+// maximal length.
 func (w Window) FPRate() float64 {
 	first := float64(min(w.Limit, w.Slice)) / float64(w.Slice)
 	fills := make([]float64, w.K+w.L)
@@ -27,40 +27,44 @@ func (w Window) FPRate() float64 {
 	return WindowFPRate(fills, w.K)
 }
 
-// WindowFPRate returns the probability that k neighbouring slices, of those with the
-// fills, all have the cell of a key that the filter does not hold. The fills are
-// fractions in [0, 1], in the order of age, newest or oldest first. It panics if k is less than 1.
+// WindowFPRate returns the probability that k neighbouring slices all have the cell of a key that the
+// filter does not contain. fills are the slices' fill ratios, fractions in [0, 1], in the order of age,
+// newest or oldest first. It panics if k is less than 1.
 //
-// It follows the number of neighbouring matches, from slice to slice: with fill r a
-// run of matches grows by one with probability r and is back at none with 1-r, and
-// one of k is a yes. Shtul, Baquero and Almeida 2020, "Age-Partitioned Bloom
-// Filters", write the same as a recursion over pairs of slice and run. It is exact
-// for the fills given. The time is k times the number of slices.
+// It follows the number of neighbouring matches from slice to slice: with fill ratio r a run of
+// matches grows by one with probability r and ends with probability 1-r. A run of k is a false
+// positive. Shtul, Baquero and Almeida 2020, "Age-Partitioned Bloom Filters", write the same as a
+// recursion over pairs of slice and run. It is exact for the given fills. The time is k times the
+// number of slices.
 func WindowFPRate(fills []float64, k int) float64 {
 	mustShape(1, k)
 	return followRuns(fills, make([]float64, k))
 }
 
-// followRuns is WindowFPRate with room for k numbers.
+// followRuns is WindowFPRate with k = len(runs). It overwrites runs.
 func followRuns(fills, runs []float64) float64 {
-	k := len(runs) // runs[j]: no yes so far, and the last j slices match
+	k := len(runs) // runs[j]: probability of no positive so far and j matches at the end
 	clear(runs)
 	runs[0] = 1
-	yes := 0.0
+	positive := 0.0
 	for _, fill := range fills {
 		none := 0.0
 		for _, p := range runs {
 			none += p
 		}
-		yes += runs[k-1] * fill
+		positive += runs[k-1] * fill
 		for j := k - 1; j > 0; j-- {
 			runs[j] = runs[j-1] * fill
 		}
 		runs[0] = none * (1 - fill)
 	}
-	return min(yes, 1)
+	return min(positive, 1)
 }
 
+// fillWindow sets fills to the expected fill ratios of len(fills) slices, newest first, just before a
+// shift. Slice k and all older ones contain k generations and have 1-e^-load of their cells set; newer
+// slice i contains i generations and has 1-e^(-load·i/k). Shtul, Baquero and Almeida 2020 set the load
+// to ln 2.
 func fillWindow(fills []float64, k int, load float64) {
 	for i := range fills {
 		if i < k {
@@ -71,26 +75,24 @@ func fillWindow(fills []float64, k int, load float64) {
 	}
 }
 
-// WindowLimits are what a window is to keep within.
+// WindowLimits are the limits of a [WindowSize].
 type WindowLimits struct {
-	K, L      int  // if not zero: given
+	K, L      int  // fixed if not zero
 	MaxL      int  // the largest L that is chosen, at least 1
 	MaxSlices int  // the largest K+L
-	AtOnce    bool // the rate holds also if all keys come in one generation
+	AtOnce    bool // the rate must hold also if all keys come in one generation
 }
 
-// WindowSize returns the window with the fewest cells that holds the last n keys and
-// has at every moment a rate of at most p: over k and l within the limits, slices
-// just large enough for the load that has this rate before a shift. A generation is
-// n/l cells of the newest slice, rounded up, so that l generations are n keys or
-// more.
+// WindowSize returns the window with the fewest cells that contains the last n keys and always has a
+// rate of at most p, over all k and l within the limits. Its slices are just large enough for the load
+// that has this rate before a shift. A generation is n/l cells of the newest slice, rounded up, so that
+// l generations are at least n keys.
 //
-// With AtOnce the rate is also at most p when n keys come in one generation and none
-// in the others: then k slices hold all of them, and the rate is
-// (1-(1-1/Slice)^n)^k. This keeps l small.
+// With AtOnce the rate is at most p even if n keys come in one generation and none in the others. Then
+// k slices contain all keys, and the rate is (1-(1-1/Slice)^n)^k. This keeps l small.
 //
-// The error wraps [ErrRange] if n is zero, p is not inside (0, 1), no k and l within
-// the limits have the rate, or the slices would have above 2^63 cells.
+// It returns an error wrapping [ErrRange] if n is zero, p is not inside (0, 1), no k and l within the
+// limits have the rate, or the slices would have more than 2^63 cells.
 func WindowSize(n uint64, p float64, limits WindowLimits) (Window, error) {
 	if err := checkGoal(n, p); err != nil {
 		return Window{}, err
@@ -117,7 +119,7 @@ func WindowSize(n uint64, p float64, limits WindowLimits) (Window, error) {
 		}
 	}
 	if !(least <= maxCells) {
-		return Window{}, fmt.Errorf("plan: a window of %d keys at a false-positive rate of %v takes more than %d slices or 2^63 cells; "+
+		return Window{}, fmt.Errorf("plan: a window of %d keys at a false-positive rate of %v needs more than %d slices or 2^63 cells; "+
 			"accept a higher rate: %w", n, p, limits.MaxSlices, ErrRange)
 	}
 	best.Slice = uint64(sliceFor(n, best.K, best.L, p, limits.AtOnce))
@@ -125,7 +127,7 @@ func WindowSize(n uint64, p float64, limits WindowLimits) (Window, error) {
 	return best, nil
 }
 
-// sliceFor returns the cells of a slice, a whole number.
+// sliceFor returns the number of cells of a slice, a whole number.
 func sliceFor(n uint64, k, l int, p float64, atOnce bool) float64 {
 	limit := math.Ceil(float64(n) / float64(l))
 	first := -math.Expm1(-windowLoad(k, l, p) / float64(k)) // fill of the newest slice at its end
@@ -137,11 +139,11 @@ func sliceFor(n uint64, k, l int, p float64, atOnce bool) float64 {
 	return max(cells, 1)
 }
 
-// windowLoad returns the load at which the rate is p, or just below, at most 40.
+// windowLoad returns the load, at most 40, at which the rate is p or just below.
 //
-// The logarithm of the rate is concave over that of the load. There are l+1 runs of
-// k slices, and none matches more often than (1-e^-load)^k, so that the load for
-// p/(l+1) is too small; from there secants rise to the load and don't pass it.
+// The logarithm of the rate is a concave function of that of the load. There are l+1 runs of k slices,
+// and none matches with a higher probability than (1-e^-load)^k, so the load for p/(l+1) is too small.
+// From there secants rise to the load and don't pass it.
 func windowLoad(k, l int, p float64) float64 {
 	fills, runs := make([]float64, k+l), make([]float64, k)
 	want := math.Log(p)
@@ -172,8 +174,8 @@ func windowLoad(k, l int, p float64) float64 {
 	return math.Exp(u)
 }
 
-// bestWindow returns the l from 1 to last with the least cost, walking from a guess:
-// costs fall to one valley and rise.
+// bestWindow returns the l from 1 to last with the lowest cost. It starts at guess; costs fall to one
+// valley and rise.
 func bestWindow(guess, last int, cost func(l int) float64) int {
 	l := max(1, min(guess, last))
 	best := cost(l)

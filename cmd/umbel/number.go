@@ -78,7 +78,7 @@ type better struct {
 }
 
 func analyze(m uint64, within float64) analysis {
-	ladder := plan.Ladder(m, 1)
+	ladder := plan.FoldSizes(m, 1)
 	a := analysis{
 		Number: m, Factors: []factor{}, Divisors: ladder, LargestPrime: 1,
 		Superior: endsWith(number.SuperiorHighlyComposite(m), m),
@@ -105,7 +105,7 @@ func (a *analysis) look(low, high uint64) {
 	if !ok {
 		return
 	}
-	if ladder := plan.Ladder(m, 1); len(ladder) > len(a.Divisors) {
+	if ladder := plan.FoldSizes(m, 1); len(ladder) > len(a.Divisors) {
 		a.Better = append(a.Better, better{m, len(ladder), float(plan.MeanOvershoot(ladder))})
 	}
 }

@@ -34,7 +34,7 @@ func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
 	if last > 64 {
 		return usageError(cmd, fmt.Errorf("%.4g bits a key are more than a curve is drawn for; at most 46", z))
 	}
-	points := plan.Curve(z, steps(last, 1))
+	points := plan.CompressionCurve(z, steps(last, 1))
 	switch {
 	case wantsJSON(cmd):
 		for _, p := range points {
@@ -46,7 +46,7 @@ func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
 	case file == "-":
 		return printCurve(w, n, points)
 	}
-	chart := drawCurve(n, z, points, plan.Curve(z, steps(last, 0.05)))
+	chart := drawCurve(n, z, points, plan.CompressionCurve(z, steps(last, 0.05)))
 	return atomicfile.Write(file, func(w io.Writer) error { return chart.SVG(w) })
 }
 
@@ -61,7 +61,7 @@ func steps(last, step float64) []float64 {
 
 // printCurve prints a line for each k, with a place for either rate on a logarithmic
 // scale.
-func printCurve(w io.Writer, n float64, points []plan.CurvePoint) error {
+func printCurve(w io.Writer, n float64, points []plan.CompressionPoint) error {
 	const width = 40
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
@@ -82,7 +82,7 @@ func printCurve(w io.Writer, n float64, points []plan.CurvePoint) error {
 }
 
 // drawCurve returns the figure: lines through fine, dots at whole k.
-func drawCurve(n, z float64, whole, fine []plan.CurvePoint) picture.Chart {
+func drawCurve(n, z float64, whole, fine []plan.CompressionPoint) picture.Chart {
 	compressed, plain := picture.Line{Name: "compressed"}, picture.Line{Name: "plain"}
 	for i, p := range fine {
 		var here, there string
@@ -101,7 +101,7 @@ func drawCurve(n, z float64, whole, fine []plan.CurvePoint) picture.Chart {
 }
 
 // cellsAt writes how many cells a point has.
-func cellsAt(p plan.CurvePoint, n float64) string {
+func cellsAt(p plan.CompressionPoint, n float64) string {
 	cells := math.Round(p.CellsPerKey * n)
 	if cells >= 1<<63 {
 		return fmt.Sprintf("%.3g", cells)

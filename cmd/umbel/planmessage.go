@@ -78,7 +78,7 @@ func (f *messageFlags) given(flags *pflag.FlagSet) bool {
 func (f *messageFlags) message(g goalFlags) plan.Message {
 	q := plan.Message{
 		Keys: uint64(g.keys), Bits: 8 * float64(f.sent), FPRate: float64(g.rate), Memory: uint64(g.bytes),
-		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, AskOnly: f.askOnly, Tail: float64(f.tail),
+		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.askOnly, Tail: float64(f.tail),
 	}
 	if q.Bits == 0 && q.FPRate == 0 {
 		q.FPRate = build.DefaultRate

@@ -75,7 +75,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("folding: %w: %w", err, umbel.ErrGoal)
 	}
-	if s.M >= plan.WordsFrom && s.M%64 == 0 {
+	if s.M >= plan.WholeWordsFrom && s.M%64 == 0 {
 		s.Group = 6
 	}
 	return s, g.Keys, s.Check()

@@ -116,7 +116,7 @@ func (s Shape) counters() counting.Shape {
 
 // ladder returns the sizes that the face takes by itself.
 func (s Shape) ladder() []uint64 {
-	all := plan.Ladder(s.M, 1<<s.Group)
+	all := plan.FoldSizes(s.M, 1<<s.Group)
 	for all[0] < s.M/MaxFold {
 		all = all[1:]
 	}

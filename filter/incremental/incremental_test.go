@@ -80,7 +80,7 @@ func TestSizeGrowsWithKeys(t *testing.T) {
 	if got := len(f.State().Parts); got != len(s.Planes) {
 		t.Errorf("%d planes are open, want %d", got, len(s.Planes))
 	}
-	_, want, err := plan.Incremental(n, p, 0, 64, 256)
+	_, want, err := plan.IncrementalLayers(n, p, 0, 64, 256)
 	if err != nil {
 		t.Fatal(err)
 	}

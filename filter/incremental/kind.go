@@ -56,7 +56,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 // take before they have their bits, so the last one has room for three standard
 // deviations of that: the variance of the keys of a half full plane is 0.44 n/k.
 func size(n uint64, p float64, planes int) (Shape, error) {
-	ps, _, err := plan.Incremental(n, p, planes, MaxLayers, bloom.MaxK)
+	ps, _, err := plan.IncrementalLayers(n, p, planes, MaxLayers, bloom.MaxK)
 	if err != nil {
 		return Shape{}, fmt.Errorf("incremental: %w: %w", err, umbel.ErrGoal)
 	}

@@ -15,7 +15,7 @@ type Layer struct {
 
 // planeFor returns the smallest plane that takes so many keys in the mean and has a
 // rate of at most p with the last of them, which may set K bits beyond Limit-1. It
-// has a little more cells than the plane of plan.Incremental, in which that is left
+// has a little more cells than the plane of plan.IncrementalLayers, in which that is left
 // out: those of one or two keys.
 func planeFor(keys uint64, k int, p float64) Layer {
 	fill := math.Pow(p, 1/float64(k))

@@ -32,7 +32,7 @@ const (
 
 // Plan returns the shape that meets the goal at any number of keys up to g.Keys, with
 // the least memory in the mean over these numbers, all equally likely: see
-// plan.Incremental. From 64 cells on planes are whole words. The error wraps
+// plan.IncrementalLayers. From 64 cells on planes are whole words. The error wraps
 // umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	s, _, err := planWith(g, nil)

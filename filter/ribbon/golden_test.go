@@ -12,7 +12,7 @@ import (
 // sealed returns a filter of these digests at a rate of at most p.
 func sealed(t *testing.T, p float64, ds []umbel.Digest) *Filter {
 	t.Helper()
-	steps, err := plan.RibbonFor(p)
+	steps, err := plan.RibbonStepsFor(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 		return steps, n, nil
 	}
 	if g.FPRate != 0 {
-		need, err := plan.RibbonFor(g.FPRate)
+		need, err := plan.RibbonStepsFor(g.FPRate)
 		if err != nil {
 			return 0, 0, err
 		}

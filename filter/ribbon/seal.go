@@ -96,7 +96,7 @@ func (s *sealing) shard(digests []umbel.Digest) {
 	n := uint64(len(digests))
 	var slots, seed uint64
 	for ; ; seed++ {
-		slots = min(max(n+plan.RibbonSpare+seed*(1+n/1000), s.least), maxSlots)
+		slots = min(max(n+plan.RibbonSpareSlots+seed*(1+n/1000), s.least), maxSlots)
 		if s.try(digests, slots, seed) {
 			break
 		}
@@ -155,7 +155,7 @@ func equation(h shard, d umbel.Digest) (at, lo, hi, want uint64) {
 // solution returns what was solved. Of the last column, where there is a part of one,
 // it keeps the blocks that the rate takes.
 func (s *sealing) solution() (solution, error) {
-	low := plan.RibbonLow(s.slots, s.steps)
+	low := plan.RibbonLowBlocks(s.slots, s.steps)
 	blocks := blocksFor(s.total)
 	columns := uint64(s.steps / plan.RibbonSteps)
 	bits, err := cells.New((columns*blocks+blocks-low)*word, 1)

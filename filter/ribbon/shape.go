@@ -12,7 +12,7 @@ import (
 // filter takes the memory that those it has need.
 type Shape struct {
 	// Steps fix the rate, in parts of 1/256 of a bit of the answer, 1 to 8192: 256 more
-	// halve it. See plan.RibbonFor.
+	// halve it. See plan.RibbonStepsFor.
 	Steps  int
 	Hasher umbel.Hasher
 }

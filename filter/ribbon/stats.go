@@ -48,5 +48,5 @@ func (s *solution) rate() float64 {
 	for i, h := range s.shards {
 		slots[i] = uint64(h.slots)
 	}
-	return math.Ldexp(1-plan.RibbonUpper(slots, s.low)/2, -int(s.columns))
+	return math.Ldexp(1-plan.RibbonUpperShare(slots, s.low)/2, -int(s.columns))
 }

@@ -13,8 +13,8 @@ import (
 // are?
 func Example() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: 100_000},
-		plan.Class{Members: 99_999, Queries: 60}, // all others
-		plan.Class{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the questions
+		plan.WeightedClass{Members: 99_999, Queries: 60}, // all others
+		plan.WeightedClass{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the questions
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -37,9 +37,9 @@ func Example() {
 // How do I tell classes by how keys begin?
 func ExampleNew_prefixes() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01},
-		plan.Class{Members: 50, Queries: 10},
-		plan.Class{Members: 40, Queries: 10},
-		plan.Class{Members: 10, Queries: 80},
+		plan.WeightedClass{Members: 50, Queries: 10},
+		plan.WeightedClass{Members: 40, Queries: 10},
+		plan.WeightedClass{Members: 10, Queries: 80},
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -77,7 +77,7 @@ func ExampleFilter_AddClass() {
 
 // What do the classes gain over a plain filter of the same memory?
 func ExamplePlan() {
-	classes := []plan.Class{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
+	classes := []plan.WeightedClass{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
 	shape, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, classes...)
 	if err != nil {
 		log.Fatal(err)

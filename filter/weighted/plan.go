@@ -19,7 +19,7 @@ import (
 //
 // With at most one class it is the plan of a standard filter. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal, classes ...plan.Class) (Shape, error) {
+func Plan(g umbel.Goal, classes ...plan.WeightedClass) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
 	}
@@ -48,7 +48,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [Plan] returns for g and the classes.
 // The error wraps umbel.ErrGoal. A table of hot keys or prefixes is part of the shape: with
 // one use Plan and [NewShape].
-func NewGoal(g umbel.Goal, classes ...plan.Class) (*Filter, error) {
+func NewGoal(g umbel.Goal, classes ...plan.WeightedClass) (*Filter, error) {
 	s, err := Plan(g, classes...)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func NewGoal(g umbel.Goal, classes ...plan.Class) (*Filter, error) {
 }
 
 // planClasses is Plan with several classes.
-func planClasses(g umbel.Goal, classes []plan.Class) (Shape, error) {
+func planClasses(g umbel.Goal, classes []plan.WeightedClass) (Shape, error) {
 	// The first call checks the classes.
 	if _, _, err := plan.WeightedKs(1, classes, 1); err != nil {
 		return Shape{}, err
@@ -93,15 +93,15 @@ func planClasses(g umbel.Goal, classes []plan.Class) (Shape, error) {
 
 // planner plans with classes that have been checked.
 type planner struct {
-	classes          []plan.Class
+	classes          []plan.WeightedClass
 	members, queries float64
 }
 
 // at returns the best k of each class for m cells and n keys, and the weighted rate.
 func (p planner) at(m uint64, n float64) ([]int, float64) {
-	scaled := make([]plan.Class, len(p.classes))
+	scaled := make([]plan.WeightedClass, len(p.classes))
 	for i, c := range p.classes {
-		scaled[i] = plan.Class{Members: c.Members / p.members * n, Queries: c.Queries}
+		scaled[i] = plan.WeightedClass{Members: c.Members / p.members * n, Queries: c.Queries}
 	}
 	ks, rate, err := plan.WeightedKs(m, scaled, MaxK)
 	if err != nil {

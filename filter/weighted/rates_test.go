@@ -14,7 +14,7 @@ import (
 type universe struct {
 	weights []float64
 	class   []int
-	classes []plan.Class // with Members as they are if members of the keys are drawn
+	classes []plan.WeightedClass // with Members as they are if members of the keys are drawn
 }
 
 const keysThere, members = 10_000, 1000
@@ -29,7 +29,7 @@ func newUniverse(weight func(rank int) float64) universe {
 		half := int(math.Round(2 * math.Log2(w)))
 		if _, ok := at[half]; !ok {
 			at[half] = len(at)
-			u.classes = append(u.classes, plan.Class{})
+			u.classes = append(u.classes, plan.WeightedClass{})
 		}
 		c := at[half]
 		u.weights[i], u.class[i] = w, c

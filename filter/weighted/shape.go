@@ -116,9 +116,9 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 }
 
 // plan returns the classes as package plan takes them.
-func (s Shape) plan(n float64) (classes []plan.Class, ks []int) {
+func (s Shape) plan(n float64) (classes []plan.WeightedClass, ks []int) {
 	for _, c := range s.Classes {
-		classes = append(classes, plan.Class{Members: c.Members * n, Queries: c.Queries})
+		classes = append(classes, plan.WeightedClass{Members: c.Members * n, Queries: c.Queries})
 		ks = append(ks, c.K)
 	}
 	return classes, ks

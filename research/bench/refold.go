@@ -116,14 +116,14 @@ func runPlanner(o options, p *progress) (*Table, error) {
 			return nil, err
 		}
 		unit := uint64(1)
-		if m >= plan.WordsFrom {
+		if m >= plan.WholeWordsFrom {
 			unit = 64
 		}
-		ladder := plan.Ladder(m, unit)
+		ladder := plan.FoldSizes(m, unit)
 		for i, answer := range []func(){
 			func() { plan.SizeInterval(n, k, rate, eps) },
 			func() { plan.BaseSize(n, k, rate, eps, 0) },
-			func() { plan.Ladder(m, unit) },
+			func() { plan.FoldSizes(m, unit) },
 			func() { plan.FoldTarget(ladder, n/3, k, rate, eps) },
 		} {
 			tasks = append(tasks, task{row, t.Columns[i], func(int) (float64, error) {

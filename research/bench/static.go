@@ -87,7 +87,7 @@ func bloomBits(k *keys, rate float64) (uint64, error) {
 
 func packedBits(k *keys, rate float64) (uint64, error) {
 	n := uint64(k.n)
-	best, err := plan.Search{Keys: n, Cells: staticCells * n}.MinBits(rate)
+	best, err := plan.CompressedSearch{Keys: n, Cells: staticCells * n}.MinBits(rate)
 	if err != nil {
 		return 0, err
 	}

@@ -84,7 +84,7 @@ func umbelWeightedPlanned(z size, _ input) (*subject, error) {
 		return nil, err
 	}
 	goal := umbel.Goal{Keys: z.keys, Bytes: like.M/8 - 8*hotKeys(z)}
-	shape, err := weighted.Plan(goal, plan.Class{Members: 1, Queries: 1}, plan.Class{Members: 0.01, Queries: 1})
+	shape, err := weighted.Plan(goal, plan.WeightedClass{Members: 1, Queries: 1}, plan.WeightedClass{Members: 0.01, Queries: 1})
 	if err != nil {
 		return nil, err
 	}

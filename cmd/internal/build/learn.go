@@ -171,7 +171,7 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 	// Class c is of what came 2^(c'-1) to 2^c'-1 times, counted down from the most.
 	type group struct {
 		log  int
-		plan plan.Class
+		plan plan.WeightedClass
 	}
 	var groups []group
 	var hot []weighted.Hot
@@ -186,14 +186,14 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 		left -= float64(count)
 		log := bits.Len64(count)
 		if len(groups) == 0 || groups[len(groups)-1].log != log {
-			groups = append(groups, group{log: log, plan: plan.Class{Members: 0.5}})
+			groups = append(groups, group{log: log, plan: plan.WeightedClass{Members: 0.5}})
 		}
 		// None of these keys is there, which tells no more of keys to come than half
 		// a one would (Krichevsky and Trofimov 1981): so k stays finite.
 		groups[len(groups)-1].plan.Queries += float64(count)
 		hot = append(hot, weighted.Hot{Digest: item.Digest, Class: len(groups)})
 	}
-	classes := []plan.Class{{Members: n, Queries: max(left, 1)}}
+	classes := []plan.WeightedClass{{Members: n, Queries: max(left, 1)}}
 	for _, g := range groups {
 		classes = append(classes, g.plan)
 	}

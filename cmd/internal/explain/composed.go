@@ -82,7 +82,7 @@ func foldingSteps(d *derivation, s folding.Shape, n uint64) {
 	const sailhan = "Sailhan and Stehr 2012"
 	low, high := s.Interval()
 	folded, fc := s.FoldedSize(n), s.Forecast(n)
-	sizes := plan.Ladder(s.M, 1<<s.Group)
+	sizes := plan.FoldSizes(s.M, 1<<s.Group)
 	sizes = slices.DeleteFunc(sizes, func(m uint64) bool { return m < s.M/folding.MaxFold })
 	d.let("m", s.M)
 	d.let("k", s.K)

@@ -165,7 +165,7 @@ func sparseSteps(d *derivation, s sparse.Shape, n uint64) {
 func ribbonSteps(d *derivation, s ribbon.Shape, n uint64) {
 	fc := s.Forecast(n)
 	columns, shards := s.Steps/plan.RibbonSteps, plan.RibbonShards(n)
-	slots := n + shards*plan.RibbonSpare + shards/2
+	slots := n + shards*plan.RibbonSpareSlots + shards/2
 	upper := fc.Bytes/8 - uint64(columns)*((slots+63)/64) - (shards+1)/2
 	d.let("c", columns)
 	d.let("s", s.Steps)

@@ -41,10 +41,10 @@ func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 	// A filter folds by the divisors of the number of its groups, and that is a
 	// divisor of the number of its cells: the largest that it takes. What it doesn't
 	// take is refused at once.
-	divisors := plan.Ladder(l.stats.Cells, 1)
+	divisors := plan.FoldSizes(l.stats.Cells, 1)
 	for _, r := range slices.Backward(divisors) {
 		if _, err := l.Fold(r); err == nil {
-			l.Factors = plan.Ladder(r, 1)
+			l.Factors = plan.FoldSizes(r, 1)
 			return l, nil
 		} else if !errors.Is(err, umbel.ErrMismatch) {
 			return nil, err

@@ -46,7 +46,7 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	o := Overlap{A: Keys(a), B: Keys(b), Union: Keys(union), Cells: size}
 	if k, ok := plainK(a, b); ok {
 		ones := func(f umbel.Filter) uint64 { return f.State().Arrays[0].Nonzero() }
-		o.Both = plan.Intersection(size, k, ones(a), ones(b), ones(union))
+		o.Both = plan.IntersectionKeys(size, k, ones(a), ones(b), ones(union))
 	} else {
 		o.Both = both(o.A, o.B, o.Union)
 	}

@@ -76,12 +76,12 @@ func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
 // incremental returns the bits of an incremental filter (Hao, Kodialam and Lakshman 2008)
 // of 1 to n links, at the rate of n links. The layers are opened one after the other, and
 // only open ones are sent. Their number and sizes have the least mean for equally
-// frequent sizes; see [plan.Incremental]. It returns an error wrapping [umbel.ErrGoal].
+// frequent sizes; see [plan.IncrementalLayers]. It returns an error wrapping [umbel.ErrGoal].
 func incremental(n int, rate float64) (adaptive.Lengths, error) {
 	if err := checkGoal(n, rate); err != nil {
 		return nil, err
 	}
-	layers, _, err := plan.Incremental(uint64(n), rate, 0, min(n, 64), maxLayerK)
+	layers, _, err := plan.IncrementalLayers(uint64(n), rate, 0, min(n, 64), maxLayerK)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}

@@ -56,11 +56,11 @@ func (w workload) m() uint64 { return w.perKey * members }
 
 // keys returns the keys, each as its own class. A query for a present key can't be a false
 // positive, so r_e is proportional to 1-x_e.
-func (w workload) keys() []plan.Class {
-	keys := make([]plan.Class, universe)
+func (w workload) keys() []plan.WeightedClass {
+	keys := make([]plan.WeightedClass, universe)
 	for i := range keys {
 		x := w.present(i)
-		keys[i] = plan.Class{Members: x, Queries: w.queries(i) * (1 - x)}
+		keys[i] = plan.WeightedClass{Members: x, Queries: w.queries(i) * (1 - x)}
 	}
 	return keys
 }
@@ -81,13 +81,13 @@ func (w workload) printed() float64 {
 
 // classes groups the keys into classes of half a bit of log2(r_e/x_e), the largest first,
 // and returns the class of each key.
-func (w workload) classes() (classes []plan.Class, of []int) {
+func (w workload) classes() (classes []plan.WeightedClass, of []int) {
 	keys := w.keys()
-	at := func(k plan.Class) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
-	sums := make(map[int]plan.Class)
+	at := func(k plan.WeightedClass) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
+	sums := make(map[int]plan.WeightedClass)
 	for _, k := range keys {
 		c := sums[at(k)]
-		sums[at(k)] = plan.Class{Members: c.Members + k.Members, Queries: c.Queries + k.Queries}
+		sums[at(k)] = plan.WeightedClass{Members: c.Members + k.Members, Queries: c.Queries + k.Queries}
 	}
 	var order []int
 	for half := range sums {
@@ -115,7 +115,7 @@ func (w workload) shape() (weighted.Shape, error) {
 	if err != nil {
 		return weighted.Shape{}, err
 	}
-	var all plan.Class
+	var all plan.WeightedClass
 	for _, c := range classes {
 		all.Members += c.Members
 		all.Queries += c.Queries

@@ -120,7 +120,7 @@ func TestCoverage(t *testing.T) {
 	} {
 		b := bands[c.band]
 		t.Run(fmt.Sprintf("m=%d/n=%d", c.m, b.n), func(t *testing.T) {
-			inside, waste, err := coverage(plan.Ladder(c.m, 1), uint64(b.n), b.k, b.rho, b.eps)
+			inside, waste, err := coverage(plan.FoldSizes(c.m, 1), uint64(b.n), b.k, b.rho, b.eps)
 			if err != nil || math.Abs(inside-c.inside) > 0.0005 || math.Abs(waste-c.waste) > 0.0005 {
 				t.Errorf("inside %.4f, excess %.4f, %v, want %.3f and %.3f", inside, waste, err, c.inside, c.waste)
 			}
@@ -192,7 +192,7 @@ func TestSmallFolds(t *testing.T) {
 // smallestFold returns the rate of the smallest fold of m cells whose fill ratio is at
 // most high/2^64.
 func smallestFold(positions []uint64, m uint64, k int, high uint64) float64 {
-	for _, size := range plan.Ladder(m, 1) {
+	for _, size := range plan.FoldSizes(m, 1) {
 		if size < 2*uint64(len(positions)) {
 			continue // about 39 % full or more: far above the interval
 		}

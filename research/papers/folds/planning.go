@@ -61,7 +61,7 @@ sizes.`,
 				piece.Row{What: "divisors", Recomputed: float64(number.CountDivisors(m))},
 			)
 			for _, base := range []uint64{m, two} {
-				inside, waste, err := coverage(plan.Ladder(base, 1), uint64(b.n), b.k, b.rho, b.eps)
+				inside, waste, err := coverage(plan.FoldSizes(base, 1), uint64(b.n), b.k, b.rho, b.eps)
 				if err != nil {
 					return err
 				}
@@ -89,7 +89,7 @@ The base takes memory where the keys are, but only the fold is sent. umbel plans
 			if err != nil {
 				return err
 			}
-			inside, waste, err := coverage(plan.Ladder(m, 1), uint64(b.n), b.k, b.rho, b.eps)
+			inside, waste, err := coverage(plan.FoldSizes(m, 1), uint64(b.n), b.k, b.rho, b.eps)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ The base takes memory where the keys are, but only the fold is sent. umbel plans
 			)
 		}
 		for _, m := range []uint64{1 << 20, 1e6, 720_720, 997_920} {
-			r.Add(piece.Row{What: fmt.Sprintf("base of %d: mean excess of the folds, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.Ladder(m, 1))})
+			r.Add(piece.Row{What: fmt.Sprintf("base of %d: mean excess of the folds, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.FoldSizes(m, 1))})
 		}
 		return nil
 	},
@@ -125,7 +125,7 @@ the rate of each fold by equation (4), corrected, and measured.`, ladderCells, l
 func makeLadder(ctx context.Context, r *piece.Run) error {
 	var sizes []uint64
 	var names []string
-	for _, m := range plan.Ladder(ladderCells, 1) {
+	for _, m := range plan.FoldSizes(ladderCells, 1) {
 		if m >= ladderLeast {
 			sizes, names = append(sizes, m), append(names, fmt.Sprintf("m=%d", m))
 		}
