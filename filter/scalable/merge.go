@@ -3,92 +3,241 @@ package scalable
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/row"
-	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-// Merge takes in the keys of another scalable filter with the same hasher, whatever
-// its sizes and rates. A layer of the other is
+// counted is a layer and the number of its bits that are set.
+type counted struct {
+	core.Array
+	ones uint64
+}
+
+func count(a core.Array) counted { return counted{a, a.Cells.Nonzero()} }
+
+func (l counted) slice() uint64 { return slice(l.Shape) }
+
+func (l counted) fill() float64 { return float64(l.ones) / float64(l.Shape.M) }
+
+// counted returns the layers, the oldest first. It reads all cells.
+func (f *Filter) counted() []counted {
+	layers := make([]counted, f.layers.Len())
+	for i := range layers {
+		layers[i] = count(f.layers.Bits(i).Array())
+	}
+	return layers
+}
+
+// setLayers orders layers and makes them those of the filter. The layers are ordered by the size of
+// their slices, and those of one size by their fill, the fullest first, so that additions go to the
+// emptiest of the largest.
+func (f *Filter) setLayers(layers []counted) {
+	slices.SortStableFunc(layers, func(a, b counted) int {
+		return cmp.Or(
+			cmp.Compare(a.slice(), b.slice()),
+			cmp.Compare(b.ones*uint64(a.Shape.K), a.ones*uint64(b.Shape.K)),
+		)
+	})
+	list := make([]layered.Layer, len(layers))
+	for i, l := range layers {
+		list[i] = layerOf(core.BitsFrom(l.Array))
+	}
+	f.layers.Set(list)
+}
+
+// Merge adds the keys of another scalable filter with the same hasher, whatever its sizes
+// and rates. A layer of the other is
 //
-//   - left out if one of the same shape has all its bits,
-//   - united with one of the same shape if the union isn't more than half full,
+//   - omitted if one of the same shape has all its bits,
+//   - united with one of the same shape if the union is at most half full,
 //   - appended otherwise.
 //
-// So the rate is at most the sum of both filters' rates, and grows with each union of
-// full filters: Stats tells, Compact trades rate for fewer layers. The union holds the
-// same keys in whatever order filters are merged, but its layers may differ. The error
-// wraps umbel.ErrMismatch, or umbel.ErrLimit where the union is larger than MaxBytes.
+// The rate is at most the sum of the rates of both filters, and rises with each merge of
+// full filters: Stats returns it, and Compact accepts a higher rate for fewer layers. The
+// result contains the same keys in whatever order filters are merged, but its layers may
+// differ. The error wraps umbel.ErrMismatch, or umbel.ErrLimit if the result exceeds
+// MaxBytes; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := row.Other(f.State(), s, Open)
+	g, err := layered.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}
-	layers := slices.Clone(f.layers)
-	for _, l := range g.layers {
+	layers := f.counted()
+	for _, l := range g.counted() {
 		layers = unite(layers, l)
 	}
 	bytes := uint64(0)
 	for _, l := range layers {
-		bytes += l.Shape().M / 8
+		bytes += l.Shape.M / 8
 	}
 	if limit := f.shape.MaxBytes; limit != 0 && bytes > limit {
-		return fmt.Errorf("scalable: the union takes %d bytes, more than the limit of %d: raise it, or compact one of the two: %w", bytes, limit, umbel.ErrLimit)
+		return fmt.Errorf("scalable: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, limit, umbel.ErrLimit)
 	}
-	f.hold(ordered(layers))
+	f.setLayers(layers)
 	return nil
 }
 
-// unite returns layers with the keys of one more. It changes none of the filters.
-func unite(layers []*partitioned.Filter, more *partitioned.Filter) []*partitioned.Filter {
+// unite returns layers with the keys of one more layer. It changes no cell.
+func unite(layers []counted, more counted) []counted {
 	for i, l := range layers {
-		if l.Shape() != more.Shape() {
+		if l.Shape != more.Shape {
 			continue
 		}
-		if row.Covers(bitsOf(l), bitsOf(more)) {
+		if layered.Covers(l.Cells, more.Cells) {
 			return layers
 		}
-		if half := l.Shape().M / 2; bitsOf(l).Nonzero() > half || bitsOf(more).Nonzero() > half {
+		half := l.Shape.M / 2
+		if l.ones > half || more.ones > half {
 			continue // and so is their union
 		}
-		union := bitsOf(l).Clone()
-		if union.Sum(bitsOf(more)) != nil || union.Nonzero() > union.Len/2 {
-			continue
+		union, err := l.Clone().Merge(more.Array)
+		if err != nil {
+			panic(err) // they have one shape
 		}
-		layers[i] = layerOf(l.Shape(), union)
-		return layers
+		if c := count(union); c.ones <= half {
+			layers[i] = c
+			return layers
+		}
 	}
-	return append(layers, layerOf(more.Shape(), bitsOf(more).Clone()))
+	return append(layers, counted{more.Clone(), more.ones})
 }
 
-// ordered sorts layers by the size of their slices, and those of one size the fuller
-// first, so that additions go to the emptiest of the largest.
-func ordered(layers []*partitioned.Filter) []*partitioned.Filter {
-	slices.SortStableFunc(layers, func(a, b *partitioned.Filter) int {
-		x, y := a.Shape(), b.Shape()
-		if c := cmp.Compare(slice(x), slice(y)); c != 0 {
-			return c
+// Compact makes the filter smaller, and queries faster, as far as its rate as estimated by
+// Stats remains at most p. It folds layers that are emptier than necessary, and joins two
+// layers into one: the larger is folded to the size of the smaller, and the result has the
+// slices that both have. All keys stay. Each step is the one that frees most memory.
+//
+// If steps exist but none keeps the rate within p, the error wraps umbel.ErrGoal and
+// contains the least rate that a step gives; f is then unchanged. No layer becomes shorter
+// than the first of the plan. A compacted filter grows as before, from its largest layer;
+// the rates of new layers add to p. While Compact works, the old and the new form of a
+// layer are both in memory.
+func (f *Filter) Compact(p float64) error {
+	least := 1.0
+	for layers, steps := f.counted(), 0; ; steps++ {
+		var next []counted
+		options := f.steps(layers)
+		for _, s := range options {
+			rate := s.rate
+			if rate <= p {
+				next = after(layers, s)
+				rate = rateOf(next) // measured, not estimated
+			}
+			if rate <= p {
+				break
+			}
+			least, next = min(least, rate), nil
 		}
-		return cmp.Compare(bitsOf(b).Nonzero()*uint64(x.K), bitsOf(a).Nonzero()*uint64(y.K))
-	})
+		switch {
+		case next != nil:
+			f.setLayers(next)
+			layers = next
+		case steps > 0 || len(options) == 0:
+			return nil
+		default:
+			return fmt.Errorf("scalable: compacting %d layers gives a rate of at least %.3g, want %.3g: %w", len(layers), least, p, umbel.ErrGoal)
+		}
+	}
+}
+
+// step is a way to compact: to join layers a and b or, if a is b, to fold it.
+type step struct {
+	a, b  int
+	slice uint64  // cells of the result's slices
+	k     int     // and their number
+	frees uint64  // cells
+	rate  float64 // estimate for the whole filter
+}
+
+// steps returns all steps, those that free most memory first.
+func (f *Filter) steps(layers []counted) []step {
+	var steps []step
+	for b := range layers {
+		for a := range b + 1 {
+			if s, ok := f.step(layers, a, b); ok {
+				steps = append(steps, s)
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(s, t step) int { return cmp.Compare(t.frees, s.frees) })
+	return steps
+}
+
+// step returns the step that joins a and b, or folds a if a is b, and whether it is
+// possible. It folds once, by the growth; Compact repeats it.
+func (f *Filter) step(layers []counted, a, b int) (step, bool) {
+	x, y := layers[a], layers[b]
+	s := step{a: a, b: b, k: min(x.Shape.K, y.Shape.K), slice: min(x.slice(), y.slice())}
+	s.frees = x.Shape.M + y.Shape.M
+	if a == b {
+		s.frees = x.Shape.M
+		if s.slice /= f.shape.Growth; s.slice < f.shape.Slice {
+			return step{}, false
+		}
+	}
+	if s.slice < f.shape.Slice && x.slice() != y.slice() {
+		return step{}, false
+	}
+	if s.slice%word != 0 || x.slice()%s.slice != 0 || y.slice()%s.slice != 0 {
+		return step{}, false
+	}
+	s.frees -= s.slice * uint64(s.k)
+	empty := math.Pow(1-x.fill(), float64(x.slice()/s.slice))
+	if a != b {
+		empty *= math.Pow(1-y.fill(), float64(y.slice()/s.slice))
+	}
+	rates := []float64{plan.FPRateAtFill(1-empty, s.k)}
+	for i, l := range layers {
+		if i != a && i != b {
+			rates = append(rates, plan.FPRateAtFill(l.fill(), l.Shape.K))
+		}
+	}
+	s.rate = plan.CompoundFPRate(rates...)
+	return s, true
+}
+
+// after returns the layers after a step. New layers are in new memory.
+func after(layers []counted, s step) []counted {
+	joined := narrowed(layers[s.a], s.k, s.slice)
+	if s.a != s.b {
+		if err := joined.Cells.Sum(narrowed(layers[s.b], s.k, s.slice).Cells); err != nil {
+			panic(err) // they have one size
+		}
+	}
+	layers = slices.Clone(layers)
+	layers[s.a] = count(joined)
+	if s.a != s.b {
+		layers = slices.Delete(layers, s.b, s.b+1)
+	}
 	return layers
 }
 
-func bitsOf(l *partitioned.Filter) cells.Array { return l.State().Arrays[0] }
-
-// layerOf returns the layer of a shape, but for its k and size, with these cells.
-func layerOf(s partitioned.Shape, a cells.Array) *partitioned.Filter {
-	l, err := partitioned.NewShape(partitioned.Shape{M: word * uint64(s.K), K: s.K, Group: s.Group, Hasher: s.Hasher})
+// narrowed returns the first k slices of a layer, folded to slices of that many cells. It
+// equals the layer built with this k and size, since slice i of a key is value i of its
+// stream whatever k is.
+func narrowed(l counted, k int, size uint64) core.Array {
+	from := l.slice()
+	a := l.Array
+	a.Shape.K = k
+	a.Cells.Len = from * uint64(k)
+	a.Cells.Words = a.Cells.Words[:a.Cells.Len/word]
+	folded, err := a.With(a.Cells).Fold(from / size)
 	if err != nil {
-		panic(err) // a shape that there is
+		panic(err) // size divides it
 	}
-	state := l.State()
-	state.Arrays = []cells.Array{a}
-	if l, err = partitioned.Open(state); err != nil {
-		panic(err)
+	return folded
+}
+
+// rateOf returns the rate of layers with their fills.
+func rateOf(layers []counted) float64 {
+	rates := make([]float64, len(layers))
+	for i, l := range layers {
+		rates[i] = plan.FPRateAtFill(l.fill(), l.Shape.K)
 	}
-	return l
+	return plan.CompoundFPRate(rates...)
 }

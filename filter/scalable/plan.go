@@ -10,25 +10,27 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is this kind for code that handles any.
-var Kind = design.Kind[Shape, *Filter]{
-	Name:     Name,
-	Doc:      "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
-	Params:   paramDocs,
-	Monotone: true,
-	Plan:     planWith,
-	New:      NewShape,
-	Open:     Open,
-}.Kind()
+// Kind describes this kind to code that handles any kind.
+var Kind umbel.Kind = newKind()
 
-var paramDocs = []umbel.ParamDoc{
-	{Name: "growth", Doc: "size of a layer by that of the one before, 2 if not given", Min: 2, Max: MaxGrowth},
-	{Name: "tightening", Doc: "rate of a layer by that of the one before, 0.85 if not given", Min: 0.0625, Max: 0.99, Float: true},
-	{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 64, Max: 1 << 56},
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
+		Params: []umbel.ParamDoc{
+			{Name: "growth", Doc: "size of a layer by that of the one before, 2 if not given", Min: 2, Max: MaxGrowth},
+			{Name: "tightening", Doc: "rate of a layer by that of the one before, 0.85 if not given", Min: 0.0625, Max: 0.99, Float: true},
+			{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 64, Max: 1 << 56},
+		},
+		Monotone: true,
+		Plan:     planWith,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
 }
 
-// planWith is Plan with some parameters given; it also returns the number of keys
-// that the first layer is for.
+// planWith is Plan with parameters that override the defaults. It also returns the number
+// of keys that the first layer is planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, 0, err
@@ -51,7 +53,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	n := g.Keys
 	if s.First > MaxK*one {
-		return Shape{}, 0, fmt.Errorf("scalable: a rate of %g takes %d cells per key, want at most %d: %w", g.FPRate, s.k(0), MaxK, umbel.ErrGoal)
+		return Shape{}, 0, fmt.Errorf("scalable: a rate of %g needs %d cells per key, want at most %d: %w", g.FPRate, s.k(0), MaxK, umbel.ErrGoal)
 	}
 	switch words := g.Bytes / 8; {
 	case g.Bytes == 0:
@@ -69,29 +71,29 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 			s.Slice = words / uint64(k) * word
 		}
 		if p := math.Exp2(-float64(k)) / (1 - r); p >= 1 {
-			return Shape{}, 0, fmt.Errorf("scalable: %d bytes for %d keys leave no rate below 1 for a filter that grows: allow more: %w", g.Bytes, n, umbel.ErrGoal)
+			return Shape{}, 0, fmt.Errorf("scalable: a filter of %d bytes for %d keys that grows has no rate below 1: allow more bytes: %w", g.Bytes, n, umbel.ErrGoal)
 		}
 	}
 	if n == 0 {
-		return Shape{}, 0, fmt.Errorf("scalable: %d bytes don't hold a layer of %d slices, of 8 bytes each at least: allow more, or a higher rate: %w", g.Bytes, s.k(0), umbel.ErrGoal)
+		return Shape{}, 0, fmt.Errorf("scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate: %w", g.Bytes, s.k(0), umbel.ErrGoal)
 	}
 	if err := s.Check(); err != nil {
 		return Shape{}, 0, err
 	}
 	if first := s.layer(0); s.exceeds(0, first) {
-		return Shape{}, 0, fmt.Errorf("scalable: the first layer takes %d bytes, more than the limit of %d: %w", first.M/8, s.MaxBytes, umbel.ErrGoal)
+		return Shape{}, 0, s.tooSmall(first)
 	}
 	return s, n, nil
 }
 
-// sliceFor returns the least whole words of a slice, in cells, in which n keys set
-// half of the cells or fewer but once in 30,000 filters: four standard deviations of
-// how many keys make a layer of k slices half full, which is
+// sliceFor returns the least number of cells of a slice, whole words, in which n keys set at
+// most half of the cells except in one of 30,000 filters. That is four standard deviations
+// of the number of keys that fill half of a layer of k slices, which is
 //
 //	sqrt(1 - ln 2) / ln 2 · sqrt(n/k)
 //
-// by the variance of occupancy (Johnson and Kotz 1977) at a load of ln 2. It is more
-// than any filter has where n is too large.
+// by the variance of occupancy (Johnson and Kotz 1977) at a load of ln 2. If n is too large
+// it returns more cells than any filter has.
 func sliceFor(n uint64, k int) uint64 {
 	few := float64(n) + 4*math.Sqrt((1-math.Ln2)*float64(n)/float64(k))/math.Ln2
 	cells := -1 / math.Expm1(-math.Ln2/few)
@@ -101,8 +103,8 @@ func sliceFor(n uint64, k int) uint64 {
 	return uint64(math.Ceil(cells/word)) * word
 }
 
-// keysFor returns the most keys that slices of so many cells are for, 0 if there are
-// no cells.
+// keysFor returns the largest number of keys for which slices of that many cells are
+// planned, 0 if there are no cells.
 func keysFor(slice uint64, k int) uint64 {
 	if slice == 0 || slice > maxCells {
 		return slice // and refused

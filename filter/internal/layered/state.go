@@ -1,0 +1,118 @@
+package layered
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// OpenParts opens each part of a state of the kind with open. It sets dst to the state's
+// parameters, whose names must be names in this order. The state must have at least one
+// part, no array, and one hasher. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
+func OpenParts[F any](kind string, s umbel.State, open func(umbel.State) (F, error), names []string, dst ...*uint64) ([]F, error) {
+	if s.Kind != kind {
+		return nil, fmt.Errorf("%s: a state of kind %.40q: %w", kind, s.Kind, umbel.ErrKind)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.Params.Uints(names, dst...); err != nil {
+		return nil, err
+	}
+	if len(s.Arrays) != 0 || len(s.Parts) == 0 {
+		return nil, fmt.Errorf("%s: %d arrays and %d parts, want parts only: %w", kind, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+	}
+	fs := make([]F, len(s.Parts))
+	for i, p := range s.Parts {
+		if p.Hasher != s.Hasher {
+			return nil, fmt.Errorf("%s: part %d hashes with %v, the filter with %v: %w", kind, i, p.Hasher, s.Hasher, umbel.ErrCorrupt)
+		}
+		f, err := open(p)
+		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
+			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: part %d: %w", kind, i, err)
+		}
+		fs[i] = f
+	}
+	return fs, nil
+}
+
+// Other opens the state of a filter that is to be merged into the one with state own. The
+// error wraps umbel.ErrMismatch if kind, hasher or the parts' kind differ, or if one of the
+// two is the zero Filter; otherwise it is that of open.
+func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, error) {
+	if err := own.Alike(s); err != nil {
+		return nil, err
+	}
+	for _, t := range []umbel.State{own, s} {
+		if len(t.Parts) == 0 {
+			return nil, fmt.Errorf("%s: a zero Filter has no size: make it with New: %w", own.Kind, umbel.ErrMismatch)
+		}
+	}
+	if a, b := own.Parts[0].Kind, s.Parts[0].Kind; a != b {
+		return nil, fmt.Errorf("%s: one filter consists of %s layers, the other of %.40q: %w", own.Kind, a, b, umbel.ErrMismatch)
+	}
+	return open(s)
+}
+
+// Stats returns the stats of a filter from those of its layers, the oldest first. A key
+// that is a false positive in an older layer was not added to a newer one, so the keys of
+// each layer stand for a larger number. K is that of the newest layer.
+func Stats(layers []umbel.Stats) umbel.Stats {
+	var s umbel.Stats
+	var nonzero, below, above float64
+	rates := make([]float64, 0, len(layers))
+	for _, p := range layers {
+		share := 1 - plan.CompoundFPRate(rates...) // of new keys that reached this layer
+		if share > 0 && p.Keys > 0 {
+			s.Keys += p.Keys / share
+			below += square((p.Keys - p.Low) / share)
+			above += square((p.High - p.Keys) / share)
+		}
+		nonzero += p.Fill * float64(p.Cells)
+		s.Cells += p.Cells
+		s.Bytes += p.Bytes
+		s.K = p.K
+		rates = append(rates, p.FPRate)
+	}
+	if s.Cells == 0 {
+		return umbel.Stats{}
+	}
+	s.Fill = nonzero / float64(s.Cells)
+	s.FPRate = plan.CompoundFPRate(rates...)
+	s.Low, s.High = max(0, s.Keys-math.Sqrt(below)), s.Keys+math.Sqrt(above)
+	if math.IsInf(s.Keys, 1) {
+		s.High = s.Keys
+		s.Low = 0
+		for _, p := range layers {
+			s.Low = max(s.Low, p.Low)
+		}
+	}
+	return s
+}
+
+func square(x float64) float64 { return x * x }
+
+// States returns the states of the layers, the oldest first.
+func (l *List) States() []umbel.State {
+	var states []umbel.State
+	for i := range l.layers {
+		b := &l.layers[i].Bits
+		states = append(states, b.State(b.Array().Kind))
+	}
+	return states
+}
+
+// Stats returns the stats of the list: see [Stats]. It reads all cells.
+func (l *List) Stats() umbel.Stats {
+	stats := make([]umbel.Stats, len(l.layers))
+	for i := range l.layers {
+		stats[i] = l.layers[i].Bits.Stats()
+	}
+	return Stats(stats)
+}
