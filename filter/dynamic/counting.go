@@ -1,119 +1,165 @@
 package dynamic
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/row"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
-// Counting is a dynamic Bloom filter of counters: keys can be removed from it. Has,
-// HasAll and Count may run alongside themselves and each other; changes run alone. The
-// zero Counting holds nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Counting is a dynamic Bloom filter of counters, from which keys can be removed. Has,
+// HasAll and Count are safe to call concurrently; changes require exclusive access. The
+// zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Counting struct {
-	shape Shape
-	parts []*counting.Filter
-	room  row.Room // in the last part
-	most  int      // parts that it grows to
+	shape    Shape
+	layers   []core.Counters
+	headroom layered.Headroom // of the last layer
+	most     int              // layers that it grows to
 }
 
-// Add adds d once more and reports whether a counter changed. A key that a part has
-// is counted there, so that Remove finds it in one place; another goes to the last
-// part. Where there is no room for another part, by Shape.MaxBytes, the last one takes
-// what comes, and the rate rises: TryAdd refuses instead.
-func (f *Counting) Add(d umbel.Digest) bool {
-	mustBeMade(len(f.parts))
-	if p := f.newest(d); p != nil {
-		return p.Add(d)
+// NewCounting returns an empty filter from which keys can be removed, for the given number
+// of distinct keys in its first layer. See [New].
+func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
+	return NewCountingGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+}
+
+// NewCountingGoal returns an empty filter for g from which keys can be removed, with
+// counters of 4 bits. The error wraps umbel.ErrGoal.
+func NewCountingGoal(g umbel.Goal) (*Counting, error) {
+	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	if err != nil {
+		return nil, err
 	}
-	_ = f.makeRoom() // without, the last part takes it
+	return NewCountingShape(s)
+}
+
+// NewCountingShape returns an empty filter of counters of shape s, which has one layer. The
+// error wraps umbel.ErrGoal if no filter can have that shape.
+func NewCountingShape(s Shape) (*Counting, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.Width == 0 {
+		return nil, fmt.Errorf("dynamic: a shape of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape: %w", umbel.ErrGoal)
+	}
+	if err := s.fits(); err != nil {
+		return nil, err
+	}
+	f := &Counting{shape: s, most: math.MaxInt}
+	if err := f.append(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// append appends an empty layer. The error wraps umbel.ErrGoal.
+func (f *Counting) append() error {
+	c, err := core.NewCounters(core.Shape(f.shape.Layer), f.shape.Width)
+	if err == nil {
+		f.layers = append(f.layers, c)
+		f.headroom.Invalidate()
+	}
+	return err
+}
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Counting) Hasher() umbel.Hasher { return f.shape.Layer.Hasher }
+
+// Add adds d once more and reports whether a counter changed. A key that a layer has is
+// counted there, so that Remove finds it in one place; other keys go to the last layer. If
+// Shape.MaxBytes leaves no space for another layer, the last one takes d and the rate
+// rises: TryAdd refuses d instead.
+func (f *Counting) Add(d umbel.Digest) bool {
+	f.mustInit()
+	if l := f.newest(d); l != nil {
+		return l.Add(d)
+	}
+	_ = f.grow() // if it cannot, the last layer takes d
 	return f.put(d)
 }
 
-// TryAdd is Add, except that it refuses d, with an error that wraps umbel.ErrLimit,
-// where adding it would take a part for which there is no room: see [umbel.Grower].
+// TryAdd is Add, but it refuses d if adding it would need a layer for which there is no
+// space: see [umbel.Grower]. The error then wraps umbel.ErrLimit and f is unchanged.
 func (f *Counting) TryAdd(d umbel.Digest) (bool, error) {
-	mustBeMade(len(f.parts))
-	if p := f.newest(d); p != nil {
-		return p.Add(d), nil
+	f.mustInit()
+	if l := f.newest(d); l != nil {
+		return l.Add(d), nil
 	}
-	if err := f.makeRoom(); err != nil {
+	if err := f.grow(); err != nil {
 		return false, err
 	}
 	return f.put(d), nil
 }
 
-func mustBeMade(parts int) {
-	if parts == 0 {
+func (f *Counting) mustInit() {
+	if len(f.layers) == 0 {
 		panic("umbel: add to a zero filter: make it with New")
 	}
 }
 
-// newest returns the newest part that has d, or nil.
-func (f *Counting) newest(d umbel.Digest) *counting.Filter {
-	for i := len(f.parts) - 1; i >= 0; i-- {
-		if f.parts[i].Has(d) {
-			return f.parts[i]
+// newest returns the newest layer that has d, or nil.
+func (f *Counting) newest(d umbel.Digest) *core.Counters {
+	for i := len(f.layers) - 1; i >= 0; i-- {
+		if f.layers[i].Has(d) {
+			return &f.layers[i]
 		}
 	}
 	return nil
 }
 
-// put adds d to the last part.
+// put adds d to the last layer.
 func (f *Counting) put(d umbel.Digest) bool {
-	f.room.Took(1)
-	return f.parts[len(f.parts)-1].Add(d)
+	f.headroom.Consume(1)
+	last := &f.layers[len(f.layers)-1]
+	last.Prefetch(d)
+	return last.Add(d)
 }
 
-// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+// NextGrowth returns the bytes that the next new key needs: see [umbel.GrowthForecaster].
 func (f *Counting) NextGrowth() (uint64, error) {
-	mustBeMade(len(f.parts))
+	f.mustInit()
 	if !f.isFull() {
 		return 0, nil
 	}
-	return f.shape.bytes(), f.shape.room(len(f.parts), f.most)
+	return f.shape.bytes(), f.shape.checkGrowth(len(f.layers), f.most)
 }
 
-// isFull reports whether the last part is.
+// isFull reports whether the last layer is full.
 func (f *Counting) isFull() bool {
-	last := f.parts[len(f.parts)-1]
-	return f.room.Left(last.State().Arrays[0], f.shape.Full, f.shape.Layer.K) == 0
+	last := &f.layers[len(f.layers)-1]
+	return f.headroom.Remaining(last.Cells(), f.shape.Full, f.shape.Layer.K) == 0
 }
 
-// makeRoom appends an empty part if the last is full. The error wraps umbel.ErrLimit
-// where it is, and there is no room for another.
-func (f *Counting) makeRoom() error {
+// grow appends an empty layer if the last is full. The error wraps umbel.ErrLimit if it is
+// full and there is no space for another.
+func (f *Counting) grow() error {
 	if !f.isFull() {
 		return nil
 	}
-	if err := f.shape.room(len(f.parts), f.most); err != nil {
+	if err := f.shape.checkGrowth(len(f.layers), f.most); err != nil {
 		return err
 	}
-	p, err := counting.NewShape(f.shape.counting())
-	if err != nil {
-		return full(err)
-	}
-	f.hold(append(f.parts, p))
-	return nil
+	return asLimit(f.append())
 }
 
-// Has reports whether d may have been added, and not removed since. It is never false
-// for what was.
+// Has reports whether d may have been added and not removed since. It is never false for a
+// digest that was.
 func (f *Counting) Has(d umbel.Digest) bool { return f.newest(d) != nil }
 
-// Remove takes back one addition of d and reports whether it did. It does if exactly
-// one part has d: where several have it, one of them by chance, the filter can't tell
-// which, and to remove it from the wrong one would lose other keys (Guo et al. 2006).
-// With s parts of rate p that refuses about one key in 1/((s-1)p); the key then stays.
-// A part that becomes empty leaves the row. Remove only what was added: see
+// Remove undoes one addition of d and reports whether it did. It removes d only if exactly
+// one layer has d. If several have it, it is a false positive in all but one, and removing
+// it from the wrong layer would lose other keys (Guo et al. 2006). With s layers of rate p,
+// Remove therefore refuses a fraction (s-1)p of the keys; they stay. A layer that becomes
+// empty is deleted unless it is the only one. Remove only what was added: see
 // counting.Filter.Remove.
 func (f *Counting) Remove(d umbel.Digest) bool {
 	only := -1
-	for i, p := range f.parts {
-		if p.Count(d) == 0 {
+	for i := range f.layers {
+		if f.layers[i].Count(d) == 0 {
 			continue
 		}
 		if only >= 0 {
@@ -121,23 +167,23 @@ func (f *Counting) Remove(d umbel.Digest) bool {
 		}
 		only = i
 	}
-	if only < 0 || !f.parts[only].Remove(d) {
+	if only < 0 || !f.layers[only].Remove(d) {
 		return false
 	}
-	if len(f.parts) > 1 && f.parts[only].IsEmpty() {
-		f.parts = slices.Delete(f.parts, only, only+1)
+	if len(f.layers) > 1 && f.layers[only].Array().IsEmpty() {
+		f.layers = slices.Delete(f.layers, only, only+1)
 	}
-	f.room.Forget()
+	f.headroom.Invalidate()
 	return true
 }
 
-// Count returns how often d was added and not removed: never too few, and too many
-// about as often as Has is wrong. If a part can't tell, since all of d's counters in
-// it are saturated, Count is 2^64-1.
+// Count returns how often d was added and not removed. It never returns too little, and
+// returns too much about as often as Has is wrong. If all counters of d in a layer are
+// saturated, the number is unknown and Count returns 2^64-1.
 func (f *Counting) Count(d umbel.Digest) uint64 {
 	n := uint64(0)
-	for _, p := range f.parts {
-		c := p.Count(d)
+	for i := range f.layers {
+		c := f.layers[i].Count(d)
 		if n += c; n < c {
 			return math.MaxUint64
 		}
@@ -165,35 +211,88 @@ func (f *Counting) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// Clear forgets all keys, and all parts but an empty one.
+// Clear removes all keys and all layers except one, which is empty.
 func (f *Counting) Clear() {
-	if len(f.parts) > 0 {
-		f.parts[0].Clear()
-		f.hold(f.parts[:1:1])
+	if len(f.layers) > 0 {
+		f.layers = []core.Counters{f.layers[0]} // and release the others
+		f.layers[0].Clear()
+		f.headroom.Invalidate()
 	}
 }
 
-// Parts returns the number of filters in the row.
-func (f *Counting) Layers() int { return len(f.parts) }
+// Layers returns the number of layers.
+func (f *Counting) Layers() int { return len(f.layers) }
 
-// hold makes parts those of the filter.
-func (f *Counting) hold(parts []*counting.Filter) {
-	f.parts = parts
-	f.room.Forget()
+// Merge adds the counters of another dynamic filter of counters whose layers have the same
+// shape; its keys can then be removed from f. A layer of the other is added to one of f if
+// the sum is at most full, and appended otherwise. A key in both filters may then be in two
+// layers, and cannot be removed. Errors are those of [Filter.Merge].
+func (f *Counting) Merge(s umbel.State) error {
+	g, err := layered.Other(f.State(), s, OpenCounting)
+	if err != nil {
+		return err
+	}
+	return f.set(merged(f.shape, g.shape, f.counted(), g.counted()))
 }
 
-// NewCounting returns an empty filter from which keys can be removed, for the given number
-// of distinct keys in its first layer. See [New].
-func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
-	return NewCountingGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
+// Compact joins layers: see [Filter.Compact]. The counters of two layers are added, and
+// keys can still be removed.
+func (f *Counting) Compact(p float64) error { return f.set(compacted(f.shape, f.counted(), p)) }
+
+// counted returns the layers, the oldest first. It reads all cells.
+func (f *Counting) counted() []layered.Counted {
+	layers := make([]layered.Counted, len(f.layers))
+	for i := range layers {
+		layers[i] = layered.Count(f.layers[i].Array())
+	}
+	return layers
 }
 
-// NewCountingGoal returns an empty filter for g from which keys can be removed, with
-// counters of 4 bits. The error wraps umbel.ErrGoal.
-func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+// set makes layers those of f unless err is not nil, and returns err.
+func (f *Counting) set(layers []core.Array, err error) error {
+	if err != nil {
+		return err
+	}
+	f.layers = make([]core.Counters, len(layers))
+	for i, a := range layers {
+		f.layers[i] = core.CountersFrom(a)
+	}
+	f.headroom.Invalidate()
+	return nil
+}
+
+// State returns the complete contents of the filter: see [umbel.Filter].
+func (f *Counting) State() umbel.State {
+	var parts []umbel.State
+	for i := range f.layers {
+		parts = append(parts, f.layers[i].State())
+	}
+	return f.shape.state(parts)
+}
+
+// OpenCounting is Open for filters of counters.
+func OpenCounting(s umbel.State) (*Counting, error) {
+	f := new(Counting)
+	layers, err := openLayers(s, core.Counting, &f.shape)
 	if err != nil {
 		return nil, err
 	}
-	return NewCountingShape(s)
+	f.most = f.shape.mostLayers(len(layers))
+	return f, f.set(layers, nil)
 }
+
+// Stats measures the filter: see [umbel.Filter]. It counts the nonzero cells; a key that
+// was added several times counts once. The stats of the zero Counting are zero.
+func (f *Counting) Stats() umbel.Stats {
+	stats := make([]umbel.Stats, len(f.layers))
+	for i := range f.layers {
+		stats[i] = f.layers[i].Stats()
+	}
+	return layered.Stats(stats)
+}
+
+// Shape returns the shape of the filter.
+func (f *Counting) Shape() Shape { return f.shape }
+
+// SetMaxBytes sets Shape.MaxBytes: see [Filter.SetMaxBytes].
+func (f *Counting) SetMaxBytes(limit uint64) { f.shape.MaxBytes, f.most = limit, math.MaxInt }

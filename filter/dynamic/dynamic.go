@@ -1,108 +1,189 @@
-// Package dynamic provides the dynamic Bloom filter: a row of equal filters, each for
-// so many keys; when the last is full another is appended (Guo, Wu, Chen and Luo 2006).
-// Its rate grows with the row, by that of one filter for each: a scalable filter keeps
-// it. In return all parts are alike, so that two that are nearly empty join bit by bit,
-// and, built on counters, keys can be removed from it: [Filter] has bits, [Counting]
-// counters.
+// Package dynamic provides the dynamic Bloom filter: equal filters, its layers, each for the
+// same number of keys; when the last is full another is appended (Guo, Wu, Chen and Luo
+// 2006). Its rate grows with the number of layers, while that of a scalable filter stays
+// below a bound. In return two layers that are nearly empty can be joined bit by bit and,
+// with counters, keys can be removed: [Filter] has bits, [Counting] has counters.
 //
-// A part is full when so many of its cells are nonzero as its keys are expected to
-// make so: a number that is planned once and stored.
+// A layer is full when as many of its cells are nonzero as its planned number of keys is
+// expected to set. This number is planned once and stored.
 //
-// Its name is a promise: parts are filters of kind bloom or counting of one shape
-// (spec/kinds/dynamic.md).
+// The kind's name stands for its positions: layers are filters of kind bloom or counting
+// with one shape (spec/kinds/dynamic.md).
 package dynamic
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/row"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
-// Filter is a dynamic Bloom filter of bits. Has and HasAll may run alongside
-// themselves; changes run alone. The zero Filter holds nothing and is a target for
+// Name is the name of this kind.
+const Name = "dynamic"
+
+// Filter is a dynamic Bloom filter of bits. Has and HasAll are safe to call concurrently;
+// changes require exclusive access. The zero Filter contains nothing and is a target for
 // UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape Shape
-	parts []*bloom.Filter
-	row   row.Row // the same cells
-	most  int     // parts that it grows to
+	shape  Shape
+	layers layered.List
+	most   int // layers that it grows to
 }
 
-// Add adds d unless some part has it, and reports whether it did. Where there is no
-// room for another part, by Shape.MaxBytes, the last one takes what comes, and the rate
-// rises: TryAdd refuses instead.
-func (f *Filter) Add(d umbel.Digest) bool {
-	changed, err := f.row.TryAdd(d, f.grow)
-	return changed || err != nil && f.row.Put(d)
+// NewShape returns an empty filter of bits of shape s, which has one layer. The error wraps
+// umbel.ErrGoal if no filter can have that shape.
+func NewShape(s Shape) (*Filter, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.Width != 0 {
+		return nil, fmt.Errorf("dynamic: a shape with counters of %d bits, want bits: use NewCountingShape: %w", s.Width, umbel.ErrGoal)
+	}
+	if err := s.fits(); err != nil {
+		return nil, err
+	}
+	f := &Filter{shape: s, most: math.MaxInt}
+	if err := f.append(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
-// TryAdd is Add, except that it refuses d, with an error that wraps umbel.ErrLimit,
-// where adding it would take a part for which there is no room: see [umbel.Grower].
-func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.row.TryAdd(d, f.grow) }
+// append appends an empty layer. The error wraps umbel.ErrGoal.
+func (f *Filter) append() error {
+	b, err := core.NewBits(core.Bloom, core.Shape(f.shape.Layer))
+	if err == nil {
+		f.layers.Append(layered.Layer{Bits: b, Full: f.shape.Full})
+	}
+	return err
+}
 
-// Has reports whether d may have been added. It is never false for what was.
-func (f *Filter) Has(d umbel.Digest) bool { return f.row.Has(d) }
+// Hasher returns the hasher of the filter's keys.
+func (f *Filter) Hasher() umbel.Hasher { return f.shape.Layer.Hasher }
+
+// Add adds d unless some layer has it, and reports whether it did. If Shape.MaxBytes leaves
+// no space for another layer, the last one takes d and the rate rises: TryAdd refuses d
+// instead.
+func (f *Filter) Add(d umbel.Digest) bool { return f.layers.Add(d, f.grow) }
+
+// TryAdd is Add, but it refuses d if adding it would need a layer for which there is no
+// space: see [umbel.Grower]. The error then wraps umbel.ErrLimit and f is unchanged.
+func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.layers.TryAdd(d, f.grow) }
+
+// Has reports whether d may have been added. It is never false for a digest that was.
+func (f *Filter) Has(d umbel.Digest) bool { return f.layers.Has(d) }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
-func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
+func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.layers.HasAll(dst, ds) }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
-func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
-	f.row.MustBeMade()
-	f.row.AddAll(changed, ds, f.grow)
-}
+func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.layers.AddAll(changed, ds, f.grow) }
 
-// Clear forgets all keys, and all parts but an empty one.
-func (f *Filter) Clear() {
-	if len(f.parts) > 0 {
-		f.parts[0].Clear()
-		f.hold(f.parts[:1:1])
-	}
-}
+// Clear removes all keys and all layers except one, which is empty.
+func (f *Filter) Clear() { f.layers.Clear() }
 
-// Parts returns the number of filters in the row.
-func (f *Filter) Layers() int { return len(f.parts) }
+// Layers returns the number of layers.
+func (f *Filter) Layers() int { return f.layers.Len() }
 
-// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+// NextGrowth returns the bytes that the next new key needs: see [umbel.GrowthForecaster].
 func (f *Filter) NextGrowth() (uint64, error) {
-	f.row.MustBeMade()
-	if !f.row.IsFull() {
+	f.layers.MustInit()
+	if !f.layers.IsFull() {
 		return 0, nil
 	}
-	return f.shape.bytes(), f.shape.room(len(f.parts), f.most)
+	return f.shape.bytes(), f.shape.checkGrowth(f.layers.Len(), f.most)
 }
 
-// grow appends an empty part. The error wraps umbel.ErrLimit where there is no room.
+// grow appends an empty layer. The error wraps umbel.ErrLimit if there is no space.
 func (f *Filter) grow() error {
-	if err := f.shape.room(len(f.parts), f.most); err != nil {
+	if err := f.shape.checkGrowth(f.layers.Len(), f.most); err != nil {
 		return err
 	}
-	p, err := bloom.NewShape(f.shape.Layer)
+	return asLimit(f.append())
+}
+
+// Merge adds the keys of another dynamic filter of bits whose layers have the same shape. A
+// layer of the other is omitted if one of f has all its bits, united with one of f if the
+// union is at most full, and appended otherwise. The rate is therefore at most the sum of
+// both rates. The result contains the same keys in whatever order filters are merged, but
+// its layers may differ. The error wraps umbel.ErrMismatch, or umbel.ErrLimit if the result
+// exceeds MaxBytes; on error f is unchanged.
+func (f *Filter) Merge(s umbel.State) error {
+	g, err := layered.Other(f.State(), s, Open)
 	if err != nil {
-		return full(err)
+		return err
 	}
-	f.parts = append(f.parts, p)
-	f.row.Append(f.layer(p))
+	return f.set(merged(f.shape, g.shape, f.layers.Counted(), g.layers.Counted()))
+}
+
+// Compact joins layers as far as the rate as estimated by Stats remains at most p, the two
+// emptiest first (Guo et al. 2006 merge two filters if one can hold their keys). All keys
+// stay. If there are two layers or more but joining any two exceeds p, the error wraps
+// umbel.ErrGoal and contains the least possible rate; on error f is unchanged.
+func (f *Filter) Compact(p float64) error {
+	return f.set(compacted(f.shape, f.layers.Counted(), p))
+}
+
+// set makes layers those of f unless err is not nil, and returns err.
+func (f *Filter) set(layers []core.Array, err error) error {
+	if err != nil {
+		return err
+	}
+	list := make([]layered.Layer, len(layers))
+	for i, a := range layers {
+		list[i] = layered.Layer{Bits: core.BitsFrom(a), Full: f.shape.Full}
+	}
+	f.layers.Set(list)
 	return nil
 }
 
-// hold makes parts those of the filter.
-func (f *Filter) hold(parts []*bloom.Filter) {
-	f.parts = parts
-	layers := make([]row.Layer, len(parts))
-	for i, p := range parts {
-		layers[i] = f.layer(p)
+// State returns the complete contents of the filter: see [umbel.Filter].
+func (f *Filter) State() umbel.State { return f.shape.state(f.layers.States()) }
+
+// Open returns the filter of bits with state s and shares its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) {
+	f := new(Filter)
+	layers, err := openLayers(s, core.Bloom, &f.shape)
+	if err != nil {
+		return nil, err
 	}
-	f.row.Set(layers)
+	f.most = f.shape.mostLayers(len(layers))
+	return f, f.set(layers, nil)
 }
 
-func (f *Filter) layer(p *bloom.Filter) row.Layer {
-	s := p.Shape()
-	return row.Layer{
-		Cells:   p.State().Arrays[0],
-		Mapping: probe.Mapping{Groups: s.M >> s.Group, Log: s.Group},
-		K:       s.K,
-		Full:    f.shape.Full,
+// openLayers opens the layers of a state, which are of kind k, and sets shape to theirs.
+func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) {
+	layers, err := layered.OpenParts(Name, s, k.Open, paramNames, &shape.Full, &shape.MaxBytes)
+	if err != nil {
+		return nil, err
 	}
+	first := layers[0]
+	for i, l := range layers {
+		if l.Shape != first.Shape || l.Cells.Width != first.Cells.Width {
+			return nil, fmt.Errorf("dynamic: layer %d does not have the shape of layer 0: %w", i, umbel.ErrCorrupt)
+		}
+	}
+	if shape.Layer = bloom.Shape(first.Shape); k.Counters {
+		shape.Width = first.Cells.Width
+	}
+	return layers, design.Wrap(shape.check(), umbel.ErrCorrupt)
 }
+
+// Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the zero
+// Filter are zero.
+func (f *Filter) Stats() umbel.Stats { return f.layers.Stats() }
+
+// Shape returns the shape of the filter.
+func (f *Filter) Shape() Shape { return f.shape }
+
+// SetMaxBytes sets Shape.MaxBytes, the limit of memory, from now on; 0 means no limit. The
+// present layers stay, even if they exceed it. If the layers of an opened filter are full
+// with less than a sixteenth of their cells, the filter grows to 64 times its size or, if
+// that is more, to 64 MiB, until SetMaxBytes is called: an untrusted state cannot exhaust
+// memory with a few additions.
+func (f *Filter) SetMaxBytes(limit uint64) { f.shape.MaxBytes, f.most = limit, math.MaxInt }

@@ -12,35 +12,14 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// counted is a layer and the number of its bits that are set.
-type counted struct {
-	core.Array
-	ones uint64
-}
-
-func count(a core.Array) counted { return counted{a, a.Cells.Nonzero()} }
-
-func (l counted) slice() uint64 { return slice(l.Shape) }
-
-func (l counted) fill() float64 { return float64(l.ones) / float64(l.Shape.M) }
-
-// counted returns the layers, the oldest first. It reads all cells.
-func (f *Filter) counted() []counted {
-	layers := make([]counted, f.layers.Len())
-	for i := range layers {
-		layers[i] = count(f.layers.Bits(i).Array())
-	}
-	return layers
-}
-
-// setLayers orders layers and makes them those of the filter. The layers are ordered by the size of
-// their slices, and those of one size by their fill, the fullest first, so that additions go to the
-// emptiest of the largest.
-func (f *Filter) setLayers(layers []counted) {
-	slices.SortStableFunc(layers, func(a, b counted) int {
+// setLayers makes layers those of the filter. It sorts them by the size of their slices, and
+// those of one size by their fill, the fullest first: additions go to the emptiest of the
+// largest.
+func (f *Filter) setLayers(layers []layered.Counted) {
+	slices.SortStableFunc(layers, func(a, b layered.Counted) int {
 		return cmp.Or(
-			cmp.Compare(a.slice(), b.slice()),
-			cmp.Compare(b.ones*uint64(a.Shape.K), a.ones*uint64(b.Shape.K)),
+			cmp.Compare(slice(a.Shape), slice(b.Shape)),
+			cmp.Compare(b.Nonzero*uint64(a.Shape.K), a.Nonzero*uint64(b.Shape.K)),
 		)
 	})
 	list := make([]layered.Layer, len(layers))
@@ -67,8 +46,8 @@ func (f *Filter) Merge(s umbel.State) error {
 	if err != nil {
 		return err
 	}
-	layers := f.counted()
-	for _, l := range g.counted() {
+	layers := f.layers.Counted()
+	for _, l := range g.layers.Counted() {
 		layers = unite(layers, l)
 	}
 	bytes := uint64(0)
@@ -83,7 +62,7 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 // unite returns layers with the keys of one more layer. It changes no cell.
-func unite(layers []counted, more counted) []counted {
+func unite(layers []layered.Counted, more layered.Counted) []layered.Counted {
 	for i, l := range layers {
 		if l.Shape != more.Shape {
 			continue
@@ -92,19 +71,19 @@ func unite(layers []counted, more counted) []counted {
 			return layers
 		}
 		half := l.Shape.M / 2
-		if l.ones > half || more.ones > half {
+		if l.Nonzero > half || more.Nonzero > half {
 			continue // and so is their union
 		}
-		union, err := l.Clone().Merge(more.Array)
+		union, err := l.Array.Clone().Merge(more.Array)
 		if err != nil {
 			panic(err) // they have one shape
 		}
-		if c := count(union); c.ones <= half {
+		if c := layered.Count(union); c.Nonzero <= half {
 			layers[i] = c
 			return layers
 		}
 	}
-	return append(layers, counted{more.Clone(), more.ones})
+	return append(layers, more.Clone())
 }
 
 // Compact makes the filter smaller, and queries faster, as far as its rate as estimated by
@@ -119,8 +98,8 @@ func unite(layers []counted, more counted) []counted {
 // layer are both in memory.
 func (f *Filter) Compact(p float64) error {
 	least := 1.0
-	for layers, steps := f.counted(), 0; ; steps++ {
-		var next []counted
+	for layers, steps := f.layers.Counted(), 0; ; steps++ {
+		var next []layered.Counted
 		options := f.steps(layers)
 		for _, s := range options {
 			rate := s.rate
@@ -155,7 +134,7 @@ type step struct {
 }
 
 // steps returns all steps, those that free most memory first.
-func (f *Filter) steps(layers []counted) []step {
+func (f *Filter) steps(layers []layered.Counted) []step {
 	var steps []step
 	for b := range layers {
 		for a := range b + 1 {
@@ -170,9 +149,9 @@ func (f *Filter) steps(layers []counted) []step {
 
 // step returns the step that joins a and b, or folds a if a is b, and whether it is
 // possible. It folds once, by the growth; Compact repeats it.
-func (f *Filter) step(layers []counted, a, b int) (step, bool) {
+func (f *Filter) step(layers []layered.Counted, a, b int) (step, bool) {
 	x, y := layers[a], layers[b]
-	s := step{a: a, b: b, k: min(x.Shape.K, y.Shape.K), slice: min(x.slice(), y.slice())}
+	s := step{a: a, b: b, k: min(x.Shape.K, y.Shape.K), slice: min(slice(x.Shape), slice(y.Shape))}
 	s.frees = x.Shape.M + y.Shape.M
 	if a == b {
 		s.frees = x.Shape.M
@@ -180,21 +159,21 @@ func (f *Filter) step(layers []counted, a, b int) (step, bool) {
 			return step{}, false
 		}
 	}
-	if s.slice < f.shape.Slice && x.slice() != y.slice() {
+	if s.slice < f.shape.Slice && slice(x.Shape) != slice(y.Shape) {
 		return step{}, false
 	}
-	if s.slice%word != 0 || x.slice()%s.slice != 0 || y.slice()%s.slice != 0 {
+	if s.slice%word != 0 || slice(x.Shape)%s.slice != 0 || slice(y.Shape)%s.slice != 0 {
 		return step{}, false
 	}
 	s.frees -= s.slice * uint64(s.k)
-	empty := math.Pow(1-x.fill(), float64(x.slice()/s.slice))
+	empty := math.Pow(1-x.Fill(), float64(slice(x.Shape)/s.slice))
 	if a != b {
-		empty *= math.Pow(1-y.fill(), float64(y.slice()/s.slice))
+		empty *= math.Pow(1-y.Fill(), float64(slice(y.Shape)/s.slice))
 	}
 	rates := []float64{plan.FPRateAtFill(1-empty, s.k)}
 	for i, l := range layers {
 		if i != a && i != b {
-			rates = append(rates, plan.FPRateAtFill(l.fill(), l.Shape.K))
+			rates = append(rates, plan.FPRateAtFill(l.Fill(), l.Shape.K))
 		}
 	}
 	s.rate = plan.CompoundFPRate(rates...)
@@ -202,7 +181,7 @@ func (f *Filter) step(layers []counted, a, b int) (step, bool) {
 }
 
 // after returns the layers after a step. New layers are in new memory.
-func after(layers []counted, s step) []counted {
+func after(layers []layered.Counted, s step) []layered.Counted {
 	joined := narrowed(layers[s.a], s.k, s.slice)
 	if s.a != s.b {
 		if err := joined.Cells.Sum(narrowed(layers[s.b], s.k, s.slice).Cells); err != nil {
@@ -210,7 +189,7 @@ func after(layers []counted, s step) []counted {
 		}
 	}
 	layers = slices.Clone(layers)
-	layers[s.a] = count(joined)
+	layers[s.a] = layered.Count(joined)
 	if s.a != s.b {
 		layers = slices.Delete(layers, s.b, s.b+1)
 	}
@@ -220,8 +199,8 @@ func after(layers []counted, s step) []counted {
 // narrowed returns the first k slices of a layer, folded to slices of that many cells. It
 // equals the layer built with this k and size, since slice i of a key is value i of its
 // stream whatever k is.
-func narrowed(l counted, k int, size uint64) core.Array {
-	from := l.slice()
+func narrowed(l layered.Counted, k int, size uint64) core.Array {
+	from := slice(l.Shape)
 	a := l.Array
 	a.Shape.K = k
 	a.Cells.Len = from * uint64(k)
@@ -234,10 +213,10 @@ func narrowed(l counted, k int, size uint64) core.Array {
 }
 
 // rateOf returns the rate of layers with their fills.
-func rateOf(layers []counted) float64 {
+func rateOf(layers []layered.Counted) float64 {
 	rates := make([]float64, len(layers))
 	for i, l := range layers {
-		rates[i] = plan.FPRateAtFill(l.fill(), l.Shape.K)
+		rates[i] = plan.FPRateAtFill(l.Fill(), l.Shape.K)
 	}
 	return plan.CompoundFPRate(rates...)
 }

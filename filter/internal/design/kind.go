@@ -41,9 +41,9 @@ func (k Kind[S, F]) Kind() umbel.Kind {
 			if err != nil {
 				return nil, err
 			}
-			return filter(k.New(s))
+			return AsFilter(k.New(s))
 		},
-		Open: func(s umbel.State) (umbel.Filter, error) { return filter(k.Open(s)) },
+		Open: func(s umbel.State) (umbel.Filter, error) { return AsFilter(k.Open(s)) },
 	}
 }
 
@@ -55,8 +55,8 @@ func (k Kind[S, F]) plan(g umbel.Goal, ps umbel.Params) (S, uint64, error) {
 	return k.Plan(g, ps)
 }
 
-// filter keeps a nil filter from becoming an interface that isn't nil.
-func filter[F umbel.Filter](f F, err error) (umbel.Filter, error) {
+// AsFilter returns f as an umbel.Filter, which is nil if err is not.
+func AsFilter[F umbel.Filter](f F, err error) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}

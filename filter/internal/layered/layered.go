@@ -5,7 +5,6 @@ package layered
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/probe"
 )
@@ -41,7 +40,7 @@ func (l *List) Bits(i int) *core.Bits { return &l.layers[i].Bits }
 func (l *List) Clear() {
 	if len(l.layers) > 0 {
 		l.layers[0].Bits.Clear()
-		l.Set(l.layers[:1:1])
+		l.Set([]Layer{l.layers[0]}) // and release the others
 	}
 }
 
@@ -156,15 +155,4 @@ func anyHas(heads []head, d umbel.Digest) bool {
 		}
 	}
 	return false
-}
-
-// Covers reports whether a has all bits of b, which has the same length. If it has not, it
-// usually returns after a word or two.
-func Covers(a, b cells.Array) bool {
-	for i, w := range b.Words {
-		if w&^a.Words[i] != 0 {
-			return false
-		}
-	}
-	return true
 }

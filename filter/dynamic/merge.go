@@ -1,0 +1,106 @@
+package dynamic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// merged returns the layers of the union of two filters. It changes no cell of either.
+func merged(s, t Shape, ours, theirs []layered.Counted) ([]core.Array, error) {
+	if s.Layer != t.Layer || s.Width != t.Width {
+		return nil, fmt.Errorf("dynamic: one filter has layers of %d cells of %d bits with k = %d, the other of %d of %d with k = %d: %w",
+			s.Layer.M, max(s.Width, 1), s.Layer.K, t.Layer.M, max(t.Width, 1), t.Layer.K, umbel.ErrMismatch)
+	}
+	layers := ours
+	for _, more := range theirs {
+		var err error
+		if layers, err = unite(s, layers, more); err != nil {
+			return nil, err
+		}
+	}
+	if bytes := uint64(len(layers)) * s.bytes(); s.MaxBytes != 0 && bytes > s.MaxBytes {
+		return nil, fmt.Errorf("dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, s.MaxBytes, umbel.ErrLimit)
+	}
+	return arrays(ordered(layers)), nil
+}
+
+// unite returns layers with the keys of one more layer. It changes no cell.
+func unite(s Shape, layers []layered.Counted, more layered.Counted) ([]layered.Counted, error) {
+	for i, l := range layers {
+		if contains(l, more) {
+			return layers, nil
+		}
+		if l.Nonzero > s.Full || more.Nonzero > s.Full {
+			continue // and so is their union
+		}
+		union, err := joined(l, more)
+		if err != nil {
+			return nil, err
+		}
+		if union.Nonzero <= s.Full {
+			layers[i] = union
+			return layers, nil
+		}
+	}
+	return append(layers, more.Clone()), nil
+}
+
+// contains reports whether a layer needs nothing of another one: it has all its bits or,
+// since counters are added, the other is empty.
+func contains(l, more layered.Counted) bool {
+	if l.Kind.Counters {
+		return more.Nonzero == 0
+	}
+	return layered.Covers(l.Cells, more.Cells)
+}
+
+// joined returns the union of two layers in new memory.
+func joined(a, b layered.Counted) (layered.Counted, error) {
+	union, err := a.Array.Clone().Merge(b.Array)
+	return layered.Count(union), err
+}
+
+// ordered sorts layers by their fill, the fullest first: additions go to the emptiest.
+func ordered(layers []layered.Counted) []layered.Counted {
+	slices.SortStableFunc(layers, func(a, b layered.Counted) int { return cmp.Compare(b.Nonzero, a.Nonzero) })
+	return layers
+}
+
+func arrays(layers []layered.Counted) []core.Array {
+	all := make([]core.Array, len(layers))
+	for i, l := range layers {
+		all[i] = l.Array
+	}
+	return all
+}
+
+// compacted joins layers as far as the rate remains at most p.
+func compacted(s Shape, layers []layered.Counted, p float64) ([]core.Array, error) {
+	layers = ordered(layers)
+	before := len(layers)
+	for n := len(layers); n > 1; n = len(layers) {
+		union, err := joined(layers[n-2], layers[n-1])
+		if err != nil {
+			return nil, err
+		}
+		fewer := ordered(append(slices.Clone(layers[:n-2]), union))
+		rates := make([]float64, len(fewer))
+		for i, l := range fewer {
+			rates[i] = plan.FPRateAtFill(l.Fill(), s.Layer.K)
+		}
+		if rate := plan.CompoundFPRate(rates...); !(rate <= p) {
+			if n == before {
+				return nil, fmt.Errorf("dynamic: joining two of %d layers gives a rate of at least %.3g, want %.3g: %w", n, rate, p, umbel.ErrGoal)
+			}
+			break
+		}
+		layers = fewer
+	}
+	return arrays(layers), nil
+}
