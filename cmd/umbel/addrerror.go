@@ -19,7 +19,7 @@ func toldByNode(err error) error {
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		return withHint(fmt.Errorf("node says: %w", err), hintOf(e))
 	}
-	if e, ok := errors.AsType[*remote.NoAnswer](err); ok {
+	if e, ok := errors.AsType[*remote.ConnectError](err); ok {
 		return withHint(err, silenceHint(e))
 	}
 	return err
@@ -52,7 +52,7 @@ func hintOf(e *remote.Error) string {
 }
 
 // silenceHint says what to do where nobody answered, or somebody who can't be understood.
-func silenceHint(e *remote.NoAnswer) string {
+func silenceHint(e *remote.ConnectError) string {
 	var (
 		untrusted x509.UnknownAuthorityError
 		named     x509.HostnameError

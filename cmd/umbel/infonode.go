@@ -36,12 +36,12 @@ type heldInfo struct {
 func newHeldInfo(in remote.Info) heldInfo {
 	out := heldInfo{
 		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
-		Parts: in.Parts, Cells: in.Cells, K: known(in.K), Fill: known(in.Fill), FPRate: known(in.FPRate), Bytes: in.Bytes,
-		Keys: keysInfo{known(in.Keys.Estimate), known(in.Keys.Low), known(in.Keys.High)},
+		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Bytes: in.Bytes,
+		Keys: keysInfo{float(in.Keys.Estimate), float(in.Keys.Low), float(in.Keys.High)},
 		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete,
 	}
 	for name, v := range in.Params {
-		out.Params[name] = known(v)
+		out.Params[name] = float(v)
 	}
 	return out
 }

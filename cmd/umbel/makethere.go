@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -62,13 +65,16 @@ func (p place) made(ctx context.Context, name string, order build.Order, planned
 }
 
 // orderOf returns an order as a node takes it; its own hash if none is given.
-func orderOf(o build.Order, hash, seed string) remote.Order {
-	order := remote.Order{
-		Kind: o.Kind.Name, Keys: o.Goal.Keys, FPRate: o.Goal.FPRate, Bytes: o.Goal.Bytes,
-		Hash: hash, Seed: seed, Params: map[string]float64{},
+func orderOf(o build.Order, hash, seed string) api.FilterSpec {
+	order := api.FilterSpec{
+		Kind: o.Kind.Name, Keys: api.Whole(o.Goal.Keys), FPRate: o.Goal.FPRate, Bytes: api.Whole(o.Goal.Bytes),
+		Hash: hash, Params: map[string]json.Number{},
+	}
+	if seed != "" {
+		order.Seed = &seed
 	}
 	for _, p := range o.Params {
-		order.Params[p.Name] = p.Value.Float()
+		order.Params[p.Name] = json.Number(strconv.FormatFloat(p.Value.Float(), 'g', -1, 64))
 	}
 	return order
 }

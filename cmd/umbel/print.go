@@ -101,17 +101,9 @@ func summarize(file string, f umbel.Filter) summary {
 // summaryOf is [summarize] of a filter of a node.
 func summaryOf(name string, in remote.Info) summary {
 	return summary{
-		File: name, Kind: in.Kind, Cells: in.Cells, K: known(in.K), Bytes: in.Bytes,
-		Keys: known(in.Keys.Estimate), Low: known(in.Keys.Low), High: known(in.Keys.High), Fill: known(in.Fill), FPRate: known(in.FPRate),
+		File: name, Kind: in.Kind, Cells: in.Cells, K: float(in.K), Bytes: in.Bytes,
+		Keys: float(in.Keys.Estimate), Low: float(in.Keys.Low), High: float(in.Keys.High), Fill: float(in.Fill), FPRate: float(in.FPRate),
 	}
-}
-
-// known is a number that a node told, infinite where it told none.
-func known(f *float64) float {
-	if f == nil {
-		return float(math.Inf(1))
-	}
-	return float(*f)
 }
 
 // print prints the summary, in text after what was done, unless the user wants

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -21,8 +21,8 @@ type setInfo struct {
 }
 
 // sizesOf is [newSetInfo] of what a node says.
-func sizesOf(name string, s remote.Sizes) setInfo {
-	return setInfo{name, known(s.Keys), known(s.Low), known(s.High)}
+func sizesOf(name string, s api.Estimate) setInfo {
+	return setInfo{name, float(s.Estimate), float(s.Low), float(s.High)}
 }
 
 func newSetInfo(file string, e plan.Estimate) setInfo {

@@ -9,28 +9,28 @@ import (
 )
 
 // way is how a kind of filter is added to.
-type way uint8
+type addMode uint8
 
 const (
-	plain    way = iota // alone
-	beside              // beside others
-	foretold            // alone; it tells when it grows
-	refusing            // alone; it may refuse
-	elastic             // alone; its memory follows its keys
+	exclusive      addMode = iota // alone
+	concurrent                    // beside others
+	predictsGrowth                // alone; it tells when it grows
+	mayRefuse                     // alone; it may refuse
+	variableSize                  // alone; its memory follows its keys
 )
 
-func wayOf(f umbel.Filter) way {
+func addModeOf(f umbel.Filter) addMode {
 	switch f.(type) {
 	case growthForecaster:
-		return foretold
+		return predictsGrowth
 	case umbel.Grower:
-		return refusing
+		return mayRefuse
 	case umbel.PositionLister, umbel.Sealer:
-		return elastic
+		return variableSize
 	case umbel.AtomicAdder:
-		return beside
+		return concurrent
 	}
-	return plain
+	return exclusive
 }
 
 // growthForecaster is an umbel.GrowthForecaster with the method that its documentation requires.
@@ -41,10 +41,10 @@ type growthForecaster interface {
 
 const (
 	// atOnce is the number of digests that are added with one hold of the locks.
-	atOnce = 4096
+	maxBatch = 4096
 	// aloneFrom is the number of digests from which on the kinds' batches, which run alone,
 	// are faster than additions one by one beside others: see BenchmarkAdd.
-	aloneFrom = 4
+	minExclusiveBatch = 4
 )
 
 // Add adds ds in order; changed[i], if changed isn't nil, tells whether ds[i] changed the
@@ -56,13 +56,13 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 	if changed != nil {
 		changed = changed[:len(ds):len(changed)]
 	}
-	if err := f.engine.ready(); err != nil {
+	if err := f.engine.checkWritable(); err != nil {
 		return 0, 0, err
 	}
-	f.touch()
+	f.markUsed()
 	total := 0
 	for {
-		now := min(len(ds)-n, atOnce)
+		now := min(len(ds)-n, maxBatch)
 		var fresh []bool
 		var s *scratch
 		if changed != nil {
@@ -75,7 +75,7 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 		if took, err = f.addSome(fresh, ds[n:n+now]); err == nil {
 			took = now
 		}
-		total += trues(fresh[:took])
+		total += countTrue(fresh[:took])
 		if s != nil {
 			scratches.Put(s)
 		}
@@ -91,40 +91,40 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 // addSome adds at most atOnce digests, and returns how many it took. When it returns,
 // f.position covers what the answers rest on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
-	if f.way == beside && len(ds) < aloneFrom {
-		return f.addBeside(changed, ds)
+	if f.addMode == concurrent && len(ds) < minExclusiveBatch {
+		return f.addConcurrently(changed, ds)
 	}
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.hidden.Load() {
-		return 0, ErrHidden
+	if f.incomplete.Load() {
+		return 0, ErrIncomplete
 	}
 	f.cells.Lock()
-	n, err := f.put(changed, ds)
+	n, err := f.addLocked(changed, ds)
 	f.cells.Unlock()
-	f.tellAdded(changed[:n], ds[:n])
+	f.journalAdded(changed[:n], ds[:n])
 	return n, err
 }
 
 // addBeside adds beside others.
-func (f *Filter) addBeside(changed []bool, ds []umbel.Digest) (int, error) {
+func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error) {
 	if err := f.share(); err != nil {
 		return 0, err
 	}
-	if f.hidden.Load() {
+	if f.incomplete.Load() {
 		f.changes.RUnlock()
-		return 0, ErrHidden
+		return 0, ErrIncomplete
 	}
-	f.inside.Add(1)
+	f.concurrentAdds.Add(1)
 	a := f.filter.(umbel.AtomicAdder)
 	for i, d := range ds {
 		changed[i] = a.AddAtomic(d)
 	}
-	all := f.tellAdded(changed, ds)
+	all := f.journalAdded(changed, ds)
 	// What was there already may have come from one who is yet to write his record.
-	alone := f.inside.Add(-1) == 0
+	alone := f.concurrentAdds.Add(-1) == 0
 	f.changes.RUnlock()
 	if !alone && !all && f.engine.journal != nil {
 		f.changes.Lock()
@@ -136,11 +136,11 @@ func (f *Filter) addBeside(changed []bool, ds []umbel.Digest) (int, error) {
 
 // put adds to the filter, of which the caller has both locks, and returns how many
 // digests it took.
-func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
-	switch f.way {
-	case foretold:
-		return f.putForetold(changed, ds)
-	case refusing:
+func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {
+	switch f.addMode {
+	case predictsGrowth:
+		return f.addPredictingGrowth(changed, ds)
+	case mayRefuse:
 		g := f.filter.(umbel.Grower)
 		for i, d := range ds {
 			fresh, err := g.TryAdd(d)
@@ -149,8 +149,8 @@ func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
 			}
 			changed[i] = fresh
 		}
-	case elastic:
-		if err := f.guess(len(ds)); err != nil {
+	case variableSize:
+		if err := f.reserveEstimate(len(ds)); err != nil {
 			return 0, err
 		}
 		umbel.AddAll(f.filter, changed, ds)
@@ -164,10 +164,10 @@ func (f *Filter) put(changed []bool, ds []umbel.Digest) (int, error) {
 // present key makes no filter grow, but a kind that counts additions has to count this one too. A
 // present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
 // keys of a batch are then found together; the cells of the others are in the caches afterwards.
-func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
+func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, error) {
 	g := f.filter.(growthForecaster)
 	there := changed
-	if f.variant.Monotone && len(ds) > 1 {
+	if f.kind.Monotone && len(ds) > 1 {
 		umbel.HasAll(f.filter, there, ds)
 	} else {
 		clear(there)
@@ -183,7 +183,7 @@ func (f *Filter) putForetold(changed []bool, ds []umbel.Digest) (int, error) {
 			continue
 		}
 		if f.filter.Has(d) {
-			if changed[i] = false; f.variant.Monotone {
+			if changed[i] = false; f.kind.Monotone {
 				continue
 			}
 			if changed[i], err = g.TryAdd(d); err != nil {
@@ -209,13 +209,13 @@ const digestBytes = 48
 
 // guess takes memory for n digests of a filter whose memory follows from them. What it
 // really takes is counted again when much of it is a guess.
-func (f *Filter) guess(n int) error {
-	if f.guessed > max(64<<10, f.bytes.Load()/8) {
+func (f *Filter) reserveEstimate(n int) error {
+	if f.estimated > max(64<<10, f.bytes.Load()/8) {
 		f.recount()
 	}
 	more := uint64(n) * digestBytes
 	err := f.engine.memory.reserve(more)
-	if err != nil && f.guessed > 0 {
+	if err != nil && f.estimated > 0 {
 		f.recount()
 		err = f.engine.memory.reserve(more)
 	}
@@ -223,26 +223,26 @@ func (f *Filter) guess(n int) error {
 		return err
 	}
 	f.bytes.Add(more)
-	f.guessed += more
+	f.estimated += more
 	return nil
 }
 
 // tellAdded writes the digests that changed the filter to the journal and reports whether
 // all of them did. f.changes is held.
-func (f *Filter) tellAdded(changed []bool, ds []umbel.Digest) (all bool) {
-	n := trues(changed)
+func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
+	n := countTrue(changed)
 	switch {
 	case n == 0:
 	case n == len(ds) || f.engine.journal == nil:
-		f.tell(Change{Op: OpAdd, Digests: ds})
+		f.appendChange(Change{Op: OpAdd, Digests: ds})
 	default:
-		f.tellSome(OpAdd, changed, ds)
+		f.journalMarked(OpAdd, changed, ds)
 	}
 	return n == len(ds)
 }
 
 // tellSome writes those of at most atOnce digests to the journal that are marked.
-func (f *Filter) tellSome(op Op, marked []bool, ds []umbel.Digest) {
+func (f *Filter) journalMarked(op Op, marked []bool, ds []umbel.Digest) {
 	s := scratches.Get().(*scratch)
 	n := 0
 	for i, d := range ds {
@@ -251,14 +251,14 @@ func (f *Filter) tellSome(op Op, marked []bool, ds []umbel.Digest) {
 			n++
 		}
 	}
-	f.tell(Change{Op: op, Digests: s.digests[:n]})
+	f.appendChange(Change{Op: op, Digests: s.digests[:n]})
 	scratches.Put(s)
 }
 
 // scratch is room for what goes with a batch.
 type scratch struct {
-	changed [atOnce]bool
-	digests [atOnce]umbel.Digest
+	changed [maxBatch]bool
+	digests [maxBatch]umbel.Digest
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -269,14 +269,14 @@ func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 	if removed != nil {
 		removed = removed[:len(ds):len(removed)]
 	}
-	if err := f.engine.ready(); err != nil {
+	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
 	}
-	f.touch()
+	f.markUsed()
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	for from := 0; from < len(ds); {
-		to := min(len(ds), from+atOnce)
+		to := min(len(ds), from+maxBatch)
 		were := s.changed[:to-from]
 		if removed != nil {
 			were = removed[from:to]
@@ -284,7 +284,7 @@ func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 		if err := f.removeSome(were, ds[from:to]); err != nil {
 			return f.position(), err
 		}
-		f.counts.removed.Add(uint64(trues(were)))
+		f.counts.removed.Add(uint64(countTrue(were)))
 		from = to
 	}
 	return f.position(), nil
@@ -299,18 +299,18 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	switch {
 	case !ok:
 		return f.unsupported("remove")
-	case f.hidden.Load():
-		return ErrHidden
+	case f.incomplete.Load():
+		return ErrIncomplete
 	}
 	f.cells.Lock()
 	for i, d := range ds {
 		removed[i] = r.Remove(d)
 	}
 	f.cells.Unlock()
-	if trues(removed) > 0 {
+	if countTrue(removed) > 0 {
 		f.shape.Add(1)
-		f.tellSome(OpRemove, removed, ds)
-		if f.way == foretold { // it may have become smaller
+		f.journalMarked(OpRemove, removed, ds)
+		if f.addMode == predictsGrowth { // it may have become smaller
 			f.recount()
 		}
 	}

@@ -219,7 +219,7 @@ func TestConcurrently(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := again.Settle(); err != nil {
+		if err := again.FinishReplay(); err != nil {
 			t.Fatal(err)
 		}
 		if identify(t, again.Get([]byte("f"))) != identify(t, f) {

@@ -15,17 +15,17 @@ import (
 func (e *Engine) Apply(c Change) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	raise(&e.last, uint64(c.Position))
+	storeMax(&e.last, uint64(c.Position))
 	e.lastID = max(e.lastID, c.Filter)
 	switch c.Op {
 	case OpFlush:
 		e.applyFlush(c.Position)
 		return nil
 	case OpCreate:
-		e.unseat(c)
+		e.dropEarlierClaims(c)
 		return e.applyCreate(c)
 	case OpRename:
-		e.unseat(c)
+		e.dropEarlierClaims(c)
 	}
 	f := e.byID(c.Filter)
 	if f == nil || c.Position <= f.from() {
@@ -34,7 +34,7 @@ func (e *Engine) Apply(c Change) error {
 	if err := e.applyTo(f, c); err != nil {
 		return fmt.Errorf("change %d, of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
 	}
-	raise(&f.last, uint64(c.Position))
+	storeMax(&f.last, uint64(c.Position))
 	f.version.Add(1)
 	return nil
 }
@@ -42,7 +42,7 @@ func (e *Engine) Apply(c Change) error {
 func (e *Engine) applyTo(f *Filter, c Change) error {
 	switch c.Op {
 	case OpDelete:
-		e.drop(f)
+		e.dropReplayed(f)
 		return nil
 	case OpRename:
 		if r := f.replayed(); c.Position > r.claim {
@@ -63,7 +63,7 @@ func (e *Engine) applyTo(f *Filter, c Change) error {
 		}
 		return nil
 	case c.Position > r.to:
-		if err := f.settle(); err != nil {
+		if err := f.finishReplay(); err != nil {
 			return err
 		}
 	case r.torn == nil || c.Op != OpAdd:
@@ -75,7 +75,7 @@ func (e *Engine) applyTo(f *Filter, c Change) error {
 // apply changes cells. f.changes is held.
 func (f *Filter) apply(c Change) error {
 	if c.Op == OpWrite {
-		return f.write(c.Part, c.Plane, c.Number, c.Data, c.Last)
+		return f.write(c.Part, c.Array, c.Number, c.Data, c.Last)
 	}
 	f.cells.Lock()
 	defer f.cells.Unlock()
@@ -111,7 +111,7 @@ func (f *Filter) apply(c Change) error {
 		if err != nil {
 			return err
 		}
-		return f.become(g)
+		return f.replaceWith(g)
 	}
 	return fmt.Errorf("operation %d, of a later version", c.Op)
 }
@@ -131,7 +131,7 @@ func (e *Engine) applyCreate(c Change) error {
 	if err != nil {
 		return err
 	}
-	f.hidden.Store(c.Number == 1)
+	f.incomplete.Store(c.Number == 1)
 	f.replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))
 	f.recount()
@@ -146,7 +146,7 @@ func (e *Engine) applyCreate(c Change) error {
 func (e *Engine) applyFlush(before Position) {
 	for _, f := range e.filters(0, e.known()) {
 		if f.from() < before {
-			e.drop(f)
+			e.dropReplayed(f)
 		}
 	}
 }

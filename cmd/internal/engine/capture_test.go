@@ -57,7 +57,7 @@ func restored(t testing.TB, m engine.Meta, segments map[engine.Segment][]byte, c
 			t.Fatal(err)
 		}
 	}
-	if err := e.Settle(); err != nil {
+	if err := e.FinishReplay(); err != nil {
 		t.Fatal(err)
 	}
 	return e.Get([]byte(m.Name))

@@ -9,18 +9,18 @@ import (
 
 // Clear forgets all keys; errors.ErrUnsupported if the kind can't.
 func (f *Filter) Clear() (Position, error) {
-	return f.change(Change{Op: OpClear}, nothing, clearing)
+	return f.change(Change{Op: OpClear}, noGrowth, clearing)
 }
 
 // Fold makes the filter r times smaller: see umbel.Folder.
 func (f *Filter) Fold(r uint64) (Position, error) {
-	return f.change(Change{Op: OpFold, Number: r}, nothing, folding(r))
+	return f.change(Change{Op: OpFold, Number: r}, noGrowth, folding(r))
 }
 
 // Unfold makes the filter u times larger: see umbel.Folder.
 func (f *Filter) Unfold(u uint64) (Position, error) {
 	more := func(g umbel.Filter) uint64 {
-		over, bytes := bits.Mul64(planeBytes(g), max(u, 1)-1)
+		over, bytes := bits.Mul64(arrayBytes(g), max(u, 1)-1)
 		if over != 0 {
 			return 1<<64 - 1
 		}
@@ -31,12 +31,12 @@ func (f *Filter) Unfold(u uint64) (Position, error) {
 
 // Advance tells the filter the time: see umbel.Advancer.
 func (f *Filter) Advance(to uint64) (Position, error) {
-	return f.change(Change{Op: OpAdvance, Number: to}, nothing, advancing(to))
+	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, advancing(to))
 }
 
 // Seal turns what was collected into what is sent: see umbel.Sealer.
 func (f *Filter) Seal() (Position, error) {
-	return f.change(Change{Op: OpSeal}, nothing, sealing)
+	return f.change(Change{Op: OpSeal}, noGrowth, sealing)
 }
 
 // Merge takes in another filter's keys, and leaves its state as it is: see umbel.Merger.
@@ -61,10 +61,10 @@ func (f *Filter) Merge(other umbel.State) (Position, error) {
 // method of its own here. On an error the journal gets nothing, and change has left the
 // filter as it was. What the filter takes is counted afterwards: see Engine.Room.
 func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
-	return f.change(Change{Op: OpReplace}, nothing, func(f *Filter) error {
+	return f.change(Change{Op: OpReplace}, noGrowth, func(f *Filter) error {
 		g, err := change(f.filter)
 		if err == nil && g != f.filter {
-			err = f.become(g)
+			err = f.replaceWith(g)
 		}
 		return err
 	})
@@ -74,16 +74,16 @@ func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Positi
 // many bytes more at most. It writes c to the journal, with the state that an OpReplace
 // has.
 func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filter) error) (Position, error) {
-	if err := f.engine.ready(); err != nil {
+	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
 	}
-	f.touch()
+	f.markUsed()
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.hidden.Load() {
-		return 0, ErrHidden
+	if f.incomplete.Load() {
+		return 0, ErrIncomplete
 	}
 	n := more(f.filter)
 	if err := f.engine.memory.reserve(n); err != nil {
@@ -102,17 +102,17 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filte
 		s := f.filter.State()
 		c.State = &s
 	}
-	return f.tell(c), nil
+	return f.appendChange(c), nil
 }
 
-func nothing(umbel.Filter) uint64 { return 0 }
+func noGrowth(umbel.Filter) uint64 { return 0 }
 
 // become makes g, of the same kind and hasher, the filter. The caller has both locks.
-func (f *Filter) become(g umbel.Filter) error {
+func (f *Filter) replaceWith(g umbel.Filter) error {
 	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).Alike(g.State()); err != nil {
 		return fmt.Errorf("a filter can't become another: %w", err)
 	}
-	f.filter, f.way = unbound(g), wayOf(g)
+	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func everyAdditionCounts(t *testing.T, kind string, ps umbel.Params, limit uint6
 			t.Fatal(err)
 		}
 	}
-	if err := again.Settle(); err != nil {
+	if err := again.FinishReplay(); err != nil {
 		t.Fatal(err)
 	}
 	if identify(t, again.Get([]byte("f"))) != identify(t, f) {

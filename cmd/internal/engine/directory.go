@@ -11,7 +11,7 @@ import (
 // nothing that goes beyond the memory limit (ErrMemory). ErrExists if the name is taken.
 // Other errors are those of the kind: umbel.ErrKind, umbel.ErrGoal.
 func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
 	}
 	v, err := e.find(kind)
@@ -22,7 +22,7 @@ func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params)
 	if err != nil {
 		return nil, 0, err
 	}
-	if f := e.peek(name); f != nil {
+	if f := e.lookup(name); f != nil {
 		return nil, e.lastOf(f), ErrExists
 	}
 	planned := footprint(name, forecast.Bytes)
@@ -42,7 +42,7 @@ func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params)
 // of it is there yet: see Filter.Hidden. ErrMemory if f is more than there is room for,
 // beside one that it replaces.
 func (e *Engine) Put(name string, f umbel.Filter, replace, hidden bool) (*Filter, Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
 	}
 	e.directory.Lock()
@@ -64,31 +64,31 @@ func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter
 		return nil, 0, err
 	}
 	old := e.names[name]
-	if old != nil && !old.isOver() && !replace {
+	if old != nil && !old.isExpired() && !replace {
 		return nil, e.lastOf(old), ErrExists
 	}
 	g, err := e.newFilter(e.nextID(), name, f)
 	if err != nil {
 		return nil, 0, err
 	}
-	n := footprint(name, planeBytes(f))
+	n := footprint(name, arrayBytes(f))
 	if err := e.memory.reserve(n); err != nil {
 		return nil, 0, err
 	}
 	g.bytes.Store(n)
-	g.hidden.Store(hidden)
+	g.incomplete.Store(hidden)
 	if old != nil {
-		old.end(nil)
+		old.retire(nil)
 	}
 	s := f.State()
 	c := Change{Op: OpCreate, Name: name, State: &s}
 	if hidden {
 		c.Number = 1
 	}
-	pos := g.tell(c)
+	pos := g.appendChange(c)
 	e.lastID = g.id
-	raise(&e.last, uint64(pos))
-	e.enter(g)
+	storeMax(&e.last, uint64(pos))
+	e.addToIndex(g)
 	return g, pos, nil
 }
 
@@ -97,7 +97,7 @@ func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter
 func (e *Engine) nextID() uint64 { return max(e.lastID, uint64(e.lastPosition())) + 1 }
 
 // peek returns the filter of that name.
-func (e *Engine) peek(name string) *Filter { return e.Get([]byte(name)) }
+func (e *Engine) lookup(name string) *Filter { return e.Get([]byte(name)) }
 
 // lastOf returns the position that an answer about the names rests on, and about f.
 func (e *Engine) lastOf(f *Filter) Position {
@@ -105,11 +105,11 @@ func (e *Engine) lastOf(f *Filter) Position {
 }
 
 // enter puts a filter into the index, in the place of the one of its name.
-func (e *Engine) enter(f *Filter) {
+func (e *Engine) addToIndex(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
 	if old := e.names[f.Name()]; old != nil {
-		e.leave(old)
+		e.removeFromIndex(old)
 	}
 	e.names[f.Name()] = f
 	e.roster.add(f)
@@ -119,7 +119,7 @@ func (e *Engine) enter(f *Filter) {
 }
 
 // leave takes a filter that has ended out of the index, which the caller holds.
-func (e *Engine) leave(f *Filter) {
+func (e *Engine) removeFromIndex(f *Filter) {
 	if e.names[f.Name()] == f {
 		delete(e.names, f.Name())
 	}
@@ -130,16 +130,16 @@ func (e *Engine) leave(f *Filter) {
 
 // end makes the filter one that is gone; c, if it isn't nil, is told. It answers who has it
 // already, and is freed with the last of them.
-func (f *Filter) end(c *Change) Position {
+func (f *Filter) retire(c *Change) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	f.gone = true
+	f.retired = true
 	f.shape.Add(1)
 	var pos Position
 	if c != nil {
-		pos = f.tell(*c)
+		pos = f.appendChange(*c)
 	}
-	if f.hidden.Load() { // its cells answer nobody
+	if f.incomplete.Load() { // its cells answer nobody
 		f.cells.Lock()
 		f.filter = nil
 		f.cells.Unlock()
@@ -149,18 +149,18 @@ func (f *Filter) end(c *Change) Position {
 }
 
 // forget ends a filter and takes it out of the index. e.directory is held.
-func (e *Engine) forget(f *Filter) Position {
-	pos := f.end(&Change{Op: OpDelete})
-	raise(&e.last, uint64(pos))
+func (e *Engine) deleteFilter(f *Filter) Position {
+	pos := f.retire(&Change{Op: OpDelete})
+	storeMax(&e.last, uint64(pos))
 	e.index.Lock()
-	e.leave(f)
+	e.removeFromIndex(f)
 	e.index.Unlock()
 	return pos
 }
 
 // Delete forgets a filter; its memory is freed in the background. False if there is none.
 func (e *Engine) Delete(name []byte) (bool, Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return false, 0, err
 	}
 	e.directory.Lock()
@@ -169,13 +169,13 @@ func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	if f == nil {
 		return false, Position(e.last.Load()), nil
 	}
-	return true, e.forget(f), nil
+	return true, e.deleteFilter(f), nil
 }
 
 // Rename gives a filter another name, in the place of one that may have it; ErrNotFound if
 // there is none of the first.
 func (e *Engine) Rename(from, to []byte) (Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return 0, err
 	}
 	e.directory.Lock()
@@ -193,23 +193,23 @@ func (e *Engine) Rename(from, to []byte) (Position, error) {
 		return e.lastOf(f), nil
 	}
 	if old != nil {
-		old.end(nil)
+		old.retire(nil)
 	}
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	pos := f.tell(Change{Op: OpRename, Name: name})
-	raise(&e.last, uint64(pos))
-	e.move(f, name)
+	pos := f.appendChange(Change{Op: OpRename, Name: name})
+	storeMax(&e.last, uint64(pos))
+	e.moveInIndex(f, name)
 	return pos, nil
 }
 
 // move puts a filter of the index under another name, in the place of the one that has
 // it. f.changes is held.
-func (e *Engine) move(f *Filter, name string) {
+func (e *Engine) moveInIndex(f *Filter, name string) {
 	e.index.Lock()
 	defer e.index.Unlock()
 	if old := e.names[name]; old != nil {
-		e.leave(old)
+		e.removeFromIndex(old)
 	}
 	delete(e.names, f.Name())
 	f.rename(name)
@@ -227,7 +227,7 @@ func (f *Filter) rename(name string) {
 // if there is none, ErrExists if there is one of the second name, unless replace is true.
 // Of a filter that isn't all there yet there is no copy: ErrHidden.
 func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return 0, err
 	}
 	e.directory.Lock()
@@ -242,10 +242,10 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 		return e.lastOf(old), ErrExists
 	case old == f:
 		return e.lastOf(f), fmt.Errorf("a filter can't be copied over itself: %w", umbel.ErrMismatch)
-	case f.hidden.Load():
-		return 0, ErrHidden
+	case f.incomplete.Load():
+		return 0, ErrIncomplete
 	}
-	if err := e.Room(f.Bytes()); err != nil {
+	if err := e.CheckMemory(f.Bytes()); err != nil {
 		return 0, err
 	}
 	var s umbel.State
@@ -266,24 +266,24 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 
 // Flush forgets all filters.
 func (e *Engine) Flush() (Position, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return 0, err
 	}
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	all := e.filters(0, math.MaxInt)
 	for _, f := range all {
-		f.end(nil)
+		f.retire(nil)
 	}
 	var pos Position
 	if e.journal != nil {
 		pos = e.journal.Append(Change{Op: OpFlush})
-		raise(&e.last, uint64(pos))
+		storeMax(&e.last, uint64(pos))
 	}
 	e.index.Lock()
 	defer e.index.Unlock()
 	for _, f := range all {
-		e.leave(f)
+		e.removeFromIndex(f)
 	}
 	return pos, nil
 }

@@ -124,9 +124,9 @@ func TestList(t *testing.T) {
 func TestMemory(t *testing.T) {
 	e, _, _ := journaling(t)
 	e.SetMaxMemory(10_000)
-	wantErr(t, e.Room(10_001), engine.ErrMemory, umbel.ErrLimit)
-	wantErr(t, e.Room(math.MaxUint64), engine.ErrMemory)
-	if err := e.Room(10_000); err != nil {
+	wantErr(t, e.CheckMemory(10_001), engine.ErrMemory, umbel.ErrLimit)
+	wantErr(t, e.CheckMemory(math.MaxUint64), engine.ErrMemory)
+	if err := e.CheckMemory(10_000); err != nil {
 		t.Error(err)
 	}
 	_, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1e12, FPRate: 0.01}, nil)
@@ -210,11 +210,11 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := make([]bool, 500)
-		if f.Has(has, digests(9, 500)); slices.Contains(has, false) || !f.Hidden() {
+		if f.Has(has, digests(9, 500)); slices.Contains(has, false) || !f.Incomplete() {
 			t.Errorf("%s: hidden, and says no", kind)
 		}
 		_, _, err = f.Add(nil, digests(1, 1))
-		wantErr(t, err, engine.ErrHidden)
+		wantErr(t, err, engine.ErrIncomplete)
 		for at := 0; at < len(bytes); at += 101 {
 			to := min(len(bytes), at+101)
 			if _, err := f.Write(part, 0, uint64(at), bytes[at:to], to == len(bytes)); err != nil {
@@ -225,7 +225,7 @@ func TestWrite(t *testing.T) {
 		wantErr(t, err, umbel.ErrLimit)
 		_, err = f.Write(7, 0, 0, nil, false)
 		wantErr(t, err, umbel.ErrLimit)
-		if f.Hidden() || identify(t, f) != identify(t, from) {
+		if f.Incomplete() || identify(t, f) != identify(t, from) {
 			t.Errorf("%s: another filter", kind)
 		}
 		again := engine.New(engine.Options{Kinds: filter.All})
@@ -234,7 +234,7 @@ func TestWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if g := again.Get([]byte("f")); g.Hidden() || identify(t, g) != identify(t, from) {
+		if g := again.Get([]byte("f")); g.Incomplete() || identify(t, g) != identify(t, from) {
 			t.Errorf("%s: the journal makes another filter", kind)
 		}
 	}

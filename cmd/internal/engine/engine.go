@@ -17,7 +17,7 @@ var (
 	// ErrExists: there is one already.
 	ErrExists = errors.New("filter exists")
 	// ErrHidden: the filter is still being written, and can't be changed otherwise.
-	ErrHidden = errors.New("filter is not all there yet")
+	ErrIncomplete = errors.New("filter is not all there yet")
 	// ErrMemory: the filters would take more memory than they may. It wraps
 	// umbel.ErrLimit, which a filter that is full for another reason wraps alone.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
@@ -46,7 +46,7 @@ type Engine struct {
 	directory sync.Mutex
 	lastID    uint64        // under directory
 	last      atomic.Uint64 // position of the last change of the directory
-	shadowed  []*Filter     // under directory: see claim
+	displaced []*Filter     // under directory: see claim
 
 	index    sync.RWMutex
 	names    map[string]*Filter
@@ -79,7 +79,7 @@ func (e *Engine) Get(name []byte) *Filter {
 	e.index.RLock()
 	f := e.names[string(name)]
 	e.index.RUnlock()
-	if f == nil || f.isOver() {
+	if f == nil || f.isExpired() {
 		return nil
 	}
 	return f
@@ -99,7 +99,7 @@ func (e *Engine) Kinds() umbel.Kinds { return e.kinds }
 func (e *Engine) Now() int64 { return e.now() }
 
 // ready returns an error that wraps ErrReadOnly if a change could not be kept.
-func (e *Engine) ready() error {
+func (e *Engine) checkWritable() error {
 	if e.journal == nil {
 		return nil
 	}

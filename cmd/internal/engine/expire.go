@@ -4,25 +4,25 @@ package engine
 // Where that time is over already the filter is deleted at once.
 func (f *Filter) Expire(at int64) (Position, error) {
 	e := f.engine
-	if err := e.ready(); err != nil {
+	if err := e.checkWritable(); err != nil {
 		return 0, err
 	}
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	if f.ended() {
+	if f.isRetired() {
 		return Position(e.last.Load()), ErrNotFound
 	}
 	if at != 0 && at <= e.now() {
-		return e.forget(f), nil
+		return e.deleteFilter(f), nil
 	}
 	return f.setExpires(at), nil
 }
 
 // ended reports whether the filter is gone. With e.directory held it stays so or not.
-func (f *Filter) ended() bool {
+func (f *Filter) isRetired() bool {
 	f.changes.RLock()
 	defer f.changes.RUnlock()
-	return f.gone
+	return f.retired
 }
 
 // setExpires is Expire of a filter that isn't gone, with e.directory held.
@@ -30,7 +30,7 @@ func (f *Filter) setExpires(at int64) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	f.expireAt(at)
-	return f.tell(Change{Op: OpExpire, Number: uint64(at)})
+	return f.appendChange(Change{Op: OpExpire, Number: uint64(at)})
 }
 
 func (f *Filter) expireAt(at int64) {
@@ -52,18 +52,18 @@ func (e *Engine) Sweep(max int) (int, error) {
 		if len(over) == max {
 			break
 		}
-		if f.isOver() {
+		if f.isExpired() {
 			over = append(over, f)
 		}
 	}
 	e.index.RUnlock()
 	for i, f := range over {
-		if err := e.ready(); err != nil {
+		if err := e.checkWritable(); err != nil {
 			return i, err
 		}
 		e.directory.Lock()
-		if f.isOver() && !f.ended() {
-			e.forget(f)
+		if f.isExpired() && !f.isRetired() {
+			e.deleteFilter(f)
 		}
 		e.directory.Unlock()
 	}

@@ -89,7 +89,7 @@ func TestCountsAtTheirEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := again.Settle(); err != nil {
+		if err := again.FinishReplay(); err != nil {
 			t.Fatal(err)
 		}
 		if identify(t, again.Get([]byte("f"))) != identify(t, f) {

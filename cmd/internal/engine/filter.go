@@ -20,28 +20,28 @@ import (
 type Filter struct {
 	engine  *Engine
 	id      uint64
-	variant *umbel.Kind
+	kind    *umbel.Kind
 	hasher  umbel.Hasher
-	way     way
+	addMode addMode
 
-	name    atomic.Pointer[string]
-	expires atomic.Int64
-	hidden  atomic.Bool
-	version atomic.Uint64
-	shape   atomic.Uint64 // changes with every change that isn't an addition
-	bytes   atomic.Uint64 // accounted
-	used    atomic.Int64  // when it was last asked or changed
-	last    atomic.Uint64 // position of its last change
-	inside  atomic.Int64  // additions beside each other
-	counts  counts
+	name           atomic.Pointer[string]
+	expires        atomic.Int64
+	incomplete     atomic.Bool
+	version        atomic.Uint64
+	shape          atomic.Uint64 // changes with every change that isn't an addition
+	bytes          atomic.Uint64 // accounted
+	used           atomic.Int64  // when it was last asked or changed
+	last           atomic.Uint64 // position of its last change
+	concurrentAdds atomic.Int64  // additions beside each other
+	counts         counts
 
 	measured atomic.Pointer[measure]
 
-	changes sync.RWMutex
-	gone    bool
-	held    chan struct{} // not nil while a copy needs the filter to stand still; closed then
-	guessed uint64        // bytes taken since the last recount, as a guess
-	replay  *replay       // nil unless a journal is being read
+	changes   sync.RWMutex
+	retired   bool
+	frozen    chan struct{} // not nil while a copy needs the filter to stand still; closed then
+	estimated uint64        // bytes taken since the last recount, as a guess
+	replay    *replay       // nil unless a journal is being read
 
 	cells  sync.RWMutex
 	filter umbel.Filter // nil once gone if it was hidden
@@ -54,7 +54,7 @@ func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, err
 	if err != nil {
 		return nil, err
 	}
-	g := &Filter{engine: e, id: id, variant: v, hasher: s.Hasher, filter: unbound(f), way: wayOf(f)}
+	g := &Filter{engine: e, id: id, kind: v, hasher: s.Hasher, filter: liftGrowthLimit(f), addMode: addModeOf(f)}
 	g.name.Store(&name)
 	g.used.Store(e.now())
 	return g, nil
@@ -78,7 +78,7 @@ func (f *Filter) ID() uint64 { return f.id }
 func (f *Filter) Name() string { return *f.name.Load() }
 
 // Kind returns the filter's kind.
-func (f *Filter) Kind() string { return f.variant.Name }
+func (f *Filter) Kind() string { return f.kind.Name }
 
 // Hasher returns what keys of the filter are hashed with.
 func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
@@ -91,7 +91,7 @@ func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 
 // Hidden reports whether a part of the filter is still to be written. All keys may be in
 // it until then.
-func (f *Filter) Hidden() bool { return f.hidden.Load() }
+func (f *Filter) Incomplete() bool { return f.incomplete.Load() }
 
 // Expires returns what Expire set.
 func (f *Filter) Expires() int64 { return f.expires.Load() }
@@ -99,10 +99,10 @@ func (f *Filter) Expires() int64 { return f.expires.Load() }
 // Idle returns the milliseconds since the filter was last asked or changed.
 func (f *Filter) Idle() int64 { return max(0, f.engine.now()-f.used.Load()) }
 
-func (f *Filter) touch() { f.used.Store(f.engine.now()) }
+func (f *Filter) markUsed() { f.used.Store(f.engine.now()) }
 
 // isOver reports whether the filter's time is.
-func (f *Filter) isOver() bool {
+func (f *Filter) isExpired() bool {
 	at := f.expires.Load()
 	return at != 0 && at <= f.engine.now()
 }
@@ -112,9 +112,9 @@ func (f *Filter) isOver() bool {
 func (f *Filter) lock() error {
 	for {
 		f.changes.Lock()
-		held := f.held
+		held := f.frozen
 		switch {
-		case f.gone:
+		case f.retired:
 			f.changes.Unlock()
 			return ErrNotFound
 		case held == nil:
@@ -129,9 +129,9 @@ func (f *Filter) lock() error {
 func (f *Filter) share() error {
 	for {
 		f.changes.RLock()
-		held := f.held
+		held := f.frozen
 		switch {
-		case f.gone:
+		case f.retired:
 			f.changes.RUnlock()
 			return ErrNotFound
 		case held == nil:
@@ -143,19 +143,19 @@ func (f *Filter) share() error {
 }
 
 // tell writes a change of the filter to the journal. f.changes is held.
-func (f *Filter) tell(c Change) Position {
+func (f *Filter) appendChange(c Change) Position {
 	f.version.Add(1)
 	if f.engine.journal == nil {
 		return 0
 	}
 	c.Filter = f.id
 	pos := f.engine.journal.Append(c)
-	raise(&f.last, uint64(pos))
+	storeMax(&f.last, uint64(pos))
 	return pos
 }
 
 // raise sets a to n if that is more.
-func raise(a *atomic.Uint64, n uint64) {
+func storeMax(a *atomic.Uint64, n uint64) {
 	for {
 		was := a.Load()
 		if was >= n || a.CompareAndSwap(was, n) {
@@ -170,7 +170,7 @@ func (f *Filter) position() Position { return Position(f.last.Load()) }
 // Counts are sums of what was asked of a filter.
 type Counts struct {
 	Added, Changed uint64 // digests
-	Asked, Found   uint64
+	Queried, Found uint64
 	Removed        uint64
 }
 
@@ -179,14 +179,14 @@ func (f *Filter) Counts() Counts {
 	c := &f.counts
 	return Counts{
 		Added: c.added.Load(), Changed: c.changed.Load(),
-		Asked: c.asked.Load(), Found: c.found.Load(),
+		Queried: c.queried.Load(), Found: c.found.Load(),
 		Removed: c.removed.Load(),
 	}
 }
 
-type counts struct{ added, changed, asked, found, removed atomic.Uint64 }
+type counts struct{ added, changed, queried, found, removed atomic.Uint64 }
 
-func trues(bs []bool) int {
+func countTrue(bs []bool) int {
 	n := 0
 	for _, b := range bs {
 		if b {

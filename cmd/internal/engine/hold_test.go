@@ -11,18 +11,18 @@ import (
 // What is held counts as what filters take does, until it is given back.
 func TestHold(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All, MaxMemory: 1 << 20})
-	a, b := e.Hold(), e.Hold()
+	a, b := e.NewReservation(), e.NewReservation()
 	if err := errors.Join(a.Take(512<<10), a.Take(256<<10)); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Take(512 << 10); !errors.Is(err, engine.ErrMemory) {
 		t.Errorf("beyond the limit: %v, want %v", err, engine.ErrMemory)
 	}
-	if err := e.Room(512 << 10); !errors.Is(err, engine.ErrMemory) {
+	if err := e.CheckMemory(512 << 10); !errors.Is(err, engine.ErrMemory) {
 		t.Errorf("a filter beyond the limit: %v, want %v", err, engine.ErrMemory)
 	}
-	a.Free()
-	a.Free()
+	a.Release()
+	a.Release()
 	if used, _ := e.Memory(); used != 0 {
 		t.Errorf("%d bytes are used when all is given back", used)
 	}

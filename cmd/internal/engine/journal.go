@@ -48,7 +48,7 @@ type Change struct {
 	Op       Op
 	Number   uint64
 	Part     int
-	Plane    int
+	Array    int
 	Last     bool
 	Name     string
 	Digests  []umbel.Digest

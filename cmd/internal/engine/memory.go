@@ -18,7 +18,7 @@ type memory struct{ used, limit atomic.Uint64 }
 func (m *memory) reserve(n uint64) error {
 	for {
 		used := m.used.Load()
-		if err := m.room(used, n); err != nil {
+		if err := m.check(used, n); err != nil {
 			return err
 		}
 		if m.used.CompareAndSwap(used, used+n) {
@@ -28,7 +28,7 @@ func (m *memory) reserve(n uint64) error {
 }
 
 // room returns nil if there is room for n bytes beside those that are used.
-func (m *memory) room(used, n uint64) error {
+func (m *memory) check(used, n uint64) error {
 	limit := m.limit.Load()
 	if used+n < used || limit != 0 && used+n > limit {
 		return fmt.Errorf("%w: %d bytes more beside %d are above the limit of %d", ErrMemory, n, used, limit)
@@ -40,7 +40,7 @@ func (m *memory) release(n uint64) { m.used.Add(-n) }
 
 // Room returns nil if filters that take n bytes more may be made, and ErrMemory with the
 // figures otherwise: the dry run of Create and Put.
-func (e *Engine) Room(n uint64) error { return e.memory.room(e.memory.used.Load(), n) }
+func (e *Engine) CheckMemory(n uint64) error { return e.memory.check(e.memory.used.Load(), n) }
 
 // Memory returns the bytes that the filters take, and the limit, 0 if there is none.
 func (e *Engine) Memory() (used, limit uint64) {
@@ -51,7 +51,7 @@ func (e *Engine) Memory() (used, limit uint64) {
 func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
 
 // planeBytes returns the memory of a filter's planes.
-func planeBytes(f umbel.Filter) uint64 {
+func arrayBytes(f umbel.Filter) uint64 {
 	if _, ok := f.(umbel.PositionLister); ok { // its state is made anew each time
 		return f.Stats().Bytes
 	}
@@ -63,18 +63,18 @@ func footprint(name string, planes uint64) uint64 { return planes + overhead + u
 
 // recount sets what the filter takes to what its planes are now. f.changes is held.
 func (f *Filter) recount() {
-	f.account(footprint(f.Name(), planeBytes(f.filter)))
+	f.account(footprint(f.Name(), arrayBytes(f.filter)))
 }
 
 func (f *Filter) account(n uint64) {
 	f.engine.memory.used.Add(n - f.bytes.Swap(n))
-	f.guessed = 0
+	f.estimated = 0
 }
 
 // unbound lifts the limit that kinds set to the growth of filters from elsewhere: here the
 // engine sets it. One that is part of the filter's state stays.
-func unbound(f umbel.Filter) umbel.Filter {
-	l, ok := f.(limiter)
+func liftGrowthLimit(f umbel.Filter) umbel.Filter {
+	l, ok := f.(growthLimiter)
 	if !ok {
 		return f
 	}
@@ -88,4 +88,30 @@ func unbound(f umbel.Filter) umbel.Filter {
 }
 
 // limiter is a filter whose growth has a limit in bytes.
-type limiter interface{ SetMaxBytes(uint64) }
+type growthLimiter interface{ SetMaxBytes(uint64) }
+
+// Hold is memory taken for a while beside that of filters: for copies of filters, and for those
+// that come in and aren't the engine's yet. Many that are made at once are so refused like one
+// that is too large. It is for one goroutine.
+type Reservation struct {
+	memory *memory
+	bytes  uint64
+}
+
+// Hold returns one that holds nothing.
+func (e *Engine) NewReservation() *Reservation { return &Reservation{memory: &e.memory} }
+
+// Take takes n bytes more, or none: the error wraps ErrMemory.
+func (h *Reservation) Take(n uint64) error {
+	err := h.memory.reserve(n)
+	if err == nil {
+		h.bytes += n
+	}
+	return err
+}
+
+// Free gives back all that was taken.
+func (h *Reservation) Release() {
+	h.memory.release(h.bytes)
+	h.bytes = 0
+}

@@ -100,7 +100,7 @@ func TestNumbersAreGivenOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := e.Settle(); err != nil {
+		if err := e.FinishReplay(); err != nil {
 			t.Fatal(err)
 		}
 		e.SetJournal(j)

@@ -25,7 +25,7 @@ type portrait struct {
 func portraits(t interface{ Fatalf(string, ...any) }, e *engine.Engine) map[string]portrait {
 	all := make(map[string]portrait)
 	e.List(0, 1<<30, func(f *engine.Filter) bool {
-		p := portrait{id: f.ID(), expires: f.Expires(), hidden: f.Hidden()}
+		p := portrait{id: f.ID(), expires: f.Expires(), hidden: f.Incomplete()}
 		if err := f.View(func(g umbel.Filter) { p.state = wire.Identify(g.State()) }); err != nil {
 			t.Fatalf("View: %v", err)
 		}
@@ -84,7 +84,7 @@ func (w *world) digests() []umbel.Digest {
 // may fails unless err is nil or one of those that are no surprise.
 func (w *world) may(err error) {
 	for _, ok := range []error{nil, umbel.ErrLimit, umbel.ErrMismatch, errors.ErrUnsupported, engine.ErrNotFound,
-		engine.ErrExists, engine.ErrHidden, umbel.ErrCorrupt} {
+		engine.ErrExists, engine.ErrIncomplete, umbel.ErrCorrupt} {
 		if errors.Is(err, ok) {
 			return
 		}
@@ -246,7 +246,7 @@ func (w *world) again(ks []kept, cs []engine.Change) *engine.Engine {
 			w.Fatalf("Apply: %v", err)
 		}
 	}
-	if err := e.Settle(); err != nil {
+	if err := e.FinishReplay(); err != nil {
 		w.Fatalf("Settle: %v", err)
 	}
 	return e
@@ -340,11 +340,11 @@ func (w *world) capture(f *engine.Filter, buf []byte) (kept, bool) {
 		case 0:
 			w.arrange()
 		case 1:
-			if v.Monotone && !f.Hidden() {
+			if v.Monotone && !f.Incomplete() {
 				w.change()
 			}
 		case 2, 3, 4:
-			if v.Monotone && !f.Hidden() {
+			if v.Monotone && !f.Incomplete() {
 				_, _, err := f.Add(nil, w.digests())
 				w.may(err)
 			}

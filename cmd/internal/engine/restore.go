@@ -46,17 +46,17 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if m.From > m.To {
 		return fmt.Errorf("filter %q was copied from %d to %d: %w", m.Name, m.From, m.To, umbel.ErrCorrupt)
 	}
-	planes := planesOf(nil, m.State)
-	bytes, err := sizeOf(planes)
+	planes := arraysOf(nil, m.State)
+	bytes, err := arraysSize(planes)
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", m.Name, err)
 	}
 	n := footprint(m.Name, bytes)
 	e.memory.used.Add(n)
-	f, err := e.refill(m, planes, fill)
+	f, err := e.rebuild(m, planes, fill)
 	if err == nil {
 		f.bytes.Store(n)
-		err = e.seat(f)
+		err = e.addRestored(f)
 	}
 	if err != nil {
 		e.memory.release(n)
@@ -66,11 +66,11 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 }
 
 // refill makes the filter of a capture, in no directory yet.
-func (e *Engine) refill(m Meta, planes []cells.Array, fill func(s Segment, dst []byte) error) (*Filter, error) {
-	if err := read(planes, fill); err != nil {
+func (e *Engine) rebuild(m Meta, planes []cells.Array, fill func(s Segment, dst []byte) error) (*Filter, error) {
+	if err := readArrays(planes, fill); err != nil {
 		return nil, err
 	}
-	g, err := e.kinds.Open(withPlanes(m.State, planes))
+	g, err := e.kinds.Open(withArrays(m.State, planes))
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +79,10 @@ func (e *Engine) refill(m Meta, planes []cells.Array, fill func(s Segment, dst [
 		return nil, err
 	}
 	f.expires.Store(m.Expires)
-	f.hidden.Store(m.Hidden)
+	f.incomplete.Store(m.Incomplete)
 	f.last.Store(uint64(m.To))
 	f.replay = &replay{from: m.From, to: m.To, claim: m.To}
-	if m.From < m.To && f.variant.Monotone {
+	if m.From < m.To && f.kind.Monotone {
 		f.replay.torn = &m.State
 		stopGrowth(g)
 	}
@@ -90,7 +90,7 @@ func (e *Engine) refill(m Meta, planes []cells.Array, fill func(s Segment, dst [
 }
 
 // seat puts a restored filter among the others.
-func (e *Engine) seat(f *Filter) error {
+func (e *Engine) addRestored(f *Filter) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	if e.byID(f.id) != nil {
@@ -108,7 +108,7 @@ func (e *Engine) seat(f *Filter) error {
 }
 
 // sizeOf returns the bytes of planes that have no words.
-func sizeOf(planes []cells.Array) (uint64, error) {
+func arraysSize(planes []cells.Array) (uint64, error) {
 	total := uint64(0)
 	for _, p := range planes {
 		words, err := cells.WordsFor(p.Len, max(p.Width, 1))
@@ -123,7 +123,7 @@ func sizeOf(planes []cells.Array) (uint64, error) {
 }
 
 // read gives planes their words, and has fill read them.
-func read(planes []cells.Array, fill func(s Segment, dst []byte) error) error {
+func readArrays(planes []cells.Array, fill func(s Segment, dst []byte) error) error {
 	room := segments.Get().(*[SegmentBytes]byte)
 	defer segments.Put(room)
 	for i, p := range planes {
@@ -134,7 +134,7 @@ func read(planes []cells.Array, fill func(s Segment, dst []byte) error) error {
 		for from := 0; from < len(a.Words); from += SegmentBytes / 8 {
 			words := a.Words[from:min(len(a.Words), from+SegmentBytes/8)]
 			dst := room[:8*len(words)]
-			if err := fill(Segment{Plane: i, Offset: 8 * uint64(from)}, dst); err != nil {
+			if err := fill(Segment{Array: i, Offset: 8 * uint64(from)}, dst); err != nil {
 				return err
 			}
 			for i := range words {
@@ -151,29 +151,40 @@ var segments = sync.Pool{New: func() any { return new([SegmentBytes]byte) }}
 
 // stopGrowth leaves a filter no room to grow: see umbel.Kind.Monotone.
 func stopGrowth(f umbel.Filter) {
-	if l, ok := f.(limiter); ok {
+	if l, ok := f.(growthLimiter); ok {
 		l.SetMaxBytes(1)
 	}
 }
 
 // settle makes a filter that was torn, and has all additions up to the end of its
 // capture, the one that it was then. f.changes is held.
-func (f *Filter) settle() error {
+func (f *Filter) finishReplay() error {
 	r := f.replay
 	if r == nil || r.torn == nil {
 		return nil
 	}
-	planes := planesOf(nil, f.filter.State())
-	if !alike(planes, planesOf(nil, *r.torn)) {
+	planes := arraysOf(nil, f.filter.State())
+	if !sameSizes(planes, arraysOf(nil, *r.torn)) {
 		return fmt.Errorf("planes of other sizes than when the filter was copied")
 	}
-	g, err := f.open(withPlanes(*r.torn, planes))
+	g, err := f.open(withArrays(*r.torn, planes))
 	if err != nil {
 		return err
 	}
 	f.cells.Lock()
-	f.filter = unbound(g)
+	f.filter = liftGrowthLimit(g)
 	f.cells.Unlock()
 	r.torn = nil
 	return nil
+}
+
+// Hide hides a filter of which changes or cells are lost, if it is there: see Filter.Hidden.
+// For who reads a journal.
+func (e *Engine) MarkIncomplete(id uint64) {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	if f := e.byID(id); f != nil {
+		f.incomplete.Store(true)
+		f.version.Add(1)
+	}
 }

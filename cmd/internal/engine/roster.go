@@ -8,46 +8,46 @@ import (
 // roster is filters in the order of their IDs. They are made in that order; those that
 // come otherwise, after a restart, are put in their place with the next look at it.
 type roster struct {
-	all    []seat
-	mixed  bool // all isn't in order
-	absent int  // of all: seats of filters that were removed, which are left until there are many
+	all      []slot
+	unsorted bool // all isn't in order
+	removed  int  // of all: seats of filters that were removed, which are left until there are many
 }
 
 // seat is where a filter is, or was: then it keeps nothing of it.
-type seat struct {
+type slot struct {
 	id     uint64
 	filter *Filter // nil if it was removed
 }
 
 func (r *roster) add(f *Filter) {
-	r.mixed = r.mixed || len(r.all) > 0 && r.all[len(r.all)-1].id > f.id
-	r.all = append(r.all, seat{f.id, f})
+	r.unsorted = r.unsorted || len(r.all) > 0 && r.all[len(r.all)-1].id > f.id
+	r.all = append(r.all, slot{f.id, f})
 }
 
 func (r *roster) remove(f *Filter) {
-	r.order()
+	r.sort()
 	i := r.at(f.id)
 	if i == len(r.all) || r.all[i].filter != f {
 		return
 	}
 	r.all[i].filter = nil
-	if r.absent++; r.absent > len(r.all)/2 {
-		r.all = slices.DeleteFunc(r.all, func(s seat) bool { return s.filter == nil })
-		r.absent = 0
+	if r.removed++; r.removed > len(r.all)/2 {
+		r.all = slices.DeleteFunc(r.all, func(s slot) bool { return s.filter == nil })
+		r.removed = 0
 	}
 }
 
 // order puts the filters in order.
-func (r *roster) order() {
-	if r.mixed {
-		slices.SortFunc(r.all, func(a, b seat) int { return cmp.Compare(a.id, b.id) })
-		r.mixed = false
+func (r *roster) sort() {
+	if r.unsorted {
+		slices.SortFunc(r.all, func(a, b slot) int { return cmp.Compare(a.id, b.id) })
+		r.unsorted = false
 	}
 }
 
 // at returns where a filter with that ID or a greater one is. The roster is in order.
 func (r *roster) at(id uint64) int {
-	i, _ := slices.BinarySearchFunc(r.all, id, func(s seat, id uint64) int { return cmp.Compare(s.id, id) })
+	i, _ := slices.BinarySearchFunc(r.all, id, func(s slot, id uint64) int { return cmp.Compare(s.id, id) })
 	return i
 }
 
@@ -71,4 +71,89 @@ func (r *roster) from(id uint64, n int) []*Filter {
 		}
 	}
 	return fs
+}
+
+// List calls yield with filters from the cursor on, in an order in which one that stays
+// is seen at least once over a whole walk, until yield returns false or n were seen. It
+// returns the cursor to go on from, 0 at the end, and starts at 0.
+//
+// The order is that of the filters' IDs, and the cursor the ID to go on with: a filter
+// that stays is seen exactly once, one that is made meanwhile too. yield may call
+// anything. Filters whose time is over aren't seen, and count for n.
+func (e *Engine) List(cursor uint64, n int, yield func(*Filter) bool) uint64 {
+	return e.ListAll(cursor, n, func(f *Filter) bool { return f.isExpired() || yield(f) })
+}
+
+// ListAll is List with filters whose time is over: for who keeps them. Until Sweep forgets
+// one it may come to have time again, as by a clock that is put back.
+func (e *Engine) ListAll(cursor uint64, n int, yield func(*Filter) bool) uint64 {
+	const some = 256
+	for n > 0 {
+		fs := e.filters(cursor, min(n, some))
+		if len(fs) == 0 {
+			return 0
+		}
+		for _, f := range fs {
+			cursor = f.id + 1
+			if !yield(f) {
+				return cursor
+			}
+		}
+		n -= len(fs)
+	}
+	return cursor
+}
+
+// filters returns up to n filters from that ID on, in the order of their IDs.
+func (e *Engine) filters(id uint64, n int) []*Filter {
+	e.index.RLock()
+	if !e.roster.unsorted {
+		defer e.index.RUnlock()
+		return e.roster.from(id, n)
+	}
+	e.index.RUnlock()
+	e.index.Lock()
+	defer e.index.Unlock()
+	e.roster.sort()
+	return e.roster.from(id, n)
+}
+
+// byID returns the filter with that ID, or nil.
+func (e *Engine) byID(id uint64) *Filter {
+	e.index.RLock()
+	if !e.roster.unsorted {
+		defer e.index.RUnlock()
+		return e.roster.find(id)
+	}
+	e.index.RUnlock()
+	e.index.Lock()
+	defer e.index.Unlock()
+	e.roster.sort()
+	return e.roster.find(id)
+}
+
+// Pick returns a filter for a number, nil if there is none: for random numbers each about
+// as often as the others, if few were deleted.
+func (e *Engine) Pick(n uint64) *Filter {
+	e.index.RLock()
+	defer e.index.RUnlock()
+	all := e.roster.all
+	for i := range all {
+		f := all[(n%uint64(len(all))+uint64(i))%uint64(len(all))].filter
+		if f != nil && !f.isExpired() {
+			return f
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all filters by their IDs, as they are at one moment.
+func (e *Engine) Names() map[uint64]string {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	names := make(map[uint64]string, e.known())
+	for _, f := range e.filters(0, e.known()) {
+		names[f.id] = f.Name()
+	}
+	return names
 }

@@ -14,10 +14,10 @@ import (
 // last says that the filter is no longer hidden. umbel.ErrLimit if the plane ends before;
 // umbel.ErrCorrupt if no filter has such bytes there. Nothing has changed then.
 func (f *Filter) Write(part, plane int, offset uint64, data []byte, last bool) (Position, error) {
-	if err := f.engine.ready(); err != nil {
+	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
 	}
-	f.touch()
+	f.markUsed()
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
@@ -25,7 +25,7 @@ func (f *Filter) Write(part, plane int, offset uint64, data []byte, last bool) (
 	if err := f.write(part, plane, offset, data, last); err != nil {
 		return f.position(), err
 	}
-	return f.tell(Change{Op: OpWrite, Part: part, Plane: plane, Number: offset, Data: data, Last: last}), nil
+	return f.appendChange(Change{Op: OpWrite, Part: part, Array: plane, Number: offset, Data: data, Last: last}), nil
 }
 
 // write is Write with f.changes held, and tells nobody.
@@ -49,25 +49,25 @@ func (f *Filter) write(part, plane int, offset uint64, data []byte, last bool) e
 	defer f.cells.Unlock()
 	words := a.Words[offset/8 : (offset+uint64(len(data))+7)/8]
 	was := slices.Clone(words)
-	putBytes(words, int(offset%8), data)
+	bytesToWords(words, int(offset%8), data)
 	g, err := f.open(s)
 	if err != nil {
 		copy(words, was)
 		return err
 	}
-	f.filter = unbound(g)
+	f.filter = liftGrowthLimit(g)
 	f.shape.Add(1)
 	if last {
-		f.hidden.Store(false)
+		f.incomplete.Store(false)
 	}
 	return nil
 }
 
 // open opens a state of the filter's kind.
-func (f *Filter) open(s umbel.State) (umbel.Filter, error) { return f.variant.Open(s) }
+func (f *Filter) open(s umbel.State) (umbel.Filter, error) { return f.kind.Open(s) }
 
 // putBytes writes data over the bytes of words, little-endian, from one on.
-func putBytes(words []uint64, from int, data []byte) {
+func bytesToWords(words []uint64, from int, data []byte) {
 	var b [8]byte
 	for len(data) > 0 {
 		if from == 0 && len(data) >= 8 {
@@ -83,39 +83,39 @@ func putBytes(words []uint64, from int, data []byte) {
 }
 
 // getBytes writes words to dst, little-endian, which has room for all of them.
-func getBytes(dst []byte, words []uint64) {
+func wordsToBytes(dst []byte, words []uint64) {
 	for i, w := range words {
 		binary.LittleEndian.PutUint64(dst[8*i:], w)
 	}
 }
 
 // planesOf appends the planes of a state and then those of its parts, depth first.
-func planesOf(dst []cells.Array, s umbel.State) []cells.Array {
+func arraysOf(dst []cells.Array, s umbel.State) []cells.Array {
 	dst = append(dst, s.Arrays...)
 	for _, p := range s.Parts {
-		dst = planesOf(dst, p)
+		dst = arraysOf(dst, p)
 	}
 	return dst
 }
 
 // withPlanes returns s with other planes, which are in the order of planesOf.
-func withPlanes(s umbel.State, planes []cells.Array) umbel.State {
-	s, _ = replanned(s, planes)
+func withArrays(s umbel.State, planes []cells.Array) umbel.State {
+	s, _ = replaceArrays(s, planes)
 	return s
 }
 
-func replanned(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
+func replaceArrays(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
 	n := len(s.Arrays)
 	s.Arrays, planes = slices.Clone(planes[:n]), planes[n:]
 	s.Parts = slices.Clone(s.Parts)
 	for i := range s.Parts {
-		s.Parts[i], planes = replanned(s.Parts[i], planes)
+		s.Parts[i], planes = replaceArrays(s.Parts[i], planes)
 	}
 	return s, planes
 }
 
 // alike reports whether planes have the same sizes.
-func alike(as, bs []cells.Array) bool {
+func sameSizes(as, bs []cells.Array) bool {
 	return slices.EqualFunc(as, bs, func(a, b cells.Array) bool {
 		return a.Len == b.Len && max(a.Width, 1) == max(b.Width, 1)
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 // users are one with each right alone over names that begin with a, and an administrator.
@@ -86,8 +87,8 @@ func TestRights(t *testing.T) {
 
 	// A container that takes a filter's place needs the right to remove what was there.
 	b, _ := n.container("a", as("admin"))
-	n.wantProblem(n.ask("PUT", "/v1/filters/a2", b, as("add"), "Content-Type: "+mediaContainer), 403, "denied")
-	n.want(n.ask("PUT", "/v1/filters/a5", b, as("add"), "Content-Type: "+mediaContainer), 201)
+	n.wantProblem(n.ask("PUT", "/v1/filters/a2", b, as("add"), "Content-Type: "+api.MediaContainer), 403, "denied")
+	n.want(n.ask("PUT", "/v1/filters/a5", b, as("add"), "Content-Type: "+api.MediaContainer), 201)
 
 	for _, want := range []string{"outcome=refused", "user=read", `action="GET /v1/backup"`, "user=admin", `action="GET /debug/pprof/cmdline"`} {
 		if !strings.Contains(audit.String(), want) {
@@ -136,21 +137,21 @@ func TestSecretSeeds(t *testing.T) {
 	open, _ := n.container("open", as("all"))
 	digests := strings.Repeat("d", 16)
 	for _, c := range [][]string{
-		{"GET", "/v1/filters/a", "", "Accept: " + mediaContainer},
-		{"GET", "/v1/filters/a", "", "Accept: " + mediaContainer + ";form=packed"},
-		{"GET", "/v1/filters/a", "", "Accept: " + mediaContainer, "If-None-Match: *"},
-		{"POST", "/v1/filters/a/diff", container, "Content-Type: " + mediaContainer},
-		{"POST", "/v1/filters/a/has", digests, "Content-Type: " + mediaDigests},
-		{"POST", "/v1/filters/a/add", digests, "Content-Type: " + mediaDigests},
+		{"GET", "/v1/filters/a", "", "Accept: " + api.MediaContainer},
+		{"GET", "/v1/filters/a", "", "Accept: " + api.MediaContainer + ";form=packed"},
+		{"GET", "/v1/filters/a", "", "Accept: " + api.MediaContainer, "If-None-Match: *"},
+		{"POST", "/v1/filters/a/diff", container, "Content-Type: " + api.MediaContainer},
+		{"POST", "/v1/filters/a/has", digests, "Content-Type: " + api.MediaDigests},
+		{"POST", "/v1/filters/a/add", digests, "Content-Type: " + api.MediaDigests},
 		{"POST", "/v1/filters/a/has", `{"digests":["00000000000000000000000000000000"]}`},
 		{"GET", "/v1/filters/a", ""},
 		{"GET", "/v1/filters", ""},
 		{"POST", "/v1/filters/a/merge", `{"name":"open"}`},
 		{"POST", "/v1/filters/a/merge", `{"name":"drawn"}`},
-		{"POST", "/v1/filters/a/merge", open, "Content-Type: " + mediaContainer},
+		{"POST", "/v1/filters/a/merge", open, "Content-Type: " + api.MediaContainer},
 		{"POST", "/v1/filters/a/intersect", `{"name":"drawn"}`},
 		{"POST", "/v1/filters/drawn/merge", `{"name":"a"}`},
-		{"PUT", "/v1/filters/a", open, "Content-Type: " + mediaContainer, "If-Match: *"},
+		{"PUT", "/v1/filters/a", open, "Content-Type: " + api.MediaContainer, "If-Match: *"},
 		{"POST", "/v1/filters/a/add", `{"keys":["x"]}`, "Umbel-Hash: xxh3"},
 		{"POST", "/v1/plan", thousand},
 	} {
@@ -162,7 +163,7 @@ func TestSecretSeeds(t *testing.T) {
 			t.Errorf("%s %s %s: %s, want 403", c[0], c[1], c[3:], r.Status)
 		}
 	}
-	n.want(n.ask("POST", "/v1/filters/a/has", digests, "Content-Type: "+mediaDigests, as("admin")), 200)
+	n.want(n.ask("POST", "/v1/filters/a/has", digests, "Content-Type: "+api.MediaDigests, as("admin")), 200)
 	n.want(n.ask("GET", "/v1/filters/a", "", as("admin")), 200, seed)
 	n.want(n.ask("POST", "/v1/filters/a/add", `{"keys":["x"]}`, as("add")), 200)
 }

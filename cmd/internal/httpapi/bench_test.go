@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -25,17 +26,17 @@ func BenchmarkKeys(b *testing.B) {
 	for i := range keys {
 		keys[i] = fmt.Sprintf("%016x", random.Uint64())
 	}
-	bodies := map[string]*bytes.Buffer{mediaJSON: bytes.NewBufferString(`{"keys":["`), mediaLines: {}, mediaText: {}, mediaDigests: {}}
+	bodies := map[string]*bytes.Buffer{api.MediaJSON: bytes.NewBufferString(`{"keys":["`), api.MediaLines: {}, api.MediaText: {}, api.MediaDigests: {}}
 	for i, k := range keys {
 		if i > 0 {
-			bodies[mediaJSON].WriteString(`","`)
+			bodies[api.MediaJSON].WriteString(`","`)
 		}
-		bodies[mediaJSON].WriteString(k)
-		fmt.Fprintf(bodies[mediaLines], "%q\n", k)
-		fmt.Fprintln(bodies[mediaText], k)
-		bodies[mediaDigests].WriteString(digestsOf(umbel.Hasher{}.HashString(k)))
+		bodies[api.MediaJSON].WriteString(k)
+		fmt.Fprintf(bodies[api.MediaLines], "%q\n", k)
+		fmt.Fprintln(bodies[api.MediaText], k)
+		bodies[api.MediaDigests].WriteString(digestsOf(umbel.Hasher{}.HashString(k)))
 	}
-	bodies[mediaJSON].WriteString(`"]}`)
+	bodies[api.MediaJSON].WriteString(`"]}`)
 
 	e := engine.New(engine.Options{Kinds: filter.All})
 	if _, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1e6, FPRate: 0.01}, nil); err != nil {
@@ -44,7 +45,7 @@ func BenchmarkKeys(b *testing.B) {
 	s := httptest.NewServer(New(Options{Engine: e}))
 	defer s.Close()
 	for _, verb := range []string{"add", "has"} {
-		for _, media := range []string{mediaDigests, mediaText, mediaLines, mediaJSON} {
+		for _, media := range []string{api.MediaDigests, api.MediaText, api.MediaLines, api.MediaJSON} {
 			for _, prefer := range []string{"return=representation", "return=minimal"} {
 				b.Run(verb+"/"+media+"/"+prefer, func(b *testing.B) {
 					for b.Loop() {
@@ -74,9 +75,9 @@ func BenchmarkKeys(b *testing.B) {
 // BenchmarkParse takes keys off a stream that is there.
 func BenchmarkParse(b *testing.B) {
 	for media, body := range map[string][]byte{
-		mediaText:    bytes.Repeat([]byte("0123456789abcdef\n"), batchKeys),
-		mediaLines:   bytes.Repeat([]byte("\"0123456789abcdef\"\n"), batchKeys),
-		mediaDigests: bytes.Repeat([]byte("0123456789abcdef"), batchKeys),
+		api.MediaText:    bytes.Repeat([]byte("0123456789abcdef\n"), batchKeys),
+		api.MediaLines:   bytes.Repeat([]byte("\"0123456789abcdef\"\n"), batchKeys),
+		api.MediaDigests: bytes.Repeat([]byte("0123456789abcdef"), batchKeys),
 	} {
 		b.Run(media, func(b *testing.B) {
 			s := stream{codec: codecs[media]}

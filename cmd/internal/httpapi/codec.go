@@ -9,44 +9,45 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
-// codec is how keys come and answers go in a stream.
+// codec is an encoding of keys and answers in a stream.
 type codec struct {
 	media string
-	// next takes the first key off in and returns its digest and what follows. It says
-	// more if in must be longer first; ended says that it won't be.
-	next   func(h umbel.Hasher, in []byte, ended bool) (d umbel.Digest, rest []byte, found found, err error)
-	yes    string
-	no     string
-	number func(dst []byte, n uint64) []byte
-	failed func(dst []byte, p problem) []byte // nil: nothing in the stream can tell
+	// next parses the first key of in. It returns the key's digest and the rest of in. ended
+	// means that no more input follows.
+	next    func(h umbel.Hasher, in []byte, ended bool) (d umbel.Digest, rest []byte, found parsed, err error)
+	yes     string
+	no      string
+	number  func(dst []byte, n uint64) []byte
+	problem func(dst []byte, p api.Problem) []byte // nil if the format has no place for it
 }
 
-// found is what next came upon.
-type found int
+// parsed is what codec.next found.
+type parsed int
 
 const (
-	key     found = iota
-	nothing       // to be skipped
-	more
+	parsedKey       parsed = iota
+	skipped                // an empty line
+	incompleteInput        // more input is needed
 )
 
-// codecs are the forms of streams by their media type.
+// codecs are the stream formats by media type.
 var codecs = map[string]codec{
-	mediaText: {
-		media: mediaText, next: nextLine, yes: "1\n", no: "0\n", number: numberLine,
-		failed: func(dst []byte, p problem) []byte { return append(dst, "error: "+p.Title+": "+p.Detail+"\n"...) },
+	api.MediaText: {
+		media: api.MediaText, next: nextLine, yes: "1\n", no: "0\n", number: numberLine,
+		problem: func(dst []byte, p api.Problem) []byte { return append(dst, "error: "+p.Title+": "+p.Detail+"\n"...) },
 	},
-	mediaLines: {
-		media: mediaLines, next: nextJSON, yes: "true\n", no: "false\n", number: numberLine,
-		failed: func(dst []byte, p problem) []byte {
-			b, _ := json.Marshal(p) // strings and numbers
+	api.MediaLines: {
+		media: api.MediaLines, next: nextJSON, yes: "true\n", no: "false\n", number: numberLine,
+		problem: func(dst []byte, p api.Problem) []byte {
+			b, _ := json.Marshal(p) // strings and numbers cannot fail
 			return append(append(dst, b...), '\n')
 		},
 	},
-	mediaDigests: {
-		media: mediaDigests, next: nextDigest, yes: "\x01", no: "\x00", number: binary.LittleEndian.AppendUint64,
+	api.MediaDigests: {
+		media: api.MediaDigests, next: nextDigest, yes: "\x01", no: "\x00", number: binary.LittleEndian.AppendUint64,
 	},
 }
 
@@ -54,7 +55,7 @@ func numberLine(dst []byte, n uint64) []byte {
 	return append(strconv.AppendUint(dst, n, 10), '\n')
 }
 
-// line takes a line off in. The last one needs no end.
+// line splits the first line off in. The last line needs no newline.
 func line(in []byte, ended bool) (line, rest []byte, ok bool) {
 	i := bytes.IndexByte(in, '\n')
 	switch {
@@ -68,47 +69,47 @@ func line(in []byte, ended bool) (line, rest []byte, ok bool) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest, true
 }
 
-// nextLine takes keys that are lines: all up to the next newline, without a carriage
-// return before it.
-func nextLine(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, found, error) {
+// nextLine parses a key that is a line: everything up to the newline, without a carriage return
+// before it.
+func nextLine(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
 	l, rest, ok := line(in, ended)
 	if !ok {
-		return umbel.Digest{}, in, more, nil
+		return umbel.Digest{}, in, incompleteInput, nil
 	}
-	d, err := digest(h, l)
-	return d, rest, key, err
+	d, err := keyDigest(h, l)
+	return d, rest, parsedKey, err
 }
 
-// nextJSON takes keys that are lines of JSON: a string, or {"base64": "..."}. Empty lines
-// are skipped.
-func nextJSON(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, found, error) {
+// nextJSON parses a key that is a line of JSON: a string, or {"base64": "..."}. It skips empty
+// lines.
+func nextJSON(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
 	l, rest, ok := line(in, ended)
 	if !ok {
-		return umbel.Digest{}, in, more, nil
+		return umbel.Digest{}, in, incompleteInput, nil
 	}
 	if l = bytes.TrimSpace(l); len(l) == 0 {
-		return umbel.Digest{}, rest, nothing, nil
+		return umbel.Digest{}, rest, skipped, nil
 	}
 	k, err := keyOf(l)
 	if err != nil {
-		return umbel.Digest{}, rest, nothing, err
+		return umbel.Digest{}, rest, skipped, err
 	}
-	d, err := digest(h, k)
-	return d, rest, key, err
+	d, err := keyDigest(h, k)
+	return d, rest, parsedKey, err
 }
 
-// keyOf returns the key that a line of JSON is.
+// keyOf returns the key in a line of JSON.
 func keyOf(l []byte) ([]byte, error) {
 	if k, ok := plain(l); ok {
 		return k, nil
 	}
 	if !utf8.Valid(l) {
-		return nil, problemf(badRequest, `a line isn't UTF-8: send keys that aren't text as {"base64": "..."}`)
+		return nil, problemf(badRequest, `a line is not UTF-8; send binary keys as {"base64": "..."}`)
 	}
 	if l[0] == '"' {
 		var s string
 		if err := json.Unmarshal(l, &s); err != nil {
-			return nil, problemf(badRequest, "a line: %w", err)
+			return nil, problemf(badRequest, "line: %w", err)
 		}
 		return []byte(s), nil
 	}
@@ -116,16 +117,16 @@ func keyOf(l []byte) ([]byte, error) {
 		Base64 *string `json:"base64"`
 	}
 	if err := json.Unmarshal(l, &o); err != nil || o.Base64 == nil {
-		return nil, problemf(badRequest, `line %q: want a string, or {"base64": "..."}`, clip(string(l)))
+		return nil, problemf(badRequest, `line %q: want a string, or {"base64": "..."}`, api.Clip(string(l)))
 	}
 	k, err := base64.StdEncoding.DecodeString(*o.Base64)
 	if err != nil {
-		return nil, problemf(badRequest, "a line: %w", err)
+		return nil, problemf(badRequest, "line: %w", err)
 	}
 	return k, nil
 }
 
-// plain returns what is between the quotes of a JSON string without escapes.
+// plain returns the contents of a JSON string without escapes.
 func plain(l []byte) ([]byte, bool) {
 	if len(l) < 2 || l[0] != '"' || l[len(l)-1] != '"' {
 		return nil, false
@@ -141,17 +142,17 @@ func plain(l []byte) ([]byte, bool) {
 	return k, ascii || utf8.Valid(k)
 }
 
-// digestBytes is the length of a digest: H1 and H2, little-endian.
+// digestBytes is the size of a digest: H1 and H2, little-endian.
 const digestBytes = 16
 
-// nextDigest takes digests.
-func nextDigest(_ umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, found, error) {
+// nextDigest parses a digest.
+func nextDigest(_ umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
 	if len(in) < digestBytes {
 		if ended && len(in) > 0 {
-			return umbel.Digest{}, nil, nothing, problemf(badRequest, "the last digest has %d bytes, want %d", len(in), digestBytes)
+			return umbel.Digest{}, nil, skipped, problemf(badRequest, "the last digest has %d bytes, want %d", len(in), digestBytes)
 		}
-		return umbel.Digest{}, in, more, nil
+		return umbel.Digest{}, in, incompleteInput, nil
 	}
 	d := umbel.Digest{H1: binary.LittleEndian.Uint64(in), H2: binary.LittleEndian.Uint64(in[8:])}
-	return d, in[digestBytes:], key, nil
+	return d, in[digestBytes:], parsedKey, nil
 }

@@ -11,17 +11,18 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const acceptContainer = "Accept: " + mediaContainer
+const acceptContainer = "Accept: " + api.MediaContainer
 
 // container returns the container of a filter, which must be what its tag says.
 func (n *node) container(name string, headers ...string) (string, string) {
 	n.Helper()
-	r := n.want(n.ask("GET", pathOf(name), "", append(headers, acceptContainer)...), 200)
+	r := n.want(n.ask("GET", api.FilterPath(name), "", append(headers, acceptContainer)...), 200)
 	s, err := wire.Parse([]byte(r.body), wire.Limits{})
 	if err != nil {
 		n.Fatal(err)
@@ -62,7 +63,7 @@ func TestContainers(t *testing.T) {
 				t.Errorf("%d bytes, the canonical form has %d", len(b), wire.Size(s))
 			}
 
-			small := n.want(n.ask("GET", pathOf(name), "", acceptContainer+";form=packed"), 200)
+			small := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer+";form=packed"), 200)
 			if got, err := wire.Parse([]byte(small.body), wire.Limits{}); err != nil || `"`+wire.Identify(got).String()+`"` != tag {
 				t.Errorf("packed it is %v, %v, not %s", wire.Identify(got), err, tag)
 			}
@@ -71,28 +72,28 @@ func TestContainers(t *testing.T) {
 			}
 
 			for _, has := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-				if r := n.want(n.ask("GET", pathOf(name), "", acceptContainer, "If-None-Match: "+has), 304); r.Header.Get("Etag") != tag {
+				if r := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "If-None-Match: "+has), 304); r.Header.Get("Etag") != tag {
 					t.Errorf("304 has the tag %s", r.Header.Get("Etag"))
 				}
 			}
-			n.want(n.ask("GET", pathOf(name), "", acceptContainer, "If-None-Match: \"x\""), 200)
-			if r := n.want(n.ask("HEAD", pathOf(name), "", acceptContainer), 200); r.Header.Get("Content-Length") != strconv.Itoa(len(b)) {
+			n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "If-None-Match: \"x\""), 200)
+			if r := n.want(n.ask("HEAD", api.FilterPath(name), "", acceptContainer), 200); r.Header.Get("Content-Length") != strconv.Itoa(len(b)) {
 				t.Errorf("HEAD tells a length of %s, want %d", r.Header.Get("Content-Length"), len(b))
 			}
 
 			half := len(b) / 2
-			first := n.want(n.ask("GET", pathOf(name), "", acceptContainer, "Range: bytes=0-"+strconv.Itoa(half-1)), 206)
-			second := n.want(n.ask("GET", pathOf(name), "", acceptContainer, "Range: bytes="+strconv.Itoa(half)+"-", "If-Range: "+tag), 206)
+			first := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "Range: bytes=0-"+strconv.Itoa(half-1)), 206)
+			second := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "Range: bytes="+strconv.Itoa(half)+"-", "If-Range: "+tag), 206)
 			if first.body+second.body != b {
 				t.Error("two halves aren't the container")
 			}
-			n.want(n.ask("GET", pathOf(name), "", acceptContainer, "Range: bytes="+strconv.Itoa(len(b))+"-"), 416)
+			n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "Range: bytes="+strconv.Itoa(len(b))+"-"), 416)
 
 			n.want(n.ask("POST", "/v1/filters/"+name+"/add", `{"keys":["d"]}`), 200)
-			if all := n.want(n.ask("GET", pathOf(name), "", acceptContainer, "Range: bytes=0-10", "If-Range: "+tag), 200); len(all.body) <= 11 {
+			if all := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "Range: bytes=0-10", "If-Range: "+tag), 200); len(all.body) <= 11 {
 				t.Error("a range of the filter as it was is answered from the filter as it is")
 			}
-			n.want(n.ask("GET", pathOf(name), "", acceptContainer, "If-None-Match: "+tag), 200)
+			n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer, "If-None-Match: "+tag), 200)
 		})
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -102,7 +103,7 @@ func TestContainers(t *testing.T) {
 
 func TestPutContainer(t *testing.T) {
 	n := serve(t, Options{MaxBytes: 1 << 20})
-	const asContainer = "Content-Type: " + mediaContainer
+	const asContainer = "Content-Type: " + api.MediaContainer
 	n.make("a", thousand)
 	n.want(n.ask("POST", "/v1/filters/a/add", `{"keys":["x"]}`), 200)
 	b, tag := n.container("a")
@@ -127,7 +128,7 @@ func TestPutContainer(t *testing.T) {
 	n.wantProblem(n.ask("PUT", "/v1/filters/b", other, asContainer, "If-Match: *"), 409, "mismatch")
 	n.wantProblem(n.ask("POST", "/v1/filters/b/merge", other, asContainer), 409, "mismatch")
 	n.want(n.ask("POST", "/v1/filters/a/merge", b, asContainer), 200)
-	n.want(n.ask("POST", "/v1/filters/a/intersect", b, asContainer), 200, `"both":{"keys":1`)
+	n.want(n.ask("POST", "/v1/filters/a/intersect", b, asContainer), 200, `"both":{"estimate":1`)
 
 	n.wantProblem(n.ask("PUT", "/v1/filters/e", b[:len(b)-1], asContainer), 422, "corrupt")
 	n.wantProblem(n.ask("PUT", "/v1/filters/e", b+"x", asContainer), 422, "corrupt")
@@ -147,7 +148,7 @@ func TestPutContainer(t *testing.T) {
 
 func TestDeltas(t *testing.T) {
 	n := serve(t, Options{})
-	const asContainer, asDelta = "Content-Type: " + mediaContainer, "Content-Type: " + mediaDelta
+	const asContainer, asDelta = "Content-Type: " + api.MediaContainer, "Content-Type: " + api.MediaDelta
 	n.make("a", thousand)
 	n.want(n.ask("POST", "/v1/filters/a/add", `{"keys":["x"]}`), 200)
 	old, _ := n.container("a")
@@ -252,33 +253,33 @@ func TestCopiesAreShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	cs := newCopies(t.TempDir())
-	a, err := cs.get(t.Context(), f, "")
+	a, err := cs.acquire(t.Context(), f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := cs.get(t.Context(), f, "")
+	b, err := cs.acquire(t.Context(), f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a != b {
 		t.Error("two copies of one version")
 	}
-	cs.put(a)
+	cs.release(a)
 	if _, err := b.data.ReadAt(make([]byte, 10), 0); err != nil {
 		t.Errorf("the copy went while it was read: %v", err)
 	}
 	if _, err := f.Clear(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := cs.get(t.Context(), f, "")
+	c, err := cs.acquire(t.Context(), f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c == b {
 		t.Error("a copy of the filter as it was")
 	}
-	cs.put(b)
-	cs.put(c)
+	cs.release(b)
+	cs.release(c)
 	if len(cs.open) > 0 {
 		t.Errorf("%d copies are open", len(cs.open))
 	}
@@ -289,20 +290,20 @@ func TestCopiesAreShared(t *testing.T) {
 
 func TestAccepted(t *testing.T) {
 	for _, c := range []struct{ accept, media, form string }{
-		{"", mediaJSON, ""},
-		{"*/*", mediaJSON, ""},
-		{"application/*", mediaJSON, ""},
-		{"text/html, */*;q=0.1", mediaJSON, ""},
-		{mediaContainer, mediaContainer, ""},
-		{mediaContainer + `; form="packed"`, mediaContainer, packed},
-		{mediaContainer + ", " + mediaJSON + ";q=0.5", mediaContainer, ""},
-		{mediaContainer + ";q=0.1, application/json", mediaJSON, ""},
+		{"", api.MediaJSON, ""},
+		{"*/*", api.MediaJSON, ""},
+		{"application/*", api.MediaJSON, ""},
+		{"text/html, */*;q=0.1", api.MediaJSON, ""},
+		{api.MediaContainer, api.MediaContainer, ""},
+		{api.MediaContainer + `; form="packed"`, api.MediaContainer, api.FormPacked},
+		{api.MediaContainer + ", " + api.MediaJSON + ";q=0.5", api.MediaContainer, ""},
+		{api.MediaContainer + ";q=0.1, application/json", api.MediaJSON, ""},
 		{"text/html", "", ""},
-		{mediaContainer + ";q=0", "", ""},
+		{api.MediaContainer + ";q=0", "", ""},
 		{"nonsense;;;", "", ""},
 	} {
 		r := &http.Request{Header: http.Header{"Accept": {c.accept}}}
-		media, form, err := accepted(r, mediaJSON, mediaContainer)
+		media, form, err := negotiate(r, api.MediaJSON, api.MediaContainer)
 		if media != c.media || form != c.form || (err != nil) != (c.media == "") {
 			t.Errorf("%q: %q, %q, %v, want %q, %q", c.accept, media, form, err, c.media, c.form)
 		}
@@ -310,10 +311,10 @@ func TestAccepted(t *testing.T) {
 }
 
 func FuzzAccepted(f *testing.F) {
-	f.Add(mediaContainer + `; form="packed", */*;q=0.1`)
+	f.Add(api.MediaContainer + `; form="packed", */*;q=0.1`)
 	f.Fuzz(func(t *testing.T, accept string) {
 		r := &http.Request{Header: http.Header{"Accept": {accept}}}
-		if media, _, err := accepted(r, mediaJSON, mediaContainer); (err == nil) != (media != "") {
+		if media, _, err := negotiate(r, api.MediaJSON, api.MediaContainer); (err == nil) != (media != "") {
 			t.Errorf("%q, %v", media, err)
 		}
 	})
@@ -321,9 +322,9 @@ func FuzzAccepted(f *testing.F) {
 
 // However a stream is cut, its keys are the same.
 func FuzzStream(f *testing.F) {
-	f.Add(mediaText, []byte("a\r\nb\n\nc"), uint8(3))
-	f.Add(mediaLines, []byte("\"a\"\n\n{\"base64\":\"Yg==\"}\n \"c\\u0064\""), uint8(7))
-	f.Add(mediaDigests, []byte("0123456789abcdef0123456789abcdef"), uint8(1))
+	f.Add(api.MediaText, []byte("a\r\nb\n\nc"), uint8(3))
+	f.Add(api.MediaLines, []byte("\"a\"\n\n{\"base64\":\"Yg==\"}\n \"c\\u0064\""), uint8(7))
+	f.Add(api.MediaDigests, []byte("0123456789abcdef0123456789abcdef"), uint8(1))
 	f.Fuzz(func(t *testing.T, media string, body []byte, step uint8) {
 		how, ok := codecs[media]
 		if !ok || step == 0 {
@@ -368,7 +369,7 @@ func keysIn(how codec, body []byte, step int) (ds []umbel.Digest, err error) {
 // it counts while it is there.
 func TestMemoryComesBack(t *testing.T) {
 	n := serve(t, Options{})
-	const asContainer, asDelta = "Content-Type: " + mediaContainer, "Content-Type: " + mediaDelta
+	const asContainer, asDelta = "Content-Type: " + api.MediaContainer, "Content-Type: " + api.MediaDelta
 	n.make("a", thousand)
 	n.make("b", thousand)
 	container, _ := n.container("a")
@@ -381,7 +382,7 @@ func TestMemoryComesBack(t *testing.T) {
 	n.ask("POST", "/v1/filters/b/patch", delta, asDelta)
 	n.ask("POST", "/v1/filters/b/patch", delta[:20], asDelta)
 
-	hold := n.engine.Hold()
+	hold := n.engine.NewReservation()
 	used, _ := n.engine.Memory()
 	n.engine.SetMaxMemory(used + 1<<20)
 	if err := hold.Take(1<<20 - 100); err != nil {
@@ -389,7 +390,7 @@ func TestMemoryComesBack(t *testing.T) {
 	}
 	n.wantProblem(n.ask("PUT", "/v1/filters/d", container, asContainer), 507, "memory")
 	n.wantProblem(n.ask("POST", "/v1/filters/c/intersect", `{"name":"a"}`), 507, "memory")
-	hold.Free()
+	hold.Release()
 	if _, err := n.engine.Flush(); err != nil {
 		t.Fatal(err)
 	}

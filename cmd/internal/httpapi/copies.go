@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// inMemory is how large a filter may be, in bytes, of which copies are held in memory.
-	// Copies of larger ones are files.
+	// inMemory is the size in bytes up to which the copy of a filter is in memory.
+	// Larger copies are files.
 	inMemory = 256 << 10
-	// maxIDs is how many filters' IDs are remembered.
+	// maxIDs is the number of filters whose IDs are cached.
 	maxIDs = 4096
 )
 
-// copies are the containers that are being sent. A filter goes on changing while its
-// container goes to a slow client, so that is a copy of one moment. All who ask in one
-// version share it, and it is gone when the last has it.
+// copies are the containers that are being sent. A filter changes while its container is sent to
+// a slow client, so the container is made from a copy of one moment. All requests for one version
+// share a copy; it is discarded after the last one.
 type copies struct {
 	dir string
 
 	mu   sync.Mutex
-	open map[copyKey]*copied
+	open map[copyKey]*containerCopy
 	ids  map[uint64]*list.Element // by filter
-	used *list.List               // of *idOf, the one asked for last in front
+	used *list.List               // of *idOf, most recently used first
 }
 
 type copyKey struct {
@@ -40,30 +40,30 @@ type copyKey struct {
 	form            string
 }
 
-// copied is one container.
-type copied struct {
-	key  copyKey
-	made chan struct{} // closed when what follows is there
-	err  error
-	id   wire.ID
-	size int64
-	data io.ReaderAt
+// containerCopy is one container.
+type containerCopy struct {
+	key   copyKey
+	ready chan struct{} // closed when the fields below are set
+	err   error
+	id    wire.ID
+	size  int64
+	data  io.ReaderAt
 
 	users int // guarded by copies.mu
 }
 
-// idOf is the ID of a filter in one version.
+// idOf is the ID of one version of a filter.
 type idOf struct {
 	filter, version uint64
 	id              wire.ID
 }
 
 func newCopies(dir string) *copies {
-	return &copies{dir: dir, open: map[copyKey]*copied{}, ids: map[uint64]*list.Element{}, used: list.New()}
+	return &copies{dir: dir, open: map[copyKey]*containerCopy{}, ids: map[uint64]*list.Element{}, used: list.New()}
 }
 
-// known returns the filter's ID if it was found out since the filter changed.
-func (cs *copies) known(f *engine.Filter) (wire.ID, bool) {
+// knownID returns the ID of the filter if it is cached for the current version.
+func (cs *copies) knownID(f *engine.Filter) (wire.ID, bool) {
 	version := f.Version()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -75,8 +75,8 @@ func (cs *copies) known(f *engine.Filter) (wire.ID, bool) {
 	return e.Value.(*idOf).id, true
 }
 
-// learn remembers an ID.
-func (cs *copies) learn(is idOf) {
+// rememberID caches an ID.
+func (cs *copies) rememberID(is idOf) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if e := cs.ids[is.filter]; e != nil {
@@ -92,38 +92,39 @@ func (cs *copies) learn(is idOf) {
 	cs.ids[is.filter] = cs.used.PushFront(&is)
 }
 
-// get returns the filter's container as it is now, or a little later. put must be called.
-func (cs *copies) get(ctx context.Context, f *engine.Filter, form string) (*copied, error) {
+// acquire returns a container of the filter of this moment or a little later. The caller must
+// release it.
+func (cs *copies) acquire(ctx context.Context, f *engine.Filter, form string) (*containerCopy, error) {
 	key := copyKey{f.ID(), f.Version(), form}
 	cs.mu.Lock()
 	k := cs.open[key]
 	first := k == nil
 	if first {
-		k = &copied{key: key, made: make(chan struct{})}
+		k = &containerCopy{key: key, ready: make(chan struct{})}
 		cs.open[key] = k
 	}
 	k.users++
 	cs.mu.Unlock()
 	if first {
 		cs.fill(k, f)
-		close(k.made)
+		close(k.ready)
 	}
 	select {
-	case <-k.made:
+	case <-k.ready:
 	case <-ctx.Done():
-		cs.put(k)
+		cs.release(k)
 		return nil, ctx.Err()
 	}
 	if k.err != nil {
 		err := k.err
-		cs.put(k)
+		cs.release(k)
 		return nil, err
 	}
 	return k, nil
 }
 
-// put says that a copy isn't used any more by one who got it.
-func (cs *copies) put(k *copied) {
+// release ends the use of a copy that acquire returned.
+func (cs *copies) release(k *containerCopy) {
 	cs.mu.Lock()
 	k.users--
 	last := k.users == 0
@@ -137,8 +138,8 @@ func (cs *copies) put(k *copied) {
 }
 
 // fill makes the copy.
-func (cs *copies) fill(k *copied, f *engine.Filter) {
-	k.err = errors.New("the copy was not made") // unless it is: a panic must not leave who waits with nothing
+func (cs *copies) fill(k *containerCopy, f *engine.Filter) {
+	k.err = errors.New("the copy was not made") // replaced below; after a panic, waiting requests get this error
 	src, err := cs.source(f)
 	if err != nil {
 		k.err = err
@@ -149,11 +150,10 @@ func (cs *copies) fill(k *copied, f *engine.Filter) {
 		return
 	}
 	if f.Version() == k.key.version {
-		cs.learn(idOf{f.ID(), k.key.version, k.id})
+		cs.rememberID(idOf{f.ID(), k.key.version, k.id})
 		return
 	}
-	// It is of a later moment than others who ask for this version may expect, and stays
-	// with those who wait for it.
+	// The copy is newer than its key. It is used for the requests that wait for it, and not for others.
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.open[k.key] == k {
@@ -161,13 +161,13 @@ func (cs *copies) fill(k *copied, f *engine.Filter) {
 	}
 }
 
-// write writes the container of a source to where the copy is to be.
-func (cs *copies) write(k *copied, src *source) (err error) {
+// write encodes the container of a source into memory or a file.
+func (cs *copies) write(k *containerCopy, src *source) (err error) {
 	var to interface {
 		io.Writer
 		io.ReaderAt
 	}
-	var memory buffer
+	var memory memoryFile
 	if to = &memory; !src.small() {
 		file, err := cs.temporary()
 		if err != nil {
@@ -180,14 +180,14 @@ func (cs *copies) write(k *copied, src *source) (err error) {
 			}
 		}()
 	}
-	count := &counting{to: to}
+	count := &countingWriter{to: to}
 	if k.key.form == "" {
 		k.id, err = wire.WriteCanonicalFunc(count, src.state, src.fill)
 	} else if k.id, err = wire.WriteCanonicalFunc(io.Discard, src.state, src.fill); err == nil {
 		var failed error
-		err = wire.Packer{}.WriteFunc(count, src.state, func(plane int, first uint64, b cells.Array) {
+		err = wire.Packer{}.WriteFunc(count, src.state, func(array int, first uint64, b cells.Array) {
 			if failed == nil {
-				failed = src.fill(plane, first, b)
+				failed = src.fill(array, first, b)
 			}
 		})
 		err = errors.Join(err, failed)
@@ -199,42 +199,42 @@ func (cs *copies) write(k *copied, src *source) (err error) {
 	return nil
 }
 
-// temporary makes a file that is gone when the process is, however it ends, where the
-// system can do that.
+// temporary makes a file that is removed at once, so that it vanishes with the process, on
+// systems that allow this.
 func (cs *copies) temporary() (*os.File, error) {
 	file, err := os.CreateTemp(cs.dir, "umbel-copy-")
 	if err != nil {
-		return nil, fmt.Errorf("a copy of the filter: %w", err)
+		return nil, fmt.Errorf("copy of the filter: %w", err)
 	}
-	_ = os.Remove(file.Name()) // discard does it where an open file stays
+	_ = os.Remove(file.Name()) // discard removes it on systems where an open file cannot be removed
 	return file, nil
 }
 
 func discard(file *os.File) {
 	file.Close()
-	_ = os.Remove(file.Name()) // mostly gone already
+	_ = os.Remove(file.Name()) // usually removed already
 }
 
-// counting counts what is written.
-type counting struct {
+// countingWriter counts the bytes that are written.
+type countingWriter struct {
 	to io.Writer
 	n  int64
 }
 
-func (c *counting) Write(b []byte) (int, error) {
+func (c *countingWriter) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
 	c.n += int64(n)
 	return n, err
 }
 
-// buffer is a file in memory.
-type buffer struct{ b []byte }
+// memoryFile is a file in memory.
+type memoryFile struct{ b []byte }
 
-func (m *buffer) Write(b []byte) (int, error) {
+func (m *memoryFile) Write(b []byte) (int, error) {
 	m.b = append(m.b, b...)
 	return len(b), nil
 }
 
-func (m *buffer) ReadAt(b []byte, off int64) (int, error) {
+func (m *memoryFile) ReadAt(b []byte, off int64) (int, error) {
 	return bytes.NewReader(m.b).ReadAt(b, off)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 // An acknowledged addition is counted, at every fill level and in every form of keys, also
@@ -26,7 +28,7 @@ func TestEveryAdditionCounts(t *testing.T) {
 			at := i % len(times)
 			key := fmt.Sprint("key ", at)
 			n.want(n.ask("POST", path+"/add", fmt.Sprintf(`{"keys":[%q]}`, key)), 200, "answers")
-			n.want(n.ask("POST", path+"/add", key+"\n"+key+"\n", "Content-Type: "+mediaText), 200)
+			n.want(n.ask("POST", path+"/add", key+"\n"+key+"\n", "Content-Type: "+api.MediaText), 200)
 			if times[at] += 3; i%2 == 0 {
 				n.want(n.ask("POST", path+"/remove", fmt.Sprintf(`{"keys":[%q]}`, key)), 200)
 				times[at]-- // too low if the removal was refused

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/wire"
@@ -33,14 +34,14 @@ func TestContainersAtTheEndOfCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.want(n.ask("PUT", pathOf(name), string(b), "Content-Type: "+mediaContainer), 201)
+		n.want(n.ask("PUT", api.FilterPath(name), string(b), "Content-Type: "+api.MediaContainer), 201)
 		for i := range 300 {
 			key := fmt.Sprintf(`{"keys":["key %d"]}`, i)
-			n.want(n.ask("POST", pathOf(name)+"/add", key), 200)
-			n.want(n.ask("POST", pathOf(name)+"/has", key), 200, "true")
+			n.want(n.ask("POST", api.FilterPath(name)+"/add", key), 200)
+			n.want(n.ask("POST", api.FilterPath(name)+"/has", key), 200, "true")
 			if i%20 == 0 {
 				again, tag := n.container(name)
-				made := n.ask("PUT", pathOf(fmt.Sprint(name, i)), again, "Content-Type: "+mediaContainer)
+				made := n.ask("PUT", api.FilterPath(fmt.Sprint(name, i)), again, "Content-Type: "+api.MediaContainer)
 				n.want(made, 201)
 				if _, same := n.container(fmt.Sprint(name, i)); same != tag {
 					t.Fatalf("%s after %d additions: its container makes %s, want %s", name, i+1, same, tag)

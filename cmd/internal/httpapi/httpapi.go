@@ -1,5 +1,6 @@
-// Package httpapi serves an engine's filters over HTTP: as JSON, as lines of JSON, as digests, and as
-// containers. openapi.json, which it serves, describes the routes; docs/node-http.md is for people.
+// Package httpapi serves the filters of an engine over HTTP. Keys are sent as JSON, lines or digests,
+// filters as containers. openapi.json, which is served too, describes the routes; docs/node-http.md is
+// the guide for users.
 package httpapi
 
 import (
@@ -15,26 +16,26 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Options say what the handler serves.
+// Options configure the handler.
 type Options struct {
 	Engine   *engine.Engine
-	Wait     func(ctx context.Context, pos engine.Position) error // nil: nothing is waited for
-	Users    *access.Users                                        // nil: everyone may do all
+	Wait     func(ctx context.Context, pos engine.Position) error // nil: changes are acknowledged at once
+	Users    *access.Users                                        // nil: everyone has all rights
 	Audit    access.Audit
-	Hasher   umbel.Hasher  // of new filters
-	MaxBody  int64         // bytes of one request that isn't streamed; 0: 8 MiB
-	MaxBytes uint64        // memory of a filter that comes in as a container; 0: 1 GiB
-	Idle     time.Duration // how long a client may neither send nor take what is its turn; 0: a minute
-	Dir      string        // for copies of large filters while they are sent; "": that of the system
-	Hosts    []string      // names it may be asked by, besides addresses and localhost; nil: any
+	Hasher   umbel.Hasher  // default for new filters
+	MaxBody  int64         // bytes of a request that is not a stream; 0: 8 MiB
+	MaxBytes uint64        // memory of a filter that arrives as a container; 0: 1 GiB
+	Idle     time.Duration // time in which a client must send or take the next piece; 0: one minute
+	Dir      string        // for copies of large filters while they are sent; "": the system's directory
+	Hosts    []string      // allowed in the Host header, besides addresses and localhost; nil: any
 	Ready    func() error  // for /readyz
-	Metrics  http.Handler  // for /metrics, nil: none
+	Metrics  http.Handler  // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error
 	Profile  bool   // serve /debug/pprof to administrators
-	Rates    *Rates // requests of each client; nil: no limit
-	// Observe is told of each request that was answered: its route's pattern, "" if there was none,
-	// the status, and how long it took. nil: nobody is.
+	Rates    *Rates // requests per client; nil: no limit
+	// Observe is called for each request that was answered, with the pattern of its route ("" if
+	// none matched), the status and the duration. It may be nil.
 	Observe func(pattern string, status int, took time.Duration)
 	Log     *slog.Logger
 }
@@ -44,19 +45,19 @@ const (
 	defaultIdle = time.Minute
 )
 
-// handler answers requests.
+// handler serves requests.
 type handler struct {
 	Options
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
 	copies *copies
 
-	everyone *access.User // who asks where there are no users
+	everyone *access.User // the user of all requests if Options.Users is nil
 }
 
-// New returns the handler of all routes. It sets the deadlines of connections itself: its
-// server needs ReadHeaderTimeout, IdleTimeout and MaxHeaderBytes, and no ReadTimeout or
-// WriteTimeout, which would cut streams.
+// New returns the handler of all routes. It sets the deadlines of connections itself. The
+// http.Server needs ReadHeaderTimeout, IdleTimeout and MaxHeaderBytes; it must have no
+// ReadTimeout and no WriteTimeout, because they would end streams.
 func New(o Options) http.Handler {
 	if o.MaxBody == 0 {
 		o.MaxBody = defaultBody
@@ -82,28 +83,28 @@ func New(o Options) http.Handler {
 		everyone: access.Everyone(),
 	}
 	for _, r := range h.routes() {
-		h.mux.Handle(r.pattern, h.through(r))
+		h.mux.Handle(r.pattern, h.serveRoute(r))
 	}
 	return h
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	a := newAnswer(w, h.Idle)
+	a := newResponse(w, h.Idle)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = newBody(r.Body, a)
+		r.Body = newTimedBody(r.Body, a)
 	}
 	pattern := ""
 	defer func() {
-		a.moreToWrite() // for what the server sends behind the answer
+		a.extendWriteDeadline() // for what the server sends after the handler
 		took := time.Since(began)
 		if h.Observe != nil {
 			h.Observe(pattern, a.status(), took)
 		}
 		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "from", r.RemoteAddr)
 	}()
-	if err := h.admit(r); err != nil {
+	if err := h.checkOrigin(r); err != nil {
 		writeProblem(a, r, err)
 		return
 	}
@@ -116,24 +117,24 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(a, r)
 }
 
-// noRoute answers where no route is: what the mux would say, as a problem.
+// noRoute responds as the mux would, but with a problem.
 func (h *handler) noRoute(inner http.Handler, w http.ResponseWriter, r *http.Request) {
-	said := &header{h: http.Header{}}
-	inner.ServeHTTP(said, r)
-	if said.status == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", said.h.Get("Allow"))
-		writeProblem(w, r, problemf(methodNotAllowed, "%s isn't among the methods of %s: %s", r.Method, r.URL.Path, said.h.Get("Allow")))
+	head := &headRecorder{h: http.Header{}}
+	inner.ServeHTTP(head, r)
+	if head.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", head.h.Get("Allow"))
+		writeProblem(w, r, problemf(methodNotAllowed, "%s is not allowed for %s; allowed: %s", r.Method, r.URL.Path, head.h.Get("Allow")))
 		return
 	}
-	writeProblem(w, r, problemf(noPath, "%s is no path of this server: /openapi.json lists those there are", r.URL.Path))
+	writeProblem(w, r, problemf(noPath, "no path %s; /openapi.json lists all paths", r.URL.Path))
 }
 
-// header is a response of which only the head is of interest.
-type header struct {
+// headRecorder is a response writer that keeps only status and headers.
+type headRecorder struct {
 	h      http.Header
 	status int
 }
 
-func (h *header) Header() http.Header         { return h.h }
-func (h *header) WriteHeader(status int)      { h.status = status }
-func (h *header) Write(b []byte) (int, error) { return len(b), nil }
+func (h *headRecorder) Header() http.Header         { return h.h }
+func (h *headRecorder) WriteHeader(status int)      { h.status = status }
+func (h *headRecorder) Write(b []byte) (int, error) { return len(b), nil }

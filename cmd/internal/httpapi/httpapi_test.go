@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"go.uber.org/goleak"
@@ -60,7 +61,7 @@ func (n *node) ask(method, path, body string, headers ...string) reply {
 		r.Header.Add(name, value)
 	}
 	if body != "" && r.Header.Get("Content-Type") == "" {
-		r.Header.Set("Content-Type", mediaJSON)
+		r.Header.Set("Content-Type", api.MediaJSON)
 	}
 	answer, err := n.client.Do(r)
 	if err != nil {
@@ -95,8 +96,8 @@ func (n *node) want(r reply, status int, texts ...string) reply {
 func (n *node) wantProblem(r reply, status int, word string, texts ...string) reply {
 	n.Helper()
 	n.want(r, status, append(texts, `"type":"/problems/`+word+`"`)...)
-	if got := r.Header.Get("Content-Type"); got != mediaProblem {
-		n.Errorf("content type %q, want %q", got, mediaProblem)
+	if got := r.Header.Get("Content-Type"); got != api.MediaProblem {
+		n.Errorf("content type %q, want %q", got, api.MediaProblem)
 	}
 	return r
 }
@@ -104,7 +105,7 @@ func (n *node) wantProblem(r reply, status int, word string, texts ...string) re
 // make makes a filter.
 func (n *node) make(name, order string) {
 	n.Helper()
-	n.want(n.ask("PUT", pathOf(name), order), http.StatusCreated)
+	n.want(n.ask("PUT", api.FilterPath(name), order), http.StatusCreated)
 }
 
 const thousand = `{"keys":1000,"fpRate":0.01}`
@@ -128,7 +129,7 @@ func TestLife(t *testing.T) {
 	n.want(n.ask("POST", "/v1/filters/words/has", `{"keys":["a"]}`), 200, `[false]`)
 	n.want(n.ask("POST", "/v1/filters/words/merge", `{"name":"other"}`), 200)
 	n.want(n.ask("POST", "/v1/filters/words/has", `{"keys":["a"]}`), 200, `[true]`)
-	n.want(n.ask("POST", "/v1/filters/words/intersect", `{"name":"other"}`), 200, `"both":{"keys":2`)
+	n.want(n.ask("POST", "/v1/filters/words/intersect", `{"name":"other"}`), 200, `"both":{"estimate":2`)
 	n.want(n.ask("POST", "/v1/filters/words/fold", `{"factor":2}`), 200)
 	n.want(n.ask("POST", "/v1/filters/words/unfold", `{"factor":2}`), 200)
 	n.wantProblem(n.ask("POST", "/v1/filters/words/fold", `{"factor":1000003}`), 409, "mismatch")
@@ -167,14 +168,14 @@ func TestNames(t *testing.T) {
 	n := serve(t, Options{})
 	for _, name := range []string{"a b", "a/b", "..", ".", "…", "\xff\x00", "a//b", "%2F", "add", "a?b#c", "+"} {
 		n.make(name, thousand)
-		n.want(n.ask("POST", pathOf(name)+"/add", `{"keys":["x"]}`), 200, `[true]`)
+		n.want(n.ask("POST", api.FilterPath(name)+"/add", `{"keys":["x"]}`), 200, `[true]`)
 		if n.engine.Get([]byte(name)) == nil {
 			t.Errorf("%q isn't there by its name", name)
 		}
-		var in info
-		r := n.want(n.ask("GET", pathOf(name), ""), 200)
-		if err := json.Unmarshal([]byte(r.body), &in); err == nil && in.Path != pathOf(name) {
-			t.Errorf("%q has the path %q, want %q", name, in.Path, pathOf(name))
+		var in api.Info
+		r := n.want(n.ask("GET", api.FilterPath(name), ""), 200)
+		if err := json.Unmarshal([]byte(r.body), &in); err == nil && in.Path != api.FilterPath(name) {
+			t.Errorf("%q has the path %q, want %q", name, in.Path, api.FilterPath(name))
 		}
 	}
 	n.want(n.ask("GET", "/v1/filters?prefix=%FF", ""), 200, `"nameBase64":"/wA="`, `"path":"/v1/filters/%FF%00"`)
@@ -195,7 +196,7 @@ func TestList(t *testing.T) {
 		if cursor != "" {
 			path += "&cursor=" + cursor
 		}
-		var p page
+		var p api.Page
 		r := n.want(n.ask("GET", path, ""), 200)
 		if err := json.Unmarshal([]byte(r.body), &p); err != nil {
 			t.Fatal(err)

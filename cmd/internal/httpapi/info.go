@@ -7,30 +7,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-func isUTF8(s string) bool { return utf8.ValidString(s) }
-
-// brief is what a list says of a filter.
-type brief struct {
-	Name       *string    `json:"name,omitempty"`
-	NameBase64 string     `json:"nameBase64,omitempty"` // of one that isn't UTF-8
-	Path       string     `json:"path"`
-	Kind       string     `json:"kind"`
-	Bytes      uint64     `json:"bytes"`
-	Expires    *time.Time `json:"expires,omitempty"`
-}
-
-func briefOf(f *engine.Filter) brief {
+func newBrief(f *engine.Filter) api.Brief {
 	name := f.Name()
-	b := brief{Path: pathOf(name), Kind: f.Kind(), Bytes: f.Bytes()}
-	b.Name, b.NameBase64 = text(name)
+	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes()}
+	b.Name, b.NameBase64 = api.EncodeName(name)
 	if at := f.Expires(); at != 0 {
 		t := time.UnixMilli(at).UTC()
 		b.Expires = &t
@@ -38,57 +26,12 @@ func briefOf(f *engine.Filter) brief {
 	return b
 }
 
-// pathOf returns the path of a filter. Names that consist of points alone would be taken
-// for steps of the path.
-func pathOf(name string) string {
-	segment := url.PathEscape(name)
-	if strings.Trim(segment, ".") == "" {
-		segment = strings.ReplaceAll(segment, ".", "%2E")
-	}
-	return "/v1/filters/" + segment
-}
-
-// info is what is said of one filter.
-type info struct {
-	brief
-	Hash string `json:"hash"`
-	// Seed is left out where it is secret.
-	Seed       string           `json:"seed,omitempty"`
-	SecretSeed bool             `json:"secretSeed,omitempty"`
-	Params     map[string]float `json:"params"`
-	Can        []string         `json:"can"`
-	Parts      int              `json:"parts"`
-	Cells      uint64           `json:"cells"`
-	K          float            `json:"k"`
-	Keys       keysInfo         `json:"keys"`
-	Fill       float            `json:"fill"`
-	FPRate     float            `json:"fpRate"`
-	Incomplete bool             `json:"incomplete,omitempty"`
-	IdleMillis int64            `json:"idleMillis"`
-	Counts     counts           `json:"counts"`
-}
-
-type keysInfo struct {
-	Estimate float `json:"estimate"`
-	Low      float `json:"low"`
-	High     float `json:"high"`
-}
-
-// counts are what was asked since the process began.
-type counts struct {
-	Added   uint64 `json:"added"`
-	Changed uint64 `json:"changed"`
-	Asked   uint64 `json:"asked"`
-	Found   uint64 `json:"found"`
-	Removed uint64 `json:"removed"`
-}
-
-func (c *call) infoOf(f *engine.Filter) (info, error) {
-	in := info{brief: briefOf(f), Params: map[string]float{}, IdleMillis: f.Idle(), Counts: counts(f.Counts())}
+func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
+	in := api.Info{Brief: newBrief(f), Params: map[string]api.Float{}, IdleMillis: f.Idle(), Counts: api.Counts(f.Counts())}
 	err := f.View(func(f umbel.Filter) {
 		s := f.State()
 		for _, p := range s.Params {
-			in.Params[p.Name] = float(p.Value.Float())
+			in.Params[p.Name] = api.Float(p.Value.Float())
 		}
 		in.Can, in.Parts = ability.In(f), len(s.Parts)
 	})
@@ -97,85 +40,80 @@ func (c *call) infoOf(f *engine.Filter) (info, error) {
 	}
 	h := f.Hasher()
 	in.Hash, in.SecretSeed = h.Alg.String(), h.Secret()
-	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || c.has(access.Admin, "")) {
+	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || req.allowed(access.Admin, "")) {
 		in.Seed = hex.EncodeToString(seed[:])
 	}
 	s := f.Measured()
-	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, float(s.K), float(s.Fill), float(s.FPRate)
-	in.Keys = keysInfo{float(s.Keys), float(s.Low), float(s.High)}
-	in.Incomplete = f.Hidden()
+	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, api.Float(s.K), api.Float(s.Fill), api.Float(s.FPRate)
+	in.Keys = api.Estimate{Estimate: api.Float(s.Keys), Low: api.Float(s.Low), High: api.Float(s.High)}
+	in.Incomplete = f.Incomplete()
 	return in, nil
 }
 
-// get answers with a filter: what it is, or its container.
-func (c *call) get() error {
-	f, err := c.filter()
+// getFilter responds with the description of a filter or with its container.
+func (req *request) getFilter() error {
+	f, err := req.filter()
 	if err != nil {
 		return err
 	}
-	c.Header().Add("Vary", "Accept")
-	media, form, err := accepted(c.request, mediaJSON, mediaContainer)
+	req.Header().Add("Vary", "Accept")
+	media, form, err := negotiate(req.http, api.MediaJSON, api.MediaContainer)
 	if err != nil {
 		return err
 	}
-	if media == mediaContainer {
-		return c.sendContainer(f, form)
+	if media == api.MediaContainer {
+		return req.sendContainer(f, form)
 	}
-	in, err := c.infoOf(f)
+	in, err := req.newInfo(f)
 	if err != nil {
 		return err
 	}
-	return writeJSON(c.answer, http.StatusOK, in)
+	return writeJSON(req.response, http.StatusOK, in)
 }
 
-// Limits of a list: filters in an answer, and filters looked at for one.
+// Limits of a list: filters per response, and filters examined per request.
 const (
 	defaultPage = 100
 	maxPage     = 10_000
-	maxWalk     = 100_000
+	maxExamined = 100_000
 )
 
-// page is a part of the list of all filters.
-type page struct {
-	Filters []brief `json:"filters"`
-	Cursor  string  `json:"cursor,omitempty"` // for what follows; none at the end
-}
-
-// list answers with filters that the user may read, in no order that means anything.
-func (c *call) list() error {
-	q := c.request.URL.Query()
-	cursor, err := number(q, "cursor", 0, 1<<64-1)
+// list responds with filters that the user may read. Their order has no meaning.
+func (req *request) list() error {
+	q := req.http.URL.Query()
+	cursor, err := queryNumber(q, "cursor", 0, 1<<64-1)
 	if err != nil {
 		return err
 	}
-	limit, err := number(q, "limit", defaultPage, maxPage)
+	limit, err := queryNumber(q, "limit", defaultPage, maxPage)
 	if err != nil {
 		return err
 	}
 	prefix := q.Get("prefix")
-	p := page{Filters: []brief{}}
-	next := c.Engine.List(cursor, maxWalk, func(f *engine.Filter) bool {
-		if name := f.Name(); strings.HasPrefix(name, prefix) && c.has(access.Read, name) {
-			p.Filters = append(p.Filters, briefOf(f))
+	p := api.Page{Filters: []api.Brief{}}
+	next := req.Engine.List(cursor, maxExamined, func(f *engine.Filter) bool {
+		if name := f.Name(); strings.HasPrefix(name, prefix) && req.allowed(access.Read, name) {
+			p.Filters = append(p.Filters, newBrief(f))
 		}
 		return uint64(len(p.Filters)) < limit
 	})
 	if next != 0 {
 		p.Cursor = strconv.FormatUint(next, 10)
 		q.Set("cursor", p.Cursor)
-		c.Header().Set("Link", "</v1/filters?"+q.Encode()+`>; rel="next"`)
+		req.Header().Set("Link", "</v1/filters?"+q.Encode()+`>; rel="next"`)
 	}
-	return writeJSON(c.answer, http.StatusOK, p)
+	return writeJSON(req.response, http.StatusOK, p)
 }
 
-// number reads a whole number of a query, at least 1 unless it is a cursor.
-func number(q url.Values, name string, otherwise, most uint64) (uint64, error) {
+// queryNumber returns a whole number of a query string, or fallback if it is absent. The number is at
+// most limit, and at least 1 unless fallback is 0.
+func queryNumber(q url.Values, name string, fallback, limit uint64) (uint64, error) {
 	if !q.Has(name) {
-		return otherwise, nil
+		return fallback, nil
 	}
 	n, err := strconv.ParseUint(q.Get(name), 10, 64)
-	if err != nil || n > most || n == 0 && otherwise > 0 {
-		return 0, problemf(badRequest, "%s is %q, want a whole number of at most %d", name, q.Get(name), most)
+	if err != nil || n > limit || n == 0 && fallback > 0 {
+		return 0, problemf(badRequest, "%s is %q, want a whole number of at most %d", name, q.Get(name), limit)
 	}
 	return n, nil
 }

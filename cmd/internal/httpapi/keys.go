@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,20 +11,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// batchKeys is how many keys go to the engine at once: enough for it to overlap their
-// cache misses, few enough that others get their turn.
+// batchKeys is the number of keys per call of the engine: large enough to overlap cache misses,
+// small enough to let other requests run in between.
 const batchKeys = 4096
 
-// verb is what is done with each key.
-type verb struct {
-	counts bool // the answer of a key is a number
+// operation is what is done with each key.
+type operation struct {
+	counts bool // the answer to a key is a number
 	run    func(f *engine.Filter, b *batch) (engine.Position, error)
 }
 
-// batch is keys and their answers. On an error the first n have one.
+// batch is a list of keys and their answers. After an error the first n have an answer.
 type batch struct {
 	ds     []umbel.Digest
 	n      int
@@ -34,23 +34,23 @@ type batch struct {
 }
 
 var (
-	addKeys = verb{run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
+	addKeys = operation{run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
 		b.n, pos, err = f.Add(b.yes, b.ds)
 		return pos, err
 	}}
-	hasKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	hasKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		f.Has(b.yes, b.ds)
 		b.n = len(b.ds)
 		return 0, nil
 	}}
-	removeKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	removeKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		pos, err := f.Remove(b.yes, b.ds)
 		if err == nil {
 			b.n = len(b.ds)
 		}
 		return pos, err
 	}}
-	countKeys = verb{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	countKeys = operation{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		err := f.Count(b.counts, b.ds)
 		if err == nil {
 			b.n = len(b.ds)
@@ -59,15 +59,15 @@ var (
 	}}
 )
 
-// do runs the verb on b.ds. The answers of the first b.n are there, also on an error.
-func (v verb) do(f *engine.Filter, b *batch) (engine.Position, error) {
+// process runs the operation on b.ds. The first b.n keys have answers, also on an error.
+func (op operation) process(f *engine.Filter, b *batch) (engine.Position, error) {
 	b.n = 0
-	if n := len(b.ds); v.counts {
+	if n := len(b.ds); op.counts {
 		b.counts = grown(b.counts, n)
 	} else {
 		b.yes = grown(b.yes, n)
 	}
-	return v.run(f, b)
+	return op.run(f, b)
 }
 
 func grown[T any](s []T, n int) []T {
@@ -77,64 +77,44 @@ func grown[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// serve answers a request with keys: at once if they come as JSON, otherwise as they come.
-func (v verb) serve(c *call) error {
-	media, err := bodyType(c.request, mediaJSON, mediaLines, mediaText, mediaDigests)
+// serve answers a request with keys: one JSON value as a whole, other media types as a stream.
+func (op operation) serve(req *request) error {
+	media, err := bodyType(req.http, api.MediaJSON, api.MediaLines, api.MediaText, api.MediaDigests)
 	if err != nil {
 		return err
 	}
-	f, err := c.filter()
+	f, err := req.filter()
 	if err != nil {
 		return err
 	}
-	if err := c.madeWith(f.Hasher()); err != nil {
+	if err := req.checkHasher(f.Hasher()); err != nil {
 		return err
 	}
-	if media == mediaDigests {
-		if err := c.maySee(f.Hasher(), c.name); err != nil {
+	if media == api.MediaDigests {
+		if err := req.requireSeedAccess(f.Hasher(), req.name); err != nil {
 			return err
 		}
 	}
-	if media == mediaJSON {
-		return v.once(c, f)
+	if media == api.MediaJSON {
+		return op.serveJSON(req, f)
 	}
-	return v.stream(c, f, codecs[media])
+	return op.serveStream(req, f, codecs[media])
 }
 
-// headerHash is the header in which a client that sends digests may say how it made them,
-// so that it can't ask a filter that has taken the place of the one it knew.
-const headerHash = "Umbel-Hash"
-
-// madeWith returns an error unless the client's digests, if it says how they were made,
-// were made with h.
-func (c *call) madeWith(h umbel.Hasher) error {
-	if said := c.request.Header.Get(headerHash); said != "" && said != hashName(h) {
-		return fmt.Errorf("the digests were made with %q, the filter hashes in another way: ask what it is again: %w", said, umbel.ErrMismatch)
+// checkHasher returns an error if the request names a hasher other than h for its digests. It
+// protects a client whose filter was replaced by another.
+func (req *request) checkHasher(h umbel.Hasher) error {
+	if said := req.http.Header.Get(api.HeaderHash); said != "" && said != api.HashName(h) {
+		return fmt.Errorf("the digests were made with %q, but the filter has another hasher; get its description again: %w", said, umbel.ErrMismatch)
 	}
 	return nil
 }
 
-// hashName returns what headerHash has for a hasher.
-func hashName(h umbel.Hasher) string {
-	if h.Seed == (umbel.Seed{}) {
-		return h.Alg.String()
-	}
-	seed := h.Seed.Bytes()
-	return h.Alg.String() + ";seed=" + hex.EncodeToString(seed[:])
-}
-
-// keyList is keys in JSON.
-type keyList struct {
-	Keys    []string `json:"keys"`
-	Base64  []string `json:"base64"`
-	Digests []string `json:"digests"` // 32 hexadecimal digits each
-}
-
-// digests returns the digests of the keys.
-func (l keyList) digests(h umbel.Hasher) ([]umbel.Digest, error) {
+// keyDigests returns the digests of the keys.
+func keyDigests(l api.KeyList, h umbel.Hasher) ([]umbel.Digest, error) {
 	ds := make([]umbel.Digest, 0, len(l.Keys)+len(l.Base64)+len(l.Digests))
 	for i, k := range l.Keys {
-		d, err := digest(h, []byte(k))
+		d, err := keyDigest(h, []byte(k))
 		if err != nil {
 			return nil, fmt.Errorf("key %d: %w", i, err)
 		}
@@ -146,7 +126,7 @@ func (l keyList) digests(h umbel.Hasher) ([]umbel.Digest, error) {
 		if key, err = base64.StdEncoding.AppendDecode(key[:0], []byte(k)); err != nil {
 			return nil, problemf(badRequest, "key %d: %w", i, err)
 		}
-		d, err := digest(h, key)
+		d, err := keyDigest(h, key)
 		if err != nil {
 			return nil, fmt.Errorf("key %d: %w", i, err)
 		}
@@ -162,35 +142,28 @@ func (l keyList) digests(h umbel.Hasher) ([]umbel.Digest, error) {
 	return ds, nil
 }
 
-// digest returns the digest of a key as a client writes it: its hash, or, where digests
-// come ready, the 32 hexadecimal digits read as one.
-func digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
+// keyDigest returns the digest of a key. If the filter's keys are digests already, key must be 32
+// hexadecimal digits.
+func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg != umbel.Caller {
 		return h.HashBytes(key), nil
 	}
 	d, err := umbel.ParseDigest(string(key))
 	if err != nil {
-		return d, problemf(badRequest, "the filter takes digests, not keys: %w", err)
+		return d, problemf(badRequest, "the filter accepts only digests: %w", err)
 	}
 	return d, nil
 }
 
-// answers are those of one request.
+// answers are the answers of one request.
 type answers struct {
-	Answers any `json:"answers"` // a list of bool, or of numbers
+	Answers any `json:"answers"` // []bool or []uint64
 }
 
-// sums are what is said of the keys of one request together.
-type sums struct {
-	Keys uint64 `json:"keys"`
-	Yes  uint64 `json:"yes"`           // of those, answered with yes, or with a number above 0
-	Sum  uint64 `json:"sum,omitempty"` // of the numbers
-}
-
-// add counts the answers of a batch.
-func (s *sums) add(v verb, b *batch) {
+// addTotals adds the answers of a batch.
+func (op operation) addTotals(s *api.Totals, b *batch) {
 	s.Keys += uint64(b.n)
-	if v.counts {
+	if op.counts {
 		for _, n := range b.counts[:b.n] {
 			if n > 0 {
 				s.Yes++
@@ -206,75 +179,75 @@ func (s *sums) add(v verb, b *batch) {
 	}
 }
 
-// once answers keys that came as one JSON value.
-func (v verb) once(c *call, f *engine.Filter) error {
-	body, err := io.ReadAll(c.limited())
+// serveJSON answers keys that are one JSON value.
+func (op operation) serveJSON(req *request, f *engine.Filter) error {
+	body, err := io.ReadAll(req.limitedBody())
 	if err != nil {
-		return unread(err)
+		return bodyError(err)
 	}
 	if !utf8.Valid(body) {
-		return problemf(badRequest, "the body isn't UTF-8: send keys that aren't text as base64")
+		return problemf(badRequest, "the body is not UTF-8; send binary keys as base64")
 	}
-	var list keyList
+	var list api.KeyList
 	if err := json.Unmarshal(body, &list); err != nil {
-		return unread(err)
+		return bodyError(err)
 	}
 	if list.Keys == nil && list.Base64 == nil && list.Digests == nil {
-		return problemf(badRequest, `give keys, as in {"keys": ["a", "b"]}, or base64 or digests in their place`)
+		return problemf(badRequest, `keys are missing; send {"keys": ["a", "b"]}, or use base64 or digests`)
 	}
 	if len(list.Digests) > 0 {
-		if err := c.maySee(f.Hasher(), c.name); err != nil {
+		if err := req.requireSeedAccess(f.Hasher(), req.name); err != nil {
 			return err
 		}
 	}
-	ds, err := list.digests(f.Hasher())
+	ds, err := keyDigests(list, f.Hasher())
 	if err != nil {
 		return err
 	}
-	a, sum, pos, err := v.all(f, ds)
-	if keptErr := c.kept(pos); keptErr != nil {
+	a, sum, pos, err := op.processAll(f, ds)
+	if keptErr := req.waitDurable(pos); keptErr != nil {
 		err = keptErr
 	}
 	if err != nil {
-		return partial{err, sum.Keys}
+		return partialError{err, sum.Keys}
 	}
-	if prefersMinimal(c.request) {
-		return c.minimal(sum)
+	if prefersMinimal(req.http) {
+		return req.respondTotals(sum)
 	}
-	return writeJSON(c.answer, http.StatusOK, a)
+	return writeJSON(req.response, http.StatusOK, a)
 }
 
-// all runs the verb on all digests, some at a time.
-func (v verb) all(f *engine.Filter, ds []umbel.Digest) (a answers, sum sums, pos engine.Position, err error) {
+// processAll runs the operation on all digests in batches.
+func (op operation) processAll(f *engine.Filter, ds []umbel.Digest) (a answers, sum api.Totals, pos engine.Position, err error) {
 	var b batch
 	yes, counts := make([]bool, 0, len(ds)), []uint64{}
 	for len(ds) > 0 && err == nil {
 		n := min(len(ds), batchKeys)
 		b.ds, ds = ds[:n], ds[n:]
 		var at engine.Position
-		at, err = v.do(f, &b)
+		at, err = op.process(f, &b)
 		pos = max(pos, at)
-		sum.add(v, &b)
-		if v.counts {
+		op.addTotals(&sum, &b)
+		if op.counts {
 			counts = append(counts, b.counts[:b.n]...)
 		} else {
 			yes = append(yes, b.yes[:b.n]...)
 		}
 	}
 	a.Answers = yes
-	if v.counts {
+	if op.counts {
 		a.Answers = counts
 	}
 	return a, sum, pos, err
 }
 
-// minimal answers with what is to be said of all keys together.
-func (c *call) minimal(s sums) error {
-	c.Header().Set("Preference-Applied", "return=minimal")
-	return writeJSON(c.answer, http.StatusOK, s)
+// respondTotals responds with the totals only.
+func (req *request) respondTotals(s api.Totals) error {
+	req.Header().Set("Preference-Applied", "return=minimal")
+	return writeJSON(req.response, http.StatusOK, s)
 }
 
-// cannot says that a filter's kind can't do what is asked of it.
+// cannot returns an error that says that f's kind does not support an operation.
 func cannot(f umbel.Filter, what string) error {
-	return fmt.Errorf("a filter of kind %s %s: %w", f.State().Kind, what, errors.ErrUnsupported)
+	return fmt.Errorf("kind %s %s: %w", f.State().Kind, what, errors.ErrUnsupported)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,48 +10,49 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// put makes a filter: an empty one of an order, or the one in a container.
-func (c *call) put() error {
-	media, err := bodyType(c.request, mediaJSON, mediaContainer)
+// putFilter makes a filter: an empty one from a spec, or the one in a container.
+func (req *request) putFilter() error {
+	media, err := bodyType(req.http, api.MediaJSON, api.MediaContainer)
 	if err != nil {
 		return err
 	}
-	if media == mediaContainer {
-		return c.takeContainer()
+	if media == api.MediaContainer {
+		return req.putContainer()
 	}
-	if c.request.Header.Get("If-Match") != "" {
-		return problemf(badRequest, "If-Match goes with a container: an order makes only what isn't there")
+	if req.http.Header.Get("If-Match") != "" {
+		return problemf(badRequest, "If-Match needs a container; a spec never replaces a filter")
 	}
-	return c.create()
+	return req.create()
 }
 
-func (c *call) create() error {
-	var want order
-	if err := c.readJSON(&want); err != nil {
+func (req *request) create() error {
+	var want api.FilterSpec
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
 	if want.Kind == "" {
 		want.Kind = defaultKind
 	}
-	v, err := c.Engine.Kinds().Find(want.Kind)
+	v, err := req.Engine.Kinds().Find(want.Kind)
 	if err != nil {
 		return err
 	}
-	goal, params, err := want.goal(v, c.Hasher)
+	goal, params, err := goalOf(want, v, req.Hasher)
 	if err != nil {
 		return err
 	}
 	if want.Expires != nil {
-		if err := c.may(access.Remove, c.name); err != nil {
+		if err := req.require(access.Remove, req.name); err != nil {
 			return err
 		}
 	}
-	f, pos, err := c.Engine.Create(c.name, want.Kind, goal, params)
+	f, pos, err := req.Engine.Create(req.name, want.Kind, goal, params)
 	if errors.Is(err, engine.ErrExists) {
-		err = fmt.Errorf("%q: %w", c.name, err)
+		err = fmt.Errorf("%q: %w", req.name, err)
 	}
 	if err != nil {
 		return err
@@ -64,28 +64,28 @@ func (c *call) create() error {
 			return err
 		}
 	}
-	return c.made(f, pos, true)
+	return req.respondInfo(f, pos, true)
 }
 
-// made answers after a filter was made or replaced.
-func (c *call) made(f *engine.Filter, pos engine.Position, fresh bool) error {
-	if err := c.kept(pos); err != nil {
+// respondInfo responds with the description of a filter after a change.
+func (req *request) respondInfo(f *engine.Filter, pos engine.Position, fresh bool) error {
+	if err := req.waitDurable(pos); err != nil {
 		return err
 	}
-	in, err := c.infoOf(f)
+	in, err := req.newInfo(f)
 	if err != nil {
 		return err
 	}
 	status := http.StatusOK
 	if fresh {
 		status = http.StatusCreated
-		c.Header().Set("Location", in.Path)
+		req.Header().Set("Location", in.Path)
 	}
-	return writeJSON(c.answer, status, in)
+	return writeJSON(req.response, status, in)
 }
 
-// millis returns a time as the engine has it. What lies before 1970 is over, and 0 is
-// never.
+// millis converts a time to the engine's milliseconds since 1970, in which 0 means never. Earlier
+// times become 1, which is expired.
 func millis(t *time.Time) int64 {
 	if t == nil {
 		return 0
@@ -93,38 +93,32 @@ func millis(t *time.Time) int64 {
 	return max(t.UnixMilli(), 1)
 }
 
-// other names a second filter.
-type other struct {
-	Name       string `json:"name"`
-	NameBase64 string `json:"nameBase64"` // in its place, for one that isn't UTF-8
+// otherName returns the name of a second filter, "" if none is set.
+func otherName(n api.FilterName) (string, error) {
+	name, err := n.Decode()
+	if err != nil {
+		return "", asProblem(badRequest, err)
+	}
+	return name, checkNameLength(name)
 }
 
-// name returns the name, "" if none is given.
-func (o other) name() (string, error) {
-	name := o.Name
-	if o.NameBase64 != "" {
-		b, err := base64.StdEncoding.DecodeString(o.NameBase64)
-		if err != nil || name != "" {
-			return "", problemf(badRequest, "give name, or nameBase64 in base64")
-		}
-		name = string(b)
-	}
+func checkNameLength(name string) error {
 	if len(name) > maxName {
-		return "", problemf(badRequest, "the name has %d bytes, at most %d are allowed", len(name), maxName)
+		return problemf(badRequest, "the name has %d bytes; at most %d are allowed", len(name), maxName)
 	}
-	return name, nil
+	return nil
 }
 
-// required is name for who can't do without.
-func (o other) required() (string, error) {
-	name, err := o.name()
+// requiredName is otherName, with an error if no name is set.
+func requiredName(n api.FilterName) (string, error) {
+	name, err := otherName(n)
 	if err == nil && name == "" {
-		err = problemf(badRequest, "give the name of the other filter")
+		err = problemf(badRequest, "name of the other filter is missing")
 	}
 	return name, err
 }
 
-// expiry is a time, null for never, or not given.
+// expiry distinguishes a time, null (never), and an absent field.
 type expiry struct {
 	given bool
 	at    *time.Time
@@ -135,33 +129,33 @@ func (e *expiry) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &e.at)
 }
 
-// modify gives a filter another name, or another end.
-func (c *call) modify() error {
-	if _, err := bodyType(c.request, mediaMerge, mediaJSON); err != nil {
+// modify changes the name or the expiry of a filter.
+func (req *request) modify() error {
+	if _, err := bodyType(req.http, api.MediaMerge, api.MediaJSON); err != nil {
 		return err
 	}
 	var want struct {
-		other
+		api.FilterName
 		Replace bool   `json:"replace"`
 		Expires expiry `json:"expires"`
 	}
-	if err := c.readJSON(&want); err != nil {
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
-	f, err := c.filter()
+	f, err := req.filter()
 	if err != nil {
 		return err
 	}
-	to, err := want.name()
+	to, err := otherName(want.FilterName)
 	if err != nil {
 		return err
 	}
-	rename := to != "" && to != c.name
-	if rename { // under the new name it may be for others to read
-		if err := c.may(access.Read, c.name); err != nil {
+	rename := to != "" && to != req.name
+	if rename { // other users may be allowed to read it under the new name
+		if err := req.require(access.Read, req.name); err != nil {
 			return err
 		}
-		if err := c.mayMake(to, want.Replace); err != nil {
+		if err := req.requireMake(to, want.Replace); err != nil {
 			return err
 		}
 	}
@@ -172,79 +166,79 @@ func (c *call) modify() error {
 		}
 	}
 	if rename {
-		at, err := c.Engine.Rename([]byte(c.name), []byte(to))
+		at, err := req.Engine.Rename([]byte(req.name), []byte(to))
 		if err != nil {
 			return err
 		}
 		pos = max(pos, at)
 	}
-	return c.made(f, pos, false)
+	return req.respondInfo(f, pos, false)
 }
 
-// mayMake returns an error unless the user may make a filter of that name, in the place of
-// one that may be there if replace is true.
-func (c *call) mayMake(name string, replace bool) error {
-	if err := c.may(access.Add, name); err != nil {
+// requireMake returns an error unless the user may make a filter with this name, replacing an
+// existing one if replace is true.
+func (req *request) requireMake(name string, replace bool) error {
+	if err := req.require(access.Add, name); err != nil {
 		return err
 	}
-	if c.Engine.Get([]byte(name)) == nil {
+	if req.Engine.Get([]byte(name)) == nil {
 		return nil
 	}
 	if !replace {
 		return fmt.Errorf("%q: %w", name, engine.ErrExists)
 	}
-	return c.may(access.Remove, name)
+	return req.require(access.Remove, name)
 }
 
-func (c *call) delete() error {
-	found, pos, err := c.Engine.Delete([]byte(c.name))
+func (req *request) deleteFilter() error {
+	found, pos, err := req.Engine.Delete([]byte(req.name))
 	if err != nil {
 		return err
 	}
 	if !found {
-		_, err := c.filter()
+		_, err := req.filter()
 		return err
 	}
-	if err := c.kept(pos); err != nil {
+	if err := req.waitDurable(pos); err != nil {
 		return err
 	}
-	c.WriteHeader(http.StatusNoContent)
+	req.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// copy makes a second filter as this one is now.
-func (c *call) copy() error {
+// copyFilter makes a second filter with the current contents.
+func (req *request) copyFilter() error {
 	var want struct {
-		other
+		api.FilterName
 		Replace bool `json:"replace"`
 	}
-	if err := c.readJSON(&want); err != nil {
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
-	to, err := want.required()
+	to, err := requiredName(want.FilterName)
 	if err != nil {
 		return err
 	}
-	if _, err := c.whole(c.name); err != nil {
+	if _, err := req.completeFilter(req.name); err != nil {
 		return err
 	}
-	if err := c.mayMake(to, want.Replace); err != nil {
+	if err := req.requireMake(to, want.Replace); err != nil {
 		return err
 	}
-	pos, err := c.Engine.Copy([]byte(c.name), []byte(to), want.Replace)
+	pos, err := req.Engine.Copy([]byte(req.name), []byte(to), want.Replace)
 	if err != nil {
 		return err
 	}
-	f, err := c.find(to)
+	f, err := req.find(to)
 	if err != nil {
 		return err
 	}
-	return c.made(f, pos, true)
+	return req.respondInfo(f, pos, true)
 }
 
-// changed answers after a filter was changed by f.
-func (c *call) changed(change func(*engine.Filter) (engine.Position, error)) error {
-	f, err := c.filter()
+// changeFilter responds after change has changed the filter.
+func (req *request) changeFilter(change func(*engine.Filter) (engine.Position, error)) error {
+	f, err := req.filter()
 	if err != nil {
 		return err
 	}
@@ -252,62 +246,62 @@ func (c *call) changed(change func(*engine.Filter) (engine.Position, error)) err
 	if err != nil {
 		return err
 	}
-	return c.made(f, pos, false)
+	return req.respondInfo(f, pos, false)
 }
 
-// clear forgets all keys and keeps the filter.
-func (c *call) clear() error { return c.changed((*engine.Filter).Clear) }
+// clearFilter removes all keys.
+func (req *request) clearFilter() error { return req.changeFilter((*engine.Filter).Clear) }
 
-// seal turns what was added into the form that is asked fast.
-func (c *call) seal() error { return c.changed((*engine.Filter).Seal) }
+// seal converts the added keys into the form for fast queries.
+func (req *request) seal() error { return req.changeFilter((*engine.Filter).Seal) }
 
-func (c *call) fold() error   { return c.resize((*engine.Filter).Fold) }
-func (c *call) unfold() error { return c.resize((*engine.Filter).Unfold) }
+func (req *request) fold() error   { return req.resize((*engine.Filter).Fold) }
+func (req *request) unfold() error { return req.resize((*engine.Filter).Unfold) }
 
-// resize makes a filter smaller or larger by a factor.
-func (c *call) resize(by func(*engine.Filter, uint64) (engine.Position, error)) error {
+// resize shrinks or enlarges a filter by a factor.
+func (req *request) resize(by func(*engine.Filter, uint64) (engine.Position, error)) error {
 	var want struct {
-		Factor whole `json:"factor"`
+		Factor api.Whole `json:"factor"`
 	}
-	if err := c.readJSON(&want); err != nil {
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
 	if want.Factor == 0 {
-		return problemf(badRequest, `give the factor, as in {"factor": 2}`)
+		return problemf(badRequest, `factor is missing, as in {"factor": 2}`)
 	}
-	return c.changed(func(f *engine.Filter) (engine.Position, error) { return by(f, uint64(want.Factor)) })
+	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return by(f, uint64(want.Factor)) })
 }
 
-// advance tells a filter the time, and it forgets what is old.
-func (c *call) advance() error {
+// advance advances the clock of a filter, which drops expired keys.
+func (req *request) advance() error {
 	var want struct {
-		To *whole `json:"to"`
+		To *api.Whole `json:"to"`
 	}
-	if err := c.readJSON(&want); err != nil {
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
 	if want.To == nil {
-		return problemf(badRequest, `give the time, as in {"to": 5}`)
+		return problemf(badRequest, `time is missing, as in {"to": 5}`)
 	}
-	return c.changed(func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(*want.To)) })
+	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(*want.To)) })
 }
 
-// defaultRate is up to which parts are joined where no rate is given.
+// defaultRate is the rate up to which compact joins layers if the request has none.
 const defaultRate = 0.01
 
-// compact joins the parts of a filter as far as its rate stays at the one given.
-func (c *call) compact() error {
+// compact joins the layers of a filter as far as its rate stays at most fpRate.
+func (req *request) compact() error {
 	want := struct {
 		FPRate float64 `json:"fpRate"`
 	}{defaultRate}
-	if err := c.readJSON(&want); err != nil {
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
-	return c.changed(func(f *engine.Filter) (engine.Position, error) {
+	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) {
 		return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
 			j, ok := f.(ability.Compacter)
 			if !ok {
-				return nil, cannot(f, "isn't made of parts that join")
+				return nil, cannot(f, "has no layers to join")
 			}
 			return f, j.Compact(want.FPRate)
 		})

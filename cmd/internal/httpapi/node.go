@@ -7,66 +7,67 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 //go:embed openapi.json
-var document []byte
+var openAPIDocument []byte
 
-func (c *call) openAPI() error {
-	c.Header().Set("Content-Type", mediaJSON)
-	c.Header().Set("Cache-Control", "no-cache")
-	_, err := c.Write(document)
+func (req *request) openAPI() error {
+	req.Header().Set("Content-Type", api.MediaJSON)
+	req.Header().Set("Cache-Control", "no-cache")
+	_, err := req.Write(openAPIDocument)
 	return err
 }
 
-// alive says that the process runs, whatever state it is in.
-func (c *call) alive() error { return writeJSON(c.answer, http.StatusOK, status{"alive"}) }
+// alive responds as long as the process runs.
+func (req *request) alive() error { return writeJSON(req.response, http.StatusOK, status{"alive"}) }
 
 type status struct {
 	Status string `json:"status"`
 }
 
-// ready says whether filters may be asked and changed.
-func (c *call) ready() error {
-	if c.Ready != nil {
-		if err := c.Ready(); err != nil {
-			return asFault(notReady, err)
+// ready reports whether filters can be queried and changed.
+func (req *request) ready() error {
+	if req.Ready != nil {
+		if err := req.Ready(); err != nil {
+			return asProblem(notReady, err)
 		}
 	}
-	return writeJSON(c.answer, http.StatusOK, status{"ready"})
+	return writeJSON(req.response, http.StatusOK, status{"ready"})
 }
 
-func (c *call) metrics() error {
-	if c.Metrics == nil {
-		return problemf(absent, "no metrics are kept")
+func (req *request) serveMetrics() error {
+	if req.Metrics == nil {
+		return problemf(absent, "metrics are not enabled")
 	}
-	c.Metrics.ServeHTTP(c.answer, c.request)
+	req.Metrics.ServeHTTP(req.response, req.http)
 	return nil
 }
 
-func (c *call) backup() error {
-	if c.Backup == nil {
-		return problemf(absent, "nothing is kept that could be backed up")
+func (req *request) serveBackup() error {
+	if req.Backup == nil {
+		return problemf(absent, "the server has no storage to back up")
 	}
-	h := c.Header()
+	h := req.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="umbel-`+time.Now().UTC().Format("20060102T150405Z")+`.backup"`)
 	h.Set("Cache-Control", "no-store")
-	return c.Backup(c.request.Context(), c.answer)
+	return req.Backup(req.http.Context(), req.response)
 }
 
-func (c *call) snapshot() error {
-	if c.Snapshot == nil {
-		return problemf(absent, "nothing is kept")
+func (req *request) takeSnapshot() error {
+	if req.Snapshot == nil {
+		return problemf(absent, "the server has no storage")
 	}
-	if err := c.Snapshot(c.request.Context()); err != nil {
+	if err := req.Snapshot(req.http.Context()); err != nil {
 		return err
 	}
-	c.WriteHeader(http.StatusNoContent)
+	req.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// kindInfo is what is said of a kind.
+// kindInfo describes a kind.
 type kindInfo struct {
 	Kind   string        `json:"kind"`
 	Doc    string        `json:"doc"`
@@ -76,7 +77,7 @@ type kindInfo struct {
 
 type abilityInfo struct {
 	Word  string `json:"word"`
-	Param string `json:"param,omitempty"` // with which alone the kind can
+	Param string `json:"param,omitempty"` // the parameter that enables it, if any
 }
 
 type paramInfo struct {
@@ -86,9 +87,9 @@ type paramInfo struct {
 	Max  float64 `json:"max"`
 }
 
-func (c *call) kinds() error {
+func (req *request) kinds() error {
 	kinds := []kindInfo{}
-	for _, v := range c.Engine.Kinds() {
+	for _, v := range req.Engine.Kinds() {
 		k := kindInfo{Kind: v.Name, Doc: v.Doc, Can: []abilityInfo{}, Params: []paramInfo{}}
 		can, err := ability.Of(v)
 		if err != nil {
@@ -102,59 +103,47 @@ func (c *call) kinds() error {
 		}
 		kinds = append(kinds, k)
 	}
-	return writeJSON(c.answer, http.StatusOK, struct {
+	return writeJSON(req.response, http.StatusOK, struct {
 		Kinds []kindInfo `json:"kinds"`
 	}{kinds})
 }
 
-// planned is what a filter would be.
-type planned struct {
-	Kind    string   `json:"kind"`
-	Keys    uint64   `json:"keys"`
-	FPRate  float    `json:"fpRate"`
-	Cells   uint64   `json:"cells"`
-	Bytes   uint64   `json:"bytes"`
-	K       float    `json:"k"`
-	Fits    bool     `json:"fits"` // within the memory limit, now
-	Problem *problem `json:"problem,omitempty"`
-}
-
-// plan tells what filters would cost, of one kind or of all, and makes none.
-func (c *call) plan() error {
-	if _, err := bodyType(c.request, mediaJSON); err != nil {
+// plan responds with forecasts for one kind, or for all, and makes no filter.
+func (req *request) plan() error {
+	if _, err := bodyType(req.http, api.MediaJSON); err != nil {
 		return err
 	}
-	var want order
-	if err := c.readJSON(&want); err != nil {
+	var spec api.FilterSpec
+	if err := req.readJSON(&spec); err != nil {
 		return err
 	}
-	plans := []planned{}
-	for _, v := range c.Engine.Kinds() {
-		if want.Kind != "" && v.Name != want.Kind {
+	plans := []api.Forecast{}
+	for _, v := range req.Engine.Kinds() {
+		if spec.Kind != "" && v.Name != spec.Kind {
 			continue
 		}
-		p, err := c.planOf(v, want)
+		p, err := req.planOf(v, spec)
 		if err != nil {
-			if want.Kind != "" {
+			if spec.Kind != "" {
 				return err
 			}
-			said := problemOf(err)
-			p.Problem = &said
+			problem := problemOf(err)
+			p.Problem = &problem
 		}
 		plans = append(plans, p)
 	}
 	if len(plans) == 0 {
-		_, err := c.Engine.Kinds().Find(want.Kind)
+		_, err := req.Engine.Kinds().Find(spec.Kind)
 		return err
 	}
-	return writeJSON(c.answer, http.StatusOK, struct {
-		Plans []planned `json:"plans"`
+	return writeJSON(req.response, http.StatusOK, struct {
+		Plans []api.Forecast `json:"plans"`
 	}{plans})
 }
 
-func (c *call) planOf(v umbel.Kind, want order) (planned, error) {
-	p := planned{Kind: v.Name}
-	goal, params, err := want.goal(v, c.Hasher)
+func (req *request) planOf(v umbel.Kind, spec api.FilterSpec) (api.Forecast, error) {
+	p := api.Forecast{Kind: v.Name}
+	goal, params, err := goalOf(spec, v, req.Hasher)
 	if err != nil {
 		return p, err
 	}
@@ -162,8 +151,8 @@ func (c *call) planOf(v umbel.Kind, want order) (planned, error) {
 	if err != nil {
 		return p, err
 	}
-	return planned{
-		Kind: v.Name, Keys: forecast.Keys, FPRate: float(forecast.FPRate), Cells: forecast.Cells, Bytes: forecast.Bytes,
-		K: float(forecast.K), Fits: c.Engine.Room(forecast.Bytes) == nil,
+	return api.Forecast{
+		Kind: v.Name, Keys: forecast.Keys, FPRate: api.Float(forecast.FPRate), Cells: forecast.Cells, Bytes: forecast.Bytes,
+		K: api.Float(forecast.K), Fits: req.Engine.CheckMemory(forecast.Bytes) == nil,
 	}, nil
 }

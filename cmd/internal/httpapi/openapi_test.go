@@ -16,11 +16,13 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/errors"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 // documented reads the document, once.
 var documented = sync.OnceValues(func() (validator.Validator, libopenapi.Document) {
-	doc, err := libopenapi.NewDocument(document)
+	doc, err := libopenapi.NewDocument(openAPIDocument)
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +40,7 @@ func checkDocumented(t *testing.T, r *http.Request, answer *http.Response) {
 	if answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed || r.Method == http.MethodHead || strings.HasPrefix(r.URL.Path, "/debug/") {
 		return // the document has paths and methods that are there; HEAD is GET without a body
 	}
-	if r.Header.Get("Content-Type") == mediaLines {
+	if r.Header.Get("Content-Type") == api.MediaLines {
 		return // OpenAPI 3.1 has no words for more than one value
 	}
 	if answer.StatusCode < 400 {
@@ -64,7 +66,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	n := serve(t, Options{})
-	if r := n.want(n.ask("GET", "/openapi.json", ""), 200); !bytes.Equal([]byte(r.body), document) {
+	if r := n.want(n.ask("GET", "/openapi.json", ""), 200); !bytes.Equal([]byte(r.body), openAPIDocument) {
 		t.Error("what is served isn't the document")
 	}
 }
@@ -112,7 +114,7 @@ func TestDocumentExamples(t *testing.T) {
 			method = strings.ToUpper(method)
 			if op.RequestBody != nil {
 				for media, content := range op.RequestBody.Content.FromOldest() {
-					if content.Example == nil || !strings.Contains(media, "json") || media == mediaLines {
+					if content.Example == nil || !strings.Contains(media, "json") || media == api.MediaLines {
 						continue
 					}
 					r := newRequest(t, method, path, media, jsonOf(t, content.Example))
@@ -124,7 +126,7 @@ func TestDocumentExamples(t *testing.T) {
 			}
 			for code, response := range op.Responses.Codes.FromOldest() {
 				for media, content := range response.Content.FromOldest() {
-					if content.Example == nil || !strings.Contains(media, "json") || media == mediaLines {
+					if content.Example == nil || !strings.Contains(media, "json") || media == api.MediaLines {
 						continue
 					}
 					r := newRequest(t, method, path, "", nil)

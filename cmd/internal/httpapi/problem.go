@@ -10,119 +10,118 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// problem is what went wrong, as RFC 9457 has it.
-type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail,omitempty"`
-	// Done is how many keys of the request were taken all the same.
-	Done *uint64 `json:"done,omitempty"`
+// apiError is an error with its problem type.
+type apiError struct {
+	problemType problemType
+	cause       error
 }
 
-// fault is an error that knows which problem it is.
-type fault struct {
-	kind  kind
-	cause error
+func (e *apiError) Error() string { return e.cause.Error() }
+func (e *apiError) Unwrap() error { return e.cause }
+
+// problemf returns an error of a problem type.
+func problemf(t problemType, format string, args ...any) error {
+	return &apiError{t, fmt.Errorf(format, args...)}
 }
 
-func (f *fault) Error() string { return f.cause.Error() }
-func (f *fault) Unwrap() error { return f.cause }
-
-// problemf returns an error that is a problem of that kind.
-func problemf(k kind, format string, args ...any) error {
-	return &fault{k, fmt.Errorf(format, args...)}
+// asProblem gives err a problem type; nil stays nil.
+func asProblem(t problemType, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &apiError{t, err}
 }
 
-// partial is an error after some keys were taken.
-type partial struct {
+// partialError is an error that occurred after done keys were processed.
+type partialError struct {
 	error
 	done uint64
 }
 
-func (p partial) Unwrap() error { return p.error }
+func (p partialError) Unwrap() error { return p.error }
 
-// kind is a kind of problem: its type's last word, which never changes, its title and status.
-type kind struct {
+// problemType is the type of a problem: a word that never changes, a title and a status.
+type problemType struct {
 	word, title string
 	status      int
 }
 
-// The kinds of problems that are no sentinel's.
+// Problem types without a sentinel.
 var (
-	badRequest       = kind{"bad-request", "The request can't be read", http.StatusBadRequest}
-	unauthorized     = kind{"unauthorized", "Who asks isn't known", http.StatusUnauthorized}
-	noPath           = kind{"no-path", "No such path", http.StatusNotFound}
-	methodNotAllowed = kind{"method", "Not a method of this path", http.StatusMethodNotAllowed}
-	notAcceptable    = kind{"not-acceptable", "There is no such form of it", http.StatusNotAcceptable}
-	precondition     = kind{"precondition", "The filter isn't as the request wants it", http.StatusPreconditionFailed}
-	tooLarge         = kind{"too-large", "The request is too large", http.StatusRequestEntityTooLarge}
-	mediaType        = kind{"media-type", "Not a media type of this path", http.StatusUnsupportedMediaType}
-	misdirected      = kind{"host", "Not a name of this server", http.StatusMisdirectedRequest}
-	crossOrigin      = kind{"cross-origin", "Another site's page asked", http.StatusForbidden}
-	tooMany          = kind{"rate", "Too many requests", http.StatusTooManyRequests}
-	incomplete       = kind{"incomplete", "The filter isn't all there yet", http.StatusConflict}
-	notKept          = kind{"not-kept", "It isn't known whether the change will be kept", http.StatusServiceUnavailable}
-	notReady         = kind{"not-ready", "Not ready", http.StatusServiceUnavailable}
-	absent           = kind{"absent", "This server has no such function", http.StatusNotImplemented}
-	internal         = kind{"internal", "Something is wrong with the server", http.StatusInternalServerError}
+	badRequest       = problemType{"bad-request", "Malformed request", http.StatusBadRequest}
+	unauthorized     = problemType{"unauthorized", "Not authenticated", http.StatusUnauthorized}
+	noPath           = problemType{"no-path", "No such path", http.StatusNotFound}
+	methodNotAllowed = problemType{"method", "Method not allowed", http.StatusMethodNotAllowed}
+	notAcceptable    = problemType{"not-acceptable", "No acceptable representation", http.StatusNotAcceptable}
+	precondition     = problemType{"precondition", "Precondition failed", http.StatusPreconditionFailed}
+	tooLarge         = problemType{"too-large", "Request too large", http.StatusRequestEntityTooLarge}
+	mediaType        = problemType{"media-type", "Unsupported media type", http.StatusUnsupportedMediaType}
+	misdirected      = problemType{"host", "Host not allowed", http.StatusMisdirectedRequest}
+	crossOrigin      = problemType{"cross-origin", "Cross-origin request refused", http.StatusForbidden}
+	tooMany          = problemType{"rate", "Too many requests", http.StatusTooManyRequests}
+	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}
+	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
+	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
+	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
+	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
 )
 
-// sentinels tells of which kind errors of other packages are. The first that fits counts.
+// sentinels maps errors of other packages to problem types. The first match counts.
 var sentinels = []struct {
 	err error
-	kind
+	problemType
 }{
-	{engine.ErrNotFound, kind{"not-found", "No such filter", http.StatusNotFound}},
-	{engine.ErrExists, kind{"exists", "The filter exists", http.StatusConflict}},
-	{engine.ErrHidden, incomplete},
-	{engine.ErrMemory, kind{"memory", "The memory limit is reached", http.StatusInsufficientStorage}},
-	{engine.ErrReadOnly, kind{"read-only", "Changes can't be kept now", http.StatusServiceUnavailable}},
-	{access.ErrDenied, kind{"denied", "Permission denied", http.StatusForbidden}},
+	{engine.ErrNotFound, problemType{"not-found", "No such filter", http.StatusNotFound}},
+	{engine.ErrExists, problemType{"exists", "Filter exists", http.StatusConflict}},
+	{engine.ErrIncomplete, incomplete},
+	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},
+	{engine.ErrReadOnly, problemType{"read-only", "Writes are refused", http.StatusServiceUnavailable}},
+	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
 	{access.ErrTooMany, tooMany},
-	{errors.ErrUnsupported, kind{"unsupported", "Not supported", http.StatusUnprocessableEntity}},
-	{umbel.ErrCorrupt, kind{"corrupt", "Not a filter", http.StatusUnprocessableEntity}},
-	{umbel.ErrKind, kind{"kind", "Unknown kind", http.StatusUnprocessableEntity}},
-	{umbel.ErrGoal, kind{"goal", "That can't be had", http.StatusUnprocessableEntity}},
-	{umbel.ErrMismatch, kind{"mismatch", "These don't go together", http.StatusConflict}},
-	{umbel.ErrLimit, kind{"limit", "The filter is at its limit", http.StatusInsufficientStorage}},
-	{os.ErrDeadlineExceeded, kind{"timeout", "The request took too long to come", http.StatusRequestTimeout}},
+	{errors.ErrUnsupported, problemType{"unsupported", "Not supported by this kind", http.StatusUnprocessableEntity}},
+	{umbel.ErrCorrupt, problemType{"corrupt", "Invalid filter data", http.StatusUnprocessableEntity}},
+	{umbel.ErrKind, problemType{"kind", "Unknown kind", http.StatusUnprocessableEntity}},
+	{umbel.ErrGoal, problemType{"goal", "No such filter is possible", http.StatusUnprocessableEntity}},
+	{umbel.ErrMismatch, problemType{"mismatch", "Incompatible filters", http.StatusConflict}},
+	{umbel.ErrLimit, problemType{"limit", "Filter at its limit", http.StatusInsufficientStorage}},
+	{os.ErrDeadlineExceeded, problemType{"timeout", "Request timed out", http.StatusRequestTimeout}},
 }
 
-// kindOf returns the kind of problem that an error is.
-func kindOf(err error) kind {
-	if f, ok := errors.AsType[*fault](err); ok {
-		return f.kind
+// problemTypeOf returns the problem type of an error.
+func problemTypeOf(err error) problemType {
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return e.problemType
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
-			return s.kind
+			return s.problemType
 		}
 	}
-	return internal
+	return internalError
 }
 
-// problemOf returns what a client is told of an error.
-func problemOf(err error) problem {
-	k := kindOf(err)
-	p := problem{Type: "/problems/" + k.word, Title: k.title, Status: k.status, Detail: err.Error()}
-	if part, ok := errors.AsType[partial](err); ok && part.done > 0 {
-		p.Done = &part.done
+// problemOf returns the response for an error.
+func problemOf(err error) api.Problem {
+	t := problemTypeOf(err)
+	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: err.Error()}
+	if part, ok := errors.AsType[partialError](err); ok {
+		p.Done = part.done
 	}
 	return p
 }
 
-// retryAfter is what clients are told to wait, in seconds, before they try again.
+// retryAfter is the value of Retry-After, in seconds.
 const retryAfter = "1"
 
-// writeProblem answers with a problem.
+// writeProblem responds with a problem.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	h := w.Header()
@@ -133,19 +132,19 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		h.Set("Retry-After", retryAfter)
 	}
-	h.Set("Content-Type", mediaProblem)
+	h.Set("Content-Type", api.MediaProblem)
 	h.Set("Cache-Control", "no-store")
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Length", "Content-Range", "Accept-Ranges", "Trailer"} {
 		h.Del(name)
 	}
-	b, _ := json.Marshal(p) // strings and numbers
+	b, _ := json.Marshal(p) // strings and numbers cannot fail
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(append(b, '\n')) // who left needs no answer
+		_, _ = w.Write(append(b, '\n')) // a client that has left needs no response
 	}
 }
 
-// gone reports whether an error says that the client has left.
-func gone(r *http.Request, err error) bool {
+// clientLeft reports whether err was caused by the end of the client's connection.
+func clientLeft(r *http.Request, err error) bool {
 	return errors.Is(err, context.Canceled) && r.Context().Err() != nil
 }

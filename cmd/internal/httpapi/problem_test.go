@@ -12,13 +12,13 @@ import (
 )
 
 // kinds are all kinds of problems.
-func kinds() []kind {
-	all := []kind{
+func kinds() []problemType {
+	all := []problemType{
 		badRequest, unauthorized, noPath, methodNotAllowed, notAcceptable, precondition, tooLarge, mediaType, misdirected,
-		crossOrigin, tooMany, incomplete, notKept, notReady, absent, internal,
+		crossOrigin, tooMany, incomplete, notKept, notReady, absent, internalError,
 	}
 	for _, s := range sentinels {
-		all = append(all, s.kind)
+		all = append(all, s.problemType)
 	}
 	return all
 }
@@ -53,10 +53,10 @@ func TestKindOf(t *testing.T) {
 		{fmt.Errorf("%w: %w", umbel.ErrCorrupt, errors.ErrUnsupported), "unsupported"},
 		{fmt.Errorf("%w: %w", engine.ErrReadOnly, errors.New("the disk is full")), "read-only"},
 		{problemf(precondition, "%w", engine.ErrExists), "precondition"},
-		{partial{umbel.ErrMismatch, 3}, "mismatch"},
+		{partialError{umbel.ErrMismatch, 3}, "mismatch"},
 		{errors.New("x"), "internal"},
 	} {
-		if got := kindOf(c.err).word; got != c.want {
+		if got := problemTypeOf(c.err).word; got != c.want {
 			t.Errorf("%v is %q, want %q", c.err, got, c.want)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxClients is how many clients are told apart. Of more, those that were silent longest
-// are forgotten, and may begin anew.
+// maxClients is the number of clients with a limiter of their own. The least recently active
+// client is dropped first and starts with a full allowance when it returns.
 const maxClients = 10_000
 
-// Rates holds how fast each client may ask. Its methods may be called concurrently.
+// Rates limits the requests of each client. It is safe for concurrent use.
 type Rates struct {
 	mu        sync.Mutex
 	perSecond float64 // 0: no limit
 	byAddr    map[netip.Prefix]*list.Element
-	recent    *list.List // of *client, the one that asked last in front
+	recent    *list.List // of *client, most recently active first
 }
 
 type client struct {
@@ -27,14 +27,14 @@ type client struct {
 	*rate.Limiter
 }
 
-// NewRates returns a table for so many requests a second of each client; 0 is no limit.
+// NewRates returns limiters for perSecond requests per second and client; 0 means no limit.
 func NewRates(perSecond float64) *Rates {
 	rs := new(Rates)
 	rs.Set(perSecond)
 	return rs
 }
 
-// Set changes how many requests a second each client has. All begin anew, with the next request or the
+// Set changes the limit. All clients start with a full allowance at their next request or the
 // next piece of a stream.
 func (rs *Rates) Set(perSecond float64) {
 	rs.mu.Lock()
@@ -46,14 +46,14 @@ func (rs *Rates) Set(perSecond float64) {
 	rs.byAddr, rs.recent = map[netip.Prefix]*list.Element{}, list.New()
 }
 
-// of returns the limiter of the client at an address, nil if there is no limit.
+// of returns the limiter of the client at an address, or nil if there is no limit.
 func (rs *Rates) of(remote string) *rate.Limiter {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.perSecond <= 0 {
 		return nil
 	}
-	addr := network(remote)
+	addr := clientNetwork(remote)
 	if e := rs.byAddr[addr]; e != nil {
 		rs.recent.MoveToFront(e)
 		return e.Value.(*client).Limiter
@@ -69,9 +69,9 @@ func (rs *Rates) of(remote string) *rate.Limiter {
 	return c.Limiter
 }
 
-// network returns what is taken for one client: an IPv4 address, a /64 of IPv6, and all
-// that has neither together.
-func network(remote string) netip.Prefix {
+// clientNetwork returns the network that counts as one client: an IPv4 address, or an IPv6 /64.
+// All remote addresses that don't parse count as one client.
+func clientNetwork(remote string) netip.Prefix {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		host = remote

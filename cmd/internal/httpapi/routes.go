@@ -7,52 +7,52 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 )
 
-// route is what one method of one path does.
+// route is one method of one path.
 type route struct {
 	pattern string
-	// right is what the user needs: over the filter where the path names one, otherwise
-	// over the node; 0 is nothing but to be known. Handlers check what else they need.
+	// right is what the user needs for the filter in the path, or for the server. 0 means that
+	// authentication is enough. Handlers check further rights themselves.
 	right access.Right
-	open  bool // for who isn't known, too
-	serve func(*call) error
+	open  bool // needs no authentication
+	serve func(*request) error
 }
 
-// routes are all there are: openapi.json has the same.
+// routes are all routes; openapi.json describes the same ones.
 func (h *handler) routes() []route {
 	rs := []route{
-		{pattern: "GET /healthz", open: true, serve: (*call).alive},
-		{pattern: "GET /readyz", open: true, serve: (*call).ready},
-		{pattern: "GET /openapi.json", open: true, serve: (*call).openAPI},
-		{pattern: "GET /metrics", right: access.Read, serve: (*call).metrics},
+		{pattern: "GET /healthz", open: true, serve: (*request).alive},
+		{pattern: "GET /readyz", open: true, serve: (*request).ready},
+		{pattern: "GET /openapi.json", open: true, serve: (*request).openAPI},
+		{pattern: "GET /metrics", right: access.Read, serve: (*request).serveMetrics},
 
-		{pattern: "GET /v1/kinds", serve: (*call).kinds},
-		{pattern: "POST /v1/plan", serve: (*call).plan},
-		{pattern: "GET /v1/backup", right: access.Admin, serve: (*call).backup},
-		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*call).snapshot},
+		{pattern: "GET /v1/kinds", serve: (*request).kinds},
+		{pattern: "POST /v1/plan", serve: (*request).plan},
+		{pattern: "GET /v1/backup", right: access.Admin, serve: (*request).serveBackup},
+		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
 
-		{pattern: "GET /v1/filters", serve: (*call).list},
-		{pattern: "GET /v1/filters/{name}", right: access.Read, serve: (*call).get},
-		{pattern: "PUT /v1/filters/{name}", right: access.Add, serve: (*call).put},
-		{pattern: "PATCH /v1/filters/{name}", right: access.Remove, serve: (*call).modify},
-		{pattern: "DELETE /v1/filters/{name}", right: access.Remove, serve: (*call).delete},
+		{pattern: "GET /v1/filters", serve: (*request).list},
+		{pattern: "GET /v1/filters/{name}", right: access.Read, serve: (*request).getFilter},
+		{pattern: "PUT /v1/filters/{name}", right: access.Add, serve: (*request).putFilter},
+		{pattern: "PATCH /v1/filters/{name}", right: access.Remove, serve: (*request).modify},
+		{pattern: "DELETE /v1/filters/{name}", right: access.Remove, serve: (*request).deleteFilter},
 
 		{pattern: "POST /v1/filters/{name}/add", right: access.Add, serve: addKeys.serve},
 		{pattern: "POST /v1/filters/{name}/has", right: access.Read, serve: hasKeys.serve},
 		{pattern: "POST /v1/filters/{name}/remove", right: access.Remove, serve: removeKeys.serve},
 		{pattern: "POST /v1/filters/{name}/count", right: access.Read, serve: countKeys.serve},
 
-		{pattern: "POST /v1/filters/{name}/clear", right: access.Remove, serve: (*call).clear},
-		{pattern: "POST /v1/filters/{name}/fold", right: access.Remove, serve: (*call).fold},
-		{pattern: "POST /v1/filters/{name}/unfold", right: access.Remove, serve: (*call).unfold},
-		{pattern: "POST /v1/filters/{name}/advance", right: access.Remove, serve: (*call).advance},
-		{pattern: "POST /v1/filters/{name}/seal", right: access.Add, serve: (*call).seal},
-		{pattern: "POST /v1/filters/{name}/compact", right: access.Remove, serve: (*call).compact},
+		{pattern: "POST /v1/filters/{name}/clear", right: access.Remove, serve: (*request).clearFilter},
+		{pattern: "POST /v1/filters/{name}/fold", right: access.Remove, serve: (*request).fold},
+		{pattern: "POST /v1/filters/{name}/unfold", right: access.Remove, serve: (*request).unfold},
+		{pattern: "POST /v1/filters/{name}/advance", right: access.Remove, serve: (*request).advance},
+		{pattern: "POST /v1/filters/{name}/seal", right: access.Add, serve: (*request).seal},
+		{pattern: "POST /v1/filters/{name}/compact", right: access.Remove, serve: (*request).compact},
 
-		{pattern: "POST /v1/filters/{name}/copy", right: access.Read, serve: (*call).copy},
-		{pattern: "POST /v1/filters/{name}/merge", right: access.Add, serve: (*call).merge},
-		{pattern: "POST /v1/filters/{name}/intersect", right: access.Read, serve: (*call).intersect},
-		{pattern: "POST /v1/filters/{name}/diff", right: access.Read, serve: (*call).diff},
-		{pattern: "POST /v1/filters/{name}/patch", right: access.Add | access.Remove, serve: (*call).patch},
+		{pattern: "POST /v1/filters/{name}/copy", right: access.Read, serve: (*request).copyFilter},
+		{pattern: "POST /v1/filters/{name}/merge", right: access.Add, serve: (*request).merge},
+		{pattern: "POST /v1/filters/{name}/intersect", right: access.Read, serve: (*request).intersect},
+		{pattern: "POST /v1/filters/{name}/diff", right: access.Read, serve: (*request).diff},
+		{pattern: "POST /v1/filters/{name}/patch", right: access.Add | access.Remove, serve: (*request).patch},
 	}
 	if h.Profile {
 		rs = append(rs, profiles()...)
@@ -66,8 +66,8 @@ func profiles() []route {
 	for path, f := range map[string]http.HandlerFunc{
 		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 	} {
-		rs = append(rs, route{pattern: "GET /debug/pprof/" + path, right: access.Admin, serve: func(c *call) error {
-			f(c.answer, c.request)
+		rs = append(rs, route{pattern: "GET /debug/pprof/" + path, right: access.Admin, serve: func(req *request) error {
+			f(req.response, req.http)
 			return nil
 		}})
 	}

@@ -9,23 +9,22 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// captures is how often a filter is captured that changes its shape meanwhile; the last
-// time it may not.
+// captures is the number of attempts to capture a filter that changes its shape meanwhile. The
+// last attempt makes changes wait.
 const captures = 3
 
-// source is a filter as it was at one moment: its state, whose planes have no words, and
-// where the words are.
+// source is a filter as it was at one moment: its state without words, and access to the words.
 type source struct {
 	state umbel.State
 	cells uint64 // bytes
-	fill  func(plane int, first uint64, block cells.Array) error
+	fill  func(array int, first uint64, block cells.Array) error
 	close func()
 }
 
 func (s *source) small() bool { return s.cells <= inMemory }
 
-// source copies the cells of a filter: of a small one to memory, while nothing changes it,
-// of another to a file, while it goes on where its kind allows.
+// source copies the cells of a filter: small ones to memory while changes wait, others to a file
+// while additions go on if the kind allows.
 func (cs *copies) source(f *engine.Filter) (*source, error) {
 	var src *source
 	err := f.View(func(f umbel.Filter) {
@@ -46,37 +45,38 @@ func (cs *copies) source(f *engine.Filter) (*source, error) {
 			return src, err
 		}
 	}
-	return nil, fmt.Errorf("%q was deleted while it was copied: %w", f.Name(), engine.ErrNotFound)
+	return nil, fmt.Errorf("filter %q was deleted while it was copied: %w", f.Name(), engine.ErrNotFound)
 }
 
 // sourceOf returns a state as a source.
 func sourceOf(s umbel.State) *source {
-	var planes []cells.Array
-	src := &source{state: bare(s, &planes), cells: s.Bytes(), close: func() {}}
-	src.fill = func(plane int, first uint64, b cells.Array) error {
-		copy(b.Words, planes[plane].Words[first*uint64(max(b.Width, 1))/64:])
+	var arrays []cells.Array
+	src := &source{state: withoutWords(s, &arrays), cells: s.Bytes(), close: func() {}}
+	src.fill = func(array int, first uint64, b cells.Array) error {
+		copy(b.Words, arrays[array].Words[first*uint64(max(b.Width, 1))/64:])
 		return nil
 	}
 	return src
 }
 
-// bare returns s without words, and appends its planes, those of its parts after them.
-func bare(s umbel.State, planes *[]cells.Array) umbel.State {
-	*planes = append(*planes, s.Arrays...)
+// withoutWords returns s with arrays that have no words. It appends the arrays of s, then those
+// of its parts, to arrays.
+func withoutWords(s umbel.State, arrays *[]cells.Array) umbel.State {
+	*arrays = append(*arrays, s.Arrays...)
 	own := make([]cells.Array, len(s.Arrays))
 	for i, p := range s.Arrays {
 		own[i] = cells.Array{Len: p.Len, Width: p.Width}
 	}
 	parts := make([]umbel.State, len(s.Parts))
 	for i, p := range s.Parts {
-		parts[i] = bare(p, planes)
+		parts[i] = withoutWords(p, arrays)
 	}
 	s.Arrays, s.Parts = own, parts
 	return s
 }
 
-// capture copies the cells of a filter to a file. It returns no source if the filter got
-// another shape meanwhile.
+// capture copies the cells of a filter to a file. It returns a nil source if the filter's shape
+// changed meanwhile.
 func (cs *copies) capture(c *engine.Capture) (*source, error) {
 	file, err := cs.temporary()
 	if err != nil {
@@ -101,15 +101,15 @@ func (cs *copies) capture(c *engine.Capture) (*source, error) {
 		discard(file)
 		return nil, err
 	}
-	var planes []cells.Array
-	src := &source{state: bare(meta.State, &planes), cells: uint64(size), close: func() { discard(file) }}
+	var arrays []cells.Array
+	src := &source{state: withoutWords(meta.State, &arrays), cells: uint64(size), close: func() { discard(file) }}
 	var bytes []byte
-	src.fill = func(plane int, first uint64, b cells.Array) error {
+	src.fill = func(array int, first uint64, b cells.Array) error {
 		offset := first * uint64(max(b.Width, 1)) / 8
-		segment := engine.Segment{Plane: plane, Offset: offset / engine.SegmentBytes * engine.SegmentBytes}
+		segment := engine.Segment{Array: array, Offset: offset / engine.SegmentBytes * engine.SegmentBytes}
 		start, there := at[segment]
 		if !there {
-			return fmt.Errorf("segment %d of plane %d was not copied", segment.Offset, plane)
+			return fmt.Errorf("segment %d of array %d was not copied", segment.Offset, array)
 		}
 		bytes = grown(bytes, len(b.Words)*8)
 		if _, err := file.ReadAt(bytes, start+int64(offset-segment.Offset)); err != nil {
@@ -121,7 +121,7 @@ func (cs *copies) capture(c *engine.Capture) (*source, error) {
 	return src, nil
 }
 
-// setWords reads words that are little-endian.
+// setWords decodes little-endian words.
 func setWords(words []uint64, b []byte) {
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(b[8*i:])

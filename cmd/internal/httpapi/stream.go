@@ -8,157 +8,153 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 const (
-	// readBytes is how much of a stream is read at once.
+	// readBytes is the size of a read from a stream.
 	readBytes = 64 << 10
-	// maxKey is the longest key of a stream, in bytes, with what is around it.
+	// maxKey is the length of the longest key of a stream in bytes, including its encoding.
 	maxKey = 1 << 20
 )
 
-// trailerProblem is the trailer that has the problem, as JSON, of a stream that ended early.
-const trailerProblem = "Umbel-Problem"
-
-// stream is a request whose keys are answered as they come.
+// stream is a request whose keys are answered while they arrive.
 type stream struct {
-	*call
-	verb
-	codec
+	*request
+	op      operation
+	codec   codec
 	filter  *engine.Filter
 	hasher  umbel.Hasher
-	minimal bool // all that is asked for is how many there were
+	minimal bool // the client wants only the totals
 
-	in    []byte // what was read and not yet taken
-	batch batch
-	out   []byte // answers of what was read last
-	sums  sums
+	in     []byte // read and not yet parsed
+	batch  batch
+	out    []byte // answers to the last read
+	totals api.Totals
 }
 
-// stream answers keys as they come: what one read brings is done, kept and answered before
-// the next. It takes the same memory however long it lasts.
-func (v verb) stream(c *call, f *engine.Filter, how codec) error {
+// serveStream answers keys while they arrive: the keys of one read are processed, made durable and
+// answered before the next read. Its memory does not depend on the length of the stream.
+func (op operation) serveStream(req *request, f *engine.Filter, format codec) error {
 	s := stream{
-		call: c, verb: v, codec: how, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(c.request),
+		request: req, op: op, codec: format, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(req.http),
 		in: make([]byte, 0, readBytes),
 	}
 	s.batch.ds = make([]umbel.Digest, 0, batchKeys)
 	if !s.minimal {
-		_ = c.rc.EnableFullDuplex() // HTTP/2 has it anyway
+		_ = req.rc.EnableFullDuplex() // HTTP/2 always is
 	}
 	err := s.run()
 	switch {
-	case err != nil && !c.begun():
-		s.closeAfter()
-		return partial{err, s.sums.Keys}
+	case err != nil && !req.started():
+		s.closeConnection()
+		return partialError{err, s.totals.Keys}
 	case err != nil:
 		return s.fail(err)
 	case s.minimal:
-		return c.minimal(s.sums)
+		return req.respondTotals(s.totals)
 	}
-	s.head()
+	s.writeHead()
 	return nil
 }
 
-// head sends what comes before the first answer.
-func (s *stream) head() {
-	if s.begun() {
+// writeHead sends the status and the headers before the first answer.
+func (s *stream) writeHead() {
+	if s.started() {
 		return
 	}
 	h := s.Header()
-	h.Set("Content-Type", s.media)
+	h.Set("Content-Type", s.codec.media)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies are to pass on answers as they come
-	h.Set("Trailer", trailerProblem)
-	if s.request.ContentLength < 0 {
-		s.closeAfter() // the end may come before that of the request
+	h.Set("X-Accel-Buffering", "no") // proxies shall forward answers at once
+	h.Set("Trailer", api.TrailerProblem)
+	if s.http.ContentLength < 0 {
+		s.closeConnection() // the response may end before the request
 	}
 	s.WriteHeader(http.StatusOK)
 }
 
-// closeAfter says that the connection ends with the answer. A server closes it where part
-// of the request was not read, and a client that isn't told would use it again.
-func (s *stream) closeAfter() {
-	if s.request.ProtoMajor == 1 {
+// closeConnection announces that the connection ends with the response. The server closes a connection
+// whose request was not read completely, and an uninformed client would use it again.
+func (s *stream) closeConnection() {
+	if s.http.ProtoMajor == 1 {
 		s.Header().Set("Connection", "close")
 	}
 }
 
 func (s *stream) run() error {
-	body := s.streamed()
+	body := s.streamedBody()
 	for ended := false; !ended; {
 		if len(s.in) == cap(s.in) {
 			if len(s.in) >= maxKey {
-				return problemf(tooLarge, "a key is longer than %d bytes", maxKey)
+				return problemf(tooLarge, "a key has more than %d bytes", maxKey)
 			}
 			s.in = append(make([]byte, 0, 2*cap(s.in)), s.in...)
 		}
 		n, err := body.Read(s.in[len(s.in):cap(s.in)])
 		s.in = s.in[:len(s.in)+n]
 		if ended = err == io.EOF; err != nil && !ended {
-			return unread(err)
+			return bodyError(err)
 		}
 		if err := s.check(); err != nil {
 			return err
 		}
-		if err := s.take(ended); err != nil {
+		if err := s.answer(ended); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check returns an error unless what was so when the stream began still is: the filter is
-// there, and the user may do this to it.
+// check returns an error if the filter was replaced or the user lost the right since the stream began.
 func (s *stream) check() error {
-	if l := s.Rates.of(s.request.RemoteAddr); l != nil {
-		if err := l.Wait(s.request.Context()); err != nil {
+	if l := s.Rates.of(s.http.RemoteAddr); l != nil {
+		if err := l.Wait(s.http.Context()); err != nil {
 			return problemf(tooMany, "%w", err)
 		}
 	}
-	if !s.has(s.route.right, s.name) {
-		return fmt.Errorf("the right was taken away: %w", access.ErrDenied)
+	if !s.allowed(s.route.right, s.name) {
+		return fmt.Errorf("the user lost the right during the stream: %w", access.ErrDenied)
 	}
-	now, err := s.call.filter()
+	now, err := s.request.filter()
 	if err != nil {
 		return err
 	}
 	if now != s.filter || now.Hasher() != s.hasher {
-		return fmt.Errorf("%q is another filter than when the stream began: %w", s.name, engine.ErrNotFound)
+		return fmt.Errorf("filter %q was replaced during the stream: %w", s.name, engine.ErrNotFound)
 	}
 	return nil
 }
 
-// take does what is to be done with all keys that have come, waits until it is kept, and
-// sends the answers. Where it fails, those of the keys before are sent too, if they are
-// kept.
-func (s *stream) take(ended bool) error {
+// answer processes all complete keys of s.in, waits until the changes are durable, and sends the
+// answers. If a key fails, the keys before it are answered too, if they are durable.
+func (s *stream) answer(ended bool) error {
 	s.out = s.out[:0]
-	rest, pos, done, err := s.in, engine.Position(0), s.sums, error(nil)
+	rest, pos, totals, err := s.in, engine.Position(0), s.totals, error(nil)
 	for more := true; more && err == nil; {
 		var parseErr, runErr error
 		rest, more, parseErr = s.parse(rest, ended)
 		if len(s.batch.ds) > 0 {
 			var at engine.Position
-			at, runErr = s.do(s.filter, &s.batch)
+			at, runErr = s.op.process(s.filter, &s.batch)
 			pos = max(pos, at)
-			done.add(s.verb, &s.batch)
-			s.answer()
+			s.op.addTotals(&totals, &s.batch)
+			s.appendAnswers()
 		}
 		if err = runErr; err == nil {
 			err = parseErr
 		}
 	}
 	s.in = s.in[:copy(s.in[:cap(s.in)], rest)]
-	if keptErr := s.kept(pos); keptErr != nil {
-		return keptErr
+	if durableErr := s.waitDurable(pos); durableErr != nil {
+		return durableErr
 	}
-	s.sums = done
-	if s.minimal || len(s.out) == 0 || err != nil && !s.begun() {
+	s.totals = totals
+	if s.minimal || len(s.out) == 0 || err != nil && !s.started() {
 		return err
 	}
-	s.head()
+	s.writeHead()
 	if _, writeErr := s.Write(s.out); writeErr != nil {
 		return writeErr
 	}
@@ -168,57 +164,57 @@ func (s *stream) take(ended bool) error {
 	return err
 }
 
-// parse takes keys off in until a batch is full, and reports whether there may be more.
-func (s *stream) parse(in []byte, ended bool) (rest []byte, again bool, err error) {
+// parse fills the batch with keys from in. It reports whether in may contain more keys.
+func (s *stream) parse(in []byte, ended bool) (rest []byte, more bool, err error) {
 	ds := s.batch.ds[:0]
 	defer func() { s.batch.ds = ds }()
 	for len(ds) < batchKeys {
-		d, after, found, err := s.next(s.hasher, in, ended)
-		if err != nil || found == more {
+		d, after, found, err := s.codec.next(s.hasher, in, ended)
+		if err != nil || found == incompleteInput {
 			return after, false, err
 		}
-		if in = after; found == key {
+		if in = after; found == parsedKey {
 			ds = append(ds, d)
 		}
 	}
 	return in, true, nil
 }
 
-// answer appends the answers of a batch to what is to be sent.
-func (s *stream) answer() {
+// appendAnswers appends the answers of the batch to s.out.
+func (s *stream) appendAnswers() {
 	if s.minimal {
 		return
 	}
-	if s.counts {
+	if s.op.counts {
 		for _, n := range s.batch.counts[:s.batch.n] {
-			s.out = s.number(s.out, n)
+			s.out = s.codec.number(s.out, n)
 		}
 		return
 	}
 	for _, yes := range s.batch.yes[:s.batch.n] {
 		if yes {
-			s.out = append(s.out, s.yes...)
+			s.out = append(s.out, s.codec.yes...)
 		} else {
-			s.out = append(s.out, s.no...)
+			s.out = append(s.out, s.codec.no...)
 		}
 	}
 }
 
-// fail tells the client of an error after answers were sent.
+// fail reports an error to the client after answers were sent.
 func (s *stream) fail(err error) error {
-	if gone(s.request, err) {
+	if clientLeft(s.http, err) {
 		return err
 	}
-	p := problemOf(partial{err, s.sums.Keys})
-	b, _ := json.Marshal(p) // strings and numbers
-	s.Header().Set(trailerProblem, string(b))
-	if s.failed != nil {
-		if _, err := s.Write(s.failed(nil, p)); err != nil {
+	p := problemOf(partialError{err, s.totals.Keys})
+	b, _ := json.Marshal(p) // strings and numbers cannot fail
+	s.Header().Set(api.TrailerProblem, string(b))
+	if s.codec.problem != nil {
+		if _, err := s.Write(s.codec.problem(nil, p)); err != nil {
 			return err
 		}
 	}
-	if s.request.ContentLength >= 0 {
-		_, _ = io.CopyN(io.Discard, s.streamed(), maxKey) // so that the connection can be used again
+	if s.http.ContentLength >= 0 {
+		_, _ = io.CopyN(io.Discard, s.streamedBody(), maxKey) // so that the connection can be used again
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -38,15 +39,15 @@ func TestForms(t *testing.T) {
 	n.make("c", `{"kind":"counting","keys":1000,"fpRate":0.001}`)
 	var h umbel.Hasher
 	for _, c := range []struct{ what, media, keys, has, counts string }{
-		{"text", mediaText, "a\r\nb\nc", "1\n1\n0\n", "1\n1\n0\n"},
-		{"lines", mediaLines, "\"a\"\n\n \"b\" \n{\"base64\":\"Yw==\"}\n", "true\ntrue\nfalse\n", "1\n1\n0\n"},
-		{"escapes", mediaLines, `"\u0061"` + "\n" + `"b"` + "\r\n" + `"c"`, "true\ntrue\nfalse\n", "1\n1\n0\n"},
-		{"digests", mediaDigests, digestsOf(h.HashString("a"), h.HashString("b"), h.HashString("c")), "\x01\x01\x00", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
-		{"json", mediaJSON, `{"keys":["a","b","c"]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
-		{"json base64", mediaJSON, `{"base64":["YQ==","Yg==","Yw=="]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
-		{"json digests", mediaJSON, fmt.Sprintf(`{"digests":["%v","%v","%v"]}`, h.HashString("a"), h.HashString("b"), h.HashString("c")), "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
-		{"no keys", mediaText, "", "", ""},
-		{"no keys in json", mediaJSON, `{"keys":[]}`, "{\"answers\":[]}\n", "{\"answers\":[]}\n"},
+		{"text", api.MediaText, "a\r\nb\nc", "1\n1\n0\n", "1\n1\n0\n"},
+		{"lines", api.MediaLines, "\"a\"\n\n \"b\" \n{\"base64\":\"Yw==\"}\n", "true\ntrue\nfalse\n", "1\n1\n0\n"},
+		{"escapes", api.MediaLines, `"\u0061"` + "\n" + `"b"` + "\r\n" + `"c"`, "true\ntrue\nfalse\n", "1\n1\n0\n"},
+		{"digests", api.MediaDigests, digestsOf(h.HashString("a"), h.HashString("b"), h.HashString("c")), "\x01\x01\x00", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+		{"json", api.MediaJSON, `{"keys":["a","b","c"]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"json base64", api.MediaJSON, `{"base64":["YQ==","Yg==","Yw=="]}`, "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"json digests", api.MediaJSON, fmt.Sprintf(`{"digests":["%v","%v","%v"]}`, h.HashString("a"), h.HashString("b"), h.HashString("c")), "{\"answers\":[true,true,false]}\n", "{\"answers\":[1,1,0]}\n"},
+		{"no keys", api.MediaText, "", "", ""},
+		{"no keys in json", api.MediaJSON, `{"keys":[]}`, "{\"answers\":[]}\n", "{\"answers\":[]}\n"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			n := *n
@@ -78,20 +79,20 @@ func TestBadKeys(t *testing.T) {
 		status                    int
 		word                      string
 	}{
-		{"no list", "f", mediaJSON, `{}`, 400, "bad-request"},
-		{"numbers", "f", mediaJSON, `{"keys":[1]}`, 400, "bad-request"},
-		{"not UTF-8", "f", mediaJSON, "{\"keys\":[\"\xff\"]}", 400, "bad-request"},
-		{"not base64", "f", mediaJSON, `{"base64":["?"]}`, 400, "bad-request"},
-		{"no digest", "f", mediaJSON, `{"digests":["12"]}`, 400, "bad-request"},
-		{"a long body", "f", mediaJSON, `{"keys":["` + strings.Repeat("x", 1000) + `"]}`, 413, "too-large"},
-		{"a number on a line", "f", mediaLines, "1\n", 400, "bad-request"},
-		{"a line that isn't UTF-8", "f", mediaLines, "\"\xff\"\n", 400, "bad-request"},
-		{"an open string", "f", mediaLines, "\"a\n", 400, "bad-request"},
-		{"15 bytes", "f", mediaDigests, "123456789012345", 400, "bad-request"},
-		{"a key of two MiB", "f", mediaText, strings.Repeat("x", 2<<20), 413, "too-large"},
-		{"a key where digests are", "d", mediaText, "a\n", 400, "bad-request"},
+		{"no list", "f", api.MediaJSON, `{}`, 400, "bad-request"},
+		{"numbers", "f", api.MediaJSON, `{"keys":[1]}`, 400, "bad-request"},
+		{"not UTF-8", "f", api.MediaJSON, "{\"keys\":[\"\xff\"]}", 400, "bad-request"},
+		{"not base64", "f", api.MediaJSON, `{"base64":["?"]}`, 400, "bad-request"},
+		{"no digest", "f", api.MediaJSON, `{"digests":["12"]}`, 400, "bad-request"},
+		{"a long body", "f", api.MediaJSON, `{"keys":["` + strings.Repeat("x", 1000) + `"]}`, 413, "too-large"},
+		{"a number on a line", "f", api.MediaLines, "1\n", 400, "bad-request"},
+		{"a line that isn't UTF-8", "f", api.MediaLines, "\"\xff\"\n", 400, "bad-request"},
+		{"an open string", "f", api.MediaLines, "\"a\n", 400, "bad-request"},
+		{"15 bytes", "f", api.MediaDigests, "123456789012345", 400, "bad-request"},
+		{"a key of two MiB", "f", api.MediaText, strings.Repeat("x", 2<<20), 413, "too-large"},
+		{"a key where digests are", "d", api.MediaText, "a\n", 400, "bad-request"},
 		{"another form", "f", "image/png", "a\n", 415, "media-type"},
-		{"another filter", "x", mediaText, "a\n", 404, "not-found"},
+		{"another filter", "x", api.MediaText, "a\n", 404, "not-found"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			n := *n
@@ -100,8 +101,8 @@ func TestBadKeys(t *testing.T) {
 		})
 	}
 	n.want(n.ask("POST", "/v1/filters/d/add", "000102030405060708090a0b0c0d0e0f\n", "Content-Type: text/plain"), 200)
-	n.wantProblem(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+mediaDigests, "Umbel-Hash: siphash"), 409, "mismatch")
-	n.want(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+mediaDigests, "Umbel-Hash: xxh3"), 200)
+	n.wantProblem(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+api.MediaDigests, "Umbel-Hash: siphash"), 409, "mismatch")
+	n.want(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+api.MediaDigests, "Umbel-Hash: xxh3"), 200)
 }
 
 // talk is a stream under way.
@@ -148,7 +149,7 @@ func (k *talk) hear(want string) {
 func TestStreamAnswersAtOnce(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("f", thousand)
-	k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+	k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
 	k.hear("true\n")
 	k.say("\"a\"\n\"b\"\n\"half")
 	k.hear("false\n")
@@ -171,7 +172,7 @@ func TestStreamOverHTTP2(t *testing.T) {
 	t.Cleanup(s.Close)
 	n := &node{t, s.URL, e, s.Client()}
 	n.make("f", thousand)
-	k := n.talkTo("/v1/filters/f/add", mediaText, "a\n")
+	k := n.talkTo("/v1/filters/f/add", api.MediaText, "a\n")
 	if k.ProtoMajor != 2 {
 		t.Fatalf("this is %s", k.Proto)
 	}
@@ -190,8 +191,8 @@ func TestStreamOverHTTP2(t *testing.T) {
 func TestStreamFails(t *testing.T) {
 	n := serve(t, Options{})
 	for _, c := range []struct{ media, good, answer, bad, last string }{
-		{mediaLines, "\"a\"\n", "true\n", "\"b\"\nnonsense\n\"c\"\n", "true\n{"},
-		{mediaText, "a\n", "1\n", "b\n" + strings.Repeat("x", 2<<20), "1\nerror: "},
+		{api.MediaLines, "\"a\"\n", "true\n", "\"b\"\nnonsense\n\"c\"\n", "true\n{"},
+		{api.MediaText, "a\n", "1\n", "b\n" + strings.Repeat("x", 2<<20), "1\nerror: "},
 	} {
 		n.make("f", thousand)
 		k := n.talkTo("/v1/filters/f/add", c.media, c.good)
@@ -201,9 +202,9 @@ func TestStreamFails(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(rest), c.last) {
 			t.Errorf("%s: %q, %v at the end, want %q first", c.media, rest, err, c.last)
 		}
-		var p problem
-		if err := json.Unmarshal([]byte(k.Trailer.Get(trailerProblem)), &p); err != nil || p.Done == nil || *p.Done != 2 {
-			t.Errorf("%s: the trailer is %q, want a problem with 2 done", c.media, k.Trailer.Get(trailerProblem))
+		var p api.Problem
+		if err := json.Unmarshal([]byte(k.Trailer.Get(api.TrailerProblem)), &p); err != nil || p.Done != 2 {
+			t.Errorf("%s: the trailer is %q, want a problem with 2 done", c.media, k.Trailer.Get(api.TrailerProblem))
 		}
 		n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
 	}
@@ -213,7 +214,7 @@ func TestStreamFails(t *testing.T) {
 func TestStreamOfFilterThatGoes(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("f", thousand)
-	k := n.talkTo("/v1/filters/f/has", mediaLines, "\"a\"\n")
+	k := n.talkTo("/v1/filters/f/has", api.MediaLines, "\"a\"\n")
 	k.hear("false\n")
 	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
 	n.make("f", thousand)
@@ -277,7 +278,7 @@ func TestAnswersWait(t *testing.T) {
 	n := serveWithLog(t, l)
 	heard := make(chan string, 1)
 	go func() {
-		k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+		k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
 		line, _ := k.lines.ReadString('\n')
 		heard <- line
 		k.keys.Close()
@@ -360,7 +361,7 @@ func TestLongStream(t *testing.T) {
 	}
 	post := func(verb string, prefer ...string) []byte {
 		r, _ := http.NewRequestWithContext(t.Context(), "POST", n.url+"/v1/filters/f/"+verb, body())
-		r.Header.Set("Content-Type", mediaText)
+		r.Header.Set("Content-Type", api.MediaText)
 		for _, p := range prefer {
 			r.Header.Set("Prefer", p)
 		}
@@ -390,7 +391,7 @@ func TestLongStream(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	n := serve(t, Options{Idle: 50 * time.Millisecond})
 	n.make("f", thousand)
-	k := n.talkTo("/v1/filters/f/add", mediaLines, "\"a\"\n")
+	k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
 	k.hear("true\n")
 	rest, _ := io.ReadAll(k.lines) // it ends by itself
 	if len(rest) > 0 && !strings.Contains(string(rest), "timeout") {

@@ -31,8 +31,8 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 		c.Null()
 		return
 	}
-	hold := k.engine.Hold()
-	defer hold.Free()
+	hold := k.engine.NewReservation()
+	defer hold.Release()
 	if err := hold.Take(f.Bytes()); err != nil {
 		c.Error(refusal.Text(err))
 		return
@@ -157,8 +157,8 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if !bytes.HasPrefix(payload, containerHead) {
 		return k.dumper.Restore(name, payload, replace, expires)
 	}
-	hold := k.engine.Hold()
-	defer hold.Free()
+	hold := k.engine.NewReservation()
+	defer hold.Release()
 	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left(), Reserve: hold.Take})
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
@@ -170,7 +170,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if err != nil {
 		return 0, err
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	made, pos, err := k.engine.Put(name, f, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err

@@ -178,7 +178,7 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 		}
 		c := f.Counts()
 		tell(filterAdded, sum, float64(c.Added), name, one.kind)
-		tell(filterAsked, sum, float64(c.Asked), name, one.kind)
+		tell(filterAsked, sum, float64(c.Queried), name, one.kind)
 		tell(filterYes, sum, float64(c.Found), name, one.kind)
 	}
 }

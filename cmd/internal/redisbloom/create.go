@@ -47,8 +47,8 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 	if err := o.Check(); err != nil {
 		return nil, 0, err
 	}
-	hold := m.engine.Hold()
-	defer hold.Free()
+	hold := m.engine.NewReservation()
+	defer hold.Release()
 	if err := hold.Take(o.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
@@ -56,7 +56,7 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	return m.engine.Put(string(name), f, false, false)
 }
 
@@ -72,7 +72,7 @@ func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filt
 			switch {
 			case f.Kind() == CuckooName:
 				return nil, wrongType
-			case f.Hidden():
+			case f.Incomplete():
 				return nil, loading
 			}
 			return f, ""
@@ -80,7 +80,7 @@ func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filt
 		if o.noCreate {
 			return nil, notFound
 		}
-		if o.scaleTo != 0 && m.engine.Room(o.Forecast(o.scaleTo).Bytes) != nil {
+		if o.scaleTo != 0 && m.engine.CheckMemory(o.Forecast(o.scaleTo).Bytes) != nil {
 			return nil, scaleMemory
 		}
 		f, pos, err := m.create(name, o.Options, o.hasher)

@@ -99,8 +99,8 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	if err != nil {
 		return nil, 0, err
 	}
-	hold := m.engine.Hold()
-	defer hold.Free()
+	hold := m.engine.NewReservation()
+	defer hold.Release()
 	if err := hold.Take(shape.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
@@ -108,7 +108,7 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	return m.engine.Put(string(name), f, false, false)
 }
 

@@ -130,7 +130,7 @@ func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *
 			switch {
 			case f.Kind() != CuckooName:
 				return nil, wrongType
-			case f.Hidden():
+			case f.Incomplete():
 				return nil, loading
 			}
 			return f, ""
@@ -219,7 +219,7 @@ func (m *Module) cuckooDelete(c *resp.Conn, args [][]byte) {
 		c.Error(cuckooMissing)
 		return
 	}
-	if f.Hidden() {
+	if f.Incomplete() {
 		c.Error(loading)
 		return
 	}

@@ -26,7 +26,7 @@ func (m *Module) Type(f *engine.Filter) string {
 // errors.ErrUnsupported for filters of other kinds, and engine.ErrNotFound if it is gone; it
 // says what is wrong with one of another hasher, or half loaded.
 func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
-	if f.Hidden() {
+	if f.Incomplete() {
 		return nil, errLoading
 	}
 	var payload []byte
@@ -48,13 +48,13 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 	if !replace && m.engine.Get([]byte(name)) != nil {
 		return 0, fmt.Errorf("%q: %w", name, engine.ErrExists)
 	}
-	hold := m.engine.Hold()
-	defer hold.Free()
+	hold := m.engine.NewReservation()
+	defer hold.Release()
 	own, err := parsePayload(payload, m.memoryLeft(), hold.Take)
 	if err != nil {
 		return 0, badPayload(err)
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	f, pos, err := m.engine.Put(name, own, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err

@@ -40,7 +40,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Hidden() && !permit.May(c, access.Remove, name) {
+	if !f.Incomplete() && !permit.May(c, access.Remove, name) {
 		c.Error(permit.NoKey)
 		return
 	}

@@ -26,7 +26,7 @@ type load struct {
 // write writes a chunk of a filter of so many bytes, and lets the filter answer when it has
 // all of them.
 func (ls *loads) write(e *engine.Engine, f *engine.Filter, at place, data []byte) (engine.Position, error) {
-	if !f.Hidden() {
+	if !f.Incomplete() {
 		return f.Write(at.layer, 0, at.offset, data, false)
 	}
 	l := ls.of(e, f)

@@ -1,3 +1,7 @@
+// Package remote is the client of a node's HTTP interface. It does the work of the verbs with --addr.
+//
+// Keys are hashed by the client, which sends digests of 16 bytes, so that no key leaves the machine. If
+// the seed of a filter's hash is secret, the keys are sent instead.
 package remote
 
 import (
@@ -15,16 +19,8 @@ import (
 	"os"
 	"strings"
 	"time"
-)
 
-// Media types of requests and answers.
-const (
-	mediaJSON      = "application/json"
-	mediaLines     = "application/x-ndjson"
-	mediaDigests   = "application/octet-stream"
-	mediaContainer = "application/vnd.umbel.container"
-	mediaDelta     = "application/vnd.umbel.delta"
-	mediaProblem   = "application/problem+json"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 // Client asks one node. Its methods may be called concurrently; its fields don't change
@@ -37,41 +33,41 @@ type Client struct {
 
 // Options say how a node is reached.
 type Options struct {
-	Token    string
-	CACert   string // file of certificates that are trusted, in the place of the system's
-	Cert     string // files of the client's own certificate and its key, both or none
-	Key      string
-	Insecure bool          // trust any certificate
-	Timeout  time.Duration // until an answer begins; 0: a minute
+	Token  string
+	CACert string // file of certificates that are trusted, in the place of the system's
+	Cert   string // files of the client's own certificate and its key, both or none
+	Key    string
 }
 
-const defaultPort = "8780"
+const (
+	defaultPort = "8780"
+	// headerTimeout is the time in which a response must begin.
+	headerTimeout = time.Minute
+)
 
 // New returns the client of a node at an address: http://host:port, https://host:port, or
 // host:port or host alone, which are http; the port is 8780 unless given. A name and a
 // password may stand before the host. It asks nothing yet.
 func New(addr string, o Options) (*Client, error) {
-	base, err := parse(addr)
+	base, err := parseAddress(addr)
 	if err != nil {
 		return nil, err
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = parallel
 	t.DisableCompression = true // what is sent has no redundancy
-	if t.ResponseHeaderTimeout = o.Timeout; o.Timeout == 0 {
-		t.ResponseHeaderTimeout = time.Minute
-	}
+	t.ResponseHeaderTimeout = headerTimeout
 	if t.TLSClientConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
-	return &Client{Base: base, Token: o.Token, HTTP: &http.Client{Transport: t, CheckRedirect: stay}}, nil
+	return &Client{Base: base, Token: o.Token, HTTP: &http.Client{Transport: t, CheckRedirect: refuseRedirect}}, nil
 }
 
 // stay keeps a client from going elsewhere with its token, or asking with another method
 // than it was told to.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func parse(addr string) (*url.URL, error) {
+func parseAddress(addr string) (*url.URL, error) {
 	text := addr
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -95,7 +91,7 @@ func parse(addr string) (*url.URL, error) {
 }
 
 func (o Options) tls() (*tls.Config, error) {
-	config := &tls.Config{InsecureSkipVerify: o.Insecure}
+	config := new(tls.Config)
 	if o.CACert != "" {
 		pem, err := os.ReadFile(o.CACert)
 		if err != nil {
@@ -117,7 +113,7 @@ func (o Options) tls() (*tls.Config, error) {
 }
 
 // call is a request to be made.
-type call struct {
+type request struct {
 	method string
 	path   string // from the root on, escaped
 	query  url.Values
@@ -125,8 +121,8 @@ type call struct {
 	body   io.Reader
 }
 
-// do makes a request. The answer's status is one of success; the body must be closed.
-func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
+// do makes a request. The response's status is one of success; the body must be closed.
+func (c *Client) do(ctx context.Context, what request) (*http.Response, error) {
 	target := c.Base.String() + what.path
 	if len(what.query) > 0 {
 		target += "?" + what.query.Encode()
@@ -141,51 +137,51 @@ func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	answer, err := c.HTTP.Do(r)
+	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, &NoAnswer{c.Base.Host, errors.Unwrap(err)} // without the address again
+		return nil, &ConnectError{c.Base.Host, errors.Unwrap(err)} // without the address again
 	}
-	if answer.StatusCode < 200 || answer.StatusCode >= 300 && answer.StatusCode != http.StatusNotModified {
-		defer answer.Body.Close()
-		return nil, problemOf(answer)
+	if response.StatusCode < 200 || response.StatusCode >= 300 && response.StatusCode != http.StatusNotModified {
+		defer response.Body.Close()
+		return nil, problemOf(response)
 	}
-	return answer, nil
+	return response, nil
 }
 
-// json makes a request with a JSON body, unless in is nil, and reads the answer to out,
+// json makes a request with a JSON body, unless in is nil, and reads the response to out,
 // unless that is nil.
 func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
-	what := call{method: method, path: path, header: map[string]string{"Accept": mediaJSON}}
+	what := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}}
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return err
 		}
 		what.body = bytes.NewReader(b)
-		what.header["Content-Type"] = mediaJSON
+		what.header["Content-Type"] = api.MediaJSON
 	}
-	answer, err := c.do(ctx, what)
+	response, err := c.do(ctx, what)
 	if err != nil {
 		return err
 	}
-	return decode(answer, out)
+	return decode(response, out)
 }
 
 // maxJSON is the longest JSON that is read, in bytes.
 const maxJSON = 64 << 20
 
-// decode reads an answer that is JSON.
-func decode(answer *http.Response, out any) error {
-	defer answer.Body.Close()
+// decode reads an response that is JSON.
+func decode(response *http.Response, out any) error {
+	defer response.Body.Close()
 	if out == nil {
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(answer.Body, maxJSON))
+	b, err := io.ReadAll(io.LimitReader(response.Body, maxJSON))
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%s answers what isn't umbel's: %w", answer.Request.URL.Host, err)
+		return fmt.Errorf("%s answers what isn't umbel's: %w", response.Request.URL.Host, err)
 	}
 	return nil
 }

@@ -11,53 +11,30 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
-// Brief is what a list says of a filter.
+// Brief describes a filter in a list.
 type Brief struct {
-	Name       string     `json:"name"`
-	NameBase64 string     `json:"nameBase64"`
-	Path       string     `json:"path"`
-	Kind       string     `json:"kind"`
-	Bytes      uint64     `json:"bytes"`
-	Expires    *time.Time `json:"expires"`
+	api.Brief
+	Name string `json:"-"` // decoded
 }
 
-// named gives b its name where it came in base64.
-func (b *Brief) named() error {
-	if b.NameBase64 == "" {
-		return nil
+// Info describes a filter.
+type Info struct {
+	api.Info
+	Name string `json:"-"` // decoded
+}
+
+// decodeName returns the name of b.
+func decodeName(b api.Brief) (string, error) {
+	if b.Name != nil {
+		return *b.Name, nil
 	}
 	name, err := base64.StdEncoding.DecodeString(b.NameBase64)
-	b.Name = string(name)
-	return err
-}
-
-// Info is what a node says of a filter. Numbers that may be infinite are nil then.
-type Info struct {
-	Brief
-	Hash       string              `json:"hash"`
-	Seed       string              `json:"seed"`
-	SecretSeed bool                `json:"secretSeed"`
-	Params     map[string]*float64 `json:"params"`
-	Can        []string            `json:"can"`
-	Parts      int                 `json:"parts"`
-	Cells      uint64              `json:"cells"`
-	K          *float64            `json:"k"`
-	Keys       Estimate            `json:"keys"`
-	Fill       *float64            `json:"fill"`
-	FPRate     *float64            `json:"fpRate"`
-	Incomplete bool                `json:"incomplete"`
-}
-
-// Estimate is a number of keys, with an interval that holds it with probability 0.95.
-type Estimate struct {
-	Estimate *float64 `json:"estimate"`
-	Low      *float64 `json:"low"`
-	High     *float64 `json:"high"`
+	return string(name), err
 }
 
 // Hasher returns how the filter hashes, and false if the node keeps the seed to itself.
@@ -76,22 +53,9 @@ func (i Info) Hasher() (umbel.Hasher, bool, error) {
 	return h, true, h.Check()
 }
 
-// path returns the path of a filter, and of what is done with it.
-func path(name string, verb ...string) string {
-	segment := url.PathEscape(name)
-	if strings.Trim(segment, ".") == "" { // a step of the path, otherwise
-		segment = strings.ReplaceAll(segment, ".", "%2E")
-	}
-	return strings.Join(append([]string{"/v1/filters/" + segment}, verb...), "/")
-}
-
 // Info tells what a filter is.
 func (c *Client) Info(ctx context.Context, name string) (Info, error) {
-	var i Info
-	if err := c.json(ctx, http.MethodGet, path(name), nil, &i); err != nil {
-		return i, err
-	}
-	return i, i.named()
+	return c.info(ctx, http.MethodGet, api.FilterPath(name), nil)
 }
 
 // List yields all filters that the user may read whose names begin with prefix.
@@ -102,20 +66,18 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error
 			q.Set("prefix", prefix)
 		}
 		for {
-			answer, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/filters", query: q})
-			var page struct {
-				Filters []Brief
-				Cursor  string
-			}
+			response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/filters", query: q})
+			var page api.Page
 			if err == nil {
-				err = decode(answer, &page)
+				err = decode(response, &page)
 			}
 			if err != nil {
 				yield(Brief{}, err)
 				return
 			}
 			for _, b := range page.Filters {
-				if err := b.named(); !yield(b, err) || err != nil {
+				name, err := decodeName(b)
+				if !yield(Brief{b, name}, err) || err != nil {
 					return
 				}
 			}
@@ -127,49 +89,14 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error
 	}
 }
 
-// Order is a filter that is wanted.
-type Order struct {
-	Kind    string             `json:"kind,omitempty"`
-	Keys    uint64             `json:"keys,omitempty"`
-	FPRate  float64            `json:"fpRate,omitempty"`
-	Bytes   uint64             `json:"bytes,omitempty"`
-	Hash    string             `json:"hash,omitempty"` // "": the node's
-	Seed    string             `json:"seed,omitempty"`
-	Params  map[string]float64 `json:"params,omitempty"`
-	Expires *time.Time         `json:"expires,omitempty"`
-}
-
 // Make makes an empty filter. The error wraps engine.ErrExists if the name is taken.
-func (c *Client) Make(ctx context.Context, name string, o Order) (Info, error) {
-	var i Info
-	if err := c.json(ctx, http.MethodPut, path(name), o, &i); err != nil {
-		return i, err
-	}
-	return i, i.named()
-}
-
-// Forecast is what a filter of a kind would be. Problem says why there can't be one.
-type Forecast struct {
-	Kind    string   `json:"kind"`
-	Keys    uint64   `json:"keys"`
-	FPRate  *float64 `json:"fpRate"`
-	Cells   uint64   `json:"cells"`
-	Bytes   uint64   `json:"bytes"`
-	K       *float64 `json:"k"`
-	Fits    bool     `json:"fits"` // within the node's memory
-	Problem *Error   `json:"problem"`
-}
-
-// Plan tells what filters would cost, of the order's kind or, without one, of all.
-func (c *Client) Plan(ctx context.Context, o Order) ([]Forecast, error) {
-	var out struct{ Plans []Forecast }
-	err := c.json(ctx, http.MethodPost, "/v1/plan", o, &out)
-	return out.Plans, err
+func (c *Client) Make(ctx context.Context, name string, spec api.FilterSpec) (Info, error) {
+	return c.info(ctx, http.MethodPut, api.FilterPath(name), spec)
 }
 
 // Delete forgets a filter.
 func (c *Client) Delete(ctx context.Context, name string) error {
-	return c.json(ctx, http.MethodDelete, path(name), nil, nil)
+	return c.json(ctx, http.MethodDelete, api.FilterPath(name), nil, nil)
 }
 
 // Clear forgets the keys of a filter.
@@ -204,69 +131,55 @@ func (c *Client) Compact(ctx context.Context, name string, fpRate float64) (Info
 
 // Merge adds the keys of another of the node's filters.
 func (c *Client) Merge(ctx context.Context, name, other string) (Info, error) {
-	return c.change(ctx, name, "merge", nameOf(other))
+	return c.change(ctx, name, "merge", api.NewFilterName(other))
 }
 
 // Copy makes a second filter as this one is now. The error wraps engine.ErrExists if its name is
 // taken.
 func (c *Client) Copy(ctx context.Context, name, other string) (Info, error) {
-	return c.change(ctx, name, "copy", nameOf(other))
+	return c.change(ctx, name, "copy", api.NewFilterName(other))
 }
-
-// Overlap is how many keys two filters have, alone and together.
-type Overlap struct {
-	A, B, Union, Both Sizes
-	Cells             uint64 // at which they were compared
-}
-
-// Sizes is a number of keys, with an interval that holds it with probability 0.95 or more.
-// What may be infinite is nil then.
-type Sizes struct{ Keys, Low, High *float64 }
 
 // Intersect estimates how many keys two of the node's filters share.
-func (c *Client) Intersect(ctx context.Context, name, other string) (Overlap, error) {
-	var o Overlap
-	err := c.json(ctx, http.MethodPost, path(name, "intersect"), nameOf(other), &o)
+func (c *Client) Intersect(ctx context.Context, name, other string) (api.Overlap, error) {
+	var o api.Overlap
+	err := c.json(ctx, http.MethodPost, api.FilterPath(name, "intersect"), api.NewFilterName(other), &o)
 	return o, err
 }
 
-// nameOf names a second filter.
-func nameOf(name string) map[string]string {
-	if strings.ToValidUTF8(name, "") == name {
-		return map[string]string{"name": name}
-	}
-	return map[string]string{"nameBase64": base64.StdEncoding.EncodeToString([]byte(name))}
+func (c *Client) change(ctx context.Context, name, operation string, in any) (Info, error) {
+	return c.info(ctx, http.MethodPost, api.FilterPath(name, operation), in)
 }
 
-func (c *Client) change(ctx context.Context, name, verb string, in any) (Info, error) {
-	var i Info
-	if err := c.json(ctx, http.MethodPost, path(name, verb), in, &i); err != nil {
-		return i, err
+// info makes a request whose response describes a filter.
+func (c *Client) info(ctx context.Context, method, path string, in any) (i Info, err error) {
+	if err = c.json(ctx, method, path, in, &i); err == nil {
+		i.Name, err = decodeName(i.Brief)
 	}
-	return i, i.named()
+	return i, err
 }
 
 // Get writes the container of a filter to w, in the fewest bytes if packed, and returns its
 // ID.
 func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer) (id string, err error) {
-	accept := mediaContainer
+	accept := api.MediaContainer
 	if packed {
-		accept += "; form=packed"
+		accept += "; form=" + api.FormPacked
 	}
-	answer, err := c.do(ctx, call{method: http.MethodGet, path: path(name), header: map[string]string{"Accept": accept}})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}})
 	if err != nil {
 		return "", err
 	}
-	id, _, _ = strings.Cut(strings.Trim(answer.Header.Get("Etag"), `"`), "-")
-	return id, save(w, answer)
+	id, _, _ = strings.Cut(strings.Trim(response.Header.Get("Etag"), `"`), "-")
+	return id, save(w, response)
 }
 
-// save writes the body of an answer.
-func save(w io.Writer, answer *http.Response) error {
-	defer answer.Body.Close()
-	n, err := io.Copy(w, answer.Body)
+// save writes the body of an response.
+func save(w io.Writer, response *http.Response) error {
+	defer response.Body.Close()
+	n, err := io.Copy(w, response.Body)
 	if err != nil {
-		return fmt.Errorf("%s: after %s bytes: %w", answer.Request.URL.Host, strconv.FormatInt(n, 10), err)
+		return fmt.Errorf("%s: after %s bytes: %w", response.Request.URL.Host, strconv.FormatInt(n, 10), err)
 	}
 	return nil
 }
@@ -274,59 +187,29 @@ func save(w io.Writer, answer *http.Response) error {
 // Put makes a filter of a container, in the place of one that may be there if replace is
 // true; the error wraps engine.ErrExists otherwise.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	what := call{method: http.MethodPut, path: path(name), body: container, header: map[string]string{"Content-Type": mediaContainer}}
+	what := request{method: http.MethodPut, path: api.FilterPath(name), body: container, header: map[string]string{"Content-Type": api.MediaContainer}}
 	if !replace {
 		what.header["If-None-Match"] = "*"
 	}
-	i, err := c.send(ctx, what)
+	var i Info
+	response, err := c.do(ctx, what)
+	if err == nil {
+		err = decode(response, &i)
+	}
+	if err == nil {
+		i.Name, err = decodeName(i.Brief)
+	}
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusPreconditionFailed {
-		err = &Error{Type: "/problems/exists", Title: e.Title, Status: e.Status, Detail: e.Detail, Node: e.Node}
+		e.Type = api.ProblemPath + "exists"
 	}
 	return i, err
 }
 
-// MergeContainer adds the keys of the filter in a container.
-func (c *Client) MergeContainer(ctx context.Context, name string, container io.Reader) (Info, error) {
-	return c.send(ctx, call{method: http.MethodPost, path: path(name, "merge"), body: container, header: map[string]string{"Content-Type": mediaContainer}})
-}
-
-// Patch makes of a filter what a delta says.
-func (c *Client) Patch(ctx context.Context, name string, delta io.Reader) (Info, error) {
-	return c.send(ctx, call{method: http.MethodPost, path: path(name, "patch"), body: delta, header: map[string]string{"Content-Type": mediaDelta}})
-}
-
-// send makes a request that is answered with what is said of a filter.
-func (c *Client) send(ctx context.Context, what call) (Info, error) {
-	var i Info
-	answer, err := c.do(ctx, what)
-	if err != nil {
-		return i, err
-	}
-	if err := decode(answer, &i); err != nil {
-		return i, err
-	}
-	return i, i.named()
-}
-
-// Diff writes the delta that makes the node's filter of the one in a container.
-func (c *Client) Diff(ctx context.Context, name string, container io.Reader, w io.Writer) error {
-	answer, err := c.do(ctx, call{method: http.MethodPost, path: path(name, "diff"), body: container, header: map[string]string{"Content-Type": mediaContainer}})
-	if err != nil {
-		return err
-	}
-	return save(w, answer)
-}
-
 // Backup writes all that the node keeps.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	answer, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/backup"})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup"})
 	if err != nil {
 		return err
 	}
-	return save(w, answer)
-}
-
-// Snapshot makes the node write its state anew.
-func (c *Client) Snapshot(ctx context.Context) error {
-	return c.json(ctx, http.MethodPost, "/v1/snapshot", nil, nil)
+	return save(w, response)
 }

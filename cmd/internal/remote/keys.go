@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,12 +15,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
 // Verb is what is done with keys.
 type Verb string
 
-// The verbs. The answer to a key is 1 for yes and 0 for no; that of Count is a number.
+// The verbs. The response to a key is 1 for yes and 0 for no; that of Count is a number.
 const (
 	Add    Verb = "add"
 	Has    Verb = "has"
@@ -66,44 +66,35 @@ func (f *Filter) Digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint
 		b = binary.LittleEndian.AppendUint64(b, d.H1)
 		b = binary.LittleEndian.AppendUint64(b, d.H2)
 	}
-	answer, err := f.ask(ctx, v, mediaDigests, b)
+	response, err := f.send(ctx, v, api.MediaDigests, b)
 	if err != nil {
 		return nil, err
 	}
-	return readAnswers(answer, len(ds), v)
+	return readAnswers(response, len(ds), v)
 }
 
 // ask sends a batch.
-func (f *Filter) ask(ctx context.Context, v Verb, media string, body []byte) (*http.Response, error) {
+func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*http.Response, error) {
 	header := map[string]string{"Content-Type": media}
 	if f.public {
-		header["Umbel-Hash"] = hashName(f.hasher)
+		header[api.HeaderHash] = api.HashName(f.hasher)
 	}
-	return f.c.do(ctx, call{method: http.MethodPost, path: path(f.name, string(v)), header: header, body: bytes.NewReader(body)})
-}
-
-// hashName says how digests were made.
-func hashName(h umbel.Hasher) string {
-	if h.Seed == (umbel.Seed{}) {
-		return h.Alg.String()
-	}
-	seed := h.Seed.Bytes()
-	return h.Alg.String() + ";seed=" + hex.EncodeToString(seed[:])
+	return f.c.do(ctx, request{method: http.MethodPost, path: api.FilterPath(f.name, string(v)), header: header, body: bytes.NewReader(body)})
 }
 
 // readAnswers reads the answers to n digests.
-func readAnswers(answer *http.Response, n int, v Verb) ([]uint64, error) {
-	defer answer.Body.Close()
+func readAnswers(response *http.Response, n int, v Verb) ([]uint64, error) {
+	defer response.Body.Close()
 	width := 1
 	if v == Count {
 		width = 8
 	}
-	b, err := io.ReadAll(io.LimitReader(answer.Body, int64(n*width)+1))
+	b, err := io.ReadAll(io.LimitReader(response.Body, int64(n*width)+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(b) != n*width {
-		return nil, short(answer, len(b)/width, n)
+		return nil, missingAnswers(response, len(b)/width, n)
 	}
 	out := make([]uint64, n)
 	for i := range out {
@@ -117,14 +108,14 @@ func readAnswers(answer *http.Response, n int, v Verb) ([]uint64, error) {
 }
 
 // short returns why there are fewer answers than keys.
-func short(answer *http.Response, got, want int) error {
-	if said := answer.Trailer.Get("Umbel-Problem"); said != "" {
-		e := &Error{Node: answer.Request.URL.Host}
+func missingAnswers(response *http.Response, got, want int) error {
+	if said := response.Trailer.Get(api.TrailerProblem); said != "" {
+		e := &Error{Node: response.Request.URL.Host}
 		if e.read([]byte(said)); e.Type != "" {
 			return e
 		}
 	}
-	return fmt.Errorf("%s gave %d answers to %d keys", answer.Request.URL.Host, got, want)
+	return fmt.Errorf("%s gave %d answers to %d keys", response.Request.URL.Host, got, want)
 }
 
 // Keys does one thing with keys and returns the answers, in one request. Keys are hashed
@@ -144,11 +135,11 @@ func (f *Filter) Keys(ctx context.Context, v Verb, keys [][]byte) ([]uint64, err
 	for _, k := range keys {
 		b = appendKey(b, k)
 	}
-	answer, err := f.ask(ctx, v, mediaLines, b)
+	response, err := f.send(ctx, v, api.MediaLines, b)
 	if err != nil {
 		return nil, err
 	}
-	return readLines(answer, len(keys))
+	return readLines(response, len(keys))
 }
 
 // digest returns the digest of a key as the user writes it.
@@ -171,10 +162,10 @@ func appendKey(b, key []byte) []byte {
 }
 
 // readLines reads the answers to n keys that are lines of JSON.
-func readLines(answer *http.Response, n int) ([]uint64, error) {
-	defer answer.Body.Close()
+func readLines(response *http.Response, n int) ([]uint64, error) {
+	defer response.Body.Close()
 	const longest = 21 // of a number, and its newline
-	b, err := io.ReadAll(io.LimitReader(answer.Body, int64(n)*longest+maxProblem))
+	b, err := io.ReadAll(io.LimitReader(response.Body, int64(n)*longest+maxProblem))
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +179,13 @@ func readLines(answer *http.Response, n int) ([]uint64, error) {
 		default:
 			count, err := strconv.ParseUint(line, 10, 64)
 			if err != nil {
-				return nil, short(answer, len(out), n)
+				return nil, missingAnswers(response, len(out), n)
 			}
 			out = append(out, count)
 		}
 	}
 	if len(out) != n {
-		return nil, short(answer, len(out), n)
+		return nil, missingAnswers(response, len(out), n)
 	}
 	return out, nil
 }
@@ -208,7 +199,7 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	asked := make(chan *batch, parallel-1)
-	go f.askAll(ctx, v, batches, asked)
+	go f.sendAll(ctx, v, batches, asked)
 	for {
 		select {
 		case <-ctx.Done():
@@ -217,7 +208,7 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 			if !more {
 				return ctx.Err()
 			}
-			if err := b.tell(answered); err != nil {
+			if err := b.deliver(answered); err != nil {
 				return err
 			}
 		}
@@ -225,10 +216,10 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 }
 
 // askAll sends requests, and says of each that it was sent.
-func (f *Filter) askAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], asked chan<- *batch) {
+func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], asked chan<- *batch) {
 	defer close(asked)
 	for keys, err := range batches {
-		b := &batch{keys: cloned(keys), done: make(chan struct{}), err: err}
+		b := &batch{keys: cloneKeys(keys), done: make(chan struct{}), err: err}
 		select {
 		case asked <- b:
 		case <-ctx.Done():
@@ -254,7 +245,7 @@ type batch struct {
 }
 
 // tell waits for the answers and tells them.
-func (b *batch) tell(answered func([][]byte, []uint64) error) error {
+func (b *batch) deliver(answered func([][]byte, []uint64) error) error {
 	if <-b.done; b.err != nil || answered == nil {
 		return b.err
 	}
@@ -262,7 +253,7 @@ func (b *batch) tell(answered func([][]byte, []uint64) error) error {
 }
 
 // cloned returns copies of keys, beside each other.
-func cloned(keys [][]byte) [][]byte {
+func cloneKeys(keys [][]byte) [][]byte {
 	size := 0
 	for _, k := range keys {
 		size += len(k)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/filter"
@@ -70,7 +71,7 @@ func serve(t *testing.T, o httpapi.Options) *node {
 	return n
 }
 
-var thousand = Order{Keys: 1000, FPRate: 0.01}
+var thousand = api.FilterSpec{Keys: 1000, FPRate: 0.01}
 
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
@@ -90,7 +91,7 @@ func TestFilters(t *testing.T) {
 		if i.Name != name || i.Kind != "bloom" || i.Cells == 0 {
 			t.Errorf("made %+v", i)
 		}
-		if i = must(n.Info(ctx, name))(t); i.Name != name || i.FPRate == nil {
+		if i = must(n.Info(ctx, name))(t); i.Name != name || i.K <= 0 {
 			t.Errorf("there is %+v", i)
 		}
 	}
@@ -111,20 +112,16 @@ func TestFilters(t *testing.T) {
 	if _, err := n.Copy(ctx, "a", "b/c"); !errors.Is(err, engine.ErrExists) {
 		t.Errorf("%v, want that it exists", err)
 	}
-	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Keys == nil || *o.Both.Keys != 0 {
+	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Estimate != 0 {
 		t.Errorf("empty filters share %+v", o)
 	}
 	must(n.Fold(ctx, "a", 2))(t)
 	must(n.Unfold(ctx, "a", 2))(t)
 	must(n.Clear(ctx, "a"))(t)
-	must(n.Make(ctx, "s", Order{Kind: "scalable", Keys: 1000, FPRate: 0.01}))(t)
+	must(n.Make(ctx, "s", api.FilterSpec{Kind: "scalable", Keys: 1000, FPRate: 0.01}))(t)
 	must(n.Compact(ctx, "s", 0.05))(t)
-	must(n.Make(ctx, "r", Order{Kind: "ribbon", Keys: 1000, FPRate: 0.01}))(t)
+	must(n.Make(ctx, "r", api.FilterSpec{Kind: "ribbon", Keys: 1000, FPRate: 0.01}))(t)
 	must(n.Seal(ctx, "r"))(t)
-	plans := must(n.Plan(ctx, thousand))(t)
-	if len(plans) != len(filter.All) {
-		t.Errorf("%d plans, want %d", len(plans), len(filter.All))
-	}
 	if err := n.Delete(ctx, "a"); err != nil {
 		t.Error(err)
 	}
@@ -137,8 +134,8 @@ func TestFilters(t *testing.T) {
 func TestKeys(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})
-	must(n.Make(ctx, "public", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "xxh3", Seed: "0102"}))(t)
-	must(n.Make(ctx, "caller", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "caller"}))(t)
+	must(n.Make(ctx, "public", api.FilterSpec{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "xxh3", Seed: new("0102")}))(t)
+	must(n.Make(ctx, "caller", api.FilterSpec{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "caller"}))(t)
 	for name, keys := range map[string][]string{
 		"public": {"apple", "pear\n", "\xff\xfe"},
 		"caller": {"00000000000000010000000000000002", "00000000000000030000000000000004", "ffffffffffffffffffffffffffffffff"},
@@ -188,7 +185,7 @@ func TestSecretSeed(t *testing.T) {
 		t.Errorf("%v, want to be refused", err)
 	}
 	n.Token = "u"
-	must(n.Make(t.Context(), "f", Order{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "siphash"}))(t)
+	must(n.Make(t.Context(), "f", api.FilterSpec{Kind: "counting", Keys: 1000, FPRate: 0.001, Hash: "siphash"}))(t)
 	f, _, err := n.Filter(t.Context(), "f")
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +211,7 @@ func TestFilterThatHashesOtherwise(t *testing.T) {
 	if err := n.Delete(ctx, "f"); err != nil {
 		t.Fatal(err)
 	}
-	must(n.Make(ctx, "f", Order{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
+	must(n.Make(ctx, "f", api.FilterSpec{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
 	if _, err := f.Keys(ctx, Has, [][]byte{[]byte("a")}); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("%v, want a mismatch", err)
 	}
@@ -244,7 +241,7 @@ func TestEach(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})
 	const keys = 20_007
-	must(n.Make(ctx, "f", Order{Keys: keys, FPRate: 0.001}))(t)
+	must(n.Make(ctx, "f", api.FilterSpec{Keys: keys, FPRate: 0.001}))(t)
 	f, _, err := n.Filter(ctx, "f")
 	if err != nil {
 		t.Fatal(err)
@@ -349,34 +346,26 @@ func TestContainers(t *testing.T) {
 		t.Errorf("%v, want that it exists", err)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), true))(t)
-	must(n.MergeContainer(ctx, "g", bytes.NewReader(plain.Bytes())))(t)
-	must(f.Keys(ctx, Add, [][]byte{[]byte("b")}))(t)
-	var delta bytes.Buffer
-	if err := n.Diff(ctx, "f", bytes.NewReader(plain.Bytes()), &delta); err != nil {
-		t.Fatal(err)
-	}
-	must(n.Patch(ctx, "g", bytes.NewReader(delta.Bytes())))(t)
 	if a, b := must(n.Get(ctx, "f", false, io.Discard))(t), must(n.Get(ctx, "g", false, io.Discard))(t); a != b {
-		t.Errorf("patched it is %s, want %s", b, a)
+		t.Errorf("the upload is %s, want %s", b, a)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{
-		Backup:   func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "all"); return err },
-		Snapshot: func(context.Context) error { return nil },
+		Backup: func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "all"); return err },
 	})
 	must(n.Make(ctx, "f", thousand))(t)
-	must(n.Make(ctx, "md5", Order{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
+	must(n.Make(ctx, "md5", api.FilterSpec{Keys: 1000, FPRate: 0.01, Hash: "md5"}))(t)
 	for _, c := range []struct {
 		do   func() error
 		want error
 	}{
 		{func() error { _, err := n.Info(ctx, "x"); return err }, engine.ErrNotFound},
 		{func() error { _, err := n.Make(ctx, "f", thousand); return err }, engine.ErrExists},
-		{func() error { _, err := n.Make(ctx, "x", Order{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
-		{func() error { _, err := n.Make(ctx, "x", Order{Keys: 1}); return err }, umbel.ErrGoal},
+		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
+		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Keys: 1}); return err }, umbel.ErrGoal},
 		{func() error { _, err := n.Merge(ctx, "f", "md5"); return err }, umbel.ErrMismatch},
 		{func() error { _, err := n.Advance(ctx, "f", 1); return err }, errors.ErrUnsupported},
 		{func() error { _, err := n.Put(ctx, "x", strings.NewReader("x"), false); return err }, umbel.ErrCorrupt},
@@ -389,9 +378,6 @@ func TestErrors(t *testing.T) {
 	if err := n.Backup(ctx, &b); err != nil || b.String() != "all" {
 		t.Errorf("the backup is %q, %v", &b, err)
 	}
-	if err := n.Snapshot(ctx); err != nil {
-		t.Error(err)
-	}
 }
 
 // Servers that aren't umbel's, or nobody at all.
@@ -403,7 +389,7 @@ func TestOthers(t *testing.T) {
 			http.Redirect(w, r, "https://elsewhere.example", http.StatusFound)
 		},
 		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", mediaProblem)
+			w.Header().Set("Content-Type", api.MediaProblem)
 			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, "{")
 		},
@@ -452,7 +438,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// A certificate is trusted if it is given, or if all are.
+// The client trusts only the certificates it was given.
 func TestCertificates(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All})
 	s := httptest.NewUnstartedServer(httpapi.New(httpapi.Options{Engine: e}))
@@ -468,9 +454,9 @@ func TestCertificates(t *testing.T) {
 	for _, c := range []struct {
 		o  Options
 		ok bool
-	}{{Options{CACert: ca}, true}, {Options{Insecure: true}, true}, {Options{Timeout: time.Minute}, false}} {
+	}{{Options{CACert: ca}, true}, {Options{}, false}} {
 		n := must(New(s.URL, c.o))(t)
-		if _, err := n.Plan(t.Context(), thousand); (err == nil) != c.ok {
+		if _, err := n.Make(t.Context(), "f", thousand); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 		n.HTTP.CloseIdleConnections()
@@ -486,11 +472,11 @@ func TestCertificates(t *testing.T) {
 // Each problem that tells of a sentinel is read as that sentinel.
 func TestProblems(t *testing.T) {
 	for word, want := range map[string]error{
-		"not-found": engine.ErrNotFound, "exists": engine.ErrExists, "incomplete": engine.ErrHidden, "memory": engine.ErrMemory,
+		"not-found": engine.ErrNotFound, "exists": engine.ErrExists, "incomplete": engine.ErrIncomplete, "memory": engine.ErrMemory,
 		"read-only": engine.ErrReadOnly, "denied": access.ErrDenied, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,
 		"kind": umbel.ErrKind, "goal": umbel.ErrGoal, "mismatch": umbel.ErrMismatch, "limit": umbel.ErrLimit,
 	} {
-		if err := error(&Error{Type: "/problems/" + word}); !errors.Is(err, want) {
+		if err := error(&Error{Problem: api.Problem{Type: "/problems/" + word}}); !errors.Is(err, want) {
 			t.Errorf("%s isn't %v", word, want)
 		}
 	}

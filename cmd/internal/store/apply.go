@@ -113,7 +113,7 @@ func (r *recovery) hideAll(p *replay, last engine.Position) error {
 func (r *recovery) hide(id uint64) {
 	r.hidden[id] = true
 	r.changed[id] = true
-	r.engine.Hide(id)
+	r.engine.MarkIncomplete(id)
 }
 
 // apply has the engine do a change.
@@ -151,7 +151,7 @@ func (r *recovery) checkEnd(p *replay) error {
 		r.position = max(r.position, p.next-1)
 	}
 	for id := range r.hidden {
-		r.engine.Hide(id) // a write that came later may have said that it is complete
+		r.engine.MarkIncomplete(id) // a write that came later may have said that it is complete
 	}
 	if r.holed {
 		if err := r.hideAll(p, math.MaxUint64); err != nil {

@@ -215,7 +215,7 @@ func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error)
 		err = r.checkEnd(p)
 	}
 	if err == nil {
-		err = e.Settle()
+		err = e.FinishReplay()
 	}
 	if err != nil {
 		return r.report, fmt.Errorf("store: verify: %w", err)

@@ -170,7 +170,7 @@ func appendEntry(dst []byte, m *engine.Meta, segments []reference) []byte {
 	dst = binary.AppendUvarint(dst, m.ID)
 	dst = binary.AppendUvarint(dst, uint64(m.From))
 	dst = binary.AppendUvarint(dst, uint64(m.To-m.From))
-	if m.Hidden {
+	if m.Incomplete {
 		dst = append(dst, entryHidden)
 	} else {
 		dst = append(dst, 0)
@@ -193,7 +193,7 @@ func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, er
 	switch flags := c.byte(); flags {
 	case 0:
 	case entryHidden:
-		m.Hidden = true
+		m.Incomplete = true
 	default:
 		c.fail("an entry with the flags %#x", flags)
 	}
@@ -247,7 +247,7 @@ func segmentIndex(s *umbel.State) func(engine.Segment) int {
 		first = append(first, n)
 		n += int((planeBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
 	}
-	return func(g engine.Segment) int { return first[g.Plane] + int(g.Offset/engine.SegmentBytes) }
+	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
 }
 
 // readCatalogue calls each with the entries of a catalogue, whose memory each may keep.

@@ -17,7 +17,7 @@ import (
 
 func exampleEntry() (engine.Meta, []reference) {
 	m := engine.Meta{
-		ID: 7, Name: "a\x00b", Expires: 1 << 41, Hidden: true, From: 3, To: 9,
+		ID: 7, Name: "a\x00b", Expires: 1 << 41, Incomplete: true, From: 3, To: 9,
 		State: umbel.State{
 			Kind: "scalable", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}, {Name: "rate", Value: umbel.Float(.5)}},
 			Parts: []umbel.State{{Kind: "bloom", Arrays: []cells.Array{{Len: 8 * (engine.SegmentBytes + 8), Width: 1}}}},

@@ -244,7 +244,7 @@ func wantNoKeyLost(t *rapid.T, e, was *engine.Engine, keys []umbel.Digest) {
 		f.Has(has, keys)
 		for i := range keys {
 			if had[i] && !has[i] {
-				t.Fatalf("%s filter %q (hidden: %v) has lost key %d", f.Kind(), f.Name(), f.Hidden(), i)
+				t.Fatalf("%s filter %q (hidden: %v) has lost key %d", f.Kind(), f.Name(), f.Incomplete(), i)
 			}
 		}
 		return true

@@ -83,7 +83,7 @@ func contents(e *engine.Engine) map[string]string {
 	for cursor := uint64(0); ; {
 		cursor = e.List(cursor, 100, func(f *engine.Filter) bool {
 			f.View(func(g umbel.Filter) {
-				all[f.Name()] = fmt.Sprintf("%s %v expires %d hidden %v", f.Kind(), wire.Identify(g.State()), f.Expires(), f.Hidden())
+				all[f.Name()] = fmt.Sprintf("%s %v expires %d hidden %v", f.Kind(), wire.Identify(g.State()), f.Expires(), f.Incomplete())
 			})
 			return true
 		})

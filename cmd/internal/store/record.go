@@ -118,7 +118,7 @@ func (b *batch) short(c *engine.Change) {
 		b.bytes = appendText(b.bytes, c.Name)
 	case engine.OpWrite:
 		b.bytes = binary.AppendVarint(b.bytes, int64(c.Part))
-		b.uvarint(uint64(c.Plane))
+		b.uvarint(uint64(c.Array))
 		b.uvarint(c.Number)
 		b.flag(c.Last)
 		b.uvarint(uint64(len(c.Data)))
@@ -142,7 +142,7 @@ func (b *batch) begin(c *engine.Change, head int) {
 	b.code(byte(c.Op)|codeLong, c.Filter)
 	b.uvarint(c.Number)
 	b.bytes = binary.AppendVarint(b.bytes, int64(c.Part))
-	b.uvarint(uint64(c.Plane))
+	b.uvarint(uint64(c.Array))
 	b.flag(c.Last)
 	b.uvarint(uint64(head))
 }

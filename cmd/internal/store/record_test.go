@@ -113,7 +113,7 @@ func drawChange(t *rapid.T) engine.Change {
 	case engine.OpAdd, engine.OpRemove:
 		c.Digests = drawDigests(t, 4)
 	case engine.OpWrite:
-		c.Part, c.Plane, c.Number, c.Last = rapid.IntRange(-1, 9).Draw(t, "part"), 3, 1<<40, rapid.Bool().Draw(t, "last")
+		c.Part, c.Array, c.Number, c.Last = rapid.IntRange(-1, 9).Draw(t, "part"), 3, 1<<40, rapid.Bool().Draw(t, "last")
 		c.Data = bytes.Repeat([]byte{7}, rapid.SampledFrom([]int{1, maxPiece, maxPiece + 1, 2 << 20}).Draw(t, "data"))
 	case engine.OpFlush:
 		c.Filter = 0

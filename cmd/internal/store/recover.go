@@ -86,13 +86,13 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	if r.lost {
-		if err := r.engine.ForgetNameless(func(id uint64, name string) error {
+		if err := r.engine.DropNameless(func(id uint64, name string) error {
 			return r.loss("filter %d, which another took the name %q from, and whose own name is lost", id, name)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := r.engine.Settle(); err != nil {
+	if err := r.engine.FinishReplay(); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
@@ -402,7 +402,7 @@ func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []referen
 	if err := r.loss("cells of filter %q, which takes all keys for its own until it is made anew: %w", m.Name, why); err != nil {
 		return err
 	}
-	m.Hidden = true
+	m.Incomplete = true
 	r.mu.Lock()
 	r.hidden[m.ID] = true
 	r.mu.Unlock()
@@ -439,7 +439,7 @@ func (r *recovery) standIn(m engine.Meta) error {
 		all = append(all, p.Words)
 	}
 	return r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
-		putWords(dst, all[g.Plane][g.Offset/8:][:len(dst)/8])
+		putWords(dst, all[g.Array][g.Offset/8:][:len(dst)/8])
 		return nil
 	})
 }

@@ -136,9 +136,9 @@ func (r *replay) record(c *cursor, code byte, filter uint64) error {
 func target(c *cursor, ch *engine.Change) {
 	part := c.uvarint()
 	ch.Part = int(part>>1) ^ -int(part&1)
-	ch.Plane = int(c.uvarint())
-	if ch.Part < -1 || ch.Part > 1<<16 || ch.Plane < 0 || ch.Plane > 1<<8 {
-		c.fail("a write to plane %d of part %d", ch.Plane, ch.Part)
+	ch.Array = int(c.uvarint())
+	if ch.Part < -1 || ch.Part > 1<<16 || ch.Array < 0 || ch.Array > 1<<8 {
+		c.fail("a write to plane %d of part %d", ch.Array, ch.Part)
 	}
 }
 

@@ -298,7 +298,7 @@ func gone(f *engine.Filter) bool {
 // became of another shape meanwhile.
 func (w *walk) copy(ctx context.Context, f *engine.Filter, old []reference, still bool) (m engine.Meta, segments []*reference, ok bool, err error) {
 	variant, err := w.store.engine.Kinds().Find(f.Kind())
-	flows := err == nil && variant.Monotone && !still && !f.Hidden()
+	flows := err == nil && variant.Monotone && !still && !f.Incomplete()
 	var c *engine.Capture
 	if still {
 		c = f.CaptureStill()

@@ -35,8 +35,8 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		c.Error("ERR a filter isn't merged with itself")
 		return
 	}
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	var union umbel.Filter
 	var err error
 	c.Aside(func() { union, err = u.union(hold, sources) })
@@ -49,7 +49,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		kept(c, pos, err)
 		return
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	_, pos, err := u.engine.Put(string(name), union, false, false)
 	kept(c, pos, err)
 }
@@ -66,7 +66,7 @@ func others(but []byte, names [][]byte) (list [][]byte) {
 }
 
 // union returns a filter of its own with the keys of all.
-func (u *um) union(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
+func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) {
 	first, err := u.whole(names[0])
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		fail(c, fmt.Errorf("%w: %s; name a new one", engine.ErrExists, quoted(name)))
 		return
 	}
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	var common umbel.Filter
 	var err error
 	c.Aside(func() { common, err = u.common(hold, args[2:]) })
@@ -112,13 +112,13 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	_, pos, err := u.engine.Put(string(name), common, false, false)
 	kept(c, pos, err)
 }
 
 // common returns a filter of its own of what all have.
-func (u *um) common(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
+func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error) {
 	common, err := u.bits(h, names[0])
 	for _, name := range names[1:] {
 		if err != nil {
@@ -134,8 +134,8 @@ func (u *um) common(h *engine.Hold, names [][]byte) (umbel.Filter, error) {
 
 // narrow leaves in a filter, made of the first name's, what that of the second has too.
 func (u *um) narrow(common umbel.Filter, first, second []byte) error {
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	b, err := u.bits(hold, second)
 	if err != nil {
 		return err

@@ -78,9 +78,9 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 	}
 	pair(c, "version", f.Version())
 	c.BulkString("complete")
-	c.Bool(!f.Hidden())
+	c.Bool(!f.Incomplete())
 	pair(c, "added", counts.Added)
-	pair(c, "asked", counts.Asked)
+	pair(c, "asked", counts.Queried)
 	pair(c, "found", counts.Found)
 }
 
@@ -99,8 +99,8 @@ func (u *um) id(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) overlap(c *resp.Conn, args [][]byte) {
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	a, err := u.bits(hold, args[1])
 	if err != nil {
 		fail(c, err)
@@ -125,7 +125,7 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 
 // bits returns a copy of the one array of bits that a filter is or has, and holds memory for
 // another, which comparing takes.
-func (u *um) bits(h *engine.Hold, name []byte) (umbel.Filter, error) {
+func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
 	f, err := u.whole(name)
 	if err != nil {
 		return nil, err

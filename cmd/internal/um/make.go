@@ -88,5 +88,5 @@ func (u *um) tell(c *resp.Conn, f umbel.Forecast) {
 	pair(c, "cells", f.Cells)
 	share(c, "k", f.K)
 	c.BulkString("fits")
-	c.Bool(u.engine.Room(f.Bytes) == nil)
+	c.Bool(u.engine.CheckMemory(f.Bytes) == nil)
 }

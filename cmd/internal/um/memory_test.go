@@ -29,7 +29,7 @@ func TestImportsHoldMemory(t *testing.T) {
 	}
 	e := engine.New(engine.Options{Kinds: filter.All, MaxMemory: 5 << 19}) // of two and a half
 	u := &um{engine: e}
-	hold := e.Hold()
+	hold := e.NewReservation()
 	for range 2 {
 		if _, err := u.parse(hold, small); err != nil {
 			t.Fatal(err)

@@ -66,8 +66,8 @@ func plain(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 
 // packed packs a copy, since that takes long.
 func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	s, err := u.snapshot(hold, f)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (w *window) Write(b []byte) (int, error) {
 
 // limits says how much may come in: as much as there is room for, which is held, and never
 // more than the options say.
-func (u *um) limits(h *engine.Hold) wire.Limits {
+func (u *um) limits(h *engine.Reservation) wire.Limits {
 	l := wire.Limits{Bytes: u.options.MaxBytes, Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
 	if l.Bytes == 0 {
 		l.Bytes = wire.DefaultBytes
@@ -140,7 +140,7 @@ func (u *um) limits(h *engine.Hold) wire.Limits {
 }
 
 // parse returns the filter in a container that came in.
-func (u *um) parse(h *engine.Hold, b []byte) (umbel.Filter, error) {
+func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
 	if wire.IsDelta(b) {
 		return nil, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
 	}
@@ -165,8 +165,8 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
 		return
 	}
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	var f umbel.Filter
 	var err error
 	c.Aside(func() { f, err = u.parse(hold, args[2]) })
@@ -174,7 +174,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	hold.Free() // it is the engine's
+	hold.Release() // it is the engine's
 	_, pos, err := u.engine.Put(string(args[1]), f, replace, false)
 	kept(c, pos, err)
 }
@@ -192,8 +192,8 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	if !permit.All(c, f) {
 		return
 	}
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	base, err := u.base(hold, args[2], args[3])
 	var now umbel.State
 	if err == nil {
@@ -214,7 +214,7 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 }
 
 // base returns the state that a delta is to begin at: of a filter, or in a container.
-func (u *um) base(h *engine.Hold, word, value []byte) (umbel.State, error) {
+func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error) {
 	switch {
 	case is(word, "FROM"):
 		f, err := u.whole(value)
@@ -249,8 +249,8 @@ func (u *um) patch(c *resp.Conn, args [][]byte) {
 
 // apply makes a filter what a delta says, if there is memory for both meanwhile.
 func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	limits := u.limits(hold)
 	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
 		s, err := wire.Apply(f.State(), delta, limits)

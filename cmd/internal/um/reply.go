@@ -32,14 +32,14 @@ func (u *um) whole(name []byte) (*engine.Filter, error) {
 	switch {
 	case f == nil:
 		return nil, missing(name)
-	case f.Hidden():
-		return nil, fmt.Errorf("%w: %s", engine.ErrHidden, quoted(name))
+	case f.Incomplete():
+		return nil, fmt.Errorf("%w: %s", engine.ErrIncomplete, quoted(name))
 	}
 	return f, nil
 }
 
 // snapshot returns a copy of a filter's state, in memory that is held for it.
-func (u *um) snapshot(h *engine.Hold, f *engine.Filter) (s umbel.State, err error) {
+func (u *um) snapshot(h *engine.Reservation, f *engine.Filter) (s umbel.State, err error) {
 	if err := h.Take(f.Bytes()); err != nil {
 		return s, err
 	}
@@ -48,7 +48,7 @@ func (u *um) snapshot(h *engine.Hold, f *engine.Filter) (s umbel.State, err erro
 }
 
 // open returns a filter of its own, a copy of one of the engine's.
-func (u *um) open(h *engine.Hold, f *engine.Filter) (umbel.Filter, error) {
+func (u *um) open(h *engine.Reservation, f *engine.Filter) (umbel.Filter, error) {
 	s, err := u.snapshot(h, f)
 	if err != nil {
 		return nil, err

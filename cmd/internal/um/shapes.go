@@ -63,7 +63,7 @@ func (u *um) unfold(c *resp.Conn, args [][]byte) {
 		if hi != 0 {
 			return 0, fmt.Errorf("unfolded by %d it takes more than 2^64 bytes: %w", uint64(by), umbel.ErrLimit)
 		}
-		if err := u.engine.Room(bytes); err != nil { // the old cells are there meanwhile
+		if err := u.engine.CheckMemory(bytes); err != nil { // the old cells are there meanwhile
 			return 0, err
 		}
 		return f.Unfold(uint64(by))
@@ -117,8 +117,8 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	default:
 		return 0, errors.New("say by how much: a factor, RATE p or BYTES n")
 	}
-	hold := u.engine.Hold()
-	defer hold.Free()
+	hold := u.engine.NewReservation()
+	defer hold.Release()
 	if err := hold.Take(f.Bytes()); err != nil { // for the folds that are tried
 		return 0, err
 	}

@@ -528,9 +528,9 @@ func FuzzImport(f *testing.F) {
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 0 }, MaxMemory: 1 << 20})
 	u := &um{engine: e}
 	f.Fuzz(func(t *testing.T, container, delta []byte) {
-		hold := e.Hold()
+		hold := e.NewReservation()
 		made, err := u.parse(hold, container)
-		hold.Free()
+		hold.Release()
 		if err != nil {
 			return
 		}

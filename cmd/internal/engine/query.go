@@ -12,7 +12,7 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	f.cells.RLock()
 	switch {
-	case f.hidden.Load():
+	case f.incomplete.Load():
 		for i := range dst {
 			dst[i] = true
 		}
@@ -22,9 +22,9 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 		umbel.HasAll(f.filter, dst, ds)
 	}
 	f.cells.RUnlock()
-	f.touch()
-	f.counts.asked.Add(uint64(len(ds)))
-	f.counts.found.Add(uint64(trues(dst)))
+	f.markUsed()
+	f.counts.queried.Add(uint64(len(ds)))
+	f.counts.found.Add(uint64(countTrue(dst)))
 }
 
 // Count tells how often each was added, never too few: of a hidden filter 2^64-1 times, of
@@ -41,12 +41,12 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 		return f.unsupported("count")
 	}
 	for i, d := range ds {
-		if dst[i] = math.MaxUint64; !f.hidden.Load() {
+		if dst[i] = math.MaxUint64; !f.incomplete.Load() {
 			dst[i] = c.Count(d)
 		}
 	}
-	f.touch()
-	f.counts.asked.Add(uint64(len(ds)))
+	f.markUsed()
+	f.counts.queried.Add(uint64(len(ds)))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 func (f *Filter) View(look func(umbel.Filter)) error {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	if f.gone {
+	if f.retired {
 		return ErrNotFound
 	}
 	look(f.filter)

@@ -18,11 +18,11 @@ func (e *Engine) claim(f *Filter) {
 	defer e.index.Unlock()
 	old := e.names[f.Name()]
 	if old != nil && old.replayed().claim > f.replayed().claim {
-		e.shadowed = append(e.shadowed, f)
+		e.displaced = append(e.displaced, f)
 		return
 	}
 	if old != nil {
-		e.shadowed = append(e.shadowed, old)
+		e.displaced = append(e.displaced, old)
 	}
 	e.names[f.Name()] = f
 }
@@ -34,42 +34,42 @@ func (e *Engine) unclaim(f *Filter) {
 	if e.names[f.Name()] == f {
 		delete(e.names, f.Name())
 	}
-	e.shadowed = slices.DeleteFunc(e.shadowed, func(g *Filter) bool { return g == f })
+	e.displaced = slices.DeleteFunc(e.displaced, func(g *Filter) bool { return g == f })
 }
 
 // unseat forgets the filters that lose their name by a change: those that claimed it
 // earlier.
-func (e *Engine) unseat(c Change) {
-	losers := slices.DeleteFunc(slices.Clone(e.shadowed), func(f *Filter) bool { return f.Name() != c.Name })
+func (e *Engine) dropEarlierClaims(c Change) {
+	losers := slices.DeleteFunc(slices.Clone(e.displaced), func(f *Filter) bool { return f.Name() != c.Name })
 	if f := e.names[c.Name]; f != nil {
 		losers = append(losers, f)
 	}
 	for _, f := range losers {
 		if f.id != c.Filter && f.replayed().claim < c.Position {
-			e.drop(f)
+			e.dropReplayed(f)
 		}
 	}
 }
 
 // drop forgets a filter of which a journal tells nothing more.
-func (e *Engine) drop(f *Filter) {
-	f.end(nil)
+func (e *Engine) dropReplayed(f *Filter) {
+	f.retire(nil)
 	e.unclaim(f)
 	e.index.Lock()
-	e.leave(f)
+	e.removeFromIndex(f)
 	e.index.Unlock()
 }
 
 // ForgetNameless calls tell with the filters that lost their name to others, and of which the
 // journal doesn't tell more, and forgets them. For who reads a journal with holes.
-func (e *Engine) ForgetNameless(tell func(id uint64, name string) error) error {
+func (e *Engine) DropNameless(tell func(id uint64, name string) error) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	for _, f := range slices.Clone(e.shadowed) {
+	for _, f := range slices.Clone(e.displaced) {
 		if err := tell(f.id, f.Name()); err != nil {
 			return err
 		}
-		e.drop(f)
+		e.dropReplayed(f)
 	}
 	return nil
 }
@@ -77,16 +77,16 @@ func (e *Engine) ForgetNameless(tell func(id uint64, name string) error) error {
 // Settle ends the reading of a journal: filters that were torn when they were captured,
 // and have what was added meanwhile again, are then whole. The error wraps
 // umbel.ErrCorrupt if the journal ended too early for that.
-func (e *Engine) Settle() error {
+func (e *Engine) FinishReplay() error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	if len(e.shadowed) > 0 {
-		f := e.shadowed[0]
+	if len(e.displaced) > 0 {
+		f := e.displaced[0]
 		return fmt.Errorf("filter %d lost its name %q, and what became of it isn't told: %w", f.id, f.Name(), umbel.ErrCorrupt)
 	}
 	for _, f := range e.filters(0, e.known()) {
 		f.changes.Lock()
-		err := f.settle()
+		err := f.finishReplay()
 		if r := f.replay; err == nil && r != nil {
 			if r.stale {
 				f.recount()

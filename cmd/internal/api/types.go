@@ -1,0 +1,201 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Float is a number that may be infinite, which JSON writes as null.
+type Float float64
+
+// MarshalJSON writes infinities and NaN as null.
+func (f Float) MarshalJSON() ([]byte, error) {
+	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// UnmarshalJSON reads null as +Inf.
+func (f *Float) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*f = Float(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(f))
+}
+
+// Whole is a whole number that JSON may write as 1000, 1e3 or 1000.0; null is 0.
+type Whole uint64
+
+// UnmarshalJSON returns an error wrapping umbel.ErrGoal if b is no whole number from 0 to 2^64-1.
+func (w *Whole) UnmarshalJSON(b []byte) error {
+	n, err := ParseWhole(string(bytes.TrimSpace(b)))
+	*w = Whole(n)
+	return err
+}
+
+// ParseWhole parses a Whole.
+func ParseWhole(s string) (uint64, error) {
+	if s == "null" {
+		return 0, nil
+	}
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f < 0 || f >= 1<<63 || f != math.Trunc(f) {
+		return 0, fmt.Errorf("%q is not a whole number from 0 to 2^64-1: %w", Clip(s), umbel.ErrGoal)
+	}
+	return uint64(f), nil
+}
+
+// Clip shortens untrusted text for an error message.
+func Clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// FilterName names a second filter in a request. Only one of the fields may be set.
+type FilterName struct {
+	Name       string `json:"name,omitempty"`
+	NameBase64 string `json:"nameBase64,omitempty"` // for a name that is not UTF-8
+}
+
+// NewFilterName returns the JSON form of a name.
+func NewFilterName(name string) FilterName {
+	plain, encoded := EncodeName(name)
+	if plain != nil {
+		return FilterName{Name: *plain}
+	}
+	return FilterName{NameBase64: encoded}
+}
+
+// Decode returns the name, "" if none is set.
+func (n FilterName) Decode() (string, error) {
+	if n.NameBase64 == "" {
+		return n.Name, nil
+	}
+	b, err := base64.StdEncoding.DecodeString(n.NameBase64)
+	if err != nil || n.Name != "" {
+		return "", errors.New("set either name, or nameBase64 in base64")
+	}
+	return string(b), nil
+}
+
+// Brief describes a filter in a list.
+type Brief struct {
+	Name       *string    `json:"name,omitempty"`
+	NameBase64 string     `json:"nameBase64,omitempty"` // for a name that is not UTF-8
+	Path       string     `json:"path"`
+	Kind       string     `json:"kind"`
+	Bytes      uint64     `json:"bytes"`
+	Expires    *time.Time `json:"expires,omitempty"`
+}
+
+// Info describes one filter.
+type Info struct {
+	Brief
+	Hash       string           `json:"hash"`
+	Seed       string           `json:"seed,omitempty"` // hexadecimal; absent if it is secret
+	SecretSeed bool             `json:"secretSeed,omitempty"`
+	Params     map[string]Float `json:"params"`
+	Can        []string         `json:"can"`
+	Parts      int              `json:"parts"`
+	Cells      uint64           `json:"cells"`
+	K          Float            `json:"k"`
+	Keys       Estimate         `json:"keys"`
+	Fill       Float            `json:"fill"`
+	FPRate     Float            `json:"fpRate"`
+	Incomplete bool             `json:"incomplete,omitempty"`
+	IdleMillis int64            `json:"idleMillis"`
+	Counts     Counts           `json:"counts"`
+}
+
+// Estimate is a number of keys with an interval that contains it with a probability of at least 0.95.
+type Estimate struct {
+	Estimate Float `json:"estimate"`
+	Low      Float `json:"low"`
+	High     Float `json:"high"`
+}
+
+// Counts are the numbers of keys that a filter was given since the process began.
+type Counts struct {
+	Added   uint64 `json:"added"`
+	Changed uint64 `json:"changed"` // added keys that changed the filter
+	Queried uint64 `json:"queried"`
+	Found   uint64 `json:"found"` // queried keys that were present
+	Removed uint64 `json:"removed"`
+}
+
+// Page is a part of the list of all filters.
+type Page struct {
+	Filters []Brief `json:"filters"`
+	Cursor  string  `json:"cursor,omitempty"` // for the next page; absent on the last one
+}
+
+// Overlap estimates how many keys two filters contain, each and together.
+type Overlap struct {
+	A     Estimate `json:"a"`
+	B     Estimate `json:"b"`
+	Union Estimate `json:"union"`
+	Both  Estimate `json:"both"`
+	Cells uint64   `json:"cells"` // size at which the filters were compared
+}
+
+// FilterSpec describes a filter to be made or planned.
+type FilterSpec struct {
+	Kind    string                 `json:"kind,omitempty"`
+	Keys    Whole                  `json:"keys,omitempty"`
+	FPRate  float64                `json:"fpRate,omitempty"`
+	Bytes   Whole                  `json:"bytes,omitempty"`
+	Hash    string                 `json:"hash,omitempty"` // "": the server's default
+	Seed    *string                `json:"seed,omitempty"` // hexadecimal
+	Params  map[string]json.Number `json:"params,omitempty"`
+	Expires *time.Time             `json:"expires,omitempty"`
+}
+
+// Forecast describes what a filter of a kind would be. Problem says why it is impossible.
+type Forecast struct {
+	Kind    string   `json:"kind"`
+	Keys    uint64   `json:"keys"`
+	FPRate  Float    `json:"fpRate"`
+	Cells   uint64   `json:"cells"`
+	Bytes   uint64   `json:"bytes"`
+	K       Float    `json:"k"`
+	Fits    bool     `json:"fits"` // within the server's memory limit, now
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// Problem is an error response as in RFC 9457.
+type Problem struct {
+	Type   string `json:"type"` // ProblemPath and a word that never changes
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	Done   uint64 `json:"done,omitempty"` // keys of the request that were processed before the error
+}
+
+// KeyList is a request with keys, as one JSON value. The keys are processed in the order of the fields.
+type KeyList struct {
+	Keys    []string `json:"keys"`
+	Base64  []string `json:"base64"`
+	Digests []string `json:"digests"` // 32 hexadecimal digits each
+}
+
+// Totals summarizes the answers to the keys of one request.
+type Totals struct {
+	Keys uint64 `json:"keys"`
+	Yes  uint64 `json:"yes"`           // keys whose answer was true, or a number above 0
+	Sum  uint64 `json:"sum,omitempty"` // of the numbers
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// bodyType returns the media type of a request's body, which must be one of want; the first is
+// the default.
+func bodyType(r *http.Request, want ...string) (string, error) {
+	text := r.Header.Get("Content-Type")
+	if text == "" {
+		return want[0], nil
+	}
+	media, _, err := mime.ParseMediaType(text)
+	if err != nil || !slices.Contains(want, media) {
+		return "", problemf(mediaType, "media type of the body is %q, want %s", text, strings.Join(want, ", "))
+	}
+	return media, nil
+}
+
+// acceptItem is one media range of an Accept header.
+type acceptItem struct {
+	media, form string
+	quality     float64
+}
+
+// negotiate returns the offer that the client prefers, and the parameter "form" of its media
+// range. The first offer is the default.
+func negotiate(r *http.Request, offers ...string) (media, form string, err error) {
+	text := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(text) == "" {
+		return offers[0], "", nil
+	}
+	var best acceptItem
+	for item := range strings.SplitSeq(text, ",") {
+		w, ok := parseAcceptItem(item)
+		if !ok {
+			continue
+		}
+		for _, offer := range offers {
+			if covers(w.media, offer) && w.quality > best.quality {
+				best = acceptItem{offer, w.form, w.quality}
+				break
+			}
+		}
+	}
+	if best.quality == 0 {
+		return "", "", problemf(notAcceptable, "Accept is %q, available: %s", text, strings.Join(offers, ", "))
+	}
+	return best.media, best.form, nil
+}
+
+func parseAcceptItem(item string) (acceptItem, bool) {
+	media, params, err := mime.ParseMediaType(item)
+	if err != nil {
+		return acceptItem{}, false
+	}
+	w := acceptItem{media: media, form: params["form"], quality: 1}
+	if q, given := params["q"]; given {
+		w.quality, err = strconv.ParseFloat(q, 64)
+	}
+	return w, err == nil
+}
+
+// covers reports whether a media range, such as application/*, includes a media type.
+func covers(span, media string) bool {
+	if before, ok := strings.CutSuffix(span, "/*"); ok {
+		return before == "*" || strings.HasPrefix(media, before+"/")
+	}
+	return span == media
+}
+
+// prefersMinimal reports whether the client prefers a minimal response: RFC 7240.
+func prefersMinimal(r *http.Request) bool {
+	for _, line := range r.Header.Values("Prefer") {
+		for item := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.ReplaceAll(strings.TrimSpace(item), `"`, ""), "return=minimal") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// etagOf returns the strong entity tag of a container: the filter's ID, and the form unless it is
+// canonical.
+func etagOf(id wire.ID, form string) string {
+	if form == "" {
+		return `"` + id.String() + `"`
+	}
+	return `"` + id.String() + "-" + form + `"`
+}
+
+// headerHas reports whether a list of entity tags is * or contains the tag, strong or weak.
+func headerHas(header, tag string) bool {
+	for t := range strings.SplitSeq(header, ",") {
+		if t = strings.TrimPrefix(strings.TrimSpace(t), "W/"); t == tag || t == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a list of entity tags is * or contains that of a filter with this ID,
+// in any form. Weak tags never match.
+func matches(header string, id wire.ID) bool {
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || tag == etagOf(id, "") || tag == etagOf(id, api.FormPacked) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyNew reports whether the request must not replace an existing filter.
+func onlyNew(r *http.Request) (bool, error) {
+	switch r.Header.Get("If-None-Match") {
+	case "":
+		return false, nil
+	case "*":
+		return true, nil
+	}
+	return false, problemf(badRequest, "If-None-Match of a PUT must be *, which means that the filter must not exist")
+}

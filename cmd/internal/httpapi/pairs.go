@@ -1,0 +1,188 @@
+package httpapi
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// otherState returns the state of the second filter of a request: one that its JSON names, or the
+// container in its body. The state shares no memory with a filter.
+func (req *request) otherState() (umbel.State, error) {
+	media, err := bodyType(req.http, api.MediaJSON, api.MediaContainer)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	if media == api.MediaContainer {
+		f, err := req.readContainer()
+		if err != nil {
+			return umbel.State{}, err
+		}
+		return f.State(), nil
+	}
+	var want api.FilterName
+	if err := req.readJSON(&want); err != nil {
+		return umbel.State{}, err
+	}
+	name, err := requiredName(want)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	f, err := req.completeFilter(name)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	return req.stateOf(f)
+}
+
+// stateOf returns a copy of a filter's state.
+func (req *request) stateOf(f *engine.Filter) (s umbel.State, err error) {
+	if err := req.hold.Take(f.Bytes()); err != nil {
+		return s, fmt.Errorf("copy of %q: %w", f.Name(), err)
+	}
+	err = f.View(func(f umbel.Filter) { s = f.State().Clone() })
+	return s, err
+}
+
+// merge adds the keys of another filter.
+func (req *request) merge() error {
+	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) {
+		from, err := req.otherState()
+		if err != nil {
+			return 0, err
+		}
+		return f.Merge(from)
+	})
+}
+
+func estimateOf(e plan.Estimate) api.Estimate {
+	return api.Estimate{Estimate: api.Float(e.Value), Low: api.Float(e.Low), High: api.Float(e.High)}
+}
+
+// intersect estimates how many keys the filter shares with another.
+func (req *request) intersect() error {
+	f, err := req.completeFilter(req.name)
+	if err != nil {
+		return err
+	}
+	with, err := req.otherState()
+	if err != nil {
+		return err
+	}
+	own, err := req.stateOf(f)
+	if err != nil {
+		return err
+	}
+	kinds := req.Engine.Kinds()
+	var fs [2]umbel.Filter
+	for i, s := range []umbel.State{own, with} {
+		f, err := kinds.Open(s)
+		if err != nil {
+			return err
+		}
+		if fs[i], err = overlap.Bits(f); err != nil {
+			return err
+		}
+	}
+	o, err := overlap.Of(kinds, fs[0], fs[1])
+	if err != nil {
+		return err
+	}
+	return writeJSON(req.response, http.StatusOK, api.Overlap{A: estimateOf(o.A), B: estimateOf(o.B), Union: estimateOf(o.Union), Both: estimateOf(o.Both), Cells: o.Cells})
+}
+
+// diff responds with the delta from the container in the body to this filter.
+func (req *request) diff() error {
+	if _, err := bodyType(req.http, api.MediaContainer); err != nil {
+		return err
+	}
+	f, err := req.completeFilter(req.name)
+	if err != nil {
+		return err
+	}
+	if err := req.requireSeedAccess(f.Hasher(), req.name); err != nil {
+		return err
+	}
+	base, err := req.readContainer()
+	if err != nil {
+		return err
+	}
+	now, err := req.stateOf(f)
+	if err != nil {
+		return err
+	}
+	delta, err := wire.Delta(nil, base.State(), now)
+	if err != nil {
+		return err
+	}
+	h := req.Header()
+	h.Set("Content-Type", api.MediaDelta)
+	h.Set("Cache-Control", "no-store")
+	if info, err := wire.InspectDelta(delta); err == nil {
+		h.Set("Etag", etagOf(info.Result, "")) // of the client's filter after the delta
+	}
+	req.WriteHeader(http.StatusOK)
+	_, err = req.Write(delta)
+	return err
+}
+
+// readDelta reads a delta, which may be at most as long as a container. It reserves memory as it
+// reads.
+func (req *request) readDelta() ([]byte, error) {
+	const head = 64 << 10
+	var b bytes.Buffer
+	in := req.streamedBody()
+	for {
+		if err := req.hold.Take(readBytes); err != nil {
+			return nil, err
+		}
+		_, err := io.CopyN(&b, in, readBytes)
+		if uint64(b.Len()) >= req.MaxBytes+head {
+			return nil, problemf(tooLarge, "the delta is longer than %d bytes, the limit for a filter", req.MaxBytes)
+		}
+		if err == io.EOF {
+			_, err = wire.InspectDelta(b.Bytes())
+			return b.Bytes(), err
+		}
+		if err != nil {
+			return nil, bodyError(err)
+		}
+	}
+}
+
+// patch applies a delta to the filter.
+func (req *request) patch() error {
+	if _, err := bodyType(req.http, api.MediaDelta); err != nil {
+		return err
+	}
+	f, err := req.filter()
+	if err != nil {
+		return err
+	}
+	if err := checkComplete(f); err != nil {
+		return err
+	}
+	delta, err := req.readDelta()
+	if err != nil {
+		return err
+	}
+	pos, err := f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+		s, err := wire.Apply(f.State(), delta, req.limits())
+		if err != nil {
+			return nil, err
+		}
+		return req.Engine.Kinds().Open(s) // the result has the same kind and hasher
+	})
+	if err != nil {
+		return err
+	}
+	return req.respondInfo(f, pos, false)
+}

@@ -1,0 +1,256 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+// maxName is the length of the longest filter name in a path, in bytes.
+const maxName = 512
+
+// request is an HTTP request that is being served by a route.
+type request struct {
+	*handler
+	*response
+	http  *http.Request
+	route route
+	user  *access.User
+	name  string              // of the filter in the path
+	hold  *engine.Reservation // memory of incoming filters and of copies
+}
+
+// checkOrigin refuses requests that a page of another site caused a browser to send, and requests
+// for a host name that is not allowed. The second check stops a page that has pointed its own
+// name at this address.
+func (h *handler) checkOrigin(r *http.Request) error {
+	if err := h.origin.Check(r); err != nil {
+		return problemf(crossOrigin, "%w", err)
+	}
+	if h.Hosts == nil {
+		return nil
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || slices.ContainsFunc(h.Hosts, func(own string) bool { return strings.EqualFold(own, host) }) {
+		return nil
+	}
+	return problemf(misdirected, "host %q is not allowed; use an address or localhost, or add it to http-hosts", host)
+}
+
+// serveRoute returns the handler of a route. It authenticates and authorizes before it calls the
+// route.
+func (h *handler) serveRoute(to route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &request{handler: h, response: w.(*response), http: r, route: to, name: r.PathValue("name"), hold: h.Engine.NewReservation()}
+		defer req.hold.Release()
+		err := req.authorize()
+		if err == nil {
+			err = to.serve(req)
+			if to.right&access.Admin != 0 && !errors.Is(err, access.ErrDenied) { // denials were already recorded
+				req.record(req.name, err)
+			}
+		}
+		switch {
+		case err == nil:
+		case req.started() || clientLeft(r, err):
+			h.Log.Debug("http response aborted", "path", r.URL.EscapedPath(), "error", err)
+			panic(http.ErrAbortHandler) // so that the client notices that the response is incomplete
+		default:
+			if problemTypeOf(err) == internalError {
+				h.Log.Error("http request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
+			}
+			writeProblem(w, r, err)
+		}
+	})
+}
+
+// authorize does all checks before the route is called.
+func (req *request) authorize() error {
+	if req.route.open {
+		req.user = &access.User{}
+		return nil
+	}
+	if l := req.Rates.of(req.http.RemoteAddr); l != nil && !l.Allow() {
+		return problemf(tooMany, "more than %v requests a second", float64(l.Limit()))
+	}
+	var err error
+	if req.user, err = req.login(); err != nil {
+		req.record(req.name, err)
+		return err
+	}
+	if len(req.name) > maxName {
+		return checkNameLength(req.name)
+	}
+	if req.route.right == 0 {
+		return nil
+	}
+	return req.require(req.route.right, req.name)
+}
+
+// login returns the user that the credentials of the request belong to.
+func (req *request) login() (*access.User, error) {
+	if req.Users == nil {
+		return req.everyone, nil
+	}
+	switch scheme, credentials, _ := strings.Cut(req.http.Header.Get("Authorization"), " "); {
+	case strings.EqualFold(scheme, "Bearer"):
+		return req.Users.LoginToken(req.http.RemoteAddr, strings.TrimSpace(credentials))
+	case strings.EqualFold(scheme, "Basic"):
+		name, password, ok := req.http.BasicAuth()
+		if !ok {
+			return nil, problemf(unauthorized, "malformed Authorization header: %w", access.ErrDenied)
+		}
+		return req.Users.Login(req.http.RemoteAddr, name, password)
+	case scheme != "":
+		return nil, problemf(unauthorized, "unknown Authorization scheme %q; use Bearer, Basic or a client certificate: %w", scheme, access.ErrDenied)
+	}
+	if u := req.Users.Certificate(req.http.TLS); u != nil {
+		return u, nil
+	}
+	if u := req.Users.Default(); u != nil {
+		return u, nil
+	}
+	return nil, problemf(unauthorized, "authentication required: bearer token, basic credentials or client certificate: %w", access.ErrDenied)
+}
+
+// require returns an error wrapping access.ErrDenied, and records it, unless the user has all the
+// rights for the filter, or for the server if name is empty.
+func (req *request) require(rights access.Right, name string) error {
+	for _, right := range []access.Right{access.Read, access.Add, access.Remove, access.Admin} {
+		if rights&right != 0 && !req.allowed(right, name) {
+			err := req.denied(right, name)
+			req.record(name, err)
+			return err
+		}
+	}
+	return nil
+}
+
+// denied returns the error for a missing right.
+func (req *request) denied(right access.Right, name string) error {
+	if name == "" {
+		return fmt.Errorf("user %q needs the right %v: %w", req.user.Name, right, access.ErrDenied)
+	}
+	return fmt.Errorf("user %q needs the right %v for filter %q: %w", req.user.Name, right, name, access.ErrDenied)
+}
+
+func (req *request) allowed(right access.Right, name string) bool {
+	if name == "" {
+		return req.user.May(right, nil)
+	}
+	return req.user.May(right, []byte(name))
+}
+
+// record writes an action of an administrator, or a denial, to the audit log.
+func (req *request) record(target string, err error) {
+	req.Audit.Record(req.user, req.http.RemoteAddr, req.route.pattern, target[:min(len(target), maxName)], err)
+}
+
+// requireSeedAccess returns an error unless the user may know the seed of h. A container contains
+// the seed; digests let the client choose cells. Both need the same trust.
+func (req *request) requireSeedAccess(h umbel.Hasher, name string) error {
+	if !h.Secret() || req.allowed(access.Admin, "") {
+		return nil
+	}
+	err := fmt.Errorf("the seed of the filter's hash is secret; only administrators may do this: %w", access.ErrDenied)
+	req.record(name, err)
+	return err
+}
+
+// filter returns the filter named in the path.
+func (req *request) filter() (*engine.Filter, error) { return req.find(req.name) }
+
+func (req *request) find(name string) (*engine.Filter, error) {
+	if f := req.Engine.Get([]byte(name)); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%q: %w", name, engine.ErrNotFound)
+}
+
+// completeFilter returns a filter that is complete and that the user may read.
+func (req *request) completeFilter(name string) (*engine.Filter, error) {
+	if err := req.require(access.Read, name); err != nil {
+		return nil, err
+	}
+	f, err := req.find(name)
+	if err == nil {
+		err = checkComplete(f)
+	}
+	return f, err
+}
+
+func checkComplete(f *engine.Filter) error {
+	if f.Incomplete() {
+		return problemf(incomplete, "%q is incomplete; every query returns true", f.Name())
+	}
+	return nil
+}
+
+// waitDurable waits until all changes up to pos are as durable as the server's setting demands.
+func (req *request) waitDurable(pos engine.Position) error {
+	if req.Wait == nil || pos == 0 {
+		return nil
+	}
+	return asProblem(notKept, req.Wait(req.http.Context(), pos))
+}
+
+// limitedBody returns the body of a request that is not a stream.
+func (req *request) limitedBody() io.Reader {
+	return http.MaxBytesReader(req.response.ResponseWriter, req.http.Body, req.MaxBody)
+}
+
+// streamedBody returns a body of any length, with a time limit for each piece.
+func (req *request) streamedBody() io.Reader {
+	if b, ok := req.http.Body.(*timedBody); ok {
+		b.stream = true
+	}
+	return req.http.Body
+}
+
+// readJSON decodes a body that is one JSON value; an empty body leaves v unchanged. It refuses
+// the media types that a form of a web page can send.
+func (req *request) readJSON(v any) error {
+	if _, err := bodyType(req.http, api.MediaJSON, api.MediaMerge); err != nil {
+		return err
+	}
+	d := json.NewDecoder(req.limitedBody())
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == io.EOF {
+		return nil
+	}
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return nil
+		} else if err == nil {
+			return problemf(badRequest, "the body has data after the JSON value")
+		}
+	}
+	return bodyError(err)
+}
+
+// bodyError classifies an error of reading or decoding a body.
+func bodyError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Errorf("the body is too large; send it in parts or as a stream: %w", err)
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return err
+	}
+	return problemf(badRequest, "body: %w", err)
+}

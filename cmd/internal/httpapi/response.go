@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+)
+
+// response is a response writer that gives the client at most idle for each piece.
+type response struct {
+	http.ResponseWriter
+	rc    *http.ResponseController
+	idle  time.Duration
+	code  int
+	bytes int64
+}
+
+func newResponse(w http.ResponseWriter, idle time.Duration) *response {
+	a := &response{ResponseWriter: w, rc: http.NewResponseController(w), idle: idle}
+	a.extendWriteDeadline()
+	return a
+}
+
+// extendWriteDeadline gives the client time to take the next piece.
+func (a *response) extendWriteDeadline() { _ = a.rc.SetWriteDeadline(time.Now().Add(a.idle)) }
+
+// timedBody is a request body that must arrive within idle: all of it or, if stream is set, each
+// piece.
+type timedBody struct {
+	io.ReadCloser
+	rc     *http.ResponseController
+	idle   time.Duration
+	stream bool
+}
+
+func newTimedBody(of io.ReadCloser, a *response) *timedBody {
+	b := &timedBody{of, a.rc, a.idle, false}
+	b.extendReadDeadline()
+	return b
+}
+
+func (b *timedBody) extendReadDeadline() { _ = b.rc.SetReadDeadline(time.Now().Add(b.idle)) }
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	if b.stream {
+		b.extendReadDeadline()
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		// The server keeps reading to notice that the client has left. A deadline would look the same.
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+func (a *response) WriteHeader(code int) {
+	if a.code == 0 && code >= 200 {
+		a.code = code
+	}
+	a.ResponseWriter.WriteHeader(code)
+}
+
+func (a *response) Write(b []byte) (int, error) {
+	if a.code == 0 {
+		a.code = http.StatusOK
+	}
+	a.extendWriteDeadline()
+	n, err := a.ResponseWriter.Write(b)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find the underlying writer.
+func (a *response) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// started reports whether the status was sent.
+func (a *response) started() bool { return a.code != 0 }
+
+func (a *response) status() int {
+	if a.code == 0 {
+		return http.StatusOK
+	}
+	return a.code
+}
+
+// writeJSON responds with v as JSON.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", api.MediaJSON)
+	}
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
