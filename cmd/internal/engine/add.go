@@ -8,15 +8,15 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// way is how a kind of filter is added to.
+// addMode is the way in which keys are added to a kind of filter.
 type addMode uint8
 
 const (
-	exclusive      addMode = iota // alone
-	concurrent                    // beside others
-	predictsGrowth                // alone; it tells when it grows
-	mayRefuse                     // alone; it may refuse
-	variableSize                  // alone; its memory follows its keys
+	exclusive      addMode = iota // one addition at a time
+	concurrent                    // concurrently with other additions
+	predictsGrowth                // one at a time; the filter forecasts its growth
+	mayRefuse                     // one at a time; an addition may fail
+	variableSize                  // one at a time; the memory depends on the keys
 )
 
 func addModeOf(f umbel.Filter) addMode {
@@ -40,18 +40,17 @@ type growthForecaster interface {
 }
 
 const (
-	// atOnce is the number of digests that are added with one hold of the locks.
+	// maxBatch is the number of digests that are added per acquisition of the locks.
 	maxBatch = 4096
 	// aloneFrom is the number of digests from which on the kinds' batches, which run alone,
-	// are faster than additions one by one beside others: see BenchmarkAdd.
+	// single additions: see BenchmarkAdd.
 	minExclusiveBatch = 4
 )
 
-// Add adds ds in order; changed[i], if changed isn't nil, tells whether ds[i] changed the
-// filter. A filter that may not grow (umbel.Grower, memory) stops with an error that wraps
-// umbel.ErrLimit, and ErrMemory too where that is why; n tells how many were taken, all
-// of them without an error. Where the kind can, it runs beside other additions and
-// questions.
+// Add adds ds in order. changed may be nil; otherwise changed[i] reports whether ds[i] changed
+// the filter. It returns an error wrapping umbel.ErrLimit if the filter is full, or ErrMemory if
+// it may not grow; the first n digests were added then. It runs concurrently with other additions
+// and queries if the kind allows it.
 func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, err error) {
 	if changed != nil {
 		changed = changed[:len(ds):len(changed)]
@@ -88,8 +87,8 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 	return n, f.position(), err
 }
 
-// addSome adds at most atOnce digests, and returns how many it took. When it returns,
-// f.position covers what the answers rest on.
+// addSome adds at most maxBatch digests and returns how many were added. Afterwards f.position
+// covers all changes that changed depends on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
 	if f.addMode == concurrent && len(ds) < minExclusiveBatch {
 		return f.addConcurrently(changed, ds)
@@ -108,7 +107,7 @@ func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
 	return n, err
 }
 
-// addBeside adds beside others.
+// addConcurrently adds ds concurrently with other additions.
 func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error) {
 	if err := f.share(); err != nil {
 		return 0, err
@@ -123,19 +122,19 @@ func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error)
 		changed[i] = a.AddAtomic(d)
 	}
 	all := f.journalAdded(changed, ds)
-	// What was there already may have come from one who is yet to write his record.
+	// A key that was present may be from a concurrent addition that is not in the journal yet.
 	alone := f.concurrentAdds.Add(-1) == 0
 	f.changes.RUnlock()
 	if !alone && !all && f.engine.journal != nil {
 		f.changes.Lock()
-		//lint:ignore SA2001 all who were inside have left
+		//lint:ignore SA2001 waits for the concurrent additions
 		f.changes.Unlock()
 	}
 	return len(ds), nil
 }
 
-// put adds to the filter, of which the caller has both locks, and returns how many
-// digests it took.
+// addLocked adds to the filter and returns how many digests it added. The caller holds both
+// locks.
 func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {
 	switch f.addMode {
 	case predictsGrowth:
@@ -204,11 +203,11 @@ func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, er
 	return len(ds), nil
 }
 
-// digestBytes is more than a digest takes that is listed.
+// digestBytes is an upper bound of the memory of a listed digest.
 const digestBytes = 48
 
-// guess takes memory for n digests of a filter whose memory follows from them. What it
-// really takes is counted again when much of it is a guess.
+// reserveEstimate reserves memory for n digests of a filter whose memory depends on its keys. The
+// real memory is counted again when much of the reservation is an estimate.
 func (f *Filter) reserveEstimate(n int) error {
 	if f.estimated > max(64<<10, f.bytes.Load()/8) {
 		f.recount()
@@ -227,8 +226,8 @@ func (f *Filter) reserveEstimate(n int) error {
 	return nil
 }
 
-// tellAdded writes the digests that changed the filter to the journal and reports whether
-// all of them did. f.changes is held.
+// journalAdded writes the digests that changed the filter to the journal. It reports whether all
+// did. The caller holds f.changes.
 func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
 	n := countTrue(changed)
 	switch {
@@ -241,7 +240,7 @@ func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
 	return n == len(ds)
 }
 
-// tellSome writes those of at most atOnce digests to the journal that are marked.
+// journalMarked writes the marked digests, at most maxBatch, to the journal.
 func (f *Filter) journalMarked(op Op, marked []bool, ds []umbel.Digest) {
 	s := scratches.Get().(*scratch)
 	n := 0
@@ -255,7 +254,7 @@ func (f *Filter) journalMarked(op Op, marked []bool, ds []umbel.Digest) {
 	scratches.Put(s)
 }
 
-// scratch is room for what goes with a batch.
+// scratch is memory for one batch.
 type scratch struct {
 	changed [maxBatch]bool
 	digests [maxBatch]umbel.Digest
@@ -263,8 +262,9 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// Remove forgets one addition of each; removed[i], if removed isn't nil, tells whether
-// there was one. errors.ErrUnsupported if the kind can't.
+// Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
+// whether ds[i] was present. It returns an error wrapping errors.ErrUnsupported if the kind
+// cannot remove.
 func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 	if removed != nil {
 		removed = removed[:len(ds):len(removed)]
@@ -277,14 +277,14 @@ func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 	defer scratches.Put(s)
 	for from := 0; from < len(ds); {
 		to := min(len(ds), from+maxBatch)
-		were := s.changed[:to-from]
+		found := s.changed[:to-from]
 		if removed != nil {
-			were = removed[from:to]
+			found = removed[from:to]
 		}
-		if err := f.removeSome(were, ds[from:to]); err != nil {
+		if err := f.removeSome(found, ds[from:to]); err != nil {
 			return f.position(), err
 		}
-		f.counts.removed.Add(uint64(countTrue(were)))
+		f.counts.removed.Add(uint64(countTrue(found)))
 		from = to
 	}
 	return f.position(), nil
@@ -310,7 +310,7 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	if countTrue(removed) > 0 {
 		f.shape.Add(1)
 		f.journalMarked(OpRemove, removed, ds)
-		if f.addMode == predictsGrowth { // it may have become smaller
+		if f.addMode == predictsGrowth { // it may have shrunk
 			f.recount()
 		}
 	}
@@ -318,5 +318,5 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 }
 
 func (f *Filter) unsupported(what string) error {
-	return fmt.Errorf("a filter of kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
+	return fmt.Errorf("kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
 }

@@ -6,12 +6,11 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Apply does what a change says without telling the journal: for who reads one, in its
-// order and alone, and calls Settle at the end. It takes over the memory of a state. A
-// change whose position the filter has already (see Restore) does nothing, nor does one
-// of a filter that isn't there: it is deleted later, before the oldest capture that the
-// journal begins with was made. The error wraps umbel.ErrCorrupt if the change doesn't
-// fit what is there. The memory limit isn't looked at: what was there is there again.
+// Apply applies a change of a journal that is being replayed. It must be called in the order of
+// the journal, by one goroutine; FinishReplay follows. It takes over the memory of c.State. It
+// ignores changes that the filter contains already (see Restore) and changes of unknown filters,
+// which were deleted before the oldest capture was made. It ignores the memory limit. It returns
+// an error wrapping umbel.ErrCorrupt if the change does not fit the filter.
 func (e *Engine) Apply(c Change) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
@@ -32,7 +31,7 @@ func (e *Engine) Apply(c Change) error {
 		return nil
 	}
 	if err := e.applyTo(f, c); err != nil {
-		return fmt.Errorf("change %d, of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
+		return fmt.Errorf("change %d of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
 	}
 	storeMax(&f.last, uint64(c.Position))
 	f.version.Add(1)
@@ -67,12 +66,12 @@ func (e *Engine) applyTo(f *Filter, c Change) error {
 			return err
 		}
 	case r.torn == nil || c.Op != OpAdd:
-		return fmt.Errorf("operation %d at %d, within a copy made from %d to %d that has no such", c.Op, c.Position, r.from, r.to)
+		return fmt.Errorf("operation %d at position %d is impossible within the capture from %d to %d", c.Op, c.Position, r.from, r.to)
 	}
 	return f.apply(c)
 }
 
-// apply changes cells. f.changes is held.
+// apply changes cells. The caller holds f.changes.
 func (f *Filter) apply(c Change) error {
 	if c.Op == OpWrite {
 		return f.write(c.Part, c.Array, c.Number, c.Data, c.Last)
@@ -105,7 +104,7 @@ func (f *Filter) apply(c Change) error {
 		return sealing(f)
 	case OpReplace:
 		if c.State == nil {
-			return fmt.Errorf("a filter is replaced by nothing")
+			return fmt.Errorf("replacement without a state")
 		}
 		g, err := f.open(*c.State)
 		if err != nil {
@@ -113,7 +112,7 @@ func (f *Filter) apply(c Change) error {
 		}
 		return f.replaceWith(g)
 	}
-	return fmt.Errorf("operation %d, of a later version", c.Op)
+	return fmt.Errorf("operation %d needs a later version of umbel", c.Op)
 }
 
 func (e *Engine) applyCreate(c Change) error {
@@ -121,11 +120,11 @@ func (e *Engine) applyCreate(c Change) error {
 		return nil
 	}
 	if c.State == nil {
-		return fmt.Errorf("change %d: filter %q is made of nothing: %w", c.Position, c.Name, umbel.ErrCorrupt)
+		return fmt.Errorf("change %d: filter %q has no state: %w", c.Position, c.Name, umbel.ErrCorrupt)
 	}
 	g, err := e.kinds.Open(*c.State)
 	if err != nil {
-		return fmt.Errorf("change %d, of filter %q: %w", c.Position, c.Name, err)
+		return fmt.Errorf("change %d of filter %q: %w", c.Position, c.Name, err)
 	}
 	f, err := e.newFilter(c.Filter, c.Name, g)
 	if err != nil {
@@ -142,7 +141,7 @@ func (e *Engine) applyCreate(c Change) error {
 	return nil
 }
 
-// applyFlush forgets all filters that were there before a position.
+// applyFlush drops all filters that existed before a position.
 func (e *Engine) applyFlush(before Position) {
 	for _, f := range e.filters(0, e.known()) {
 		if f.from() < before {
@@ -151,6 +150,7 @@ func (e *Engine) applyFlush(before Position) {
 	}
 }
 
+// known returns the number of slots, an upper bound of the number of filters.
 func (e *Engine) known() int {
 	e.index.RLock()
 	defer e.index.RUnlock()

@@ -5,49 +5,48 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// Meta is all there is of a filter but its cells.
+// Meta is a filter without its cells.
 type Meta struct {
 	ID         uint64
 	Name       string
 	Expires    int64
 	Incomplete bool
-	State      umbel.State // the planes have their size and no words
-	// From and To bracket the copy: the cells have all changes up to From, and none
-	// behind To. They are equal where the filter stood still while it was copied.
+	State      umbel.State // its arrays have no words
+	// The cells contain all changes up to From, and none after To. The positions are equal if
+	// changes waited while the filter was copied.
 	From, To Position
 }
 
-// Segment names a run of bytes of one plane of a filter: the planes of a state and then
-// those of its parts, depth first, numbered from 0.
+// Segment names a run of bytes of an array of a filter. Arrays are numbered from 0: those of the
+// state, then those of its parts, depth first.
 type Segment struct {
 	Array  int
 	Offset uint64 // bytes, a multiple of SegmentBytes
 }
 
-// SegmentBytes is the size of all segments of a plane but its last.
+// SegmentBytes is the size of every segment of an array except the last.
 const SegmentBytes = 512 << 10
 
-// Capture is a copy of a filter being made, piece by piece. Of kinds whose additions only
-// set bits (umbel.Kind.Monotone) additions go on meanwhile, and stop only while a single
-// piece is copied; changes of other kinds wait until End. Nothing is copied twice. It is
-// for one goroutine.
+// Capture copies a filter piece by piece. If additions of the kind only set bits
+// (umbel.Kind.Monotone), they continue and wait only while a piece is copied. Other changes wait
+// until End. Each piece is copied once. A Capture is used by one goroutine.
 type Capture struct {
 	f       *Filter
-	frozen  bool        // changes wait
+	frozen  bool        // changes wait until End
 	state   umbel.State // at the beginning
 	arrays  []cells.Array
 	version uint64
 	shape   uint64
 	from    Position
 	next    Segment
-	invalid bool // the copy is worth nothing
+	invalid bool // the copy is useless
 }
 
-// Capture begins to copy the filter. End must be called.
+// Capture begins a copy of the filter. The caller must call End.
 func (f *Filter) Capture() *Capture { return f.capture(!f.kind.Monotone) }
 
-// CaptureStill is Capture with changes of any kind waiting until End: for a filter that
-// changes its shape so often that no copy beside changes comes to an end.
+// CaptureStill is Capture, but all changes wait until End. It is for a filter whose shape changes
+// so often that Capture does not succeed.
 func (f *Filter) CaptureStill() *Capture { return f.capture(true) }
 
 func (f *Filter) capture(still bool) *Capture {
@@ -67,8 +66,8 @@ func (f *Filter) capture(still bool) *Capture {
 	return c
 }
 
-// Next copies the next segment to buf, which has SegmentBytes of room, and returns the
-// filled part; nil bytes are the end.
+// Next copies the next segment to buf, which has room for SegmentBytes, and returns the filled
+// part, or nil after the last segment.
 func (c *Capture) Next(buf []byte) (Segment, []byte) {
 	for !c.invalid && c.next.Array < len(c.arrays) {
 		words := c.arrays[c.next.Array].Words[c.next.Offset/8:]
@@ -89,7 +88,7 @@ func (c *Capture) Next(buf []byte) (Segment, []byte) {
 	return Segment{}, nil
 }
 
-// copy copies words while nothing changes them.
+// copy copies words while no change runs.
 func (c *Capture) copy(buf []byte, words []uint64) {
 	if !c.frozen {
 		c.f.changes.Lock()
@@ -102,8 +101,8 @@ func (c *Capture) copy(buf []byte, words []uint64) {
 	wordsToBytes(buf, words)
 }
 
-// End ends the copying. ok is false if the filter has meanwhile become of another shape,
-// or was deleted, or not all of it was copied: what was is then worth nothing.
+// End ends the copy. ok is false, and the copy is useless, if the filter was deleted, its shape
+// changed, or a segment is missing.
 func (c *Capture) End() (m Meta, ok bool) {
 	f := c.f
 	f.changes.Lock()
@@ -130,11 +129,11 @@ func (c *Capture) End() (m Meta, ok bool) {
 	return m, true
 }
 
-// withoutWords returns s with planes of their sizes, and nothing in them.
+// withoutWords returns s with arrays that have no words.
 func withoutWords(s umbel.State) umbel.State {
-	planes := arraysOf(nil, s)
-	for i := range planes {
-		planes[i].Words = nil
+	arrays := arraysOf(nil, s)
+	for i := range arrays {
+		arrays[i].Words = nil
 	}
-	return withArrays(s, planes)
+	return withArrays(s, arrays)
 }

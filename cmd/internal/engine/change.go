@@ -7,17 +7,17 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Clear forgets all keys; errors.ErrUnsupported if the kind can't.
+// Clear removes all keys. It returns an error wrapping errors.ErrUnsupported if the kind cannot.
 func (f *Filter) Clear() (Position, error) {
 	return f.change(Change{Op: OpClear}, noGrowth, clearing)
 }
 
-// Fold makes the filter r times smaller: see umbel.Folder.
+// Fold shrinks the filter by factor r: see umbel.Folder.
 func (f *Filter) Fold(r uint64) (Position, error) {
 	return f.change(Change{Op: OpFold, Number: r}, noGrowth, folding(r))
 }
 
-// Unfold makes the filter u times larger: see umbel.Folder.
+// Unfold enlarges the filter by factor u: see umbel.Folder.
 func (f *Filter) Unfold(u uint64) (Position, error) {
 	more := func(g umbel.Filter) uint64 {
 		over, bytes := bits.Mul64(arrayBytes(g), max(u, 1)-1)
@@ -29,17 +29,17 @@ func (f *Filter) Unfold(u uint64) (Position, error) {
 	return f.change(Change{Op: OpUnfold, Number: u}, more, unfolding(u))
 }
 
-// Advance tells the filter the time: see umbel.Advancer.
+// Advance advances the filter's clock: see umbel.Advancer.
 func (f *Filter) Advance(to uint64) (Position, error) {
 	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, advancing(to))
 }
 
-// Seal turns what was collected into what is sent: see umbel.Sealer.
+// Seal converts the added keys into the final form: see umbel.Sealer.
 func (f *Filter) Seal() (Position, error) {
 	return f.change(Change{Op: OpSeal}, noGrowth, sealing)
 }
 
-// Merge takes in another filter's keys, and leaves its state as it is: see umbel.Merger.
+// Merge adds the keys of another filter, whose state it does not change: see umbel.Merger.
 func (f *Filter) Merge(other umbel.State) (Position, error) {
 	more := func(g umbel.Filter) uint64 {
 		if _, grows := g.(umbel.Grower); grows {
@@ -56,10 +56,10 @@ func (f *Filter) Merge(other umbel.State) (Position, error) {
 	})
 }
 
-// Update calls change alone with the filter; where the filter that comes back is another
-// it takes the place of the old. All of it is written to the journal: for what has no
-// method of its own here. On an error the journal gets nothing, and change has left the
-// filter as it was. What the filter takes is counted afterwards: see Engine.Room.
+// Update calls change with the filter, exclusively, and replaces the filter by the result if it
+// differs. It writes the whole state to the journal. Use it for operations without a method here.
+// If change returns an error it must have left the filter unchanged. Its memory is counted
+// afterwards: see Engine.CheckMemory.
 func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
 	return f.change(Change{Op: OpReplace}, noGrowth, func(f *Filter) error {
 		g, err := change(f.filter)
@@ -70,9 +70,8 @@ func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Positi
 	})
 }
 
-// change does what isn't an addition: do, with both locks, for which the filter takes so
-// many bytes more at most. It writes c to the journal, with the state that an OpReplace
-// has.
+// change runs do with both locks. It reserves memory for more(filter) bytes first, and writes c
+// to the journal afterwards, with the state if c is an OpReplace.
 func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filter) error) (Position, error) {
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
@@ -107,21 +106,22 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filte
 
 func noGrowth(umbel.Filter) uint64 { return 0 }
 
-// become makes g, of the same kind and hasher, the filter. The caller has both locks.
+// replaceWith replaces the filter by g, which has the same kind and hasher. The caller holds both
+// locks.
 func (f *Filter) replaceWith(g umbel.Filter) error {
 	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).Alike(g.State()); err != nil {
-		return fmt.Errorf("a filter can't become another: %w", err)
+		return fmt.Errorf("replacement of a filter: %w", err)
 	}
 	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)
 	return nil
 }
 
-// What follows is the same for who asks for it and for who reads a journal.
+// The functions below are used for requests and for the replay of a journal.
 
 func clearing(f *Filter) error {
 	c, ok := f.filter.(umbel.Clearer)
 	if !ok {
-		return f.unsupported("forget all keys")
+		return f.unsupported("clear")
 	}
 	c.Clear()
 	return nil
@@ -151,7 +151,7 @@ func advancing(to uint64) func(*Filter) error {
 	return func(f *Filter) error {
 		a, ok := f.filter.(umbel.Advancer)
 		if !ok {
-			return f.unsupported("be told the time")
+			return f.unsupported("advance")
 		}
 		return a.Advance(to)
 	}
@@ -160,7 +160,7 @@ func advancing(to uint64) func(*Filter) error {
 func sealing(f *Filter) error {
 	s, ok := f.filter.(umbel.Sealer)
 	if !ok {
-		return f.unsupported("be sealed")
+		return f.unsupported("seal")
 	}
 	return s.Seal()
 }

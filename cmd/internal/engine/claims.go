@@ -7,12 +7,12 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// While a journal is read, filters have the names that they had when they were captured,
-// each at a moment of its own, and the journal begins before all of them. So at times two
-// filters have one name: the older is still to be renamed, replaced or deleted. A name is
-// claimed at a position; the latest claim has it, and who had an earlier one is shadowed.
+// During the replay of a journal filters have the names of the moments at which they were captured. The
+// moments differ, and the journal begins before them. Two filters may therefore have the same name until
+// the replay renames, replaces or deletes the older one. A filter claims its name at a position. The
+// latest claim wins, and the other filters are displaced.
 
-// claim gives f its name, unless another claimed it later.
+// claim gives f its name, unless another filter claimed it later.
 func (e *Engine) claim(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
@@ -27,7 +27,7 @@ func (e *Engine) claim(f *Filter) {
 	e.names[f.Name()] = f
 }
 
-// unclaim takes its name from f.
+// unclaim takes the name of f away.
 func (e *Engine) unclaim(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
@@ -37,7 +37,7 @@ func (e *Engine) unclaim(f *Filter) {
 	e.displaced = slices.DeleteFunc(e.displaced, func(g *Filter) bool { return g == f })
 }
 
-// unseat forgets the filters that lose their name by a change: those that claimed it
+// dropEarlierClaims drops the filters that lose their name by a change because they claimed it
 // earlier.
 func (e *Engine) dropEarlierClaims(c Change) {
 	losers := slices.DeleteFunc(slices.Clone(e.displaced), func(f *Filter) bool { return f.Name() != c.Name })
@@ -51,7 +51,7 @@ func (e *Engine) dropEarlierClaims(c Change) {
 	}
 }
 
-// drop forgets a filter of which a journal tells nothing more.
+// dropReplayed drops a filter to which the rest of the journal does not refer.
 func (e *Engine) dropReplayed(f *Filter) {
 	f.retire(nil)
 	e.unclaim(f)
@@ -60,13 +60,13 @@ func (e *Engine) dropReplayed(f *Filter) {
 	e.index.Unlock()
 }
 
-// ForgetNameless calls tell with the filters that lost their name to others, and of which the
-// journal doesn't tell more, and forgets them. For who reads a journal with holes.
-func (e *Engine) DropNameless(tell func(id uint64, name string) error) error {
+// DropNameless drops the filters that were displaced and never got another name. It calls report
+// with each. It is for the replay of a journal with gaps.
+func (e *Engine) DropNameless(report func(id uint64, name string) error) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	for _, f := range slices.Clone(e.displaced) {
-		if err := tell(f.id, f.Name()); err != nil {
+		if err := report(f.id, f.Name()); err != nil {
 			return err
 		}
 		e.dropReplayed(f)
@@ -74,15 +74,15 @@ func (e *Engine) DropNameless(tell func(id uint64, name string) error) error {
 	return nil
 }
 
-// Settle ends the reading of a journal: filters that were torn when they were captured,
-// and have what was added meanwhile again, are then whole. The error wraps
-// umbel.ErrCorrupt if the journal ended too early for that.
+// FinishReplay ends the replay of a journal. Filters that changed while they were captured are
+// complete afterwards. It returns an error wrapping umbel.ErrCorrupt if the journal ended too
+// early.
 func (e *Engine) FinishReplay() error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	if len(e.displaced) > 0 {
 		f := e.displaced[0]
-		return fmt.Errorf("filter %d lost its name %q, and what became of it isn't told: %w", f.id, f.Name(), umbel.ErrCorrupt)
+		return fmt.Errorf("filter %d lost its name %q, and the log does not say what became of it: %w", f.id, f.Name(), umbel.ErrCorrupt)
 	}
 	for _, f := range e.filters(0, e.known()) {
 		f.changes.Lock()

@@ -7,9 +7,9 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Create makes an empty filter. It asks the kind's plan first what it takes, and makes
-// nothing that goes beyond the memory limit (ErrMemory). ErrExists if the name is taken.
-// Other errors are those of the kind: umbel.ErrKind, umbel.ErrGoal.
+// Create makes an empty filter. It plans first, and returns ErrMemory if the filter would exceed
+// the memory limit, ErrExists if the name is taken, or an error of the kind: umbel.ErrKind,
+// umbel.ErrGoal.
 func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
@@ -37,29 +37,28 @@ func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params)
 	return e.Put(name, f, false, false)
 }
 
-// Put makes f the filter of that name, in the place of one that may be there if replace
-// is true; ErrExists otherwise. f is the engine's from then on. hidden says that not all
-// of it is there yet: see Filter.Hidden. ErrMemory if f is more than there is room for,
-// beside one that it replaces.
-func (e *Engine) Put(name string, f umbel.Filter, replace, hidden bool) (*Filter, Position, error) {
+// Put stores f under a name. The engine owns f afterwards. It returns ErrExists if the name is
+// taken and replace is false, and ErrMemory if there is not enough memory for f in addition to
+// the filter that it replaces. incomplete marks f as in MarkIncomplete.
+func (e *Engine) Put(name string, f umbel.Filter, replace, incomplete bool) (*Filter, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
 	}
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	return e.put(name, f, replace, hidden)
+	return e.put(name, f, replace, incomplete)
 }
 
 // checkName returns an error that wraps umbel.ErrLimit for a name that is too long.
 func checkName(name string) error {
 	if len(name) > MaxName {
-		return fmt.Errorf("a name of %d bytes, at most %d are taken: %w", len(name), MaxName, umbel.ErrLimit)
+		return fmt.Errorf("name of %d bytes, want at most %d: %w", len(name), MaxName, umbel.ErrLimit)
 	}
 	return nil
 }
 
-// put is Put for who holds e.directory.
-func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter, Position, error) {
+// put is Put; the caller holds e.directory.
+func (e *Engine) put(name string, f umbel.Filter, replace, incomplete bool) (*Filter, Position, error) {
 	if err := checkName(name); err != nil {
 		return nil, 0, err
 	}
@@ -76,13 +75,13 @@ func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter
 		return nil, 0, err
 	}
 	g.bytes.Store(n)
-	g.incomplete.Store(hidden)
+	g.incomplete.Store(incomplete)
 	if old != nil {
 		old.retire(nil)
 	}
 	s := f.State()
 	c := Change{Op: OpCreate, Name: name, State: &s}
-	if hidden {
+	if incomplete {
 		c.Number = 1
 	}
 	pos := g.appendChange(c)
@@ -92,19 +91,19 @@ func (e *Engine) put(name string, f umbel.Filter, replace, hidden bool) (*Filter
 	return g, pos, nil
 }
 
-// nextID returns a number that no filter had: there was a change for each, and so the
-// journal's last position, which outlives the process, is no less than any.
+// nextID returns an ID that no filter ever had. Each filter has at least one change, so the last
+// position of the journal, which survives restarts, is at least as high as every ID.
 func (e *Engine) nextID() uint64 { return max(e.lastID, uint64(e.lastPosition())) + 1 }
 
-// peek returns the filter of that name.
+// lookup returns the filter with this name, or nil.
 func (e *Engine) lookup(name string) *Filter { return e.Get([]byte(name)) }
 
-// lastOf returns the position that an answer about the names rests on, and about f.
+// lastOf returns the position that a result about the names and f depends on.
 func (e *Engine) lastOf(f *Filter) Position {
 	return Position(max(e.last.Load(), f.last.Load()))
 }
 
-// enter puts a filter into the index, in the place of the one of its name.
+// addToIndex adds a filter, replacing the one with the same name.
 func (e *Engine) addToIndex(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
@@ -118,7 +117,7 @@ func (e *Engine) addToIndex(f *Filter) {
 	}
 }
 
-// leave takes a filter that has ended out of the index, which the caller holds.
+// removeFromIndex removes a retired filter. The caller holds e.index.
 func (e *Engine) removeFromIndex(f *Filter) {
 	if e.names[f.Name()] == f {
 		delete(e.names, f.Name())
@@ -128,8 +127,8 @@ func (e *Engine) removeFromIndex(f *Filter) {
 	e.memory.release(f.bytes.Swap(0))
 }
 
-// end makes the filter one that is gone; c, if it isn't nil, is told. It answers who has it
-// already, and is freed with the last of them.
+// retire marks the filter as deleted and writes c, if it is not nil, to the journal. Goroutines
+// that have the filter can still query it. Its memory is freed with the last reference.
 func (f *Filter) retire(c *Change) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
@@ -139,7 +138,7 @@ func (f *Filter) retire(c *Change) Position {
 	if c != nil {
 		pos = f.appendChange(*c)
 	}
-	if f.incomplete.Load() { // its cells answer nobody
+	if f.incomplete.Load() { // its queries don't read the cells
 		f.cells.Lock()
 		f.filter = nil
 		f.cells.Unlock()
@@ -148,7 +147,7 @@ func (f *Filter) retire(c *Change) Position {
 	return pos
 }
 
-// forget ends a filter and takes it out of the index. e.directory is held.
+// deleteFilter retires a filter and removes it from the index. The caller holds e.directory.
 func (e *Engine) deleteFilter(f *Filter) Position {
 	pos := f.retire(&Change{Op: OpDelete})
 	storeMax(&e.last, uint64(pos))
@@ -158,7 +157,8 @@ func (e *Engine) deleteFilter(f *Filter) Position {
 	return pos
 }
 
-// Delete forgets a filter; its memory is freed in the background. False if there is none.
+// Delete deletes a filter and reports whether there was one. The garbage collector frees the
+// memory.
 func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return false, 0, err
@@ -172,8 +172,8 @@ func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	return true, e.deleteFilter(f), nil
 }
 
-// Rename gives a filter another name, in the place of one that may have it; ErrNotFound if
-// there is none of the first.
+// Rename renames a filter, replacing a filter with the new name. It returns ErrNotFound if no
+// filter has the old name.
 func (e *Engine) Rename(from, to []byte) (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err
@@ -203,8 +203,8 @@ func (e *Engine) Rename(from, to []byte) (Position, error) {
 	return pos, nil
 }
 
-// move puts a filter of the index under another name, in the place of the one that has
-// it. f.changes is held.
+// moveInIndex moves a filter to another name, replacing the filter there. The caller holds
+// f.changes.
 func (e *Engine) moveInIndex(f *Filter, name string) {
 	e.index.Lock()
 	defer e.index.Unlock()
@@ -217,15 +217,15 @@ func (e *Engine) moveInIndex(f *Filter, name string) {
 }
 
 func (f *Filter) rename(name string) {
-	more := uint64(len(name)) - uint64(len(f.Name())) // or less, modulo 2^64
+	more := uint64(len(name)) - uint64(len(f.Name())) // negative differences wrap modulo 2^64
 	f.bytes.Add(more)
 	f.engine.memory.used.Add(more)
 	f.name.Store(&name)
 }
 
-// Copy makes a second filter as the first is now, with the time that it has; ErrNotFound
-// if there is none, ErrExists if there is one of the second name, unless replace is true.
-// Of a filter that isn't all there yet there is no copy: ErrHidden.
+// Copy makes a second filter with the current contents and expiry. It returns ErrNotFound if
+// there is no first filter, ErrExists if the second name is taken and replace is false, and
+// ErrIncomplete if the first filter is incomplete.
 func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err
@@ -241,7 +241,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	case old != nil && !replace:
 		return e.lastOf(old), ErrExists
 	case old == f:
-		return e.lastOf(f), fmt.Errorf("a filter can't be copied over itself: %w", umbel.ErrMismatch)
+		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
 	case f.incomplete.Load():
 		return 0, ErrIncomplete
 	}
@@ -260,11 +260,11 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	if at := f.expires.Load(); err == nil && at != 0 {
 		pos = h.setExpires(at)
 	}
-	// What was copied may not be kept yet.
+	// The copied changes may not be durable yet.
 	return max(pos, f.position()), err
 }
 
-// Flush forgets all filters.
+// Flush deletes all filters.
 func (e *Engine) Flush() (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err

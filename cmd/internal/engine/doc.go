@@ -1,23 +1,22 @@
-// Package engine keeps named filters of any kind in memory: what every protocol of a
-// node calls, once a batch. It knows no kind (it is given umbel.Kinds), reads no clock
-// (it is given one) and does no I/O: what changed is told to a [Journal].
+// Package engine holds named filters of any kind in memory. All protocols of a node call it, once per
+// batch of keys. It is given the kinds and a clock, and it does no I/O: it passes changes to a [Journal].
 //
 // # Locks
 //
-// They are taken in this order, each seldom held for long:
+// Locks are acquired in this order:
 //
-//	Engine.directory   who makes, renames or ends filters
-//	Filter.changes     shared: additions that run beside each other; else: one change,
-//	                   or a look at all of the filter
-//	Filter.cells       shared: questions; else: a change that they can't run beside
-//	Engine.index       the filters by name
+//	Engine.directory   creates, renames or deletes filters
+//	Filter.changes     shared: concurrent additions; exclusive: one change, or a
+//	                   reader of the whole filter
+//	Filter.cells       shared: queries; exclusive: a change that excludes queries
+//	Engine.index       the maps of filters
 //
-// A question takes the last two, shared. Who writes to the journal holds Filter.changes,
-// and not Filter.cells: questions go on while a journal has no room.
+// A query acquires the last two, shared. A writer to the journal holds Filter.changes but not
+// Filter.cells, so queries continue while the journal has no room.
 //
 // # Classes
 //
-// Keys have no class here. A weighted filter (umbel.Classifier) is added to with the most
-// cells of any class and asked for the fewest, unless its own table of digests knows
-// better: no key is lost, and what classes save isn't gained.
+// Keys have no class here. Unless the filter's own table of digests has a key, a weighted filter
+// (umbel.Classifier) adds it with the most cells of any class and queries the fewest. There is no false
+// negative, but the savings of classes are lost.
 package engine

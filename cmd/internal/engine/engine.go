@@ -9,38 +9,38 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Errors of an engine, to be tested with errors.Is. Those of filters pass through:
-// umbel.ErrGoal, ErrMismatch, ErrLimit, ErrCorrupt, errors.ErrUnsupported.
+// Errors of an engine, for errors.Is. Errors of filters are returned too: umbel.ErrGoal, ErrMismatch,
+// ErrLimit, ErrCorrupt, errors.ErrUnsupported.
 var (
-	// ErrNotFound: there is no filter of that name.
+	// ErrNotFound means that no filter has the name.
 	ErrNotFound = errors.New("no such filter")
-	// ErrExists: there is one already.
+	// ErrExists means that the name is taken.
 	ErrExists = errors.New("filter exists")
-	// ErrHidden: the filter is still being written, and can't be changed otherwise.
-	ErrIncomplete = errors.New("filter is not all there yet")
-	// ErrMemory: the filters would take more memory than they may. It wraps
-	// umbel.ErrLimit, which a filter that is full for another reason wraps alone.
+	// ErrIncomplete means that parts of the filter are missing, and that it accepts only writes of them.
+	ErrIncomplete = errors.New("filter is incomplete")
+	// ErrMemory means that the filters would exceed the memory limit. It wraps
+	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
-	// ErrReadOnly: what was changed can't be kept, so nothing is changed. It wraps what
-	// the journal says.
+	// ErrReadOnly means that the journal accepts no changes. The returned error also wraps the error
+	// of the journal.
 	ErrReadOnly = errors.New("read only")
 )
 
-// MaxName is the longest name of a filter in bytes.
+// MaxName is the length of the longest filter name in bytes.
 const MaxName = 64 << 10
 
-// Options say what an engine works with.
+// Options configure an engine.
 type Options struct {
 	Kinds     umbel.Kinds
-	Now       func() int64 // milliseconds since 1970, for what expires; nil is a clock that stands
-	MaxMemory uint64       // bytes of all filters together; 0 is no limit
+	Now       func() int64 // milliseconds since 1970, for expiry; nil: always 0
+	MaxMemory uint64       // bytes of all filters together; 0: no limit
 }
 
-// Engine is filters by name. Its methods may be called concurrently.
+// Engine is a set of named filters. It is safe for concurrent use.
 type Engine struct {
 	kinds   umbel.Kinds
 	now     func() int64
-	journal Journal // nil if nothing is kept
+	journal Journal // may be nil
 	memory  memory
 
 	directory sync.Mutex
@@ -69,12 +69,12 @@ func New(o Options) *Engine {
 	return e
 }
 
-// SetJournal sets what is told of changes from now on; without one nothing is kept, and
-// positions are 0. It is called before the engine is used.
+// SetJournal sets the journal of all later changes. Without a journal positions are 0. It must be
+// called before the engine is used.
 func (e *Engine) SetJournal(j Journal) { e.journal = j }
 
-// Get returns the filter of that name, nil if there is none or its time is over. It
-// allocates nothing and doesn't keep name.
+// Get returns the filter with this name, or nil if there is none or it has expired. It does not
+// allocate and does not keep name.
 func (e *Engine) Get(name []byte) *Filter {
 	e.index.RLock()
 	f := e.names[string(name)]
@@ -85,20 +85,20 @@ func (e *Engine) Get(name []byte) *Filter {
 	return f
 }
 
-// Len returns how many filters there are, with those whose time is over until Sweep.
+// Len returns the number of filters, including expired ones that Sweep has not deleted yet.
 func (e *Engine) Len() int {
 	e.index.RLock()
 	defer e.index.RUnlock()
 	return len(e.names)
 }
 
-// Kinds returns the kinds that there are.
+// Kinds returns the kinds that filters may have.
 func (e *Engine) Kinds() umbel.Kinds { return e.kinds }
 
-// Now returns what the engine's clock says, in milliseconds since 1970.
+// Now returns the time of the engine's clock in milliseconds since 1970.
 func (e *Engine) Now() int64 { return e.now() }
 
-// ready returns an error that wraps ErrReadOnly if a change could not be kept.
+// checkWritable returns an error wrapping ErrReadOnly if the journal accepts no changes.
 func (e *Engine) checkWritable() error {
 	if e.journal == nil {
 		return nil
@@ -109,7 +109,7 @@ func (e *Engine) checkWritable() error {
 	return nil
 }
 
-// lastPosition returns that of the change told last, of whatever filter.
+// lastPosition returns the position of the last change of any filter.
 func (e *Engine) lastPosition() Position {
 	if e.journal == nil {
 		return 0

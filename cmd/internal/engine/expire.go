@@ -1,7 +1,7 @@
 package engine
 
-// Expire sets when the filter is to be forgotten, in milliseconds since 1970; 0 is never.
-// Where that time is over already the filter is deleted at once.
+// Expire sets the time at which the filter is deleted, in milliseconds since 1970; 0 means never.
+// It deletes the filter at once if the time has passed.
 func (f *Filter) Expire(at int64) (Position, error) {
 	e := f.engine
 	if err := e.checkWritable(); err != nil {
@@ -18,14 +18,15 @@ func (f *Filter) Expire(at int64) (Position, error) {
 	return f.setExpires(at), nil
 }
 
-// ended reports whether the filter is gone. With e.directory held it stays so or not.
+// isRetired reports whether the filter was deleted. The result is stable while e.directory is
+// held.
 func (f *Filter) isRetired() bool {
 	f.changes.RLock()
 	defer f.changes.RUnlock()
 	return f.retired
 }
 
-// setExpires is Expire of a filter that isn't gone, with e.directory held.
+// setExpires is Expire for a filter that is not deleted; the caller holds e.directory.
 func (f *Filter) setExpires(at int64) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
@@ -44,20 +45,20 @@ func (f *Filter) expireAt(at int64) {
 	}
 }
 
-// Sweep forgets up to max filters whose time is over and returns how many.
-func (e *Engine) Sweep(max int) (int, error) {
-	var over []*Filter
+// Sweep deletes at most limit expired filters and returns their number.
+func (e *Engine) Sweep(limit int) (int, error) {
+	var expired []*Filter
 	e.index.RLock()
 	for f := range e.expiring {
-		if len(over) == max {
+		if len(expired) == limit {
 			break
 		}
 		if f.isExpired() {
-			over = append(over, f)
+			expired = append(expired, f)
 		}
 	}
 	e.index.RUnlock()
-	for i, f := range over {
+	for i, f := range expired {
 		if err := e.checkWritable(); err != nil {
 			return i, err
 		}
@@ -67,5 +68,5 @@ func (e *Engine) Sweep(max int) (int, error) {
 		}
 		e.directory.Unlock()
 	}
-	return len(over), nil
+	return len(expired), nil
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Filter is one filter of an engine. Its methods may be called concurrently, also after
-// it was deleted or another took its place: they fail with ErrNotFound then, and questions
-// are answered as they were before. So a key that is in both is never denied, however
-// close to that a question comes. Who keeps a Filter keeps its memory.
+// Filter is one filter of an engine. It is safe for concurrent use, also after it was deleted or
+// replaced: changes then return ErrNotFound, and queries are answered from the old contents. A key that
+// is in both the old and the new filter is therefore found at every moment. A reference to a Filter
+// keeps its memory.
 //
-// Methods that change it return a position of the journal: once that is kept (see the
-// journal's own Wait), so is the change, and all that the call rested on: an addition of
-// what another client added a moment ago waits for that one's record. On an error that
-// isn't ErrReadOnly, ErrNotFound, ErrHidden or ErrMemory at once, what the counts say was
-// done stays done, and the position is to be waited for too.
+// Methods that change the filter return a position of the journal. When this position is durable, so are
+// the change and everything the result depends on: adding a key that another client has just added
+// waits for the record of that client. After an error other than ErrReadOnly, ErrNotFound,
+// ErrIncomplete and ErrMemory a part of the change may have been made; the caller waits for the position
+// in this case too.
 type Filter struct {
 	engine  *Engine
 	id      uint64
@@ -28,26 +28,26 @@ type Filter struct {
 	expires        atomic.Int64
 	incomplete     atomic.Bool
 	version        atomic.Uint64
-	shape          atomic.Uint64 // changes with every change that isn't an addition
-	bytes          atomic.Uint64 // accounted
-	used           atomic.Int64  // when it was last asked or changed
-	last           atomic.Uint64 // position of its last change
-	concurrentAdds atomic.Int64  // additions beside each other
+	shape          atomic.Uint64 // incremented by every change other than an addition
+	bytes          atomic.Uint64 // reserved memory
+	used           atomic.Int64  // time of the last query or change
+	last           atomic.Uint64 // position of the last change
+	concurrentAdds atomic.Int64  // running concurrent additions
 	counts         counts
 
 	measured atomic.Pointer[measure]
 
 	changes   sync.RWMutex
 	retired   bool
-	frozen    chan struct{} // not nil while a copy needs the filter to stand still; closed then
-	estimated uint64        // bytes taken since the last recount, as a guess
-	replay    *replay       // nil unless a journal is being read
+	frozen    chan struct{} // not nil while a Capture makes changes wait; closed afterwards
+	estimated uint64        // bytes reserved by estimates since the last recount
+	replay    *replay       // not nil during the replay of a journal
 
 	cells  sync.RWMutex
-	filter umbel.Filter // nil once gone if it was hidden
+	filter umbel.Filter // nil if retired while incomplete
 }
 
-// newFilter returns a filter that is in no directory yet, and accounts for it nothing.
+// newFilter returns a filter that is not in the index and has no memory reserved.
 func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, error) {
 	s := f.State()
 	v, err := e.find(s.Kind)
@@ -60,7 +60,7 @@ func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, err
 	return g, nil
 }
 
-// find returns the kind's variant, which the filters of that kind share.
+// find returns the kind with this name. All filters of the kind share the pointer.
 func (e *Engine) find(kind string) (*umbel.Kind, error) {
 	for i := range e.kinds {
 		if e.kinds[i].Name == kind {
@@ -71,44 +71,43 @@ func (e *Engine) find(kind string) (*umbel.Kind, error) {
 	return nil, err
 }
 
-// ID returns the filter's number, which no other filter ever has.
+// ID returns the filter's ID, which no other filter ever has.
 func (f *Filter) ID() uint64 { return f.id }
 
-// Name returns the filter's name now.
+// Name returns the filter's current name.
 func (f *Filter) Name() string { return *f.name.Load() }
 
-// Kind returns the filter's kind.
+// Kind returns the name of the filter's kind.
 func (f *Filter) Kind() string { return f.kind.Name }
 
-// Hasher returns what keys of the filter are hashed with.
+// Hasher returns the hasher of the filter's keys.
 func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
 
-// Version changes with every change of the filter, of its name and of its time.
+// Version returns a number that changes with every change of the filter, its name and its expiry.
 func (f *Filter) Version() uint64 { return f.version.Load() }
 
-// Bytes returns the memory the filter takes, its planes and what goes with them.
+// Bytes returns the memory of the filter, including overhead.
 func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 
-// Hidden reports whether a part of the filter is still to be written. All keys may be in
-// it until then.
+// Incomplete reports whether parts of the filter are missing. Every query then returns true.
 func (f *Filter) Incomplete() bool { return f.incomplete.Load() }
 
-// Expires returns what Expire set.
+// Expires returns the time set by Expire.
 func (f *Filter) Expires() int64 { return f.expires.Load() }
 
-// Idle returns the milliseconds since the filter was last asked or changed.
+// Idle returns the milliseconds since the last query or change.
 func (f *Filter) Idle() int64 { return max(0, f.engine.now()-f.used.Load()) }
 
 func (f *Filter) markUsed() { f.used.Store(f.engine.now()) }
 
-// isOver reports whether the filter's time is.
+// isExpired reports whether the filter's expiry has passed.
 func (f *Filter) isExpired() bool {
 	at := f.expires.Load()
 	return at != 0 && at <= f.engine.now()
 }
 
-// lock waits until the filter may be changed, and keeps others from it until
-// f.changes.Unlock. The error is ErrNotFound.
+// lock acquires f.changes exclusively, after a Capture that makes changes wait. It returns
+// ErrNotFound if the filter was deleted.
 func (f *Filter) lock() error {
 	for {
 		f.changes.Lock()
@@ -125,7 +124,7 @@ func (f *Filter) lock() error {
 	}
 }
 
-// share is lock for changes that run beside each other, until f.changes.RUnlock.
+// share is lock for concurrent additions; it acquires f.changes shared.
 func (f *Filter) share() error {
 	for {
 		f.changes.RLock()
@@ -142,7 +141,7 @@ func (f *Filter) share() error {
 	}
 }
 
-// tell writes a change of the filter to the journal. f.changes is held.
+// appendChange writes a change to the journal. The caller holds f.changes.
 func (f *Filter) appendChange(c Change) Position {
 	f.version.Add(1)
 	if f.engine.journal == nil {
@@ -154,7 +153,7 @@ func (f *Filter) appendChange(c Change) Position {
 	return pos
 }
 
-// raise sets a to n if that is more.
+// storeMax sets a to n if n is greater.
 func storeMax(a *atomic.Uint64, n uint64) {
 	for {
 		was := a.Load()
@@ -164,17 +163,17 @@ func storeMax(a *atomic.Uint64, n uint64) {
 	}
 }
 
-// position returns that of the filter's last change.
+// position returns the position of the filter's last change.
 func (f *Filter) position() Position { return Position(f.last.Load()) }
 
-// Counts are sums of what was asked of a filter.
+// Counts are numbers of digests.
 type Counts struct {
 	Added, Changed uint64 // digests
 	Queried, Found uint64
 	Removed        uint64
 }
 
-// Counts returns what was asked of the filter since the process began.
+// Counts returns the numbers of digests since the process began.
 func (f *Filter) Counts() Counts {
 	c := &f.counts
 	return Counts{

@@ -2,49 +2,48 @@ package engine
 
 import "github.com/umbel-filters/umbel"
 
-// Position is the number of a change among all changes that an engine's journal got, over
-// restarts: 1 is the first, 0 is before it.
+// Position is the number of a change among all changes of a journal, across restarts. The first
+// change has number 1; 0 is the position before it.
 type Position uint64
 
-// Journal takes what changed. It is called with the filter's lock held, in the order in
-// which the filter changed.
+// Journal receives changes. It is called with the filter's lock held, in the order of the
+// filter's changes.
 type Journal interface {
-	// Ready returns nil if what is appended will be kept. It is asked before a change;
-	// otherwise nothing is changed, and the error, wrapped in ErrReadOnly, goes to the caller.
+	// Ready returns an error if the journal accepts no changes. It is called before a change; the
+	// error, wrapped in ErrReadOnly, is returned to the caller.
 	Ready() error
-	// Append queues a change and returns its position. It doesn't keep the change's
-	// memory. It may block while there is too much to be written, but calls nothing of
-	// the engine.
+	// Append queues a change and returns its position. It does not keep the change's memory. It may
+	// block while the queue is full. It must not call the engine.
 	Append(Change) Position
-	// Last returns the position appended last.
+	// Last returns the position of the last appended change.
 	Last() Position
 }
 
-// Op is what a change does.
+// Op is the operation of a change.
 type Op uint8
 
-// The numbers stand in logs: they are never given another meaning.
+// The numbers are written to logs and never get another meaning.
 const (
-	OpCreate  Op = 1 // Name, State (its cells may be nonzero), Number: 1 if hidden. Whole: the name's old filter is gone
+	OpCreate  Op = 1 // Name; State, whose cells may be nonzero; Number: 1 if incomplete. Replaces the filter with the name
 	OpDelete  Op = 2
-	OpRename  Op = 3 // Name, which is taken from the filter that has it, and that one is gone
+	OpRename  Op = 3 // Name. Replaces the filter with the name
 	OpExpire  Op = 4 // Number: milliseconds since 1970
-	OpAdd     Op = 5 // Digests, those that changed the filter
-	OpRemove  Op = 6 // Digests, those that were removed
+	OpAdd     Op = 5 // Digests that changed the filter
+	OpRemove  Op = 6 // Digests that were removed
 	OpClear   Op = 7
 	OpFold    Op = 8  // Number
 	OpUnfold  Op = 9  // Number
 	OpAdvance Op = 10 // Number
 	OpSeal    Op = 11
-	OpReplace Op = 12 // State: all of the filter
-	OpWrite   Op = 13 // Part, Plane, Number: offset, Data; Last
+	OpReplace Op = 12 // State, complete
+	OpWrite   Op = 13 // Part, Array, Number: offset, Data; Last
 	OpFlush   Op = 14 // Filter is 0
 )
 
 // Change is one entry of the journal.
 type Change struct {
-	Position Position // set by who reads a journal
-	Filter   uint64   // its ID, which no other filter ever has
+	Position Position // set by the reader of a journal
+	Filter   uint64   // ID, 0 for OpFlush
 	Op       Op
 	Number   uint64
 	Part     int

@@ -7,14 +7,14 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// overhead is what a filter takes beside its planes and its name: the Filter, the kind's
-// own, the entries of the engine's index. TestMemoryOfSmallFilters measures it.
+// overhead is the memory of a filter besides its arrays and its name. TestMemoryOfSmallFilters
+// measures it.
 const overhead = 608
 
-// memory is what all filters take together, and may.
+// memory is the memory used by all filters, and its limit.
 type memory struct{ used, limit atomic.Uint64 }
 
-// reserve takes n bytes more, or none: the error wraps ErrMemory.
+// reserve reserves n bytes. It returns an error wrapping ErrMemory if they exceed the limit.
 func (m *memory) reserve(n uint64) error {
 	for {
 		used := m.used.Load()
@@ -27,41 +27,40 @@ func (m *memory) reserve(n uint64) error {
 	}
 }
 
-// room returns nil if there is room for n bytes beside those that are used.
+// check returns an error wrapping ErrMemory if n bytes in addition to used exceed the limit.
 func (m *memory) check(used, n uint64) error {
 	limit := m.limit.Load()
 	if used+n < used || limit != 0 && used+n > limit {
-		return fmt.Errorf("%w: %d bytes more beside %d are above the limit of %d", ErrMemory, n, used, limit)
+		return fmt.Errorf("%w: %d bytes in addition to %d exceed the limit of %d", ErrMemory, n, used, limit)
 	}
 	return nil
 }
 
 func (m *memory) release(n uint64) { m.used.Add(-n) }
 
-// Room returns nil if filters that take n bytes more may be made, and ErrMemory with the
-// figures otherwise: the dry run of Create and Put.
+// CheckMemory returns an error wrapping ErrMemory if n more bytes would exceed the memory limit.
 func (e *Engine) CheckMemory(n uint64) error { return e.memory.check(e.memory.used.Load(), n) }
 
-// Memory returns the bytes that the filters take, and the limit, 0 if there is none.
+// Memory returns the memory of the filters and the limit, 0 if there is none, in bytes.
 func (e *Engine) Memory() (used, limit uint64) {
 	return e.memory.used.Load(), e.memory.limit.Load()
 }
 
-// SetMaxMemory changes the limit. Filters that are there stay.
+// SetMaxMemory changes the limit. Existing filters stay.
 func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
 
-// planeBytes returns the memory of a filter's planes.
+// arrayBytes returns the memory of a filter's arrays.
 func arrayBytes(f umbel.Filter) uint64 {
-	if _, ok := f.(umbel.PositionLister); ok { // its state is made anew each time
+	if _, ok := f.(umbel.PositionLister); ok { // every call of State computes the arrays
 		return f.Stats().Bytes
 	}
 	return f.State().Bytes()
 }
 
-// footprint returns what a filter of that name takes.
-func footprint(name string, planes uint64) uint64 { return planes + overhead + uint64(len(name)) }
+// footprint returns the memory of a filter with this name.
+func footprint(name string, arrays uint64) uint64 { return arrays + overhead + uint64(len(name)) }
 
-// recount sets what the filter takes to what its planes are now. f.changes is held.
+// recount sets the memory of the filter to the current size. The caller holds f.changes.
 func (f *Filter) recount() {
 	f.account(footprint(f.Name(), arrayBytes(f.filter)))
 }
@@ -71,8 +70,8 @@ func (f *Filter) account(n uint64) {
 	f.estimated = 0
 }
 
-// unbound lifts the limit that kinds set to the growth of filters from elsewhere: here the
-// engine sets it. One that is part of the filter's state stays.
+// liftGrowthLimit removes the growth limit that kinds set for untrusted filters, because the
+// engine has its own limit. A limit that is part of the filter's parameters stays.
 func liftGrowthLimit(f umbel.Filter) umbel.Filter {
 	l, ok := f.(growthLimiter)
 	if !ok {
@@ -87,21 +86,21 @@ func liftGrowthLimit(f umbel.Filter) umbel.Filter {
 	return f
 }
 
-// limiter is a filter whose growth has a limit in bytes.
+// growthLimiter is a filter with a growth limit in bytes.
 type growthLimiter interface{ SetMaxBytes(uint64) }
 
-// Hold is memory taken for a while beside that of filters: for copies of filters, and for those
-// that come in and aren't the engine's yet. Many that are made at once are so refused like one
-// that is too large. It is for one goroutine.
+// Reservation is memory that is reserved temporarily: for copies of filters, and for incoming
+// filters that are not in the engine yet. It bounds the sum of concurrent requests. It is used by
+// one goroutine.
 type Reservation struct {
 	memory *memory
 	bytes  uint64
 }
 
-// Hold returns one that holds nothing.
+// NewReservation returns an empty reservation.
 func (e *Engine) NewReservation() *Reservation { return &Reservation{memory: &e.memory} }
 
-// Take takes n bytes more, or none: the error wraps ErrMemory.
+// Take reserves n more bytes. It returns an error wrapping ErrMemory if they exceed the limit.
 func (h *Reservation) Take(n uint64) error {
 	err := h.memory.reserve(n)
 	if err == nil {
@@ -110,7 +109,7 @@ func (h *Reservation) Take(n uint64) error {
 	return err
 }
 
-// Free gives back all that was taken.
+// Release returns all reserved memory.
 func (h *Reservation) Release() {
 	h.memory.release(h.bytes)
 	h.bytes = 0

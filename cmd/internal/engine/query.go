@@ -6,8 +6,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Has sets dst[i] to whether ds[i] may have been added. Of a hidden filter all may, of one
-// that is gone those that were before.
+// Has sets dst[i] to whether ds[i] may have been added. It is true for every key of an incomplete
+// filter. A deleted filter answers as it did before.
 func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	f.cells.RLock()
@@ -27,8 +27,8 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	f.counts.found.Add(uint64(countTrue(dst)))
 }
 
-// Count tells how often each was added, never too few: of a hidden filter 2^64-1 times, of
-// one that is gone as before. errors.ErrUnsupported if the kind can't.
+// Count sets dst[i] to an upper bound of how often ds[i] was added: 2^64-1 for an incomplete
+// filter. It returns an error wrapping errors.ErrUnsupported if the kind cannot count.
 func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	dst = dst[:len(ds):len(dst)]
 	f.cells.RLock()
@@ -50,8 +50,8 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	return nil
 }
 
-// View calls look with the filter while nothing changes it. Questions go on. look keeps
-// nothing of it, and calls nothing of the engine.
+// View calls look with the filter while no change runs; queries continue. look must not keep the
+// filter and must not call the engine.
 func (f *Filter) View(look func(umbel.Filter)) error {
 	f.changes.Lock()
 	defer f.changes.Unlock()
@@ -62,8 +62,8 @@ func (f *Filter) View(look func(umbel.Filter)) error {
 	return nil
 }
 
-// Stats measures the filter. It reads all of it, beside questions but not beside changes.
-// Those of a filter that is gone are zero.
+// Stats measures the filter. It reads all of it while queries continue and changes wait. The
+// result for a deleted filter is zero.
 func (f *Filter) Stats() umbel.Stats {
 	var m measure
 	_ = f.View(func(g umbel.Filter) { m = measure{g.Stats(), f.counts.changed.Load(), f.shape.Load()} })
@@ -71,8 +71,8 @@ func (f *Filter) Stats() umbel.Stats {
 	return m.stats
 }
 
-// Measured returns what was measured last if no more than a hundredth of it changed since,
-// and measures otherwise.
+// Measured returns the last measurement if at most 1 % of the keys changed since; otherwise it
+// measures.
 func (f *Filter) Measured() umbel.Stats {
 	if m := f.measured.Load(); m != nil && m.shape == f.shape.Load() &&
 		float64(f.counts.changed.Load()-m.changed)*100 <= m.stats.Keys {
@@ -81,7 +81,7 @@ func (f *Filter) Measured() umbel.Stats {
 	return f.Stats()
 }
 
-// measure is stats and when they were measured.
+// measure is a measurement and the state of the filter when it was made.
 type measure struct {
 	stats   umbel.Stats
 	changed uint64

@@ -9,15 +9,15 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// replay is what a filter is while a journal is read.
+// replay is the state of a filter during the replay of a journal.
 type replay struct {
 	from, to Position     // of its capture: see Meta
-	claim    Position     // when it got its name
-	torn     *umbel.State // its numbers at to, while its cells aren't all those of to
-	stale    bool         // what it takes is to be counted again
+	claim    Position     // when it claimed its name
+	torn     *umbel.State // its state at to, until its cells are those of to
+	stale    bool         // recount its memory at the end
 }
 
-// from returns the position up to which the filter has all changes.
+// from returns the position up to which the filter contains all changes.
 func (f *Filter) from() Position {
 	if f.replay == nil {
 		return 0
@@ -32,28 +32,27 @@ func (f *Filter) replayed() *replay {
 	return f.replay
 }
 
-// Restore puts a filter back from a capture: segment by segment, fill is called and reads
-// all bytes of dst. Apply then gives it the changes behind m.From; those up to m.To, of
-// which the copy may have a part, set bits only, and with the first behind m.To, or with
-// Settle, the filter's numbers are set to m.State's. The memory limit isn't looked at, as
-// by Apply: filters that were never there together may be, until the journal is read. The
-// error wraps umbel.ErrCorrupt or umbel.ErrKind, or is that of fill. It may be called from
-// many goroutines.
+// Restore restores a filter from a capture. It calls fill for each segment; fill must fill dst
+// completely. Apply then adds the changes after m.From. A copy may contain parts of the changes
+// up to m.To, which only set bits; the filter's numbers are set to those of m.State with the
+// first change after m.To, or by FinishReplay. Restore and Apply ignore the memory limit. Restore
+// returns the error of fill, or one wrapping umbel.ErrCorrupt or umbel.ErrKind. It is safe for
+// concurrent use.
 func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if _, err := e.find(m.State.Kind); err != nil {
 		return err
 	}
 	if m.From > m.To {
-		return fmt.Errorf("filter %q was copied from %d to %d: %w", m.Name, m.From, m.To, umbel.ErrCorrupt)
+		return fmt.Errorf("filter %q was captured from position %d to %d: %w", m.Name, m.From, m.To, umbel.ErrCorrupt)
 	}
-	planes := arraysOf(nil, m.State)
-	bytes, err := arraysSize(planes)
+	arrays := arraysOf(nil, m.State)
+	bytes, err := arraysSize(arrays)
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", m.Name, err)
 	}
 	n := footprint(m.Name, bytes)
 	e.memory.used.Add(n)
-	f, err := e.rebuild(m, planes, fill)
+	f, err := e.rebuild(m, arrays, fill)
 	if err == nil {
 		f.bytes.Store(n)
 		err = e.addRestored(f)
@@ -65,12 +64,12 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	return nil
 }
 
-// refill makes the filter of a capture, in no directory yet.
-func (e *Engine) rebuild(m Meta, planes []cells.Array, fill func(s Segment, dst []byte) error) (*Filter, error) {
-	if err := readArrays(planes, fill); err != nil {
+// rebuild makes the filter of a capture. It is not in the index yet.
+func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst []byte) error) (*Filter, error) {
+	if err := readArrays(arrays, fill); err != nil {
 		return nil, err
 	}
-	g, err := e.kinds.Open(withArrays(m.State, planes))
+	g, err := e.kinds.Open(withArrays(m.State, arrays))
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +88,12 @@ func (e *Engine) rebuild(m Meta, planes []cells.Array, fill func(s Segment, dst 
 	return f, nil
 }
 
-// seat puts a restored filter among the others.
+// addRestored adds a restored filter to the index.
 func (e *Engine) addRestored(f *Filter) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	if e.byID(f.id) != nil {
-		return fmt.Errorf("there is one with the number %d already: %w", f.id, umbel.ErrCorrupt)
+		return fmt.Errorf("duplicate ID %d: %w", f.id, umbel.ErrCorrupt)
 	}
 	e.lastID = max(e.lastID, f.id)
 	e.index.Lock()
@@ -107,26 +106,26 @@ func (e *Engine) addRestored(f *Filter) error {
 	return nil
 }
 
-// sizeOf returns the bytes of planes that have no words.
-func arraysSize(planes []cells.Array) (uint64, error) {
+// arraysSize returns the size in bytes of arrays that have no words.
+func arraysSize(arrays []cells.Array) (uint64, error) {
 	total := uint64(0)
-	for _, p := range planes {
+	for _, p := range arrays {
 		words, err := cells.WordsFor(p.Len, max(p.Width, 1))
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 		}
 		if total += 8 * words; total > 1<<56 {
-			return 0, fmt.Errorf("planes of more than 2^56 bytes: %w", umbel.ErrCorrupt)
+			return 0, fmt.Errorf("arrays of more than 2^56 bytes: %w", umbel.ErrCorrupt)
 		}
 	}
 	return total, nil
 }
 
-// read gives planes their words, and has fill read them.
-func readArrays(planes []cells.Array, fill func(s Segment, dst []byte) error) error {
+// readArrays allocates the words of arrays and calls fill for each segment.
+func readArrays(arrays []cells.Array, fill func(s Segment, dst []byte) error) error {
 	room := segments.Get().(*[SegmentBytes]byte)
 	defer segments.Put(room)
-	for i, p := range planes {
+	for i, p := range arrays {
 		a, err := cells.New(p.Len, max(p.Width, 1))
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
@@ -142,32 +141,32 @@ func readArrays(planes []cells.Array, fill func(s Segment, dst []byte) error) er
 			}
 		}
 		a.Width = p.Width
-		planes[i] = a
+		arrays[i] = a
 	}
 	return nil
 }
 
 var segments = sync.Pool{New: func() any { return new([SegmentBytes]byte) }}
 
-// stopGrowth leaves a filter no room to grow: see umbel.Kind.Monotone.
+// stopGrowth prevents a filter from growing: see umbel.Kind.Monotone.
 func stopGrowth(f umbel.Filter) {
 	if l, ok := f.(growthLimiter); ok {
 		l.SetMaxBytes(1)
 	}
 }
 
-// settle makes a filter that was torn, and has all additions up to the end of its
-// capture, the one that it was then. f.changes is held.
+// finishReplay completes a filter that changed while it was captured, after all additions up to
+// the end of its capture were applied. The caller holds f.changes.
 func (f *Filter) finishReplay() error {
 	r := f.replay
 	if r == nil || r.torn == nil {
 		return nil
 	}
-	planes := arraysOf(nil, f.filter.State())
-	if !sameSizes(planes, arraysOf(nil, *r.torn)) {
-		return fmt.Errorf("planes of other sizes than when the filter was copied")
+	arrays := arraysOf(nil, f.filter.State())
+	if !sameSizes(arrays, arraysOf(nil, *r.torn)) {
+		return fmt.Errorf("array sizes differ from those of the capture")
 	}
-	g, err := f.open(withArrays(*r.torn, planes))
+	g, err := f.open(withArrays(*r.torn, arrays))
 	if err != nil {
 		return err
 	}
@@ -178,8 +177,8 @@ func (f *Filter) finishReplay() error {
 	return nil
 }
 
-// Hide hides a filter of which changes or cells are lost, if it is there: see Filter.Hidden.
-// For who reads a journal.
+// MarkIncomplete marks a filter whose changes or cells were lost, if it exists: see
+// Filter.Incomplete. It is for the replay of a journal.
 func (e *Engine) MarkIncomplete(id uint64) {
 	e.directory.Lock()
 	defer e.directory.Unlock()

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// roster is filters in the order of their IDs. They are made in that order; those that
-// come otherwise, after a restart, are put in their place with the next look at it.
+// roster is the list of filters in the order of their IDs. New filters have increasing IDs. After
+// a restart filters may arrive in another order; the list is then sorted when it is read.
 type roster struct {
 	all      []slot
-	unsorted bool // all isn't in order
-	removed  int  // of all: seats of filters that were removed, which are left until there are many
+	unsorted bool // all is not sorted
+	removed  int  // number of slots of removed filters
 }
 
-// seat is where a filter is, or was: then it keeps nothing of it.
+// slot is the place of a filter in the list.
 type slot struct {
 	id     uint64
 	filter *Filter // nil if it was removed
@@ -45,13 +45,13 @@ func (r *roster) sort() {
 	}
 }
 
-// at returns where a filter with that ID or a greater one is. The roster is in order.
+// at returns the index of the first slot with this ID or a greater one. The list must be sorted.
 func (r *roster) at(id uint64) int {
 	i, _ := slices.BinarySearchFunc(r.all, id, func(s slot, id uint64) int { return cmp.Compare(s.id, id) })
 	return i
 }
 
-// find returns the filter with that ID, or nil.
+// find returns the filter with this ID, or nil.
 func (r *roster) find(id uint64) *Filter {
 	if i := r.at(id); i < len(r.all) && r.all[i].id == id {
 		return r.all[i].filter
@@ -59,7 +59,7 @@ func (r *roster) find(id uint64) *Filter {
 	return nil
 }
 
-// from returns up to n filters from that ID on.
+// from returns at most n filters whose ID is at least id.
 func (r *roster) from(id uint64, n int) []*Filter {
 	var fs []*Filter
 	for _, s := range r.all[r.at(id):] {
@@ -73,19 +73,16 @@ func (r *roster) from(id uint64, n int) []*Filter {
 	return fs
 }
 
-// List calls yield with filters from the cursor on, in an order in which one that stays
-// is seen at least once over a whole walk, until yield returns false or n were seen. It
-// returns the cursor to go on from, 0 at the end, and starts at 0.
-//
-// The order is that of the filters' IDs, and the cursor the ID to go on with: a filter
-// that stays is seen exactly once, one that is made meanwhile too. yield may call
-// anything. Filters whose time is over aren't seen, and count for n.
+// List calls yield with filters whose ID is at least cursor, in the order of their IDs, until
+// yield returns false or n filters were visited. It returns the cursor for the next call, 0 after
+// the last filter. A filter that exists during the whole iteration is visited exactly once. yield
+// may call the engine. Expired filters are skipped but count for n.
 func (e *Engine) List(cursor uint64, n int, yield func(*Filter) bool) uint64 {
 	return e.ListAll(cursor, n, func(f *Filter) bool { return f.isExpired() || yield(f) })
 }
 
-// ListAll is List with filters whose time is over: for who keeps them. Until Sweep forgets
-// one it may come to have time again, as by a clock that is put back.
+// ListAll is List including expired filters, which exist until Sweep deletes them: if the clock
+// is set back, they are no longer expired.
 func (e *Engine) ListAll(cursor uint64, n int, yield func(*Filter) bool) uint64 {
 	const some = 256
 	for n > 0 {
@@ -104,7 +101,7 @@ func (e *Engine) ListAll(cursor uint64, n int, yield func(*Filter) bool) uint64 
 	return cursor
 }
 
-// filters returns up to n filters from that ID on, in the order of their IDs.
+// filters returns at most n filters whose ID is at least id, in the order of their IDs.
 func (e *Engine) filters(id uint64, n int) []*Filter {
 	e.index.RLock()
 	if !e.roster.unsorted {
@@ -118,7 +115,7 @@ func (e *Engine) filters(id uint64, n int) []*Filter {
 	return e.roster.from(id, n)
 }
 
-// byID returns the filter with that ID, or nil.
+// byID returns the filter with this ID, or nil.
 func (e *Engine) byID(id uint64) *Filter {
 	e.index.RLock()
 	if !e.roster.unsorted {
@@ -132,8 +129,8 @@ func (e *Engine) byID(id uint64) *Filter {
 	return e.roster.find(id)
 }
 
-// Pick returns a filter for a number, nil if there is none: for random numbers each about
-// as often as the others, if few were deleted.
+// Pick returns a filter for a number, or nil if there is none. Random numbers select filters
+// about uniformly if few filters were deleted.
 func (e *Engine) Pick(n uint64) *Filter {
 	e.index.RLock()
 	defer e.index.RUnlock()
@@ -147,7 +144,7 @@ func (e *Engine) Pick(n uint64) *Filter {
 	return nil
 }
 
-// Names returns the names of all filters by their IDs, as they are at one moment.
+// Names returns the names of all filters by ID, as of one moment.
 func (e *Engine) Names() map[uint64]string {
 	e.directory.Lock()
 	defer e.directory.Unlock()

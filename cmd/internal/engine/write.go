@@ -9,11 +9,12 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// Write writes data over a plane's bytes (words little-endian) from offset on; part counts
-// from 0 for the parts of the state, -1 is the state itself. For dumps that come in pieces.
-// last says that the filter is no longer hidden. umbel.ErrLimit if the plane ends before;
-// umbel.ErrCorrupt if no filter has such bytes there. Nothing has changed then.
-func (f *Filter) Write(part, plane int, offset uint64, data []byte, last bool) (Position, error) {
+// Write overwrites bytes of an array (little-endian words) from offset. part is the index of a
+// part of the state, or -1 for the state itself. last ends the incompleteness of the filter.
+// Write is for dumps that arrive in pieces. It returns an error wrapping umbel.ErrLimit if the
+// data exceeds the array, or umbel.ErrCorrupt if the result is not a valid filter; the filter is
+// then unchanged.
+func (f *Filter) Write(part, array int, offset uint64, data []byte, last bool) (Position, error) {
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
 	}
@@ -22,28 +23,28 @@ func (f *Filter) Write(part, plane int, offset uint64, data []byte, last bool) (
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if err := f.write(part, plane, offset, data, last); err != nil {
+	if err := f.write(part, array, offset, data, last); err != nil {
 		return f.position(), err
 	}
-	return f.appendChange(Change{Op: OpWrite, Part: part, Array: plane, Number: offset, Data: data, Last: last}), nil
+	return f.appendChange(Change{Op: OpWrite, Part: part, Array: array, Number: offset, Data: data, Last: last}), nil
 }
 
-// write is Write with f.changes held, and tells nobody.
-func (f *Filter) write(part, plane int, offset uint64, data []byte, last bool) error {
+// write is Write without the journal; the caller holds f.changes.
+func (f *Filter) write(part, array int, offset uint64, data []byte, last bool) error {
 	s := f.filter.State()
-	planes := s.Arrays
+	arrays := s.Arrays
 	if part >= 0 {
 		if part >= len(s.Parts) {
-			return fmt.Errorf("part %d of a filter of %d: %w", part, len(s.Parts), umbel.ErrLimit)
+			return fmt.Errorf("part %d of %d: %w", part, len(s.Parts), umbel.ErrLimit)
 		}
-		planes = s.Parts[part].Arrays
+		arrays = s.Parts[part].Arrays
 	}
-	if plane < 0 || plane >= len(planes) {
-		return fmt.Errorf("plane %d of %d: %w", plane, len(planes), umbel.ErrLimit)
+	if array < 0 || array >= len(arrays) {
+		return fmt.Errorf("array %d of %d: %w", array, len(arrays), umbel.ErrLimit)
 	}
-	a := planes[plane]
+	a := arrays[array]
 	if size := a.Bytes(); offset > size || uint64(len(data)) > size-offset {
-		return fmt.Errorf("%d bytes from %d on don't fit into a plane of %d: %w", len(data), offset, size, umbel.ErrLimit)
+		return fmt.Errorf("%d bytes at offset %d exceed the array of %d bytes: %w", len(data), offset, size, umbel.ErrLimit)
 	}
 	f.cells.Lock()
 	defer f.cells.Unlock()
@@ -66,7 +67,7 @@ func (f *Filter) write(part, plane int, offset uint64, data []byte, last bool) e
 // open opens a state of the filter's kind.
 func (f *Filter) open(s umbel.State) (umbel.Filter, error) { return f.kind.Open(s) }
 
-// putBytes writes data over the bytes of words, little-endian, from one on.
+// bytesToWords overwrites bytes of words, little-endian, from the byte with index from.
 func bytesToWords(words []uint64, from int, data []byte) {
 	var b [8]byte
 	for len(data) > 0 {
@@ -82,14 +83,14 @@ func bytesToWords(words []uint64, from int, data []byte) {
 	}
 }
 
-// getBytes writes words to dst, little-endian, which has room for all of them.
+// wordsToBytes writes words to dst, little-endian.
 func wordsToBytes(dst []byte, words []uint64) {
 	for i, w := range words {
 		binary.LittleEndian.PutUint64(dst[8*i:], w)
 	}
 }
 
-// planesOf appends the planes of a state and then those of its parts, depth first.
+// arraysOf appends the arrays of a state, then those of its parts, depth first.
 func arraysOf(dst []cells.Array, s umbel.State) []cells.Array {
 	dst = append(dst, s.Arrays...)
 	for _, p := range s.Parts {
@@ -98,23 +99,23 @@ func arraysOf(dst []cells.Array, s umbel.State) []cells.Array {
 	return dst
 }
 
-// withPlanes returns s with other planes, which are in the order of planesOf.
-func withArrays(s umbel.State, planes []cells.Array) umbel.State {
-	s, _ = replaceArrays(s, planes)
+// withArrays returns s with other arrays, which have the order of arraysOf.
+func withArrays(s umbel.State, arrays []cells.Array) umbel.State {
+	s, _ = replaceArrays(s, arrays)
 	return s
 }
 
-func replaceArrays(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
+func replaceArrays(s umbel.State, arrays []cells.Array) (umbel.State, []cells.Array) {
 	n := len(s.Arrays)
-	s.Arrays, planes = slices.Clone(planes[:n]), planes[n:]
+	s.Arrays, arrays = slices.Clone(arrays[:n]), arrays[n:]
 	s.Parts = slices.Clone(s.Parts)
 	for i := range s.Parts {
-		s.Parts[i], planes = replaceArrays(s.Parts[i], planes)
+		s.Parts[i], arrays = replaceArrays(s.Parts[i], arrays)
 	}
-	return s, planes
+	return s, arrays
 }
 
-// alike reports whether planes have the same sizes.
+// sameSizes reports whether arrays have pairwise the same sizes.
 func sameSizes(as, bs []cells.Array) bool {
 	return slices.EqualFunc(as, bs, func(a, b cells.Array) bool {
 		return a.Len == b.Len && max(a.Width, 1) == max(b.Width, 1)
