@@ -42,7 +42,7 @@ type growthForecaster interface {
 const (
 	// maxBatch is the number of digests that are added per acquisition of the locks.
 	maxBatch = 4096
-	// aloneFrom is the number of digests from which on the kinds' batches, which run alone,
+	// minExclusiveBatch is the batch size from which exclusive batches are faster than concurrent
 	// single additions: see BenchmarkAdd.
 	minExclusiveBatch = 4
 )
@@ -159,7 +159,7 @@ func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {
 	return len(ds), nil
 }
 
-// putForetold adds to a filter that forecasts its growth, and reserves memory before it grows. A
+// addPredictingGrowth adds to a filter that forecasts its growth, and reserves memory before it grows. A
 // present key makes no filter grow, but a kind that counts additions has to count this one too. A
 // present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
 // keys of a batch are then found together; the cells of the others are in the caches afterwards.
