@@ -26,7 +26,7 @@ func Example() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			fmt.Printf("%5d keys: %d of %d planes, %.0f kB\n", i+1, len(f.State().Parts), len(shape.Planes), float64(len(b))/1000)
+			fmt.Printf("%5d keys: %d of %d planes, %.0f kB\n", i+1, len(f.State().Parts), len(shape.Layers), float64(len(b))/1000)
 		}
 	}
 	// Output:

@@ -1,158 +1,245 @@
-// Package incremental provides the incremental Bloom filter: planes of restricted
-// fill, each a standard Bloom filter, that are opened one after the other as keys
-// come (Hao, Kodialam and Lakshman 2008). The filter holds the planes that are open
-// and no others, so what is kept and sent grows with the keys, up to a maximum that
-// is planned; and its rate never passes the goal on the way there.
+// Package incremental provides the incremental Bloom filter: standard Bloom filters of
+// limited fill, its layers, which are opened one after the other as keys are added (Hao,
+// Kodialam and Lakshman 2008). The filter has only the layers that are open. Its size
+// therefore grows with its keys, up to a planned maximum, and its rate never exceeds the
+// goal on the way.
 //
-// A plane is closed when it has the bits that its share of the rate allows. A filter
-// has what any of its planes has.
+// A layer is closed when it has as many bits as its share of the rate allows. A key is
+// present if any layer has it.
+//
+// The states and parameters of this kind call a layer a plane.
 package incremental
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
-// Filter is an incremental Bloom filter. Has, HasAll, Stats and State may run
-// alongside themselves and each other; all else runs alone. The zero Filter holds
-// nothing and is a target for UnmarshalBinary; adding to it panics.
+// Name is the name of this kind.
+const Name = "incremental"
+
+// Filter is an incremental Bloom filter. Has, HasAll, Stats and State are safe to call
+// concurrently; everything else requires exclusive access. The zero Filter contains nothing
+// and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape Shape
-	open  []*bloom.Filter // the planes that are open, oldest first
-	cells cells.Array     // those of the newest
-	ones  uint64          // and its bits that are set
+	shape  Shape
+	layers layered.List // the open layers
 }
 
-// Add adds d, unless the filter has it already, and reports whether it changed.
-// Where the newest plane is full it opens the next; the last one goes on taking
-// keys, and the rate rises.
-func (f *Filter) Add(d umbel.Digest) bool {
-	f.mustBeMade()
-	if f.Has(d) {
-		return false
+// NewShape returns an empty filter of shape s, whose first layer is open. The error wraps
+// umbel.ErrGoal if no filter can have that shape.
+func NewShape(s Shape) (*Filter, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
 	}
-	_ = f.makeRoom() // without, the newest takes it
-	f.put(d)
-	return true
+	s.Layers = slices.Clone(s.Layers)
+	f := &Filter{shape: s}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
-// put adds d to the newest plane.
-func (f *Filter) put(d umbel.Digest) {
-	var at [bloom.MaxK]uint64
-	for _, i := range f.open[len(f.open)-1].Locate(at[:0], d) {
-		if f.cells.SetBit(i) {
-			f.ones++
-		}
+// open appends the next layer, which exists. The error wraps umbel.ErrGoal.
+func (f *Filter) open() error {
+	i := f.layers.Len()
+	b, err := core.NewBits(core.Bloom, f.shape.core(i))
+	if err == nil {
+		f.layers.Append(layered.Layer{Bits: b, Full: f.shape.Layers[i].Limit})
 	}
+	return err
 }
 
-// TryAdd is Add, except that it refuses what would change a filter whose last plane
-// is full: the error wraps umbel.ErrLimit. So the rate stays within the goal. It
-// refuses as well where there is no memory that could hold the next plane.
-func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
-	f.mustBeMade()
-	if f.Has(d) {
-		return false, nil
-	}
-	if err := f.makeRoom(); err != nil {
-		return false, err
-	}
-	f.put(d)
-	return true, nil
-}
+// Add adds d unless the filter has it, and reports whether it did. If the newest layer is
+// full it opens the next; if that was the last one, it takes d and the rate rises.
+func (f *Filter) Add(d umbel.Digest) bool { return f.layers.Add(d, f.grow) }
 
-func (f *Filter) mustBeMade() {
-	if len(f.open) == 0 {
-		panic("umbel: add to a zero filter: make it with New")
-	}
-}
+// TryAdd is Add, but it refuses a new key if the last layer is full or if the machine cannot
+// address the next one: the error then wraps umbel.ErrLimit and f is unchanged. The rate
+// therefore stays within the goal.
+func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.layers.TryAdd(d, f.grow) }
 
-// Has reports whether d may have been added. It is never false for what was.
-func (f *Filter) Has(d umbel.Digest) bool {
-	for _, p := range f.open {
-		if p.Has(d) {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether d may have been added. It is never false for a digest that was.
+func (f *Filter) Has(d umbel.Digest) bool { return f.layers.Has(d) }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. The planes are asked in
-// batches.
-func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
-	dst = dst[:len(ds):len(dst)]
-	clear(dst)
-	var answers [256]bool
-	for from := 0; from < len(ds); from += len(answers) {
-		part := ds[from:min(from+len(answers), len(ds))]
-		for _, p := range f.open {
-			p.HasAll(answers[:len(part)], part)
-			for i, has := range answers[:len(part)] {
-				dst[from+i] = dst[from+i] || has
-			}
-		}
-	}
-}
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
+func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.layers.HasAll(dst, ds) }
 
-// Clear forgets all keys and closes all planes but the first.
-func (f *Filter) Clear() {
-	if len(f.open) == 0 {
-		return
-	}
-	clear(f.open[1:])
-	f.open = f.open[:1]
-	f.open[0].Clear()
-	f.newest()
-}
+// Clear removes all keys and closes all layers except the first.
+func (f *Filter) Clear() { f.layers.Clear() }
 
-// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+// NextGrowth returns the bytes that the next new key needs: see [umbel.GrowthForecaster].
 func (f *Filter) NextGrowth() (uint64, error) {
-	f.mustBeMade()
-	if !f.isFull() {
+	f.layers.MustInit()
+	if !f.layers.IsFull() {
 		return 0, nil
 	}
-	if err := f.isLast(); err != nil {
+	if err := f.checkGrowth(); err != nil {
 		return 0, err
 	}
-	return (f.shape.Planes[len(f.open)].M + 63) / 64 * 8, nil
+	return f.shape.Layers[f.layers.Len()].bytes(), nil
 }
 
-// isFull reports whether the newest plane has as many bits as it may.
-func (f *Filter) isFull() bool { return f.ones >= f.shape.Planes[len(f.open)-1].Limit }
-
-// isLast returns an error that wraps umbel.ErrLimit if there is no plane to open.
-func (f *Filter) isLast() error {
-	n := len(f.open)
-	if n < len(f.shape.Planes) {
+// checkGrowth returns an error that wraps umbel.ErrLimit if all layers are open.
+func (f *Filter) checkGrowth() error {
+	n := f.layers.Len()
+	if n < len(f.shape.Layers) {
 		return nil
 	}
-	return fmt.Errorf("incremental: the last of %d planes has %d bits set, and its limit is %d: "+
-		"make a filter for more keys, or use Add and accept a higher rate: %w", n, f.ones, f.shape.Planes[n-1].Limit, umbel.ErrLimit)
+	return fmt.Errorf("incremental: the last of %d layers has reached its limit of %d bits: "+
+		"make a filter for more keys, or use Add and accept a higher rate: %w", n, f.shape.Layers[n-1].Limit, umbel.ErrLimit)
 }
 
-// makeRoom opens the next plane if the newest is full. The error wraps umbel.ErrLimit
-// where there is none.
-func (f *Filter) makeRoom() error {
-	if !f.isFull() {
-		return nil
-	}
-	if err := f.isLast(); err != nil {
+// grow opens the next layer. The error wraps umbel.ErrLimit.
+func (f *Filter) grow() error {
+	if err := f.checkGrowth(); err != nil {
 		return err
 	}
-	p, err := bloom.NewShape(f.shape.bloom(len(f.open)))
-	if err != nil { // larger than memory can be
+	if err := f.open(); err != nil { // more than the machine can address
 		return fmt.Errorf("%v: %w", err, umbel.ErrLimit)
 	}
-	f.open = append(f.open, p)
-	f.newest()
 	return nil
 }
 
-// newest finds the cells of the newest plane and counts its bits.
-func (f *Filter) newest() {
-	f.cells = f.open[len(f.open)-1].State().Arrays[0]
-	f.ones = f.cells.Nonzero()
+// Shape returns the shape of the filter.
+func (f *Filter) Shape() Shape {
+	return Shape{Layers: slices.Clone(f.shape.Layers), Hasher: f.shape.Hasher}
 }
+
+// paramNames returns the names of the parameters of a state, in order: the number of layers
+// and three numbers per layer.
+func paramNames(layers int) []string {
+	names := []string{"planes"}
+	for i := 1; i <= layers; i++ {
+		n := strconv.Itoa(i)
+		names = append(names, "cells-"+n, "k-"+n, "limit-"+n)
+	}
+	return names
+}
+
+// State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the
+// open layers.
+func (f *Filter) State() umbel.State {
+	layers := f.shape.Layers
+	numbers := []uint64{uint64(len(layers))}
+	for _, l := range layers {
+		numbers = append(numbers, l.M, uint64(l.K), l.Limit)
+	}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States()}
+	for i, name := range paramNames(len(layers)) {
+		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(numbers[i])})
+	}
+	return s
+}
+
+// Open returns the filter with state s and shares its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) {
+	if s.Kind != Name {
+		return nil, fmt.Errorf("incremental: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	shape, err := openShape(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Arrays) != 0 || len(s.Parts) < 1 || len(s.Parts) > len(shape.Layers) {
+		return nil, fmt.Errorf("incremental: %d arrays and %d parts, want no array and 1 to %d parts: %w",
+			len(s.Arrays), len(s.Parts), len(shape.Layers), umbel.ErrCorrupt)
+	}
+	layers := make([]layered.Layer, len(s.Parts))
+	for i, part := range s.Parts {
+		b, err := core.OpenBits(core.Bloom, part)
+		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
+			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
+		}
+		if err != nil {
+			return nil, fmt.Errorf("incremental: part %d: %w", i, err)
+		}
+		if got, want := b.Shape(), shape.core(i); got != want {
+			return nil, fmt.Errorf("incremental: part %d has shape %+v, want %+v: %w", i, got, want, umbel.ErrCorrupt)
+		}
+		layers[i] = layered.Layer{Bits: b, Full: shape.Layers[i].Limit}
+	}
+	f := &Filter{shape: shape}
+	f.layers.Set(layers)
+	return f, nil
+}
+
+// openShape reads the parameters of a state.
+func openShape(s umbel.State) (Shape, error) {
+	n := (len(s.Params) - 1) / 3
+	if n < 1 || n > MaxLayers {
+		return Shape{}, fmt.Errorf("incremental: %d parameters, want those of 1 to %d layers: %w", len(s.Params), MaxLayers, umbel.ErrCorrupt)
+	}
+	names := paramNames(n)
+	numbers := make([]uint64, len(names))
+	dst := make([]*uint64, len(names))
+	for i := range dst {
+		dst[i] = &numbers[i]
+	}
+	if err := s.Params.Uints(names, dst...); err != nil {
+		return Shape{}, err
+	}
+	if numbers[0] != uint64(n) {
+		return Shape{}, fmt.Errorf("incremental: %d layers, but parameters of %d: %w", numbers[0], n, umbel.ErrCorrupt)
+	}
+	shape := Shape{Layers: make([]Layer, n), Hasher: s.Hasher}
+	for i := range shape.Layers {
+		v := numbers[1+3*i:]
+		shape.Layers[i] = Layer{M: v[0], K: int(min(v[1], bloom.MaxK+1)), Limit: v[2]}
+	}
+	return shape, design.Wrap(shape.check(), umbel.ErrCorrupt)
+}
+
+// Stats measures the filter: see [umbel.Filter]. It reads all cells. A layer receives the
+// keys that are no false positive in those before it, so after layers with a common rate p
+// a key of it stands for 1/(1-p) keys. The stats of the zero Filter are zero.
+func (f *Filter) Stats() umbel.Stats {
+	if f.layers.Len() == 0 {
+		return umbel.Stats{}
+	}
+	var all umbel.Stats
+	var ones, set, below, above float64
+	logNegative := 0.0 // logarithm of the fraction of absent keys that no layer so far has
+	for i := range f.layers.Len() {
+		s := f.layers.Bits(i).Stats()
+		negative := max(math.Exp(logNegative), 0x1p-20) // after a full layer nothing is known
+		keys := s.Keys / negative
+		missed := keys * (1 - negative) // keys that it did not receive, and their variance
+		below += square((s.Keys-s.Low)/negative) + missed
+		above += square((s.High-s.Keys)/negative) + missed
+		all.Keys += keys
+		all.Low += s.Low
+		all.Cells += s.Cells
+		all.Bytes += s.Bytes
+		ones += math.Round(s.Fill * float64(s.Cells))
+		set += s.Keys * s.K
+		logNegative += math.Log1p(-s.FPRate)
+	}
+	all.FPRate = -math.Expm1(logNegative)
+	all.Fill = ones / float64(all.Cells)
+	all.K = float64(f.shape.Layers[f.layers.Len()-1].K)
+	if math.IsInf(all.Keys, 1) { // a layer is full; the lower bound still holds
+		all.High = all.Keys
+		return all
+	}
+	if set > 0 {
+		all.K = set / all.Keys
+	}
+	all.Low, all.High = max(0, all.Keys-math.Sqrt(below)), all.Keys+math.Sqrt(above)
+	return all
+}
+
+func square(x float64) float64 { return x * x }

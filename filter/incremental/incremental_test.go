@@ -77,8 +77,8 @@ func TestSizeGrowsWithKeys(t *testing.T) {
 		last = bytes
 		mean += bytes / n
 	}
-	if got := len(f.State().Parts); got != len(s.Planes) {
-		t.Errorf("%d planes are open, want %d", got, len(s.Planes))
+	if got := len(f.State().Parts); got != len(s.Layers) {
+		t.Errorf("%d planes are open, want %d", got, len(s.Layers))
 	}
 	_, want, err := plan.IncrementalLayers(n, p, 0, 64, 256)
 	if err != nil {
@@ -158,7 +158,7 @@ func TestRates(t *testing.T) {
 			}
 			got, want := yes/asked, s.Forecast(uint64(keys)).FPRate
 			sigma := math.Sqrt((want + 1e-6) / asked)
-			t.Logf("rate %g, %d planes, %5d keys: %.6f measured, sigma %.6f, theory %.6f, %.0f bytes", p, len(s.Planes), keys, got, sigma, want, bytes)
+			t.Logf("rate %g, %d planes, %5d keys: %.6f measured, sigma %.6f, theory %.6f, %.0f bytes", p, len(s.Layers), keys, got, sigma, want, bytes)
 			if math.Abs(got-want) > max(0.03*want, 3*sigma) || got > p+3*sigma {
 				t.Errorf("measured %.6f with a sigma of %.6f, theory %.6f", got, sigma, want)
 			}

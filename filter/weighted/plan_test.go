@@ -60,7 +60,9 @@ func TestPlanOfOneClass(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	good := umbel.Goal{Keys: 100, FPRate: 0.01}
-	class := func(members, queries float64) plan.WeightedClass { return plan.WeightedClass{Members: members, Queries: queries} }
+	class := func(members, queries float64) plan.WeightedClass {
+		return plan.WeightedClass{Members: members, Queries: queries}
+	}
 	for name, c := range map[string]struct {
 		goal    umbel.Goal
 		classes []plan.WeightedClass

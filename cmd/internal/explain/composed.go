@@ -58,7 +58,7 @@ func incrementalSteps(d *derivation, s incremental.Shape, n uint64) {
 	fc := s.Forecast(n)
 	var cells, fills, factors []string
 	negative, bytes := 0.0, uint64(0) // negative is the logarithm of the share of correct answers
-	for _, l := range s.Planes {
+	for _, l := range s.Layers {
 		ones := min(l.M, l.Limit+uint64(l.K)-1)
 		cells = append(cells, fmt.Sprintf("ceil(%d / 64)", l.M))
 		fills = append(fills, fmt.Sprintf("%d of %d", l.Limit, l.M))
@@ -70,11 +70,11 @@ func incrementalSteps(d *derivation, s incremental.Shape, n uint64) {
 		d.formulas = append(d.formulas, Formula{what, general, numbers, value, hao})
 	}
 	step("set bits at which each of L layers is full", "m_i · q^(1/k_i) - (k_i - 1), q = 1 - (1-f)^(1/L)",
-		strings.Join(fills, ", "), fmt.Sprintf("%d layers", len(s.Planes)))
+		strings.Join(fills, ", "), fmt.Sprintf("%d layers", len(s.Layers)))
 	step("bound of the rate when all layers are full", "1 - Π (1 - ((b_i + k_i - 1)/m_i)^k_i)",
 		"1 - "+strings.Join(factors, " · "), sixDigits(-math.Expm1(negative)))
 	step(fmt.Sprintf("false-positive rate with %d keys", n), "the same with the number of set bits that is expected then",
-		fmt.Sprintf("%d keys in %d layers", n, len(s.Planes)), sixDigits(fc.FPRate))
+		fmt.Sprintf("%d keys in %d layers", n, len(s.Layers)), sixDigits(fc.FPRate))
 	step("memory when all layers are open", "8 · Σ ceil(m_i / 64)", "8 · ("+strings.Join(cells, " + ")+")", fmt.Sprintf("%d bytes", bytes))
 }
 

@@ -135,18 +135,24 @@ func (z Sizing) agree(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	return m, k, n, nil
 }
 
-// Capacity returns the largest number of keys, at most 2^62, with which the rate is
-// at most p.
+// Capacity returns the largest number of keys, at most 2^62, with which the rate is at most
+// p.
 func (z Sizing) Capacity(m uint64, k int, p float64) uint64 {
-	low, high := uint64(0), uint64(1)
-	for high < 1<<62 && z.FPRate(m, k, high) <= p {
+	return Largest(0, 1, 1<<62, func(n uint64) bool { return z.FPRate(m, k, n) <= p })
+}
+
+// Largest returns the largest n from low on, below about twice the limit, for which ok is
+// true. ok is true at low and false from some number on. Largest doubles high, which is
+// above low, until ok is false there or the limit is reached, and then bisects.
+func Largest(low, high, limit uint64, ok func(n uint64) bool) uint64 {
+	for high < limit && ok(high) {
 		low, high = high, high*2
 	}
 	for low+1 < high {
-		if mid := low + (high-low)/2; z.FPRate(m, k, mid) <= p {
-			low = mid
+		if middle := low + (high-low)/2; ok(middle) {
+			low = middle
 		} else {
-			high = mid
+			high = middle
 		}
 	}
 	return low
