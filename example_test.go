@@ -26,7 +26,7 @@ func ExampleKinds() {
 			fmt.Println(err)
 			return
 		}
-		alice := f.State().Hasher.HashString("alice")
+		alice := f.Hasher().HashString("alice")
 		fmt.Println(kind, f.Has(alice), f.Add(alice), f.Has(alice))
 	}
 	// Output:
@@ -97,7 +97,7 @@ func ExampleHasher() {
 	// Output:
 	// c9a1342ad0e35dd248bb949a3dd26afa
 	// a44da42851160a4571e05cb0fd3c1e32
-	// siphash, seed 000102030405060708090a0b0c0d0e0f
+	// siphash with a seed
 }
 
 // AddAll and HasAll take many digests at a time: kinds that can overlap their

@@ -16,6 +16,7 @@ func (f exact) Add(d umbel.Digest) bool {
 	return fresh
 }
 func (f exact) Has(d umbel.Digest) bool { return f[d] }
+func (f exact) Hasher() umbel.Hasher    { return umbel.Hasher{} }
 func (f exact) Stats() umbel.Stats      { return umbel.Stats{Keys: float64(len(f))} }
 func (f exact) State() umbel.State      { return umbel.State{Kind: "exact"} }
 

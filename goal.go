@@ -2,17 +2,17 @@ package umbel
 
 import "fmt"
 
-// Goal is what is wanted of a filter before it is made. Two of Keys, FPRate and
-// Bytes are given, the third is zero and follows; kinds say which pairs they take.
+// Goal is the requirements of a filter that is to be made: two of Keys, FPRate and Bytes.
+// The third is zero and is planned. Each kind documents the pairs that it accepts.
 type Goal struct {
-	Keys   uint64  // distinct keys the filter will hold
-	FPRate float64 // false-positive rate when it holds them, in (0, 1)
+	Keys   uint64  // distinct keys that the filter will contain
+	FPRate float64 // false-positive rate with these keys, in (0, 1)
 	Bytes  uint64  // memory for the cells
-	Hasher Hasher  // zero value: XXH3-128
+	Hasher Hasher  // zero value: XXH3-128 without a seed
 }
 
-// Check returns an error that wraps [ErrGoal] unless exactly two of Keys, FPRate
-// and Bytes are given, the rate lies inside (0, 1) and the hasher is one.
+// Check returns an error wrapping [ErrGoal] unless exactly two of Keys, FPRate and Bytes
+// are given, the rate is in (0, 1), and the hasher is valid.
 func (g Goal) Check() error {
 	given := 0
 	for _, b := range []bool{g.Keys != 0, g.FPRate != 0, g.Bytes != 0} {
@@ -32,23 +32,23 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// Forecast is what a filter will be once it holds the keys of its goal.
+// Forecast describes a filter when it contains the keys of its goal.
 type Forecast struct {
-	Keys   uint64  // distinct keys it will hold
-	FPRate float64 // expected false-positive rate then
-	Cells  uint64  // size of its planes together, in cells
-	Bytes  uint64  // memory of its planes
-	K      float64 // cells set per key, on average over kinds with classes
+	Keys   uint64  // distinct keys
+	FPRate float64 // expected false-positive rate with them
+	Cells  uint64  // cells of all arrays
+	Bytes  uint64  // memory of all arrays
+	K      float64 // cells set per key, on average over classes
 }
 
-// Stats is what is measured of a filter now.
+// Stats is what [Filter].Stats measures.
 type Stats struct {
-	Keys   float64 // estimate of the number of distinct keys; +Inf when the filter is full
-	Low    float64 // with probability 0.95 Keys lies between Low and High
+	Keys   float64 // estimated number of distinct keys; +Inf if all cells are set
+	Low    float64 // Keys is between Low and High with probability 0.95
 	High   float64
-	Fill   float64 // nonzero cells / cells, in [0, 1]
-	FPRate float64 // estimated false-positive rate at this fill
+	Fill   float64 // fill ratio: nonzero cells / cells, in [0, 1]
+	FPRate float64 // estimated false-positive rate at this fill ratio
 	Cells  uint64
 	K      float64 // cells set per key
-	Bytes  uint64  // memory of the planes
+	Bytes  uint64  // memory of all arrays
 }

@@ -2,8 +2,9 @@ package umbel
 
 import (
 	"crypto/md5"
-	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
@@ -11,52 +12,40 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Hasher turns keys into digests. It is data: part of every filter and every
-// container, so that two processes can't disagree in silence. Two hashers make
-// the same digests if and only if they are equal by ==. The zero value is XXH3-128
-// without a seed. Its methods may be called concurrently.
+// Hasher turns keys into digests. It is part of every filter and every container, so that
+// two processes cannot hash differently without an error. Two hashers make the same
+// digests if and only if they are equal by ==. The zero value is XXH3-128 without a seed.
+// Its methods are safe for concurrent use.
+//
+// A hasher prints, and encodes as JSON or text, without its seed.
 type Hasher struct {
 	Alg  Alg
-	Seed Seed // zero where, and as far as, the algorithm takes none; see the constants
+	Seed Seed // bytes that Alg does not use are zero
 }
 
-// Check returns an error if the algorithm is unknown, or if a byte of the seed is
-// set that the algorithm doesn't take. It wraps no sentinel: what is wrong depends
-// on where the hasher comes from.
+// Check returns an error if the algorithm is unknown, or if a byte of the seed is nonzero
+// that the algorithm does not use. The error wraps no sentinel; callers add the one that
+// fits.
 func (h Hasher) Check() error {
 	if h.Alg >= algs {
-		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d", h.Alg, algs-1)
+		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d", uint8(h.Alg), algs-1)
 	}
 	if n := h.Alg.seedBytes(); n < 16 && h.Seed.Hi != 0 || n == 0 && h.Seed.Lo != 0 {
-		return fmt.Errorf("umbel: %s takes a seed of %d bytes and the rest must be zero, got %x",
-			h.Alg, n, h.Seed.Bytes())
+		return fmt.Errorf("umbel: %s takes a seed of %d bytes, and bytes after these are set", h.Alg, n)
 	}
 	return nil
 }
 
-// String returns the algorithm's name, followed by the seed in hexadecimal if
-// there is one: not for who isn't to know a secret one.
-func (h Hasher) String() string {
-	if h.Seed == (Seed{}) {
-		return h.Alg.String()
-	}
-	seed := h.Seed.Bytes()
-	return fmt.Sprintf("%s, seed %x", h.Alg, seed[:h.Alg.seedBytes()])
-}
-
-// Secret reports whether the hasher has a seed that is to be kept secret: who has it can choose
-// keys that fill a filter, or that are found in it.
+// Secret reports whether the seed has to be kept secret: whoever has it can choose keys
+// that collide. That is so for [SipHash] with a seed.
 func (h Hasher) Secret() bool { return h.Alg == SipHash && h.Seed != Seed{} }
 
-// public is String without a secret.
-func (h Hasher) public() string {
-	if h.Secret() {
-		return h.Alg.String() + " and a seed of its own"
-	}
-	return h.String()
-}
+// HashesKeys reports whether h can hash keys. It is false for [Caller], with which a
+// filter takes digests only.
+func (h Hasher) HashesKeys() bool { return h.Alg != Caller }
 
-// Bytes returns the digest of key. It doesn't keep key.
+// HashBytes returns the digest of key. It does not keep key. It panics if the algorithm is
+// [Caller] or unknown.
 func (h Hasher) HashBytes(key []byte) Digest {
 	switch {
 	case h.Seed.Lo != 0:
@@ -69,58 +58,20 @@ func (h Hasher) HashBytes(key []byte) Digest {
 	return h.other(key)
 }
 
-// Key returns the digest of key: the same as Bytes([]byte(key)), without a
-// copy.
+// HashString is [Hasher.HashBytes] of the bytes of key, without a copy.
 func (h Hasher) HashString(key string) Digest {
 	return h.HashBytes(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
-// HashUint64 returns the digest of the 8 bytes of key, little-endian. It allocates
-// nothing.
+// HashUint64 is [Hasher.HashBytes] of the 8 bytes of key, little-endian. All bits of the
+// digest depend on all bits of key.
 func (h Hasher) HashUint64(key uint64) Digest {
 	var b [8]byte
 	putLE64(b[:], key)
 	return h.HashBytes(b[:])
 }
 
-// HashBatch is a good length of dst for HashStrings, HashByteSlices and HashUint64s: the
-// number of digests that batch methods of filters process at a time. A [HashBatch]Digest
-// fits on the stack.
-const HashBatch = 256
-
-// HashStrings sets dst[i] to the digest of keys[i] for the first min(len(dst), len(keys))
-// keys and returns their number. Together with [AddAll] and [HasAll] it handles many keys
-// in a filter of any kind.
-func (h Hasher) HashStrings(dst []Digest, keys []string) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashString(key)
-	}
-	return n
-}
-
-// HashByteSlices is [Hasher.HashStrings] for byte slices. It doesn't keep them.
-func (h Hasher) HashByteSlices(dst []Digest, keys [][]byte) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashBytes(key)
-	}
-	return n
-}
-
-// HashUint64s is [Hasher.HashStrings] for integers.
-func (h Hasher) HashUint64s(dst []Digest, keys []uint64) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashUint64(key)
-	}
-	return n
-}
-
-// other is Bytes for all hashers but the two most in use.
+// other is HashBytes for the less frequent hashers.
 func (h Hasher) other(key []byte) Digest {
 	switch h.Alg {
 	case XXH3:
@@ -141,23 +92,102 @@ func (h Hasher) other(key []byte) Digest {
 		s := md5.Sum(key)
 		return Digest{be64(s[:8]), be64(s[8:])}
 	case Caller:
-		var b [16]byte
-		copy(b[:], key)
-		return Digest{le64(b[:8]), le64(b[8:])}
+		panic("umbel: a key was given to a filter with hash caller, which takes digests: use Add and Has with a Digest")
 	}
-	panic(fmt.Sprintf("umbel: %s was not checked", h.Alg))
+	panic(fmt.Sprintf("umbel: hash algorithm %d is unknown: call Hasher.Check first", uint8(h.Alg)))
 }
 
-// DigestFromHash64 makes a digest of a hash of 64 bits: H1 is the hash, H2 a fixed mix of it
-// (the finaliser of SplitMix64, Steele, Lea and Flood 2014). Keys that share the
-// hash share the digest.
-func DigestFromHash64(hash uint64) Digest {
-	z := hash + 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return Digest{hash, z ^ z>>31}
+// HashBatch is the number of digests that the batch methods of filters process at a time,
+// and a good length of dst for HashStrings, HashByteSlices and HashUint64s.
+const HashBatch = 256
+
+// HashStrings sets dst[i] to the digest of keys[i] for the first n = min(len(dst),
+// len(keys)) keys and returns n. With [AddAll] and [HasAll] it processes many keys in a
+// filter of any kind.
+func (h Hasher) HashStrings(dst []Digest, keys []string) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashString(key)
+	}
+	return n
 }
 
-func le64(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
-func putLE64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
-func be64(b []byte) uint64       { return binary.BigEndian.Uint64(b) }
+// HashByteSlices is [Hasher.HashStrings] for byte slices, which it does not keep.
+func (h Hasher) HashByteSlices(dst []Digest, keys [][]byte) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashBytes(key)
+	}
+	return n
+}
+
+// HashUint64s is [Hasher.HashStrings] for integers.
+func (h Hasher) HashUint64s(dst []Digest, keys []uint64) int {
+	n := min(len(dst), len(keys))
+	dst = dst[:n]
+	for i, key := range keys[:n] {
+		dst[i] = h.HashUint64(key)
+	}
+	return n
+}
+
+// String returns the name of the algorithm and whether there is a seed, never the seed.
+func (h Hasher) String() string {
+	if h.Seed == (Seed{}) {
+		return h.Alg.String()
+	}
+	return h.Alg.String() + " with a seed"
+}
+
+// Format writes String for every verb.
+func (h Hasher) Format(s fmt.State, _ rune) { io.WriteString(s, h.String()) }
+
+// MarshalText returns String. There is no UnmarshalText, since the seed is missing.
+func (h Hasher) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// Seed is the key of a hash algorithm: 16 bytes, as two little-endian words, Lo from the
+// first eight. It prints, and encodes as JSON or text, as "redacted"; [Seed.Bytes] returns
+// the bytes. (It is two words and not an array, because a hasher then travels in registers;
+// this saves more time than hashing a short key takes.)
+type Seed struct{ Lo, Hi uint64 }
+
+// SeedFrom returns the seed with the given bytes.
+func SeedFrom(b [16]byte) Seed { return Seed{le64(b[:8]), le64(b[8:])} }
+
+// ParseSeed returns the seed that is written as up to 32 hexadecimal digits, first byte
+// first. Bytes that are not given are zero. The error wraps [ErrGoal] and does not contain
+// the digits.
+func ParseSeed(s string) (Seed, error) {
+	var b [16]byte
+	if len(s) > 2*len(b) {
+		return Seed{}, fmt.Errorf("umbel: seed has %d characters, want at most 32 hexadecimal digits: %w", len(s), ErrGoal)
+	}
+	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
+		return Seed{}, fmt.Errorf("umbel: seed is not an even number of hexadecimal digits: %w", ErrGoal)
+	}
+	return SeedFrom(b), nil
+}
+
+// Bytes returns the 16 bytes of the seed, which may be secret: see [Hasher.Secret].
+func (s Seed) Bytes() [16]byte {
+	var b [16]byte
+	putLE64(b[:8], s.Lo)
+	putLE64(b[8:], s.Hi)
+	return b
+}
+
+// String returns "none" for the zero seed and "redacted" for all others.
+func (s Seed) String() string {
+	if s == (Seed{}) {
+		return "none"
+	}
+	return "redacted"
+}
+
+// Format writes String for every verb.
+func (s Seed) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+
+// MarshalText returns String.
+func (s Seed) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

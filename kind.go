@@ -5,72 +5,112 @@ import (
 	"strings"
 )
 
-// Kind is all that generic code knows of a kind of filter. Its functions may be
-// called concurrently.
+// Kind is a type of filter, for code that handles filters of any type. Its functions are
+// safe for concurrent use.
 type Kind struct {
 	Name   string
-	Doc    string // one line: what it is for, and its source
+	Doc    string // one line: what the kind is for, and its source
 	Params []ParamDoc
-	// Monotone says that additions only set bits of planes, whose number and size change
-	// only when the filter grows, and that the bits which they set depend on the digest
-	// alone. A copy of the planes that is torn anywhere in time then has, bit for bit, the
-	// filter's planes once it is given again the additions since the copy began. Numbers
-	// among the parameters may count differently, and neither of the two may grow
-	// meanwhile: filters of such a kind that grow have SetMaxBytes, and Add takes what
-	// comes where that leaves no room. If a GrowthForecaster has such a kind, the addition
-	// of a digest for which Has is true changes nothing.
+	// Monotone reports that additions only set bits of arrays, that the bits depend on the
+	// digest alone, and that the number and size of arrays change only when the filter
+	// grows. Then a copy of the arrays that was made during additions equals the filter's
+	// arrays, bit for bit, after the additions since the beginning of the copy are applied
+	// to it. Numbers among the parameters may differ, and neither filter may grow meanwhile.
+	// Filters of such a kind that grow have SetMaxBytes; at the limit, Add adds to the last
+	// layer.
 	Monotone bool
-	// Plan tells what New would make, without making it: what it costs in memory
-	// can be asked before it is taken.
+	// Plan returns what the filter that New makes will cost, without making it.
 	Plan func(Goal, Params) (Forecast, error)
-	// Shape returns the shape of the filter that New makes, as the kind's own type, for
+	// Shape returns the shape of the filter that New makes, in the kind's own type, for
 	// example bloom.Shape, and the number of keys that it is planned for. Plan returns its
 	// forecast for that number.
 	Shape func(Goal, Params) (s Shape, keys uint64, err error)
-	// New makes an empty filter. Params override what the goal would give; with
-	// enough of them the goal may be empty but for its hasher.
+	// New returns an empty filter. Params override what the goal determines; if they
+	// determine the shape, the goal needs only a hasher. The error wraps ErrGoal.
 	New func(Goal, Params) (Filter, error)
-	// Open makes the filter that a state describes, checks everything and takes over
-	// the memory. The error wraps ErrCorrupt if no filter of this kind has such a
-	// state.
+	// Open returns the filter with the given state and takes over its memory. It checks the
+	// state completely. The error wraps ErrKind or ErrCorrupt.
 	Open func(State) (Filter, error)
 }
 
-// Shape is the parameters that a kind fixes when a filter is made.
+// Shape is the parameters that are fixed when a filter is made.
 type Shape interface {
-	// Forecast returns what a filter of this shape costs, and its rate, with n keys.
+	// Forecast describes a filter of this shape that contains n keys.
 	Forecast(n uint64) Forecast
 }
 
-// Kinds is a list of kinds that a program hands to whatever makes or opens
-// filters; what isn't in it can't be opened.
+// Check returns an error wrapping [ErrGoal] if ps contains a parameter that k does not
+// have, one twice, or a value out of range.
+func (k Kind) Check(ps Params) error { return ps.Check(k.Name, k.Params) }
+
+// Kinds is a list of kinds. A program passes it to code that makes or opens filters; no
+// other kinds are opened.
 type Kinds []Kind
 
-// Find returns the variant of that kind. The error wraps [ErrKind] and lists the
-// kinds there are.
-func (vs Kinds) Find(kind string) (Kind, error) {
-	for _, v := range vs {
-		if v.Name == kind {
-			return v, nil
+// Find returns the kind with the given name. The error wraps [ErrKind].
+func (ks Kinds) Find(name string) (Kind, error) {
+	for _, k := range ks {
+		if k.Name == name {
+			return k, nil
 		}
 	}
-	names := make([]string, len(vs))
-	for i, v := range vs {
-		names[i] = v.Name
+	names := make([]string, len(ks))
+	for i, k := range ks {
+		names[i] = k.Name
 	}
-	return Kind{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(kind), strings.Join(names, ", "), ErrKind)
+	return Kind{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(name), strings.Join(names, ", "), ErrKind)
 }
 
-// Open makes the filter that s describes, of whatever kind in the list. It takes
-// over the memory of s.
-func (vs Kinds) Open(s State) (Filter, error) {
-	v, err := vs.Find(s.Kind)
+// Open returns the filter with state s, of any kind in the list. It takes over the memory
+// of s. The error wraps [ErrKind] or [ErrCorrupt].
+func (ks Kinds) Open(s State) (Filter, error) {
+	k, err := ks.Find(s.Kind)
 	if err != nil {
 		return nil, err
 	}
-	return v.Open(s)
+	return k.Open(s)
 }
 
-// Check returns an error that wraps [ErrGoal] if ps names a parameter that isn't
-// in the variant's list, names one twice, or has a value out of its range.
-func (v Kind) Check(ps Params) error { return ps.Check(v.Name, v.Params) }
+// ParamDoc describes a parameter that a kind takes in addition to a goal. Flags, forms and
+// checks are made from it. A parameter that is zero or absent is planned.
+type ParamDoc struct {
+	Name     string
+	Doc      string  // one line, without capital and final period
+	Min, Max float64 // the range, both included
+	Float    bool    // false: only integers
+}
+
+// Check returns an error wrapping [ErrGoal] if ps contains a parameter that is not in docs,
+// one twice, or a value out of range. Zero is always in range.
+func (ps Params) Check(kind string, docs []ParamDoc) error {
+	for i, p := range ps {
+		if _, twice := ps[:i].Get(p.Name); twice {
+			return fmt.Errorf("umbel: parameter %q is given twice: %w", clip(p.Name), ErrGoal)
+		}
+		doc, err := findParam(kind, docs, p.Name)
+		if err != nil {
+			return err
+		}
+		if p.Value.float && !doc.Float {
+			return fmt.Errorf("umbel: %s of kind %s is %v, want a whole number: %w", p.Name, kind, p.Value, ErrGoal)
+		}
+		if f := p.Value.Float(); f != 0 && !(f >= doc.Min && f <= doc.Max) {
+			return fmt.Errorf("umbel: %s of kind %s is %v, want %v to %v: %w", p.Name, kind, p.Value, doc.Min, doc.Max, ErrGoal)
+		}
+	}
+	return nil
+}
+
+func findParam(kind string, docs []ParamDoc, name string) (ParamDoc, error) {
+	names := make([]string, len(docs))
+	for i, doc := range docs {
+		if doc.Name == name {
+			return doc, nil
+		}
+		names[i] = doc.Name
+	}
+	if len(names) == 0 {
+		return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s takes no parameters, got %q: %w", kind, clip(name), ErrGoal)
+	}
+	return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s has no parameter %q, it takes %s: %w", kind, clip(name), strings.Join(names, ", "), ErrGoal)
+}

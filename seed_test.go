@@ -1,11 +1,16 @@
 package umbel_test
 
 import (
+	"bytes"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"pgregory.net/rapid"
 )
 
@@ -17,7 +22,7 @@ func TestSeedRoundTrip(t *testing.T) {
 			t.Fatalf("%x came back as %x", b, seed.Bytes())
 		}
 		if got, err := umbel.ParseSeed(hex.EncodeToString(b[:])); got != seed || err != nil {
-			t.Fatalf("ParseSeed = %v, %v, want %v", got, err, seed)
+			t.Fatalf("ParseSeed = %x, %v, want %x", got.Bytes(), err, b)
 		}
 	})
 }
@@ -30,23 +35,53 @@ func TestParseSeedFillsWithZeros(t *testing.T) {
 		"0000000000000000ff": {Hi: 255},
 	} {
 		if got, err := umbel.ParseSeed(in); got != want || err != nil {
-			t.Errorf("ParseSeed(%q) = %v, %v, want %v", in, got, err, want)
+			t.Errorf("ParseSeed(%q) = %x, %v, want %x", in, got.Bytes(), err, want.Bytes())
 		}
 	}
 }
 
+// The text of a seed that is refused may be a secret with a typing error.
 func TestParseSeedErrors(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{strings.Repeat("0", 33), "has 33 characters, want at most 32"},
-		{strings.Repeat("0", 1<<20), "…"},
-		{"0", "odd length"},
-		{"0g", "'g'"},
-	} {
-		seed, err := umbel.ParseSeed(c.in)
-		wantError(t, err, nil, c.want)
+	for _, in := range []string{strings.Repeat("0", 33), strings.Repeat("c0ffee", 1<<16), "c0ffee0", "c0ffeeg0"} {
+		seed, err := umbel.ParseSeed(in)
+		wantError(t, err, umbel.ErrGoal, "hexadecimal digits")
 		if seed != (umbel.Seed{}) {
-			t.Errorf("seed %v beside an error", seed)
+			t.Errorf("seed %x beside an error", seed.Bytes())
 		}
+		if err != nil && strings.Contains(err.Error(), "c0ffee") {
+			t.Errorf("error contains the seed: %v", err)
+		}
+	}
+}
+
+// Neither a seed nor a hasher prints the bytes of a seed, with any verb or encoder.
+func TestSeedsAreNotPrinted(t *testing.T) {
+	seed := umbel.SeedFrom([16]byte([]byte("SECRTabcdefgXYZ!")))
+	h := umbel.Hasher{Alg: umbel.SipHash, Seed: seed}
+	goal := umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: h}
+	state := umbel.State{Kind: "bloom", Hasher: h, Parts: []umbel.State{{Kind: "bloom", Hasher: h}}}
+	var log bytes.Buffer
+	for _, v := range []any{seed, &seed, h, &h, goal, &goal, state, []umbel.Hasher{h}, map[umbel.Hasher]int{h: 1}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%20v"} {
+			fmt.Fprintf(&log, verb+"\n", v)
+		}
+		slog.New(slog.NewTextHandler(&log, nil)).Info("text", "v", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("json", "v", v)
+		if b, err := json.Marshal(v); err != nil {
+			t.Errorf("%T: %v", v, err)
+		} else {
+			log.Write(b)
+		}
+	}
+	for _, e := range []error{
+		umbel.Hasher{Alg: umbel.MD5, Seed: seed}.Check(), umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: umbel.MD5, Seed: seed}}.Check(),
+		umbel.State{Kind: "bloom", Hasher: h}.Alike(umbel.State{Kind: "bloom"}),
+		umbel.State{Kind: "bloom", Hasher: h}.Alike(umbel.State{Kind: "bloom", Hasher: umbel.Hasher{Alg: umbel.SipHash}}),
+	} {
+		fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e)
+	}
+	if found := fixture.FindSeed(log.String(), seed); found != "" {
+		t.Errorf("a seed is printed, as %s, in:\n%s", found, log.String())
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// MaxDepth is how deep states may nest: a state without parts has depth 1.
+// MaxDepth is the maximum depth of nested states. A state without parts has depth 1.
 const MaxDepth = 4
 
-// State is all there is of a filter, as plain data: what containers, deltas,
-// inspection and storage work on, knowing no kind.
+// State is the complete contents of a filter as plain data. Containers, deltas, inspection
+// and storage work with it for every kind.
 type State struct {
 	Kind   string // fixes stream, mapping, layout and the meaning of Params
 	Hasher Hasher
-	Params Params        // named numbers, in the order of the kind's specification
-	Arrays []cells.Array // bits or counters
+	Params Params        // in the order of the kind's specification
+	Arrays []cells.Array // of bits or counters
 	Parts  []State       // of a composed filter
 }
 
@@ -42,7 +42,7 @@ func (s State) Equal(t State) bool {
 		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, State.Equal)
 }
 
-// Bytes returns the memory of the planes of s and of its parts.
+// Bytes returns the memory of the arrays of s and of its parts.
 func (s State) Bytes() uint64 {
 	var n uint64
 	for _, p := range s.Arrays {
@@ -54,9 +54,9 @@ func (s State) Bytes() uint64 {
 	return n
 }
 
-// Check returns an error that wraps [ErrCorrupt] if s can't be the state of a
-// filter of any kind: a bad name or hasher, a float that isn't finite, a plane
-// that isn't well formed, nesting beyond [MaxDepth].
+// Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
+// kind: if it has an invalid name or hasher, a float that is not finite, a malformed array,
+// or parts nested deeper than [MaxDepth].
 func (s State) Check() error { return s.check(MaxDepth) }
 
 func (s State) check(depth int) error {
@@ -82,7 +82,7 @@ func (s State) check(depth int) error {
 	}
 	for i, p := range s.Arrays {
 		if err := p.Check(); err != nil {
-			return fmt.Errorf("umbel: plane %d: %w: %w", i, err, ErrCorrupt)
+			return fmt.Errorf("umbel: array %d: %w: %w", i, err, ErrCorrupt)
 		}
 	}
 	for i, p := range s.Parts {
@@ -93,22 +93,24 @@ func (s State) check(depth int) error {
 	return nil
 }
 
-// Alike returns nil if s and t are of one kind and one hasher, and an error that
-// wraps [ErrMismatch] and says the first difference otherwise, but no secret
-// seed. Sizes are for the kinds to compare: some filters of unlike sizes go together.
+// Alike returns nil if s and t have the same kind and hasher. Otherwise the error wraps
+// [ErrMismatch] and contains the first difference, but no seed. Alike does not compare
+// sizes, because some kinds merge filters of different sizes.
 func (s State) Alike(t State) error {
-	if s.Kind != t.Kind {
+	switch {
+	case s.Kind != t.Kind:
 		return fmt.Errorf("umbel: one filter is %s, the other %s: %w", s.Kind, clip(t.Kind), ErrMismatch)
-	}
-	if s.Hasher != t.Hasher {
-		return fmt.Errorf("umbel: one filter hashes with %s, the other with %s: %w", s.Hasher.public(), t.Hasher.public(), ErrMismatch)
+	case s.Hasher.Alg != t.Hasher.Alg:
+		return fmt.Errorf("umbel: one filter hashes with %s, the other with %s: %w", s.Hasher, t.Hasher, ErrMismatch)
+	case s.Hasher != t.Hasher:
+		return fmt.Errorf("umbel: both filters hash with %s, but their seeds differ: %w", s.Hasher.Alg, ErrMismatch)
 	}
 	return nil
 }
 
-// CheckName returns an error that wraps [ErrCorrupt] unless name is that of a kind
-// or a parameter: 1 to 64 of a-z, 0-9, '-', '.', and '/', the last two for kinds
-// made elsewhere, which begin with their maker's domain.
+// CheckName returns an error wrapping [ErrCorrupt] unless name is a valid name of a kind or
+// a parameter: 1 to 64 of a-z, 0-9, '-', '.' and '/'. The last two are for kinds of other
+// modules, whose names begin with the domain of their maker.
 func CheckName(name string) error {
 	ok := len(name) > 0 && len(name) <= 64
 	for i := 0; ok && i < len(name); i++ {
@@ -117,6 +119,87 @@ func CheckName(name string) error {
 	}
 	if !ok {
 		return fmt.Errorf("umbel: name %q: want 1 to 64 of a-z, 0-9, '-', '.', '/': %w", clip(name), ErrCorrupt)
+	}
+	return nil
+}
+
+// Param is a named number of a state. Names consist of lower-case letters, digits and
+// hyphens.
+type Param struct {
+	Name  string
+	Value Number
+}
+
+// Number is an unsigned integer or a finite float. Its zero value is the integer 0. Numbers
+// are comparable with ==.
+type Number struct {
+	bits  uint64
+	float bool
+}
+
+// Uint returns the integer u.
+func Uint(u uint64) Number { return Number{bits: u} }
+
+// Float returns the float f. Floats record what was planned; no position depends on one.
+func Float(f float64) Number { return Number{bits: math.Float64bits(f), float: true} }
+
+// IsFloat reports whether n is a float.
+func (n Number) IsFloat() bool { return n.float }
+
+// Bits returns an integer itself, and the IEEE 754 bits of a float.
+func (n Number) Bits() uint64 { return n.bits }
+
+// Float returns n as a float, rounded if it is an integer above 2^53.
+func (n Number) Float() float64 {
+	if n.float {
+		return math.Float64frombits(n.bits)
+	}
+	return float64(n.bits)
+}
+
+// String returns n in decimal.
+func (n Number) String() string {
+	if n.float {
+		return fmt.Sprint(n.Float())
+	}
+	return fmt.Sprint(n.bits)
+}
+
+// Params are the named numbers of a state, in the order of the kind's specification. The
+// Params of Kind.New may have any order.
+type Params []Param
+
+// Get returns the number with the given name, and whether it is present.
+func (ps Params) Get(name string) (Number, bool) {
+	for _, p := range ps {
+		if p.Name == name {
+			return p.Value, true
+		}
+	}
+	return Number{}, false
+}
+
+// Uint returns the integer with the given name, and 0 if it is absent or a float.
+func (ps Params) Uint(name string) uint64 {
+	n, _ := ps.Get(name)
+	if n.float {
+		return 0
+	}
+	return n.bits
+}
+
+// Uints sets *dst[i] to the integer named names[i]. The error wraps [ErrCorrupt] unless ps
+// consists of integers with exactly these names, in this order.
+func (ps Params) Uints(names []string, dst ...*uint64) error {
+	if len(ps) != len(names) {
+		return fmt.Errorf("umbel: %d parameters, want %d %v: %w", len(ps), len(names), names, ErrCorrupt)
+	}
+	for i, p := range ps {
+		if p.Name != names[i] || p.Value.float {
+			return fmt.Errorf("umbel: parameter %d is %q = %v, want a whole number %q: %w",
+				i, clip(p.Name), p.Value, names[i], ErrCorrupt)
+		}
+		*dst[i] = p.Value.bits
 	}
 	return nil
 }

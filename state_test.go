@@ -88,11 +88,11 @@ func TestStateCheck(t *testing.T) {
 		{"parameter twice", func(s *umbel.State) { s.Params[1].Name = "growth" }, `parameter "growth" appears twice`},
 		{"NaN", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.NaN()) }, `parameter "rate" is NaN, want a finite number`},
 		{"infinite", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.Inf(-1)) }, `parameter "rate" is -Inf`},
-		{"bad width", func(s *umbel.State) { s.Arrays[0].Width = 3 }, "plane 0: cells: width 3"},
-		{"missing words", func(s *umbel.State) { s.Arrays[1].Words = nil }, "plane 1: cells: 3 cells of 4 bits in 0 words, want 1"},
-		{"stray bits", func(s *umbel.State) { s.Arrays[1].Words[0] = 1 << 12 }, "plane 1: cells: bits are set beyond the last of 3 cells"},
+		{"bad width", func(s *umbel.State) { s.Arrays[0].Width = 3 }, "array 0: cells: width 3"},
+		{"missing words", func(s *umbel.State) { s.Arrays[1].Words = nil }, "array 1: cells: 3 cells of 4 bits in 0 words, want 1"},
+		{"stray bits", func(s *umbel.State) { s.Arrays[1].Words[0] = 1 << 12 }, "array 1: cells: bits are set beyond the last of 3 cells"},
 		{"bad part", func(s *umbel.State) { s.Parts[1].Kind = "?" }, `part 1: umbel: name "?"`},
-		{"bad part of a part", func(s *umbel.State) { s.Parts[1].Parts[0].Arrays[0].Len = 1 }, "part 1: part 0: umbel: plane 0"},
+		{"bad part of a part", func(s *umbel.State) { s.Parts[1].Parts[0].Arrays[0].Len = 1 }, "part 1: part 0: umbel: array 0"},
 		{"too deep", func(s *umbel.State) { *s = deep(umbel.MaxDepth + 1) }, "parts nest deeper than 4"},
 		{"far too deep", func(s *umbel.State) { *s = deep(1000) }, "parts nest deeper than 4"},
 	} {
@@ -134,8 +134,8 @@ func TestAlikeSaysTheFirstDifference(t *testing.T) {
 	}{
 		{"kind", umbel.State{Kind: "bloom", Hasher: s.Hasher}, "one filter is scalable, the other bloom"},
 		{"kind before hasher", umbel.State{Kind: "bloom"}, "one filter is scalable, the other bloom"},
-		{"algorithm", umbel.State{Kind: s.Kind}, "one filter hashes with siphash and a seed of its own, the other with xxh3:"},
-		{"seed", umbel.State{Kind: s.Kind, Hasher: umbel.Hasher{Alg: umbel.SipHash}}, "the other with siphash:"},
+		{"algorithm", umbel.State{Kind: s.Kind}, "siphash with a seed"},
+		{"seed", umbel.State{Kind: s.Kind, Hasher: umbel.Hasher{Alg: umbel.SipHash}}, "seeds differ"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantError(t, s.Alike(c.other), umbel.ErrMismatch, c.want) })
 	}

@@ -104,7 +104,7 @@ func (q *question) print(key []byte, has bool) error {
 	case q.count:
 		return nil
 	case q.explain:
-		d, err := keys.Digest(q.filter.State().Hasher, key)
+		d, err := keys.Digest(q.filter.Hasher(), key)
 		if err != nil {
 			return err
 		}

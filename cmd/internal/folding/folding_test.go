@@ -155,4 +155,5 @@ func TestNoFolder(t *testing.T) {
 
 type rigid struct{ umbel.Filter }
 
-func (rigid) State() umbel.State { return umbel.State{Kind: "rigid"} }
+func (rigid) Hasher() umbel.Hasher { return umbel.Hasher{} }
+func (rigid) State() umbel.State   { return umbel.State{Kind: "rigid"} }

@@ -51,6 +51,10 @@ func (m *Module) addBatch(c *resp.Conn, b *batch, o *insertion, whole bool) {
 			b.failAll(problem)
 			return
 		}
+		if !f.Hasher().HashesKeys() {
+			b.failAll(digestsOnly)
+			return
+		}
 		b.hash(f.Hasher())
 		var deleted bool
 		if whole {

@@ -241,7 +241,10 @@ func (f *cuckoo) fields() []*uint64 {
 	return []*uint64{&f.buckets, &f.bucket, &f.tries, &f.expansion, &f.most, &f.filters, &f.items, &f.deleted}
 }
 
-// State returns all there is of the filter.
+// Hasher returns the hasher of the filter's keys.
+func (f *cuckoo) Hasher() umbel.Hasher { return f.row.Hasher() }
+
+// State returns the complete contents of the filter.
 func (f *cuckoo) State() umbel.State {
 	s := f.row.State()
 	s.Kind = CuckooName
@@ -256,6 +259,9 @@ func (f *cuckoo) State() umbel.State {
 func openCuckoo(s umbel.State) (*cuckoo, error) {
 	if s.Kind != CuckooName {
 		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+	}
+	if !s.Hasher.HashesKeys() {
+		return nil, fmt.Errorf("redisbloom: a %s filter with hash %v, want one that hashes keys: %w", CuckooName, s.Hasher.Alg, umbel.ErrCorrupt)
 	}
 	f := new(cuckoo)
 	own := s.Params[:min(len(cuckooNames), len(s.Params))]

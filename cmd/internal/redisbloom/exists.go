@@ -13,9 +13,12 @@ func (m *Module) ask(c *resp.Conn, calls [][][]byte, single bool) {
 	b := batchOf(c, calls, 2)
 	defer b.release()
 	f := m.engine.Get(calls[0][1])
-	if f == nil || f.Kind() == CuckooName {
+	switch {
+	case f == nil || f.Kind() == CuckooName:
 		b.deny()
-	} else {
+	case !f.Hasher().HashesKeys():
+		b.failAll(digestsOnly)
+	default:
 		b.hash(f.Hasher())
 		f.Has(b.answers, b.digests)
 	}

@@ -22,6 +22,7 @@ const (
 	notCreated         = "ERR could not create filter"
 	outOfMemory        = "OOM command not allowed when used memory > 'maxmemory'."
 	loading            = "ERR " + loadingText
+	digestsOnly        = "ERR the filter has hash caller and takes digests, not keys: use UM.ADDRAW and UM.HASRAW"
 	loadingText        = "bloom filter load in progress: send the chunks that are missing, or delete it"
 )
 

@@ -48,6 +48,9 @@ func (b *batch) free() {
 	}
 }
 
+// errDigests is the answer to keys for a filter with hash caller.
+var errDigests = fmt.Errorf("the filter has hash caller and takes digests, not keys: use UM.ADDRAW and UM.HASRAW: %w", umbel.ErrGoal)
+
 // hash takes the items of calls, each behind the command and the filter's name.
 func hash(h umbel.Hasher, calls [][][]byte) *batch {
 	b := batches.Get().(*batch)
@@ -93,6 +96,12 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 	if f == nil {
 		return
 	}
+	if !f.Hasher().HashesKeys() {
+		for range calls {
+			fail(c, errDigests)
+		}
+		return
+	}
 	b := hash(f.Hasher(), calls)
 	defer b.free()
 	taken, pos, err := f.Add(b.answers, b.digests)
@@ -121,6 +130,12 @@ func (u *um) has(c *resp.Conn, calls [][][]byte) {
 	if f == nil {
 		return
 	}
+	if !f.Hasher().HashesKeys() {
+		for range calls {
+			fail(c, errDigests)
+		}
+		return
+	}
 	b := hash(f.Hasher(), calls)
 	defer b.free()
 	f.Has(b.answers, b.digests)
@@ -144,6 +159,10 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
+	if !f.Hasher().HashesKeys() {
+		fail(c, errDigests)
+		return
+	}
 	b := hash(f.Hasher(), [][][]byte{args})
 	defer b.free()
 	pos, err := f.Remove(b.answers, b.digests)
@@ -158,6 +177,10 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 func (u *um) count(c *resp.Conn, args [][]byte) {
 	f := u.find(c, args[1])
 	if f == nil {
+		return
+	}
+	if !f.Hasher().HashesKeys() {
+		fail(c, errDigests)
 		return
 	}
 	b := hash(f.Hasher(), [][][]byte{args})

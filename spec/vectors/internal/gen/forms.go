@@ -84,7 +84,7 @@ func weightedBy(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umb
 // hot puts every third key into class 1, and of those that follow some into class 2.
 func hot(s *weighted.Shape) {
 	for i := 0; i < 40; i += 3 {
-		s.Hot = append(s.Hot, weighted.Hot{Digest: s.Hasher.HashBytes(keyFor(s.Hasher, i)), Class: 1 + i%2})
+		s.Hot = append(s.Hot, weighted.Hot{Digest: digestOf(s.Hasher, keyFor(s.Hasher, i)), Class: 1 + i%2})
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -23,7 +24,7 @@ func hashing() []file {
 		var b strings.Builder
 		for _, k := range append(a.published, ours(a.seeds)...) {
 			seed := k.seed.Bytes()
-			fmt.Fprintf(&b, "%x %s %v\n", seed, dash(hex.EncodeToString(k.key)), umbel.Hasher{Alg: a.alg, Seed: k.seed}.HashBytes(k.key))
+			fmt.Fprintf(&b, "%x %s %v\n", seed, dash(hex.EncodeToString(k.key)), digestOf(umbel.Hasher{Alg: a.alg, Seed: k.seed}, k.key))
 		}
 		files = append(files, file{
 			path: "hashing/" + a.alg.String() + ".txt",
@@ -36,6 +37,17 @@ func hashing() []file {
 		})
 	}
 	return files
+}
+
+// digestOf returns the digest of a key or, for hash caller, the digest that key encodes:
+// its first 16 bytes, with zeros after a shorter key, H1 before H2, little-endian.
+func digestOf(h umbel.Hasher, key []byte) umbel.Digest {
+	if h.HashesKeys() {
+		return h.HashBytes(key)
+	}
+	var b [16]byte
+	copy(b[:], key)
+	return umbel.Digest{H1: binary.LittleEndian.Uint64(b[:8]), H2: binary.LittleEndian.Uint64(b[8:])}
 }
 
 func dash(s string) string {

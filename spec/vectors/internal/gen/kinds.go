@@ -143,7 +143,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 	}
 	s := f.State()
 	header := []field{
-		{"comment", fmt.Sprintf("a %s filter%s, hash %v", v.Name, x.comment, x.hasher)},
+		{"comment", fmt.Sprintf("a %s filter%s, hash %s", v.Name, x.comment, describe(x.hasher))},
 		{"expect", "ok"},
 		{"kind", v.Name},
 		{"form", "written"},
@@ -159,7 +159,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 		case i < x.keys && there:
 			keys = append(keys, field{"key", text})
 			if c, ok := f.(umbel.Counter); ok {
-				counts = append(counts, field{"count", text + " " + count(c, x.hasher.HashBytes(key))})
+				counts = append(counts, field{"count", text + " " + count(c, digestOf(x.hasher, key))})
 			}
 		case !there:
 			absent = append(absent, field{"absent", text})
@@ -178,7 +178,7 @@ func (x filled) add(f umbel.Filter, i int) error {
 		}
 	}
 	key := keyFor(x.hasher, i)
-	d := x.hasher.HashBytes(key)
+	d := digestOf(x.hasher, key)
 	if c, ok := f.(umbel.Classifier); ok {
 		if class, ok := c.Class(key); ok {
 			c.AddClass(d, class)
@@ -208,7 +208,7 @@ func count(c umbel.Counter, d umbel.Digest) string {
 
 // has asks for a key of the class that the key itself tells, where it does.
 func has(f umbel.Filter, key []byte) bool {
-	d := f.State().Hasher.HashBytes(key)
+	d := digestOf(f.Hasher(), key)
 	if c, ok := f.(umbel.Classifier); ok {
 		if class, ok := c.Class(key); ok {
 			return c.HasClass(d, class)
@@ -224,4 +224,16 @@ func keyFor(h umbel.Hasher, i int) []byte {
 	}
 	d := umbel.Digest{H1: umbel.DigestFromHash64(^uint64(i)).H2, H2: umbel.DigestFromHash64(uint64(i)).H2}
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.H1), d.H2)
+}
+
+// describe returns the algorithm and the seed of a hasher, which in a vector is public.
+func describe(h umbel.Hasher) string {
+	seed := h.Seed.Bytes()
+	switch {
+	case h.Seed == umbel.Seed{}:
+		return h.Alg.String()
+	case h.Alg == umbel.SipHash:
+		return fmt.Sprintf("%s, seed %x", h.Alg, seed)
+	}
+	return fmt.Sprintf("%s, seed %x", h.Alg, seed[:8])
 }

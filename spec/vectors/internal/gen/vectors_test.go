@@ -184,7 +184,7 @@ func checkCounts(t *testing.T, f file, opened umbel.Filter) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := count(c, opened.State().Hasher.HashBytes(key)); got != want {
+		if got := count(c, digestOf(opened.Hasher(), key)); got != want {
 			t.Errorf("key %s counts %s, want %s", text, got, want)
 		}
 	}

@@ -1,0 +1,85 @@
+// Package umbel contains the types that all filters of this module share. To make a
+// filter, import the package of its kind, for example filter/bloom:
+//
+//	package main
+//
+//	import (
+//		"fmt"
+//		"log"
+//
+//		"github.com/umbel-filters/umbel/filter/bloom"
+//	)
+//
+//	func main() {
+//		f, err := bloom.New(1_000_000, 0.01) // keys, false-positive rate
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		f.AddString("alice")
+//		fmt.Println(f.HasString("alice"), f.HasString("bob")) // true false
+//	}
+//
+// A filter reports whether a key may be in a set. Has is never false for a key that was
+// added. For other keys it is true at a small rate, which is planned.
+//
+// # Kinds
+//
+// Each kind is a package below filter:
+//
+//   - bloom: standard Bloom filter: least memory, k cache misses a question (Bloom 1970)
+//   - partitioned: as bloom with one range of cells for each hash: simple to analyse and to split (Mullin 1983)
+//   - blocked: blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)
+//   - splitblock: Parquet's split-block filter
+//   - counting: counting Bloom filter: keys can be removed
+//
+// Take bloom if in doubt. Take blocked if the filter is larger than the caches and speed
+// matters, counting if keys are removed, scalable if the number of keys is unknown,
+// window if only recent keys matter, ribbon if all keys are known beforehand, and
+// redisbloom or splitblock to exchange filters with Redis or Parquet. docs/choosing.md
+// compares them with numbers.
+//
+// # Programs for any kind
+//
+// A program that handles filters of any kind works with [Filter], with the one-method
+// interfaces for optional capabilities, such as [Merger], and with a list of [Kinds], for
+// example filter.All. It hashes a key with the filter's [Hasher]:
+//
+//	f.Add(f.Hasher().HashString("alice"))
+//
+// A [Digest] is the 128-bit hash of a key. The positions of a key follow from the digest
+// alone, and the size of the filter is applied last (package probe). So one digest works
+// with all filters of the same hasher, and a folded filter equals, bit for bit, the filter
+// that was made with the smaller size.
+//
+// A [State] is the complete contents of a filter as plain data. Package wire encodes it
+// as a container.
+//
+// # Concurrency
+//
+// Any number of goroutines may query a filter while none changes it, as with maps. Kinds
+// with AddAtomic also accept additions concurrently with queries.
+//
+// # Compatibility
+//
+// The API is at v0: a minor version may change it, and CHANGELOG.md lists each change. From
+// v1 on it follows the Go 1 compatibility promise. The formats are stable already: every
+// container and delta that a released version wrote can be read by all later versions. The
+// name of a kind stands for its format; another format gets another name.
+package umbel
+
+import "errors"
+
+// The errors of all packages of this module wrap one of these sentinels, for errors.Is. If
+// a kind does not have a capability, the error wraps errors.ErrUnsupported instead.
+var (
+	// ErrGoal: the requirements are contradictory or out of range.
+	ErrGoal = errors.New("invalid goal")
+	// ErrMismatch: two filters, or a filter and a factor, do not fit together.
+	ErrMismatch = errors.New("mismatch")
+	// ErrKind: the kind is not in the list of kinds.
+	ErrKind = errors.New("unknown kind")
+	// ErrCorrupt: the bytes or the state were not written by this module.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrLimit: the input is well-formed, but larger than the limit of the caller.
+	ErrLimit = errors.New("limit exceeded")
+)
