@@ -170,7 +170,7 @@ func (in info) write(w io.Writer) error {
 	} else {
 		t.Row("kind", in.Kind+" (not known to this umbel)")
 	}
-	t.Row("hash", in.hasher.String())
+	t.Row("hash", hashText(in.hasher))
 	var params []string
 	for _, p := range in.params {
 		params = append(params, p.Name+" "+p.Value.String())
@@ -243,4 +243,13 @@ func widthWords(bits uint) string {
 		return " bits"
 	}
 	return fmt.Sprintf(" counters of %d bits", bits)
+}
+
+// hashText returns the algorithm and the seed of a hasher. The seed is in the file that the
+// user reads.
+func hashText(h umbel.Hasher) string {
+	if h.Seed == (umbel.Seed{}) {
+		return h.Alg.String()
+	}
+	return fmt.Sprintf("%s, seed %x", h.Alg, h.Seed.Bytes())
 }
