@@ -58,16 +58,19 @@ func wrap(c core.Counters, err error) (*Filter, error) {
 // Add adds d and reports whether a counter changed. It returns false only if all counters
 // of d are saturated.
 func (f *Filter) Add(d umbel.Digest) bool {
+	if f.view == nil {
+		return f.counters.Add(d)
+	}
 	f.prefetch(d)
-	return f.add(d)
+	return f.counters.AddMirrored(f.view.words(), d)
 }
 
 // add is Add without prefetching.
 func (f *Filter) add(d umbel.Digest) bool {
-	if f.view != nil {
-		return f.counters.AddMirrored(f.view.words(), d)
+	if f.view == nil {
+		return f.counters.AddPrefetched(d)
 	}
-	return f.counters.Add(d)
+	return f.counters.AddMirrored(f.view.words(), d)
 }
 
 // prefetch loads the counters of d, and its bits in the view.
@@ -94,10 +97,10 @@ func (f *Filter) Has(d umbel.Digest) bool {
 // Remove only what was added. As in every counting filter, removing a false positive
 // removes parts of other keys.
 func (f *Filter) Remove(d umbel.Digest) bool {
-	f.prefetch(d)
 	if f.view == nil {
 		return f.counters.Remove(d)
 	}
+	f.prefetch(d)
 	return f.view.bloom.Has(d) && f.counters.RemoveMirrored(f.view.words(), d)
 }
 

@@ -114,9 +114,7 @@ func (f *Counting) newest(d umbel.Digest) *core.Counters {
 // put adds d to the last layer.
 func (f *Counting) put(d umbel.Digest) bool {
 	f.headroom.Consume(1)
-	last := &f.layers[len(f.layers)-1]
-	last.Prefetch(d)
-	return last.Add(d)
+	return f.layers[len(f.layers)-1].Add(d)
 }
 
 // NextGrowth returns the bytes that the next new key needs: see [umbel.GrowthForecaster].

@@ -1,85 +1,21 @@
 package folding
 
 import (
+	"fmt"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Counting is a folding filter over a base of counters: keys can be removed, and the
-// face shrinks when few are left. All else is as for [Filter]. Count may run alongside
-// Has.
-type Counting struct{ Filter }
-
-// NewCounting returns an empty filter of that shape, whose Width is that of the
-// base's counters: 4, 8 or 16. The error wraps umbel.ErrGoal if there can't be one.
-func NewCountingShape(s Shape) (*Counting, error) {
-	if err := s.wantCounters(true); err != nil {
-		return nil, err
-	}
-	f, err := make1(s)
-	if err != nil {
-		return nil, err
-	}
-	return &Counting{*f}, nil
-}
-
-// OpenCounting is [Open] for a state with a base of counters.
-func OpenCounting(s umbel.State) (*Counting, error) {
-	f, err := openAs(s, true)
-	if err != nil {
-		return nil, err
-	}
-	return &Counting{*f}, nil
-}
-
-// Remove takes back one addition of d: see counting.Filter.Remove. Where it takes the
-// last key from a cell of the base, the cell of the face is cleared if no other cell
-// that falls on it is in use; to know, it looks at as many as the base is folded by.
-// It may fold the base anew, which takes new memory for the face.
-func (f *Counting) Remove(d umbel.Digest) bool {
-	base, ok := f.base.(*counting.Filter)
-	if !ok || !base.Remove(d) {
-		return false
-	}
-	r := f.shape.M / f.face.cells.Len
-	mapping := probe.Mapping{Groups: f.shape.M >> f.shape.Group, Log: f.shape.Group}
-	s := probe.Start(d)
-	var v uint64
-	for range f.shape.K {
-		v, s = s.Next()
-		if vacant(f.cells, mapping.At(v), r, f.shape.Group) {
-			f.face.clear(f.face.mapping.At(v))
-		}
-	}
-	f.shrink()
-	return true
-}
-
-// vacant reports whether all r cells of a that a fold by r joins with one are zero.
-func vacant(a cells.Array, cell, r uint64, log uint8) bool {
-	if a.Get(cell) != 0 {
-		return false
-	}
-	group, in := cell>>log, cell&(1<<log-1)
-	first := group - group%r
-	for i := range r {
-		if a.Get((first+i)<<log|in) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Count returns how often d was added and not removed: never too few. It asks the
-// base: see counting.Filter.Count.
-func (f *Counting) Count(d umbel.Digest) uint64 {
-	if base, ok := f.base.(*counting.Filter); ok {
-		return base.Count(d)
-	}
-	return 0
-}
+// Counting is a folding filter with a base of counters: keys can be removed, and the folded
+// filter shrinks when few are left. Has, HasAll and Count are safe to call concurrently;
+// changes require exclusive access. The zero Counting contains nothing and is a target for
+// UnmarshalBinary; adding to it panics.
+type Counting struct{ filter Filter }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
 // of distinct keys. See [New].
@@ -96,3 +32,105 @@ func NewCountingGoal(g umbel.Goal) (*Counting, error) {
 	}
 	return NewCountingShape(s)
 }
+
+// NewCountingShape returns an empty filter of shape s, whose Width is that of the base's
+// counters: 4, 8 or 16. The error wraps umbel.ErrGoal if no filter can have that shape.
+func NewCountingShape(s Shape) (*Counting, error) {
+	if s.Width == 0 {
+		return nil, fmt.Errorf("folding: a base of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape: %w", umbel.ErrGoal)
+	}
+	return asCounting(newFilter(s))
+}
+
+// OpenCounting is [Open] for a state with a base of counters.
+func OpenCounting(s umbel.State) (*Counting, error) { return asCounting(openWith(s, true)) }
+
+func asCounting(f *Filter, err error) (*Counting, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Counting{*f}, nil
+}
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Counting) Hasher() umbel.Hasher { return f.filter.shape.Hasher }
+
+// Add adds d once more and reports whether the base changed: see [Filter.Add].
+func (f *Counting) Add(d umbel.Digest) bool { return f.filter.Add(d) }
+
+// TryAdd is Add, but it refuses a key that would raise the rate above the interval: see
+// [Filter.TryAdd].
+func (f *Counting) TryAdd(d umbel.Digest) (bool, error) { return f.filter.TryAdd(d) }
+
+// Has reports whether the folded filter has d. It is never false for a digest that was
+// added and not removed.
+func (f *Counting) Has(d umbel.Digest) bool { return f.filter.Has(d) }
+
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
+func (f *Counting) HasAll(dst []bool, ds []umbel.Digest) { f.filter.HasAll(dst, ds) }
+
+// Remove undoes one addition of d: see counting.Filter.Remove. If it clears a cell of the
+// base, it clears the bit of the folded filter unless another cell that is folded to it is
+// in use; for that it reads as many cells as the factor of the fold. It may fold the base
+// again, which takes new memory for the folded filter.
+func (f *Counting) Remove(d umbel.Digest) bool {
+	base, ok := f.filter.base.(*core.Counters)
+	if !ok || !base.Remove(d) {
+		return false
+	}
+	a, small := base.Array(), &f.filter.folded
+	r := a.Shape.M / small.size()
+	from, to := a.Mapping(), small.mapping()
+	s := probe.Start(d)
+	var v uint64
+	for range a.Shape.K {
+		v, s = s.Next()
+		if isVacant(a.Cells, from.At(v), r, a.Shape.Group) {
+			small.clear(to.At(v))
+		}
+	}
+	f.filter.shrink()
+	return true
+}
+
+// isVacant reports whether all r cells of a that a fold by r joins with cell are zero.
+func isVacant(a cells.Array, cell, r uint64, log uint8) bool {
+	if a.Get(cell) != 0 {
+		return false
+	}
+	group, in := cell>>log, cell&(1<<log-1)
+	first := group - group%r
+	for i := range r {
+		if a.Get((first+i)<<log|in) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Count returns how often d was added and not removed, as the base counts it: see
+// counting.Filter.Count. It never returns too little.
+func (f *Counting) Count(d umbel.Digest) uint64 {
+	if base, ok := f.filter.base.(*core.Counters); ok {
+		return base.Count(d)
+	}
+	return 0
+}
+
+// Clear removes all keys. The folded filter gets its smallest size.
+func (f *Counting) Clear() { f.filter.Clear() }
+
+// Merge adds the counters of another filter with a base of counters: see [Filter.Merge].
+func (f *Counting) Merge(s umbel.State) error { return f.filter.Merge(s) }
+
+// Folded returns a copy of the folded filter: see [Filter.Folded].
+func (f *Counting) Folded() (*bloom.Filter, error) { return f.filter.Folded() }
+
+// Stats measures the filter: see [Filter.Stats].
+func (f *Counting) Stats() umbel.Stats { return f.filter.Stats() }
+
+// State returns the complete contents of the filter: see [Filter.State].
+func (f *Counting) State() umbel.State { return f.filter.State() }
+
+// Shape returns the shape of the filter: see [Filter.Shape].
+func (f *Counting) Shape() Shape { return f.filter.Shape() }

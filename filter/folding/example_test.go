@@ -97,22 +97,3 @@ func ExampleFilter_TryAdd() {
 	}
 	// Output: full with about 1000 keys
 }
-
-// How do I send a face of another size to somebody who has less room?
-func ExampleFilter_FoldedBy() {
-	shape, err := folding.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01})
-	if err != nil {
-		log.Fatal(err)
-	}
-	f, err := folding.NewShape(shape)
-	if err != nil {
-		log.Fatal(err)
-	}
-	f.AddString("alice")
-	small, err := f.FoldedBy(60)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(small.HasString("alice"), small.Shape().M*60 == shape.M)
-	// Output: true true
-}

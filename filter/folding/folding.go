@@ -1,66 +1,104 @@
-// Package folding provides a Bloom filter that changes its size by itself, so that
-// its rate stays in an interval while keys come and go (Sailhan and Stehr 2012). It is
-// two filters: a base, far larger than what its keys need, which takes every addition
-// and removal; and a face, the base folded to the size that its keys need now, which
-// answers and is what is sent. When the rate of the face leaves the interval the base
-// is folded anew, by another factor.
+// Package folding provides a Bloom filter that changes its size by itself, so that its rate
+// stays in an interval while keys are added and removed (Sailhan and Stehr 2012). It
+// consists of two filters. The base is far larger than its keys need; it receives all
+// additions and removals. The folded filter is the base folded to the size that its keys
+// need now; it answers queries and is published. When its rate leaves the interval, the
+// base is folded again by another factor.
 //
-// # When the face is folded anew
+// # When the base is folded again
 //
-// The interval is one of fills: a face with the share x of its cells set answers
-// wrongly with probability x^k. An addition that takes the face above the interval
-// makes it grow to the next size of the base's divisors that is inside or below; so
-// after additions alone the face is the smallest that isn't above. A removal that
-// takes it below makes it shrink to the next smaller size, but only if that is
-// expected in the lower half of the interval and found in the lower three quarters.
-// Between growing and shrinking lies therefore at least a quarter of the interval:
-// keys that come and go at an end of it don't fold the base each time.
+// The interval is one of fill ratios: a folded filter with fill ratio x has the rate x^k. If
+// an addition raises the fill above the interval, the folded filter grows to the smallest
+// divisor of the base's size whose fill is not above the interval; after additions alone it
+// therefore is as small as possible. If a removal lowers the fill below the interval, the
+// folded filter shrinks to the next smaller size, but only if its fill is then expected in
+// the lower half of the interval and found in the lower three quarters. The fills at which
+// it grows and shrinks thus differ by at least a quarter of the interval: keys that are
+// added and removed at one end of it do not fold the base each time.
 //
-// A base that holds more than it was planned for is its own face, and the rate then
-// rises; TryAdd refuses instead. Other kinds that grow have no such end.
+// If a base contains more keys than planned, the folded filter is as large as the base and
+// its rate rises; TryAdd refuses keys instead. Other kinds that grow have no such end.
 //
-// Its name is a promise: what fixes a position is in spec/kinds/folding.md. When the
-// face is folded isn't part of it; how it is folded now is part of each state.
+// The kind's name stands for its positions (spec/kinds/folding.md). They do not depend on
+// the rules for folding again; the current factor is part of each state.
 package folding
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Filter is a folding filter over a base of bits, which takes no removals; [Counting]
-// does. Has and HasAll may run alongside themselves and each other; changes run alone.
-// The zero Filter holds nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Name is the name of this kind.
+const Name = "folding"
+
+// Filter is a folding filter with a base of bits, from which keys cannot be removed; use
+// [Counting] to remove keys. Has and HasAll are safe to call concurrently; changes require
+// exclusive access. The zero Filter contains nothing and is a target for UnmarshalBinary;
+// adding to it panics.
 type Filter struct {
-	shape  Shape // as it is now: a union may have folded the base
+	shape  Shape // M is that of the base, which a merge may have folded
 	base   base
-	cells  cells.Array // of the base
-	ladder []uint64    // sizes of the face, ascending, the last the base's
-	face   face
+	sizes  []uint64 // of the folded filter, ascending; the last is the base's
+	folded folded
 }
 
-// base is a bloom filter or a counting one.
+// base is a *core.Bits or a *core.Counters.
 type base interface {
-	umbel.Filter
-	umbel.Merger
-	umbel.Clearer
+	Add(umbel.Digest) bool
+	Clear()
+	Array() core.Array
 }
 
-// stand makes b, of the filter's own shape but for its size, the base. There is no
-// face yet.
-func (f *Filter) stand(b base) {
-	f.base = b
-	f.cells = b.State().Arrays[0]
-	f.shape.M = f.cells.Len
-	f.ladder = f.shape.ladder()
+// NewShape returns an empty filter of shape s with a base of bits: Width is 0. The error
+// wraps umbel.ErrGoal if no filter can have that shape.
+func NewShape(s Shape) (*Filter, error) {
+	if s.Width != 0 {
+		return nil, fmt.Errorf("folding: a base with counters of %d bits, want bits: use NewCountingShape: %w", s.Width, umbel.ErrGoal)
+	}
+	return newFilter(s)
 }
 
-// Add adds d and reports whether the base changed. It may fold the base anew, which
-// takes new memory for the face. It must run alone.
+// newFilter returns an empty filter with a base of bits or counters.
+func newFilter(s Shape) (*Filter, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	kind := core.Bloom
+	if s.Width != 0 {
+		kind = core.Counting
+	}
+	a, err := kind.New(core.Shape(s.bits()), max(s.Width, 1))
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{shape: s}
+	f.setBase(a)
+	f.fold(f.sizes[0])
+	return f, nil
+}
+
+// setBase makes a the base. The caller must then fold it.
+func (f *Filter) setBase(a core.Array) {
+	if a.Kind.Counters {
+		c := core.CountersFrom(a)
+		f.base = &c
+	} else {
+		b := core.BitsFrom(a)
+		f.base = &b
+	}
+	f.shape.M = a.Shape.M
+	f.sizes = f.shape.foldSizes()
+}
+
+// Add adds d and reports whether the base changed. It may fold the base again, which takes
+// new memory for the folded filter. It requires exclusive access.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.base == nil {
 		panic("umbel: add to a zero filter: make it with New")
@@ -68,49 +106,179 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	if !f.base.Add(d) {
 		return false
 	}
-	if f.face.add(d, f.shape.K); f.face.ones > f.face.most {
+	if f.folded.add(d); f.folded.ones > f.folded.most {
 		f.grow()
 	}
 	return true
 }
 
-// TryAdd is Add, except that it refuses a key that would take the rate above the
-// interval when the face can't grow any more: the error then wraps umbel.ErrLimit and
-// nothing has changed. See [umbel.Grower].
+// TryAdd is Add, but it refuses a key that would raise the rate above the interval when the
+// folded filter cannot grow: see [umbel.Grower]. The error then wraps umbel.ErrLimit and f
+// is unchanged.
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if f.base != nil && f.isFullFor(d) {
 		_, high := f.shape.Interval()
-		return false, fmt.Errorf("folding: with one key more the whole base of %d cells has a rate above %.3g: "+
+		return false, fmt.Errorf("folding: with one key more the base of %d cells has a rate above %.3g: "+
 			"make a filter for more keys, or accept a higher rate with Add: %w", f.shape.M, high, umbel.ErrLimit)
 	}
 	return f.Add(d), nil
 }
 
-// Has reports whether d may have been added, as the face says. It is never false for
-// what was, and wasn't removed.
-func (f *Filter) Has(d umbel.Digest) bool { return f.face.bits.Has(d) }
+// Has reports whether the folded filter has d. It is never false for a digest that was
+// added and not removed.
+func (f *Filter) Has(d umbel.Digest) bool { return f.folded.bits.Has(d) }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
-func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.face.bits.HasAll(dst, ds) }
+func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.folded.bits.HasAll(dst, ds) }
 
-// Clear forgets all keys. The face becomes the smallest there is.
+// Clear removes all keys. The folded filter gets its smallest size.
 func (f *Filter) Clear() {
 	if f.base == nil {
 		return
 	}
 	f.base.Clear()
-	f.fold(f.ladder[0])
+	f.fold(f.sizes[0])
 }
 
-// Stats measures the filter: see [umbel.Filter]. The rate is that of the face, which
-// answers; all else is of the base, which is larger and tells the number of keys
-// better. The face takes memory besides, at most one bit for each cell of the base;
-// Face().Stats() is its own. The zero Filter's are zero.
+// Merge adds the keys of another folding filter with the same k, group, width and hasher.
+// Bases of different sizes are folded to their greatest common divisor, as
+// bloom.Filter.Merge does, and the result is planned for fewer keys. The interval stays
+// that of f. The error wraps umbel.ErrMismatch and names the first difference; on error f
+// is unchanged.
+func (f *Filter) Merge(s umbel.State) error {
+	if err := f.State().Alike(s); err != nil {
+		return err
+	}
+	if f.base == nil || len(s.Parts) == 0 && s.Params.Uint("fold") == 0 {
+		return errZero
+	}
+	g, err := open(s)
+	if err != nil {
+		return err
+	}
+	union, err := f.base.Array().Merge(g.base.Array())
+	if err != nil {
+		return fmt.Errorf("folding: bases: %w", err)
+	}
+	size := max(f.folded.size(), g.folded.size()) // the result needs at least as much
+	f.setBase(union)
+	i, _ := slices.BinarySearch(f.sizes, size)
+	f.fold(f.sizes[min(i, len(f.sizes)-1)])
+	f.grow()
+	return nil
+}
+
+var errZero = fmt.Errorf("folding: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+
+// Folded returns a copy of the folded filter, to publish to readers. It contains the keys of
+// now. The error wraps umbel.ErrMismatch if f is the zero Filter.
+func (f *Filter) Folded() (*bloom.Filter, error) {
+	if f.base == nil {
+		return nil, errZero
+	}
+	s := f.folded.bits.Shape()
+	return bloom.From(bloom.Shape(s), f.folded.bits.Cells().Clone())
+}
+
+// Stats measures the filter: see [umbel.Filter]. The rate is that of the folded filter, which
+// answers queries; everything else describes the base, which is larger and gives a better
+// estimate of the number of keys. The folded filter takes additional memory, at most one bit
+// per cell of the base; its own stats are those of Folded. The stats of the zero Filter are
+// zero.
 func (f *Filter) Stats() umbel.Stats {
 	if f.base == nil {
 		return umbel.Stats{}
 	}
-	s := f.base.Stats()
-	s.FPRate = plan.FPRateAtFill(float64(f.face.ones)/float64(f.face.cells.Len), f.shape.K)
+	s := f.base.Array().Stats()
+	s.FPRate = plan.FPRateAtFill(float64(f.folded.ones)/float64(f.folded.size()), f.shape.K)
 	return s
+}
+
+// Shape returns the shape of the filter. M is the present size of the base, which a merge may
+// have folded.
+func (f *Filter) Shape() Shape { return f.shape }
+
+// paramNames are the parameters of a state, in order.
+var paramNames = []string{"fold", "low", "high"}
+
+// State returns the complete contents of the filter: see [umbel.Filter]. Its only part is the
+// base; the folded filter is the base folded by "fold".
+func (f *Filter) State() umbel.State {
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher}
+	factor := uint64(0)
+	if f.base != nil {
+		factor = f.shape.M / f.folded.size()
+		a := f.base.Array()
+		s.Parts = []umbel.State{a.State(a.Kind)}
+	}
+	s.Params = umbel.Params{
+		{Name: paramNames[0], Value: umbel.Uint(factor)},
+		{Name: paramNames[1], Value: umbel.Uint(f.shape.Low)},
+		{Name: paramNames[2], Value: umbel.Uint(f.shape.High)},
+	}
+	return s
+}
+
+// Open returns the filter with state s, which has a base of bits, and shares its memory. It
+// allocates the folded filter: at most one bit per cell of the base. The error wraps
+// umbel.ErrKind, also for a base of counters, or umbel.ErrCorrupt.
+func Open(s umbel.State) (*Filter, error) { return openWith(s, false) }
+
+// openWith opens a state whose base must have counters or bits.
+func openWith(s umbel.State, counters bool) (*Filter, error) {
+	f, err := open(s)
+	if err != nil {
+		return nil, err
+	}
+	if (f.shape.Width != 0) != counters {
+		return nil, fmt.Errorf("folding: a base of kind %s: use Open for bits and OpenCounting for counters: %w", s.Parts[0].Kind, umbel.ErrKind)
+	}
+	return f, nil
+}
+
+// open opens a state with a base of bits or counters.
+func open(s umbel.State) (*Filter, error) {
+	if s.Kind != Name {
+		return nil, fmt.Errorf("folding: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	var factor, low, high uint64
+	if err := s.Params.Uints(paramNames, &factor, &low, &high); err != nil {
+		return nil, err
+	}
+	if len(s.Arrays) != 0 || len(s.Parts) != 1 {
+		return nil, fmt.Errorf("folding: %d arrays and %d parts, want one part: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+	}
+	if h := s.Parts[0].Hasher; h != s.Hasher {
+		return nil, fmt.Errorf("folding: the base hashes with %v, the filter with %v: %w", h, s.Hasher, umbel.ErrCorrupt)
+	}
+	a, err := openBase(s.Parts[0])
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{shape: Shape{M: a.Shape.M, K: a.Shape.K, Group: a.Shape.Group, Low: low, High: high, Hasher: a.Shape.Hasher}}
+	if a.Kind.Counters {
+		f.shape.Width = a.Cells.Width
+	}
+	if err := f.shape.checkInterval(); err != nil {
+		return nil, design.Wrap(err, umbel.ErrCorrupt)
+	}
+	if err := a.CheckFold(factor); err != nil {
+		return nil, fmt.Errorf("%v: %w", err, umbel.ErrCorrupt)
+	}
+	f.setBase(a)
+	f.fold(f.shape.M / factor)
+	return f, nil
+}
+
+func openBase(s umbel.State) (core.Array, error) {
+	switch s.Kind {
+	case bloom.Name:
+		return core.Bloom.Open(s)
+	case counting.Name:
+		return core.Counting.Open(s)
+	}
+	return core.Array{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Name, counting.Name, umbel.ErrCorrupt)
 }

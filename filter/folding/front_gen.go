@@ -165,9 +165,6 @@ func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 // GoString returns String.
 func (f *Filter) GoString() string { return f.String() }
 
-// Hasher returns the hasher of the filter's keys.
-func (f *Counting) Hasher() umbel.Hasher { return f.shape.Hasher }
-
 // AddString adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Counting) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }
 

@@ -93,7 +93,7 @@ func TestSailhanTheorem(t *testing.T) {
 
 // The face of every size is that of its own lemma: folds of the base of bits and of
 // the base of counters are the same bits.
-func TestFaceByIsBuiltSmall(t *testing.T) {
+func TestFoldedByIsBuiltSmall(t *testing.T) {
 	bits, counts := mustNew(t, planned(t, 12, 0)), mustCounting(t, planned(t, 12, 8))
 	ds := digests(1, 700)
 	for _, d := range ds {

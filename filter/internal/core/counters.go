@@ -66,12 +66,19 @@ func (c *Counters) bit(v uint64) uint64 {
 	return probe.Reduce(v, c.groups)<<(c.logs&63) | v<<(c.log&63)&c.inGroup
 }
 
-// Prefetch loads the counters of d into the cache. It does not wait for them.
+// Prefetch loads the counters of d into the cache. It does not wait for them. Add and Remove
+// call it; loops over many keys call it earlier, and then AddPrefetched.
 func (c *Counters) Prefetch(d umbel.Digest) { c.prefetcher.Prefetch(d) }
 
 // Add increments the counter at each position of d, once per position, unless it is
 // saturated. It reports whether a counter changed.
 func (c *Counters) Add(d umbel.Digest) bool {
+	c.prefetcher.Prefetch(d)
+	return c.AddPrefetched(d)
+}
+
+// AddPrefetched is Add without Prefetch.
+func (c *Counters) AddPrefetched(d umbel.Digest) bool {
 	c.mustInit()
 	if !c.common {
 		return c.addAny(d)
@@ -91,7 +98,7 @@ func (c *Counters) Add(d umbel.Digest) bool {
 	return left != 0
 }
 
-// addAny is Add for counters of any width.
+// addAny is AddPrefetched for counters of any width.
 func (c *Counters) addAny(d umbel.Digest) bool {
 	s, words, limit := probe.Start(d), c.array.Cells.Words, c.limit
 	var v, changed uint64
@@ -137,6 +144,7 @@ func (c *Counters) Has(d umbel.Digest) bool {
 // saturated. If it reaches a counter that is zero, it restores the others and returns
 // false.
 func (c *Counters) Remove(d umbel.Digest) bool {
+	c.prefetcher.Prefetch(d)
 	if !c.common {
 		return c.removeAny(d)
 	}
@@ -183,7 +191,7 @@ func (c *Counters) removeAny(d umbel.Digest) bool {
 func (c *Counters) restore(d umbel.Digest, n int) {
 	first := *c
 	if first.array.Shape.K = n; n > 0 {
-		first.Add(d)
+		first.AddPrefetched(d)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// AddMirrored is Add that also sets the bits of the counters in mirror, the words of an
+// AddMirrored is AddPrefetched that also sets the bits of the counters in mirror, the words of an
 // array with one bit for each counter.
 func (c *Counters) AddMirrored(mirror []uint64, d umbel.Digest) bool {
 	c.mustInit()
@@ -46,8 +46,8 @@ func (c *Counters) addAnyMirrored(mirror []uint64, d umbel.Digest) bool {
 	return changed != 0
 }
 
-// RemoveMirrored is Remove that also clears the bits in mirror of counters that become
-// zero. All bits of d must be set.
+// RemoveMirrored is Remove, without Prefetch, that also clears the bits in mirror of counters
+// that become zero. All bits of d must be set.
 func (c *Counters) RemoveMirrored(mirror []uint64, d umbel.Digest) bool {
 	if !c.common {
 		return c.removeAnyMirrored(mirror, d)

@@ -2,11 +2,12 @@ package folds
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
@@ -96,35 +97,20 @@ func neighbours(r, s int) []int {
 var bothFolds = trial.Simulation{
 	Name: "000 two folds", Values: []string{byThree, byFour, both, inOrder3, whole},
 	Worker: func() (trial.Trial, error) {
-		shape, err := folding.Shape{M: twoCells, K: twoK}.Keep(0.02, 0.005)
-		if err != nil {
-			return nil, err
-		}
-		f, err := folding.NewShape(shape)
+		base, err := bloom.NewShape(bloom.Shape{M: twoCells, K: twoK})
 		if err != nil {
 			return nil, err
 		}
 		ds := make([]umbel.Digest, twoKeys)
 		return func(r *rand.ChaCha8, out []int64) error {
-			f.Clear()
-			for _, d := range sample.Digests(r, ds) {
-				f.Add(d)
+			base.Clear()
+			base.AddAll(nil, sample.Digests(r, ds))
+			three, four := base.Clone(), base.Clone()
+			if err := errors.Join(three.Fold(3), four.Fold(4)); err != nil {
+				return err
 			}
-			has := make([]func(umbel.Digest) bool, len(out))
-			var joint folding.Receiver
-			for i, by := range []uint64{3, 4, 1} {
-				fold, err := f.FoldedBy(by)
-				if err != nil {
-					return err
-				}
-				has[[]int{0, 1, 4}[i]] = fold.Has
-				if by > 1 {
-					if err := joint.Take(1, fold.State()); err != nil {
-						return err
-					}
-				}
-			}
-			has[2], has[3] = joint.Has, asPrinted(ds)
+			bothHave := func(d umbel.Digest) bool { return three.Has(d) && four.Has(d) }
+			has := []func(umbel.Digest) bool{three.Has, four.Has, bothHave, asPrinted(ds), base.Has}
 			for i := range out {
 				out[i] = sample.FalsePositives(r, ds, twoQueries, has[i])
 			}

@@ -1,0 +1,20 @@
+package folding
+
+import "github.com/umbel-filters/umbel/filter/bloom"
+
+// FoldedBy returns the base folded by r, whatever the interval.
+func (f *Filter) FoldedBy(r uint64) (*bloom.Filter, error) {
+	if err := f.base.Array().CheckFold(r); err != nil {
+		return nil, err
+	}
+	a, err := f.base.Array().Cells.FoldToBits(r, 1<<f.shape.Group)
+	if err != nil {
+		return nil, err
+	}
+	s := f.shape.bits()
+	s.M = a.Len
+	return bloom.From(s, a)
+}
+
+// FoldedBy is Filter.FoldedBy.
+func (f *Counting) FoldedBy(r uint64) (*bloom.Filter, error) { return f.filter.FoldedBy(r) }
