@@ -9,36 +9,36 @@ import (
 	"testing"
 )
 
-// TestPeersAgree tests that every contestant is used rightly: no false negative on
-// any path, the same filter whatever way it is filled, a size near the one wanted,
-// and a rate that its formula could give.
+// TestPeersAgree tests that every contestant is used correctly: it has no false negatives,
+// its contents do not depend on the method of addition, and its size and its rate are
+// close to the requested ones.
 func TestPeersAgree(t *testing.T) {
-	const n = 12_000 // for which a power of two is near the bits wanted
+	const n = 12_000 // a power of two is close to the requested bits
 	sizes := map[string]size{"fpr=0.01": {keys: n, rate: 0.01}, "bits=11": {keys: n, bitsPerKey: 11}}
 	for want, z := range sizes {
-		for _, who := range fixed {
-			for _, in := range who.takes {
-				t.Run(want+"/"+in.String()+"/"+who.name, func(t *testing.T) {
-					if who.role == floor {
+		for _, one := range fixed {
+			for _, in := range one.takes {
+				t.Run(want+"/"+in.String()+"/"+one.name, func(t *testing.T) {
+					if one.role == floor {
 						if z.rate == 0 {
-							testFloor(t, who, z)
+							testFloor(t, one, z)
 						}
 						return
 					}
-					testFilter(t, who, z, in)
+					testFilter(t, one, z, in)
 				})
 			}
 		}
 	}
 }
 
-func testFilter(t *testing.T, who contestant, z size, in input) {
-	s, err := who.make(z, in)
+func testFilter(t *testing.T, one contestant, z size, in input) {
+	s, err := one.make(z, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := int(z.keys)
-	e := &entrant{s, who.role, nil}
+	e := &entrant{s, one.role, nil}
 	var rates []float64
 	for name, add := range map[string]func(*keys){
 		"add": s.add, "batch add": s.addBatch, "shared add": s.addShared, "shared batch add": s.addSharedBatch,
@@ -46,10 +46,10 @@ func testFilter(t *testing.T, who contestant, z size, in input) {
 		if add == nil {
 			continue
 		}
-		if who.role == filter {
+		if one.role == filter {
 			s.clear()
 			if got := s.has(makeKeys(in, 0, n)); got != 0 {
-				t.Errorf("emptied filter: %d of %d keys are there", got, n)
+				t.Errorf("cleared filter: %d of %d keys are present", got, n)
 			}
 		}
 		k := makeKeys(in, 0, n)
@@ -60,10 +60,10 @@ func testFilter(t *testing.T, who contestant, z size, in input) {
 		rates = append(rates, float64(s.has(makeKeys(in, absent, 100_000)))/100_000)
 	}
 	for _, rate := range rates {
-		if rate != rates[0] && who.name != "holiman" { // whose cells differ from run to run
-			t.Errorf("rates %v depend on the way of adding", rates)
+		if rate != rates[0] && one.name != "holiman" { // its cells differ between runs
+			t.Errorf("rates %v depend on the method of addition", rates)
 		}
-		// The lowest is fuse8's, 1/256; at 11 bits a filter does about 0.5 to 1 %.
+		// The lowest rate is that of fuse8, 1/256; with 11 bits, filters have 0.5 to 1 %.
 		if rate < 0.002 || rate > 0.016 {
 			t.Errorf("rate %.4f, want 0.002 to 0.016", rate)
 		}
@@ -79,8 +79,8 @@ func testFilter(t *testing.T, who contestant, z size, in input) {
 		if err := s.save(&file); err != nil {
 			t.Fatal(err)
 		}
-		if min := int(s.bits / 8); file.Len() < min {
-			t.Errorf("%d bytes were written, want at least %d", file.Len(), min)
+		if least := int(s.bits / 8); file.Len() < least {
+			t.Errorf("%d bytes were written, want at least %d", file.Len(), least)
 		}
 		if err := s.load(&file); err != nil {
 			t.Fatal(err)
@@ -88,8 +88,8 @@ func testFilter(t *testing.T, who contestant, z size, in input) {
 	}
 }
 
-func testFloor(t *testing.T, who contestant, z size) {
-	s, err := who.make(z, hashed)
+func testFloor(t *testing.T, one contestant, z size) {
+	s, err := one.make(z, hashed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,37 +101,37 @@ func testFloor(t *testing.T, who contestant, z size) {
 	}
 }
 
-// TestAdaptive tests that those that take removals and those that grow are used
-// rightly: keys are found until they are removed, no more than a few others are, and
-// memory is what their kind takes.
+// TestAdaptive tests that filters with removal, weighted, growing and static filters are
+// used correctly: keys are found until they are removed, and the rate and the memory are
+// as expected.
 func TestAdaptive(t *testing.T) {
 	z := size{keys: 12_000, rate: 0.01}
-	bits := map[string]float64{ // per key, of a filter whose bits are 9.6
+	bits := map[string]float64{ // per key; 9.6 in a standard filter
 		"umbel bloom": 9.6, "umbel counting": 38.3, "umbel counting with a view": 48.4, "BoomFilters counting": 38.3,
 		"umbel weighted, k of bloom": 10.2, "umbel weighted": 9.6,
 		"umbel blocked": 10, "umbel sparse": 8.5, "umbel ribbon": 6.8, "xorfilter fuse8": 10,
 		"umbel scalable": 24, "umbel redisbloom": 24, "BoomFilters scalable": 42,
 	}
 	for _, c := range []contest{counters, weights, growers, statics} {
-		for _, who := range c.who {
-			for _, in := range who.takes {
-				t.Run(c.section+"/"+in.String()+"/"+who.name, func(t *testing.T) {
-					s, err := who.make(z, in)
+		for _, one := range c.contestants {
+			for _, in := range one.takes {
+				t.Run(c.section+"/"+in.String()+"/"+one.name, func(t *testing.T) {
+					s, err := one.make(z, in)
 					if err != nil {
 						t.Fatal(err)
 					}
 					k := makeKeys(in, 0, int(z.keys))
-					if who.role == filter {
+					if one.role == filter {
 						s.clear()
 					}
 					s.fill(k)
-					if err := found(&entrant{s, who.role, nil}, k); err != nil {
+					if err := found(&entrant{s, one.role, nil}, k); err != nil {
 						t.Error(err)
 					}
-					if rate := float64(s.has(makeKeys(in, absent, 100_000))) / 100_000; rate > 0.016 && who.name != "BoomFilters scalable" { // which doesn't keep to it
-						t.Errorf("rate %.4f, want 0.016 at most", rate)
+					if rate := float64(s.has(makeKeys(in, absent, 100_000))) / 100_000; rate > 0.016 && one.name != "BoomFilters scalable" { // exceeds its rate
+						t.Errorf("rate %.4f, want at most 0.016", rate)
 					}
-					if got, want := float64(s.size())/float64(z.keys), bits[who.name]; got < 0.7*want || got > 1.3*want {
+					if got, want := float64(s.size())/float64(z.keys), bits[one.name]; got < 0.7*want || got > 1.3*want {
 						t.Errorf("%.2f bits per key, want about %.1f", got, want)
 					}
 					if s.remove == nil {
@@ -141,7 +141,7 @@ func TestAdaptive(t *testing.T) {
 						t.Errorf("%d of %d keys were removed", got, k.n)
 					}
 					if got := s.has(k); got != 0 {
-						t.Errorf("%d keys are there that were removed", got)
+						t.Errorf("%d removed keys are present", got)
 					}
 				})
 			}
@@ -149,8 +149,8 @@ func TestAdaptive(t *testing.T) {
 	}
 }
 
-// TestKeys tests that keys are numbered, not placed: the same key whatever slice it
-// is made in, and another one elsewhere.
+// TestKeys tests that a key depends only on its number, and that keys with different
+// numbers differ.
 func TestKeys(t *testing.T) {
 	for in := range inputs {
 		all := makeKeys(in, 0, 300)
@@ -177,11 +177,10 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// everything is the --only that leaves nobody out.
+// everything is the --only that matches all contestants.
 var everything = regexp.MustCompile("")
 
-// TestRun runs small cases of every section and wants tables, and targets that
-// judge them.
+// TestRun runs small cases of every section. All tables have rows, and targets are judged.
 func TestRun(t *testing.T) {
 	o := options{rounds: 1, only: everything, timedNear: 4_000, timedFar: 50_000, trials: 70_000, trees: 2}
 	p := newProgress(os.Stderr)
@@ -189,7 +188,7 @@ func TestRun(t *testing.T) {
 	if want := "go run ./research/bench --only 'a|b'"; r.Command != want {
 		t.Errorf("command %s, want %s", r.Command, want)
 	}
-	want := plans{sizes: []uint64{2_000, 1_100_000}, rates: []float64{0.01}, bits: []float64{11}, inputs: []input{hashed, bytes8}}
+	want := selection{sizes: []uint64{2_000, 1_100_000}, rates: []float64{0.01}, bits: []float64{11}, inputs: []input{hashed, bytes8}}
 	for _, c := range want.cases() {
 		table, err := c.run(o, p)
 		if err != nil {
@@ -215,7 +214,7 @@ func TestRun(t *testing.T) {
 		}
 		r.Tables = append(r.Tables, table)
 	}
-	o.only = regexp.MustCompile("/(umbel.*|.*Rice.*|zstd default)$") // the others are slower
+	o.only = regexp.MustCompile("/(umbel.*|.*Rice.*|zstd default)$") // other coders are slower
 	for _, c := range append(packings(1<<16, 2), deltas(1<<16, 2)...) {
 		table, err := c.run(o, p)
 		if err != nil {
@@ -225,7 +224,7 @@ func TestRun(t *testing.T) {
 	}
 	r.judge(want.sizes, want.bits)
 	if got := len(r.Targets); got < 69 {
-		t.Errorf("%d targets judged, want 69 at least", got)
+		t.Errorf("%d targets judged, want at least 69", got)
 	}
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
@@ -236,7 +235,7 @@ func TestRun(t *testing.T) {
 	}
 	var md strings.Builder
 	r.markdown(&md)
-	for _, s := range []string{"| umbel bloom | 11.00 |", "## Targets", "| prefetch a line |", "| ideal | 9", "| umbel, copies a second: "} {
+	for _, s := range []string{"| umbel bloom | 11.00 |", "## Targets", "| prefetch a line |", "| ideal | 9", "| umbel, copies per second: "} {
 		if !strings.Contains(md.String(), s) {
 			t.Errorf("no %q in the Markdown", s)
 		}

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// filterCase is one comparison of filters: all of a contest with keys of one input,
-// sized alike.
+// filterCase compares the filters of a contest with the same size and the same input.
 type filterCase struct {
 	size
 	input
 	contest
 }
 
-// path names the case for --only.
+// path returns the name of the case for --only.
 func (c filterCase) path() string {
 	want := fmt.Sprintf("bits=%g", c.bitsPerKey)
 	if c.rate != 0 {
@@ -26,15 +25,15 @@ func (c filterCase) path() string {
 }
 
 func (c filterCase) title() string {
-	want := fmt.Sprintf("%g bits a key", c.bitsPerKey)
+	want := fmt.Sprintf("%g bits per key", c.bitsPerKey)
 	if c.rate != 0 {
 		want = fmt.Sprintf("sized for %g %%", c.rate*100)
 	}
-	what := [inputs]string{"ready hashes", "keys of 8 bytes", "keys of 32 bytes"}[c.input]
+	what := [inputs]string{"precomputed hashes", "keys of 8 bytes", "keys of 32 bytes"}[c.input]
 	return fmt.Sprintf("%s keys, %s, %s%s", short(c.keys), want, what, c.note)
 }
 
-// short writes a number of keys as 1e5.
+// short formats a number of keys, for example as 1e5.
 func short(n uint64) string {
 	e := 0
 	for n >= 10 && n%10 == 0 {
@@ -47,7 +46,7 @@ func short(n uint64) string {
 	return fmt.Sprintf("%de%d", n, e)
 }
 
-// run measures the case. It returns nil if --only leaves nobody.
+// run measures the case. It returns nil if --only excludes all contestants.
 func (c filterCase) run(o options, p *progress) (*Table, error) {
 	p.scope = c.path()
 	t := &Table{
@@ -71,7 +70,7 @@ func (c filterCase) run(o options, p *progress) (*Table, error) {
 	return t, m.verify()
 }
 
-// free gives memory back before the next case takes it.
+// free returns memory to the system before the next case.
 func free() {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -84,38 +83,38 @@ type entrant struct {
 	row  *Row
 }
 
-// enter makes the contestants' filters: first those that are made of all keys at
-// once, while there is memory.
+// enter makes the filters of the contestants. Static filters come first, because their
+// construction needs the most memory.
 func (m *match) enter(t *Table) error {
-	chosen := slices.DeleteFunc(slices.Clone(m.who), func(who contestant) bool {
-		return !slices.Contains(who.takes, m.input) ||
-			!m.only.MatchString(m.path()+"/"+who.name) ||
-			who.role != filter && m.shared ||
-			who.role == floor && m.bitsPerKey == 0
+	chosen := slices.DeleteFunc(slices.Clone(m.contestants), func(c contestant) bool {
+		return !slices.Contains(c.takes, m.input) ||
+			!m.only.MatchString(m.path()+"/"+c.name) ||
+			c.role != filter && m.shared ||
+			c.role == floor && m.bitsPerKey == 0
 	})
 	for _, first := range []bool{true, false} {
-		for _, who := range chosen {
-			if (who.role == static) != first {
+		for _, c := range chosen {
+			if (c.role == static) != first {
 				continue
 			}
-			m.show("make %s", who.name)
-			s, err := who.make(m.size, m.input)
+			m.show("make %s", c.name)
+			s, err := c.make(m.size, m.input)
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w", m.path(), who.name, err)
+				return fmt.Errorf("%s: %s: %w", m.path(), c.name, err)
 			}
 			if s == nil || m.shared && s.addShared == nil {
 				continue
 			}
-			e := &entrant{s, who.role, &Row{Name: who.name}}
-			if who.role == static {
+			e := &entrant{s, c.role, &Row{Name: c.name}}
+			if c.role == static {
 				m.build(e)
 			}
 			m.entrants = append(m.entrants, e)
 		}
 	}
-	for _, who := range chosen { // in the order of the list
+	for _, c := range chosen { // in the order of the contest
 		for _, e := range m.entrants {
-			if e.row.Name == who.name {
+			if e.row.Name == c.name {
 				t.Rows = append(t.Rows, e.row)
 			}
 		}
@@ -124,7 +123,7 @@ func (m *match) enter(t *Table) error {
 	return nil
 }
 
-// build makes a static filter and takes the time of it for that of additions.
+// build makes a static filter and records the construction time as that of additions.
 func (m *match) build(e *entrant) {
 	rounds := m.rounds
 	if !m.near() {
@@ -133,7 +132,7 @@ func (m *match) build(e *entrant) {
 	var times []float64
 	for range rounds {
 		k := makeHashes(0, int(m.keys))
-		if m.near() { // where digests too find room
+		if m.near() { // digests fit into memory, too
 			k = makeKeys(m.input, 0, int(m.keys))
 		}
 		times = append(times, perKey(timed(func() { e.add(k) }), k.n))
@@ -142,3 +141,75 @@ func (m *match) build(e *entrant) {
 }
 
 func perKey(d time.Duration, n int) float64 { return float64(d.Nanoseconds()) / float64(n) }
+
+var (
+	anyKeys   = []input{hashed, bytes8, bytes32}
+	bytesOnly = []input{bytes8, bytes32}
+	hashOnly  = []input{hashed}
+)
+
+// contest contains the contestants, in the order of the tables, and the operations.
+type contest struct {
+	section     string
+	contestants []contestant
+	ops         [][]operation // the first group contains the additions
+	shared      bool          // two goroutines use one filter
+	note        string        // appended to the title
+}
+
+var (
+	filters  = contest{section: "filters", contestants: fixed, ops: singleOps}
+	together = contest{section: "shared", contestants: fixed, ops: sharedOps, shared: true, note: ", two goroutines on one filter"}
+
+	// Contests of other kinds with a standard filter.
+	counters = contest{section: "counting", contestants: countingContestants, ops: removeOps, note: ", filters with removal"}
+	weights  = contest{section: "weighted", contestants: weightedContestants, ops: singleOps, note: ", none of them in the table of hot keys (1 %)"}
+	statics  = contest{section: "static", contestants: staticContestants, ops: singleOps, note: ", static sets"}
+	growers  = contest{section: "growing", contestants: growingContestants, ops: singleOps, note: ", growing filters planned for 1 % of them"}
+)
+
+// fixed contains the filters of a fixed size.
+var fixed = []contestant{
+	{"umbel bloom", anyKeys, umbelBloom, filter},
+	{"umbel partitioned", anyKeys, umbelPartitioned, filter},
+	{"umbel blocked", anyKeys, umbelBlocked, filter},
+	{"umbel splitblock", anyKeys, umbelSplitBlock, filter},
+	{"bits-and-blooms", bytesOnly, bitsAndBlooms, filter},
+	{"BoomFilters classic", bytesOnly, boomClassic, filter},
+	{"BoomFilters partitioned", bytesOnly, boomPartitioned, filter},
+	{"holiman", anyKeys, holiman, filter},
+	{"ristretto z.Bloom", anyKeys, ristretto, filter},
+	{"blobloom", anyKeys, blobloomPlain, filter},
+	{"blobloom SyncFilter", hashOnly, blobloomSync, filter},
+	{"parquet-go SBBF", anyKeys, parquetGo, filter},
+	{"xorfilter fuse8", hashOnly, fuse8, static},
+	{"touch a line", hashOnly, touchFloor, floor},
+	{"prefetch a line", hashOnly, prefetchFloor, floor},
+}
+
+var (
+	countingContestants = []contestant{
+		{"umbel bloom", anyKeys, umbelBloom, filter},
+		{"umbel counting", anyKeys, umbelCounting, filter},
+		{"umbel counting with a view", anyKeys, umbelCountingView, filter},
+		{"BoomFilters counting", bytesOnly, boomCounting, filter},
+	}
+	weightedContestants = []contestant{
+		{"umbel bloom", hashOnly, umbelBloom, filter},
+		{"umbel weighted, k of bloom", hashOnly, umbelWeighted, filter},
+		{"umbel weighted", hashOnly, umbelWeightedPlanned, filter},
+	}
+	growingContestants = []contestant{
+		{"umbel bloom", anyKeys, umbelBloom, filter},
+		{"umbel scalable", anyKeys, umbelScalable, filter},
+		{"umbel redisbloom", anyKeys, umbelRedisbloom, filter},
+		{"BoomFilters scalable", bytesOnly, boomScalable, filter},
+	}
+	staticContestants = []contestant{
+		{"umbel bloom", hashOnly, umbelBloom, filter},
+		{"umbel blocked", hashOnly, umbelBlocked, filter},
+		{"umbel sparse", hashOnly, umbelSparse, static},
+		{ribbonRow, hashOnly, umbelRibbon, static},
+		{"xorfilter fuse8", hashOnly, fuse8, static},
+	}
+)

@@ -11,32 +11,33 @@ import (
 
 const (
 	decidePath = "multicast/decide/link"
-	// decidePackets is the number of packets between two looks at the clock.
+	// decidePackets is the number of packets of one timing.
 	decidePackets = 1 << 13
-	// headersInTurn is how many headers come in turn, a power of two: too many for a
-	// predictor of branches to know by heart.
+	// headersInTurn is the number of different headers, a power of two: too many for a
+	// branch predictor to learn.
 	headersInTurn = 256
 )
 
-// nodeLinks are how many links the nodes have that decide.
+// nodeLinks contains the numbers of links of the measured nodes.
 var nodeLinks = []int{4, 8, 16, 29, 45}
 
 func linksColumn(n int) string { return fmt.Sprintf("%d links", n) }
 
-// matcher is a node's links, as package inpacket lays them out.
+// matcher contains the links of a node in a layout of package inpacket.
 type matcher interface {
 	Match(dst []uint64, h *inpacket.Header)
 }
 
-// question is a form, in a size, that a node's links are asked for.
-type question struct {
+// decision is a form of filter, with a size, that is matched with the links of a node.
+type decision struct {
 	name string
 	form inpacket.Form
 	k    uint8
 	bits int
-	// links lays out links with these codewords; nil: as all forms but Dense are.
+	// links returns the layout of links with these codewords; nil for that of all forms
+	// except Dense.
 	links func(cs []inpacket.Codeword) (matcher, error)
-	sets  int // of stored codewords, 1 or more
+	sets  int // number of sets of stored codewords, at least 1; 0 if codewords are computed
 }
 
 const (
@@ -51,9 +52,9 @@ const (
 	linear3Row = "umbel linear, 3 planes, 160 bits"
 )
 
-// questions are all forms in sizes that headers to 16 receivers have, and one of a size
-// that hardly any has. Linear planes are split as they mostly are.
-var questions = []question{
+// decisions contains all forms with sizes of headers to 16 receivers, and one unusually
+// long filter. Linear planes have the most frequent split.
+var decisions = []decision{
 	{name: denseRow, form: inpacket.Dense, bits: 256, links: lipsinLinks, sets: lipsinDesign.Sets},
 	{name: prefixRow, form: inpacket.Dense, bits: 600, links: adaptiveLinks, sets: 1},
 	{name: singleRow, form: inpacket.Single, k: 4, bits: 157},
@@ -65,19 +66,19 @@ var questions = []question{
 	{name: linear3Row, form: inpacket.Linear, k: 10, bits: 160},
 }
 
-// runDecide measures what the decision about a packet costs whose header is parsed:
-// which of a node's links does its filter hold?
+// runDecide measures the decision about a packet with a parsed header: which links of a
+// node are in its filter?
 func runDecide(nodes []int, o options, p *progress) (*Table, error) {
 	p.scope = decidePath
 	t := &Table{
-		Section: "multicast", Path: decidePath, Unit: "A packet's time is a link's, times the links; ns a link",
-		Title: "The decision about a parsed header, at nodes of so many links",
+		Section: "multicast", Path: decidePath, Unit: "Time per link; a packet takes this times the number of links; ns per link",
+		Title: "The decision about a parsed header, by number of links of the node",
 	}
 	for _, n := range nodes {
 		t.Columns = append(t.Columns, linksColumn(n))
 	}
 	var tasks []task
-	for _, q := range questions {
+	for _, q := range decisions {
 		if !o.only.MatchString(t.Path + "/" + q.name) {
 			continue
 		}
@@ -99,8 +100,8 @@ func runDecide(nodes []int, o options, p *progress) (*Table, error) {
 	return t, interleave(o.rounds, max(1, o.timedNear/decidePackets), p, tasks, func() {})
 }
 
-// node returns a node of so many links.
-func (q *question) node(r *rand.Rand, links int) (matcher, error) {
+// node returns a node with the given number of links.
+func (q *decision) node(r *rand.Rand, links int) (matcher, error) {
 	cs := make([]inpacket.Codeword, links)
 	for i := range cs {
 		cs[i] = inpacket.Codeword{H1: r.Uint64(), H2: r.Uint64()}
@@ -111,8 +112,8 @@ func (q *question) node(r *rand.Rand, links int) (matcher, error) {
 	return inpacket.NewTable(cs), nil
 }
 
-// decider returns a loop over packets at a node of so many links, at most 64.
-func (q *question) decider(links int) (func(packets int), error) {
+// decider returns a loop over packets at a node with at most 64 links.
+func (q *decision) decider(links int) (func(packets int), error) {
 	r := rand.New(rand.NewPCG(1, uint64(links)))
 	node, err := q.node(r, links)
 	if err != nil {
@@ -122,19 +123,19 @@ func (q *question) decider(links int) (func(packets int), error) {
 	for i := range headers {
 		headers[i] = q.header(r)
 	}
-	held := make([]uint64, 1)
+	matched := make([]uint64, 1)
 	return func(packets int) {
 		var sum uint64
 		for i := range packets {
-			node.Match(held, &headers[i&(headersInTurn-1)])
-			sum += held[0]
+			node.Match(matched, &headers[i&(headersInTurn-1)])
+			sum += matched[0]
 		}
-		answered.Add(int64(sum))
+		sink.Add(int64(sum))
 	}, nil
 }
 
 // header returns a header whose filter is half full.
-func (q *question) header(r *rand.Rand) inpacket.Header {
+func (q *decision) header(r *rand.Rand) inpacket.Header {
 	h := inpacket.Header{TTL: 1, Form: q.form, K: q.k, Bits: q.bits, Filter: make([]byte, (q.bits+7)/8)}
 	switch {
 	case q.sets > 0:
@@ -150,14 +151,14 @@ func (q *question) header(r *rand.Rand) inpacket.Header {
 		each := q.bits / stages
 		code, _ := inpacket.StageCode(each - inpacket.StageHeadBits)
 		for first := 0; first < stages*each; first += each {
-			put(h.Filter, first+4, 8, uint32(code)) // behind the stage's part of the seed
+			put(h.Filter, first+4, 8, uint32(code)) // after the stage's part of the seed
 		}
 		h.TTL = uint8(1 + r.IntN(stages))
 	}
 	return h
 }
 
-// put writes bits into a filter, the lowest of v.
+// put writes the low n bits of v into a filter, starting at bit first.
 func put(filter []byte, first, n int, v uint32) {
 	for i := range n {
 		at := first + i
@@ -165,7 +166,7 @@ func put(filter []byte, first, n int, v uint32) {
 	}
 }
 
-// lipsinDesign is LIPSIN's, in 256 bits.
+// lipsinDesign is the design of LIPSIN with 256 bits.
 var lipsinDesign = lipsin.Design{M: 256, K: 5, Sets: 8, MaxFill: 0.7}
 
 func lipsinLinks(cs []inpacket.Codeword) (matcher, error) {
@@ -176,8 +177,8 @@ func lipsinLinks(cs []inpacket.Codeword) (matcher, error) {
 	return lipsinDesign.Table(links), nil
 }
 
-// adaptiveLinks lays out codewords of the optimal design for up to 200 links at a rate
-// of 1 %, in one set.
+// adaptiveLinks returns the layout of one set of codewords of the optimal design for up to
+// 200 links at a rate of 1 %.
 func adaptiveLinks(cs []inpacket.Codeword) (matcher, error) {
 	design, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: 0.01, Weights: adaptive.Uniform(200)})
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	knownRow = "umbel, IDs known"
 )
 
-// deltaCase is a pair of filters in which a share of the keys are other ones.
+// deltaCase describes pairs of filters that differ in a share of their keys.
 type deltaCase struct {
 	path  string
 	times int
@@ -30,7 +30,7 @@ type deltaCase struct {
 	turns int
 }
 
-// changed is the number of keys that are other ones.
+// changed returns the number of different keys.
 func (c deltaCase) changed() uint64 { return uint64(math.Round(float64(c.n) * c.churn)) }
 
 const (
@@ -39,8 +39,8 @@ const (
 	quietDelta  = "messages/delta/quiet"
 )
 
-// deltas are the comparisons of updates: that of Mitzenmacher 2002, one of a sparse
-// filter, and one of a large plane in which nearly nothing has changed.
+// deltas returns the comparisons of updates: that of Mitzenmacher 2002, one of a sparse
+// filter, and one of a large array with few changes.
 func deltas(mostBytes uint64, times int) (cs []coding) {
 	large := mostBytes * 8
 	for _, c := range []deltaCase{
@@ -50,7 +50,7 @@ func deltas(mostBytes uint64, times int) (cs []coding) {
 	} {
 		cs = append(cs, coding{
 			path: c.path,
-			title: fmt.Sprintf("Updates of %d bits, k=%d, %s keys, of which %g %% are other ones, mean of %d",
+			title: fmt.Sprintf("Updates of %d bits, k=%d, %s keys, of which %g %% changed, mean of %d",
 				c.m, c.k, short(c.n), c.churn*100, c.times),
 			make: c.pairs, coders: updaters(), unit: "changed key", units: float64(c.changed()), turns: c.turns,
 			ideal: changeEntropy,
@@ -59,7 +59,7 @@ func deltas(mostBytes uint64, times int) (cs []coding) {
 	return cs
 }
 
-// pairs returns the new filters with the old ones.
+// pairs returns the new filters, each with its old filter.
 func (c deltaCase) pairs() []*message {
 	ms := make([]*message, c.times)
 	for i := range ms {
@@ -70,15 +70,15 @@ func (c deltaCase) pairs() []*message {
 	return ms
 }
 
-// changeEntropy returns the bits of an ideal code that has the old plane, and knows what
-// shares of its zeros and of its ones change.
+// changeEntropy returns the bits of an ideal code that has the old array and the shares of
+// its zeros and of its ones that change.
 func changeEntropy(m *message) float64 {
-	was, is := m.old.state.Arrays[0].Words, m.state.Arrays[0].Words
+	old, now := m.old.state.Arrays[0].Words, m.state.Arrays[0].Words
 	var ones, on, off uint64
-	for i, w := range was {
+	for i, w := range old {
 		ones += uint64(bits.OnesCount64(w))
-		on += uint64(bits.OnesCount64(is[i] &^ w))
-		off += uint64(bits.OnesCount64(w &^ is[i]))
+		on += uint64(bits.OnesCount64(now[i] &^ w))
+		off += uint64(bits.OnesCount64(w &^ now[i]))
 	}
 	return binaryEntropy(on, m.state.Arrays[0].Len-ones) + binaryEntropy(off, ones)
 }
@@ -87,15 +87,15 @@ func changeEntropy(m *message) float64 {
 func updaters() []coder {
 	cs := []coder{umbelDelta(knownRow, true), umbelDelta(deltaRow, false), umbelPacker("umbel, the whole filter", 1)}
 	for _, b := range byteCoders() {
-		if !slices.Contains([]string{"huff0", "fse"}, b.name) { // for which an exclusive or has too few ones
+		if !slices.Contains([]string{"huff0", "fse"}, b.name) { // they cannot code an exclusive or with so few ones
 			cs = append(cs, xorCoder(b))
 		}
 	}
 	return append(cs, lists(), zstdFrom(zstd.SpeedDefault), zstdFrom(zstd.SpeedBetterCompression), zstdFrom(zstd.SpeedBestCompression))
 }
 
-// umbelDelta makes deltas with what a program knows that sends one after another, or
-// finds it each time.
+// umbelDelta returns umbel's coder of deltas. If known is true, the IDs of both states are
+// given, as in a program that sends a sequence of deltas; otherwise they are computed.
 func umbelDelta(name string, known bool) coder {
 	return coder{
 		name: name,
@@ -105,7 +105,7 @@ func umbelDelta(name string, known bool) coder {
 				d = wire.Differ{Base: m.old.id, Result: m.id}
 			}
 			out, err := d.Delta(dst, m.old.state, m.state)
-			mustNot(err)
+			must(err)
 			return out
 		},
 		decode: func(src []byte, m *message) (*message, error) {
@@ -120,36 +120,36 @@ func umbelDelta(name string, known bool) coder {
 	}
 }
 
-// xorCoder codes the exclusive or of old and new.
+// xorCoder returns a coder of the exclusive or of the old and the new array.
 func xorCoder(b byteCoder) coder {
-	var room []byte
+	var buffer []byte
 	return coder{
 		name: "exclusive or, " + b.name,
 		encode: func(dst []byte, m *message) []byte {
-			room = slices.Grow(room[:0], len(m.plane))[:len(m.plane)]
-			combine(room, m.old.plane, m.plane)
-			return b.encode(dst, room)
+			buffer = slices.Grow(buffer[:0], len(m.bytes))[:len(m.bytes)]
+			combine(buffer, m.old.bytes, m.bytes)
+			return b.encode(dst, buffer)
 		},
 		decode: func(src []byte, m *message) (*message, error) {
-			out, err := b.decode(src, len(m.plane))
+			out, err := b.decode(src, len(m.bytes))
 			if err == nil {
-				combine(out, out, m.old.plane)
+				combine(out, out, m.old.bytes)
 			}
-			return &message{plane: out}, err
+			return &message{bytes: out}, err
 		},
 	}
 }
 
-// combine sets dst to the exclusive or of a and b, which are whole words.
+// combine sets dst to the exclusive or of a and b. The lengths are multiples of 8.
 func combine(dst, a, b []byte) {
 	for i := 0; i < len(dst); i += 8 {
 		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(a[i:])^binary.LittleEndian.Uint64(b[i:]))
 	}
 }
 
-// lists codes the positions of cells that become zeros, and of those that become ones.
+// lists returns a coder of the positions that become zeros and those that become ones.
 func lists() coder {
-	list := func(dst []byte, a, b []uint64) []byte { // of what a has and b hasn't
+	list := func(dst []byte, a, b []uint64) []byte { // ones of a that are zeros of b
 		only := entropy.NewBits(uint64(len(a)) * 64)
 		for i := range a {
 			only.Words[i] = a[i] &^ b[i]
@@ -160,7 +160,7 @@ func lists() coder {
 	return coder{
 		name: "Rice lists of zeros and ones",
 		encode: func(dst []byte, m *message) []byte {
-			dst = append(dst, 0, 0, 0, 0) // the length of the first
+			dst = append(dst, 0, 0, 0, 0) // the length of the first list
 			start := len(dst)
 			dst = list(dst, words(m.old), words(m))
 			binary.LittleEndian.PutUint32(dst[start-4:], uint32(len(dst)-start))

@@ -4,8 +4,8 @@ import "github.com/umbel-filters/umbel"
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../floor_amd64.s"
 
-// prefetchLines asks for the line of each of count digests, at least 1, among so
-// many lines of eight words.
+// prefetchLines prefetches the line of each of count digests. The array has the given
+// number of lines of eight words, and count is at least 1.
 //
 //go:noescape
 func prefetchLines(words *uint64, lines uint64, ds *umbel.Digest, count int)

@@ -9,10 +9,10 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// loaded keeps the loads of prefetchLines from being left out.
+// loaded receives the loads of prefetchLines, so that the compiler keeps them.
 var loaded uint64
 
-// prefetchLines loads from each line: Go has no word for asking and not waiting.
+// prefetchLines loads one word of each line, because Go has no prefetch.
 func prefetchLines(words *uint64, lines uint64, ds *umbel.Digest, count int) {
 	all := unsafe.Slice(words, lines*lineWords)
 	for _, d := range unsafe.Slice(ds, count) {

@@ -14,19 +14,19 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-// options say how measurements are made.
+// options contains the settings of measurements.
 type options struct {
 	rounds int
-	only   *regexp.Regexp // of paths: section/case/contestant
+	only   *regexp.Regexp // matched with section/case/contestant
 
-	timedNear int // keys of one timing of a filter in cache, in several passes
-	timedFar  int // keys of one timing of a larger filter
-	trials    int // absent keys that a rate is measured with
-	trees     int // of each number of receivers, over each network
+	timedNear int // keys per timing of a filter in cache, in several passes
+	timedFar  int // keys per timing of a larger filter
+	trials    int // absent keys with which a rate is measured
+	trees     int // trees for each number of receivers and each network
 }
 
-// plans are the cases that the user wants.
-type plans struct {
+// selection contains the requested sizes, rates and inputs.
+type selection struct {
 	sizes  []uint64
 	rates  []float64
 	bits   []float64
@@ -43,19 +43,19 @@ func main() {
 func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	sizes := flags.String("n", "1e5,1e8", "numbers of keys")
-	rates := flags.String("fpr", "0.01,0.001", "rates of false positives that filters are sized for")
-	bits := flags.String("bits", "11", "bits a key, the same for all filters, asked with ready hashes")
-	inputs := flags.String("keys", "hash,8B,32B", "what filters are given")
-	trees := flags.Int("trees", 300, "trees of each number of receivers on each network, in multicast/search")
-	rounds := flags.Int("rounds", 5, "rounds that count")
-	only := flags.String("only", "", "measure only what matches this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
+	rates := flags.String("fpr", "0.01,0.001", "false-positive rates for which filters are sized")
+	bits := flags.String("bits", "11", "bits per key, the same for all filters, with precomputed hashes")
+	inputs := flags.String("keys", "hash,8B,32B", "inputs of the filters: hash, 8B, 32B")
+	trees := flags.Int("trees", 300, "trees for each number of receivers and each network, in multicast/search")
+	rounds := flags.Int("rounds", 5, "number of counted rounds")
+	only := flags.String("only", "", "measure only paths that match this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
 	asJSON := flags.Bool("json", false, "print JSON")
-	file := flags.String("md", "", "write Markdown to this file too")
+	file := flags.String("md", "", "also write Markdown to this file")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected %q: see -help", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))
 	}
 	o := options{rounds: *rounds, timedNear: 1e6, timedFar: 2e6, trials: 2e6, trees: *trees}
 	if o.rounds < 1 || o.rounds > 1000 {
@@ -68,7 +68,7 @@ func run(args []string) error {
 	if o.only, err = regexp.Compile(*only); err != nil {
 		return err
 	}
-	var want plans
+	var want selection
 	if err := want.parse(*sizes, *rates, *bits, *inputs); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func run(args []string) error {
 	return report.print(*asJSON, *file)
 }
 
-func (w *plans) parse(sizes, rates, bits, inputs string) error {
+func (w *selection) parse(sizes, rates, bits, inputs string) error {
 	for s := range strings.SplitSeq(sizes, ",") {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil || x < 1000 || x > 1e10 {
@@ -93,7 +93,7 @@ func (w *plans) parse(sizes, rates, bits, inputs string) error {
 		return fmt.Errorf("rate %w", err)
 	}
 	if w.bits, err = between(bits, 2, 64); err != nil {
-		return fmt.Errorf("bits a key %w", err)
+		return fmt.Errorf("bits per key %w", err)
 	}
 	for s := range strings.SplitSeq(inputs, ",") {
 		in, err := parseInput(s)
@@ -105,7 +105,7 @@ func (w *plans) parse(sizes, rates, bits, inputs string) error {
 	return nil
 }
 
-// between reads numbers from low to high; the empty list is one.
+// between parses a list of numbers from low to high. The list may be empty.
 func between(list string, low, high float64) (xs []float64, err error) {
 	if list == "" {
 		return nil, nil
@@ -120,8 +120,8 @@ func between(list string, low, high float64) (xs []float64, err error) {
 	return xs, nil
 }
 
-// cases lists the comparisons of filters.
-func (w *plans) cases() (cs []filterCase) {
+// cases returns the comparisons of filters.
+func (w *selection) cases() (cs []filterCase) {
 	for _, n := range w.sizes {
 		for _, b := range w.bits {
 			cs = append(cs, filterCase{size{keys: n, bitsPerKey: b}, hashed, filters})
@@ -146,9 +146,8 @@ func (w *plans) cases() (cs []filterCase) {
 	return cs
 }
 
-// measure runs all cases. The garbage collector stands still but where it is
-// called.
-func (r *Report) measure(w plans, o options, p *progress) error {
+// measure runs all cases. The garbage collector runs only where it is called.
+func (r *Report) measure(w selection, o options, p *progress) error {
 	defer p.clear()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	jobs := []func() (*Table, error){func() (*Table, error) { return runHashes(o, p) }}
@@ -179,12 +178,12 @@ func (r *Report) measure(w plans, o options, p *progress) error {
 		}
 	}
 	if len(r.Tables) == 0 {
-		return fmt.Errorf("nothing matches %s", o.only)
+		return fmt.Errorf("no path matches %q", o.only)
 	}
 	return nil
 }
 
-// print writes the report to the standard output, and to a file if there is one.
+// print writes the report to standard output and, if file is not empty, to a file.
 func (r *Report) print(asJSON bool, file string) error {
 	var md bytes.Buffer
 	r.markdown(&md)

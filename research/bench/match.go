@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// nearKeys is the largest number of keys of a filter that is emptied and filled
-// again for each timing of additions.
+// nearKeys is the largest number of keys of a filter that is cleared and filled for each
+// timing of additions.
 const nearKeys = 1 << 20
 
-// pool is where an operation takes its keys from.
+// pool is the set from which an operation takes its keys.
 type pool uint8
 
 const (
@@ -23,56 +23,56 @@ const (
 	missing             // never added
 )
 
-// operation is a column of the table: what is timed.
+// operation is a timed operation, a column of the table.
 type operation struct {
 	name string
 	pool pool
-	// loop returns nil where the subject can't do it.
+	// loop returns nil if the subject does not support the operation.
 	loop func(*subject) func(*keys)
-	// undoes says that the keys are to be added again afterwards, untimed.
-	undoes bool
+	// removes is true if the keys must be added again afterwards, untimed.
+	removes bool
 }
 
-// singleOps and sharedOps are what is timed by one goroutine and by two, removeOps
-// what is where keys can be removed. Those of one group are timed in the same turns, so that they can be compared with each
-// other too.
+// singleOps contains the operations of one goroutine, sharedOps those of two goroutines,
+// and removeOps those of filters with removal. The operations of a group are timed in the
+// same turns, so they can be compared with each other.
 var (
 	singleOps = [][]operation{
 		{
 			{name: "add", pool: fresh, loop: func(s *subject) func(*keys) { return s.add }},
 			{name: "batch add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addBatch }},
 		}, {
-			{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return asking(s.has) }},
+			{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return counted(s.has) }},
 			{name: "batch hit", pool: present, loop: func(s *subject) func(*keys) { return s.hasBatch }},
 		}, {
-			{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return asking(s.has) }},
+			{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return counted(s.has) }},
 			{name: "batch miss", pool: missing, loop: func(s *subject) func(*keys) { return s.hasBatch }},
 		},
 	}
 	removeOps = append(singleOps[:len(singleOps):len(singleOps)], []operation{
-		{name: "remove", pool: present, loop: func(s *subject) func(*keys) { return asking(s.remove) }, undoes: true},
+		{name: "remove", pool: present, loop: func(s *subject) func(*keys) { return counted(s.remove) }, removes: true},
 	})
 	sharedOps = [][]operation{
 		{
 			{name: "add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addShared }},
 			{name: "batch add", pool: fresh, loop: func(s *subject) func(*keys) { return s.addSharedBatch }},
 		},
-		{{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return asking(s.hasShared) }}},
-		{{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return asking(s.hasShared) }}},
+		{{name: "hit", pool: present, loop: func(s *subject) func(*keys) { return counted(s.hasShared) }}},
+		{{name: "miss", pool: missing, loop: func(s *subject) func(*keys) { return counted(s.hasShared) }}},
 	}
 )
 
-// answered takes the answers of loops, so that none is left out.
-var answered atomic.Int64
+// sink receives the results of loops, so that the compiler keeps them.
+var sink atomic.Int64
 
-func asking(has func(*keys) int) func(*keys) {
+func counted(has func(*keys) int) func(*keys) {
 	if has == nil {
 		return nil
 	}
-	return func(k *keys) { answered.Add(int64(has(k))) }
+	return func(k *keys) { sink.Add(int64(has(k))) }
 }
 
-// match is a case while it runs.
+// match is a running case.
 type match struct {
 	filterCase
 	options
@@ -80,19 +80,19 @@ type match struct {
 	entrants []*entrant
 
 	pools [3]*keys
-	turns int    // of a round
-	piece int    // keys of a turn, of a filter that isn't near
-	next  uint64 // the first key that no filter has
+	turns int    // per round
+	piece int    // keys per turn, if the filter is not near
+	next  uint64 // number of the first key that is in no filter
 }
 
-// near reports whether filters are emptied and filled again.
+// near reports whether the filters are cleared and filled for each timing.
 func (m *match) near() bool { return m.keys <= nearKeys }
 
-// mostPiece is the largest number of keys of one timing of a filter that isn't near.
-const mostPiece = 100_000
+// maxPiece is the largest number of keys of one timing of a filter that is not near.
+const maxPiece = 100_000
 
-// prepare makes the keys; filters that aren't filled again and again it fills as
-// far as the timings leave to do. Additions are so many operations.
+// prepare makes the keys. If the filters are not near, it adds all keys except those that
+// are added while timed. adds is the number of timed operations that add.
 func (m *match) prepare(adds int) {
 	n := int(m.keys)
 	if m.near() {
@@ -103,7 +103,7 @@ func (m *match) prepare(adds int) {
 	}
 	rounds := m.rounds + 1
 	n = min(m.timedFar, n/(2*rounds*adds)) // at most half of the keys are added while timed
-	m.piece = min(n, mostPiece)
+	m.piece = min(n, maxPiece)
 	m.turns = n / m.piece
 	n = m.turns * m.piece
 	m.pools = [3]*keys{makeKeys(m.input, 0, n*adds), makeKeys(m.input, 0, n), makeKeys(m.input, absent, n)}
@@ -145,7 +145,7 @@ func (m *match) fill() {
 // measure fills the columns of a group of operations.
 func (m *match) measure(group []operation) error {
 	var tasks []task
-	idle := make([][]*entrant, len(group)) // that have no such operation
+	idle := make([][]*entrant, len(group)) // entrants without the operation
 	for i, op := range group {
 		for _, e := range m.entrants {
 			loop := op.loop(e.subject)
@@ -168,8 +168,8 @@ func (m *match) measure(group []operation) error {
 	})
 }
 
-// freshKeys makes the keys of a round of additions, as many for each operation, and
-// gives them to those filters that take no part in it.
+// freshKeys makes the keys of a round of additions, equally many for each operation, and
+// adds them to the filters that do not have the operation.
 func (m *match) freshKeys(idle [][]*entrant) {
 	k := m.pools[fresh]
 	k.renumber(m.next)
@@ -186,19 +186,19 @@ func (m *match) freshKeys(idle [][]*entrant) {
 	}
 }
 
-// part returns the keys of a far filter's turn with operation i of so many. No two
-// operations have the same keys near each other: to add, since they would be there,
-// to ask, since they would be in cache.
-func (m *match) part(from pool, turn, i, of int) *keys {
-	at := (turn + i*m.turns/of) % m.turns
+// part returns the keys of a turn with operation i of n, for filters that are not near. The
+// operations use the same keys at different times, because a second addition would find
+// the key present, and a second query would find it in cache.
+func (m *match) part(from pool, turn, i, n int) *keys {
+	at := (turn + i*m.turns/n) % m.turns
 	if from == fresh {
 		at = i*m.turns + turn
 	}
 	return m.pools[from].slice(at*m.piece, (at+1)*m.piece)
 }
 
-// timeNear returns the time of an operation with all keys, after making the filter
-// near.
+// timeNear returns the time of an operation with all keys, after loading the filter into
+// cache.
 func (m *match) timeNear(op operation, e *entrant, loop func(*keys)) float64 {
 	k := m.pools[op.pool]
 	switch {
@@ -210,9 +210,9 @@ func (m *match) timeNear(op operation, e *entrant, loop func(*keys)) float64 {
 	return m.clock(op, e, loop, k)
 }
 
-// clock returns the time of an operation's loop in ns per key.
+// clock returns the time of the loop of an operation in ns per key.
 func (m *match) clock(op operation, e *entrant, loop func(*keys), k *keys) float64 {
-	if op.undoes {
+	if op.removes {
 		defer e.fill(k)
 	}
 	if m.shared {
@@ -221,8 +221,8 @@ func (m *match) clock(op operation, e *entrant, loop func(*keys), k *keys) float
 	return perKey(timed(func() { loop(k) }), k.n)
 }
 
-// verify measures the rates and checks that keys which were added are found and
-// that both ways of asking agree: times of a filter that errs count for nothing.
+// verify measures the rates. It returns an error if an added key is missing or if single
+// and batch queries disagree.
 func (m *match) verify() error {
 	k := makeKeys(m.input, absent, min(m.trials, 1<<16))
 	for _, e := range m.entrants {
@@ -235,21 +235,21 @@ func (m *match) verify() error {
 				return fmt.Errorf("%s: %s: %w", m.path(), e.row.Name, err)
 			}
 		}
-		asked, yes := 0, 0
-		for asked < m.trials {
-			k.renumber(absent + uint64(asked))
+		queries, positives := 0, 0
+		for queries < m.trials {
+			k.renumber(absent + uint64(queries))
 			n := e.has(k)
 			if e.hasBatch != nil {
-				if e.hasBatch(k); k.yes() != n {
-					return fmt.Errorf("%s: %s: %d of %d absent keys are there one by one, %d by batch", m.path(), e.row.Name, n, k.n, k.yes())
+				if e.hasBatch(k); k.positives() != n {
+					return fmt.Errorf("%s: %s: %d of %d absent keys are positive in single queries, %d in batches", m.path(), e.row.Name, n, k.n, k.positives())
 				}
 			}
-			yes += n
-			asked += k.n
+			positives += n
+			queries += k.n
 		}
 		e.row.BitsPerKey = float64(e.size()) / float64(m.keys)
-		e.row.Rate = float64(yes) / float64(asked)
-		e.row.Sigma = math.Sqrt(e.row.Rate * (1 - e.row.Rate) / float64(asked))
+		e.row.Rate = float64(positives) / float64(queries)
+		e.row.Sigma = math.Sqrt(e.row.Rate * (1 - e.row.Rate) / float64(queries))
 		if m.near() && e.role == filter && e.grown == nil {
 			e.row.Allocs = m.allocations(e)
 		}
@@ -257,21 +257,21 @@ func (m *match) verify() error {
 	return nil
 }
 
-// found returns an error unless all keys are in the filter.
+// found returns an error unless the filter contains all keys.
 func found(e *entrant, k *keys) error {
 	if n := e.has(k); n != k.n {
-		return fmt.Errorf("%d of %d keys that were added are missing", k.n-n, k.n)
+		return fmt.Errorf("%d of %d added keys are missing", k.n-n, k.n)
 	}
 	if e.hasBatch != nil {
-		if e.hasBatch(k); k.yes() != k.n {
-			return fmt.Errorf("%d of %d keys that were added are missing when asked by batch", k.n-k.yes(), k.n)
+		if e.hasBatch(k); k.positives() != k.n {
+			return fmt.Errorf("%d of %d added keys are missing in batch queries", k.n-k.positives(), k.n)
 		}
 	}
 	return nil
 }
 
-// allocations returns the number of allocations in adding and asking the keys of
-// a pool by all ways there are.
+// allocations returns the number of allocations of all operations that the subject
+// supports.
 func (m *match) allocations(e *entrant) *float64 {
 	total := 0.0
 	for _, op := range slices.Concat(m.ops...) {

@@ -1,29 +1,34 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel"
 )
 
-// Sample is what the rounds of one measurement gave.
+// Sample is the result of the rounds of one measurement.
 type Sample struct {
-	Best   float64 `json:"best"` // the least time, the highest speed
+	Best   float64 `json:"best"` // the smallest time or the highest speed
 	Median float64 `json:"median"`
 }
 
-// task is one measurement, for a cell of a row. A run gives one time; its turn is
-// the part of a round that it is in.
+// task is one measurement, a cell of a row. run returns one time; turn is the number of the
+// turn in the round.
 type task struct {
 	row    *Row
 	column string
 	run    func(turn int) (float64, error)
 }
 
-// interleave runs all tasks in turn: for a round to warm up and so many that count,
-// each of so many turns. It calls before at the beginning of each round. Turns are
-// short, so that the machine's good and bad times fall on all alike.
+// interleave runs all tasks alternately, in one warm-up round and the given number of
+// counted rounds, each with the given number of turns. It calls before at the beginning of
+// each round. Turns are short, so that a disturbance of the machine affects all tasks.
 func interleave(rounds, turns int, p *progress, tasks []task, before func()) error {
 	got := make([][]float64, len(tasks))
 	for round := range rounds + 1 {
@@ -47,7 +52,7 @@ func interleave(rounds, turns int, p *progress, tasks []task, before func()) err
 	return nil
 }
 
-// summary returns the least and the median of times. It sorts them.
+// summary returns the smallest and the median of times. It sorts times.
 func summary(times []float64) Sample {
 	slices.Sort(times)
 	return Sample{Best: times[0], Median: times[len(times)/2]}
@@ -59,30 +64,119 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// inTwo runs f on both halves of k at once and returns the time from the moment
-// when both can start to the one when both are done.
+// inTwo runs f concurrently on both halves of k. It returns the time from the moment when
+// both goroutines are ready to the moment when both are done.
 func inTwo(k *keys, f func(*keys)) time.Duration {
-	here, there := k.slice(0, k.n/2), k.slice(k.n/2, k.n)
+	first, second := k.slice(0, k.n/2), k.slice(k.n/2, k.n)
 	var ready, start, done atomic.Bool
 	go func() {
 		ready.Store(true)
 		await(&start)
-		f(there)
+		f(second)
 		done.Store(true)
 	}()
 	await(&ready)
 	return timed(func() {
 		start.Store(true)
-		f(here)
+		f(first)
 		await(&done)
 	})
 }
 
-// await spins, since to be woken takes longer than a filter in cache does.
+// await spins, because waking a goroutine takes longer than an operation in cache.
 func await(b *atomic.Bool) {
 	for spins := 0; !b.Load(); spins++ {
 		if spins%1000 == 999 {
 			runtime.Gosched()
 		}
+	}
+}
+
+// progress shows the current measurement on a terminal. It writes nothing to other files.
+// Its methods are safe for concurrent use.
+type progress struct {
+	scope string // path of the case
+
+	terminal *os.File // nil to show nothing
+	mu       sync.Mutex
+}
+
+func newProgress(f *os.File) *progress {
+	p := &progress{}
+	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		p.terminal = f
+	}
+	return p
+}
+
+// show replaces the line.
+func (p *progress) show(format string, args ...any) {
+	if p.terminal == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.terminal, "\r\x1b[K%s: %s", p.scope, fmt.Sprintf(format, args...))
+}
+
+// clear deletes the line.
+func (p *progress) clear() {
+	if p.terminal != nil {
+		fmt.Fprint(p.terminal, "\r\x1b[K")
+	}
+}
+
+// The loops of all contestants. They are small enough to be inlined together with the
+// function literal that is their argument, so each use is a loop around a direct call.
+
+func eachHash(k *keys, do func(uint64)) {
+	for _, h := range k.hashes {
+		do(h)
+	}
+}
+
+func countHashes(k *keys, has func(uint64) bool) (n int) {
+	for _, h := range k.hashes {
+		if has(h) {
+			n++
+		}
+	}
+	return n
+}
+
+func eachDigest(k *keys, do func(umbel.Digest)) {
+	for _, d := range k.digests {
+		do(d)
+	}
+}
+
+func countDigests(k *keys, has func(umbel.Digest) bool) (n int) {
+	for _, d := range k.digests {
+		if has(d) {
+			n++
+		}
+	}
+	return n
+}
+
+func eachKey(k *keys, do func([]byte)) {
+	for i := range k.n {
+		do(k.at(i))
+	}
+}
+
+func countKeys(k *keys, has func([]byte) bool) (n int) {
+	for i := range k.n {
+		if has(k.at(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// eachBatch calls do with the bounds of each batch of n keys.
+func eachBatch(n int, do func(i, j int)) {
+	for i := 0; i < n; i += batch {
+		do(i, min(i+batch, n))
 	}
 }

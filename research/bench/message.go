@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// messageBytes is the size of the planes by which the speed of coding is measured.
+	// messageBytes is the size of the arrays for which the speed of coding is measured.
 	messageBytes = 16 << 20
-	// messageTimes is the number of filters of which the paper's sizes are the mean.
+	// messageTimes is the number of filters over which the paper's sizes are averaged.
 	messageTimes = 64
-	// patience is the time of a slice from which on a coder isn't timed again.
-	patience = time.Second
+	// slowest is the time of a slice above which a coder is timed only once.
+	slowest = time.Second
 )
 
-// message is a filter that is sent, to who has the old one if there is one.
+// message is a filter that is sent. If old is not nil, the receiver has the old filter.
 type message struct {
-	state umbel.State // of one plane
-	plane []byte      // the plane's words, little endian: for coders of bytes
+	state umbel.State // has one array
+	bytes []byte      // the words of the array, little endian, for coders of bytes
 	id    wire.ID
 	old   *message
 }
@@ -34,31 +34,31 @@ func newMessage(s umbel.State, old *message) *message {
 	return &message{s, bytesOf(s.Arrays[0].Words), wire.Identify(s), old}
 }
 
-// clone returns m in other memory.
+// clone returns a deep copy of m.
 func (m *message) clone() *message {
 	if m == nil {
 		return nil
 	}
-	return &message{m.state.Clone(), bytes.Clone(m.plane), m.id, m.old.clone()}
+	return &message{m.state.Clone(), bytes.Clone(m.bytes), m.id, m.old.clone()}
 }
 
-// is reports whether m, as it was decoded, is the other: in that form which it has.
-func (m *message) is(other *message) bool {
-	if m.plane != nil {
-		return bytes.Equal(m.plane, other.plane)
+// equal reports whether m, as decoded, equals other. It compares the form that m has.
+func (m *message) equal(other *message) bool {
+	if m.bytes != nil {
+		return bytes.Equal(m.bytes, other.bytes)
 	}
 	return slices.Equal(m.state.Arrays[0].Words, other.state.Arrays[0].Words)
 }
 
-// bloomWith returns a filter of kind bloom with the keys numbered from first on.
+// bloomWith returns a filter of kind bloom with n keys numbered from first on.
 func bloomWith(m uint64, k int, first, n uint64) *bloom.Filter {
 	f, err := bloom.NewShape(bloom.Shape{M: m, K: k})
-	mustNot(err)
+	must(err)
 	addNumbered(f, first, n)
 	return f
 }
 
-// addNumbered adds the keys numbered from first on.
+// addNumbered adds n keys numbered from first on.
 func addNumbered(f umbel.Filter, first, n uint64) {
 	const chunk = 1 << 16
 	k := makeKeys(hashed, 0, chunk)
@@ -68,14 +68,13 @@ func addNumbered(f umbel.Filter, first, n uint64) {
 	}
 }
 
-// coder is a way to code messages.
+// coder encodes and decodes messages.
 type coder struct {
 	name   string
 	encode func(dst []byte, m *message) []byte
-	// decode makes what src is the code of, in new memory. Of m it knows how long it is,
-	// and the old one.
+	// decode decodes src into new memory. It uses only the length of m, and m.old.
 	decode func(src []byte, m *message) (*message, error)
-	// head is the bytes of a message that tell what it is, which others haven't.
+	// head is the number of bytes of a header that other coders don't have.
 	head int
 }
 
@@ -84,16 +83,16 @@ type coding struct {
 	path, title string
 	make        func() []*message
 	coders      []coder
-	// ideal is what an ideal code takes for a message, in bits.
+	// ideal returns the bits of an ideal code of a message.
 	ideal func(*message) float64
-	// unit is what the bits of a message are divided by to be compared: "key", of which
-	// it has so many.
+	// unit is the unit per which bits are reported, for example "key"; units is their number
+	// in a message.
 	unit  string
 	units float64
 	turns int
 }
 
-// run measures the comparison. It returns nil if --only leaves nobody.
+// run measures the comparison. It returns nil if --only excludes all coders.
 func (c coding) run(o options, p *progress) (*Table, error) {
 	p.scope = c.path
 	coders := slices.DeleteFunc(slices.Clone(c.coders), func(one coder) bool {
@@ -112,7 +111,7 @@ func (c coding) run(o options, p *progress) (*Table, error) {
 	ideal, raw := 0.0, 0
 	for _, m := range ms {
 		ideal += c.ideal(m) / float64(len(ms))
-		raw += len(m.plane)
+		raw += len(m.bytes)
 	}
 	t.Rows = append(t.Rows, c.row(idealRow, ideal/8, ideal))
 	var encoding, decoding []task
@@ -123,9 +122,9 @@ func (c coding) run(o options, p *progress) (*Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", c.path, one.name, err)
 		}
-		row := c.row(one.name, float64(s.bytes())/float64(len(ms)), ideal)
+		row := c.row(one.name, float64(s.size())/float64(len(ms)), ideal)
 		t.Rows = append(t.Rows, row)
-		if first*s.mb > patience.Seconds() {
+		if first*s.mb > slowest.Seconds() {
 			row.set("encode", summary([]float64{first}))
 		} else {
 			encoding = append(encoding, task{row, "encode", func(int) (float64, error) { return s.encode(), nil }})
@@ -139,8 +138,8 @@ func (c coding) run(o options, p *progress) (*Table, error) {
 	return t, nil
 }
 
-// slice is what a coder does between two looks at the clock: all messages, in memory of
-// its own, so that nobody finds in cache what another has just read.
+// slice is the work of a coder in one timing: all messages, in its own memory, so that no
+// coder finds data in cache that another has just read.
 type slice struct {
 	coder
 	messages []*message
@@ -156,8 +155,8 @@ func newSlice(c coder, ms []*message, mb float64) *slice {
 	return s
 }
 
-// check tests that all messages come back. It returns the time of encoding as encode
-// does.
+// check returns an error unless all messages are decoded correctly, and the result of
+// encode.
 func (s *slice) check() (float64, error) {
 	first := s.encode()
 	for i, m := range s.messages {
@@ -165,15 +164,15 @@ func (s *slice) check() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if !got.is(m) {
-			return 0, fmt.Errorf("message %d of %d comes back as another", i, len(s.messages))
+		if !got.equal(m) {
+			return 0, fmt.Errorf("message %d of %d is decoded incorrectly", i, len(s.messages))
 		}
 	}
 	return first, nil
 }
 
-// bytes returns the bytes of all codes, without their heads.
-func (s *slice) bytes() (sum int) {
+// size returns the number of bytes of all codes, without their heads.
+func (s *slice) size() (sum int) {
 	for _, code := range s.codes {
 		sum += len(code) - s.head
 	}
@@ -187,11 +186,11 @@ func (s *slice) encode() float64 {
 
 // decode returns the time of decoding, in seconds per MB.
 func (s *slice) decode() float64 {
-	return s.perMB(func(i int, m *message) { mustNot(second(s.coder.decode(s.codes[i], m))) })
+	return s.perMB(func(i int, m *message) { must(second(s.coder.decode(s.codes[i], m))) })
 }
 
 func (s *slice) perMB(do func(int, *message)) float64 {
-	runtime.GC() // what the one before left behind
+	runtime.GC() // the garbage of the previous measurement
 	d := timed(func() {
 		for i, m := range s.messages {
 			do(i, m)
@@ -200,23 +199,23 @@ func (s *slice) perMB(do func(int, *message)) float64 {
 	return d.Seconds() / s.mb
 }
 
-// idealRow is the row of what an ideal code takes.
+// idealRow is the row of the ideal code.
 const idealRow = "ideal"
 
-// row returns a row with the sizes of a coder: mean bytes, against the ideal ones.
+// row returns a row with the sizes of a coder, given its mean bytes and the ideal bits.
 func (c coding) row(name string, bytes, ideal float64) *Row {
 	return &Row{Name: name, Figures: map[string]float64{
 		"bytes": bytes, "bits/" + c.unit: bytes * 8 / c.units, "over ideal %": (bytes*8/ideal - 1) * 100,
 	}}
 }
 
-// entropyOf returns the bits of an ideal code that knows the fill of a message's plane.
+// entropyOf returns the bits of an ideal code that has the fill ratio of the array.
 func entropyOf(m *message) float64 {
 	a := m.state.Arrays[0]
 	return binaryEntropy(a.Nonzero(), a.Len)
 }
 
-// binaryEntropy returns n·H(x/n): the bits that tell which x of n cells are ones.
+// binaryEntropy returns n·H(x/n), the bits that encode which x of n cells are ones.
 func binaryEntropy(x, n uint64) float64 {
 	if x == 0 || x == n {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestByteCoders tests that bytes come back, whatever they are: pieces that don't
-// shrink, of one byte, the last one short.
+// TestByteCoders tests that decoding inverts encoding, also for pieces that don't shrink,
+// pieces of one value, and a short last piece.
 func TestByteCoders(t *testing.T) {
 	inputs := map[string]func(i int) byte{
 		"zeros": func(int) byte { return 0 },
@@ -27,15 +27,14 @@ func TestByteCoders(t *testing.T) {
 				code := c.encode(nil, src)
 				got, err := c.decode(code, n)
 				if err != nil || !bytes.Equal(got, src) {
-					t.Errorf("%s, %d bytes of %s: other bytes come back, error %v", c.name, n, name, err)
+					t.Errorf("%s, %d bytes of %s: decoded incorrectly, error %v", c.name, n, name, err)
 				}
 			}
 		}
 	}
 }
 
-// TestUpdaters tests that messages that code a change aren't longer than whole ones if
-// little has changed.
+// TestUpdaters tests that messages that code a small change are short.
 func TestUpdaters(t *testing.T) {
 	m := deltaCase{times: 1, m: 1 << 17, k: 2, n: 10_000, churn: 0.01}.pairs()[0]
 	for _, c := range updaters() {
@@ -43,14 +42,14 @@ func TestUpdaters(t *testing.T) {
 		if _, err := s.check(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if got := s.bytes(); !strings.Contains(c.name, "whole") && got > 5000 {
-			t.Errorf("%s: %d bytes, want 5000 at most", c.name, got)
+		if got := s.size(); !strings.Contains(c.name, "whole") && got > 5000 {
+			t.Errorf("%s: %d bytes, want at most 5000", c.name, got)
 		}
 	}
 }
 
-// TestStaticSizes tests that no set takes less than any filter has to, and that a
-// ribbon takes 5 % more at most.
+// TestStaticSizes tests that no set is smaller than the lower bound of any filter, and that
+// a ribbon is at most 5 % larger.
 func TestStaticSizes(t *testing.T) {
 	table, err := runStatic(10_000, options{only: regexp.MustCompile("")}, &progress{})
 	if err != nil {
@@ -60,7 +59,7 @@ func TestStaticSizes(t *testing.T) {
 	for _, row := range table.Rows[1:] {
 		for column, got := range row.Figures {
 			if want := least.Figures[column]; got < want || row.Name == ribbonRow && got > 1.05*want {
-				t.Errorf("%s, %s: %.3f bits a key, the least is %.3f", row.Name, column, got, want)
+				t.Errorf("%s, %s: %.3f bits per key, the lower bound is %.3f", row.Name, column, got, want)
 			}
 		}
 	}

@@ -10,22 +10,22 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// TestQuestions tests that all headers that are asked are sound, and that links match
-// about as often as a half full filter lets them.
-func TestQuestions(t *testing.T) {
+// TestDecisions tests that all headers are valid, and that links match about as often as in a
+// filter that is half full.
+func TestDecisions(t *testing.T) {
 	const links, headers = 64, 400
 	want := map[string]float64{
 		denseRow: 1.0 / 32, singleRow: 1.0 / 16, longRow: 1.0 / 16, stagedRow: 1.0 / 16, foldedRow: 1.0 / 16,
 		linear1Row: 1.0 / 2, linear2Row: 1.0 / 4, linear3Row: 1.0 / 8,
 	}
-	for _, q := range questions {
+	for _, q := range decisions {
 		t.Run(q.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			node, err := q.node(r, links)
 			if err != nil {
 				t.Fatal(err)
 			}
-			held := 0
+			matches := 0
 			for range headers {
 				h := q.header(r)
 				packet, err := h.AppendBinary(nil)
@@ -39,10 +39,10 @@ func TestQuestions(t *testing.T) {
 				var dst [1]uint64
 				node.Match(dst[:], &parsed)
 				for ; dst[0] != 0; dst[0] &= dst[0] - 1 {
-					held++
+					matches++
 				}
 			}
-			got := float64(held) / (links * headers)
+			got := float64(matches) / (links * headers)
 			if w, ok := want[q.name]; ok && math.Abs(got/w-1) > 0.25 {
 				t.Errorf("%.4f of the links match, want about %.4f", got, w)
 			}
@@ -50,9 +50,9 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestDecisionsDontAllocate tests it of decisions and of whole routers.
+// TestDecisionsDontAllocate tests that decisions and whole routers don't allocate.
 func TestDecisionsDontAllocate(t *testing.T) {
-	for _, q := range questions {
+	for _, q := range decisions {
 		decide, err := q.decider(16)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestDecisionsDontAllocate(t *testing.T) {
 		}
 	}
 	for _, w := range routed {
-		d, err := newDesk(w.scheme, 8, 4)
+		d, err := newRouting(w.scheme, 8, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func TestDecisionsDontAllocate(t *testing.T) {
 	}
 }
 
-// TestRoutersAgree tests that routers of all schemes whose packets keep to their trees
-// make as many copies of the same packets, and the others no fewer.
+// TestRoutersAgree tests that routers of all schemes whose packets stay on their trees make
+// the same number of copies, and routers of the other schemes at least as many.
 func TestRoutersAgree(t *testing.T) {
 	const links, headers = 16, 8
 	want := 0
 	for _, w := range routed {
-		d, err := newDesk(w.scheme, links, headers)
+		d, err := newRouting(w.scheme, links, headers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,9 +93,8 @@ func TestRoutersAgree(t *testing.T) {
 	}
 }
 
-// TestSearchTable tests the order of headers' lengths over a network: none is shorter
-// than what tells trees apart by more than a length can hide, and more effort doesn't
-// make any longer.
+// TestSearchTable tests the lengths of headers on a network: none is shorter than the bound
+// minus the bits of the length field, and more effort makes none longer.
 func TestSearchTable(t *testing.T) {
 	table, err := runSearch("grid:5x5", []int{4, 25}, options{only: everything, rounds: 2, trees: 3}, &progress{})
 	if err != nil {
@@ -103,7 +102,7 @@ func TestSearchTable(t *testing.T) {
 	}
 	bits := func(row string) float64 { return table.row(row).Figures[bitsTo(4)] }
 	if least := bits(boundRow); least < 8 || bits(searchRow) < least-8 {
-		t.Errorf("%.1f bits, the least is %.1f", bits(searchRow), least)
+		t.Errorf("%.1f bits, the bound is %.1f", bits(searchRow), least)
 	}
 	order := []string{"umbel, 1024 seeds", searchRow, "umbel, 16 seeds", "umbel, folded"}
 	for i, row := range order[1:] {
@@ -124,7 +123,7 @@ func TestSearchTable(t *testing.T) {
 	}
 }
 
-// TestPlane tests that each packet goes over each link of the tree once and comes to
+// TestPlane tests that each packet is sent once over each link of the tree and delivered to
 // each receiver.
 func TestPlane(t *testing.T) {
 	const packets, rounds = 100, 2
@@ -141,13 +140,13 @@ func TestPlane(t *testing.T) {
 			t.Errorf("%s: %v sent, %v received, %v delivered", row.Name, f["sent"], f["received"], f["delivered"])
 		}
 		if c := row.Cells; c["copies"].Best <= c["packets"].Best {
-			t.Errorf("%s: %g copies and %g packets a second", row.Name, c["copies"].Best, c["packets"].Best)
+			t.Errorf("%s: %g copies and %g packets per second", row.Name, c["copies"].Best, c["packets"].Best)
 		}
 	}
 }
 
-// TestNetworks tests that those of rules are made, and that a collection without one of
-// the files is an error.
+// TestNetworks tests that networks of rules are connected, and that a missing file of the
+// collection is an error.
 func TestNetworks(t *testing.T) {
 	t.Setenv(topologies, "")
 	for _, name := range networkNames() {
@@ -156,12 +155,12 @@ func TestNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !g.Connected() {
-			t.Errorf("%s is in parts", name)
+			t.Errorf("%s is not connected", name)
 		}
 	}
 	t.Setenv(topologies, filepath.Join(t.TempDir(), "none"))
 	if _, err := network(networkNames()[0]); err == nil || !strings.Contains(err.Error(), topologies) {
-		t.Errorf("error %v, want one that names $%s", err, topologies)
+		t.Errorf("error %v, want an error with $%s", err, topologies)
 	}
 }
 
@@ -176,8 +175,8 @@ func TestLog2Choose(t *testing.T) {
 	}
 }
 
-// TestJudgeMulticast tests that each target is met at its bound and not beyond it, and
-// that nodes of few links aren't judged by the link.
+// TestJudgeMulticast tests that each target is met at its bound and not beyond it, and that
+// nodes with few links are not judged.
 func TestJudgeMulticast(t *testing.T) {
 	decisions := func(at16 float64) *Table {
 		row := &Row{Name: longRow}

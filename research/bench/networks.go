@@ -9,16 +9,16 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// topologies is the variable that names the directory of a collection of networks.
+// topologies is the environment variable with the directory of a collection of networks.
 const topologies = "UMBEL_TOPOLOGIES"
 
-// networkKey is that of all networks: the figures of a search follow from it.
+// networkKey is the key of all networks. The results of a search depend on it.
 var networkKey = inpacket.Key{1, 2, 3}
 
-// carriers are networks of the collection: of SNDlib, and measured by Rocketfuel.
+// carriers contains networks of the collection, from SNDlib and Rocketfuel.
 var carriers = []struct {
 	name, file string
-	// most is the mean bits wanted of a header to 16 receivers, its seed included.
+	// most is the target for the mean bits of a header to 16 receivers, including its seed.
 	most float64
 }{
 	{"TA2", "sndlib-ta2.tsv", 140},
@@ -29,12 +29,12 @@ var carriers = []struct {
 	{"AS1239", "rocketfuel-as1239.tsv", 261},
 }
 
-// rules are those of networks for who hasn't the collection: as large as carriers' are,
-// and two that are more regular.
+// rules contains the rules of generated networks, which replace the collection: three about
+// as large as those of carriers, and two more regular ones.
 var rules = []string{"waxman:100", "barabasi-albert:160x2", "barabasi-albert:315x3", "grid:10x10", "fat-tree:8"}
 
-// networkNames are those of the carriers' networks if there is a collection of them, and
-// otherwise the rules.
+// networkNames returns the names of the carriers if a collection is given, and otherwise
+// the rules.
 func networkNames() (names []string) {
 	if os.Getenv(topologies) == "" {
 		return rules
@@ -45,7 +45,7 @@ func networkNames() (names []string) {
 	return names
 }
 
-// network returns a carrier's network, or that of a rule.
+// network returns the network of a carrier, or of a rule.
 func network(name string) (*topology.Graph, error) {
 	for _, c := range carriers {
 		if c.name == name {
@@ -63,7 +63,7 @@ func network(name string) (*topology.Graph, error) {
 func readNetwork(name, file string) (*topology.Graph, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("a network of $%s: %w", topologies, err)
+		return nil, fmt.Errorf("open a network of $%s: %w", topologies, err)
 	}
 	defer f.Close()
 	g, _, err := topology.Read(f, file)
@@ -73,4 +73,17 @@ func readNetwork(name, file string) (*topology.Graph, error) {
 	g = g.LargestComponent()
 	g.Name = name
 	return g, nil
+}
+
+// multicasts returns the measurements of filters in packets. If a network can't be read,
+// its measurement returns the error.
+func multicasts(o options, p *progress) []func() (*Table, error) {
+	jobs := []func() (*Table, error){
+		func() (*Table, error) { return runDecide(nodeLinks, o, p) },
+		func() (*Table, error) { return runRoute(nodeLinks, headersInTurn, o, p) },
+	}
+	for _, name := range networkNames() {
+		jobs = append(jobs, func() (*Table, error) { return runSearch(name, receiverCounts, o, p) })
+	}
+	return append(jobs, func() (*Table, error) { return runPlane(planePackets, o, p) })
 }

@@ -15,9 +15,9 @@ const (
 	coresRow  = "umbel, all cores"
 )
 
-// packings are the comparisons of packing filters: those of Mitzenmacher 2002, one of
-// many keys, planes so large that speed can be seen, and counters. Those of the paper
-// are so many of a kind.
+// packings returns the comparisons of packed filters: those of Mitzenmacher 2002, with the
+// given number of filters each, one of many keys, large arrays for which speed can be
+// measured, and counters.
 func packings(mostBytes uint64, times int) (cs []coding) {
 	for _, f := range paperFilters {
 		cs = append(cs, coding{
@@ -31,7 +31,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 	if mostBytes*8 >= 14*many {
 		cs = append(cs, coding{
 			path:   manyPath,
-			title:  fmt.Sprintf("Packing a filter of 14 bits a key, k=2, %s keys", short(many)),
+			title:  fmt.Sprintf("Packing a filter of 14 bits per key, k=2, %s keys", short(many)),
 			make:   func() []*message { return blooms(1, 14*many, 2, many) },
 			coders: packers(true), ideal: entropyOf, unit: "key", units: many, turns: 2,
 		})
@@ -41,7 +41,7 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 		n := uint64(math.Round(-math.Log1p(-fill) * float64(m)))
 		cs = append(cs, coding{
 			path:   packPath(fill),
-			title:  fmt.Sprintf("Packing a plane of %d KiB, fill %g", mostBytes>>10, fill),
+			title:  fmt.Sprintf("Packing an array of %d KiB, fill %g", mostBytes>>10, fill),
 			make:   func() []*message { return blooms(1, m, 1, n) },
 			coders: packers(true), ideal: entropyOf, unit: "key", units: float64(n), turns: 2,
 		})
@@ -49,10 +49,10 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 	m := mostBytes / 2
 	return append(cs, coding{
 		path:  counterPath,
-		title: fmt.Sprintf("Packing counters of 4 bits, %d KiB, 8 a key, k=5", mostBytes>>12),
+		title: fmt.Sprintf("Packing counters of 4 bits, %d KiB, 8 per key, k=5", mostBytes>>12),
 		make: func() []*message {
 			f, err := counting.NewShape(counting.Shape{M: m, K: 5})
-			mustNot(err)
+			must(err)
 			addNumbered(f, 0, m/8)
 			return []*message{newMessage(f.State(), nil)}
 		},
@@ -61,18 +61,18 @@ func packings(mostBytes uint64, times int) (cs []coding) {
 	})
 }
 
-// paperFilters are those of Mitzenmacher's Tables I and II, the third in fewer bits
-// than its plain filter.
+// paperFilters contains filters of Mitzenmacher's Tables I, II and IV. The third is smaller
+// than a plain filter of the same rate.
 var paperFilters = []struct {
 	m uint64
 	k int
-	// most is the mean bytes wanted of a payload: the entropy, and less than two more.
+	// most is the target for the mean bytes of a payload: less than 2 above the entropy.
 	most float64
 }{{140_000, 2, 9906}, {480_000, 3, 19789}, {126_000, 2, 9479}}
 
 const paperKeys = 10_000
 
-// packedFills are the fills of planes that are timed.
+// packedFills contains the fill ratios of the timed arrays.
 var packedFills = []float64{0.13, 0.01, 0.001, 0.5}
 
 const (
@@ -83,7 +83,7 @@ const (
 func paperPath(m uint64, k int) string { return fmt.Sprintf("messages/pack/m=%d/k=%d", m, k) }
 func packPath(fill float64) string     { return fmt.Sprintf("messages/pack/fill=%g", fill) }
 
-// blooms returns so many filters, of other keys each.
+// blooms returns the given number of filters with different keys.
 func blooms(times int, m uint64, k int, n uint64) []*message {
 	ms := make([]*message, times)
 	for i := range ms {
@@ -101,10 +101,10 @@ func packers(cores bool) []coder {
 	for _, b := range byteCoders() {
 		cs = append(cs, coder{
 			name:   b.name,
-			encode: func(dst []byte, m *message) []byte { return b.encode(dst, m.plane) },
+			encode: func(dst []byte, m *message) []byte { return b.encode(dst, m.bytes) },
 			decode: func(src []byte, m *message) (*message, error) {
-				out, err := b.decode(src, len(m.plane))
-				return &message{plane: out}, err
+				out, err := b.decode(src, len(m.bytes))
+				return &message{bytes: out}, err
 			},
 		})
 	}
@@ -118,7 +118,7 @@ func umbelPacker(name string, workers int) coder {
 		name: name,
 		encode: func(dst []byte, m *message) []byte {
 			out, err := wire.Packer{Workers: workers}.Append(dst, m.state)
-			mustNot(err)
+			must(err)
 			return out
 		},
 		decode: func(src []byte, _ *message) (*message, error) {

@@ -15,13 +15,13 @@ import (
 
 const (
 	routePath = "multicast/decide/packet"
-	// routeNodes is how many nodes the network has: bit strings of BIER are 256 bits.
+	// routeNodes is the number of nodes of the network. Bit strings of BIER have 256 bits.
 	routeNodes     = 250
 	routeReceivers = 16
 	routePayload   = 64 // bytes
 )
 
-// routed are the ways to write headers whose routers are compared.
+// routed contains the schemes whose routers are compared.
 var routed = []writer{
 	{"umbel single", scheme.Umbel{Forms: []inpacket.Form{inpacket.Single}}},
 	{"umbel staged", scheme.Umbel{Forms: []inpacket.Form{inpacket.Staged}}},
@@ -33,16 +33,16 @@ var routed = []writer{
 	{rowName(scheme.BIERTE{}), scheme.BIERTE{}},
 }
 
-// runRoute measures what a router does with the bytes of a packet that comes in over a
-// link: read its header, guard itself, decide, and make copies. Packets are written
-// into place before, which all pay for. All schemes write the same trees, to receivers
-// behind the node's other links.
+// runRoute measures the work of a router for a packet that arrives over a link: it parses
+// the header, checks it, decides, and makes copies. The time includes copying the packet
+// into the router's buffer. All schemes encode the same trees, to receivers behind the
+// other links of the node.
 func runRoute(nodes []int, headers int, o options, p *progress) (*Table, error) {
 	p.scope = routePath
 	t := &Table{
 		Section: "multicast", Path: routePath,
-		Title:   fmt.Sprintf("The whole router, packets to %d receivers with a payload of %d bytes, at nodes of so many links", routeReceivers, routePayload),
-		Unit:    "Bits of a header and copies of a packet are means over the nodes; ns a packet",
+		Title:   fmt.Sprintf("The whole router, packets to %d receivers with a payload of %d bytes, by number of links of the node", routeReceivers, routePayload),
+		Unit:    "Header bits and copies per packet are averages over the nodes; ns per packet",
 		Figures: []string{"bits", "copies"},
 	}
 	for _, n := range nodes {
@@ -57,14 +57,14 @@ func runRoute(nodes []int, headers int, o options, p *progress) (*Table, error) 
 		t.Rows = append(t.Rows, row)
 		for _, n := range nodes {
 			p.show("headers for %d links: %s", n, w.name)
-			d, err := newDesk(w.scheme, n, headers)
+			d, err := newRouting(w.scheme, n, headers)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s, %d links: %w", t.Path, w.name, n, err)
 			}
 			row.Figures["bits"] += d.bits / float64(len(nodes))
 			row.Figures["copies"] += float64(d.route(headers)) / float64(headers*len(nodes))
 			tasks = append(tasks, task{row, linksColumn(n), func(int) (float64, error) {
-				return timed(func() { answered.Add(int64(d.route(decidePackets))) }).Seconds() * 1e9 / decidePackets, nil
+				return timed(func() { sink.Add(int64(d.route(decidePackets))) }).Seconds() * 1e9 / decidePackets, nil
 			}})
 		}
 	}
@@ -74,19 +74,19 @@ func runRoute(nodes []int, headers int, o options, p *progress) (*Table, error) 
 	return t, interleave(o.rounds, max(1, o.timedNear/decidePackets), p, tasks, func() {})
 }
 
-// desk is a router, and packets for it, as many as a power of two.
-type desk struct {
+// routing is a router with packets for it, whose number is a power of two.
+type routing struct {
 	router  multicast.Router
 	packets [][]byte
-	place   []byte // for one packet
+	buffer  []byte // for one packet
 	copies  []multicast.Copy
-	bits    float64 // of a header, mean
+	bits    float64 // mean bits of a header
 }
 
-// newDesk returns the router of a node with so many links, in the middle of a network:
-// behind the link of its port 0 packets come from a source, behind the others nodes hang,
-// at which all others hang in turn.
-func newDesk(s scheme.Scheme, links, headers int) (*desk, error) {
+// newRouting returns the router of a node with the given number of links in the middle of a
+// network. The source of the packets is behind port 0. The other ports lead to nodes that
+// are connected with all remaining nodes.
+func newRouting(s scheme.Scheme, links, headers int) (*routing, error) {
 	const middle, source = 0, 1
 	g := hub(routeNodes, links)
 	n := multicast.NewNetwork(g, networkKey, 0)
@@ -94,7 +94,7 @@ func newDesk(s scheme.Scheme, links, headers int) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{router: domain.Router(middle), copies: make([]multicast.Copy, 0, links)}
+	d := &routing{router: domain.Router(middle), copies: make([]multicast.Copy, 0, links)}
 	finder := tree.NewFinder(g, tree.Hops)
 	r := rand.New(rand.NewPCG(1, uint64(links)))
 	for range headers {
@@ -114,16 +114,16 @@ func newDesk(s scheme.Scheme, links, headers int) (*desk, error) {
 		packet := append(slices.Clone(plan.Headers[0]), make([]byte, routePayload)...)
 		copies, v := domain.Router(source).Route(nil, packet, multicast.Host)
 		if len(copies) != 1 {
-			return nil, fmt.Errorf("the source sends %d copies and says %v, want 1 copy", len(copies), v)
+			return nil, fmt.Errorf("the source sent %d copies with verdict %v, want 1 copy", len(copies), v)
 		}
 		d.packets = append(d.packets, slices.Clone(copies[0].Packet))
-		d.place = make([]byte, max(len(d.place), len(packet)))
+		d.buffer = make([]byte, max(len(d.buffer), len(packet)))
 	}
 	return d, nil
 }
 
-// hub returns a network whose node 0 has so many links, to nodes 1 up; at those but
-// node 1 the others hang.
+// hub returns a network whose node 0 has the given number of links, to nodes 1 and up. All
+// remaining nodes are connected with these, except with node 1.
 func hub(nodes, links int) *topology.Graph {
 	g := &topology.Graph{Name: "hub"}
 	for i := range nodes {
@@ -138,12 +138,12 @@ func hub(nodes, links int) *topology.Graph {
 	return g
 }
 
-// route routes so many packets, each of which it copies into place, and returns the
-// number of copies made.
-func (d *desk) route(packets int) (sum int) {
+// route copies packets into the buffer, routes them, and returns the number of copies that
+// the router made.
+func (d *routing) route(packets int) (sum int) {
 	for i := range packets {
-		n := copy(d.place, d.packets[i&(len(d.packets)-1)])
-		d.copies, _ = d.router.Route(d.copies[:0], d.place[:n], 0)
+		n := copy(d.buffer, d.packets[i&(len(d.packets)-1)])
+		d.copies, _ = d.router.Route(d.copies[:0], d.buffer[:n], 0)
 		sum += len(d.copies)
 	}
 	return sum

@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// saveKeys makes filters of about 64 MiB.
+// saveKeys is the number of keys of filters of about 64 MiB.
 const saveKeys = 56_000_000
 
-// memory is a file in memory that was written before.
+// memory is a file in memory.
 type memory []byte
 
 func (m *memory) Write(b []byte) (int, error) {
@@ -18,8 +18,8 @@ func (m *memory) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// runSave measures how fast filters are written to memory and read from it. The
-// filters are sized for n keys and hold a few, which leaves no part of them empty.
+// runSave measures how fast filters are written to memory and read from it. The filters are
+// sized for n keys and contain n/50, so no part of them is empty.
 func runSave(n uint64, o options, p *progress) (*Table, error) {
 	p.scope = "save"
 	t := &Table{
@@ -27,21 +27,21 @@ func runSave(n uint64, o options, p *progress) (*Table, error) {
 		Title: fmt.Sprintf("Writing a filter of %s keys to memory and reading it", short(n)),
 	}
 	var tasks []task
-	for _, who := range fixed {
-		if who.role != filter || !o.only.MatchString("save/"+who.name) {
+	for _, c := range fixed {
+		if c.role != filter || !o.only.MatchString("save/"+c.name) {
 			continue
 		}
-		in := who.takes[0]
-		p.show("make %s", who.name)
-		s, err := who.make(size{keys: n, rate: 0.01}, in)
+		in := c.takes[0]
+		p.show("make %s", c.name)
+		s, err := c.make(size{keys: n, rate: 0.01}, in)
 		if err != nil {
-			return nil, fmt.Errorf("save: %s: %w", who.name, err)
+			return nil, fmt.Errorf("save: %s: %w", c.name, err)
 		}
 		if s.save == nil {
 			continue
 		}
 		s.fill(makeKeys(in, 0, int(n/50)))
-		row := &Row{Name: who.name}
+		row := &Row{Name: c.name}
 		t.Rows = append(t.Rows, row)
 		tasks = append(tasks, saving(row, s)...)
 	}
@@ -56,11 +56,11 @@ func runSave(n uint64, o options, p *progress) (*Table, error) {
 	return t, nil
 }
 
-// saving returns the two measurements of a filter, in seconds per MB.
+// saving returns the measurements of writing and reading a filter, in seconds per MB.
 func saving(row *Row, s *subject) []task {
 	var file memory
 	perMB := func(f func() error) (float64, error) {
-		runtime.GC() // what the one before left behind
+		runtime.GC() // the garbage of the previous measurement
 		var err error
 		d := timed(func() { err = f() })
 		if err != nil {

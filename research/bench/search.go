@@ -13,25 +13,26 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-// searchRounds is how many rounds there are at most: each is of many trees.
+// searchRounds is the largest number of rounds. Each has many trees.
 const searchRounds = 3
 
-// receiverCounts are to how many receivers the trees of the tables lead.
+// receiverCounts contains the numbers of receivers of the trees.
 var receiverCounts = []int{8, 16, 32}
 
-// writer is a way to write trees into headers.
+// writer is a scheme that encodes trees in headers, with a name.
 type writer struct {
 	name   string
 	scheme scheme.Scheme
 }
 
-// searchRow is umbel's as it comes, boundRow that of what tells tree and other links apart.
+// searchRow is umbel with default options. boundRow is a bound: the bits that distinguish
+// the links of the tree from adjacent links.
 const (
 	searchRow = "umbel"
-	boundRow  = "log2 C(tree + next to it, tree)"
+	boundRow  = "log2 C(tree + adjacent, tree)"
 )
 
-// writers are all ways, umbel's with several choices of forms and effort.
+// writers returns all schemes; umbel has several choices of forms and effort.
 func writers() []writer {
 	ws := []writer{
 		{searchRow, scheme.Umbel{}},
@@ -47,7 +48,7 @@ func writers() []writer {
 	return ws
 }
 
-// rowName returns the name of a scheme's row.
+// rowName returns the name of the row of a scheme.
 func rowName(s scheme.Scheme) string {
 	switch s.Name() {
 	case "lipsin":
@@ -60,10 +61,10 @@ func rowName(s scheme.Scheme) string {
 
 func searchPath(network string) string { return "multicast/search/" + network }
 
-// runSearch measures how long headers for trees over a network are, by who writes
-// them, and how long it takes to find one. All write the same trees, those of
-// umbel multicast sim, and in a simulation each header is carried along its tree. A
-// sender's garbage is collected here, as it would be.
+// runSearch measures the length of headers for trees on a network and the time to find
+// them, for each scheme. All schemes encode the same trees, those of umbel multicast sim,
+// and each header is forwarded along its tree in a simulation. The garbage collector runs,
+// as it would at a sender.
 func runSearch(name string, counts []int, o options, p *progress) (*Table, error) {
 	p.scope = searchPath(name)
 	ws := slices.DeleteFunc(writers(), func(w writer) bool { return !o.only.MatchString(p.scope + "/" + w.name) })
@@ -77,7 +78,7 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t := &Table{
 		Section: "multicast", Path: p.scope, Title: fmt.Sprintf("Headers of trees on %s, %d nodes, %d links", name, len(g.Nodes), len(g.Links)),
-		Unit: fmt.Sprintf("Means over %d trees each: bits of filter and seed, or of the bit string; of the largest trees, what share of copies goes over their links, and how many can't be written; µs to find a header", o.trees),
+		Unit: fmt.Sprintf("Averages over %d trees: bits of the filter and seed, or of the bit string; for the largest trees, the share of copies on links of the tree, and the share of trees that can't be encoded; µs to find a header", o.trees),
 		Rows: []*Row{{Name: boundRow, Figures: map[string]float64{}}},
 	}
 	for _, n := range counts {
@@ -99,7 +100,7 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 			return nil, err
 		}
 		t.Rows[0].Figures[bitsTo(n)] = b.bits
-		links += fmt.Sprintf("To %d receivers %.1f links in a tree, and %.1f next to it. ", n, b.tree, b.beside)
+		links += fmt.Sprintf("To %d receivers: %.1f links in a tree and %.1f adjacent to it. ", n, b.tree, b.adjacent)
 		if err := t.search(e, ws, min(o.rounds, searchRounds), p); err != nil {
 			return nil, fmt.Errorf("%s to %d receivers: %w", t.Path, n, err)
 		}
@@ -108,8 +109,8 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 	return t, nil
 }
 
-// search fills the columns of an experiment's number of receivers, in rounds over all
-// writers. Columns that are for one number only are of the last.
+// search fills the columns of the experiment's number of receivers, in rounds over all
+// schemes. The columns without a number of receivers are those of the last experiment.
 func (t *Table) search(e sim.Experiment, ws []writer, rounds int, p *progress) error {
 	n := e.Receivers
 	times := make([][]float64, len(ws))
@@ -122,7 +123,7 @@ func (t *Table) search(e sim.Experiment, ws []writer, rounds int, p *progress) e
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
 			times[i] = append(times[i], 1000*r.SearchMS)
-			row := t.Rows[i+1].Figures // the same in each round
+			row := t.Rows[i+1].Figures // equal in all rounds
 			row[bitsTo(n)], row[efficiency], row[unwritten] = r.MeanBits, 100*r.Efficiency, 100*r.Unplanned
 		}
 	}
@@ -134,17 +135,17 @@ func (t *Table) search(e sim.Experiment, ws []writer, rounds int, p *progress) e
 
 const (
 	efficiency = "efficiency %"
-	unwritten  = "not written %"
+	unwritten  = "not encoded %"
 )
 
 func bitsTo(receivers int) string { return fmt.Sprintf("bits to %d", receivers) }
 func timeTo(receivers int) string { return fmt.Sprintf("µs to %d", receivers) }
 
-// bound is what trees are, in the mean: their links, those next to them that must not
-// match, and the bits that tell which of all these are the tree's to somebody who has a
-// list of them. Routers haven't; a filter that tells them takes that and a few bits
-// more, of which some can hide in the header's field for its length.
-type bound struct{ tree, beside, bits float64 }
+// bound contains averages over trees: the links of the tree, the adjacent links, which must
+// not match, and the bits that select the tree from all these links for a reader with a
+// list of them. Routers have no list, so a filter takes a few bits more; the length field of
+// the header can carry some of these.
+type bound struct{ tree, adjacent, bits float64 }
 
 func boundOf(e *sim.Experiment) (b bound, err error) {
 	for i := range e.Trees {
@@ -152,18 +153,18 @@ func boundOf(e *sim.Experiment) (b bound, err error) {
 		if err != nil {
 			return bound{}, err
 		}
-		tree, beside := len(t.Steps), 0
+		tree, adjacent := len(t.Steps), 0
 		for _, arcs := range t.Adjacent() {
-			beside += len(arcs)
+			adjacent += len(arcs)
 		}
 		b.tree += float64(tree) / float64(e.Trees)
-		b.beside += float64(beside) / float64(e.Trees)
-		b.bits += log2Choose(tree+beside, tree) / float64(e.Trees)
+		b.adjacent += float64(adjacent) / float64(e.Trees)
+		b.bits += log2Choose(tree+adjacent, tree) / float64(e.Trees)
 	}
 	return b, nil
 }
 
-// log2Choose returns the bits that tell which k of n things were chosen.
+// log2Choose returns log2 of the number of ways to choose k of n.
 func log2Choose(n, k int) float64 {
 	all, _ := math.Lgamma(float64(n) + 1)
 	in, _ := math.Lgamma(float64(k) + 1)

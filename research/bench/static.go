@@ -16,23 +16,23 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// staticRates are those of the table of sizes. With 0.0216 a filter has eight bits a key.
+// staticRates contains the rates of the table. At 0.0216 a filter has eight bits per key.
 var staticRates = []float64{0.1, 0.0216, 0.01, 0.001, 1e-6}
 
-// staticCells is how many cells a key a receiver keeps of a filter that was packed.
+// staticCells is the largest number of cells per key of a packed filter.
 const staticCells = 64
 
-// holder is a way to hold a set that stays as it is.
-type holder struct {
+// staticSet is a representation of a set that does not change.
+type staticSet struct {
 	name string
-	// bits makes it, and returns what it takes: its memory, or the blocks of its message.
-	// It is 0 where there is none.
+	// bits makes the set and returns the bits of its memory, or of the blocks of its
+	// message; 0 if the set does not exist for the rate.
 	bits func(k *keys, rate float64) (uint64, error)
 }
 
-var holders = []holder{
+var staticSets = []staticSet{
 	{"umbel bloom", bloomBits},
-	{fmt.Sprintf("umbel bloom of up to %d cells a key, packed", staticCells), packedBits},
+	{fmt.Sprintf("umbel bloom of up to %d cells per key, packed", staticCells), packedBits},
 	{"umbel sparse", sparseBits},
 	{"umbel sparse, packed as bloom", sparseMessageBits},
 	{"umbel ribbon", ribbonBits},
@@ -40,21 +40,21 @@ var holders = []holder{
 	{"Golomb-coded set", codedSetBits},
 }
 
-// runStatic measures what sets of n keys take that stay as they are, by rate.
+// runStatic measures the sizes of static sets of n keys for each rate.
 func runStatic(n uint64, o options, p *progress) (*Table, error) {
 	p.scope = "static/sizes/n=" + short(n)
 	t := &Table{
-		Section: "static", Path: p.scope, Unit: "Bits a key",
-		Title: fmt.Sprintf("Sets of %s keys that stay as they are, by rate", short(n)),
+		Section: "static", Path: p.scope, Unit: "Bits per key",
+		Title: fmt.Sprintf("Static sets of %s keys, by rate", short(n)),
 	}
-	least := &Row{Name: "least of any filter", Figures: map[string]float64{}}
+	least := &Row{Name: "lower bound of any filter", Figures: map[string]float64{}}
 	for _, rate := range staticRates {
 		t.Figures = append(t.Figures, rateColumn(rate))
 		least.Figures[rateColumn(rate)] = -math.Log2(rate)
 	}
 	t.Rows = []*Row{least}
 	k := makeKeys(hashed, 0, int(n))
-	for _, h := range holders {
+	for _, h := range staticSets {
 		if !o.only.MatchString(t.Path + "/" + h.name) {
 			continue
 		}
@@ -125,8 +125,8 @@ func sparseBits(k *keys, rate float64) (uint64, error) {
 	return f.State().Bytes() * 8, nil
 }
 
-// sparseMessageBits is 0 where there are fewer keys than blocks of cells: that is no
-// message to send.
+// sparseMessageBits returns 0 if the array has more blocks than keys, because such a message
+// is not useful.
 func sparseMessageBits(k *keys, rate float64) (uint64, error) {
 	f, err := sparseOf(k, rate)
 	if err != nil || f.Shape().M > plan.BlockCells*uint64(k.n) {
@@ -137,7 +137,7 @@ func sparseMessageBits(k *keys, rate float64) (uint64, error) {
 	return blockBits(uint64(n)), err
 }
 
-// counter counts the bytes that are written to it.
+// counter counts the bytes written to it.
 type counter uint64
 
 func (n *counter) Write(b []byte) (int, error) {
@@ -159,7 +159,7 @@ func ribbonBits(k *keys, rate float64) (uint64, error) {
 	return f.State().Bytes() * 8, err
 }
 
-// fuseBits makes that with the fewest bits whose rate is low enough.
+// fuseBits returns the bits of the smallest binary fuse filter whose rate is low enough.
 func fuseBits(k *keys, rate float64) (uint64, error) {
 	switch {
 	case rate >= 1.0/(1<<8):
@@ -178,8 +178,8 @@ func fuseOf[T xorfilter.Unsigned](k *keys, width uint64) (uint64, error) {
 	return uint64(len(f.Fingerprints)) * width, nil
 }
 
-// codedSetBits is the size of a Golomb-coded set as BIP 158 has it: hashes in
-// [0, n/rate), sorted, the differences in Rice's code.
+// codedSetBits returns the size of a Golomb-coded set as in BIP 158: sorted hashes in
+// [0, n/rate), with their differences in a Rice code.
 func codedSetBits(k *keys, rate float64) (uint64, error) {
 	span := uint64(math.Round(float64(k.n) / rate))
 	values := make([]uint64, k.n)
@@ -199,8 +199,8 @@ func codedSetBits(k *keys, rate float64) (uint64, error) {
 	return least, nil
 }
 
-// umbelSparse is made of all keys at once: of those that come one by one it makes new
-// lists all the time.
+// umbelSparse is made from all keys at once, because single additions rebuild its lists
+// repeatedly.
 func umbelSparse(z size, in input) (*subject, error) {
 	shape, err := sparse.Plan(z.goal(umbel.Hasher{}))
 	if err != nil {
@@ -235,7 +235,7 @@ func umbelRibbon(z size, in input) (*subject, error) {
 	s.add = func(k *keys) {
 		f.Clear()
 		umbel.AddAll(f, nil, k.digests)
-		mustNot(f.Seal())
+		must(f.Seal())
 	}
 	s.has = func(k *keys) int { return countDigests(k, func(d umbel.Digest) bool { return f.Has(d) }) }
 	return s, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Verdict is a target, and what was measured of it in the same run.
+// Verdict is a target with its measurement.
 type Verdict struct {
 	Claim    string `json:"claim"`
 	Want     string `json:"want"`
@@ -20,16 +20,16 @@ func (v Verdict) word() string {
 	return "**not met**"
 }
 
-// pair is a column of theirs and the one of ours that it is compared with.
+// pair is a column of another library and the column of umbel that is compared with it.
 type pair struct{ theirs, ours string }
 
 var (
 	oneByOne = []pair{{"add", "add"}, {"hit", "hit"}, {"miss", "miss"}}
-	asked    = []pair{{"hit", "batch hit"}, {"miss", "batch miss"}}
+	queries  = []pair{{"hit", "batch hit"}, {"miss", "batch miss"}}
 	batches  = []pair{{"add", "batch add"}, {"hit", "batch hit"}, {"miss", "batch miss"}}
-	// bulk is batches where the other adds many at once too.
+	// bulk is for libraries that add batches.
 	bulk = []pair{{"batch add", "batch add"}, {"hit", "batch hit"}, {"miss", "batch miss"}}
-	// lines are batches against what never answers.
+	// lines is for prefetches, which have no single queries.
 	lines = []pair{{"batch add", "batch add"}, {"batch hit", "batch hit"}, {"batch miss", "batch miss"}}
 )
 
@@ -41,7 +41,7 @@ const (
 	fetch = "prefetch a line"
 )
 
-// judge compares the report with the targets. What wasn't measured is left out.
+// judge compares the report with the targets. It omits targets that were not measured.
 func (r *Report) judge(sizes []uint64, bits []float64) {
 	for _, n := range sizes {
 		near := n <= nearKeys
@@ -50,7 +50,7 @@ func (r *Report) judge(sizes []uint64, bits []float64) {
 			r.faster(t, "umbel bloom", bab, pick(near, 4, 3), oneByOne)
 			r.faster(t, "umbel bloom", "holiman", 1.8, oneByOne)
 			if !near {
-				r.faster(t, "umbel bloom", bab, 5, asked)
+				r.faster(t, "umbel bloom", bab, 5, queries)
 			}
 		}
 		for _, b := range bits {
@@ -87,13 +87,13 @@ func (r *Report) judgeBlocked(t *Table, near bool) {
 	} else {
 		r.faster(t, ours, sbbf, 2.5, batches)
 		r.faster(t, ours, blob, 5, batches)
-		r.within(t, ours, fetch, 1.3, lines, " in times of fetching a line alone")
+		r.within(t, ours, fetch, 1.3, lines, ", time relative to a prefetch of the line")
 	}
 	r.faster(t, "umbel splitblock", sbbf, 1, oneByOne)
 	r.faster(t, "umbel splitblock", sbbf, 1, bulk)
 }
 
-// faster judges that we are so many times as fast.
+// faster adds the target that us is at least want times as fast as them.
 func (r *Report) faster(t *Table, us, them string, want float64, ps []pair) {
 	met := true
 	var got []string
@@ -105,10 +105,10 @@ func (r *Report) faster(t *Table, us, them string, want float64, ps []pair) {
 			got = append(got, ratio(p.ours, b, a))
 		}
 	}
-	r.verdict(t, us+" against "+them, fmt.Sprintf("≥ %g", want), got, met)
+	r.verdict(t, us+", speed relative to "+them, fmt.Sprintf("≥ %g", want), got, met)
 }
 
-// within judges that we take no more than so many times as long.
+// within adds the target that us takes at most want times as long as them.
 func (r *Report) within(t *Table, us, them string, want float64, ps []pair, claim string) {
 	met := true
 	var got []string
@@ -123,20 +123,20 @@ func (r *Report) within(t *Table, us, them string, want float64, ps []pair, clai
 	r.verdict(t, us+claim, fmt.Sprintf("≤ %g", want), got, met)
 }
 
-// ratio writes that of the best times, and that of the medians in brackets.
+// ratio formats the ratio of the best times and, in brackets, that of the medians.
 func ratio(name string, a, b Sample) string {
 	return fmt.Sprintf("%s %.2f (%.2f)", name, a.Best/b.Best, a.Median/b.Median)
 }
 
-// noWorse judges that our rate is no higher than theirs, within two standard
-// deviations of the measurement.
+// noWorse adds the target that the rate of us is not higher than that of them, within two
+// standard deviations of the measurements.
 func (r *Report) noWorse(t *Table, us, them string) {
 	a, b := t.row(us), t.row(them)
 	if a == nil || b == nil {
 		return
 	}
-	got := []string{fmt.Sprintf("%.3f %% against %.3f %%", a.Rate*100, b.Rate*100)}
-	r.verdict(t, us+", rate against "+them, "no worse", got, a.Rate <= b.Rate+2*(a.Sigma+b.Sigma))
+	got := []string{fmt.Sprintf("%.3f %% and %.3f %%", a.Rate*100, b.Rate*100)}
+	r.verdict(t, us+", rate compared with "+them, "not higher", got, a.Rate <= b.Rate+2*(a.Sigma+b.Sigma))
 }
 
 func (r *Report) judgeFold() {
@@ -147,8 +147,8 @@ func (r *Report) judgeFold() {
 	for _, row := range t.Rows {
 		// A fold needs new memory, as a clone does; a union needs none.
 		folds := []pair{{"clone", "fold 2"}, {"clone", "fold 3"}, {"clone", "fold 7"}}
-		r.within(t, row.Name, row.Name, 1.5, folds, ", folds in times of a copy to new memory")
-		r.within(t, row.Name, row.Name, 1.5, []pair{{"copy", "merge"}}, ", union in times of a copy")
+		r.within(t, row.Name, row.Name, 1.5, folds, ", fold time relative to a copy to new memory")
+		r.within(t, row.Name, row.Name, 1.5, []pair{{"copy", "merge"}}, ", union time relative to a copy")
 	}
 }
 
@@ -172,7 +172,7 @@ func (r *Report) judgeSave() {
 	}
 }
 
-// judgeAllocations adds up what all operations of umbel's filters allocated.
+// judgeAllocations adds the target that no operation of umbel's filters allocates.
 func (r *Report) judgeAllocations() {
 	total, filters := 0.0, 0
 	for _, t := range r.Tables {
@@ -185,7 +185,7 @@ func (r *Report) judgeAllocations() {
 	}
 	if filters > 0 {
 		r.Targets = append(r.Targets, Verdict{
-			Claim: fmt.Sprintf("umbel, %d filters: allocations in adding, asking and removing, one by one, by batch, atomic", filters),
+			Claim: fmt.Sprintf("umbel, %d filters: allocations of single, batch and atomic additions, queries and removals", filters),
 			Want:  "0", Measured: fmt.Sprint(total), Met: total == 0,
 		})
 	}

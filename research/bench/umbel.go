@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// umbelKind is what all kinds that are measured can do.
+// umbelKind contains the methods of all measured kinds.
 type umbelKind interface {
 	umbel.Filter
 	umbel.Clearer
@@ -106,7 +106,7 @@ func umbelSplitBlock(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// umbelSubject is all but the loops that make one call a key.
+// umbelSubject returns a subject without the loops that make one call per key.
 func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject {
 	s := &subject{
 		bits:  f.State().Bytes() * 8,
@@ -123,9 +123,9 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 	digests := func(k *keys, i, j int) []umbel.Digest { return k.digests[i:j] }
 	if in != hashed {
 		h := f.Hasher()
-		var room [batch]umbel.Digest
+		var buffer [batch]umbel.Digest
 		digests = func(k *keys, i, j int) []umbel.Digest {
-			ds := room[:j-i]
+			ds := buffer[:j-i]
 			for d := range ds {
 				ds[d] = h.HashBytes(k.at(i + d))
 			}

@@ -12,14 +12,14 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// The kinds that adapt.
+// Kinds with removal, weights or growth.
 
 func umbelCounting(z size, in input) (*subject, error) {
 	s, _, err := countingSubject(z, in)
 	return s, err
 }
 
-// umbelCountingView is a counting filter with its bloom view.
+// umbelCountingView is a counting filter with its view as a Bloom filter.
 func umbelCountingView(z size, in input) (*subject, error) {
 	s, f, err := countingSubject(z, in)
 	if err != nil {
@@ -51,7 +51,7 @@ func countingSubject(z size, in input) (*subject, *counting.Filter, error) {
 	return s, f, nil
 }
 
-// allocated returns the bytes of memory that f takes.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -60,11 +60,11 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// firstHot is the number of the first hot key: no filter has one, and no timing
-// asks for one. What is measured is what the table of them costs all others.
+// firstHot is the number of the first hot key. No filter contains hot keys and no timing
+// queries them: the measurement is what their table costs other keys.
 const firstHot = absent << 1
 
-// umbelWeighted is the standard filter of that size with a table of hot keys.
+// umbelWeighted is a filter of the standard size with a table of hot keys.
 func umbelWeighted(z size, _ input) (*subject, error) {
 	like, err := bloom.Plan(z.goal(umbel.Hasher{}))
 	if err != nil {
@@ -76,8 +76,8 @@ func umbelWeighted(z size, _ input) (*subject, error) {
 	})
 }
 
-// umbelWeightedPlanned is planned for half of the questions being about the hot
-// keys, in the memory of the standard filter, its table included.
+// umbelWeightedPlanned is planned for half of the queries being for hot keys. With its
+// table, it has the memory of the standard filter.
 func umbelWeightedPlanned(z size, _ input) (*subject, error) {
 	like, err := bloom.Plan(z.goal(umbel.Hasher{}))
 	if err != nil {
@@ -107,8 +107,7 @@ func weightedSubject(z size, shape weighted.Shape) (*subject, error) {
 	return s, nil
 }
 
-// growth is how many times as many keys as they were made for filters that grow
-// take.
+// growth is the ratio of the added keys to the planned keys of growing filters.
 const growth = 100
 
 func umbelScalable(z size, in input) (*subject, error) {

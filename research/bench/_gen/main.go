@@ -1,4 +1,4 @@
-// Command _gen writes the kernel of the bench: go generate in bench.
+// Command _gen writes the assembly of bench: run go generate in research/bench.
 package main
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-const digestBytes = 16 // of a Digest, H1 first
+const digestBytes = 16 // a Digest, H1 first
 
 func main() {
 	ConstraintExpr("amd64")
 	TEXT("prefetchLines", attr.NOSPLIT, "func(words *uint64, lines uint64, ds *uint64, count int)")
-	Doc("prefetchLines asks for the line of each digest that H1 chooses.")
+	Doc("prefetchLines prefetches the line that H1 of each digest selects.")
 	words, lines := Load(Param("words"), GP64()), Load(Param("lines"), GP64())
 	ds, count := Load(Param("ds"), GP64()), Load(Param("count"), GP64())
 	Label("loop")

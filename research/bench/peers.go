@@ -6,19 +6,20 @@ import (
 	"math/bits"
 
 	"github.com/FastFilter/xorfilter"
+	"github.com/bits-and-blooms/bloom/v3"
 	"github.com/cespare/xxhash/v2"
 	"github.com/dgraph-io/ristretto/v2/z"
 	"github.com/greatroar/blobloom"
 	bloomfilter "github.com/holiman/bloomfilter/v2"
 	parquet "github.com/parquet-go/parquet-go/bloom"
-	"github.com/zeebo/xxh3"
-
+	boom "github.com/tylertreat/BoomFilters"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/zeebo/xxh3"
 )
 
-// The libraries that take a hash of 64 bits.
+// Libraries that take a 64-bit hash.
 
-// holiman locks each call, so its filter may be shared as it is.
+// holiman locks each call, so its filter is safe for concurrent use.
 func holiman(z size, in input) (*subject, error) {
 	f, err := bloomfilter.NewOptimal(z.keys, z.rateOrEqual())
 	if z.rate == 0 {
@@ -29,12 +30,12 @@ func holiman(z size, in input) (*subject, error) {
 	}
 	s := &subject{
 		bits: f.M(),
-		// It can't be emptied. The union with its like writes every word of the new
-		// filter, so that the additions that follow find them mapped and near.
+		// It can't be cleared. A union with itself writes every word of the new filter, so
+		// the following additions find its memory mapped and in cache.
 		clear: func() {
 			f, err = f.NewCompatible()
-			mustNot(err)
-			mustNot(f.UnionInPlace(f))
+			must(err)
+			must(f.UnionInPlace(f))
 		},
 		save: func(w io.Writer) error { _, _, err := f.MarshallToWriter(w); return err },
 		load: func(r io.Reader) error { _, err := new(bloomfilter.Filter).UnmarshalFromReader(r); return err },
@@ -52,7 +53,7 @@ func holiman(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// ristretto's sizes are powers of two. Given bits, it takes the next one below.
+// ristretto has sizes that are powers of two. Given bits, it uses the next smaller one.
 func ristretto(size size, in input) (*subject, error) {
 	f := z.NewBloomFilter(float64(size.keys), size.rateOrEqual())
 	if size.rate == 0 {
@@ -76,8 +77,8 @@ func ristretto(size size, in input) (*subject, error) {
 	return s, nil
 }
 
-// blobloomShape is how blobloom sizes a filter. Given bits, it is asked for a rate
-// that takes more and told not to take more.
+// blobloomShape returns the size of a filter according to blobloom. Given bits, it requests
+// a rate that needs more bits and sets the maximum.
 func blobloomShape(z size) (nbits uint64, nhashes int) {
 	if z.rate == 0 {
 		return blobloom.Optimize(blobloom.Config{Capacity: z.keys, FPRate: 1e-6, MaxBits: z.bits()})
@@ -111,23 +112,23 @@ func blobloomPlain(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// blobloomSync is blobloom's filter for many goroutines.
+// blobloomSync is blobloom's filter for concurrent use.
 func blobloomSync(z size, in input) (*subject, error) {
 	nbits, nhashes := blobloomShape(z)
 	f := blobloom.NewSync(nbits, nhashes)
 	var empty bytes.Buffer
 	s := &subject{
 		bits: (nbits + blobloom.BlockBits - 1) / blobloom.BlockBits * blobloom.BlockBits,
-		// It can't be emptied. The union with an empty one writes every word of the new
-		// filter, so that the additions that follow find them mapped and near.
+		// It can't be cleared. A union with an empty filter writes every word of the new
+		// filter, so the following additions find its memory mapped and in cache.
 		clear: func() {
 			f = blobloom.NewSync(nbits, nhashes)
 			if empty.Len() == 0 {
-				mustNot(second(blobloom.DumpSync(&empty, f, "")))
+				must(second(blobloom.DumpSync(&empty, f, "")))
 			}
 			l, err := blobloom.NewLoader(bytes.NewReader(empty.Bytes()))
-			mustNot(err)
-			mustNot(second(l.LoadSync(f)))
+			must(err)
+			must(second(l.LoadSync(f)))
 		},
 		add: func(k *keys) { eachHash(k, func(h uint64) { f.Add(h) }) },
 		has: func(k *keys) int { return countHashes(k, func(h uint64) bool { return f.Has(h) }) },
@@ -136,8 +137,8 @@ func blobloomSync(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// parquetGo is a slice of blocks. For a rate it is as long as umbel's splitblock,
-// whose formula is parquet-go's filter's too; parquet-go itself has none.
+// parquetGo is a slice of blocks. Given a rate, it has the size of umbel's splitblock,
+// which has the same rate; parquet-go has no formula.
 func parquetGo(z size, in input) (*subject, error) {
 	m := z.bits()
 	if z.rate != 0 {
@@ -161,10 +162,10 @@ func parquetGo(z size, in input) (*subject, error) {
 	s.has = func(k *keys) int {
 		return countKeys(k, func(key []byte) bool { return f.Check(xxhash.Sum64(key)) })
 	}
-	var room [batch]uint64
+	var buffer [batch]uint64
 	s.addBatch = func(k *keys) {
 		eachBatch(k.n, func(i, j int) {
-			hs := room[:j-i]
+			hs := buffer[:j-i]
 			for h := range hs {
 				hs[h] = xxhash.Sum64(k.at(i + h))
 			}
@@ -174,14 +175,13 @@ func parquetGo(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// fuse8 is made of all keys at once: 9 bits a key and a rate of 1 in 256, whatever
-// is asked for.
+// fuse8 is made from all keys at once. It always has 9 bits per key and a rate of 1/256.
 func fuse8(z size, in input) (*subject, error) {
 	f := new(xorfilter.BinaryFuse8)
 	s := &subject{}
 	s.add = func(k *keys) {
 		made, err := xorfilter.PopulateBinaryFuse8(k.hashes)
-		mustNot(err)
+		must(err)
 		f = made
 		s.bits = uint64(len(f.Fingerprints)) * 8
 	}
@@ -189,11 +189,80 @@ func fuse8(z size, in input) (*subject, error) {
 	return s, nil
 }
 
-// mustNot panics on an error that only a mistake in this program brings about.
-func mustNot(err error) {
+// must panics on an error that only a bug in this program can cause.
+func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// Libraries that hash the keys.
+
+func bitsAndBlooms(z size, in input) (*subject, error) {
+	f := bloom.NewWithEstimates(uint(z.keys), z.rateOrEqual())
+	if z.rate == 0 {
+		f = bloom.New(uint(z.bits()), uint(bestK(z.bits(), z.keys)))
+	}
+	return &subject{
+		bits:  uint64(f.Cap()),
+		clear: func() { f.ClearAll() },
+		add:   func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:   func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+		save:  func(w io.Writer) error { _, err := f.WriteTo(w); return err },
+		load:  func(r io.Reader) error { _, err := new(bloom.BloomFilter).ReadFrom(r); return err },
+	}, nil
+}
+
+func boomClassic(z size, in input) (*subject, error) {
+	f := boom.NewBloomFilter(uint(z.keys), z.rateOrEqual())
+	return &subject{
+		bits:  uint64(f.Capacity()),
+		clear: func() { f.Reset() },
+		add:   func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:   func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+		save:  func(w io.Writer) error { _, err := f.WriteTo(w); return err },
+		load:  func(r io.Reader) error { _, err := new(boom.BloomFilter).ReadFrom(r); return err },
+	}, nil
+}
+
+// boomCounting has four bits per counter. Its index of a bit has 32 bits, so it returns nil
+// for larger filters.
+func boomCounting(z size, in input) (*subject, error) {
+	const width, limit = 4, 1 << 32
+	if uint64(boom.OptimalM(uint(z.keys), z.rateOrEqual())) > limit/width {
+		return nil, nil
+	}
+	f := boom.NewCountingBloomFilter(uint(z.keys), width, z.rateOrEqual())
+	return &subject{
+		bits:   uint64(f.Capacity()) * width,
+		clear:  func() { f.Reset() },
+		add:    func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:    func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+		remove: func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.TestAndRemove(key) }) },
+	}, nil
+}
+
+// boomScalable has layers of equal size with decreasing rates.
+func boomScalable(z size, in input) (*subject, error) {
+	f := boom.NewScalableBloomFilter(uint(z.keys/growth), z.rateOrEqual(), 0.8)
+	return &subject{
+		grown: func() uint64 { return uint64(f.Capacity()) },
+		clear: func() { f.Reset() },
+		add:   func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:   func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+	}, nil
+}
+
+func boomPartitioned(z size, in input) (*subject, error) {
+	f := boom.NewPartitionedBloomFilter(uint(z.keys), z.rateOrEqual())
+	return &subject{
+		bits:  uint64(f.Capacity()),
+		clear: func() { f.Reset() },
+		add:   func(k *keys) { eachKey(k, func(key []byte) { f.Add(key) }) },
+		has:   func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Test(key) }) },
+		save:  func(w io.Writer) error { _, err := f.WriteTo(w); return err },
+		load:  func(r io.Reader) error { _, err := new(boom.PartitionedBloomFilter).ReadFrom(r); return err },
+	}, nil
+}

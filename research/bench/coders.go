@@ -16,14 +16,14 @@ import (
 	"github.com/umbel-filters/umbel/internal/entropy"
 )
 
-// byteCoder is a compressor of bytes: of a plane's words, little endian.
+// byteCoder is a compressor of bytes, which are the words of an array, little endian.
 type byteCoder struct {
 	name   string
 	encode func(dst, src []byte) []byte
 	decode func(src []byte, n int) ([]byte, error) // n bytes in new memory
 }
 
-// byteCoders returns all compressors. Each keeps its memory from one call to the next.
+// byteCoders returns all compressors. Each reuses its memory.
 func byteCoders() []byteCoder {
 	return []byteCoder{
 		zstdCoder(zstd.SpeedFastest), zstdCoder(zstd.SpeedDefault),
@@ -34,9 +34,9 @@ func byteCoders() []byteCoder {
 
 func zstdCoder(level zstd.EncoderLevel) byteCoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1))
-	mustNot(err)
+	must(err)
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	mustNot(err)
+	must(err)
 	return byteCoder{
 		"zstd " + level.String(),
 		func(dst, src []byte) []byte { return e.EncodeAll(src, dst) },
@@ -46,19 +46,19 @@ func zstdCoder(level zstd.EncoderLevel) byteCoder {
 
 func flateCoder(level int) byteCoder {
 	e, err := flate.NewWriter(nil, level)
-	mustNot(err)
+	must(err)
 	d := flate.NewReader(nil)
 	return byteCoder{
 		fmt.Sprintf("flate %d", level),
 		func(dst, src []byte) []byte {
 			out := memory(dst)
 			e.Reset(&out)
-			mustNot(second(e.Write(src)))
-			mustNot(e.Close())
+			must(second(e.Write(src)))
+			must(e.Close())
 			return out
 		},
 		func(src []byte, n int) ([]byte, error) {
-			mustNot(d.(flate.Resetter).Reset(bytes.NewReader(src), nil))
+			must(d.(flate.Resetter).Reset(bytes.NewReader(src), nil))
 			out := make([]byte, n)
 			_, err := io.ReadFull(d, out)
 			return out, err
@@ -66,12 +66,12 @@ func flateCoder(level int) byteCoder {
 	}
 }
 
-// pieceBytes is how much huff0 and fse, which code up to 256 KiB, are given at once:
-// as much as a block of a container.
+// pieceBytes is the size of the pieces for huff0 and fse, which code at most 256 KiB: that
+// of a block of a container.
 const pieceBytes = 1 << 16
 
-// pieces codes piece by piece: the length of the code before each. A piece that doesn't
-// shrink is as it is, one byte stands for a piece of that byte alone.
+// pieces returns a coder that codes each piece separately, after the length of its code. A
+// piece that doesn't shrink is stored. A code of one byte is a piece of equal bytes.
 func pieces(name string, encode func([]byte) ([]byte, error), decode func(src []byte, n int) ([]byte, error)) byteCoder {
 	return byteCoder{
 		name,
@@ -143,7 +143,7 @@ func fseCoder() byteCoder {
 		})
 }
 
-// riceCoder lists the positions of ones by their gaps.
+// riceCoder returns a coder of the gaps between the positions of ones.
 func riceCoder() byteCoder {
 	return byteCoder{
 		"Rice list",
@@ -156,7 +156,7 @@ func riceCoder() byteCoder {
 	}
 }
 
-// bitsOf returns the bits of some words' bytes.
+// bitsOf returns the bits of little-endian words.
 func bitsOf(b []byte) entropy.Bits {
 	s := entropy.NewBits(uint64(len(b)) * 8)
 	for i := range s.Words {
@@ -174,24 +174,23 @@ func bytesOf(words []uint64) []byte {
 	return b
 }
 
-// zstdFrom codes bytes by what they were before, a dictionary that is made anew for
-// each message.
+// zstdFrom returns a coder with the old bytes as the dictionary of each message.
 func zstdFrom(level zstd.EncoderLevel) coder {
 	return coder{
-		name: fmt.Sprintf("zstd %s, the old as dictionary", level),
+		name: fmt.Sprintf("zstd %s, the old filter as dictionary", level),
 		encode: func(dst []byte, m *message) []byte {
-			window := max(zstd.MinWindowSize, 1<<bits.Len(uint(2*len(m.plane))))
+			window := max(zstd.MinWindowSize, 1<<bits.Len(uint(2*len(m.bytes))))
 			e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-				zstd.WithWindowSize(window), zstd.WithEncoderDictRaw(1, m.old.plane))
-			mustNot(err)
-			return e.EncodeAll(m.plane, dst)
+				zstd.WithWindowSize(window), zstd.WithEncoderDictRaw(1, m.old.bytes))
+			must(err)
+			return e.EncodeAll(m.bytes, dst)
 		},
 		decode: func(src []byte, m *message) (*message, error) {
-			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderDictRaw(1, m.old.plane))
-			mustNot(err)
+			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderDictRaw(1, m.old.bytes))
+			must(err)
 			defer d.Close()
-			out, err := d.DecodeAll(src, make([]byte, 0, len(m.plane)))
-			return &message{plane: out}, err
+			out, err := d.DecodeAll(src, make([]byte, 0, len(m.bytes)))
+			return &message{bytes: out}, err
 		},
 	}
 }

@@ -19,16 +19,16 @@ const (
 	planeReceivers = 8
 	planePayload   = 64 // bytes
 	planeWindow    = 256
-	planePackets   = 20_000 // of a round
+	planePackets   = 20_000 // per round
 )
 
-// planeSchemes are those whose packets keep to their trees, so that it is known how many
-// deliveries there are to wait for.
+// planeSchemes contains schemes whose packets stay on their trees, so the number of
+// deliveries is known.
 var planeSchemes = []scheme.Scheme{scheme.Umbel{}, scheme.BIER{}, scheme.BIERTE{}}
 
-// runPlane measures how many packets a second the routers of a network take along a
-// tree, each with a socket of its own, all on this machine. The schemes' networks are
-// there side by side, and take packets in turn.
+// runPlane measures how many packets per second the routers of a network forward along a
+// tree. All routers run on this machine, each with its own socket. The networks of the
+// schemes exist at the same time and forward packets alternately.
 func runPlane(packets int, o options, p *progress) (*Table, error) {
 	p.scope = planePath
 	schemes := slices.DeleteFunc(slices.Clone(planeSchemes), func(s scheme.Scheme) bool { return !o.only.MatchString(planePath + "/" + rowName(s)) })
@@ -48,7 +48,7 @@ func runPlane(packets int, o options, p *progress) (*Table, error) {
 		Section: "multicast", Path: planePath,
 		Title: fmt.Sprintf("Packets along a tree of %d links to %d receivers on %s, payload %d bytes, over loopback",
 			len(along.Steps), planeReceivers, planeRule, planePayload),
-		Unit:    fmt.Sprintf("Sent, received and delivered are counts of all rounds, each of %d packets; the others a second", packets),
+		Unit:    fmt.Sprintf("Sent, received and delivered are totals of all rounds of %d packets; the other columns are per second", packets),
 		Figures: []string{"sent", "received", "delivered"}, Columns: []string{"packets", "copies"},
 	}
 	planes := make([]*plane, len(schemes))
@@ -76,7 +76,7 @@ func runPlane(packets int, o options, p *progress) (*Table, error) {
 	return t, nil
 }
 
-// plane is a network at work, a packet for it, and what came of those it took.
+// plane is a running network, a packet for it, and the counters of its packets.
 type plane struct {
 	fleet  *dataplane.Fleet
 	pacer  *dataplane.Pacer
@@ -84,7 +84,7 @@ type plane struct {
 	packet []byte
 
 	sent, received, delivered uint64
-	perPacket, perCopy        []float64 // seconds, of each round
+	perPacket, perCopy        []float64 // seconds per packet and per copy, one for each round
 }
 
 func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
@@ -114,11 +114,11 @@ func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
 	return &plane{fleet: fleet, pacer: pacer, source: along.Source, packet: packet}, nil
 }
 
-// round sends packets, and counts them if it counts.
-func (p *plane) round(packets int, counts bool) error {
+// round sends packets. If counted is true, it adds them to the counters.
+func (p *plane) round(packets int, counted bool) error {
 	before := p.fleet.Counters()
 	took, err := p.send(packets)
-	if err != nil || !counts {
+	if err != nil || !counted {
 		return err
 	}
 	c := p.fleet.Counters()
@@ -131,7 +131,7 @@ func (p *plane) round(packets int, counts bool) error {
 	return nil
 }
 
-// row returns what was counted, and the times.
+// row returns the counters and the times.
 func (p *plane) row(name string) *Row {
 	row := &Row{Name: name, Figures: map[string]float64{
 		"sent": float64(p.sent), "received": float64(p.received), "delivered": float64(p.delivered),
@@ -141,8 +141,8 @@ func (p *plane) row(name string) *Row {
 	return row
 }
 
-// send sends packets and returns how long it took until all were delivered, or, of
-// those that the system lost, given up.
+// send sends packets and returns the time until all of them were delivered, or given up
+// because the system lost them.
 func (p *plane) send(packets int) (took time.Duration, err error) {
 	took = timed(func() {
 		err = p.fleet.Node(p.source).Send(context.Background(), p.pacer, packets, func(int) []byte { return p.packet })
