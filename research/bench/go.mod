@@ -1,5 +1,5 @@
-// Measurements beside other libraries. It is a module of its own so that the
-// library needs none of them.
+// Measurements of umbel and other libraries. A separate module, so that umbel does not
+// depend on them.
 module github.com/umbel-filters/umbel/research/bench
 
 go 1.26.0

@@ -1,6 +1,7 @@
-// Package interop holds a running node against other people's programs, unmodified: Redis'
-// own tools, client libraries in Go, JavaScript and Python, and go-redis' suite of tests. It has
-// tests only; those of a program that isn't on PATH say that they are skipped.
+// Package interop tests a running node with unmodified programs of others: Redis' tools,
+// client libraries in Go, JavaScript and Python, and the tests of go-redis. It contains
+// only tests. A test is skipped if its program is not on PATH.
 //
-// Beside it, speed measures a node next to other servers, and faults treats one badly.
+// The folder speed compares the speed of a node with other servers. The folder faults tests
+// a node under faults of its environment.
 package interop

@@ -1,5 +1,5 @@
-// What other people's programs and clients say of a node. It is a module of its own so
-// that neither the library nor the program needs them.
+// Tests of a node with clients and programs of others, under faults, and for speed. A
+// separate module, so that umbel does not depend on these clients.
 module github.com/umbel-filters/umbel/research/interop
 
 go 1.26.0

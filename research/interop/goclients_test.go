@@ -12,8 +12,6 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// scaling and nonscaling filters are named after the client that uses them.
-
 func TestGoRedis(t *testing.T) {
 	for protocol, name := range map[int]string{2: "RESP2", 3: "RESP3"} {
 		t.Run(name, func(t *testing.T) {
@@ -39,8 +37,8 @@ func TestGoRedis(t *testing.T) {
 			if err := c.BFReserveNonScaling(ctx, fixed, 0.01, 2).Err(); err != nil {
 				t.Fatal(err)
 			}
-			// go-redis fails here with a real RedisBloom too: it takes the null of a filter
-			// that doesn't scale for no answer.
+			// go-redis fails with a real RedisBloom, too: it mistakes the null of a filter that
+			// doesn't scale for a missing reply.
 			if _, err := c.BFInfo(ctx, fixed).Result(); !errors.Is(err, goredis.Nil) {
 				t.Errorf("BFInfo of a filter that doesn't scale: %v, want redis.Nil", err)
 			}
@@ -52,7 +50,7 @@ func TestGoRedis(t *testing.T) {
 				return nil
 			})
 			if err != nil || len(pipelined) != 100 {
-				t.Fatalf("a pipeline of 100: %d answers, %v", len(pipelined), err)
+				t.Fatalf("a pipeline of 100: %d replies, %v", len(pipelined), err)
 			}
 			if first, last := pipelined[0].(*goredis.BoolCmd).Val(), pipelined[99].(*goredis.BoolCmd).Val(); !first || last {
 				t.Errorf("first and last of the pipeline are %t and %t, want true and false", first, last)
@@ -69,7 +67,7 @@ func TestGoRedis(t *testing.T) {
 	}
 }
 
-// copyDump moves a filter with SCANDUMP and LOADCHUNK and looks whether the copy is the same.
+// copyDump copies a filter with SCANDUMP and LOADCHUNK and compares the dump of the copy.
 func copyDump(t *testing.T, c *goredis.Client, from, to string) {
 	t.Helper()
 	ctx := context.Background()
@@ -93,7 +91,7 @@ func copyDump(t *testing.T, c *goredis.Client, from, to string) {
 		}
 	}
 	if !slices.Equal(dump(to), chunks) {
-		t.Errorf("%s isn't what was dumped of %s", to, from)
+		t.Errorf("the dump of %s differs from that of %s", to, from)
 	}
 }
 
@@ -121,15 +119,15 @@ func TestRueidis(t *testing.T) {
 	for range 1000 {
 		items = append(items, c.B().BfAdd().Key(key).Item("b").Build())
 	}
-	for _, answer := range c.DoMulti(ctx, items...) {
-		if fresh, err := answer.AsBool(); err != nil || fresh {
-			t.Fatalf("BF.ADD of what is there = %t, %v", fresh, err)
+	for _, reply := range c.DoMulti(ctx, items...) {
+		if fresh, err := reply.AsBool(); err != nil || fresh {
+			t.Fatalf("BF.ADD of a present key = %t, %v", fresh, err)
 		}
 	}
 	c.Dedicated(func(d rueidis.DedicatedClient) error {
-		answers := d.DoMulti(ctx,
+		replies := d.DoMulti(ctx,
 			d.B().Watch().Key(key).Build(), d.B().Multi().Build(), d.B().BfAdd().Key(key).Item("c").Build(), d.B().Exec().Build())
-		done, err := answers[3].ToArray()
+		done, err := replies[3].ToArray()
 		if err != nil || len(done) != 1 {
 			t.Errorf("EXEC = %v, %v", done, err)
 		}
@@ -137,14 +135,13 @@ func TestRueidis(t *testing.T) {
 	})
 }
 
-// Rueidis and its own filter, which is RedisBloom's commands behind a type.
+// A rueidis client with a cache is refused, because a node doesn't track keys for clients.
+// The error names the option that disables the cache.
 func TestRueidisCachedClientIsRefused(t *testing.T) {
-	// A node doesn't track keys for clients. One that insists learns so at once, and its
-	// message names the option to set.
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{node}})
 	if err == nil {
 		c.Close()
-		t.Fatal("a client with a cache was taken")
+		t.Fatal("a client with a cache was accepted")
 	}
 	if !errors.Is(err, rueidis.ErrNoCache) {
 		t.Errorf("the error is %q, want rueidis.ErrNoCache", err)
@@ -180,9 +177,9 @@ func TestRedigo(t *testing.T) {
 		t.Fatalf("BF.SCANDUMP = %v, %v", reply, err)
 	}
 	if head := reply[1].([]byte); !bytes.HasPrefix(head, []byte{3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0}) {
-		t.Errorf("the header begins % x", head[:16])
+		t.Errorf("the header begins with % x", head[:16])
 	}
 	if _, err := c.Do("BF.RESERVE", key, "0.01", "100"); err == nil || err.Error() != "ERR item exists" {
-		t.Errorf("BF.RESERVE of a key that is there: %v", err)
+		t.Errorf("BF.RESERVE of an existing key: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	umbel string // the program
-	node  string // where a node speaks RESP, with no configuration but its addresses
+	umbel string // path of the program
+	node  string // RESP address of a node with the default configuration
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -45,12 +45,12 @@ func run(m *testing.M) int {
 	return code
 }
 
-// find returns the path of a program, and skips the test without it.
+// find returns the path of a program. It skips the test if the program is not on PATH.
 func find(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Skipf("%s isn't on PATH", program)
+		t.Skipf("%s is not on PATH", program)
 	}
 	return path
 }

@@ -1,5 +1,5 @@
-// The papers' tables and figures, made again. It is a module of its own so that the
-// library needs nothing that draws.
+// The tables and figures of the papers, recomputed. A separate module, so that umbel does
+// not depend on a plotting library.
 module github.com/umbel-filters/umbel/research/papers
 
 go 1.26.0

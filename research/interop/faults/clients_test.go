@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// TestIdleConnections holds many connections open, and sees that another is served.
+// TestIdleConnections tests that a client is served next to many idle connections, and that
+// these take little memory.
 func TestIdleConnections(t *testing.T) {
 	p := start(t, t.TempDir(), "--max-clients", strconv.Itoa(*idle+10))
 	before, _ := resident(p.PID())
@@ -47,15 +48,15 @@ func TestIdleConnections(t *testing.T) {
 	}
 	if after, err := resident(p.PID()); err == nil {
 		each := (after - before) / int64(*idle)
-		t.Logf("%d bytes of memory for each connection", each)
+		t.Logf("%d bytes of memory per connection", each)
 		if each > 32<<10 {
-			t.Errorf("each connection that says nothing takes %d bytes", each)
+			t.Errorf("an idle connection takes %d bytes, want at most %d", each, 32<<10)
 		}
 	}
 }
 
-// TestClientThatNeverReads asks for more than it takes, and so do others. The node must serve
-// those that read, take no memory beyond limits, and cut those that don't in the end.
+// TestClientThatNeverReads has ten clients that send queries and read no replies. The node must
+// serve other clients, keep its memory below a limit, and finally disconnect the ten.
 func TestClientThatNeverReads(t *testing.T) {
 	p := start(t, t.TempDir())
 	other := dial(t, p)
@@ -68,7 +69,7 @@ func TestClientThatNeverReads(t *testing.T) {
 		}
 		defer c.Close()
 		conns = append(conns, c)
-		// Each answer has 16 MiB.
+		// Each reply has 16 MiB.
 		command := strings.Repeat("*3\r\n$11\r\nBF.SCANDUMP\r\n$5\r\nlarge\r\n$1\r\n1\r\n", 100)
 		c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		for range 1000 {
@@ -92,12 +93,12 @@ func TestClientThatNeverReads(t *testing.T) {
 	for i, c := range conns {
 		c.SetReadDeadline(time.Now().Add(5 * time.Second))
 		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("client %d never read, and is served still", i)
+			t.Errorf("client %d never read, but is still connected", i)
 		}
 	}
 }
 
-// respPieces and httpPieces are what garbage is made of, besides noise.
+// respPieces and httpPieces are the parts of garbage, together with random bytes.
 var (
 	respPieces = []string{
 		"*3\r\n$6\r\nBF.ADD\r\n", "$1\r\nk\r\n", "*-7\r\n", "*99999999999\r\n", "$-2\r\n", "\x00\xff", "\r\n", "\n", "*1\r\n$4\r\nQUIT\r\n",
@@ -113,7 +114,8 @@ var (
 	}
 )
 
-// TestGarbage sends the node what no client would, to both ports.
+// TestGarbage sends garbage to both ports. The node must not panic or end, and must still serve
+// clients.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--max-memory", "256MiB")
@@ -127,9 +129,9 @@ func TestGarbage(t *testing.T) {
 		}
 		clients.Go(func() {
 			for time.Now().Before(end) {
-				b := nonsense(pieces)
-				if err := throw(addr, b); err != nil {
-					t.Errorf("the node takes no more clients: %v", err)
+				b := randomGarbage(pieces)
+				if err := send(addr, b); err != nil {
+					t.Errorf("the node accepts no clients: %v", err)
 					return
 				}
 				sent.Add(int64(len(b)))
@@ -139,10 +141,10 @@ func TestGarbage(t *testing.T) {
 	clients.Wait()
 	c := dial(t, p)
 	do(t, c, "BF.ADD", "after", "a")
-	if answer, err := http.Get("http://" + p.HTTP + "/readyz"); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("/readyz: %v, %v", answer, err)
+	if reply, err := http.Get("http://" + p.HTTP + "/readyz"); err != nil || reply.StatusCode != http.StatusOK {
+		t.Errorf("/readyz: %v, %v", reply, err)
 	} else {
-		answer.Body.Close()
+		reply.Body.Close()
 	}
 	select {
 	case <-p.Ended():
@@ -155,8 +157,8 @@ func TestGarbage(t *testing.T) {
 	t.Logf("%d MB of garbage", sent.Load()/1e6)
 }
 
-// nonsense returns pieces and noise in some order.
-func nonsense(pieces []string) []byte {
+// randomGarbage returns pieces and random bytes in a random order.
+func randomGarbage(pieces []string) []byte {
 	var b bytes.Buffer
 	for range rand.IntN(50) {
 		if rand.IntN(4) > 0 {
@@ -170,8 +172,9 @@ func nonsense(pieces []string) []byte {
 	return b.Bytes()
 }
 
-// throw sends bytes, and takes what comes for a second at most. The error is that nobody listens.
-func throw(addr string, b []byte) error {
+// send sends b and reads replies for at most a second. It returns an error if the connection is
+// refused.
+func send(addr string, b []byte) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -184,7 +187,7 @@ func throw(addr string, b []byte) error {
 	return nil
 }
 
-// TestHugeArgument sends the longest argument there may be, and one byte more.
+// TestHugeArgument sends the longest permitted argument, and one that is a byte longer.
 func TestHugeArgument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends 512 MiB")
@@ -218,7 +221,8 @@ func TestHugeArgument(t *testing.T) {
 	do(t, dial(t, p), "PING")
 }
 
-// TestAnnouncedAndNotSent announces much and sends nothing, which must not take memory.
+// TestAnnouncedAndNotSent announces long arguments and sends nothing. The node must not allocate
+// memory for them.
 func TestAnnouncedAndNotSent(t *testing.T) {
 	p := start(t, t.TempDir())
 	for range 200 {

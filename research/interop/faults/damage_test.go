@@ -16,9 +16,9 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// TestDamage damages each file of a store in turn. The node must say what is wrong and how
-// to go on, or have lost nothing; and when it is told to go on, it must say what is lost and
-// deny no key of a filter that it doesn't say that of.
+// TestDamage damages each file of a store in turn. Either nothing is lost, or the node must
+// refuse to start and name a remedy. With --accept-loss it must start and report what is
+// lost, and filters that it does not report must have no false negatives.
 func TestDamage(t *testing.T) {
 	for _, stage := range []struct {
 		name  string
@@ -43,15 +43,15 @@ func TestDamage(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d files, %d damages found, %d harmless", len(s.files(t)), found, harmless)
+			t.Logf("%d files, %d damages detected, %d harmless", len(s.files(t)), found, harmless)
 			if found == 0 {
-				t.Error("nothing was found: the test damages nothing that counts")
+				t.Error("no damage was detected")
 			}
 		})
 	}
 }
 
-// damages are what is done to a file.
+// damages contains the kinds of damage to a file.
 var damages = []damage{
 	{"flip", func(path string) (string, error) {
 		return edit(path, func(b []byte) ([]byte, string) {
@@ -90,14 +90,14 @@ func edit(path string, change func([]byte) ([]byte, string)) (string, error) {
 	return what, os.WriteFile(path, b, 0o600)
 }
 
-// stored is a directory of a node that was killed, with keys that it acknowledged.
+// stored is the directory of a killed node, with keys that the node acknowledged.
 type stored struct {
 	dir   string
 	saves int
 	keys  []any
 }
 
-// storedFilters are in it, and how they are asked.
+// storedFilters maps the filters of a stored directory to the commands that query them.
 var storedFilters = map[string]string{"kept": "BF.MEXISTS", "late": "BF.MEXISTS", "counting": "UM.HAS", "renamed": "UM.HAS"}
 
 func newStored(t *testing.T, saves int) *stored {
@@ -127,7 +127,7 @@ func newStored(t *testing.T, saves int) *stored {
 	return s
 }
 
-// files are those of the directory that have bytes.
+// files returns the files of the directory that are not empty.
 func (s *stored) files(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
@@ -147,7 +147,7 @@ func (s *stored) files(t *testing.T) (files []string) {
 	return files
 }
 
-// damaged starts a node on a copy with a damage, and reports whether it refused to start.
+// damaged starts a node on a damaged copy and reports whether it refused to start.
 func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -167,24 +167,24 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 		return false
 	}
 	if says := err.Error(); !strings.Contains(says, "--accept-loss") && !strings.Contains(says, "restore") {
-		t.Errorf("%s: the node doesn't say how to go on: %v", what, err)
+		t.Errorf("%s: the error names no remedy: %v", what, err)
 	}
 	if p, err = tryStart(t, dir, "--accept-loss"); err != nil {
-		t.Errorf("%s: the node doesn't start though losses are accepted: %v", what, err)
+		t.Errorf("%s: the node does not start with --accept-loss: %v", what, err)
 		return true
 	}
 	defer p.Kill()
-	says := saidAtStart(p)
+	says := startOutput(p)
 	if !strings.Contains(says, "lost") {
-		t.Errorf("%s: the node doesn't say what is lost:\n%s", what, says)
+		t.Errorf("%s: the node does not report what is lost:\n%s", what, says)
 	}
 	s.check(t, p, what, says)
-	// What was accepted once is settled: filters that lost something are known to have.
+	// An accepted loss does not have to be accepted again.
 	do(t, dial(t, p), "SAVE")
 	do(t, dial(t, p), "SAVE")
 	p.Kill()
 	if p, err = tryStart(t, dir); err != nil {
-		t.Errorf("%s: the loss was accepted, and the next start says: %v", what, err)
+		t.Errorf("%s: the loss was accepted, but the next start failed: %v", what, err)
 		return true
 	}
 	defer p.Kill()
@@ -192,44 +192,45 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 	return true
 }
 
-// saidAtStart returns what a node said until it was ready, which comes a moment after it is.
-func saidAtStart(p *proc.Proc) string {
+// startOutput returns the output of a node until it logs that it is ready, which is shortly
+// after it answers.
+func startOutput(p *proc.Proc) string {
 	for range 500 {
-		if said := p.Output(); strings.Contains(said, `"ready"`) {
-			return said
+		if output := p.Output(); strings.Contains(output, `"ready"`) {
+			return output
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	return p.Output()
 }
 
-// check asks for all keys. Only filters may be gone that the node said are lost.
+// check queries all keys. Only filters that the node reported as lost may be absent.
 func (s *stored) check(t *testing.T, p *proc.Proc, what, lost string) {
 	t.Helper()
 	c := dial(t, p)
 	for name, command := range storedFilters {
-		if there, _ := redis.Int(c.Do("EXISTS", name)); there == 0 {
+		if exists, _ := redis.Int(c.Do("EXISTS", name)); exists == 0 {
 			if !s.saysLost(lost, name) {
-				t.Errorf("%s: filter %s is gone, and the node says only:\n%s", what, name, lost)
+				t.Errorf("%s: filter %s is absent, but the node reported only:\n%s", what, name, lost)
 			}
 			continue
 		}
-		answers, err := redis.Ints(c.Do(command, append([]any{name}, s.keys...)...))
+		replies, err := redis.Ints(c.Do(command, append([]any{name}, s.keys...)...))
 		if err != nil && !errors.Is(err, redis.ErrNil) {
 			t.Errorf("%s: %s: %v", what, name, err)
 			continue
 		}
-		for i, yes := range answers {
-			if yes != 1 {
-				t.Errorf("%s: key %v of %s is denied", what, s.keys[i], name)
+		for i, present := range replies {
+			if present != 1 {
+				t.Errorf("%s: false negative for key %v of %s", what, s.keys[i], name)
 				break
 			}
 		}
 	}
 }
 
-// saysLost reports whether the node said that a filter is lost: by its name, with the
-// snapshots, or, where it was made or named after the last, with batches of the log.
+// saysLost reports whether the node reported a filter as lost: by its name, with all
+// snapshots or, if it was made or renamed after the last snapshot, with batches of the log.
 func (s *stored) saysLost(says, name string) bool {
 	if strings.Contains(says, `\"`+name+`\"`) || strings.Contains(says, "all filters of the snapshot") || strings.Contains(says, "the manifest") {
 		return true

@@ -13,8 +13,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// TestDiskFull fills the disk under a node. Clients must get errors and no false acknowledgements,
-// questions must go on, and what was acknowledged must be there when there is room again.
+// TestDiskFull fills the disk of a node. Additions must fail with MISCONF, queries must work, and
+// all acknowledged keys must be present after a start on a larger disk.
 func TestDiskFull(t *testing.T) {
 	dir := smallDisk(t, 48<<20)
 	p := start(t, filepath.Join(dir, "data"), "--snapshot-interval", "0", "--snapshot-bytes", "0")
@@ -36,7 +36,7 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 	if failed == nil {
-		t.Fatalf("%d keys were acknowledged on a disk of 48 MiB", len(kept))
+		t.Fatalf("all %d keys were acknowledged on a disk of 48 MiB", len(kept))
 	}
 	t.Logf("after %d keys: %v", len(kept), failed)
 	if !strings.HasPrefix(failed.Error(), "MISCONF") {
@@ -48,14 +48,14 @@ func TestDiskFull(t *testing.T) {
 	has := func(c redis.Conn) {
 		t.Helper()
 		for _, k := range []string{kept[0], kept[len(kept)/2], kept[len(kept)-1]} {
-			if yes, err := redis.Int(c.Do("BF.EXISTS", "k", k)); yes != 1 {
-				t.Errorf("%s was acknowledged and is gone: %v", k, err)
+			if present, err := redis.Int(c.Do("BF.EXISTS", "k", k)); present != 1 {
+				t.Errorf("%s was acknowledged but is missing: %v", k, err)
 			}
 		}
 	}
 	has(c)
 	p.Kill()
-	// There is room again: the same files on a larger disk.
+	// Copy the files to a larger disk.
 	larger := t.TempDir()
 	if err := os.CopyFS(larger, os.DirFS(filepath.Join(dir, "data"))); err != nil {
 		t.Fatal(err)
@@ -63,28 +63,29 @@ func TestDiskFull(t *testing.T) {
 	q := start(t, larger)
 	c = dial(t, q)
 	for i := 0; i < len(kept); i += 997 {
-		if yes, err := redis.Int(c.Do("BF.EXISTS", "k", kept[i])); yes != 1 {
-			t.Fatalf("%s was acknowledged and is gone: %v", kept[i], err)
+		if present, err := redis.Int(c.Do("BF.EXISTS", "k", kept[i])); present != 1 {
+			t.Fatalf("%s was acknowledged but is missing: %v", kept[i], err)
 		}
 	}
 	do(t, c, "BF.ADD", "k", "one more")
 }
 
-// smallDisk mounts a file system of so many bytes, where the test may.
+// smallDisk mounts a file system with the given size in bytes. It skips the test if the test may
+// not mount.
 func smallDisk(t *testing.T, bytes int) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root mounts a small disk")
+		t.Skip("mounting needs root")
 	}
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+strconv.Itoa(bytes), "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("no small disk: %v: %s", err, out)
+		t.Skipf("mount: %v: %s", err, out)
 	}
 	t.Cleanup(func() { exec.Command("umount", "-l", dir).Run() })
 	return dir
 }
 
-// TestReadOnlyDirectory sees that a node that can keep nothing doesn't start.
+// TestReadOnlyDirectory tests that a node does not start on a read-only file system.
 func TestReadOnlyDirectory(t *testing.T) {
 	dir := smallDisk(t, 16<<20)
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
@@ -92,8 +93,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	if p, err := tryStart(t, filepath.Join(dir, "data")); err == nil {
 		p.Kill()
-		t.Error("a node started on a disk that it can't write to")
+		t.Error("a node started on a read-only file system")
 	} else if !strings.Contains(err.Error(), "read-only") {
-		t.Errorf("the node says %v", err)
+		t.Errorf("got %v, want an error about a read-only file system", err)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// TestKill kills a node at random moments while clients add, starts it again, and asks for all
-// that was acknowledged. Snapshots are made and the log is cut all the while.
+// TestKill kills a node at random moments while clients add keys, starts it again, and queries all
+// acknowledged keys. Meanwhile the node makes snapshots and truncates its log.
 func TestKill(t *testing.T) {
 	for _, policy := range []struct {
 		name string
-		late time.Duration // what was acknowledged so long before the last acknowledgement may be lost
+		late time.Duration // acknowledgements of this last period may be lost
 	}{{"always", 0}, {"everysec", time.Second}} {
 		t.Run(policy.name, func(t *testing.T) {
 			t.Parallel()
@@ -42,15 +42,15 @@ func TestKill(t *testing.T) {
 				kept.keep(addUntilKilled(t, p, round, lifetime), policy.late)
 			}
 			kept.checkAll(t, dial(t, start(t, dir, flags...)), rounds)
-			t.Logf("%d kills, %d additions acknowledged, all there", rounds, kept.n())
+			t.Logf("%d kills, %d acknowledged additions, all present", rounds, kept.n())
 		})
 	}
 }
 
-// filters are of kinds that are logged and copied in unlike ways.
+// filters contains filters that are logged and copied by different methods.
 var filters = []string{"scaling", "fixed", "bloom", "counting"}
 
-// makeFilters makes those that the first addition doesn't.
+// makeFilters makes the filters that are not made by their first addition.
 func makeFilters(t *testing.T, c redis.Conn) {
 	t.Helper()
 	do(t, c, "BF.RESERVE", "fixed", "0.001", "5000000", "NONSCALING")
@@ -74,18 +74,18 @@ func hasCommand(filter string) string {
 	return "UM.HAS"
 }
 
-// entry is additions that were acknowledged together.
+// entry contains additions that were acknowledged together.
 type entry struct {
 	filter string
 	keys   []string
 	sent   time.Time
-	told   time.Time // when the acknowledgement was there
+	acked  time.Time // when the acknowledgement was received
 }
 
-// acknowledged is what a node has promised to keep.
+// acknowledged contains the additions that a node must not lose.
 type acknowledged struct {
 	entries []entry
-	checked int // so many of them were there after some start
+	checked int // number of entries that were checked after an earlier start
 }
 
 func (a *acknowledged) n() (n int) {
@@ -95,22 +95,22 @@ func (a *acknowledged) n() (n int) {
 	return n
 }
 
-// keep takes the entries of a node's life, but for those of its last moments if late isn't 0.
+// keep adds the entries of one run of a node, except those of the last period late.
 func (a *acknowledged) keep(entries []entry, late time.Duration) {
-	var last time.Time // the node acknowledged something then, or later
+	var last time.Time // the node acknowledged an addition at this time or later
 	for _, e := range entries {
 		if e.sent.After(last) {
 			last = e.sent
 		}
 	}
 	for _, e := range entries {
-		if late == 0 || e.told.Before(last.Add(-late)) {
+		if late == 0 || e.acked.Before(last.Add(-late)) {
 			a.entries = append(a.entries, e)
 		}
 	}
 }
 
-// check asks for all keys that weren't asked for before and some of those that were.
+// check queries all keys that were not checked before, and some of the others.
 func (a *acknowledged) check(t *testing.T, c redis.Conn, round int) {
 	t.Helper()
 	var some []entry
@@ -124,13 +124,13 @@ func (a *acknowledged) check(t *testing.T, c redis.Conn, round int) {
 	checkEntries(t, c, some, round)
 }
 
-// checkAll asks for all keys.
+// checkAll queries all keys.
 func (a *acknowledged) checkAll(t *testing.T, c redis.Conn, round int) {
 	t.Helper()
 	checkEntries(t, c, a.entries, round)
 }
 
-// checkEntries asks for keys; and adds some of them again, which must not be news.
+// checkEntries queries keys, and adds some of them again, which must report them as present.
 func checkEntries(t *testing.T, c redis.Conn, entries []entry, round int) {
 	t.Helper()
 	for _, filter := range filters {
@@ -144,13 +144,13 @@ func checkEntries(t *testing.T, c redis.Conn, entries []entry, round int) {
 			}
 		}
 		for part := range slices.Chunk(keys, 10_000) {
-			answers, err := redis.Ints(c.Do(hasCommand(filter), append([]any{filter}, part...)...))
+			replies, err := redis.Ints(c.Do(hasCommand(filter), append([]any{filter}, part...)...))
 			if err != nil {
 				t.Fatalf("round %d, %s: %v", round, filter, err)
 			}
-			for i, yes := range answers {
-				if yes != 1 {
-					t.Fatalf("round %d: %s was added to %s and acknowledged, and is gone", round, part[i], filter)
+			for i, present := range replies {
+				if present != 1 {
+					t.Fatalf("round %d: %s was added to %s and acknowledged, but is missing", round, part[i], filter)
 				}
 			}
 			if filter == "counting" {
@@ -162,23 +162,23 @@ func checkEntries(t *testing.T, c redis.Conn, entries []entry, round int) {
 			}
 			c.Flush()
 			for _, k := range again {
-				if news, err := redis.Int(first(c.Receive())); err != nil || news != 0 {
-					t.Fatalf("round %d: %s was added to %s and acknowledged, and is news: %d, %v", round, k, filter, news, err)
+				if added, err := redis.Int(first(c.Receive())); err != nil || added != 0 {
+					t.Fatalf("round %d: %s was added to %s and acknowledged, but can be added again: %d, %v", round, k, filter, added, err)
 				}
 			}
 		}
 	}
 }
 
-// first returns the first element of an array, and what isn't an array as it is.
-func first(answer any, err error) (any, error) {
-	if a, ok := answer.([]any); ok && len(a) > 0 {
+// first returns the first element of an array, and any other reply unchanged.
+func first(reply any, err error) (any, error) {
+	if a, ok := reply.([]any); ok && len(a) > 0 {
 		return a[0], err
 	}
-	return answer, err
+	return reply, err
 }
 
-// addUntilKilled is addUntil a node is killed, after so long.
+// addUntilKilled is addUntil with a node that is killed after lifetime.
 func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duration) []entry {
 	t.Helper()
 	return addUntil(t, p, round, func() {
@@ -187,8 +187,8 @@ func addUntilKilled(t *testing.T, p *proc.Proc, round int, lifetime time.Duratio
 	})
 }
 
-// addUntil adds new keys from several connections while the end comes, and returns what was
-// acknowledged.
+// addUntil adds new keys over several connections while end runs, which must end the node. It
+// returns the acknowledged entries.
 func addUntil(t *testing.T, p *proc.Proc, round int, end func()) (all []entry) {
 	t.Helper()
 	var mu sync.Mutex
@@ -232,6 +232,6 @@ func add(c redis.Conn, e *entry) bool {
 			return false
 		}
 	}
-	e.told = time.Now()
+	e.acked = time.Now()
 	return true
 }

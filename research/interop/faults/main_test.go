@@ -1,10 +1,13 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,15 +16,15 @@ import (
 )
 
 var (
-	kills   = flag.Int("kills", 6, "how often a node under load is killed, under each promise")
-	cuts    = flag.Int("cuts", 2, "how often the power of a node's disk is cut, under each promise")
+	kills   = flag.Int("kills", 6, "how often a node under load is killed, at each level of durability")
+	cuts    = flag.Int("cuts", 2, "how often the power of a disk is cut, at each level of durability")
 	flips   = flag.Int("flips", 2, "how many bits of each file of a store are flipped")
-	garbage = flag.Duration("garbage", 2*time.Second, "how long a node is sent garbage")
-	patient = flag.Bool("patient", false, "wait until the node cuts clients that never read")
-	idle    = flag.Int("idle", 2000, "connections that say nothing")
+	garbage = flag.Duration("garbage", 2*time.Second, "how long clients send garbage")
+	patient = flag.Bool("patient", false, "wait until the node disconnects clients that never read")
+	idle    = flag.Int("idle", 2000, "number of idle connections")
 )
 
-// umbel is the program, built once.
+// umbel is the path of the program, which TestMain builds.
 var umbel string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -43,7 +46,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts a node that the test's end kills.
+// start starts a node, which is killed at the end of the test.
 func start(t *testing.T, dir string, flags ...string) *proc.Proc {
 	t.Helper()
 	p, err := tryStart(t, dir, flags...)
@@ -64,7 +67,7 @@ func tryStart(t *testing.T, dir string, flags ...string) (*proc.Proc, error) {
 	return p, err
 }
 
-// dial connects to a node; the test's end closes the connection.
+// dial connects to a node. The connection is closed at the end of the test.
 func dial(t *testing.T, p *proc.Proc) redis.Conn {
 	t.Helper()
 	c, err := redis.Dial("tcp", p.Addr, redis.DialReadTimeout(time.Minute), redis.DialWriteTimeout(time.Minute))
@@ -75,12 +78,37 @@ func dial(t *testing.T, p *proc.Proc) redis.Conn {
 	return c
 }
 
-// do sends a command that must not fail.
+// do sends a command and fails the test on an error.
 func do(t *testing.T, c redis.Conn, command string, args ...any) any {
 	t.Helper()
-	answer, err := c.Do(command, args...)
+	reply, err := c.Do(command, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
-	return answer
+	return reply
+}
+
+// resident returns the resident memory of a process in bytes, from /proc of Linux.
+func resident(pid int) (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.ParseInt(string(bytes.Fields(b)[1]), 10, 64)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// TestSecondProcess tests that a second node does not start in the directory of another.
+func TestSecondProcess(t *testing.T) {
+	dir := t.TempDir()
+	first := start(t, dir)
+	second, err := tryStart(t, dir)
+	if err == nil {
+		second.Kill()
+		t.Fatal("two nodes use the same directory")
+	}
+	if !strings.Contains(err.Error(), "in use") {
+		t.Errorf("the second node failed with %q, want that the directory is in use", err)
+	}
+	do(t, dial(t, first), "BF.ADD", "k", "a")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// TestKillDuringImport kills a node that takes a large filter. It must be all there or not
-// at all, and there if it was acknowledged; what it was to replace must be as it was otherwise.
+// TestKillDuringImport kills a node during the import of a large filter. Afterwards the node must
+// have the whole filter or none of it, and the whole if the import was acknowledged. In the
+// other case, a filter that was to be replaced must be unchanged.
 func TestKillDuringImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -27,24 +29,24 @@ func TestKillDuringImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := func(c redis.Conn, name string) string {
-		s, _ := redis.String(c.Do("UM.ID", name)) // an error if there is none
+		s, _ := redis.String(c.Do("UM.ID", name)) // an error if the filter is absent
 		return s
 	}
-	news, old := id(c, "new"), id(c, "old")
-	if news == "" || news == old {
-		t.Fatalf("the filters are %q and %q", news, old)
+	newID, oldID := id(c, "new"), id(c, "old")
+	if newID == "" || newID == oldID {
+		t.Fatalf("the IDs are %q and %q", newID, oldID)
 	}
 	do(t, c, "DEL", "new")
-	ways := map[string]func(p *proc.Proc, c redis.Conn, name string) error{
+	imports := map[string]func(p *proc.Proc, c redis.Conn, name string) error{
 		"UM.IMPORT": func(_ *proc.Proc, c redis.Conn, name string) error {
 			_, err := c.Do("UM.IMPORT", name, container, "REPLACE")
 			return err
 		},
 		"HTTP": func(p *proc.Proc, _ redis.Conn, name string) error { return put(t.Context(), p, name, container) },
 	}
-	acknowledged, there, rounds := 0, 0, few()
+	acknowledged, present, rounds := 0, 0, few()
 	for range rounds {
-		for way, take := range ways {
+		for method, load := range imports {
 			for _, name := range []string{"made", "old"} {
 				do(t, c, "DEL", "made")
 				if name == "old" {
@@ -52,7 +54,7 @@ func TestKillDuringImport(t *testing.T) {
 					makeLarge(t, c, "old", "b")
 				}
 				ended := make(chan error)
-				go func() { ended <- take(p, c, name) }()
+				go func() { ended <- load(p, c, name) }()
 				time.Sleep(rand.N(150 * time.Millisecond))
 				p.Kill()
 				err := <-ended
@@ -60,12 +62,12 @@ func TestKillDuringImport(t *testing.T) {
 				c = dial(t, p)
 				got := id(c, name)
 				switch {
-				case err == nil && got != news:
-					t.Errorf("%s of %s was acknowledged, and it is %q, want %q", way, name, got, news)
-				case got == news:
-					there++
-				case name == "made" && got != "", name == "old" && got != old:
-					t.Errorf("%s of %s: it is %q, neither what was nor what was to be", way, name, got)
+				case err == nil && got != newID:
+					t.Errorf("%s of %s was acknowledged, but the ID is %q, want %q", method, name, got, newID)
+				case got == newID:
+					present++
+				case name == "made" && got != "", name == "old" && got != oldID:
+					t.Errorf("%s of %s: the ID is %q, neither the old nor the new one", method, name, got)
 				}
 				if err == nil {
 					acknowledged++
@@ -73,10 +75,10 @@ func TestKillDuringImport(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d kills: %d filters of %d MB acknowledged, %d there", 4*rounds, acknowledged, len(container)/1e6, there)
+	t.Logf("%d kills: %d filters of %d MB acknowledged, %d present", 4*rounds, acknowledged, len(container)/1e6, present)
 }
 
-// makeLarge makes a filter of some megabytes that has keys.
+// makeLarge makes a filter of 8 MiB with keys.
 func makeLarge(t *testing.T, c redis.Conn, name, key string) {
 	t.Helper()
 	do(t, c, "UM.MAKE", name, "bloom", "BYTES", "8MiB", "RATE", "0.01")
@@ -97,19 +99,19 @@ func put(ctx context.Context, p *proc.Proc, name string, container []byte) error
 	}
 	r.Header.Set("Content-Type", "application/vnd.umbel.container")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(r)
+	reply, err := client.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("HTTP: %s", answer.Status)
+	defer reply.Body.Close()
+	if reply.StatusCode/100 != 2 {
+		return fmt.Errorf("HTTP: %s", reply.Status)
 	}
 	return nil
 }
 
-// TestKillDuringLoad kills a node that has some chunks of a filter. Until it has all, it must
-// deny no key.
+// TestKillDuringLoad kills a node that has received some chunks of a filter. Until it has received
+// all chunks, the filter must have no false negatives.
 func TestKillDuringLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -127,15 +129,15 @@ func TestKillDuringLoad(t *testing.T) {
 	}
 	var chunks []chunk
 	for number := int64(0); ; {
-		answer, err := redis.Values(c.Do("BF.SCANDUMP", "whole", number))
+		reply, err := redis.Values(c.Do("BF.SCANDUMP", "whole", number))
 		if err != nil {
 			t.Fatal(err)
 		}
-		number = answer[0].(int64)
+		number = reply[0].(int64)
 		if number == 0 {
 			break
 		}
-		chunks = append(chunks, chunk{number, answer[1].([]byte)})
+		chunks = append(chunks, chunk{number, reply[1].([]byte)})
 	}
 	for round := range len(chunks) {
 		do(t, c, "DEL", "copy")
@@ -149,17 +151,89 @@ func TestKillDuringLoad(t *testing.T) {
 		p = start(t, dir)
 		c = dial(t, p)
 		if n := hits(c, "copy", keys[1:]); n != len(keys)-1 {
-			t.Errorf("%d of %d chunks: the node has %d of %d keys", round+1, len(chunks), n, len(keys)-1)
+			t.Errorf("%d of %d chunks: %d of %d keys are present", round+1, len(chunks), n, len(keys)-1)
 		}
-		// What came before the kill has to come again, but for the header.
+		// Chunks from before the kill must be loaded again, except for the header.
 		for _, k := range chunks[1:] {
 			do(t, c, "BF.LOADCHUNK", "copy", k.number, k.bytes)
 		}
 		if n := hits(c, "copy", keys[1:]); n != len(keys)-1 {
-			t.Errorf("%d of %d chunks, a kill and all: the node has %d of %d keys", round+1, len(chunks), n, len(keys)-1)
+			t.Errorf("%d of %d chunks, a kill and all chunks: %d of %d keys are present", round+1, len(chunks), n, len(keys)-1)
 		}
 		if n := hits(c, "copy", []any{"none", "of", "these", "keys"}); n == 4 {
-			t.Errorf("%d of %d chunks, a kill and all: the filter takes all keys for its own", round+1, len(chunks))
+			t.Errorf("%d of %d chunks, a kill and all chunks: every query is positive", round+1, len(chunks))
 		}
 	}
+}
+
+// TestKillDuringSave kills a node during a snapshot, while clients add keys.
+func TestKillDuringSave(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var kept acknowledged
+	rounds := few()
+	for round := range rounds {
+		p := start(t, dir)
+		c := dial(t, p)
+		if round == 0 {
+			makeFilters(t, c)
+		}
+		kept.check(t, c, round)
+		kept.keep(addUntil(t, p, round, func() {
+			time.Sleep(rand.N(50 * time.Millisecond))
+			saved := make(chan struct{})
+			go func() {
+				defer close(saved)
+				for {
+					if _, err := c.Do("SAVE"); err != nil {
+						return
+					}
+				}
+			}()
+			time.Sleep(rand.N(100 * time.Millisecond))
+			p.Kill()
+			<-saved
+		}), 0)
+	}
+	kept.checkAll(t, dial(t, start(t, dir)), rounds)
+	t.Logf("%d kills, %d acknowledged additions, all present", rounds, kept.n())
+}
+
+// TestKillAtStart kills a node repeatedly before it is ready, and shortly after.
+func TestKillAtStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	flags := []string{"--snapshot-interval", "300ms", "--snapshot-bytes", "64KiB"}
+	p := start(t, dir, flags...)
+	makeFilters(t, dial(t, p))
+	var kept acknowledged
+	kept.keep(addUntilKilled(t, p, 0, 500*time.Millisecond), 0)
+	for range 10 * few() {
+		respAddr, httpAddr := freeAddr(t), freeAddr(t)
+		cmd := exec.Command(umbel, append([]string{"serve", "--data", dir, "--resp", respAddr, "--http", httpAddr}, flags...)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(150 * time.Millisecond))
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	kept.checkAll(t, dial(t, start(t, dir, flags...)), 1)
+}
+
+// few returns the number of rounds of tests that do not need many.
+func few() int {
+	if testing.Short() {
+		return 1
+	}
+	return max(3, *kills/4)
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	addr, err := proc.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
 }

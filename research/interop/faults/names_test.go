@@ -14,10 +14,9 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// TestKillAfterChangesOfNames makes filters, renames, deletes and forgets them, and
-// kills the node at random moments. A deleted filter must not come back, a renamed one must
-// have its new name: each start finds what was acknowledged, with or without the change that
-// was under way.
+// TestKillAfterChangesOfNames creates, renames, expires and deletes filters, and kills the node at
+// random moments. After each start the node must have exactly the acknowledged changes, with
+// or without the one that was in progress.
 func TestKillAfterChangesOfNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -27,7 +26,7 @@ func TestKillAfterChangesOfNames(t *testing.T) {
 	for round := range rounds {
 		p := start(t, dir, flags...)
 		c := dial(t, p)
-		now = whichIs(t, c, now, next)
+		now = currentNames(t, c, now, next)
 		killed := make(chan struct{})
 		go func() {
 			defer close(killed)
@@ -37,12 +36,12 @@ func TestKillAfterChangesOfNames(t *testing.T) {
 			var command []any
 			command, next = now.change(fmt.Sprintf("%d.%d", round, changes))
 			_, err := c.Do(command[0].(string), command[1:]...)
-			if said := redis.Error(""); errors.As(err, &said) {
+			if failed := redis.Error(""); errors.As(err, &failed) {
 				t.Fatalf("%v: %v", command, err)
 			}
 			if err != nil {
 				if command[0] == "BF.MADD" {
-					next = next.without(now) // they may be there or not
+					next = next.without(now) // the keys may be present or not
 				}
 				break
 			}
@@ -51,11 +50,11 @@ func TestKillAfterChangesOfNames(t *testing.T) {
 		}
 		<-killed
 	}
-	whichIs(t, dial(t, start(t, dir, flags...)), now, next)
-	t.Logf("%d kills, %d changes acknowledged, all there", rounds, changes)
+	currentNames(t, dial(t, start(t, dir, flags...)), now, next)
+	t.Logf("%d kills, %d acknowledged changes, all present", rounds, changes)
 }
 
-// killDuringSave kills a node after a while, while it makes a snapshot or not.
+// killDuringSave kills a node after a while, in half of the cases during a snapshot.
 func killDuringSave(p *proc.Proc) {
 	defer p.Kill()
 	time.Sleep(rand.N(400 * time.Millisecond))
@@ -71,31 +70,31 @@ func killDuringSave(p *proc.Proc) {
 	}
 }
 
-// names is what a node should have.
+// names maps names to the expected filters of a node.
 type names map[string]content
 
-// content is a filter as it should be.
+// content is an expected filter.
 type content struct {
 	keys    []any
-	gone    []any // keys of a filter that had its name before: few may be found, by chance
-	expires int64 // milliseconds since 1970; -1: never
+	gone    []any // keys of an earlier filter with the name; only false positives may be found
+	expires int64 // milliseconds since 1970; -1 for never
 }
 
-// change draws a change, and returns the command and what is there after it. unlike is a
-// word that no other change has.
-func (n names) change(unlike string) (command []any, after names) {
+// change draws a random change. It returns the command and the names after it. id must be
+// different for each change.
+func (n names) change(id string) (command []any, after names) {
 	after = maps.Clone(n)
 	all := []string{"a", "b", "c", "d", "e"}
 	name, other := all[rand.IntN(len(all))], all[rand.IntN(len(all))]
-	was, there := n[name]
+	was, exists := n[name]
 	what := rand.IntN(20)
-	if !there || what < 8 || name == other && what < 15 {
-		if !there {
+	if !exists || what < 8 || name == other && what < 15 {
+		if !exists {
 			was.expires = -1
 		}
 		command = []any{"BF.MADD", name}
 		for i := range 20 {
-			command = append(command, fmt.Sprintf("%s.%d", unlike, i))
+			command = append(command, fmt.Sprintf("%s.%d", id, i))
 		}
 		was.keys = slices.Concat(was.keys, command[2:])
 		after[name] = was
@@ -124,7 +123,7 @@ func (n names) change(unlike string) (command []any, after names) {
 	return []any{"FLUSHALL"}, names{}
 }
 
-// without returns the names with no keys but those that were there before.
+// without returns the names with only the keys that they had before.
 func (n names) without(before names) names {
 	n = maps.Clone(n)
 	for name, c := range n {
@@ -137,20 +136,21 @@ func (n names) without(before names) names {
 	return n
 }
 
-// whichIs returns which of the two a node has. It must be one.
-func whichIs(t *testing.T, c redis.Conn, now, next names) names {
+// currentNames returns the one of now and next that the node has. It fails the test if it has
+// neither.
+func currentNames(t *testing.T, c redis.Conn, now, next names) names {
 	t.Helper()
 	one := now.compare(c)
 	if one == "" {
 		return now
 	}
 	if other := next.compare(c); other != "" {
-		t.Fatalf("the node has neither what was acknowledged, nor that with the change that was under way:\n%s\n%s", one, other)
+		t.Fatalf("the node has neither the acknowledged names nor those after the next change:\n%s\n%s", one, other)
 	}
 	return next
 }
 
-// compare says what a node has otherwise; empty: nothing.
+// compare returns the first difference between n and the node, "" if they are equal.
 func (n names) compare(c redis.Conn) string {
 	found, err := redis.Strings(c.Do("KEYS", "*"))
 	if err != nil {
@@ -158,38 +158,38 @@ func (n names) compare(c redis.Conn) string {
 	}
 	slices.Sort(found)
 	if want := slices.Sorted(maps.Keys(n)); !slices.Equal(found, want) {
-		return fmt.Sprintf("there are %s, want %s", strings.Join(found, " "), strings.Join(want, " "))
+		return fmt.Sprintf("the filters are %s, want %s", strings.Join(found, " "), strings.Join(want, " "))
 	}
 	for name, want := range n {
 		if expires, err := redis.Int64(c.Do("PEXPIRETIME", name)); expires != want.expires {
 			return fmt.Sprintf("%s expires at %d, want %d: %v", name, expires, want.expires, err)
 		}
 		if k := hits(c, name, want.keys); k != len(want.keys) {
-			return fmt.Sprintf("%s has %d keys of %d", name, k, len(want.keys))
+			return fmt.Sprintf("%s has %d of %d keys", name, k, len(want.keys))
 		}
 		if k := hits(c, name, want.gone); k > 5+len(want.gone)/10 {
-			return fmt.Sprintf("%s has %d of %d keys of filters that had its name before", name, k, len(want.gone))
+			return fmt.Sprintf("%s has %d of %d keys of earlier filters with this name", name, k, len(want.gone))
 		}
 	}
 	return ""
 }
 
-// hits returns how many keys a filter has; -1 if it doesn't say.
+// hits returns the number of positive queries, -1 on an error.
 func hits(c redis.Conn, name string, keys []any) (n int) {
 	if len(keys) == 0 {
 		return 0
 	}
-	answers, err := redis.Ints(c.Do("BF.MEXISTS", append([]any{name}, keys...)...))
+	replies, err := redis.Ints(c.Do("BF.MEXISTS", append([]any{name}, keys...)...))
 	if err != nil {
 		return -1
 	}
-	for _, yes := range answers {
-		n += yes
+	for _, present := range replies {
+		n += present
 	}
 	return n
 }
 
-// TestExpiredWhileDown sees that a filter whose time is over while the node is down is gone.
+// TestExpiredWhileDown tests that a filter that expires while the node is down is deleted.
 func TestExpiredWhileDown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,6 +203,6 @@ func TestExpiredWhileDown(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	c = dial(t, start(t, dir))
 	if found, err := redis.Strings(c.Do("KEYS", "*")); !slices.Equal(found, []string{"long"}) {
-		t.Errorf("there are %v, want long: %v", found, err)
+		t.Errorf("the filters are %v, want long: %v", found, err)
 	}
 }

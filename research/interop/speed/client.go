@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"time"
@@ -13,19 +15,19 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// load is what clients do in one measurement.
+// load is the work of the clients in one measurement.
 type load struct {
 	requests, clients, pipeline int
-	threads                     int // of redis-benchmark; 0 is its own way, which is one
-	keyspace                    int // values of __rand_int__, each as likely as any other
+	threads                     int // threads of redis-benchmark; 0 is its default, one thread
+	keyspace                    int // number of values of __rand_int__, with equal probabilities
 	command                     []string
 }
 
-// figures are what redis-benchmark says of it, and what both sides took.
+// figures contains the results of redis-benchmark, and the processor time of both sides.
 type figures struct {
-	perSecond      float64 // commands
+	perSecond      float64 // commands per second
 	p99            float64 // milliseconds
-	server, client float64 // microseconds of processor time a command
+	server, client float64 // microseconds of processor time per command
 }
 
 // drive runs redis-benchmark against a server.
@@ -72,4 +74,41 @@ func (b *bench) drive(ctx context.Context, p *proc.Proc, l load) (figures, error
 		perSecond: perSecond, p99: p99,
 		server: each(after - before), client: each(client.ProcessState.UserTime() + client.ProcessState.SystemTime()),
 	}, nil
+}
+
+// resident returns the resident memory of a process in bytes, and peakResident its maximum.
+// They read /proc of Linux.
+func resident(pid int) (int64, error)     { return status(pid, "VmRSS:") }
+func peakResident(pid int) (int64, error) { return status(pid, "VmHWM:") }
+
+func status(pid int, field string) (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range bytes.Lines(b) {
+		if rest, ok := bytes.CutPrefix(line, []byte(field)); ok {
+			kib, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in the status of process %d", field, pid)
+}
+
+// processorTime returns the user and system time of a process, in steps of 10 ms, the clock of
+// Linux.
+func processorTime(pid int) (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name, in brackets, may contain spaces. The state follows it, and utime and stime are
+	// 11 and 12 fields after the state.
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("unexpected status of process %d: %q", pid, b)
+	}
+	user, err1 := strconv.ParseInt(string(fields[11]), 10, 64)
+	system, err2 := strconv.ParseInt(string(fields[12]), 10, 64)
+	return time.Duration(user+system) * (10 * time.Millisecond), errors.Join(err1, err2)
 }

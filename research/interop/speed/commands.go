@@ -19,7 +19,7 @@ const (
 type contestant struct {
 	name  string
 	start func(ctx context.Context, dir string) (*proc.Proc, error)
-	// filters tells whether it has BF.*; redis-server of itself hasn't.
+	// filters is true if the server has BF.*; redis-server alone does not.
 	filters bool
 }
 
@@ -47,17 +47,17 @@ func (b *bench) contestants() []contestant {
 	}
 }
 
-// scene is one row of the comparison.
+// scene is a row of the comparison.
 type scene struct {
 	name    string
 	load    load
 	filters bool
-	per     float64 // items of one command
+	per     float64 // items per command
 }
 
-// scenes are the same for all. Additions find a filter that is empty at first: of as many as
-// three million keys out of a million two in three are there already, as they are in the other
-// rows' filters.
+// scenes returns the rows, which are the same for all servers. The filter is empty before the
+// first addition. Of three million additions of a million keys, two in three are of present
+// keys.
 func (b *bench) scenes() []scene {
 	requests := func(n int) int {
 		if b.requests > 0 {
@@ -66,7 +66,7 @@ func (b *bench) scenes() []scene {
 		return n
 	}
 	var ss []scene
-	for _, way := range []struct {
+	for _, mode := range []struct {
 		name              string
 		pipeline, threads int
 		requests          int
@@ -76,12 +76,12 @@ func (b *bench) scenes() []scene {
 		{"P=64, two client threads", 64, 2, 3_000_000},
 	} {
 		l := func(command ...string) load {
-			return load{requests: requests(way.requests), clients: 50, pipeline: way.pipeline, threads: way.threads, keyspace: filterKeys, command: command}
+			return load{requests: requests(mode.requests), clients: 50, pipeline: mode.pipeline, threads: mode.threads, keyspace: filterKeys, command: command}
 		}
 		ss = append(ss,
-			scene{"PING, " + way.name, l("PING"), false, 1},
-			scene{"BF.ADD, " + way.name, l("BF.ADD", "speed", "__rand_int__"), true, 1},
-			scene{"BF.EXISTS, " + way.name, l("BF.EXISTS", "speed", "__rand_int__"), true, 1},
+			scene{"PING, " + mode.name, l("PING"), false, 1},
+			scene{"BF.ADD, " + mode.name, l("BF.ADD", "speed", "__rand_int__"), true, 1},
+			scene{"BF.EXISTS, " + mode.name, l("BF.EXISTS", "speed", "__rand_int__"), true, 1},
 		)
 	}
 	madd := []string{"BF.MADD", "speed"}
@@ -94,7 +94,7 @@ func (b *bench) scenes() []scene {
 	})
 }
 
-// play is what the rounds gave of one scene and contestant.
+// play contains the results of the rounds of one scene and contestant.
 type play struct{ speed, late, server, client sample }
 
 func (p *play) add(f figures, per float64) {
@@ -104,8 +104,8 @@ func (p *play) add(f figures, per float64) {
 	p.client = append(p.client, f.client/per)
 }
 
-// commands compares how many commands a second the servers answer, how late the latest are, and
-// what they take of the processors.
+// commands compares the commands per second of the servers, their 99th percentile of latency
+// and their processor time.
 func (b *bench) commands(ctx context.Context) error {
 	contestants, scenes := b.contestants(), b.scenes()
 	plays := make([][]play, len(scenes))
@@ -140,49 +140,49 @@ func (b *bench) commands(ctx context.Context) error {
 		}
 		b.report.add(t)
 	}
-	table("commands/rate", "Commands a second, 50 connections",
-		"BF.* on a filter for 10^6 keys at 1 %, keys at random out of 10^6, so that most additions are of keys that are there; the node with `--durability none`. "+
-			"redis-server has no BF.* of itself. redis-benchmark has one thread where nothing else is said: where a server takes less than it does, see below, it is what is measured.",
+	table("commands/rate", "Commands per second, 50 connections",
+		"BF.* uses a filter for 10^6 keys at 1 % and random keys out of 10^6, so most additions are of present keys. The node runs with `--durability none`. "+
+			"redis-server alone has no BF.*. redis-benchmark has one thread unless stated otherwise. If the server takes less processor time than redis-benchmark (see below), the result is the speed of redis-benchmark.",
 		func(p *play) string { return p.speed.rate() })
-	table("commands/p99", "The latest of a hundred, milliseconds", "", func(p *play) string { return p.late.times() })
-	table("commands/server", "Microseconds of processor time a command, the server's",
-		"Of all threads and the system for them, in steps of 10 ms a measurement. Other work on the machine changes it little.",
+	table("commands/p99", "99th percentile of latency, milliseconds", "", func(p *play) string { return p.late.times() })
+	table("commands/server", "Processor time of the server, microseconds per command",
+		"User and system time of all threads, with a resolution of 10 ms per measurement. Other work on the machine has little influence.",
 		func(p *play) string { return p.server.micros() })
-	table("commands/client", "Microseconds of processor time a command, redis-benchmark's", "", func(p *play) string { return p.client.micros() })
+	table("commands/client", "Processor time of redis-benchmark, microseconds per command", "", func(p *play) string { return p.client.micros() })
 	b.judgeCommands(scenes, plays)
 	return nil
 }
 
-// playAll runs the scenes, each against one server after the other. All run all the time: those
-// whose turn it isn't have nothing to do.
+// playAll runs each scene against one server after the other. All servers run all the time,
+// but only one has work.
 func (b *bench) playAll(ctx context.Context, contestants []contestant, scenes []scene, result func(scene, contestant int, f figures)) error {
 	running := make([]*proc.Proc, len(contestants))
-	for i, who := range contestants {
+	for i, one := range contestants {
 		dir, err := os.MkdirTemp(b.dir, "server-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		p, err := who.start(ctx, dir)
+		p, err := one.start(ctx, dir)
 		if err != nil {
-			return fmt.Errorf("%s: %w", who.name, err)
+			return fmt.Errorf("%s: %w", one.name, err)
 		}
 		defer p.Kill()
-		if who.filters {
+		if one.filters {
 			if err := reserve(ctx, p.Addr, filterKeys); err != nil {
-				return fmt.Errorf("%s: %w", who.name, err)
+				return fmt.Errorf("%s: %w", one.name, err)
 			}
 		}
 		running[i] = p
 	}
 	for i, s := range scenes {
-		for c, who := range contestants {
-			if s.filters && !who.filters {
+		for c, one := range contestants {
+			if s.filters && !one.filters {
 				continue
 			}
 			f, err := b.drive(ctx, running[c], s.load)
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w", who.name, s.name, err)
+				return fmt.Errorf("%s: %s: %w", one.name, s.name, err)
 			}
 			result(i, c, f)
 		}
@@ -190,12 +190,12 @@ func (b *bench) playAll(ctx context.Context, contestants []contestant, scenes []
 	return nil
 }
 
-// judgeCommands compares the node, which is contestant 1, with redis-server, which is 0.
+// judgeCommands compares the node, contestant 1, with redis-server, contestant 0.
 func (b *bench) judgeCommands(scenes []scene, plays [][]play) {
 	ping := map[string]play{}
 	for i, s := range scenes {
-		if way, ok := strings.CutPrefix(s.name, "PING"); ok {
-			ping[way] = plays[i][0]
+		if mode, ok := strings.CutPrefix(s.name, "PING"); ok {
+			ping[mode] = plays[i][0]
 		}
 	}
 	for i, s := range scenes {
@@ -203,7 +203,7 @@ func (b *bench) judgeCommands(scenes []scene, plays [][]play) {
 		ours, _ := node.speed.best()
 		switch {
 		case s.per > 1:
-			b.report.want(Target{Claim: s.name + ", million a second", Want: 1.5, Measured: ours / 1e6})
+			b.report.want(Target{Claim: s.name + ", million per second", Want: 1.5, Measured: ours / 1e6})
 		case s.filters && s.load.threads == 0:
 			redis := ping[s.name[strings.Index(s.name, ","):]]
 			theirs, _ := redis.speed.best()
@@ -212,9 +212,9 @@ func (b *bench) judgeCommands(scenes []scene, plays [][]play) {
 				want = 0.9
 				l, _ := node.late.least()
 				r, _ := redis.late.least()
-				b.report.want(Target{Claim: s.name + ", p99 against redis-server's PING", Want: 1, Measured: l / r, AtMost: true, Unit: " times"})
+				b.report.want(Target{Claim: s.name + ", 99th percentile relative to redis-server's PING", Want: 1, Measured: l / r, AtMost: true, Unit: " times"})
 			}
-			b.report.want(Target{Claim: s.name + " against redis-server's PING", Want: want, Measured: ours / theirs, Unit: " times"})
+			b.report.want(Target{Claim: s.name + ", speed relative to redis-server's PING", Want: want, Measured: ours / theirs, Unit: " times"})
 		}
 	}
 }

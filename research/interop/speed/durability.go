@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -10,23 +11,23 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// freshKeys is so many possible keys that nearly every addition is of a new one: what is
-// there already changes nothing, and isn't logged.
+// freshKeys is the number of possible keys, so large that nearly every added key is new. An
+// addition of a present key changes nothing and is not logged.
 const freshKeys = 1 << 30
 
-// adds is a load of additions of new keys.
+// adds returns a load of n additions of new keys.
 func adds(n int) load {
 	return load{requests: n, clients: 50, pipeline: 64, keyspace: freshKeys, command: []string{"BF.ADD", "speed", "__rand_int__"}}
 }
 
-// reserve makes a filter that has room for keys.
+// reserve makes a filter with the given capacity.
 func reserve(ctx context.Context, addr string, keys int) error {
 	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true})
 	defer c.Close()
 	return c.Do(ctx, "BF.RESERVE", "speed", filterRate, keys).Err()
 }
 
-// withNode runs f with a node on a directory that is removed afterwards.
+// withNode runs f with a node in a new directory, which it deletes afterwards.
 func (b *bench) withNode(ctx context.Context, f func(p *proc.Proc, dir string) error, flags ...string) error {
 	dir, err := os.MkdirTemp(b.dir, "node-")
 	if err != nil {
@@ -41,7 +42,7 @@ func (b *bench) withNode(ctx context.Context, f func(p *proc.Proc, dir string) e
 	return f(p, dir)
 }
 
-// durability compares additions under each promise.
+// durability compares additions at each level of durability.
 func (b *bench) durability(ctx context.Context) error {
 	policies := []string{"none", "everysec", "always"}
 	n := 5_000_000
@@ -66,12 +67,12 @@ func (b *bench) durability(ctx context.Context) error {
 			}
 		}
 	}
-	sync, err := syncTime(b.dir)
+	syncing, err := syncTime(b.dir)
 	if err != nil {
 		return err
 	}
-	t := &Table{Path: "durability", Title: "New keys a second by what is promised, 50 connections, P=64", Columns: []string{"BF.ADD/s", "server's µs each"},
-		Note: fmt.Sprintf("Writing 4 KiB to this disk and waiting for it takes %.2f ms (median).", sync.Seconds()*1000)}
+	t := &Table{Path: "durability", Title: "New keys per second by durability, 50 connections, P=64", Columns: []string{"BF.ADD/s", "server's µs per key"},
+		Note: fmt.Sprintf("Writing and syncing 4 KiB takes %.2f ms (median) on this disk.", syncing.Seconds()*1000)}
 	for i, policy := range policies {
 		t.Rows = append(t.Rows, Row{"`--durability " + policy + "`", []string{got[i].rate(), took[i].micros()}})
 	}
@@ -79,12 +80,12 @@ func (b *bench) durability(ctx context.Context) error {
 	none, _ := got[0].best()
 	everysec, _ := got[1].best()
 	always, _ := got[2].best()
-	b.report.want(Target{Claim: "additions under everysec against none", Want: 0.8, Measured: everysec / none, Unit: " times"})
-	b.report.want(Target{Claim: "additions under always, million a second", Want: 1, Measured: always / 1e6})
+	b.report.want(Target{Claim: "additions with everysec relative to none", Want: 0.8, Measured: everysec / none, Unit: " times"})
+	b.report.want(Target{Claim: "additions with always, million per second", Want: 1, Measured: always / 1e6})
 	return nil
 }
 
-// syncTime returns the median time of a write of 4 KiB that is waited for.
+// syncTime returns the median time to write and sync 4 KiB.
 func syncTime(dir string) (time.Duration, error) {
 	f, err := os.CreateTemp(dir, "sync-")
 	if err != nil {
@@ -108,7 +109,7 @@ func syncTime(dir string) (time.Duration, error) {
 	return time.Duration(median), nil
 }
 
-// replay kills a node whose additions are all in its log, and sees how long it takes to start.
+// replay kills a node whose log contains all additions, and measures how long it takes to start.
 func (b *bench) replay(ctx context.Context) error {
 	n := 10_000_000
 	if b.requests > 0 {
@@ -147,16 +148,16 @@ func (b *bench) replay(ctx context.Context) error {
 		p.Kill()
 		os.RemoveAll(dir)
 		if again != added || added == 0 {
-			return fmt.Errorf("%d keys were added and acknowledged, %d are there after the start", added, again)
+			return fmt.Errorf("%d keys were acknowledged, %d are present after the start", added, again)
 		}
 		speeds = append(speeds, float64(added)/took.Seconds())
 		perCore = append(perCore, float64(added)/work.Seconds())
 	}
-	b.report.add(&Table{Path: "replay", Title: "Start after kill -9, all from the log", Columns: []string{"additions/s", "each second of a core"},
-		Note: "The whole start of the process until it answers, of 10^7 additions to a filter for 2·10^7 keys.",
+	b.report.add(&Table{Path: "replay", Title: "Start after kill -9, all from the log", Columns: []string{"additions/s", "additions per core-second"},
+		Note: "The time from the start of the process to its first reply, with 10^7 additions to a filter for 2·10^7 keys.",
 		Rows: []Row{{"replay", []string{speeds.rate(), perCore.rate()}}}})
 	best, _ := perCore.best()
-	b.report.want(Target{Claim: "replay, million additions a second of a core", Want: 3, Measured: best / 1e6})
+	b.report.want(Target{Claim: "replay, million additions per core-second", Want: 3, Measured: best / 1e6})
 	return nil
 }
 
@@ -167,8 +168,8 @@ func card(ctx context.Context, addr string) int64 {
 	return n
 }
 
-// snapshot sees how much slower additions are while snapshots are made one after the other, and
-// whether they take a second copy of the filter: both beside the same without.
+// snapshot measures how much slower additions are during continuous snapshots, and whether
+// snapshots need memory for a second copy of the filter.
 func (b *bench) snapshot(ctx context.Context) error {
 	n := 8_000_000
 	if b.requests > 0 {
@@ -200,7 +201,7 @@ func (b *bench) snapshot(ctx context.Context) error {
 					return err
 				}
 				if times == 0 {
-					return fmt.Errorf("no snapshot was made")
+					return errors.New("no snapshot was made")
 				}
 				peak, err := peakResident(p.PID())
 				speed[i] = append(speed[i], f.perSecond)
@@ -213,22 +214,22 @@ func (b *bench) snapshot(ctx context.Context) error {
 			}
 		}
 	}
-	b.report.add(&Table{Path: "snapshot", Title: "Additions while snapshots are made one after the other", Columns: []string{"BF.ADD/s", "MiB"},
-		Note: fmt.Sprintf("Additions to a filter of %.0f MiB, all of them to the log. MiB is by how much resident memory grew from when the filter was empty, and its pages not there yet, to the peak.", bits),
+	b.report.add(&Table{Path: "snapshot", Title: "Additions during continuous snapshots", Columns: []string{"BF.ADD/s", "MiB"},
+		Note: fmt.Sprintf("Additions to a filter of %.0f MiB; all of them are logged. MiB is the growth of resident memory from the empty filter, whose pages are not yet mapped, to the peak.", bits),
 		Rows: []Row{
 			{"without", []string{speed[0].rate(), grown[0].whole()}},
 			{"with", []string{speed[1].rate(), grown[1].whole()}},
 		}})
 	quiet, _ := speed[0].best()
 	busy, _ := speed[1].best()
-	b.report.want(Target{Claim: "additions during snapshots against without", Want: 0.8, Measured: busy / quiet, Unit: " times"})
+	b.report.want(Target{Claim: "additions during snapshots relative to none", Want: 0.8, Measured: busy / quiet, Unit: " times"})
 	_, without := grown[0].least()
 	_, with := grown[1].least()
-	b.report.want(Target{Claim: "memory that snapshots take besides, of a filter's", Want: 0.5, Measured: (with - without) / bits, AtMost: true, Unit: " times"})
+	b.report.want(Target{Claim: "additional memory of snapshots relative to the filter", Want: 0.5, Measured: (with - without) / bits, AtMost: true, Unit: " times"})
 	return nil
 }
 
-// saveUntil saves again and again and returns how often.
+// saveUntil makes snapshots until stop is closed and returns their number.
 func saveUntil(ctx context.Context, addr string, stop chan struct{}) (times int) {
 	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, ReadTimeout: time.Minute})
 	defer c.Close()

@@ -1,11 +1,11 @@
-// Speed measures a node beside other servers on this machine: Debian's redis-server, and servers
-// made with redcon and gnet that do the same with the same filter.
+// Speed compares a node with other servers on this machine: redis-server, and servers made
+// with redcon and gnet that use the same filter.
 //
 //	go run ./research/interop/speed --md docs/measurements-node.md
 //
-// It needs redis-server and redis-benchmark on PATH. Client and servers share the cores.
-// Each round goes through all measurements in turn, so that the machine's good and bad
-// times fall on all alike; the best and the median of the rounds are shown.
+// It needs redis-server and redis-benchmark on PATH. Client and servers share the cores. Each
+// round makes all measurements in turn, so that a disturbance of the machine affects all of
+// them. The tables contain the best round and the median.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// options are what a run measures, and how often.
+// options contains the selection of measurements and their number.
 type options struct {
 	rounds   int
 	requests int
@@ -48,14 +48,14 @@ type options struct {
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("speed", flag.ContinueOnError)
 	var o options
-	flags.IntVar(&o.rounds, "rounds", 3, "rounds that count, after one to warm up")
-	flags.IntVar(&o.requests, "requests", 0, "commands of one measurement, 0 for what takes a second or so")
-	only := flags.String("only", "", "measure only tables whose path matches this pattern")
+	flags.IntVar(&o.rounds, "rounds", 3, "number of counted rounds, after a warm-up round")
+	flags.IntVar(&o.requests, "requests", 0, "commands per measurement; 0 for about a second")
+	only := flags.String("only", "", "measure only the sections whose names match this regular expression")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.md, "md", "", "write Markdown to this file")
-	flags.BoolVar(&o.full, "full", false, "with tables that take minutes: filters of 1 GiB, 100,000 filters")
-	serve := flags.String("serve", "", "be one of the servers compared with: redcon or gnet")
-	addr := flags.String("addr", "", "where to be one")
+	flags.BoolVar(&o.full, "full", false, "include measurements that take minutes: filters of 1 GiB, 100,000 filters")
+	serve := flags.String("serve", "", "run as a server made with redcon or gnet")
+	addr := flags.String("addr", "", "address of that server")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -85,11 +85,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return err
 }
 
-// bench is what the measurements share.
+// bench contains what the measurements share.
 type bench struct {
 	options
-	umbel, redis, benchmark string // programs
-	dir                     string // for data; removed at the end
+	umbel, redis, benchmark string // paths of programs
+	dir                     string // for data; deleted at the end
 	report                  *Report
 }
 
@@ -97,10 +97,10 @@ func measure(ctx context.Context, o options, report *Report) error {
 	b := &bench{options: o, report: report}
 	var err error
 	if b.redis, err = exec.LookPath("redis-server"); err != nil {
-		return fmt.Errorf("redis-server isn't on PATH; Debian's package redis-server has it: %w", err)
+		return fmt.Errorf("redis-server is not on PATH; install the Debian package redis-server: %w", err)
 	}
 	if b.benchmark, err = exec.LookPath("redis-benchmark"); err != nil {
-		return fmt.Errorf("redis-benchmark isn't on PATH; Debian's package redis-tools has it: %w", err)
+		return fmt.Errorf("redis-benchmark is not on PATH; install the Debian package redis-tools: %w", err)
 	}
 	if b.dir, err = os.MkdirTemp("", "umbel-speed-"); err != nil {
 		return err
@@ -142,7 +142,7 @@ func newReport(args []string, rounds int) *Report {
 	}
 }
 
-// quoted returns arguments as a shell takes them.
+// quoted returns args quoted for a shell.
 func quoted(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// servePeer is a server that does PING and BF.* with the node's own filter, made with one of the
-// libraries that a node could have been made with.
+// servePeer runs a server that implements PING and BF.* with the filter of a node and with
+// another server library.
 func servePeer(library, addr string) error {
 	p := &peer{filters: map[string]*redisbloom.Filter{}}
 	switch library {
@@ -23,16 +23,16 @@ func servePeer(library, addr string) error {
 	case "gnet":
 		return gnet.Run(&events{peer: p}, "tcp://"+addr, gnet.WithMulticore(true))
 	}
-	return fmt.Errorf("no server made with %q", library)
+	return fmt.Errorf("unknown library %q, want redcon or gnet", library)
 }
 
-// peer is filters behind one lock.
+// peer contains filters behind one lock.
 type peer struct {
 	mu      sync.Mutex
 	filters map[string]*redisbloom.Filter
 }
 
-// do appends the reply to a command.
+// do appends the reply to a command to dst.
 func (p *peer) do(dst []byte, args [][]byte) []byte {
 	switch string(bytes.ToUpper(args[0])) {
 	case "PING":
@@ -67,21 +67,21 @@ func (p *peer) items(dst []byte, args [][]byte) []byte {
 	if len(args) < 3 {
 		return append(dst, "-ERR arguments\r\n"...)
 	}
-	many, ask := len(args[0]) == len("BF.MADD"), len(args[0]) == len("BF.EXISTS")
-	if many {
+	multiple, query := len(args[0]) == len("BF.MADD"), len(args[0]) == len("BF.EXISTS")
+	if multiple {
 		dst = fmt.Appendf(dst, "*%d\r\n", len(args)-2)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.filters[string(args[1])]
 	for _, key := range args[2:] {
-		var yes bool
-		if ask {
-			yes = f != nil && f.HasBytes(key)
+		var result bool
+		if query {
+			result = f != nil && f.HasBytes(key)
 		} else {
-			yes = f != nil && f.AddBytes(key)
+			result = f != nil && f.AddBytes(key)
 		}
-		if yes {
+		if result {
 			dst = append(dst, ":1\r\n"...)
 		} else {
 			dst = append(dst, ":0\r\n"...)
@@ -90,7 +90,7 @@ func (p *peer) items(dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-// events is the peer behind gnet, which leaves the protocol to its user: redcon's parser reads it.
+// events serves the peer with gnet, which has no protocol, and with the parser of redcon.
 type events struct {
 	gnet.BuiltinEventEngine
 	peer *peer
@@ -117,7 +117,7 @@ func (e *events) OnTraffic(c gnet.Conn) gnet.Action {
 		}
 		args, rest = words, left
 	}
-	// What is left is a command that came in part: it is looked at again with what follows.
+	// The rest is an incomplete command. It is parsed again when more bytes have arrived.
 	c.Discard(len(in) - len(rest))
 	c.Write(out)
 	return gnet.None

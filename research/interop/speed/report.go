@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report is all that a run gives.
+// Report contains the results of a run.
 type Report struct {
 	Command string   `json:"command"`
 	Date    string   `json:"date"`
@@ -17,7 +17,7 @@ type Report struct {
 	Targets []Target `json:"targets"`
 }
 
-// Table is rows of figures under the same columns.
+// Table contains rows with the same columns.
 type Table struct {
 	Path    string   `json:"path"`
 	Title   string   `json:"title"`
@@ -26,18 +26,18 @@ type Table struct {
 	Rows    []Row    `json:"rows"`
 }
 
-// Row is a line of a table; cells are for reading.
+// Row is a row of a table. Cells are formatted.
 type Row struct {
 	Name  string   `json:"name"`
 	Cells []string `json:"cells"`
 }
 
-// Target is a figure that was wanted, and what was measured of it in the same run.
+// Target is a target with its measurement.
 type Target struct {
 	Claim    string  `json:"claim"`
 	Want     float64 `json:"want"`
 	Measured float64 `json:"measured"`
-	AtMost   bool    `json:"at_most,omitempty"` // at least otherwise
+	AtMost   bool    `json:"at_most,omitempty"` // otherwise at least
 	Unit     string  `json:"unit,omitempty"`
 }
 
@@ -50,14 +50,14 @@ func (t Target) met() bool {
 
 func (r *Report) add(t *Table) { r.Tables = append(r.Tables, t) }
 
-// want records a target.
+// want adds a target.
 func (r *Report) want(t Target) { r.Targets = append(r.Targets, t) }
 
 func (r *Report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Measured speeds of a node\n\n    %s\n\n", r.Command)
 	fmt.Fprintf(&b, "%s; %d cores, shared by client and server; %s; the best of %d rounds, the median in brackets.\n", r.Date, r.Cores, r.Go, r.Rounds)
-	b.WriteString("Ratios hold better than figures.\n")
+	b.WriteString("Ratios are more stable than times.\n")
 	for _, t := range r.Tables {
 		fmt.Fprintf(&b, "\n## %s\n\n", t.Title)
 		if t.Note != "" {
@@ -69,7 +69,7 @@ func (r *Report) markdown() string {
 		}
 	}
 	if len(r.Targets) > 0 {
-		b.WriteString("\n## What was wanted\n\n| | wanted | measured | |\n| --- | ---: | ---: | --- |\n")
+		b.WriteString("\n## Targets\n\n| claim | target | measured | |\n| --- | ---: | ---: | --- |\n")
 		for _, t := range r.Targets {
 			bound, word := "at least", "met"
 			if t.AtMost {
@@ -84,10 +84,10 @@ func (r *Report) markdown() string {
 	return b.String()
 }
 
-// sample is what the rounds gave of one figure.
+// sample contains the values of one figure, one per round.
 type sample []float64
 
-// best returns the largest and the median.
+// best returns the largest value and the median.
 func (s sample) best() (best, median float64) {
 	if len(s) == 0 {
 		return 0, 0
@@ -96,7 +96,7 @@ func (s sample) best() (best, median float64) {
 	return sorted[len(sorted)-1], sorted[len(sorted)/2]
 }
 
-// least returns the smallest and the median.
+// least returns the smallest value and the median.
 func (s sample) least() (least, median float64) {
 	if len(s) == 0 {
 		return 0, 0
@@ -105,7 +105,7 @@ func (s sample) least() (least, median float64) {
 	return sorted[0], sorted[len(sorted)/2]
 }
 
-// rate shows a number a second.
+// rate formats a number per second.
 func rate(x float64) string {
 	switch {
 	case x >= 1e6:
@@ -121,19 +121,19 @@ func (s sample) rate() string {
 	return fmt.Sprintf("%s (%s)", rate(best), rate(median))
 }
 
-// times shows milliseconds.
+// times formats milliseconds.
 func (s sample) times() string {
 	least, median := s.least()
 	return fmt.Sprintf("%.2f (%.2f)", least, median)
 }
 
-// micros shows microseconds.
+// micros formats microseconds.
 func (s sample) micros() string {
 	least, median := s.least()
 	return fmt.Sprintf("%.3g (%.3g)", least, median)
 }
 
-// whole shows a number of anything.
+// whole formats a sample without decimals.
 func (s sample) whole() string {
 	least, median := s.least()
 	return fmt.Sprintf("%.0f (%.0f)", least, median)

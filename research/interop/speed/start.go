@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
-// start compares the start of a node with 1 GiB of filters with reading its files.
+// start compares the time to start a node with 1 GiB of filters with the time to read its files.
 func (b *bench) start(ctx context.Context) error {
 	dir, err := os.MkdirTemp(b.dir, "node-")
 	if err != nil {
@@ -25,7 +25,7 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// 8 filters of 128 MiB, half full of ones, so that no block is empty.
+	// 8 filters of 111 MiB, each with enough keys that no block is empty.
 	c := redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, ReadTimeout: 10 * time.Minute})
 	for i := range 8 {
 		key := "filter-" + strconv.Itoa(i)
@@ -48,10 +48,10 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	var reading, starting sample
-	var bytes int64
+	var total int64
 	for range b.rounds {
 		begin := time.Now()
-		if bytes, err = readAll(dir); err != nil {
+		if total, err = readAll(dir); err != nil {
 			return err
 		}
 		reading = append(reading, time.Since(begin).Seconds()*1000)
@@ -66,15 +66,15 @@ func (b *bench) start(ctx context.Context) error {
 		}
 	}
 	b.report.add(&Table{Path: "start", Title: "Start with 1 GiB of filters, milliseconds", Columns: []string{"ms"},
-		Note: fmt.Sprintf("8 filters of 111 MiB, clean stop before; %d MiB of files, in the system's cache both times.", bytes>>20),
-		Rows: []Row{{"reading the files", []string{reading.times()}}, {"start until it answers", []string{starting.times()}}}})
+		Note: fmt.Sprintf("8 filters of 111 MiB after a clean stop; %d MiB of files, which are in the page cache in both measurements.", total>>20),
+		Rows: []Row{{"reading the files", []string{reading.times()}}, {"start until the first reply", []string{starting.times()}}}})
 	r, _ := reading.least()
 	s, _ := starting.least()
-	b.report.want(Target{Claim: "start with 1 GiB against reading the files", Want: 2, Measured: s / r, AtMost: true, Unit: " times"})
+	b.report.want(Target{Claim: "start with 1 GiB relative to reading the files", Want: 2, Measured: s / r, AtMost: true, Unit: " times"})
 	return nil
 }
 
-// readAll reads every file below dir and returns how many bytes they have.
+// readAll reads all files below dir and returns their total size in bytes.
 func readAll(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -92,10 +92,11 @@ func readAll(dir string) (n int64, err error) {
 	return n, err
 }
 
-// smallFilters is how many the node is to hold.
+// smallFilters is the number of filters of the node.
 const smallFilters = 100_000
 
-// small makes many small filters, lists, saves and starts with them.
+// small measures how long it takes to create, list and save many small filters, and to start with
+// them.
 func (b *bench) small(ctx context.Context) error {
 	dir, err := os.MkdirTemp(b.dir, "node-")
 	if err != nil {
@@ -146,7 +147,7 @@ func (b *bench) small(ctx context.Context) error {
 			seen++
 		}
 		if seen != smallFilters {
-			return fmt.Errorf("%d seen", seen)
+			return fmt.Errorf("%d filters listed, want %d", seen, smallFilters)
 		}
 		return nil
 	}); err != nil {
@@ -155,7 +156,7 @@ func (b *bench) small(ctx context.Context) error {
 	if err := lap("first snapshot", func() error { return c.Save(ctx).Err() }); err != nil {
 		return err
 	}
-	if err := lap("snapshot again, nothing changed", func() error { return c.Save(ctx).Err() }); err != nil {
+	if err := lap("second snapshot, without changes", func() error { return c.Save(ctx).Err() }); err != nil {
 		return err
 	}
 	c.Close()
@@ -169,12 +170,15 @@ func (b *bench) small(ctx context.Context) error {
 	c = redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true})
 	defer c.Close()
 	n, err := c.DBSize(ctx).Result()
-	if err != nil || n != smallFilters {
-		return fmt.Errorf("%d filters after the start: %v", n, err)
+	if err != nil {
+		return err
+	}
+	if n != smallFilters {
+		return fmt.Errorf("%d filters after the start, want %d", n, smallFilters)
 	}
 	perFilter := float64(full-empty) / smallFilters
-	t.Note = fmt.Sprintf("Resident memory grew by %.0f bytes a filter, 144 of them bits.", perFilter)
+	t.Note = fmt.Sprintf("Resident memory grew by %.0f bytes per filter, of which 144 are bits of the array.", perFilter)
 	b.report.add(t)
-	b.report.want(Target{Claim: "memory of a small filter beyond its bits", Want: 1024 + 0.02*144, Measured: perFilter - 144, AtMost: true, Unit: " bytes"})
+	b.report.want(Target{Claim: "memory of a small filter in addition to its array", Want: 1024 + 0.02*144, Measured: perFilter - 144, AtMost: true, Unit: " bytes"})
 	return nil
 }

@@ -1,4 +1,4 @@
-"""Usage: client.py HOST PORT. Fails where an answer isn't what RedisBloom's would be."""
+"""Usage: client.py HOST PORT. Fails if a reply differs from RedisBloom's."""
 import sys
 
 import redis
@@ -17,7 +17,7 @@ try:
 except redis.ResponseError as e:
     assert str(e) == "item exists", e
 
-# A pipeline is a transaction unless one says otherwise.
+# A pipeline is a transaction by default.
 pipe = c.pipeline()
 pipe.execute_command("BF.ADD", "redis-py", "p")
 pipe.execute_command("BF.EXISTS", "redis-py", "p")

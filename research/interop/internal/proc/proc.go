@@ -1,5 +1,5 @@
-// Package proc runs programs for tests and measurements: a node built from this checkout, and
-// others found on PATH. All listen on loopback, and are ended by their process ID.
+// Package proc runs servers for tests and measurements: a node built from this checkout, and
+// programs from PATH. All listen on loopback.
 package proc
 
 import (
@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// Proc is a program that runs.
+// Proc is a running program.
 type Proc struct {
-	Addr   string // where it speaks RESP
-	HTTP   string // where a node speaks HTTP
+	Addr   string // RESP address
+	HTTP   string // HTTP address of a node
 	cmd    *exec.Cmd
 	output *tail
 	ended  chan struct{}
 	err    error
 }
 
-// Start runs a program until it answers PING at addr. Its output is kept, the last of it, for
-// messages about what went wrong.
+// Start starts a program and waits until it answers PING at addr. Proc keeps the end of its
+// output for error messages.
 func Start(ctx context.Context, addr, path string, args ...string) (*Proc, error) {
 	p := &Proc{Addr: addr, cmd: exec.Command(path, args...), output: &tail{}, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
@@ -47,7 +47,8 @@ func Start(ctx context.Context, addr, path string, args ...string) (*Proc, error
 	return p, nil
 }
 
-// ready returns when the program answers PING.
+// ready waits until the program answers PING. It returns an error if the program ends first
+// or if ctx is done.
 func (p *Proc) ready(ctx context.Context) error {
 	for {
 		if pings(p.Addr) {
@@ -55,15 +56,16 @@ func (p *Proc) ready(ctx context.Context) error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("ended before it answered: %w", cmpErr(p.err))
+			return fmt.Errorf("ended before it answered: %w", exitError(p.err))
 		case <-ctx.Done():
-			return fmt.Errorf("doesn't answer at %s: %w", p.Addr, ctx.Err())
+			return fmt.Errorf("no answer at %s: %w", p.Addr, ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-func cmpErr(err error) error {
+// exitError returns err, or an error with the exit status 0 if err is nil.
+func exitError(err error) error {
 	if err == nil {
 		return errors.New("exit status 0")
 	}
@@ -80,25 +82,25 @@ func pings(addr string) bool {
 	if _, err := c.Write([]byte("PING\r\n")); err != nil {
 		return false
 	}
-	answer := make([]byte, 7)
-	n, _ := c.Read(answer)
-	return bytes.HasPrefix(answer[:n], []byte("+PONG"))
+	reply := make([]byte, 7)
+	n, _ := c.Read(reply)
+	return bytes.HasPrefix(reply[:n], []byte("+PONG"))
 }
 
 // PID returns the program's process ID.
 func (p *Proc) PID() int { return p.cmd.Process.Pid }
 
-// Kill ends the program at once, as a power cut would end it, and waits until it is gone.
+// Kill kills the program and waits until it has ended.
 func (p *Proc) Kill() {
 	p.cmd.Process.Kill()
 	<-p.ended
 }
 
-// Signal sends a signal.
+// Signal sends a signal to the program.
 func (p *Proc) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Stop asks the program to end, and waits for it; within the context's time, or kills it and
-// says so.
+// Stop sends SIGTERM and waits until the program has ended. If ctx is done first, Stop kills
+// the program and returns an error.
 func (p *Proc) Stop(ctx context.Context) error {
 	p.Signal(syscall.SIGTERM)
 	select {
@@ -106,33 +108,33 @@ func (p *Proc) Stop(ctx context.Context) error {
 		return p.err
 	case <-ctx.Done():
 		p.Kill()
-		return fmt.Errorf("didn't end in time\n%s", p.output)
+		return fmt.Errorf("did not end in time\n%s", p.output)
 	}
 }
 
 // Ended is closed when the program has ended.
 func (p *Proc) Ended() <-chan struct{} { return p.ended }
 
-// Output returns the last of what the program printed.
+// Output returns the end of the output of the program.
 func (p *Proc) Output() string { return p.output.String() }
 
-// given are the ports that FreeAddr returned.
-var given sync.Map
+// used contains the ports that FreeAddr returned.
+var used sync.Map
 
-// FreeAddr returns an address of loopback at which nobody listens, and that no other call
-// returns. Its port isn't of those that the system gives to connections.
+// FreeAddr returns a loopback address that is not in use and that no other call returns. Its
+// port is outside the range that the system assigns to connections.
 func FreeAddr() (string, error) {
 	const first, n = 12_000, 20_000
 	for range n {
 		port := first + rand.IntN(n)
-		if _, taken := given.LoadOrStore(port, nil); taken {
+		if _, taken := used.LoadOrStore(port, nil); taken {
 			continue
 		}
 		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			return l.Addr().String(), l.Close()
 		}
 	}
-	return "", errors.New("no port is free")
+	return "", errors.New("no free port")
 }
 
 // Build builds the program of this checkout into dir and returns its path.
@@ -147,8 +149,8 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// Node starts the program at path as a node with its data in dir. More flags of umbel serve may
-// follow.
+// Node starts the program at path as a node with its data in dir and additional flags of
+// umbel serve.
 func Node(ctx context.Context, path, dir string, flags ...string) (*Proc, error) {
 	respAddr, err := FreeAddr()
 	if err != nil {
@@ -157,7 +159,7 @@ func Node(ctx context.Context, path, dir string, flags ...string) (*Proc, error)
 	return NodeAt(ctx, respAddr, path, dir, flags...)
 }
 
-// NodeAt is Node at an address of the caller's choice.
+// NodeAt is Node with a given RESP address.
 func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc, error) {
 	httpAddr, err := FreeAddr()
 	if err != nil {
@@ -171,7 +173,7 @@ func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc
 	return p, err
 }
 
-// Redis starts the redis-server at path, keeping nothing unless flags say otherwise.
+// Redis starts the redis-server at path, without persistence unless flags enable it.
 func Redis(ctx context.Context, path, dir string, flags ...string) (*Proc, error) {
 	addr, err := FreeAddr()
 	if err != nil {
@@ -182,7 +184,7 @@ func Redis(ctx context.Context, path, dir string, flags ...string) (*Proc, error
 	return Start(ctx, addr, path, args...)
 }
 
-// tail keeps the last 16 KiB written to it.
+// tail keeps the last 16 KiB that were written to it.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte

@@ -1,5 +1,4 @@
-// Usage: node clients.js CLIENT HOST PORT. Ends with an error where an answer isn't what
-// RedisBloom's would be.
+// Usage: node clients.js CLIENT HOST PORT. Fails if a reply differs from RedisBloom's.
 import assert from 'node:assert/strict'
 import { createClient, RESP_TYPES } from 'redis'
 import Redis from 'ioredis'
@@ -36,17 +35,17 @@ async function nodeRedis(RESP) {
 async function ioredis(protocol) {
   const c = new Redis({ host, port: Number(port), ...(protocol && { protocol }) })
   const key = `ioredis-${protocol}`
-  const yes = (v) => assert.ok(v === 1 || v === true, `${v}`)
-  const no = (v) => assert.ok(v === 0 || v === false, `${v}`)
-  yes(await c.call('BF.ADD', key, 'a'))
-  no(await c.call('BF.ADD', key, 'a'))
-  yes(await c.call('BF.EXISTS', key, Buffer.from('a')))
+  const positive = (v) => assert.ok(v === 1 || v === true, `${v}`)
+  const negative = (v) => assert.ok(v === 0 || v === false, `${v}`)
+  positive(await c.call('BF.ADD', key, 'a'))
+  negative(await c.call('BF.ADD', key, 'a'))
+  positive(await c.call('BF.EXISTS', key, Buffer.from('a')))
   const pipeline = c.pipeline()
   for (let i = 0; i < 1000; i++) pipeline.call('BF.ADD', key, `k${i % 500}`)
-  const answers = await pipeline.exec()
-  assert.equal(answers.length, 1000)
-  for (const [err] of answers) assert.equal(err, null)
-  for (const [, v] of answers.slice(500)) no(v)
+  const replies = await pipeline.exec()
+  assert.equal(replies.length, 1000)
+  for (const [err] of replies) assert.equal(err, null)
+  for (const [, v] of replies.slice(500)) negative(v)
   const [, data] = await c.callBuffer('BF.SCANDUMP', key, 0)
   assert.equal(data.readUInt32LE(8), 3) // layers
   await assert.rejects(c.call('BF.INFO', 'nowhere'), /not found/)
