@@ -4,7 +4,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 )
 
 // Kind is the name of this kind of filter.
@@ -30,7 +29,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var words, bits uint64
-	a, err := plane.Open(Name, s, paramNames, &words, &bits)
+	a, err := kind.OpenCells(s, paramNames, &words, &bits)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -24,7 +24,7 @@ var bloomParams = []string{"k", "group"}
 // umbel.ErrCorrupt, and umbel.ErrMismatch where k isn't 1.
 func FromBloom(s umbel.State) (*Filter, error) {
 	var k, group uint64
-	a, err := plane.Open(bloomKind, s, bloomParams, &k, &group)
+	a, err := core.Bloom.OpenCells(s, bloomParams, &k, &group)
 	if err != nil {
 		return nil, err
 	}

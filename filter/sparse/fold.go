@@ -6,8 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 )
 
@@ -15,7 +14,7 @@ import (
 // must divide the number of groups; the error wraps umbel.ErrMismatch otherwise and
 // nothing has changed. It goes through the list twice and makes a new one.
 func (f *Filter) Fold(r uint64) error {
-	if err := f.grouped().CheckFold(r); err != nil {
+	if err := f.array().CheckFold(r); err != nil {
 		return err
 	}
 	f.hold(f.folded(r))
@@ -53,10 +52,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	if err != nil {
 		return err
 	}
-	if f.shape.Group != g.shape.Group {
-		return fmt.Errorf("sparse: one filter has groups of %d cells, the other of %d: %w", 1<<f.shape.Group, 1<<g.shape.Group, umbel.ErrMismatch)
-	}
-	groups, err := f.grouped().Common(g.grouped())
+	groups, err := f.array().Common(g.array())
 	if err != nil {
 		return err
 	}
@@ -68,7 +64,7 @@ func (f *Filter) Merge(s umbel.State) error {
 // other opens the state that is to be merged.
 func (f *Filter) other(s umbel.State) (*Filter, error) {
 	if s.Kind != bloomKind {
-		return plane.Other(f.State(), s, Open)
+		return core.Other(f.State(), s, Open)
 	}
 	as := umbel.State{Kind: bloomKind, Hasher: f.shape.Hasher}
 	if err := as.Alike(s); err != nil {
@@ -77,9 +73,10 @@ func (f *Filter) other(s umbel.State) (*Filter, error) {
 	return FromBloom(s)
 }
 
-// grouped is the plane that the filter stands for, without its words.
-func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Name, Bits: cells.Array{Len: f.shape.M, Width: 1}, Group: 1 << f.shape.Group, Groups: f.mapping.Groups}
+// array returns the array that the filter stands for, without its words.
+func (f *Filter) array() core.Array {
+	s := f.shape
+	return core.Array{Kind: core.Kind{Name: Name}, Shape: core.Shape{M: s.M, K: 1, Group: s.Group, Hasher: s.Hasher}}
 }
 
 // folded returns the positions in a filter r times smaller; r divides.

@@ -5,8 +5,13 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 )
+
+var kind = core.Kind{Name: Name}
+
+// blockLog is log2 of BlockBits.
+const blockLog = 8
 
 // Fold makes the filter r times smaller: bit for bit the filter built at that
 // size, since the block of a hash with z/r blocks is ⌊block with z / r⌋. r must
@@ -14,12 +19,7 @@ import (
 // nothing has changed. It takes the time to read the filter once. It allocates the
 // smaller array.
 func (f *Filter) Fold(r uint64) error {
-	folded, err := f.grouped().Fold(r)
-	if err != nil {
-		return err
-	}
-	f.hold(folded)
-	return nil
+	return f.set(f.array().Fold(r))
 }
 
 // Unfold makes the filter u times larger by copying: see [umbel.Folder]. The error
@@ -28,32 +28,31 @@ func (f *Filter) Unfold(u uint64) error {
 	if u > MaxBlocks/max(f.blocks, 1) {
 		return fmt.Errorf("splitblock: %d blocks don't unfold by %d: there may be 2^32: %w", f.blocks, u, umbel.ErrMismatch)
 	}
-	unfolded, err := f.grouped().Unfold(u)
-	if err != nil {
-		return err
-	}
-	f.hold(unfolded)
-	return nil
+	return f.set(f.array().Unfold(u))
 }
 
 // Merge takes in the keys of another filter of this kind with the same hasher.
 // Sizes that differ are as in bloom.Filter.Merge. The error wraps umbel.ErrMismatch and
 // says the first difference.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := plane.Other(f.State(), s, Open)
+	g, err := core.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}
-	union, err := f.grouped().Merge(g.grouped())
-	if err != nil {
-		return err
-	}
-	f.hold(union)
-	return nil
+	return f.set(f.array().Merge(g.array()))
 }
 
-func (f *Filter) grouped() plane.Grouped {
-	return plane.Grouped{Kind: Name, Bits: f.bits, Group: BlockBits, Groups: f.blocks}
+// array returns the cells with blocks as groups.
+func (f *Filter) array() core.Array {
+	return core.Array{Kind: kind, Shape: core.Shape{M: f.bits.Len, Group: blockLog}, Cells: f.bits}
+}
+
+// set makes a the cells of f unless err is not nil, and returns err.
+func (f *Filter) set(a core.Array, err error) error {
+	if err == nil {
+		f.hold(a.Cells)
+	}
+	return err
 }
 
 // hold makes a the filter's cells.

@@ -4,7 +4,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 )
 
 // Kind is the name of this kind of filter.
@@ -19,7 +18,7 @@ func (f *Filter) State() umbel.State {
 // Open makes the filter that s describes and takes over its memory. The error
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	bits, err := plane.Open(Name, s, nil)
+	bits, err := kind.OpenCells(s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func Open(s umbel.State) (*Filter, error) {
 			return nil, fmt.Errorf("weighted: a table of %d cells of %d bits, want 64 bits per digest or 8 bits per byte of the prefixes: %w", table.Len, table.Width, umbel.ErrCorrupt)
 		}
 	}
-	bits, err := core.OpenCells(Name, s, names, dst...)
+	bits, err := kind.OpenCells(s, names, dst...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,6 @@ func Open(s umbel.State) (*Filter, error) {
 // open returns the filter of an array of bits, of a table, which may be empty, and of the
 // values of paramNames.
 func open(bits, table cells.Array, values []uint64, h umbel.Hasher) (*Filter, error) {
-	if err := kind.CheckWidth(bits.Width); err != nil {
-		return nil, err
-	}
 	k := func(v uint64) int { return int(min(v, MaxK+1)) }
 	share := func(v uint64) float64 { return float64(min(v, 2*billion)) / billion }
 	s := Shape{M: bits.Len, Group: uint8(min(values[1], 64)), Classes: []Class{{K: k(values[0])}}, Hasher: h}
@@ -141,10 +138,7 @@ func (f *Filter) Stats() umbel.Stats {
 // own. Filters of different sizes are merged as in bloom.Filter.Merge. The error wraps
 // umbel.ErrMismatch and names the first difference; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	if err := f.array.CheckOther(s); err != nil {
-		return err
-	}
-	g, err := Open(s)
+	g, err := core.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}

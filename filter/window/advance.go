@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
 // Advance tells the filter the time, in ticks: see [umbel.Advancer]. A new filter
@@ -86,7 +86,7 @@ func onesIn(a cells.Array, from, n uint64) uint64 {
 // The error wraps umbel.ErrMismatch and says the first difference; filters by keys
 // don't merge, as their generations ended at moments of their own.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := plane.Other(f.State(), s, Open)
+	g, err := core.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}

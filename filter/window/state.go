@@ -5,8 +5,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/plane"
 )
 
 // Kind is the name of this kind of filter.
@@ -37,7 +37,7 @@ func (f *Filter) State() umbel.State {
 // wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, l, group, limit, ticks, now uint64
-	bits, err := plane.Open(Name, s, paramNames, &k, &l, &group, &limit, &ticks, &now)
+	bits, err := core.Kind{Name: Name}.OpenCells(s, paramNames, &k, &l, &group, &limit, &ticks, &now)
 	if err != nil {
 		return nil, err
 	}

@@ -150,29 +150,12 @@ func commonDivisor(a, b uint64) uint64 {
 	return a
 }
 
-// Other opens the state of a filter that is to be merged into a. The error wraps
-// umbel.ErrMismatch if kind or hasher differ or one of the two filters is the zero
-// Filter; otherwise it is that of Open.
+// Other opens the state of a filter that is to be merged into a: see [Other].
 func (a Array) Other(s umbel.State) (Array, error) {
-	if err := a.CheckOther(s); err != nil {
-		return Array{}, err
-	}
-	return a.Kind.Open(s)
-}
-
-// CheckOther returns an error that wraps umbel.ErrMismatch if s is the state of another
-// kind or with another hasher, or if it or a is that of the zero Filter.
-func (a Array) CheckOther(s umbel.State) error {
 	if a.Shape.M == 0 {
-		return a.zero()
+		return Array{}, a.zero()
 	}
-	if err := (umbel.State{Kind: a.Kind.Name, Hasher: a.Shape.Hasher}).Alike(s); err != nil {
-		return err
-	}
-	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
-		return a.zero()
-	}
-	return nil
+	return Other(a.State(a.Kind), s, a.Kind.Open)
 }
 
 // State returns the state of an array that Open can open. It is of kind k even if a is

@@ -105,15 +105,12 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 	if k.Counters {
 		names, dst = paramNames, append(dst, &copied)
 	}
-	a, err := OpenCells(k.Name, s, names, dst...)
+	a, err := k.OpenCells(s, names, dst...)
 	if err != nil {
 		return Array{}, err
 	}
 	shape := Shape{M: a.Len, K: int(min(n, MaxK+1)), Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	if err = k.Check(shape); err == nil {
-		err = k.CheckWidth(a.Width)
-	}
-	if err == nil && copied > 1 {
+	if err = k.Check(shape); err == nil && copied > 1 {
 		err = fmt.Errorf("%s: copied is %d, want 0 or 1", k.Name, copied)
 	}
 	if err != nil {
@@ -137,12 +134,12 @@ func (k Kind) CheckWidth(width uint) error {
 // paramNames are the parameters of a state in order; the last only counters have.
 var paramNames = []string{"k", "group", "copied"}
 
-// OpenCells returns the only array of a state of the kind, whose Width is not 0. It
-// sets dst to the state's parameters, whose names must be names in this order. The
-// error wraps umbel.ErrKind or umbel.ErrCorrupt.
-func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
-	if s.Kind != kind {
-		return cells.Array{}, fmt.Errorf("%s: a state of kind %.40q: %w", kind, s.Kind, umbel.ErrKind)
+// OpenCells returns the only array of a state of kind k. It sets dst to the state's
+// parameters, whose names must be names in this order. The error wraps umbel.ErrKind or
+// umbel.ErrCorrupt.
+func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
+	if s.Kind != k.Name {
+		return cells.Array{}, fmt.Errorf("%s: a state of kind %.40q: %w", k.Name, s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return cells.Array{}, err
@@ -151,9 +148,28 @@ func OpenCells(kind string, s umbel.State, names []string, dst ...*uint64) (cell
 		return cells.Array{}, err
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 {
-		return cells.Array{}, fmt.Errorf("%s: %d arrays and %d parts, want one array: %w", kind, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return cells.Array{}, fmt.Errorf("%s: %d arrays and %d parts, want one array: %w", k.Name, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	a := s.Arrays[0]
 	a.Width = max(a.Width, 1)
+	if err := k.CheckWidth(a.Width); err != nil {
+		return cells.Array{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+	}
 	return a, nil
+}
+
+// Other opens with open the state s of a filter that is to be merged into the one with
+// state own. The error wraps umbel.ErrMismatch if kind or hasher differ or if one of the two
+// is the zero Filter; otherwise it is that of open.
+func Other[F any](own, s umbel.State, open func(umbel.State) (F, error)) (F, error) {
+	var none F
+	if err := own.Alike(s); err != nil {
+		return none, err
+	}
+	for _, t := range []umbel.State{own, s} {
+		if len(t.Arrays) > 0 && t.Arrays[0].Len == 0 {
+			return none, fmt.Errorf("%s: a zero Filter has no size: make it with New: %w", own.Kind, umbel.ErrMismatch)
+		}
+	}
+	return open(s)
 }
