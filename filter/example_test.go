@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // A sparse filter is sent packed, and what is added to it later as a delta. Its sender
@@ -21,8 +22,8 @@ func Example_messages() {
 	sent := f.State().Clone()
 	message, _ := wire.Packer{}.Append(nil, sent)
 	f.AddString("alice")
-	delta, _ := wire.Delta(nil, sent, f.State())
-	fmt.Println(wire.Size(sent), "bytes,", len(message), "packed, and a delta of", len(delta))
+	update, _ := delta.Append(nil, sent, f.State())
+	fmt.Println(wire.Size(sent), "bytes,", len(message), "packed, and a delta of", len(update))
 
 	// There:
 	s, err := wire.Parse(message, wire.Limits{})
@@ -30,7 +31,7 @@ func Example_messages() {
 		fmt.Println(err)
 		return
 	}
-	if s, err = wire.Apply(s, delta, wire.Limits{}); err != nil {
+	if s, err = delta.Apply(s, update, wire.Limits{}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // What plan says of messages, held against containers: their sizes are the forecast to
@@ -89,8 +90,8 @@ func TestUpdatesAsPlanned(t *testing.T) {
 					}
 					now.Add(d)
 				}
-				delta := must(wire.Delta(nil, old.State(), now.State()))
-				bits := 8 * float64(len(delta))
+				message := must(delta.Append(nil, old.State(), now.State()))
+				bits := 8 * float64(len(message))
 				sum, most = sum+bits, max(most, bits)
 			}
 			mean, sigma := sum/trials, plan.DeltaDeviation(c.m, c.k, c.n, c.churn)

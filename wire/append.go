@@ -3,27 +3,23 @@ package wire
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire/internal/block"
+	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// Append appends the container of s to dst, at the speed of copying: its blocks are
-// empty, full or raw. [Packer] makes fewer bytes of it, in more time. On error dst
-// comes back as it was. The error wraps umbel.ErrCorrupt if s fails its Check,
-// umbel.ErrLimit if it has more params, planes or parts than a container can count.
-func Append(dst []byte, s umbel.State) ([]byte, error) { return appendBlocks(dst, s, plain) }
+// Append appends the container of s to dst, at the speed of copying. [Packer] writes fewer
+// bytes, in more time. It returns an error wrapping umbel.ErrCorrupt if s fails its Check,
+// and umbel.ErrLimit if s has more parameters, arrays or parts than a container can count.
+// On error dst is unchanged.
+func Append(dst []byte, s umbel.State) ([]byte, error) { return appendBlocks(dst, s, block.Plain) }
 
-func appendBlocks(dst []byte, s umbel.State, c coding) ([]byte, error) {
-	if err := check(s); err != nil {
-		return dst, err
-	}
-	out := appender(slices.Grow(dst, int(size(s, c))))
-	e := encoder{w: &out, blocks: each(c)}
-	e.container(s)
-	return out, nil
-}
+// Write writes to w the bytes that [Append] appends. It doesn't copy arrays; it calls w once
+// or twice for each 64 KiB. Errors are those of Append and of w; after one of w, w has
+// received part of a container.
+func Write(w io.Writer, s umbel.State) error { return writeBlocks(w, s, block.Plain) }
 
 // AppendReadable is [Append] for a container that [Parse] and [Read] accept with the zero
 // [Limits], whatever the size of s: if its arrays take more than [DefaultBytes], all blocks
@@ -38,56 +34,73 @@ func WriteReadable(w io.Writer, s umbel.State) error {
 	return writeBlocks(w, s, readable(s, DefaultBytes))
 }
 
-// readable returns the coding for a container that is read with a limit of so many bytes
-// or its own length.
-func readable(s umbel.State, limit uint64) coding {
+// readable returns a coding of blocks with which a reader accepts the container of s if it
+// accepts arrays of limit bytes, or of the length of the container.
+func readable(s umbel.State, limit uint64) block.Coding {
 	if s.Bytes() > limit {
-		return canonical
+		return block.Canonical
 	}
-	return plain
+	return block.Plain
 }
 
-type appender []byte
-
-func (a *appender) Write(b []byte) (int, error) {
-	*a = append(*a, b...)
-	return len(b), nil
+func appendBlocks(dst []byte, s umbel.State, c block.Coding) ([]byte, error) {
+	if err := format.Check(s); err != nil {
+		return dst, fmt.Errorf("wire: %w", err)
+	}
+	out := format.Appender(slices.Grow(dst, int(size(s, c))))
+	w := format.Writer{W: &out, Arrays: format.Unpacked(c)}
+	w.Container(s)
+	return out, nil
 }
 
-// Write writes the container of s to w: the bytes that [Append] would append. It
-// makes no copy of the planes; w gets one or two calls for each 64 KiB. Errors are
-// those of Append, and those of w, after which w has part of a container.
-func Write(w io.Writer, s umbel.State) error { return writeBlocks(w, s, plain) }
-
-func writeBlocks(w io.Writer, s umbel.State, c coding) error {
-	if err := check(s); err != nil {
-		return err
-	}
-	e := encoder{w: w, blocks: each(c)}
-	e.container(s)
-	if e.err != nil {
-		return fmt.Errorf("wire: %w", e.err)
-	}
-	return nil
+func writeBlocks(w io.Writer, s umbel.State, c block.Coding) error {
+	return writeContainer(w, s, format.Unpacked(c))
 }
 
-// check returns an error unless s can be written.
-func check(s umbel.State) error {
-	if err := s.Check(); err != nil {
+func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error {
+	err := format.Check(s)
+	if err == nil {
+		e := format.Writer{W: w, Arrays: arrays}
+		e.Container(s)
+		err = e.Err
+	}
+	if err != nil {
 		return fmt.Errorf("wire: %w", err)
 	}
-	return checkCounts(s)
+	return nil
 }
 
-func checkCounts(s umbel.State) error {
-	if len(s.Params) > math.MaxUint8 || len(s.Arrays) > math.MaxUint8 || len(s.Parts) > math.MaxUint16 {
-		return fmt.Errorf("wire: %d params, %d planes, %d parts, want at most 255, 255, 65535: %w",
-			len(s.Params), len(s.Arrays), len(s.Parts), umbel.ErrLimit)
+// Bytes of the fields of fixed length.
+const (
+	headBytes  = 8 + format.SumBytes // of a container: magic and checksum
+	stateBytes = 1 + 17 + 1 + 1 + 2  // lengths, hasher, numbers of params, arrays, parts
+	paramBytes = 1 + 1 + 8
+	arrayBytes = 1 + 8
+)
+
+// Size returns the number of bytes of the canonical container of s. No function of this
+// package writes a longer one.
+func Size(s umbel.State) uint64 { return size(s, block.Canonical) }
+
+// size returns the number of bytes of the container of s with blocks in coding c.
+func size(s umbel.State, c block.Coding) uint64 { return headBytes + stateSize(s, c) }
+
+func stateSize(s umbel.State, c block.Coding) uint64 {
+	n := stateBytes + uint64(len(s.Kind))
+	for _, p := range s.Params {
+		n += paramBytes + uint64(len(p.Name))
 	}
-	for i, p := range s.Parts {
-		if err := checkCounts(p); err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
+	for _, a := range s.Arrays {
+		n += arrayBytes
+		for b := range block.All(a) {
+			n++
+			if c(b) == block.Raw {
+				n += b.Bytes()
+			}
 		}
 	}
-	return nil
+	for _, p := range s.Parts {
+		n += stateSize(p, c)
+	}
+	return n
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
 func Benchmark(b *testing.B) {
@@ -20,12 +21,12 @@ func Benchmark(b *testing.B) {
 		size uint64
 		word func(int) uint64
 	}{
-		{"raw/n=1KiB", 1 << 10, noise},
-		{"raw/n=64MiB", 64 * mib, noise},
-		{"empty/n=64MiB", 64 * mib, zeros},
-		{"full/n=64MiB", 64 * mib, ones},
+		{"raw/n=1KiB", 1 << 10, wiretest.Noise},
+		{"raw/n=64MiB", 64 * mib, wiretest.Noise},
+		{"empty/n=64MiB", 64 * mib, wiretest.Zeros},
+		{"full/n=64MiB", 64 * mib, wiretest.Ones},
 	} {
-		s := umbel.State{Kind: "bench", Arrays: []cells.Array{array(b, c.size*8, 1, c.word)}}
+		s := umbel.State{Kind: "bench", Arrays: []cells.Array{wiretest.Array(b, c.size*8, 1, c.word)}}
 		box := mustAppend(b, s)
 		dst := make([]byte, 0, len(box))
 		for _, op := range []struct {
@@ -87,11 +88,11 @@ func BenchmarkPacked(b *testing.B) {
 	}
 }
 
-// sown returns an array of bits of which about so many are ones, at random.
+// sown returns an array of bits of which about so many are wiretest.Ones, at random.
 func sown(t testing.TB, len uint64, fill float64) cells.Array {
-	a := array(t, len, 1, zeros)
+	a := wiretest.Array(t, len, 1, wiretest.Zeros)
 	for i := range uint64(-math.Log1p(-fill) * float64(len)) {
-		at, _ := bits.Mul64(noise(int(i)), len)
+		at, _ := bits.Mul64(wiretest.Noise(int(i)), len)
 		a.SetBit(at)
 	}
 	return a

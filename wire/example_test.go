@@ -42,10 +42,10 @@ func ExamplePacker() {
 		fmt.Println(err)
 		return
 	}
-	census, _ := wire.Packer{}.Stats(s)
+	stats, _ := wire.Packer{}.Stats(s)
 	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
-		len(plain), len(packed), census.Arithmetic.Bytes, census.Arithmetic.Blocks)
-	fmt.Printf("the entropy is %.0f bytes\n", census.Entropy/8)
+		len(plain), len(packed), stats.Arithmetic.Bytes, stats.Arithmetic.Blocks)
+	fmt.Printf("the entropy is %.0f bytes\n", stats.Entropy/8)
 	back, err := wire.Parse(packed, wire.Limits{})
 	fmt.Println(wire.Identify(back) == wire.Identify(s), err)
 	// Output:
@@ -94,7 +94,7 @@ func ExampleRead() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, umbel.ErrLimit))
 	// Output:
-	// wire: byte 53: plane 0: 125000 bytes of cells, the limit leaves 100000: raise the limit to read it: limit exceeded
+	// wire: byte 53: array 0: 125000 bytes of cells, the limit leaves 100000: raise the limit to read it: limit exceeded
 	// true
 }
 
@@ -107,51 +107,4 @@ func ExampleIdentify() {
 	// Output:
 	// true
 	// false
-}
-
-// A delta takes as many bytes as there are changes; who has the old state makes the
-// new one of it, and knows that it is.
-func ExampleDelta() {
-	old, new := state(), state()
-	new.Arrays[0].SetBit(123)
-	delta, err := wire.Delta(nil, old, new)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	got, err := wire.Apply(old, delta, wire.Limits{})
-	fmt.Println(len(delta), "bytes,", got.Arrays[0].Nonzero(), "cells set,", err)
-	_, err = wire.Apply(got, delta, wire.Limits{})
-	fmt.Println(err)
-	// Output:
-	// 101 bytes, 2 cells set, <nil>
-	// wire: the delta from 1b461097 to 3a06bbec is already applied, the filter is 3a06bbec: mismatch
-}
-
-// A fold is sent at once, and later what it doesn't say of the filter.
-func ExampleRefine() {
-	full := state()
-	for i := range uint64(50_000) {
-		full.Arrays[0].SetBit(umbel.DigestFromHash64(i).H2 % 1_000_000)
-	}
-	folded := full
-	small, _ := full.Arrays[0].Fold(5, 64)
-	folded.Arrays = []cells.Array{small}
-
-	var sizes []int
-	for _, s := range []umbel.State{folded, full} {
-		b, _ := wire.Packer{}.Append(nil, s)
-		sizes = append(sizes, len(b))
-	}
-	refinement, err := wire.Refine(nil, folded, full)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	got, err := wire.Apply(folded, refinement, wire.Limits{})
-	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
-	fmt.Println("fold", sizes[0], "and rest", len(refinement), "bytes, the whole", sizes[1])
-	// Output:
-	// true <nil>
-	// fold 19149 and rest 16208 bytes, the whole 35252
 }

@@ -5,17 +5,17 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
 // Canonical returns the canonical container of s.
 func Canonical(s umbel.State) []byte {
 	var w bytes.Buffer
-	e := encoder{w: &w, blocks: each(canonical)}
-	e.container(s)
+	_ = writeBlocks(&w, s, block.Canonical)
 	return w.Bytes()
 }
 
-// The functions whose names end in Within have a limit in place of DefaultBytes.
+// The functions whose names end in Within have a limit instead of DefaultBytes.
 
 func AppendReadableWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
 	return appendBlocks(dst, s, readable(s, limit))
@@ -24,5 +24,5 @@ func AppendReadableWithin(dst []byte, s umbel.State, limit uint64) ([]byte, erro
 func ParseWithin(b []byte, limit uint64) (umbel.State, error) { return parse(b, Limits{}, limit) }
 
 func ReadWithin(r io.Reader, limit uint64) (umbel.State, error) {
-	return read(r, streamed(Limits{}, limit))
+	return read(r, Limits{}, limit, nil)
 }

@@ -2,21 +2,18 @@ package wire_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
 func FuzzParse(f *testing.F) {
 	// Besides the seeds in testdata, the vectors of the specification.
 	for _, folder := range []string{"container", "codings"} {
-		for _, parts := range vectors(f, folder) {
+		for _, parts := range wiretest.Vectors(f, "../spec/vectors/"+folder) {
 			f.Add(parts[0])
 		}
 	}
@@ -26,34 +23,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parseBothWays(t, b)
 		// The fuzzer doesn't find checksums; with one it gets to what lies behind.
-		parseBothWays(t, sealed(string(b)))
-		parseBothWays(t, sum(bytes.Clone(b)))
+		parseBothWays(t, wiretest.Container(string(b)))
+		parseBothWays(t, wiretest.Sum(bytes.Clone(b)))
 	})
-}
-
-// vectors returns what is in the vectors of a folder, each the bytes between blank lines.
-func vectors(t testing.TB, folder string) (all [][][]byte) {
-	t.Helper()
-	paths, err := filepath.Glob("../spec/vectors/" + folder + "/*.txt")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("%d vectors of %s, %v", len(paths), folder, err)
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parts [][]byte
-		for _, body := range strings.Split(string(text), "\n\n")[1:] {
-			b, err := hex.DecodeString(strings.ReplaceAll(body, "\n", ""))
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			parts = append(parts, b)
-		}
-		all = append(all, parts)
-	}
-	return all
 }
 
 // parseBothWays checks that Parse, Read and Scan agree about b, with workers and
@@ -73,7 +45,7 @@ func parseBothWays(t *testing.T, b []byte) {
 		}
 		return
 	}
-	if !equal(s, r) || !equal(s, scan) {
+	if !wiretest.Equal(s, r) || !wiretest.Equal(s, scan) {
 		t.Fatal("Parse, Read and Scan differ")
 	}
 	for name, write := range map[string]func([]byte, umbel.State) ([]byte, error){
@@ -87,7 +59,7 @@ func parseBothWays(t *testing.T, b []byte) {
 			t.Fatalf("%s: %d bytes, Size says %d", name, len(again), most)
 		}
 		back, err := wire.Parse(again, l)
-		if err != nil || !equal(back, s) || wire.Identify(back) != wire.Identify(s) {
+		if err != nil || !wiretest.Equal(back, s) || wire.Identify(back) != wire.Identify(s) {
 			t.Fatalf("%s: what was written is another state: %v", name, err)
 		}
 	}

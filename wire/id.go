@@ -6,21 +6,23 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire/internal/block"
+	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// ID names a state: it is the SHA-256 of the state's canonical container without
-// the checksum at its end. Equal states have equal IDs, however they were coded.
+// ID identifies a state: the SHA-256 of its canonical container without the checksum
+// (spec/container.md, "Canonical form and ID"). Equal states have equal IDs.
 type ID [sha256.Size]byte
 
-// Identify returns the ID of s. It reads all of it. It panics if s can't be
-// written, which doesn't happen to the state of a filter: see [Append].
+// Identify returns the ID of s, in the time of hashing all its words. It panics if s can't
+// be written, which is never true of the state of a filter: see [Append].
 func Identify(s umbel.State) ID {
-	if err := check(s); err != nil {
+	if err := format.Check(s); err != nil {
 		panic(fmt.Sprintf("wire: identify: %v", err))
 	}
 	h := sha256.New()
-	e := encoder{w: h, blocks: each(canonical)}
-	e.body(s)
+	w := format.Writer{W: h, Arrays: format.Unpacked(block.Canonical)}
+	w.Body(s)
 	return ID(h.Sum(nil))
 }
 

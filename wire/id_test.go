@@ -7,12 +7,13 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
 // The ID is that of spec/container.md: SHA-256 of the canonical form without its
 // checksum.
 func TestIdentify(t *testing.T) {
-	s := sample(t)
+	s := wiretest.Sample(t)
 	if a, b := wire.Identify(s), wire.Identify(s.Clone()); a != b {
 		t.Errorf("a clone has another ID: %v, %v", a, b)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
 // arrays returns a state of n empty arrays with the given number of 64 KiB blocks each.
@@ -48,11 +49,11 @@ func TestLimitsDefault(t *testing.T) {
 				return wire.ReadWithin(io.MultiReader(bytes.NewReader(b)), limit)
 			},
 		} {
-			if got, err := read(long); err != nil || !equal(got, s) {
+			if got, err := read(long); err != nil || !wiretest.Equal(got, s) {
 				t.Errorf("%s: %s of %d bytes: %v", c.name, name, len(long), err)
 			}
 			var err error
-			n := allocated(func() { _, err = read(short) })
+			n := wiretest.Allocated(func() { _, err = read(short) })
 			switch {
 			case s.Bytes() <= limit && err != nil:
 				t.Errorf("%s: %s of %d bytes: %v", c.name, name, len(short), err)
@@ -79,7 +80,7 @@ func TestLimitsExplicit(t *testing.T) {
 }
 
 func TestReadable(t *testing.T) {
-	s := sample(t)
+	s := wiretest.Sample(t)
 	var w bytes.Buffer
 	if err := wire.WriteReadable(&w, s); err != nil {
 		t.Fatal(err)

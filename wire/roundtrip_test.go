@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/iotest"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +27,7 @@ func mustAppend(t testing.TB, s umbel.State) []byte {
 // Decoding an encoding is the identity, by all four ways through the package.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawState(t, umbel.MaxDepth)
+		s := wiretest.DrawState(t, umbel.MaxDepth)
 		b, err := wire.Append(nil, s)
 		if err != nil {
 			t.Fatal(err)
@@ -38,11 +40,11 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("Write differs from Append: %v", err)
 		}
 		parsed, err := wire.Parse(b, wire.Limits{})
-		if err != nil || !equal(parsed, s) {
+		if err != nil || !wiretest.Equal(parsed, s) {
 			t.Fatalf("Parse: %v", err)
 		}
 		read, err := wire.Read(&w, wire.Limits{})
-		if err != nil || !equal(read, s) {
+		if err != nil || !wiretest.Equal(read, s) {
 			t.Fatalf("Read: %v", err)
 		}
 		if wire.Identify(parsed) != wire.Identify(s) {
@@ -56,7 +58,7 @@ func TestRoundTrip(t *testing.T) {
 
 // A plane of several steps of growth arrives whole, in whatever pieces.
 func TestReadPieces(t *testing.T) {
-	s := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 5<<23+1000, 1, noise)}}
+	s := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 5<<23+1000, 1, wiretest.Noise)}}
 	b := mustAppend(t, s)
 	for name, r := range map[string]io.Reader{
 		"seeker":         bytes.NewReader(b),
@@ -69,7 +71,7 @@ func TestReadPieces(t *testing.T) {
 		"through a pipe": pipe(b),
 	} {
 		got, err := wire.Read(r, wire.Limits{})
-		if err != nil || !equal(got, s) {
+		if err != nil || !wiretest.Equal(got, s) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -97,13 +99,13 @@ func pipe(b []byte) io.Reader {
 
 // The canonical container is read as well as the one that Append writes.
 func TestCanonicalReads(t *testing.T) {
-	s := sample(t)
+	s := wiretest.Sample(t)
 	b := wire.Canonical(s)
 	if uint64(len(b)) != wire.Size(s) {
 		t.Errorf("canonical container of %d bytes, Size said %d", len(b), wire.Size(s))
 	}
 	got, err := wire.Parse(b, wire.Limits{})
-	if err != nil || !equal(got, s) {
+	if err != nil || !wiretest.Equal(got, s) {
 		t.Errorf("Parse: %v", err)
 	}
 }
@@ -116,13 +118,13 @@ func TestSmallCodings(t *testing.T) {
 		want int // bytes of blocks
 	}{
 		{"no cells", cells.Array{Width: 1}, 0},
-		{"empty", array(t, 8<<19+1, 1, zeros), 9},
-		{"full", array(t, 8<<19+1, 1, ones), 9},
-		{"one full cell", array(t, 1, 1, ones), 1},
-		{"full, narrow end", array(t, 21, 2, ones), 1},
-		{"raw", array(t, 64, 1, noise), 9},
-		{"first word only", array(t, 1<<19, 1, allBut(0)), 1 + 1<<16},
-		{"all but the last word", array(t, 1<<19, 1, allBut(8191)), 1 + 1<<16},
+		{"empty", wiretest.Array(t, 8<<19+1, 1, wiretest.Zeros), 9},
+		{"full", wiretest.Array(t, 8<<19+1, 1, wiretest.Ones), 9},
+		{"one full cell", wiretest.Array(t, 1, 1, wiretest.Ones), 1},
+		{"full, narrow end", wiretest.Array(t, 21, 2, wiretest.Ones), 1},
+		{"raw", wiretest.Array(t, 64, 1, wiretest.Noise), 9},
+		{"first word only", wiretest.Array(t, 1<<19, 1, allBut(0)), 1 + 1<<16},
+		{"all but the last word", wiretest.Array(t, 1<<19, 1, allBut(8191)), 1 + 1<<16},
 	} {
 		const around = 8 + 1 + 1 + 17 + 1 + 1 + 9 + 2 + 4
 		s := umbel.State{Kind: "x", Arrays: []cells.Array{c.a}}
@@ -144,7 +146,7 @@ func allBut(i int) func(int) uint64 {
 
 func TestAppendKeepsDst(t *testing.T) {
 	dst := []byte("before")
-	got, err := wire.Append(dst, sample(t))
+	got, err := wire.Append(dst, wiretest.Sample(t))
 	if err != nil || !bytes.HasPrefix(got, dst) {
 		t.Fatalf("Append: %v", err)
 	}
@@ -162,7 +164,7 @@ func TestAppendKeepsDst(t *testing.T) {
 		"no kind":     {umbel.State{}, umbel.ErrCorrupt},
 		"params":      {umbel.State{Kind: "x", Params: many}, umbel.ErrLimit},
 		"planes":      {umbel.State{Kind: "x", Arrays: make([]cells.Array, 256)}, umbel.ErrLimit},
-		"parts":       {umbel.State{Kind: "x", Parts: repeat(umbel.State{Kind: "y"}, 1<<16)}, umbel.ErrLimit},
+		"parts":       {umbel.State{Kind: "x", Parts: slices.Repeat([]umbel.State{{Kind: "y"}}, 1<<16)}, umbel.ErrLimit},
 		"part params": {umbel.State{Kind: "x", Parts: []umbel.State{{Kind: "y", Params: many}}}, umbel.ErrLimit},
 	} {
 		got, err := wire.Append(dst, c.s)
@@ -175,18 +177,10 @@ func TestAppendKeepsDst(t *testing.T) {
 	}
 }
 
-func repeat(s umbel.State, n int) []umbel.State {
-	all := make([]umbel.State, n)
-	for i := range all {
-		all[i] = s
-	}
-	return all
-}
-
 // Errors of the source and of the target come through as they are.
 func TestForeignErrors(t *testing.T) {
 	broken := errors.New("broken cable")
-	b := mustAppend(t, sample(t))
+	b := mustAppend(t, wiretest.Sample(t))
 	for n := range len(b) + 1 {
 		r := io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(broken))
 		if _, err := wire.Read(r, wire.Limits{}); !errors.Is(err, broken) || errors.Is(err, umbel.ErrCorrupt) {
@@ -195,14 +189,14 @@ func TestForeignErrors(t *testing.T) {
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(broken)
-	if err := wire.Write(w, sample(t)); !errors.Is(err, broken) {
+	if err := wire.Write(w, wiretest.Sample(t)); !errors.Is(err, broken) {
 		t.Errorf("Write: %v, want %v", err, broken)
 	}
 }
 
 // A source that tells its size and can't go back to where it was can't be read.
 func TestReadLostSeeker(t *testing.T) {
-	b := mustAppend(t, sample(t))
+	b := mustAppend(t, wiretest.Sample(t))
 	for name, read := range map[string]func(io.Reader) error{
 		"Read": func(r io.Reader) error { _, err := wire.Read(r, wire.Limits{}); return err },
 		"Scan": func(r io.Reader) error {

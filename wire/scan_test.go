@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
 // scanned returns the state that the blocks of a scan make together.
@@ -60,7 +61,7 @@ func assemble(s *umbel.State, part []int, found map[string][]wire.Block) error {
 
 // A scan of a large plane of which little is set takes memory for a few blocks.
 func TestScanHoldsNoPlane(t *testing.T) {
-	a := array(t, 1<<29, 1, zeros) // 64 MiB
+	a := wiretest.Array(t, 1<<29, 1, wiretest.Zeros) // 64 MiB
 	for i := uint64(0); i < a.Len; i += 50_000_017 {
 		a.SetBit(i)
 	}
@@ -70,7 +71,7 @@ func TestScanHoldsNoPlane(t *testing.T) {
 		most    uint64
 	}{{0, 2 << 20}, {-1, 2 << 20}, {math.MaxInt, 10 << 20 * uint64(runtime.GOMAXPROCS(0))}} {
 		blocks, ones := 0, uint64(0)
-		n := allocated(func() {
+		n := wiretest.Allocated(func() {
 			_, err := wire.Scan(bytes.NewReader(b), wire.Limits{Workers: c.workers}, func(b wire.Block) error {
 				blocks++
 				ones += b.Cells.Nonzero()
@@ -91,7 +92,7 @@ func TestScanHoldsNoPlane(t *testing.T) {
 
 // An error of the caller ends the scan, comes through, and says where.
 func TestScanStops(t *testing.T) {
-	s := umbel.State{Kind: "x", Arrays: []cells.Array{array(t, 60<<19, 1, noise)}}
+	s := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 60<<19, 1, wiretest.Noise)}}
 	enough := errors.New("enough")
 	var texts []string
 	for _, workers := range []int{0, 4} {

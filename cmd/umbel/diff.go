@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/sparse"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 const diffHelp = `Write the delta that makes the filter in NEW of the one in OLD: what to send to who
@@ -54,7 +54,7 @@ func diffCommand() *cobra.Command {
 		Short:   "write what changed from one filter to another",
 		Long:    diffHelp,
 		Example: diffExample,
-	}, wire.Differ.Delta)
+	}, delta.Encoder.Append)
 }
 
 func refineCommand() *cobra.Command {
@@ -63,11 +63,11 @@ func refineCommand() *cobra.Command {
 		Short:   "write what a fold doesn't tell of a filter",
 		Long:    refineHelp,
 		Example: refineExample,
-	}, wire.Differ.Refine)
+	}, delta.Encoder.Refine)
 }
 
 // deltaCommand completes a verb that writes the delta from one filter to another.
-func deltaCommand(cmd *cobra.Command, delta func(wire.Differ, []byte, umbel.State, umbel.State) ([]byte, error)) *cobra.Command {
+func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.State, umbel.State) ([]byte, error)) *cobra.Command {
 	cmd.Args = arguments(2, 2)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
@@ -89,7 +89,7 @@ func deltaCommand(cmd *cobra.Command, delta func(wire.Differ, []byte, umbel.Stat
 			}
 		}
 		stop := note(cmd, fmt.Sprintf("comparing %s and %s", args[0], args[1]))
-		b, err := delta(container.Differ(), nil, states[0], states[1])
+		b, err := encode(container.Differ(), nil, states[0], states[1])
 		stop()
 		if err != nil {
 			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
@@ -97,7 +97,7 @@ func deltaCommand(cmd *cobra.Command, delta func(wire.Differ, []byte, umbel.Stat
 		if err := container.WriteDelta(*output, b); err != nil || isQuiet(cmd) {
 			return err
 		}
-		info, err := wire.InspectDelta(b)
+		info, err := delta.Inspect(b)
 		if err != nil {
 			return err
 		}

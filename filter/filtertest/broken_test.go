@@ -198,7 +198,7 @@ var broken = []struct {
 	{"MergeRefuses", "k isn't looked at", wrap[anyK], "another k"},
 	{"Deltas", "the hasher is another one with many keys", wrap[rehashing], "send a container"},
 	{"Deltas", "a state that deltas made opens to another", open1(func(s *umbel.State) { s.Arrays[0].Words[0] ^= 1 }), "from what deltas made"},
-	{"RefinesFolds", "the first of neighbours stays", wrap[foldingLess], "other content"},
+	{"RefinesFolds", "the first of neighbours stays", wrap[foldingLess], "not its content"},
 	{"FoldIsBuiltSmall", "halves, not neighbours, fall together", wrap[foldingHalves], "against built small"},
 	{"FoldIsBuiltSmall", "the first of neighbours stays", wrap[foldingLess], "against built small"},
 	{"FoldIsBuiltSmall", "small sizes are made with another group", change(func(v *umbel.Kind) {

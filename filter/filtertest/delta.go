@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // deltas: whatever is done with a filter, the delta from what it was makes what it is,
@@ -33,13 +34,13 @@ func deltas(t tb, v umbel.Kind) {
 		for range 5 {
 			what := happen(rng, f, func() umbel.Filter { return twin(t, v, made[n]) }, n)
 			now := f.State()
-			message, err := wire.Differ{Base: id}.Delta(nil, reader, now)
+			message, err := delta.Encoder{Base: id}.Append(nil, reader, now)
 			if err != nil {
-				t.Fatalf("n=%d, %s: wire.Delta: %v", n, what, err)
+				t.Fatalf("n=%d, %s: delta.Append: %v", n, what, err)
 			}
-			got, err := wire.Patcher{Base: id}.Apply(reader, message)
+			got, err := delta.Decoder{Base: id}.Apply(reader, message)
 			if err != nil {
-				t.Fatalf("n=%d, %s: wire.Apply: %v", n, what, err)
+				t.Fatalf("n=%d, %s: delta.Apply: %v", n, what, err)
 			}
 			if !equal(got, now) {
 				t.Fatalf("n=%d, %s: by a delta: %s", n, what, difference(got, now))
@@ -47,9 +48,9 @@ func deltas(t tb, v umbel.Kind) {
 			if most := packed(t, now) + deltaRoom(now); len(message) > most {
 				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and a little", n, what, len(message), most)
 			}
-			info, err := wire.InspectDelta(message)
+			info, err := delta.Inspect(message)
 			if err != nil {
-				t.Fatalf("n=%d, %s: wire.InspectDelta: %v", n, what, err)
+				t.Fatalf("n=%d, %s: delta.Inspect: %v", n, what, err)
 			}
 			reader, id = got, info.Result
 		}
@@ -192,13 +193,13 @@ func refinesFolds(t tb, v umbel.Kind) {
 		for _, r := range []uint64{1, 2, 3, 12} {
 			small := twin(t, v, f)
 			fold(t, small, r)
-			message, err := wire.Refine(nil, small.State(), f.State())
+			message, err := delta.Refine(nil, small.State(), f.State())
 			if err != nil {
-				t.Fatalf("n=%d: wire.Refine of the fold by %d: %v", n, r, err)
+				t.Fatalf("n=%d: delta.Refine of the fold by %d: %v", n, r, err)
 			}
-			got, err := wire.Apply(small.State(), message, wire.Limits{})
+			got, err := delta.Apply(small.State(), message, wire.Limits{})
 			if err != nil {
-				t.Fatalf("n=%d: wire.Apply to the fold by %d: %v", n, r, err)
+				t.Fatalf("n=%d: delta.Apply to the fold by %d: %v", n, r, err)
 			}
 			if !equal(got, f.State()) {
 				t.Fatalf("n=%d: the fold by %d, refined: %s", n, r, difference(got, f.State()))
@@ -213,8 +214,8 @@ func refinesFolds(t tb, v umbel.Kind) {
 			other := twin(t, v, small)
 			other.Add(umbel.Digest{H1: 1 << 40, H2: 1<<50 + 1})
 			if !equal(other.State(), small.State()) {
-				_, err := wire.Refine(nil, other.State(), f.State())
-				wantError(t, err, "wire.Refine of another filter's fold", umbel.ErrMismatch)
+				_, err := delta.Refine(nil, other.State(), f.State())
+				wantError(t, err, "delta.Refine of another filter's fold", umbel.ErrMismatch)
 			}
 		}
 	}

@@ -93,10 +93,11 @@ func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
 	l := f.all()
 	c := l.Cursor()
 	x, ok := c.Next()
-	return p.WriteFunc(w, s, func(_ int, first uint64, block cells.Array) {
+	return p.WriteFunc(w, s, func(_ int, first uint64, block cells.Array) error {
 		for ; ok && x-first < block.Len; x, ok = c.Next() {
 			block.SetBit(x - first)
 		}
+		return nil
 	})
 }
 

@@ -81,7 +81,7 @@ func checkInternal(p pack, here int, f file, path string) string {
 func checkExternal(p pack, here int, f file, path string) string {
 	first, _, _ := strings.Cut(path, "/")
 	if !strings.Contains(first, ".") { // the standard library
-		if slices.Contains(sideEffects, first) && isPure(here) && !f.test() {
+		if slices.Contains(sideEffects, first) && isPure(here) && !f.test() && !slices.Contains(testSupport, p.path) {
 			return fmt.Sprintf("packages up to layer %q don't use files, clocks, networks or logs: take a value or a reader", lastPure)
 		}
 		return ""
@@ -92,7 +92,8 @@ func checkExternal(p pack, here int, f file, path string) string {
 		}
 	}
 	in := func(library string) bool { return matches(library+"/...", path) }
-	if p.module != "." || slices.ContainsFunc(libraries, in) || f.test() && slices.ContainsFunc(testLibraries, in) {
+	forTests := f.test() || slices.Contains(testSupport, p.path)
+	if p.module != "." || slices.ContainsFunc(libraries, in) || forTests && slices.ContainsFunc(testLibraries, in) {
 		return ""
 	}
 	return fmt.Sprintf("the library module depends on hash libraries only, %v: use a module of its own", libraries)

@@ -31,8 +31,8 @@ var sideEffects = []string{"net", "os", "time", "log"}
 // mayStartGoroutines lists the packages up to lastPure that start goroutines, each
 // with the reason.
 var mayStartGoroutines = map[string]string{
-	"filter/filtertest": "tests that concurrent additions and queries are safe",
-	"wire":              "encodes and decodes blocks with the number of workers that the caller sets, and ends them before it returns",
+	"filter/filtertest":   "tests that concurrent additions and queries are safe",
+	"wire/internal/block": "encodes and decodes blocks with the number of workers that the caller sets, and ends them before it returns",
 }
 
 // libraries are what the library module may depend on.
@@ -48,7 +48,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"internal/fixture", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 }
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,

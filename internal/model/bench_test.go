@@ -13,7 +13,7 @@ import (
 func BenchmarkCoder(b *testing.B) {
 	const words = 1 << 13
 	r := rand.New(rand.NewPCG(8, 8))
-	var c model.Coder
+	var c model.Modeler
 	both := func(name string, n uint64, encode func(dst []byte) []byte, decode func(src []byte) error) {
 		src := encode(nil)
 		for _, op := range []string{"encode", "decode"} {

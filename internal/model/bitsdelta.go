@@ -11,7 +11,7 @@ import (
 // Mitzenmacher 2002, section 3.3, mixes them: it costs H(p·a + (1-p)·b) bits a cell,
 // the two strings p·H(a) + (1-p)·H(b), and that is never more. There is no header.
 
-func (c *Coder) appendBitsDelta(dst []byte, old, block cells.Array) []byte {
+func (c *Modeler) appendBitsDelta(dst []byte, old, block cells.Array) []byte {
 	ones := ones(old.Words)
 	zeros := old.Len - ones
 	gone, come := c.takeZero(wordsFor(ones)), c.takeZero(wordsFor(zeros))
@@ -27,7 +27,7 @@ func (c *Coder) appendBitsDelta(dst []byte, old, block cells.Array) []byte {
 	return c.coder.Append(dst, c.strs...)
 }
 
-func (c *Coder) decodeBitsDelta(src []byte, old, block cells.Array) error {
+func (c *Modeler) decodeBitsDelta(src []byte, old, block cells.Array) error {
 	was1 := ones(old.Words)
 	was0 := old.Len - was1
 	gone, come := c.take(wordsFor(was1)), c.take(wordsFor(was0))
@@ -51,7 +51,7 @@ func (c *Coder) decodeBitsDelta(src []byte, old, block cells.Array) error {
 }
 
 // zeros returns the cells of an array of bits that are zero.
-func (c *Coder) zeros(a cells.Array) []uint64 {
+func (c *Modeler) zeros(a cells.Array) []uint64 {
 	words := c.take(len(a.Words))
 	for i, w := range a.Words {
 		words[i] = ^w

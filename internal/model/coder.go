@@ -13,15 +13,15 @@ import (
 // ErrCorrupt is wrapped by errors about payloads that no block gives.
 var ErrCorrupt = errors.New("not the code of a block")
 
-// Coder turns blocks into bytes and back. It holds scratch memory, which grows to
+// Modeler turns blocks into bytes and back. It holds scratch memory, which grows to
 // what the largest block needs and is used again: in the steady state nothing is
-// allocated. The zero Coder is ready. A Coder serves one goroutine at a time.
+// allocated. The zero Modeler is ready. A Modeler serves one goroutine at a time.
 //
 // A block is an array of cells of any size and width, well formed as
 // [cells.Array.Check] has it: in the container one plane's 64 KiB. Methods that
 // decode are told its length and width and fill its words, whatever was in them;
 // after an error these hold anything.
-type Coder struct {
+type Modeler struct {
 	coder entropy.Coder
 	in    entropy.Reader
 	strs  []entropy.Bits // to be coded
@@ -37,7 +37,7 @@ type Coder struct {
 }
 
 // Append appends the code of a block of which nothing is known.
-func (c *Coder) Append(dst []byte, block cells.Array) []byte {
+func (c *Modeler) Append(dst []byte, block cells.Array) []byte {
 	c.reset()
 	if block.Width > 1 {
 		return c.appendCounters(dst, block)
@@ -46,9 +46,9 @@ func (c *Coder) Append(dst []byte, block cells.Array) []byte {
 	return c.coder.Append(dst, c.strs...)
 }
 
-// Decode fills a block from the whole of src, which [Coder.Append] gave. The error
+// Decode fills a block from the whole of src, which [Modeler.Append] gave. The error
 // wraps [ErrCorrupt].
-func (c *Coder) Decode(src []byte, block cells.Array) error {
+func (c *Modeler) Decode(src []byte, block cells.Array) error {
 	c.reset()
 	if block.Width > 1 {
 		return c.decodeCounters(src, block)
@@ -59,7 +59,7 @@ func (c *Coder) Decode(src []byte, block cells.Array) error {
 
 // AppendDelta appends the code of block, given old: the same block at another time,
 // which the reader has. It panics unless the two have the same length and width.
-func (c *Coder) AppendDelta(dst []byte, old, block cells.Array) []byte {
+func (c *Modeler) AppendDelta(dst []byte, old, block cells.Array) []byte {
 	alike(old, block)
 	c.reset()
 	if block.Width > 1 {
@@ -68,10 +68,10 @@ func (c *Coder) AppendDelta(dst []byte, old, block cells.Array) []byte {
 	return c.appendBitsDelta(dst, old, block)
 }
 
-// DecodeDelta fills block from old and the whole of src, which [Coder.AppendDelta]
+// DecodeDelta fills block from old and the whole of src, which [Modeler.AppendDelta]
 // gave for this old. The two may be one array. The error wraps [ErrCorrupt]; it
 // panics as AppendDelta does.
-func (c *Coder) DecodeDelta(src []byte, old, block cells.Array) error {
+func (c *Modeler) DecodeDelta(src []byte, old, block cells.Array) error {
 	alike(old, block)
 	c.reset()
 	if block.Width > 1 {
@@ -87,14 +87,14 @@ func alike(old, block cells.Array) {
 	}
 }
 
-func (c *Coder) reset() {
+func (c *Modeler) reset() {
 	c.strs = c.strs[:0]
 	c.list, c.other = c.list[:0], c.other[:0]
 	c.used = 0
 }
 
 // take returns n words of scratch memory, which may hold anything.
-func (c *Coder) take(n int) []uint64 {
+func (c *Modeler) take(n int) []uint64 {
 	if len(c.memory)-c.used < n {
 		c.memory, c.used = make([]uint64, max(2*len(c.memory), n, 1<<10)), 0
 	}
@@ -104,7 +104,7 @@ func (c *Coder) take(n int) []uint64 {
 }
 
 // takeZero returns n words of scratch memory that are zero.
-func (c *Coder) takeZero(n int) []uint64 {
+func (c *Modeler) takeZero(n int) []uint64 {
 	words := c.take(n)
 	clear(words)
 	return words
@@ -112,7 +112,7 @@ func (c *Coder) takeZero(n int) []uint64 {
 
 // give makes the bits of src under mask the next string to be coded, and returns
 // how many they are.
-func (c *Coder) give(src, mask []uint64) uint64 {
+func (c *Modeler) give(src, mask []uint64) uint64 {
 	words := c.take(len(mask))
 	n := entropy.Extract(words, src, mask)
 	used := wordsFor(n)
@@ -122,7 +122,7 @@ func (c *Coder) give(src, mask []uint64) uint64 {
 }
 
 // get returns the next string of the payload, of n bits.
-func (c *Coder) get(n uint64) ([]uint64, error) {
+func (c *Modeler) get(n uint64) ([]uint64, error) {
 	words := c.take(wordsFor(n))
 	if err := c.in.Next(entropy.Bits{Words: words, Len: n}); err != nil {
 		return nil, corrupt(err)
@@ -131,7 +131,7 @@ func (c *Coder) get(n uint64) ([]uint64, error) {
 }
 
 // getUnder puts the next string of the payload where mask has its bits.
-func (c *Coder) getUnder(dst, mask []uint64) error {
+func (c *Modeler) getUnder(dst, mask []uint64) error {
 	at := c.used
 	words, err := c.get(ones(mask))
 	if err != nil {
@@ -143,14 +143,14 @@ func (c *Coder) getUnder(dst, mask []uint64) error {
 }
 
 // start begins a payload of n strings.
-func (c *Coder) start(src []byte, n int) error {
+func (c *Modeler) start(src []byte, n int) error {
 	var err error
 	c.in, err = c.coder.Read(src, n)
 	return corrupt(err)
 }
 
 // end checks that the payload is read to its end.
-func (c *Coder) end() error {
+func (c *Modeler) end() error {
 	return corrupt(c.in.End())
 }
 
@@ -173,7 +173,7 @@ func ones(words []uint64) uint64 {
 }
 
 // all returns the array of n ones.
-func (c *Coder) all(n uint64) []uint64 {
+func (c *Modeler) all(n uint64) []uint64 {
 	words := c.take(wordsFor(n))
 	for i := range words {
 		words[i] = ^uint64(0)

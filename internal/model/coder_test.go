@@ -70,7 +70,7 @@ func dirty(a cells.Array) cells.Array {
 }
 
 func TestRoundTrip(t *testing.T) {
-	var c model.Coder
+	var c model.Modeler
 	for _, content := range contents {
 		t.Run(content.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestDeltaRoundTrip(t *testing.T) {
-	var c model.Coder
+	var c model.Modeler
 	for _, before := range contents {
 		for _, after := range contents {
 			t.Run(before.name+" to "+after.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestDeltaRoundTrip(t *testing.T) {
 }
 
 func TestRefinementRoundTrip(t *testing.T) {
-	var c model.Coder
+	var c model.Modeler
 	for _, content := range contents {
 		t.Run(content.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 4))
@@ -169,7 +169,7 @@ func steps(n, step uint64) (from []uint64) {
 // TestQuietDelta goes from few changes, which are picked one by one, to many.
 func TestQuietDelta(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
-	var c model.Coder
+	var c model.Modeler
 	for _, n := range []uint64{1024, 5000, 8191} {
 		for _, ones := range []uint64{0, n / 20, n / 2, 5 * n} {
 			for _, flips := range []uint64{0, 1, 2, n / 1100, n / 900, n / 500, n / 64, n / 8} {

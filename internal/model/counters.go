@@ -27,7 +27,7 @@ const (
 	far           = 5  // so far above, a number is written by its length
 )
 
-func (c *Coder) appendCounters(dst []byte, block cells.Array) []byte {
+func (c *Modeler) appendCounters(dst []byte, block cells.Array) []byte {
 	rest := block // what the counters are above the thresholds so far
 	rest.Words = c.take(len(block.Words))
 	copy(rest.Words, block.Words)
@@ -62,7 +62,7 @@ func farthest(a cells.Array, mask []uint64) uint64 {
 	return v
 }
 
-func (c *Coder) decodeCounters(src []byte, block cells.Array) error {
+func (c *Modeler) decodeCounters(src []byte, block cells.Array) error {
 	thresholds, longest, src, err := header(src)
 	if err != nil {
 		return err

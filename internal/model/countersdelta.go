@@ -22,7 +22,7 @@ import (
 const classes = 4
 
 // classify returns the counters of each class, as arrays of bits.
-func (c *Coder) classify(old cells.Array) (class [classes][]uint64) {
+func (c *Modeler) classify(old cells.Array) (class [classes][]uint64) {
 	rest := old
 	rest.Words = c.take(len(old.Words))
 	copy(rest.Words, old.Words)
@@ -37,7 +37,7 @@ func (c *Coder) classify(old cells.Array) (class [classes][]uint64) {
 	return class
 }
 
-func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
+func (c *Modeler) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
 	class := c.classify(old)
 	changed, rises := c.take(len(class[0])), c.takeZero(len(class[0]))
 	differ(changed, old, block)
@@ -67,7 +67,7 @@ func (c *Coder) appendCountersDelta(dst []byte, old, block cells.Array) []byte {
 	return c.coder.Append(append(dst, byte(l1), byte(l2)), c.strs...)
 }
 
-func (c *Coder) decodeCountersDelta(src []byte, old, block cells.Array) error {
+func (c *Modeler) decodeCountersDelta(src []byte, old, block cells.Array) error {
 	if len(src) < 2 || max(src[0], src[1]) >= byte(block.Width) {
 		return fmt.Errorf("model: header % x, want two bytes below %d: %w", src[:min(2, len(src))], block.Width, ErrCorrupt)
 	}

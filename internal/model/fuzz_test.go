@@ -36,7 +36,7 @@ func sized(t *testing.T, n uint16, width uint8) cells.Array {
 
 func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, n uint16, width uint8) {
-		var c model.Coder
+		var c model.Modeler
 		a := sized(t, n, width)
 		err := c.Decode(src, a)
 		decoded(t, err, a, func() []byte { return c.Append(nil, a) }, c.Decode)
@@ -45,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzDecodeDelta(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, n uint16, width uint8, seed uint64) {
-		var c model.Coder
+		var c model.Modeler
 		old, a := sized(t, n, width), sized(t, n, width)
 		r := rand.New(rand.NewPCG(seed, 0))
 		contents[seed%uint64(len(contents))].fill(r, old)
@@ -58,7 +58,7 @@ func FuzzDecodeDelta(f *testing.F) {
 
 func FuzzDecodeRefinement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, groups, group, by uint8, seed uint64) {
-		var c model.Coder
+		var c model.Modeler
 		r, g := uint64(by)+1, uint64(group)+1
 		fold := newArray(t, uint64(groups)*g, 1)
 		throw(rand.New(rand.NewPCG(seed, 0)), fold, fold.Len/2)
@@ -82,7 +82,7 @@ func FuzzDecodeRefinement(f *testing.F) {
 // well-formed block.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	var c model.Coder
+	var c model.Modeler
 	for _, content := range contents {
 		for _, width := range widths {
 			old, a := newArray(t, 200, width), newArray(t, 200, width)
@@ -105,7 +105,7 @@ func TestDamage(t *testing.T) {
 // TestRefinementDamage does so to refinements.
 func TestRefinementDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	var c model.Coder
+	var c model.Modeler
 	for _, r := range []uint64{2, 3, 12, 35} {
 		full := newArray(t, r*64*7, 1)
 		throw(rng, full, full.Len/5)
@@ -149,7 +149,7 @@ func damage(t *testing.T, code []byte, decode func(src []byte)) {
 
 // TestDecodeErrors has one thing wrong in each case.
 func TestDecodeErrors(t *testing.T) {
-	var c model.Coder
+	var c model.Modeler
 	for _, test := range []struct {
 		name  string
 		width uint
@@ -179,10 +179,10 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// TestAllocations says that a Coder that has seen its largest block allocates nothing.
+// TestAllocations says that a Modeler that has seen its largest block allocates nothing.
 func TestAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	var c model.Coder
+	var c model.Modeler
 	for _, width := range []uint{1, 4, 16} {
 		old, a := newArray(t, 1<<15, width), newArray(t, 1<<15, width)
 		throw(r, old, a.Len)
@@ -215,7 +215,7 @@ func TestAllocations(t *testing.T) {
 // TestMisuse says that shapes that don't fit, which are the caller's fault, panic.
 func TestMisuse(t *testing.T) {
 	bits, more, counters := newArray(t, 128, 1), newArray(t, 192, 1), newArray(t, 128, 4)
-	var c model.Coder
+	var c model.Modeler
 	for name, do := range map[string]func(){
 		"delta of another length":   func() { c.AppendDelta(nil, bits, more) },
 		"delta of another width":    func() { c.AppendDelta(nil, bits, counters) },

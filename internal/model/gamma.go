@@ -17,7 +17,7 @@ import (
 const maxLength = 63
 
 // giveNumbers makes the strings of a list, and returns L.
-func (c *Coder) giveNumbers(list []uint64) int {
+func (c *Modeler) giveNumbers(list []uint64) int {
 	var count [maxLength + 2]uint64 // count[l]: numbers of length l or more
 	longest := 0
 	for _, u := range list {
@@ -55,7 +55,7 @@ func (c *Coder) giveNumbers(list []uint64) int {
 
 // getNumbers reads a list of n numbers, its L known to be longest, into list. Lengths
 // of strings follow from the ones in those before, so that all are read first.
-func (c *Coder) getNumbers(list []uint64, n uint64, longest int) ([]uint64, error) {
+func (c *Modeler) getNumbers(list []uint64, n uint64, longest int) ([]uint64, error) {
 	first := len(c.strs)
 	lengthOf := n
 	for s := range 2 * longest {

@@ -42,7 +42,7 @@ func RefinementCells(r uint64) uint64 { return blockBits / r &^ 63 }
 // AppendRefinement appends what the fold doesn't say of full, an array of bits of which
 // it is the fold by r in groups of so many cells: for the unit of the fold's cells from
 // one to another, that one not included. It panics if that is no fold, or no part of it.
-func (c *Coder) AppendRefinement(dst []byte, full cells.Array, r, group, from, to uint64) []byte {
+func (c *Modeler) AppendRefinement(dst []byte, full cells.Array, r, group, from, to uint64) []byte {
 	c.reset()
 	u := c.unit(full, r, group, from, to)
 	rows := c.takeZero(u.words * int(r))
@@ -67,7 +67,7 @@ func (c *Coder) AppendRefinement(dst []byte, full cells.Array, r, group, from, t
 }
 
 // giveStep makes the strings of a step from the rows old to new.
-func (c *Coder) giveStep(old, new []uint64, p int) {
+func (c *Modeler) giveStep(old, new []uint64, p int) {
 	size := len(old)
 	seen := c.take(len(new)) // for each part, what those before it have
 	clear(seen[:size])
@@ -84,10 +84,10 @@ func (c *Coder) giveStep(old, new []uint64, p int) {
 }
 
 // DecodeRefinement sets in full, where they are zero, the cells of a unit, from those
-// of the fold by r and from the whole of src, which [Coder.AppendRefinement] gave. Other
+// of the fold by r and from the whole of src, which [Modeler.AppendRefinement] gave. Other
 // cells stay. The error wraps [ErrCorrupt]; it panics as AppendRefinement does. Units
 // may be decoded in parallel, by Coders of their own, if group is a multiple of 64.
-func (c *Coder) DecodeRefinement(src []byte, full, fold cells.Array, r, group, from, to uint64) error {
+func (c *Modeler) DecodeRefinement(src []byte, full, fold cells.Array, r, group, from, to uint64) error {
 	c.reset()
 	u := c.unit(full, r, group, from, to)
 	if fold.Len*r != full.Len || max(fold.Width, 1) != 1 {
@@ -116,7 +116,7 @@ func (c *Coder) DecodeRefinement(src []byte, full, fold cells.Array, r, group, f
 }
 
 // getStep returns the rows that follow old.
-func (c *Coder) getStep(old []uint64, p int) ([]uint64, error) {
+func (c *Modeler) getStep(old []uint64, p int) ([]uint64, error) {
 	size := len(old)
 	new, seen := c.takeZero(p*size), c.take(p*size)
 	clear(seen[:size])

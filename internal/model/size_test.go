@@ -78,7 +78,7 @@ func TestCounterSize(t *testing.T) {
 	}{{8, 5, 1.505}, {16, 11, 1.579}, {14, 2, .617}, {48, 3, .342}, {92, 1, .0866}} {
 		t.Run(fmt.Sprintf("m/n=%d,k=%d", test.cells, test.k), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(4, test.k))
-			var c model.Coder
+			var c model.Modeler
 			var s size
 			for range trials {
 				a := newArray(t, m, 4)
@@ -95,7 +95,7 @@ func TestCounterSize(t *testing.T) {
 
 // TestCounterSizeOfTails says that nothing takes much more than it does raw.
 func TestCounterSizeOfTails(t *testing.T) {
-	var c model.Coder
+	var c model.Modeler
 	for _, content := range contents {
 		for _, width := range []uint{2, 4, 8, 16, 32, 64} {
 			r := rand.New(rand.NewPCG(4, 4))
@@ -139,7 +139,7 @@ func churned(t *testing.T, r *rand.Rand, m uint64, width uint, n, changed, k uin
 func TestDeltaSize(t *testing.T) {
 	const trials = 30
 	r := rand.New(rand.NewPCG(5, 5))
-	var c model.Coder
+	var c model.Modeler
 	var s size
 	for range trials {
 		old, now := churned(t, r, 320000, 1, 10000, 500, 2)
@@ -161,7 +161,7 @@ func TestCounterDeltaSize(t *testing.T) {
 	}{{8, 5, .01, .002}, {8, 5, .05, .003}, {8, 5, .5, .01}, {14, 2, .05, .002}, {48, 3, .01, .002}} {
 		t.Run(fmt.Sprintf("m/n=%d,k=%d,churn=%v", test.cells, test.k, test.churn), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(6, test.k))
-			var c model.Coder
+			var c model.Modeler
 			var s size
 			for range trials {
 				n := m / test.cells
@@ -188,7 +188,7 @@ func TestRefinementSize(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, test.r))
 			m := model.RefinementCells(test.r) * test.r
 			n := m / test.cells
-			var c model.Coder
+			var c model.Modeler
 			var s size
 			for range trials {
 				full := newArray(t, m, 1)

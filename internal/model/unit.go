@@ -17,7 +17,7 @@ type unit struct {
 }
 
 // unit returns the unit of the cells from one to another of the fold by r.
-func (c *Coder) unit(full cells.Array, r, group, from, to uint64) unit {
+func (c *Modeler) unit(full cells.Array, r, group, from, to uint64) unit {
 	if max(full.Width, 1) != 1 || r == 0 || r > MaxRefinement || full.Len%r != 0 || group == 0 || full.Len/r%group != 0 || from > to || to > full.Len/r {
 		panic(fmt.Sprintf("model: cells %d to %d of the fold of %d cells of %d bits by %d in groups of %d",
 			from, to, full.Len, full.Width, r, group))

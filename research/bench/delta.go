@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/entropy"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 const (
@@ -100,16 +101,16 @@ func umbelDelta(name string, known bool) coder {
 	return coder{
 		name: name,
 		encode: func(dst []byte, m *message) []byte {
-			var d wire.Differ
+			var d delta.Encoder
 			if known {
-				d = wire.Differ{Base: m.old.id, Result: m.id}
+				d = delta.Encoder{Base: m.old.id, Result: m.id}
 			}
-			out, err := d.Delta(dst, m.old.state, m.state)
+			out, err := d.Append(dst, m.old.state, m.state)
 			must(err)
 			return out
 		},
 		decode: func(src []byte, m *message) (*message, error) {
-			p := wire.Patcher{Limits: wire.NoLimits}
+			p := delta.Decoder{Limits: wire.NoLimits}
 			if known {
 				p.Base, p.Unverified = m.old.id, true
 			}

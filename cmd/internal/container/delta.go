@@ -9,10 +9,11 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // Differ returns what makes deltas in a program that has the machine for itself.
-func Differ() wire.Differ { return wire.Differ{Workers: runtime.GOMAXPROCS(0)} }
+func Differ() delta.Encoder { return delta.Encoder{Workers: runtime.GOMAXPROCS(0)} }
 
 // IsDelta reports whether the file at path begins as a delta does. It is false of
 // what can't be read.
@@ -25,29 +26,29 @@ func IsDelta(path string) bool {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return false // reading from a pipe takes what the reader needs
 	}
-	head := make([]byte, wire.DeltaMagicBytes)
+	head := make([]byte, delta.MagicBytes)
 	_, err = io.ReadFull(f, head)
-	return err == nil && wire.IsDelta(head)
+	return err == nil && delta.Is(head)
 }
 
 // WriteDelta makes the file at path hold the delta, whole or not at all.
-func WriteDelta(path string, delta []byte) error {
+func WriteDelta(path string, message []byte) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(delta)
+		_, err := w.Write(message)
 		return err
 	})
 }
 
 // ReadDelta returns the delta in the file at path and what its head says.
-func ReadDelta(path string) ([]byte, wire.DeltaInfo, error) {
+func ReadDelta(path string) ([]byte, delta.Info, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, wire.DeltaInfo{}, fmt.Errorf("%s is a directory: name a delta's file", path)
+		return nil, delta.Info{}, fmt.Errorf("%s is a directory: name a delta's file", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, wire.DeltaInfo{}, err
+		return nil, delta.Info{}, err
 	}
-	info, err := wire.InspectDelta(b)
+	info, err := delta.Inspect(b)
 	if err != nil {
 		return nil, info, fmt.Errorf("%s: %w", path, err)
 	}
@@ -56,12 +57,12 @@ func ReadDelta(path string) ([]byte, wire.DeltaInfo, error) {
 
 // Patch returns the state to which a delta leads from old: the delta in the file at
 // path and what its head says, of [ReadDelta].
-func Patch(old umbel.State, path string, delta []byte, info wire.DeltaInfo) (umbel.State, error) {
+func Patch(old umbel.State, path string, message []byte, info delta.Info) (umbel.State, error) {
 	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
 		return umbel.State{}, err
 	}
 	limits := wire.Limits{Bytes: max(info.Bytes, 1), States: maxStates, Workers: runtime.GOMAXPROCS(0)}
-	s, err := wire.Apply(old, delta, limits)
+	s, err := delta.Apply(old, message, limits)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -184,13 +183,7 @@ func (cs *copies) write(k *containerCopy, src *source) (err error) {
 	if k.key.form == "" {
 		k.id, err = wire.WriteCanonicalFunc(count, src.state, src.fill)
 	} else if k.id, err = wire.WriteCanonicalFunc(io.Discard, src.state, src.fill); err == nil {
-		var failed error
-		err = wire.Packer{}.WriteFunc(count, src.state, func(array int, first uint64, b cells.Array) {
-			if failed == nil {
-				failed = src.fill(array, first, b)
-			}
-		})
-		err = errors.Join(err, failed)
+		err = wire.Packer{}.WriteFunc(count, src.state, src.fill)
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // otherState returns the state of the second filter of a request: one that its JSON names, or the
@@ -119,18 +119,18 @@ func (req *request) diff() error {
 	if err != nil {
 		return err
 	}
-	delta, err := wire.Delta(nil, base.State(), now)
+	message, err := delta.Append(nil, base.State(), now)
 	if err != nil {
 		return err
 	}
 	h := req.Header()
 	h.Set("Content-Type", api.MediaDelta)
 	h.Set("Cache-Control", "no-store")
-	if info, err := wire.InspectDelta(delta); err == nil {
+	if info, err := delta.Inspect(message); err == nil {
 		h.Set("Etag", etagOf(info.Result, "")) // of the client's filter after the delta
 	}
 	req.WriteHeader(http.StatusOK)
-	_, err = req.Write(delta)
+	_, err = req.Write(message)
 	return err
 }
 
@@ -149,7 +149,7 @@ func (req *request) readDelta() ([]byte, error) {
 			return nil, problemf(tooLarge, "the delta is longer than %d bytes, the limit for a filter", req.MaxBytes)
 		}
 		if err == io.EOF {
-			_, err = wire.InspectDelta(b.Bytes())
+			_, err = delta.Inspect(b.Bytes())
 			return b.Bytes(), err
 		}
 		if err != nil {
@@ -170,12 +170,12 @@ func (req *request) patch() error {
 	if err := checkComplete(f); err != nil {
 		return err
 	}
-	delta, err := req.readDelta()
+	message, err := req.readDelta()
 	if err != nil {
 		return err
 	}
 	pos, err := f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := wire.Apply(f.State(), delta, req.limits())
+		s, err := delta.Apply(f.State(), message, req.limits())
 		if err != nil {
 			return nil, err
 		}

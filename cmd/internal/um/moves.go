@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // moves are the commands that take filters out of the node and bring them in.
@@ -141,7 +142,7 @@ func (u *um) limits(h *engine.Reservation) wire.Limits {
 
 // parse returns the filter in a container that came in.
 func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
-	if wire.IsDelta(b) {
+	if delta.Is(b) {
 		return nil, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
 	}
 	s, err := wire.Parse(b, u.limits(h))
@@ -199,18 +200,18 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	if err == nil {
 		now, err = u.snapshot(hold, f)
 	}
-	var delta []byte
+	var message []byte
 	if err == nil {
-		delta, err = wire.Differ{Workers: runtime.GOMAXPROCS(0)}.Delta(nil, base, now)
+		message, err = delta.Encoder{Workers: runtime.GOMAXPROCS(0)}.Append(nil, base, now)
 	}
 	if err == nil {
-		err = fits(c, uint64(len(delta)))
+		err = fits(c, uint64(len(message)))
 	}
 	if err != nil {
 		fail(c, err)
 		return
 	}
-	c.Bulk(delta)
+	c.Bulk(message)
 }
 
 // base returns the state that a delta is to begin at: of a filter, or in a container.
@@ -248,12 +249,12 @@ func (u *um) patch(c *resp.Conn, args [][]byte) {
 }
 
 // apply makes a filter what a delta says, if there is memory for both meanwhile.
-func (u *um) apply(f *engine.Filter, delta []byte) (engine.Position, error) {
+func (u *um) apply(f *engine.Filter, message []byte) (engine.Position, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	limits := u.limits(hold)
 	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := wire.Apply(f.State(), delta, limits)
+		s, err := delta.Apply(f.State(), message, limits)
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 	"go.uber.org/goleak"
 )
 
@@ -519,11 +520,11 @@ func FuzzImport(f *testing.F) {
 	}
 	base := small.State().Clone()
 	small.Add(umbel.Digest{H1: 1, H2: 2})
-	delta, err := wire.Delta(nil, base, small.State())
+	message, err := delta.Append(nil, base, small.State())
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(before, delta)
+	f.Add(before, message)
 	f.Add([]byte("\x89umbel\n\x01"), []byte{})
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 0 }, MaxMemory: 1 << 20})
 	u := &um{engine: e}

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // The values that a trial of deltas measures. Lengths of ideal codes are in 1/1000 byte.
@@ -92,8 +93,8 @@ func (b *deltaBench) byBits(r *rand.ChaCha8, out []int64) error {
 	b.bytes = appendAdaptive(b.bytes[:0], b.flips)
 	out[4] = int64(len(b.bytes))
 	if err == nil {
-		known := wire.Differ{Base: wire.ID{1}, Result: wire.ID{2}} // the length does not depend on the IDs
-		b.bytes, err = known.Delta(b.bytes[:0], b.filters[0].State(), b.filters[1].State())
+		known := delta.Encoder{Base: wire.ID{1}, Result: wire.ID{2}} // the length does not depend on the IDs
+		b.bytes, err = known.Append(b.bytes[:0], b.filters[0].State(), b.filters[1].State())
 	}
 	out[5] = int64(len(b.bytes))
 	return err

@@ -46,7 +46,7 @@ func filters(d design) trial.Simulation {
 type bench struct {
 	filters []*bloom.Filter
 	digests []umbel.Digest
-	coder   model.Coder
+	coder   model.Modeler
 	bytes   []byte
 }
 

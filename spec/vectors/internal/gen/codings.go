@@ -191,7 +191,7 @@ func counterPlanes() []boxed {
 
 // payloadOf returns the arithmetic code of a block.
 func payloadOf(block cells.Array) string {
-	var c model.Coder
+	var c model.Modeler
 	return string(c.Append(nil, block))
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // The vectors of levels have every level.
@@ -34,7 +35,7 @@ func TestLevels(t *testing.T) {
 func TestDeltas(t *testing.T) {
 	for _, f := range inFolder(t, "deltas") {
 		t.Run(f.path, func(t *testing.T) {
-			b, delta, err := f.delta()
+			b, message, err := f.delta()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,25 +47,25 @@ func TestDeltas(t *testing.T) {
 			if !known {
 				t.Fatalf("expect: %q", f.value("expect"))
 			}
-			result, err := wire.Apply(base, delta, wire.Limits{})
+			result, err := delta.Apply(base, message, wire.Limits{})
 			if !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
 			if err != nil {
 				return
 			}
-			info, err := wire.InspectDelta(delta)
+			info, err := delta.Inspect(message)
 			if err != nil || info.Base.String() != f.value("base") || info.Result.String() != f.value("id") || info.Kind != f.value("kind") {
 				t.Errorf("the head says %+v, %v", info, err)
 			}
 			if got := wire.Identify(result).String(); got != f.value("id") {
 				t.Errorf("ID %s, want %s", got, f.value("id"))
 			}
-			again, err := wire.Delta(nil, base, result)
+			again, err := delta.Append(nil, base, result)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if written := f.value("form") == "written"; written != bytes.Equal(again, delta) {
+			if written := f.value("form") == "written"; written != bytes.Equal(again, message) {
 				t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
 			}
 		})

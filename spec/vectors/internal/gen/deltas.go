@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/entropy"
 	"github.com/umbel-filters/umbel/internal/model"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // deltas returns vectors of deltas with their bases.
@@ -38,7 +39,7 @@ type told struct {
 
 // form returns whether umbel writes the delta so.
 func (v told) form() string {
-	b, err := wire.Delta(nil, v.base, v.result)
+	b, err := delta.Append(nil, v.base, v.result)
 	if err != nil {
 		panic("gen: " + v.name + ": " + err.Error())
 	}
@@ -113,7 +114,7 @@ func onePlane(name, comment string, base, result cells.Array, plane ...string) t
 
 // givenOld returns the payload of cells given the old ones.
 func givenOld(old, new cells.Array) string {
-	var c model.Coder
+	var c model.Modeler
 	return payload(string(c.AppendDelta(nil, old, new)))
 }
 
@@ -128,7 +129,7 @@ func flips(old, new cells.Array) string {
 
 // refinement returns all units of a plane of which another is the fold.
 func refinement(fold, full cells.Array, r, group uint64) string {
-	var c model.Coder
+	var c model.Modeler
 	var b strings.Builder
 	for step, from := model.RefinementCells(r), uint64(0); from < fold.Len; from += step {
 		b.WriteString(payload(string(c.AppendRefinement(nil, full, r, group, from, min(from+step, fold.Len)))))

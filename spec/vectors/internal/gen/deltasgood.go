@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 func goodDeltas() []told {
@@ -171,7 +171,7 @@ func writtenDeltas() []told {
 		{"written-refine", "a plane becomes what it is the fold of", folded(bit, 4, 64), bit},
 	} {
 		base, result := stateOf(d.base), stateOf(d.result)
-		b, err := wire.Delta(nil, base, result)
+		b, err := delta.Append(nil, base, result)
 		if err != nil {
 			panic("gen: " + d.name + ": " + err.Error())
 		}

@@ -1,0 +1,64 @@
+package delta_test
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+)
+
+// state returns the state of a filter.
+func state() umbel.State {
+	bits, _ := cells.New(1_000_000, 1)
+	bits.SetBit(700_000)
+	return umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Arrays: []cells.Array{bits}}
+}
+
+// The size of a delta grows with the number of changes. A reader who has the base gets
+// the result; its ID is checked.
+func ExampleAppend() {
+	base, result := state(), state()
+	result.Arrays[0].SetBit(123)
+	message, err := delta.Append(nil, base, result)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := delta.Apply(base, message, wire.Limits{})
+	fmt.Println(len(message), "bytes,", got.Arrays[0].Nonzero(), "cells set,", err)
+	_, err = delta.Apply(got, message, wire.Limits{})
+	fmt.Println(err)
+	// Output:
+	// 101 bytes, 2 cells set, <nil>
+	// delta: the delta from 1b461097 to 3a06bbec is already applied: mismatch
+}
+
+// A fold is sent at once, and a refinement of it later.
+func ExampleRefine() {
+	full := state()
+	for i := range uint64(50_000) {
+		full.Arrays[0].SetBit(umbel.DigestFromHash64(i).H2 % 1_000_000)
+	}
+	folded := full
+	small, _ := full.Arrays[0].Fold(5, 64)
+	folded.Arrays = []cells.Array{small}
+
+	var sizes []int
+	for _, s := range []umbel.State{folded, full} {
+		b, _ := wire.Packer{}.Append(nil, s)
+		sizes = append(sizes, len(b))
+	}
+	refinement, err := delta.Refine(nil, folded, full)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := delta.Apply(folded, refinement, wire.Limits{})
+	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
+	fmt.Println("fold", sizes[0], "and refinement", len(refinement), "bytes, the whole", sizes[1])
+	// Output:
+	// true <nil>
+	// fold 19149 and refinement 16208 bytes, the whole 35252
+}

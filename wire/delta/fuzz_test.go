@@ -1,0 +1,91 @@
+package delta_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
+)
+
+// FuzzApply applies what may be deltas of one state. Besides the seeds in testdata it
+// begins with deltas in which there is everything.
+func FuzzApply(f *testing.F) {
+	base, result := revised(f)
+	for _, b := range fuzzDeltas(f, base, result) {
+		f.Add(b)
+	}
+	before := base.Clone()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		applyAnyWay(t, base, b)
+		if len(b) > 4 { // the fuzzer doesn't find checksums
+			applyAnyWay(t, base, wiretest.Resum(b))
+		}
+		if !wiretest.Equal(base, before) {
+			t.Fatal("the old state changed")
+		}
+	})
+}
+
+// The same for the vectors of the specification, by bases of their own.
+func TestApplyVectors(t *testing.T) {
+	for _, parts := range wiretest.Vectors(t, "../../spec/vectors/deltas") {
+		base, err := wire.Parse(parts[0], wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAnyWay(t, base, parts[1])
+	}
+}
+
+// fuzzDeltas returns deltas from one state to several.
+func fuzzDeltas(t testing.TB, base, result umbel.State) [][]byte {
+	few := base.Clone()
+	few.Arrays[4].Words[5] ^= 1
+	folded := base.Clone()
+	folded.Arrays = []cells.Array{fold(t, base.Arrays[6], 4), unfold(t, base.Arrays[5], 3)}
+	folded.Arrays[1].Words[2] = 0
+	kind := umbel.State{Kind: base.Kind, Hasher: base.Hasher}
+	var all [][]byte
+	for _, s := range []umbel.State{base, result, few, folded, kind} {
+		all = append(all, mustDelta(t, base, s))
+	}
+	return all
+}
+
+// applyAnyWay checks that Apply takes b only if it makes the state whose ID it has, and
+// that what it makes where nobody looks at IDs is a state all the same.
+func applyAnyWay(t *testing.T, base umbel.State, b []byte) {
+	l := wire.Limits{Bytes: 1 << 22, States: 100}
+	s, err := delta.Apply(base, b, l)
+	if err != nil && !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) && !errors.Is(err, umbel.ErrMismatch) {
+		t.Fatalf("error without sentinel: %v", err)
+	}
+	info, inspectErr := delta.Inspect(b)
+	if err == nil && (inspectErr != nil || wire.Identify(s) != info.Result || s.Kind != info.Kind || s.Bytes() != info.Bytes) {
+		t.Fatalf("another state than %+v, %v", info, inspectErr)
+	}
+	if inspectErr != nil {
+		return
+	}
+	l.Workers = 2
+	s, err = delta.Decoder{Base: info.Base, Unverified: true, Limits: l}.Apply(base, b)
+	if err != nil {
+		return
+	}
+	again, err := wire.Append(nil, s)
+	if err != nil {
+		t.Fatalf("what was made can't be written: %v", err)
+	}
+	if back, err := wire.Parse(again, l); err != nil || !wiretest.Equal(back, s) {
+		t.Fatalf("what was written is another state: %v", err)
+	}
+	if d, err := delta.Append(nil, base, s); err != nil {
+		t.Fatalf("no delta to what was made: %v", err)
+	} else if back, err := delta.Apply(base, d, l); err != nil || !wiretest.Equal(back, s) {
+		t.Fatalf("the delta to what was made: %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package delta_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/internal/wiretest"
+)
+
+// A fold and its refinement take what the whole takes, H(B) = H(fold) + H(B | fold),
+// but for their heads, a few bytes for each 64 KiB and for each string.
+func TestRefineCosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name  string
+		m     uint64
+		keys  int // that set 2 cells each
+		r     uint64
+		group uint64
+	}{
+		{"words", 960000, 20000, 2, 64},
+		{"words, dense", 960000, 300000, 3, 64},
+		{"many", 960000, 10000, 60, 64},
+		{"blocks", 1 << 20, 20000, 4, 512},
+		{"blocks of 256", 1 << 20, 20000, 4, 256},
+		{"by remainder", 960000, 20000, 5, 192000},
+		{"by remainder, odd", 999999, 50000, 3, 333333},
+		{"single cells", 999999, 50000, 3, 1},
+	} {
+		full := hashed(t, rng, c.m, c.keys, 2)
+		small, err := full.Fold(c.r, c.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := delta.Refine(nil, bloomOf(small), bloomOf(full))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		wantApplied(t, bloomOf(small), b, bloomOf(full))
+		got, err := delta.Apply(bloomOf(small), b, wire.Limits{Workers: 4})
+		if err != nil || !wiretest.Equal(got, bloomOf(full)) {
+			t.Errorf("%s, by four workers: %v", c.name, err)
+		}
+		ideal := entropyBytes(full) - entropyBytes(small)
+		if got := float64(len(b) - deltaHead); got > 1.002*ideal+float64(4*(c.m>>18+1)+c.r/2+4) || got < 0.98*ideal {
+			t.Errorf("%s: %.0f bytes, want %.1f at the entropy", c.name, got, ideal)
+		}
+	}
+}
+
+// entropyBytes returns the bytes of a plane of bits at the entropy of its fill.
+func entropyBytes(a cells.Array) float64 {
+	p := float64(a.Nonzero()) / float64(a.Len)
+	return -float64(a.Len) * (p*math.Log2(p) + (1-p)*math.Log2(1-p)) / 8
+}
+
+func TestRefineRefuses(t *testing.T) {
+	full := wiretest.Array(t, 1<<16, 1, func(i int) uint64 { return wiretest.Noise(i) & wiretest.Noise(i+1000) & wiretest.Noise(i+2000) })
+	half, quarter := fold(t, full, 2), fold(t, full, 4)
+	counters := wiretest.Array(t, 1<<12, 4, wiretest.Noise)
+	wrong := half.Clone()
+	wrong.Words[100] ^= 1
+	of := func(planes ...cells.Array) umbel.State { return umbel.State{Kind: "x", Arrays: planes} }
+	in := func(parts ...umbel.State) umbel.State { return umbel.State{Kind: "y", Parts: parts} }
+	for _, c := range []struct {
+		name         string
+		folded, full umbel.State
+	}{
+		{"a bit is another", of(wrong), of(full)},
+		{"the wrong way round", of(full), of(half)},
+		{"it doesn't divide", of(wiretest.Array(t, 3<<12, 1, wiretest.Zeros)), of(full)},
+		{"of the same size", of(wiretest.Array(t, 1<<16, 1, wiretest.Zeros)), of(full)},
+		{"other cells", of(counters), of(full)},
+		{"planes by two factors", of(half, quarter), of(full, full)},
+		{"parts by two factors", in(of(half), of(quarter)), in(of(full), of(full))},
+		{"a plane less", of(half), of(full, full)},
+		{"a part less", in(of(half)), in(of(full), of(full))},
+		{"a part of another kind", in(in()), in(of(full))},
+		{"another kind", in(of(half)), of(full)},
+	} {
+		b, err := delta.Refine([]byte("before"), c.folded, c.full)
+		if !errors.Is(err, umbel.ErrMismatch) || string(b) != "before" {
+			t.Errorf("%s: %d bytes, %v, want an error wrapping %v", c.name, len(b), err, umbel.ErrMismatch)
+		}
+	}
+}
+
+// What isn't bits, or is a fold by more than a refinement can tell, comes whole all the
+// same; what is equal takes no room.
+func TestRefineRest(t *testing.T) {
+	counters, table := wiretest.Array(t, 1<<15, 4, wiretest.Noise), wiretest.Array(t, 100, 64, wiretest.Noise)
+	sparse := wiretest.Array(t, 67*6400, 1, func(i int) uint64 {
+		return wiretest.Noise(i) & wiretest.Noise(i+1000) & wiretest.Noise(i+2000) & wiretest.Noise(i+3000)
+	})
+	for name, c := range map[string]struct{ folded, full cells.Array }{
+		"counters":       {fold(t, counters, 4), counters},
+		"a large prime":  {fold(t, sparse, 67), sparse},
+		"a large factor": {fold(t, wiretest.Array(t, 1<<20, 1, wiretest.Ones), 1<<14), wiretest.Array(t, 1<<20, 1, wiretest.Ones)},
+	} {
+		folded := umbel.State{Kind: "x", Arrays: []cells.Array{c.folded, table}}
+		full := umbel.State{Kind: "x", Arrays: []cells.Array{c.full, table}}
+		b, err := delta.Refine(nil, folded, full)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantApplied(t, folded, b, full)
+	}
+	same := umbel.State{Kind: "x", Arrays: []cells.Array{counters, sparse}}
+	b, err := delta.Refine(nil, same, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantApplied(t, same, b, same)
+	if len(b) > 100 {
+		t.Errorf("nothing to refine in %d bytes", len(b))
+	}
+}

@@ -1,0 +1,134 @@
+// Package block encodes and decodes the blocks of arrays: 64 KiB of words, each in a
+// coding of its own (spec/container.md, "Arrays"; spec/codings.md). It also runs that
+// work on several goroutines.
+package block
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// Words is the number of words of a block. The last block of an array may have fewer.
+const Words = 8192
+
+// The codings of blocks in containers. Numbers are never reused.
+const (
+	Raw        = 0
+	Empty      = 1
+	Full       = 2
+	Arithmetic = 3
+	Positions  = 4
+)
+
+// Count returns the number of blocks of an array.
+func Count(a cells.Array) uint64 {
+	n := Cells(a)
+	return a.Len/n + (a.Len%n+n-1)/n
+}
+
+// Cells returns the number of cells of a whole block of an array.
+func Cells(a cells.Array) uint64 { return Words * 64 / uint64(max(a.Width, 1)) }
+
+// NumWords returns the number of words of an array whose width is valid.
+func NumWords(a cells.Array) uint64 {
+	perWord := 64 / uint64(max(a.Width, 1))
+	return a.Len/perWord + (a.Len%perWord+perWord-1)/perWord
+}
+
+// At returns block i of an array; it shares the memory of a.
+func At(a cells.Array, i uint64) cells.Array { return Run(a, i, 1) }
+
+// Run returns n blocks of an array from block i on; it shares the memory of a.
+func Run(a cells.Array, i, n uint64) cells.Array {
+	b := shape(a, i, n)
+	b.Words = a.Words[i*Words:][:NumWords(b)]
+	return b
+}
+
+// shape returns n blocks of an array from block i on, without words.
+func shape(a cells.Array, i, n uint64) cells.Array {
+	per := Cells(a)
+	return cells.Array{Len: min(n*per, a.Len-i*per), Width: max(a.Width, 1)}
+}
+
+// All yields the blocks of an array that passes its Check.
+func All(a cells.Array) iter.Seq[cells.Array] {
+	return func(yield func(cells.Array) bool) {
+		for i := range Count(a) {
+			if !yield(At(a, i)) {
+				return
+			}
+		}
+	}
+}
+
+// Scratch is reusable memory for blocks that are in no array.
+type Scratch []uint64
+
+// Block returns block i of an array that has no words, with zero cells. It uses slot k
+// of n; the blocks in all slots are valid until a slot is used again.
+func (s *Scratch) Block(a cells.Array, i uint64, k, n int) cells.Array {
+	if most := int(NumWords(shape(a, 0, 1))) * n; len(*s) < most {
+		*s = make(Scratch, most)
+	}
+	b := shape(a, i, 1)
+	b.Words = (*s)[k*Words:][:NumWords(b)]
+	clear(b.Words)
+	return b
+}
+
+// Coding returns the coding of a block, one of Raw, Empty and Full.
+type Coding func(b cells.Array) byte
+
+// Canonical returns Raw.
+func Canonical(cells.Array) byte { return Raw }
+
+// Plain returns Empty or Full if the block is, otherwise Raw.
+func Plain(b cells.Array) byte {
+	rest, last := b.Words[:len(b.Words)-1], b.Words[len(b.Words)-1]
+	switch {
+	case last == 0 && all(rest, 0):
+		return Empty
+	case last == lastOnes(b) && all(rest, ^uint64(0)):
+		return Full
+	}
+	return Raw
+}
+
+// IsZero reports whether all cells of a block are zero.
+func IsZero(b cells.Array) bool { return all(b.Words, 0) }
+
+// all reports whether all words are w.
+func all(words []uint64, w uint64) bool {
+	for _, x := range words {
+		if x != w {
+			return false
+		}
+	}
+	return true
+}
+
+// Fill sets all bits of a block that belong to a cell.
+func Fill(b cells.Array) {
+	for i := range b.Words {
+		b.Words[i] = ^uint64(0)
+	}
+	b.Words[len(b.Words)-1] = lastOnes(b)
+}
+
+// lastOnes returns the last word of an array of which all cells are full.
+func lastOnes(a cells.Array) uint64 {
+	return ^uint64(0) >> (-(a.Len * uint64(max(a.Width, 1))) & 63)
+}
+
+// CheckEnd returns an error wrapping umbel.ErrCorrupt if bits are set beyond the last
+// cell of a block.
+func CheckEnd(b cells.Array) error {
+	if err := b.Check(); err != nil {
+		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package block
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Pipeline takes jobs through three steps. The caller of Run reads and writes one job at
+// a time, in order; Workers goroutines work on jobs in any order. Jobs are reused, so
+// they keep their memory.
+type Pipeline[J any] struct {
+	Workers int
+	Read    func(*J) bool  // returns false if there are no more jobs
+	Work    func(*J)       // runs concurrently with all steps of other jobs
+	Write   func(*J) error // an error ends the run
+	idle    []*J
+}
+
+// Run takes all jobs through the pipeline, and stops at the first error of Write. With at
+// most one worker it starts no goroutine. It never leaves one behind.
+func (p *Pipeline[J]) Run() error {
+	if n := numWorkers(p.Workers); n > 1 {
+		return p.parallel(n)
+	}
+	j := p.get()
+	defer p.put(j)
+	for p.Read(j) {
+		p.Work(j)
+		if err := p.Write(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// task is a job that a worker has or will get.
+type task[J any] struct {
+	job  *J
+	done chan struct{} // closed after Work
+}
+
+func (p *Pipeline[J]) parallel(workers int) error {
+	var (
+		depth   = 2 * workers // so that each worker finds its next job ready
+		todo    = make(chan task[J], depth)
+		pending []task[J] // in order
+		group   sync.WaitGroup
+	)
+	defer group.Wait()
+	defer close(todo)
+	finish := func() error {
+		t := pending[0]
+		pending = pending[1:]
+		<-t.done
+		defer p.put(t.job)
+		return p.Write(t.job)
+	}
+	for started := 0; ; {
+		if len(pending) == depth {
+			if err := finish(); err != nil {
+				return err
+			}
+		}
+		j := p.get()
+		if !p.Read(j) {
+			p.put(j)
+			break
+		}
+		t := task[J]{j, make(chan struct{})}
+		pending = append(pending, t)
+		todo <- t
+		if started < workers {
+			started++
+			group.Go(func() {
+				for t := range todo {
+					p.Work(t.job)
+					close(t.done)
+				}
+			})
+		}
+	}
+	for len(pending) > 0 {
+		if err := finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Pipeline[J]) get() *J {
+	n := len(p.idle)
+	if n == 0 {
+		return new(J)
+	}
+	j := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return j
+}
+
+func (p *Pipeline[J]) put(j *J) { p.idle = append(p.idle, j) }
+
+// numWorkers bounds the number of workers by twice GOMAXPROCS. More gain nothing, and
+// each has memory of its own.
+func numWorkers(workers int) int { return max(1, min(workers, 2*runtime.GOMAXPROCS(0))) }
+
+// maxBatch is the most blocks of a job. The coder is faster if it gets several at once.
+const maxBatch = 8
+
+// BatchSize returns the number of blocks of a job if there are n blocks in all.
+func BatchSize(n uint64, workers int) int {
+	return int(max(1, min(maxBatch, n/uint64(numWorkers(workers)))))
+}

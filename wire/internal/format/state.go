@@ -1,0 +1,175 @@
+package format
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+// Container reads a container to the end of the source. If visit isn't nil, arrays get no
+// words; visit receives their blocks that aren't zero.
+func (r *Reader) Container(visit Visit) (umbel.State, error) {
+	r.visit = visit
+	if err := r.magic(); err != nil {
+		return umbel.State{}, err
+	}
+	s, err := r.State(1)
+	if err != nil {
+		return s, err
+	}
+	return s, r.end()
+}
+
+func (r *Reader) magic() error {
+	b, err := r.Next(len(Magic))
+	if err != nil {
+		return err
+	}
+	const last = len(Magic) - 1
+	switch {
+	case string(b[:last]) == DeltaMagic[:last]:
+		return fmt.Errorf("want a container, this is a delta: apply it to its base: %w", umbel.ErrCorrupt)
+	case string(b[:last]) != Magic[:last]:
+		return fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
+	case b[last] != Magic[last]:
+		return fmt.Errorf("container of version %d, this program reads version %d: %w: %w", b[last], Magic[last], errors.ErrUnsupported, umbel.ErrCorrupt)
+	}
+	return nil
+}
+
+// end reads the checksum and checks that nothing follows.
+func (r *Reader) end() error {
+	want := r.crc
+	b, err := r.Next(SumBytes)
+	if err != nil {
+		return err
+	}
+	if got := binary.LittleEndian.Uint32(b); got != want {
+		return fmt.Errorf("checksum %08x, want %08x: the container is damaged: %w", got, want, umbel.ErrCorrupt)
+	}
+	switch _, err = r.r.ReadByte(); {
+	case err == nil:
+		return fmt.Errorf("bytes follow the container: %w", umbel.ErrCorrupt)
+	case err != io.EOF:
+		return err
+	}
+	return nil
+}
+
+// State reads a state at nesting level depth, where the container's own is 1.
+func (r *Reader) State(depth int) (s umbel.State, err error) {
+	if depth > umbel.MaxDepth {
+		return s, fmt.Errorf("parts are nested more than %d deep: %w", umbel.MaxDepth, umbel.ErrCorrupt)
+	}
+	if err := r.ClaimState(); err != nil {
+		return s, err
+	}
+	if s.Kind, err = r.name(); err != nil {
+		return s, err
+	}
+	b, err := r.Next(1 + len(s.Hasher.Seed.Bytes()))
+	if err != nil {
+		return s, err
+	}
+	s.Hasher.Alg, s.Hasher.Seed = umbel.Alg(b[0]), umbel.SeedFrom([16]byte(b[1:]))
+	if s.Params, err = r.Params(); err != nil {
+		return s, err
+	}
+	if err := s.Check(); err != nil {
+		return s, err
+	}
+	if err := r.arrays(&s); err != nil {
+		return s, err
+	}
+	return s, r.parts(&s, depth)
+}
+
+// name reads the name of a kind or a parameter.
+func (r *Reader) name() (string, error) {
+	n, err := r.Byte()
+	if err != nil {
+		return "", err
+	}
+	b, err := r.Next(int(n))
+	if err != nil {
+		return "", err
+	}
+	name := string(b)
+	return name, umbel.CheckName(name)
+}
+
+// Params reads a list of parameters.
+func (r *Reader) Params() (umbel.Params, error) {
+	n, err := r.Byte()
+	if err != nil {
+		return nil, err
+	}
+	params := make(umbel.Params, 0, n)
+	for range n {
+		p, err := r.param()
+		if err != nil {
+			return params, err
+		}
+		params = append(params, p)
+	}
+	return params, nil
+}
+
+func (r *Reader) param() (umbel.Param, error) {
+	name, err := r.name()
+	if err != nil {
+		return umbel.Param{}, err
+	}
+	b, err := r.Next(9)
+	if err != nil {
+		return umbel.Param{}, err
+	}
+	value := umbel.Uint(binary.LittleEndian.Uint64(b[1:]))
+	switch b[0] {
+	case typeWhole:
+	case typeFloat:
+		value = umbel.Float(math.Float64frombits(value.Bits()))
+	default:
+		return umbel.Param{}, fmt.Errorf("parameter %q has type %d, want 0 or 1: %w", name, b[0], umbel.ErrCorrupt)
+	}
+	return umbel.Param{Name: name, Value: value}, nil
+}
+
+func (r *Reader) arrays(s *umbel.State) error {
+	n, err := r.Byte()
+	if err != nil {
+		return err
+	}
+	s.Arrays = make([]cells.Array, 0, n)
+	for i := range n {
+		a, err := r.Array(s)
+		if err != nil {
+			return fmt.Errorf("array %d: %w", i, err)
+		}
+		s.Arrays = append(s.Arrays, a)
+	}
+	return nil
+}
+
+func (r *Reader) parts(s *umbel.State, depth int) error {
+	b, err := r.Next(2)
+	if err != nil {
+		return err
+	}
+	here := len(r.part)
+	defer func() { r.part = r.part[:here] }()
+	for i := range binary.LittleEndian.Uint16(b) {
+		r.part = append(r.part[:here], int(i))
+		p, err := r.State(depth + 1)
+		if err != nil {
+			return fmt.Errorf("part %d: %w", i, err)
+		}
+		s.Parts = append(s.Parts, p)
+	}
+	return nil
+}

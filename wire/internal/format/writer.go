@@ -1,0 +1,244 @@
+// Package format writes and reads the fields of containers and deltas: spec/container.md
+// and, for numbers and payloads, spec/delta.md.
+package format
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire/internal/block"
+)
+
+// The first bytes of containers and deltas. The first byte is neither ASCII nor UTF-8, and
+// the seventh is a line feed, so that treatment as text is detected (as in PNG). The last
+// byte is the version.
+const (
+	Magic      = "\x89umbel\n\x01"
+	DeltaMagic = "\x89umdlt\n\x01"
+)
+
+// SumBytes is the size of the checksum at the end.
+const SumBytes = 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum returns the CRC-32C of b.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// The types of a parameter.
+const (
+	typeWhole = 0
+	typeFloat = 1
+)
+
+// Writer writes fields. After an error it writes nothing more.
+type Writer struct {
+	W      io.Writer
+	Arrays ArrayWriter
+	Buf    []byte // fields to be written by Flush
+	Err    error
+	crc    uint32
+}
+
+// Container writes the container of s.
+func (w *Writer) Container(s umbel.State) {
+	w.Body(s)
+	w.Sum()
+}
+
+// Body writes the container of s without its checksum.
+func (w *Writer) Body(s umbel.State) {
+	w.Buf = append(w.Buf, Magic...)
+	w.State(s)
+	w.Flush()
+}
+
+// Sum writes the checksum of everything before it.
+func (w *Writer) Sum() {
+	w.Flush()
+	w.Buf = binary.LittleEndian.AppendUint32(w.Buf, w.crc)
+	w.Flush()
+}
+
+// State writes a state.
+func (w *Writer) State(s umbel.State) {
+	w.Name(s.Kind)
+	w.Buf = append(w.Buf, byte(s.Hasher.Alg))
+	seed := s.Hasher.Seed.Bytes()
+	w.Buf = append(w.Buf, seed[:]...)
+	w.Params(s.Params)
+	w.Buf = append(w.Buf, byte(len(s.Arrays)))
+	for _, a := range s.Arrays {
+		w.Array(a)
+	}
+	w.Buf = binary.LittleEndian.AppendUint16(w.Buf, uint16(len(s.Parts)))
+	for _, p := range s.Parts {
+		w.State(p)
+	}
+}
+
+// Name writes the name of a kind or a parameter.
+func (w *Writer) Name(s string) {
+	w.Buf = append(w.Buf, byte(len(s)))
+	w.Buf = append(w.Buf, s...)
+}
+
+// Params writes a list of parameters.
+func (w *Writer) Params(params umbel.Params) {
+	w.Buf = append(w.Buf, byte(len(params)))
+	for _, p := range params {
+		w.Name(p.Name)
+		kind := byte(typeWhole)
+		if p.Value.IsFloat() {
+			kind = typeFloat
+		}
+		w.Buf = append(w.Buf, kind)
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, p.Value.Bits())
+	}
+}
+
+// Array writes an array.
+func (w *Writer) Array(a cells.Array) {
+	w.Buf = append(w.Buf, byte(max(a.Width, 1)))
+	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, a.Len)
+	if w.Err == nil {
+		w.Arrays(w, a)
+	}
+}
+
+// RawBlock writes a raw block from its place in memory.
+func (w *Writer) RawBlock(b cells.Array) {
+	w.Buf = append(w.Buf, block.Raw)
+	w.words(b.Words)
+}
+
+func (w *Writer) words(words []uint64) {
+	if b, ok := block.View(words); ok {
+		w.Flush()
+		w.write(b)
+		return
+	}
+	w.Buf = block.AppendWords(w.Buf, words)
+	w.Flush()
+}
+
+// Flush writes and empties Buf.
+func (w *Writer) Flush() {
+	w.write(w.Buf)
+	w.Buf = w.Buf[:0]
+}
+
+func (w *Writer) write(b []byte) {
+	if w.Err != nil || len(b) == 0 {
+		return
+	}
+	w.crc = crc32.Update(w.crc, castagnoli, b)
+	n, err := w.W.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	w.Err = err
+}
+
+// ArrayWriter writes the blocks of an array.
+type ArrayWriter func(w *Writer, a cells.Array)
+
+// Unpacked returns an ArrayWriter of blocks without payloads.
+func Unpacked(c block.Coding) ArrayWriter {
+	return func(w *Writer, a cells.Array) {
+		for b := range block.All(a) {
+			if coding := c(b); coding == block.Raw {
+				w.RawBlock(b)
+			} else {
+				w.Buf = append(w.Buf, coding)
+			}
+		}
+	}
+}
+
+// Source returns block i of an array, the next one of a job.
+type Source func(j *block.EncodeJob, i uint64) (cells.Array, error)
+
+// InMemory returns the source of an array that has its words.
+func InMemory(a cells.Array) Source {
+	return func(_ *block.EncodeJob, i uint64) (cells.Array, error) { return block.At(a, i), nil }
+}
+
+// Packed returns an ArrayWriter of blocks in their smallest coding. It calls open for each
+// array, and done for each job before it is written, in order.
+func Packed(workers int, open func(a cells.Array) Source, done func(*block.EncodeJob)) ArrayWriter {
+	p := block.Pipeline[block.EncodeJob]{Workers: workers, Work: (*block.EncodeJob).Encode}
+	return func(w *Writer, a cells.Array) {
+		source, n := open(a), block.Count(a)
+		next, step := uint64(0), block.BatchSize(n, workers)
+		p.Read = func(j *block.EncodeJob) bool {
+			j.Blocks = j.Blocks[:0]
+			for ; len(j.Blocks) < step && next < n && w.Err == nil; next++ {
+				var b cells.Array
+				if b, w.Err = source(j, next); w.Err == nil {
+					j.Blocks = append(j.Blocks, b)
+				}
+			}
+			return len(j.Blocks) > 0
+		}
+		p.Write = func(j *block.EncodeJob) error {
+			done(j)
+			for i, b := range j.Blocks {
+				w.encoded(&j.Encoded[i], b)
+			}
+			w.Flush()
+			return w.Err
+		}
+		_ = p.Run() // w keeps the error
+	}
+}
+
+// encoded writes an encoded block.
+func (w *Writer) encoded(e *block.Encoded, b cells.Array) {
+	switch e.Coding {
+	case block.Raw:
+		w.RawBlock(b)
+	case block.Empty, block.Full:
+		w.Buf = append(w.Buf, e.Coding)
+	default:
+		w.Buf = append(w.Buf, e.Coding)
+		w.Buf = binary.AppendUvarint(w.Buf, uint64(len(e.Payload)))
+		w.Flush()
+		w.write(e.Payload)
+	}
+}
+
+// Appender is an io.Writer that appends.
+type Appender []byte
+
+func (a *Appender) Write(b []byte) (int, error) {
+	*a = append(*a, b...)
+	return len(b), nil
+}
+
+// Check returns an error unless s can be written: one wrapping umbel.ErrCorrupt, or
+// umbel.ErrLimit if a container can't count the parameters, arrays or parts of s.
+func Check(s umbel.State) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	return checkCounts(s)
+}
+
+func checkCounts(s umbel.State) error {
+	if len(s.Params) > math.MaxUint8 || len(s.Arrays) > math.MaxUint8 || len(s.Parts) > math.MaxUint16 {
+		return fmt.Errorf("%d params, %d arrays, %d parts, want at most 255, 255, 65535: %w",
+			len(s.Params), len(s.Arrays), len(s.Parts), umbel.ErrLimit)
+	}
+	for i, p := range s.Parts {
+		if err := checkCounts(p); err != nil {
+			return fmt.Errorf("part %d: %w", i, err)
+		}
+	}
+	return nil
+}

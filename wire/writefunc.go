@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire/internal/block"
+	"github.com/umbel-filters/umbel/wire/internal/format"
+)
+
+// WriteFunc writes the container that [Packer.Write] would write, for a state whose cells
+// are in memory in another form; it is the counterpart of [Scan]. The arrays of s and of its
+// parts have a length and a width but no words. For each block of each array, in the order
+// of the container, WriteFunc calls set with the number of the array, counted through all
+// states, the number of the block's first cell, and up to 64 KiB of zero cells to set. The
+// block is valid during the call.
+//
+// Errors are those of Write, and one wrapping umbel.ErrCorrupt if set writes beyond the
+// last cell of a block. After an error set isn't called again.
+func (p Packer) WriteFunc(w io.Writer, s umbel.State, set func(array int, first uint64, block cells.Array) error) error {
+	if err := checkWordless(s); err != nil {
+		return err
+	}
+	array := -1
+	e := format.Writer{W: w, Arrays: format.Packed(p.Workers, func(a cells.Array) format.Source {
+		array++
+		n := block.BatchSize(block.Count(a), p.Workers)
+		return func(j *block.EncodeJob, i uint64) (cells.Array, error) {
+			return setBlock(&j.Scratch, a, array, i, len(j.Blocks), n, set)
+		}
+	}, func(*block.EncodeJob) {})}
+	e.Container(s)
+	if e.Err != nil {
+		return fmt.Errorf("wire: %w", e.Err)
+	}
+	return nil
+}
+
+// WriteCanonicalFunc is [Packer.WriteFunc] for the canonical container, and returns the ID
+// of the state. It saves neither time nor bytes, but equal states have equal containers, in
+// which each block has a known place.
+func WriteCanonicalFunc(w io.Writer, s umbel.State, set func(array int, first uint64, block cells.Array) error) (ID, error) {
+	if err := checkWordless(s); err != nil {
+		return ID{}, err
+	}
+	h := sha256.New()
+	array := -1
+	var scratch block.Scratch
+	e := format.Writer{W: io.MultiWriter(w, h)}
+	e.Arrays = func(e *format.Writer, a cells.Array) {
+		array++
+		for i := uint64(0); i < block.Count(a) && e.Err == nil; i++ {
+			var b cells.Array
+			if b, e.Err = setBlock(&scratch, a, array, i, 0, 1, set); e.Err == nil {
+				e.RawBlock(b)
+			}
+		}
+	}
+	e.Body(s)
+	id := ID(h.Sum(nil))
+	e.W = w
+	e.Sum()
+	if e.Err != nil {
+		return ID{}, fmt.Errorf("wire: %w", e.Err)
+	}
+	return id, nil
+}
+
+// setBlock returns block i of array a, in slot k of n, as set fills it.
+func setBlock(s *block.Scratch, a cells.Array, array int, i uint64, k, n int, set func(int, uint64, cells.Array) error) (cells.Array, error) {
+	b := s.Block(a, i, k, n)
+	err := set(array, i*block.Cells(a), b)
+	if err == nil {
+		if err = block.CheckEnd(b); err != nil {
+			err = fmt.Errorf("array %d: block %d: %w", array, i, err)
+		}
+	}
+	return b, err
+}
+
+// checkWordless returns an error unless a state whose arrays have no words can be written.
+func checkWordless(s umbel.State) error {
+	s, err := withoutArrays(s)
+	if err == nil {
+		err = format.Check(s)
+	}
+	if err != nil {
+		return fmt.Errorf("wire: %w", err)
+	}
+	return nil
+}
+
+// withoutArrays returns s with arrays of no cells instead of its own, which must have no words.
+func withoutArrays(s umbel.State) (umbel.State, error) {
+	arrays, parts := s.Arrays, s.Parts
+	s.Arrays, s.Parts = make([]cells.Array, len(arrays)), make([]umbel.State, len(parts))
+	for i, a := range arrays {
+		if _, err := cells.WordsFor(a.Len, max(a.Width, 1)); err != nil || len(a.Words) > 0 {
+			return s, fmt.Errorf("array %d: %d cells of %d bits in %d words, want no words: %w", i, a.Len, a.Width, len(a.Words), umbel.ErrCorrupt)
+		}
+	}
+	for i, part := range parts {
+		var err error
+		if s.Parts[i], err = withoutArrays(part); err != nil {
+			return s, fmt.Errorf("part %d: %w", i, err)
+		}
+	}
+	return s, nil
+}
