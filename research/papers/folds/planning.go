@@ -15,12 +15,12 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// coverage returns two averages over 1 to n keys: the share for which a size of the
-// ladder is in the interval, and the excess of the fold over the smallest size in the
+// coverage returns two averages over 1 to n keys: the share for which one of the
+// fold sizes is in the interval, and the excess of the fold over the smallest size in the
 // interval, as a fraction of that size.
-func coverage(ladder []uint64, n uint64, k int, rho, eps float64) (inside, waste float64, err error) {
+func coverage(sizes []uint64, n uint64, k int, rho, eps float64) (inside, waste float64, err error) {
 	for keys := uint64(1); keys <= n; keys++ {
-		size, in := plan.FoldTarget(ladder, keys, k, rho, eps)
+		size, in := plan.FoldTarget(sizes, keys, k, rho, eps)
 		if in {
 			inside++
 		}
@@ -106,49 +106,49 @@ The base takes memory where the keys are, but only the fold is sent. umbel plans
 	},
 }
 
-// The filter of the piece 000/ladder.
+// The filter of the piece 000/fold-rates.
 const (
-	ladderCells, ladderKeys, ladderK = 40_320, 1000, 4
-	ladderLeast                      = 1000 // number of cells of the smallest fold
-	ladderQueries                    = 20_000
+	foldCells, foldKeys, foldK = 40_320, 1000, 4
+	foldLeast                  = 1000 // number of cells of the smallest fold
+	foldQueries                = 20_000
 )
 
-var ladder = piece.Piece{
-	Name:  "000/ladder",
-	Title: "Rates along a ladder of folds",
+var foldRates = piece.Piece{
+	Name:  "000/fold-rates",
+	Title: "Rates of the folds of a filter",
 	Note: fmt.Sprintf(`
 A filter of %d cells with %d keys, k = %d, folded to each of its divisors of at least %d cells:
-the rate of each fold by equation (4), corrected, and measured.`, ladderCells, ladderKeys, ladderK, ladderLeast),
-	Make: makeLadder,
+the rate of each fold by equation (4), corrected, and measured.`, foldCells, foldKeys, foldK, foldLeast),
+	Make: makeFoldRates,
 }
 
-func makeLadder(ctx context.Context, r *piece.Run) error {
+func makeFoldRates(ctx context.Context, r *piece.Run) error {
 	var sizes []uint64
 	var names []string
-	for _, m := range plan.FoldSizes(ladderCells, 1) {
-		if m >= ladderLeast {
+	for _, m := range plan.FoldSizes(foldCells, 1) {
+		if m >= foldLeast {
 			sizes, names = append(sizes, m), append(names, fmt.Sprintf("m=%d", m))
 		}
 	}
 	got, err := r.Simulate(ctx, trial.Simulation{
-		Name: "000 ladder", Values: names,
+		Name: "000 ladder", Values: names, // the name determines the seeds
 		Worker: func() (trial.Trial, error) {
-			ds := make([]umbel.Digest, ladderQueries)
+			ds := make([]umbel.Digest, foldQueries)
 			return func(r *rand.ChaCha8, out []int64) error {
-				base, err := bloom.NewShape(bloom.Shape{M: ladderCells, K: ladderK})
+				base, err := bloom.NewShape(bloom.Shape{M: foldCells, K: foldK})
 				if err != nil {
 					return err
 				}
-				base.AddAll(nil, sample.Digests(r, ds[:ladderKeys]))
+				base.AddAll(nil, sample.Digests(r, ds[:foldKeys]))
 				for i, m := range sizes {
 					f, err := bloom.Open(base.State().Clone())
 					if err != nil {
 						return err
 					}
-					if err := f.Fold(ladderCells / m); err != nil {
+					if err := f.Fold(foldCells / m); err != nil {
 						return err
 					}
-					out[i] = sample.FalsePositives(r, ds, ladderQueries, f.Has)
+					out[i] = sample.FalsePositives(r, ds, foldQueries, f.Has)
 				}
 				return nil
 			}, nil
@@ -161,10 +161,10 @@ func makeLadder(ctx context.Context, r *piece.Run) error {
 	dots := chart.Series{Name: "measured", Measured: true}
 	for i, m := range sizes {
 		x := float64(m)
-		curve.Points = append(curve.Points, chart.Point{X: x, Y: plan.FPRate(m, ladderK, ladderKeys)})
-		rate := piece.Scaled(got.Of(names[i]), 1./ladderQueries)
+		curve.Points = append(curve.Points, chart.Point{X: x, Y: plan.FPRate(m, foldK, foldKeys)})
+		rate := piece.Scaled(got.Of(names[i]), 1./foldQueries)
 		dots = rate.On(dots, x)
-		r.Add(piece.Row{What: fmt.Sprintf("folded by %d to %d: rate", ladderCells/m, m), Recomputed: plan.FPRateExact(m, ladderK, ladderKeys), Measured: rate})
+		r.Add(piece.Row{What: fmt.Sprintf("folded by %d to %d: rate", foldCells/m, m), Recomputed: plan.FPRateExact(m, foldK, foldKeys), Measured: rate})
 	}
 	r.Draw(chart.Chart{
 		Title: "Rates of folds of 40 320 cells, n = 1000, k = 4", X: "m", Y: "rate", LogX: true, LogY: true,
