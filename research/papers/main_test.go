@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -51,6 +52,25 @@ func TestAll(t *testing.T) {
 	}
 	if again, err := os.ReadFile(out + ".md"); err != nil || string(again) != document {
 		t.Errorf("the second run changed the document (%v)", err)
+	}
+}
+
+// docs/papers.md is what Report writes from the committed files.
+func TestDocumentIsCurrent(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	want, err := os.ReadFile(filepath.Join(docs, "papers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "papers"), os.DirFS(filepath.Join(docs, "papers"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := piece.Report(papers, filepath.Join(dir, "papers")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "papers.md")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("docs/papers.md is not current (%v); run go run ./research/papers --report", err)
 	}
 }
 

@@ -17,10 +17,10 @@ var anyLength = piece.Piece{
 	Name:  "002/any-length",
 	Title: "Plain filters of any length: rates of umbel's headers",
 	Note: `
-f = 0.1: headers of the form single have the lengths of "plain, any length" above, 484 bits in the
-mean of 1 to 200 links, and those of the form folded the next divisors of 55,440. They are
-filled and asked as routers do it. Recomputed is the exact rate of so many bits (Bose et al.
-2008), of which the usual formula, by which lengths are chosen, falls a little short for few links.`,
+f = 0.1: headers of the form single have the lengths of "plain, any length" above, on average
+484 bits for 1 to 200 links; those of the form folded have the next larger divisors of 55,440.
+They are filled and queried as in routers. *Recomputed* is the exact rate (Bose et al. 2008).
+Lengths are chosen with the usual formula, which is slightly too low for few links.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		single, err := adaptive.AnyLength(links, rate)
 		if err != nil {

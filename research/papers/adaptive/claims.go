@@ -23,14 +23,14 @@ func verdict(ok bool) string {
 
 var claims = piece.Piece{
 	Name:  "002/claims",
-	Title: "What the paper says of its results",
+	Title: "Claims of the paper",
 	Note: `
-By how many percent headers are shorter, in the mean of 1 to 200 links, all numbers as frequent;
-below zero they are longer. A saving of 40 % is taken to hold from 38 % on, one of 50 % from 47 %.
-The average of 40 % is about what V-B comes to over both counterparts; of the three methods together,
-which the sentence is about, it is less, and the formula alone has none against the incremental
-filter. "Up to 50 %" is out of reach: the optimum itself is 42 to 43 % below the formula. That V-B
-is best at every f is so, of the search by 3 % at f = 0.001.`,
+The rows give by how many percent headers are shorter, on average over 1 to 200 equally frequent
+numbers of links; negative values mean longer. We count 40 % as confirmed from 38 % on, and 50 %
+from 47 %. V-B saves about 40 % on average compared with both other filters. The sentence is
+about all three methods, which save less; the formula alone saves nothing compared with the
+incremental filter. "Up to 50 %" is impossible: the optimum is 42 to 43 % shorter than the
+formula. V-B is indeed best at every f, but the search only by 3 % at f = 0.001.`,
 	Make: makeClaims,
 }
 

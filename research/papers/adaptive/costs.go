@@ -13,13 +13,12 @@ import (
 
 var costs = piece.Piece{
 	Name:  "002/costs",
-	Title: "What it costs, beside BIER",
+	Title: "Header sizes compared with BIER",
 	Note: `
-Bytes of whole headers, and efficiencies, of the table before: of umbel, LIPSIN, the adaptive
-filters at 0.01, BIER and BIER-TE. BIER and BIER-TE send nothing off their trees: their
-efficiency is 1. "—" is where a scheme can write no tree; in brackets is the share that it
-can't write, if that isn't 0: the mean is then of the smaller trees. To 8 receivers or more;
-names are without those of the collections.`,
+Bytes of whole headers and efficiencies from the previous table, for at least 8 receivers. BIER
+and BIER-TE send nothing off their trees, so their efficiency is 1. "—" means that a scheme
+can't encode any of the trees. A number in brackets is the share of trees that it can't encode;
+the mean is then over the smaller trees. Names omit the collection.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "costs")
 		if err != nil {
@@ -47,17 +46,17 @@ names are without those of the collections.`,
 
 var shortest = piece.Piece{
 	Name:  "002/shortest",
-	Title: "Where each header is shortest",
+	Title: "The scheme with the shortest header",
 	Note: `
-Bytes of whole headers: umbel / BIER / BIER-TE, in the mean over the same trees, for 4, 8, 16
-and 32 receivers. The scheme of the shortest is named where it isn't umbel. BIER's routers
-keep a table of all receivers, and choose the packets' ways; umbel's and BIER-TE's senders
-choose them.
+Bytes of whole headers: umbel / BIER / BIER-TE, averages over the same trees, for 4, 8, 16 and
+32 receivers. The scheme with the shortest header is named if it isn't umbel. BIER's routers
+keep a table of all receivers and choose the paths; with umbel and BIER-TE, the sender chooses
+them.
 
-BIER's header grows with the network and not with the group, umbel's with the tree. So BIER's
-is shorter where the network is small and a good part of it receives: of 25 maps of providers,
-on eight of 36 to 110 nodes, to 32 receivers and on three of them to 16, by some 5 bytes at
-most. On larger ones umbel's is shorter in every cell; than BIER-TE's it is nowhere longer.`,
+BIER's header grows with the network, umbel's with the tree. So BIER's is shorter in small
+networks of which a large part receives: of 25 maps of providers, on eight with 36 to 110 nodes
+for 32 receivers, and on three of these for 16 receivers, by at most about 5 bytes. On larger
+networks, umbel's header is shorter in every cell. It is never longer than that of BIER-TE.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "shortest")
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 
 var figure1 = piece.Piece{
 	Name:  "002/figure-1",
-	Title: "Figure 1: the odds of positions, f = 0.1, up to 200 links",
+	Title: "Figure 1: probabilities of positions, f = 0.1, up to 200 links",
 	Note: `
-Of V-B q_j is k p_j, as in the paper. The formula begins at 1/2, the odds that are best for one
-link; the optima begin at 0.011 and 0.008, since all sizes are as frequent here and most sets
-are large. The search moves all positions before or behind one, so in its
-teeth the slope of the formula is left over.`,
+For V-B, q_j is k p_j, as in the paper. The formula starts at 1/2, the best probability for one
+link. The optima start at 0.011 and 0.008, because all sizes are equally frequent and most sets
+are large. The search moves all positions before or after one position together, so parts of the
+formula's slope remain.`,
 	Make: makeFigure1,
 }
 
@@ -63,10 +63,11 @@ func makeFigure1(_ context.Context, r *piece.Run) error {
 
 var figure2 = piece.Piece{
 	Name:  "002/figure-2",
-	Title: "Figure 2: the paper's five methods, lengths by the number of links, f = 0.1",
+	Title: "Figure 2: lengths of the paper's five methods by number of links, f = 0.1",
 	Note: `
-Steps are planes and layers that are opened. The formula is on a straight line of 10.4 bits a
-link; the searches give up few links, 50 bits for one and 170 for ten, so that many cost less.`,
+The steps are new layers. The formula is a line with a slope of 10.4 bits per link; the searches
+trade longer headers for few links, 50 bits for one link and 170 for ten, for shorter headers
+with many links.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		c := lengthsChart("Lengths of headers, f = 0.1, the paper's methods")
 		five := []method{ours[0]}
@@ -83,11 +84,11 @@ link; the searches give up few links, 50 bits for one and 170 for ten, so that m
 
 var beyond2 = piece.Piece{
 	Name:  "002/figure-2-beyond",
-	Title: "The same of the optima, and of plain filters",
+	Title: "Figure 2 for the optima and plain filters",
 	Note: `
-The optima are those of the paper's own problems, so no search finds less. A plain filter of the
-length that its links need is far below for few links and still below for 200: its bits are all as
-good for the number of links that there is.`,
+The optima are those of the paper's own problems, so no search finds shorter ones. A plain
+filter of the necessary length is far shorter for few links and slightly shorter for 200,
+because all its bits are best for the actual number of links.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		return drawLengths(r, lengthsChart("Lengths of headers, f = 0.1, optima and plain filters"), append(ours[:3:3], others[:3]...))
 	},

@@ -12,12 +12,12 @@ import (
 
 var floods = piece.Piece{
 	Name:  "002/floods",
-	Title: "Headers of ones, by scheme",
+	Title: "Headers with only ones",
 	Note: `
-The header of each of 300 trees to 16 receivers, with ones in place of all bits of the filter,
-or of the receivers. No router of filters takes that, of any scheme. BIER sends once to each
-node, which is what such a packet asks for; BIER-TE's routers clear the bits of their own links
-and no others, so copies multiply over all ways.`,
+The header of each of 300 trees to 16 receivers, with all bits of the filter, or of the bit
+string, set to one. Routers of all schemes with filters drop such packets. BIER sends once to
+each node, as such a packet requests. BIER-TE's routers clear only the bits of their own links,
+so copies multiply on all paths.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		maps, err := changing(r)
 		if err != nil {
@@ -42,16 +42,15 @@ and no others, so copies multiply over all ways.`,
 
 var loops = piece.Piece{
 	Name:  "002/loops",
-	Title: "What ends a loop: TTL, and a window of sequences",
+	Title: "What ends a loop: TTL and window",
 	Note: `
-Filters with false matches close loops; these are of LIPSIN and of the paper's at its rate, to
-16 receivers. A packet goes on until its TTL is used up: "depth" is a TTL of the tree's own
-depth, which is umbel's rule. A window of 1024 sources, with 8 bytes more in each header, lets a
-packet pass each router once.
+False matches close loops. These are the loops of LIPSIN and of the paper's filters at its rate,
+with 16 receivers. A packet is forwarded until its TTL is used up; "depth" is the depth of the
+tree, which umbel uses as TTL. With a window of 1024 sources and 8 more bytes per header, a
+packet passes each router once.
 
-TTL bounds how long a loop is, not how wide: copies of copies grow with each hop. A window
-ends loops, and all that came of them, but not the false forwards that are left, which are
-as many as the filter is wrong.`,
+The TTL bounds the length of a loop but not its width: copies of copies multiply with each hop.
+A window removes loops and their consequences, but not the other false forwards.`,
 	Make: makeLoops,
 }
 

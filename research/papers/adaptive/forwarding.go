@@ -12,22 +12,22 @@ import (
 
 var forwarding = piece.Piece{
 	Name:  "002/forwarding",
-	Title: "Adaptive filters, followed",
+	Title: "Forwarding with adaptive filters",
 	Note: `
-What the paper's filters do when packets follow them, which it doesn't look at: the share of
-copies that are the tree's, and the share of trees with loops, at its rate and a tenth of it,
-beside LIPSIN's, for 16 receivers. In brackets the share that a scheme can't write.
+The paper does not examine what happens when packets are forwarded. The table has the share of
+copies on links of the tree and the share of trees with loops, at the paper's rate and at a
+tenth of it, compared with LIPSIN, for 16 receivers. A number in brackets is the share of trees
+that a scheme can't encode.
 
-A rate is of one link, and next to a tree there are as many as it has, or ten times as many in
-a dense network, which are all asked. At the paper's rate of 0.1 some of them match in nearly
-every tree, what they lead to is asked too, and packets meet themselves again: from a fifth to
-nine in ten of the trees have loops. At 0.01 the filters do what they are for: an efficiency
-of 0.95 and more, loops in a tenth of the trees at most, for trees of 16 links and of 150 by
-one design. LIPSIN does as well with half the bytes up to some 30 links, if the network isn't
-dense, and some 60 are the most that it takes; what the paper's filters add is that they go on.
-Umbel's, which are searched for with the links next to the tree at hand, go on too, with a
-third of the bytes or fewer and no false forward: see 002/costs. They have to know the network
-for that: see 002/added.`,
+A rate is per link, and a tree has as many adjacent links as links, in a dense network ten times
+as many, all of which are queried. At the paper's rate of 0.1, some of them match in nearly
+every tree; the links behind them are then queried too, and packets return to nodes: from a
+fifth to nine tenths of the trees have loops. At 0.01, the efficiency is at least 0.95 and at
+most a tenth of the trees have loops, for trees of 16 to 150 links with one design. LIPSIN is as
+good with half the bytes up to about 30 links unless the network is dense; it can encode about
+60 links at most. umbel's filters, which are searched with the adjacent links, have no such
+limit, at most a third of the bytes and no false forwards (002/costs), but the sender must know
+the network (002/added).`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "forwarding")
 		if err != nil {
@@ -66,11 +66,11 @@ for that: see 002/added.`,
 
 var shapes = piece.Piece{
 	Name:  "002/shapes",
-	Title: "Receivers near each other, and trees of few links",
+	Title: "Clustered receivers and Steiner trees",
 	Note: `
-Bytes of whole headers with other trees: to receivers that are near each other, and Steiner
-trees, of few links instead of short ways. BIER's packets take BIER's own ways. "Copies" are
-those of BIER and of umbel, on all links, for one packet.`,
+Bytes of whole headers for other trees: receivers close to each other, and Steiner trees, which
+have few links instead of short paths. BIER's packets use BIER's own paths. "Copies" are the
+copies of BIER and of umbel on all links per packet.`,
 	Make: makeShapes,
 }
 

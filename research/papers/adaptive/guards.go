@@ -37,21 +37,22 @@ var lives = []uint8{4, 8, 32}
 
 var guards = piece.Piece{
 	Name:  "002/guards",
-	Title: "Headers by a stranger",
+	Title: "Headers of a sender without a key",
 	Note: `
-Somebody who knows no key can't write a tree, but can send any bits. How far does each of 300
-headers go, from any node, whose filters have so many ones in random places? Routers drop
-filters of which all bits, or more than three quarters, are one; where "guard" is no, only those
-of which all are. "Chance" is that of a link to match, as computed. "Copies" are of one packet
-by its TTL, stopped at 10 000; "reached" is the share of all other nodes, "storms" that of
-packets that were stopped, both at the last TTL. A window remembers 1024 sources.
+A sender without a key can't encode a tree, but can send any bits. How far do 300 headers with a
+given number of ones in random places go, each from a random node? Routers drop filters with
+only ones, or with more than three quarters of ones; if "guard" is no, they drop only filters
+with only ones. "Chance" is the computed probability that a link matches. "Copies" is the number
+of copies per packet for each TTL, limited to 10 000. "Reached" is the share of all other nodes,
+and "storms" the share of packets that reached the limit, both for the last TTL. A window stores
+1024 sources.
 
-The guard ends headers of ones, or nearly, and no other: a stranger who takes one position a
-link, or one plane, and stays below three quarters, has packets copied until the TTL ends it,
-and one of 32 ends it late. Headers that ask for more positions or planes die out. A window
-ends the copies, at each node once, of headers with a sequence; a stranger leaves the sequence
-out. Routers that bound the chance of a match, as in the last rows, and so make the headers
-of their own senders longer, take nothing that spreads.`,
+The guard stops only headers with (almost) only ones. If an attacker uses one position per link,
+or one plane, and at most three quarters of ones, packets are copied until the TTL ends, which
+is late for a TTL of 32. Headers with more positions or planes die out. A window stops repeated
+copies of headers with a sequence, but an attacker omits the sequence. Routers that bound the
+chance of a match, as in the last rows, forward nothing that spreads; the headers of their own
+senders are then longer.`,
 	Make: makeGuards,
 }
 

@@ -15,10 +15,10 @@ import (
 
 var figure3 = piece.Piece{
 	Name:  "002/figure-3",
-	Title: "Figure 3: mean length by f, 1 to 200 links, all numbers as frequent",
+	Title: "Figure 3: mean length by f, 1 to 200 links, equally frequent",
 	Note: `
-Measured are runs of the search with different seeds. The formula is longer than the incremental
-filter at every f; so is V-A by search at f = 0.001, and V-B is 3 % shorter there.`,
+*Measured* are runs of the search with different seeds. The formula is longer than the
+incremental filter at every f; at f = 0.001, so is V-A by search, and V-B is 3 % shorter.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		c := meansChart("Mean lengths of headers, 1 to 200 links, the paper's methods")
 		ms := append([]method{ours[0]}, counterparts...)
@@ -44,10 +44,10 @@ filter at every f; so is V-A by search at f = 0.001, and V-B is 3 % shorter ther
 
 var beyond3 = piece.Piece{
 	Name:  "002/figure-3-beyond",
-	Title: "The same of the optima, and of plain filters",
+	Title: "Figure 3 for the optima and plain filters",
 	Note: `
-Optima have parts of positions; whole ones cost half a bit more. The plain filter for 200 doesn't
-adapt. n log2 1/f is what no filter of any form is below.`,
+Optima have fractional positions; whole positions cost half a bit more. The plain filter for 200
+links has a fixed length. n log2 1/f is a lower bound for every filter.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		c := meansChart("Mean lengths of headers, 1 to 200 links, optima and plain filters")
 		if err := drawMeans(r, &c, append(ours[1:3:3], others...)); err != nil {

@@ -11,33 +11,31 @@ import (
 
 var networks = piece.Piece{
 	Name:  "002/networks",
-	Title: "Beyond the paper: every scheme on every network",
+	Title: "Beyond the paper: all schemes on all networks",
 	Note: `
-Packets carried byte for byte through a router at each node: 300 trees a cell, of shortest
-ways from a source to receivers, all drawn evenly, the same for all schemes. Networks whose
-names begin with rocketfuel (Spring et al. 2002), sndlib (Orlowski et al. 2010) and zoo
-(Knight et al. 2011) are maps of providers, read from the directory --topologies; without
-one there are networks made by rule, by the names of the rules. The maps aren't in this
-repository.
+Packets pass byte by byte through a router at each node: 300 shortest-path trees per cell, with
+random sources and receivers, the same for all schemes. Networks whose names begin with
+rocketfuel (Spring et al. 2002), sndlib (Orlowski et al. 2010) and zoo (Knight et al. 2011) are
+maps of providers from the directory --topologies, which is not in this repository. Without it,
+networks are generated and have the names of their rules.
 
-Schemes: umbel, as it is without options; with its Bloom forms alone (single, staged); with
-a single filter whose chance to hold a link that nobody planned for is 0.01, which routers
-may add ways to. LIPSIN with m = 248, k = 5, 8 sets of codewords, of which the sender takes
-the one with the fewest false matches on the links it knows. The paper's adaptive filters,
-section V-B, as their exact optimum for 1 to 200 links, all as frequent, at rates 0.1, which
-is the paper's, and 0.01. BIER (RFC 8279) and BIER-TE (RFC 9262) with bit strings of up to
-4096 bits. Those of LIPSIN and the adaptive filters begin with a TTL of 32, umbel's with the
-depth of the tree.
+Schemes: umbel with default options; umbel with Bloom forms only (single, staged); umbel with a
+single filter that contains an unplanned link with a probability of 0.01, to which routers may
+add detours. LIPSIN with m = 248, k = 5 and 8 sets of codewords, of which the sender uses the
+one with the fewest false matches on the links that it knows. The adaptive filters of section
+V-B, as the exact optimum for 1 to 200 equally frequent links, at the paper's rate 0.1 and at
+0.01. BIER (RFC 8279) and BIER-TE (RFC 9262) with bit strings of up to 4096 bits. The TTL is 32
+for LIPSIN and the adaptive filters, and the depth of the tree for umbel.
 
-"Bits" is what a scheme spends on the tree, without fields that all headers have; "bytes"
-the whole header with its padding, of all packets of a tree. "Efficiency" is the tree's links
-as a share of all copies, the mean over trees; of BIER, whose routers have paths of their
-own, the links by which receivers were first reached. "False" is copies off the tree,
-"loops" the share of trees of which a link carried the packet twice, "duplicates" arrivals
-at nodes that had it before, "storms" the share of trees whose copies were stopped at
-10 000, "can't" the share that a scheme can't write: all else is of the others. All links'
-keys come from one: of schemes without a search, the same links match falsely in all of a
-network's trees, so that their true error is larger than ±.`,
+"Bits" is the size of the encoded tree, without fields that all headers have; "bytes" is the
+size of all headers of a tree with padding. "Efficiency" is the share of copies on links of the
+tree, averaged over trees; for BIER, whose routers have their own paths, it is the share of
+links by which receivers were first reached. "False" is the number of copies off the tree,
+"loops" the share of trees with a link that carried the packet twice, "duplicates" the number of
+arrivals at nodes that had the packet, "storms" the share of trees with more than 10 000 copies,
+which were stopped, and "can't" the share of trees that a scheme can't encode; all other columns
+are for the remaining trees. All links have keys derived from one key: without a search, the
+same links match falsely in all trees of a network, so the true error is larger than ±.`,
 	Long: true,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "networks")

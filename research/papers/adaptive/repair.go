@@ -34,22 +34,22 @@ var told = []struct {
 
 var repaired = piece.Piece{
 	Name:  "002/repair",
-	Title: "Links that failed, and ways around them",
+	Title: "Failed links and detours",
 	Note: `
-The share of receivers that don't get the packet, by how many links have failed, who knows
-of it, and what routers do. "unnoticed": nobody knows, packets are sent over the links and
-lost. "at-ends": the routers at both ends know, and add a way around the link to the packet's
-own filter. "rebuilt": all routers have new tables. "Copies" and "twice", deliveries to
-receivers that had the packet, are at the last number. A way around is longer than the link
-and fills the filter, and umbel's headers for it are single filters with a stray chance of
-at most 0.01 and a TTL with 4 to spare. 16 receivers, 300 trees; links only fail that leave
-a way to every receiver.
+The share of receivers that don't receive the packet, by the number of failed links, by who
+knows of the failures, and with or without detours. "unnoticed": nobody knows, and packets to
+these links are lost. "at-ends": the routers at both ends know, and add a detour to the filter
+of the packet. "rebuilt": all routers have new tables. "Copies" and "twice", the deliveries to
+receivers that had the packet, are for the largest number of failures. A detour is longer than
+the link and fills the filter, so umbel's headers with detours are single filters with a chance
+of at most 0.01 for an unplanned link, and a TTL with 4 spare hops. 16 receivers, 300 trees;
+only links fail that leave a path to every receiver.
 
-Ways around mend most of what a few failures cost, and less of many: two links in a row may be
-down, or the way around itself. What is mended is paid with copies, for the filter is fuller,
-and packets come to nodes that had them: with 20 failures more than a quarter of the trees
-have loops. LIPSIN's fixed length is short for that, and with a TTL of 32 it makes twice the
-copies of the others.`,
+Detours repair most of the losses of a few failures, but fewer of the losses of many: two
+consecutive links, or the detour itself, may have failed. The price is more copies, because the
+filter is fuller and packets return to nodes: with 20 failures, more than a quarter of the trees
+have loops. LIPSIN's fixed length is short for detours; with a TTL of 32, it makes twice as many
+copies as the others.`,
 	Make: makeRepaired,
 }
 

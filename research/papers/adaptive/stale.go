@@ -20,14 +20,14 @@ var aged = []forward.Contender{umbels, umbelStray05, umbelStray01, umbelSingle, 
 var ages = []int{0, 1, 2, 5, 10, 20}
 
 const howStale = `
-16 receivers, 300 trees; which links change is drawn anew for every ten trees. Links only
-fail that leave a way to every receiver. All routers know of the changes at once; headers
-are those from before, but of BIER, whose headers hold no links.`
+16 receivers, 300 trees; the changed links are redrawn for every ten trees. Only links fail that
+leave a path to every receiver. All routers know of the changes at once. Headers are those from
+before the changes, except for BIER, whose headers contain no links.`
 
 var stale = piece.Piece{
 	Name:  "002/stale",
-	Title: "Headers from before: all that was measured",
-	Note:  howStale + ` The two tables after this one are made from it.`,
+	Title: "Old headers: all measurements",
+	Note:  howStale + ` The next two tables are extracts.`,
 	Long:  true,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		t := piece.Table{Head: []string{"network", "scheme", "failed", "added", "trees", "bits", "bytes", "lost", "efficiency", "±", "false", "loops",
@@ -53,13 +53,14 @@ var stale = piece.Piece{
 
 var failed = piece.Piece{
 	Name:  "002/failed",
-	Title: "Headers from before, and links that failed since",
+	Title: "Old headers after failures of links",
 	Note: `
-The share of receivers that don't get the packet, by how many links have failed; at the last
-number the efficiency too, and the share of trees with loops.
+The share of receivers that don't receive the packet, by the number of failed links; for the
+largest number also the efficiency and the share of trees with loops.
 
-All headers that name links lose the same receivers, those behind the links, but for a few
-that false forwards reach, and no length helps; BIER's routers, once rebuilt, lose none.` + "\n" + howStale,
+All headers that encode links lose the same receivers, those behind the failed links, except for
+a few that false forwards reach. The length of a header makes no difference. BIER loses none
+after its tables are rebuilt.` + "\n" + howStale,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		return makeCurve(ctx, r, false, curve{"lost", 4, func(r sim.Result) float64 { return r.LostReceivers },
 			[]forward.Contender{umbels, bier}},
@@ -69,15 +70,15 @@ that false forwards reach, and no length helps; BIER's routers, once rebuilt, lo
 
 var added = piece.Piece{
 	Name:  "002/added",
-	Title: "Headers from before, and links that came since",
+	Title: "Old headers after additions of links",
 	Note: `
-Copies that go where they shouldn't, in the mean of a packet, by how many links have come: a
-link that the sender didn't know may be held by its filter. At the last number the efficiency
-too, and the share of trees with loops.
+False forwards per packet, by the number of added links: a filter may contain a link that the
+sender did not know. For the largest number also the efficiency and the share of trees with
+loops.
 
-The shortest headers say nothing of links that the sender didn't know: a filter of one plane
-holds half of those, of two a quarter. A bound on that chance costs bytes, and they are worth what
-they cost: with 0.01 umbel's headers are as long as LIPSIN's, and are wrong more rarely.` + "\n" + howStale,
+The shortest headers don't exclude unknown links: a filter of one plane contains half of them,
+one of two planes a quarter. A bound on this probability costs bytes: at 0.01, umbel's headers
+are as long as LIPSIN's, and have fewer false forwards.` + "\n" + howStale,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		return makeCurve(ctx, r, true, curve{"false", 2, func(r sim.Result) float64 { return r.FalseForwards },
 			[]forward.Contender{umbels, umbelStray05, lipsin}},

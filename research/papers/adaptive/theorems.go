@@ -17,13 +17,13 @@ import (
 
 var theorem2 = piece.Piece{
 	Name:  "002/theorem-2",
-	Title: "Theorem 2: rates of filters cut short, by the formula's design",
+	Title: "Theorem 2: rates of truncated filters of the formula's design",
 	Note: `
-f = 0.1, up to 200 links: umbel's codewords, as the paper draws them and with those drawn again
-that have fewer than 3 ones among the first 9 positions. Theorem 2 is exact for the first; for
-the second the formula takes a filter's positions to be independent, which is off by less than
-1/m_i. Without a second draw one link in 512 has no one at all there, and matches every filter of one
-other link for as long as its key lasts.`,
+f = 0.1, up to 200 links: umbel's codewords, drawn as in the paper, and with those redrawn that
+have fewer than 3 ones among the first 9 positions. Theorem 2 is exact for the former. For the
+latter, the formula assumes that the positions of a filter are independent, which is wrong by
+less than 1/m_i. Without redrawing, one link in 512 has no ones there, and matches every filter
+of one other link until its key changes.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		d, err := heuristic(links, rate)
 		if err != nil {
@@ -35,12 +35,12 @@ other link for as long as its key lasts.`,
 
 var theorem1 = piece.Piece{
 	Name:  "002/theorem-1",
-	Title: "Theorem 1: the same of V-B's optimum",
+	Title: "Theorem 1: rates of truncated filters of V-B's optimum",
 	Note: `
-Theorem 1 takes the k positions of a codeword to be independent given the filter, which they
-nearly are. At 1 link 97 % of the rate comes from links without any position among the first
-240: they match always, for as long as their keys last. With a second draw of those the rate of small sets all but vanishes,
-and that of 200 links rises by 3 %.`,
+Theorem 1 assumes that the k positions of a codeword are independent given the filter, which is
+nearly true. For one link, 97 % of the rate comes from links without any position among the
+first 240, which always match until their keys change. If these are redrawn, the rate of small
+sets almost vanishes, and that of 200 links increases by 3 %.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		d, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
 		if err != nil {
@@ -165,10 +165,10 @@ var likeness = piece.Piece{
 	Name:  "002/likeness",
 	Title: "Equations (11) to (15): is (8) \"exactly (3)\"?",
 	Note: `
-No. The step (11) from a product to a sum needs that the sum is small, and it is ln 1/f, more than
-2. For n links and the odds that are best for them, 1/(n+1), a filter has to be 1.31 times as
-long as a plain one, e ln(1/f) by ln(1/f)/ln²2 bits a link; and with k = sum of q the right side
-(3) promises half the rate, or a fifth.`,
+No. The step (11) from a product to a sum requires that the sum is small, but it is ln 1/f, more
+than 2. With the best probability for n links, 1/(n+1), a filter must be 1.31 times as long as a
+plain one: e ln(1/f) instead of ln(1/f)/ln²2 bits per link. With k = sum of q, equation (3)
+predicts only a half to a fifth of the rate.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		for _, c := range []struct {
 			n int

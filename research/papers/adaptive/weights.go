@@ -10,10 +10,10 @@ import (
 
 var growth = piece.Piece{
 	Name:  "002/growth",
-	Title: "Mean lengths by the largest number of links, f = 0.1",
+	Title: "Mean lengths by largest number of links, f = 0.1",
 	Note: `
-All numbers as frequent. What the optimum saves on the formula hardly grows, and comes to no more than
-43 %.`,
+All numbers of links are equally frequent. The saving of the optimum compared with the formula
+hardly grows, and is at most 43 %.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		for _, n := range []int{10, 20, 50, 100, 200, 400, 800} {
 			var means []float64
@@ -40,11 +40,11 @@ All numbers as frequent. What the optimum saves on the formula hardly grows, and
 
 var weights = piece.Piece{
 	Name:  "002/weights",
-	Title: "Mean lengths where small sets are frequent",
+	Title: "Mean lengths if small sets are frequent",
 	Note: `
-1 to 200 links, i of them with a frequency as 1/i: 34 in the mean. Designs that know nothing of
-the frequencies lose most here, and free lengths gain most. The best k of V-B is twice that of uniform
-frequencies.`,
+1 to 200 links, with frequencies proportional to 1/i: 34 links on average. Designs without the
+frequencies lose most, and filters of any length gain most. The best k of V-B is twice that of
+uniform frequencies.`,
 	Make: func(_ context.Context, r *piece.Run) error {
 		w := adaptive.Inverse(links)
 		for _, f := range []float64{0.1, 0.01, 0.001} {
