@@ -112,15 +112,19 @@ func (s State) Alike(t State) error {
 // a parameter: 1 to 64 of a-z, 0-9, '-', '.' and '/'. The last two are for kinds of other
 // modules, whose names begin with the domain of their maker.
 func CheckName(name string) error {
-	ok := len(name) > 0 && len(name) <= 64
-	for i := 0; ok && i < len(name); i++ {
-		c := name[i]
-		ok = 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '/'
+	valid := 0
+	for valid < len(name) && isNameByte(name[valid]) {
+		valid++
 	}
-	if !ok {
-		return fmt.Errorf("umbel: name %q: want 1 to 64 of a-z, 0-9, '-', '.', '/': %w", clip(name), ErrCorrupt)
+	if len(name) == 0 || len(name) > 64 || valid < len(name) {
+		// What follows in a damaged container may be a seed.
+		return fmt.Errorf("umbel: name of %d bytes begins with %q: want 1 to 64 of a-z, 0-9, '-', '.', '/': %w", len(name), clip(name[:valid]), ErrCorrupt)
 	}
 	return nil
+}
+
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '/'
 }
 
 // Param is a named number of a state. Names consist of lower-case letters, digits and

@@ -80,18 +80,18 @@ func TestStateCheck(t *testing.T) {
 		change func(*umbel.State)
 		want   string
 	}{
-		{"no kind", func(s *umbel.State) { s.Kind = "" }, `name ""`},
-		{"bad kind", func(s *umbel.State) { s.Kind = "Bloom" }, `name "Bloom"`},
+		{"no kind", func(s *umbel.State) { s.Kind = "" }, "name of 0 bytes"},
+		{"bad kind", func(s *umbel.State) { s.Kind = "Bloom" }, "name of 5 bytes"},
 		{"bad hasher", func(s *umbel.State) { s.Hasher.Alg = 200 }, "hash algorithm 200"},
 		{"stray seed", func(s *umbel.State) { s.Hasher.Alg = umbel.MD5 }, "md5 takes a seed of 0 bytes"},
-		{"unnamed parameter", func(s *umbel.State) { s.Params[0].Name = "" }, `name ""`},
+		{"unnamed parameter", func(s *umbel.State) { s.Params[0].Name = "" }, "name of 0 bytes"},
 		{"parameter twice", func(s *umbel.State) { s.Params[1].Name = "growth" }, `parameter "growth" appears twice`},
 		{"NaN", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.NaN()) }, `parameter "rate" is NaN, want a finite number`},
 		{"infinite", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.Inf(-1)) }, `parameter "rate" is -Inf`},
 		{"bad width", func(s *umbel.State) { s.Arrays[0].Width = 3 }, "array 0: cells: width 3"},
 		{"missing words", func(s *umbel.State) { s.Arrays[1].Words = nil }, "array 1: cells: 3 cells of 4 bits in 0 words, want 1"},
 		{"stray bits", func(s *umbel.State) { s.Arrays[1].Words[0] = 1 << 12 }, "array 1: cells: bits are set beyond the last of 3 cells"},
-		{"bad part", func(s *umbel.State) { s.Parts[1].Kind = "?" }, `part 1: umbel: name "?"`},
+		{"bad part", func(s *umbel.State) { s.Parts[1].Kind = "?" }, "part 1: umbel: name of 1 bytes"},
 		{"bad part of a part", func(s *umbel.State) { s.Parts[1].Parts[0].Arrays[0].Len = 1 }, "part 1: part 0: umbel: array 0"},
 		{"too deep", func(s *umbel.State) { *s = deep(umbel.MaxDepth + 1) }, "parts nest deeper than 4"},
 		{"far too deep", func(s *umbel.State) { *s = deep(1000) }, "parts nest deeper than 4"},

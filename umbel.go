@@ -27,10 +27,19 @@
 // Each kind is a package below filter:
 //
 //   - bloom: standard Bloom filter: least memory, k cache misses a question (Bloom 1970)
-//   - partitioned: as bloom with one range of cells for each hash: simple to analyse and to split (Mullin 1983)
+//   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)
 //   - blocked: blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)
-//   - splitblock: Parquet's split-block filter
-//   - counting: counting Bloom filter: keys can be removed
+//   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)
+//   - counting: counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)
+//   - weighted: more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)
+//   - scalable: scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)
+//   - dynamic: dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)
+//   - incremental: planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)
+//   - folding: folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)
+//   - window: forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)
+//   - sparse: Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)
+//   - redisbloom: RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)
+//   - ribbon: ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)
 //
 // Take bloom if in doubt. Take blocked if the filter is larger than the caches and speed
 // matters, counting if keys are removed, scalable if the number of keys is unknown,

@@ -189,6 +189,3 @@ func (f *Filter) Shape() Shape {
 	s := f.counters.Shape()
 	return Shape{M: s.M, K: s.K, Width: f.counters.Cells().Width, Group: s.Group, Hasher: s.Hasher}
 }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.counters.Shape().Hasher }

@@ -18,6 +18,17 @@ var broken = []struct {
 	make      func() umbel.Kind
 	says      string // in the failure
 }{
+	{"Keys", "the last key of a batch is lost", wrap[lostKey], "after additions of batches"},
+	{"Keys", "integers are not hashed", wrap[plainInts], "by key"},
+	{"Keys", "a batch answers for the first key only", wrap[firstAnswer], "HasStrings"},
+	{"Keys", "another hasher", wrap[otherHasher], "Hasher"},
+	{"Keys", "atomic additions of many keys add none", wrap[idleAtomic], "atomic"},
+	{"Streams", "WriteTo returns 0", wrap[unmeasured], "WriteTo"},
+	{"Streams", "ReadFrom clears before it reads", wrap[clearedEarly], "damaged"},
+	{"Copies", "Clone shares memory", wrap[sharedClone], "after a Clone"},
+	{"Copies", "Equal compares sizes only", wrap[roughEqual], "Equal"},
+	{"SeedsAreSecret", "String prints the seed", wrap[loudSeed], "printed"},
+	{"SeedsAreSecret", "an error prints the seed", wrap[loudError], "printed"},
 	{"Description", "doc ends in a point", change(func(v *umbel.Kind) { v.Doc = "a filter." }), "final point"},
 	{"Description", "another kind in the state", change(func(v *umbel.Kind) { v.Name = "bluum" }), "of kind"},
 	{"Hashers", "hasher of the goal is lost", change(func(v *umbel.Kind) {

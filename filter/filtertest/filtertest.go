@@ -86,4 +86,8 @@ var laws = []law{
 	{"Advances", advances},
 	{"Seals", seals},
 	{"NoAllocations", noAllocations},
+	{"Keys", keys},
+	{"Streams", streams},
+	{"Copies", copies},
+	{"SeedsAreSecret", seedsAreSecret},
 }

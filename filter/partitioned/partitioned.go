@@ -97,6 +97,3 @@ func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
 
 // Cells returns the cells of the filter, which share its memory.
 func (f *Filter) Cells() cells.Array { return f.bits.Cells() }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.bits.Shape().Hasher }

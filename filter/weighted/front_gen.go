@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/front"
 )
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Filter) Hasher() umbel.Hasher { return f.array.Shape.Hasher }
 
 // AddStrings adds keys in order. In a filter larger than the caches it is faster than
 // adding them one by one. It allocates nothing.

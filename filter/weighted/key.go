@@ -4,12 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"unsafe"
-
-	"github.com/umbel-filters/umbel"
 )
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.array.Shape.Hasher }
 
 // AddBytes adds a key, with the class of its prefix if there are prefixes: it is Add, or
 // AddClass, of the key's digest.

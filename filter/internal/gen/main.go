@@ -1,7 +1,8 @@
 // Gen writes the methods that every kind has in the same words, in one file per kind:
 // constructors, keys of several types, batches of keys, and containers. It reads the
 // list of kinds from filter.All and the capabilities of each from its source. A function
-// or method that is written by hand is not generated.
+// or method that is written by hand is not generated. Gen also writes the list of kinds in
+// the documentation of package umbel.
 package main
 
 import (
@@ -30,15 +31,47 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	var lines []string
 	for _, kind := range kinds {
-		source, err := generate(filepath.Join(*dir, kind), kind)
+		p, err := read(filepath.Join(*dir, kind))
+		if err != nil {
+			log.Fatalf("%s: %v", kind, err)
+		}
+		source, err := generate(p)
 		if err != nil {
 			log.Fatalf("%s: %v", kind, err)
 		}
 		if err := os.WriteFile(filepath.Join(*dir, kind, generated), source, 0o666); err != nil {
 			log.Fatal(err)
 		}
+		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", kind, p.doc))
 	}
+	if err := relist(filepath.Join(*dir, "../umbel.go"), lines); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// relist replaces the list items in the comments of a Go file.
+func relist(name string, items []string) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	written := false
+	for line := range strings.Lines(string(b)) {
+		switch {
+		case !strings.HasPrefix(line, "//   - "):
+			out.WriteString(line)
+		case !written:
+			out.WriteString(strings.Join(items, ""))
+			written = true
+		}
+	}
+	if !written {
+		return fmt.Errorf("%s: no list", name)
+	}
+	return os.WriteFile(name, []byte(out.String()), 0o666)
 }
 
 // list returns the packages of the elements of All, in order.
@@ -62,12 +95,8 @@ func list(name string) ([]string, error) {
 	return kinds, nil
 }
 
-// generate returns the generated file of the kind whose package is in dir.
-func generate(dir, kind string) ([]byte, error) {
-	p, err := read(dir)
-	if err != nil {
-		return nil, err
-	}
+// generate returns the generated file of a kind.
+func generate(p *pack) ([]byte, error) {
 	var out bytes.Buffer
 	if err := texts.ExecuteTemplate(&out, "file", p); err != nil {
 		return nil, err

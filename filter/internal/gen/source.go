@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ type pack struct {
 	fields  map[string]map[string]bool   // by type, "*" before the name of an embedded type
 	methods map[string]map[string]string // by type and name, the types of the parameters
 	plan    string                       // parameters of Plan
+	doc     string                       // the kind's line of documentation
 }
 
 // read parses the hand-written files of a package.
@@ -41,8 +43,40 @@ func read(dir string) (*pack, error) {
 		for _, d := range f.Decls {
 			p.add(d)
 		}
+		ast.Inspect(f, p.findDoc)
+	}
+	if p.doc == "" {
+		return nil, fmt.Errorf("no composite literal with Name: Name and Doc")
 	}
 	return p, nil
+}
+
+// findDoc sets p.doc to the field Doc of the literal whose field Name is Name.
+func (p *pack) findDoc(n ast.Node) bool {
+	lit, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return true
+	}
+	named, doc := false, ""
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, _ := kv.Key.(*ast.Ident)
+		switch value := kv.Value.(type) {
+		case *ast.Ident:
+			named = named || key != nil && key.Name == "Name" && value.Name == "Name"
+		case *ast.BasicLit:
+			if key != nil && key.Name == "Doc" && value.Kind == token.STRING {
+				doc, _ = strconv.Unquote(value.Value)
+			}
+		}
+	}
+	if named && doc != "" {
+		p.doc = doc
+	}
+	return true
 }
 
 func (p *pack) add(d ast.Decl) {
@@ -142,8 +176,12 @@ func (t filterType) Planned() bool {
 
 // Hasher is the expression of the filter's hasher.
 func (t filterType) Hasher() string {
-	if t.fields["Filter"]["hasher"] {
-		return "f.hasher"
+	for field, expression := range map[string]string{
+		"hasher": "f.hasher", "bits": "f.bits.Shape().Hasher", "counters": "f.counters.Shape().Hasher", "array": "f.array.Shape.Hasher",
+	} {
+		if t.fields["Filter"][field] && !t.fields["Filter"]["shape"] {
+			return expression
+		}
 	}
 	return "f.shape.Hasher"
 }

@@ -1,0 +1,65 @@
+package filtertest
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+)
+
+type lostKey struct{ *bloom.Filter }
+
+func (f *lostKey) AddStrings(keys []string) { f.Filter.AddStrings(keys[:len(keys)-1]) }
+
+type plainInts struct{ *bloom.Filter }
+
+func (f *plainInts) AddUint64(key uint64) bool { return f.Add(umbel.DigestFromHash64(key)) }
+
+type firstAnswer struct{ *bloom.Filter }
+
+func (f *firstAnswer) HasStrings(dst []bool, keys []string) { dst[0] = f.HasString(keys[0]) }
+
+type otherHasher struct{ *bloom.Filter }
+
+func (f *otherHasher) Hasher() umbel.Hasher { return umbel.Hasher{Alg: umbel.MD5} }
+
+type idleAtomic struct{ *bloom.Filter }
+
+func (f *idleAtomic) AddStringsAtomic([]string) {}
+
+type unmeasured struct{ *bloom.Filter }
+
+func (f *unmeasured) WriteTo(w io.Writer) (int64, error) {
+	_, err := f.Filter.WriteTo(w)
+	return 0, err
+}
+
+type clearedEarly struct{ *bloom.Filter }
+
+func (f *clearedEarly) ReadFrom(r io.Reader) (int64, error) {
+	f.Filter = new(bloom.Filter)
+	return f.Filter.ReadFrom(r)
+}
+
+type sharedClone struct{ *bloom.Filter }
+
+func (f *sharedClone) Clone() *bloom.Filter { return f.Filter }
+
+type roughEqual struct{ *bloom.Filter }
+
+func (f *roughEqual) Clone() *roughEqual           { return &roughEqual{f.Filter.Clone()} }
+func (f *roughEqual) Equal(other *roughEqual) bool { return f.Shape().M == other.Shape().M }
+
+type loudSeed struct{ *bloom.Filter }
+
+func (f *loudSeed) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "%x", f.Hasher().Seed.Bytes()) }
+
+type loudError struct{ *bloom.Filter }
+
+func (f *loudError) Merge(s umbel.State) error {
+	if err := f.Filter.Merge(s); err != nil {
+		return fmt.Errorf("seed %d: %w", f.Hasher().Seed.Lo, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package filter_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/internal/fixture"
+)
+
+// Errors that only some kinds have contain no seed. filtertest checks the others.
+func TestOwnErrorsContainNoSeed(t *testing.T) {
+	seed := umbel.SeedFrom([16]byte([]byte("SECRTabcdefgXYZ!")))
+	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: seed}}
+	split := fixture.Must(splitblock.NewGoal(g))
+	redis := fixture.Must(redisbloom.NewGoal(g))
+	_, bitset := split.AppendBitset(nil)
+	_, chunks := redis.Chunks()
+	_, _, dump := redis.ScanDump(0)
+	for name, err := range map[string]error{"AppendBitset": bitset, "Chunks": chunks, "ScanDump": dump} {
+		if err == nil {
+			t.Errorf("%s of a filter with another hash: no error", name)
+			continue
+		}
+		if form := fixture.FindSeed(fmt.Sprintf("%v %+v %#v", err, err, err), seed); form != "" {
+			t.Errorf("%s prints a seed, as %s: %v", name, form, err)
+		}
+	}
+}
+
+// No line of the library formats a seed. It would go unnoticed by the test above if the
+// error were rare.
+func TestNoSourceFormatsASeed(t *testing.T) {
+	formats := regexp.MustCompile(`(Errorf|Sprintf?|Sprintln|Fprintf?|Appendf?|panic)\(.*([Hh]asher\.Seed|\.Seed\.(Lo|Hi|Bytes))`)
+	root := os.DirFS("..")
+	files := 0
+	for _, dir := range []string{"cells", "filter", "internal", "plan", "probe", "wire"} {
+		err := fs.WalkDir(root, dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files++
+			b, err := fs.ReadFile(root, path)
+			for i, line := range strings.Split(string(b), "\n") {
+				if formats.MatchString(line) {
+					t.Errorf("%s:%d prints a seed: %s", path, i+1, strings.TrimSpace(line))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 50 {
+		t.Errorf("%d files read, want the library", files)
+	}
+}
