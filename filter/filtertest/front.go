@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"reflect"
 	"strings"
 
@@ -239,8 +238,6 @@ func seedsAreSecret(t tb, v umbel.Kind) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
-		slog.New(slog.NewTextHandler(&out, nil)).Info("v", "v", v)
-		slog.New(slog.NewJSONHandler(&out, nil)).Info("v", "v", v)
 		b, _ := json.Marshal(v)
 		out.Write(b)
 	}
