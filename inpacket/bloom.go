@@ -8,19 +8,19 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// seedLog is the log of the number of values of a codeword's stream that belong to
-// one seed: as many as the longest filter has words in four planes.
+// seedLog is the binary logarithm of the number of stream values per seed: the number of
+// words of the longest filter in four sections.
 const seedLog = 12
 
-// stream returns the values that c has under a seed.
+// stream returns the values of c under a seed.
 func (c Codeword) stream(seed uint32) probe.Stream {
 	return probe.Start(umbel.Digest(c)).Skip(uint64(seed) << seedLog)
 }
 
-// AppendPositions appends the k positions of c below m to dst, m at most 2^16. The
-// seed is a header's, or that of a stage: see [StageSeed]. A value of the stream
-// gives two positions, the first by its high half: the half times m, divided by
-// 2^32. A position may come twice.
+// AppendPositions appends the k positions of c below m to dst. m is at most 2^16. The
+// seed is that of a header or of a stage; see [StageSeed]. Each value of the stream gives
+// two positions, the first from its high half: the half times m, divided by 2^32.
+// Positions may repeat.
 func (c Codeword) AppendPositions(dst []uint16, seed uint32, k uint8, m int) []uint16 {
 	s := c.stream(seed)
 	var v uint64
@@ -34,7 +34,7 @@ func (c Codeword) AppendPositions(dst []uint16, seed uint32, k uint8, m int) []u
 	return dst
 }
 
-// load returns 64 bits of a filter from bit at on, zeros behind its end.
+// load returns 64 bits of a filter from bit at on, with zeros after its end.
 func load(filter []byte, at int) uint64 {
 	if i := at >> 3; i+9 <= len(filter) {
 		w := filter[i : i+9]
@@ -43,7 +43,7 @@ func load(filter []byte, at int) uint64 {
 	return loadLast(filter, at)
 }
 
-// loadLast is load where no more than 8 bytes are left.
+// loadLast is load for the last 8 bytes or less.
 func loadLast(filter []byte, at int) uint64 {
 	if last := len(filter) - 8; last >= 0 {
 		return binary.LittleEndian.Uint64(filter[last:]) >> uint(at-last*8)
@@ -55,17 +55,17 @@ func loadLast(filter []byte, at int) uint64 {
 	return v >> uint(at)
 }
 
-// A Staged filter is a row of stages, the one for TTL 1 first. Each begins with a
-// head: 4 bits that, with the header's seed, make the seed of the stage, and the 8
-// bits of a length code, low bits first. Its bits follow.
+// A Staged filter is a sequence of stages, the one for TTL 1 first. Each stage begins
+// with a head: 4 bits which, with the header's seed, give the seed of the stage, and 8
+// bits of length code, low bits first. The bits of the stage follow.
 const (
-	StageHeadBits = nibbleBits + 8    // how many bits the head of a stage has
-	MaxStageBits  = 128 + (255-128)*4 // how many a stage may have behind it
+	StageHeadBits = nibbleBits + 8    // number of bits of the head of a stage
+	MaxStageBits  = 128 + (255-128)*4 // largest number of bits after the head
 	nibbleBits    = 4
 )
 
-// StageBits returns the number of bits of a stage with a length code: the code
-// itself below 128, and 128 + 4(code - 128) from there, at most MaxStageBits.
+// StageBits returns the number of bits of a stage with a length code: the code itself
+// below 128, and 128 + 4(code - 128) from 128 on, at most MaxStageBits.
 func StageBits(code uint8) int {
 	if code < 128 {
 		return int(code)
@@ -73,8 +73,8 @@ func StageBits(code uint8) int {
 	return 128 + 4*(int(code)-128)
 }
 
-// StageCode returns the smallest length code of a stage with at least so many bits,
-// and whether there is one.
+// StageCode returns the smallest length code of a stage with at least the given number of
+// bits, and false if that exceeds MaxStageBits or is negative.
 func StageCode(bits int) (code uint8, ok bool) {
 	switch {
 	case bits < 0 || bits > MaxStageBits:
@@ -86,19 +86,19 @@ func StageCode(bits int) (code uint8, ok bool) {
 	}
 }
 
-// StageSeed returns the seed of a stage: the header's, and below it the 4 bits of
-// the stage's head.
+// StageSeed returns the seed of a stage: the header's seed, followed by the 4 bits of the
+// stage's head.
 func StageSeed(seed uint16, nibble uint8) uint32 { return uint32(seed)<<nibbleBits | uint32(nibble&15) }
 
-// stage is where a stage lies in a filter.
+// stage is the location of a stage in a filter.
 type stage struct {
 	nibble uint8
-	first  int // its first bit behind the head
+	first  int // the first bit after the head
 	bits   int
 }
 
-// stageAt returns the stage whose head begins at bit at of a filter of m bits. It
-// isn't ok if there is none, or not all of one.
+// stageAt returns the stage whose head begins at bit at of a filter of m bits, and false
+// if the filter ends before the stage.
 func stageAt(filter []byte, m, at int) (s stage, ok bool) {
 	if at+StageHeadBits > m {
 		return stage{}, false
@@ -108,7 +108,7 @@ func stageAt(filter []byte, m, at int) (s stage, ok bool) {
 	return s, s.first+s.bits <= m
 }
 
-// stageFor returns the stage that routers ask which see a TTL.
+// stageFor returns the stage for a TTL.
 func stageFor(filter []byte, m int, ttl uint8) (s stage, ok bool) {
 	if ttl == 0 {
 		return stage{}, false
@@ -123,13 +123,13 @@ func stageFor(filter []byte, m int, ttl uint8) (s stage, ok bool) {
 	return s, true
 }
 
-// checkStages returns an error unless a filter of m bits is a row of stages.
+// checkStages returns an error unless a filter of m bits is a sequence of stages.
 func checkStages(filter []byte, m int) error {
 	n := 0
 	for at := 0; at < m; n++ {
 		s, ok := stageAt(filter, m, at)
 		if !ok {
-			return malformed("a stage cut off at bit %d of %d", at, m)
+			return malformed("the stage at bit %d of %d is cut off", at, m)
 		}
 		at = s.first + s.bits
 	}
@@ -139,7 +139,7 @@ func checkStages(filter []byte, m int) error {
 	return nil
 }
 
-// matchStage asks the stage that routers ask which see h's TTL.
+// matchStage queries the stage for h.TTL.
 func (t *Table) matchStage(dst []uint64, h *Header) {
 	s, ok := stageFor(h.Filter, h.Bits, h.TTL)
 	if !ok {
@@ -149,12 +149,12 @@ func (t *Table) matchStage(dst []uint64, h *Header) {
 	t.matchBits(dst, h.Filter, s.first, s.bits, StageSeed(h.Seed, s.nibble), int(h.K))
 }
 
-// matchBits asks for k positions of each link among m bits of a filter, from bit
-// first on. Those bits are there.
+// matchBits queries m bits of a filter, from bit first on, for k positions per link. The
+// filter must contain these bits.
 //
-// There is no branch on what the filter holds: half of the bits are one, and a
-// mispredicted branch costs as much as a link. Up to 4 positions are laid out in a
-// row; they are what headers mostly have.
+// It does not branch on the contents of the filter: half of the bits are ones, and a
+// mispredicted branch costs as much as a link. Up to 4 positions have code without a
+// loop, because most headers use at most 4.
 func (t *Table) matchBits(dst []uint64, filter []byte, first, m int, seed uint32, k int) {
 	if k == 0 || m == 0 {
 		t.none(dst)
@@ -175,7 +175,7 @@ func (t *Table) matchBits(dst []uint64, filter []byte, first, m int, seed uint32
 	}
 }
 
-// upToFour asks for four positions, or if odd is 1 for three, of up to 64 links.
+// upToFour queries up to 64 links for four positions, or three if odd is 1.
 func upToFour(cs []Codeword, filter []byte, m, first uint64, offset umbel.Digest, odd uint8) (held uint64) {
 	for i := range cs {
 		v, s := streamOf(cs[i], offset).Next()
@@ -187,7 +187,7 @@ func upToFour(cs []Codeword, filter []byte, m, first uint64, offset umbel.Digest
 	return held >> (64 - len(cs))
 }
 
-// upToTwo asks for two positions, or if odd is 1 for one, of up to 64 links.
+// upToTwo queries up to 64 links for two positions, or one if odd is 1.
 func upToTwo(cs []Codeword, filter []byte, m, first uint64, offset umbel.Digest, odd uint8) (held uint64) {
 	for i := range cs {
 		v, _ := streamOf(cs[i], offset).Next()
@@ -197,7 +197,7 @@ func upToTwo(cs []Codeword, filter []byte, m, first uint64, offset umbel.Digest,
 	return held >> (64 - len(cs))
 }
 
-// moreThanFour asks for k positions of up to 64 links.
+// moreThanFour queries up to 64 links for k positions.
 func moreThanFour(cs []Codeword, filter []byte, m, first uint64, offset umbel.Digest, k int) (held uint64) {
 	odd := uint8(k & 1)
 	for i := range cs {
@@ -216,21 +216,22 @@ func moreThanFour(cs []Codeword, filter []byte, m, first uint64, offset umbel.Di
 	return held >> (64 - len(cs))
 }
 
-// low returns the low half of a value.
+// low returns the low half of v.
 func low(v uint64) uint64 { return uint64(uint32(v)) }
 
-// bitAt returns, in its lowest bit, the bit at the position that half a value gives
-// among m bits of a filter, from bit first on. (Rotated, a byte needs no at&7.)
+// bitAt returns, in its lowest bit, the bit at the position of a half value among m bits
+// of a filter from bit first on. (A rotation of the byte saves computing at&7.)
 func bitAt(filter []byte, m, first, half uint64) uint8 {
 	at := half*m>>32 + first
 	return bits.RotateLeft8(filter[at>>3], -int(at))
 }
 
-// foldedLink is a link's positions at FoldBase, with seed 0; the last isn't used.
+// foldedLink contains a link's positions at FoldBase with seed 0; the last element is
+// unused.
 type foldedLink [maxK + 1]uint16
 
-// matchFolded asks for the positions of each link at FoldBase, divided to the
-// filter's length.
+// matchFolded queries the positions of each link at FoldBase, divided to the filter's
+// length.
 func (t *Table) matchFolded(dst []uint64, h *Header) {
 	if h.K == 0 || FoldBase%h.Bits != 0 {
 		t.none(dst)
@@ -244,8 +245,7 @@ func (t *Table) matchFolded(dst []uint64, h *Header) {
 	}
 }
 
-// allAtQuotients asks for k positions of up to 64 links, four in a row as long as
-// there are.
+// allAtQuotients queries up to 64 links for k positions, in groups of four.
 func allAtQuotients(links []foldedLink, filter []byte, by divisor, k int) (held uint64) {
 	for i := range links {
 		yes, at := uint8(1), links[i][:k]
@@ -260,9 +260,9 @@ func allAtQuotients(links []foldedLink, filter []byte, by divisor, k int) (held 
 	return held >> (64 - len(links))
 }
 
-// divisor divides 16-bit numbers by a multiplication: it is ⌈2^32/g⌉ for the
-// divisor g. That exceeds 2^32/g by less than 1, and a number times the excess, over
-// 2^32, by less than 2^-16: too little to reach the next quotient.
+// divisor divides 16-bit numbers by g with a multiplication; it is ⌈2^32/g⌉. This exceeds
+// 2^32/g by less than 1. The error of a quotient, the number times the excess divided by
+// 2^32, is less than 2^-16, which is too little to reach the next integer.
 type divisor uint64
 
 func newDivisor(g int) divisor { return divisor((1<<32 + uint64(g) - 1) / uint64(g)) }

@@ -6,35 +6,35 @@ import (
 	"math/bits"
 )
 
-// BitString is a row of bits: bit b is bit b&63 of word b>>6. Stored codewords of
-// Dense filters are such.
+// BitString is an array of bits: bit b is bit b&63 of word b>>6. Stored codewords of
+// Dense filters are bit strings.
 type BitString []uint64
 
-// DenseTable is the stored codewords of a node's links, some sets of them, laid out
-// for decisions. It may be asked by any number of goroutines.
+// DenseTable contains stored codewords of a node's links, arranged for fast queries. It
+// is safe for concurrent use.
 type DenseTable struct {
 	links int
-	bits  int // of a codeword
+	bits  int // length of a codeword
 	sets  []denseSet
 }
 
-// denseSet is one codeword for each link.
+// denseSet contains one codeword per link.
 type denseSet struct {
-	words []uint64    // of all codewords, one behind the other
-	first []uint32    // the lowest one of each codeword
-	four  []denseFour // instead of both, if codewords have four words
+	words []uint64    // all codewords, one after the other
+	first []uint32    // the position of the lowest one of each codeword
+	four  []denseFour // used instead of both if codewords have four words
 }
 
-// denseFour is a codeword of four words, and its lowest one.
+// denseFour is a codeword of four words and the position of its lowest one.
 type denseFour struct {
 	words [4]uint64
 	first uint32
 }
 
-// NewDenseTable returns a table of codewords of so many bits, at most MaxBits:
-// sets[s][i] is the codeword of link i that headers with seed s ask for. It panics
-// unless every set has as many links, and every codeword the words for its bits.
-// Bits behind the last count for nothing.
+// NewDenseTable returns a table of codewords of the given number of bits, at most
+// MaxBits. sets[s][i] is the codeword of link i for headers with seed s. It panics unless
+// all sets have the same number of links and every codeword has the words for its bits.
+// Bits after the last one are ignored.
 func NewDenseTable(bits int, sets [][]BitString) *DenseTable {
 	if bits < 1 || bits > MaxBits {
 		panic(malformed("stored codewords of %d bits, want 1 to %d", bits, MaxBits))
@@ -68,7 +68,8 @@ func newDenseSet(bits int, set []BitString) denseSet {
 	return d
 }
 
-// firstOne returns the lowest bit of c that is one, a number above all if none is.
+// firstOne returns the position of the lowest one in c, or a number above all positions
+// if c is zero.
 func firstOne(c BitString) uint32 {
 	for w, v := range c {
 		if v != 0 {
@@ -81,13 +82,13 @@ func firstOne(c BitString) uint32 {
 // Len returns the number of links.
 func (t *DenseTable) Len() int { return t.links }
 
-// Sets returns the number of codewords that a link has.
+// Sets returns the number of codewords per link.
 func (t *DenseTable) Sets() int { return len(t.sets) }
 
-// Match does what [Table.Match] does for Dense headers: a link is held if each one
-// among the first h.Bits bits of its codeword is one in the filter, and if there is
-// any. No link is held if h is of another form, has a seed for which there is no
-// set, or more bits than the codewords.
+// Match is [Table.Match] for Dense headers. A link matches if all ones among the first
+// h.Bits bits of its codeword are ones in the filter, and at least one of these bits is a
+// one. No link matches if h has another form, a seed without a set, or more bits than the
+// codewords.
 func (t *DenseTable) Match(dst []uint64, h *Header) {
 	if h.Form != Dense || int(h.Seed) >= len(t.sets) || h.Bits < 1 || h.Bits > t.bits || len(h.Filter) != (h.Bits+7)>>3 {
 		clear(dst[:words(t.links)])
@@ -122,7 +123,8 @@ func (d *denseSet) match(dst []uint64, h *Header, each int) {
 	}
 }
 
-// missingFrom returns, ORed, the bits of a codeword's words that the filter has not.
+// missingFrom returns the OR of the bits that are ones in the words of a codeword and
+// zeros in the filter.
 func missingFrom(filter []byte, code []uint64) (missing uint64) {
 	for len(code) >= 4 {
 		c, f := (*[4]uint64)(code), (*[32]byte)(filter)
@@ -163,14 +165,14 @@ func (d *denseSet) matchFour(dst []uint64, h *Header) {
 	}
 }
 
-// below returns a word whose lowest n bits are one: none if n is negative, all from
-// 64 on.
+// below returns a word whose lowest n bits are ones: zero if n is negative, and all ones
+// if n is at least 64.
 func below(n int) uint64 { return 1<<uint(max(n, 0)) - 1 }
 
-// heldBy returns the highest bit if nothing is missing and the lowest one of the
-// codeword lies below m; else 0.
+// heldBy returns a word whose highest bit is set if missing is 0 and first is below m,
+// and 0 otherwise.
 func heldBy(missing uint64, first uint32, m int) uint64 {
-	full := (missing - 1) &^ missing        // the highest bit: nothing is missing
-	some := uint64(int64(first) - int64(m)) // the highest bit: first < m
+	full := (missing - 1) &^ missing        // the highest bit is set if nothing is missing
+	some := uint64(int64(first) - int64(m)) // the highest bit is set if first < m
 	return full & some & (1 << 63)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Version is that of the headers this package reads and writes.
+// Version is the version of the headers that this package reads and writes.
 const Version = 1
 
 // FixedSize is the size in bytes of a header before its filter.
@@ -22,8 +22,9 @@ const (
 	flagReserved = 1
 )
 
-// Header is what a packet begins with: the set of links that it goes out over, and
-// what routers and receivers need besides. On the wire, in network byte order:
+// Header is the first part of a packet. It contains the set of links that the packet is
+// sent over, and what else routers and receivers need. On the wire, in network byte
+// order:
 //
 //	 0               1               2               3
 //	+-------+-------+---------------+-------+-------+---------------+
@@ -42,28 +43,28 @@ const (
 //	| nodes (32 each), capacity of them                             |
 //	+---------------------------------------------------------------+
 //
-// The payload follows. A header has one encoding only.
+// The payload follows. A header has exactly one encoding.
 type Header struct {
-	TTL  uint8 // how many links the packet may still go over, one after the other
+	TTL  uint8 // number of links that the packet may still traverse, one after the other
 	Form Form
-	K    uint8 // 1 to 15 positions a link; of Linear, 0 to 15: see LinearPlanes; of Dense, 0
+	K    uint8 // positions per link, 1 to 15; for Linear 0 to 15, see LinearSections; for Dense 0
 
-	// Seed chooses one of the filters that hold the same links: of Dense, which of a
-	// link's stored codewords; of Folded, 0.
+	// Seed selects one of the filters with the same links. For Dense it selects one of a
+	// link's stored codewords; for Folded it is 0.
 	Seed uint16
 
-	Bits   int    // m, 1 to MaxBits; of Folded, a divisor of FoldBase
-	Epoch  uint16 // whose codewords the filter was made with
-	Group  uint32 // what receivers know the packet by
+	Bits   int    // m, 1 to MaxBits; for Folded, a divisor of FoldBase
+	Epoch  uint16 // the epoch of the filter's codewords
+	Group  uint32 // identifies the packet to receivers
 	Filter []byte // ⌈m/8⌉ bytes; bit b is bit b&7 of byte b>>3; bits from m on are zero
 
 	Sequenced        bool   // whether the packet has a source and a sequence number
-	Source, Sequence uint32 // else 0
+	Source, Sequence uint32 // 0 unless Sequenced
 
-	Trace *Trace // room for the nodes that the packet passes, or nil
+	Trace *Trace // the nodes that the packet passed, or nil
 }
 
-// Size returns the number of bytes of h as AppendBinary writes it.
+// Size returns the size of h in bytes, as written by AppendBinary.
 func (h *Header) Size() int {
 	size := FixedSize + filterField(h.Seed > 0xff, len(h.Filter))
 	if h.Sequenced {
@@ -77,8 +78,8 @@ func (h *Header) Size() int {
 
 const sequenceSize = 8
 
-// filterField returns the size in bytes of the high byte of the seed, if there is
-// one, the filter and the padding.
+// filterField returns the size in bytes of the filter, the padding and, if wide, the high
+// byte of the seed.
 func filterField(wide bool, filter int) int {
 	if wide {
 		filter++
@@ -86,8 +87,8 @@ func filterField(wide bool, filter int) int {
 	return (filter + 3) &^ 3
 }
 
-// AppendBinary appends h to dst. If h is not as its fields' comments say, the error
-// wraps [ErrMalformed], and dst comes back as it was.
+// AppendBinary appends h to dst. It returns dst unchanged and an error wrapping
+// [ErrMalformed] if a field of h is not as its comment requires.
 func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return dst, err
@@ -126,12 +127,12 @@ func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Parse reads the header that a packet begins with and returns its size n; the
-// payload is packet[n:]. h.Filter shares the packet's bytes. Nothing is allocated,
-// but for the nodes of a trace.
+// Parse reads the header at the beginning of a packet and returns its size n; the payload
+// is packet[n:]. h.Filter shares the packet's memory. Parse allocates only the nodes of a
+// trace.
 //
-// The error wraps [ErrVersion] or [ErrMalformed], and says what is wrong; h is then
-// as it was. What Parse accepts, AppendBinary writes in the same bytes.
+// It returns an error wrapping [ErrVersion] or [ErrMalformed] if the header is not valid;
+// on error h is unchanged. AppendBinary writes a parsed header with the same bytes.
 func (h *Header) Parse(packet []byte) (n int, err error) {
 	if len(packet) > 0 && packet[0]>>4 != Version {
 		return 0, fmt.Errorf("inpacket: header of version %d, want %d: %w", packet[0]>>4, Version, ErrVersion)
@@ -160,7 +161,7 @@ func (h *Header) Parse(packet []byte) (n int, err error) {
 	at := FixedSize
 	if wide {
 		if packet[at] == 0 {
-			return 0, malformed("a wide seed of %d, want above 255", p.Seed)
+			return 0, malformed("a wide seed of %d, want at least 256", p.Seed)
 		}
 		p.Seed |= uint16(packet[at]) << 8
 		at++
@@ -168,7 +169,7 @@ func (h *Header) Parse(packet []byte) (n int, err error) {
 	p.Filter = packet[at : at+size : at+size]
 	for _, b := range packet[at+size : n] {
 		if b != 0 {
-			return 0, malformed("padding of %#x behind the filter, want 0", b)
+			return 0, malformed("padding of %#x after the filter, want 0", b)
 		}
 	}
 	if flags&flagSequence != 0 {

@@ -1,15 +1,16 @@
-// Package inpacket puts a set of links into a packet: a filter of a few dozen bytes
-// in the header, which each router asks about its own links, keeping no state of
-// any group. Jokela et al. 2009 (LIPSIN) and Heszberger et al. 2010 describe it.
+// Package inpacket encodes a set of links into a packet: the header contains a filter of
+// a few dozen bytes, and each router queries the filter for its own links. Routers keep
+// no state per group. Jokela et al. 2009 (LIPSIN) and Heszberger et al. 2010 describe the
+// method.
 //
-// A link has a secret [Key], of which each epoch makes a [Codeword]. The sender
-// knows the links of a tree and those next to it, and searches for the shortest
-// filter that holds the first and none of the second ([Search]). A router has the
-// codewords of its own links in a [Table] and asks which of them the [Header]'s
-// filter holds.
+// A link has a secret [Key], from which each epoch derives a [Codeword]. The sender knows
+// the links of a tree and the links next to it. It searches for the shortest filter that
+// contains the former and none of the latter ([Search]). A router has the codewords of
+// its own links in a [Table], which returns the links that the filter of a [Header]
+// contains.
 //
-// Filters come in forms; see [Form]. Nothing is computed in floating point that a
-// router and a sender have to agree on. The bytes are those of spec/inpacket.md.
+// Filters have several forms; see [Form]. No value that a router and a sender must agree
+// on is computed in floating point. The encoding is specified in spec/inpacket.md.
 package inpacket
 
 import (
@@ -20,12 +21,12 @@ import (
 	"github.com/dchest/siphash"
 )
 
-// Sentinels, to be tested with errors.Is. The errors that wrap them say what was
-// wrong. What a form can't do wraps errors.ErrUnsupported instead.
+// The errors of this package wrap these sentinels. Operations that a form does not
+// support wrap errors.ErrUnsupported instead.
 var (
-	// ErrVersion: the header is of a version that this package doesn't know.
+	// ErrVersion means that the header has a version that this package doesn't know.
 	ErrVersion = errors.New("unknown version")
-	// ErrMalformed: the header is none, is cut off, or holds what no sender writes.
+	// ErrMalformed means that the header is not valid or is cut off.
 	ErrMalformed = errors.New("malformed header")
 )
 
@@ -37,22 +38,22 @@ func cut(have, want int) error {
 	return malformed("%d bytes, want at least %d", have, want)
 }
 
-// check returns an error unless h is as its fields' comments say.
+// check returns an error unless the fields of h are as their comments require.
 func (h *Header) check() error {
 	if h.Bits < 1 || h.Bits > MaxBits {
 		return malformed("a filter of %d bits, want 1 to %d", h.Bits, MaxBits)
 	}
 	if want := (h.Bits + 7) >> 3; len(h.Filter) != want {
-		return malformed("a filter of %d bytes for %d bits, want %d", len(h.Filter), h.Bits, want)
+		return malformed("the filter has %d bytes for %d bits, want %d", len(h.Filter), h.Bits, want)
 	}
 	if used := h.Bits & 7; used != 0 && h.Filter[len(h.Filter)-1]>>used != 0 {
-		return malformed("last byte %#x of a filter of %d bits, want zeros from bit %d on", h.Filter[len(h.Filter)-1], h.Bits, used)
+		return malformed("the last byte of a filter of %d bits is %#x, want zeros from bit %d on", h.Bits, h.Filter[len(h.Filter)-1], used)
 	}
 	if !h.Sequenced && h.Source|h.Sequence != 0 {
-		return malformed("source %d and sequence %d in a packet without: set Sequenced", h.Source, h.Sequence)
+		return malformed("source %d and sequence %d without Sequenced", h.Source, h.Sequence)
 	}
 	if h.Trace != nil && (h.Trace.Capacity < 0 || h.Trace.Capacity > 255 || len(h.Trace.Nodes) > h.Trace.Capacity) {
-		return malformed("a trace of %d nodes with room for %d, want room for them and at most 255", len(h.Trace.Nodes), h.Trace.Capacity)
+		return malformed("a trace of %d nodes with capacity %d, want at most the capacity, and that at most 255", len(h.Trace.Nodes), h.Trace.Capacity)
 	}
 	return h.checkForm()
 }
@@ -88,42 +89,42 @@ func (h *Header) checkForm() error {
 	return nil
 }
 
-// Form is how a header's filter holds links. Values are those on the wire and are
-// never given another meaning.
+// Form is the representation of a filter. The values are those on the wire and are never
+// given another meaning.
 type Form uint8
 
 const (
-	// Single is one Bloom filter of any length m: K positions a link, by range
-	// mapping, from the link's codeword and the header's seed. Links are added by OR.
+	// Single is one Bloom filter of any length m. A link has K positions, which range
+	// reduction derives from the link's codeword and the header's seed. Links are added
+	// by OR.
 	Single Form = iota
-	// Staged is one Bloom filter for each hop, the one for the last hop first, each
-	// with a seed and a length of its own: a router asks that of the TTL it sees.
+	// Staged is one Bloom filter per hop, the one for the last hop first, each with its
+	// own seed and length. A router queries the filter for the TTL of the packet.
 	Staged
-	// Folded is Single with the seed 0 and a length that divides [FoldBase], so that a
-	// router may keep the positions of a link at that length and divide them. Links
-	// are added by OR.
+	// Folded is Single with seed 0 and a length that divides [FoldBase]: a router can
+	// store a link's positions at that length and divide them. Links are added by OR.
 	Folded
-	// Linear is up to four planes of bits, solved from the links of the tree and
-	// those next to it: a link is held if the parity of its row and each plane is odd.
-	// It is the shortest form for trees of more than a few links.
+	// Linear is one to four sections of bits, solved from the links of the tree and the
+	// links next to it. The filter contains a link if the parity of the link's row and
+	// each section is odd. This is the shortest form for trees of more than a few links.
 	Linear
-	// Dense is a Bloom filter of stored codewords, arrays of bits of which the first
-	// m are compared: LIPSIN's, and the truncated ones of Heszberger et al. The seed
-	// says which of a link's stored codewords.
+	// Dense is a Bloom filter of stored codewords, which are bit arrays of which the
+	// first m bits are compared: those of LIPSIN, and the truncated ones of Heszberger et
+	// al. The seed selects one of a link's stored codewords.
 	Dense
 )
 
-// FoldBase is the length at which positions of the form [Folded] are kept: no
-// smaller number has as many divisors, 120.
+// FoldBase is the length at which positions of the form [Folded] are stored. It has 120
+// divisors; no smaller number has as many.
 const FoldBase = 55440
 
-// Key is a secret: of a network, from which the keys of its links derive, or of one
-// link in one direction. Whoever knows a link's key can send packets over it, and
-// nobody else can make filters that hold it but by chance.
+// Key is the secret of a network, from which the keys of its links derive, or of one link
+// in one direction. Whoever knows the key of a link can send packets over it. Nobody else
+// can make filters that contain the link, except by chance.
 type Key [16]byte
 
-// Derive returns the key that k gives to what the label names, for example a link:
-// SipHash-128 of the label under k.
+// Derive returns the key that derives from k for a label, for example a link: SipHash-128
+// of the label under k.
 func (k Key) Derive(label []byte) Key {
 	lo, hi := k.hash(label)
 	var d Key
@@ -132,13 +133,13 @@ func (k Key) Derive(label []byte) Key {
 	return d
 }
 
-// Codeword is what a link's key gives for one epoch: the seed of all the bits by
-// which filters of that epoch hold the link. It is as secret as the key, until the
-// epoch is over.
+// Codeword is derived from a link's key for one epoch. It is the seed of all bits that
+// represent the link in filters of that epoch. It is secret like the key until the epoch
+// ends.
 type Codeword struct{ H1, H2 uint64 }
 
-// Codeword returns the codeword of the link with key k in an epoch: SipHash-128 of
-// the epoch's two bytes, high one first, under k.
+// Codeword returns the codeword of the link with key k in an epoch: SipHash-128 of the
+// two bytes of the epoch, high byte first, under k.
 func (k Key) Codeword(epoch uint16) Codeword {
 	h1, h2 := k.hash([]byte{byte(epoch >> 8), byte(epoch)})
 	return Codeword{h1, h2}

@@ -7,17 +7,18 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// MaxPlanes is the largest number of planes of a Linear filter.
+// MaxSections is the largest number of sections of a Linear filter.
 const MaxPlanes = 4
 
-// planeLog is the log of the number of values of a seed that belong to one plane.
+// sectionLog is the binary logarithm of the number of stream values per section of a
+// seed.
 const planeLog = seedLog - 2
 
-// split says how a Linear filter is split into planes: into how many, and the length
-// of each but the last, in 32nds of the filter's.
+// split describes the sections of a Linear filter: their number, and the length of each
+// but the last in 32nds of the filter's length.
 type split struct{ planes, part int }
 
-// splits are the ways to split, by K.
+// splits are the splits by K.
 var splits = [16]split{
 	{1, 0},
 	{2, 12}, {2, 11}, {2, 10}, {2, 9}, {2, 8}, {2, 7}, {2, 6},
@@ -25,14 +26,15 @@ var splits = [16]split{
 	{4, 6}, {4, 5}, {4, 4},
 }
 
-// LinearPlanes returns how many planes a Linear filter of m bits has, by K below 16,
-// and the length in bits of each: all but the last have ⌊m·x/32⌋, the last the rest.
+// LinearSections returns the number of sections of a Linear filter of m bits, by K below
+// 16, and the length of each in bits. The last section has the bits that remain; the
+// others have ⌊m·x/32⌋ bits each.
 //
-//	K      0   1 to 7      8 to 12     13 to 15
-//	planes 1   2           3           4
-//	x          12 to 6     9 to 5      6 to 4
+//	K        0   1 to 7      8 to 12     13 to 15
+//	sections 1   2           3           4
+//	x            12 to 6     9 to 5      6 to 4
 //
-// The planes lie one behind the other.
+// The sections follow each other without gaps.
 func LinearPlanes(k uint8, m int) (planes int, bits [MaxPlanes]int) {
 	planes, each := planesOf(k, m)
 	for p := range planes - 1 {
@@ -42,15 +44,15 @@ func LinearPlanes(k uint8, m int) (planes int, bits [MaxPlanes]int) {
 	return planes, bits
 }
 
-// planesOf returns how many planes there are, and the length of each but the last.
+// sectionsOf returns the number of sections and the length of each but the last.
 func planesOf(k uint8, m int) (planes, each int) {
 	s := splits[k&15]
 	return s.planes, m * s.part >> 5
 }
 
-// AppendRow appends the row of c in one plane of a Linear filter to dst, which has
-// bits columns, below 2^16: bit b of the row is bit b&63 of word b>>6, and the words
-// are values of the stream; bits from the last column on are zero.
+// AppendRow appends the row of c in one section of a Linear filter to dst. bits is the
+// number of columns, below 2^16. Bit b of the row is bit b&63 of word b>>6. The words are
+// values of the stream; bits after the last column are zero.
 func (c Codeword) AppendRow(dst []uint64, seed uint32, plane, bits int) []uint64 {
 	s := c.stream(seed).Skip(uint64(plane) << planeLog)
 	var v uint64
@@ -64,9 +66,9 @@ func (c Codeword) AppendRow(dst []uint64, seed uint32, plane, bits int) []uint64
 	return dst
 }
 
-// matchLinear asks each plane for the parity of its bits in each link's row. It takes
-// the links through the first planes, which are all as long, and then through the last
-// one, since so the words of planes stay in registers.
+// matchLinear computes the parity of each link's row and each section. It processes all
+// links for the first sections, which have equal lengths, and then for the last one, so
+// that the words of the sections stay in registers.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
 	planes, each := planesOf(h.K, h.Bits)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
@@ -80,8 +82,9 @@ func (t *Table) matchLinear(dst []uint64, h *Header) {
 	}
 }
 
-// oddInFirst asks up to 64 links for the parity of their rows, whose first value is
-// given, in one to three planes of so many bits at the filter's begin.
+// oddInFirst returns the links, of up to 64, whose rows have odd parity in each of the
+// first one to three sections, which have each bits each. value is the first stream
+// value.
 func oddInFirst(cs []Codeword, filter []byte, planes, each int, value uint64) uint64 {
 	if each <= 64 && planes == 2 {
 		return oddInTwo(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each))
@@ -96,7 +99,7 @@ func oddInFirst(cs []Codeword, filter []byte, planes, each int, value uint64) ui
 	return held
 }
 
-// oddInTwo is oddInFirst for two planes of one word.
+// oddInTwo is oddInFirst for two sections of one word.
 func oddInTwo(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
 	for i := range cs {
 		s := streamOf(cs[i], offset)
@@ -108,7 +111,7 @@ func oddInTwo(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uin
 	return odd
 }
 
-// oddInThree is oddInFirst for three planes of one word.
+// oddInThree is oddInFirst for three sections of one word.
 func oddInThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
 	for i := range cs {
 		s := streamOf(cs[i], offset)
@@ -121,9 +124,10 @@ func oddInThree(cs []Codeword, offset umbel.Digest, first, second, third uint64)
 	return odd
 }
 
-// allOdd asks up to 64 links for the parity of their rows, whose first value is given,
-// in the plane from bit at of the filter to before bit end. The last link's is the
-// highest bit. There is no branch on what the plane holds.
+// allOdd returns the links, of up to 64, whose rows have odd parity in the section from
+// bit at to bit end of the filter, exclusive. value is the first stream value. The
+// highest bit is that of the last link. The code does not branch on the contents of the
+// section.
 func allOdd(cs []Codeword, filter []byte, at, end int, value uint64) uint64 {
 	offset := probe.Offset(value)
 	switch words(end - at) {
@@ -140,7 +144,7 @@ func allOdd(cs []Codeword, filter []byte, at, end int, value uint64) uint64 {
 	}
 }
 
-// oddWord is allOdd for a plane of one word.
+// oddWord is allOdd for a section of one word.
 func oddWord(cs []Codeword, offset umbel.Digest, plane uint64) (odd uint64) {
 	for i := range cs {
 		v, _ := streamOf(cs[i], offset).Next()
@@ -149,7 +153,7 @@ func oddWord(cs []Codeword, offset umbel.Digest, plane uint64) (odd uint64) {
 	return odd
 }
 
-// oddPair is allOdd for a plane of two words.
+// oddPair is allOdd for a section of two words.
 func oddPair(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint64) {
 	for i := range cs {
 		v, s := streamOf(cs[i], offset).Next()
@@ -159,7 +163,7 @@ func oddPair(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uint
 	return odd
 }
 
-// oddThree is allOdd for a plane of three words.
+// oddThree is allOdd for a section of three words.
 func oddThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (odd uint64) {
 	for i := range cs {
 		v, s := streamOf(cs[i], offset).Next()
@@ -170,8 +174,8 @@ func oddThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (
 	return odd
 }
 
-// oddMany is allOdd for a plane of any length, which ends at bit end: two words at a
-// time, of which it keeps the sums.
+// oddMany is allOdd for a section of any length. It processes two words at a time and
+// keeps one sum per link.
 func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint64) {
 	var sums [64]uint64
 	for ; at < end; at, value = at+2*64, value+2 {
@@ -188,8 +192,7 @@ func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint6
 	return odd
 }
 
-// planeWord returns the 64 bits of a filter from bit at on, those from bit end on as
-// zeros.
+// sectionWord returns 64 bits of a filter from bit at on, with zeros from bit end on.
 func planeWord(filter []byte, at, end int) uint64 {
 	left := end - at
 	if left >= 64 {

@@ -7,14 +7,14 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Table is the codewords of a node's links in one epoch, laid out for decisions. It
-// takes 48 bytes a link, and may be asked by any number of goroutines.
+// Table contains the codewords of a node's links in one epoch, arranged for fast queries.
+// It takes 48 bytes per link. It is safe for concurrent use.
 type Table struct {
 	codewords []Codeword
 	folded    []foldedLink
 }
 
-// NewTable returns the table of a node whose link i has codeword cs[i].
+// NewTable returns the table of a node whose link i has codeword cs[i]. It copies cs.
 func NewTable(cs []Codeword) *Table {
 	t := &Table{append([]Codeword(nil), cs...), make([]foldedLink, len(cs))}
 	for i, c := range cs {
@@ -23,21 +23,20 @@ func NewTable(cs []Codeword) *Table {
 	return t
 }
 
-// maxK is the largest number of positions a link.
+// maxK is the largest number of positions per link.
 const maxK = 15
 
 // Len returns the number of links.
 func (t *Table) Len() int { return len(t.codewords) }
 
-// Match asks h's filter for every link of the table: bit i of dst, which is bit i&63
-// of word i>>6, says whether it holds link i. It writes ⌈Len/64⌉ words of dst and
-// panics if there are fewer. The time depends on the header and the number of links,
-// but not on which of them match; nothing is allocated.
+// Match queries the filter of h for each link of the table. It sets bit i of dst, which
+// is bit i&63 of word i>>6, if the filter contains link i, and clears it otherwise. It
+// writes ⌈Len/64⌉ words of dst and panics if dst is shorter. The time depends on the
+// header and the number of links, but not on which links match. Match does not allocate.
 //
-// Of a Staged header it asks the stage of h.TTL. It holds no link if there is no such
-// stage, or if h is Dense, which a [DenseTable] answers, or isn't as its fields'
-// comments say. TTL, epoch and fill (see [Header.Overfull]) are for the caller to
-// judge.
+// For a Staged header it queries the stage for h.TTL. No link matches if that stage
+// doesn't exist, if h is Dense (see [DenseTable]), or if h is not valid. The caller
+// checks TTL, epoch and fill ratio (see [Header.Overfull]).
 func (t *Table) Match(dst []uint64, h *Header) {
 	if h.Bits < 1 || h.Bits > MaxBits || len(h.Filter) != (h.Bits+7)>>3 || h.K > maxK {
 		t.none(dst)
@@ -57,28 +56,28 @@ func (t *Table) Match(dst []uint64, h *Header) {
 	}
 }
 
-// none says of no link that it matches.
+// none clears the bits of all links.
 func (t *Table) none(dst []uint64) { clear(dst[:words(t.Len())]) }
 
-// words is the number of words that n bits take.
+// words returns the number of words that contain n bits.
 func words(n int) int { return (n + 63) >> 6 }
 
-// streamOf returns the stream of c, moved by an offset.
+// streamOf returns the stream of c, advanced by an offset.
 func streamOf(c Codeword, offset umbel.Digest) probe.Stream {
 	return probe.Start(umbel.Digest{H1: c.H1 + offset.H1, H2: c.H2 + offset.H2})
 }
 
-// Ones returns how many bits of the filter are one.
+// Ones returns the number of ones in the filter.
 func (h *Header) Ones() int { return ones(h.Filter, 0, h.Bits) }
 
-// AllOnes reports whether every bit of the filter is one, so that it would hold
-// every link. Routers drop such packets, and senders make none.
+// AllOnes reports whether every bit of the filter is one. Such a filter contains every
+// link. Routers drop such packets, and senders never make them.
 func (h *Header) AllOnes() bool { return h.Ones() == h.Bits }
 
-// Overfull reports whether more than three quarters of the filter's bits are one;
-// of a Staged filter, of those of any of its stages. Routers drop such packets, and
-// senders make none: nobody is to reach all links by setting all bits. (Särelä et
-// al. 2011 call the limit a filter's maximum fill.)
+// Overfull reports whether more than three quarters of the filter's bits are ones, or of
+// the bits of any stage of a Staged filter. Routers drop such packets and senders never
+// make them, so that nobody can reach all links by setting all bits. (Särelä et al. 2011
+// call the limit a filter's maximum fill.)
 func (h *Header) Overfull() bool {
 	if h.Form != Staged {
 		return overfull(h.Ones(), h.Bits)
@@ -95,12 +94,11 @@ func (h *Header) Overfull() bool {
 	}
 }
 
-// Stray returns the chance, in [0, 1], that the filter holds a link which nobody put
-// there, as routers ask it that see h.TTL. What somebody without keys can make goes
-// out on that share of the links it meets; so routers may bound it. Of a Staged filter it
-// is that of the stage for the TTL, 0 if there is none; of Dense, whose codewords aren't
-// known from the header, the fill, which is more than the chance unless codewords
-// have but one bit.
+// FalseMatch returns the probability, in [0, 1], that the filter matches a link that was
+// not added, for a router that sees h.TTL. A filter made without keys matches about this
+// share of all links, so routers may limit it. For a Staged filter it is the probability
+// of the stage for the TTL, or 0 if that stage doesn't exist. The codewords of Dense are
+// not known from the header; for Dense it is the fill ratio, which is an upper bound.
 func (h *Header) Stray() float64 {
 	switch h.Form {
 	case Linear:
@@ -124,10 +122,11 @@ func (h *Header) Stray() float64 {
 	return strayOf(h.Ones(), h.Bits, int(h.K))
 }
 
-// overfull is the limit for a filter, or a stage, of m bits.
+// overfull reports whether a filter or a stage of m bits with this number of ones is too
+// full.
 func overfull(ones, m int) bool { return 4*ones > 3*m }
 
-// ones counts the ones among m bits of a filter from bit at on.
+// ones returns the number of ones among m bits of a filter from bit at on.
 func ones(filter []byte, at, m int) int {
 	n := 0
 	for end := at + m; at < end; at += 64 {

@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// What routers, and senders of many packets, change in a packet without writing the
-// header anew. The packet is one that Parse took.
+// These functions modify a packet that Parse accepted, without encoding the header again.
 
 // SetTTL sets the TTL of a packet.
 func SetTTL(packet []byte, ttl uint8) { packet[1] = ttl }
 
-// SetSequence sets the sequence of a packet whose header has one, and reports whether
-// it has: so that a sender makes a header once, for many packets.
+// SetSequence sets the sequence number of a packet, so that a sender can encode one
+// header for many packets. It reports whether the packet has a sequence number.
 func SetSequence(packet []byte, sequence uint32) bool {
 	if len(packet) < FixedSize || packet[0]&flagSequence == 0 {
 		return false
 	}
-	at := behindFilter(packet)
+	at := afterFilter(packet)
 	if len(packet) < at+sequenceSize {
 		return false
 	}
@@ -26,19 +25,19 @@ func SetSequence(packet []byte, sequence uint32) bool {
 	return true
 }
 
-// behindFilter returns where a packet's filter field ends.
-func behindFilter(packet []byte) int {
+// afterFilter returns the end of the packet's filter field.
+func afterFilter(packet []byte) int {
 	bits := int(binary.BigEndian.Uint16(packet[4:]))
 	return FixedSize + filterField(packet[0]&flagWide != 0, (bits+7)>>3)
 }
 
-// Record writes a node into the trace of a packet, behind those that are there. It
-// reports whether it did: not if the packet has no trace, or one that is full.
+// Record appends a node to the trace of a packet. It reports whether it did; it does
+// nothing if the packet has no trace or the trace is full.
 func Record(packet []byte, node uint32) bool {
 	if len(packet) < FixedSize || packet[0]&flagTrace == 0 {
 		return false
 	}
-	at := behindFilter(packet)
+	at := afterFilter(packet)
 	if packet[0]&flagSequence != 0 {
 		at += sequenceSize
 	}
@@ -54,14 +53,14 @@ func Record(packet []byte, node uint32) bool {
 	return true
 }
 
-// Or adds a link to the filter of a Single or Folded header, which then holds those
-// it held and this one. It writes into h.Filter, which a parsed header shares with
-// its packet: so a router can send a packet round a broken link. Other forms give
-// an error that wraps errors.ErrUnsupported, and a header that isn't as its fields'
-// comments say one that wraps [ErrMalformed]; the filter is then as it was.
+// Or adds a link to the filter of a Single or Folded header. It writes into h.Filter,
+// which a parsed header shares with its packet, so that a router can send a packet around
+// a broken link. It returns an error wrapping errors.ErrUnsupported for other forms, and
+// [ErrMalformed] if a field of h is not as its comment requires; on error the filter is
+// unchanged.
 func (h *Header) Or(c Codeword) error {
 	if h.Form != Single && h.Form != Folded {
-		return fmt.Errorf("inpacket: add a link to a filter of form %d, want %d or %d: %w", h.Form, Single, Folded, errors.ErrUnsupported)
+		return fmt.Errorf("inpacket: a link can't be added to a filter of form %d, want %d or %d: %w", h.Form, Single, Folded, errors.ErrUnsupported)
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -73,11 +72,12 @@ func (h *Header) Or(c Codeword) error {
 	return nil
 }
 
-// OrDense adds a link by its stored codeword to the filter of a Dense header: the
-// first h.Bits bits of it. It fails as Or does, and if the codeword is shorter.
+// OrDense adds a link to the filter of a Dense header: the first h.Bits bits of its
+// stored codeword c. It returns the errors of Or, and one wrapping [ErrMalformed] if c is
+// shorter.
 func (h *Header) OrDense(c BitString) error {
 	if h.Form != Dense {
-		return fmt.Errorf("inpacket: add a stored codeword to a filter of form %d, want %d: %w", h.Form, Dense, errors.ErrUnsupported)
+		return fmt.Errorf("inpacket: a stored codeword can't be added to a filter of form %d, want %d: %w", h.Form, Dense, errors.ErrUnsupported)
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -96,16 +96,15 @@ func (h *Header) OrDense(c BitString) error {
 }
 
 const (
-	traceHead = 4 // bytes before the nodes
-	nodeSize  = 4 // bytes of a node
+	traceHead = 4 // size of the trace before the nodes, in bytes
+	nodeSize  = 4 // size of a node, in bytes
 )
 
-// Trace is room in a header in which nodes that the packet passes write their
-// names, as numbers. A packet is copied at every branch: a receiver sees the nodes
-// of its own branch.
+// Trace is the part of a header in which nodes record that the packet passed them. A
+// packet is copied at each branch, so a receiver sees the nodes of its own branch.
 type Trace struct {
-	Nodes    []uint32 // the nodes passed, the first one first
-	Capacity int      // how many there is room for, at most 255
+	Nodes    []uint32 // the nodes passed, in order
+	Capacity int      // the largest number of nodes, at most 255
 }
 
 func (t *Trace) append(dst []byte) []byte {
@@ -116,14 +115,14 @@ func (t *Trace) append(dst []byte) []byte {
 	return append(dst, make([]byte, (t.Capacity-len(t.Nodes))*nodeSize)...)
 }
 
-// parseTrace reads the trace at a place in the packet.
+// parseTrace reads the trace at an offset of the packet.
 func parseTrace(packet []byte, at int) (*Trace, error) {
 	if len(packet) < at+traceHead {
 		return nil, cut(len(packet), at+traceHead)
 	}
 	count, capacity := int(packet[at]), int(packet[at+1])
 	if count > capacity {
-		return nil, malformed("a trace of %d nodes with room for %d", count, capacity)
+		return nil, malformed("a trace of %d nodes with capacity %d", count, capacity)
 	}
 	if rest := binary.BigEndian.Uint16(packet[at+2:]); rest != 0 {
 		return nil, malformed("reserved bytes %#04x in a trace, want 0", rest)
@@ -135,7 +134,7 @@ func parseTrace(packet []byte, at int) (*Trace, error) {
 	free := packet[at+count*nodeSize : at+capacity*nodeSize]
 	for _, b := range free {
 		if b != 0 {
-			return nil, malformed("byte %#x in the free room of a trace, want 0", b)
+			return nil, malformed("byte %#x after the nodes of a trace, want 0", b)
 		}
 	}
 	t := &Trace{Capacity: capacity}

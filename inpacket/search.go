@@ -8,44 +8,46 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// ErrTooLong: no filter was found that is as short as it has to be. More seeds may
-// find one; so may more forms.
+// ErrTooLong means that Search found no filter that is short enough. More seeds may find
+// one, and so may more forms.
 var ErrTooLong = errors.New("no filter is short enough")
 
-// DefaultSeeds is how many seeds Search tries unless told: as many as a header holds
-// without a wide seed.
+// DefaultSeeds is the default number of seeds that Search tries: those that fit in a
+// header without a wide seed.
 const DefaultSeeds = 256
 
-// Task is what a filter is to tell apart.
+// Task is the set of links that a filter must contain, and the set that it must not
+// match.
 type Task struct {
-	// Tree are the links that a packet is to go out over, by hop: Tree[i] those of
-	// routers that it reaches over i links, Tree[0] those of the source's router.
+	// Tree are the links that a packet is sent over, by hop: Tree[i] are the links of the
+	// routers that it reaches over i links, and Tree[0] those of the source's router.
 	Tree [][]Codeword
-	// Others are the links next to them that the filter must not hold: Others[i]
-	// those that are asked at hop i.
+	// Others are the links next to the tree, which the filter must not match: Others[i]
+	// are those that routers query at hop i.
 	Others [][]Codeword
 }
 
-// Options say how to search. The zero Options search for the shortest filter with
-// little effort.
+// Options configure a search. The zero Options search for the shortest filter with little
+// effort.
 type Options struct {
-	Forms []Form // which to try, Dense isn't one of them; none is Single, Staged and Linear
+	Forms []Form // forms to try, except Dense; default Single, Staged and Linear
 
-	// Seeds is how many seeds to try at most, 1 to 65536; 0 is DefaultSeeds. Seeds from
-	// 256 on make a header 8 bits longer, which is counted against them. The time is
-	// about proportional to it. Of Staged, whose stages have 16 seeds for each of the
-	// header's, a sixteenth as many are tried.
+	// Seeds is the largest number of seeds to try, 1 to 65536; 0 means DefaultSeeds.
+	// Seeds from 256 on make a header 8 bits longer, which counts as cost. The time is
+	// about proportional to Seeds. For Staged a sixteenth as many seeds are tried,
+	// because each stage has 16 seeds for one of the header.
 	Seeds int
 
-	// MaxStray, unless 0, is the largest Found.Stray that will do, above 0 and at most 1;
-	// of Staged, for each stage.
+	// MaxFalseMatch, unless 0, is the largest Found.FalseMatch that is accepted, above 0
+	// and at most 1. For Staged it applies to each stage.
 	MaxStray float64
 
-	// MaxBits, unless 0, is the largest Found.Bits that will do.
+	// MaxBits, unless 0, is the largest Found.Bits that is accepted.
 	MaxBits int
 }
 
-// Found is a filter without a false match, for a [Header]'s fields of the same names.
+// Found is a filter without a false match among the links of the task. Its fields are for
+// the fields of a [Header] with the same names.
 type Found struct {
 	Form   Form
 	K      uint8
@@ -53,17 +55,17 @@ type Found struct {
 	Bits   int
 	Filter []byte
 
-	// Stray is the chance that the filter holds a link which wasn't in the task, for
-	// example one that is new: of Staged, the mean over the stages.
+	// FalseMatch is the probability that the filter matches a link that wasn't in the
+	// task, for example a new one. For Staged it is the mean over the stages.
 	Stray float64
 
-	Trials uint64 // how many filters were looked at, of all forms
+	Trials uint64 // number of filters tried, of all forms
 }
 
-// Cost returns how many bits a header spends on the filter: its own, and the seed's.
+// Cost returns the number of bits that a header spends on the filter and the seed.
 func (f Found) Cost() int { return f.Bits + seedBits(f.Seed) }
 
-// seedBits is the number of bits of a seed in a header.
+// seedBits returns the number of bits of a seed in a header.
 func seedBits(seed uint16) int {
 	if seed > 0xff {
 		return 16
@@ -71,24 +73,24 @@ func seedBits(seed uint16) int {
 	return 8
 }
 
-// Search returns the filter of the least cost that it finds among the forms, with
-// every link of the tree in it and none of the others; of forms that cost the same,
-// the one of the lowest number. The same task and options give the same filter
-// everywhere. A link asked at two hops, or twice at one, counts once where the form
-// has one filter for all hops. Any number of goroutines may search, also the same
+// Search returns the filter of the least cost that it finds among the forms. The filter
+// contains every link of the tree and matches none of the others. Among forms of equal
+// cost the lowest number wins. The same task and options give the same filter on every
+// machine. For forms with one filter for all hops, a link that is queried at two hops, or
+// twice at one hop, counts once. Search is safe to call concurrently, also with the same
 // task.
 //
-// A filter more than three quarters full is never returned: see [Header.Overfull]. A
-// tree without links gives a Single filter of one bit that is zero.
+// Search never returns a filter that is more than three quarters full: see
+// [Header.Overfull]. A tree without links gives a Single filter of one zero bit.
 //
-// Of a large task, for which a seed takes long, fewer seeds are tried: Search stops
-// a form once it has worked as long as Seeds seeds take with about 150 links in the
-// tree and 400 others. A seed begun is always finished. Linear filters of more than
-// 4096 links aren't searched for.
+// For a large task, for which a seed takes long, Search tries fewer seeds: it ends a form
+// after the work that Seeds seeds take with about 150 links in the tree and 400 others.
+// It always finishes the current seed. It does not search for Linear filters of more than
+// 4096 links.
 //
-// The error wraps umbel.ErrGoal if an option is out of its range, or if a link is to
-// be held and not to be held: at the same hop, or at two hops, which only the form
-// Staged can do. It wraps errors.ErrUnsupported if Dense is asked for, and
+// It returns an error wrapping umbel.ErrGoal if an option is out of range, or if a link
+// is both in the tree and among the others: at the same hop, or, except for Staged, at
+// any two hops. The error wraps errors.ErrUnsupported if Forms contains Dense, and
 // [ErrTooLong] if no form gave a filter.
 func Search(t Task, o Options) (Found, error) {
 	o, err := o.check()
@@ -104,8 +106,8 @@ func Search(t Task, o Options) (Found, error) {
 	}
 	best := Found{Form: Dense}
 	var trials uint64
-	// Linear filters are nearly always the shortest. With their length known, the
-	// others are given up early.
+	// Linear filters are nearly always the shortest. If their length is known, the
+	// searches for the other forms end early.
 	for _, form := range []Form{Linear, Folded, Staged, Single} {
 		if !slices.Contains(o.Forms, form) || flat.torn && form != Staged {
 			continue
@@ -133,13 +135,13 @@ func Search(t Task, o Options) (Found, error) {
 	}
 	best.Trials = trials
 	if best.Form == Dense {
-		return Found{Trials: trials}, fmt.Errorf("inpacket: %d links to hold and %d not to, in %d bits with a stray chance of %g after %d trials: %w",
-			flat.tree, len(flat.codewords)-flat.tree, o.MaxBits, o.MaxStray, trials, ErrTooLong)
+		return Found{Trials: trials}, fmt.Errorf("inpacket: no filter of at most %d bits with a false-match rate of at most %g contains %d links and excludes %d, after %d trials: %w",
+			o.MaxBits, o.MaxStray, flat.tree, len(flat.codewords)-flat.tree, trials, ErrTooLong)
 	}
 	return best, nil
 }
 
-// check returns o with its zeros replaced.
+// check returns o with defaults instead of zeros.
 func (o Options) check() (Options, error) {
 	if len(o.Forms) == 0 {
 		o.Forms = []Form{Single, Staged, Linear}
@@ -147,9 +149,9 @@ func (o Options) check() (Options, error) {
 	for _, f := range o.Forms {
 		switch {
 		case f == Dense:
-			return o, fmt.Errorf("inpacket: search filters of stored codewords: %w", errors.ErrUnsupported)
+			return o, fmt.Errorf("inpacket: filters of stored codewords can't be searched: %w", errors.ErrUnsupported)
 		case f > Dense:
-			return o, fmt.Errorf("inpacket: search filters of form %d, want 0 to %d: %w", f, Linear, umbel.ErrGoal)
+			return o, fmt.Errorf("inpacket: form %d, want 0 to %d: %w", f, Linear, umbel.ErrGoal)
 		}
 	}
 	if o.Seeds == 0 {
@@ -162,34 +164,35 @@ func (o Options) check() (Options, error) {
 		o.MaxStray = 1
 	}
 	if !(o.MaxStray > 0 && o.MaxStray <= 1) {
-		return o, fmt.Errorf("inpacket: stray chance of %g at most, want above 0 and at most 1: %w", o.MaxStray, umbel.ErrGoal)
+		return o, fmt.Errorf("inpacket: largest false-match rate %g, want above 0 and at most 1: %w", o.MaxStray, umbel.ErrGoal)
 	}
 	if o.MaxBits == 0 {
 		o.MaxBits = MaxBits
 	}
 	if o.MaxBits < 1 || o.MaxBits > MaxBits {
-		return o, fmt.Errorf("inpacket: filters of %d bits at most, want 1 to %d: %w", o.MaxBits, MaxBits, umbel.ErrGoal)
+		return o, fmt.Errorf("inpacket: at most %d bits, want 1 to %d: %w", o.MaxBits, MaxBits, umbel.ErrGoal)
 	}
 	return o, nil
 }
 
-// quest is a search for a filter of one form.
+// search is the search for a filter of one form.
 type quest struct {
 	Options
-	limit  int    // what a filter and its seed may cost
-	trials uint64 // filters looked at
-	work   int64  // steps, each about a nanosecond
+	limit  int    // the largest cost that is accepted
+	trials uint64 // number of filters tried
+	work   int64  // steps of about a nanosecond
 }
 
-// workPerSeed is how much work a seed may take on average.
+// workPerSeed is the average work that a seed may take.
 const workPerSeed = 100_000
 
-// more reports whether there is work left to do, and room in the limit, for a seed.
+// more reports whether the search should try a seed: it has work left, and the seed fits
+// in the limit.
 func (q *quest) more(seed int) bool {
 	return seed < q.Seeds && (seed == 0 || q.work < int64(q.Seeds)*workPerSeed) && q.longest(seed) > 0
 }
 
-// longest returns how many bits a filter with a seed may have.
+// longest returns the largest number of bits of a filter with a seed.
 func (q *quest) longest(seed int) int {
 	return min(q.MaxBits, q.limit-seedBits(uint16(seed)))
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// sieve tries Bloom filters for some links: under one seed, many lengths and numbers
-// of positions.
+// trial tries Bloom filters for the links of a task: under one seed, many lengths and
+// numbers of positions.
 type sieve struct {
 	links
-	heldLanes  [maxK][]uint32     // of the links to be held: the halves of values that make their positions 0, 1, …
-	otherLanes [][maxK + 1]uint32 // the same, link by link, of those that must not be held
-	marks      []uint8            // the filter, a byte for each bit
+	heldLanes  [maxK][]uint32     // heldLanes[i] has the half values of position i of all links of the tree
+	otherLanes [][maxK + 1]uint32 // the half values of the positions of each other link
+	marks      []uint8            // the filter, one byte per bit
 	tried      uint64
-	work       int64 // steps, as in quest
+	work       int64 // steps, as in search
 }
 
 func newSieve(l links) *sieve {
@@ -26,7 +26,7 @@ func newSieve(l links) *sieve {
 	return s
 }
 
-// seed readies up to k positions of all links under a seed.
+// seed computes up to k positions of all links under a seed.
 func (s *sieve) seed(seed uint32, k int) {
 	offset := probe.Offset(uint64(seed) << seedLog)
 	for i, c := range s.held() {
@@ -51,9 +51,9 @@ func (s *sieve) seed(seed uint32, k int) {
 	s.work += int64(len(s.codewords) * k)
 }
 
-// try makes the filters of m bits with each number of positions k for which bit k of
-// ks is set, and returns those ks with which the filter will do: holds none of the
-// others, is not overfull, and has no larger chance of a stray link.
+// try makes the filters of m bits with each number of positions k for which bit k of ks
+// is set. It returns the ks that give a valid filter: it matches none of the others, is
+// not overfull, and its false-match rate is at most maxStray.
 func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 	if m <= 64 {
 		return s.tryWord(m, ks, maxStray)
@@ -85,7 +85,7 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 	return good
 }
 
-// tryWord is try for filters that fit in a word.
+// tryWord is try for filters of one word.
 func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 	var filter uint64
 	for k := 1; ks>>k != 0; k++ {
@@ -104,7 +104,7 @@ func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 	return good
 }
 
-// cleanWord is clean for filters that fit in a word.
+// cleanWord is clean for filters of one word.
 func (s *sieve) cleanWord(filter uint64, m, k int) bool {
 	for i := range s.otherLanes {
 		yes := uint64(1)
@@ -121,9 +121,9 @@ func (s *sieve) cleanWord(filter uint64, m, k int) bool {
 	return true
 }
 
-// clean reports whether none of the others has all its first k positions marked. One
-// that has is asked first the next time: lengths next to each other have nearly the
-// same filter.
+// clean reports whether no other link has all its first k positions marked. A link that
+// has is moved to the front: filters of neighbouring lengths are similar, so it is likely
+// to match again.
 func (s *sieve) clean(marks []uint8, k int) bool {
 	m := uint64(len(marks))
 	for i := range s.otherLanes {
@@ -141,11 +141,12 @@ func (s *sieve) clean(marks []uint8, k int) bool {
 	return true
 }
 
-// strayOf returns the chance that a link drawn at random is held with k positions by
-// a filter of m bits, some of them ones.
+// falseMatchOf returns the probability that a random link has k positions among the ones
+// of a filter of m bits.
 func strayOf(ones, m, k int) float64 { return power(float64(ones)/float64(m), k) }
 
-// power returns x to the power n, by multiplications only: the same everywhere.
+// power returns x to the power n. It only multiplies, so that the result is the same on
+// every machine.
 func power(x float64, n int) float64 {
 	y := 1.0
 	for ; n > 0; n >>= 1 {
@@ -157,9 +158,9 @@ func power(x float64, n int) float64 {
 	return float64(y)
 }
 
-// searchSingle returns the shortest Single filter that costs no more than the limit.
-// Under each seed it tries all lengths from the first that is worth it up to the
-// shortest found before; so the limit changes the time and never the answer.
+// searchSingle returns the shortest Single filter that costs at most the limit. Under
+// each seed it tries all lengths from the first one worth trying to the shortest found
+// before. So the limit influences the time and never the result.
 func searchSingle(l links, q *quest) (best Found, ok bool) {
 	outlook := newOutlook(l, q.Seeds, q.MaxStray)
 	sieve := newSieve(l)
@@ -185,8 +186,7 @@ func searchSingle(l links, q *quest) (best Found, ok bool) {
 	return best, ok
 }
 
-// fill makes the filter of a Found of form Single or Folded whose other fields are
-// known.
+// fill makes the filter of f, whose form is Single or Folded, from the other fields.
 func (f *Found) fill(l links) {
 	f.Filter = make([]byte, (f.Bits+7)>>3)
 	var positions []uint16
@@ -199,8 +199,8 @@ func (f *Found) fill(l links) {
 	f.Stray = strayOf(ones(f.Filter, 0, f.Bits), f.Bits, int(f.K))
 }
 
-// searchFolded returns the shortest Folded filter that costs no more than the limit.
-// There are few: it tries all.
+// searchFolded returns the shortest Folded filter that costs at most the limit. There are
+// so few that it tries all.
 func searchFolded(l links, q *quest) (best Found, ok bool) {
 	sieve := newSieve(l)
 	sieve.seed(0, maxK)

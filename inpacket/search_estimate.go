@@ -9,19 +9,19 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// links are the codewords that one filter has to tell apart, each once: first those
-// it is to hold, then those it must not.
+// links are the distinct codewords of a task: first those that the filter must contain,
+// then those that it must not match.
 type links struct {
 	codewords []Codeword
-	tree      int  // how many are to be held
-	torn      bool // whether one is both, so that no filter can do it
+	tree      int  // number of codewords that the filter must contain
+	torn      bool // whether one codeword is in both parts, so that no filter is possible
 }
 
-// held returns the codewords to be held, and others the rest.
+// held returns the codewords that the filter must contain, and others returns the rest.
 func (l links) held() []Codeword   { return l.codewords[:l.tree] }
 func (l links) others() []Codeword { return l.codewords[l.tree:] }
 
-// newLinks returns the links of some hops.
+// newLinks returns the links of several hops.
 func newLinks(tree, others [][]Codeword) links {
 	count := 0
 	for _, hops := range [2][][]Codeword{tree, others} {
@@ -30,7 +30,7 @@ func newLinks(tree, others [][]Codeword) links {
 		}
 	}
 	l := links{codewords: make([]Codeword, 0, count)}
-	is := make(map[Codeword]bool, count) // whether it is of the tree
+	is := make(map[Codeword]bool, count) // whether the codeword is of the tree
 	for _, hop := range tree {
 		for _, c := range hop {
 			if !is[c] {
@@ -53,7 +53,7 @@ func newLinks(tree, others [][]Codeword) links {
 	return l
 }
 
-// hops returns the number of hops at which links are to be held.
+// hops returns the number of hops with links of the tree.
 func (t Task) hops() int {
 	n := len(t.Tree)
 	for n > 0 && len(t.Tree[n-1]) == 0 {
@@ -71,8 +71,8 @@ func (t Task) hop(i int) links {
 	return newLinks(t.Tree[i:i+1], others)
 }
 
-// check returns the links of all hops, and an error if none of the forms can tell
-// them apart.
+// check returns the links of all hops. It returns an error if none of the forms can
+// separate the tree from the others.
 func (t Task) check(forms []Form) (links, error) {
 	flat := newLinks(t.Tree, t.Others)
 	if !flat.torn {
@@ -80,30 +80,30 @@ func (t Task) check(forms []Form) (links, error) {
 	}
 	for i := range t.hops() {
 		if t.hop(i).torn {
-			return flat, fmt.Errorf("inpacket: a link of hop %d is both in the tree and among the others; leave it out of those: %w", i, umbel.ErrGoal)
+			return flat, fmt.Errorf("inpacket: a link of hop %d is both in the tree and among the others; remove it from the others: %w", i, umbel.ErrGoal)
 		}
 	}
 	if !slices.Contains(forms, Staged) {
-		return flat, fmt.Errorf("inpacket: a link is in the tree at one hop and among the others at another: try form %d, which has a filter for each hop: %w", Staged, umbel.ErrGoal)
+		return flat, fmt.Errorf("inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop: %w", Staged, umbel.ErrGoal)
 	}
 	return flat, nil
 }
 
-// odds are what there is to tell apart by a Bloom filter, and so how likely one is to
-// do. They say only where to look: a filter that is found has been tried. They are
-// computed without functions that may differ between machines, and so is what is
-// found.
+// chances estimates the success of a trial with a Bloom filter. The estimates only select
+// what is tried; every filter that Search returns was tried. They use no function that
+// may differ between machines, so that the result is the same everywhere.
 type odds struct {
-	tree, others int // links to hold, and not to
+	tree, others int // number of links of the tree, and of the others
 	maxStray     float64
 }
 
-// chance is about that of a filter of m bits with k positions a link to do. Filters
-// with few ones do far more often than those with the mean number: so it is the mean
-// over some numbers, as far from each other as the standard deviation.
+// chance returns about the probability that a filter of m bits with k positions per link
+// is valid. Filters with few ones succeed far more often than filters with the mean
+// number. So it is a mean over several numbers of ones, which differ by the standard
+// deviation.
 func (o odds) chance(m, k int) (sum float64) {
 	size, n := float64(m), o.tree*k
-	// The chances that one bit, and that two bits, are zero.
+	// The probabilities that one bit, and that two bits, are zero.
 	one, two := power(1-1/size, n), power(max(0, 1-2/size), n)
 	deviation := math.Sqrt(max(0, float64(one*(1-one)/size)+float64((two-float64(one*one))*(1-1/size))))
 	for i, weight := range spread {
@@ -117,12 +117,12 @@ func (o odds) chance(m, k int) (sum float64) {
 	return sum
 }
 
-// spread is how often a number is about 0, 1, … standard deviations below the mean,
-// if it is normal.
+// spread[i] is the probability of a number about i standard deviations below the mean of
+// a normal distribution.
 var spread = [...]float64{.4, .24, .054, .0044, .00013}
 
-// firstWith returns the shortest length with which k positions a link do with at
-// least some chance, or one above last if that is longer.
+// firstWith returns the shortest length at which k positions per link succeed with at
+// least the given chance, or last+1 if that is longer than last.
 func (o odds) firstWith(k int, chance float64, last int) int {
 	low, high := 0, last+1
 	for high-low > 1 {
@@ -135,28 +135,28 @@ func (o odds) firstWith(k int, chance float64, last int) int {
 	return high
 }
 
-// outlook is which Single filters are worth a trial.
+// estimate determines which Single filters are worth a trial.
 type outlook struct {
 	odds
-	tries float64  // how many trials there will be at each length
+	tries float64  // number of trials at each length
 	first int      // the shortest length worth trying
-	ks    []uint16 // of lengths from first on: which numbers of positions are worth trying
+	ks    []uint16 // the numbers of positions worth trying, for the lengths from first on
 }
 
 const (
-	// hopeless is the number of successes that may be expected at all lengths together
-	// which aren't worth trying. It is small because filters vary: those with few ones
-	// succeed far more often than the mean one, from which it is computed.
+	// hopeless is the expected number of successes at several lengths together below
+	// which they are not worth trying. It is small because filters vary: those with few
+	// ones succeed far more often than the mean filter, from which it is computed.
 	hopeless = 1.0 / 256
-	// unlikely is the chance that isn't worth a trial, as a part of that with the best
-	// number of positions.
+	// unlikely is the chance below which a number of positions is not worth a trial,
+	// relative to the best number.
 	unlikely = 1.0 / 12
 )
 
-// newOutlook returns the outlook for so many trials at each length.
+// newEstimate returns the estimate for a number of trials at each length.
 func newOutlook(l links, tries int, maxStray float64) *outlook {
 	o := &outlook{odds: odds{l.tree, len(l.others()), maxStray}, tries: float64(tries)}
-	low, high := 0, 1 // hopeless, not hopeless
+	low, high := 0, 1 // a hopeless length, and one that is not
 	for high <= MaxBits && o.successes(high) < hopeless/8 {
 		low, high = high, 2*high
 	}
@@ -176,8 +176,8 @@ func newOutlook(l links, tries int, maxStray float64) *outlook {
 	return o
 }
 
-// successes returns how many trials with the best number of positions are expected
-// to succeed at a length.
+// successes returns the expected number of successful trials at a length with the best
+// number of positions.
 func (o *outlook) successes(m int) float64 {
 	best := 0.0
 	for k := 1; k <= maxK; k++ {
@@ -186,8 +186,8 @@ func (o *outlook) successes(m int) float64 {
 	return float64(best * o.tries)
 }
 
-// positions returns the numbers of positions worth trying at a length from first on:
-// bit k for k.
+// positions returns the numbers of positions worth trying at a length of at least first,
+// as bits: bit k for k.
 func (o *outlook) positions(m int) uint16 {
 	for len(o.ks) <= m-o.first {
 		o.ks = append(o.ks, o.choose(o.first+len(o.ks)))
@@ -210,8 +210,8 @@ func (o *outlook) choose(m int) (ks uint16) {
 	return ks
 }
 
-// most returns the largest number of positions worth trying at any length from first
-// to last, or more if there are many lengths.
+// most returns the largest number of positions worth trying at any length from first to
+// last. It returns an upper bound if there are many lengths.
 func (o *outlook) most(last int) int {
 	if last-o.first > 256 {
 		return maxK

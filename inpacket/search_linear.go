@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// maxLinear is how many links a Linear filter is searched for at most: with the
-// number of links, the time for a seed grows as its cube.
+// maxLinear is the largest number of links for which Linear filters are searched: the
+// time per seed grows with the cube of the number.
 const maxLinear = 4096
 
-// linearSearch searches for Linear filters. A link is held if its parity is odd in all
-// planes. So in each plane the links of the tree give an equation with the right side
-// 1. All planes but the last are solved for these alone, in several ways; a way is the
-// better the fewer of the other links survive it, that is, have odd parity in all
-// these planes. In the last plane the survivors give an equation with the right side
-// 0.
+// linearSearch searches for Linear filters. A filter contains a link if the link's parity
+// is odd in all sections. So in each section each link of the tree gives an equation with
+// the right side 1. All sections but the last are solved for these equations alone, in
+// several ways. The survivors of a solution are the other links that have odd parity in
+// all these sections; the fewer, the better. In the last section each survivor gives an
+// equation with the right side 0.
 //
-// Rows of shorter planes are the beginnings of those of longer ones. So the planes'
-// equations are solved once under a seed, for all lengths and splits.
+// Rows of shorter sections are prefixes of the rows of longer ones. So the equations of
+// the sections are solved once per seed, for all lengths and splits.
 type linearSearch struct {
 	links
 	q      *quest
-	splits []uint8 // the Ks worth trying
+	splits []uint8 // the values of K worth trying
 	planes [MaxPlanes]planeSearch
-	last   echelon // of the survivors, in the last plane
+	last   echelon // the survivors' equations in the last section
 	row    []uint64
 	ways   waySearch
 }
 
-// searchLinear returns the shortest Linear filter that it finds at no more than the
-// limit.
+// searchLinear returns the shortest Linear filter that it finds and that costs at most
+// the limit.
 func searchLinear(l links, q *quest) (best Found, ok bool) {
 	if len(l.codewords) > maxLinear {
 		return best, false
@@ -40,8 +40,8 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 		return best, false
 	}
 	limit := min(q.limit, q.MaxBits+seedBits(1<<16-1))
-	// Nearly every seed has a filter that is long enough: so it is the first few that
-	// say where to begin.
+	// Nearly every seed has a filter that is long enough, so the first few seeds
+	// determine where to begin.
 	for length := start; !ok && length < limit; length += length/4 + 8 {
 		q.limit = length
 		for seed := 0; !ok && seed < 4 && q.more(seed); seed++ {
@@ -53,8 +53,8 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 		q.limit = min(limit, best.Cost()-1)
 	}
 	for seed := 0; q.more(seed); seed++ {
-		// By larger and larger steps as long as they succeed, for then there may be far to
-		// go.
+		// Increase the step as long as it succeeds, because the shortest filter may be
+		// much shorter.
 		for step := 1; step > 0; {
 			if found, better := s.try(uint16(seed), q.longest(seed)-step+1); better {
 				best, ok = found, true
@@ -68,12 +68,12 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 	return best, ok
 }
 
-// extraPer is by how many 1024ths of a bit each link that mustn't be held makes a
-// filter longer, by planes: -log2(1 - 2^-planes).
+// extraPer is the number of bits, in 1024ths, by which each excluded link makes a filter
+// longer, by the number of sections: -log2(1 - 2^-sections).
 var extraPer = [MaxPlanes + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
 
-// chooseSplits chooses the Ks worth trying, by the length that a filter would have if
-// all solutions of its planes could be looked at. It returns a length at which a
+// chooseSplits chooses the values of K worth trying, by the length that a filter would
+// have if all solutions of its sections could be tried. It returns a length at which a
 // filter is easy to find.
 func (s *linearSearch) chooseSplits() (start int) {
 	n := len(s.others())
@@ -97,13 +97,13 @@ func (s *linearSearch) chooseSplits() (start int) {
 	return start
 }
 
-// try searches for a filter of at most m bits under a seed: of m bits, and then as
+// try searches for a filter of at most m bits under a seed: first of m bits, then as
 // short as the same solutions allow.
 func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 	if m < 1 {
 		return Found{}, false
 	}
-	var wide [MaxPlanes]int // columns that may be needed of each plane
+	var wide [MaxPlanes]int // number of columns of each section
 	for _, k := range s.splits {
 		planes, lengths := LinearPlanes(k, m)
 		for p, n := range lengths[:planes] {
@@ -121,14 +121,14 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 	return Found{}, false
 }
 
-// slack is how many more survivors than free unknowns the last plane may have to be
-// solved for: it will have a solution once in 2^slack times.
+// slack is the largest excess of survivors over free unknowns for which the last section
+// is tried: a solution exists with probability 2^-slack.
 const slack = 6
 
 func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 	planes, lengths := LinearPlanes(k, m)
 	final := lengths[planes-1]
-	room := final - s.tree + slack // for survivors
+	room := final - s.tree + slack // number of survivors
 	if !s.mayHave(room, planes) {
 		return Found{}, false
 	}
@@ -148,20 +148,20 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 	return Found{}, false
 }
 
-// mayHave reports whether so few survivors are less than five standard deviations
-// from the mean.
+// mayHave reports whether this small a number of survivors is within five standard
+// deviations of the mean.
 func (s *linearSearch) mayHave(survivors, planes int) bool {
 	if survivors < 0 {
 		return false
 	}
-	// In units of 2^-planes+1 links.
+	// In units of 2^-sections+1 links.
 	n, unit := len(s.others()), 1<<(planes-1)
 	short := n - survivors*unit
 	return short <= 0 || short*short <= 25*n*(unit-1)
 }
 
-// close reports whether the last plane can be solved with so many bits for the tree
-// and the survivors.
+// close reports whether the last section can be solved in length bits for the tree and
+// the survivors.
 func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
 	p := &s.planes[plane]
 	system := p.system()
@@ -179,15 +179,15 @@ func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
 	return solved
 }
 
-// found makes a filter of the solutions: the shortest that they fit in, split as K
-// says, and of at most m bits.
+// found makes a filter of the solutions: the shortest one that they fit in, split
+// according to K, of at most m bits.
 func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool) {
 	planes, _ := LinearPlanes(k, m)
 	system := s.planes[planes-1].system()
 	need := max(system.need, s.last.need)
 	final := make([]uint64, system.words)
-	// The survivors' rows have no lead of the tree's, so the two are a system in
-	// echelon form together.
+	// The survivors' rows have no lead of the tree's rows, so both together are in
+	// echelon form.
 	both := merged(system, &s.last)
 	both.complete(final, need, true)
 	solutions := append(way.solutions(s, planes-1), final)
@@ -203,8 +203,8 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool)
 	return Found{}, false
 }
 
-// fillPlanes makes the filter of a Found of form Linear whose other fields are known,
-// from planes of such lengths.
+// fillSections makes the filter of f, whose form is Linear, from the solutions and
+// lengths of its sections.
 func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
 	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
@@ -216,7 +216,7 @@ func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
 	}
 }
 
-// fits reports whether planes of such lengths have room for the solutions.
+// fits reports whether the solutions fit in sections of these lengths.
 func fits(solutions [][]uint64, lengths [MaxPlanes]int) bool {
 	for p, solution := range solutions {
 		if bitLen(solution) > lengths[p] {
@@ -226,7 +226,7 @@ func fits(solutions [][]uint64, lengths [MaxPlanes]int) bool {
 	return true
 }
 
-// bitLen is 1 more than the highest bit of x that is set, or 0.
+// bitLen returns 1 plus the position of the highest one in x, or 0.
 func bitLen(x []uint64) int {
 	for w, v := range slices.Backward(x) {
 		if v != 0 {
@@ -236,7 +236,7 @@ func bitLen(x []uint64) int {
 	return 0
 }
 
-// merged returns the system of two that have no lead in common.
+// merged returns the union of two systems that have no lead in common.
 func merged(a, b *echelon) *echelon {
 	m := &echelon{words: a.words, at: make([]int, 64*a.words), leads: make([]uint64, a.words)}
 	for _, e := range [2]*echelon{a, b} {

@@ -6,26 +6,26 @@ import (
 )
 
 const (
-	// freeDims is how many of the unknowns that a plane has more than equations are
-	// tried in both ways.
+	// freeDims is the largest number of free unknowns of a section that are tried with
+	// both values.
 	freeDims = 5
-	// kept is how many ways to solve some planes are kept: for the next one, and after
-	// the last of them to be finished.
+	// kept is the number of partial solutions that are kept after each section, and that
+	// are completed after the last one.
 	kept = 8
 )
 
-// way is a way to solve the planes of a Linear filter but the last.
+// partialSolution is a solution of all sections of a Linear filter but the last.
 type way struct {
-	codes     [MaxPlanes - 1]uint16 // of the solution of each plane: see planeSearch.odd
-	count     int                   // of the survivors
-	survivors []uint64              // the other links that have odd parity in all of the planes
+	codes     [MaxPlanes - 1]uint16 // of the solution of each section: see sectionSearch.odd
+	count     int                   // number of survivors
+	survivors []uint64              // the other links that have odd parity in all sections so far
 }
 
-// waySearch finds ways, keeping the best after each plane.
+// partialSearch finds partial solutions, keeping the best after each section.
 type waySearch struct{ now, next []way }
 
-// find returns ways to solve planes of such lengths for the tree, few survivors first
-// and no more than room.
+// find returns solutions of sections of the given lengths for the tree, ordered by the
+// number of survivors, which is at most room.
 func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 	n := len(s.others())
 	f.begin(n)
@@ -52,7 +52,7 @@ func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 	return f.now
 }
 
-// begin makes the way that solves no plane the only one: all of n links survive it.
+// begin starts with the solution of no section, which all n links survive.
 func (f *waySearch) begin(n int) {
 	size := words(n)
 	for _, ways := range [2]*[]way{&f.now, &f.next} {
@@ -70,9 +70,9 @@ func (f *waySearch) begin(n int) {
 	}
 }
 
-// extend puts those extensions of w to plane p among the best that have no more than
-// most survivors, and returns how many the next ones may have. As survivors they have
-// those of w.
+// extend inserts the extensions of w to section p that have at most most survivors into
+// the list of the best. It returns the largest number of survivors that the next
+// extensions may have. Their survivors are those of w; find updates them.
 func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) int {
 	for code := range uint16(codes) {
 		count := 0
@@ -82,7 +82,7 @@ func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) i
 		if count > most {
 			continue
 		}
-		// The place of the new one, and below it those that have as few.
+		// Find the place of the new one, after those with equal counts.
 		at := len(f.next)
 		f.next = f.next[:at+1]
 		free := f.next[at].survivors
@@ -100,7 +100,7 @@ func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) i
 	return most
 }
 
-// solutions returns the solutions of the planes that w solves.
+// solutions returns the solutions of the sections that w solves.
 func (w *way) solutions(s *linearSearch, planes int) [][]uint64 {
 	var all [][]uint64
 	for p := range planes {
@@ -118,5 +118,6 @@ func (w *way) solutions(s *linearSearch, planes int) [][]uint64 {
 	return all
 }
 
-// gray returns Gray's code of n. That of n+1 differs from it in bit TrailingZeros(n+1).
+// gray returns the Gray code of n. The Gray code of n+1 differs from it in bit
+// TrailingZeros(n+1).
 func gray(n uint16) uint16 { return n ^ n>>1 }

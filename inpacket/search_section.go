@@ -6,34 +6,34 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// planeSearch is a plane of Linear filters under a seed, while they are searched for.
-// It computes things when they are asked for.
+// sectionSearch is the search for one section of Linear filters under a seed. It computes
+// its values when they are first needed.
 type planeSearch struct {
 	s      *linearSearch
 	seed   uint16
 	number int
-	words  int // of a row, with its right side
+	words  int // length of a row with its right side
 
-	equations echelon // of the links of the tree, once made
+	equations echelon // of the links of the tree, if made
 	made      bool
 
-	rows  []uint64 // of the other links, reduced by the tree's
-	ready []uint64 // which of them are
+	rows  []uint64 // rows of the other links, reduced by the equations of the tree
+	ready []uint64 // which of the rows are computed
 
-	vectors []vector // solutions: the first is one, the others are to be added to it
+	vectors []vector // the first is a solution; the others are differences of solutions
 	raw     []uint64 // rows of the other links
-	odds    []uint64 // what odd returns, one behind the other
+	odds    []uint64 // the results of odd, one after the other
 }
 
-// vector is a solution of a plane for the tree, or the difference of two.
+// vector is a solution of a section for the tree, or the difference of two solutions.
 type vector struct {
 	bits []uint64
-	odd  []uint64 // which other links have odd parity with it
-	wide int      // columns it takes
+	odd  []uint64 // the other links that have odd parity with it
+	wide int      // number of columns that it uses
 }
 
-// begin makes p plane number of a seed, with at least so many columns. What it knows
-// it keeps if it is of the same seed and wide enough.
+// begin sets p to section number of a seed, with at least the given number of columns. It
+// keeps what is computed if the seed is the same and the rows are wide enough.
 func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
 	if p.s == s && p.seed == seed && p.words*64 > columns {
 		return
@@ -44,7 +44,7 @@ func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
 	p.vectors = p.vectors[:0]
 }
 
-// appendRow appends the row of a link to dst, and its right side.
+// appendRow appends the row of a link to dst, with its right side.
 func (p *planeSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64 {
 	dst = c.AppendRow(dst, uint32(p.seed), p.number, p.words*64-1)
 	dst[len(dst)-1] |= right << 63
@@ -66,7 +66,8 @@ func (p *planeSearch) system() *echelon {
 	return &p.equations
 }
 
-// reduced returns the row of another link, without the leads of the tree's equations.
+// reduced returns the row of another link, reduced so that it has no lead of the tree's
+// equations.
 func (p *planeSearch) reduced(other int) []uint64 {
 	if n := len(p.s.others()) * p.words; cap(p.rows) < n {
 		p.rows = make([]uint64, n)
@@ -85,8 +86,8 @@ func (p *planeSearch) reduced(other int) []uint64 {
 	return row
 }
 
-// solve readies solutions for the tree in so many columns and returns how many: the
-// codes below it stand for them.
+// solve computes the solutions for the tree that fit in the given columns and returns
+// their number, codes. The solutions are identified by the codes below it.
 func (p *planeSearch) solve(columns int) (codes int) {
 	system := p.system()
 	size := words(len(p.s.others()))
@@ -96,7 +97,7 @@ func (p *planeSearch) solve(columns int) (codes int) {
 		p.push(-1)
 		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
-	// There is one for each unknown that is no lead, in order.
+	// Each unknown that is not a lead gives one vector, in order.
 	for next := p.vectors[len(p.vectors)-1].wide; next < columns && len(p.vectors) <= freeDims; next++ {
 		if system.leads[next>>6]>>(next&63)&1 == 0 {
 			p.push(next)
@@ -116,7 +117,7 @@ func (p *planeSearch) solve(columns int) (codes int) {
 	return 1 << n
 }
 
-// readyRaw makes the rows of the other links.
+// readyRaw computes the rows of the other links.
 func (p *planeSearch) readyRaw() {
 	others := p.s.others()
 	if n := len(others) * p.words; cap(p.raw) < n {
@@ -135,16 +136,15 @@ func (p *planeSearch) readyRaw() {
 	}
 }
 
-// odd returns which other links have odd parity with the solution that has a code:
-// it is the first vector and, of the others, those whose bit in Gray's code of the
-// code is set.
+// odd returns the other links that have odd parity with the solution of a code: the sum
+// of the first vector and of the vectors whose bits in the Gray code of the code are set.
 func (p *planeSearch) odd(code uint16) []uint64 {
 	size := words(len(p.s.others()))
 	return p.odds[int(code)*size:][:size]
 }
 
-// push appends the vector in which of all unknowns that aren't leads only one is
-// set, or, if that is -1, a solution in which none is.
+// push appends the vector in which free is the only unknown set that is not a lead, or,
+// if free is -1, the solution in which no such unknown is set.
 func (p *planeSearch) push(free int) {
 	n := len(p.vectors)
 	if n < cap(p.vectors) {
@@ -175,8 +175,8 @@ func (p *planeSearch) push(free int) {
 	p.s.q.work += int64(len(p.s.others())*used + p.s.tree*used)
 }
 
-// parities returns the parities of x in rows, of so many words: that of the last row
-// in the highest bit.
+// parities returns the parities of x with rows of the given number of words. The highest
+// bit is that of the last row.
 func parities(rows []uint64, words int, x []uint64) (odd uint64) {
 	switch len(x) {
 	case 1:

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// byPositions is a number for each number of positions a link, from 1 on.
+// byPositions is a number for each number of positions per link, from 1 on.
 type byPositions [maxK + 1]int
 
-// stageSeeds is how many of Options.Seeds a seed of a Staged header counts for: it
-// gives each stage so many.
+// stageSeeds is the number of seeds of a stage for each seed of the header. In
+// Options.Seeds a seed of a Staged header counts as this many.
 const stageSeeds = 1 << nibbleBits
 
-// searchStaged returns the shortest Staged filter that costs no more than the limit,
-// of those that have in each stage, for a number of positions and a seed of the
-// header, the shortest there is.
+// searchStaged returns the shortest Staged filter that costs at most the limit. For each
+// number of positions and each seed of the header it uses the shortest stages.
 func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	hops := make([]*stageSearch, t.hops())
 	if len(hops) > 255 {
 		return best, false
 	}
-	var least byPositions // bits that all stages take at least
+	var least byPositions // a lower bound on the bits of all stages
 	for i := range hops {
 		hops[i] = newStageSearch(t.hop(i), q.MaxStray)
 		for k, n := range hops[i].least {
@@ -29,12 +28,13 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	}
 	shortest := slices.Min(least[1:])
 	byHop := slices.Clone(hops)
-	// The longest first: a seed with which they are too long is given up there.
+	// Longest first, because a seed that makes the stages too long is then given up
+	// early.
 	slices.SortStableFunc(hops, func(a, b *stageSearch) int {
 		return slices.Min(b.least[1:]) - slices.Min(a.least[1:])
 	})
-	// Under the first seed, filters a little longer than the shortest are tried before
-	// those that may be as long as they like.
+	// Under the first seed, try filters a little longer than the shortest before those of
+	// any length.
 	for m := shortest + shortest/4 + 8; !ok && m < q.longest(0); m += m / 4 {
 		best, ok = searchStages(hops, 0, least, m, q)
 	}
@@ -52,10 +52,10 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 	return best, ok
 }
 
-// searchStages finds the shortest stages under a seed that are together at most m
-// bits long, if there are any, and lowers the limit.
+// searchStages finds the shortest stages under a seed that have at most m bits in total,
+// and lowers the limit.
 func searchStages(hops []*stageSearch, seed uint16, least byPositions, m int, q *quest) (Found, bool) {
-	var room byPositions // by how much stages may be longer than the least
+	var room byPositions // the number of bits by which the stages may exceed the lower bound
 	for k := range room {
 		room[k] = m - least[k]
 	}
@@ -82,8 +82,8 @@ func searchStages(hops []*stageSearch, seed uint16, least byPositions, m int, q 
 	return f, true
 }
 
-// fillStages makes the filter of a Found of form Staged whose other fields are known,
-// from the best stages of the hops.
+// fillStages makes the filter of f, whose form is Staged, from the best stages of the
+// hops.
 func (f *Found) fillStages(hops []*stageSearch) {
 	filter := make([]byte, (f.Bits+7)>>3)
 	at := 0
@@ -108,7 +108,7 @@ func (f *Found) fillStages(hops []*stageSearch) {
 	f.Stray /= float64(len(hops))
 }
 
-// putBits sets the bits of a filter from bit at on that are one in v.
+// putBits sets the bits of a filter, from bit at on, that are ones in v.
 func putBits(filter []byte, at int, v uint64) {
 	for ; v != 0; v &= v - 1 {
 		b := at + bits.TrailingZeros64(v)
@@ -121,19 +121,19 @@ type stageSearch struct {
 	links
 	sieve *sieve
 	least byPositions          // the shortest length worth trying
-	now   [maxK + 1]stageFound // the shortest under the seed at hand, by number of positions
-	best  stageFound           // that of the best filter
+	now   [maxK + 1]stageFound // the shortest stages under the current seed, by number of positions
+	best  stageFound           // the stage of the best filter
 }
 
-// stageFound is a stage that will do.
+// stageFound is a valid stage.
 type stageFound struct {
 	nibble uint8
-	bits   int // 0 if there is none
+	bits   int // 0 if none was found
 }
 
-// worthStage is the chance of a stage to do that is worth a trial. It is small,
-// because all stages have as many positions a link: one has to do what isn't best for
-// it.
+// worthStage is the chance of success below which a stage is not worth a trial. It is
+// small because all stages have the same number of positions per link, which is not the
+// best one for each stage.
 const worthStage = 1.0 / (1 << 14)
 
 func newStageSearch(l links, maxStray float64) *stageSearch {
@@ -148,9 +148,9 @@ func newStageSearch(l links, maxStray float64) *stageSearch {
 	return s
 }
 
-// search finds the shortest stage under a seed for each number of positions that
-// there is room for, and takes from the room what it is longer than the least. Room
-// that isn't enough becomes negative.
+// search finds the shortest stage under a seed for each number of positions with room. It
+// subtracts from the room the bits by which the stage exceeds the lower bound. Room that
+// is not sufficient becomes negative.
 func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
 	s.now = [maxK + 1]stageFound{}
 	if s.tree == 0 {
@@ -198,11 +198,11 @@ func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
 	}
 }
 
-// nextStageBits returns the next longer length that a stage can have.
+// nextStageBits returns the next longer length of a stage.
 func nextStageBits(m int) int { return roundStageBits(m + 1) }
 
-// roundStageBits returns the shortest length that a stage can have of m bits or more,
-// or m if it can't have so many.
+// roundStageBits returns the shortest length of a stage that is at least m bits, or m if
+// no stage is that long.
 func roundStageBits(m int) int {
 	if code, ok := StageCode(m); ok {
 		return StageBits(code)

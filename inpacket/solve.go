@@ -2,23 +2,23 @@ package inpacket
 
 import "math/bits"
 
-// echelon is a system of linear equations over GF(2) in echelon form: no two rows
-// have the same lead, which is their lowest bit. Bit i of a row is the coefficient
-// of unknown i; its very last bit is the right side.
+// echelon is a system of linear equations over GF(2) in echelon form: no two rows have
+// the same lead, which is their lowest set bit. Bit i of a row is the coefficient of
+// unknown i; the last bit is the right side.
 //
-// With the unknowns taken in this order the system tells at once how few of them
-// are enough: need of them, if those from need on are to be zero. For a row whose
-// lead is one of those is then 0 = its right side.
+// With this order of the unknowns, need is known at once: the number of unknowns that
+// suffice if all the others are zero. If the lead of a row is one of the others, its
+// equation is 0 = its right side.
 type echelon struct {
-	words int      // of a row
-	rows  []uint64 // one behind the other
-	at    []int    // where in rows the row begins that has an unknown as its lead
+	words int      // length of a row
+	rows  []uint64 // one after the other
+	at    []int    // offset in rows of the row with each lead
 	leads []uint64 // which unknowns are leads
-	need  int      // unknowns that are enough; more than there are if there is no solution
-	steps int      // words added to others so far, to tell the work
+	need  int      // number of unknowns that suffice; more than exist if there is no solution
+	steps int      // number of words added so far, a measure of the work
 }
 
-// reset empties e, for rows of so many words.
+// reset empties e, for rows of the given number of words.
 func (e *echelon) reset(words int) {
 	e.words, e.rows, e.need = words, e.rows[:0], 0
 	e.leads = zeros(e.leads, words)
@@ -27,7 +27,7 @@ func (e *echelon) reset(words int) {
 	}
 }
 
-// zeros returns n zeros, in the memory of s if they fit there.
+// zeros returns n zeros, in the memory of s if it is large enough.
 func zeros(s []uint64, n int) []uint64 {
 	if cap(s) < n {
 		return make([]uint64, n)
@@ -37,8 +37,8 @@ func zeros(s []uint64, n int) []uint64 {
 	return s
 }
 
-// add takes in a row and reports whether the system has a solution in the first limit
-// unknowns. Rows that say nothing about these it leaves out.
+// add adds a row and reports whether the system has a solution in the first limit
+// unknowns. It omits rows that are zero in these unknowns.
 func (e *echelon) add(row []uint64, limit int) bool {
 	n := len(e.rows)
 	e.rows = append(e.rows, row...)
@@ -59,8 +59,8 @@ func (e *echelon) add(row []uint64, limit int) bool {
 	return true
 }
 
-// settle adds rows of e to a row until its lowest bit is no lead, or not below
-// limit, and returns it.
+// settle adds rows of e to row until its lowest bit is not a lead, or not below limit,
+// and returns that bit.
 func (e *echelon) settle(row []uint64, limit int) int {
 	if len(row) == 2 {
 		return e.settlePair(row, limit)
@@ -116,7 +116,7 @@ func (e *echelon) row(lead int) []uint64 {
 	return e.rows[n : n+e.words]
 }
 
-// reduce adds rows of e to a row until it has no lead of e.
+// reduce adds rows of e to row until it contains no lead of e.
 func (e *echelon) reduce(row []uint64) {
 	for w := range row {
 		for x := row[w] & e.leads[w]; x != 0; x = row[w] & e.leads[w] {
@@ -130,8 +130,8 @@ func (e *echelon) reduce(row []uint64) {
 }
 
 // complete sets the leads below last in x so that every row with such a lead is
-// fulfilled: the others of its unknowns are given, and its right side, or 0 unless
-// right.
+// satisfied, given the other unknowns in x. The right sides are those of the rows if
+// right is set, and 0 otherwise.
 func (e *echelon) complete(x []uint64, last int, right bool) {
 	for w := min(len(e.leads), words(last)) - 1; w >= 0; w-- {
 		leads := e.leads[w]

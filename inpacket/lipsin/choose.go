@@ -10,20 +10,20 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// Candidate is the filter of a tree from one set of codewords.
+// Candidate is the filter of a tree with one set of codewords.
 type Candidate struct {
-	Set    int                // whose codewords it is made of: the header's seed
-	Bits   int                // the design's M
-	Filter inpacket.BitString // the or of the tree's codewords
-	Ones   int                // of its bits
-	Fill   float64            // Ones of Bits, LIPSIN's ρ
-	Rate   float64            // chance that a link matches that isn't in the tree: [Design.Rate] of Ones
-	False  int                // of the links known next to the tree, how many match
+	Set    int                // the number of the codewords: the header's seed
+	Bits   int                // M of the parameters
+	Filter inpacket.BitString // the OR of the tree's codewords
+	Ones   int                // number of ones in Filter
+	Fill   float64            // fill ratio, LIPSIN's ρ
+	Rate   float64            // probability that a link outside the tree matches: [Parameters.Rate] of Ones
+	False  int                // number of false positives among the links next to the tree
 }
 
-// Candidates returns the filters of a tree, one for each set, in their order. Tree
-// are the tree's links, others those next to it, on which False is counted. It
-// doesn't ask for MaxFill. All links must be of this design.
+// Candidates returns the filters of a tree, one for each set of codewords, in order. tree
+// are the links of the tree; others are the links next to it, among which False is
+// counted. It ignores MaxFill. All links must have these parameters.
 func (d Design) Candidates(tree, others []Link) []Candidate {
 	all := make([]Candidate, d.Sets)
 	filters := make([]uint64, d.Sets*d.words())
@@ -51,8 +51,8 @@ func (d Design) Candidates(tree, others []Link) []Candidate {
 	return all
 }
 
-// holds returns whether a link matches, without leaving early: branches that are
-// guessed wrong cost more than the words.
+// holds reports whether l matches. It has no early return, because mispredicted branches
+// cost more than the words.
 func (c *Candidate) holds(l Link) bool {
 	var missing uint64
 	for w, word := range l.Set(c.Set) {
@@ -61,8 +61,8 @@ func (c *Candidate) holds(l Link) bool {
 	return missing == 0
 }
 
-// Put writes the filter into a header, as of the form inpacket.Dense with the set as
-// its seed, and leaves the other fields alone.
+// Put writes the filter into a header: form, K, seed, bits and filter. It leaves the
+// other fields unchanged.
 func (c *Candidate) Put(h *inpacket.Header) {
 	b := make([]byte, 0, 8*len(c.Filter))
 	for _, word := range c.Filter {
@@ -71,23 +71,23 @@ func (c *Candidate) Put(h *inpacket.Header) {
 	h.Form, h.K, h.Seed, h.Bits, h.Filter = inpacket.Dense, 0, uint16(c.Set), c.Bits, b[:(c.Bits+7)/8]
 }
 
-// ErrOverfull says that of all candidates of a tree more bits are one than the
-// design allows: the tree has too many links for one filter.
+// ErrOverfull means that all candidates of a tree are fuller than MaxFill: the tree has
+// too many links for one filter.
 var ErrOverfull = errors.New("filter over-full")
 
 // Choice is the best candidate by each of LIPSIN's two measures.
 type Choice struct {
-	// ByRate has the lowest expected rate of false positives, LIPSIN's fpa: what a
-	// sender takes that knows the tree alone.
+	// ByRate has the lowest expected false-positive rate, LIPSIN's fpa. A sender that
+	// knows only the tree uses it.
 	ByRate Candidate
-	// ByTests is false on the fewest of the links known next to the tree, LIPSIN's
-	// fpr, and among those has the lowest rate.
+	// ByTests has the fewest false positives among the links next to the tree, LIPSIN's
+	// fpr, and among equals the lowest rate.
 	ByTests Candidate
 }
 
-// Choose makes a tree's candidates and chooses among those that aren't fuller than
-// MaxFill; see [Design.Candidates]. The first of equals is taken. The error is
-// ErrOverfull if there are none, or says what is wrong with the design.
+// Choose returns the best candidates of a tree among those that are at most as full as
+// MaxFill; see [Parameters.Candidates]. Among equals it returns the first. It returns an
+// error wrapping [ErrOverfull] if all are too full, or the error of Check.
 func (d Design) Choose(tree, others []Link) (Choice, error) {
 	if err := d.Check(); err != nil {
 		return Choice{}, err
@@ -109,23 +109,23 @@ func (d Design) Choose(tree, others []Link) (Choice, error) {
 		found = true
 	}
 	if !found {
-		return Choice{}, fmt.Errorf("lipsin: %d links set at least %d of %d bits, at most %v may be: split the tree, or take more bits: %w",
+		return Choice{}, fmt.Errorf("lipsin: %d links set at least %d of %d bits, want a fill ratio of at most %v; split the tree or use more bits: %w",
 			len(tree), least, d.M, d.MaxFill, ErrOverfull)
 	}
 	return best, nil
 }
 
-// Rate returns the chance, in [0, 1], that a filter with so many ones holds a link
-// that wasn't added: ρ^k, where ρ is the fraction of ones, the fpa of Jokela et al.
-// 2009. It takes the k bits of a codeword as independent; as they differ,
-// [Design.ExactRate] is a little lower.
+// Rate returns the probability, in [0, 1], that a filter with the given number of ones
+// matches a link that was not added: ρ^k, where ρ is the fill ratio, the fpa of Jokela et
+// al. 2009. It treats the k bits of a codeword as independent. They are distinct, so
+// [Parameters.ExactRate] is a little lower.
 func (d Design) Rate(ones int) float64 {
 	return math.Pow(float64(ones)/float64(d.M), float64(d.K))
 }
 
-// ExactRate returns the chance, in [0, 1], that all k bits of a codeword are among
-// so many ones: C(ones, k) / C(m, k), since a codeword's bits differ. At m = 248,
-// k = 5 and half the bits one it is 0.0300, where Rate is 0.03125.
+// ExactRate returns the probability, in [0, 1], that all k bits of a codeword are among
+// the ones of a filter: C(ones, k) / C(m, k), since the bits of a codeword are distinct.
+// At m = 248, k = 5 and a fill ratio of 1/2 it is 0.0300, where Rate returns 0.03125.
 func (d Design) ExactRate(ones int) float64 {
 	rate := 1.0
 	for i := range d.K {
@@ -134,9 +134,9 @@ func (d Design) ExactRate(ones int) float64 {
 	return rate
 }
 
-// ExpectedFill returns the fraction of ones, in [0, 1), to be expected of a filter
-// of so many links: 1 - (1 - k/m)^links, each link leaving a bit zero with odds
-// 1 - k/m.
+// ExpectedFill returns the expected fill ratio, in [0, 1), of a filter with the given
+// number of links: 1 - (1 - k/m)^links, since each link leaves a bit zero with
+// probability 1 - k/m.
 func (d Design) ExpectedFill(links int) float64 {
 	return 1 - math.Pow(1-float64(d.K)/float64(d.M), float64(links))
 }

@@ -1,10 +1,11 @@
-// Package lipsin makes the filters of LIPSIN (Jokela et al. 2009): of each link d
-// codewords of m bits, k of them set, and of each tree the best of d filters.
+// Package lipsin makes the filters of LIPSIN (Jokela et al. 2009). Each link has d
+// codewords of m bits, of which k are set. Each tree has d candidate filters, and the
+// best one is sent.
 //
-// A [Design] says how many of each. It gives each [Link] its codewords, and
-// [Design.Choose] makes the d filters of a tree and chooses, once by the rate of
-// false positives that the ones let expect and once by the links known next to the
-// tree. Routers hold the codewords of their links in an inpacket.DenseTable.
+// [Parameters] are the values of m, k and d. They give each [Link] its codewords.
+// [Parameters.Choose] makes the candidates of a tree and chooses the best by each of two
+// measures: the expected false-positive rate, and the false positives among the links
+// next to the tree. Routers have the codewords of their links in an inpacket.DenseTable.
 package lipsin
 
 import (
@@ -15,34 +16,33 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Design is how links become codewords and which filters may be sent. [LIPSIN] is
-// the one of the paper.
+// Parameters determine the codewords of links and which filters may be sent. [LIPSIN]
+// returns those of the paper.
 type Design struct {
 	M    int // bits of a codeword and of a filter, 1 to MaxBits
-	K    int // of them set in a codeword, 1 to MaxK and no more than M
-	Sets int // d, the codewords of a link and candidates for a tree, 1 to MaxSets
+	K    int // ones of a codeword, 1 to MaxK and at most M
+	Sets int // d, codewords per link and candidates per tree, 1 to MaxSets
 
-	// MaxFill is the most of a filter's bits, as a fraction above 0 and at most 1,
-	// that may be one: a fuller filter isn't sent, and LIPSIN's routers don't
-	// forward it, so that nobody reaches all links with ones alone. The paper gives
-	// its ρ_max as about 50 to 70 %; routers of inpacket drop from 3/4.
+	// MaxFill is the largest fill ratio, above 0 and at most 1. Fuller filters are not
+	// sent, and LIPSIN's routers don't forward them, so that nobody can reach all links
+	// by setting all bits. The paper gives its ρ_max as about 50 to 70 %; routers of
+	// inpacket drop packets above 3/4.
 	MaxFill float64
 }
 
-// Limits of a design: those of the fields of inpacket.Header.
+// Limits of the parameters: those of the fields of inpacket.Header.
 const (
 	MaxBits = inpacket.MaxBits
 	MaxK    = 15
 	MaxSets = 1 << 8
 )
 
-// LIPSIN returns the paper's design: m = 248, k = 5, d = 8, and of its range of
-// largest fills the upper end, 0.7, which lets it carry the most links. At 0.5 trees
-// of more than some 34 links can't be sent, at 0.7 those of more than some 59.
+// LIPSIN returns the paper's parameters: m = 248, k = 5 and d = 8. Of its range for the
+// largest fill ratio it uses the upper end, 0.7, which allows the most links. At 0.5,
+// trees of more than about 34 links can't be sent; at 0.7, those of more than about 59.
 func LIPSIN() Design { return Design{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
 
-// Check says what is wrong with a design, if anything is: an error that wraps
-// [umbel.ErrGoal].
+// Check returns an error wrapping [umbel.ErrGoal] if a parameter is out of range.
 func (d Design) Check() error {
 	switch {
 	case d.M < 1 || d.M > MaxBits:
@@ -52,7 +52,7 @@ func (d Design) Check() error {
 	case d.Sets < 1 || d.Sets > MaxSets:
 		return fmt.Errorf("lipsin: d is %d sets of codewords, want 1 to %d: %w", d.Sets, MaxSets, umbel.ErrGoal)
 	case !(d.MaxFill > 0 && d.MaxFill <= 1):
-		return fmt.Errorf("lipsin: the most that may be one is %v of the bits, want above 0 and at most 1: %w", d.MaxFill, umbel.ErrGoal)
+		return fmt.Errorf("lipsin: largest fill ratio %v, want above 0 and at most 1: %w", d.MaxFill, umbel.ErrGoal)
 	}
 	return nil
 }
@@ -60,21 +60,21 @@ func (d Design) Check() error {
 // words returns the length of a codeword in words.
 func (d Design) words() int { return (d.M + 63) / 64 }
 
-// Link is the codewords of a link, one for each set: LIPSIN's link identity tags.
+// Link contains the codewords of a link: LIPSIN's link identity tags.
 type Link struct {
-	bits  []uint64 // set after set
-	words int      // of each
+	bits  []uint64 // one codeword after the other
+	words int      // length of each
 }
 
-// Set returns the codeword of set s, below the design's Sets. Exactly K of its bits
-// are set. Don't change it.
+// Set returns codeword s, below the parameters' Sets. Exactly K of its bits are ones. The
+// caller must not modify it.
 func (l Link) Set(s int) inpacket.BitString {
 	return l.bits[s*l.words : (s+1)*l.words : (s+1)*l.words]
 }
 
-// Link returns a link's codewords. Those of set s are made from values s<<12 up of
-// the link's stream, one a bit, where headers with seed s begin. It panics if the
-// design doesn't pass Check.
+// Link returns the codewords of a link. Codeword s is drawn with the values of the link's
+// stream from s<<12 on, one value per bit; headers with seed s begin there too. It panics
+// if d.Check fails.
 func (d Design) Link(c inpacket.Codeword) Link {
 	if err := d.Check(); err != nil {
 		panic(err)
@@ -86,9 +86,9 @@ func (d Design) Link(c inpacket.Codeword) Link {
 	return l
 }
 
-// draw sets K of M bits, all choices equally likely, from K values: Floyd's way, by
-// which the bit drawn among the first n+1 gives way to bit n if it is taken, since
-// that one can't be yet. (Drawing again needs no fixed number of values.)
+// draw sets K of M bits, all choices with equal probability, with K values. It is Floyd's
+// algorithm: if the bit drawn among the first n+1 is already set, bit n is set instead,
+// which can't be set yet. (Drawing again would need a variable number of values.)
 func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	stream := probe.Start(umbel.Digest{H1: c.H1, H2: c.H2}).Skip(uint64(set) << 12)
 	var v uint64
@@ -102,8 +102,8 @@ func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	}
 }
 
-// Table returns what the router of a node needs: the codewords of its links, which
-// are of this design, in their order.
+// Table returns the router table of a node with these links, in their order. All links
+// must have these parameters.
 func (d Design) Table(links []Link) *inpacket.DenseTable {
 	sets := make([][]inpacket.BitString, d.Sets)
 	for s := range sets {

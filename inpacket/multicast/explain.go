@@ -7,25 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// Explanation is what a node thinks of a packet.
+// Explanation is the decision of a node about a packet, in detail.
 type Explanation struct {
-	Drop    Reason // why the packet goes nowhere, if that is a fault
-	Deliver bool   // to the node's own host
-	TTL     uint8  // with which copies go out; 0 if none may
-	Repairs int    // ways around ports that are down, added to the filter
+	Drop    Reason // why the packet is dropped; None if it isn't
+	Deliver bool   // whether the node's own host receives it
+	TTL     uint8  // TTL of the copies; 0 if no copy is sent
+	Repairs int    // number of detours around ports that are down, added to the filter
 	Ports   []PortView
 }
 
-// PortView is what a node thinks of a packet and one of its ports.
+// PortView is the decision about one port.
 type PortView struct {
-	Holds   bool // the filter holds the port's link, after repairs
-	Ingress bool // the packet came in on it
+	Holds   bool // the filter contains the port's link, after repairs
+	Ingress bool // the packet arrived on it
 	Down    bool
-	Sends   bool // a copy goes out on it
+	Sends   bool // a copy is sent on it
 }
 
-// Explain says what Route would decide on a packet. It changes neither the packet
-// nor anything in the node, and counts nothing.
+// Explain returns what Route would decide about a packet. It modifies neither the packet
+// nor the node, and counts nothing.
 func (n *Node) Explain(b []byte, in int) Explanation {
 	b = slices.Clone(b) // repairs write into it
 	h := &n.header
@@ -51,8 +51,8 @@ func (n *Node) Explain(b []byte, in int) Explanation {
 	return e
 }
 
-// String returns the explanation in words, of the ports only those whose links the
-// filter holds.
+// String returns the explanation in words. It mentions only the ports whose links the
+// filter contains.
 func (e Explanation) String() string {
 	if e.Drop != None {
 		return "dropped: " + e.Drop.words()
@@ -62,13 +62,13 @@ func (e Explanation) String() string {
 		parts = append(parts, "delivered")
 	}
 	if e.TTL == 0 {
-		parts = append(parts, "goes no further: its TTL is used up")
+		parts = append(parts, "not forwarded: its TTL is 0")
 	}
 	switch {
 	case e.Repairs == 1:
-		parts = append(parts, "a way around a port that is down added to the filter")
+		parts = append(parts, "a detour around a port that is down was added to the filter")
 	case e.Repairs > 1:
-		parts = append(parts, fmt.Sprintf("ways around %d ports that are down added to the filter", e.Repairs))
+		parts = append(parts, fmt.Sprintf("detours around %d ports that are down were added to the filter", e.Repairs))
 	}
 	for p, v := range e.Ports {
 		switch {
@@ -81,86 +81,86 @@ func (e Explanation) String() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "no link of this node is in the filter"
+		return "the filter contains no link of this node"
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Reason is why a packet is dropped. Routers count packets by reason.
+// Reason is the reason for which a packet is dropped. Routers count packets by reason.
 type Reason uint8
 
 const (
 	None        Reason = iota
-	Malformed          // the header isn't one, or is cut off
-	Version            // of a version of the format that isn't known
-	Epoch              // of an epoch whose codewords the router hasn't
-	Expired            // its TTL is used up
-	AllOnes            // its filter holds every link there could be
-	Overfull           // more of its filter's bits are one than any sender's filter has
-	Duplicate          // came before, by source and sequence
-	Unknown            // of a form or a candidate set that the router has no codewords for
-	Unsequenced        // has no sequence, and the router takes none such
-	Loose              // its filter holds more links by chance than the router allows
-	TooFar             // its TTL is higher than any the router allows
-	Reasons            // how many reasons there are
+	Malformed          // the header is invalid or cut off
+	Version            // unknown version of the format
+	Epoch              // the router has no codewords of the epoch
+	Expired            // the TTL is 0
+	AllOnes            // the filter consists of ones and contains every link
+	Overfull           // more than three quarters of the filter's bits are ones
+	Duplicate          // a packet of this source and sequence number arrived before
+	Unknown            // the router has no codewords for the form or the set of codewords
+	Unsequenced        // the packet has no sequence number, and the router requires one
+	Loose              // the filter's false-match rate is above the router's limit
+	TooFar             // the TTL is above the router's limit
+	Reasons            // number of reasons
 )
 
 var reasons = [Reasons]string{
 	"", "malformed", "version", "epoch", "expired", "all-ones", "over-full", "duplicate", "unknown", "unsequenced",
-	"loose", "too-far",
+	"too-loose", "too-far",
 }
 
-// inWords are the reasons, for those who look for a fault.
+// inWords are descriptions of the reasons for troubleshooting.
 var inWords = [Reasons]string{
 	"not dropped",
-	"it is no header, or is cut off",
-	"its version of the format isn't known here",
-	"there are no keys for its epoch here",
-	"its TTL was used up before it came",
-	"all bits of its filter are one, so that it would go out on every link",
-	"more than three quarters of its filter's bits are one",
-	"it came before, or is too far behind the newest of its source",
-	"there are no codewords for its form, or set of codewords, here",
-	"it has no sequence, and nothing without one is taken here",
-	"its filter holds more links by chance than is allowed here",
-	"its TTL is higher than is allowed here",
+	"its header is invalid or cut off",
+	"the node does not know its version of the format",
+	"the node has no keys of its epoch",
+	"its TTL was 0 when it arrived",
+	"all bits of its filter are ones, so that it would be sent on every link",
+	"more than three quarters of its filter's bits are ones",
+	"it arrived before, or its sequence number is 64 or more below the highest of its source",
+	"the node has no codewords for its form or set of codewords",
+	"it has no sequence number, and the node requires one",
+	"the false-match rate of its filter is above the node's limit",
+	"its TTL is above the node's limit",
 }
 
 func (r Reason) words() string {
 	if int(r) < len(inWords) {
 		return inWords[r]
 	}
-	return "for a reason that isn't known here"
+	return "unknown reason"
 }
 
-// String returns the reason in a word, "" for None.
+// String returns the reason as a word, or "" for None.
 func (r Reason) String() string {
 	if int(r) < len(reasons) {
 		return reasons[r]
 	}
-	return "reason unknown"
+	return "unknown"
 }
 
-// Counters count what a node did. They only grow, and may be read while the node
-// works: each number is right, but two of them may be of different moments.
+// Counters count the events of a node. They are safe to read while the node works; two
+// values may then be of different moments.
 type Counters struct {
 	packets, copies, delivered atomic.Uint64
 	down, repairs, unrepaired  atomic.Uint64
 	dropped                    [Reasons]atomic.Uint64
 }
 
-// Counts are Counters at a moment.
+// Counts are the values of Counters at one moment.
 type Counts struct {
-	Packets    uint64          // that came in, dropped ones too
-	Copies     uint64          // that went out
-	Delivered  uint64          // to the node's own host
-	Down       uint64          // copies not made since the port was down, repaired or not
-	Repairs    uint64          // ways around a port that is down, added to packets
-	Unrepaired uint64          // ways around that there are, but that couldn't be added or taken
+	Packets    uint64          // packets that arrived, including dropped ones
+	Copies     uint64          // copies that were sent
+	Delivered  uint64          // packets delivered to the node's own host
+	Down       uint64          // copies not sent because the port was down, repaired or not
+	Repairs    uint64          // detours around ports that are down, added to packets
+	Unrepaired uint64          // detours that exist but couldn't be added
 	Dropped    [Reasons]uint64 // by reason; that of None is 0
 }
 
-// Read returns the counts so far.
+// Read returns the current values.
 func (c *Counters) Read() Counts {
 	s := Counts{
 		Packets: c.packets.Load(), Copies: c.copies.Load(), Delivered: c.delivered.Load(),
@@ -172,7 +172,7 @@ func (c *Counters) Read() Counts {
 	return s
 }
 
-// Drops returns how many packets were dropped, for whatever reason.
+// Drops returns the number of dropped packets.
 func (c Counts) Drops() uint64 {
 	n := uint64(0)
 	for _, d := range c.Dropped {

@@ -8,46 +8,46 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// Keys are what a node knows of its links in one epoch. Forms for which it has
-// nothing are dropped as [Unknown].
+// Keys are the codewords of a node's links in one epoch. Packets with a form for which it
+// has none are dropped as [Unknown].
 type Keys struct {
 	Epoch uint16
-	// Ports are the codewords of the node's ports, outward; nil: the node takes no form
-	// but Dense.
+	// Ports are the codewords of the node's ports, outward. If it is nil the node accepts
+	// only the form Dense.
 	Ports []inpacket.Codeword
-	// Dense are stored codewords of DenseBits bits: Dense[s][p] that of port p in set
-	// s. Nil: the node doesn't take the form Dense.
+	// Dense are stored codewords of DenseBits bits: Dense[s][p] is the codeword of port p
+	// in set s. If it is nil the node does not accept the form Dense.
 	Dense     [][]inpacket.BitString
 	DenseBits int
-	// Detours are ways around the ports, or nil for no fast repair.
+	// Detours are the detours around the ports; nil disables fast repair.
 	Detours []Detour
 }
 
-// Detour is a way around a link, from its near end to its far one. Its zero value is
-// none.
+// Detour is a path around a link, from its near end to its far end. The zero value is no
+// detour.
 type Detour struct {
-	Port  int                  // that it begins with
-	Hops  int                  // its arcs, at least 2; 0: there is no way around
-	Arcs  []inpacket.Codeword  // the codewords of its arcs, for Single and Folded
-	Dense []inpacket.BitString // by set, the OR of its arcs' stored codewords
+	Port  int                  // the first port of the path
+	Hops  int                  // number of arcs, at least 2; 0 if there is no detour
+	Arcs  []inpacket.Codeword  // the codewords of the arcs, for Single and Folded
+	Dense []inpacket.BitString // for each set, the OR of the arcs' stored codewords
 }
 
-// table is Keys, laid out for decisions.
+// table is Keys in the form for fast decisions.
 type table struct {
 	epoch   uint16
-	ports   *inpacket.Table      // nil: none
-	dense   *inpacket.DenseTable // nil: none
+	ports   *inpacket.Table      // may be nil
+	dense   *inpacket.DenseTable // may be nil
 	sets    int
-	bits    int      // of a dense codeword
-	detours []Detour // of each port, or empty
+	bits    int      // length of a dense codeword
+	detours []Detour // by port, or empty
 }
 
-// newTable returns the table of a node with so many ports.
+// newTable returns the table of a node with the given number of ports.
 func newTable(ports int, k Keys) (*table, error) {
 	t := &table{epoch: k.Epoch, sets: len(k.Dense), bits: k.DenseBits, detours: slices.Clone(k.Detours)}
 	if k.Ports != nil {
 		if len(k.Ports) != ports {
-			return nil, fmt.Errorf("multicast: epoch %d has codewords of %d ports, the node has %d", k.Epoch, len(k.Ports), ports)
+			return nil, fmt.Errorf("multicast: epoch %d has codewords of %d ports, want %d", k.Epoch, len(k.Ports), ports)
 		}
 		t.ports = inpacket.NewTable(k.Ports)
 	}
@@ -58,7 +58,7 @@ func newTable(ports int, k Keys) (*table, error) {
 		t.dense = inpacket.NewDenseTable(k.DenseBits, k.Dense)
 	}
 	if k.Detours != nil && len(k.Detours) != ports {
-		return nil, fmt.Errorf("multicast: epoch %d has detours around %d ports, the node has %d", k.Epoch, len(k.Detours), ports)
+		return nil, fmt.Errorf("multicast: epoch %d has detours around %d ports, want %d", k.Epoch, len(k.Detours), ports)
 	}
 	for p, d := range k.Detours {
 		if err := k.checkDetour(ports, p, d); err != nil {
@@ -74,7 +74,7 @@ func (k *Keys) checkDense(ports int) error {
 	}
 	for s, set := range k.Dense {
 		if len(set) != ports {
-			return fmt.Errorf("multicast: set %d of epoch %d has codewords of %d ports, the node has %d", s, k.Epoch, len(set), ports)
+			return fmt.Errorf("multicast: set %d of epoch %d has codewords of %d ports, want %d", s, k.Epoch, len(set), ports)
 		}
 		for p, c := range set {
 			if want := (k.DenseBits + 63) / 64; len(c) != want {
@@ -90,17 +90,17 @@ func (k *Keys) checkDetour(ports, p int, d Detour) error {
 		return nil
 	}
 	if d.Port < 0 || d.Port >= ports || d.Port == p {
-		return fmt.Errorf("multicast: the way around port %d begins with port %d; it begins with another one of the node's %d", p, d.Port, ports)
+		return fmt.Errorf("multicast: the detour around port %d begins with port %d, want another of the node's %d ports", p, d.Port, ports)
 	}
 	if d.Hops < 2 || len(d.Arcs) != 0 && len(d.Arcs) != d.Hops {
-		return fmt.Errorf("multicast: the way around port %d has %d arcs and the codewords of %d; it has at least 2, and all codewords or none", p, d.Hops, len(d.Arcs))
+		return fmt.Errorf("multicast: the detour around port %d has %d arcs and %d codewords, want at least 2 arcs, and one codeword per arc or none", p, d.Hops, len(d.Arcs))
 	}
 	if len(d.Dense) != 0 && len(d.Dense) != len(k.Dense) {
-		return fmt.Errorf("multicast: the way around port %d has stored codewords of %d sets, the ports of %d", p, len(d.Dense), len(k.Dense))
+		return fmt.Errorf("multicast: the detour around port %d has stored codewords of %d sets, want %d", p, len(d.Dense), len(k.Dense))
 	}
 	for s, c := range d.Dense {
 		if want := (k.DenseBits + 63) / 64; len(c) != want {
-			return fmt.Errorf("multicast: the way around port %d has a codeword of %d words in set %d, want %d", p, len(c), s, want)
+			return fmt.Errorf("multicast: the detour around port %d has a codeword of %d words in set %d, want %d", p, len(c), s, want)
 		}
 	}
 	return nil
@@ -114,7 +114,7 @@ func (t *table) takes(h *inpacket.Header) bool {
 	return t.ports != nil
 }
 
-// match sets the bits of the ports whose links the header's filter holds.
+// match sets the bits of the ports whose links the header's filter contains.
 func (t *table) match(dst []uint64, h *inpacket.Header) {
 	if h.Form == inpacket.Dense {
 		t.dense.Match(dst, h)
@@ -123,7 +123,7 @@ func (t *table) match(dst []uint64, h *inpacket.Header) {
 	}
 }
 
-// groups are those a node's host takes packets of.
+// groups are the groups that a node's host has joined.
 type groups struct {
 	mutex  sync.RWMutex
 	joined map[uint32]struct{}

@@ -1,24 +1,24 @@
-// Package multicast sends packets along trees that the packets themselves carry.
-// Routers keep no state of groups: each has a table of its own links.
+// Package multicast sends packets along trees that are encoded in the packets. Routers
+// keep no state of groups: each has a table of its own links.
 //
-// A [Network] is a topology whose links have keys. A tree (package tree) over it
-// becomes a header by a scheme (package scheme), and a [Router] at each node decides
-// where a packet goes. Package sim runs a scheme over a network in memory and
-// counts what goes wrong; package dataplane runs it over sockets.
+// A [Network] is a topology whose links have keys. Package tree finds trees in it, a
+// scheme (package scheme) encodes a tree as a header, and a [Router] at each node decides
+// where a packet is sent. Package sim runs a scheme over a network in memory and counts
+// errors; package dataplane runs it over sockets.
 //
-// [Node] is the router of headers of package inpacket. It asks which of its links a
-// header's filter holds, and sends there. Against packets that nobody should have
-// sent, and against what goes wrong when a network isn't as its senders know it, it
+// [Node] is the router for headers of package inpacket. It sends a packet over those of
+// its links that the header's filter contains. For protection against forged packets, and
+// against networks that differ from what their senders know, it
 //
-//   - drops what has no epoch it knows, no TTL left, or a filter too full, and what has
-//     a higher TTL or matches more by chance than its Config allows, and counts it by
-//     [Reason];
-//   - sends nothing back to where it came from, and counts the TTL down;
-//   - may remember sequences, so that no packet passes twice ([Config.Window]), and take
-//     none without, which bounds what any packet can do ([Config.OnlySequenced]);
-//   - may add a way around a link that is down to the packet itself ([Detour]).
+//   - drops packets of an unknown epoch, with TTL 0 or with a filter that is too full,
+//     and packets whose TTL or false-match rate is above the limits of its Config, and
+//     counts them by [Reason];
+//   - never sends a packet back to where it came from, and decrements the TTL;
+//   - can remember sequence numbers, so that no packet passes twice ([Config.Window]),
+//     and require them, which bounds the effect of every packet ([Config.OnlySequenced]);
+//   - can add a detour around a link that is down to the packet itself ([Detour]).
 //
-// [Node.Explain] says of one packet what a node would do with it, and why.
+// [Node.Explain] returns what a node would do with a packet, and why.
 package multicast
 
 import (
@@ -31,11 +31,11 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Network is a topology whose links have keys, in one epoch. It isn't changed, and
-// may be used by any number of goroutines.
+// Network is a topology whose links have keys, in one epoch. It is immutable and safe for
+// concurrent use.
 //
-// The key of an arc derives from the network's and from the names of its nodes, so
-// that a link keeps its key when others come and go.
+// The key of an arc derives from the network's key and the names of the arc's nodes, so
+// that a link keeps its key when other links change.
 type Network struct {
 	Graph *topology.Graph
 	Epoch uint16
@@ -53,8 +53,8 @@ func NewNetwork(g *topology.Graph, key inpacket.Key, epoch uint16) *Network {
 	return n
 }
 
-// ArcKey returns the key of an arc: the network's key derives it from the names of
-// the nodes it leads from and to, each followed by a zero byte.
+// ArcKey returns the key of an arc. It derives from the network's key, with the names of
+// the nodes that the arc leads from and to as the label, each followed by a zero byte.
 func (n *Network) ArcKey(a topology.Arc) inpacket.Key {
 	from, to := n.Graph.Ends(a)
 	label := append([]byte(n.Graph.Nodes[from].Name), 0)
@@ -65,10 +65,10 @@ func (n *Network) ArcKey(a topology.Arc) inpacket.Key {
 // Codeword returns the codeword of an arc in the network's epoch.
 func (n *Network) Codeword(a topology.Arc) inpacket.Codeword { return n.arcs[a] }
 
-// Ports returns the ports of a node; don't change them.
+// Ports returns the ports of a node. The caller must not modify them.
 func (n *Network) Ports(node int) []topology.Port { return n.ports[node] }
 
-// set is a set of a node's ports, a bit each.
+// set is a set of a node's ports, one bit each.
 type set []uint64
 
 func (s set) has(p int) bool { return p >= 0 && p < 64*len(s) && s[p>>6]>>(p&63)&1 == 1 }
@@ -87,7 +87,7 @@ func (s set) len() int {
 	return n
 }
 
-// all gives the ports in order.
+// all yields the ports in order.
 func (s set) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range s {
@@ -100,7 +100,7 @@ func (s set) all() iter.Seq[int] {
 	}
 }
 
-// shared is a set that one goroutine reads while others change it.
+// shared is a set that one goroutine reads while others modify it.
 type shared []atomic.Uint64
 
 func (s shared) put(p int, in bool) {
@@ -114,33 +114,33 @@ func (s shared) put(p int, in bool) {
 
 func (s shared) has(p int) bool { return s[p>>6].Load()>>(p&63)&1 == 1 }
 
-// Host is the port on which a packet comes in from the node's own host.
+// Host is the port of packets from the node's own host.
 const Host = -1
 
-// Router decides, at one node, where packets go. It belongs to one goroutine.
+// Router decides at one node where packets are sent. It is not safe for concurrent use.
 type Router interface {
-	// Route decides on the packet b that came in on a port, or from Host, and
-	// appends a Copy for each port that it goes out on. It may change b, and the
-	// copies may share b or memory of the router's: they are valid until the next
-	// call. Whatever is wrong with b is said by the verdict: Route doesn't panic.
+	// Route decides about the packet b, which arrived on port in, or from Host, and
+	// appends a Copy for each port on which it is sent. It may modify b. The copies may
+	// share the memory of b or of the router; they are valid until the next call. Errors
+	// in b are returned in the verdict; Route doesn't panic.
 	Route(dst []Copy, b []byte, in int) ([]Copy, Verdict)
 }
 
-// Copy is a packet on its way out.
+// Copy is a packet to be sent.
 type Copy struct {
 	Port   int // index of the link among those of the node, see topology.Graph.Ports
 	Packet []byte
 }
 
-// Verdict is what a router says of one packet.
+// Verdict is the decision about one packet.
 type Verdict struct {
-	Deliver bool   // to the node's own host
-	Drop    Reason // why no copy was made, if that is a fault; None otherwise
+	Deliver bool   // whether the node's own host receives the packet
+	Drop    Reason // why the packet is dropped; None if it isn't
 }
 
-// Task returns what a header for a tree must hold, and what it must not: the
-// codewords of the tree's arcs, and of the arcs next to it that routers test, by hop.
-// The header's TTL is the tree's depth, so that its deepest nodes test nothing.
+// Task returns the search task for a tree: the codewords of its arcs, which a filter must
+// contain, and those of the adjacent arcs that routers test, which it must not match, by
+// hop. The header's TTL is the tree's depth, so that the deepest nodes test no arcs.
 func (n *Network) Task(t *tree.Tree) inpacket.Task {
 	task := inpacket.Task{Tree: make([][]inpacket.Codeword, t.Depth())}
 	for _, s := range t.Steps {
@@ -152,8 +152,8 @@ func (n *Network) Task(t *tree.Tree) inpacket.Task {
 	return task
 }
 
-// SlackTask is Task for a header whose TTL is above the tree's depth: the deepest
-// nodes test their arcs too, at a hop that no arc of the tree has.
+// SlackTask is Task for a header whose TTL is greater than the tree's depth: the deepest
+// nodes test their arcs too, at a hop that has no arc of the tree.
 func (n *Network) SlackTask(t *tree.Tree) inpacket.Task {
 	task := n.Task(t)
 	task.Others = append(task.Others, n.codewords(t.Fringe()))

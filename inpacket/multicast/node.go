@@ -9,82 +9,83 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// Config is what a [Node] is made of.
+// Config is the configuration of a [Node].
 type Config struct {
-	ID    uint32 // its name in trace records
-	Ports int    // how many links it has
-	// Keys are those of the epochs that the node takes packets of: the present one,
-	// and the one before or after it while epochs change.
+	ID    uint32 // identifies the node in traces
+	Ports int    // number of links
+	// Keys are the keys of the epochs whose packets the node accepts: the current one
+	// and, during a change of epoch, the one before or after it.
 	Keys []Keys
-	// Window is how many sources the node remembers sequences of, up to 2^20; 0: it
-	// doesn't look at sequences. Headers that have them pass at most once then, as long
-	// as their source is remembered; those 64 or more behind the source's highest
-	// don't pass at all, so a source that begins anew takes another number or goes on
-	// counting. The first to come counts, even if it came astray with less TTL left than
-	// the next. The source that was silent for longest is forgotten first, and anybody
-	// who can send can make a node forget: the window is there to end loops, not to
-	// prove who sent what.
+	// Window is the number of sources whose sequence numbers the node remembers, up to
+	// 2^20. If it is 0, the node ignores sequence numbers. Otherwise a packet with a
+	// sequence number passes at most once while its source is remembered. Sequence
+	// numbers 64 or more below the source's highest one never pass, so a source that
+	// restarts must use another source number or continue counting. The first packet
+	// counts, even if it arrived by a false match with a lower TTL than the next one. If
+	// the window is full, the source that was silent for longest is evicted. Whoever can
+	// send packets can evict sources: the window ends loops and does not authenticate
+	// senders.
 	Window int
-	// OnlySequenced nodes drop headers without a sequence; they need a window. Where all
-	// nodes are such, no packet makes more copies than the network has arcs, as long as
-	// its source is remembered. Without it only the TTL bounds what a packet does whose
-	// sender has no key but knows how full a filter may be: with one position a link, or
-	// one plane, it goes out on most links, or half of them, wherever it comes.
+	// OnlySequenced drops packets without a sequence number; it requires Window. If all
+	// nodes have it, no packet makes more copies than the network has arcs while its
+	// source is remembered. Without it only the TTL bounds what a sender without keys can
+	// do who knows the limit of the fill ratio: a filter with one position per link
+	// matches most links, and a filter with two sections matches a quarter of them.
 	OnlySequenced bool
-	// MaxStray, unless 0, is the highest [inpacket.Header.Stray] of headers that the node
-	// takes, in (0, 1]. Somebody without keys makes no packet then that goes out on more than that
-	// share of links in the mean, so that it dies out where nodes have fewer links
-	// than 1/MaxStray besides the one it came by. Senders plan with the same bound
-	// ([inpacket.Options]); with ways around links in them filters are looser.
+	// MaxFalseMatch, unless 0, is the largest [inpacket.Header.FalseMatch] of packets
+	// that the node accepts, in (0, 1]. A packet made without keys is then sent on at
+	// most this share of links on average, so it dies out where nodes have fewer than
+	// 1/MaxFalseMatch links apart from the one on which it arrived. Senders plan with the
+	// same limit ([inpacket.Options]). Detours raise the false-match rate of a filter.
 	MaxStray float64
-	// MaxTTL, unless 0, is the highest TTL with which packets come in that the node takes:
-	// the network's diameter, and what ways around links need.
+	// MaxTTL, unless 0, is the largest TTL of arriving packets that the node accepts: the
+	// network's diameter, plus what detours need.
 	MaxTTL uint8
-	// AnyFill nodes take over-full filters too, to study schemes as their papers have
-	// them; but never one that is all ones.
+	// AnyFill accepts over-full filters too, to study schemes as in their papers. A
+	// filter that consists only of ones is always dropped.
 	AnyFill bool
 }
 
-// Node is the router of headers with filters, of all forms. It keeps no state of
-// groups but which of them its own host has joined.
+// Node is the router for headers with filters, of all forms. Its only state of groups is
+// which groups its own host has joined.
 //
-// Route and Explain belong to one goroutine; all other methods may be called
-// alongside them, by any number.
+// Route and Explain must be called from one goroutine at a time. All other methods are
+// safe to call concurrently with them.
 type Node struct {
 	id       uint32
 	ports    int
 	anyFill  bool
-	ordered  bool    // takes headers with sequences only
-	maxStray float64 // 0: any
-	maxTTL   uint8   // 0: any
-	window   *window // nil: none
+	ordered  bool    // accepts only headers with sequence numbers
+	maxStray float64 // 0: no limit
+	maxTTL   uint8   // 0: no limit
+	window   *window // may be nil
 	tables   atomic.Pointer[[]*table]
 	groups   groups
 	down     shared
 	counters Counters
 
-	header inpacket.Header // of the packet at hand
-	hits   set             // ports whose links its filter holds
-	out    set             // ports that it goes out on
-	broken set             // ports that it would go out on, but that are down
-	before []byte          // the filter before a way around was added
+	header inpacket.Header // of the current packet
+	hits   set             // ports whose links its filter contains
+	out    set             // ports on which it is sent
+	broken set             // ports of hits that are down
+	before []byte          // the filter before a detour was added
 }
 
 var _ Router = (*Node)(nil)
 
-// NewNode returns a node.
+// NewNode returns a node. It returns an error if a value of c is out of range.
 func NewNode(c Config) (*Node, error) {
 	if c.Ports < 0 {
-		return nil, fmt.Errorf("multicast: a node of %d ports", c.Ports)
+		return nil, fmt.Errorf("multicast: %d ports, want at least 0", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
 	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxStray: c.MaxStray, maxTTL: c.MaxTTL, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
 	if !(c.MaxStray >= 0 && c.MaxStray <= 1) {
-		return nil, fmt.Errorf("multicast: a stray chance of %g at most, want above 0 and at most 1, or 0 for no bound", c.MaxStray)
+		return nil, fmt.Errorf("multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxStray)
 	}
 	if c.OnlySequenced && c.Window == 0 {
-		return nil, errors.New("multicast: a node that takes only headers with sequences, and remembers none; give it a window")
+		return nil, errors.New("multicast: OnlySequenced needs a Window above 0")
 	}
 	if c.Window != 0 {
 		w, err := newWindow(c.Window)
@@ -99,13 +100,13 @@ func NewNode(c Config) (*Node, error) {
 	return n, nil
 }
 
-// SetKeys replaces the keys of all epochs. An epoch that comes twice is an error,
-// as are keys of another number of ports; the node keeps those it had then.
+// SetKeys replaces the keys of all epochs. It returns an error if an epoch is repeated or
+// the number of ports is wrong; on error the node keeps its keys.
 func (n *Node) SetKeys(keys ...Keys) error {
 	tables := make([]*table, 0, len(keys))
 	for _, k := range keys {
 		if slices.ContainsFunc(tables, func(t *table) bool { return t.epoch == k.Epoch }) {
-			return fmt.Errorf("multicast: two sets of keys for epoch %d; give one", k.Epoch)
+			return fmt.Errorf("multicast: epoch %d is repeated", k.Epoch)
 		}
 		t, err := newTable(n.ports, k)
 		if err != nil {
@@ -117,18 +118,18 @@ func (n *Node) SetKeys(keys ...Keys) error {
 	return nil
 }
 
-// Join makes the node deliver packets of a group to its host.
+// Join starts the delivery of packets of a group to the node's host.
 func (n *Node) Join(group uint32) { n.groups.join(group) }
 
-// Leave ends what Join began.
+// Leave ends the delivery of packets of a group.
 func (n *Node) Leave(group uint32) { n.groups.leave(group) }
 
-// SetDown says whether the link of a port is down: nothing goes out on it then, and
-// packets that should take a way around it, if there is one. It panics if the node
-// has no such port.
+// SetDown marks the link of a port as down or up. Nothing is sent on a port that is down;
+// packets for it take the detour, if there is one. It panics if the node has no such
+// port.
 func (n *Node) SetDown(port int, down bool) {
 	if port < 0 || port >= n.ports {
-		panic(fmt.Sprintf("multicast: port %d of a node of %d", port, n.ports))
+		panic(fmt.Sprintf("multicast: port %d, want 0 to %d", port, n.ports-1))
 	}
 	n.down.put(port, down)
 }
@@ -136,15 +137,15 @@ func (n *Node) SetDown(port int, down bool) {
 // Counters returns the node's counters.
 func (n *Node) Counters() *Counters { return &n.counters }
 
-// Route decides on a packet; see [Router]. The copies share b, in which the TTL is
-// counted down, the node is recorded if the header asks for a trace and has room,
-// and ways around ports that are down are added to the filter. Of packets that it
-// takes it allocates nothing but for a header's trace, as long as dst has room.
+// Route decides about a packet; see [Router]. The copies share b, in which the TTL is
+// decremented, the node is recorded if the header has a trace that is not full, and
+// detours around ports that are down are added to the filter. Route allocates only a
+// header's trace, if dst has room.
 //
-// A packet that comes in over a link has its TTL counted down first, one from the
-// host hasn't. At TTL 0 it may be delivered, but goes nowhere: that isn't a fault,
-// a packet that comes in with TTL 0 is. Nothing goes out on the port that it came
-// in on, nor to the host that it came from.
+// The TTL of a packet that arrived over a link is decremented first; that of a packet
+// from the host is not. With TTL 0 after that, a packet may be delivered but is not
+// forwarded, which is not counted as a drop; a packet that arrives with TTL 0 is dropped.
+// Nothing is sent on the port on which the packet arrived, or to the host that sent it.
 func (n *Node) Route(dst []Copy, b []byte, in int) ([]Copy, Verdict) {
 	c := &n.counters
 	c.packets.Add(1)
@@ -174,9 +175,9 @@ func (n *Node) Route(dst []Copy, b []byte, in int) ([]Copy, Verdict) {
 	return dst, v
 }
 
-// admit reads the header of b and counts its TTL down if it came over a link. It
-// says why the packet is to be dropped, or which table to ask. It changes neither b
-// nor what the node remembers.
+// admit parses the header of b and decrements its TTL if it arrived over a link. It
+// returns the reason to drop the packet, or its table. It modifies neither b nor the
+// window.
 func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	h := &n.header
 	if _, err := h.Parse(b); err != nil {
@@ -217,7 +218,7 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	return t, None
 }
 
-// fill says why a filter is too full to be taken, if it is.
+// fill returns the reason to drop a filter that is too full, or None.
 func (n *Node) fill(h *inpacket.Header) Reason {
 	switch {
 	case !h.Overfull():
@@ -230,13 +231,13 @@ func (n *Node) fill(h *inpacket.Header) Reason {
 	return Overfull
 }
 
-// loose reports whether a filter holds more links by chance than the node allows.
+// tooLoose reports whether a filter's false-match rate is above the node's limit.
 func (n *Node) loose(h *inpacket.Header) bool { return n.maxStray > 0 && h.Stray() > n.maxStray }
 
-// delivers reports whether the host gets the packet at hand.
+// delivers reports whether the host receives the current packet.
 func (n *Node) delivers(in int) bool { return in != Host && n.groups.has(n.header.Group) }
 
-// choose sets hits and out, and broken, for the packet at hand.
+// choose sets hits, out and broken for the current packet.
 func (n *Node) choose(t *table, in int) repaired {
 	t.match(n.hits, &n.header)
 	var r repaired
@@ -250,17 +251,17 @@ func (n *Node) choose(t *table, in int) repaired {
 	return r
 }
 
-// cut sets out to the ports of hits that are up and not the one the packet came in
-// on, and broken to those that are down. It reports whether there are any of these.
+// cut sets out to the ports of hits that are up, except in, and broken to those that are
+// down. It reports whether any are down.
 func (n *Node) cut(in int) bool {
 	copy(n.out, n.hits)
 	n.out.remove(in)
-	any := uint64(0)
+	broken := uint64(0)
 	for i := range n.down {
 		down := n.down[i].Load()
 		n.broken[i] = n.out[i] & down
 		n.out[i] &^= down
-		any |= n.broken[i]
+		broken |= n.broken[i]
 	}
-	return any != 0
+	return broken != 0
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Keys returns what a node of the network knows of its links in the network's epoch:
-// their codewords, and no way around them.
+// Keys returns the keys of a node in the network's epoch: the codewords of its links,
+// without detours.
 func (n *Network) Keys(node int) Keys {
 	k := Keys{Epoch: n.Epoch, Ports: make([]inpacket.Codeword, len(n.ports[node]))}
 	for i, p := range n.ports[node] {
@@ -15,8 +15,8 @@ func (n *Network) Keys(node int) Keys {
 	return k
 }
 
-// Detours returns the ways around the ports of a node, for [Keys.Detours]: those with
-// the lowest cost by the metric of f, a finder of the network's graph.
+// Detours returns the detours around the ports of a node, for [Keys.Detours]: the paths
+// with the lowest cost by the metric of f, a finder of the network's graph.
 func (n *Network) Detours(node int, f *tree.Finder) []Detour {
 	detours := make([]Detour, len(n.ports[node]))
 	for i, p := range n.ports[node] {
@@ -35,28 +35,28 @@ func (n *Network) Detours(node int, f *tree.Finder) []Detour {
 	return detours
 }
 
-// Fast repair: LIPSIN's (Jokela et al. 2009, where it is called fast recovery). A node that
-// finds a link down adds a way around it to the filter of the packet itself, and
-// decides again; nothing is signalled and no state changes. What it costs:
+// Fast repair is the fast recovery of LIPSIN (Jokela et al. 2009). A node whose link is
+// down adds a detour around it to the filter of the packet itself, and decides again. No
+// signalling is necessary and no state changes. It has these costs:
 //
-//   - The filter becomes fuller, here and in all that is behind: links that the
-//     sender had ruled out may match, and what goes wrong once may go on for as long
-//     as the TTL lasts. Only long filters bear it: see scheme.RepairStray, which has
-//     figures. A filter that would become over-full, or looser than the node allows,
-//     which the next router would drop, is left as it came.
-//   - The way around is longer than the link. What is behind it is reached only if
-//     the packet has TTL to spare: the sender gives it slack. A way that is longer
-//     than the TTL left is not added.
-//   - A node on the way around that is on the tree too gets the packet twice, and so
-//     may what is below it. The far end of the link may get it by another port than
-//     planned, and the arc back to that port's neighbor was ruled out by nobody.
-//     Windows of sequences stop the second packet, wherever it is on its way to.
-//   - A way that begins with the port the packet came in on can't be taken.
+//   - The filter becomes fuller, here and downstream. Links that the sender had excluded
+//     may match, and a false match may continue for as long as the TTL lasts. Only long
+//     filters tolerate this: see scheme.RepairFalseMatch, which has figures. A filter
+//     that would become over-full, or whose false-match rate would exceed the node's
+//     limit, would be dropped by the next router; it is left unchanged.
+//   - The detour is longer than the link. Nodes after it are reached only if the packet
+//     has enough TTL, so senders add slack. A detour longer than the remaining TTL is not
+//     added.
+//   - A node that is both on the detour and on the tree receives the packet twice, and so
+//     may the nodes below it. The far end of the link may receive it on another port than
+//     planned, and nobody excluded the arc back to that port's neighbor. Windows of
+//     sequence numbers stop the second packet, whichever path it takes.
+//   - A detour that begins with the port on which the packet arrived can't be used.
 
-// repaired is what became of the ports of one packet that are down.
+// repaired counts the ports of one packet that are down.
 type repaired struct {
-	down          int // that would have got a copy
-	made, refused int // ways around them
+	down          int // ports on which a copy would be sent
+	made, refused int // detours that were added, and that couldn't be added
 }
 
 func (r repaired) count(c *Counters) {
@@ -67,7 +67,7 @@ func (r repaired) count(c *Counters) {
 	}
 }
 
-// repair adds to the filter the ways around all ports of broken.
+// repair adds the detours around all ports of broken to the filter.
 func (n *Node) repair(t *table, broken set, in int) repaired {
 	var r repaired
 	for p := range broken.all() {
@@ -84,8 +84,8 @@ func (n *Node) repair(t *table, broken set, in int) repaired {
 	return r
 }
 
-// detour adds a way to the filter, and reports false, with the filter as it was, if
-// that can't be done.
+// detour adds a detour to the filter. If that is impossible it returns false, with the
+// filter unchanged.
 func (n *Node) detour(d *Detour) bool {
 	h := &n.header
 	n.before = append(n.before[:0], h.Filter...)
@@ -96,7 +96,7 @@ func (n *Node) detour(d *Detour) bool {
 		}
 	case h.Form != inpacket.Dense && len(d.Arcs) != 0:
 		for _, c := range d.Arcs {
-			if h.Or(c) != nil { // Staged and Linear take none
+			if h.Or(c) != nil { // Staged and Linear don't support it
 				return false
 			}
 		}

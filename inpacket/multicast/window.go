@@ -6,19 +6,19 @@ import (
 	"math/bits"
 )
 
-// maxSources bounds what a window takes: 32 bytes a source, and 4 for each bucket, at most
-// two a source.
+// maxSources bounds the memory of a window: 32 bytes per source and 4 per bucket, with at
+// most two buckets per source.
 const maxSources = 1 << 20
 
-// window remembers which packets of which sources came. It holds a fixed number of
-// sources, of each the highest sequence and the 63 before it; when it is full, the
-// source that was silent for longest is forgotten.
+// window remembers which packets arrived, by source and sequence number. It has a fixed
+// number of sources, and for each the highest sequence number and the 63 below it. If it
+// is full, the source that was silent for longest is evicted.
 //
-// As long as a source is remembered, no sequence of it passes twice, and none that
-// is 64 or more behind the highest passes at all. Sequences wrap around: b is behind
-// a if a-b, modulo 2^32, is above 0 and at most 2^31.
+// While a source is remembered, no sequence number of it passes twice, and none that is
+// 64 or more below the highest passes at all. Sequence numbers wrap around: b is below a
+// if a-b, modulo 2^32, is between 1 and 2^31.
 type window struct {
-	hash    maphash.Seed // who doesn't know it can't fill one bucket
+	hash    maphash.Seed // secret, so that nobody can fill one bucket on purpose
 	buckets []int32      // first entry of each chain, or none
 	entries []entry
 	used    int
@@ -26,20 +26,20 @@ type window struct {
 	oldest  int32
 }
 
-// entry is a source; the numbers are indexes of entries, or none.
+// entry is a source. Its links are indexes of entries, or none.
 type entry struct {
 	source, highest uint32
-	seen            uint64 // bit i: highest-i came
-	chain           int32  // next of the bucket
-	older, newer    int32  // by when they last sent
+	seen            uint64 // bit i is set if sequence number highest-i arrived
+	chain           int32  // next in the bucket
+	older, newer    int32  // by the time of the last packet
 }
 
 const none = -1
 
-// newWindow returns a window of so many sources.
+// newWindow returns a window for the given number of sources.
 func newWindow(sources int) (*window, error) {
 	if sources < 1 || sources > maxSources {
-		return nil, fmt.Errorf("multicast: a window of %d sources; it holds 1 to %d", sources, maxSources)
+		return nil, fmt.Errorf("multicast: a window of %d sources, want 1 to %d", sources, maxSources)
 	}
 	w := &window{hash: maphash.MakeSeed(), entries: make([]entry, sources), newest: none, oldest: none}
 	w.buckets = make([]int32, 1<<bits.Len(uint(sources-1)))
@@ -49,7 +49,7 @@ func newWindow(sources int) (*window, error) {
 	return w, nil
 }
 
-// pass reports whether a packet is new, and remembers it.
+// pass reports whether a packet is new, and records it.
 func (w *window) pass(source, sequence uint32) bool {
 	b := w.bucket(source)
 	i := w.find(b, source)
@@ -62,7 +62,7 @@ func (w *window) pass(source, sequence uint32) bool {
 		return false
 	}
 	if ahead := sequence - e.highest; int32(ahead) > 0 {
-		e.seen = e.seen<<ahead | 1 // Go shifts everything out from 64 on
+		e.seen = e.seen<<ahead | 1 // in Go a shift by 64 or more gives 0
 		e.highest = sequence
 	} else {
 		e.seen |= 1 << -ahead
@@ -74,7 +74,7 @@ func (w *window) pass(source, sequence uint32) bool {
 	return true
 }
 
-// new reports whether a packet would pass, and remembers nothing.
+// isNew reports whether a packet would pass, without recording it.
 func (w *window) new(source, sequence uint32) bool {
 	i := w.find(w.bucket(source), source)
 	return i == none || w.entries[i].fresh(sequence)
@@ -97,7 +97,7 @@ func (w *window) find(bucket *int32, source uint32) int32 {
 	return i
 }
 
-// add remembers a source that isn't there, in the place of the oldest if need be.
+// add adds a source, replacing the oldest one if the window is full.
 func (w *window) add(bucket *int32, source, sequence uint32) {
 	i := int32(w.used)
 	if w.used < len(w.entries) {
@@ -123,7 +123,7 @@ func (w *window) link(i int32) {
 	w.newest = i
 }
 
-// unlink takes an entry out of the order.
+// unlink removes an entry from the order.
 func (w *window) unlink(i int32) {
 	e := w.entries[i]
 	if e.older == none {
@@ -138,7 +138,7 @@ func (w *window) unlink(i int32) {
 	}
 }
 
-// unchain takes an entry out of its bucket.
+// unchain removes an entry from its bucket.
 func (w *window) unchain(i int32) {
 	at := w.bucket(w.entries[i].source)
 	for *at != i {

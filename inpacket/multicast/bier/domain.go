@@ -1,14 +1,14 @@
-// Package bier writes receivers into packets as bits, as BIER (RFC 8279 and 8296)
-// and BIER-TE (RFC 9262) do: what filters in packets are compared with.
+// Package bier encodes receivers into packets as bits, as BIER (RFC 8279 and 8296) and
+// BIER-TE (RFC 9262) do. Filters in packets are compared with them.
 //
-// In a [Domain] a bit is a receiver, and each router knows by which neighbor the
-// shortest path to it leads. In an [Engineered] domain, BIER-TE's, a bit is a link of
-// the tree or a receiver at the end of it. Packets of both begin with a [Header].
+// In a [Domain] each bit is a receiver, and each router knows the neighbor on the
+// shortest path to it. In a [TE] domain, that of BIER-TE, each bit is a link of the tree
+// or a receiver at its end. Packets of both begin with a [Header].
 //
-// Routers here differ from those of filters in one thing: a packet may leave by the
-// port it came in on, if there are bits for that side. No sender's packet has any, and
-// no loop can come of it, since a bit only ever gets nearer to its receiver; the RFC
-// has no rule against it, so there is none here.
+// These routers differ from those of filters in one respect: a packet may leave through
+// the port on which it arrived, if it has bits for that side. No sender makes such a
+// packet, and no loop results, because each hop brings a bit closer to its receiver. The
+// RFC has no rule against it, so there is none here.
 package bier
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // Domain is a network with BIER: RFC 8279. Node i is the router with BFR-id i+1, bit
-// i%BSL of set i/BSL. It belongs to one goroutine, with its routers.
+// i%BSL of set i/BSL. A domain and its routers are not safe for concurrent use.
 type Domain struct {
 	known, present *multicast.Network
 	routes         routes
@@ -28,15 +28,15 @@ type Domain struct {
 	routers        []*Router
 }
 
-// New returns the domain of a network. Its routers' tables are those of the shortest
-// paths of the network as it is known; they meet the links of the network as it is at
-// present, with the same nodes. Where routing has caught up, the two are the same.
+// New returns the domain of a network. The tables of its routers contain the shortest
+// paths of the known network. The routers send over the links of the present network,
+// which has the same nodes. After routing has converged, the two are the same.
 //
-// The bit strings are the shortest that hold all nodes, if that isn't beyond the
-// options' MaxBSL; otherwise they are as long as that, and nodes are divided into
-// sets, of which a packet reaches one. The error is ErrTooLarge if there are more
-// than 256 sets, or paths of more than 255 hops. The routes take two bytes for each
-// pair of nodes: 200 MB for 10 000.
+// The bit strings are the shortest that have a bit for each node, if that is at most the
+// options' MaxBSL. Otherwise they have MaxBSL bits, nodes are divided into sets, and a
+// packet reaches one set. New returns an error wrapping [ErrTooLarge] if there are more
+// than 256 sets or paths of more than 255 hops. The routes take two bytes for each pair
+// of nodes: 200 MB for 10 000.
 func New(known, present *multicast.Network, o Options) (*Domain, error) {
 	longest, err := o.longest()
 	if err != nil {
@@ -47,9 +47,9 @@ func New(known, present *multicast.Network, o Options) (*Domain, error) {
 	}
 	nodes := len(known.Graph.Nodes)
 	length := min(fitting(nodes), longest)
-	// A BFR-id is 16 bits, and 0 is none.
+	// A BFR-id has 16 bits, and 0 is not valid.
 	if most := min(maxSets*length, 1<<16-1); nodes > most {
-		return nil, fmt.Errorf("bier: %d nodes, and %d sets of %d bits hold %d: %w", nodes, maxSets, length, most, ErrTooLarge)
+		return nil, fmt.Errorf("bier: %d nodes, but %d sets of %d bits are enough for %d: %w", nodes, maxSets, length, most, ErrTooLarge)
 	}
 	r, err := findRoutes(known, o.Metric)
 	if err != nil {
@@ -61,13 +61,13 @@ func New(known, present *multicast.Network, o Options) (*Domain, error) {
 // BSL returns the length of the bit strings in bits.
 func (d *Domain) BSL() int { return d.length }
 
-// Sets returns how many sets the nodes are divided into.
+// Sets returns the number of sets of nodes.
 func (d *Domain) Sets() int { return (len(d.routers) + d.length - 1) / d.length }
 
-// Plan returns the headers of packets from a source to receivers, one for each set
-// that has any of them, in ascending order, and the bits of their bit strings. The
-// source among the receivers means nothing: its host has the packet. Errors wrap
-// tree.ErrNode, tree.ErrNoReceivers and tree.ErrDisconnected.
+// Plan returns the headers of packets from a source to receivers, one for each set that
+// contains receivers, in ascending order, and the total length of their bit strings. It
+// ignores the source among the receivers. Errors wrap tree.ErrNode, tree.ErrNoReceivers
+// or tree.ErrDisconnected.
 func (d *Domain) Plan(source int, receivers []int) (headers [][]byte, bits int, err error) {
 	strings := make([][]byte, d.Sets())
 	for _, r := range receivers {
@@ -96,12 +96,12 @@ func (d *Domain) Plan(source int, receivers []int) (headers [][]byte, bits int, 
 		bits += d.length
 	}
 	if headers == nil {
-		return nil, 0, fmt.Errorf("bier: of %d named, none but the source %d: %w", len(receivers), source, tree.ErrNoReceivers)
+		return nil, 0, fmt.Errorf("bier: %d receivers, and none other than the source %d: %w", len(receivers), source, tree.ErrNoReceivers)
 	}
 	return headers, bits, nil
 }
 
-// reaches says what keeps packets of a source from a receiver, if anything does.
+// reaches returns an error unless a path leads from source to receiver.
 func (d *Domain) reaches(source, receiver int) error {
 	for _, node := range []int{source, receiver} {
 		if node < 0 || node >= len(d.routers) {
@@ -109,13 +109,13 @@ func (d *Domain) reaches(source, receiver int) error {
 		}
 	}
 	if source != receiver && d.routes[receiver][source] == none {
-		return fmt.Errorf("bier: no path from node %d to %d, leave it out: %w", source, receiver, tree.ErrDisconnected)
+		return fmt.Errorf("bier: no path from node %d to %d; remove that receiver: %w", source, receiver, tree.ErrDisconnected)
 	}
 	return nil
 }
 
-// Router returns the router of a node, always the same one. It panics if there is no
-// such node.
+// Router returns the router of a node, always the same one. It panics if there is no such
+// node.
 func (d *Domain) Router(node int) multicast.Router {
 	if d.routers[node] == nil {
 		d.routers[node] = d.newRouter(node)
@@ -123,7 +123,7 @@ func (d *Domain) Router(node int) multicast.Router {
 	return d.routers[node]
 }
 
-// newRouter makes a node's tables from the routes: RFC 8279, section 6.4.
+// newRouter makes the tables of a node from the routes: RFC 8279, section 6.4.
 func (d *Domain) newRouter(node int) *Router {
 	r := &Router{
 		desk:   newDesk(bift(d.length, plain, 0), d.Sets(), d.length),
@@ -152,21 +152,21 @@ func (d *Domain) newRouter(node int) *Router {
 	return r
 }
 
-// routes are the next hops of shortest paths: routes[to][node] is the port of node
-// that leads on to to, or none.
+// routes are the next hops of shortest paths: routes[to][node] is the port of node on the
+// path to to, or none.
 //
-// Each router of a domain computes its own from what all know, the network: here
-// the same is done once, from the receivers' ends, see [tree.Finder.Toward].
+// In a real domain each router computes its own routes from the shared topology. Here
+// this is done once, from the receivers' ends: see [tree.Finder.Toward].
 type routes [][]uint16
 
 const none = math.MaxUint16
 
-// findRoutes returns the routes of a network by a metric. The error is ErrTooLarge if a
-// path has more hops than a packet may take.
+// findRoutes returns the routes of a network by a metric. It returns an error wrapping
+// ErrTooLarge if a path has more hops than a packet may take.
 func findRoutes(n *multicast.Network, m tree.Metric) (routes, error) {
 	for i, l := range n.Graph.Links {
 		if m == tree.Weights && !(l.Weight > 0 && l.Weight <= math.MaxFloat64) {
-			return nil, fmt.Errorf("bier: link %d has the weight %v, want above 0 and finite", i, l.Weight)
+			return nil, fmt.Errorf("bier: link %d has the weight %v, want a finite weight above 0", i, l.Weight)
 		}
 	}
 	nodes := len(n.Graph.Nodes)
@@ -183,7 +183,7 @@ func findRoutes(n *multicast.Network, m tree.Metric) (routes, error) {
 		arcs, hops := finder.Toward(to)
 		for u, a := range arcs {
 			if hops[u] > maxTTL {
-				return nil, fmt.Errorf("bier: the path from %d to %d has %d hops, and packets may take %d: %w", u, to, hops[u], maxTTL, ErrTooLarge)
+				return nil, fmt.Errorf("bier: the path from %d to %d has %d hops, want at most %d: %w", u, to, hops[u], maxTTL, ErrTooLarge)
 			}
 			r[to][u] = none
 			if a >= 0 {
@@ -194,8 +194,8 @@ func findRoutes(n *multicast.Network, m tree.Metric) (routes, error) {
 	return r, nil
 }
 
-// portsAt returns, for each port of a node of the known network, the port to the
-// same neighbor in the present one, or -1 if there is none any more.
+// portsAt returns, for each port of a node in the known network, the port to the same
+// neighbor in the present network, or -1 if there is none.
 func portsAt(known, present *multicast.Network, node int) []int {
 	ports := make([]int, len(known.Ports(node)))
 	for i, p := range known.Ports(node) {
@@ -209,10 +209,10 @@ func portsAt(known, present *multicast.Network, node int) []int {
 	return ports
 }
 
-// sameNodes says whether two networks have the same nodes, as far as their numbers go.
+// sameNodes returns an error unless both networks have the same number of nodes.
 func sameNodes(known, present *multicast.Network) error {
 	if a, b := len(known.Graph.Nodes), len(present.Graph.Nodes); a != b {
-		return fmt.Errorf("bier: %d nodes known and %d present, want the same", a, b)
+		return fmt.Errorf("bier: %d known and %d present nodes, want the same nodes", a, b)
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Lengths of bit strings: powers of two, the field BSL says which.
+// Limits of the length of bit strings in bits. Lengths are powers of two; the field BSL
+// encodes them.
 const (
 	MinBSL = 64
 	MaxBSL = 4096
@@ -24,7 +25,7 @@ var (
 	ErrVersion   = errors.New("unknown version")
 )
 
-// Header is what a packet begins with: RFC 8296, section 2, in network byte order.
+// Header is the header of a packet: RFC 8296, section 2, in network byte order.
 //
 //	 0               1               2               3
 //	|               BIFT-id                 | TC  |S|      TTL      |
@@ -32,27 +33,27 @@ var (
 //	|OAM|Rsv|   DSCP    |   proto   |            BFIR-id            |
 //	|                bit string, BSL bits                           …
 //
-// The version is 0; Rsv is written as zero and not read.
+// The version is 0. Rsv is written as zero and ignored when read.
 type Header struct {
-	BIFT    uint32 // whose table the bits are looked up in, 20 bits
-	TC      uint8  // traffic class, 3 bits; without MPLS it means nothing
-	S       bool   // bottom of the stack of labels; without MPLS it means nothing
+	BIFT    uint32 // the table of the bits, 20 bits
+	TC      uint8  // traffic class, 3 bits; unused without MPLS
+	S       bool   // bottom of the label stack; unused without MPLS
 	TTL     uint8
-	Entropy uint32 // for choosing among equal paths, 20 bits
+	Entropy uint32 // for the choice among equal paths, 20 bits
 	OAM     uint8  // for measurements, 2 bits
 	DSCP    uint8  // class of service, 6 bits
-	Proto   uint8  // what comes after the header, 6 bits
+	Proto   uint8  // protocol after the header, 6 bits
 	BFIR    uint16 // the router that made the header
-	// Bits is the bit string, BSL/8 bytes: bit 0, the RFC's bit position 1, is the
-	// lowest of the last byte.
+	// Bits is the bit string, BSL/8 bytes. Bit 0, the RFC's bit position 1, is the lowest
+	// bit of the last byte.
 	Bits []byte
 }
 
-// AppendBinary appends the header to dst. It is an error, and dst comes back as it
-// was, if a field is beyond its bits or Bits isn't of a length that there is.
+// AppendBinary appends the header to dst. It returns dst unchanged and an error if a
+// value doesn't fit in its field or if the length of Bits is not valid.
 func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 	if h.BIFT >= 1<<20 || h.TC >= 1<<3 || h.Entropy >= 1<<20 || h.OAM >= 1<<2 || h.DSCP >= 1<<6 || h.Proto >= 1<<6 {
-		return dst, fmt.Errorf("bier: a field is beyond its bits: BIFT-id %d, TC %d, entropy %d, OAM %d, DSCP %d, proto %d, want below %d, %d, %d, %d, %d, %d",
+		return dst, fmt.Errorf("bier: a value does not fit in its field: BIFT-id %d, TC %d, entropy %d, OAM %d, DSCP %d, proto %d, want below %d, %d, %d, %d, %d, %d",
 			h.BIFT, h.TC, h.Entropy, h.OAM, h.DSCP, h.Proto, 1<<20, 1<<3, 1<<20, 1<<2, 1<<6, 1<<6)
 	}
 	length := 8 * len(h.Bits)
@@ -69,8 +70,9 @@ func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 	return append(dst, h.Bits...), nil
 }
 
-// Parse reads the header that b begins with, and returns its length. Bits shares b.
-// On an error, ErrMalformed or ErrVersion, h is as it was.
+// Parse reads the header at the beginning of b and returns its length. Bits shares the
+// memory of b. It returns an error wrapping ErrMalformed or ErrVersion; on error h is
+// unchanged.
 func (h *Header) Parse(b []byte) (n int, err error) {
 	if len(b) < fixed {
 		return 0, fmt.Errorf("bier: %d bytes, want at least %d: %w", len(b), fixed, ErrMalformed)
@@ -84,7 +86,7 @@ func (h *Header) Parse(b []byte) (n int, err error) {
 	}
 	c := second >> 20 & 15
 	if c < code(MinBSL) || c > code(MaxBSL) {
-		return 0, fmt.Errorf("bier: code %d of the length of the bit string, want %d to %d: %w", c, code(MinBSL), code(MaxBSL), ErrMalformed)
+		return 0, fmt.Errorf("bier: bit string length code %d, want %d to %d: %w", c, code(MinBSL), code(MaxBSL), ErrMalformed)
 	}
 	n = fixed + 4<<c
 	if len(b) < n {
@@ -99,17 +101,17 @@ func (h *Header) Parse(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// mark is the nibble that tells a header from one of IP behind labels of MPLS.
+// mark is the nibble that distinguishes this header from an IP header after MPLS labels.
 const mark = 5
 
-// code returns what the field BSL has for a length: 1 for 64, 7 for 4096.
+// code returns the value of the field BSL for a length: 1 for 64, 7 for 4096.
 func code(length int) uint32 { return uint32(bits.TrailingZeros(uint(length))) - 5 }
 
-// setBit sets bit i of a bit string of bytes.
+// setBit sets bit i of a bit string.
 func setBit(s []byte, i int) { s[len(s)-1-i>>3] |= 1 << (i & 7) }
 
-// load reads a bit string into words, bit i as bit i&63 of word i>>6. (Both count
-// down the bytes so that their bounds are checked once.)
+// load reads a bit string into words: bit i is bit i&63 of word i>>6. (load and store
+// iterate backwards over the bytes, so that bounds are checked once.)
 func load(words []uint64, s []byte) {
 	for i := range words {
 		n := len(s) - 8
@@ -127,18 +129,18 @@ func store(s []byte, words []uint64) {
 	}
 }
 
-// ErrTooLarge says that a network has more nodes, links or hops than packets of
-// the scheme can name.
+// ErrTooLarge means that a network has more nodes, links or hops than packets of the
+// scheme can represent.
 var ErrTooLarge = errors.New("network too large")
 
-// Options are choices that a domain's routers have in common.
+// Options are the options that the routers of a domain share.
 type Options struct {
-	// MaxBSL is the longest bit string that the routers know, a power of two from 64
-	// to 4096; zero is 4096, the longest there is. Many in use end at 256.
+	// MaxBSL is the longest bit string that the routers support, a power of two from 64
+	// to 4096; 0 means 4096. Many deployed routers support at most 256.
 	MaxBSL int
 
-	// Metric is what BIER's paths are short by; that of the trees they are compared
-	// with. BIER-TE has no paths of its own.
+	// Metric is the metric of BIER's shortest paths: that of the trees with which they
+	// are compared. BIER-TE has no paths of its own.
 	Metric tree.Metric
 }
 
@@ -148,32 +150,32 @@ func (o Options) longest() (int, error) {
 	case m == 0:
 		return MaxBSL, nil
 	case m < MinBSL || m > MaxBSL || m&(m-1) != 0:
-		return 0, fmt.Errorf("bier: bit strings of up to %d bits, want a power of two from %d to %d", m, MinBSL, MaxBSL)
+		return 0, fmt.Errorf("bier: MaxBSL is %d bits, want a power of two from %d to %d", m, MinBSL, MaxBSL)
 	default:
 		return m, nil
 	}
 }
 
-// fitting returns the length of the shortest bit string that has so many bits.
+// fitting returns the length of the shortest bit string with at least n bits.
 func fitting(n int) int {
 	return max(MinBSL, 1<<bits.Len(uint(max(1, n)-1)))
 }
 
-// Subdomains keep apart the tables of BIER and BIER-TE, which one router may have
-// both of: RFC 9262, section 4.3.
+// Subdomains separate the tables of BIER and BIER-TE, so that one router may have both:
+// RFC 9262, section 4.3.
 const (
 	plain      = 0
 	engineered = 1
 )
 
-// bift returns the id of a table, made of the length of the bit strings, the
+// bift returns the id of a table, which consists of the length of the bit strings, the
 // subdomain and the set: draft-ietf-bier-non-mpls-bift-encoding.
 func bift(length, subdomain, set int) uint32 {
 	return code(length)<<16 | uint32(subdomain)<<8 | uint32(set)
 }
 
-// maxSets is how many sets a table's id can name.
+// maxSets is the number of sets that a table id can distinguish.
 const maxSets = 1 << 8
 
-// maxTTL is what headers begin with; a path may have as many hops.
+// maxTTL is the initial TTL of headers, and so the largest number of hops of a path.
 const maxTTL = 255

@@ -7,37 +7,39 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// Router is a node's router in a [Domain].
+// Router is the router of a node in a [Domain].
 type Router struct {
 	desk
-	tables []table // of each set
+	tables []table // one per set
 
-	set, word int // where its own bit is
+	set, word int // the position of the router's own bit
 	own       uint64
 }
 
-// table is a router's bit index forwarding table for one set: RFC 8279, section 6.4.
+// table is a bit index forwarding table (BIFT) of a router for one set: RFC 8279, section
+// 6.4.
 type table struct {
-	rows   []uint16 // for each bit that is routed, which of ports
-	masks  []uint64 // for each of ports the bits that are routed by it, its F-BM
-	routed []uint64 // the bits that are routed, by any
-	ports  []int    // in the present network, -1 where the link is gone
+	rows   []uint16 // for each bit that is routed, the index in ports
+	masks  []uint64 // for each of ports, its F-BM: the bits that are routed to it
+	routed []uint64 // all bits that are routed
+	ports  []int    // ports of the present network, -1 if the link is gone
 }
 
-// mask returns the bits that are routed by a port.
+// mask returns the bits that are routed to a port.
 func (t *table) mask(port int) []uint64 {
 	n := len(t.routed)
 	return t.masks[port*n : (port+1)*n]
 }
 
-// Route sends one copy to each neighbor that is next on the path of any receiver of
-// the packet, with the bits of those receivers, as RFC 8279 says in section 6.5, and
-// delivers if the packet has this router's bit. Bits that are no reachable node's are
-// taken out.
+// Route sends one copy to each neighbor that is next on the path to a receiver of the
+// packet. The copy has the bits of these receivers: RFC 8279, section 6.5. Route delivers
+// the packet if it has this router's bit. It removes bits that are not of a reachable
+// node.
 //
-// Dropped are packets of another table's id, of no bit that is of use here (both
-// Unknown) and, as Expired, those that have bits for other nodes and no TTL left:
-// then a receiver was lost, and perhaps this node's is served all the same.
+// It drops packets with the id of another table and packets without a bit that is useful
+// here (both Unknown), and, as Expired, packets that have bits for other nodes and TTL 0.
+// In the last case a receiver was lost, and the packet may still be delivered to this
+// node.
 func (r *Router) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 	set, ttl, wrong := r.open(b, in)
 	if wrong != multicast.None {
@@ -74,8 +76,8 @@ func (r *Router) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy
 	return dst, v
 }
 
-// take moves the bits of a mask from r.bits to r.out, which has no others then, and
-// returns whether none are left.
+// take moves the bits of a mask from r.bits to r.out, which then has no other bits. It
+// reports whether no bits are left.
 func (r *Router) take(mask []uint64) (last bool) {
 	bits, out := r.bits[:len(mask)], r.out[:len(mask)]
 	var left uint64
@@ -88,25 +90,25 @@ func (r *Router) take(mask []uint64) (last bool) {
 	return left == 0
 }
 
-// keep takes all bits out that aren't in a mask, and returns whether any stay.
+// keep removes all bits that are not in a mask, and reports whether any are left.
 func keep(words, mask []uint64) bool {
-	var any uint64
+	var left uint64
 	for i, m := range mask {
 		words[i] &= m
-		any |= words[i]
+		left |= words[i]
 	}
-	return any != 0
+	return left != 0
 }
 
-// desk is what routers of both kinds do alike: they read packets, and write copies
-// into memory of their own.
+// scratch is the state that both types of router share: they parse packets, and write
+// copies into their own memory.
 type desk struct {
-	bift  uint32 // of set 0; other sets' follow
+	bift  uint32 // table id of set 0; the ids of the other sets follow
 	sets  int
-	bytes int // of a bit string
+	bytes int // length of a bit string
 
-	bits  []uint64 // of the packet at hand, those that are left
-	out   []uint64 // of the copy at hand
+	bits  []uint64 // the remaining bits of the current packet
+	out   []uint64 // the bits of the current copy
 	arena []byte
 }
 
@@ -114,8 +116,8 @@ func newDesk(bift uint32, sets, length int) desk {
 	return desk{bift: bift, sets: sets, bytes: length / 8, bits: make([]uint64, length/64), out: make([]uint64, length/64)}
 }
 
-// open reads a packet: its set, its TTL here, and its bits into d.bits. What is
-// wrong with it, if anything, is the reason.
+// open reads a packet: its set, its TTL after this hop, and its bits into d.bits. If the
+// packet is to be dropped, it returns the reason.
 func (d *desk) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reason) {
 	var h Header
 	if _, err := h.Parse(b); err != nil {
@@ -127,7 +129,7 @@ func (d *desk) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reaso
 	if h.BIFT < d.bift || h.BIFT >= d.bift+uint32(d.sets) {
 		return 0, 0, multicast.Unknown
 	}
-	// The table's id says the length, and the field has to agree.
+	// The table id implies the length, and the field must agree.
 	if len(h.Bits) != d.bytes {
 		return 0, 0, multicast.Malformed
 	}
@@ -142,12 +144,12 @@ func (d *desk) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reaso
 	return int(h.BIFT - d.bift), h.TTL, multicast.None
 }
 
-// copy returns a copy of the packet b with a TTL and the bits of d.out. The last copy
-// that is made of a packet is b itself.
+// copy returns a copy of the packet b with a TTL and the bits of d.out. The last copy of
+// a packet is b itself.
 func (d *desk) copy(b []byte, ttl uint8, last bool) []byte {
 	if !last {
 		if cap(d.arena)-len(d.arena) < len(b) {
-			d.arena = make([]byte, 0, 2*cap(d.arena)+len(b)) // copies made before keep theirs
+			d.arena = make([]byte, 0, 2*cap(d.arena)+len(b)) // earlier copies keep the old memory
 		}
 		n := len(d.arena)
 		d.arena = append(d.arena, b...)

@@ -8,31 +8,32 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Engineered is a network with BIER-TE: RFC 9262. It belongs to one goroutine, with
-// its routers.
+// TE is a network with BIER-TE: RFC 9262. A TE domain and its routers are not safe for
+// concurrent use.
 //
-// Bits are given out as sparingly as the RFC has it for any network and any tree:
-// one to a link, for both directions, which its routers clear before they send
-// (section 5.1.1); one to each node that packets may pass through, to say that they
-// are for it too; and one to all leaves, nodes with no more than a single link, for whose routers
-// any packet is (section 5.1.3). What saves more binds the trees (rings, hubs, LANs)
-// or leaves part of the way to other routing, and isn't done.
+// It uses the smallest number of bits with which the RFC supports any network and any
+// tree. Each link has one bit for both directions, which routers clear before they send
+// (section 5.1.1). Each node through which packets may pass has one bit, which marks it
+// as a receiver. All leaves, the nodes with at most one link, share one bit, because
+// every packet that arrives at a leaf is for it (section 5.1.3). Methods that save more
+// bits restrict the trees (rings, hubs, LANs) or leave part of the path to other routing;
+// they are not used.
 //
-// Copies can't go in circles, since each has fewer links left than the packet it is
-// made of. But a packet with all bits goes over all ways there are, without number in
-// a mesh: routers can't tell it from one that was planned.
+// Copies can't loop forever, because each has fewer links left than its packet. But a
+// packet with all bits set takes all paths, whose number grows without bound in a mesh:
+// routers can't distinguish it from a planned packet.
 type Engineered struct {
 	known, present *multicast.Network
 	bits, length   int
-	decap          []int // of each node its bit, or shared
-	leaves         int   // the bit that leaves share
+	decap          []int // the bit of each node
+	leaves         int   // the bit that the leaves share
 	routers        []*EngineeredRouter
 }
 
-// NewEngineered returns the BIER-TE domain of a network. Bits are those of the links
-// of the network as it is known; routers meet the links of the network as it is at
-// present, with the same nodes. The error is ErrTooLarge if there are more bits than
-// the options' MaxBSL.
+// NewTE returns the BIER-TE domain of a network. The links of the known network determine
+// the bits; the routers send over the links of the present network, which has the same
+// nodes. It returns an error wrapping [ErrTooLarge] if more bits than the options' MaxBSL
+// are necessary.
 func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, error) {
 	longest, err := o.longest()
 	if err != nil {
@@ -64,7 +65,7 @@ func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, e
 	}
 	d.length = fitting(d.bits)
 	if d.length > longest {
-		return nil, fmt.Errorf("bier: %d links and %d nodes take %d bits, and bit strings have up to %d: %w", len(g.Links), len(g.Nodes), d.bits, longest, ErrTooLarge)
+		return nil, fmt.Errorf("bier: %d links and %d nodes take %d bits, want at most %d: %w", len(g.Links), len(g.Nodes), d.bits, longest, ErrTooLarge)
 	}
 	for node := range g.Nodes {
 		if d.isLeaf(node) {
@@ -74,19 +75,20 @@ func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, e
 	return d, nil
 }
 
-// isLeaf returns whether a node has no two links, so that no packet passes through.
+// isLeaf reports whether a node has at most one link, so that no packet passes through
+// it.
 func (d *Engineered) isLeaf(node int) bool { return len(d.known.Ports(node)) < 2 }
 
-// Bits returns how many bits links and receivers have, at most BSL.
+// Bits returns the number of bits of links and receivers, at most BSL.
 func (d *Engineered) Bits() int { return d.bits }
 
 // BSL returns the length of the bit strings in bits.
 func (d *Engineered) BSL() int { return d.length }
 
-// Plan returns the header of packets along a tree of the known network, and the bits
-// of its bit string. It is an error if the tree doesn't pass its Check: a way in it
-// that ended at a leaf which receives nothing would deliver there. It is ErrTooLarge
-// if the tree is deeper than 255 hops.
+// Plan returns the header of packets along a tree of the known network, and the length of
+// its bit string. It returns an error if the tree fails its Check: a branch that ends at
+// a leaf which is not a receiver would deliver the packet there. It returns an error
+// wrapping ErrTooLarge if the tree is deeper than 255 hops.
 func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) {
 	if err := d.check(t); err != nil {
 		return nil, 0, err
@@ -106,22 +108,22 @@ func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) 
 	return [][]byte{b}, d.length, nil
 }
 
-// check says what is wrong with a tree, if anything is.
+// check returns an error unless the tree is valid.
 func (d *Engineered) check(t *tree.Tree) error {
 	if t.Graph != d.known.Graph {
-		return fmt.Errorf("bier: a tree of the graph %q, want one of the known network's, %q", t.Graph.Name, d.known.Graph.Name)
+		return fmt.Errorf("bier: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, d.known.Graph.Name)
 	}
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("bier: %w", err)
 	}
 	if depth := t.Depth(); depth > maxTTL {
-		return fmt.Errorf("bier: a tree of %d hops, and packets may take %d: %w", depth, maxTTL, ErrTooLarge)
+		return fmt.Errorf("bier: a tree of %d hops, want at most %d: %w", depth, maxTTL, ErrTooLarge)
 	}
 	return nil
 }
 
-// Router returns the router of a node, always the same one. It panics if there is no
-// such node.
+// Router returns the router of a node, always the same one. It panics if there is no such
+// node.
 func (d *Engineered) Router(node int) multicast.Router {
 	if d.routers[node] == nil {
 		d.routers[node] = d.newRouter(node)
@@ -129,7 +131,7 @@ func (d *Engineered) Router(node int) multicast.Router {
 	return d.routers[node]
 }
 
-// newRouter makes a node's table: the bits of its links and its own.
+// newRouter makes the table of a node: the bits of its links and its own bit.
 func (d *Engineered) newRouter(node int) *EngineeredRouter {
 	words := d.length / 64
 	r := &EngineeredRouter{
@@ -155,26 +157,26 @@ func (d *Engineered) newRouter(node int) *EngineeredRouter {
 	return r
 }
 
-// EngineeredRouter is a node's router in an [Engineered] domain. Its table is sparse:
-// ports are in the order of their links, so the rank of a link's bit among those of
-// all the node's links is its port.
+// TERouter is the router of a node in a [TE] domain. Its table is sparse: ports are in
+// the order of their links, so the rank of a link's bit among the bits of the node's
+// links is its port.
 type EngineeredRouter struct {
 	desk
 	links []uint64 // the bits of the node's links
-	first []int    // of each word, the rank of the first of its bits
-	ports []int    // by rank, in the present network, -1 where the link is gone
+	first []int    // for each word, the rank of its first bit
+	ports []int    // by rank: the port in the present network, -1 if the link is gone
 
-	word int // where its own bit is, which says that packets are for it
+	word int // the position of its own bit, which marks the node as a receiver
 	own  uint64
-	leaf bool // its own bit is shared with all leaves
+	leaf bool // the own bit is shared with all leaves
 }
 
-// Route sends a copy over each of the node's links whose bit the packet has, with the
-// bits of all of them, and its own, cleared (RFC 9262, section 4.4), and delivers if
-// the packet has its own bit. A leaf leaves the bit that it shares alone in packets
-// of its own host, which are for other leaves.
+// Route sends a copy over each link of the node whose bit the packet has. It clears the
+// bits of all these links and its own bit in the copies (RFC 9262, section 4.4), and
+// delivers the packet if it has its own bit. A leaf does not clear the shared bit in
+// packets of its own host, which are for other leaves.
 //
-// Dropped are packets as by [Router.Route].
+// It drops packets for the same reasons as [Router.Route].
 func (r *EngineeredRouter) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 	_, ttl, wrong := r.open(b, in)
 	if wrong != multicast.None {
@@ -207,8 +209,8 @@ func (r *EngineeredRouter) Route(dst []multicast.Copy, b []byte, in int) ([]mult
 	return dst, v
 }
 
-// split leaves in r.bits those of the node's links, puts the others into r.out, and
-// returns how many stay.
+// split keeps the bits of the node's links in r.bits, moves the others to r.out, and
+// returns the number that it keeps.
 func (r *EngineeredRouter) split() int {
 	n := 0
 	for i, m := range r.links {

@@ -8,11 +8,12 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// keptWays is how many nodes and arcs a Finder keeps ways of: 16 MiB or so.
-const keptWays = 1 << 20
+// maxCached is the largest number of nodes and arcs for which a Finder keeps paths: about
+// 16 MiB.
+const maxCached = 1 << 20
 
-// Finder finds trees over one graph. It keeps the shortest ways from sources, so that
-// further trees from the same cost little; it belongs to one goroutine.
+// Finder finds trees in one graph. It caches the shortest paths from sources, so that
+// further trees from the same source cost little. It is not safe for concurrent use.
 type Finder struct {
 	graph  *topology.Graph
 	metric Metric
@@ -21,16 +22,16 @@ type Finder struct {
 	shortest
 }
 
-// NewFinder returns a finder of trees over a graph, whose ways are short by a metric.
+// NewFinder returns a finder of trees in a graph whose paths are shortest by a metric.
 func NewFinder(g *topology.Graph, m Metric) *Finder {
 	return &Finder{graph: g, metric: m, ports: g.Ports(), kept: map[int]*ways{}}
 }
 
-// from returns the ways from a source, found or kept.
+// from returns the paths from a source, from the cache if possible.
 func (f *Finder) from(source int) *ways {
 	w, ok := f.kept[source]
 	if !ok {
-		if (len(f.kept)+1)*(len(f.graph.Nodes)+len(f.graph.Links)) > keptWays {
+		if (len(f.kept)+1)*(len(f.graph.Nodes)+len(f.graph.Links)) > maxCached {
 			clear(f.kept)
 		}
 		w = waysFrom(f.graph, f.ports, f.metric, []int{source}, nil)
@@ -39,12 +40,12 @@ func (f *Finder) from(source int) *ways {
 	return w
 }
 
-// Distance returns the length of the shortest way between two nodes by the finder's
-// metric, +Inf if there is none. It panics if the graph hasn't these nodes.
+// Distance returns the length of the shortest path between two nodes by the finder's
+// metric, or +Inf if there is none. It panics if the graph doesn't have these nodes.
 func (f *Finder) Distance(from, to int) float64 { return f.from(from).length[to] }
 
-// wanted returns the receivers sorted, each once, without the source, after a check
-// that there are such nodes and ways to them.
+// wanted returns the receivers, sorted and without repetitions and the source. It returns
+// an error if a node doesn't exist or can't be reached.
 func (f *Finder) wanted(source int, receivers []int) ([]int, error) {
 	if source < 0 || source >= len(f.graph.Nodes) {
 		return nil, fmt.Errorf("%w: source %d, the graph has nodes 0 to %d", ErrNode, source, len(f.graph.Nodes)-1)
@@ -58,33 +59,33 @@ func (f *Finder) wanted(source int, receivers []int) ([]int, error) {
 	slices.Sort(rs)
 	rs = slices.Compact(rs)
 	if len(rs) == 0 {
-		return nil, fmt.Errorf("%w: of %d named, none but the source %d", ErrNoReceivers, len(receivers), source)
+		return nil, fmt.Errorf("%w: %d receivers, and none other than the source %d", ErrNoReceivers, len(receivers), source)
 	}
 	rank := f.from(source).rank
 	for _, r := range rs {
 		if rank[r] < 0 {
-			return nil, fmt.Errorf("%w: no way from %q to %q; take its largest component", ErrDisconnected,
+			return nil, fmt.Errorf("%w: no path from %q to %q; use the graph's largest component", ErrDisconnected,
 				f.graph.Nodes[source].Name, f.graph.Nodes[r].Name)
 		}
 	}
 	return rs, nil
 }
 
-// ways are all shortest ways from one of some starts to every node. They form a
-// graph without cycles: of each node it has the arcs that shortest ways end with.
+// paths are all shortest paths from the nearest of several starts to every node. They
+// form an acyclic graph, which has for each node the last arcs of its shortest paths.
 type ways struct {
-	length []float64      // of the way to each node, +Inf if there is none
-	order  []int32        // nodes that have a way, those with shorter ways first
-	rank   []int32        // of a node in order, -1 without a way
-	first  []int32        // last arcs of the ways to node v are last[first[v]:first[v+1]]
+	length []float64      // length of the path to each node, +Inf if there is none
+	order  []int32        // nodes that have a path, by ascending length
+	rank   []int32        // index of each node in order, -1 without a path
+	first  []int32        // the last arcs of the paths to node v are last[first[v]:first[v+1]]
 	last   []topology.Arc // toward the node, in the order of the node's ports
 }
 
-// into returns the arcs that shortest ways to a node end with: none for a start.
+// into returns the last arcs of the shortest paths to a node, or none for a start.
 func (w *ways) into(node int) []topology.Arc { return w.last[w.first[node]:w.first[node+1]] }
 
-// waysFrom finds all shortest ways from the starts; arcs for which skip says true
-// are closed, and no arc is if it is nil.
+// pathsFrom finds all shortest paths from the starts. It doesn't use arcs for which skip
+// returns true; skip may be nil.
 func waysFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int, skip func(topology.Arc) bool) *ways {
 	n := len(g.Nodes)
 	w := &ways{length: make([]float64, n), order: make([]int32, 0, n), rank: make([]int32, n)}
@@ -118,8 +119,8 @@ func waysFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int
 	return w
 }
 
-// fillLast finds the arcs that shortest ways end with. That the node behind one comes
-// earlier in order is asked for besides, since a tiny weight may vanish in a sum.
+// fillLast finds the last arcs of shortest paths. It also requires that the node before
+// an arc comes earlier in order, because a tiny weight may vanish in a sum.
 func (w *ways) fillLast(g *topology.Graph, ports [][]topology.Port, m Metric, skip func(topology.Arc) bool) {
 	w.first = make([]int32, len(ports)+1)
 	for v, ps := range ports {
@@ -135,7 +136,7 @@ func (w *ways) fillLast(g *topology.Graph, ports [][]topology.Port, m Metric, sk
 	w.last = slices.Clip(w.last)
 }
 
-// reached is a node on the frontier of a search, with the length of a way to it.
+// reached is a node on the frontier of a search, with the length of a path to it.
 type reached struct {
 	length float64
 	node   int32
@@ -145,8 +146,8 @@ func (r reached) before(s reached) bool {
 	return r.length < s.length || r.length == s.length && r.node < s.node
 }
 
-// frontier is a binary heap, the shortest way on top; of equal ones, that to the node
-// of the lowest number.
+// frontier is a binary heap with the shortest path on top; among equal ones, that to the
+// node with the lowest number.
 type frontier []reached
 
 func (f *frontier) push(length float64, node int32) {

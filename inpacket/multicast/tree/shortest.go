@@ -7,33 +7,32 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// ShortestPath returns a tree that leads from a source to each receiver on a shortest
-// way. See Finder.ShortestPath; a Finder is faster for more than one tree.
+// ShortestPath returns a tree with a shortest path from a source to each receiver. See
+// Finder.ShortestPath; a Finder is faster for more than one tree.
 func ShortestPath(g *topology.Graph, source int, receivers []int, m Metric) (*Tree, error) {
 	return NewFinder(g, m).ShortestPath(source, receivers)
 }
 
-// shortest is what ShortestPath needs of memory: by node.
+// shortest is the working memory of ShortestPath, by node.
 type shortest struct {
-	in      []bool         // the tree
-	by      []topology.Arc // that the tree comes to the node by, -1 as long as none is chosen
-	waiting []int32        // nodes of the tree without an arc, that the node could be before
+	in      []bool         // in the tree
+	by      []topology.Arc // the arc by which the tree reaches the node, -1 if none is chosen yet
+	waiting []int32        // number of nodes of the tree without an arc that could be reached from the node
 	depth   []int32
 
-	// of the other order
+	// For the second heuristic.
 	joined []bool
-	via    []topology.Arc // that the cheapest way to the node ends with
-	price  []int32        // links that it adds to the tree
+	via    []topology.Arc // the last arc of the cheapest path to the node
+	price  []int32        // number of links that this path adds to the tree
 }
 
-// ShortestPath returns a tree that leads from a source to each receiver on a shortest
-// way. Of several shortest ways it takes those that share links. To find the fewest
-// links is hard (it is covering sets with sets), so there are two heuristics, of which
-// the better one's tree is taken: the greedy cover, from the receivers back to the
-// source, and the other order, in which the receiver that costs the fewest new links
-// is joined next. The tree is the same for the same graph, source and set of
-// receivers. Receivers may come twice and hold the source. Errors wrap ErrNode,
-// ErrNoReceivers and ErrDisconnected.
+// ShortestPath returns a tree with a shortest path from a source to each receiver. Among
+// several shortest paths it prefers those that share links. The minimum number of links
+// is NP-hard to find (it is set cover), so it uses two heuristics and returns the tree
+// with fewer links: a greedy cover, from the receivers back to the source; and the
+// opposite order, in which the receiver that adds the fewest links is joined next. The
+// tree is the same for the same graph, source and set of receivers. Receivers may repeat
+// and may contain the source. Errors wrap ErrNode, ErrNoReceivers or ErrDisconnected.
 func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 	rs, err := f.wanted(source, receivers)
 	if err != nil {
@@ -65,8 +64,8 @@ func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 	return t, nil
 }
 
-// cover finds a tree from the receivers back to the source, and returns the number of
-// its links. The tree is in and by.
+// cover finds a tree from the receivers back to the source, in f.in and f.by, and returns
+// its number of links.
 func (f *Finder) cover(w *ways, source int, receivers []int) (count int) {
 	clear(f.in)
 	clear(f.waiting)
@@ -82,8 +81,8 @@ func (f *Finder) cover(w *ways, source int, receivers []int) (count int) {
 	return count
 }
 
-// enter takes a node into the tree, and those before it as long as there is no choice,
-// and returns how many.
+// enter adds a node to the tree, and its predecessors as long as there is no choice, and
+// returns the number of nodes added.
 func (f *Finder) enter(w *ways, v int) (count int) {
 	for !f.in[v] {
 		count++
@@ -103,9 +102,9 @@ func (f *Finder) enter(w *ways, v int) (count int) {
 	return count
 }
 
-// choose decides on the arc by which a node is reached: from a node of the tree if
-// there is one, otherwise from that which most nodes wait for. Of equal ones it is the
-// node with the fewest links, since links next to the tree lengthen a filter.
+// choose selects the arc by which a node is reached: from a node of the tree if possible,
+// otherwise from the node for which most nodes wait. Among equal ones it prefers the node
+// with the fewest links, because links next to the tree make filters longer.
 func (f *Finder) choose(w *ways, v int) (count int) {
 	arcs := w.into(v)
 	f.by[v] = slices.MinFunc(arcs, func(a, b topology.Arc) int {
@@ -127,14 +126,13 @@ func (f *Finder) choose(w *ways, v int) (count int) {
 	return f.enter(w, from)
 }
 
-// Toward returns, of each node, the arc with which its shortest way to a node begins, by
-// the finder's metric, and the number of arcs of that way: -1 and -1 without a way, -1
-// and 0 of the node itself. Of ways that are as short it is that of the fewest arcs, and
-// of several arcs then the one to the neighbor of the lowest number.
+// Toward returns, for each node, the first arc of its shortest path to node to by the
+// finder's metric, and the number of arcs of that path. Both are -1 if there is no path;
+// for the node itself they are -1 and 0. Among equally short paths it returns the one
+// with the fewest arcs, and among these the one via the neighbor with the lowest number.
 //
-// Whoever follows the arcs gets nearer to the node with each, and never in a circle,
-// whatever the rounding of sums does. What it finds isn't kept. It panics if the graph
-// hasn't the node.
+// Each arc leads closer to the node, without cycles, whatever the rounding of sums. The
+// result is not cached. It panics if the graph doesn't have the node.
 func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
 	w := waysFrom(f.graph, f.ports, f.metric, []int{to}, nil)
 	arcs, hops = make([]topology.Arc, len(f.ports)), make([]int, len(f.ports))
@@ -144,7 +142,7 @@ func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
 	hops[to] = 0
 	for _, v := range w.order {
 		nearest := -1
-		for _, a := range w.into(int(v)) { // a link carries both ways for the same
+		for _, a := range w.into(int(v)) { // both directions of a link have the same cost
 			u, _ := f.graph.Ends(a)
 			if nearest < 0 || hops[u] < hops[nearest] || hops[u] == hops[nearest] && u < nearest {
 				nearest, arcs[v], hops[v] = u, a.Reverse(), hops[u]+1
@@ -154,15 +152,15 @@ func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
 	return arcs, hops
 }
 
-// Backup returns the way with the fewest arcs from where an arc comes from to where it
-// leads, without its link: what a packet takes when the link has failed. It reports
-// false if there is none, the link being the only way, or no such arc.
+// Backup returns the path with the fewest arcs from the start of an arc to its end
+// without its link: the path of packets if the link has failed. It returns false if there
+// is no such path or no such arc.
 func Backup(g *topology.Graph, a topology.Arc) ([]topology.Arc, bool) {
 	return NewFinder(g, Hops).Backup(a)
 }
 
-// Backup is the function of this name, by the finder's metric. What it finds isn't
-// kept.
+// Backup is like the function of this name, by the finder's metric. The result is not
+// cached.
 func (f *Finder) Backup(a topology.Arc) ([]topology.Arc, bool) {
 	if a < 0 || a.Link() >= len(f.graph.Links) {
 		return nil, false

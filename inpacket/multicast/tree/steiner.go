@@ -7,28 +7,29 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// Steiner returns a tree of low cost, whose ways may be longer than the shortest. See
+// Steiner returns a tree of low cost, whose paths may be longer than the shortest. See
 // Finder.Steiner; a Finder is faster for more than one tree.
 func Steiner(g *topology.Graph, source int, receivers []int, m Metric) (*Tree, error) {
 	return NewFinder(g, m).Steiner(source, receivers)
 }
 
-// Steiner returns a tree whose cost by the finder's metric is less than twice the
-// least there is, and no more than that of ShortestPath's tree. Nodes that shall be
-// joined are each the middle of a region, the nodes closest to it; the best ways
-// across borders of regions join them (Mehlhorn 1988), then the links among the nodes
-// met so are chosen again and what leads nowhere is cut (Kou, Markowsky and Berman
-// 1981, steps 4 and 5). With l leaves in the cheapest tree, the cost is at most
-// 2·(1-1/l) times its. The tree is the same for the same graph, source and set of
-// receivers. Errors are ShortestPath's.
+// Steiner returns a tree whose cost by the finder's metric is less than twice the minimum
+// and at most that of ShortestPath's tree. Each terminal, the source or a receiver, is
+// the centre of a region, the nodes closest to it. The cheapest paths across region
+// borders join the terminals (Mehlhorn 1988). Then the links among the nodes of these
+// paths are chosen again, and branches without receivers are removed (Kou, Markowsky and
+// Berman 1981, steps 4 and 5). If the cheapest tree has l leaves, the cost is at most
+// 2·(1-1/l) times its cost. The tree is the same for the same graph, source and set of
+// receivers. The errors are those of ShortestPath.
 //
-// Distances and spanning trees could be gonum's (path.DijkstraFrom, path.Kruskal) over a
-// graph of our own whose iterators are in order: trees are then the same each time too.
-// But it takes twice as long. On this package's benchmark (1000 nodes, 33 receivers,
-// minimum of 5) a tree takes 1.15 ms and not 0.61, one of shortest ways from a new
-// source 0.94 ms and not 0.45; simulations of BIER-TE over 300 nodes take 2.0 times as
-// long with shortest ways, 2.2 times with these. What stands between the two graphs would be
-// longer than what it saves. So gonum is the tests' judge.
+// Distances and spanning trees could come from gonum (path.DijkstraFrom, path.Kruskal),
+// with a graph type whose iterators are ordered, so that trees are reproducible too. But
+// it takes twice as long. In this package's benchmark (1000 nodes, 33 receivers, minimum
+// of 5) a tree takes 1.15 ms instead of 0.61, and a tree of shortest paths from a new
+// source 0.94 ms instead of 0.45; simulations of BIER-TE over 300 nodes take 2.0 times as
+// long with shortest paths and 2.2 times with these trees. The adapter between the two
+// graph types would be longer than the code that it saves. So gonum is used as the
+// reference in tests.
 func (f *Finder) Steiner(source int, receivers []int) (*Tree, error) {
 	short, err := f.ShortestPath(source, receivers)
 	if err != nil {
@@ -44,8 +45,8 @@ func (f *Finder) Steiner(source int, receivers []int) (*Tree, error) {
 	return t, nil
 }
 
-// regions joins the nodes across the borders of their regions, and returns whether
-// each node of the graph is on the ways taken.
+// regions joins the centres across the borders of their regions, and returns for each
+// node of the graph whether it is on the paths used.
 func (f *Finder) regions(middles []int) (met []bool) {
 	w := waysFrom(f.graph, f.ports, f.metric, middles, nil)
 	middle := make([]int, len(f.ports))
@@ -87,14 +88,14 @@ func (f *Finder) among(set []bool) (inside []bridge) {
 	return inside
 }
 
-// bridge is a link as part of what joins two nodes or regions, at a cost.
+// bridge is a link that joins two nodes or regions, with its cost.
 type bridge struct {
 	link, a, b int
 	cost       float64
 }
 
-// cheapest returns the links of the bridges that join most for least: Kruskal 1956.
-// Of bridges that cost the same, the first goes first. It sorts the bridges.
+// cheapest returns the links of the bridges that form a minimum spanning forest: Kruskal
+// 1956. Among bridges of equal cost the first wins. It sorts the bridges.
 func cheapest(bridges []bridge, nodes int) (links []int) {
 	slices.SortStableFunc(bridges, func(a, b bridge) int { return cmp.Compare(a.cost, b.cost) })
 	leader := make([]int, nodes)
@@ -117,8 +118,8 @@ func cheapest(bridges []bridge, nodes int) (links []int) {
 	return links
 }
 
-// directed makes links that are a tree into steps from a source, and cuts what leads
-// to no receiver.
+// directed converts links that form a tree into steps from a source, and removes branches
+// without receivers.
 func (f *Finder) directed(source int, receivers, links []int) *Tree {
 	use := make(map[int]bool, len(links))
 	for _, i := range links {
@@ -142,7 +143,7 @@ func (f *Finder) directed(source int, receivers, links []int) *Tree {
 	for _, r := range receivers {
 		wanted[r] = true
 	}
-	for _, s := range slices.Backward(t.Steps) { // in the order of the search: those behind come first
+	for _, s := range slices.Backward(t.Steps) { // in reverse order of the search, so that later nodes come first
 		if from, to := f.graph.Ends(s.Arc); wanted[to] {
 			wanted[from] = true
 		}
@@ -155,10 +156,10 @@ func (f *Finder) directed(source int, receivers, links []int) *Tree {
 	return t
 }
 
-// join finds a tree by joining receivers one by one, always the one that takes the
-// fewest new links, on a shortest way from the source that uses those there are; it
-// returns the number of links. The tree is joined and via. Takahashi and Matsuyama 1980
-// do so without asking that ways be shortest.
+// join finds a tree by joining receivers one by one, always the one that adds the fewest
+// links, on a shortest path from the source that uses links of the tree. The tree is in
+// f.joined and f.via. It returns the number of links. Takahashi and Matsuyama 1980 do the
+// same without requiring shortest paths.
 func (f *Finder) join(w *ways, source int, receivers []int) (count int) {
 	clear(f.joined)
 	f.joined[source] = true
@@ -180,10 +181,10 @@ func (f *Finder) join(w *ways, source int, receivers []int) (count int) {
 	return count
 }
 
-// quote finds the price of each node, the fewest links that have to be added for a
-// shortest way to it, and of nodes that aren't joined the arc that way ends with. Of
-// ways at the same price it takes that from the node with the fewest links, since links
-// next to the tree lengthen a filter.
+// quote computes the price of each node, the fewest links to add for a shortest path to
+// it, and, for nodes that are not joined, the last arc of that path. Among paths of equal
+// price it chooses the one from the node with the fewest links, because links next to the
+// tree make filters longer.
 func (f *Finder) quote(w *ways) {
 	for _, v := range w.order {
 		f.price[v] = 0

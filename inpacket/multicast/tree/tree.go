@@ -1,5 +1,5 @@
-// Package tree finds trees over topologies: which links a packet takes from its
-// source to its receivers.
+// Package tree finds trees in topologies: the links that a packet takes from its source
+// to its receivers.
 package tree
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// Tree is the way of a packet from its source to its receivers: a set of arcs, of
-// which exactly one leads to each node of the tree but the source. Steps are sorted by
-// hop, then by arc. A tree isn't changed, and may be used by any number of goroutines.
+// Tree is the path of a packet from its source to its receivers: a set of arcs, exactly
+// one of which leads to each node of the tree except the source. Steps are sorted by hop,
+// then by arc. A tree is immutable and safe for concurrent use.
 type Tree struct {
 	Graph     *topology.Graph
 	Source    int
-	Receivers []int // sorted, each once, without the source
+	Receivers []int // sorted, without repetitions and without the source
 	Steps     []Step
 }
 
 // Step is an arc of a tree.
 type Step struct {
 	Arc topology.Arc
-	Hop int // how many arcs come before it on the way from the source
+	Hop int // number of arcs before it on the path from the source
 }
 
 func (t *Tree) sort() {
@@ -33,7 +33,7 @@ func (t *Tree) sort() {
 	})
 }
 
-// Depth returns the number of arcs on the longest way from the source.
+// Depth returns the number of arcs of the longest path from the source.
 func (t *Tree) Depth() int {
 	depth := 0
 	for _, s := range t.Steps {
@@ -42,8 +42,8 @@ func (t *Tree) Depth() int {
 	return depth
 }
 
-// Nodes returns the tree's nodes: the source, then others in the order of the steps
-// that lead to them.
+// Nodes returns the nodes of the tree: the source, then the others in the order of the
+// steps that lead to them.
 func (t *Tree) Nodes() []int {
 	nodes := make([]int, 1, len(t.Steps)+1)
 	nodes[0] = t.Source
@@ -54,7 +54,7 @@ func (t *Tree) Nodes() []int {
 	return nodes
 }
 
-// Cost returns the sum of the tree's links by a metric.
+// Cost returns the sum of the costs of the tree's links by a metric.
 func (t *Tree) Cost(m Metric) float64 {
 	sum := 0.0
 	for _, s := range t.Steps {
@@ -63,9 +63,9 @@ func (t *Tree) Cost(m Metric) float64 {
 	return sum
 }
 
-// Check returns an error unless the tree keeps its promises: each step goes out from
-// a node that an earlier one came to, at the hop after it, to a node that none came
-// to; receivers are sorted, and reached; and each way ends at a receiver.
+// Check returns an error unless the tree is valid: each step leads from a node that an
+// earlier step reached, at the next hop, to a node that no other step reaches; receivers
+// are sorted and reached; and each branch ends at a receiver.
 func (t *Tree) Check() error {
 	n := len(t.Graph.Nodes)
 	if t.Source < 0 || t.Source >= n {
@@ -80,10 +80,10 @@ func (t *Tree) Check() error {
 		from, to := t.Graph.Ends(s.Arc)
 		hop, ok := depth[from]
 		if !ok || hop != s.Hop {
-			return fmt.Errorf("tree: step %d from node %d at hop %d, which no earlier step comes to there", i, from, s.Hop)
+			return fmt.Errorf("tree: step %d from node %d at hop %d, which no earlier step reaches at that hop", i, from, s.Hop)
 		}
 		if _, ok := depth[to]; ok {
-			return fmt.Errorf("tree: step %d comes to node %d a second time", i, to)
+			return fmt.Errorf("tree: step %d reaches node %d a second time", i, to)
 		}
 		depth[to] = hop + 1
 		delete(leaves, from)
@@ -102,20 +102,20 @@ func (t *Tree) Check() error {
 		delete(leaves, r)
 	}
 	for leaf := range leaves {
-		return fmt.Errorf("tree: a way ends at node %d, which receives nothing", leaf)
+		return fmt.Errorf("tree: a branch ends at node %d, which is not a receiver", leaf)
 	}
 	return nil
 }
 
-// Metric is what makes a way short.
+// Metric is the cost of links by which paths are shortest.
 type Metric uint8
 
 const (
-	Hops    Metric = iota // the number of links
-	Weights               // the sum of the links' weights
+	Hops    Metric = iota // each link costs 1
+	Weights               // each link costs its weight
 )
 
-// String returns the metric in a word.
+// String returns "hops" or "weights".
 func (m Metric) String() string {
 	if m == Hops {
 		return "hops"
@@ -123,7 +123,7 @@ func (m Metric) String() string {
 	return "weights"
 }
 
-// of returns what a link adds to a way.
+// of returns the cost of a link.
 func (m Metric) of(l topology.Link) float64 {
 	if m == Hops {
 		return 1
@@ -132,35 +132,35 @@ func (m Metric) of(l topology.Link) float64 {
 }
 
 var (
-	// ErrNode is wrapped when a source or receiver is no node of the graph.
+	// ErrNode means that a source or receiver is not a node of the graph.
 	ErrNode = errors.New("tree: no such node")
-	// ErrNoReceivers is wrapped when nobody but the source is to receive.
+	// ErrNoReceivers means that there is no receiver other than the source.
 	ErrNoReceivers = errors.New("tree: no receivers")
-	// ErrDisconnected is wrapped when there is no way to a receiver.
+	// ErrDisconnected means that there is no path to a receiver.
 	ErrDisconnected = errors.New("tree: graph not connected")
 )
 
-// Adjacent returns the arcs next to the tree, by the hop at which a router tests
-// them: of each node, at the hop that its own steps have, all arcs outward but the
-// tree's and the one back to where the packet came from. There are Depth hops: to
-// the deepest nodes a packet comes with its TTL used up, if that is Depth at the
-// source, so that they test nothing. Their arcs are Fringe.
+// Adjacent returns the arcs next to the tree, by the hop at which a router tests them.
+// For each node, at the hop of its own steps, these are all outward arcs except those of
+// the tree and the arc back to where the packet came from. There are Depth hops: if the
+// TTL at the source is Depth, a packet arrives at the deepest nodes with no TTL left, and
+// they test no arcs. Fringe returns their arcs.
 func (t *Tree) Adjacent() [][]topology.Arc {
 	all := t.around()
 	return all[:len(all)-1]
 }
 
-// Fringe returns the arcs outward of the deepest nodes: tested only by a packet whose
-// TTL is above the tree's depth.
+// Fringe returns the outward arcs of the deepest nodes, which are tested only if the TTL
+// is greater than the tree's depth.
 func (t *Tree) Fringe() []topology.Arc {
 	all := t.around()
 	return all[len(all)-1]
 }
 
-// around returns the arcs next to the tree by hop, one more than the depth.
+// around returns the arcs next to the tree by hop, one hop more than the depth.
 func (t *Tree) around() [][]topology.Arc {
 	all := make([][]topology.Arc, t.Depth()+1)
-	after := make([]int, len(t.Graph.Nodes)) // 1 more than the node's hop, 0 outside the tree
+	after := make([]int, len(t.Graph.Nodes)) // the node's hop plus 1, 0 outside the tree
 	taken := make([]bool, len(t.Graph.Links))
 	after[t.Source] = 1
 	for _, s := range t.Steps {
@@ -169,7 +169,7 @@ func (t *Tree) around() [][]topology.Arc {
 		taken[s.Arc.Link()] = true
 	}
 	for i, l := range t.Graph.Links {
-		if taken[i] { // one way by the tree, the other way back
+		if taken[i] { // one direction is in the tree, the other leads back
 			continue
 		}
 		if h := after[l.A]; h > 0 {
