@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// edges are lengths around those at which words, bytes and planes begin and end.
+// edges are lengths around those at which words, bytes and sections begin and end.
 var edges = []int{1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 600, 4095, 4096, 4097, MaxBits - 1, MaxBits}
 
-// Match of Linear asks rows and planes as they are defined, at every length of planes
+// Match of Linear asks rows and sections as they are defined, at every length of sections
 // that its loops treat in a way of their own.
 func TestLinearAtEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
@@ -24,10 +24,10 @@ func TestLinearAtEdges(t *testing.T) {
 			cs := randomCodewords(r, links)
 			dst := make([]uint64, words(links))
 			NewTable(cs).Match(dst, &h)
-			planes, lengths := LinearPlanes(k, m)
+			sections, lengths := LinearSections(k, m)
 			for i, c := range cs {
 				want, at := uint64(1), 0
-				for p, length := range lengths[:planes] {
+				for p, length := range lengths[:sections] {
 					odd := 0
 					for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
 						odd += bits.OnesCount64(v & uint64(number(h.Filter, at+w*64, min(64, length-w*64))))
@@ -70,14 +70,14 @@ func TestSingleAtEdges(t *testing.T) {
 	}
 }
 
-// The values of one seed and plane are no other's: a row of the longest plane ends
-// where the next plane's begins, and the last plane's where the next seed begins.
+// The values of one seed and section are no other's: a row of the longest section ends
+// where the next section's begins, and the last section's where the next seed begins.
 func TestStreamRangesDontOverlap(t *testing.T) {
 	for k := range uint8(16) {
-		planes, lengths := LinearPlanes(k, MaxBits)
-		for p, length := range lengths[:planes] {
-			if words(length) > 1<<planeLog || p >= 1<<(seedLog-planeLog) {
-				t.Errorf("K %d: plane %d takes %d values, and there are %d", k, p, words(length), 1<<planeLog)
+		sections, lengths := LinearSections(k, MaxBits)
+		for p, length := range lengths[:sections] {
+			if words(length) > 1<<sectionLog || p >= 1<<(seedLog-sectionLog) {
+				t.Errorf("K %d: section %d takes %d values, and there are %d", k, p, words(length), 1<<sectionLog)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestSearchAtEdges(t *testing.T) {
 		task := oneHop(size.tree, size.others)
 		for _, form := range searched {
 			t.Run(fmt.Sprintf("%s/%d-%d", form.name, size.tree, size.others), func(t *testing.T) {
-				for _, o := range []Options{{Seeds: 1}, {Seeds: 8}, {Seeds: 8, MaxStray: 0.07}} {
+				for _, o := range []Options{{Seeds: 1}, {Seeds: 8}, {Seeds: 8, MaxFalseMatch: 0.07}} {
 					o.Forms = []Form{form.form}
 					f, err := Search(task, o)
 					if err != nil {

@@ -66,9 +66,9 @@ func TestGuardOfStages(t *testing.T) {
 
 // Filters of stored codewords are judged by their fill, and a TTL without a stage holds
 // nothing.
-func TestStrayWithoutChance(t *testing.T) {
+func TestFalseMatchWithoutChance(t *testing.T) {
 	h := Header{Form: Dense, Bits: 8, Filter: []byte{0x0f}}
-	if got := h.Stray(); got != 0.5 {
+	if got := h.FalseMatch(); got != 0.5 {
 		t.Errorf("half full: %g, want 0.5", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestStrayWithoutChance(t *testing.T) {
 		}
 		for ttl := range 256 {
 			h.TTL = uint8(ttl)
-			if got := h.Stray(); (ttl == 0 || ttl > stages) && got != 0 {
+			if got := h.FalseMatch(); (ttl == 0 || ttl > stages) && got != 0 {
 				t.Fatalf("TTL %d of %d stages: %g, want 0", ttl, stages, got)
 			}
 		}

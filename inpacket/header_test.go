@@ -114,9 +114,9 @@ func TestParseRefuses(t *testing.T) {
 		{"bits behind the last", set(plain, 14, 0x13), ErrMalformed, "0x13"},
 		{"padding", set(plain, 15, 1), ErrMalformed, "padding"},
 		{"narrow seed, wide flag", set(wide, 12, 0), ErrMalformed, "wide seed"},
-		{"trace over its room", set(traced, 16, 3), ErrMalformed, "room for 2"},
+		{"trace over its capacity", set(traced, 16, 3), ErrMalformed, "capacity 2"},
 		{"trace, reserved", set(traced, 19, 1), ErrMalformed, "reserved"},
-		{"trace, free room", set(traced, 27, 1), ErrMalformed, "free room"},
+		{"trace, free room", set(traced, 27, 1), ErrMalformed, "0x1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var h Header
@@ -140,7 +140,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"K 16", func(h *Header) { h.K = 16 }},
 		{"form 16", func(h *Header) { h.Form = 16 }},
 		{"source without", func(h *Header) { h.Source = 1 }},
-		{"trace over its room", func(h *Header) { h.Trace = &Trace{Nodes: make([]uint32, 2), Capacity: 1} }},
+		{"trace over its capacity", func(h *Header) { h.Trace = &Trace{Nodes: make([]uint32, 2), Capacity: 1} }},
 		{"room for 256", func(h *Header) { h.Trace = &Trace{Capacity: 256} }},
 		{"room below 0", func(h *Header) { h.Trace = &Trace{Capacity: -1} }},
 		{"256 stages", func(h *Header) {

@@ -112,22 +112,22 @@ func TestMatchOfUnsound(t *testing.T) {
 	table := NewTable([]Codeword{{1, 2}, {3, 4}})
 	dense := NewDenseTable(64, [][]BitString{{{1}, {2}}})
 	for name, h := range map[string]Header{
-		"zero":         {},
-		"no filter":    {Form: Single, K: 1, Bits: 8},
-		"short filter": {Form: Linear, Bits: 100, Filter: []byte{255}},
-		"K 0":          {Form: Single, Bits: 8, Filter: []byte{255}},
-		"K 0, folded":  {Form: Folded, Bits: 8, Filter: []byte{255}},
-		"K 16":         {Form: Single, K: 16, Bits: 8, Filter: []byte{255}},
-		"no divisor":   {Form: Folded, K: 1, Bits: 13, Filter: []byte{255, 31}},
-		"TTL 0":        {Form: Staged, K: 1, Bits: 13, Filter: []byte{0x10, 0x10}},
-		"no stage":     {Form: Staged, K: 1, Bits: 13, TTL: 2, Filter: []byte{0x10, 0x10}},
-		"stage cut":    {Form: Staged, K: 1, Bits: 13, TTL: 1, Filter: []byte{0xf0, 0x1f}},
-		"stage of 0":   {Form: Staged, K: 1, Bits: 12, TTL: 1, Filter: []byte{0, 0}},
-		"form 5":       {Form: 5, K: 1, Bits: 8, Filter: []byte{255}},
-		"dense, long":  {Form: Dense, Bits: 65, Filter: bytes.Repeat([]byte{255}, 9)},
-		"dense, seed":  {Form: Dense, Seed: 1, Bits: 8, Filter: []byte{255}},
-		"dense, short": {Form: Dense, Bits: 16, Filter: []byte{255}},
-		"planes of 0":  {Form: Linear, K: 15, Bits: 7, Filter: []byte{127}},
+		"zero":          {},
+		"no filter":     {Form: Single, K: 1, Bits: 8},
+		"short filter":  {Form: Linear, Bits: 100, Filter: []byte{255}},
+		"K 0":           {Form: Single, Bits: 8, Filter: []byte{255}},
+		"K 0, folded":   {Form: Folded, Bits: 8, Filter: []byte{255}},
+		"K 16":          {Form: Single, K: 16, Bits: 8, Filter: []byte{255}},
+		"no divisor":    {Form: Folded, K: 1, Bits: 13, Filter: []byte{255, 31}},
+		"TTL 0":         {Form: Staged, K: 1, Bits: 13, Filter: []byte{0x10, 0x10}},
+		"no stage":      {Form: Staged, K: 1, Bits: 13, TTL: 2, Filter: []byte{0x10, 0x10}},
+		"stage cut":     {Form: Staged, K: 1, Bits: 13, TTL: 1, Filter: []byte{0xf0, 0x1f}},
+		"stage of 0":    {Form: Staged, K: 1, Bits: 12, TTL: 1, Filter: []byte{0, 0}},
+		"form 5":        {Form: 5, K: 1, Bits: 8, Filter: []byte{255}},
+		"dense, long":   {Form: Dense, Bits: 65, Filter: bytes.Repeat([]byte{255}, 9)},
+		"dense, seed":   {Form: Dense, Seed: 1, Bits: 8, Filter: []byte{255}},
+		"dense, short":  {Form: Dense, Bits: 16, Filter: []byte{255}},
+		"sections of 0": {Form: Linear, K: 15, Bits: 7, Filter: []byte{127}},
 	} {
 		for which, match := range map[string]func([]uint64, *Header){"table": table.Match, "dense": dense.Match} {
 			dst := []uint64{3}
@@ -158,14 +158,14 @@ func TestStageCodes(t *testing.T) {
 	}
 }
 
-func TestLinearPlanes(t *testing.T) {
+func TestLinearSections(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, m := rapid.Uint8Range(0, 15).Draw(t, "K"), rapid.IntRange(1, MaxBits).Draw(t, "m")
-		planes, bits := LinearPlanes(k, m)
+		sections, bits := LinearSections(k, m)
 		sum := 0
 		for p, n := range bits {
 			sum += n
-			if n < 0 || p >= planes && n != 0 || p < planes-1 && n > bits[planes-1] {
+			if n < 0 || p >= sections && n != 0 || p < sections-1 && n > bits[sections-1] {
 				t.Fatalf("K = %d, m = %d: %v", k, m, bits)
 			}
 		}

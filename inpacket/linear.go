@@ -8,15 +8,15 @@ import (
 )
 
 // MaxSections is the largest number of sections of a Linear filter.
-const MaxPlanes = 4
+const MaxSections = 4
 
 // sectionLog is the binary logarithm of the number of stream values per section of a
 // seed.
-const planeLog = seedLog - 2
+const sectionLog = seedLog - 2
 
 // split describes the sections of a Linear filter: their number, and the length of each
 // but the last in 32nds of the filter's length.
-type split struct{ planes, part int }
+type split struct{ sections, part int }
 
 // splits are the splits by K.
 var splits = [16]split{
@@ -35,26 +35,26 @@ var splits = [16]split{
 //	x            12 to 6     9 to 5      6 to 4
 //
 // The sections follow each other without gaps.
-func LinearPlanes(k uint8, m int) (planes int, bits [MaxPlanes]int) {
-	planes, each := planesOf(k, m)
-	for p := range planes - 1 {
+func LinearSections(k uint8, m int) (sections int, bits [MaxSections]int) {
+	sections, each := sectionsOf(k, m)
+	for p := range sections - 1 {
 		bits[p] = each
 	}
-	bits[planes-1] = m - (planes-1)*each
-	return planes, bits
+	bits[sections-1] = m - (sections-1)*each
+	return sections, bits
 }
 
 // sectionsOf returns the number of sections and the length of each but the last.
-func planesOf(k uint8, m int) (planes, each int) {
+func sectionsOf(k uint8, m int) (sections, each int) {
 	s := splits[k&15]
-	return s.planes, m * s.part >> 5
+	return s.sections, m * s.part >> 5
 }
 
 // AppendRow appends the row of c in one section of a Linear filter to dst. bits is the
 // number of columns, below 2^16. Bit b of the row is bit b&63 of word b>>6. The words are
 // values of the stream; bits after the last column are zero.
-func (c Codeword) AppendRow(dst []uint64, seed uint32, plane, bits int) []uint64 {
-	s := c.stream(seed).Skip(uint64(plane) << planeLog)
+func (c Codeword) AppendRow(dst []uint64, seed uint32, section, bits int) []uint64 {
+	s := c.stream(seed).Skip(uint64(section) << sectionLog)
 	var v uint64
 	for ; bits > 0; bits -= 64 {
 		v, s = s.Next()
@@ -70,12 +70,12 @@ func (c Codeword) AppendRow(dst []uint64, seed uint32, plane, bits int) []uint64
 // links for the first sections, which have equal lengths, and then for the last one, so
 // that the words of the sections stay in registers.
 func (t *Table) matchLinear(dst []uint64, h *Header) {
-	planes, each := planesOf(h.K, h.Bits)
+	sections, each := sectionsOf(h.K, h.Bits)
 	for cs := t.codewords; len(cs) > 0; dst = dst[1:] {
 		now := cs[:min(64, len(cs))]
-		held := allOdd(now, h.Filter, (planes-1)*each, h.Bits, uint64(h.Seed)<<seedLog+uint64(planes-1)<<planeLog)
-		if planes > 1 {
-			held &= oddInFirst(now, h.Filter, planes-1, each, uint64(h.Seed)<<seedLog)
+		held := allOdd(now, h.Filter, (sections-1)*each, h.Bits, uint64(h.Seed)<<seedLog+uint64(sections-1)<<sectionLog)
+		if sections > 1 {
+			held &= oddInFirst(now, h.Filter, sections-1, each, uint64(h.Seed)<<seedLog)
 		}
 		dst[0] = held >> (64 - len(now))
 		cs = cs[len(now):]
@@ -85,16 +85,16 @@ func (t *Table) matchLinear(dst []uint64, h *Header) {
 // oddInFirst returns the links, of up to 64, whose rows have odd parity in each of the
 // first one to three sections, which have each bits each. value is the first stream
 // value.
-func oddInFirst(cs []Codeword, filter []byte, planes, each int, value uint64) uint64 {
-	if each <= 64 && planes == 2 {
-		return oddInTwo(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each))
+func oddInFirst(cs []Codeword, filter []byte, sections, each int, value uint64) uint64 {
+	if each <= 64 && sections == 2 {
+		return oddInTwo(cs, probe.Offset(value), sectionWord(filter, 0, each), sectionWord(filter, each, 2*each))
 	}
-	if each <= 64 && planes == 3 {
-		return oddInThree(cs, probe.Offset(value), planeWord(filter, 0, each), planeWord(filter, each, 2*each), planeWord(filter, 2*each, 3*each))
+	if each <= 64 && sections == 3 {
+		return oddInThree(cs, probe.Offset(value), sectionWord(filter, 0, each), sectionWord(filter, each, 2*each), sectionWord(filter, 2*each, 3*each))
 	}
 	held := ^uint64(0)
-	for p := range planes {
-		held &= allOdd(cs, filter, p*each, (p+1)*each, value+uint64(p)<<planeLog)
+	for p := range sections {
+		held &= allOdd(cs, filter, p*each, (p+1)*each, value+uint64(p)<<sectionLog)
 	}
 	return held
 }
@@ -104,7 +104,7 @@ func oddInTwo(cs []Codeword, offset umbel.Digest, first, second uint64) (odd uin
 	for i := range cs {
 		s := streamOf(cs[i], offset)
 		v, _ := s.Next()
-		u, _ := s.Skip(1 << planeLog).Next()
+		u, _ := s.Skip(1 << sectionLog).Next()
 		both := bits.OnesCount64(v&first) & bits.OnesCount64(u&second)
 		odd = odd>>1 | uint64(both)<<63
 	}
@@ -116,8 +116,8 @@ func oddInThree(cs []Codeword, offset umbel.Digest, first, second, third uint64)
 	for i := range cs {
 		s := streamOf(cs[i], offset)
 		v, _ := s.Next()
-		u, _ := s.Skip(1 << planeLog).Next()
-		w, _ := s.Skip(2 << planeLog).Next()
+		u, _ := s.Skip(1 << sectionLog).Next()
+		w, _ := s.Skip(2 << sectionLog).Next()
 		all := bits.OnesCount64(v&first) & bits.OnesCount64(u&second) & bits.OnesCount64(w&third)
 		odd = odd>>1 | uint64(all)<<63
 	}
@@ -134,21 +134,21 @@ func allOdd(cs []Codeword, filter []byte, at, end int, value uint64) uint64 {
 	case 0:
 		return 0
 	case 1:
-		return oddWord(cs, offset, planeWord(filter, at, end))
+		return oddWord(cs, offset, sectionWord(filter, at, end))
 	case 2:
-		return oddPair(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end))
+		return oddPair(cs, offset, sectionWord(filter, at, end), sectionWord(filter, at+64, end))
 	case 3:
-		return oddThree(cs, offset, planeWord(filter, at, end), planeWord(filter, at+64, end), planeWord(filter, at+128, end))
+		return oddThree(cs, offset, sectionWord(filter, at, end), sectionWord(filter, at+64, end), sectionWord(filter, at+128, end))
 	default:
 		return oddMany(cs, filter, at, end, value)
 	}
 }
 
 // oddWord is allOdd for a section of one word.
-func oddWord(cs []Codeword, offset umbel.Digest, plane uint64) (odd uint64) {
+func oddWord(cs []Codeword, offset umbel.Digest, section uint64) (odd uint64) {
 	for i := range cs {
 		v, _ := streamOf(cs[i], offset).Next()
-		odd = odd>>1 | uint64(bits.OnesCount64(v&plane))<<63
+		odd = odd>>1 | uint64(bits.OnesCount64(v&section))<<63
 	}
 	return odd
 }
@@ -179,7 +179,7 @@ func oddThree(cs []Codeword, offset umbel.Digest, first, second, third uint64) (
 func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint64) {
 	var sums [64]uint64
 	for ; at < end; at, value = at+2*64, value+2 {
-		offset, first, second := probe.Offset(value), planeWord(filter, at, end), planeWord(filter, at+64, end)
+		offset, first, second := probe.Offset(value), sectionWord(filter, at, end), sectionWord(filter, at+64, end)
 		for i := range cs {
 			v, s := streamOf(cs[i], offset).Next()
 			u, _ := s.Next()
@@ -193,7 +193,7 @@ func oddMany(cs []Codeword, filter []byte, at, end int, value uint64) (odd uint6
 }
 
 // sectionWord returns 64 bits of a filter from bit at on, with zeros from bit end on.
-func planeWord(filter []byte, at, end int) uint64 {
+func sectionWord(filter []byte, at, end int) uint64 {
 	left := end - at
 	if left >= 64 {
 		return load(filter, at)

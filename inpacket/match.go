@@ -99,13 +99,13 @@ func (h *Header) Overfull() bool {
 // share of all links, so routers may limit it. For a Staged filter it is the probability
 // of the stage for the TTL, or 0 if that stage doesn't exist. The codewords of Dense are
 // not known from the header; for Dense it is the fill ratio, which is an upper bound.
-func (h *Header) Stray() float64 {
+func (h *Header) FalseMatch() float64 {
 	switch h.Form {
 	case Linear:
-		planes, _ := LinearPlanes(h.K, h.Bits)
-		return 1 / float64(int(1)<<planes)
+		sections, _ := LinearSections(h.K, h.Bits)
+		return 1 / float64(int(1)<<sections)
 	case Dense:
-		return strayOf(h.Ones(), h.Bits, 1)
+		return falseMatchOf(h.Ones(), h.Bits, 1)
 	case Staged:
 		for at, t := 0, h.TTL; t > 0; t-- {
 			s, ok := stageAt(h.Filter, h.Bits, at)
@@ -113,13 +113,13 @@ func (h *Header) Stray() float64 {
 				break
 			}
 			if t == 1 {
-				return strayOf(ones(h.Filter, s.first, s.bits), s.bits, int(h.K))
+				return falseMatchOf(ones(h.Filter, s.first, s.bits), s.bits, int(h.K))
 			}
 			at = s.first + s.bits
 		}
 		return 0
 	}
-	return strayOf(h.Ones(), h.Bits, int(h.K))
+	return falseMatchOf(h.Ones(), h.Bits, int(h.K))
 }
 
 // overfull reports whether a filter or a stage of m bits with this number of ones is too

@@ -108,16 +108,16 @@ func holdsLinear(h *Header, c Codeword) bool {
 }
 
 func holdsDense(h *Header, c BitString) bool {
-	any := false
+	found := false
 	for b := range h.Bits {
 		if c[b/64]>>(b%64)&1 == 1 {
-			any = true
+			found = true
 			if number(h.Filter, b, 1) == 0 {
 				return false
 			}
 		}
 	}
-	return any
+	return found
 }
 
 // number reads n bits, low ones first.

@@ -25,15 +25,15 @@ func TestPositionsAndRows(t *testing.T) {
 				t.Fatalf("position %d below %d is %d, want %d", j, m, p, want)
 			}
 		}
-		plane, columns := rapid.IntRange(0, MaxPlanes-1).Draw(t, "plane"), rapid.IntRange(0, 300).Draw(t, "columns")
-		row := c.AppendRow(nil, seed, plane, columns)
+		section, columns := rapid.IntRange(0, MaxSections-1).Draw(t, "section"), rapid.IntRange(0, 300).Draw(t, "columns")
+		row := c.AppendRow(nil, seed, section, columns)
 		if len(row) != (columns+63)/64 {
 			t.Fatalf("%d words for %d columns", len(row), columns)
 		}
 		for b := range len(row) * 64 {
 			want := uint(0)
 			if b < columns {
-				want = value(c, int64(seed)*4096+int64(plane)*1024+int64(b/64)).Bit(b % 64)
+				want = value(c, int64(seed)*4096+int64(section)*1024+int64(b/64)).Bit(b % 64)
 			}
 			if got := uint(row[b/64] >> (b % 64) & 1); got != want {
 				t.Fatalf("column %d of %d is %d, want %d", b, columns, got, want)
@@ -42,17 +42,17 @@ func TestPositionsAndRows(t *testing.T) {
 	})
 }
 
-// Match of Linear is what senders solve for: odd parity of the row in each plane.
+// Match of Linear is what senders solve for: odd parity of the row in each section.
 func TestRowsAreWhatMatchAsks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeaderOf(t, Linear)
 		c := drawCodeword(t)
-		planes, lengths := LinearPlanes(h.K, h.Bits)
+		sections, lengths := LinearSections(h.K, h.Bits)
 		want, at := uint64(1), 0
-		for p, length := range lengths[:planes] {
+		for p, length := range lengths[:sections] {
 			sum := uint64(0)
 			for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
-				sum ^= v & planeWord(h.Filter, at+w*64, at+length)
+				sum ^= v & sectionWord(h.Filter, at+w*64, at+length)
 			}
 			want &= uint64(bits.OnesCount64(sum))
 			at += length

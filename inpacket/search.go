@@ -40,7 +40,7 @@ type Options struct {
 
 	// MaxFalseMatch, unless 0, is the largest Found.FalseMatch that is accepted, above 0
 	// and at most 1. For Staged it applies to each stage.
-	MaxStray float64
+	MaxFalseMatch float64
 
 	// MaxBits, unless 0, is the largest Found.Bits that is accepted.
 	MaxBits int
@@ -57,7 +57,7 @@ type Found struct {
 
 	// FalseMatch is the probability that the filter matches a link that wasn't in the
 	// task, for example a new one. For Staged it is the mean over the stages.
-	Stray float64
+	FalseMatch float64
 
 	Trials uint64 // number of filters tried, of all forms
 }
@@ -112,7 +112,7 @@ func Search(t Task, o Options) (Found, error) {
 		if !slices.Contains(o.Forms, form) || flat.torn && form != Staged {
 			continue
 		}
-		q := quest{Options: o, limit: o.MaxBits + 16}
+		q := search{Options: o, limit: o.MaxBits + 16}
 		if best.Form != Dense {
 			q.limit = best.Cost()
 		}
@@ -136,7 +136,7 @@ func Search(t Task, o Options) (Found, error) {
 	best.Trials = trials
 	if best.Form == Dense {
 		return Found{Trials: trials}, fmt.Errorf("inpacket: no filter of at most %d bits with a false-match rate of at most %g contains %d links and excludes %d, after %d trials: %w",
-			o.MaxBits, o.MaxStray, flat.tree, len(flat.codewords)-flat.tree, trials, ErrTooLong)
+			o.MaxBits, o.MaxFalseMatch, flat.tree, len(flat.codewords)-flat.tree, trials, ErrTooLong)
 	}
 	return best, nil
 }
@@ -160,11 +160,11 @@ func (o Options) check() (Options, error) {
 	if o.Seeds < 1 || o.Seeds > 1<<16 {
 		return o, fmt.Errorf("inpacket: %d seeds, want 1 to %d: %w", o.Seeds, 1<<16, umbel.ErrGoal)
 	}
-	if o.MaxStray == 0 {
-		o.MaxStray = 1
+	if o.MaxFalseMatch == 0 {
+		o.MaxFalseMatch = 1
 	}
-	if !(o.MaxStray > 0 && o.MaxStray <= 1) {
-		return o, fmt.Errorf("inpacket: largest false-match rate %g, want above 0 and at most 1: %w", o.MaxStray, umbel.ErrGoal)
+	if !(o.MaxFalseMatch > 0 && o.MaxFalseMatch <= 1) {
+		return o, fmt.Errorf("inpacket: largest false-match rate %g, want above 0 and at most 1: %w", o.MaxFalseMatch, umbel.ErrGoal)
 	}
 	if o.MaxBits == 0 {
 		o.MaxBits = MaxBits
@@ -176,7 +176,7 @@ func (o Options) check() (Options, error) {
 }
 
 // search is the search for a filter of one form.
-type quest struct {
+type search struct {
 	Options
 	limit  int    // the largest cost that is accepted
 	trials uint64 // number of filters tried
@@ -188,11 +188,11 @@ const workPerSeed = 100_000
 
 // more reports whether the search should try a seed: it has work left, and the seed fits
 // in the limit.
-func (q *quest) more(seed int) bool {
+func (q *search) more(seed int) bool {
 	return seed < q.Seeds && (seed == 0 || q.work < int64(q.Seeds)*workPerSeed) && q.longest(seed) > 0
 }
 
 // longest returns the largest number of bits of a filter with a seed.
-func (q *quest) longest(seed int) int {
+func (q *search) longest(seed int) int {
 	return min(q.MaxBits, q.limit-seedBits(uint16(seed)))
 }

@@ -8,7 +8,7 @@ import (
 
 // trial tries Bloom filters for the links of a task: under one seed, many lengths and
 // numbers of positions.
-type sieve struct {
+type trial struct {
 	links
 	heldLanes  [maxK][]uint32     // heldLanes[i] has the half values of position i of all links of the tree
 	otherLanes [][maxK + 1]uint32 // the half values of the positions of each other link
@@ -17,8 +17,8 @@ type sieve struct {
 	work       int64 // steps, as in search
 }
 
-func newSieve(l links) *sieve {
-	s := &sieve{links: l, otherLanes: make([][maxK + 1]uint32, len(l.others()))}
+func newTrial(l links) *trial {
+	s := &trial{links: l, otherLanes: make([][maxK + 1]uint32, len(l.others()))}
 	all := make([]uint32, maxK*l.tree)
 	for i := range s.heldLanes {
 		s.heldLanes[i] = all[i*l.tree : (i+1)*l.tree]
@@ -27,7 +27,7 @@ func newSieve(l links) *sieve {
 }
 
 // seed computes up to k positions of all links under a seed.
-func (s *sieve) seed(seed uint32, k int) {
+func (s *trial) seed(seed uint32, k int) {
 	offset := probe.Offset(uint64(seed) << seedLog)
 	for i, c := range s.held() {
 		stream := streamOf(c, offset)
@@ -53,10 +53,10 @@ func (s *sieve) seed(seed uint32, k int) {
 
 // try makes the filters of m bits with each number of positions k for which bit k of ks
 // is set. It returns the ks that give a valid filter: it matches none of the others, is
-// not overfull, and its false-match rate is at most maxStray.
-func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
+// not overfull, and its false-match rate is at most maxFalseMatch.
+func (s *trial) try(m int, ks uint16, maxFalseMatch float64) (good uint16) {
 	if m <= 64 {
-		return s.tryWord(m, ks, maxStray)
+		return s.tryWord(m, ks, maxFalseMatch)
 	}
 	if len(s.marks) < m {
 		s.marks = make([]uint8, 2*m)
@@ -77,7 +77,7 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 			for _, b := range marks {
 				ones += int(b)
 			}
-			if !overfull(ones, m) && strayOf(ones, m, k) <= maxStray {
+			if !overfull(ones, m) && falseMatchOf(ones, m, k) <= maxFalseMatch {
 				good |= 1 << k
 			}
 		}
@@ -86,7 +86,7 @@ func (s *sieve) try(m int, ks uint16, maxStray float64) (good uint16) {
 }
 
 // tryWord is try for filters of one word.
-func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
+func (s *trial) tryWord(m int, ks uint16, maxFalseMatch float64) (good uint16) {
 	var filter uint64
 	for k := 1; ks>>k != 0; k++ {
 		for _, lane := range s.heldLanes[k-1] {
@@ -97,7 +97,7 @@ func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 			continue
 		}
 		s.tried++
-		if ones := bits.OnesCount64(filter); !overfull(ones, m) && s.cleanWord(filter, m, k) && strayOf(ones, m, k) <= maxStray {
+		if ones := bits.OnesCount64(filter); !overfull(ones, m) && s.cleanWord(filter, m, k) && falseMatchOf(ones, m, k) <= maxFalseMatch {
 			good |= 1 << k
 		}
 	}
@@ -105,7 +105,7 @@ func (s *sieve) tryWord(m int, ks uint16, maxStray float64) (good uint16) {
 }
 
 // cleanWord is clean for filters of one word.
-func (s *sieve) cleanWord(filter uint64, m, k int) bool {
+func (s *trial) cleanWord(filter uint64, m, k int) bool {
 	for i := range s.otherLanes {
 		yes := uint64(1)
 		for _, lane := range s.otherLanes[i][:k] {
@@ -124,7 +124,7 @@ func (s *sieve) cleanWord(filter uint64, m, k int) bool {
 // clean reports whether no other link has all its first k positions marked. A link that
 // has is moved to the front: filters of neighbouring lengths are similar, so it is likely
 // to match again.
-func (s *sieve) clean(marks []uint8, k int) bool {
+func (s *trial) clean(marks []uint8, k int) bool {
 	m := uint64(len(marks))
 	for i := range s.otherLanes {
 		yes := uint8(1)
@@ -143,7 +143,7 @@ func (s *sieve) clean(marks []uint8, k int) bool {
 
 // falseMatchOf returns the probability that a random link has k positions among the ones
 // of a filter of m bits.
-func strayOf(ones, m, k int) float64 { return power(float64(ones)/float64(m), k) }
+func falseMatchOf(ones, m, k int) float64 { return power(float64(ones)/float64(m), k) }
 
 // power returns x to the power n. It only multiplies, so that the result is the same on
 // every machine.
@@ -161,25 +161,25 @@ func power(x float64, n int) float64 {
 // searchSingle returns the shortest Single filter that costs at most the limit. Under
 // each seed it tries all lengths from the first one worth trying to the shortest found
 // before. So the limit influences the time and never the result.
-func searchSingle(l links, q *quest) (best Found, ok bool) {
-	outlook := newOutlook(l, q.Seeds, q.MaxStray)
-	sieve := newSieve(l)
+func searchSingle(l links, q *search) (best Found, ok bool) {
+	estimate := newEstimate(l, q.Seeds, q.MaxFalseMatch)
+	trial := newTrial(l)
 	for seed := 0; q.more(seed); seed++ {
 		last := q.longest(seed)
-		if last < outlook.first {
+		if last < estimate.first {
 			break
 		}
-		sieve.seed(uint32(seed), outlook.most(last))
-		for m := outlook.first; m <= last; m++ {
-			if ks := sieve.try(m, outlook.positions(m), q.MaxStray); ks != 0 {
+		trial.seed(uint32(seed), estimate.most(last))
+		for m := estimate.first; m <= last; m++ {
+			if ks := trial.try(m, estimate.positions(m), q.MaxFalseMatch); ks != 0 {
 				best, ok = Found{Form: Single, K: uint8(bits.TrailingZeros16(ks)), Seed: uint16(seed), Bits: m}, true
 				q.limit = best.Cost() - 1
 				break
 			}
 		}
-		q.work = sieve.work
+		q.work = trial.work
 	}
-	q.trials += sieve.tried
+	q.trials += trial.tried
 	if ok {
 		best.fill(l)
 	}
@@ -196,24 +196,24 @@ func (f *Found) fill(l links) {
 			putBits(f.Filter, int(p), 1)
 		}
 	}
-	f.Stray = strayOf(ones(f.Filter, 0, f.Bits), f.Bits, int(f.K))
+	f.FalseMatch = falseMatchOf(ones(f.Filter, 0, f.Bits), f.Bits, int(f.K))
 }
 
 // searchFolded returns the shortest Folded filter that costs at most the limit. There are
 // so few that it tries all.
-func searchFolded(l links, q *quest) (best Found, ok bool) {
-	sieve := newSieve(l)
-	sieve.seed(0, maxK)
+func searchFolded(l links, q *search) (best Found, ok bool) {
+	trial := newTrial(l)
+	trial.seed(0, maxK)
 	for m := 1; m <= min(q.longest(0), FoldBase); m++ {
 		if FoldBase%m != 0 {
 			continue
 		}
-		if ks := sieve.try(m, 1<<(maxK+1)-2, q.MaxStray); ks != 0 {
+		if ks := trial.try(m, 1<<(maxK+1)-2, q.MaxFalseMatch); ks != 0 {
 			best, ok = Found{Form: Folded, K: uint8(bits.TrailingZeros16(ks)), Bits: m}, true
 			best.fill(l)
 			break
 		}
 	}
-	q.trials += sieve.tried
+	q.trials += trial.tried
 	return best, ok
 }

@@ -92,27 +92,27 @@ func (t Task) check(forms []Form) (links, error) {
 // chances estimates the success of a trial with a Bloom filter. The estimates only select
 // what is tried; every filter that Search returns was tried. They use no function that
 // may differ between machines, so that the result is the same everywhere.
-type odds struct {
-	tree, others int // number of links of the tree, and of the others
-	maxStray     float64
+type chances struct {
+	tree, others  int // number of links of the tree, and of the others
+	maxFalseMatch float64
 }
 
 // chance returns about the probability that a filter of m bits with k positions per link
 // is valid. Filters with few ones succeed far more often than filters with the mean
 // number. So it is a mean over several numbers of ones, which differ by the standard
 // deviation.
-func (o odds) chance(m, k int) (sum float64) {
+func (o chances) chance(m, k int) (sum float64) {
 	size, n := float64(m), o.tree*k
 	// The probabilities that one bit, and that two bits, are zero.
 	one, two := power(1-1/size, n), power(max(0, 1-2/size), n)
 	deviation := math.Sqrt(max(0, float64(one*(1-one)/size)+float64((two-float64(one*one))*(1-1/size))))
 	for i, weight := range spread {
 		fill := max(1/size, 1-one-float64(float64(i)*deviation))
-		stray := power(fill, k)
-		if stray > o.maxStray || fill > 7.0/8 {
+		match := power(fill, k)
+		if match > o.maxFalseMatch || fill > 7.0/8 {
 			continue
 		}
-		sum += float64(weight * power(1-stray, o.others))
+		sum += float64(weight * power(1-match, o.others))
 	}
 	return sum
 }
@@ -123,7 +123,7 @@ var spread = [...]float64{.4, .24, .054, .0044, .00013}
 
 // firstWith returns the shortest length at which k positions per link succeed with at
 // least the given chance, or last+1 if that is longer than last.
-func (o odds) firstWith(k int, chance float64, last int) int {
+func (o chances) firstWith(k int, chance float64, last int) int {
 	low, high := 0, last+1
 	for high-low > 1 {
 		if mid := (low + high) / 2; o.chance(mid, k) < chance {
@@ -136,8 +136,8 @@ func (o odds) firstWith(k int, chance float64, last int) int {
 }
 
 // estimate determines which Single filters are worth a trial.
-type outlook struct {
-	odds
+type estimate struct {
+	chances
 	tries float64  // number of trials at each length
 	first int      // the shortest length worth trying
 	ks    []uint16 // the numbers of positions worth trying, for the lengths from first on
@@ -154,8 +154,8 @@ const (
 )
 
 // newEstimate returns the estimate for a number of trials at each length.
-func newOutlook(l links, tries int, maxStray float64) *outlook {
-	o := &outlook{odds: odds{l.tree, len(l.others()), maxStray}, tries: float64(tries)}
+func newEstimate(l links, tries int, maxFalseMatch float64) *estimate {
+	o := &estimate{chances: chances{l.tree, len(l.others()), maxFalseMatch}, tries: float64(tries)}
 	low, high := 0, 1 // a hopeless length, and one that is not
 	for high <= MaxBits && o.successes(high) < hopeless/8 {
 		low, high = high, 2*high
@@ -178,7 +178,7 @@ func newOutlook(l links, tries int, maxStray float64) *outlook {
 
 // successes returns the expected number of successful trials at a length with the best
 // number of positions.
-func (o *outlook) successes(m int) float64 {
+func (o *estimate) successes(m int) float64 {
 	best := 0.0
 	for k := 1; k <= maxK; k++ {
 		best = max(best, o.chance(m, k))
@@ -188,14 +188,14 @@ func (o *outlook) successes(m int) float64 {
 
 // positions returns the numbers of positions worth trying at a length of at least first,
 // as bits: bit k for k.
-func (o *outlook) positions(m int) uint16 {
+func (o *estimate) positions(m int) uint16 {
 	for len(o.ks) <= m-o.first {
 		o.ks = append(o.ks, o.choose(o.first+len(o.ks)))
 	}
 	return o.ks[m-o.first]
 }
 
-func (o *outlook) choose(m int) (ks uint16) {
+func (o *estimate) choose(m int) (ks uint16) {
 	var chance [maxK + 1]float64
 	best := 0.0
 	for k := 1; k <= maxK; k++ {
@@ -212,7 +212,7 @@ func (o *outlook) choose(m int) (ks uint16) {
 
 // most returns the largest number of positions worth trying at any length from first to
 // last. It returns an upper bound if there are many lengths.
-func (o *outlook) most(last int) int {
+func (o *estimate) most(last int) int {
 	if last-o.first > 256 {
 		return maxK
 	}

@@ -20,17 +20,17 @@ const maxLinear = 4096
 // the sections are solved once per seed, for all lengths and splits.
 type linearSearch struct {
 	links
-	q      *quest
-	splits []uint8 // the values of K worth trying
-	planes [MaxPlanes]planeSearch
-	last   echelon // the survivors' equations in the last section
-	row    []uint64
-	ways   waySearch
+	q        *search
+	splits   []uint8 // the values of K worth trying
+	sections [MaxSections]sectionSearch
+	last     echelon // the survivors' equations in the last section
+	row      []uint64
+	partials partialSearch
 }
 
 // searchLinear returns the shortest Linear filter that it finds and that costs at most
 // the limit.
-func searchLinear(l links, q *quest) (best Found, ok bool) {
+func searchLinear(l links, q *search) (best Found, ok bool) {
 	if len(l.codewords) > maxLinear {
 		return best, false
 	}
@@ -70,27 +70,27 @@ func searchLinear(l links, q *quest) (best Found, ok bool) {
 
 // extraPer is the number of bits, in 1024ths, by which each excluded link makes a filter
 // longer, by the number of sections: -log2(1 - 2^-sections).
-var extraPer = [MaxPlanes + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
+var extraPer = [MaxSections + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
 
 // chooseSplits chooses the values of K worth trying, by the length that a filter would
 // have if all solutions of its sections could be tried. It returns a length at which a
 // filter is easy to find.
 func (s *linearSearch) chooseSplits() (start int) {
 	n := len(s.others())
-	var length [MaxPlanes + 1]int
+	var length [MaxSections + 1]int
 	least := 0
-	for planes := 1; planes <= MaxPlanes; planes++ {
-		if 1/float64(int(1)<<planes) > s.q.MaxStray {
+	for sections := 1; sections <= MaxSections; sections++ {
+		if 1/float64(int(1)<<sections) > s.q.MaxFalseMatch {
 			continue
 		}
-		length[planes] = planes*s.tree + n*extraPer[planes]>>10
-		if least == 0 || length[planes] < least {
-			least = length[planes]
-			start = planes*s.tree + n>>(planes-1) + 16
+		length[sections] = sections*s.tree + n*extraPer[sections]>>10
+		if least == 0 || length[sections] < least {
+			least = length[sections]
+			start = sections*s.tree + n>>(sections-1) + 16
 		}
 	}
 	for k, split := range splits {
-		if l := length[split.planes]; l > 0 && l <= least+least/32+3 {
+		if l := length[split.sections]; l > 0 && l <= least+least/32+3 {
 			s.splits = append(s.splits, uint8(k))
 		}
 	}
@@ -103,15 +103,15 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 	if m < 1 {
 		return Found{}, false
 	}
-	var wide [MaxPlanes]int // number of columns of each section
+	var wide [MaxSections]int // number of columns of each section
 	for _, k := range s.splits {
-		planes, lengths := LinearPlanes(k, m)
-		for p, n := range lengths[:planes] {
-			wide[p] = max(wide[p], n+MaxPlanes)
+		sections, lengths := LinearSections(k, m)
+		for p, n := range lengths[:sections] {
+			wide[p] = max(wide[p], n+MaxSections)
 		}
 	}
-	for p := range s.planes {
-		s.planes[p].begin(s, seed, p, wide[p])
+	for p := range s.sections {
+		s.sections[p].begin(s, seed, p, wide[p])
 	}
 	for _, k := range s.splits {
 		if found, ok := s.trySplit(seed, k, m); ok {
@@ -126,21 +126,21 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 const slack = 6
 
 func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
-	planes, lengths := LinearPlanes(k, m)
-	final := lengths[planes-1]
+	sections, lengths := LinearSections(k, m)
+	final := lengths[sections-1]
 	room := final - s.tree + slack // number of survivors
-	if !s.mayHave(room, planes) {
+	if !s.mayHave(room, sections) {
 		return Found{}, false
 	}
-	for p, n := range lengths[:planes-1] {
-		if s.planes[p].system().need > n {
+	for p, n := range lengths[:sections-1] {
+		if s.sections[p].system().need > n {
 			return Found{}, false
 		}
 	}
-	for _, way := range s.ways.find(s, lengths[:planes-1], room) {
+	for _, partial := range s.partials.find(s, lengths[:sections-1], room) {
 		s.q.trials++
-		if s.close(planes-1, final, way.survivors) {
-			if found, ok := s.found(seed, k, m, way); ok {
+		if s.close(sections-1, final, partial.survivors) {
+			if found, ok := s.found(seed, k, m, partial); ok {
 				return found, true
 			}
 		}
@@ -150,20 +150,20 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 
 // mayHave reports whether this small a number of survivors is within five standard
 // deviations of the mean.
-func (s *linearSearch) mayHave(survivors, planes int) bool {
+func (s *linearSearch) mayHave(survivors, sections int) bool {
 	if survivors < 0 {
 		return false
 	}
 	// In units of 2^-sections+1 links.
-	n, unit := len(s.others()), 1<<(planes-1)
+	n, unit := len(s.others()), 1<<(sections-1)
 	short := n - survivors*unit
 	return short <= 0 || short*short <= 25*n*(unit-1)
 }
 
 // close reports whether the last section can be solved in length bits for the tree and
 // the survivors.
-func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
-	p := &s.planes[plane]
+func (s *linearSearch) close(section, length int, survivors []uint64) bool {
+	p := &s.sections[section]
 	system := p.system()
 	if system.need > length {
 		return false
@@ -181,20 +181,20 @@ func (s *linearSearch) close(plane, length int, survivors []uint64) bool {
 
 // found makes a filter of the solutions: the shortest one that they fit in, split
 // according to K, of at most m bits.
-func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool) {
-	planes, _ := LinearPlanes(k, m)
-	system := s.planes[planes-1].system()
+func (s *linearSearch) found(seed uint16, k uint8, m int, partial partialSolution) (Found, bool) {
+	sections, _ := LinearSections(k, m)
+	system := s.sections[sections-1].system()
 	need := max(system.need, s.last.need)
 	final := make([]uint64, system.words)
 	// The survivors' rows have no lead of the tree's rows, so both together are in
 	// echelon form.
 	both := merged(system, &s.last)
 	both.complete(final, need, true)
-	solutions := append(way.solutions(s, planes-1), final)
+	solutions := append(partial.solutions(s, sections-1), final)
 	for length := 1; length <= m; length++ {
-		if _, lengths := LinearPlanes(k, length); fits(solutions, lengths) {
-			f := Found{Form: Linear, K: k, Seed: seed, Bits: length, Stray: 1 / float64(int(1)<<planes)}
-			f.fillPlanes(solutions, lengths)
+		if _, lengths := LinearSections(k, length); fits(solutions, lengths) {
+			f := Found{Form: Linear, K: k, Seed: seed, Bits: length, FalseMatch: 1 / float64(int(1)<<sections)}
+			f.fillSections(solutions, lengths)
 			if !overfull(ones(f.Filter, 0, length), length) {
 				return f, true
 			}
@@ -205,11 +205,11 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, way way) (Found, bool)
 
 // fillSections makes the filter of f, whose form is Linear, from the solutions and
 // lengths of its sections.
-func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
+func (f *Found) fillSections(sections [][]uint64, lengths [MaxSections]int) {
 	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
-	for p, plane := range planes {
-		for w, v := range plane {
+	for p, section := range sections {
+		for w, v := range section {
 			putBits(f.Filter, at+w<<6, v)
 		}
 		at += lengths[p]
@@ -217,7 +217,7 @@ func (f *Found) fillPlanes(planes [][]uint64, lengths [MaxPlanes]int) {
 }
 
 // fits reports whether the solutions fit in sections of these lengths.
-func fits(solutions [][]uint64, lengths [MaxPlanes]int) bool {
+func fits(solutions [][]uint64, lengths [MaxSections]int) bool {
 	for p, solution := range solutions {
 		if bitLen(solution) > lengths[p] {
 			return false

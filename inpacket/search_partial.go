@@ -15,18 +15,18 @@ const (
 )
 
 // partialSolution is a solution of all sections of a Linear filter but the last.
-type way struct {
-	codes     [MaxPlanes - 1]uint16 // of the solution of each section: see sectionSearch.odd
-	count     int                   // number of survivors
-	survivors []uint64              // the other links that have odd parity in all sections so far
+type partialSolution struct {
+	codes     [MaxSections - 1]uint16 // of the solution of each section: see sectionSearch.odd
+	count     int                     // number of survivors
+	survivors []uint64                // the other links that have odd parity in all sections so far
 }
 
 // partialSearch finds partial solutions, keeping the best after each section.
-type waySearch struct{ now, next []way }
+type partialSearch struct{ now, next []partialSolution }
 
 // find returns solutions of sections of the given lengths for the tree, ordered by the
 // number of survivors, which is at most room.
-func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
+func (f *partialSearch) find(s *linearSearch, lengths []int, room int) []partialSolution {
 	n := len(s.others())
 	f.begin(n)
 	for p, length := range lengths {
@@ -34,14 +34,14 @@ func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 		if p == len(lengths)-1 {
 			most = min(room, n)
 		}
-		codes := s.planes[p].solve(length)
+		codes := s.sections[p].solve(length)
 		f.next = f.next[:0]
 		for i := range f.now {
-			most = f.extend(&f.now[i], p, codes, &s.planes[p], most)
+			most = f.extend(&f.now[i], p, codes, &s.sections[p], most)
 		}
 		for i := range f.next {
 			w := &f.next[i]
-			odd := s.planes[p].odd(w.codes[p])
+			odd := s.sections[p].odd(w.codes[p])
 			for j := range w.survivors {
 				w.survivors[j] &= odd[j]
 			}
@@ -53,13 +53,13 @@ func (f *waySearch) find(s *linearSearch, lengths []int, room int) []way {
 }
 
 // begin starts with the solution of no section, which all n links survive.
-func (f *waySearch) begin(n int) {
+func (f *partialSearch) begin(n int) {
 	size := words(n)
-	for _, ways := range [2]*[]way{&f.now, &f.next} {
-		if cap(*ways) == 0 {
-			*ways = make([]way, kept+1)
-			for i := range *ways {
-				(*ways)[i].survivors = make([]uint64, size)
+	for _, list := range [2]*[]partialSolution{&f.now, &f.next} {
+		if cap(*list) == 0 {
+			*list = make([]partialSolution, kept+1)
+			for i := range *list {
+				(*list)[i].survivors = make([]uint64, size)
 			}
 		}
 	}
@@ -73,10 +73,10 @@ func (f *waySearch) begin(n int) {
 // extend inserts the extensions of w to section p that have at most most survivors into
 // the list of the best. It returns the largest number of survivors that the next
 // extensions may have. Their survivors are those of w; find updates them.
-func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) int {
+func (f *partialSearch) extend(w *partialSolution, p, codes int, section *sectionSearch, most int) int {
 	for code := range uint16(codes) {
 		count := 0
-		for j, v := range plane.odd(code) {
+		for j, v := range section.odd(code) {
 			count += bits.OnesCount64(v & w.survivors[j])
 		}
 		if count > most {
@@ -90,7 +90,7 @@ func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) i
 			f.next[at] = f.next[at-1]
 		}
 		copy(free, w.survivors)
-		f.next[at] = way{w.codes, count, free}
+		f.next[at] = partialSolution{w.codes, count, free}
 		f.next[at].codes[p] = code
 		if len(f.next) > kept {
 			f.next = f.next[:kept]
@@ -101,10 +101,10 @@ func (f *waySearch) extend(w *way, p, codes int, plane *planeSearch, most int) i
 }
 
 // solutions returns the solutions of the sections that w solves.
-func (w *way) solutions(s *linearSearch, planes int) [][]uint64 {
+func (w *partialSolution) solutions(s *linearSearch, sections int) [][]uint64 {
 	var all [][]uint64
-	for p := range planes {
-		vectors := s.planes[p].vectors
+	for p := range sections {
+		vectors := s.sections[p].vectors
 		x := slices.Clone(vectors[0].bits)
 		for b := range vectors[1:] {
 			if gray(w.codes[p])>>b&1 != 0 {

@@ -8,7 +8,7 @@ import (
 
 // sectionSearch is the search for one section of Linear filters under a seed. It computes
 // its values when they are first needed.
-type planeSearch struct {
+type sectionSearch struct {
 	s      *linearSearch
 	seed   uint16
 	number int
@@ -34,7 +34,7 @@ type vector struct {
 
 // begin sets p to section number of a seed, with at least the given number of columns. It
 // keeps what is computed if the seed is the same and the rows are wide enough.
-func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
+func (p *sectionSearch) begin(s *linearSearch, seed uint16, number, columns int) {
 	if p.s == s && p.seed == seed && p.words*64 > columns {
 		return
 	}
@@ -45,14 +45,14 @@ func (p *planeSearch) begin(s *linearSearch, seed uint16, number, columns int) {
 }
 
 // appendRow appends the row of a link to dst, with its right side.
-func (p *planeSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64 {
+func (p *sectionSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64 {
 	dst = c.AppendRow(dst, uint32(p.seed), p.number, p.words*64-1)
 	dst[len(dst)-1] |= right << 63
 	return dst
 }
 
 // system returns the equations of the tree's links.
-func (p *planeSearch) system() *echelon {
+func (p *sectionSearch) system() *echelon {
 	if !p.made {
 		p.made = true
 		p.equations.reset(p.words)
@@ -68,7 +68,7 @@ func (p *planeSearch) system() *echelon {
 
 // reduced returns the row of another link, reduced so that it has no lead of the tree's
 // equations.
-func (p *planeSearch) reduced(other int) []uint64 {
+func (p *sectionSearch) reduced(other int) []uint64 {
 	if n := len(p.s.others()) * p.words; cap(p.rows) < n {
 		p.rows = make([]uint64, n)
 	} else {
@@ -88,7 +88,7 @@ func (p *planeSearch) reduced(other int) []uint64 {
 
 // solve computes the solutions for the tree that fit in the given columns and returns
 // their number, codes. The solutions are identified by the codes below it.
-func (p *planeSearch) solve(columns int) (codes int) {
+func (p *sectionSearch) solve(columns int) (codes int) {
 	system := p.system()
 	size := words(len(p.s.others()))
 	if len(p.vectors) == 0 {
@@ -118,14 +118,14 @@ func (p *planeSearch) solve(columns int) (codes int) {
 }
 
 // readyRaw computes the rows of the other links.
-func (p *planeSearch) readyRaw() {
+func (p *sectionSearch) readyRaw() {
 	others := p.s.others()
 	if n := len(others) * p.words; cap(p.raw) < n {
 		p.raw = make([]uint64, n)
 	} else {
 		p.raw = p.raw[:n]
 	}
-	offset := probe.Offset(uint64(p.seed)<<seedLog + uint64(p.number)<<planeLog)
+	offset := probe.Offset(uint64(p.seed)<<seedLog + uint64(p.number)<<sectionLog)
 	raw := p.raw
 	for _, c := range others {
 		s, row := streamOf(c, offset), raw[:p.words]
@@ -138,14 +138,14 @@ func (p *planeSearch) readyRaw() {
 
 // odd returns the other links that have odd parity with the solution of a code: the sum
 // of the first vector and of the vectors whose bits in the Gray code of the code are set.
-func (p *planeSearch) odd(code uint16) []uint64 {
+func (p *sectionSearch) odd(code uint16) []uint64 {
 	size := words(len(p.s.others()))
 	return p.odds[int(code)*size:][:size]
 }
 
 // push appends the vector in which free is the only unknown set that is not a lead, or,
 // if free is -1, the solution in which no such unknown is set.
-func (p *planeSearch) push(free int) {
+func (p *sectionSearch) push(free int) {
 	n := len(p.vectors)
 	if n < cap(p.vectors) {
 		p.vectors = p.vectors[:n+1]

@@ -14,14 +14,14 @@ const stageSeeds = 1 << nibbleBits
 
 // searchStaged returns the shortest Staged filter that costs at most the limit. For each
 // number of positions and each seed of the header it uses the shortest stages.
-func searchStaged(t Task, q *quest) (best Found, ok bool) {
+func searchStaged(t Task, q *search) (best Found, ok bool) {
 	hops := make([]*stageSearch, t.hops())
 	if len(hops) > 255 {
 		return best, false
 	}
 	var least byPositions // a lower bound on the bits of all stages
 	for i := range hops {
-		hops[i] = newStageSearch(t.hop(i), q.MaxStray)
+		hops[i] = newStageSearch(t.hop(i), q.MaxFalseMatch)
 		for k, n := range hops[i].least {
 			least[k] += StageHeadBits + n
 		}
@@ -44,7 +44,7 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 		}
 	}
 	for _, h := range hops {
-		q.trials += h.sieve.tried
+		q.trials += h.trial.tried
 	}
 	if ok {
 		best.fillStages(byHop)
@@ -54,7 +54,7 @@ func searchStaged(t Task, q *quest) (best Found, ok bool) {
 
 // searchStages finds the shortest stages under a seed that have at most m bits in total,
 // and lowers the limit.
-func searchStages(hops []*stageSearch, seed uint16, least byPositions, m int, q *quest) (Found, bool) {
+func searchStages(hops []*stageSearch, seed uint16, least byPositions, m int, q *search) (Found, bool) {
 	var room byPositions // the number of bits by which the stages may exceed the lower bound
 	for k := range room {
 		room[k] = m - least[k]
@@ -100,12 +100,12 @@ func (f *Found) fillStages(hops []*stageSearch) {
 			}
 		}
 		if s.bits > 0 {
-			f.Stray += strayOf(ones(filter, at, s.bits), s.bits, int(f.K))
+			f.FalseMatch += falseMatchOf(ones(filter, at, s.bits), s.bits, int(f.K))
 		}
 		at += s.bits
 	}
 	f.Filter = filter
-	f.Stray /= float64(len(hops))
+	f.FalseMatch /= float64(len(hops))
 }
 
 // putBits sets the bits of a filter, from bit at on, that are ones in v.
@@ -119,7 +119,7 @@ func putBits(filter []byte, at int, v uint64) {
 // stageSearch searches for the stage of one hop.
 type stageSearch struct {
 	links
-	sieve *sieve
+	trial *trial
 	least byPositions          // the shortest length worth trying
 	now   [maxK + 1]stageFound // the shortest stages under the current seed, by number of positions
 	best  stageFound           // the stage of the best filter
@@ -136,14 +136,14 @@ type stageFound struct {
 // best one for each stage.
 const worthStage = 1.0 / (1 << 14)
 
-func newStageSearch(l links, maxStray float64) *stageSearch {
-	s := &stageSearch{links: l, sieve: newSieve(l)}
+func newStageSearch(l links, maxFalseMatch float64) *stageSearch {
+	s := &stageSearch{links: l, trial: newTrial(l)}
 	if l.tree == 0 {
 		return s
 	}
-	odds := odds{l.tree, len(l.others()), maxStray}
+	estimate := chances{l.tree, len(l.others()), maxFalseMatch}
 	for k := 1; k <= maxK; k++ {
-		s.least[k] = roundStageBits(odds.firstWith(k, worthStage, MaxStageBits))
+		s.least[k] = roundStageBits(estimate.firstWith(k, worthStage, MaxStageBits))
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func newStageSearch(l links, maxStray float64) *stageSearch {
 // search finds the shortest stage under a seed for each number of positions with room. It
 // subtracts from the room the bits by which the stage exceeds the lower bound. Room that
 // is not sufficient becomes negative.
-func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
+func (s *stageSearch) search(seed uint16, room *byPositions, q *search) {
 	s.now = [maxK + 1]stageFound{}
 	if s.tree == 0 {
 		return
@@ -164,9 +164,9 @@ func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
 			first, most = min(first, s.least[k]), k
 		}
 	}
-	before := s.sieve.work
+	before := s.trial.work
 	for nibble := range uint8(stageSeeds) {
-		s.sieve.seed(StageSeed(seed, nibble), most)
+		s.trial.seed(StageSeed(seed, nibble), most)
 		for m := first; ; m = nextStageBits(m) {
 			open, later := uint16(0), false
 			for k := 1; k <= most; k++ {
@@ -180,7 +180,7 @@ func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
 			if !later {
 				break
 			}
-			good := s.sieve.try(m, open, q.MaxStray)
+			good := s.trial.try(m, open, q.MaxFalseMatch)
 			for ; good != 0; good &= good - 1 {
 				k := bits.TrailingZeros16(good)
 				s.now[k] = stageFound{nibble, m}
@@ -188,7 +188,7 @@ func (s *stageSearch) search(seed uint16, room *byPositions, q *quest) {
 			}
 		}
 	}
-	q.work += s.sieve.work - before
+	q.work += s.trial.work - before
 	for k := 1; k <= maxK; k++ {
 		if s.now[k].bits > 0 {
 			room[k] -= s.now[k].bits - s.least[k]

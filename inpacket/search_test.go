@@ -28,13 +28,13 @@ func checkFound(t *testing.T, task Task, f Found) {
 	if h.Overfull() {
 		t.Errorf("%+v is overfull", f)
 	}
-	stray := 0.0
+	rate := 0.0
 	for hop := range task.hops() {
 		h.TTL = uint8(hop + 1)
-		stray += h.Stray() / float64(task.hops())
+		rate += h.FalseMatch() / float64(task.hops())
 	}
-	if math.Abs(stray-f.Stray) > 1e-12 {
-		t.Errorf("%+v: the header's stray chance is %g over all hops", f, stray)
+	if math.Abs(rate-f.FalseMatch) > 1e-12 {
+		t.Errorf("%+v: the header's false-match rate is %g over all hops", f, rate)
 	}
 	for hop := range max(len(task.Tree), len(task.Others)) {
 		h.TTL = uint8(task.hops() - min(hop, task.hops()))
@@ -121,10 +121,10 @@ func TestSearchGolden(t *testing.T) {
 		form  Form
 		found string
 	}{
-		{"single", Single, "K 4 seed 42 bits 24 filter ba7fb0 stray 0.152588"},
-		{"staged", Staged, "K 2 seed 1 bits 47 filter 3cc02f603d60 stray 0.238519"},
-		{"folded", Folded, "K 6 seed 0 bits 55 filter 3d2ef219b1ff33 stray 0.046656"},
-		{"linear", Linear, "K 7 seed 222 bits 20 filter 2c1708 stray 0.250000"},
+		{"single", Single, "K 4 seed 42 bits 24 filter ba7fb0 rate 0.152588"},
+		{"staged", Staged, "K 2 seed 1 bits 47 filter 3cc02f603d60 rate 0.238519"},
+		{"folded", Folded, "K 6 seed 0 bits 55 filter 3d2ef219b1ff33 rate 0.046656"},
+		{"linear", Linear, "K 7 seed 222 bits 20 filter 2c1708 rate 0.250000"},
 	} {
 		t.Run(want.name, func(t *testing.T) {
 			f, err := Search(task, Options{Forms: []Form{want.form}})
@@ -132,7 +132,7 @@ func TestSearchGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkFound(t, task, f)
-			if got := fmt.Sprintf("K %d seed %d bits %d filter %x stray %.6f", f.K, f.Seed, f.Bits, f.Filter, f.Stray); got != want.found {
+			if got := fmt.Sprintf("K %d seed %d bits %d filter %x rate %.6f", f.K, f.Seed, f.Bits, f.Filter, f.FalseMatch); got != want.found {
 				t.Errorf("found %s, want %s", got, want.found)
 			}
 		})
@@ -142,60 +142,60 @@ func TestSearchGolden(t *testing.T) {
 func TestSearchEmptyTree(t *testing.T) {
 	for _, task := range []Task{{}, {Others: [][]Codeword{codewords(1, 70)}}, {Tree: make([][]Codeword, 3)}} {
 		f, err := Search(task, Options{Forms: []Form{Linear}, MaxBits: 1})
-		if err != nil || f.Form != Single || f.Bits != 1 || f.Filter[0] != 0 || f.Stray != 0 {
+		if err != nil || f.Form != Single || f.Bits != 1 || f.Filter[0] != 0 || f.FalseMatch != 0 {
 			t.Errorf("found %+v, %v, want one bit that is zero", f, err)
 		}
 		checkFound(t, task, f)
 	}
 }
 
-func TestSearchStray(t *testing.T) {
+func TestSearchMaxFalseMatch(t *testing.T) {
 	task := randomNetwork(rand.New(rand.NewPCG(3, 3)), 80, 60).task(rand.New(rand.NewPCG(4, 4)), 10)
 	for _, form := range searched {
 		bits := 0
 		for _, most := range []float64{.5, .1, .07} {
-			f, err := Search(task, Options{Forms: []Form{form.form}, MaxStray: most, Seeds: 16})
+			f, err := Search(task, Options{Forms: []Form{form.form}, MaxFalseMatch: most, Seeds: 16})
 			if err != nil {
 				t.Fatal(form.name, err)
 			}
 			checkFound(t, task, f)
-			if f.Stray > most || f.Stray <= 0 {
-				t.Errorf("%s: stray chance %g, want at most %g", form.name, f.Stray, most)
+			if f.FalseMatch > most || f.FalseMatch <= 0 {
+				t.Errorf("%s: false-match rate %g, want at most %g", form.name, f.FalseMatch, most)
 			}
-			if got := measuredStray(task, f); got < f.Stray/2-.01 || got > f.Stray*2+.01 {
-				t.Errorf("%s: %.3f of strangers match, want %.3f", form.name, got, f.Stray)
+			if got := measuredFalseMatch(task, f); got < f.FalseMatch/2-.01 || got > f.FalseMatch*2+.01 {
+				t.Errorf("%s: %.3f of unknown match, want %.3f", form.name, got, f.FalseMatch)
 			}
 			if f.Cost() < bits {
-				t.Errorf("%s: %d bits with a stray chance of %g, fewer than with a larger one, %d", form.name, f.Cost(), most, bits)
+				t.Errorf("%s: %d bits with a false-match rate of %g, fewer than with a larger one, %d", form.name, f.Cost(), most, bits)
 			}
 			bits = f.Cost()
 		}
 	}
-	if _, err := Search(task, Options{Forms: []Form{Linear}, MaxStray: .06}); !errors.Is(err, ErrTooLong) {
-		t.Errorf("linear with a stray chance below 1/16: %v, want ErrTooLong", err)
+	if _, err := Search(task, Options{Forms: []Form{Linear}, MaxFalseMatch: .06}); !errors.Is(err, ErrTooLong) {
+		t.Errorf("linear with a false-match rate below 1/16: %v, want ErrTooLong", err)
 	}
-	f, err := Search(task, Options{MaxStray: 1e-4, Seeds: 4})
-	if err != nil || f.Stray > 1e-4 {
-		t.Errorf("stray chance %g, %v, want at most 1e-4", f.Stray, err)
+	f, err := Search(task, Options{MaxFalseMatch: 1e-4, Seeds: 4})
+	if err != nil || f.FalseMatch > 1e-4 {
+		t.Errorf("false-match rate %g, %v, want at most 1e-4", f.FalseMatch, err)
 	}
 	checkFound(t, task, f)
 }
 
-// measuredStray is the part of 2000 links that aren't in the task that match, over all
+// measuredFalseMatch is the part of 2000 links that aren't in the task that match, over all
 // its hops.
-func measuredStray(task Task, f Found) float64 {
+func measuredFalseMatch(task Task, f Found) float64 {
 	h := Header{Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter}
-	strangers := codewords(1<<20, 2000)
-	dst := make([]uint64, words(len(strangers)))
+	unknown := codewords(1<<20, 2000)
+	dst := make([]uint64, words(len(unknown)))
 	held, hops := 0, task.hops()
 	for hop := range hops {
 		h.TTL = uint8(hops - hop)
-		NewTable(strangers).Match(dst, &h)
+		NewTable(unknown).Match(dst, &h)
 		for _, w := range dst {
 			held += bits.OnesCount64(w)
 		}
 	}
-	return float64(held) / float64(len(strangers)*hops)
+	return float64(held) / float64(len(unknown)*hops)
 }
 
 func TestSearchMaxBits(t *testing.T) {
@@ -280,9 +280,9 @@ func TestSearchOptions(t *testing.T) {
 		{"unknown form", Options{Forms: []Form{Dense + 1}}, umbel.ErrGoal},
 		{"seeds below", Options{Seeds: -1}, umbel.ErrGoal},
 		{"seeds above", Options{Seeds: 1<<16 + 1}, umbel.ErrGoal},
-		{"stray below", Options{MaxStray: -.1}, umbel.ErrGoal},
-		{"stray above", Options{MaxStray: 1.1}, umbel.ErrGoal},
-		{"no number", Options{MaxStray: math.NaN()}, umbel.ErrGoal},
+		{"rate below", Options{MaxFalseMatch: -.1}, umbel.ErrGoal},
+		{"rate above", Options{MaxFalseMatch: 1.1}, umbel.ErrGoal},
+		{"no number", Options{MaxFalseMatch: math.NaN()}, umbel.ErrGoal},
 		{"bits below", Options{MaxBits: -1}, umbel.ErrGoal},
 		{"bits above", Options{MaxBits: MaxBits + 1}, umbel.ErrGoal},
 	} {
@@ -429,7 +429,7 @@ func TestSearchLarge(t *testing.T) {
 func TestSearchSingleExact(t *testing.T) {
 	// One link and none next to it: two bits, of which one is set.
 	f, err := Search(oneHop(1, 0), Options{Forms: []Form{Single}})
-	if err != nil || f.Bits != 2 || f.Stray != .5 {
+	if err != nil || f.Bits != 2 || f.FalseMatch != .5 {
 		t.Errorf("found %+v, %v, want 2 bits", f, err)
 	}
 }

@@ -51,7 +51,7 @@ type networkFlags struct {
 	made              uint64
 	epoch             uint16
 	metric            tree.Metric
-	kind              sim.Kind
+	kind              sim.TreeKind
 }
 
 // addTopology adds the flags that say which graph.

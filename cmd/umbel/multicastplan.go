@@ -46,7 +46,7 @@ func multicastPlanCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		wires, options := sim.NewWires(on.network), simOptions(on.scheme)
+		wires, options := sim.NewFabric(on.network), simOptions(on.scheme)
 		record := wires.Send(on.domain, on.tree, on.plan, options)
 		if *out != "" {
 			headers := on.plan.Headers
@@ -96,7 +96,7 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 	in := planInfo{
 		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
 		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
-		Stray: p.Stray, Trials: p.Trials,
+		Stray: p.FalseMatch, Trials: p.Trials,
 		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
 	}
 	for _, h := range p.Headers {

@@ -173,7 +173,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	fleet, err := dataplane.StartFleet(ctx, dataplane.FleetConfig{
+	fleet, err := dataplane.StartCluster(ctx, dataplane.ClusterConfig{
 		Graph: on.network.Graph, Router: on.domain.Router, Options: r.plane,
 		Deliver: func(node int, packet []byte) {
 			tally.deliver(node, packet)
@@ -219,7 +219,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	sites, err := dataplane.Sites(n.Graph, addresses)
+	sites, err := dataplane.NodeConfigs(n.Graph, addresses)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	tally := newTally([]int{self}, 0, r.trace)
 	node, err := dataplane.Open(dataplane.Config{
-		Site: sites[self], Router: d.Router(self), Options: r.plane,
+		Node: sites[self], Router: d.Router(self), Options: r.plane,
 		Deliver: func(packet []byte) {
 			if tally.deliver(self, packet); r.until > 0 && tally.total.Load() >= r.until {
 				cancel()
@@ -256,7 +256,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	defer node.Close()
 	if !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s listens on %v\n", n.Graph.Nodes[self].Name, node.Site().Listen)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s listens on %v\n", n.Graph.Nodes[self].Name, node.Config().Listen)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()

@@ -79,8 +79,8 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, usageError(cmd, err)
 	}
-	o := scheme.Options{Seeds: f.effort, MaxStray: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{
-		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropStray: float64(f.drop), DropTTL: f.dropTTL,
+	o := scheme.Options{Seeds: f.effort, MaxFalseMatch: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{
+		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropFalseMatch: float64(f.drop), DropTTL: f.dropTTL,
 	}}
 	if f.forms != "" {
 		var err error

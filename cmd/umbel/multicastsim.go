@@ -57,7 +57,7 @@ func multicastSimCommand() *cobra.Command {
 	fail := flags.String("fail", "0", "`NUMBERS` of links that are down, between commas")
 	add := flags.String("add", "0", "`NUMBERS` of links that are new, between commas")
 	flags.BoolVar(&e.Together, "together", false, "links only fail that leave a way between all nodes")
-	choice(cmd, &e.Notice, "notice", "`WHO` knows of links that are down", sim.Rebuilt, sim.AtEnds, sim.Unnoticed)
+	choice(cmd, &e.Knowledge, "notice", "`WHO` knows of links that are down", sim.Rebuilt, sim.AtEnds, sim.Unnoticed)
 	flags.BoolVar(&e.Flood, "flood", false, "headers have all bits set, as an attacker's")
 	flags.IntVar(&e.MaxCopies, "max-copies", sim.MaxCopies, "`NUMBER` of copies of a tree that are a storm, and cut off")
 	flags.IntVar(&e.Workers, "workers", 0, "`NUMBER` of threads (default one a processor)")

@@ -139,7 +139,7 @@ type runInfo struct {
 	Ways  map[string][]string `json:"ways,omitempty"`
 }
 
-func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Fleet, took time.Duration) runInfo {
+func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Cluster, took time.Duration) runInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum := fleet.Counters()

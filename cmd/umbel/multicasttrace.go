@@ -49,7 +49,7 @@ func multicastTraceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		trace := sim.NewWires(on.network).Trace(on.domain, on.tree, on.plan, simOptions(on.scheme))
+		trace := sim.NewFabric(on.network).Trace(on.domain, on.tree, on.plan, simOptions(on.scheme))
 		if *svg != "" {
 			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
@@ -88,7 +88,7 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	if err != nil {
 		return err
 	}
-	info := headerTrace{Trace: sim.NewWires(n).TraceHeader(domain, source, packet, simOptions(s))}
+	info := headerTrace{Trace: sim.NewFabric(n).TraceHeader(domain, source, packet, simOptions(s))}
 	if _, ok := domain.Router(source).(*multicast.Node); ok {
 		info.Header = newHeaderInfo(packet)
 	}

@@ -24,7 +24,7 @@ type Candidate struct {
 // Candidates returns the filters of a tree, one for each set of codewords, in order. tree
 // are the links of the tree; others are the links next to it, among which False is
 // counted. It ignores MaxFill. All links must have these parameters.
-func (d Design) Candidates(tree, others []Link) []Candidate {
+func (d Parameters) Candidates(tree, others []Link) []Candidate {
 	all := make([]Candidate, d.Sets)
 	filters := make([]uint64, d.Sets*d.words())
 	for s := range all {
@@ -88,7 +88,7 @@ type Choice struct {
 // Choose returns the best candidates of a tree among those that are at most as full as
 // MaxFill; see [Parameters.Candidates]. Among equals it returns the first. It returns an
 // error wrapping [ErrOverfull] if all are too full, or the error of Check.
-func (d Design) Choose(tree, others []Link) (Choice, error) {
+func (d Parameters) Choose(tree, others []Link) (Choice, error) {
 	if err := d.Check(); err != nil {
 		return Choice{}, err
 	}
@@ -119,14 +119,14 @@ func (d Design) Choose(tree, others []Link) (Choice, error) {
 // matches a link that was not added: ρ^k, where ρ is the fill ratio, the fpa of Jokela et
 // al. 2009. It treats the k bits of a codeword as independent. They are distinct, so
 // [Parameters.ExactRate] is a little lower.
-func (d Design) Rate(ones int) float64 {
+func (d Parameters) Rate(ones int) float64 {
 	return math.Pow(float64(ones)/float64(d.M), float64(d.K))
 }
 
 // ExactRate returns the probability, in [0, 1], that all k bits of a codeword are among
 // the ones of a filter: C(ones, k) / C(m, k), since the bits of a codeword are distinct.
 // At m = 248, k = 5 and a fill ratio of 1/2 it is 0.0300, where Rate returns 0.03125.
-func (d Design) ExactRate(ones int) float64 {
+func (d Parameters) ExactRate(ones int) float64 {
 	rate := 1.0
 	for i := range d.K {
 		rate *= float64(max(0, ones-i)) / float64(d.M-i)
@@ -137,6 +137,6 @@ func (d Design) ExactRate(ones int) float64 {
 // ExpectedFill returns the expected fill ratio, in [0, 1), of a filter with the given
 // number of links: 1 - (1 - k/m)^links, since each link leaves a bit zero with
 // probability 1 - k/m.
-func (d Design) ExpectedFill(links int) float64 {
+func (d Parameters) ExpectedFill(links int) float64 {
 	return 1 - math.Pow(1-float64(d.K)/float64(d.M), float64(links))
 }

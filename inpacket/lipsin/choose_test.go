@@ -12,7 +12,7 @@ import (
 // A filter holds its tree's links, and as many of the others as False says: asked by
 // the table that routers have.
 func TestRoutersSeeWhatCandidatesSay(t *testing.T) {
-	for _, d := range []Design{LIPSIN(), {M: 100, K: 4, Sets: 3, MaxFill: 1}, {M: 256, K: 5, Sets: 2, MaxFill: 1}} {
+	for _, d := range []Parameters{LIPSIN(), {M: 100, K: 4, Sets: 3, MaxFill: 1}, {M: 256, K: 5, Sets: 2, MaxFill: 1}} {
 		r := rand.New(rand.NewPCG(4, uint64(d.M)))
 		tree, others := links(d, codewords(r, 20)), links(d, codewords(r, 300))
 		table := d.Table(append(append([]Link{}, tree...), others...))

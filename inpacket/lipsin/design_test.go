@@ -21,7 +21,7 @@ func codewords(r *rand.Rand, n int) []inpacket.Codeword {
 	return cs
 }
 
-func links(d Design, cs []inpacket.Codeword) []Link {
+func links(d Parameters, cs []inpacket.Codeword) []Link {
 	ls := make([]Link, len(cs))
 	for i, c := range cs {
 		ls[i] = d.Link(c)
@@ -40,7 +40,7 @@ func ones(b inpacket.BitString) []int {
 }
 
 func TestCodewordsHaveExactlyKBits(t *testing.T) {
-	for _, d := range []Design{
+	for _, d := range []Parameters{
 		LIPSIN(),
 		{M: 1, K: 1, Sets: 2, MaxFill: 1},
 		{M: 15, K: 15, Sets: 256, MaxFill: 1},
@@ -78,7 +78,7 @@ func TestCodewordsGolden(t *testing.T) {
 
 // Each bit is in as many codewords as another, and each pair of bits too.
 func TestBitsAreEquallyLikely(t *testing.T) {
-	d := Design{M: 10, K: 3, Sets: 4, MaxFill: 1}
+	d := Parameters{M: 10, K: 3, Sets: 4, MaxFill: 1}
 	const trials = 20_000
 	var single [10]int
 	var pairs [10][10]int
@@ -130,7 +130,7 @@ func TestCheck(t *testing.T) {
 	if err := LIPSIN().Check(); err != nil {
 		t.Error(err)
 	}
-	for name, d := range map[string]Design{
+	for name, d := range map[string]Parameters{
 		"no bits":        {M: 0, K: 1, Sets: 1, MaxFill: 0.5},
 		"too many bits":  {M: MaxBits + 1, K: 5, Sets: 8, MaxFill: 0.5},
 		"k 0":            {M: 248, K: 0, Sets: 8, MaxFill: 0.5},

@@ -18,7 +18,7 @@ import (
 
 // Parameters determine the codewords of links and which filters may be sent. [LIPSIN]
 // returns those of the paper.
-type Design struct {
+type Parameters struct {
 	M    int // bits of a codeword and of a filter, 1 to MaxBits
 	K    int // ones of a codeword, 1 to MaxK and at most M
 	Sets int // d, codewords per link and candidates per tree, 1 to MaxSets
@@ -40,10 +40,10 @@ const (
 // LIPSIN returns the paper's parameters: m = 248, k = 5 and d = 8. Of its range for the
 // largest fill ratio it uses the upper end, 0.7, which allows the most links. At 0.5,
 // trees of more than about 34 links can't be sent; at 0.7, those of more than about 59.
-func LIPSIN() Design { return Design{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
+func LIPSIN() Parameters { return Parameters{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
 
 // Check returns an error wrapping [umbel.ErrGoal] if a parameter is out of range.
-func (d Design) Check() error {
+func (d Parameters) Check() error {
 	switch {
 	case d.M < 1 || d.M > MaxBits:
 		return fmt.Errorf("lipsin: m is %d bits, want 1 to %d: %w", d.M, MaxBits, umbel.ErrGoal)
@@ -58,7 +58,7 @@ func (d Design) Check() error {
 }
 
 // words returns the length of a codeword in words.
-func (d Design) words() int { return (d.M + 63) / 64 }
+func (d Parameters) words() int { return (d.M + 63) / 64 }
 
 // Link contains the codewords of a link: LIPSIN's link identity tags.
 type Link struct {
@@ -75,7 +75,7 @@ func (l Link) Set(s int) inpacket.BitString {
 // Link returns the codewords of a link. Codeword s is drawn with the values of the link's
 // stream from s<<12 on, one value per bit; headers with seed s begin there too. It panics
 // if d.Check fails.
-func (d Design) Link(c inpacket.Codeword) Link {
+func (d Parameters) Link(c inpacket.Codeword) Link {
 	if err := d.Check(); err != nil {
 		panic(err)
 	}
@@ -89,7 +89,7 @@ func (d Design) Link(c inpacket.Codeword) Link {
 // draw sets K of M bits, all choices with equal probability, with K values. It is Floyd's
 // algorithm: if the bit drawn among the first n+1 is already set, bit n is set instead,
 // which can't be set yet. (Drawing again would need a variable number of values.)
-func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
+func (d Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	stream := probe.Start(umbel.Digest{H1: c.H1, H2: c.H2}).Skip(uint64(set) << 12)
 	var v uint64
 	for n := d.M - d.K; n < d.M; n++ {
@@ -104,7 +104,7 @@ func (d Design) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 
 // Table returns the router table of a node with these links, in their order. All links
 // must have these parameters.
-func (d Design) Table(links []Link) *inpacket.DenseTable {
+func (d Parameters) Table(links []Link) *inpacket.DenseTable {
 	sets := make([][]inpacket.BitString, d.Sets)
 	for s := range sets {
 		for _, l := range links {

@@ -30,7 +30,7 @@ func (n *Node) Explain(b []byte, in int) Explanation {
 	b = slices.Clone(b) // repairs write into it
 	h := &n.header
 	t, why := n.admit(b, in)
-	if why == None && h.Sequenced && n.window != nil && !n.window.new(h.Source, h.Sequence) {
+	if why == None && h.Sequenced && n.window != nil && !n.window.isNew(h.Source, h.Sequence) {
 		why = Duplicate
 	}
 	e := Explanation{Drop: why, Ports: make([]PortView, n.ports)}
@@ -100,7 +100,7 @@ const (
 	Duplicate          // a packet of this source and sequence number arrived before
 	Unknown            // the router has no codewords for the form or the set of codewords
 	Unsequenced        // the packet has no sequence number, and the router requires one
-	Loose              // the filter's false-match rate is above the router's limit
+	TooLoose           // the filter's false-match rate is above the router's limit
 	TooFar             // the TTL is above the router's limit
 	Reasons            // number of reasons
 )
@@ -138,7 +138,7 @@ func (r Reason) String() string {
 	if int(r) < len(reasons) {
 		return reasons[r]
 	}
-	return "unknown"
+	return "reason unknown"
 }
 
 // Counters count the events of a node. They are safe to read while the node works; two

@@ -75,10 +75,10 @@ func TestExplainInWords(t *testing.T) {
 	}{
 		{"out", pack(t, h), Host, nil, "out on port 0; out on port 2"},
 		{"not back", pack(t, h), 2, nil, "delivered; out on port 0; not back on port 2"},
-		{"nothing here", pack(t, single(400, links(20)[19])), Host, nil, "no link of this node is in the filter"},
-		{"repaired", pack(t, h), Host, []int{0}, "a way around a port that is down added to the filter; port 0 is down; out on port 1; out on port 2"},
-		{"ended", pack(t, last), 3, nil, "delivered; goes no further: its TTL is used up"},
-		{"dropped", pack(t, other), 3, nil, "dropped: there are no keys for its epoch here"},
+		{"nothing here", pack(t, single(400, links(20)[19])), Host, nil, "the filter contains no link of this node"},
+		{"repaired", pack(t, h), Host, []int{0}, "a detour around a port that is down was added to the filter; port 0 is down; out on port 1; out on port 2"},
+		{"ended", pack(t, last), 3, nil, "delivered; not forwarded: its TTL is 0"},
+		{"dropped", pack(t, other), 3, nil, "dropped: the node has no keys of its epoch"},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {

@@ -156,7 +156,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	net := NewNetwork(g, inpacket.Key{1}, 1)
-	bounds := Config{MaxStray: 1. / 8, MaxTTL: 8}
+	bounds := Config{MaxFalseMatch: 1. / 8, MaxTTL: 8}
 	route := func(h inpacket.Header) Reason {
 		c := bounds
 		c.Ports, c.Keys = len(net.Ports(12)), []Keys{net.Keys(12)}
@@ -169,10 +169,10 @@ func TestBounds(t *testing.T) {
 		h    inpacket.Header
 		want Reason
 	}{
-		{"one plane", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 0}, Loose},
-		{"two planes", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 1}, Loose},
+		{"one plane", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 0}, TooLoose},
+		{"two planes", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 1}, TooLoose},
 		{"three planes", inpacket.Header{TTL: 8, Form: inpacket.Linear, K: 8}, None},
-		{"two positions", inpacket.Header{TTL: 8, K: 2}, Loose},
+		{"two positions", inpacket.Header{TTL: 8, K: 2}, TooLoose},
 		{"three positions", inpacket.Header{TTL: 8, K: 3}, None},
 		{"a TTL too high", inpacket.Header{TTL: 9, K: 3}, TooFar},
 	} {

@@ -37,7 +37,7 @@ type Config struct {
 	// most this share of links on average, so it dies out where nodes have fewer than
 	// 1/MaxFalseMatch links apart from the one on which it arrived. Senders plan with the
 	// same limit ([inpacket.Options]). Detours raise the false-match rate of a filter.
-	MaxStray float64
+	MaxFalseMatch float64
 	// MaxTTL, unless 0, is the largest TTL of arriving packets that the node accepts: the
 	// network's diameter, plus what detours need.
 	MaxTTL uint8
@@ -52,17 +52,17 @@ type Config struct {
 // Route and Explain must be called from one goroutine at a time. All other methods are
 // safe to call concurrently with them.
 type Node struct {
-	id       uint32
-	ports    int
-	anyFill  bool
-	ordered  bool    // accepts only headers with sequence numbers
-	maxStray float64 // 0: no limit
-	maxTTL   uint8   // 0: no limit
-	window   *window // may be nil
-	tables   atomic.Pointer[[]*table]
-	groups   groups
-	down     shared
-	counters Counters
+	id            uint32
+	ports         int
+	anyFill       bool
+	ordered       bool    // accepts only headers with sequence numbers
+	maxFalseMatch float64 // 0: no limit
+	maxTTL        uint8   // 0: no limit
+	window        *window // may be nil
+	tables        atomic.Pointer[[]*table]
+	groups        groups
+	down          shared
+	counters      Counters
 
 	header inpacket.Header // of the current packet
 	hits   set             // ports whose links its filter contains
@@ -79,10 +79,10 @@ func NewNode(c Config) (*Node, error) {
 		return nil, fmt.Errorf("multicast: %d ports, want at least 0", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
-	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxStray: c.MaxStray, maxTTL: c.MaxTTL, down: make(shared, words),
+	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxFalseMatch: c.MaxFalseMatch, maxTTL: c.MaxTTL, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
-	if !(c.MaxStray >= 0 && c.MaxStray <= 1) {
-		return nil, fmt.Errorf("multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxStray)
+	if !(c.MaxFalseMatch >= 0 && c.MaxFalseMatch <= 1) {
+		return nil, fmt.Errorf("multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxFalseMatch)
 	}
 	if c.OnlySequenced && c.Window == 0 {
 		return nil, errors.New("multicast: OnlySequenced needs a Window above 0")
@@ -212,8 +212,8 @@ func (n *Node) admit(b []byte, in int) (t *table, why Reason) {
 	if n.ordered && !h.Sequenced {
 		return t, Unsequenced
 	}
-	if n.loose(h) {
-		return t, Loose
+	if n.tooLoose(h) {
+		return t, TooLoose
 	}
 	return t, None
 }
@@ -232,7 +232,9 @@ func (n *Node) fill(h *inpacket.Header) Reason {
 }
 
 // tooLoose reports whether a filter's false-match rate is above the node's limit.
-func (n *Node) loose(h *inpacket.Header) bool { return n.maxStray > 0 && h.Stray() > n.maxStray }
+func (n *Node) tooLoose(h *inpacket.Header) bool {
+	return n.maxFalseMatch > 0 && h.FalseMatch() > n.maxFalseMatch
+}
 
 // delivers reports whether the host receives the current packet.
 func (n *Node) delivers(in int) bool { return in != Host && n.groups.has(n.header.Group) }

@@ -20,13 +20,13 @@ func (n *Network) Keys(node int) Keys {
 func (n *Network) Detours(node int, f *tree.Finder) []Detour {
 	detours := make([]Detour, len(n.ports[node]))
 	for i, p := range n.ports[node] {
-		way, ok := f.Backup(p.Arc)
+		path, ok := f.Backup(p.Arc)
 		if !ok {
 			continue
 		}
-		d := Detour{Hops: len(way), Arcs: n.codewords(way)}
+		d := Detour{Hops: len(path), Arcs: n.codewords(path)}
 		for j, q := range n.ports[node] {
-			if q.Arc == way[0] {
+			if q.Arc == path[0] {
 				d.Port = j
 			}
 		}
@@ -103,7 +103,7 @@ func (n *Node) detour(d *Detour) bool {
 	default:
 		return false
 	}
-	if n.fill(h) != None || n.loose(h) {
+	if n.fill(h) != None || n.tooLoose(h) {
 		copy(h.Filter, n.before)
 		return false
 	}

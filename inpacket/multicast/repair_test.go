@@ -130,9 +130,9 @@ func TestRepairStaysWithinBounds(t *testing.T) {
 	detours := make([]Detour, 8)
 	detours[0] = Detour{Port: 1, Hops: 2, Arcs: []inpacket.Codeword{cs[1], links(99)[98]}}
 	h := single(60, cs[0], cs[3])
-	before := h.Stray()
+	before := h.FalseMatch()
 	for _, bound := range []float64{before, 1} {
-		n := newNode(t, Config{Ports: 8, Keys: []Keys{{Epoch: 1, Ports: cs, Detours: detours}}, MaxStray: bound})
+		n := newNode(t, Config{Ports: 8, Keys: []Keys{{Epoch: 1, Ports: cs, Detours: detours}}, MaxFalseMatch: bound})
 		n.SetDown(0, true)
 		b := pack(t, h)
 		n.Route(nil, b, Host)

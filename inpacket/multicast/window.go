@@ -75,7 +75,7 @@ func (w *window) pass(source, sequence uint32) bool {
 }
 
 // isNew reports whether a packet would pass, without recording it.
-func (w *window) new(source, sequence uint32) bool {
+func (w *window) isNew(source, sequence uint32) bool {
 	i := w.find(w.bucket(source), source)
 	return i == none || w.entries[i].fresh(sequence)
 }

@@ -43,7 +43,7 @@ func TestWindowIsItsModel(t *testing.T) {
 		if r.IntN(20) == 0 {
 			start[s] += uint32(r.IntN(70))
 		}
-		peek := w.new(uint32(s), seq)
+		peek := w.isNew(uint32(s), seq)
 		got, want := w.pass(uint32(s), seq), m.pass(uint32(s), seq)
 		if got != want || peek != got {
 			t.Fatalf("source %d, sequence %d: passes %v, would pass %v, want %v", s, seq, got, peek, want)
@@ -71,7 +71,7 @@ func TestWindowForgetsTheSilent(t *testing.T) {
 		source uint32
 		want   bool
 	}{{0, false}, {2, false}, {3, false}, {1, true}} {
-		if got := w.new(c.source, 7); got != c.want {
+		if got := w.isNew(c.source, 7); got != c.want {
 			t.Errorf("source %d: sequence 7 is new: %v, want %v", c.source, got, c.want)
 		}
 	}

@@ -78,7 +78,7 @@ func runPlane(packets int, o options, p *progress) (*Table, error) {
 
 // plane is a running network, a packet for it, and the counters of its packets.
 type plane struct {
-	fleet  *dataplane.Fleet
+	fleet  *dataplane.Cluster
 	pacer  *dataplane.Pacer
 	source int
 	packet []byte
@@ -103,7 +103,7 @@ func newPlane(s scheme.Scheme, along *tree.Tree) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := dataplane.StartFleet(context.Background(), dataplane.FleetConfig{
+	fleet, err := dataplane.StartCluster(context.Background(), dataplane.ClusterConfig{
 		Graph: along.Graph, Router: d.Router,
 		Deliver: func(int, []byte) { pacer.Delivered() },
 	})

@@ -167,7 +167,7 @@ func put(filter []byte, first, n int, v uint32) {
 }
 
 // lipsinDesign is the design of LIPSIN with 256 bits.
-var lipsinDesign = lipsin.Design{M: 256, K: 5, Sets: 8, MaxFill: 0.7}
+var lipsinDesign = lipsin.Parameters{M: 256, K: 5, Sets: 8, MaxFill: 0.7}
 
 func lipsinLinks(cs []inpacket.Codeword) (matcher, error) {
 	links := make([]lipsin.Link, len(cs))

@@ -126,11 +126,11 @@ func (d *Domain) Router(node int) multicast.Router {
 // newRouter makes the tables of a node from the routes: RFC 8279, section 6.4.
 func (d *Domain) newRouter(node int) *Router {
 	r := &Router{
-		desk:   newDesk(bift(d.length, plain, 0), d.Sets(), d.length),
-		tables: make([]table, d.Sets()),
-		set:    node / d.length,
-		word:   node % d.length >> 6,
-		own:    1 << (node & 63),
+		scratch: newScratch(bift(d.length, plain, 0), d.Sets(), d.length),
+		tables:  make([]table, d.Sets()),
+		set:     node / d.length,
+		word:    node % d.length >> 6,
+		own:     1 << (node & 63),
 	}
 	ports := portsAt(d.known, d.present, node)
 	for s := range r.tables {

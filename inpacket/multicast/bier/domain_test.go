@@ -128,7 +128,7 @@ func TestNetworksThatAreRefused(t *testing.T) {
 		if _, err := New(n, n, Options{MaxBSL: bsl}); err == nil {
 			t.Errorf("bit strings of up to %d: no error", bsl)
 		}
-		if _, err := NewEngineered(n, n, Options{MaxBSL: bsl}); err == nil {
+		if _, err := NewTE(n, n, Options{MaxBSL: bsl}); err == nil {
 			t.Errorf("BIER-TE with bit strings of up to %d: no error", bsl)
 		}
 	}

@@ -37,13 +37,13 @@ func ExampleDomain() {
 	// for node 0 too: false
 }
 
-func ExampleEngineered() {
+func ExampleTE() {
 	g, err := topology.Ring(6)
 	if err != nil {
 		panic(err)
 	}
 	n := multicast.NewNetwork(g, inpacket.Key{1}, 0)
-	d, err := bier.NewEngineered(n, n, bier.Options{})
+	d, err := bier.NewTE(n, n, bier.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Router is the router of a node in a [Domain].
 type Router struct {
-	desk
+	scratch
 	tables []table // one per set
 
 	set, word int // the position of the router's own bit
@@ -102,7 +102,7 @@ func keep(words, mask []uint64) bool {
 
 // scratch is the state that both types of router share: they parse packets, and write
 // copies into their own memory.
-type desk struct {
+type scratch struct {
 	bift  uint32 // table id of set 0; the ids of the other sets follow
 	sets  int
 	bytes int // length of a bit string
@@ -112,13 +112,13 @@ type desk struct {
 	arena []byte
 }
 
-func newDesk(bift uint32, sets, length int) desk {
-	return desk{bift: bift, sets: sets, bytes: length / 8, bits: make([]uint64, length/64), out: make([]uint64, length/64)}
+func newScratch(bift uint32, sets, length int) scratch {
+	return scratch{bift: bift, sets: sets, bytes: length / 8, bits: make([]uint64, length/64), out: make([]uint64, length/64)}
 }
 
 // open reads a packet: its set, its TTL after this hop, and its bits into d.bits. If the
 // packet is to be dropped, it returns the reason.
-func (d *desk) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reason) {
+func (d *scratch) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reason) {
 	var h Header
 	if _, err := h.Parse(b); err != nil {
 		if errors.Is(err, ErrVersion) {
@@ -146,7 +146,7 @@ func (d *desk) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Reaso
 
 // copy returns a copy of the packet b with a TTL and the bits of d.out. The last copy of
 // a packet is b itself.
-func (d *desk) copy(b []byte, ttl uint8, last bool) []byte {
+func (d *scratch) copy(b []byte, ttl uint8, last bool) []byte {
 	if !last {
 		if cap(d.arena)-len(d.arena) < len(b) {
 			d.arena = make([]byte, 0, 2*cap(d.arena)+len(b)) // earlier copies keep the old memory

@@ -22,19 +22,19 @@ import (
 // Copies can't loop forever, because each has fewer links left than its packet. But a
 // packet with all bits set takes all paths, whose number grows without bound in a mesh:
 // routers can't distinguish it from a planned packet.
-type Engineered struct {
+type TE struct {
 	known, present *multicast.Network
 	bits, length   int
 	decap          []int // the bit of each node
 	leaves         int   // the bit that the leaves share
-	routers        []*EngineeredRouter
+	routers        []*TERouter
 }
 
 // NewTE returns the BIER-TE domain of a network. The links of the known network determine
 // the bits; the routers send over the links of the present network, which has the same
 // nodes. It returns an error wrapping [ErrTooLarge] if more bits than the options' MaxBSL
 // are necessary.
-func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, error) {
+func NewTE(known, present *multicast.Network, o Options) (*TE, error) {
 	longest, err := o.longest()
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, e
 	if len(g.Nodes) > 1<<16-1 {
 		return nil, fmt.Errorf("bier: %d nodes, want at most %d: %w", len(g.Nodes), 1<<16-1, ErrTooLarge)
 	}
-	d := &Engineered{
+	d := &TE{
 		known: known, present: present, bits: len(g.Links),
-		decap: make([]int, len(g.Nodes)), routers: make([]*EngineeredRouter, len(g.Nodes)),
+		decap: make([]int, len(g.Nodes)), routers: make([]*TERouter, len(g.Nodes)),
 	}
 	leaves := 0
 	for node := range g.Nodes {
@@ -77,19 +77,19 @@ func NewEngineered(known, present *multicast.Network, o Options) (*Engineered, e
 
 // isLeaf reports whether a node has at most one link, so that no packet passes through
 // it.
-func (d *Engineered) isLeaf(node int) bool { return len(d.known.Ports(node)) < 2 }
+func (d *TE) isLeaf(node int) bool { return len(d.known.Ports(node)) < 2 }
 
 // Bits returns the number of bits of links and receivers, at most BSL.
-func (d *Engineered) Bits() int { return d.bits }
+func (d *TE) Bits() int { return d.bits }
 
 // BSL returns the length of the bit strings in bits.
-func (d *Engineered) BSL() int { return d.length }
+func (d *TE) BSL() int { return d.length }
 
 // Plan returns the header of packets along a tree of the known network, and the length of
 // its bit string. It returns an error if the tree fails its Check: a branch that ends at
 // a leaf which is not a receiver would deliver the packet there. It returns an error
 // wrapping ErrTooLarge if the tree is deeper than 255 hops.
-func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) {
+func (d *TE) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) {
 	if err := d.check(t); err != nil {
 		return nil, 0, err
 	}
@@ -109,7 +109,7 @@ func (d *Engineered) Plan(t *tree.Tree) (headers [][]byte, bits int, err error) 
 }
 
 // check returns an error unless the tree is valid.
-func (d *Engineered) check(t *tree.Tree) error {
+func (d *TE) check(t *tree.Tree) error {
 	if t.Graph != d.known.Graph {
 		return fmt.Errorf("bier: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, d.known.Graph.Name)
 	}
@@ -124,7 +124,7 @@ func (d *Engineered) check(t *tree.Tree) error {
 
 // Router returns the router of a node, always the same one. It panics if there is no such
 // node.
-func (d *Engineered) Router(node int) multicast.Router {
+func (d *TE) Router(node int) multicast.Router {
 	if d.routers[node] == nil {
 		d.routers[node] = d.newRouter(node)
 	}
@@ -132,16 +132,16 @@ func (d *Engineered) Router(node int) multicast.Router {
 }
 
 // newRouter makes the table of a node: the bits of its links and its own bit.
-func (d *Engineered) newRouter(node int) *EngineeredRouter {
+func (d *TE) newRouter(node int) *TERouter {
 	words := d.length / 64
-	r := &EngineeredRouter{
-		desk:  newDesk(bift(d.length, engineered, 0), 1, d.length),
-		links: make([]uint64, words),
-		first: make([]int, words),
-		ports: portsAt(d.known, d.present, node),
-		word:  d.decap[node] >> 6,
-		own:   1 << (d.decap[node] & 63),
-		leaf:  d.isLeaf(node),
+	r := &TERouter{
+		scratch: newScratch(bift(d.length, engineered, 0), 1, d.length),
+		links:   make([]uint64, words),
+		first:   make([]int, words),
+		ports:   portsAt(d.known, d.present, node),
+		word:    d.decap[node] >> 6,
+		own:     1 << (d.decap[node] & 63),
+		leaf:    d.isLeaf(node),
 	}
 	known := d.known.Ports(node)
 	for _, p := range known {
@@ -160,8 +160,8 @@ func (d *Engineered) newRouter(node int) *EngineeredRouter {
 // TERouter is the router of a node in a [TE] domain. Its table is sparse: ports are in
 // the order of their links, so the rank of a link's bit among the bits of the node's
 // links is its port.
-type EngineeredRouter struct {
-	desk
+type TERouter struct {
+	scratch
 	links []uint64 // the bits of the node's links
 	first []int    // for each word, the rank of its first bit
 	ports []int    // by rank: the port in the present network, -1 if the link is gone
@@ -177,7 +177,7 @@ type EngineeredRouter struct {
 // packets of its own host, which are for other leaves.
 //
 // It drops packets for the same reasons as [Router.Route].
-func (r *EngineeredRouter) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
+func (r *TERouter) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 	_, ttl, wrong := r.open(b, in)
 	if wrong != multicast.None {
 		return dst, multicast.Verdict{Drop: wrong}
@@ -211,7 +211,7 @@ func (r *EngineeredRouter) Route(dst []multicast.Copy, b []byte, in int) ([]mult
 
 // split keeps the bits of the node's links in r.bits, moves the others to r.out, and
 // returns the number that it keeps.
-func (r *EngineeredRouter) split() int {
+func (r *TERouter) split() int {
 	n := 0
 	for i, m := range r.links {
 		r.out[i] = r.bits[i] &^ m

@@ -11,9 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-func newEngineered(t testing.TB, n *multicast.Network) *Engineered {
+func newEngineered(t testing.TB, n *multicast.Network) *TE {
 	t.Helper()
-	d, err := NewEngineered(n, n, Options{})
+	d, err := NewTE(n, n, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestBitsThatAreGivenOut(t *testing.T) {
 		}
 	}
 	n := network(star(4095))
-	if _, err := NewEngineered(n, n, Options{}); !errors.Is(err, ErrTooLarge) {
+	if _, err := NewTE(n, n, Options{}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("4097 bits: %v, want ErrTooLarge", err)
 	}
 	n = network(star(63))
-	if _, err := NewEngineered(n, n, Options{MaxBSL: 64}); !errors.Is(err, ErrTooLarge) {
+	if _, err := NewTE(n, n, Options{MaxBSL: 64}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("65 of 64 bits: %v, want ErrTooLarge", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestTreesThatAreRefused(t *testing.T) {
 func TestLostLinkOfATree(t *testing.T) {
 	links := [][2]int{{0, 1}, {0, 2}, {0, 3}, {3, 4}}
 	known, present := network(graph(5, links...)), network(graph(5, links[1:]...))
-	d, err := NewEngineered(known, present, Options{})
+	d, err := NewTE(known, present, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

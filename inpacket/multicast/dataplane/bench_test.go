@@ -24,7 +24,7 @@ func BenchmarkFleet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := dataplane.StartFleet(b.Context(), dataplane.FleetConfig{
+	f, err := dataplane.StartCluster(b.Context(), dataplane.ClusterConfig{
 		Graph:   g,
 		Router:  func(node int) multicast.Router { return l.routers[node] },
 		Deliver: func(int, []byte) { pacer.Delivered() },

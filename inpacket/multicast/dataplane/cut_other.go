@@ -2,5 +2,5 @@
 
 package dataplane
 
-// cutOff says whether an error is about a packet longer than the room for it.
+// cutOff reports whether an error means that a packet was longer than its buffer.
 func cutOff(error) bool { return false }

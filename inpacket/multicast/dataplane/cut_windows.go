@@ -8,6 +8,6 @@ import (
 // messageSize is WSAEMSGSIZE.
 const messageSize syscall.Errno = 10040
 
-// cutOff says whether an error is about a packet longer than the room for it: other
-// systems cut it off and say nothing.
+// cutOff reports whether an error means that a packet was longer than its buffer. Other
+// systems truncate such packets silently.
 func cutOff(err error) bool { return errors.Is(err, messageSize) }

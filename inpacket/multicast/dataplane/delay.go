@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mostLate is how many copies wait at most.
+// mostLate is the largest number of waiting copies.
 const mostLate = 1 << 14
 
 // late is a copy that waits to be sent.
@@ -18,19 +18,19 @@ type late struct {
 	packet []byte
 }
 
-// delay keeps copies until they are due, in the order in which they came: all wait for
-// equally long. It uses the memory of those that went for those that come.
+// delay is a queue of copies until they are due. All wait for the same time, so they
+// leave in the order of arrival. The memory of copies is reused.
 type delay struct {
-	time  time.Duration // 0: none waits
+	time  time.Duration // 0: no delay
 	queue []late        // a ring
 	first int
 	count int
-	more  chan struct{} // says that one came when there was none
+	more  chan struct{} // signals the first copy of an empty queue
 }
 
 func newDelay(d time.Duration) delay { return delay{time: d, more: make(chan struct{}, 1)} }
 
-// put keeps a copy of a packet, and reports whether there was room.
+// put adds a copy of a packet, and reports whether there was room.
 func (d *delay) put(port int, packet []byte, now time.Time) bool {
 	if d.count == len(d.queue) && !d.grow() {
 		return false
@@ -46,7 +46,7 @@ func (d *delay) put(port int, packet []byte, now time.Time) bool {
 	return true
 }
 
-// grow makes the full ring twice as long, from its first on.
+// grow doubles the size of the full ring.
 func (d *delay) grow() bool {
 	if len(d.queue) == mostLate {
 		return false
@@ -58,8 +58,8 @@ func (d *delay) grow() bool {
 	return true
 }
 
-// take returns the next copy if it is due, until the next put, or nil and how long it
-// still has to wait; 0 if there is none.
+// take returns the next copy if it is due; it is valid until the next put. Otherwise it
+// returns nil and the time until the next copy is due, or 0 if there is none.
 func (d *delay) take(now time.Time) (*late, time.Duration) {
 	if d.count == 0 {
 		return nil, 0
@@ -93,8 +93,8 @@ func (n *Node) release() {
 	}
 }
 
-// releaseDue sends the copies that are due and says how long the next has to wait, 0 if
-// there is none, and whether the node is open.
+// releaseDue sends the copies that are due. It returns the time until the next one is
+// due, or 0 if there is none, and whether the node is open.
 func (n *Node) releaseDue() (time.Duration, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,19 +109,18 @@ func (n *Node) releaseDue() (time.Duration, bool) {
 	return 0, false
 }
 
-// Fault is what a node does badly on purpose, to see what becomes of it.
+// Fault is a set of deliberate faults of a node, for tests.
 type Fault struct {
-	// Loss is the chance that a copy is thrown away and not sent, between 0 and 1.
+	// Loss is the probability that a copy is dropped instead of sent, from 0 to 1.
 	Loss float64
-	// Seed, with the node's name, fixes which copies of a node's are lost: the same
-	// ones of the same sequence.
+	// Seed and the node's name determine which copies of a sequence are lost.
 	Seed uint64
-	// Delay is how long copies wait before they are sent. A node keeps up to 16 384 of
-	// them, and loses those that come when there are so many.
+	// Delay is the time for which copies wait before they are sent. A node queues up to
+	// 16 384 copies and drops further ones.
 	Delay time.Duration
 }
 
-// dice says which copies are lost.
+// dice decides which copies are lost.
 type dice struct {
 	limit  uint64
 	random *rand.PCG
@@ -129,7 +128,7 @@ type dice struct {
 
 func newDice(f Fault, name string) (dice, error) {
 	if !(f.Loss >= 0 && f.Loss <= 1) || f.Delay < 0 {
-		return dice{}, fmt.Errorf("dataplane: a loss of %v and a delay of %v: give a chance between 0 and 1, and a time from 0", f.Loss, f.Delay)
+		return dice{}, fmt.Errorf("dataplane: loss %v and delay %v, want a probability from 0 to 1 and a time of at least 0", f.Loss, f.Delay)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))

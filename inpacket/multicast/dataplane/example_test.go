@@ -14,7 +14,7 @@ import (
 )
 
 // A packet goes from one end of a line of four nodes to the other, over sockets.
-func ExampleStartFleet() {
+func ExampleStartCluster() {
 	g, err := topology.Line(4)
 	if err != nil {
 		log.Fatal(err)
@@ -30,7 +30,7 @@ func ExampleStartFleet() {
 	routers[3].Join(42)
 
 	delivered := make(chan string)
-	fleet, err := dataplane.StartFleet(context.Background(), dataplane.FleetConfig{
+	fleet, err := dataplane.StartCluster(context.Background(), dataplane.ClusterConfig{
 		Graph:  g,
 		Router: func(node int) multicast.Router { return routers[node] },
 		Deliver: func(node int, packet []byte) {
@@ -73,7 +73,7 @@ func ExampleStartFleet() {
 }
 
 // The addresses of nodes that each run in a process of their own.
-func ExampleSites() {
+func ExampleNodeConfigs() {
 	g, err := topology.Line(3)
 	if err != nil {
 		log.Fatal(err)
@@ -82,7 +82,7 @@ func ExampleSites() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sites, err := dataplane.Sites(g, addresses)
+	sites, err := dataplane.NodeConfigs(g, addresses)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func ExampleSites() {
 }
 
 // A node's description as it stands in a file.
-func ExampleParseSite() {
-	s, err := dataplane.ParseSite([]byte(`{
+func ExampleParseNodeConfig() {
+	s, err := dataplane.ParseNodeConfig([]byte(`{
 		"name": "Linz",
 		"listen": "192.0.2.2:9000",
 		"neighbors": [

@@ -27,7 +27,7 @@ func failing(t *testing.T) *Node {
 	}
 	t.Cleanup(func() { conn.Close() })
 	n, err := Open(Config{
-		Site: Site{Name: "a", Listen: here, Neighbors: []Neighbor{
+		Node: NodeConfig{Name: "a", Listen: here, Neighbors: []Neighbor{
 			{Address: netip.MustParseAddrPort(conn.LocalAddr().String())}, {Address: far},
 		}},
 		Router: thrice{},

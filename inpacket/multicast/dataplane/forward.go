@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// handle routes the packets that came in by a socket, or from the host if it is nil,
-// sends the copies and delivers. It does nothing, and says so, if the node is closed.
+// handle routes the packets of an inbox from socket s, or from the host if s is nil,
+// sends the copies and delivers. If the node is closed it does nothing and returns false.
 func (n *Node) handle(in *inbox, s *socket) bool {
 	if !n.forward(in, s) {
 		return false
@@ -54,8 +54,8 @@ func (n *Node) forward(in *inbox, s *socket) bool {
 	return true
 }
 
-// ingress counts packet i and returns the port that it came in on, or that it is to be
-// dropped.
+// ingress counts packet i and returns the port on which it arrived, or false if it is to
+// be dropped.
 func (n *Node) ingress(in *inbox, i int, s *socket) (port int, ok bool) {
 	if in.size[i] > n.longest {
 		n.counters.TooLong++
@@ -66,7 +66,7 @@ func (n *Node) ingress(in *inbox, i int, s *socket) (port int, ok bool) {
 		return multicast.Host, true
 	}
 	port, ok = n.ports[in.from[i]]
-	if !ok || n.way[port] != s {
+	if !ok || n.byPort[port] != s {
 		n.counters.Unknown++
 		return 0, false
 	}
@@ -75,11 +75,12 @@ func (n *Node) ingress(in *inbox, i int, s *socket) (port int, ok bool) {
 	return port, true
 }
 
-// send puts a copy into the outbox of its way, or lets it wait, unless there is a
-// fault. It copies the packet, which the router may use again for the next.
+// send adds a copy to the outbox of its port's socket, or to the delay queue, unless a
+// fault drops it. It copies the packet, because the router may reuse its memory for the
+// next one.
 func (n *Node) send(c multicast.Copy) {
 	switch {
-	case c.Port < 0 || c.Port >= len(n.way):
+	case c.Port < 0 || c.Port >= len(n.byPort):
 		n.counters.SendErrors++
 	case len(c.Packet) > n.longest:
 		n.counters.TooLong++
@@ -92,23 +93,23 @@ func (n *Node) send(c multicast.Copy) {
 	}
 }
 
-// queue puts a packet into the outbox of its way.
+// queue adds a packet to the outbox of its port's socket.
 func (n *Node) queue(port int, packet []byte) {
-	s := n.way[port]
+	s := n.byPort[port]
 	if s.out.full() {
 		n.flush(s)
 	}
 	s.out.add(port, packet)
 }
 
-// flushAll sends what waits in all outboxes.
+// flushAll sends the packets of all outboxes.
 func (n *Node) flushAll() {
 	for _, s := range n.sockets {
 		n.flush(s)
 	}
 }
 
-// flush sends what waits in a socket's outbox.
+// flush sends the packets of a socket's outbox.
 func (n *Node) flush(s *socket) {
 	o := s.out
 	for o.first < o.count {
@@ -131,12 +132,12 @@ func (n *Node) flush(s *socket) {
 	o.clear()
 }
 
-// burst is how many packets are received, or sent, in one system call.
+// burst is the number of packets received or sent by one system call.
 const burst = 64
 
-// inbox has room for packets on their way in.
+// inbox has memory for arriving packets.
 type inbox struct {
-	room    int // bytes for each: one more than the longest packet, to know longer ones
+	room    int // bytes per packet: one more than the longest packet, so that longer ones are detected
 	memory  []byte
 	count   int
 	size    [burst]int
@@ -145,8 +146,8 @@ type inbox struct {
 }
 
 func newInbox(longest int) *inbox {
-	// Slots begin at multiples of a cache line, as many as makes an odd number, so that
-	// the beginnings of packets spread over the cache.
+	// Slots have an odd number of cache lines, so that the beginnings of packets are
+	// spread over the cache.
 	room := (longest/64 | 1) * 64
 	if room <= longest {
 		room += 128
@@ -154,18 +155,18 @@ func newInbox(longest int) *inbox {
 	return &inbox{room: room, memory: make([]byte, burst*room)}
 }
 
-// slot returns the room of packet i.
+// slot returns the memory of packet i.
 func (b *inbox) slot(i int) []byte { return b.memory[i*b.room : (i+1)*b.room : (i+1)*b.room] }
 
 // packet returns packet i.
 func (b *inbox) packet(i int) []byte { return b.slot(i)[:b.size[i]] }
 
-// outbox collects packets on their way out of one socket.
+// outbox collects packets to be sent by one socket.
 type outbox struct {
 	memory []byte
-	first  int // those before it are sent
+	first  int // packets before it are sent
 	count  int
-	end    [burst]int // of packet i, in memory; it begins where the one before ends
+	end    [burst]int // end of packet i in memory; it begins at the end of the one before
 	port   [burst]int
 }
 
@@ -175,7 +176,8 @@ func newOutbox(longest int) *outbox {
 
 func (o *outbox) full() bool { return o.count == burst }
 
-// add copies a packet, not longer than the longest; the box isn't full.
+// add adds a copy of a packet that is not longer than the longest; the box must not be
+// full.
 func (o *outbox) add(port int, packet []byte) {
 	o.memory = append(o.memory, packet...)
 	o.end[o.count], o.port[o.count] = len(o.memory), port

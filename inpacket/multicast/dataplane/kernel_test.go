@@ -14,7 +14,7 @@ import (
 func TestKernelDrops(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	n, err := dataplane.Open(dataplane.Config{
-		Site:    dataplane.Site{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: at}}},
+		Node:    dataplane.NodeConfig{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: at}}},
 		Router:  routed(onward),
 		Options: dataplane.Options{Buffer: 8192},
 	})
@@ -23,7 +23,7 @@ func TestKernelDrops(t *testing.T) {
 	}
 	const packets = 1000
 	for range packets {
-		send(t, neighbor, n.Site().Listen, strings.Repeat("x", 1000))
+		send(t, neighbor, n.Config().Listen, strings.Repeat("x", 1000))
 	}
 	dropped := n.Counters().KernelDrops
 	if dropped == 0 || dropped == packets {

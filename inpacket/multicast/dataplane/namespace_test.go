@@ -227,9 +227,9 @@ func must(t *testing.T, err error) {
 // open opens a node in its namespace.
 func (s *spaces) open(t *testing.T, node int, port uint16, c dataplane.Config) *dataplane.Node {
 	t.Helper()
-	c.Site.Name = s.graph.Nodes[node].Name
+	c.Node.Name = s.graph.Nodes[node].Name
 	for _, p := range s.ports[node] {
-		c.Site.Neighbors = append(c.Site.Neighbors, dataplane.Neighbor{
+		c.Node.Neighbors = append(c.Node.Neighbors, dataplane.Neighbor{
 			Local:   netip.AddrPortFrom(address(p.Arc), port),
 			Address: netip.AddrPortFrom(address(p.Arc.Reverse()), port),
 		})

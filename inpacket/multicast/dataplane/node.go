@@ -13,19 +13,19 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// Node forwards packets between its neighbours and its host. Its methods may be called
-// by any number of goroutines. It allocates nothing for a packet.
+// Node forwards packets between its neighbours and its host. It is safe for concurrent
+// use. It does not allocate memory per packet.
 type Node struct {
-	site    Site
+	config  NodeConfig
 	deliver func([]byte)
 	longest int
 	sockets []*socket
-	way     []*socket              // by port
+	byPort  []*socket              // by port
 	ports   map[netip.AddrPort]int // by neighbour
 	inboxes sync.Pool              // for packets of the host
-	ended   chan struct{}          // closed when the node is
+	ended   chan struct{}          // closed when the node is closed
 
-	mu       sync.Mutex // of what follows, and of the sockets' outboxes
+	mu       sync.Mutex // protects the fields below and the sockets' outboxes
 	router   multicast.Router
 	copies   []multicast.Copy
 	dice     dice
@@ -34,16 +34,17 @@ type Node struct {
 	closed   bool
 }
 
-// Site returns what the node is, with the addresses of its sockets as they are where
-// the system chose port numbers.
-func (n *Node) Site() Site {
-	s := n.site
+// Config returns the node's configuration, with the addresses of its sockets where the
+// system chose port numbers.
+func (n *Node) Config() NodeConfig {
+	s := n.config
 	s.Neighbors = slices.Clone(s.Neighbors)
 	return s
 }
 
-// Run forwards packets until the context is done or the node is closed, and then
-// closes it and returns nil; or until a socket fails for good. Call it once.
+// Run forwards packets until the context is done or the node is closed; it then closes
+// the node and returns nil. It returns an error if a socket fails permanently. It must be
+// called once.
 func (n *Node) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, n.Close)
 	defer stop()
@@ -60,12 +61,12 @@ func (n *Node) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// failures is how many times in a row a socket may fail: some systems let a socket that
-// receives fail once for a packet sent before that met nobody.
+// failures is the number of successive errors after which a socket is considered failed.
+// On some systems receiving fails once if an earlier packet was sent to a closed port.
 const failures = 100
 
-// receive handles what comes to a socket, until it is closed. When a socket fails, all
-// are closed.
+// receive handles the packets of a socket until it is closed. If a socket fails, all are
+// closed.
 func (n *Node) receive(s *socket) error {
 	defer n.Close()
 	for inRow := 0; ; {
@@ -79,19 +80,18 @@ func (n *Node) receive(s *socket) error {
 			return nil
 		}
 		if inRow++; inRow == failures {
-			return fmt.Errorf("dataplane: node %q: %w", n.site.Name, err)
+			return fmt.Errorf("dataplane: node %q: %w", n.config.Name, err)
 		}
 	}
 }
 
-// Inject takes packets from the node's own host: it routes them, and has sent the
-// copies when it returns. Packets aren't changed. A packet that is too long is an
-// error, and none is taken then. After the end of Run, or Close, it is
-// [net.ErrClosed].
+// Inject routes packets from the node's own host; when it returns, the copies are sent.
+// Packets are not modified. If a packet is too long, it returns an error and routes none.
+// After the end of Run, or Close, it returns an error wrapping [net.ErrClosed].
 func (n *Node) Inject(packets ...[]byte) error {
 	for _, p := range packets {
 		if len(p) > n.longest {
-			return fmt.Errorf("dataplane: a packet of %d bytes: they have up to %d: shorten it, or raise Options.MaxPacket", len(p), n.longest)
+			return fmt.Errorf("dataplane: a packet of %d bytes, want at most %d; shorten it or raise Options.MaxPacket", len(p), n.longest)
 		}
 	}
 	in := n.inboxes.Get().(*inbox)
@@ -103,21 +103,21 @@ func (n *Node) Inject(packets ...[]byte) error {
 		}
 		packets = packets[in.count:]
 		if !n.handle(in, nil) {
-			return fmt.Errorf("dataplane: node %q: %w", n.site.Name, net.ErrClosed)
+			return fmt.Errorf("dataplane: node %q: %w", n.config.Name, net.ErrClosed)
 		}
 	}
 	return nil
 }
 
-// With calls f with the node's router while nothing is routed, so that f may change
-// it. Don't call the node in f.
+// With calls f with the node's router while nothing is routed, so that f may modify it. f
+// must not call methods of the node.
 func (n *Node) With(f func(multicast.Router)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(n.router)
 }
 
-// Counters returns what the node has counted so far.
+// Counters returns the current counters.
 func (n *Node) Counters() Counters {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -129,7 +129,7 @@ func (n *Node) Counters() Counters {
 	return c
 }
 
-// kernelDrops sums over the sockets. Where the system doesn't say it is zero.
+// kernelDrops returns the sum over the sockets, or 0 if the system doesn't count drops.
 func (n *Node) kernelDrops() (sum uint64) {
 	for _, s := range n.sockets {
 		if drops, err := kernelDrops(s.conn); err == nil {
@@ -139,9 +139,10 @@ func (n *Node) kernelDrops() (sum uint64) {
 	return sum
 }
 
-// Close closes the node's sockets and ends Run. Counters stay.
+// Close closes the node's sockets and ends Run. The counters remain readable.
 func (n *Node) Close() {
-	// Whoever holds the lock may wait for room in a socket's buffer: end that first.
+	// The holder of the lock may be waiting for room in a socket's buffer, so unblock it
+	// first.
 	for _, s := range n.sockets {
 		s.conn.SetDeadline(time.Unix(1, 0))
 	}
@@ -158,27 +159,27 @@ func (n *Node) Close() {
 	}
 }
 
-// Counters are what a node has seen so far, in packets.
+// Counters are numbers of packets at a node.
 type Counters struct {
 	Injected   uint64 // from the node's own host
 	Received   uint64 // from neighbours
 	Sent       uint64 // to neighbours
 	Delivered  uint64 // to the node's own host
-	Unknown    uint64 // dropped: from an address that is no neighbour's
+	Unknown    uint64 // dropped: from an address that is not a neighbour's
 	TooLong    uint64 // dropped: longer than Options.MaxPacket
-	Faults     uint64 // dropped because Options.Fault says so
-	SendErrors uint64 // copies that the system wouldn't send, or for a port that isn't there
-	// KernelDrops is how many packets came when the sockets were full; always zero
-	// where the system doesn't tell, which is everywhere but on Linux.
+	Faults     uint64 // dropped because of Options.Fault
+	SendErrors uint64 // copies that the system refused to send, or for a port that doesn't exist
+	// KernelDrops is the number of packets that arrived when the sockets were full. It is
+	// counted on Linux only.
 	KernelDrops uint64
-	Drops       [multicast.Reasons]uint64 // what the router dropped, by reason
+	Drops       [multicast.Reasons]uint64 // dropped by the router, by reason
 	Ports       []PortCounters            // by port; nil in sums over nodes
 }
 
-// PortCounters are what went over one link, as one of its nodes sees it.
+// PortCounters are the packets on one link, as counted by one of its nodes.
 type PortCounters struct{ Received, Sent uint64 }
 
-// add adds d to c, but for the ports.
+// add adds d to c, except for the ports.
 func (c *Counters) add(d *Counters) {
 	c.Injected += d.Injected
 	c.Received += d.Received

@@ -50,11 +50,11 @@ func plug(t *testing.T, network string) (*net.UDPConn, netip.AddrPort) {
 // start opens a node with one neighbour and runs it until the test ends.
 func start(t *testing.T, neighbor netip.AddrPort, c dataplane.Config) *dataplane.Node {
 	t.Helper()
-	c.Site.Name = "a"
-	if !c.Site.Listen.IsValid() {
-		c.Site.Listen = anywhere
+	c.Node.Name = "a"
+	if !c.Node.Listen.IsValid() {
+		c.Node.Listen = anywhere
 	}
-	c.Site.Neighbors = []dataplane.Neighbor{{Name: "b", Address: neighbor}}
+	c.Node.Neighbors = []dataplane.Neighbor{{Name: "b", Address: neighbor}}
 	n, err := dataplane.Open(c)
 	if err != nil {
 		t.Fatal(err)
@@ -95,17 +95,17 @@ func TestNodeForwards(t *testing.T) {
 			neighbor, at := plug(t, name)
 			delivered := make(chan string, 1)
 			n := start(t, at, dataplane.Config{
-				Site:    dataplane.Site{Listen: netip.MustParseAddrPort(listen)},
+				Node:    dataplane.NodeConfig{Listen: netip.MustParseAddrPort(listen)},
 				Router:  routed(onward),
 				Deliver: func(packet []byte) { delivered <- string(packet) },
 			})
 			if err := n.Inject([]byte("to b")); err != nil {
 				t.Fatal(err)
 			}
-			if got, from := receive(t, neighbor); got != "to b" || from != n.Site().Listen {
-				t.Errorf("the neighbour got %q from %v, want %q from %v", got, from, "to b", n.Site().Listen)
+			if got, from := receive(t, neighbor); got != "to b" || from != n.Config().Listen {
+				t.Errorf("the neighbour got %q from %v, want %q from %v", got, from, "to b", n.Config().Listen)
 			}
-			send(t, neighbor, n.Site().Listen, "to a")
+			send(t, neighbor, n.Config().Listen, "to a")
 			if got := <-delivered; got != "to a" {
 				t.Errorf("the node got %q", got)
 			}
@@ -118,7 +118,7 @@ func TestNodeOwnSockets(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	stranger, _ := plug(t, "udp4")
 	n, err := dataplane.Open(dataplane.Config{
-		Site: dataplane.Site{Name: "a", Host: anywhere, Listen: anywhere, Neighbors: []dataplane.Neighbor{
+		Node: dataplane.NodeConfig{Name: "a", Host: anywhere, Listen: anywhere, Neighbors: []dataplane.Neighbor{
 			{Address: at, Local: anywhere}, {Address: netip.MustParseAddrPort("127.0.0.1:9")},
 		}},
 		Router: routed(onward),
@@ -128,7 +128,7 @@ func TestNodeOwnSockets(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() { ended <- n.Run(t.Context()) }()
-	s := n.Site()
+	s := n.Config()
 	send(t, stranger, s.Host, "from the host")
 	got, from := receive(t, neighbor)
 	if got != "from the host" || from != s.Neighbors[0].Local {
@@ -175,7 +175,7 @@ func TestNodeDrops(t *testing.T) {
 		}),
 		Options: dataplane.Options{MaxPacket: 100},
 	})
-	node := n.Site().Listen
+	node := n.Config().Listen
 	send(t, stranger, node, "hello")
 	send(t, neighbor, node, strings.Repeat("x", 101))
 	send(t, neighbor, node, strings.Repeat("x", 60_000))
@@ -219,7 +219,7 @@ func TestNodeLongest(t *testing.T) {
 	if got, _ := receive(t, neighbor); got != long {
 		t.Errorf("the neighbour got %d bytes", len(got))
 	}
-	send(t, neighbor, n.Site().Listen, long)
+	send(t, neighbor, n.Config().Listen, long)
 	await(t, n, func(c dataplane.Counters) bool { return c.Delivered == 1 })
 }
 
@@ -279,7 +279,7 @@ func TestDeliverMayInject(t *testing.T) {
 		}
 	}})
 	close(ready)
-	send(t, neighbor, n.Site().Listen, "hello")
+	send(t, neighbor, n.Config().Listen, "hello")
 	if got, _ := receive(t, neighbor); got != "re: hello" {
 		t.Errorf("the answer is %q", got)
 	}
@@ -314,7 +314,7 @@ func TestLoss(t *testing.T) {
 		// matters.
 		_, at := plug(t, "udp4")
 		n, err := dataplane.Open(dataplane.Config{
-			Site:   dataplane.Site{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: at}}},
+			Node:   dataplane.NodeConfig{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: at}}},
 			Router: routed(onward), Options: dataplane.Options{Fault: f},
 		})
 		if err != nil {
@@ -392,19 +392,19 @@ func TestOpenRefuses(t *testing.T) {
 	_, at := plug(t, "udp4")
 	for name, change := range map[string]func(*dataplane.Config){
 		"no router":         func(c *dataplane.Config) { c.Router = nil },
-		"no name":           func(c *dataplane.Config) { c.Site.Name = "" },
+		"no name":           func(c *dataplane.Config) { c.Node.Name = "" },
 		"negative packet":   func(c *dataplane.Config) { c.MaxPacket = -1 },
 		"giant packet":      func(c *dataplane.Config) { c.MaxPacket = 65508 },
 		"negative buffer":   func(c *dataplane.Config) { c.Buffer = -1 },
 		"loss above one":    func(c *dataplane.Config) { c.Fault.Loss = 1.5 },
 		"negative delay":    func(c *dataplane.Config) { c.Fault.Delay = -1 },
-		"address taken":     func(c *dataplane.Config) { c.Site.Listen = at },
-		"host's taken":      func(c *dataplane.Config) { c.Site.Host = at },
-		"neighbour's taken": func(c *dataplane.Config) { c.Site.Neighbors[0].Local = at },
+		"address taken":     func(c *dataplane.Config) { c.Node.Listen = at },
+		"host's taken":      func(c *dataplane.Config) { c.Node.Host = at },
+		"neighbour's taken": func(c *dataplane.Config) { c.Node.Neighbors[0].Local = at },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := dataplane.Config{
-				Site:   dataplane.Site{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: netip.MustParseAddrPort("127.0.0.1:9")}}},
+				Node:   dataplane.NodeConfig{Name: "a", Listen: anywhere, Neighbors: []dataplane.Neighbor{{Address: netip.MustParseAddrPort("127.0.0.1:9")}}},
 				Router: routed(onward),
 			}
 			change(&c)
@@ -431,7 +431,7 @@ func TestNoAllocation(t *testing.T) {
 				Deliver: func([]byte) { got <- struct{}{} },
 				Options: dataplane.Options{Fault: f},
 			})
-			packet, buffer, to := [][]byte{[]byte("x")}, make([]byte, 10), n.Site().Listen
+			packet, buffer, to := [][]byte{[]byte("x")}, make([]byte, 10), n.Config().Listen
 			allocs := testing.AllocsPerRun(1000, func() {
 				if err := n.Inject(packet...); err != nil {
 					t.Fatal(err)

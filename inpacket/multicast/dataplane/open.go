@@ -9,46 +9,47 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// Options are the sizes and faults of nodes; zeros mean what is usual.
+// Options are sizes and faults of nodes. Zeros are replaced by defaults.
 type Options struct {
-	// MaxPacket is the length in bytes of the longest packet that is taken, with its
-	// header, up to 65507; 0 means 1472, which Ethernet carries whole. A socket takes
-	// memory for 128 of them.
+	// MaxPacket is the length in bytes of the longest packet, with its header, up to
+	// 65507; default 1472, which fits in an Ethernet frame. A socket has memory for 128
+	// packets.
 	MaxPacket int
-	// Buffer is the size in bytes of each socket's two buffers, of which the system
-	// may give less; 0 means 4 MiB.
+	// Buffer is the size in bytes of each socket's two buffers, which the system may
+	// reduce; default 4 MiB.
 	Buffer int
 	Fault  Fault
 }
 
 const (
-	usualPacket   = 1500 - 20 - 8 // of an Ethernet frame, IPv4 and UDP headers taken off
+	usualPacket   = 1500 - 20 - 8 // an Ethernet frame without IPv4 and UDP headers
 	longestPacket = 65535 - 20 - 8
 	usualBuffer   = 4 << 20
 )
 
-// Config is what a node is made of.
+// Config is the configuration of a running node.
 type Config struct {
-	Site   Site
-	Router multicast.Router // the node's alone
-	// Deliver, if given, is called for each packet delivered here, with the packet as
-	// the router left it, which is valid until it returns. It is called by the
-	// goroutine that received the packet, which receives no other meanwhile, or
-	// injected it: at most one per socket, and one per call of Inject, at a time.
+	Node   NodeConfig
+	Router multicast.Router // used by this node only
+	// Deliver, if not nil, is called for each packet delivered to this node. The packet
+	// is as the router left it, and valid until Deliver returns. It is called by the
+	// goroutine that received the packet, which receives nothing else meanwhile, or that
+	// injected it: at most one call per socket, and one per call of Inject, at a time.
 	Deliver func(packet []byte)
 	Options
 }
 
-// Open opens a node's sockets, in the network namespace of the calling thread. The
-// node forwards nothing until Run is called.
+// Open opens a node's sockets, in the network namespace of the calling thread. The node
+// forwards packets after Run is called.
 func Open(c Config) (*Node, error) {
-	if err := c.Site.Check(); err != nil {
+	if err := c.Node.Check(); err != nil {
 		return nil, err
 	}
 	return open(c, nil)
 }
 
-// open opens a node whose main socket may be there already. It owns that one.
+// open opens a node whose main socket may already be open. It takes ownership of that
+// socket.
 func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 	longest, buffer := c.MaxPacket, c.Buffer
 	if longest == 0 {
@@ -58,14 +59,14 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 		buffer = usualBuffer
 	}
 	n := &Node{
-		site: c.Site, deliver: c.Deliver, router: c.Router, longest: longest,
-		way:   make([]*socket, len(c.Site.Neighbors)),
-		ports: make(map[netip.AddrPort]int, len(c.Site.Neighbors)),
-		delay: newDelay(c.Fault.Delay), ended: make(chan struct{}),
+		config: c.Node, deliver: c.Deliver, router: c.Router, longest: longest,
+		byPort: make([]*socket, len(c.Node.Neighbors)),
+		ports:  make(map[netip.AddrPort]int, len(c.Node.Neighbors)),
+		delay:  newDelay(c.Fault.Delay), ended: make(chan struct{}),
 	}
-	n.site.Neighbors = slices.Clone(c.Site.Neighbors)
+	n.config.Neighbors = slices.Clone(c.Node.Neighbors)
 	n.inboxes.New = func() any { return newInbox(longest) }
-	n.counters.Ports = make([]PortCounters, len(c.Site.Neighbors))
+	n.counters.Ports = make([]PortCounters, len(c.Node.Neighbors))
 	defer func() {
 		if err != nil {
 			if main != nil {
@@ -75,12 +76,12 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 		}
 	}()
 	if c.Router == nil {
-		return nil, fmt.Errorf("dataplane: node %q has no router: give one", c.Site.Name)
+		return nil, fmt.Errorf("dataplane: node %q has no router", c.Node.Name)
 	}
 	if longest < 1 || longest > longestPacket || buffer < 0 {
-		return nil, fmt.Errorf("dataplane: packets of %d bytes and buffers of %d: datagrams have 1 to %d, buffers some", longest, buffer, longestPacket)
+		return nil, fmt.Errorf("dataplane: packets of %d bytes and buffers of %d, want packets of 1 to %d bytes and buffers above 0", longest, buffer, longestPacket)
 	}
-	if n.dice, err = newDice(c.Fault, c.Site.Name); err != nil {
+	if n.dice, err = newDice(c.Fault, c.Node.Name); err != nil {
 		return nil, err
 	}
 	if err = n.openSockets(main, buffer); err != nil {
@@ -89,8 +90,8 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 	return n, nil
 }
 
-// openSockets opens the sockets of the site, the main one unless it is there, and
-// writes into the site where they are.
+// openSockets opens the sockets of the configuration, except a main socket that is
+// already open, and stores their addresses in the configuration.
 func (n *Node) openSockets(main *net.UDPConn, buffer int) error {
 	add := func(at *netip.AddrPort, conn *net.UDPConn) (*socket, error) {
 		var err error
@@ -110,25 +111,25 @@ func (n *Node) openSockets(main *net.UDPConn, buffer int) error {
 	}
 	var shared *socket
 	var err error
-	if n.site.shares() {
-		if shared, err = add(&n.site.Listen, main); err != nil {
+	if n.config.shares() {
+		if shared, err = add(&n.config.Listen, main); err != nil {
 			return err
 		}
 	}
-	addresses := make([]netip.AddrPort, len(n.way))
-	for i := range n.site.Neighbors {
-		p := &n.site.Neighbors[i]
+	addresses := make([]netip.AddrPort, len(n.byPort))
+	for i := range n.config.Neighbors {
+		p := &n.config.Neighbors[i]
 		addresses[i] = plain(p.Address)
 		n.ports[addresses[i]] = i
-		n.way[i] = shared
+		n.byPort[i] = shared
 		if p.Local.IsValid() {
-			if n.way[i], err = add(&p.Local, nil); err != nil {
+			if n.byPort[i], err = add(&p.Local, nil); err != nil {
 				return err
 			}
 		}
 	}
-	if n.site.Host.IsValid() {
-		s, err := add(&n.site.Host, nil)
+	if n.config.Host.IsValid() {
+		s, err := add(&n.config.Host, nil)
 		if err != nil {
 			return err
 		}

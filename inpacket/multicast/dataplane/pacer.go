@@ -7,47 +7,47 @@ import (
 	"time"
 )
 
-// Pace says how fast packets are sent; the zero value, as fast as they can be.
+// Pace is the speed at which packets are sent. The zero value means no limit.
 type Pace struct {
-	// Rate is how many packets a second are sent at most; 0 means any number.
+	// Rate is the largest number of packets per second; 0 means no limit.
 	Rate float64
-	// Window is how many packets may be on their way; 0 means any number. They are
-	// known by their deliveries, each packet coming to as many as Receivers says.
+	// Window is the largest number of packets in flight; 0 means no limit. Deliveries end
+	// the flight of packets; each packet is delivered Receivers times.
 	Window    int
 	Receivers int
-	// Patience is how long to wait, with the window full, for one more delivery; after
-	// it, all that is on its way is given up as lost. 0 means a second.
+	// Patience is the time to wait, with the window full, for one more delivery. After
+	// it, everything in flight is considered lost. Default 1 s.
 	Patience time.Duration
 }
 
-// Pacer lets packets go at a pace. Wait and Drain are for one goroutine, the rest for
-// any.
+// Pacer limits the pace of packets. Wait and Drain must be called by one goroutine; the
+// other methods are safe for concurrent use.
 type Pacer struct {
 	pace    Pace
-	next    time.Time     // when the rate lets the next packet go
-	onWay   atomic.Int64  // deliveries that are to come
-	wanted  atomic.Int64  // how few of those Wait waits for; below 0 when it doesn't wait
-	fewer   chan struct{} // says that it is so
+	next    time.Time     // when the rate allows the next packet
+	onWay   atomic.Int64  // outstanding deliveries
+	wanted  atomic.Int64  // the number of outstanding deliveries for which Wait waits; negative if it doesn't wait
+	fewer   chan struct{} // signals that the number is reached
 	lost    atomic.Int64
-	allowed int64 // deliveries to come of a full window
+	allowed int64 // outstanding deliveries of a full window
 	timer   *time.Timer
 }
 
-// backlog is how far the sending may be behind the rate and catch up: as long as a
-// sleep may take too long.
+// backlog is how far sending may fall behind the rate and then catch up: the time by
+// which a sleep may be too long.
 const backlog = 20 * time.Millisecond
 
-// longTime is a century in nanoseconds: what is later doesn't matter.
+// longTime is a century in nanoseconds; later times don't matter.
 const longTime = 100 * 365 * 24 * 3600 * 1e9
 
-// NewPacer returns a pacer. Numbers below zero are an error, and so is a window without
-// receivers.
+// NewPacer returns a pacer. It returns an error if a number is negative or if there is a
+// window without receivers.
 func NewPacer(p Pace) (*Pacer, error) {
 	if !(p.Rate >= 0) || p.Window < 0 || p.Receivers < 0 || p.Patience < 0 {
-		return nil, fmt.Errorf("dataplane: a pace of %v: give numbers from zero", p)
+		return nil, fmt.Errorf("dataplane: pace %v, want numbers of at least 0", p)
 	}
 	if p.Window > 0 && p.Receivers == 0 {
-		return nil, fmt.Errorf("dataplane: a window of %d packets to no receiver: say how many receive each", p.Window)
+		return nil, fmt.Errorf("dataplane: a window of %d packets needs the number of receivers", p.Window)
 	}
 	if p.Patience == 0 {
 		p.Patience = time.Second
@@ -57,8 +57,9 @@ func NewPacer(p Pace) (*Pacer, error) {
 	return q, nil
 }
 
-// Wait returns when n more packets may be sent, and counts them as sent; or with the
-// context's error. If the window is smaller than n, it waits until none is on its way.
+// Wait returns when n more packets may be sent, and counts them as sent. It returns the
+// context's error if the context is done first. If the window is smaller than n, it waits
+// until no packet is in flight.
 func (p *Pacer) Wait(ctx context.Context, n int) error {
 	if p.pace.Window > 0 {
 		if err := p.await(ctx, max(0, p.allowed-p.deliveries(n))); err != nil {
@@ -72,7 +73,7 @@ func (p *Pacer) Wait(ctx context.Context, n int) error {
 		return err
 	}
 	if p.pace.Window > 0 {
-		if late := p.onWay.Load(); late < 0 { // of what was given up
+		if late := p.onWay.Load(); late < 0 { // of packets that were considered lost
 			p.onWay.CompareAndSwap(late, 0)
 		}
 		p.onWay.Add(p.deliveries(n))
@@ -109,7 +110,7 @@ func (p *Pacer) sleep(ctx context.Context, n int) error {
 	}
 }
 
-// alarm returns the pacer's timer, set.
+// alarm returns the pacer's timer, set to d.
 func (p *Pacer) alarm(d time.Duration) *time.Timer {
 	if p.timer == nil {
 		p.timer = time.NewTimer(d)
@@ -119,8 +120,8 @@ func (p *Pacer) alarm(d time.Duration) *time.Timer {
 	return p.timer
 }
 
-// await waits until not more than so many deliveries are to come, or none has come for
-// too long.
+// await waits until at most most deliveries are outstanding, or none has arrived for too
+// long.
 func (p *Pacer) await(ctx context.Context, most int64) error {
 	if p.onWay.Load() <= most {
 		return nil
@@ -148,7 +149,7 @@ func (p *Pacer) await(ctx context.Context, most int64) error {
 	return nil
 }
 
-// Delivered says that one more packet was delivered.
+// Delivered records one delivery.
 func (p *Pacer) Delivered() {
 	left, wanted := p.onWay.Add(-1), p.wanted.Load()
 	if wanted < 0 || left > wanted {
@@ -156,12 +157,12 @@ func (p *Pacer) Delivered() {
 	}
 	select {
 	case p.fewer <- struct{}{}:
-	default: // it was said, and not yet heard
+	default: // already signalled
 	}
 }
 
-// Drain waits until no packet is on its way: all are delivered, or given up as lost. It
-// returns at once without a window.
+// Drain waits until no packet is in flight: all are delivered or considered lost. Without
+// a window it returns at once.
 func (p *Pacer) Drain(ctx context.Context) error {
 	if p.pace.Window == 0 {
 		return nil
@@ -169,11 +170,11 @@ func (p *Pacer) Drain(ctx context.Context) error {
 	return p.await(ctx, 0)
 }
 
-// Lost returns how many deliveries were given up: waited for, and not come in time.
+// Lost returns the number of deliveries that were considered lost.
 func (p *Pacer) Lost() int64 { return p.lost.Load() }
 
-// atOnce is how many packets may well be sent in one go: half a window, or what the rate
-// gives in a millisecond.
+// atOnce returns a suitable number of packets to send together: half a window, or what
+// the rate allows in a millisecond.
 func (p *Pacer) atOnce() int {
 	n := burst
 	if p.pace.Window > 0 {
@@ -185,10 +186,9 @@ func (p *Pacer) atOnce() int {
 	return n
 }
 
-// Send injects so many packets at a node, at a pace: packet(i) is the i-th, from 0, and
-// must stay as it is until 64 more have been asked for. A nil pacer means as fast as can
-// be. Send returns when the last packet is sent; see [Pacer.Drain] for when it has
-// arrived.
+// Send injects packets at a node, at a pace. packet(i) returns packet i, from 0, and must
+// stay unchanged until 64 more have been requested. A nil pacer means no limit. Send
+// returns when the last packet is sent; see [Pacer.Drain] for its arrival.
 func (n *Node) Send(ctx context.Context, p *Pacer, packets int, packet func(i int) []byte) error {
 	if p == nil {
 		p = &Pacer{}

@@ -55,7 +55,7 @@ func testScheme(t *testing.T, s scheme.Scheme, once, along bool) {
 	type arrival struct{ node, number int }
 	var mu sync.Mutex
 	arrived := make(map[arrival]int)
-	f, err := dataplane.StartFleet(t.Context(), dataplane.FleetConfig{
+	f, err := dataplane.StartCluster(t.Context(), dataplane.ClusterConfig{
 		Graph:  g,
 		Router: domain.Router,
 		Deliver: func(node int, packet []byte) {

@@ -8,21 +8,21 @@ import (
 	"os"
 )
 
-// socket is a UDP socket with what reads from it and writes to it.
+// socket is a UDP socket with its reader and writer.
 type socket struct {
 	conn *net.UDPConn
 	reader
 	writer
 	in   *inbox
 	out  *outbox
-	host bool // whether all its packets are the node's own host's
+	host bool // whether all its packets are of the node's own host
 }
 
-// listen opens a socket with buffers of so many bytes, or as many of them as the
-// system gives.
+// listen opens a socket with buffers of the given number of bytes, or fewer if the system
+// limits them.
 func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
 	if !a.IsValid() {
-		return nil, errors.New("dataplane: a socket without an address: give one, with port 0 for any that is free")
+		return nil, errors.New("dataplane: a socket needs an address, with port 0 for any free port")
 	}
 	network := "udp6"
 	if plain(a).Addr().Is4() {
@@ -39,7 +39,7 @@ func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
 	return conn, nil
 }
 
-// newSocket readies an open socket for packets of up to longest bytes.
+// newSocket prepares an open socket for packets of up to longest bytes.
 func newSocket(conn *net.UDPConn, longest int) (*socket, error) {
 	s := &socket{conn: conn, in: newInbox(longest), out: newOutbox(longest)}
 	if err := s.reader.open(conn, s.in); err != nil {
@@ -48,7 +48,8 @@ func newSocket(conn *net.UDPConn, longest int) (*socket, error) {
 	return s, s.writer.open(conn)
 }
 
-// over says whether an error of a socket's means that it is closed, or told to end.
+// over reports whether an error means that the socket is closed or its deadline has
+// passed.
 func over(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// On Linux one system call takes or sends up to burst packets. golang.org/x/net has
-// that too, but makes two objects for the address of each packet received and lays
-// out all messages anew for each call: here they are laid out once.
+// On Linux one system call receives or sends up to burst packets. golang.org/x/net
+// supports that too, but allocates two objects for the address of each received packet
+// and prepares all messages again for each call. Here they are prepared once.
 
 // message is struct mmsghdr.
 type message struct {
@@ -33,7 +33,7 @@ type reader struct {
 	messages [burst]message
 	pieces   [burst]unix.Iovec
 	senders  [burst]address
-	call     func(fd uintptr) bool // receive, made once
+	call     func(fd uintptr) bool // the method receive, allocated once
 	count    int
 	errno    unix.Errno
 }
@@ -64,8 +64,8 @@ func (r *reader) receive(fd uintptr) bool {
 	}
 }
 
-// read waits for packets and puts those that are there, up to burst, into in, the box
-// that the reader was opened with.
+// read waits for packets and reads up to burst of them into in, the box with which the
+// reader was opened.
 func (r *reader) read(in *inbox) error {
 	in.count = 0
 	if err := r.raw.Read(r.call); err != nil {
@@ -89,8 +89,8 @@ type writer struct {
 	messages [burst]message
 	pieces   [burst]unix.Iovec
 	to       []address             // by port
-	lengths  []uint32              // of those
-	call     func(fd uintptr) bool // send, made once
+	lengths  []uint32              // lengths of the addresses
+	call     func(fd uintptr) bool // the method send, allocated once
 	first    int
 	last     int
 	count    int
@@ -107,7 +107,7 @@ func (w *writer) open(conn *net.UDPConn) (err error) {
 	return err
 }
 
-// aim says where the neighbours of all ports are.
+// aim sets the addresses of the neighbours of all ports.
 func (w *writer) aim(neighbors []netip.AddrPort) {
 	w.to, w.lengths = make([]address, len(neighbors)), make([]uint32, len(neighbors))
 	for i, a := range neighbors {
@@ -126,8 +126,8 @@ func (w *writer) send(fd uintptr) bool {
 	}
 }
 
-// write sends packets of the box, from its first on, and returns how many it sent. An
-// error is about the one after those.
+// write sends packets of the box, from its first on, and returns the number sent. An
+// error concerns the packet after those.
 func (w *writer) write(o *outbox) (int, error) {
 	for i := o.first; i < o.count; i++ {
 		p, h := o.packet(i), &w.messages[i].header
@@ -155,7 +155,7 @@ func addrPort(a *address) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), fromNetwork(&a.Port))
 }
 
-// putAddress writes an address as the system wants it and returns its length.
+// putAddress writes an address in the form of the system and returns its length.
 func putAddress(to *address, a netip.AddrPort) uint32 {
 	if a = plain(a); a.Addr().Is4() {
 		v4 := (*unix.RawSockaddrInet4)(unsafe.Pointer(to))
@@ -168,7 +168,7 @@ func putAddress(to *address, a netip.AddrPort) uint32 {
 	return unix.SizeofSockaddrInet6
 }
 
-// Ports are in network byte order whatever the machine's is.
+// Ports are in network byte order on every machine.
 
 func fromNetwork(p *uint16) uint16 { return binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(p))[:]) }
 
@@ -176,7 +176,7 @@ func toNetwork(p *uint16, port uint16) {
 	binary.BigEndian.PutUint16((*[2]byte)(unsafe.Pointer(p))[:], port)
 }
 
-// kernelDrops returns how many packets came when the socket was full.
+// kernelDrops returns the number of packets that arrived when the socket was full.
 func kernelDrops(conn *net.UDPConn) (drops uint64, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -195,5 +195,5 @@ func kernelDrops(conn *net.UDPConn) (drops uint64, err error) {
 	return uint64(info[memoryDrops]), err
 }
 
-// memoryDrops is SK_MEMINFO_DROPS: where SO_MEMINFO has the number of drops.
+// memoryDrops is SK_MEMINFO_DROPS: the index of the number of drops in SO_MEMINFO.
 const memoryDrops = 8

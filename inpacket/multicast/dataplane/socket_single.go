@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// Where there is no call for many packets, each takes one.
+// Without a system call for many packets, each packet takes one call.
 
 // reader receives packets.
 type reader struct{ conn *net.UDPConn }
@@ -17,7 +17,7 @@ func (r *reader) open(conn *net.UDPConn, _ *inbox) error {
 	return nil
 }
 
-// read waits for a packet and puts it into in.
+// read waits for a packet and reads it into in.
 func (r *reader) read(in *inbox) error {
 	in.count = 0
 	n, from, err := r.conn.ReadFromUDPAddrPort(in.slot(0))
@@ -42,7 +42,7 @@ func (w *writer) open(conn *net.UDPConn) error {
 	return nil
 }
 
-// aim says where the neighbours of all ports are.
+// aim sets the addresses of the neighbours of all ports.
 func (w *writer) aim(neighbors []netip.AddrPort) {
 	w.to = make([]netip.AddrPort, len(neighbors))
 	for i, a := range neighbors {
@@ -50,8 +50,8 @@ func (w *writer) aim(neighbors []netip.AddrPort) {
 	}
 }
 
-// write sends packets of the box, from its first on, and returns how many it sent. An
-// error is about the one after those.
+// write sends packets of the box, from its first on, and returns the number sent. An
+// error concerns the packet after those.
 func (w *writer) write(o *outbox) (int, error) {
 	for i := o.first; i < o.count; i++ {
 		if _, err := w.conn.WriteToUDPAddrPort(o.packet(i), w.to[o.port[i]]); err != nil {
@@ -61,5 +61,5 @@ func (w *writer) write(o *outbox) (int, error) {
 	return o.count - o.first, nil
 }
 
-// kernelDrops can't be known without asking the system in its own way.
+// kernelDrops returns 0, because there is no portable way to count drops.
 func kernelDrops(*net.UDPConn) (uint64, error) { return 0, nil }

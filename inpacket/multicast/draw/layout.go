@@ -7,17 +7,18 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// Sizes of a picture, in pixels as long as it isn't scaled.
+// Dimensions of a picture, in pixels before it is scaled.
 const (
 	width     = 960.0
 	lowest    = 320.0 // height of the part with the network
 	highest   = 900.0
 	margin    = 48.0
-	wideLabel = 72.0 // more margin on the sides
+	wideLabel = 72.0 // additional margin at the sides
 )
 
-// layout returns where the nodes of a graph are in a picture, and the height of that:
-// on the map if the places of at least half the nodes are known, otherwise by stress.
+// layout returns the places of a graph's nodes in a picture, and the picture's height. It
+// draws a map if the places of at least half the nodes are known, and otherwise computes
+// places by stress.
 func layout(g *topology.Graph) (places []point, height float64) {
 	known := 0
 	for _, n := range g.Nodes {
@@ -36,17 +37,17 @@ func layout(g *topology.Graph) (places []point, height float64) {
 	return places, height
 }
 
-// usable reports whether a node has a place that sums of places can hold.
+// usable reports whether a node has a place that is small enough for sums of places.
 func usable(n topology.Node) bool {
 	const far = 1e9
 	return n.Placed && math.Abs(n.X) <= far && math.Abs(n.Y) <= far
 }
 
-// radius returns that of a node in a picture of n.
+// radius returns the radius of a node in a picture of n nodes.
 func radius(n int) float64 { return min(7, max(2.5, 60/math.Sqrt(float64(n)))) }
 
-// fill returns the nodes' places; a node without one is amid those of its neighbours
-// that have one, or amid all if no way leads to any.
+// fill returns the nodes' places. A node without a place is put at the mean of its
+// neighbours that have one, or at the mean of all places if no path leads to any.
 func fill(g *topology.Graph) []point {
 	places := make([]point, len(g.Nodes))
 	placed := make([]bool, len(g.Nodes))
@@ -86,8 +87,8 @@ func fill(g *topology.Graph) []point {
 	return places
 }
 
-// project makes a map of places that can be degrees of longitude and latitude: a degree
-// of longitude gets as long as it is on the middle parallel.
+// project projects places that can be degrees of longitude and latitude onto a map: a
+// degree of longitude is as long as on the middle parallel.
 func project(places []point) {
 	low, high := math.Inf(1), math.Inf(-1)
 	degrees := true
@@ -103,14 +104,14 @@ func project(places []point) {
 	}
 }
 
-// scale brings places into a picture, north above, and returns its height.
+// scale scales places to a picture, north up, and returns its height.
 func scale(places []point) (height float64) {
 	low, high := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	for _, p := range places {
 		low, high = point{min(low.x, p.x), min(low.y, p.y)}, point{max(high.x, p.x), max(high.y, p.y)}
 	}
 	wide, tall, by := high.x-low.x, high.y-low.y, 1.0
-	if wide > 1e-9 || tall > 1e-9 { // else they are all in one place
+	if wide > 1e-9 || tall > 1e-9 { // otherwise all nodes are at one place
 		by = min((width-2*margin-2*wideLabel)/wide, (highest-2*margin)/tall) // a quotient by 0 is +Inf
 	}
 	height = max(lowest, float64(tall*by)+2*margin)
@@ -121,8 +122,8 @@ func scale(places []point) (height float64) {
 	return height
 }
 
-// spread moves nodes that are in the place of an earlier one onto a spiral around it,
-// whose turns are that far apart, as far as the picture goes.
+// spread moves nodes at the place of an earlier node onto a spiral around it, whose turns
+// have the distance apart. It keeps them inside the picture.
 func spread(places []point, apart, height float64) {
 	type cell struct{ x, y int }
 	there := map[cell]int{}
@@ -138,25 +139,25 @@ func spread(places []point, apart, height float64) {
 	}
 }
 
-// point is a place in a picture or before it is scaled to one.
+// point is a place, in the picture or before scaling.
 type point struct{ x, y float64 }
 
-// pairsAtMost is how many pairs of nodes stress looks at: all of a graph of 1000
-// nodes.
+// pairsAtMost is the largest number of pairs of nodes that stress uses: all pairs of a
+// graph of 1000 nodes.
 const pairsAtMost = 1_000_000
 
-// pair is two nodes and how far apart they should be, in links.
+// pair is two nodes and their desired distance, in links.
 type pair struct {
 	a, b int32
 	far  float64
 }
 
-// stress places nodes so that distances are what they are in links, as well as may be:
-// it moves two nodes at a time toward their distance, by less and less, as Zheng, Pawar
-// and Goodman 2018 do. Their steps fall exponentially; here they are divided by 1.6
-// each time. Of graphs over 1000 nodes it looks at pairs of a sample of nodes with all
-// others, and at links. Sums and products are rounded one by one, so that the
-// places are the same on all machines.
+// stress places nodes so that their distances approximate the lengths of their shortest
+// paths in links. It moves two nodes at a time toward their desired distance, by smaller
+// and smaller steps, as in Zheng, Pawar and Goodman 2018. Their steps fall exponentially;
+// here they are divided by 1.6 each time. For graphs of more than 1000 nodes it uses the
+// pairs of a sample of nodes with all others, and the links. Sums and products are
+// rounded one by one, so that the places are the same on all machines.
 func stress(g *topology.Graph) []point {
 	random := rand.New(rand.NewPCG(1, uint64(len(g.Nodes))))
 	places := make([]point, len(g.Nodes))
@@ -181,8 +182,8 @@ func stress(g *topology.Graph) []point {
 	return places
 }
 
-// pairsOf returns pairs of nodes with their distances, and the largest of these. Nodes
-// without a way between them are to be farther apart than any with one.
+// pairsOf returns pairs of nodes with their distances, and the largest distance. Nodes
+// without a path between them get a larger distance than all others.
 func pairsOf(g *topology.Graph, random *rand.Rand) (pairs []pair, farthest float64) {
 	n := len(g.Nodes)
 	ports := g.Ports()
@@ -211,7 +212,7 @@ func pairsOf(g *topology.Graph, random *rand.Rand) (pairs []pair, farthest float
 			}
 		}
 		for i, d := range far {
-			if !isMiddle[i] { // those are paired from the other side
+			if !isMiddle[i] { // those pairs were added from the other side
 				pairs = append(pairs, pair{int32(m), int32(i), float64(d)})
 				farthest = max(farthest, float64(d))
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// role is what a node is in a drawing.
+// role is the role of a node in a drawing.
 type role string
 
 const (
@@ -34,7 +34,7 @@ func (d *drawing) roles() []role {
 	return roles
 }
 
-// nodes draws the nodes, those with a role on top.
+// nodes draws the nodes, those with a role last, so that they are on top.
 func (d *drawing) nodes() {
 	roles := d.roles()
 	d.printf("<g class=\"nodes\">\n")
@@ -54,7 +54,7 @@ func (d *drawing) nodes() {
 	d.printf("</g>\n")
 }
 
-// shape returns the outline of a node: roles differ in it, and not in colour alone.
+// shape returns the outline of a node. Roles differ in shape as well as in colour.
 func shape(of role, at point, r float64) string {
 	x, y := at.x, at.y
 	switch of {
@@ -73,8 +73,8 @@ func shape(of role, at point, r float64) string {
 	return fmt.Sprintf("M%s %sa%s %s 0 1 0 %s 0a%s %s 0 1 0 %s 0z", n(x-r), n(y), n(r), n(r), n(2*r), n(r), n(r), n(-2*r))
 }
 
-// names writes the names of nodes with a role, or of all, beside them, toward the
-// middle of the picture near its sides.
+// names writes the names of nodes with a role, or of all nodes, next to them; near the
+// sides of the picture, toward its middle.
 func (d *drawing) names() {
 	d.printf("<g class=\"names\">\n")
 	for i, r := range d.roles() {
@@ -92,8 +92,7 @@ func (d *drawing) names() {
 	d.printf("</g>\n")
 }
 
-// short returns a name of 28 characters at most; the whole one is in the node's
-// title.
+// short shortens a name to 28 characters. The node's title contains the whole name.
 func short(name string) string {
 	if r := []rune(name); len(r) > 28 {
 		return string(r[:27]) + "…"
@@ -101,17 +100,17 @@ func short(name string) string {
 	return name
 }
 
-// key is a line of the legend: how a thing is drawn, and what it is.
+// key is an entry of the legend: a mark and its meaning.
 type key struct{ mark, what string }
 
-// Places of the legend's keys.
+// Dimensions of the legend.
 const (
 	keysInRow = 4
 	keyWidth  = (width - 2*margin/2) / keysInRow
 	keyHeight = 24.0
 )
 
-// keys returns what the drawing needs explained.
+// keys returns the legend's entries for what the drawing contains.
 func (d *drawing) keys() (keys []key) {
 	line := func(class, what string) {
 		arrow := ""
@@ -145,7 +144,7 @@ func (d *drawing) keys() (keys []key) {
 	return keys
 }
 
-// legendHeight returns the height of a legend of so many keys.
+// legendHeight returns the height of a legend with the given number of keys.
 func legendHeight(keys int) float64 {
 	rows := (keys + keysInRow - 1) / keysInRow
 	if rows == 0 {

@@ -8,22 +8,22 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// ErrOptions is wrapped when options name what the graph hasn't.
+// ErrOptions means that options refer to something that the graph doesn't have.
 var ErrOptions = errors.New("draw: options don't fit the graph")
 
-// Options say what is shown over a graph; all are optional.
+// Options select what is drawn over a graph. All are optional.
 type Options struct {
-	Title  string         // the graph's name if it is empty
-	ID     string         // begins the ids in the picture, for pages with more than one: letters, digits and "-"; "umbel" if it is empty
-	Tree   *tree.Tree     // of this graph: its arcs, its source and receivers
-	False  []topology.Arc // that a packet took beside the tree; one that comes twice is drawn once
+	Title  string         // default: the graph's name
+	ID     string         // prefix of the ids in the picture, for pages with more than one picture: letters, digits and "-"; default "umbel"
+	Tree   *tree.Tree     // a tree of this graph: its arcs, source and receivers
+	False  []topology.Arc // arcs off the tree that a packet took; repeated ones are drawn once
 	Failed []int          // links that are down
-	Lost   []int          // nodes that should have received and didn't
-	Loads  []int          // packets by arc, for each arc of the graph, 0 or more: more make a link wider
-	Names  bool           // of all nodes, not just of the source and the receivers
+	Lost   []int          // receivers that did not receive the packet
+	Loads  []int          // number of packets by arc of the graph, at least 0; links with more packets are wider
+	Names  bool           // whether to write the names of all nodes, not only of the source and the receivers
 }
 
-// check returns an error that wraps ErrOptions unless the options fit a graph.
+// check returns an error wrapping ErrOptions unless the options fit the graph.
 func (o Options) check(g *topology.Graph) error {
 	for i, r := range o.ID {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -76,7 +76,7 @@ func (o Options) title(g *topology.Graph) string {
 	return "Network"
 }
 
-// description says in words what the picture shows.
+// description describes the contents of the picture in words.
 func (o Options) description(g *topology.Graph) string {
 	text := fmt.Sprintf("A network of %s and %s.", counted(len(g.Nodes), "node"), counted(len(g.Links), "link"))
 	if t := o.Tree; t != nil {
@@ -102,10 +102,10 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// style is the look of a drawing, light or dark as its reader's system is set. Its
-// rules hold below the class of the drawing only, for those within a page. Colours are
-// those of Okabe and Ito 2008, which most colour-blind people can tell apart, lighter
-// on the dark ground.
+// style is the style sheet of a drawing, light or dark according to the reader's system.
+// Its rules apply only below the class of the drawing. The colours are those of Okabe and
+// Ito 2008, which most colour-blind people can distinguish, lighter on the dark
+// background.
 const style = `
 .umbel-network{font:12px system-ui,sans-serif}
 .umbel-network .ground{fill:#fff}

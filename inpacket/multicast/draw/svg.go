@@ -1,5 +1,5 @@
-// Package draw draws trees over topologies as SVG. Pictures follow the reader's choice
-// of light or dark, run no scripts, and say in words what they show.
+// Package draw draws trees over topologies as SVG. The pictures follow the reader's light
+// or dark mode, contain no scripts, and describe their contents in words.
 package draw
 
 import (
@@ -17,8 +17,8 @@ import (
 // the same graph.
 func SVG(w io.Writer, g *topology.Graph, o Options) error { return New(g).SVG(w, o) }
 
-// Picture is a graph whose nodes have their places. It isn't changed, and may be used
-// by any number of goroutines.
+// Picture is a graph with the places of its nodes. It is immutable and safe for
+// concurrent use.
 type Picture struct {
 	graph  *topology.Graph
 	places []point
@@ -26,20 +26,20 @@ type Picture struct {
 	radius float64
 }
 
-// New finds places for the nodes of a graph: those that the graph has if at least half
-// of the nodes are placed, else such that nodes are as far apart as they have links
-// between them. It takes a second or so for 1000 nodes that aren't placed. The same
-// graph has the same places each time.
+// New returns a picture of a graph. It uses the places in the graph if at least half of
+// the nodes have one, and otherwise chooses places whose distances approximate the
+// lengths of the paths between the nodes. That takes about a second for 1000 nodes. The
+// same graph always gets the same places.
 func New(g *topology.Graph) *Picture {
 	places, height := layout(g)
 	return &Picture{g, places, height, radius(len(g.Nodes))}
 }
 
-// SVG writes a drawing: the tree's arcs bold, with arrows; false forwards in
-// another colour and dashed; failed links dotted; a square for the source and diamonds
-// for receivers, with their names. Links have the attribute data-link and nodes
-// data-node, with their indexes, for pages that do more with them. The error wraps
-// ErrOptions, or is the writer's.
+// SVG writes a drawing. The arcs of the tree are bold with arrows; false forwards are
+// dashed and in another colour; failed links are dotted; the source is a square and
+// receivers are diamonds, with their names. Links have the attribute data-link and nodes
+// data-node with their indexes, for pages that process them. It returns an error wrapping
+// ErrOptions, or the error of w.
 func (p *Picture) SVG(w io.Writer, o Options) error {
 	if err := o.check(p.graph); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (p *Picture) SVG(w io.Writer, o Options) error {
 	return d.out.Flush()
 }
 
-// drawing is one SVG on its way out. What goes wrong with writing comes out when the
-// writer is flushed.
+// drawing is the state of writing one SVG. Errors of the writer are returned when it is
+// flushed.
 type drawing struct {
 	*Picture
 	Options
@@ -62,10 +62,10 @@ type drawing struct {
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
 
-// text writes what may hold any character.
+// text writes text that may contain any character.
 func (d *drawing) text(s string) { _ = xml.EscapeText(d.out, []byte(s)) }
 
-// n returns a length with one decimal.
+// n formats a length with one decimal.
 func n(x float64) string {
 	s := strconv.FormatFloat(math.Round(10*x)/10, 'f', -1, 64)
 	if s == "-0" {
@@ -96,7 +96,7 @@ func (d *drawing) all() {
 	d.printf("</svg>\n")
 }
 
-// links draws all links, with what is known of them all.
+// links draws all links with their loads and failures.
 func (d *drawing) links() {
 	failed := make(map[int]bool, len(d.Failed))
 	for _, l := range d.Failed {
@@ -126,7 +126,7 @@ func (d *drawing) links() {
 	d.printf("</g>\n")
 }
 
-// load returns the packets on a link, both ways.
+// load returns the number of packets on a link, in both directions.
 func (d *drawing) load(link int) int {
 	if len(d.Loads) == 0 {
 		return 0
@@ -141,7 +141,7 @@ func (d *drawing) mostLoad() (most int) {
 	return most
 }
 
-// arcs draws the tree, and the false forwards beside their links.
+// arcs draws the tree, and the false forwards next to their links.
 func (d *drawing) arcs() {
 	if d.Tree != nil {
 		d.printf("<g class=\"tree\">\n")
@@ -163,17 +163,18 @@ func (d *drawing) arcs() {
 	}
 }
 
-// arc draws an arrow from node to node, that far to the right of their link.
+// arc draws an arrow from node to node, at the distance beside to the right of their
+// link.
 func (d *drawing) arc(a topology.Arc, kind string, beside float64) {
 	from, to := d.graph.Ends(a)
 	p, q := d.places[from], d.places[to]
 	x, y := q.x-p.x, q.y-p.y
 	long := math.Sqrt(float64(x*x) + float64(y*y))
 	if long == 0 {
-		return // nothing to see between nodes in one place
+		return // nodes at the same place have no visible link
 	}
 	x, y = x/long, y/long
-	short := min(d.radius+2, long/3) // leave the nodes free
+	short := min(d.radius+2, long/3) // leave the nodes visible
 	p = point{p.x + float64(x*short) - float64(y*beside), p.y + float64(y*short) + float64(x*beside)}
 	q = point{q.x - float64(x*short) - float64(y*beside), q.y - float64(y*short) + float64(x*beside)}
 	d.printf(`<path class="%s" data-arc="%d" marker-end="url(#%s-%s)" d="M%s %s %s %s"/>`+"\n", kind, a, d.ID, kind, n(p.x), n(p.y), n(q.x), n(q.y))

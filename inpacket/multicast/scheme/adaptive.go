@@ -14,30 +14,30 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// What [Adaptive] designs for by itself: the paper's number of links, and a rate at
-// which most packets stay in their trees. (At the paper's 0.1 most don't.)
+// Defaults of [Adaptive]: the paper's number of links, and a rate at which most packets
+// stay in their trees. (At the paper's rate of 0.1 most do not.)
 const (
 	DefaultLinks = 200
 	DefaultRate  = 0.01
 )
 
-// Adaptive writes a tree of i links as the OR of their codewords, cut to m_i bits:
-// package adaptive. There is one set of codewords, as in the paper. A tree of more
-// links than the design is for is an error.
+// Adaptive encodes a tree of i links as the OR of their codewords, cut to m_i bits:
+// package adaptive. There is one set of codewords, as in the paper. Plan returns an error
+// for a tree with more links than the design allows.
 //
-// A filter is cut a little later than at m_i if routers wouldn't take it: a link of the
-// tree has no one before, which they would take as not held, or all bits are one.
-// That is all that these routers ask of the fill: filters by the paper's closed
-// formula are more than three quarters full by design, since its first blocks are
-// for fewer links.
+// A filter is cut a little after m_i if routers would otherwise not accept it: if a link
+// of the tree has no one in the first m_i bits, which routers would treat as no match, or
+// if all bits are ones. The routers do not check the fill ratio otherwise, because
+// filters of the paper's closed formula are more than three quarters full by design: its
+// first blocks are for fewer links.
 //
-// Use it by its pointer: a design that isn't given is made once.
+// Use it by its pointer, so that the default design is computed once.
 type Adaptive struct {
-	Design *adaptive.Design // nil: the optimum by the paper's section V-B for Links and Rate, all numbers of links as frequent
+	Design *adaptive.Design // default: the optimum of the paper's section V-B for Links and Rate, with equally frequent numbers of links
 
-	Links int     // the largest number of links of a tree; 0 is DefaultLinks. Not asked if there is a design.
-	Rate  float64 // at which other links may match; 0 is DefaultRate. Not asked if there is a design.
-	TTL   int     // as of [Lipsin]
+	Links int     // the largest number of links of a tree; 0 is DefaultLinks. Ignored with a Design.
+	Rate  float64 // at which links that are not in the filter may match; 0 is DefaultRate. Ignored with a Design.
+	TTL   int     // as in [Lipsin]
 	Routers
 
 	once    sync.Once
@@ -49,7 +49,7 @@ type Adaptive struct {
 // Name returns "adaptive".
 func (*Adaptive) Name() string { return "adaptive" }
 
-// Domain sets the adaptive filters up; see [Scheme].
+// Domain returns the domain of the adaptive filters; see [Scheme].
 func (a *Adaptive) Domain(known, present *multicast.Network) (Domain, error) {
 	if err := checkTTL(a.TTL); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (a *Adaptive) Domain(known, present *multicast.Network) (Domain, error) {
 	return &adaptiveDomain{f, a.design, a.TTL}, nil
 }
 
-// make makes the design, unless there is one, and its sampler.
+// make computes the default design, if there is no design, and its sampler.
 func (a *Adaptive) make() {
 	a.design = a.Design
 	if a.design == nil {
@@ -80,7 +80,7 @@ func (a *Adaptive) make() {
 			rate = DefaultRate
 		}
 		if links < 1 || links > adaptive.MaxLinks {
-			a.err = fmt.Errorf("scheme: filters for up to %d links, want 1 to %d", links, adaptive.MaxLinks)
+			a.err = fmt.Errorf("scheme: Links is %d, want 1 to %d", links, adaptive.MaxLinks)
 			return
 		}
 		a.design, a.err = adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
@@ -97,7 +97,7 @@ type adaptiveDomain struct {
 	ttl    int
 }
 
-// Plan is the method of Domain.
+// Plan implements Domain.
 func (d *adaptiveDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	ttl := startTTL(d.ttl, t)
 	if err := d.check(t, ttl); err != nil {
@@ -106,7 +106,7 @@ func (d *adaptiveDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	start := time.Now()
 	m, ok := d.design.Truncate(len(t.Steps))
 	if !ok {
-		return Plan{}, fmt.Errorf("scheme: a tree of %d links, the design is for up to %d: design for more, or split the tree", len(t.Steps), d.design.Links())
+		return Plan{}, fmt.Errorf("scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(t.Steps), d.design.Links())
 	}
 	h, err := d.cut(d.codewords(arcsOf(t)), m)
 	if err != nil {
@@ -118,18 +118,18 @@ func (d *adaptiveDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 		return Plan{}, err
 	}
 	took := time.Since(start)
-	others := d.codewords(slices.Concat(beside(t, ttl)...))
+	others := d.codewords(slices.Concat(adjacent(t, ttl)...))
 	return Plan{Headers: headers, Bits: h.Bits + setBits, Form: FormName(inpacket.Dense), Search: took, Trials: 1,
-		False: d.matches(&h, others), Stray: d.design.RedrawnFPRate(len(t.Steps))}, nil
+		False: d.matches(&h, others), FalseMatch: d.design.RedrawnFPRate(len(t.Steps))}, nil
 }
 
-// cut returns the header of links, with the first m bits or the fewest more that
-// routers take.
+// cut returns the header of links, with the first m bits or the smallest number above
+// that routers accept.
 func (d *adaptiveDomain) cut(held []inpacket.BitString, m int) (inpacket.Header, error) {
 	for _, c := range held {
 		at := lowest(c)
 		if at < 0 {
-			return inpacket.Header{}, fmt.Errorf("scheme: a link's codeword has no one among the design's %d bits: give the network another key", d.design.Bits())
+			return inpacket.Header{}, fmt.Errorf("scheme: a link's codeword has no ones among the design's %d bits; use another network key", d.design.Bits())
 		}
 		m = max(m, at+1)
 	}
@@ -144,7 +144,7 @@ func (d *adaptiveDomain) cut(held []inpacket.BitString, m int) (inpacket.Header,
 			return h, nil
 		}
 	}
-	return inpacket.Header{}, fmt.Errorf("scheme: %d links set all of the design's %d bits, which routers drop: design for more links, or split the tree", len(held), d.design.Bits())
+	return inpacket.Header{}, fmt.Errorf("scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree", len(held), d.design.Bits())
 }
 
 // arcsOf returns the arcs of a tree.
@@ -156,7 +156,7 @@ func arcsOf(t *tree.Tree) []topology.Arc {
 	return arcs
 }
 
-// codewords returns those of arcs of the known network.
+// codewords returns the codewords of arcs of the known network.
 func (d *adaptiveDomain) codewords(arcs []topology.Arc) []inpacket.BitString {
 	cs := make([]inpacket.BitString, len(arcs))
 	for i, a := range arcs {
@@ -165,7 +165,7 @@ func (d *adaptiveDomain) codewords(arcs []topology.Arc) []inpacket.BitString {
 	return cs
 }
 
-// matches returns how many codewords a header holds, by the rule of routers.
+// matches returns the number of codewords that routers find in a header.
 func (d *adaptiveDomain) matches(h *inpacket.Header, cs []inpacket.BitString) int {
 	held := make([]uint64, (len(cs)+63)/64)
 	inpacket.NewDenseTable(d.design.Bits(), [][]inpacket.BitString{cs}).Match(held, h)
@@ -176,7 +176,7 @@ func (d *adaptiveDomain) matches(h *inpacket.Header, cs []inpacket.BitString) in
 	return n
 }
 
-// lowest returns the lowest one of c, or -1.
+// lowest returns the position of the lowest one of c, or -1.
 func lowest(c inpacket.BitString) int {
 	for w, v := range c {
 		if v != 0 {

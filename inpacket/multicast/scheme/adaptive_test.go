@@ -20,8 +20,8 @@ func TestAdaptiveLengths(t *testing.T) {
 		if p.Bits < m+8 || p.Bits > m+8+10 {
 			t.Errorf("%d bits for %d links, want %d and 8, or a few more", p.Bits, len(tr.Steps), m)
 		}
-		if !(p.Stray > 0 && p.Stray < 0.02) {
-			t.Errorf("stray chance of %g, want about the design's 0.01", p.Stray)
+		if !(p.FalseMatch > 0 && p.FalseMatch < 0.02) {
+			t.Errorf("stray chance of %g, want about the design's 0.01", p.FalseMatch)
 		}
 	}
 	loaded := domain(t, &Adaptive{Design: a.design}, n, n)

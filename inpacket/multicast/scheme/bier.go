@@ -8,14 +8,15 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// BIER writes the receivers into packets, a bit each, and routers send along paths of
-// their own: of a tree it asks for source and receivers only. Package bier has it.
+// BIER encodes the receivers into packets, one bit each, and routers forward along their
+// own shortest paths: package bier.
 type BIER struct{ bier.Options }
 
 // Name returns "bier".
 func (BIER) Name() string { return "bier" }
 
-// Domain sets BIER up; see [Scheme]. Routers' tables are of the known network.
+// Domain returns the domain of BIER; see [Scheme]. The routers' tables are those of the
+// known network.
 func (b BIER) Domain(known, present *multicast.Network) (Domain, error) {
 	if err := sameNodes(known.Graph, present.Graph); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ type bierDomain struct {
 	domain *bier.Domain
 }
 
-// Plan is the method of Domain. Packets name receivers, not the group.
+// Plan implements Domain. Packets contain receivers and ignore the group.
 func (d bierDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
 	start := time.Now()
 	headers, n, err := d.domain.Plan(t.Source, t.Receivers)
@@ -42,19 +43,20 @@ func (d bierDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
 	return Plan{Headers: headers, Bits: n, Form: "receivers", Search: time.Since(start), Trials: 1}, nil
 }
 
-// BIERTE writes the links of a tree and its receivers into packets, a bit each:
-// BIER-TE, which package bier has too.
+// BIERTE encodes the links of a tree and its receivers into packets, one bit each:
+// BIER-TE, see package bier.
 type BIERTE struct{ bier.Options }
 
 // Name returns "bier-te".
 func (BIERTE) Name() string { return "bier-te" }
 
-// Domain sets BIER-TE up; see [Scheme]. Bits are of the known network's links.
+// Domain returns the domain of BIER-TE; see [Scheme]. The bits are those of the known
+// network's links.
 func (b BIERTE) Domain(known, present *multicast.Network) (Domain, error) {
 	if err := sameNodes(known.Graph, present.Graph); err != nil {
 		return nil, err
 	}
-	d, err := bier.NewEngineered(known, present, b.Options)
+	d, err := bier.NewTE(known, present, b.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +65,10 @@ func (b BIERTE) Domain(known, present *multicast.Network) (Domain, error) {
 
 type bierteDomain struct {
 	named
-	domain *bier.Engineered
+	domain *bier.TE
 }
 
-// Plan is the method of Domain. Packets name receivers, not the group.
+// Plan implements Domain. Packets contain receivers and ignore the group.
 func (d bierteDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
 	start := time.Now()
 	headers, n, err := d.domain.Plan(t)
@@ -76,13 +78,13 @@ func (d bierteDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
 	return Plan{Headers: headers, Bits: n, Form: "links", Search: time.Since(start), Trials: 1}, nil
 }
 
-// named is what domains have in common whose packets name their receivers.
+// named is the common part of domains whose packets contain their receivers.
 type named struct {
 	routers interface{ Router(int) multicast.Router }
 }
 
-// Router is the method of Domain.
+// Router implements Domain.
 func (n named) Router(node int) multicast.Router { return n.routers.Router(node) }
 
-// Receive is the method of Domain: packets say themselves who takes them.
+// Receive implements Domain. It does nothing, because packets contain their receivers.
 func (named) Receive(uint32, []int) {}

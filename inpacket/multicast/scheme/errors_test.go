@@ -37,7 +37,7 @@ func TestDomainErrors(t *testing.T) {
 		"stages with slack":          Umbel{Slack: 1, Forms: []inpacket.Form{inpacket.Staged}},
 		"repair of stages":           Umbel{Forms: []inpacket.Form{inpacket.Staged}, Routers: Routers{Repair: true}},
 		"repair of planes":           Umbel{Forms: []inpacket.Form{inpacket.Linear}, Routers: Routers{Repair: true}},
-		"lipsin without bits":        Lipsin{Design: lipsin.Design{K: 5, Sets: 8, MaxFill: 0.7}},
+		"lipsin without bits":        Lipsin{Design: lipsin.Parameters{K: 5, Sets: 8, MaxFill: 0.7}},
 		"lipsin, window below zero":  Lipsin{Routers: Routers{Window: -1}},
 		"lipsin, TTL above 255":      Lipsin{TTL: 256},
 		"adaptive, TTL below 0":      &Adaptive{TTL: -1},
@@ -81,11 +81,11 @@ func TestPlanErrors(t *testing.T) {
 			large = tr
 		}
 	}
-	small := Lipsin{Design: lipsin.Design{M: 100, K: 5, Sets: 3, MaxFill: 0.5}}
+	small := Lipsin{Design: lipsin.Parameters{M: 100, K: 5, Sets: 3, MaxFill: 0.5}}
 	if _, err := domain(t, small, n, n).Plan(large, 1); !errors.Is(err, lipsin.ErrOverfull) {
 		t.Errorf("%d links in a filter of 100 bits: %v, want ErrOverfull", len(large.Steps), err)
 	}
-	full := Lipsin{Design: lipsin.Design{M: 10, K: 5, Sets: 3, MaxFill: 1}}
+	full := Lipsin{Design: lipsin.Parameters{M: 10, K: 5, Sets: 3, MaxFill: 1}}
 	if _, err := domain(t, full, n, n).Plan(large, 1); !errors.Is(err, lipsin.ErrOverfull) {
 		t.Errorf("%d links in a filter of 10 bits: %v, want ErrOverfull", len(large.Steps), err)
 	}
@@ -95,7 +95,7 @@ func TestPlanErrors(t *testing.T) {
 	if _, err := domain(t, &Adaptive{Links: 5}, n, n).Plan(large, 1); err == nil {
 		t.Errorf("%d links by a design for 5: no error", len(large.Steps))
 	}
-	if _, err := domain(t, Umbel{MaxStray: 1e-300}, n, n).Plan(large, 1); !errors.Is(err, inpacket.ErrTooLong) {
+	if _, err := domain(t, Umbel{MaxFalseMatch: 1e-300}, n, n).Plan(large, 1); !errors.Is(err, inpacket.ErrTooLong) {
 		t.Errorf("a stray chance of 1e-300: %v, want ErrTooLong", err)
 	}
 	line, err := topology.Line(300)

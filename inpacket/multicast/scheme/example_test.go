@@ -50,5 +50,5 @@ func ExampleByName() {
 	fmt.Println(err)
 	// Output:
 	// lipsin <nil>
-	// scheme: no scheme "flood", want one of umbel, lipsin, adaptive, bier, bier-te
+	// scheme: unknown scheme "flood", want one of umbel, lipsin, adaptive, bier, bier-te
 }

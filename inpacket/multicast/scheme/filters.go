@@ -10,32 +10,33 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Routers are what routers of all schemes with filters may do besides.
+// Routers are the options of routers of all schemes with filters.
 type Routers struct {
-	// Window is how many sources a router remembers sequences of; see
-	// [multicast.Config]. 0: none.
+	// Window is the number of sources whose sequence numbers a router remembers; see
+	// [multicast.Config]. Default: none.
 	Window int
-	// OnlySequenced routers drop headers without a sequence; see [multicast.Config]. Plans
-	// have none: whoever sends puts it in.
+	// OnlySequenced makes routers drop packets without a sequence number; see
+	// [multicast.Config]. Plans have none; the sender adds it.
 	OnlySequenced bool
-	// DropStray, unless 0, is the stray chance above which routers drop a header, and DropTTL
-	// the TTL: what they are for is told at [multicast.Config], MaxStray and MaxTTL. Umbel
-	// plans by the first; filters with codewords that are stored are judged by their fill.
-	DropStray float64
-	DropTTL   uint8
-	// Repair gives each router a way around each of its links, with the fewest hops in
-	// the present network, for when it is down. Headers need TTL to spare for it, and
-	// with umbel a form that takes links in: Single or Folded.
+	// DropFalseMatch, unless 0, is the false-match rate above which routers drop a
+	// packet, and DropTTL the TTL: see MaxFalseMatch and MaxTTL of [multicast.Config].
+	// Umbel plans within the former. For filters with stored codewords the rate is their
+	// fill ratio.
+	DropFalseMatch float64
+	DropTTL        uint8
+	// Repair gives each router a detour around each of its links, with the fewest hops in
+	// the present network, for use when the link is down. Headers need a TTL with slack
+	// for it and, for umbel, a form to which links can be added: Single or Folded.
 	Repair bool
 }
 
-// filters is what domains of filters have in common: their networks and routers.
+// filters is the common part of domains of filters: their networks and routers.
 type filters struct {
 	known, present *multicast.Network
 	routers        Routers
 	anyFill        bool
-	stored         *stored      // nil: routers have codewords of links
-	finder         *tree.Finder // of ways around links; nil: none
+	stored         *stored      // nil: routers use the codewords of links directly
+	finder         *tree.Finder // of detours; nil: no detours
 	nodes          []*multicast.Node
 	members        map[uint32][]int
 }
@@ -45,48 +46,48 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 		return nil, err
 	}
 	if known.Epoch != present.Epoch {
-		return nil, fmt.Errorf("scheme: headers of epoch %d for routers of epoch %d: make both networks of one epoch", known.Epoch, present.Epoch)
+		return nil, fmt.Errorf("scheme: the known network has epoch %d, the present one %d, want the same", known.Epoch, present.Epoch)
 	}
 	f := &filters{known: known, present: present, routers: r, anyFill: anyFill, stored: s,
 		nodes: make([]*multicast.Node, len(present.Graph.Nodes)), members: map[uint32][]int{}}
 	if r.Repair {
 		f.finder = tree.NewFinder(present.Graph, tree.Hops)
 	}
-	// What is wrong with the options is wrong with any node: find it now.
-	if _, err := multicast.NewNode(multicast.Config{Window: r.Window, OnlySequenced: r.OnlySequenced, MaxStray: r.DropStray}); err != nil {
+	// Invalid options are invalid for every node, so check them here.
+	if _, err := multicast.NewNode(multicast.Config{Window: r.Window, OnlySequenced: r.OnlySequenced, MaxFalseMatch: r.DropFalseMatch}); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// sameNodes returns an error unless two graphs have the same nodes, in one order.
+// sameNodes returns an error unless two graphs have the same nodes, in the same order.
 func sameNodes(known, present *topology.Graph) error {
 	if len(known.Nodes) != len(present.Nodes) {
-		return fmt.Errorf("scheme: the known network has %d nodes, the present one %d: only links may differ", len(known.Nodes), len(present.Nodes))
+		return fmt.Errorf("scheme: the known network has %d nodes, the present one %d; only links may differ", len(known.Nodes), len(present.Nodes))
 	}
 	for i, n := range known.Nodes {
 		if m := present.Nodes[i]; n.Name != m.Name {
-			return fmt.Errorf("scheme: node %d is %q in the known network, %q in the present one: only links may differ", i, n.Name, m.Name)
+			return fmt.Errorf("scheme: node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
 		}
 	}
 	return nil
 }
 
-// Router is the method of Domain.
+// Router implements Domain.
 func (f *filters) Router(node int) multicast.Router { return f.node(node) }
 
 func (f *filters) node(node int) *multicast.Node {
 	if f.nodes[node] == nil {
 		n, err := multicast.NewNode(f.config(node))
 		if err != nil {
-			panic(err) // all that may be wrong was asked for by newFilters
+			panic(err) // newFilters has checked the options
 		}
 		f.nodes[node] = n
 	}
 	return f.nodes[node]
 }
 
-// config is what a node is made of.
+// config returns the configuration of a node.
 func (f *filters) config(node int) multicast.Config {
 	keys := f.present.Keys(node)
 	if f.finder != nil {
@@ -97,10 +98,10 @@ func (f *filters) config(node int) multicast.Config {
 	}
 	return multicast.Config{ID: uint32(node), Ports: len(f.present.Ports(node)), Keys: []multicast.Keys{keys},
 		Window: f.routers.Window, OnlySequenced: f.routers.OnlySequenced, AnyFill: f.anyFill,
-		MaxStray: f.routers.DropStray, MaxTTL: f.routers.DropTTL}
+		MaxFalseMatch: f.routers.DropFalseMatch, MaxTTL: f.routers.DropTTL}
 }
 
-// Receive is the method of Domain.
+// Receive implements Domain.
 func (f *filters) Receive(group uint32, nodes []int) {
 	for _, n := range f.members[group] {
 		f.node(n).Leave(group)
@@ -115,24 +116,23 @@ func (f *filters) Receive(group uint32, nodes []int) {
 	}
 }
 
-// check returns an error unless a tree is one of the known network that a TTL can
-// reach the end of.
+// check returns an error unless the tree is one of the known network and its TTL fits.
 func (f *filters) check(t *tree.Tree, ttl int) error {
 	if t.Graph != f.known.Graph {
-		return fmt.Errorf("scheme: a tree over the graph %q, headers are planned over %q", t.Graph.Name, f.known.Graph.Name)
+		return fmt.Errorf("scheme: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, f.known.Graph.Name)
 	}
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("scheme: %w", err)
 	}
 	if ttl > 255 {
-		return fmt.Errorf("scheme: a tree of %d hops needs a TTL of %d, a header has at most 255", t.Depth(), ttl)
+		return fmt.Errorf("scheme: a tree of %d hops needs a TTL of %d, want at most 255", t.Depth(), ttl)
 	}
 	return nil
 }
 
-// beside returns the arcs next to a tree that are tested by a packet with a TTL, by
+// adjacent returns the arcs next to a tree that are tested for a packet with a TTL, by
 // hop.
-func beside(t *tree.Tree, ttl int) [][]topology.Arc {
+func adjacent(t *tree.Tree, ttl int) [][]topology.Arc {
 	arcs := t.Adjacent()
 	if ttl > t.Depth() {
 		arcs = append(arcs, t.Fringe())
@@ -140,7 +140,7 @@ func beside(t *tree.Tree, ttl int) [][]topology.Arc {
 	return arcs
 }
 
-// finish makes a plan of a header.
+// finish returns the encoded header as the only one of a plan.
 func (f *filters) finish(h inpacket.Header, group uint32) ([][]byte, error) {
 	h.Epoch, h.Group = f.known.Epoch, group
 	b, err := h.AppendBinary(nil)
@@ -150,8 +150,8 @@ func (f *filters) finish(h inpacket.Header, group uint32) ([][]byte, error) {
 	return [][]byte{b}, nil
 }
 
-// stored makes codewords that routers store, and keeps those it has made: planners
-// ask for the same ones again and again.
+// stored computes the codewords that routers store, and caches them, because planners
+// need the same ones many times.
 type stored struct {
 	bits, sets int
 	draw       func(c inpacket.Codeword, set int) inpacket.BitString
@@ -174,7 +174,7 @@ func (s *stored) of(c inpacket.Codeword) []inpacket.BitString {
 	return all
 }
 
-// replace puts stored codewords in the place of those they are made from.
+// replace replaces codewords by the stored codewords derived from them.
 func (s *stored) replace(k *multicast.Keys) {
 	k.DenseBits = s.bits
 	k.Dense = make([][]inpacket.BitString, s.sets)
@@ -198,7 +198,7 @@ func (s *stored) replace(k *multicast.Keys) {
 	}
 }
 
-// union returns the OR of links' codewords of a set.
+// union returns the OR of the links' codewords of a set.
 func (s *stored) union(links []inpacket.Codeword, set int) inpacket.BitString {
 	u := make(inpacket.BitString, (s.bits+63)/64)
 	for _, c := range links {

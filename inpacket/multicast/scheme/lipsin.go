@@ -12,28 +12,28 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// DefaultTTL is what headers of LIPSIN and of the adaptive filters begin with, if the
-// tree isn't deeper. Their papers have no TTL: false matches go on from node to node
-// until something else stops them. Umbel's rule, the tree's depth, ends them earlier.
+// DefaultTTL is the initial TTL of headers of LIPSIN and of the adaptive filters, unless
+// the tree is deeper. Their papers have no TTL: false matches continue from node to node
+// until something else stops them. Umbel uses the tree's depth, which stops them earlier.
 const DefaultTTL = 32
 
-// Lipsin writes a tree as the best of d filters of fixed length: package lipsin. A
-// tree whose filters are all fuller than the design allows is an error that wraps
-// lipsin.ErrOverfull. Where the design allows more than routers of umbel do, three
-// quarters, its routers drop only what is all ones.
+// Lipsin encodes a tree as the best of d filters of fixed length: package lipsin. If all
+// filters of a tree are fuller than the parameters allow, Plan returns an error wrapping
+// lipsin.ErrOverfull. If the parameters allow more than three quarters, the limit of
+// umbel's routers, its routers drop only filters that consist of ones.
 type Lipsin struct {
-	Design lipsin.Design // the zero one is the paper's, lipsin.LIPSIN
-	ByRate bool          // choose by expected rate (the paper's fpa), not by tests on known links (fpr)
-	TTL    int           // 1 to 255; 0 is DefaultTTL. A deeper tree's headers have its depth.
+	Design lipsin.Parameters // default: the paper's, lipsin.LIPSIN
+	ByRate bool              // whether to choose by expected rate (the paper's fpa) instead of tests on known links (fpr)
+	TTL    int               // 1 to 255; 0 is DefaultTTL. Headers of deeper trees have the tree's depth.
 	Routers
 }
 
 // Name returns "lipsin".
 func (Lipsin) Name() string { return "lipsin" }
 
-// Domain sets LIPSIN up; see [Scheme].
+// Domain returns the domain of LIPSIN; see [Scheme].
 func (l Lipsin) Domain(known, present *multicast.Network) (Domain, error) {
-	if l.Design == (lipsin.Design{}) {
+	if l.Design == (lipsin.Parameters{}) {
 		l.Design = lipsin.LIPSIN()
 	}
 	if err := l.Design.Check(); err != nil {
@@ -54,10 +54,10 @@ func (l Lipsin) Domain(known, present *multicast.Network) (Domain, error) {
 	return d, nil
 }
 
-// checkTTL returns an error unless headers may begin with a TTL, or with the default.
+// checkTTL returns an error unless the TTL of headers is valid or 0, the default.
 func checkTTL(ttl int) error {
 	if ttl < 0 || ttl > 255 {
-		return fmt.Errorf("scheme: a TTL of %d, want 1 to 255, or 0 for %d", ttl, DefaultTTL)
+		return fmt.Errorf("scheme: TTL %d, want 1 to 255, or 0 for %d", ttl, DefaultTTL)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func startTTL(wanted int, t *tree.Tree) int {
 type lipsinDomain struct {
 	*filters
 	lipsin Lipsin
-	links  map[inpacket.Codeword]lipsin.Link // those made
+	links  map[inpacket.Codeword]lipsin.Link // cache
 }
 
 func (d *lipsinDomain) link(c inpacket.Codeword) lipsin.Link {
@@ -85,7 +85,7 @@ func (d *lipsinDomain) link(c inpacket.Codeword) lipsin.Link {
 	return l
 }
 
-// Plan is the method of Domain.
+// Plan implements Domain.
 func (d *lipsinDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	ttl := startTTL(d.lipsin.TTL, t)
 	if err := d.check(t, ttl); err != nil {
@@ -93,7 +93,7 @@ func (d *lipsinDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	}
 	start := time.Now()
 	design := d.lipsin.Design
-	choice, err := design.Choose(d.arcs(arcsOf(t)), d.arcs(slices.Concat(beside(t, ttl)...)))
+	choice, err := design.Choose(d.arcs(arcsOf(t)), d.arcs(slices.Concat(adjacent(t, ttl)...)))
 	if err != nil {
 		return Plan{}, err
 	}
@@ -102,7 +102,7 @@ func (d *lipsinDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 		best = choice.ByRate
 	}
 	if best.Ones == design.M {
-		return Plan{}, fmt.Errorf("scheme: %d links set all %d bits, which routers drop: split the tree, or take more bits: %w", len(t.Steps), design.M, lipsin.ErrOverfull)
+		return Plan{}, fmt.Errorf("scheme: %d links set all %d bits, and routers drop such filters; split the tree or use more bits: %w", len(t.Steps), design.M, lipsin.ErrOverfull)
 	}
 	h := inpacket.Header{TTL: uint8(ttl)}
 	best.Put(&h)
@@ -111,10 +111,10 @@ func (d *lipsinDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 		return Plan{}, err
 	}
 	return Plan{Headers: headers, Bits: design.M + setBits, Form: FormName(inpacket.Dense), Search: time.Since(start),
-		False: best.False, Stray: design.ExactRate(best.Ones), Trials: uint64(design.Sets)}, nil
+		False: best.False, FalseMatch: design.ExactRate(best.Ones), Trials: uint64(design.Sets)}, nil
 }
 
-// setBits is what a header spends on the number of a set.
+// setBits is the number of bits of the set number in a header.
 const setBits = 8
 
 // arcs returns the codewords of arcs of the known network.

@@ -33,10 +33,10 @@ func TestByName(t *testing.T) {
 	}{
 		{"forms", "umbel", Options{Forms: []inpacket.Form{inpacket.Folded}}},
 		{"seeds", "umbel", Options{Seeds: 1}},
-		{"stray", "umbel", Options{MaxStray: 1e-4}},
+		{"stray", "umbel", Options{MaxFalseMatch: 1e-4}},
 		{"slack", "umbel", Options{Slack: 3}},
 		{"ttl", "lipsin", Options{TTL: 40}},
-		{"design", "lipsin", Options{Lipsin: lipsin.Design{M: 200, K: 5, Sets: 8, MaxFill: 0.7}}},
+		{"design", "lipsin", Options{Lipsin: lipsin.Parameters{M: 200, K: 5, Sets: 8, MaxFill: 0.7}}},
 		{"ttl", "adaptive", Options{TTL: 40}},
 		{"links", "adaptive", Options{Links: 60}},
 		{"rate", "adaptive", Options{Rate: 0.1}},

@@ -75,8 +75,8 @@ func TestRepairStray(t *testing.T) {
 	for name, n := range networks(t) {
 		all := trees(t, n, 20, 6)
 		times, bits := [2]float64{}, [2]int{}
-		for i, stray := range []float64{0.999, RepairStray} {
-			d := domain(t, Umbel{Slack: 12, MaxStray: stray, Routers: Routers{Repair: true}}, n, n)
+		for i, stray := range []float64{0.999, RepairFalseMatch} {
+			d := domain(t, Umbel{Slack: 12, MaxFalseMatch: stray, Routers: Routers{Repair: true}}, n, n)
 			_, copies := withLinksDown(t, d, n, all)
 			links := 0
 			for _, tr := range all {

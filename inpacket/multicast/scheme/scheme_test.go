@@ -66,7 +66,7 @@ func TestBits(t *testing.T) {
 		{BIER{}, 64, "receivers"},
 		{BIERTE{}, 128, "links"},
 		{Lipsin{}, 256, "dense"},
-		{Lipsin{Design: lipsin.Design{M: 300, K: 4, Sets: 2, MaxFill: 1}}, 308, "dense"},
+		{Lipsin{Design: lipsin.Parameters{M: 300, K: 4, Sets: 2, MaxFill: 1}}, 308, "dense"},
 	}
 	for _, c := range tests {
 		d := domain(t, c.s, n, n)

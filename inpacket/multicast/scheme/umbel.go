@@ -11,44 +11,45 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Umbel writes a tree as the shortest filter that holds its arcs and none of those
-// next to it: package inpacket. As long as the network is as it was known, no packet
-// goes where it shouldn't.
+// Umbel encodes a tree as the shortest filter that contains its arcs and none of those
+// next to it: package inpacket. While the network is as the planner knows it, no packet
+// is sent off the tree.
 type Umbel struct {
-	// Forms to search among; nil: Single, Staged and Linear, with Slack Single and
-	// Linear, and with Repair Single alone, for nothing can be added to the others.
+	// Forms are the forms to search; default Single, Staged and Linear; with Slack,
+	// Single and Linear; with Repair only Single, because nothing can be added to the
+	// others.
 	Forms []inpacket.Form
-	// Seeds is how many to try, 1 to 65536: the effort; 0: as many as inpacket.Search
-	// takes by itself.
+	// Seeds is the number of seeds to try, 1 to 65536: the effort. 0 is the default of
+	// inpacket.Search.
 	Seeds int
-	// MaxStray bounds the chance that a link which nobody planned for matches: headers
-	// are longer, and stay right for longer while the network changes. 0: no bound, but
-	// with Repair RepairStray; DropStray bounds it too.
-	MaxStray float64
-	// Slack is added to the TTL, which else is the tree's depth: ways around links that
-	// are down need it. With it the deepest nodes test their links too, and Staged filters,
-	// which are asked by TTL, can't be used.
+	// MaxFalseMatch limits the probability that a link unknown to the planner matches.
+	// Headers are then longer, and stay correct for longer while the network changes. 0:
+	// no limit, or RepairFalseMatch with Repair; DropFalseMatch is a limit too.
+	MaxFalseMatch float64
+	// Slack is added to the TTL, which is otherwise the tree's depth. Detours around
+	// links that are down need it. With slack the deepest nodes test their links too, and
+	// Staged filters, which are queried by TTL, can't be used.
 	Slack int
 	Routers
 }
 
-// RepairStray bounds the stray chance of headers to which routers may add ways around
-// links, unless Umbel.MaxStray does: what they add is links that nobody planned for,
-// and the fuller filter is asked by routers that it wasn't planned for. On a grid of
-// 6 x 6 and a random graph of 50 nodes, with 1 to 6 receivers, a link of the tree down
-// and 12 hops to spare, the shortest filters, 24 bits, made 70 and 350 times as many
-// copies as the tree has links. With the bound 0.01 it was 1.1 and 1.3 times as many,
-// and 65 bits.
-const RepairStray = 0.01
+// RepairFalseMatch limits the false-match rate of headers to which routers may add
+// detours, unless Umbel.MaxFalseMatch does. Detours are links that nobody planned for,
+// and routers that nobody planned for query the fuller filter. On a grid of 6 x 6 and a
+// random graph of 50 nodes, with 1 to 6 receivers, one link of the tree down and a slack
+// of 12 hops, the shortest filters, of 24 bits, made 70 and 350 times as many copies as
+// the tree has links. With the limit 0.01 they made 1.1 and 1.3 times as many, with 65
+// bits.
+const RepairFalseMatch = 0.01
 
 // Name returns "umbel".
 func (Umbel) Name() string { return "umbel" }
 
-// Domain sets umbel up; see [Scheme]. It is an error if the forms don't go with slack
-// or repair.
+// Domain returns the domain of umbel; see [Scheme]. It returns an error if the forms
+// don't support slack or repair.
 func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	if u.Slack < 0 || u.Slack > 254 {
-		return nil, fmt.Errorf("scheme: a slack of %d, want 0 to 254", u.Slack)
+		return nil, fmt.Errorf("scheme: slack %d, want 0 to 254", u.Slack)
 	}
 	switch {
 	case len(u.Forms) == 0 && u.Repair:
@@ -56,17 +57,17 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	case len(u.Forms) == 0 && u.Slack > 0:
 		u.Forms = []inpacket.Form{inpacket.Single, inpacket.Linear}
 	}
-	if u.Repair && u.MaxStray == 0 {
-		u.MaxStray = RepairStray
+	if u.Repair && u.MaxFalseMatch == 0 {
+		u.MaxFalseMatch = RepairFalseMatch
 	}
-	if u.DropStray > 0 && (u.MaxStray == 0 || u.MaxStray > u.DropStray) {
-		u.MaxStray = u.DropStray
+	if u.DropFalseMatch > 0 && (u.MaxFalseMatch == 0 || u.MaxFalseMatch > u.DropFalseMatch) {
+		u.MaxFalseMatch = u.DropFalseMatch
 	}
 	if u.Slack > 0 && slices.Contains(u.Forms, inpacket.Staged) {
-		return nil, fmt.Errorf("scheme: staged filters with a slack of %d: each stage is for one TTL, leave out the form or the slack", u.Slack)
+		return nil, fmt.Errorf("scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
 	}
 	if u.Repair && (slices.Contains(u.Forms, inpacket.Staged) || slices.Contains(u.Forms, inpacket.Linear)) {
-		return nil, fmt.Errorf("scheme: repair with the forms %s: ways around links can be added to single and folded filters only", formNames(u.Forms))
+		return nil, fmt.Errorf("scheme: repair supports the forms single and folded, not %s", formNames(u.Forms))
 	}
 	f, err := newFilters(known, present, u.Routers, false, nil)
 	if err != nil {
@@ -80,7 +81,7 @@ type umbelDomain struct {
 	umbel Umbel
 }
 
-// Plan is the method of Domain.
+// Plan implements Domain.
 func (d *umbelDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	ttl := t.Depth() + d.umbel.Slack
 	if err := d.check(t, ttl); err != nil {
@@ -91,7 +92,7 @@ func (d *umbelDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 	if d.umbel.Slack > 0 {
 		task = d.known.SlackTask(t)
 	}
-	found, err := inpacket.Search(task, inpacket.Options{Forms: d.umbel.Forms, Seeds: d.umbel.Seeds, MaxStray: d.umbel.MaxStray})
+	found, err := inpacket.Search(task, inpacket.Options{Forms: d.umbel.Forms, Seeds: d.umbel.Seeds, MaxFalseMatch: d.umbel.MaxFalseMatch})
 	if err != nil {
 		return Plan{}, err
 	}
@@ -101,7 +102,7 @@ func (d *umbelDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 		return Plan{}, err
 	}
 	return Plan{Headers: headers, Bits: found.Cost(), Form: FormName(found.Form), Search: time.Since(start),
-		Stray: found.Stray, Trials: found.Trials}, nil
+		FalseMatch: found.FalseMatch, Trials: found.Trials}, nil
 }
 
 var forms = [...]string{
@@ -109,8 +110,8 @@ var forms = [...]string{
 	inpacket.Linear: "linear", inpacket.Dense: "dense",
 }
 
-// FormName returns a form in a word, as in Plan.Form: single, staged, folded, linear
-// or dense.
+// FormName returns the name of a form, as in Plan.Form: single, staged, folded, linear or
+// dense.
 func FormName(f inpacket.Form) string {
 	if int(f) < len(forms) {
 		return forms[f]
@@ -118,8 +119,8 @@ func FormName(f inpacket.Form) string {
 	return fmt.Sprintf("form %d", f)
 }
 
-// ParseForms returns the forms of a list of their names, with commas between: what
-// Umbel may search among. Dense isn't one of them.
+// ParseForms returns the forms in a comma-separated list of names, for Umbel.Forms. It
+// does not accept dense.
 func ParseForms(list string) ([]inpacket.Form, error) {
 	var fs []inpacket.Form
 next:

@@ -54,11 +54,11 @@ func TestUmbelForms(t *testing.T) {
 
 func TestMaxStray(t *testing.T) {
 	n := networks(t)["random"]
-	loose, tight := domain(t, Umbel{}, n, n), domain(t, Umbel{MaxStray: 0.001}, n, n)
+	loose, tight := domain(t, Umbel{}, n, n), domain(t, Umbel{MaxFalseMatch: 0.001}, n, n)
 	for i, tr := range trees(t, n, 5, 10) {
 		a, b := plan(t, loose, tr, 1), plan(t, tight, tr, 1)
-		if b.Stray > 0.001 || b.Bits <= a.Bits {
-			t.Errorf("tree %d: stray chance %g in %d bits, and %g in %d without bound", i, b.Stray, b.Bits, a.Stray, a.Bits)
+		if b.FalseMatch > 0.001 || b.Bits <= a.Bits {
+			t.Errorf("tree %d: stray chance %g in %d bits, and %g in %d without bound", i, b.FalseMatch, b.Bits, a.FalseMatch, a.Bits)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func BenchmarkSend(b *testing.B) {
 	for _, s := range append(scheme.All(), listed{}) {
 		b.Run(s.Name(), func(b *testing.B) {
 			d, p := planned(b, s, n, n, tr)
-			w := sim.NewWires(n)
+			w := sim.NewFabric(n)
 			copies := w.Send(d, tr, p, sim.Options{}).Copies // routers are made at their first packet
 			b.ReportAllocs()
 			for b.Loop() {
@@ -36,7 +36,7 @@ func TestSendDoesNotAllocate(t *testing.T) {
 	tr := treeOf(t, g, 0, 10, 20, 30, 40)
 	for _, s := range append(scheme.All(), listed{extra: beside}) {
 		d, p := planned(t, s, n, n, tr)
-		w := sim.NewWires(n)
+		w := sim.NewFabric(n)
 		if allocs := testing.AllocsPerRun(20, func() { w.Send(d, tr, p, sim.Options{}) }); allocs != 0 {
 			t.Errorf("%s: %g allocations a tree once buffers are there, want 0", s.Name(), allocs)
 		}

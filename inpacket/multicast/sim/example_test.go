@@ -35,7 +35,7 @@ func ExampleExperiment_Run() {
 }
 
 // Where does a packet go, hop by hop?
-func ExampleWires_Trace() {
+func ExampleFabric_Trace() {
 	g, err := topology.Grid(3, 3)
 	if err != nil {
 		panic(err)
@@ -55,7 +55,7 @@ func ExampleWires_Trace() {
 		panic(err)
 	}
 	d.Receive(group, t.Receivers)
-	trace := sim.NewWires(n).Trace(d, t, plan, sim.Options{})
+	trace := sim.NewFabric(n).Trace(d, t, plan, sim.Options{})
 	fmt.Print(trace.String())
 	// Output:
 	// hop  node  ttl  from  what

@@ -14,23 +14,23 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Notice is who knows that links have failed.
-type Notice uint8
+// FailureKnowledge determines which routers know that links have failed.
+type FailureKnowledge uint8
 
 const (
-	// Rebuilt: all routers know. Their tables are those of the network without the
-	// links; only the sources' headers are from before.
-	Rebuilt Notice = iota
-	// AtEnds: the routers at both ends know, and go around the link if the scheme lets
-	// them. The domain's routers have a method SetDown(port int, down bool) then, as
-	// [multicast.Node] has; others don't know, as with Unnoticed.
+	// Rebuilt: all routers know. Their tables are those of the network without the links;
+	// only the sources' headers are older.
+	Rebuilt FailureKnowledge = iota
+	// AtEnds: the routers at both ends know, and use detours if the scheme supports them.
+	// The domain's routers then have a method SetDown(port int, down bool), as
+	// [multicast.Node] has; other routers behave as with Unnoticed.
 	AtEnds
-	// Unnoticed: nobody knows. Packets are sent over the links, and are lost.
+	// Unnoticed: no router knows. Packets are sent over the links and lost.
 	Unnoticed
 )
 
-// String returns the notice in a word.
-func (n Notice) String() string {
+// String returns the knowledge as a word.
+func (n FailureKnowledge) String() string {
 	switch n {
 	case Rebuilt:
 		return "rebuilt"
@@ -42,16 +42,16 @@ func (n Notice) String() string {
 	return fmt.Sprintf("notice %d", uint8(n))
 }
 
-// Kind is how a tree is found.
-type Kind uint8
+// TreeKind is the method of finding trees.
+type TreeKind uint8
 
 const (
-	Shortest Kind = iota // each receiver on a shortest way from the source
-	Steiner              // few links, or low weights, in all
+	Shortest TreeKind = iota // a shortest path from the source to each receiver
+	Steiner                  // few links, or a low total weight
 )
 
-// String returns the kind in a word.
-func (k Kind) String() string {
+// String returns the kind as a word.
+func (k TreeKind) String() string {
 	switch k {
 	case Shortest:
 		return "shortest"
@@ -61,74 +61,74 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Experiment carries the packets of many trees. Trees, and the links that fail or
-// are added, depend on the graph, the seed and the tree's number only: all schemes get
-// the same, and the result is the same for any number of workers, but for the times of
-// the search.
+// Experiment sends packets along many trees. Trees, and the links that fail or are added,
+// depend only on the graph, the seed and the tree's number: all schemes get the same, and
+// the result is the same for any number of workers, except for search times.
 type Experiment struct {
-	Graph     *topology.Graph // connected, of 2 nodes at least
+	Graph     *topology.Graph // connected, with at least 2 nodes
 	Scheme    scheme.Scheme
 	Key       inpacket.Key // of the network
-	Receivers int          // of each tree, 1 or more
+	Receivers int          // of each tree, at least 1
 	Trees     int          // 1 to MaxTrees
 	Seed      uint64
 
 	Metric    tree.Metric
-	Kind      Kind
-	Clustered bool // receivers are near each other; otherwise they are anywhere
+	Kind      TreeKind
+	Clustered bool // whether receivers are close to each other; otherwise they are chosen among all nodes
 
-	// Fail and Add are how many links fail, and how many come, after the headers are
-	// made: see [topology.Graph.Fail] and [topology.Graph.Grow]. They are drawn anew for
-	// every 10 trees; those that fail are among those that fail if Fail is higher.
+	// Fail and Add are the numbers of links that fail and that are added after the
+	// headers are made: see [topology.Graph.Fail] and [topology.Graph.Grow]. They are
+	// drawn again for every 10 trees. If Fail is increased, the same links and more fail.
 	Fail, Add int
-	Together  bool // links only fail that leave a way between all nodes
-	Notice    Notice
-	// Sequenced gives headers with filters a source and a sequence number, 8 bytes, by
-	// which routers with a window tell packets that they had before.
+	Together  bool // whether all nodes keep paths between them
+	Knowledge FailureKnowledge
+	// Sequenced adds a source and a sequence number, 8 bytes, to headers with filters.
+	// Routers with a window use them to detect packets that they have seen.
 	Sequenced bool
-	// Flood puts ones in place of all bits of the filters, or of the receivers, as
-	// somebody does who wants a packet to go everywhere.
+	// Flood sets all bits of the filters, or of the receivers, as an attacker would who
+	// wants to reach all nodes.
 	Flood bool
 
 	MaxCopies int // of a tree; 0 means the constant MaxCopies
-	Workers   int // goroutines; 0 means as many as there are processors
+	Workers   int // goroutines; 0 means the number of processors
 }
 
-// MaxTrees is how many trees an experiment has at most: what came of each is kept,
-// some 300 bytes.
+// MaxTrees is the largest number of trees of an experiment. A record of about 300 bytes
+// is kept for each.
 const MaxTrees = 1_000_000
 
-// sameChange is how many trees, one after the other, meet the same failed and added
-// links: to set a scheme up may take longer than to carry a packet.
+// sameChange is the number of successive trees with the same failed and added links,
+// because creating a domain may take longer than sending a packet.
 const sameChange = 10
 
-// ErrExperiment is wrapped when an experiment is none: too many receivers, for
-// example.
+// ErrExperiment means that an experiment is not valid, for example because it has too
+// many receivers.
 var ErrExperiment = errors.New("sim: no such experiment")
 
 func (e *Experiment) check() error {
 	switch {
 	case e.Graph == nil || len(e.Graph.Nodes) < 2:
-		return fmt.Errorf("%w: the graph has no two nodes", ErrExperiment)
+		return fmt.Errorf("%w: the graph has fewer than two nodes", ErrExperiment)
 	case !e.Graph.Connected():
-		return fmt.Errorf("%w: graph %q is in parts: take its largest component", ErrExperiment, e.Graph.Name)
+		return fmt.Errorf("%w: graph %q is not connected; use its largest component", ErrExperiment, e.Graph.Name)
 	case e.Scheme == nil:
-		return fmt.Errorf("%w: it has no scheme", ErrExperiment)
+		return fmt.Errorf("%w: no scheme", ErrExperiment)
 	case e.Receivers < 1 || e.Receivers >= len(e.Graph.Nodes):
-		return fmt.Errorf("%w: %d receivers: the graph has %d nodes, give 1 to %d", ErrExperiment, e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
+		return fmt.Errorf("%w: %d receivers in a graph of %d nodes, want 1 to %d", ErrExperiment, e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
 	case e.Trees < 1 || e.Trees > MaxTrees:
-		return fmt.Errorf("%w: %d trees: give 1 to %d", ErrExperiment, e.Trees, MaxTrees)
+		return fmt.Errorf("%w: %d trees, want 1 to %d", ErrExperiment, e.Trees, MaxTrees)
 	case e.Fail < 0 || e.Add < 0:
-		return fmt.Errorf("%w: %d links fail and %d come: give 0 or more", ErrExperiment, e.Fail, e.Add)
-	case e.Kind > Steiner || e.Notice > Unnoticed:
-		return fmt.Errorf("%w: %v, %v", ErrExperiment, e.Kind, e.Notice)
+		return fmt.Errorf("%w: %d links fail and %d are added, want at least 0", ErrExperiment, e.Fail, e.Add)
+	case e.Kind > Steiner || e.Knowledge > Unnoticed:
+		return fmt.Errorf("%w: %v, %v", ErrExperiment, e.Kind, e.Knowledge)
 	}
 	return nil
 }
 
-// Run runs the experiment. It calls progress, if that isn't nil, after each tree,
-// once at a time. A tree that the scheme can't write counts as Unplanned; it is an
-// error that wraps ErrNone if it can write none. When ctx is done, Run ends soon with its error.
+// Run runs the experiment. After each tree it calls progress, unless that is nil, never
+// concurrently. A tree that the scheme can't encode counts as Unplanned; if it can encode
+// none, Run returns an error wrapping ErrNone. If ctx is done, Run returns its error
+// soon.
 func (e Experiment) Run(ctx context.Context, progress func(done, total int)) (Result, error) {
 	if err := e.check(); err != nil {
 		return Result{}, err
@@ -141,15 +141,15 @@ func (e Experiment) Run(ctx context.Context, progress func(done, total int)) (Re
 	return e.result(r.trials)
 }
 
-// Tree returns tree number i of the experiment, from 0: what a Result's WorstTree is
-// about, for example. The error wraps ErrExperiment if there is no such experiment, or
-// i is below 0.
+// Tree returns tree number i of the experiment, from 0: for example that of a Result's
+// WorstTree. It returns an error wrapping ErrExperiment if the experiment is not valid or
+// i is negative.
 func (e *Experiment) Tree(i int) (*tree.Tree, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
 	if i < 0 {
-		return nil, fmt.Errorf("%w: tree %d: give 0 or more", ErrExperiment, i)
+		return nil, fmt.Errorf("%w: tree %d, want at least 0", ErrExperiment, i)
 	}
 	return e.tree(i, tree.NewFinder(e.Graph, e.Metric), e.Graph.Ports())
 }
@@ -162,7 +162,7 @@ func (e *Experiment) tree(i int, f *tree.Finder, ports [][]topology.Port) (*tree
 	return f.ShortestPath(g.source, g.receivers)
 }
 
-// run is an experiment at work.
+// run is a running experiment.
 type run struct {
 	*Experiment
 	known    *multicast.Network
@@ -171,17 +171,17 @@ type run struct {
 
 	mutex sync.Mutex
 	done  int
-	err   error // the first of any worker
+	err   error // the first error of any worker
 }
 
-// trial is what came of one tree.
+// trial is the result of one tree.
 type trial struct {
 	record    Record
-	cutOff    int   // receivers to which there is no way any more
-	unplanned error // why the scheme can't write it; then there is no record
+	cutOff    int   // receivers without a path from the source
+	unplanned error // why the scheme can't encode it; then there is no record
 }
 
-// all does all trees, in batches that meet the same links.
+// all processes all trees, in batches with the same links.
 func (r *run) all(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -229,7 +229,7 @@ func (r *run) fail(err error) {
 	}
 }
 
-// finished counts a tree that is done.
+// finished counts a completed tree.
 func (r *run) finished() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

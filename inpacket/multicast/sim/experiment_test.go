@@ -44,7 +44,7 @@ func beside(t *tree.Tree) []topology.Arc {
 }
 
 func TestExactSchemeMakesNoMistakes(t *testing.T) {
-	for _, kind := range []sim.Kind{sim.Shortest, sim.Steiner} {
+	for _, kind := range []sim.TreeKind{sim.Shortest, sim.Steiner} {
 		r := mustRun(t, sim.Experiment{Graph: grown(t, 60, 2), Scheme: listed{}, Receivers: 8, Trees: 50, Seed: 3, Kind: kind})
 		if r.Efficiency != 1 || r.TotalEfficiency != 1 || r.EfficiencySE != 0 || r.Copies != r.TreeLinks || r.StormFactor != 1 {
 			t.Errorf("%v: efficiency %g, copies %g for %g links, want a copy for each", kind, r.Efficiency, r.Copies, r.TreeLinks)
@@ -139,7 +139,7 @@ func TestTreesDependOnSeedAndNumberOnly(t *testing.T) {
 	for name, change := range map[string]func(*sim.Experiment){
 		"more trees":   func(e *sim.Experiment) { e.Trees = 35 },
 		"more workers": func(e *sim.Experiment) { e.Workers = 7 },
-		"links fail":   func(e *sim.Experiment) { e.Fail, e.Add, e.Notice = 4, 4, sim.Unnoticed },
+		"links fail":   func(e *sim.Experiment) { e.Fail, e.Add, e.Knowledge = 4, 4, sim.Unnoticed },
 		"a flood key":  func(e *sim.Experiment) { e.Key[0] = 1 },
 	} {
 		got := trees(change)
@@ -232,7 +232,7 @@ func TestStale(t *testing.T) {
 func TestNotice(t *testing.T) {
 	e := sim.Experiment{Graph: grown(t, 60, 2), Scheme: listed{}, Receivers: 8, Trees: 60, Seed: 3, Fail: 10}
 	rebuilt := mustRun(t, e)
-	e.Notice = sim.Unnoticed
+	e.Knowledge = sim.Unnoticed
 	unnoticed := mustRun(t, e)
 	if rebuilt.LostCopies != 0 || unnoticed.LostCopies == 0 {
 		t.Errorf("lost copies: %g if all know, %g if nobody does, want 0 and more", rebuilt.LostCopies, unnoticed.LostCopies)
@@ -294,7 +294,7 @@ func TestRunRefuses(t *testing.T) {
 		"fewer than none":    func(e *sim.Experiment) { e.Fail = -1 },
 		"no room for more":   func(e *sim.Experiment) { e.Add = 4 },
 		"a kind of tree":     func(e *sim.Experiment) { e.Kind = 9 },
-		"a notice":           func(e *sim.Experiment) { e.Notice = 9 },
+		"a notice":           func(e *sim.Experiment) { e.Knowledge = 9 },
 	} {
 		e := whole
 		spoil(&e)

@@ -118,7 +118,7 @@ func TestRepairFigures(t *testing.T) {
 		name    string
 		scheme  string
 		options scheme.Options
-		notice  sim.Notice
+		notice  sim.FailureKnowledge
 	}{
 		{"umbel, unnoticed", "umbel", scheme.Options{}, sim.Unnoticed},
 		{"umbel, single, slack 4, repair", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
@@ -136,7 +136,7 @@ func TestRepairFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := sim.Experiment{Graph: g, Scheme: s, Receivers: 16, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1},
-				Together: true, Notice: c.notice}
+				Together: true, Knowledge: c.notice}
 			curve, err := e.Stale(t.Context(), []sim.Change{{Fail: 1}, {Fail: 4}, {Fail: 16}}, nil)
 			if err != nil {
 				t.Fatal(err)

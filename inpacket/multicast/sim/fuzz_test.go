@@ -22,7 +22,7 @@ func FuzzTraceHeader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, with, source uint8, header []byte) {
 		d := domains[int(with)%len(domains)]
-		got := sim.NewWires(n).TraceHeader(d, int(source)%len(g.Nodes), header, sim.Options{MaxCopies: 200})
+		got := sim.NewFabric(n).TraceHeader(d, int(source)%len(g.Nodes), header, sim.Options{MaxCopies: 200})
 		conserved(t, got.Record)
 		if got.Record.Copies > 200 {
 			t.Errorf("%d copies, want 200 at most", got.Record.Copies)

@@ -11,29 +11,28 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// What random numbers are drawn for: each purpose has numbers of its own, so that
-// what is drawn for one doesn't change the others.
+// Purposes of random numbers. Each purpose has its own sequence, so that draws for one
+// don't change the others.
 const (
 	drawGroup = iota
 	drawChange
 )
 
-// numbers returns random numbers that depend on nothing but a seed, a purpose and an
-// index.
+// numbers returns random numbers that depend only on a seed, a purpose and an index.
 func numbers(seed uint64, purpose, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(index)<<8|uint64(purpose)))
 }
 
-// group is who sends and who receives.
+// group is a source and its receivers.
 type group struct {
 	source    int
 	receivers []int // sorted
 }
 
-// drawn returns a source and n receivers of a graph in which there is a way between
-// all nodes, n at least 1 and below their number: all as likely, or, if they are to be
-// clustered, the n nodes that are the fewest links away from the first of them, of
-// those as far as the last as many as it takes.
+// drawn returns a source and n receivers of a connected graph, with n at least 1 and
+// below the number of nodes. All nodes have the same probability. If clustered is set,
+// the receivers are the n nodes closest to the first of them, in links; ties are broken
+// at random.
 func drawn(rng *rand.Rand, g *topology.Graph, ports [][]topology.Port, n int, clustered bool) group {
 	order := rng.Perm(len(g.Nodes))
 	source := order[0]
@@ -47,7 +46,7 @@ func drawn(rng *rand.Rand, g *topology.Graph, ports [][]topology.Port, n int, cl
 	return group{source, receivers}
 }
 
-// distances returns how many links each node is away from one, -1 if there is no way.
+// distances returns the number of links between from and each node, -1 without a path.
 func distances(ports [][]topology.Port, from int) []int {
 	away := make([]int, len(ports))
 	for i := range away {
@@ -68,7 +67,7 @@ func distances(ports [][]topology.Port, from int) []int {
 	return away
 }
 
-// ttlOf returns the TTL of a packet as a router is to see it, -1 if it has none.
+// ttlOf returns the TTL of a packet for a router, or -1 if it has none.
 func ttlOf(r multicast.Router, packet []byte) int {
 	if _, ok := r.(*multicast.Node); ok {
 		var h inpacket.Header
@@ -84,8 +83,8 @@ func ttlOf(r multicast.Router, packet []byte) int {
 	return -1
 }
 
-// flooded returns packets like those that the router is to see, but with ones for all
-// bits of the filter, or of the receivers: each would go everywhere, if routers let it.
+// flooded returns copies of packets for a router in which all bits of the filter, or of
+// the receivers, are set: each would be sent everywhere if routers accepted it.
 func flooded(r multicast.Router, packets [][]byte) ([][]byte, error) {
 	all := make([][]byte, len(packets))
 	for i, packet := range packets {
@@ -95,25 +94,25 @@ func flooded(r multicast.Router, packets [][]byte) ([][]byte, error) {
 			fill = fillFilter
 		}
 		if err := fill(all[i]); err != nil {
-			return nil, fmt.Errorf("sim: flood: header %d: %w", i, err)
+			return nil, fmt.Errorf("sim: can't flood header %d: %w", i, err)
 		}
 	}
 	return all, nil
 }
 
-// fillFilter sets all bits of the filter in a packet.
+// fillFilter sets all bits of the filter of a packet.
 func fillFilter(packet []byte) error {
 	var h inpacket.Header
 	if _, err := h.Parse(packet); err != nil {
 		return err
 	}
 	for b := range h.Bits {
-		h.Filter[b>>3] |= 1 << (b & 7) // shares the packet's bytes
+		h.Filter[b>>3] |= 1 << (b & 7) // shares the packet's memory
 	}
 	return nil
 }
 
-// fillBits sets all bits of the bit string in a packet of BIER's.
+// fillBits sets all bits of the bit string of a BIER packet.
 func fillBits(packet []byte) error {
 	var h bier.Header
 	if _, err := h.Parse(packet); err != nil {
@@ -125,8 +124,8 @@ func fillBits(packet []byte) error {
 	return nil
 }
 
-// sequenced returns packets like those that the router is to see, with a source and a
-// sequence number if they have filters; others have no such fields.
+// sequenced returns copies of packets for a router, with a source and a sequence number
+// if they have filters; other packets have no such fields.
 func sequenced(r multicast.Router, packets [][]byte, source, sequence uint32) ([][]byte, error) {
 	if _, ok := r.(*multicast.Node); !ok {
 		return packets, nil
@@ -136,11 +135,11 @@ func sequenced(r multicast.Router, packets [][]byte, source, sequence uint32) ([
 		var h inpacket.Header
 		n, err := h.Parse(packet)
 		if err != nil {
-			return nil, fmt.Errorf("sim: sequence of header %d: %w", i, err)
+			return nil, fmt.Errorf("sim: can't set the sequence number of header %d: %w", i, err)
 		}
 		h.Sequenced, h.Source, h.Sequence = true, source, sequence+uint32(i)
 		if all[i], err = h.AppendBinary(nil); err != nil {
-			return nil, fmt.Errorf("sim: sequence of header %d: %w", i, err)
+			return nil, fmt.Errorf("sim: can't set the sequence number of header %d: %w", i, err)
 		}
 		all[i] = append(all[i], packet[n:]...)
 	}

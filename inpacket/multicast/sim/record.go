@@ -8,41 +8,41 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Record is what came of the packets of one tree. Each copy is of one of four sorts:
+// Record is the result of the packets of one tree. Each copy is of one of four kinds:
 // Copies = Covered + Near + Far + Repeats.
 type Record struct {
-	Headers int           `json:"headers"` // packets that the source sent, one in most schemes
+	Headers int           `json:"headers"` // packets sent by the source, one in most schemes
 	Bits    int           `json:"bits"`    // of the plan
 	Bytes   int           `json:"bytes"`   // of all headers
 	Form    string        `json:"form"`    // of the plan
 	Search  time.Duration `json:"search_ns"`
 
-	TreeLinks int `json:"tree_links"`  // arcs of the tree; with OwnPaths, those by which a receiver was first reached
-	Copies    int `json:"copies"`      // packets put on links, with those lost on links that are down
+	TreeLinks int `json:"tree_links"`  // arcs of the tree; with OwnPaths, arcs by which receivers were first reached
+	Copies    int `json:"copies"`      // packets put on links, including those lost on links that are down
 	Covered   int `json:"covered"`     // arcs of the tree that carried a copy
-	Near      int `json:"false_near"`  // false forwards next to the tree: off it, of a packet that came along it
+	Near      int `json:"false_near"`  // false forwards next to the tree: copies off the tree of a packet that followed it
 	Far       int `json:"false_far"`   // false forwards off the tree that others caused
-	Repeats   int `json:"repeats"`     // copies on arcs of the tree that had carried one before
+	Repeats   int `json:"repeats"`     // copies on arcs of the tree that had already carried one
 	Lost      int `json:"lost_copies"` // copies on links that are down
 
 	Loops      int  `json:"loops"`      // arcs that carried the same packet more than once
-	Duplicates int  `json:"duplicates"` // arrivals of a packet at nodes that had it before
-	Storm      bool `json:"storm"`      // the copies were too many, and were thrown away
-	Hops       int  `json:"hops"`       // links on the longest way of a copy
+	Duplicates int  `json:"duplicates"` // arrivals of a packet at nodes that already had it
+	Storm      bool `json:"storm"`      // there were too many copies, and the rest were discarded
+	Hops       int  `json:"hops"`       // links of the longest path of a copy
 
 	Receivers int                    `json:"receivers"`       // of the tree
-	Reached   int                    `json:"reached"`         // of them that got the packet
-	Twice     int                    `json:"delivered_twice"` // deliveries to receivers that had got it before
+	Reached   int                    `json:"reached"`         // receivers that got the packet
+	Twice     int                    `json:"delivered_twice"` // deliveries to receivers that already had it
 	Wrong     int                    `json:"delivered_wrong"` // deliveries to nodes that aren't receivers
-	Drops     [multicast.Reasons]int `json:"-"`               // packets that routers dropped, by reason
+	Drops     [multicast.Reasons]int `json:"-"`               // packets dropped by routers, by reason
 }
 
-// FalseForwards returns the number of copies on arcs that aren't the tree's.
+// FalseForwards returns the number of copies on arcs that aren't of the tree.
 func (r *Record) FalseForwards() int { return r.Near + r.Far }
 
-// Efficiency returns the arcs of the tree that carried a copy, as a share of all
-// copies, in [0, 1]: the forwarding efficiency of Jokela et al. 2009 where nothing is
-// lost. It is 1 if there were no copies.
+// Efficiency returns the number of the tree's arcs that carried a copy divided by the
+// number of all copies, in [0, 1]: the forwarding efficiency of Jokela et al. 2009 if
+// nothing is lost. It is 1 if there were no copies.
 func (r *Record) Efficiency() float64 {
 	if r.Copies == 0 {
 		return 1
@@ -50,7 +50,7 @@ func (r *Record) Efficiency() float64 {
 	return float64(r.Covered) / float64(r.Copies)
 }
 
-// StormFactor returns the number of copies for each arc of the tree; 0 if it has none.
+// StormFactor returns the number of copies per arc of the tree, or 0 if it has none.
 func (r *Record) StormFactor() float64 {
 	if r.TreeLinks == 0 {
 		return 0
@@ -58,8 +58,8 @@ func (r *Record) StormFactor() float64 {
 	return float64(r.Copies) / float64(r.TreeLinks)
 }
 
-// count writes down what is to be seen from the hops that were made.
-func (w *Wires) count(r *Record, t *tree.Tree, o Options) {
+// count fills the record from the hops.
+func (w *Fabric) count(r *Record, t *tree.Tree, o Options) {
 	clear(w.receives)
 	for _, node := range t.Receivers {
 		w.receives[node] = true
@@ -75,8 +75,8 @@ func (w *Wires) count(r *Record, t *tree.Tree, o Options) {
 	w.forwards(r)
 }
 
-// deliveries counts what routers said, and who got the packets.
-func (w *Wires) deliveries(r *Record) {
+// deliveries counts the routers' verdicts and the deliveries.
+func (w *Fabric) deliveries(r *Record) {
 	clear(w.got)
 	for i := range w.hops {
 		h := &w.hops[i]
@@ -110,8 +110,8 @@ func (w *Wires) deliveries(r *Record) {
 	}
 }
 
-// forwards counts the copies by sort, and marks the hops off the tree.
-func (w *Wires) forwards(r *Record) {
+// forwards counts the copies by kind, and marks the hops off the tree.
+func (w *Fabric) forwards(r *Record) {
 	clear(w.covered)
 	for i := range w.hops {
 		h := &w.hops[i]
@@ -128,12 +128,12 @@ func (w *Wires) forwards(r *Record) {
 			r.Loops++
 		}
 		before := w.hops[h.from].detoured
-		h.stray = !w.inTree[h.arc]
-		h.detoured = h.stray || before
+		h.offTree = !w.inTree[h.arc]
+		h.detoured = h.offTree || before
 		switch {
-		case h.stray && before:
+		case h.offTree && before:
 			r.Far++
-		case h.stray:
+		case h.offTree:
 			r.Near++
 		case w.covered[h.arc]:
 			r.Repeats++
@@ -144,9 +144,9 @@ func (w *Wires) forwards(r *Record) {
 	}
 }
 
-// markPaths marks the arcs by which receivers were first reached, and returns how
-// many they are.
-func (w *Wires) markPaths() int {
+// markPaths marks the arcs by which receivers were first reached, and returns their
+// number.
+func (w *Fabric) markPaths() int {
 	arcs := 0
 	for i := range w.hops {
 		if !w.hops[i].reached {
@@ -163,7 +163,7 @@ func (w *Wires) markPaths() int {
 }
 
 // markTree marks the arcs of a tree that the network has.
-func (w *Wires) markTree(t *tree.Tree) {
+func (w *Fabric) markTree(t *tree.Tree) {
 	for _, s := range t.Steps {
 		if t.Graph == w.network.Graph {
 			w.inTree[s.Arc] = true
@@ -176,8 +176,8 @@ func (w *Wires) markTree(t *tree.Tree) {
 	}
 }
 
-// arcBetween returns the arc from a node to another.
-func (w *Wires) arcBetween(from, to int) (topology.Arc, bool) {
+// arcBetween returns the arc from one node to another.
+func (w *Fabric) arcBetween(from, to int) (topology.Arc, bool) {
 	for _, p := range w.network.Ports(from) {
 		if p.Neighbor == to {
 			return p.Arc, true

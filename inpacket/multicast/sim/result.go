@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// Result is what came of an experiment. Means are over the trees that the scheme
-// could write; "_se" is the standard error of a mean.
+// Result is the result of an experiment. Means are over the trees that the scheme could
+// encode; "_se" is the standard error of a mean.
 type Result struct {
 	Graph     string `json:"graph"`
 	Scheme    string `json:"scheme"`
@@ -32,48 +32,48 @@ type Result struct {
 	P50Bits   float64            `json:"p50_bits"`
 	P95Bits   float64            `json:"p95_bits"`
 	MeanBytes float64            `json:"mean_bytes"` // of all headers of a tree
-	Headers   float64            `json:"headers"`    // packets a tree
+	Headers   float64            `json:"headers"`    // packets per tree
 	Forms     map[string]float64 `json:"forms"`      // share of the trees by form
 	SearchMS  float64            `json:"search_ms"`  // mean
 	P95Search float64            `json:"p95_search_ms"`
 
-	TreeLinks       float64 `json:"tree_links"` // mean, as all that has no other unit
+	TreeLinks       float64 `json:"tree_links"` // mean, as for all values without another unit
 	Copies          float64 `json:"copies"`
 	Efficiency      float64 `json:"efficiency"` // mean over the trees
 	EfficiencySE    float64 `json:"efficiency_se"`
 	TotalEfficiency float64 `json:"total_efficiency"` // of all copies together
 	FalseForwards   float64 `json:"false_forwards"`
 	FalseNear       float64 `json:"false_near"` // next to the tree
-	FalseFar        float64 `json:"false_far"`  // caused by others
+	FalseFar        float64 `json:"false_far"`  // caused by other false forwards
 	Repeats         float64 `json:"repeats"`
 	LostCopies      float64 `json:"lost_copies"`
-	Loops           float64 `json:"loops"`      // share of the trees in which an arc carried a packet twice
-	Duplicates      float64 `json:"duplicates"` // arrivals at nodes that had the packet before
-	Storms          float64 `json:"storms"`     // share of the trees with too many copies
+	Loops           float64 `json:"loops"`      // share of trees in which an arc carried a packet twice
+	Duplicates      float64 `json:"duplicates"` // arrivals at nodes that already had the packet
+	Storms          float64 `json:"storms"`     // share of trees with too many copies
 	StormFactor     float64 `json:"storm_factor"`
 	Hops            int     `json:"max_hops"`
-	WorstTree       int     `json:"worst_tree"` // number of the one of the lowest efficiency, the first of several
+	WorstTree       int     `json:"worst_tree"` // number of the tree with the lowest efficiency, the first among equals
 
-	LostReceivers float64        `json:"lost_receivers"` // share of all receivers, with those cut off
-	CutOff        float64        `json:"cut_off"`        // share of all receivers to which there is no way any more
+	LostReceivers float64        `json:"lost_receivers"` // share of all receivers, including those cut off
+	CutOff        float64        `json:"cut_off"`        // share of all receivers without a path from the source
 	Twice         float64        `json:"delivered_twice"`
-	Wrong         float64        `json:"delivered_wrong"` // to nodes that don't receive
+	Wrong         float64        `json:"delivered_wrong"` // to nodes that aren't receivers
 	Drops         map[string]int `json:"drops"`           // of all trees, by reason
 
-	Unplanned    float64 `json:"unplanned"` // share of the trees that the scheme couldn't write
+	Unplanned    float64 `json:"unplanned"` // share of trees that the scheme couldn't encode
 	UnplannedWhy string  `json:"unplanned_why,omitempty"`
 }
 
-// ErrNone is wrapped when a scheme can write none of an experiment's trees; the error
-// wraps that of the first tree as well.
-var ErrNone = errors.New("sim: trees that can't be written")
+// ErrNone means that a scheme can encode none of an experiment's trees. The error also
+// wraps that of the first tree.
+var ErrNone = errors.New("sim: the scheme can't encode any tree")
 
-// result puts the trials of an experiment together.
+// result combines the trials of an experiment.
 func (e *Experiment) result(trials []trial) (Result, error) {
 	r := Result{
 		Graph: e.Graph.Name, Scheme: e.Scheme.Name(), Receivers: e.Receivers, Trees: e.Trees, Seed: e.Seed,
 		Metric: e.Metric.String(), Kind: e.Kind.String(), Clustered: e.Clustered,
-		Fail: e.Fail, Add: e.Add, Notice: e.Notice.String(), Sequenced: e.Sequenced, Flood: e.Flood,
+		Fail: e.Fail, Add: e.Add, Notice: e.Knowledge.String(), Sequenced: e.Sequenced, Flood: e.Flood,
 		Forms: map[string]float64{}, Drops: map[string]int{},
 	}
 	var records []*Record
@@ -93,7 +93,7 @@ func (e *Experiment) result(trials []trial) (Result, error) {
 		}
 	}
 	if len(records) == 0 {
-		return Result{}, fmt.Errorf("%w: %s, any of %d on %q: %w", ErrNone, r.Scheme, e.Trees, e.Graph.Name, why)
+		return Result{}, fmt.Errorf("%w: %s, %d trees on %q: %w", ErrNone, r.Scheme, e.Trees, e.Graph.Name, why)
 	}
 	r.Unplanned = 1 - float64(len(records))/float64(e.Trees)
 	if why != nil {
@@ -169,7 +169,7 @@ func share(is bool) float64 {
 	return 0
 }
 
-// sample returns a number of each record.
+// sample returns one number per record.
 func sample(records []*Record, what func(*Record) float64) []float64 {
 	xs := make([]float64, len(records))
 	for i, r := range records {
@@ -190,7 +190,7 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// standardError returns the standard error of the mean, 0 of one number.
+// standardError returns the standard error of the mean, or 0 for a single number.
 func standardError(xs []float64) float64 {
 	n := float64(len(xs))
 	if n < 2 {
@@ -203,8 +203,8 @@ func standardError(xs []float64) float64 {
 	return math.Sqrt(sum / (n - 1) / n)
 }
 
-// quantile returns the smallest number that at least a share q of them don't exceed,
-// q above 0.
+// quantile returns the smallest number that is not exceeded by a share q of the numbers,
+// with q above 0.
 func quantile(xs []float64, q float64) float64 {
 	xs = slices.Sorted(slices.Values(xs))
 	return xs[max(int(math.Ceil(q*float64(len(xs))))-1, 0)]

@@ -55,7 +55,7 @@ func TestStaleHeadersReachWhatTheyCan(t *testing.T) {
 				continue
 			}
 			d, p := planned(t, s, known, present, tr)
-			got := sim.NewWires(present).Trace(d, tr, p, sim.Options{})
+			got := sim.NewFabric(present).Trace(d, tr, p, sim.Options{})
 			conserved(t, got.Record)
 			for _, node := range tr.Receivers {
 				lost := slices.Contains(got.Missed, g.Nodes[node].Name)
@@ -138,7 +138,7 @@ func TestBIERFindsNewPaths(t *testing.T) {
 	if rebuilt.LostReceivers != rebuilt.CutOff || rebuilt.CutOff == 0 || rebuilt.Efficiency != 1 {
 		t.Errorf("%g lost, %g cut off, efficiency %g, want the same and 1", rebuilt.LostReceivers, rebuilt.CutOff, rebuilt.Efficiency)
 	}
-	e.Notice = sim.Unnoticed
+	e.Knowledge = sim.Unnoticed
 	if r := mustRun(t, e); r.LostReceivers <= rebuilt.LostReceivers || r.LostCopies == 0 {
 		t.Errorf("%g lost before routing has caught up, %g after, want more", r.LostReceivers, rebuilt.LostReceivers)
 	}
@@ -146,14 +146,14 @@ func TestBIERFindsNewPaths(t *testing.T) {
 
 // TestRepair: ways around links reach receivers that are lost without them.
 func TestRepair(t *testing.T) {
-	run := func(repair bool, slack int, notice sim.Notice) sim.Result {
+	run := func(repair bool, slack int, notice sim.FailureKnowledge) sim.Result {
 		s, err := scheme.ByName("umbel", scheme.Options{
 			Forms: []inpacket.Form{inpacket.Single}, Slack: slack, Seeds: 16, Routers: scheme.Routers{Repair: repair},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return mustRun(t, sim.Experiment{Graph: grown(t, 60, 3), Scheme: s, Receivers: 8, Trees: 60, Seed: 3, Fail: 5, Together: true, Notice: notice})
+		return mustRun(t, sim.Experiment{Graph: grown(t, 60, 3), Scheme: s, Receivers: 8, Trees: 60, Seed: 3, Fail: 5, Together: true, Knowledge: notice})
 	}
 	without, with := run(false, 4, sim.AtEnds), run(true, 4, sim.AtEnds)
 	if without.LostReceivers == 0 || with.LostReceivers >= without.LostReceivers/2 {

@@ -12,74 +12,73 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// Trace is what came of a tree's packets, hop by hop.
+// Trace is the result of a tree's packets, hop by hop.
 type Trace struct {
 	Visits []Visit  `json:"visits"`           // in the order of routing: by packet, then by hop
-	Missed []string `json:"missed,omitempty"` // receivers that got nothing, by name
-	Judged bool     `json:"judged"`           // the tree is known, and with it which copies are false
+	Missed []string `json:"missed,omitempty"` // names of receivers that got nothing
+	Judged bool     `json:"judged"`           // whether the tree is known, so that false copies can be identified
 	Record Record   `json:"record"`
 
-	// False are the arcs that copies took though they aren't the tree's, each once; of
-	// a judged trace.
+	// False are the arcs off the tree that copies took, each once; only if Judged.
 	False []topology.Arc `json:"-"`
 }
 
 // Visit is a packet at a router.
 type Visit struct {
-	Packet    int      `json:"packet"` // number among the plan's headers
-	Hop       int      `json:"hop"`    // links between the source and it
+	Packet    int      `json:"packet"` // index among the plan's headers
+	Hop       int      `json:"hop"`    // number of links from the source
 	Node      string   `json:"node"`
-	TTL       int      `json:"ttl"`                 // as the packet came, -1 if it can't be told
-	From      string   `json:"from"`                // the neighbor, "" for the node's own host
-	Port      int      `json:"port"`                // that it came in on, -1 from the host
-	Links     []Branch `json:"links,omitempty"`     // that the packet holds, as far as is known
-	Delivered bool     `json:"delivered"`           // to the node's host
-	Wrong     bool     `json:"wrong,omitempty"`     // delivered though the node isn't a receiver
-	Drop      string   `json:"drop,omitempty"`      // the reason, in a word
-	Why       string   `json:"why,omitempty"`       // the reason, in a sentence
-	Astray    bool     `json:"astray,omitempty"`    // it came by a false forward, or in the wake of one
-	Again     bool     `json:"again,omitempty"`     // the node had the same packet before
-	Abandoned bool     `json:"abandoned,omitempty"` // never routed: there were too many copies
+	TTL       int      `json:"ttl"`                 // when the packet arrived, -1 if unknown
+	From      string   `json:"from"`                // the neighbor, or "" for the node's own host
+	Port      int      `json:"port"`                // on which it arrived, -1 for the host
+	Links     []Branch `json:"links,omitempty"`     // links that the packet contains, as far as known
+	Delivered bool     `json:"delivered"`           // to the node's own host
+	Wrong     bool     `json:"wrong,omitempty"`     // delivered although the node isn't a receiver
+	Drop      string   `json:"drop,omitempty"`      // the reason, as a word
+	Why       string   `json:"why,omitempty"`       // the reason, as a sentence
+	Astray    bool     `json:"astray,omitempty"`    // it arrived by a false forward, or after one
+	Again     bool     `json:"again,omitempty"`     // the node already had the same packet
+	Abandoned bool     `json:"abandoned,omitempty"` // never routed, because there were too many copies
 }
 
-// Branch is a link that a packet holds, seen from a router.
+// Branch is a link that a packet contains, at a router.
 type Branch struct {
 	Port  int    `json:"port"`
 	To    string `json:"to"`
-	Kept  string `json:"kept,omitempty"`  // why no copy was made: "came from there", "down", "TTL used up"; "" if one was
-	False bool   `json:"false,omitempty"` // the copy's link isn't the tree's
+	Kept  string `json:"kept,omitempty"`  // why no copy was sent: "came from there", "down", "TTL used up"; "" if one was
+	False bool   `json:"false,omitempty"` // the copy's link isn't of the tree
 	Lost  bool   `json:"lost,omitempty"`  // the copy's link is down, which the router doesn't know
 }
 
-// glance is what is seen of a packet before it is routed.
-type glance struct {
+// inspection is what is known of a packet before it is routed.
+type inspection struct {
 	ttl  int
-	held []Branch // links of which no copy is made
+	held []Branch // links without a copy
 }
 
-// explainer is a router that says what a packet holds, as [multicast.Node] does.
+// explainer is a router that can explain its decisions, as [multicast.Node] does.
 type explainer interface {
 	Explain(packet []byte, in int) multicast.Explanation
 }
 
-// Trace carries packets as [Wires.Send] does, and says what each router did. Links
-// that a packet holds but isn't sent over are told of routers with a method Explain
-// like that of [multicast.Node].
-func (w *Wires) Trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options) Trace {
+// Trace carries packets like [Fabric.Send], and describes what each router did. For links
+// that a packet contains but is not sent over, the router must have a method Explain like
+// that of [multicast.Node].
+func (w *Fabric) Trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options) Trace {
 	return w.trace(d, t, p, o, true)
 }
 
-// TraceHeader carries one packet, which may be any bytes, that a host gives to the
-// router of a node. There is no tree, so that no copy is called false.
-func (w *Wires) TraceHeader(d scheme.Domain, source int, header []byte, o Options) Trace {
+// TraceHeader carries one packet, which may be any bytes, from a host to the router of a
+// node. Without a tree no copy is marked as false.
+func (w *Fabric) TraceHeader(d scheme.Domain, source int, header []byte, o Options) Trace {
 	t := &tree.Tree{Graph: w.network.Graph, Source: source}
 	return w.trace(d, t, scheme.Plan{Headers: [][]byte{header}}, o, false)
 }
 
-func (w *Wires) trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options, judged bool) Trace {
-	glances := map[int]glance{}
+func (w *Fabric) trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options, judged bool) Trace {
+	glances := map[int]inspection{}
 	w.watch = func(i int, r multicast.Router, packet []byte, in int) {
-		glances[i] = w.glance(w.hops[i].node, r, packet, in)
+		glances[i] = w.inspect(w.hops[i].node, r, packet, in)
 	}
 	defer func() { w.watch = nil }()
 	tr := Trace{Judged: judged, Record: w.Send(d, t, p, o)}
@@ -92,7 +91,7 @@ func (w *Wires) trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options, j
 		if !h.lost {
 			tr.Visits = append(tr.Visits, w.visit(h, packet, glances[i], judged))
 		}
-		if judged && h.stray && !slices.Contains(tr.False, h.arc) {
+		if judged && h.offTree && !slices.Contains(tr.False, h.arc) {
 			tr.False = append(tr.False, h.arc)
 		}
 	}
@@ -104,11 +103,11 @@ func (w *Wires) trace(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options, j
 	return tr
 }
 
-func (w *Wires) name(node int) string { return w.network.Graph.Nodes[node].Name }
+func (w *Fabric) name(node int) string { return w.network.Graph.Nodes[node].Name }
 
-// glance looks at a packet before a router may change it.
-func (w *Wires) glance(node int, r multicast.Router, packet []byte, in int) glance {
-	g := glance{ttl: ttlOf(r, packet)}
+// inspect examines a packet before a router may modify it.
+func (w *Fabric) inspect(node int, r multicast.Router, packet []byte, in int) inspection {
+	g := inspection{ttl: ttlOf(r, packet)}
 	e, ok := r.(explainer)
 	if !ok {
 		return g
@@ -130,8 +129,8 @@ func (w *Wires) glance(node int, r multicast.Router, packet []byte, in int) glan
 	return g
 }
 
-// visit puts together what is known of a packet at a router.
-func (w *Wires) visit(h *hop, packet int, g glance, judged bool) Visit {
+// visit combines what is known of a packet at a router.
+func (w *Fabric) visit(h *hop, packet int, g inspection, judged bool) Visit {
 	v := Visit{
 		Packet: packet, Hop: h.level, Node: w.name(h.node), TTL: g.ttl, Port: multicast.Host,
 		Delivered: h.verdict.Deliver, Wrong: judged && h.verdict.Deliver && !w.receives[h.node],
@@ -154,15 +153,15 @@ func (w *Wires) visit(h *hop, packet int, g glance, judged bool) Visit {
 	return v
 }
 
-func (w *Wires) branch(c *hop, judged bool) Branch {
-	return Branch{Port: w.port(c.arc), To: w.name(c.node), False: judged && c.stray, Lost: c.lost}
+func (w *Fabric) branch(c *hop, judged bool) Branch {
+	return Branch{Port: w.port(c.arc), To: w.name(c.node), False: judged && c.offTree, Lost: c.lost}
 }
 
-// port returns the number of an arc's port at the node it leads from.
-func (w *Wires) port(a topology.Arc) int { return w.ends[a.Reverse()].port }
+// port returns the port number of an arc at the node that it leads from.
+func (w *Fabric) port(a topology.Arc) int { return w.ends[a.Reverse()].port }
 
-// String returns the trace as text: a line for each visit, with the node, the TTL as
-// the packet came, where it came from, and what became of it there.
+// String returns the trace as text, with one line per visit: the node, the TTL of the
+// arriving packet, where it came from, and what happened there.
 //
 //	hop  node    ttl  from    what
 //	  0  Wien      2          to Graz, Linz
@@ -194,7 +193,7 @@ func (t *Trace) String() string {
 	return s.String()
 }
 
-// what says what became of the packet.
+// what describes what happened to the packet.
 func (v *Visit) what() string {
 	var parts []string
 	if v.Again {

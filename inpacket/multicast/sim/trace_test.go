@@ -17,7 +17,7 @@ func TestTraceByHand(t *testing.T) {
 	d.Receive(7, []int{1, 2, 3, 4}) // B takes the group, though the tree doesn't say so
 	down := make([]bool, len(g.Links))
 	down[arc(t, g, 4, 3).Link()] = true
-	w := sim.NewWires(n)
+	w := sim.NewFabric(n)
 	got := w.Trace(d, tr, p, sim.Options{Down: down})
 	want := `
 hop  node  ttl  from  what
@@ -42,7 +42,7 @@ func TestTraceTellsWhoIsMissed(t *testing.T) {
 	g := line(4)
 	n, tr := network(g), treeOf(t, g, 0, 1, 3)
 	d, p := planned(t, listed{ttl: 2}, n, n, tr)
-	got := sim.NewWires(n).Trace(d, tr, p, sim.Options{})
+	got := sim.NewFabric(n).Trace(d, tr, p, sim.Options{})
 	if text := got.String(); !strings.HasSuffix(text, "got nothing: D\n") {
 		t.Errorf("got %s\nwant D missed", text)
 	}
@@ -53,7 +53,7 @@ func TestTraceOfTwoPackets(t *testing.T) {
 	n, tr := network(g), treeOf(t, g, 0, 2)
 	d, p := planned(t, listed{}, n, n, tr)
 	p.Headers = append(p.Headers, p.Headers[0])
-	got := sim.NewWires(n).Trace(d, tr, p, sim.Options{MaxCopies: 3})
+	got := sim.NewFabric(n).Trace(d, tr, p, sim.Options{MaxCopies: 3})
 	want := `
 hop  node  ttl  from  what
   0  A       -        to B
@@ -75,11 +75,11 @@ func TestTraceOfAnyBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := sim.NewWires(n)
+	w := sim.NewFabric(n)
 	got := w.TraceHeader(d, 1, []byte{1, 2}, sim.Options{})
 	want := `
 hop  node  ttl  from  what
-  0  B       -        dropped: it is no header, or is cut off
+  0  B       -        dropped: its header is invalid or cut off
 `
 	if text := "\n" + got.String(); text != want {
 		t.Errorf("got %s\nwant %s", text, want)

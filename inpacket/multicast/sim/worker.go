@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// worker does trees of a run, one goroutine's.
+// worker processes trees of a run in one goroutine.
 type worker struct {
 	*run
 	finder *tree.Finder
@@ -19,20 +19,20 @@ type worker struct {
 	present *present
 }
 
-// present is the network as it is when the packets are sent.
+// present is the network when the packets are sent.
 type present struct {
 	network *multicast.Network
 	domain  scheme.Domain
-	wires   *Wires
-	down    []bool            // links of the network, nil if all are up
-	ports   [][]topology.Port // without those that are down
+	wires   *Fabric
+	down    []bool            // links of the network that are down; nil if all are up
+	ports   [][]topology.Port // without those of links that are down
 
-	// rerouted: the scheme finds its own paths, and has found those of the network as it
-	// is. Then nothing is written for receivers that are cut off.
+	// rerouted means that the scheme has found its own paths in the present network. Then
+	// nothing is encoded for receivers that are cut off.
 	rerouted bool
 }
 
-// batch does the trees from first on that meet the same links.
+// batch processes the trees from first on that have the same links.
 func (w *worker) batch(ctx context.Context, first int) error {
 	if w.present == nil || w.Fail+w.Add > 0 {
 		var err error
@@ -56,7 +56,7 @@ func (w *worker) batch(ctx context.Context, first int) error {
 	return nil
 }
 
-// trial writes a tree into packets and sends them.
+// trial encodes a tree into packets and sends them.
 func (w *worker) trial(t *tree.Tree, group uint32) (trial, error) {
 	p := w.present
 	away := distances(p.ports, t.Source)
@@ -98,7 +98,7 @@ func (w *worker) trial(t *tree.Tree, group uint32) (trial, error) {
 	return result, nil
 }
 
-// setUp sets the scheme up for the batch of trees from first on.
+// setUp makes the domain for the batch of trees from first on.
 func (w *worker) setUp(first int) (*present, error) {
 	p := &present{network: w.known, ports: w.ports}
 	known := w.known
@@ -106,7 +106,7 @@ func (w *worker) setUp(first int) (*present, error) {
 		if err := w.change(p, first); err != nil {
 			return nil, err
 		}
-		if p.rerouted = OwnPaths(w.Scheme) && w.Notice == Rebuilt; p.rerouted {
+		if p.rerouted = OwnPaths(w.Scheme) && w.Knowledge == Rebuilt; p.rerouted {
 			known = p.network
 		}
 	}
@@ -114,14 +114,14 @@ func (w *worker) setUp(first int) (*present, error) {
 	if p.domain, err = w.Scheme.Domain(known, p.network); err != nil {
 		return nil, fmt.Errorf("sim: %s on %q: %w", w.Scheme.Name(), w.Graph.Name, err)
 	}
-	p.wires = NewWires(p.network)
-	if w.Notice == AtEnds && p.down != nil {
-		p.tell()
+	p.wires = NewFabric(p.network)
+	if w.Knowledge == AtEnds && p.down != nil {
+		p.notify()
 	}
 	return p, nil
 }
 
-// change gives p the network after the failures that the batch from first on meets.
+// change sets p to the network after the failures of the batch from first on.
 func (w *worker) change(p *present, first int) error {
 	rng := numbers(w.Seed, drawChange, first)
 	failed, err := w.Graph.Fail(w.Fail, rng.Uint64(), w.Together)
@@ -138,7 +138,7 @@ func (w *worker) change(p *present, first int) error {
 	}
 	up := after.Without(failed)
 	p.ports = up.Ports()
-	if w.Notice == Rebuilt {
+	if w.Knowledge == Rebuilt {
 		after = up
 	} else {
 		p.down = make([]bool, len(after.Links))
@@ -150,8 +150,8 @@ func (w *worker) change(p *present, first int) error {
 	return nil
 }
 
-// tell tells the routers at the ends of the links that are down.
-func (p *present) tell() {
+// notify notifies the routers at the ends of links that are down.
+func (p *present) notify() {
 	for node := range p.network.Graph.Nodes {
 		router, ok := p.domain.Router(node).(interface{ SetDown(port int, down bool) })
 		if !ok {
@@ -165,11 +165,11 @@ func (p *present) tell() {
 	}
 }
 
-// Change is how many links fail and come after headers are made.
+// Change is the numbers of links that fail and are added after headers are made.
 type Change struct{ Fail, Add int }
 
-// Stale runs the experiment once for each change, with the same trees and headers:
-// the curve of what old headers cost. Progress counts the trees of all.
+// Stale runs the experiment once for each change, with the same trees and headers: the
+// cost of stale headers. Progress counts the trees of all runs.
 func (e Experiment) Stale(ctx context.Context, changes []Change, progress func(done, total int)) ([]Result, error) {
 	results := make([]Result, 0, len(changes))
 	for i, c := range changes {

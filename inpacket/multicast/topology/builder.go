@@ -10,23 +10,23 @@ import (
 	"unicode"
 )
 
-// builder makes a graph node by node and link by link, and keeps the promises of
-// Graph: no parallel links, no self loops, names that are unique.
+// builder makes a graph node by node and link by link. It ensures the invariants of
+// Graph: no parallel links, no self loops, unique names.
 type builder struct {
 	graph  Graph
 	notes  Notes
 	limits Limits
-	names  map[string]int // to the number that the next node of that name gets
-	links  map[[2]int]int // ends, the smaller first, to the link's index
-	read   int            // links, merged and dropped ones too
+	names  map[string]int // the number for the next node of the name
+	links  map[[2]int]int // from ends, the smaller first, to the link's index
+	read   int            // number of links read, including merged and dropped ones
 }
 
 func newBuilder(l Limits) *builder {
 	return &builder{limits: l.whole(), names: map[string]int{}, links: map[[2]int]int{}}
 }
 
-// node adds a node and returns its index; line is for the error if it is one too
-// many.
+// node adds a node and returns its index. line is the line number for the error if there
+// are too many nodes.
 func (b *builder) node(n Node, line int) (int, error) {
 	if len(b.graph.Nodes) >= b.limits.Nodes {
 		return 0, limitError(line, "nodes", b.limits.Nodes)
@@ -47,8 +47,8 @@ func (b *builder) node(n Node, line int) (int, error) {
 	return len(b.graph.Nodes) - 1, nil
 }
 
-// unique returns a name that no node has: the name, or "node 7" for the node of that
-// index without one, or the name followed by " (2)", " (3)" and so on.
+// unique returns a name that no node has: the name, or "node 7" for an empty name of the
+// node with index 7, followed by " (2)", " (3)" and so on if an earlier node has it.
 func (b *builder) unique(name string, index int) string {
 	if name == "" {
 		name = fmt.Sprintf("node %d", index)
@@ -64,8 +64,8 @@ func (b *builder) unique(name string, index int) string {
 	}
 }
 
-// clean returns a name as one line of valid UTF-8 without control characters, since
-// keys of links and lines of files are made of names.
+// clean returns a name as one line of valid UTF-8 without control characters, because
+// names are used in keys of links and lines of files.
 func clean(name string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -75,7 +75,8 @@ func clean(name string) string {
 	}, strings.ToValidUTF8(name, "\uFFFD")))
 }
 
-// link joins two nodes; line is for the error if it is one link too many.
+// link joins two nodes. line is the line number for the error if there are too many
+// links.
 func (b *builder) link(x, y int, weight float64, line int) error {
 	if b.read >= b.limits.Links {
 		return limitError(line, "links", b.limits.Links)
@@ -100,7 +101,7 @@ func (b *builder) link(x, y int, weight float64, line int) error {
 	return nil
 }
 
-// done returns the graph; an input without nodes is none.
+// done returns the graph. It returns an error if there are no nodes.
 func (b *builder) done() (*Graph, Notes, error) {
 	if len(b.graph.Nodes) == 0 {
 		return nil, Notes{}, fmt.Errorf("%w: it has no nodes", ErrFormat)
@@ -111,15 +112,15 @@ func (b *builder) done() (*Graph, Notes, error) {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// draft takes nodes and links in any order, as GML and GraphML have them, by the
-// ids of the file and with attributes.
+// draft accepts nodes and links in any order, with the ids and attributes of the file, as
+// in GML and GraphML.
 type draft struct {
 	*builder
 	ids   map[string]int
 	edges []edge
 }
 
-// edge is a link whose nodes may not be known yet.
+// edge is a link whose nodes may be unknown yet.
 type edge struct {
 	source, target string
 	weight         float64
@@ -128,7 +129,7 @@ type edge struct {
 
 func newDraft(l Limits) *draft { return &draft{builder: newBuilder(l), ids: map[string]int{}} }
 
-// attributes are what a file says of a node or link, by the key in lower case.
+// attributes are the attributes of a node or link in a file, by key in lower case.
 type attributes map[string]string
 
 func (a attributes) set(key, value string) {
@@ -140,8 +141,8 @@ func (a attributes) set(key, value string) {
 	}
 }
 
-// number returns the number of the first of some keys that there is, and whether
-// there is one.
+// number returns the number of the first of several keys that is present, and whether any
+// is.
 func (a attributes) number(line int, keys ...string) (float64, bool, error) {
 	for _, key := range keys {
 		if text := a[key]; text != "" {
@@ -155,14 +156,14 @@ func (a attributes) number(line int, keys ...string) (float64, bool, error) {
 	return 0, false, nil
 }
 
-// addNode adds a node: its name is its label, else its name, else its id.
+// addNode adds a node. Its name is its label, or else its name, or else its id.
 func (d *draft) addNode(a attributes, line int) error {
 	id := a["id"]
 	if id == "" {
-		return formatError(line, "a node without id")
+		return formatError(line, "a node without an id")
 	}
 	if _, ok := d.ids[id]; ok {
-		return formatError(line, "node %.40q a second time", id)
+		return formatError(line, "repeated node %.40q", id)
 	}
 	x, hasX, err := a.number(line, "longitude", "lon", "x")
 	if err != nil {
@@ -177,7 +178,7 @@ func (d *draft) addNode(a attributes, line int) error {
 	return err
 }
 
-// addEdge adds a link, of weight 1 unless the file has another or a length.
+// addEdge adds a link. Its weight is the file's weight or length, or else 1.
 func (d *draft) addEdge(a attributes, line int) error {
 	if len(d.edges) >= d.limits.Links {
 		return limitError(line, "links", d.limits.Links)
@@ -196,16 +197,16 @@ func (d *draft) addEdge(a attributes, line int) error {
 	return nil
 }
 
-// finish joins the nodes, and returns the graph.
+// finish joins the nodes and returns the graph.
 func (d *draft) finish() (*Graph, Notes, error) {
 	for _, e := range d.edges {
 		s, ok := d.ids[e.source]
 		if !ok {
-			return nil, Notes{}, formatError(e.line, "a link from node %.40q, which there isn't", e.source)
+			return nil, Notes{}, formatError(e.line, "a link from unknown node %.40q", e.source)
 		}
 		t, ok := d.ids[e.target]
 		if !ok {
-			return nil, Notes{}, formatError(e.line, "a link to node %.40q, which there isn't", e.target)
+			return nil, Notes{}, formatError(e.line, "a link to unknown node %.40q", e.target)
 		}
 		if err := d.link(s, t, e.weight, e.line); err != nil {
 			return nil, Notes{}, err

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// ErrSize is wrapped when a network can't be made in the size asked for.
+// ErrSize means that a network can't be generated with the requested size.
 var ErrSize = errors.New("topology: no such size")
 
-// MaxNodes is how many nodes a network made by rule has at most.
+// MaxNodes is the largest number of nodes of a generated network.
 const MaxNodes = 10_000
 
-// MaxLinks is how many links a network made by rule has at most.
+// MaxLinks is the largest number of links of a generated network.
 const MaxLinks = 500_000
 
-// makeable returns an error unless a number is from least to most.
+// makeable returns an error unless n is between least and most.
 func makeable(what string, n, least, most int) error {
 	if n < least || n > most {
 		return fmt.Errorf("%w: %d %s, want %d to %d", ErrSize, n, what, least, most)
@@ -23,7 +23,7 @@ func makeable(what string, n, least, most int) error {
 	return nil
 }
 
-// named returns a graph of n nodes with numbers for names and without links.
+// named returns a graph of n nodes without links. The names are numbers.
 func named(name string, n int) *Graph {
 	g := &Graph{Name: name, Nodes: make([]Node, n)}
 	for i := range g.Nodes {
@@ -32,7 +32,7 @@ func named(name string, n int) *Graph {
 	return g
 }
 
-// place places a node.
+// place sets the place of a node.
 func (g *Graph) place(i int, x, y float64) {
 	g.Nodes[i].X, g.Nodes[i].Y, g.Nodes[i].Placed = x, y, true
 }
@@ -40,7 +40,7 @@ func (g *Graph) place(i int, x, y float64) {
 // join adds a link of weight 1.
 func (g *Graph) join(a, b int) { g.Links = append(g.Links, Link{min(a, b), max(a, b), 1}) }
 
-// Line returns n nodes, 2 to MaxNodes, in a row, each with a link to the next.
+// Line returns a line of n nodes, 2 to MaxNodes, each with a link to the next.
 func Line(n int) (*Graph, error) {
 	if err := makeable("nodes in a line", n, 2, MaxNodes); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func Line(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Ring returns n nodes, 3 to MaxNodes, in a circle.
+// Ring returns a ring of n nodes, 3 to MaxNodes.
 func Ring(n int) (*Graph, error) {
 	if err := makeable("nodes in a ring", n, 3, MaxNodes); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Ring(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Star returns n nodes, 2 to MaxNodes: node 0 with a link to each other.
+// Star returns n nodes, 2 to MaxNodes, with links from node 0 to all others.
 func Star(n int) (*Graph, error) {
 	if err := makeable("nodes in a star", n, 2, MaxNodes); err != nil {
 		return nil, err
@@ -84,11 +84,11 @@ func Star(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Grid returns rows of columns of nodes, 2 to MaxNodes in all, each with links to
-// those beside, above and below it. A node is named "row,column".
+// Grid returns a grid of rows and columns, with 2 to MaxNodes nodes in total. Each node
+// has links to its horizontal and vertical neighbours. Nodes are named "row-column".
 func Grid(rows, columns int) (*Graph, error) {
 	if rows < 1 || columns < 1 || rows > MaxNodes || columns > MaxNodes {
-		return nil, fmt.Errorf("%w: a grid of %d rows and %d columns, want at least 1 and %d nodes at most", ErrSize, rows, columns, MaxNodes)
+		return nil, fmt.Errorf("%w: a grid of %d rows and %d columns, want at least 1 of each and at most %d nodes", ErrSize, rows, columns, MaxNodes)
 	}
 	if err := makeable("nodes in a grid", rows*columns, 2, MaxNodes); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func Grid(rows, columns int) (*Graph, error) {
 
 // FatTree returns the data centre network of Al-Fares et al. 2008 with switches of k
 // ports, k even, 2 to 32: (k/2)² core switches, k pods of k/2 upper and k/2 edge
-// switches, and k/2 hosts at each edge switch, k³/4 in all; it has 3·k³/4 links.
-// Hosts come last, and are named "host 0", "host 1" and so on.
+// switches, and k/2 hosts at each edge switch, k³/4 in total. It has 3·k³/4 links. Hosts
+// come last and are named "host 0", "host 1" and so on.
 func FatTree(k int) (*Graph, error) {
 	if k%2 != 0 {
 		return nil, fmt.Errorf("%w: a fat tree of switches with %d ports, want an even number", ErrSize, k)

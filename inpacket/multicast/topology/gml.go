@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// ReadGML reads a network in GML (Himsolt 1997), as the Internet Topology Zoo and
-// TopoHub write it. Nodes have an id, and may have a label or name and be placed by
-// Longitude and Latitude, lon and lat, or x and y (also in graphics); links have a
-// source and target, and may have a weight or dist. What else there is is skipped.
-// Directed links carry both ways. Errors wrap ErrFormat or ErrLimit.
+// ReadGML reads a network in GML (Himsolt 1997), as written by the Internet Topology Zoo
+// and TopoHub. Nodes have an id, and may have a label or name, and a place: Longitude and
+// Latitude, lon and lat, or x and y (also in graphics). Links have a source and target,
+// and may have a weight or dist. Other keys are skipped. Directed links carry packets in
+// both directions. Errors wrap ErrFormat or ErrLimit.
 func ReadGML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	p := gmlParser{gmlTokens: newGMLTokens(r, d.limits), draft: d}
@@ -28,14 +28,14 @@ type gmlParser struct {
 	*draft
 }
 
-// file reads keys and values up to the end, of which one is the graph.
+// file reads keys and values to the end of the input. One of them is the graph.
 func (p *gmlParser) file() error {
 	found := false
 	for {
 		key, err := p.next()
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return formatError(p.line, "the end, and no graph before it")
+				return formatError(p.line, "no graph")
 			}
 			return nil
 		}
@@ -62,7 +62,7 @@ func (p *gmlParser) file() error {
 	}
 }
 
-// pair returns the value of a key: a word, a quotation, or the bracket that opens a
+// pair returns the value of a key: a word, a quoted text, or the bracket that opens a
 // list.
 func (p *gmlParser) pair(key gmlToken) (gmlToken, error) {
 	if key.quoted || key.is("[") || key.is("]") {
@@ -75,14 +75,14 @@ func (p *gmlParser) pair(key gmlToken) (gmlToken, error) {
 	return value, err
 }
 
-// list reads the rest of a list, and calls a function for each key and value in it, at
-// depth 1, and in lists inside it.
+// list reads the rest of a list. It calls each for the keys and values in it, at depth 1,
+// and in nested lists.
 func (p *gmlParser) list(each func(key, value gmlToken, depth int)) error {
 	start := p.line
 	for depth := 1; depth > 0; {
 		key, err := p.next()
 		if errors.Is(err, io.EOF) {
-			return formatError(p.line, "the end, and the list that line %d opens isn't closed", start)
+			return formatError(p.line, "the list that begins at line %d isn't closed", start)
 		}
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (p *gmlParser) network() error {
 	for {
 		key, err := p.next()
 		if errors.Is(err, io.EOF) {
-			return formatError(p.line, "the end, and the graph that line %d opens isn't closed", start)
+			return formatError(p.line, "the graph that begins at line %d isn't closed", start)
 		}
 		if err != nil {
 			return err
@@ -140,8 +140,8 @@ func (p *gmlParser) network() error {
 	}
 }
 
-// element reads the list of a node or link, and adds it. Of lists inside it, which say
-// how it is drawn, it takes the place.
+// element reads the list of a node or link, and adds it. From nested lists, which
+// describe its drawing, it uses only the place.
 func (p *gmlParser) element(line int, add func(attributes, int) error) error {
 	a := attributes{}
 	if err := p.list(func(key, value gmlToken, depth int) {
@@ -161,7 +161,7 @@ type gmlToken struct {
 	line   int
 }
 
-// is reports whether a token is that key or bracket.
+// is reports whether the token is the given key or bracket.
 func (t gmlToken) is(text string) bool { return !t.quoted && t.text == text }
 
 // gmlTokens reads the tokens of a file in GML.
@@ -169,7 +169,7 @@ type gmlTokens struct {
 	in     *bufio.Reader
 	limits Limits
 	line   int
-	fresh  bool // nothing of the line but blanks is read
+	fresh  bool // only blanks were read on this line
 }
 
 func newGMLTokens(r io.Reader, l Limits) *gmlTokens {
@@ -221,15 +221,15 @@ func (s *gmlTokens) comment() error {
 	}
 }
 
-// quotation reads up to the closing quote. Quotes inside are written as &quot;, and
-// other characters may be as in HTML.
+// quotation reads to the closing quote. Quotes in the text are written as &quot;, and
+// other characters may be escaped as in HTML.
 func (s *gmlTokens) quotation() (gmlToken, error) {
 	start := s.line
 	var text []byte
 	for {
 		c, err := s.in.ReadByte()
 		if errors.Is(err, io.EOF) {
-			return gmlToken{}, formatError(start, "a quotation that isn't closed")
+			return gmlToken{}, formatError(start, "a quoted text isn't closed")
 		}
 		if err != nil {
 			return gmlToken{}, err
@@ -246,7 +246,7 @@ func (s *gmlTokens) quotation() (gmlToken, error) {
 	}
 }
 
-// word reads a key or number, which begins with c.
+// word reads a key or number that begins with c.
 func (s *gmlTokens) word(c byte) (gmlToken, error) {
 	text := []byte{c}
 	for {

@@ -1,26 +1,26 @@
-// Package topology reads networks from files and makes them by rule: nodes, and links
-// between them.
+// Package topology reads networks from files and generates them: nodes, and links between
+// them.
 //
-// Files of the Internet Topology Zoo, TopoHub (SNDlib) and Rocketfuel are read as they
-// are; what a Graph can't have is changed, and counted in Notes. Links between the
-// same two nodes become one, of the lowest weight, and links from a node to itself
-// none. Keys of links are made of the names of nodes, so each node gets one of its
-// own: control characters become spaces, which are cut at both ends; a node without a
-// name has its id in GML and GraphML, and is "node 7" in a table, by its index in the
-// graph; a name that an earlier node has is followed by " (2)", " (3)" and so on. So
-// names depend on the order of nodes in the file, and a file in which nodes of the
-// same name change places gives their links other keys.
+// It reads files of the Internet Topology Zoo, TopoHub (SNDlib) and Rocketfuel. What a
+// Graph can't represent is changed, and counted in Notes. Parallel links become one, with
+// the lowest weight, and links from a node to itself are dropped. Keys of links derive
+// from the names of nodes, so names are made unique, in the order of nodes in the file.
+// Control characters become spaces, and spaces are removed at both ends. A node without a
+// name is named after its id in GML and GraphML, and otherwise "node 7" if its index in
+// the graph is 7. A name that an earlier node has is followed by " (2)", " (3)" and so
+// on. So if two nodes with the same name change places in a file, their links have other
+// keys.
 //
-// A graph may be in several parts. LargestComponent is what most studies take.
+// A graph may consist of several parts. Most studies use its LargestComponent.
 package topology
 
 import (
 	"slices"
 )
 
-// Graph is a network: nodes, and links that join two of them and carry packets both
-// ways. Between two nodes there is at most one link, and none from a node to itself.
-// A graph isn't changed once it is used.
+// Graph is a network: nodes, and links that join two nodes and carry packets in both
+// directions. Two nodes have at most one link, and no link joins a node to itself. A
+// graph must not be modified after it is first used.
 type Graph struct {
 	Name  string
 	Nodes []Node
@@ -30,17 +30,18 @@ type Graph struct {
 // Node is a node of a graph.
 type Node struct {
 	Name   string  // unique in the graph
-	X, Y   float64 // where it is drawn: longitude and latitude in files that have them
-	Placed bool    // whether X and Y are known
+	X, Y   float64 // place in drawings: longitude and latitude if the file has them
+	Placed bool    // whether X and Y are valid
 }
 
-// Link joins nodes A and B, indexes below len(Nodes), A < B.
+// Link joins nodes A and B, indexes below len(Nodes), with A < B.
 type Link struct {
 	A, B   int
-	Weight float64 // cost of the way over it, above 0
+	Weight float64 // cost of the link, above 0
 }
 
-// Arc is a link in one direction: 2·l from A to B of link l, 2·l+1 from B to A.
+// Arc is one direction of a link: 2·l is link l from A to B, and 2·l+1 is link l from B
+// to A.
 type Arc int
 
 // Port is a link seen from one of its nodes.
@@ -49,7 +50,7 @@ type Port struct {
 	Neighbor int
 }
 
-// ArcOf returns the arc of a link from its A to its B, or back.
+// ArcOf returns the arc of a link from A to B, or from B to A if back is set.
 func ArcOf(link int, back bool) Arc {
 	if back {
 		return Arc(2*link + 1)
@@ -72,9 +73,9 @@ func (g *Graph) Ends(a Arc) (from, to int) {
 	return l.B, l.A
 }
 
-// Ports returns the ports of all nodes, those of a node in the order of its links
-// in the graph: the index of a port in a node's list is its number. It makes the
-// lists anew; keep them.
+// Ports returns the ports of all nodes. The ports of a node are in the order of its links
+// in the graph; the index of a port is its number. Each call allocates the lists, so
+// callers should keep them.
 func (g *Graph) Ports() [][]Port {
 	all := make([]Port, 2*len(g.Links))
 	ports := make([][]Port, len(g.Nodes))
@@ -88,13 +89,13 @@ func (g *Graph) Ports() [][]Port {
 	return ports
 }
 
-// Find returns the node of a name, and whether there is one.
+// Find returns the node with a name, and false if there is none.
 func (g *Graph) Find(name string) (int, bool) {
 	i := slices.IndexFunc(g.Nodes, func(n Node) bool { return n.Name == name })
 	return i, i >= 0
 }
 
-// Degrees returns how many links each node has.
+// Degrees returns the number of links of each node.
 func (g *Graph) Degrees() []int {
 	degrees := make([]int, len(g.Nodes))
 	for _, l := range g.Links {
@@ -104,9 +105,9 @@ func (g *Graph) Degrees() []int {
 	return degrees
 }
 
-// Components returns, for each node, the number of the part of the graph that it is
-// in, and how many nodes each part has. Nodes with a way between them are in one part;
-// parts are numbered from 0 in the order of their first nodes.
+// Components returns the number of each node's part of the graph, and the number of nodes
+// of each part. Nodes with a path between them are in one part. Parts are numbered from 0
+// in the order of their first nodes.
 func (g *Graph) Components() (part, sizes []int) {
 	joined := newParts(len(g.Nodes))
 	for _, l := range g.Links {
@@ -125,14 +126,14 @@ func (g *Graph) Components() (part, sizes []int) {
 	return part, sizes
 }
 
-// Connected reports whether there is a way between any two nodes.
+// Connected reports whether any two nodes have a path between them.
 func (g *Graph) Connected() bool {
 	_, sizes := g.Components()
 	return len(sizes) <= 1
 }
 
-// LargestComponent returns the part of the graph with the most nodes, the first of
-// several: g itself if it is connected, otherwise a new graph whose nodes and links
+// LargestComponent returns the part of the graph with the most nodes, and among equals
+// the first one: g itself if it is connected, otherwise a new graph whose nodes and links
 // are in the order of g's.
 func (g *Graph) LargestComponent() *Graph {
 	part, sizes := g.Components()
@@ -156,8 +157,8 @@ func (g *Graph) LargestComponent() *Graph {
 	return c
 }
 
-// parts are sets of nodes that grow together. Each node has one of its part, with a
-// lower number, in whose place it can be asked for the part's first.
+// parts is a union-find structure of nodes. Each node refers to a node of its part with a
+// lower number, or to itself if it is the first.
 type parts []int
 
 func newParts(n int) parts {
@@ -177,21 +178,21 @@ func (p parts) first(i int) int {
 	return i
 }
 
-// join makes the parts of two nodes one, and reports whether they were two.
+// join merges the parts of two nodes, and reports whether they were different.
 func (p parts) join(a, b int) bool {
 	a, b = p.first(a), p.first(b)
 	p[max(a, b)] = min(a, b)
 	return a != b
 }
 
-// Distances are lengths of shortest ways, in links, between nodes that reach each
-// other.
+// Distances are statistics of the lengths of shortest paths, in links, between nodes that
+// have a path.
 type Distances struct {
 	Diameter int     // the longest
-	Mean     float64 // over all pairs of two nodes, 0 if no nodes are linked
+	Mean     float64 // over all pairs of different nodes; 0 if there are no links
 }
 
-// Distances finds the ways between all nodes, in time nodes · links.
+// Distances computes the distances between all nodes in O(nodes · links) time.
 func (g *Graph) Distances() Distances {
 	ports := g.Ports()
 	var d Distances

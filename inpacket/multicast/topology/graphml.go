@@ -8,14 +8,15 @@ import (
 	"io"
 )
 
-// ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or
-// name, Longitude and Latitude, lon and lat or x and y, and weight or dist mean what
-// they do in ReadGML, in any case, with the defaults that keys have; other data are
-// skipped. Directed links carry both ways. Nested graphs and hyperedges are errors, which wrap ErrFormat or ErrLimit.
+// ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or name,
+// Longitude and Latitude, lon and lat or x and y, and weight or dist have the same
+// meaning as in ReadGML, in upper or lower case, with the defaults of the keys. Other
+// data are skipped. Directed links carry packets in both directions. Nested graphs and
+// hyperedges are errors. Errors wrap ErrFormat or ErrLimit.
 func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
-	input.CharsetReader = otherAlphabet
+	input.CharsetReader = otherCharset
 	p := graphMLParser{Decoder: input, draft: d, keys: map[string]string{},
 		defaults: map[string]attributes{"node": {}, "edge": {}}}
 	if err := p.file(); err != nil {
@@ -27,31 +28,31 @@ func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 type graphMLParser struct {
 	*xml.Decoder
 	*draft
-	keys     map[string]string     // id of a key to the attribute's name
-	defaults map[string]attributes // of nodes and edges that don't have them
-	found    bool                  // the graph
-	open     int                   // elements that have begun and not ended
+	keys     map[string]string     // from the id of a key to the attribute's name
+	defaults map[string]attributes // of nodes and edges without the attribute
+	found    bool                  // whether the graph was found
+	open     int                   // number of open elements
 }
 
-// deepest is how many elements may be open: the decoder keeps a name of each, which is
-// much for an input of opening tags. Files of networks have six or so.
+// deepest is the largest number of open elements: the decoder stores the name of each,
+// which takes much memory for an input of opening tags. Files of networks have about six.
 const deepest = 100
 
-// line returns the line of the token read last.
+// line returns the line of the last token.
 func (p *graphMLParser) line() int {
 	line, _ := p.InputPos()
 	return line
 }
 
-// token returns the next token, or io.EOF after the end of the document: an end
-// before that is an error of syntax.
+// token returns the next token, or io.EOF after the end of the document. An end before
+// that is a syntax error.
 func (p *graphMLParser) token() (xml.Token, error) {
 	t, err := p.Token()
 	var syntax *xml.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return nil, formatError(syntax.Line, "%s", syntax.Msg)
-	case errors.Is(err, errAlphabet):
+	case errors.Is(err, errCharset):
 		return nil, formatError(p.line(), "%v", err)
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLimit):
 		return nil, fmt.Errorf("topology: line %d: %w", p.line(), err)
@@ -70,7 +71,7 @@ func (p *graphMLParser) token() (xml.Token, error) {
 			}
 		}
 		if p.open++; p.open > deepest {
-			return nil, fmt.Errorf("%w: line %d: more than %d elements inside each other", ErrLimit, p.line(), deepest)
+			return nil, fmt.Errorf("%w: line %d: more than %d nested elements", ErrLimit, p.line(), deepest)
 		}
 	case xml.EndElement:
 		p.open--
@@ -78,11 +79,11 @@ func (p *graphMLParser) token() (xml.Token, error) {
 	return t, nil
 }
 
-// errAlphabet says that the input isn't in UTF-8.
-var errAlphabet = errors.New("want UTF-8")
+// errCharset means that the input is not in UTF-8.
+var errCharset = errors.New("want UTF-8")
 
-// otherAlphabet is called for an input that says to be in another alphabet.
-func otherAlphabet(string, io.Reader) (io.Reader, error) { return nil, errAlphabet }
+// otherCharset is called for an input that declares another charset.
+func otherCharset(string, io.Reader) (io.Reader, error) { return nil, errCharset }
 
 // file reads the document.
 func (p *graphMLParser) file() error {
@@ -90,7 +91,7 @@ func (p *graphMLParser) file() error {
 		t, err := p.token()
 		if errors.Is(err, io.EOF) {
 			if !p.found {
-				return formatError(p.line(), "the end, and no graph before it")
+				return formatError(p.line(), "no graph")
 			}
 			return nil
 		}
@@ -133,12 +134,12 @@ func (p *graphMLParser) element(e xml.StartElement) error {
 	case "edge":
 		return p.item(e, p.addEdge)
 	case "hyperedge":
-		return formatError(p.line(), "a hyperedge; make it a node with a link to each end")
+		return formatError(p.line(), "hyperedges are not supported; use a node with a link to each end")
 	}
 	return p.skip()
 }
 
-// key reads what an attribute is called, and what it is where it isn't said.
+// key reads the name and the default of an attribute.
 func (p *graphMLParser) key(e xml.StartElement) error {
 	name := cmp.Or(attribute(e, "attr.name"), attribute(e, "id"))
 	p.keys[attribute(e, "id")] = name
@@ -191,7 +192,7 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 		case xml.StartElement:
 			switch t.Name.Local {
 			case "graph":
-				return formatError(p.line(), "a graph in a node or link; only one level of nodes is read")
+				return formatError(p.line(), "nested graphs are not supported")
 			case "data":
 				text, err := p.text()
 				if err != nil {
@@ -209,8 +210,7 @@ func (p *graphMLParser) item(e xml.StartElement, add func(attributes, int) error
 	}
 }
 
-// text reads the rest of an element, and returns the text that stands in it
-// directly.
+// text reads the rest of an element, and returns the text that it directly contains.
 func (p *graphMLParser) text() (string, error) {
 	var text []byte
 	for {
@@ -250,7 +250,7 @@ func (p *graphMLParser) skip() error {
 	return nil
 }
 
-// attribute returns the value of an attribute of an element, "" without it.
+// attribute returns the value of an attribute of an element, or "" if it is absent.
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name && a.Name.Space == "" {

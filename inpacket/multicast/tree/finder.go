@@ -18,23 +18,23 @@ type Finder struct {
 	graph  *topology.Graph
 	metric Metric
 	ports  [][]topology.Port
-	kept   map[int]*ways
+	kept   map[int]*paths
 	shortest
 }
 
 // NewFinder returns a finder of trees in a graph whose paths are shortest by a metric.
 func NewFinder(g *topology.Graph, m Metric) *Finder {
-	return &Finder{graph: g, metric: m, ports: g.Ports(), kept: map[int]*ways{}}
+	return &Finder{graph: g, metric: m, ports: g.Ports(), kept: map[int]*paths{}}
 }
 
 // from returns the paths from a source, from the cache if possible.
-func (f *Finder) from(source int) *ways {
+func (f *Finder) from(source int) *paths {
 	w, ok := f.kept[source]
 	if !ok {
 		if (len(f.kept)+1)*(len(f.graph.Nodes)+len(f.graph.Links)) > maxCached {
 			clear(f.kept)
 		}
-		w = waysFrom(f.graph, f.ports, f.metric, []int{source}, nil)
+		w = pathsFrom(f.graph, f.ports, f.metric, []int{source}, nil)
 		f.kept[source] = w
 	}
 	return w
@@ -73,7 +73,7 @@ func (f *Finder) wanted(source int, receivers []int) ([]int, error) {
 
 // paths are all shortest paths from the nearest of several starts to every node. They
 // form an acyclic graph, which has for each node the last arcs of its shortest paths.
-type ways struct {
+type paths struct {
 	length []float64      // length of the path to each node, +Inf if there is none
 	order  []int32        // nodes that have a path, by ascending length
 	rank   []int32        // index of each node in order, -1 without a path
@@ -82,13 +82,13 @@ type ways struct {
 }
 
 // into returns the last arcs of the shortest paths to a node, or none for a start.
-func (w *ways) into(node int) []topology.Arc { return w.last[w.first[node]:w.first[node+1]] }
+func (w *paths) into(node int) []topology.Arc { return w.last[w.first[node]:w.first[node+1]] }
 
 // pathsFrom finds all shortest paths from the starts. It doesn't use arcs for which skip
 // returns true; skip may be nil.
-func waysFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int, skip func(topology.Arc) bool) *ways {
+func pathsFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int, skip func(topology.Arc) bool) *paths {
 	n := len(g.Nodes)
-	w := &ways{length: make([]float64, n), order: make([]int32, 0, n), rank: make([]int32, n)}
+	w := &paths{length: make([]float64, n), order: make([]int32, 0, n), rank: make([]int32, n)}
 	for v := range n {
 		w.length[v], w.rank[v] = math.Inf(1), -1
 	}
@@ -121,7 +121,7 @@ func waysFrom(g *topology.Graph, ports [][]topology.Port, m Metric, starts []int
 
 // fillLast finds the last arcs of shortest paths. It also requires that the node before
 // an arc comes earlier in order, because a tiny weight may vanish in a sum.
-func (w *ways) fillLast(g *topology.Graph, ports [][]topology.Port, m Metric, skip func(topology.Arc) bool) {
+func (w *paths) fillLast(g *topology.Graph, ports [][]topology.Port, m Metric, skip func(topology.Arc) bool) {
 	w.first = make([]int32, len(ports)+1)
 	for v, ps := range ports {
 		for _, p := range ps {

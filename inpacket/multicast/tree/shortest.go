@@ -66,7 +66,7 @@ func (f *Finder) ShortestPath(source int, receivers []int) (*Tree, error) {
 
 // cover finds a tree from the receivers back to the source, in f.in and f.by, and returns
 // its number of links.
-func (f *Finder) cover(w *ways, source int, receivers []int) (count int) {
+func (f *Finder) cover(w *paths, source int, receivers []int) (count int) {
 	clear(f.in)
 	clear(f.waiting)
 	f.in[source] = true
@@ -83,7 +83,7 @@ func (f *Finder) cover(w *ways, source int, receivers []int) (count int) {
 
 // enter adds a node to the tree, and its predecessors as long as there is no choice, and
 // returns the number of nodes added.
-func (f *Finder) enter(w *ways, v int) (count int) {
+func (f *Finder) enter(w *paths, v int) (count int) {
 	for !f.in[v] {
 		count++
 		f.in[v] = true
@@ -105,7 +105,7 @@ func (f *Finder) enter(w *ways, v int) (count int) {
 // choose selects the arc by which a node is reached: from a node of the tree if possible,
 // otherwise from the node for which most nodes wait. Among equal ones it prefers the node
 // with the fewest links, because links next to the tree make filters longer.
-func (f *Finder) choose(w *ways, v int) (count int) {
+func (f *Finder) choose(w *paths, v int) (count int) {
 	arcs := w.into(v)
 	f.by[v] = slices.MinFunc(arcs, func(a, b topology.Arc) int {
 		x, _ := f.graph.Ends(a)
@@ -134,7 +134,7 @@ func (f *Finder) choose(w *ways, v int) (count int) {
 // Each arc leads closer to the node, without cycles, whatever the rounding of sums. The
 // result is not cached. It panics if the graph doesn't have the node.
 func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
-	w := waysFrom(f.graph, f.ports, f.metric, []int{to}, nil)
+	w := pathsFrom(f.graph, f.ports, f.metric, []int{to}, nil)
 	arcs, hops = make([]topology.Arc, len(f.ports)), make([]int, len(f.ports))
 	for v := range arcs {
 		arcs[v], hops[v] = -1, -1
@@ -166,16 +166,16 @@ func (f *Finder) Backup(a topology.Arc) ([]topology.Arc, bool) {
 		return nil, false
 	}
 	from, to := f.graph.Ends(a)
-	w := waysFrom(f.graph, f.ports, f.metric, []int{from}, func(b topology.Arc) bool { return b.Link() == a.Link() })
+	w := pathsFrom(f.graph, f.ports, f.metric, []int{from}, func(b topology.Arc) bool { return b.Link() == a.Link() })
 	if w.rank[to] < 0 {
 		return nil, false
 	}
-	var way []topology.Arc
+	var path []topology.Arc
 	for to != from {
 		last := w.into(to)[0]
-		way = append(way, last)
+		path = append(path, last)
 		to, _ = f.graph.Ends(last)
 	}
-	slices.Reverse(way)
-	return way, true
+	slices.Reverse(path)
+	return path, true
 }

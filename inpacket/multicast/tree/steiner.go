@@ -48,7 +48,7 @@ func (f *Finder) Steiner(source int, receivers []int) (*Tree, error) {
 // regions joins the centres across the borders of their regions, and returns for each
 // node of the graph whether it is on the paths used.
 func (f *Finder) regions(middles []int) (met []bool) {
-	w := waysFrom(f.graph, f.ports, f.metric, middles, nil)
+	w := pathsFrom(f.graph, f.ports, f.metric, middles, nil)
 	middle := make([]int, len(f.ports))
 	for _, v := range w.order {
 		if into := w.into(int(v)); len(into) == 0 {
@@ -160,7 +160,7 @@ func (f *Finder) directed(source int, receivers, links []int) *Tree {
 // links, on a shortest path from the source that uses links of the tree. The tree is in
 // f.joined and f.via. It returns the number of links. Takahashi and Matsuyama 1980 do the
 // same without requiring shortest paths.
-func (f *Finder) join(w *ways, source int, receivers []int) (count int) {
+func (f *Finder) join(w *paths, source int, receivers []int) (count int) {
 	clear(f.joined)
 	f.joined[source] = true
 	for left := slices.Clone(receivers); len(left) > 0; {
@@ -185,7 +185,7 @@ func (f *Finder) join(w *ways, source int, receivers []int) (count int) {
 // it, and, for nodes that are not joined, the last arc of that path. Among paths of equal
 // price it chooses the one from the node with the fewest links, because links next to the
 // tree make filters longer.
-func (f *Finder) quote(w *ways) {
+func (f *Finder) quote(w *paths) {
 	for _, v := range w.order {
 		f.price[v] = 0
 		arcs := w.into(int(v))

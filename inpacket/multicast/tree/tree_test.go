@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
@@ -253,22 +254,22 @@ func TestRefusals(t *testing.T) {
 		want      error
 		says      string
 	}{
-		{"source below", -1, []int{1}, tree.ErrNode, "tree: no such node: source -1, the graph has nodes 0 to 2"},
-		{"source above", 3, []int{1}, tree.ErrNode, "tree: no such node: source 3, the graph has nodes 0 to 2"},
-		{"receiver below", 0, []int{1, -1}, tree.ErrNode, "tree: no such node: receiver -1, the graph has nodes 0 to 2"},
-		{"receiver above", 0, []int{1, 3}, tree.ErrNode, "tree: no such node: receiver 3, the graph has nodes 0 to 2"},
-		{"nobody", 0, nil, tree.ErrNoReceivers, "tree: no receivers: of 0 named, none but the source 0"},
-		{"only the source", 0, []int{0, 0}, tree.ErrNoReceivers, "tree: no receivers: of 2 named, none but the source 0"},
-		{"far", 0, []int{1, 2}, tree.ErrDisconnected, `tree: graph not connected: no way from "a" to "far"; take its largest component`},
+		{"source below", -1, []int{1}, tree.ErrNode, "-1"},
+		{"source above", 3, []int{1}, tree.ErrNode, "3"},
+		{"receiver below", 0, []int{1, -1}, tree.ErrNode, "-1"},
+		{"receiver above", 0, []int{1, 3}, tree.ErrNode, "3"},
+		{"nobody", 0, nil, tree.ErrNoReceivers, "0"},
+		{"only the source", 0, []int{0, 0}, tree.ErrNoReceivers, "2"},
+		{"far", 0, []int{1, 2}, tree.ErrDisconnected, `"far"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := tree.ShortestPath(g, test.source, test.receivers, tree.Hops)
-			if !errors.Is(err, test.want) || err.Error() != test.says {
-				t.Errorf("ShortestPath: error %v, want %q", err, test.says)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("ShortestPath: error %v, want one wrapping %q that contains %q", err, test.want, test.says)
 			}
 			_, err = tree.Steiner(g, test.source, test.receivers, tree.Weights)
-			if !errors.Is(err, test.want) || err.Error() != test.says {
-				t.Errorf("Steiner: error %v, want %q", err, test.says)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("Steiner: error %v, want one wrapping %q that contains %q", err, test.want, test.says)
 			}
 		})
 	}
@@ -373,19 +374,19 @@ func TestCheckRefuses(t *testing.T) {
 		says string
 	}{
 		{"good", tree.Tree{Graph: g, Source: 0, Receivers: []int{1, 2}, Steps: steps(0, 2)}, "<nil>"},
-		{"no source", tree.Tree{Graph: g, Source: 4}, "tree: no such node: source 4, the graph has nodes 0 to 3"},
-		{"no arc", tree.Tree{Graph: g, Steps: steps(6)}, "tree: step 0: arc 6, the graph has arcs 0 to 5"},
+		{"no source", tree.Tree{Graph: g, Source: 4}, "source 4"},
+		{"no arc", tree.Tree{Graph: g, Steps: steps(6)}, "arc 6"},
 		{"no receivers", tree.Tree{Graph: g, Steps: steps(0)}, "tree: no receivers"},
-		{"a gap", tree.Tree{Graph: g, Steps: steps(0, 4)}, "tree: step 1 from node 2 at hop 1, which no earlier step comes to there"},
-		{"a wrong hop", tree.Tree{Graph: g, Steps: []tree.Step{{Arc: 0, Hop: 1}}}, "tree: step 0 from node 0 at hop 1, which no earlier step comes to there"},
-		{"a way back", tree.Tree{Graph: g, Steps: steps(0, 1)}, "tree: step 1 comes to node 0 a second time"},
-		{"a receiver outside", tree.Tree{Graph: g, Receivers: []int{3}, Steps: steps(0)}, "tree: receiver 3 is the source or not in the tree"},
-		{"the source receives", tree.Tree{Graph: g, Receivers: []int{0}, Steps: steps(0)}, "tree: receiver 0 is the source or not in the tree"},
-		{"receivers mixed", tree.Tree{Graph: g, Receivers: []int{2, 1}, Steps: steps(0, 2)}, "tree: receiver 1 after 2, want them sorted"},
-		{"a way to nobody", tree.Tree{Graph: g, Receivers: []int{1}, Steps: steps(0, 2)}, "tree: a way ends at node 2, which receives nothing"},
+		{"a gap", tree.Tree{Graph: g, Steps: steps(0, 4)}, "step 1 from node 2 at hop 1"},
+		{"a wrong hop", tree.Tree{Graph: g, Steps: []tree.Step{{Arc: 0, Hop: 1}}}, "step 0 from node 0 at hop 1"},
+		{"back", tree.Tree{Graph: g, Steps: steps(0, 1)}, "step 1 reaches node 0"},
+		{"a receiver outside", tree.Tree{Graph: g, Receivers: []int{3}, Steps: steps(0)}, "receiver 3 "},
+		{"the source receives", tree.Tree{Graph: g, Receivers: []int{0}, Steps: steps(0)}, "receiver 0 "},
+		{"receivers mixed", tree.Tree{Graph: g, Receivers: []int{2, 1}, Steps: steps(0, 2)}, "receiver 1 after 2"},
+		{"a branch without receiver", tree.Tree{Graph: g, Receivers: []int{1}, Steps: steps(0, 2)}, "node 2"},
 	} {
-		if got := fmt.Sprint(test.tree.Check()); got != test.says {
-			t.Errorf("%s: %q, want %q", test.name, got, test.says)
+		if got := fmt.Sprint(test.tree.Check()); !strings.Contains(got, test.says) {
+			t.Errorf("%s: %q, want %q in it", test.name, got, test.says)
 		}
 	}
 }

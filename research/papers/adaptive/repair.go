@@ -17,7 +17,7 @@ var around = scheme.Routers{Repair: true}
 // told are contenders, and who knows that links have failed.
 var told = []struct {
 	forward.Contender
-	notice sim.Notice
+	notice sim.FailureKnowledge
 }{
 	{umbels, sim.Unnoticed},
 	{forward.New("umbel, single, slack 4, repair", "umbel", scheme.Options{
@@ -64,7 +64,7 @@ func makeRepaired(ctx context.Context, r *piece.Run) error {
 		for _, c := range told {
 			for _, n := range failures {
 				cells = append(cells, forward.Cell{Contender: c.Contender, Experiment: sim.Experiment{
-					Graph: g, Key: key, Receivers: 16, Trees: min(mostTrees, r.Trials), Fail: n, Together: true, Notice: c.notice,
+					Graph: g, Key: key, Receivers: 16, Trees: min(mostTrees, r.Trials), Fail: n, Together: true, Knowledge: c.notice,
 				}})
 			}
 		}
@@ -80,7 +80,7 @@ func makeRepaired(ctx context.Context, r *piece.Run) error {
 	t.Head = append(t.Head, "copies", "loops", "twice", "storms")
 	for i := 0; i < len(cells); i += len(failures) {
 		by := results[i : i+len(failures)]
-		row := []string{cells[i].Graph.Name, cells[i].Name, cells[i].Notice.String(), piece.Fixed(by[0].MeanBytes, 1)}
+		row := []string{cells[i].Graph.Name, cells[i].Name, cells[i].Knowledge.String(), piece.Fixed(by[0].MeanBytes, 1)}
 		for _, r := range by {
 			row = append(row, piece.Fixed(r.LostReceivers, 4))
 		}

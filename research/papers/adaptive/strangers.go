@@ -75,7 +75,7 @@ func (s *stranger) chance() float64 {
 	case inpacket.Staged:
 		return math.Pow(float64(stageOnes)/stageBits, float64(s.k))
 	case inpacket.Linear:
-		planes, _ := inpacket.LinearPlanes(s.k, s.bits)
+		planes, _ := inpacket.LinearSections(s.k, s.bits)
 		return math.Pow(0.5, float64(planes))
 	}
 	return math.Pow(float64(s.ones)/float64(s.bits), float64(s.k))
@@ -99,7 +99,7 @@ func (s *stranger) sending(g *topology.Graph) trial.Simulation {
 			if err != nil {
 				return nil, err
 			}
-			wires := sim.NewWires(n)
+			wires := sim.NewFabric(n)
 			return func(source *rand.ChaCha8, out []int64) error {
 				r := rand.New(source)
 				b, err := s.header(r)
@@ -143,7 +143,7 @@ func (s *stranger) domain(n *multicast.Network) (listening, error) {
 			}
 		}
 		router, err := multicast.NewNode(multicast.Config{ID: uint32(node), Ports: len(n.Ports(node)), Keys: []multicast.Keys{keys},
-			Window: s.window, AnyFill: s.anyFill, MaxStray: s.bound})
+			Window: s.window, AnyFill: s.anyFill, MaxFalseMatch: s.bound})
 		if err != nil {
 			return nil, err
 		}

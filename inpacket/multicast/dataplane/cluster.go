@@ -11,37 +11,36 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// FleetConfig is what all nodes of a topology in one process are made of.
-type FleetConfig struct {
+// ClusterConfig is the configuration of a [Cluster].
+type ClusterConfig struct {
 	Graph *topology.Graph
-	// Addresses are those of the nodes, see [Consecutive] and [ReadHosts]; nil means
-	// 127.0.0.1 with any ports that are free.
+	// Addresses are the addresses of the nodes, see [Consecutive] and [ReadHosts]. The
+	// default is 127.0.0.1 with free ports.
 	Addresses []netip.AddrPort
 	Router    func(node int) multicast.Router
-	// Deliver, if given, is called as [Config.Deliver] is, with the node, by the
+	// Deliver, if not nil, is called like [Config.Deliver], with the node, by the
 	// goroutines of all nodes.
 	Deliver func(node int, packet []byte)
 	Options
 }
 
-// Fleet is all nodes of a topology, in one process. Its methods may be called by any
-// number of goroutines.
-type Fleet struct {
+// Cluster is all nodes of a topology in one process. It is safe for concurrent use.
+type Cluster struct {
 	graph *topology.Graph
 	ports [][]topology.Port
 	nodes []*Node
 	stop  context.CancelFunc
 	done  chan struct{}
-	err   error // of the nodes; when done is closed
+	err   error // of the nodes; valid after done is closed
 }
 
-// StartFleet opens the sockets of all nodes and forwards packets, one goroutine a node,
-// until Stop is called or the context is done.
-func StartFleet(ctx context.Context, c FleetConfig) (*Fleet, error) {
+// StartCluster opens the sockets of all nodes and forwards packets, with one goroutine
+// per node, until Stop is called or the context is done.
+func StartCluster(ctx context.Context, c ClusterConfig) (*Cluster, error) {
 	if c.Graph == nil || len(c.Graph.Nodes) == 0 || c.Router == nil {
-		return nil, errors.New("dataplane: a fleet without nodes or routers: give a graph that has nodes, and a router for each")
+		return nil, errors.New("dataplane: a cluster needs a graph with nodes, and a router for each")
 	}
-	f := &Fleet{graph: c.Graph, ports: c.Graph.Ports(), nodes: make([]*Node, 0, len(c.Graph.Nodes)), done: make(chan struct{})}
+	f := &Cluster{graph: c.Graph, ports: c.Graph.Ports(), nodes: make([]*Node, 0, len(c.Graph.Nodes)), done: make(chan struct{})}
 	if err := f.open(c); err != nil {
 		for _, n := range f.nodes {
 			n.Close()
@@ -53,8 +52,8 @@ func StartFleet(ctx context.Context, c FleetConfig) (*Fleet, error) {
 	return f, nil
 }
 
-// open opens all sockets before it makes nodes: neighbours must know their ports.
-func (f *Fleet) open(c FleetConfig) error {
+// open opens all sockets before it makes nodes, because neighbours must know their ports.
+func (f *Cluster) open(c ClusterConfig) error {
 	addresses, buffer := c.Addresses, c.Buffer
 	if addresses == nil {
 		addresses = make([]netip.AddrPort, len(c.Graph.Nodes))
@@ -80,12 +79,12 @@ func (f *Fleet) open(c FleetConfig) error {
 		conns = append(conns, conn)
 		bound[i] = conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	}
-	sites, err := Sites(c.Graph, bound)
+	sites, err := NodeConfigs(c.Graph, bound)
 	if err != nil {
 		return err
 	}
 	for i, s := range sites {
-		config := Config{Site: s, Router: c.Router(i), Options: c.Options}
+		config := Config{Node: s, Router: c.Router(i), Options: c.Options}
 		if c.Deliver != nil {
 			config.Deliver = func(packet []byte) { c.Deliver(i, packet) }
 		}
@@ -100,8 +99,8 @@ func (f *Fleet) open(c FleetConfig) error {
 	return nil
 }
 
-// run runs all nodes. When one fails, all end.
-func (f *Fleet) run(ctx context.Context) {
+// run runs all nodes. If one fails, all end.
+func (f *Cluster) run(ctx context.Context) {
 	defer close(f.done)
 	errs := make([]error, len(f.nodes))
 	var running sync.WaitGroup
@@ -115,23 +114,23 @@ func (f *Fleet) run(ctx context.Context) {
 	f.err = errors.Join(errs...)
 }
 
-// Stop ends all nodes, waits until their goroutines are gone and their sockets closed,
-// and returns what went wrong with them. It may be called again, but not by Deliver,
-// which it would wait for.
-func (f *Fleet) Stop() error {
+// Stop ends all nodes, waits until their goroutines have ended and their sockets are
+// closed, and returns their errors. It may be called again, but not by Deliver, because
+// it waits for Deliver to return.
+func (f *Cluster) Stop() error {
 	f.stop()
 	<-f.done
 	return f.err
 }
 
-// Done is closed when all nodes have ended.
-func (f *Fleet) Done() <-chan struct{} { return f.done }
+// Done returns a channel that is closed when all nodes have ended.
+func (f *Cluster) Done() <-chan struct{} { return f.done }
 
-// Node returns a node of the fleet.
-func (f *Fleet) Node(i int) *Node { return f.nodes[i] }
+// Node returns a node of the cluster.
+func (f *Cluster) Node(i int) *Node { return f.nodes[i] }
 
 // Counters returns the sum of all nodes' counters, without those of ports.
-func (f *Fleet) Counters() Counters {
+func (f *Cluster) Counters() Counters {
 	var sum Counters
 	for _, n := range f.nodes {
 		c := n.Counters()
@@ -140,12 +139,12 @@ func (f *Fleet) Counters() Counters {
 	return sum
 }
 
-// ArcCounters are what went over one link in one direction, as its two ends have seen
-// it. What was sent and isn't received was lost, or is on its way.
+// ArcCounters are the packets on one arc, as counted at its two ends. Packets that were
+// sent and not received were lost or are in transit.
 type ArcCounters struct{ Sent, Received uint64 }
 
 // Arcs returns the counters of all arcs of the graph, by arc.
-func (f *Fleet) Arcs() []ArcCounters {
+func (f *Cluster) Arcs() []ArcCounters {
 	arcs := make([]ArcCounters, 2*len(f.graph.Links))
 	for i, n := range f.nodes {
 		for port, c := range n.Counters().Ports {

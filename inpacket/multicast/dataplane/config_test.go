@@ -24,7 +24,7 @@ var goodSites = map[string]string{
 func TestParseSite(t *testing.T) {
 	for name, text := range goodSites {
 		t.Run(name, func(t *testing.T) {
-			s, err := dataplane.ParseSite([]byte(text))
+			s, err := dataplane.ParseNodeConfig([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,13 +34,13 @@ func TestParseSite(t *testing.T) {
 }
 
 // checkSite writes a site and reads it again.
-func checkSite(t *testing.T, s dataplane.Site) {
+func checkSite(t *testing.T, s dataplane.NodeConfig) {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := dataplane.ParseSite(b)
+	again, err := dataplane.ParseNodeConfig(b)
 	if err != nil {
 		t.Fatalf("can't read %s: %v", b, err)
 	}
@@ -70,8 +70,8 @@ func TestParseSiteRefuses(t *testing.T) {
 		"neighbour's zone":   {`{"name": "a", "listen": "[::]:9000", "neighbors": [{"address": "[fe80::1%eth0]:9000"}]}`, "zone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := dataplane.ParseSite([]byte(c.text))
-			if !errors.Is(err, dataplane.ErrSite) || !strings.Contains(err.Error(), c.want) {
+			_, err := dataplane.ParseNodeConfig([]byte(c.text))
+			if !errors.Is(err, dataplane.ErrNodeConfig) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one of ErrSite with %q", err, c.want)
 			}
 		})
@@ -85,9 +85,9 @@ func FuzzParseSite(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := dataplane.ParseSite(b)
+		s, err := dataplane.ParseNodeConfig(b)
 		if err != nil {
-			if !errors.Is(err, dataplane.ErrSite) {
+			if !errors.Is(err, dataplane.ErrNodeConfig) {
 				t.Errorf("error %v isn't ErrSite", err)
 			}
 			return

@@ -42,7 +42,7 @@ func testFleet(t *testing.T, form inpacket.Form) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := dataplane.StartFleet(t.Context(), dataplane.FleetConfig{
+	f, err := dataplane.StartCluster(t.Context(), dataplane.ClusterConfig{
 		Graph:  g,
 		Router: func(node int) multicast.Router { return l.routers[node] },
 		Deliver: func(node int, packet []byte) {
@@ -90,7 +90,7 @@ func TestFleetLossy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := dataplane.StartFleet(t.Context(), dataplane.FleetConfig{
+	f, err := dataplane.StartCluster(t.Context(), dataplane.ClusterConfig{
 		Graph:   g,
 		Router:  func(node int) multicast.Router { return l.routers[node] },
 		Deliver: func(int, []byte) { pacer.Delivered() },
@@ -126,25 +126,25 @@ func TestFleetLossy(t *testing.T) {
 func TestFleetAddresses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	l := newLab(t, g, inpacket.Single, 0, []int{2}, 1)
-	config := dataplane.FleetConfig{Graph: g, Router: func(node int) multicast.Router { return l.routers[node] }}
-	f, err := dataplane.StartFleet(t.Context(), config)
+	config := dataplane.ClusterConfig{Graph: g, Router: func(node int) multicast.Router { return l.routers[node] }}
+	f, err := dataplane.StartCluster(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range g.Nodes {
-		config.Addresses = append(config.Addresses, f.Node(i).Site().Listen)
+		config.Addresses = append(config.Addresses, f.Node(i).Config().Listen)
 	}
-	if _, err := dataplane.StartFleet(t.Context(), config); err == nil {
+	if _, err := dataplane.StartCluster(t.Context(), config); err == nil {
 		t.Fatal("two fleets have the same addresses")
 	}
 	if err := f.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if f, err = dataplane.StartFleet(ctx, config); err != nil {
+	if f, err = dataplane.StartCluster(ctx, config); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Node(3).Site().Listen; got != config.Addresses[3] {
+	if got := f.Node(3).Config().Listen; got != config.Addresses[3] {
 		t.Errorf("node 3 listens at %v, want %v", got, config.Addresses[3])
 	}
 	cancel()
@@ -157,7 +157,7 @@ func TestFleetAddresses(t *testing.T) {
 func TestStartFleetRefuses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	r := func(int) multicast.Router { return routed(onward) }
-	for name, c := range map[string]dataplane.FleetConfig{
+	for name, c := range map[string]dataplane.ClusterConfig{
 		"no graph":          {Router: r},
 		"no nodes":          {Graph: &topology.Graph{}, Router: r},
 		"no routers":        {Graph: g},
@@ -168,7 +168,7 @@ func TestStartFleetRefuses(t *testing.T) {
 		"a bad fault":       {Graph: g, Router: r, Options: dataplane.Options{Fault: dataplane.Fault{Loss: 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := dataplane.StartFleet(t.Context(), c)
+			f, err := dataplane.StartCluster(t.Context(), c)
 			if err == nil {
 				f.Stop()
 				t.Error("taken")
@@ -188,7 +188,7 @@ func TestProcesses(t *testing.T) {
 		addresses[i] = at
 		conn.Close()
 	}
-	sites, err := dataplane.Sites(g, addresses)
+	sites, err := dataplane.NodeConfigs(g, addresses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,11 +202,11 @@ func TestProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		site, err := dataplane.ParseSite(description)
+		site, err := dataplane.ParseNodeConfig(description)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if nodes[i], err = dataplane.Open(dataplane.Config{Site: site, Router: l.routers[i], Deliver: func(packet []byte) {
+		if nodes[i], err = dataplane.Open(dataplane.Config{Node: site, Router: l.routers[i], Deliver: func(packet []byte) {
 			l.deliver(i, packet)
 			pacer.Delivered()
 		}}); err != nil {

@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// A sieve says of each filter what routers would: it has positions of its own, for
+// A trial says of each filter what routers would: it has positions of its own, for
 // speed.
-func TestSieveAgreesWithTables(t *testing.T) {
+func TestTrialAgreesWithTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	good, bad := 0, 0
 	for range 300 {
 		task := oneHop(1+r.IntN(12), r.IntN(9))
-		sieve := newSieve(newLinks(task.Tree, task.Others))
+		trial := newTrial(newLinks(task.Tree, task.Others))
 		seed := uint16(r.Uint32())
 		most := 1 + r.IntN(maxK)
-		sieve.seed(uint32(seed), most)
+		trial.seed(uint32(seed), most)
 		m := 1 + r.IntN(130)
-		got := sieve.try(m, 2<<most-2, 1)
+		got := trial.try(m, 2<<most-2, 1)
 		for k := 1; k <= most; k++ {
 			want := routersAgree(task, seed, k, m)
 			if got>>k&1 != 0 != want {
-				t.Fatalf("%d links, %d others, seed %d, K %d, %d bits: the sieve says %v, routers %v",
+				t.Fatalf("%d links, %d others, seed %d, K %d, %d bits: the trial says %v, routers %v",
 					len(task.Tree[0]), len(task.Others[0]), seed, k, m, !want, want)
 			}
 			if want {
