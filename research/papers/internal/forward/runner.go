@@ -177,7 +177,7 @@ func (c Cell) key(seed uint64) (string, error) {
 	}
 	b, err := json.Marshal([]any{
 		e.Graph.Name, fmt.Sprintf("%x", hash.Sum(nil)[:8]), c.options, seed, e.Receivers, e.Trees, e.Metric.String(), e.Kind.String(),
-		e.Clustered, e.Fail, e.Add, e.Together, e.Notice.String(), e.Sequenced, e.Flood, e.MaxCopies,
+		e.Clustered, e.Fail, e.Add, e.Together, e.Knowledge.String(), e.Sequenced, e.Flood, e.MaxCopies,
 	})
 	return string(b), err
 }
