@@ -1,39 +1,38 @@
-// Package cells provides packed arrays of bits and counters: the one substrate of
-// every filter. It knows nothing of hashing, keys or filters.
+// Package cells provides packed arrays of bits and counters, in which all filters store their
+// keys. It uses no hashes, keys or filters.
 //
-// Counters saturate and saturation absorbs: a counter at its maximum is neither
-// incremented nor decremented, and sums stop there. So a nonzero cell never
-// becomes zero while something that it stands for is still there.
+// Counters saturate: a counter at its maximum is neither incremented nor decremented, and sums
+// stop there. So a cell is never zero while a key that set it is still present.
 package cells
 
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sync/atomic"
 )
 
-// ErrShape is wrapped by errors about widths, lengths and factors that don't fit.
+// ErrShape is wrapped by errors about a width, length or factor that is impossible.
 var ErrShape = errors.New("wrong shape")
 
-// Array is a packed array of cells. Cell i lies in word i·Width/64 from bit
-// i·Width mod 64 upward; bits beyond the last cell are zero. A copy of an Array
-// shares its cells; [Array.Clone] doesn't. Methods don't check what [New] or
-// [Array.Check] ensured; an index from Len on panics.
+// Array is a packed array of cells. Cell i is in word i·Width/64, from bit i·Width mod 64
+// upward. Bits after the last cell are zero. A copy of an Array shares its cells; [Array.Clone]
+// doesn't. Methods rely on what [New] or [Array.Check] ensured. They panic if an index is at
+// least Len.
 //
-// The zero Array is a well-formed array of no bits: it counts, joins, folds and
-// unfolds as an array of length 0 does, and equals every such array of bits.
+// The zero Array is a valid array of no bits, and equals every array of bits of length 0.
 //
-// An Array may be read by many goroutines while nobody changes it.
-// [Array.SetBitAtomic] and [Array.Bit] may run alongside each other.
+// Methods that only read are safe to call concurrently with each other. [Array.Bit] is also safe
+// to call while other code sets bits atomically.
 type Array struct {
 	Len   uint64 // number of cells
 	Width uint   // bits per cell: 1, 2, 4, 8, 16, 32 or 64; 0 means 1
 	Words []uint64
 }
 
-// WordsFor returns the number of 64-bit words that n cells of width bits take. The
-// error wraps [ErrShape] if the width isn't one of those that divide 64, or if the
-// cells make more than 2^56 bytes.
+// WordsFor returns the number of 64-bit words for n cells of width bits. It returns an error
+// wrapping [ErrShape] if width doesn't divide 64, or if the cells need more than 2^56 bytes.
 func WordsFor(n uint64, width uint) (uint64, error) {
 	if width == 0 || width > 64 || width&(width-1) != 0 {
 		return 0, fmt.Errorf("cells: width %d, want 1, 2, 4, 8, 16, 32 or 64: %w", width, ErrShape)
@@ -49,29 +48,27 @@ func WordsFor(n uint64, width uint) (uint64, error) {
 	return words, nil
 }
 
-// New returns an array of n zero cells of width bits. The error wraps [ErrShape]
-// where that of [WordsFor] does, and beyond what a process can address. Callers
-// check sizes that come from outside first: where memory runs out below that, Go
-// ends the program. Large arrays are put on large pages where the system has them.
+// New returns an array of n zero cells of width bits. It returns an error wrapping [ErrShape] if
+// [WordsFor] does, or if a process cannot address so much memory. Check untrusted sizes first: if
+// memory runs out, Go ends the program. Large arrays use large pages if the system has them.
 func New(n uint64, width uint) (Array, error) {
 	words, err := WordsFor(n, width)
 	if err != nil {
 		return Array{}, err
 	}
 	if words > maxWords {
-		return Array{}, fmt.Errorf("cells: %d cells of %d bits are %d bytes, this machine can address %d: %w",
+		return Array{}, fmt.Errorf("cells: %d cells of %d bits are %d bytes, want at most %d, the address space of this machine: %w",
 			n, width, words*8, maxWords*8, ErrShape)
 	}
 	return Array{n, width, allocate(int(words))}, nil
 }
 
-// maxWords is the longest slice of words that Go can make: 2^47 bytes are the
-// address space of a process on common machines of 64 bits.
+// maxWords is the length of the longest slice of words that Go can make: 2^47 bytes are the
+// address space of a process on common 64-bit machines.
 const maxWords = min(uint64(^uint(0)>>1), 1<<47) / 8
 
-// Check returns an error that wraps [ErrShape] unless the array is well formed:
-// a known width, as many words as the length needs, no bit set beyond the last
-// cell.
+// Check returns an error wrapping [ErrShape] unless the array is valid: it has a known width, the
+// number of words that its length requires, and no bit set after the last cell.
 func (a Array) Check() error {
 	n, err := WordsFor(a.Len, a.width())
 	if err != nil {
@@ -81,7 +78,7 @@ func (a Array) Check() error {
 		return fmt.Errorf("cells: %d cells of %d bits in %d words, want %d: %w", a.Len, a.width(), len(a.Words), n, ErrShape)
 	}
 	if used := a.size() & 63; used != 0 && a.Words[n-1]>>used != 0 {
-		return fmt.Errorf("cells: bits are set beyond the last of %d cells: %w", a.Len, ErrShape)
+		return fmt.Errorf("cells: bits are set after the last of %d cells: %w", a.Len, ErrShape)
 	}
 	return nil
 }
@@ -91,10 +88,10 @@ func (a Array) width() uint { return max(a.Width, 1) }
 // size returns the number of bits of all cells.
 func (a Array) size() uint64 { return a.Len * uint64(a.width()) }
 
-// Bytes returns the memory of the words.
+// Bytes returns the size of the words in bytes.
 func (a Array) Bytes() uint64 { return uint64(len(a.Words)) * 8 }
 
-// Limit returns the largest value a cell can hold.
+// Limit returns the largest value of a cell.
 func (a Array) Limit() uint64 { return ^uint64(0) >> (64 - a.width()) }
 
 // Clone returns a copy that shares no memory with a.
@@ -117,4 +114,80 @@ func (a Array) checkIndex(i uint64) {
 	if i >= a.Len {
 		panic(fmt.Sprintf("cells: cell %d of %d", i, a.Len))
 	}
+}
+
+// Blocks yields the words of the array in blocks of the given number of words, at least 1, each
+// with its index. The last block may be shorter. The slices share the array's memory.
+func (a Array) Blocks(words int) iter.Seq2[int, []uint64] {
+	return func(yield func(int, []uint64) bool) {
+		i := 0
+		for b := range slices.Chunk(a.Words, words) {
+			if !yield(i, b) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Bit reports whether cell i of an array of bits is set.
+func (a Array) Bit(i uint64) bool {
+	a.checkIndex(i)
+	return atomic.LoadUint64(&a.Words[i>>6])>>(i&63)&1 != 0
+}
+
+// SetBit sets cell i of an array of bits and reports whether it was zero.
+func (a Array) SetBit(i uint64) bool {
+	a.checkIndex(i)
+	w, mask := &a.Words[i>>6], uint64(1)<<(i&63)
+	if *w&mask != 0 {
+		return false
+	}
+	*w |= mask
+	return true
+}
+
+// Get returns the value of cell i.
+func (a Array) Get(i uint64) uint64 {
+	word, shift := a.at(i)
+	return *word >> shift & a.Limit()
+}
+
+// Put sets cell i to v. It panics if v is greater than Limit.
+func (a Array) Put(i, v uint64) {
+	word, shift := a.at(i)
+	if v > a.Limit() {
+		panic(fmt.Sprintf("cells: %d in a cell of %d bits", v, a.width()))
+	}
+	*word = *word&^(a.Limit()<<shift) | v<<shift
+}
+
+// Inc adds one to cell i unless it is at its maximum, and returns the new value.
+func (a Array) Inc(i uint64) uint64 {
+	word, shift := a.at(i)
+	v := *word >> shift & a.Limit()
+	if v == a.Limit() {
+		return v
+	}
+	*word += 1 << shift
+	return v + 1
+}
+
+// Dec subtracts one from cell i unless it is zero, or at its maximum and therefore of unknown
+// value, and returns the new value.
+func (a Array) Dec(i uint64) uint64 {
+	word, shift := a.at(i)
+	v := *word >> shift & a.Limit()
+	if v == 0 || v == a.Limit() {
+		return v
+	}
+	*word -= 1 << shift
+	return v - 1
+}
+
+// at returns the word of cell i and the shift of its lowest bit.
+func (a Array) at(i uint64) (word *uint64, shift uint) {
+	a.checkIndex(i)
+	bit := i * uint64(a.width())
+	return &a.Words[bit>>6], uint(bit & 63)
 }

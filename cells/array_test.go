@@ -35,7 +35,7 @@ func TestWordsFor(t *testing.T) {
 	}
 }
 
-// What no machine can address is an error and not the panic of make.
+// An array that no machine can address is an error and not a panic of make.
 func TestNewRefusesWhatCannotBeAddressed(t *testing.T) {
 	for _, c := range []struct {
 		n     uint64
@@ -64,9 +64,9 @@ func TestCheck(t *testing.T) {
 		{"too few words", Array{65, 1, make([]uint64, 1)}, "65 cells of 1 bits in 1 words, want 2"},
 		{"too many words", Array{16, 4, make([]uint64, 2)}, "16 cells of 4 bits in 2 words, want 1"},
 		{"words without cells", Array{0, 1, make([]uint64, 1)}, "in 1 words, want 0"},
-		{"stray bit", Array{63, 1, []uint64{1 << 63}}, "beyond the last of 63 cells"},
-		{"stray counter", Array{5, 4, []uint64{1 << 20}}, "beyond the last of 5 cells"},
-		{"stray half", Array{1, 32, []uint64{1 << 32}}, "beyond the last of 1 cells"},
+		{"stray bit", Array{63, 1, []uint64{1 << 63}}, "last of 63 cells"},
+		{"stray counter", Array{5, 4, []uint64{1 << 20}}, "last of 5 cells"},
+		{"stray half", Array{1, 32, []uint64{1 << 32}}, "last of 1 cells"},
 		{"length overflows", Array{1<<58 + 1, 64, make([]uint64, 1)}, "more than 2^56 bytes"},
 		{"length overflows to the words there are", Array{1 << 63, 2, nil}, "more than 2^56 bytes"},
 	} {
@@ -103,7 +103,7 @@ func TestZeroArray(t *testing.T) {
 	if h := a.Histogram(2); h[0] != 0 || h[1] != 0 || h[2] != 0 {
 		t.Errorf("histogram is %v, want zeros", h)
 	}
-	for name, join := range map[string]func(Array) error{"Sum": a.Sum, "Max": a.Max, "Min": a.Min, "Xor": a.Xor} {
+	for name, join := range map[string]func(Array) error{"Sum": a.Sum, "Max": a.Max, "Min": a.Min} {
 		if err := join(empty); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

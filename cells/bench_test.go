@@ -84,7 +84,6 @@ func BenchmarkCell(b *testing.B) {
 		}
 		if width == 1 {
 			run("SetBit", func(i uint64) { a.SetBit(i) })
-			run("SetBitAtomic", func(i uint64) { a.SetBitAtomic(i) })
 		}
 		run("Get", func(i uint64) { a.Get(i) })
 		run("Inc", func(i uint64) { a.Inc(i) })

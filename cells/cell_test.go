@@ -2,15 +2,13 @@ package cells
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Put, Get, Inc and Dec in any order do what they do on single numbers, and leave
-// all other cells alone.
+// Put, Get, Inc and Dec in any order have the same effect as on single numbers, and don't change
+// other cells.
 func TestCellsMatchModel(t *testing.T) {
 	forWidths(t, func(t *testing.T, width uint) {
 		limit := limitOf(width)
@@ -53,7 +51,7 @@ func TestCellsMatchModel(t *testing.T) {
 	})
 }
 
-// A counter at its maximum has lost count: it stays there.
+// A counter at its maximum has lost count and stays there.
 func TestSaturationAbsorbs(t *testing.T) {
 	forWidths(t, func(t *testing.T, width uint) {
 		limit := limitOf(width)
@@ -76,52 +74,23 @@ func TestSaturationAbsorbs(t *testing.T) {
 }
 
 func TestBits(t *testing.T) {
-	for name, set := range map[string]func(Array, uint64) bool{"SetBit": Array.SetBit, "SetBitAtomic": Array.SetBitAtomic} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				n := rapid.IntRange(1, 200).Draw(t, "n")
-				model := make([]uint64, n)
-				a, _ := New(uint64(n), 1)
-				for _, i := range rapid.SliceOf(rapid.IntRange(0, n-1)).Draw(t, "set") {
-					if fresh := set(a, uint64(i)); fresh != (model[i] == 0) {
-						t.Fatalf("%s(%d) = %v, the cell was %d", name, i, fresh, model[i])
-					}
-					model[i] = 1
-				}
-				wantCells(t, a, model)
-				for i, v := range model {
-					if a.Bit(uint64(i)) != (v == 1) {
-						t.Fatalf("Bit(%d) differs from cell %d", i, v)
-					}
-				}
-			})
-		})
-	}
-}
-
-// Goroutines that set overlapping cells lose none, and each cell is claimed once.
-func TestSetBitAtomicAlongside(t *testing.T) {
-	const workers, n = 8, 1000
-	a, _ := New(n, 1)
-	var claimed atomic.Int64
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := range uint64(n) {
-				i = (i*7 + uint64(w)*31) % n
-				if a.SetBitAtomic(i) {
-					claimed.Add(1)
-				}
-				if !a.Bit(i) {
-					t.Errorf("cell %d is zero after it was set", i)
-				}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(t, "n")
+		model := make([]uint64, n)
+		a, _ := New(uint64(n), 1)
+		for _, i := range rapid.SliceOf(rapid.IntRange(0, n-1)).Draw(t, "set") {
+			if fresh := a.SetBit(uint64(i)); fresh != (model[i] == 0) {
+				t.Fatalf("SetBit(%d) = %v, the cell was %d", i, fresh, model[i])
 			}
-		})
-	}
-	wg.Wait()
-	if claimed.Load() != n || a.Nonzero() != n {
-		t.Errorf("%d cells claimed, %d set, want %d", claimed.Load(), a.Nonzero(), n)
-	}
+			model[i] = 1
+		}
+		wantCells(t, a, model)
+		for i, v := range model {
+			if a.Bit(uint64(i)) != (v == 1) {
+				t.Fatalf("Bit(%d) differs from cell %d", i, v)
+			}
+		}
+	})
 }
 
 func TestIndexOutOfRangePanics(t *testing.T) {
@@ -130,7 +99,6 @@ func TestIndexOutOfRangePanics(t *testing.T) {
 		"Get": func(i uint64) { a.Get(i) }, "Put": func(i uint64) { a.Put(i, 0) },
 		"Inc": func(i uint64) { a.Inc(i) }, "Dec": func(i uint64) { a.Dec(i) },
 		"Bit": func(i uint64) { a.Bit(i) }, "SetBit": func(i uint64) { a.SetBit(i) },
-		"SetBitAtomic": func(i uint64) { a.SetBitAtomic(i) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, i := range []uint64{17, 31, ^uint64(0)} {

@@ -34,7 +34,7 @@ func TestDivisorsNear(t *testing.T) {
 	}
 }
 
-// Of sizes beyond 2^32 it knows the divisors up to 2^16 and their cofactors.
+// For sizes beyond 2^32 it finds the divisors up to 2^16 and their cofactors.
 func TestDivisorsNearOfLargeSizes(t *testing.T) {
 	for _, c := range []struct {
 		n, r uint64

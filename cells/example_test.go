@@ -6,8 +6,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// Counters of 4 bits stop at 15 and then stay there, so that nothing is forgotten
-// that may still be there.
+// Counters of 4 bits stop at 15 and then keep that value, so that no cell becomes zero too early.
 func ExampleArray_Inc() {
 	a, err := cells.New(10, 4)
 	if err != nil {

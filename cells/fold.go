@@ -2,15 +2,14 @@ package cells
 
 import "fmt"
 
-// Fold returns an array r times shorter in which group j is the sum of the r
-// neighbouring groups j·r to j·r+r-1 of a (the OR for bits, saturating for
-// counters): Sailhan and Stehr 2012, equation (3), with the groups in another
-// order, as positions by multiplication need. A group is so many cells that keep
-// their place in it; in groups of Len/r the fold is the equation as printed, as
-// positions by remainder need. The error wraps [ErrShape] unless r and group are
-// at least 1 and r divides Len/group without rest; it says what does.
+// Fold returns an array of Len/r cells in which group j is the sum of the r neighbouring groups
+// j·r to j·r+r-1 of a (the OR for bits, saturating for counters). A group is a run of group cells,
+// which keep their place in it. This is Sailhan and Stehr 2012, equation (3), with groups in the
+// order that positions by multiplication need; with groups of Len/r cells it is the equation as
+// printed, for positions by remainder. Fold returns an error wrapping [ErrShape] unless r and group
+// are at least 1 and r divides Len/group; the error names the nearest factors that work.
 //
-// Folds compose: by r and then by s is by r·s, in any order.
+// Folds compose: by r and then by s is the same as by r·s, in any order.
 func (a Array) Fold(r, group uint64) (Array, error) {
 	groups, err := a.groups(group)
 	if err != nil {
@@ -43,16 +42,15 @@ func (a Array) Fold(r, group uint64) (Array, error) {
 	return out, nil
 }
 
-// Unfold returns an array u times longer in which each group of a stands u times
-// in a row. Folding it by u again gives a for bits, not for counters. The error
-// wraps [ErrShape] if u or group is 0, group doesn't divide Len, or the result is
-// too long.
+// Unfold returns an array of Len·u cells in which each group of a is repeated u times. Folding it by
+// u gives a again for bits, but not for counters. It returns an error wrapping [ErrShape] if u or
+// group is 0, group doesn't divide Len, or the result is too long.
 func (a Array) Unfold(u, group uint64) (Array, error) {
 	if _, err := a.groups(group); err != nil {
 		return Array{}, err
 	}
 	if u == 0 || a.Len > ^uint64(0)/u {
-		return Array{}, fmt.Errorf("cells: %d cells don't unfold by %d: %w", a.Len, u, ErrShape)
+		return Array{}, fmt.Errorf("cells: %d cells cannot be unfolded by %d, want 1 or more and at most 2^64 cells: %w", a.Len, u, ErrShape)
 	}
 	out, err := New(a.Len*u, a.width())
 	if err != nil {
@@ -81,22 +79,21 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 	return out, nil
 }
 
-// groups returns the number of groups, or an error that wraps ErrShape if they
-// don't fill the array.
+// groups returns the number of groups, or an error wrapping ErrShape if they don't fill the array.
 func (a Array) groups(group uint64) (uint64, error) {
 	if group == 0 || a.Len%group != 0 {
-		return 0, fmt.Errorf("cells: groups of %d cells in an array of %d: %w", group, a.Len, ErrShape)
+		return 0, fmt.Errorf("cells: groups of %d cells in an array of %d, want a divisor: %w", group, a.Len, ErrShape)
 	}
 	return a.Len / group, nil
 }
 
-// wordsPerGroup returns the words of a group, and whether they are whole ones.
+// wordsPerGroup returns the number of words of a group, and whether a group is whole words.
 func (a Array) wordsPerGroup(group uint64) (int, bool) {
 	perWord := 64 / uint64(a.width())
 	return int(group / perWord), group%perWord == 0
 }
 
-// foldWords adds each r neighbouring words of src into one of dst.
+// foldWords sets each word of dst to the sum of r neighbouring words of src.
 func (l lanes) foldWords(dst, src []uint64, r int) {
 	for j := range dst {
 		w := src[0]
@@ -114,8 +111,7 @@ func (l lanes) foldWords(dst, src []uint64, r int) {
 	}
 }
 
-// foldBits folds groups of n bits, unfoldBits unfolds them, wherever in a word
-// they begin.
+// foldBits folds groups of n bits, and unfoldBits unfolds them, wherever in a word they begin.
 func (l lanes) foldBits(out, a Array, r, n uint64) {
 	from := uint64(0)
 	for to := uint64(0); to < out.size(); to += n {
@@ -136,7 +132,7 @@ func (l lanes) unfoldBits(out, a Array, u, n uint64) {
 	}
 }
 
-// addBits adds n bits of src, whole cells, to those of dst.
+// addBits adds n bits of src from bit from on, which are whole cells, to dst from bit to on.
 func (l lanes) addBits(dst []uint64, to uint64, src []uint64, from, n uint64) {
 	for n > 0 {
 		take := min(n, 64-to&63)
@@ -148,4 +144,36 @@ func (l lanes) addBits(dst []uint64, to uint64, src []uint64, from, n uint64) {
 		dst[to>>6] = l.sum(dst[to>>6], v<<(to&63))
 		to, from, n = to+take, from+take, n-take
 	}
+}
+
+// CheckFold returns an error wrapping [ErrShape] if r is zero or doesn't divide groups, the number of
+// groups of group cells. The error names the nearest factors that work.
+func CheckFold(groups, group, r uint64) error {
+	if r == 0 || groups%r != 0 {
+		return fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s: %w",
+			groups, group, r, divisorsNear(groups, r), ErrShape)
+	}
+	return nil
+}
+
+// divisorsNear returns the divisors of n nearest to r, below and above it, as text. To bound the time
+// it tries only divisors up to 2^16 and their cofactors, so above 2^32 a nearer one may exist.
+func divisorsNear(n, r uint64) string {
+	below, above := uint64(1), max(n, 1)
+	for d := uint64(1); d <= 1<<16 && d <= n/d; d++ {
+		if n%d != 0 {
+			continue
+		}
+		for _, f := range [2]uint64{d, n / d} {
+			if f < r {
+				below = max(below, f)
+			} else {
+				above = min(above, f)
+			}
+		}
+	}
+	if below == above {
+		return fmt.Sprint(below)
+	}
+	return fmt.Sprintf("%d and %d", below, above)
 }

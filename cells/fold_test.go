@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// foldModel is the definition: cell i of the result is the sum of the cells that
-// have its place in r neighbouring groups.
+// foldModel is the definition: cell i of the result is the sum of the cells at its place in r
+// neighbouring groups.
 func foldModel(model []uint64, r, group int, limit uint64) []uint64 {
 	out := make([]uint64, len(model)/r)
 	for i, v := range model {
@@ -42,7 +42,7 @@ func forGroups(t *testing.T, f func(t *testing.T, width uint, group int)) {
 	})
 }
 
-// pattern fills n cells with all there is: runs of zeros, full and middling ones.
+// pattern returns n cells with runs of zeros, of full cells and of values in between.
 func pattern(n int, width uint) []uint64 {
 	model := make([]uint64, n)
 	x := uint64(n) + uint64(width)<<32
@@ -126,8 +126,8 @@ func TestSailhanStehrEquation3(t *testing.T) {
 	})
 }
 
-// The lemma of Sailhan and Stehr 2012, section III-A: folding by one prime and
-// then by another is folding by their product.
+// The lemma of Sailhan and Stehr 2012, section III-A: folding by one prime and then by another is
+// folding by their product.
 func TestSailhanStehrLemma(t *testing.T) {
 	forGroups(t, func(t *testing.T, width uint, group int) {
 		g := uint64(group)
@@ -192,7 +192,7 @@ func TestUnfoldThenFoldIsIdentityForBits(t *testing.T) {
 	}
 }
 
-// Folding keeps what is there: no nonzero cell becomes zero.
+// Folding loses nothing: no nonzero cell becomes zero.
 func TestFoldAndUnfoldKeepEveryKey(t *testing.T) {
 	forGroups(t, func(t *testing.T, width uint, group int) {
 		model := pattern(12*group, width)

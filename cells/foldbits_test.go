@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// sparse returns an array in which one cell of so many isn't zero.
+// sparse returns an array in which one of every so many cells is not zero.
 func sparse(t testing.TB, n uint64, width uint, every uint64) cells.Array {
 	t.Helper()
 	a, err := cells.New(n, width)
@@ -23,7 +23,7 @@ func sparse(t testing.TB, n uint64, width uint, every uint64) cells.Array {
 	return a
 }
 
-// Its bits are the cells of the fold that aren't zero.
+// The bits of FoldToBits are the cells of the fold that are not zero.
 func TestFoldToBits(t *testing.T) {
 	for _, width := range []uint{1, 2, 4, 8, 16, 32, 64} {
 		for _, group := range []uint64{1, 2, 3, 20, 64, 128, 192, 640} {
@@ -55,8 +55,8 @@ func TestFoldToBits(t *testing.T) {
 	}
 }
 
-// BenchmarkFoldToBits folds 32 MiB of cells, of which one in twelve isn't zero. The
-// copy beside it is of the same cells, into new memory as well.
+// BenchmarkFoldToBits folds 32 MiB of cells, of which one in twelve is not zero. For comparison it
+// also copies the same cells to new memory.
 func BenchmarkFoldToBits(b *testing.B) {
 	for _, c := range []struct {
 		width uint

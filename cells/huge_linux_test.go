@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// Large arrays ask for large pages, however they are made: the kernel keeps the
-// advice as the flag hg of the mapping.
+// Large arrays request large pages, however they are made: the kernel shows the request as the flag hg
+// of the mapping.
 func TestLargeArraysAskForLargePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this kernel has no transparent large pages")
@@ -58,7 +58,7 @@ func mappingFlags(t *testing.T, p *uint64) []string {
 	return nil
 }
 
-// Random accesses that wait for each other, on large pages and on small ones.
+// Random accesses that depend on each other, on large and on small pages.
 func BenchmarkLargePages(b *testing.B) {
 	const size = 1 << 30
 	if testing.Short() {

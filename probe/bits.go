@@ -2,40 +2,39 @@ package probe
 
 import (
 	"fmt"
-	"unsafe"
+	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// WordLog is the Log of mappings whose groups are words of bits. Only they have
-// fast paths; planes of more than a few cells should use it.
+// WordLog is the Log of mappings whose groups are words of bits. Only they have kernels; arrays of
+// more than a few cells should use it.
 const WordLog = 6
 
-// Bits is an array of bits in which each key sets k: value i of its stream sets
-// one cell of slice i, or of the whole array if it isn't sliced. Every method is
-// the one of that name of umbel's interfaces and holds its promise. The zero Bits
-// holds nothing; adding to it panics.
+// Bits is an array of bits in which each key sets k: value i of its stream sets one cell of slice i,
+// or of the whole array if it isn't sliced. Its methods are those of the same names in the interfaces
+// of package umbel. The zero Bits contains nothing; adding to it panics.
 type Bits struct {
-	table  table // the kernels take a Bits for it
+	table  table // the kernels take a *Bits for it
 	words  []uint64
 	slice  Mapping // values to cells of one slice
 	stride uint64  // cells from one slice to the next, 0 if not sliced
 }
 
-// table is what the kernels need; they know its layout.
+// table is what the kernels need. They know its layout.
 type table struct {
 	first  *uint64 // nil if the groups aren't words or the machine has no kernels
-	groups uint64  // words a value chooses from
+	groups uint64  // words that a value chooses from
 	stride uint64  // bytes from one slice to the next
 	step1  uint64  // the constants of that name
 	step2  uint64
 	k      uint64
 }
 
-// NewBits returns a as Bits with k bits per key, at least 1. The mapping's cells are
-// those of a, or, if sliced, those of each of k slices of it. It panics if they
-// aren't there: nothing is checked later. a is shared.
+// NewBits returns Bits that share the cells of a, with k bits per key, at least 1. m maps to all cells
+// of a, or, if sliced, to those of each of k slices of it. It panics if a has too few cells, since no
+// other method checks them.
 func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 	b := Bits{words: a.Words, slice: m}
 	slices := uint64(1)
@@ -54,12 +53,31 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 	return b
 }
 
-// Has reports whether all bits of d are set. It looks at the first few together, so
-// that the loads overlap, and then at the others.
+// Has reports whether all bits of d are set. It tests the first few together, so that their loads
+// overlap, and then the others.
 func (b *Bits) Has(d umbel.Digest) bool { return hasBits(b, d.H1, d.H2) }
 
 // Add sets all bits of d and reports whether one was zero.
 func (b *Bits) Add(d umbel.Digest) bool { return addBits(b, d.H1, d.H2) }
+
+// AddAtomic sets all bits of d and reports whether one was zero. It is safe to call concurrently with
+// Has and itself.
+func (b *Bits) AddAtomic(d umbel.Digest) bool {
+	b.mustInit()
+	s, words := Start(d), b.words
+	var v, base, fresh uint64
+	for range b.table.k {
+		v, s = s.Next()
+		i := base + b.slice.At(v)
+		w, bit := &words[i>>6], uint64(1)<<(i&63)
+		// The load avoids the locked instruction if the bit is already set.
+		if atomic.LoadUint64(w)&bit == 0 {
+			fresh |= bit &^ atomic.OrUint64(w, bit)
+		}
+		base += b.stride
+	}
+	return fresh != 0
+}
 
 // Locate appends the positions of d's bits to dst.
 func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 {
@@ -73,15 +91,43 @@ func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 {
 	return dst
 }
 
-// upTo returns the table of the first k slices.
-func (t table) upTo(k uint64) table {
-	t.k = k
-	return t
+// hasPlain is Has in plain Go, for any mapping and machine. It loads atomically, which costs nothing,
+// to be safe next to AddAtomic.
+//
+//lint:ignore U1000 the kernel jumps to it
+func hasPlain(b *Bits, h1, h2 uint64) bool {
+	s, words := Stream{h1, h2}, b.words
+	var v, base uint64
+	all := min(b.table.k, 1)
+	for range b.table.k {
+		v, s = s.Next()
+		i := base + b.slice.At(v)
+		all &= atomic.LoadUint64(&words[i>>6]) >> (i & 63)
+		base += b.stride
+	}
+	return all != 0
 }
 
-// from returns the table of the slices from slice i on.
-func (t table) from(i uint64) table {
-	t.first = (*uint64)(unsafe.Add(unsafe.Pointer(t.first), i*t.stride))
-	t.k -= i
-	return t
+// addPlain is Add in plain Go.
+//
+//lint:ignore U1000 the kernel jumps to it
+func addPlain(b *Bits, h1, h2 uint64) bool {
+	b.mustInit()
+	s, words := Stream{h1, h2}, b.words
+	var v, base, fresh uint64
+	for range b.table.k {
+		v, s = s.Next()
+		i := base + b.slice.At(v)
+		w, bit := &words[i>>6], uint64(1)<<(i&63)
+		fresh |= bit &^ *w
+		*w |= bit
+		base += b.stride
+	}
+	return fresh != 0
+}
+
+func (b *Bits) mustInit() {
+	if b.table.k == 0 {
+		panic("umbel: add to a zero filter: make it with New")
+	}
 }

@@ -12,10 +12,10 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../bits_amd64.s"
 
-// haveKernels tells whether the machine has the instructions of bits_amd64.s.
+// haveKernels reports whether the machine has the instructions of bits_amd64.s.
 var haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
 
-// What the kernels take for granted.
+// What the kernels rely on: a wrong offset or number does not compile.
 const (
 	_ = -unsafe.Offsetof(table{}.first)
 	_ = -(unsafe.Offsetof(table{}.groups) - 8)
@@ -26,37 +26,37 @@ const (
 	_ = -unsafe.Offsetof(Bits{}.table)
 	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
 	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
-	_ = -uint(ahead - 32)
-	_ = -uint(few - 3)
+	_ = -uint(prefetchDistance - 32)
+	_ = -uint(firstProbes - 3)
 )
 
-// Under the race detector, which doesn't see into assembly, the plain twins run. Has
-// alongside AddAtomic is as sound with the kernels: each word is read whole.
+// The race detector doesn't see assembly, so the plain versions run under it. With the kernels, Has is
+// as safe next to AddAtomic: it reads each word at once.
 
-// hasBits is hasPlain, to which it jumps if there are no words for it. If one of the
-// first few bits is zero it doesn't look at the others.
+// hasBits is hasPlain, to which it jumps if b.table.first is nil. If one of the first bits is zero it
+// doesn't test the others.
 //
 //go:noescape
 func hasBits(b *Bits, h1, h2 uint64) bool
 
-// addBits is addPlain, to which it jumps if there are no words for it.
+// addBits is addPlain, to which it jumps if b.table.first is nil.
 //
 //go:noescape
 func addBits(b *Bits, h1, h2 uint64) bool
 
-// prefetchBits asks for the lines of the bits of each of count digests.
+// prefetchBits prefetches the cache lines of the bits of each of count digests.
 //
 //go:noescape
 func prefetchBits(t *table, ds *uint64, count int)
 
-// hasMany sets dst to whether all bits of each of far+near digests are set. The far
-// ones ask for the lines of the digest that comes ahead later.
+// hasMany sets dst[i] to whether all bits of digest i are set, for far+near digests. For the first far
+// ones it also prefetches the lines of the digest prefetchDistance later.
 //
 //go:noescape
 func hasMany(t *table, ds *uint64, far, near int, dst *bool)
 
-// addMany sets the bits of each of far+near digests, and dst to whether one was
-// zero.
+// addMany sets all bits of far+near digests, and dst[i] to whether a bit of digest i was zero. It
+// prefetches as hasMany does.
 //
 //go:noescape
 func addMany(t *table, ds *uint64, far, near int, dst *bool)

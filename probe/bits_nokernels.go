@@ -7,7 +7,7 @@ const haveKernels = false
 func hasBits(b *Bits, h1, h2 uint64) bool { return hasPlain(b, h1, h2) }
 func addBits(b *Bits, h1, h2 uint64) bool { return addPlain(b, h1, h2) }
 
-// Without kernels no array is far: none of these is called.
+// Without kernels outOfCache is always false, and these are not called.
 
 const noKernels = "probe: this machine has no kernels"
 

@@ -8,10 +8,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Bits by kernels, by the plain paths and by Locate are the same bits, for one
-// digest and for batches, sliced and whole.
+// The kernels, the plain versions and Locate agree on the bits, for one digest and for batches, sliced
+// and not.
 func TestBitsPathsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 40).Draw(t, "k")
@@ -19,7 +20,7 @@ func TestBitsPathsAgree(t *testing.T) {
 		sliced := rapid.Bool().Draw(t, "sliced")
 		m := Mapping{Groups: rapid.Uint64Range(1, 300).Draw(t, "groups"), Log: log}
 		if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
-			m = Mapping{Groups: farFrom, Log: WordLog} // where batches ask for lines ahead
+			m = Mapping{Groups: prefetchFrom, Log: WordLog} // where batches prefetch
 			k = min(k, 4)
 		}
 		size := m.Groups << m.Log
@@ -45,14 +46,14 @@ func TestBitsPathsAgree(t *testing.T) {
 			}
 		}
 		if !slices.Equal(fast.words, located.Words) || !slices.Equal(plain.words, located.Words) {
-			t.Fatalf("the paths set other bits")
+			t.Fatalf("the paths set different bits")
 		}
-		asked := append(rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "asked"), ds...)
-		answers := make([]bool, len(asked))
-		fast.HasAll(answers, asked)
-		for i, d := range asked {
+		queries := append(rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "queries"), ds...)
+		results := make([]bool, len(queries))
+		fast.HasAll(results, queries)
+		for i, d := range queries {
 			want := !slices.ContainsFunc(plain.Locate(nil, d), func(at uint64) bool { return !located.Bit(at) })
-			if got := []bool{fast.Has(d), plain.Has(d), answers[i]}; slices.Contains(got, !want) {
+			if got := []bool{fast.Has(d), plain.Has(d), results[i]}; slices.Contains(got, !want) {
 				t.Fatalf("Has(%v) by kernel, plain and in a batch is %v, want %v", d, got, want)
 			}
 		}
@@ -68,7 +69,7 @@ func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
 	return &b
 }
 
-// In slices, the cell of value i is in slice i.
+// In a sliced array, the cell of value i is in slice i.
 func TestSlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 20).Draw(t, "k")
@@ -102,13 +103,6 @@ func TestZeroBits(t *testing.T) {
 		"AddAtomic":    func() { b.AddAtomic(umbel.Digest{}) },
 		"AddAllAtomic": func() { b.AddAllAtomic([]umbel.Digest{{}}) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s to the zero Bits doesn't panic", name)
-				}
-			}()
-			add()
-		}()
+		fixture.WantPanic(t, name, add)
 	}
 }

@@ -1,11 +1,10 @@
-// Package probe takes a key's digest to the positions of its cells, in two steps:
-// the digest alone gives a [Stream] of 64-bit values, and [Range] maps a value to
-// the cells there are. The stream doesn't know how many: this is what makes folds
-// exact.
+// Package probe computes the positions of a key's cells from its digest, in two steps: the digest
+// gives a [Stream] of 64-bit values, and [Reduce] maps a value to the range of cells. The stream
+// doesn't depend on the number of cells, which makes folds exact.
 //
-// For r that divides m, Range(v, m/r) = ⌊Range(v, m)/r⌋. So the cells that fall
-// together when the size is divided by r are neighbours, and the array folded by
-// cells.Array.Fold is the one built small.
+// For r that divides m, Reduce(v, m/r) = ⌊Reduce(v, m)/r⌋. Cells that become one cell when the size
+// is divided by r are therefore neighbours, and an array that is folded by cells.Array.Fold is equal
+// to the array that is built at the smaller size.
 //
 // Nothing here is computed in floating point, so all machines agree.
 package probe
@@ -16,58 +15,54 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// The odd constants by which the two factors of a stream advance. They are part of
-// the specification of every kind that uses the stream.
+// The odd constants by which the two factors of a stream advance. They are part of the
+// specification of every kind that uses the stream.
 const (
 	step1 = 0x9e3779b97f4a7c15
 	step2 = 0xd6e8feb86659fd93
 )
 
-// Stream is the sequence of 64-bit values that a digest gives. Value i is the
-// exclusive or of both halves of the 128-bit product (H1 + i·step1)·(H2 + i·step2),
-// sums mod 2^64.
+// Stream is the sequence of 64-bit values of a digest. Value i is the exclusive or of both halves
+// of the 128-bit product (H1 + i·step1)·(H2 + i·step2), with sums mod 2^64.
 //
-// Plain double hashing, H1 + i·H2, answers 47 times too often at 256 cells and 16
-// values (Kirsch and Mitzenmacher 2006 prove it harmless only as the size grows),
-// and a stream with one moving factor 1.5 times; with both factors moving the
-// product is quadratic in i and the measured rate that of independent positions:
-// TestStreamRates.
+// Plain double hashing, H1 + i·H2, has 47 times too many false positives at 256 cells and 16 values
+// (Kirsch and Mitzenmacher 2006 prove it harmless only as the size grows), and a stream with one
+// moving factor has 1.5 times too many. With both factors moving the product is quadratic in i, and
+// the measured rate is that of independent positions: TestStreamRates.
 //
-// What that says is that filters are as often wrong as with independent values, since
-// the cells that are set in them are scattered. Values in a row aren't independent:
-// six of them are all in the highest quarter four times as often as six such would be
-// (TestStreamInARow). Whoever compares values with a threshold mixes them first, as
-// package inpacket/adaptive does.
+// Filters have the rate of independent values because their set cells are scattered. Consecutive
+// values are not independent: six of them are all in the highest quarter four times too often
+// (TestStreamInARow). Code that compares values with a threshold must mix them first, as package
+// inpacket/adaptive does.
 type Stream struct{ x, y uint64 }
 
 // Start returns the stream of d before its first value.
 func Start(d umbel.Digest) Stream { return Stream{d.H1, d.H2} }
 
-// Next returns the next value, and the stream behind it. (By value: a stream
-// behind a pointer would live in memory and cost twice the time.)
+// Next returns the next value, and the stream after it. (By value: a stream behind a pointer would
+// be in memory and take twice the time.)
 func (s Stream) Next() (uint64, Stream) {
 	hi, lo := bits.Mul64(s.x, s.y)
 	return hi ^ lo, Stream{s.x + step1, s.y + step2}
 }
 
-// Skip returns the stream behind the next n values.
+// Skip returns the stream after the next n values.
 func (s Stream) Skip(n uint64) Stream { return Stream{s.x + n*step1, s.y + n*step2} }
 
-// Offset returns what to add to the two words of a digest, mod 2^64, for its stream
-// to begin behind the first n values: Start of the sum is Start(d).Skip(n). It is for
-// those who skip as far in the streams of many digests.
+// Offset returns what to add to the two words of a digest, mod 2^64, so that its stream begins after
+// the first n values: Start of the sum is Start(d).Skip(n). It saves multiplications if the same n
+// values are skipped for many digests.
 func Offset(n uint64) umbel.Digest { return umbel.Digest{H1: n * step1, H2: n * step2} }
 
-// Range maps v to [0, m), by the high word of v·m: Lemire 2019. Values spread over
-// all 64 bits give positions that differ in frequency by at most one part in
-// 2^64/m.
+// Reduce maps v to [0, m) by the high word of v·m: Lemire 2019. If values are uniform over all 64
+// bits, the frequencies of positions differ by at most one part in 2^64/m.
 func Reduce(v, m uint64) uint64 {
 	hi, _ := bits.Mul64(v, m)
 	return hi
 }
 
-// Mapping takes values to positions among Groups·2^Log cells, in groups of 2^Log:
-// the high bits of a value choose the group, the low bits the cell in it.
+// Mapping maps values to positions among Groups·2^Log cells, in groups of 2^Log: the high bits of a
+// value choose the group, the low bits the cell in it.
 type Mapping struct {
 	Groups uint64
 	Log    uint8 // below 64

@@ -14,7 +14,7 @@ func drawDigest(t *rapid.T) umbel.Digest {
 	return umbel.Digest{H1: rapid.Uint64().Draw(t, "h1"), H2: rapid.Uint64().Draw(t, "h2")}
 }
 
-// The values of the stream by the words of its definition, in whole numbers.
+// The values of the stream agree with its definition, in arithmetic of big numbers.
 func TestStreamDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDigest(t)
@@ -37,7 +37,7 @@ func TestStreamDefinition(t *testing.T) {
 	})
 }
 
-// A promise of every kind that uses the stream: these never change.
+// Every kind that uses the stream depends on these values: they never change.
 func TestStreamGolden(t *testing.T) {
 	for _, c := range []struct {
 		d    umbel.Digest
@@ -65,7 +65,7 @@ func TestStreamGolden(t *testing.T) {
 	}
 }
 
-// A digest moved by an offset begins behind the values that are skipped.
+// A digest plus an offset begins after the skipped values.
 func TestOffset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, n := drawDigest(t), rapid.Uint64().Draw(t, "n")
@@ -76,31 +76,31 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// Range(v, m) is ⌊v·m / 2^64⌋.
-func TestRangeDefinition(t *testing.T) {
+// Reduce(v, m) is ⌊v·m / 2^64⌋.
+func TestReduceDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, m := rapid.Uint64().Draw(t, "v"), rapid.Uint64Min(1).Draw(t, "m")
 		p := new(big.Int).Mul(new(big.Int).SetUint64(v), new(big.Int).SetUint64(m))
 		if got, want := Reduce(v, m), p.Rsh(p, 64).Uint64(); got != want || got >= m {
-			t.Fatalf("Range(%d, %d) is %d, want %d", v, m, got, want)
+			t.Fatalf("Reduce(%d, %d) is %d, want %d", v, m, got, want)
 		}
 	})
 }
 
-// The fold identity: for r that divides m, Range(v, m/r) = ⌊Range(v, m)/r⌋.
+// The fold identity: for r that divides m, Reduce(v, m/r) = ⌊Reduce(v, m)/r⌋.
 func TestFoldIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.Uint64Range(1, 1<<32).Draw(t, "r")
 		m := r * rapid.Uint64Range(1, ^uint64(0)/r).Draw(t, "m/r")
 		v := rapid.Uint64().Draw(t, "v")
 		if small, large := Reduce(v, m/r), Reduce(v, m); small != large/r {
-			t.Fatalf("Range(%d, %d/%d) is %d, and Range(%d, %d)/%d is %d", v, m, r, small, v, m, r, large/r)
+			t.Fatalf("Reduce(%d, %d/%d) is %d, and Reduce(%d, %d)/%d is %d", v, m, r, small, v, m, r, large/r)
 		}
 	})
 }
 
-// The same with groups: the cell keeps its place in the group, and the group is the
-// one that cells.Array.Fold sums it into.
+// The same with groups: the cell keeps its place in the group, and the group is the one to which
+// cells.Array.Fold adds it.
 func TestFoldIdentityOfGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := rapid.Uint8Range(0, 12).Draw(t, "log")
@@ -139,7 +139,7 @@ func TestFoldIdentityOfGroups(t *testing.T) {
 	})
 }
 
-// All cells of a mapping are within its range, the ends reached by the ends.
+// The smallest and the largest value map to the first and the last cell.
 func TestMappingEnds(t *testing.T) {
 	for _, m := range []Mapping{{1, 0}, {7, 0}, {1, 6}, {5, 6}, {1 << 50, 6}, {1<<56 - 1, 0}} {
 		if got := m.At(0); got != 0 {

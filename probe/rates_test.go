@@ -10,10 +10,10 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// TestStreamRates measures how often half full filters of packet sizes and above
-// are wrong, relative to the exact rate of independent random positions (Bose et al.
-// 2008). Plain double hashing, H1 + i·H2, is measured alongside: the test tells the
-// two apart. The table, with sigma for the last digits, is printed by go test -v:
+// TestStreamRates measures the rate of half-full filters of packet sizes and above, relative to the
+// exact rate of independent random positions (Bose et al. 2008). It also measures plain double hashing,
+// H1 + i·H2, to show that it can distinguish the two. go test -v prints this table, with the standard
+// deviation of the last digits:
 //
 //	    m   k   cells in a group   stream       plain
 //	   64   4                  1   1.006(3)      1.05
@@ -29,12 +29,12 @@ func TestStreamRates(t *testing.T) {
 		t.Skip("takes a few seconds, and many more under the race detector")
 	}
 	for _, c := range []struct {
-		m     uint64
-		k     int
-		log   uint8
-		lots  int     // of 64 filters
-		asked int     // questions to each
-		plain float64 // double hashing is at least so many times off
+		m       uint64
+		k       int
+		log     uint8
+		lots    int     // of 64 filters
+		queries int     // of each filter
+		plain   float64 // double hashing is at least so many times off
 	}{
 		{64, 4, 0, 200, 4000, 1},
 		{256, 5, 0, 300, 4000, 1},
@@ -50,7 +50,7 @@ func TestStreamRates(t *testing.T) {
 			n := int(math.Round(float64(c.m) * math.Ln2 / float64(c.k)))
 			exact := independent(int(c.m), c.k, n)
 
-			got := measure(c.m, n, c.lots, c.asked, func(dst []uint64, d umbel.Digest) []uint64 {
+			got := measure(c.m, n, c.lots, c.queries, func(dst []uint64, d umbel.Digest) []uint64 {
 				return mapping.Append(dst, d, c.k)
 			}).relative(exact)
 			t.Logf("stream %v, exact rate %.3g with %d keys", got, exact, n)
@@ -61,7 +61,7 @@ func TestStreamRates(t *testing.T) {
 				t.Errorf("the stream's rate is %.4f of the exact one, %.1f sigma off", got.mean, (got.mean-1)/got.sigma)
 			}
 
-			plain := measure(c.m, n, c.lots/4, c.asked/4, func(dst []uint64, d umbel.Digest) []uint64 {
+			plain := measure(c.m, n, c.lots/4, c.queries/4, func(dst []uint64, d umbel.Digest) []uint64 {
 				for i := range uint64(c.k) {
 					dst = append(dst, mapping.At(d.H1+i*d.H2))
 				}
@@ -78,8 +78,8 @@ func TestStreamRates(t *testing.T) {
 	}
 }
 
-// wantOneFactorWorse measures the stream of which only the first factor moves: at 256
-// cells and 16 values its rate is 1.5 times the exact one.
+// wantOneFactorWorse measures a stream with only the first factor moving: at 256 cells and 16 values
+// its rate is 1.5 times the exact one.
 func wantOneFactorWorse(t *testing.T, mapping Mapping, n, k int, exact float64) {
 	t.Helper()
 	got := measure(mapping.Groups, n, 400, 3000, func(dst []uint64, d umbel.Digest) []uint64 {
@@ -97,11 +97,10 @@ func wantOneFactorWorse(t *testing.T, mapping Mapping, n, k int, exact float64) 
 	}
 }
 
-// sample is a mean with its standard error, and the number of questions and of
-// filters it comes from.
+// sample is a mean with its standard error, and the numbers of queries and of filters behind it.
 type sample struct {
-	mean, sigma        float64
-	questions, filters int
+	mean, sigma      float64
+	queries, filters int
 }
 
 func (s sample) relative(to float64) sample {
@@ -111,13 +110,13 @@ func (s sample) relative(to float64) sample {
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("%.4f with a sigma of %.4f, from %d questions to %d filters", s.mean, s.sigma, s.questions, s.filters)
+	return fmt.Sprintf("%.4f with a sigma of %.4f, from %d queries of %d filters", s.mean, s.sigma, s.queries, s.filters)
 }
 
-// measure returns the mean rate of filters of m cells with n keys, and its standard
-// error, from lots of 64 filters that are made and asked side by side: bit j of
-// cell i is cell i of filter j, and a question to all 64 takes as many ANDs as one.
-func measure(m uint64, n, lots, asked int, positions func([]uint64, umbel.Digest) []uint64) sample {
+// measure returns the mean rate of filters of m cells with n keys, and its standard error. It makes and
+// queries 64 filters at a time: bit j of cell i is cell i of filter j, and a query of all 64 takes as
+// many ANDs as one.
+func measure(m uint64, n, lots, queries int, positions func([]uint64, umbel.Digest) []uint64) sample {
 	rng := rand.NewPCG(2026, m)
 	cells := make([]uint64, m)
 	var at []uint64
@@ -133,7 +132,7 @@ func measure(m uint64, n, lots, asked int, positions func([]uint64, umbel.Digest
 			}
 		}
 		yes := 0
-		for range asked {
+		for range queries {
 			at = positions(at[:0], umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
 			all := ^uint64(0)
 			for _, i := range at {
@@ -141,18 +140,18 @@ func measure(m uint64, n, lots, asked int, positions func([]uint64, umbel.Digest
 			}
 			yes += bits.OnesCount64(all)
 		}
-		r := float64(yes) / float64(asked*64)
+		r := float64(yes) / float64(queries*64)
 		sum += r
 		squares += r * r
 	}
 	l := float64(lots)
 	mean := sum / l
-	return sample{mean, math.Sqrt((squares/l - mean*mean) / (l - 1)), lots * asked * 64, lots * 64}
+	return sample{mean, math.Sqrt((squares/l - mean*mean) / (l - 1)), lots * queries * 64, lots * 64}
 }
 
 // independent returns the exact rate of n keys at k random positions each among m:
-// the mean of (X/m)^k over the number X of cells that are set, which grows by one
-// with probability 1-X/m at each position.
+// the mean of (X/m)^k over the number X of set cells, which grows by one with probability 1-X/m at each
+// position.
 func independent(m, k, n int) float64 {
 	p := make([]float64, m+1)
 	p[0] = 1
@@ -169,8 +168,8 @@ func independent(m, k, n int) float64 {
 	return rate
 }
 
-// TestStreamInARow holds the two sides of what Stream promises: pairs of neighbours are
-// as independent ones, six in a row are not.
+// TestStreamInARow tests both statements of Stream: pairs of neighbours are like independent ones, and
+// six in a row are not.
 func TestStreamInARow(t *testing.T) {
 	const trials = 1 << 20
 	r := rand.New(rand.NewPCG(1, 2))

@@ -134,11 +134,11 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 // each calls do for the index of each digest in order, and prefetches the digests that
 // follow.
 func (f *Filter) each(ds []umbel.Digest, do func(i int)) {
-	for _, d := range ds[:min(probe.Ahead, len(ds))] {
+	for _, d := range ds[:min(probe.PrefetchDistance, len(ds))] {
 		f.prefetch(d)
 	}
 	for i := range ds {
-		if next := i + probe.Ahead; next < len(ds) {
+		if next := i + probe.PrefetchDistance; next < len(ds) {
 			f.prefetch(ds[next])
 		}
 		do(i)

@@ -9,17 +9,17 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What the package has as well, which see.
+// Copies of constants and offsets of the package, which checks them.
 const (
-	firstOffset  = 0 // in a table, with which a Bits begins
-	groupsOffset = 8
-	strideOffset = 16
-	step1Offset  = 24
-	step2Offset  = 32
-	kOffset      = 40
-	digestBytes  = 16 // of a Digest, H1 first
-	few          = 3
-	ahead        = 32
+	firstOffset      = 0 // in a table, with which a Bits begins
+	groupsOffset     = 8
+	strideOffset     = 16
+	step1Offset      = 24
+	step2Offset      = 32
+	kOffset          = 40
+	digestBytes      = 16 // of a Digest, H1 first
+	firstProbes      = 3
+	prefetchDistance = 32
 )
 
 func main() {
@@ -27,13 +27,13 @@ func main() {
 	hasBits()
 	addBits()
 	prefetchBits()
-	many("hasMany", "hasMany sets dst to whether all bits of each digest are set.", look, nil)
-	many("addMany", "addMany sets the bits of each digest, and dst to whether one was zero.", set, invert)
+	many("hasMany", "hasMany sets dst[i] to whether all bits of digest i are set.", look, nil)
+	many("addMany", "addMany sets all bits of the digests, and dst[i] to whether a bit of digest i was zero.", set, invert)
 	Generate()
 }
 
-// stream is what a loop over the bits of a key needs: the table, the two factors of
-// the stream, and where the slice of the next bit begins.
+// stream contains the registers of a loop over the bits of a key: the table, the two factors of the
+// stream, and the start of the slice of the next bit.
 type stream struct {
 	table, x, y, words, stride reg.GPVirtual
 }
@@ -48,7 +48,8 @@ func load(param string) reg.GPVirtual { return Load(Param(param), GP64()).(reg.G
 
 func (s stream) field(offset int) Mem { return Mem{Base: s.table, Disp: offset} }
 
-// next emits one value. It stays in DX until the next one; word is where its bit is.
+// next emits the computation of one value, which stays in DX until the next one, and returns the word
+// of its bit.
 func (s stream) next() (word Mem) {
 	low, at := GP64(), GP64()
 	MOVQ(s.x, reg.RDX)
@@ -60,7 +61,7 @@ func (s stream) next() (word Mem) {
 	return Mem{Base: s.words, Index: at, Scale: 8}
 }
 
-// look emits: all &= the next bit.
+// look emits all &= the next bit.
 func look(s stream, all reg.GPVirtual) {
 	word := s.next()
 	bit := GP64()
@@ -69,7 +70,7 @@ func look(s stream, all reg.GPVirtual) {
 	ADDQ(s.stride, s.words)
 }
 
-// set emits: all &= the next bit, which is then set.
+// set emits all &= the next bit, and sets that bit.
 func set(s stream, all reg.GPVirtual) {
 	word := s.next()
 	old, bit := GP64(), GP64()
@@ -86,14 +87,14 @@ func invert(all reg.GPVirtual) { XORL(U8(1), all.As32()) }
 func hasBits() {
 	TEXT("hasBits", attr.NOSPLIT, "func(b *uintptr, h1, h2 uint64) bool")
 	s, k, all := one("hasPlain")
-	CMPQ(k, U8(few))
+	CMPQ(k, U8(firstProbes))
 	JB(LabelRef("rest"))
-	for range few {
+	for range firstProbes {
 		look(s, all)
 	}
 	TESTL(U32(1), all.As32())
 	JZ(LabelRef("done"))
-	SUBQ(U8(few), k)
+	SUBQ(U8(firstProbes), k)
 	Label("rest")
 	twice(k, func() { look(s, all) })
 	answer(all)
@@ -107,8 +108,8 @@ func addBits() {
 	answer(all)
 }
 
-// one loads what a kernel for one key needs, or jumps to its plain twin if the table
-// has no words; all begins with 1.
+// one emits loads for a kernel of one key, or a jump to its plain version if the table has no words.
+// all begins with 1.
 func one(plain string) (s stream, k, all reg.GPVirtual) {
 	Pragma("noescape")
 	s = newStream("b")
@@ -132,7 +133,7 @@ func answer(all reg.GPVirtual) {
 	RET()
 }
 
-// twice emits a loop that runs body k times, two a turn.
+// twice emits a loop that runs body k times, two per iteration.
 func twice(k reg.GPVirtual, body func()) {
 	TESTL(U32(1), k.As32())
 	JZ(LabelRef("even"))
@@ -151,17 +152,17 @@ func twice(k reg.GPVirtual, body func()) {
 func prefetchBits() {
 	TEXT("prefetchBits", attr.NOSPLIT, "func(t *uintptr, ds *uint64, count int)")
 	Pragma("noescape")
-	Doc("prefetchBits asks for the lines of the bits of each of count digests.")
+	Doc("prefetchBits prefetches the cache lines of the bits of each of count digests.")
 	s, ds, count := newStream("t"), load("ds"), load("count")
 	Label("key")
-	s.ask("loop", ds, 0)
+	s.prefetch("loop", ds, 0)
 	ADDQ(U8(digestBytes), ds)
 	DECQ(count)
 	JNZ(LabelRef("key"))
 	RET()
 }
 
-// key loads the stream of the digest at ds, and k.
+// key emits loads of the stream of the digest at ds, and of k.
 func (s stream) key(ds reg.GPVirtual, offset int) (k reg.GPVirtual) {
 	MOVQ(Mem{Base: ds, Disp: offset}, s.x)
 	MOVQ(Mem{Base: ds, Disp: offset + 8}, s.y)
@@ -171,9 +172,9 @@ func (s stream) key(ds reg.GPVirtual, offset int) (k reg.GPVirtual) {
 	return k
 }
 
-// ask asks for the lines of a digest, into the second-level cache: more requests fit
-// on that way than on the one into the first.
-func (s stream) ask(label string, ds reg.GPVirtual, offset int) {
+// prefetch emits prefetches of the lines of a digest into the second-level cache, which takes more
+// requests at a time than the first.
+func (s stream) prefetch(label string, ds reg.GPVirtual, offset int) {
 	k := s.key(ds, offset)
 	Label(label)
 	PREFETCHT1(s.next())
@@ -182,19 +183,19 @@ func (s stream) ask(label string, ds reg.GPVirtual, offset int) {
 	JNZ(LabelRef(label))
 }
 
-// many emits a kernel for many keys: far of them ask for the lines of the key that
-// comes ahead keys later, the near ones behind them ask for none.
+// many emits a kernel for many keys. For the first far of them it prefetches the lines of the key that
+// comes prefetchDistance keys later, for the near ones after them it doesn't.
 func many(name, doc string, body func(stream, reg.GPVirtual), end func(reg.GPVirtual)) {
 	TEXT(name, attr.NOSPLIT, "func(t *uintptr, ds *uint64, far, near int, dst *bool)")
 	Pragma("noescape")
 	Doc(doc)
 	s, ds, dst, left := newStream("t"), load("ds"), load("dst"), load("far")
-	keys := func(label string, asks bool) {
+	keys := func(label string, prefetches bool) {
 		TESTQ(left, left)
 		JZ(LabelRef(label + "_done"))
 		Label(label)
-		if asks {
-			s.ask(label+"_ask", ds, ahead*digestBytes)
+		if prefetches {
+			s.prefetch(label+"_ask", ds, prefetchDistance*digestBytes)
 		}
 		k, all := s.key(ds, 0), GP64()
 		MOVL(U32(1), all.As32())

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Lines take a word of 4 in a group of 4 for that of the whole array: Range of four
-// times as many is in the same group.
-func TestLinesAskForTheGroup(t *testing.T) {
+// A Prefetcher computes words without knowing groups: Reduce to r times as many is in the same group.
+func TestPrefetcherFindsTheGroup(t *testing.T) {
 	rng := rand.NewPCG(1, 2)
 	for range 10_000 {
 		v, n, r := rng.Uint64(), rng.Uint64()>>16+1, rng.Uint64()>>56+1
