@@ -108,7 +108,7 @@ func (a Array) less(b Array, i uint64) error {
 	for a.Get(i) >= b.Get(i) {
 		i++
 	}
-	return fmt.Errorf("cells: cell %d is %d, from which %d cannot be subtracted: %w", i, a.Get(i), b.Get(i), ErrLess)
+	return fmt.Errorf("cells: cell %d is %d, want at least %d: %w", i, a.Get(i), b.Get(i), ErrLess)
 }
 
 // lanes does arithmetic on all cells of a word at once: Warren, Hacker's Delight, section 2-18. It
