@@ -50,7 +50,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 		return Array{}, err
 	}
 	if u == 0 || a.Len > ^uint64(0)/u {
-		return Array{}, fmt.Errorf("cells: %d cells cannot be unfolded by %d, want 1 or more and at most 2^64 cells: %w", a.Len, u, ErrShape)
+		return Array{}, fmt.Errorf("cells: %d cells don't unfold by %d, want 1 or more and at most 2^64 cells: %w", a.Len, u, ErrShape)
 	}
 	out, err := New(a.Len*u, a.width())
 	if err != nil {
