@@ -3,97 +3,97 @@ package blocked
 import "github.com/umbel-filters/umbel"
 
 const (
-	// ahead is how many keys lie between asking for a block and using it; the
-	// kernels have the same number.
-	ahead = 64
-	// farFrom is the number of blocks from which blocks are asked for: 1 MiB. A
-	// smaller filter is in a cache near enough.
-	farFrom = 1 << 14
-	// most is the number of keys that a kernel takes at a time: the scheduler can't
-	// interrupt it, which shouldn't take more than some ten microseconds.
-	most = 1 << 12
+	// prefetchDistance is the number of keys between the prefetch of a block and its use. The kernels have
+	// the same number.
+	prefetchDistance = 64
+	// prefetchFrom is the number of blocks from which prefetching pays: 1 MiB. A smaller filter is in a
+	// fast cache.
+	prefetchFrom = 1 << 14
+	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't
+	// interrupt it: about ten microseconds.
+	maxBatch = 1 << 12
 )
 
-// The methods for many keys. Slices for answers are as long as ds.
+// The methods for many keys. Result slices are as long as ds.
 
-func (s *sectors) hasAll(dst []bool, ds []umbel.Digest) {
+func (s *blockArray) hasAll(dst []bool, ds []umbel.Digest) {
 	s.prefetch(ds, 0)
 	for done := 0; done < len(ds); {
-		n := min(len(ds)-done, most)
+		n := min(len(ds)-done, maxBatch)
 		hasMany(s, dst[done:done+n], ds[done:])
 		done += n
 	}
 }
 
-func (s *sectors) addAll(ds []umbel.Digest) {
+func (s *blockArray) addAll(ds []umbel.Digest) {
 	s.prefetch(ds, 0)
 	for done := 0; done < len(ds); {
-		n := min(len(ds)-done, most)
+		n := min(len(ds)-done, maxBatch)
 		addMany(s, n, ds[done:])
 		done += n
 	}
 }
 
-func (s *sectors) addAllChanged(changed []bool, ds []umbel.Digest) {
+func (s *blockArray) addAllChanged(changed []bool, ds []umbel.Digest) {
 	s.prefetch(ds, 0)
 	for done := 0; done < len(ds); {
-		n := min(len(ds)-done, most)
+		n := min(len(ds)-done, maxBatch)
 		addManyChanged(s, changed[done:done+n], ds[done:])
 		done += n
 	}
 }
 
-func (s *sectors) addAllAtomic(ds []umbel.Digest) {
+func (s *blockArray) addAllAtomic(ds []umbel.Digest) {
 	s.prefetch(ds, 0)
-	for i := 0; i < len(ds); i += ahead {
-		s.prefetch(ds, i+ahead)
-		for _, d := range ds[i:min(i+ahead, len(ds))] {
+	for i := 0; i < len(ds); i += prefetchDistance {
+		s.prefetch(ds, i+prefetchDistance)
+		for _, d := range ds[i:min(i+prefetchDistance, len(ds))] {
 			addAtomic(s, d.H1, d.H2)
 		}
 	}
 }
 
-// prefetch asks for the blocks of up to ahead keys from ds[from] on, if the filter
-// is so large that it pays.
-func (s *sectors) prefetch(ds []umbel.Digest, from int) {
-	if s.blocks >= farFrom && from < len(ds) {
-		prefetchMany(s, ds[from:min(from+ahead, len(ds))])
+// prefetch prefetches the blocks of up to prefetchDistance keys from ds[from] on, if the filter is so large that
+// this pays.
+func (s *blockArray) prefetch(ds []umbel.Digest, from int) {
+	if s.count >= prefetchFrom && from < len(ds) {
+		prefetchMany(s, ds[from:min(from+prefetchDistance, len(ds))])
 	}
 }
 
-// The plain twins of the kernels for many keys. The blocks of the first keys have
-// been asked for; ds goes on behind those that are asked about so that more can be.
+// The plain versions of the kernels for many keys. The blocks of the first keys have been prefetched. ds
+// also contains the keys after those that are queried or added, to prefetch their blocks.
 
-func hasManyPlain(s *sectors, dst []bool, ds []umbel.Digest) {
+func hasManyPlain(s *blockArray, dst []bool, ds []umbel.Digest) {
 	for i := range dst {
-		if i%ahead == 0 {
-			s.prefetch(ds, i+ahead)
+		if i%prefetchDistance == 0 {
+			s.prefetch(ds, i+prefetchDistance)
 		}
 		dst[i] = hasPlain(s, ds[i].H1, ds[i].H2) == 0
 	}
 }
 
-func addManyPlain(s *sectors, n int, ds []umbel.Digest) {
+func addManyPlain(s *blockArray, n int, ds []umbel.Digest) {
 	for i := range n {
-		if i%ahead == 0 {
-			s.prefetch(ds, i+ahead)
+		if i%prefetchDistance == 0 {
+			s.prefetch(ds, i+prefetchDistance)
 		}
 		addPlain(s, ds[i].H1, ds[i].H2)
 	}
 }
 
-func addManyChangedPlain(s *sectors, changed []bool, ds []umbel.Digest) {
+func addManyChangedPlain(s *blockArray, changed []bool, ds []umbel.Digest) {
 	for i := range changed {
-		if i%ahead == 0 {
-			s.prefetch(ds, i+ahead)
+		if i%prefetchDistance == 0 {
+			s.prefetch(ds, i+prefetchDistance)
 		}
 		changed[i] = addPlain(s, ds[i].H1, ds[i].H2) != 0
 	}
 }
 
-// prefetchManyPlain touches the blocks: Go has no word for asking. The processor
-// waits for none of them before the next.
-func prefetchManyPlain(s *sectors, ds []umbel.Digest) {
+// prefetchManyPlain loads from the blocks, since Go has no prefetch. The processor doesn't wait for one
+// before the next.
+func prefetchManyPlain(s *blockArray, ds []umbel.Digest) {
 	for i := range ds {
 		lacks(&s.block(ds[i].H1)[0], 0)
 	}

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// sizes of batches: about the limits of the kernels.
-var sizes = []int{0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 1000, most - 1, most, most + 1, most + ahead, most + ahead + 1, 3*most + 17}
+// sizes of batches: near the limits of the kernels.
+var sizes = []int{0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 1000, maxBatch - 1, maxBatch, maxBatch + 1, maxBatch + prefetchDistance, maxBatch + prefetchDistance + 1, 3*maxBatch + 17}
 
-// Kernels and their plain twins do the same.
+// Kernels and their plain versions do the same.
 func TestKernelsAgainstPlain(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
-		for _, blocks := range []uint64{1, 5, 1000, farFrom - 1, farFrom, farFrom + 1} {
+		for _, blocks := range []uint64{1, 5, 1000, prefetchFrom - 1, prefetchFrom, prefetchFrom + 1} {
 			r := newRand(blocks)
 			f, changes, plain := newFilter(t, blocks, words, bits), newFilter(t, blocks, words, bits), newFilter(t, blocks, words, bits)
 			one := newFilter(t, blocks, words, bits)
@@ -27,7 +28,7 @@ func TestKernelsAgainstPlain(t *testing.T) {
 				changed, has, other := fill(n), fill(n), fill(n)
 				changes.AddAll(changed, ds)
 				for i, d := range ds {
-					want := addPlain(&plain.sectors, d.H1, d.H2) != 0
+					want := addPlain(&plain.blocks, d.H1, d.H2) != 0
 					if changed[i] != want {
 						t.Fatalf("%d blocks, key %d of %d: changed %v, want %v", blocks, i, n, changed[i], want)
 					}
@@ -42,7 +43,7 @@ func TestKernelsAgainstPlain(t *testing.T) {
 				questions := digests(r, n)
 				f.HasAll(other, questions)
 				for i, d := range questions {
-					want := hasPlain(&plain.sectors, d.H1, d.H2) == 0
+					want := hasPlain(&plain.blocks, d.H1, d.H2) == 0
 					if other[i] != want || f.Has(d) != want {
 						t.Fatalf("%d blocks, question %d of %d: %v and %v, want %v", blocks, i, n, other[i], f.Has(d), want)
 					}
@@ -57,15 +58,15 @@ func TestKernelsAgainstPlain(t *testing.T) {
 	})
 }
 
-// Without kernels, and where blocks are asked for, many keys are like one by one.
+// Without kernels, and with prefetches, batches have the same results as single calls.
 func TestPlainBatches(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
 		r := newRand(10)
-		f, changes, atomics := newFilter(t, farFrom+1, words, bits), newFilter(t, farFrom+1, words, bits), newFilter(t, farFrom+1, words, bits)
+		f, changes, atomics := newFilter(t, prefetchFrom+1, words, bits), newFilter(t, prefetchFrom+1, words, bits), newFilter(t, prefetchFrom+1, words, bits)
 		for _, g := range []*Filter{f, changes, atomics} {
-			g.sectors.guide = nil
+			g.blocks.guide = nil
 		}
-		one := newFilter(t, farFrom+1, words, bits)
+		one := newFilter(t, prefetchFrom+1, words, bits)
 		for _, n := range sizes {
 			ds, questions := digests(r, n), digests(r, n)
 			if n > 4 {
@@ -97,47 +98,35 @@ func TestPlainBatches(t *testing.T) {
 	})
 }
 
-// A slice for answers that is too short panics, whatever lies behind it.
-func TestShortAnswersPanic(t *testing.T) {
-	f, ds, room := newFilter(t, 10, 3, 2), digests(newRand(11), 100), make([]bool, 200)
-	wantPanic(t, "HasAll", nil, func() { f.HasAll(room[:99], ds) })
-	wantPanic(t, "AddAll", nil, func() { f.AddAll(room[:99], ds) })
+// A result slice that is too short panics, whatever its capacity.
+func TestShortResultsPanic(t *testing.T) {
+	f, ds, room := newFilter(t, 10, 3, 2), fixture.Digests(11, 100), make([]bool, 200)
+	fixture.WantPanic(t, "HasAll", func() { f.HasAll(room[:99], ds) })
+	fixture.WantPanic(t, "AddAll", func() { f.AddAll(room[:99], ds) })
 	if f.Stats().Fill != 0 || slices.Contains(room, true) {
-		t.Error("something was done all the same")
+		t.Error("the filter or the results changed")
 	}
-}
-
-// wantPanic checks that do panics, with that value unless it is nil.
-func wantPanic(t *testing.T, name string, want any, do func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if got := recover(); got == nil || want != nil && got != want {
-			t.Errorf("%s panics with %v, want %v", name, got, want)
-		}
-	}()
-	do()
 }
 
 // fill returns n bools that a batch has to overwrite.
 func fill(n int) []bool { return slices.Repeat([]bool{true, false, true}, n/3+1)[:n] }
 
-// A kernel writes no answer beyond the last.
+// A kernel writes nothing after the last result.
 func TestKernelsKeepToTheirSlices(t *testing.T) {
 	for _, n := range sizes {
 		f := newFilter(t, 100, 3, 2)
-		ds := digests(newRand(5), n)
-		answers := slices.Repeat([]bool{true}, n+70)
-		f.HasAll(answers[:n], ds)
-		f.AddAll(answers[:n], ds)
-		if slices.Contains(answers[n:], false) {
-			t.Errorf("%d keys: answers beyond them are written", n)
+		ds := fixture.Digests(5, n)
+		results := slices.Repeat([]bool{true}, n+70)
+		f.HasAll(results[:n], ds)
+		f.AddAll(results[:n], ds)
+		if slices.Contains(results[n:], false) {
+			t.Errorf("%d keys: results beyond them are written", n)
 		}
 	}
 }
 
 func TestBatchesDontAllocate(t *testing.T) {
-	f, ds := newFilter(t, farFrom, 3, 2), digests(newRand(6), 1000)
+	f, ds := newFilter(t, prefetchFrom, 3, 2), fixture.Digests(6, 1000)
 	dst := make([]bool, len(ds))
 	got := testing.AllocsPerRun(10, func() {
 		f.AddAll(nil, ds)

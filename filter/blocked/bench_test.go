@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Sizes: in the second-level cache, and beyond all caches.
@@ -29,7 +30,7 @@ func benchmark(b *testing.B, op func(b *testing.B, f *Filter, in, out []umbel.Di
 	}
 }
 
-// batchSize keys are taken at a time, also where they are asked about one by one.
+// batchSize keys are used at a time, also when they are queried one by one.
 const batchSize = 1000
 
 func each(b *testing.B, name string, ds []umbel.Digest, do func(ds []umbel.Digest)) {
@@ -70,7 +71,7 @@ func BenchmarkOneByOne(b *testing.B) {
 	})
 }
 
-// Prefetch alone is what the memory allows.
+// Prefetches alone show the limit of the memory.
 func BenchmarkBatch(b *testing.B) {
 	benchmark(b, func(b *testing.B, f *Filter, in, out []umbel.Digest) {
 		dst := make([]bool, batchSize)
@@ -79,7 +80,7 @@ func BenchmarkBatch(b *testing.B) {
 		each(b, "add", in, func(ds []umbel.Digest) { f.AddAll(nil, ds) })
 		each(b, "changed", in, func(ds []umbel.Digest) { f.AddAll(dst, ds) })
 		each(b, "atomic", in, func(ds []umbel.Digest) { f.AddAllAtomic(ds) })
-		each(b, "prefetch", in, func(ds []umbel.Digest) { prefetchMany(&f.sectors, ds) })
+		each(b, "prefetch", in, func(ds []umbel.Digest) { prefetchMany(&f.blocks, ds) })
 	})
 }
 
@@ -88,7 +89,7 @@ func BenchmarkStats(b *testing.B) {
 	for _, s := range [][2]int{{3, 2}, {4, 2}, {5, 2}, {8, 1}} {
 		const n = 1 << 16 * BlockBits / 11
 		f := newFilter(b, 1<<16, s[0], s[1])
-		f.AddAll(nil, digests(newRand(8), n))
+		f.AddAll(nil, fixture.Digests(8, n))
 		b.Run(fmt.Sprintf("%dx%d/n=%d", s[0], s[1], n), func(b *testing.B) {
 			b.SetBytes(int64(f.cells.Bytes()))
 			for b.Loop() {

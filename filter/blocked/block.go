@@ -11,9 +11,9 @@ import (
 // The layout. A block is a cache line of eight words. A key has
 //
 //	its block   ⌊H1·blocks / 2^64⌋
-//	its words   of the block: orders[H2>>58], of which the first Words count
-//	its bits    one or two in each of them: the one that the six bits of H2 from
-//	            shifts[i] up tell, and if there are two, the six bits after them
+//	its words   the first Words of the words in orders[H2>>58]
+//	its bits    one or two in word i: their indices are the six bits of H2 from
+//	            shifts[i] up, and the six bits after them
 //
 // Neither words nor bits depend on the number of blocks: see Fold.
 const (
@@ -22,37 +22,36 @@ const (
 	blockWords = 8
 	wordBits   = 64
 
-	// MaxBits is the largest number of bits in a word: see plan.BlockedDesign.
+	// MaxBits is the largest number of bits per word: see plan.BlockedFPRate.
 	MaxBits = 2
 
 	fieldBits  = 6
 	orderShift = 64 - fieldBits
 )
 
-// shifts tells where in H2 the bits of the word at each place begin. With those for
-// the order they are 58 of the 64 bits; so ten bits of a key just don't fit, and the
-// fifth of five words shares two bits of H2 with the fourth, which makes no
-// difference that can be measured at rates above 1e-9: see plan.MinBlockedFPRate.
+// shifts contains, for each number of bits per word, the bit of H2 from which the indices for each word
+// are taken. The order takes six of the 64 bits, which leaves 58. Ten indices need 60, so the fifth of
+// five words shares two bits of H2 with the fourth. That has no measurable effect at rates above 1e-9:
+// see plan.MinBlockedFPRate.
 var shifts = [MaxBits + 1][]uint{
 	1: {0, 6, 12, 18, 24, 30, 36, 42},
 	2: {0, 12, 24, 36, 46},
 }
 
-// block is a cache line of the filter.
+// block is one cache line of the filter.
 type block [blockWords]uint64
 
-// order tells which words a key uses, and in what order: byte i is word i, 0 to 7.
+// order contains the words that a key uses, in order: byte i is the index of word i, 0 to 7.
 type order uint64
 
-// word returns the word that comes at place i.
+// word returns the index of the word at place i.
 func (o order) word(i int) uint64 { return uint64(o) >> (8 * i % 64) % blockWords }
 
-// orders has an order for each value of six bits: the images of 0, 1, …, 7 under
-// the maps x -> ax+b of the field of eight elements, polynomials over two elements
-// modulo x³+x+1. Entry 8j+b has a = x^j; since x^7 is 1, the last eight entries are
-// the first again. Over the 56 maps each pair of places falls on each pair of words
-// equally often, so that a key shares as few words as can be with another key of
-// its block.
+// orders contains an order for each value of six bits: the images of 0, 1, …, 7 under the maps x -> ax+b
+// of the field of eight elements, polynomials over two elements modulo x³+x+1. Entry 8j+b has a = x^j;
+// since x^7 is 1, the last eight entries equal the first. Over the 56 maps each pair of places falls on
+// each pair of words equally often, so that a key shares as few words as possible with another key of its
+// block.
 var orders = func() (o [1 << fieldBits]order) {
 	a := uint64(1)
 	for j := range uint64(8) {
@@ -72,29 +71,29 @@ func times8(a, b uint64) uint64 {
 	return (p ^ p>>3 ^ p>>3<<1) & 7
 }
 
-// withPair returns word with the two bits set that begin at shift.
+// withPair returns word with two bits set, whose indices are at shift in h2.
 func withPair(word, h2 uint64, shift uint) uint64 {
 	return word | 1<<(h2>>shift%wordBits) | 1<<(h2>>(shift+fieldBits)%wordBits)
 }
 
-// sectors is a filter's memory and layout. Its first fields are known to the
-// kernels. A zero sectors holds nothing; adding to it panics.
-type sectors struct {
+// blockArray is a filter's memory and layout. The kernels know the offsets of its first fields. A zero
+// blockArray contains nothing; adding to it panics.
+type blockArray struct {
 	first  *block // of blocks
-	blocks uint64
-	guide  *guide // for the kernels; nil where the plain functions do the work
-	second uint64 // from the first bit's place in H2 to the second's: 6, 0 if there is one
+	count  uint64
+	guide  *guide // for the kernels; nil if the plain functions are used
+	second uint64 // from the first index in H2 to the second: 6, or 0 with one bit per word
 	words  int    // words per key
 	bits   int    // bits in each of them
 	pairs  int    // words if bits is two
 }
 
-// newSectors returns sectors over words, whose length is a multiple of eight, with
-// the layout of s, which has been checked.
-func newSectors(words []uint64, s Shape) sectors {
-	v := sectors{
+// newBlockArray returns the blockArray over words, whose length is a multiple of eight, with the layout
+// of s, which has been checked.
+func newBlockArray(words []uint64, s Shape) blockArray {
+	v := blockArray{
 		first:  (*block)(unsafe.Pointer(unsafe.SliceData(words))),
-		blocks: uint64(len(words) / blockWords),
+		count:  uint64(len(words) / blockWords),
 		guide:  guideOf(s.Words, s.Bits),
 		second: fieldBits * uint64(s.Bits-1),
 		words:  s.Words,
@@ -106,19 +105,19 @@ func newSectors(words []uint64, s Shape) sectors {
 	return v
 }
 
-// block returns the block of a key, which exists unless s is zero.
-func (s *sectors) block(h1 uint64) *block {
-	i, _ := bits.Mul64(h1, s.blocks)
+// block returns the block of a key. s must not be zero.
+func (s *blockArray) block(h1 uint64) *block {
+	i, _ := bits.Mul64(h1, s.count)
 	return (*block)(unsafe.Add(unsafe.Pointer(s.first), uintptr(i)*unsafe.Sizeof(block{})))
 }
 
 // hasPlain returns 0 if all bits of a key are set, and another number otherwise.
-func hasPlain(s *sectors, h1, h2 uint64) uint8 {
+func hasPlain(s *blockArray, h1, h2 uint64) uint8 {
 	if s.first == nil {
 		return 1
 	}
 	b, o := s.block(h1), orders[h2>>orderShift]
-	switch s.pairs { // the shapes that are most in use
+	switch s.pairs { // the most common shapes
 	case 3:
 		return notZero(lacksPair(&b[o.word(0)], h2, 0) | lacksPair(&b[o.word(1)], h2, 12) | lacksPair(&b[o.word(2)], h2, 24))
 	case 4:
@@ -131,19 +130,18 @@ func hasPlain(s *sectors, h1, h2 uint64) uint8 {
 	return notZero(all)
 }
 
-// mustHold panics if s is zero.
-func (s *sectors) mustHold() {
+// mustInit panics if s is zero.
+func (s *blockArray) mustInit() {
 	if s.first == nil {
 		panic("umbel: add to a zero filter: make it with New")
 	}
 }
 
-// addPlain sets the bits of a key and returns 0 if none changed, and another number
-// otherwise.
-func addPlain(s *sectors, h1, h2 uint64) uint8 {
-	s.mustHold()
+// addPlain sets the bits of a key and returns 0 if none changed, and another number otherwise.
+func addPlain(s *blockArray, h1, h2 uint64) uint8 {
+	s.mustInit()
 	b, o := s.block(h1), orders[h2>>orderShift]
-	switch s.pairs { // the shapes that are most in use
+	switch s.pairs { // the most common shapes
 	case 3:
 		return notZero(setPair(&b[o.word(0)], h2, 0) | setPair(&b[o.word(1)], h2, 12) | setPair(&b[o.word(2)], h2, 24))
 	case 4:
@@ -156,12 +154,12 @@ func addPlain(s *sectors, h1, h2 uint64) uint8 {
 	return notZero(all)
 }
 
-// addAtomic sets the bits of a key and reports whether one changed. It may run
-// alongside itself and questions.
-func addAtomic(s *sectors, h1, h2 uint64) bool {
-	s.mustHold()
+// addAtomic sets the bits of a key and reports whether one changed. It is safe to call concurrently with
+// itself and with queries.
+func addAtomic(s *blockArray, h1, h2 uint64) bool {
+	s.mustInit()
 	b, o := s.block(h1), orders[h2>>orderShift]
-	switch s.pairs { // the shapes that are most in use
+	switch s.pairs { // the most common shapes
 	case 3:
 		return setPairAtomic(&b[o.word(0)], h2, 0)|setPairAtomic(&b[o.word(1)], h2, 12)|setPairAtomic(&b[o.word(2)], h2, 24) != 0
 	case 4:
@@ -174,39 +172,39 @@ func addAtomic(s *sectors, h1, h2 uint64) bool {
 	return all != 0
 }
 
-// notZero returns 0 for 0 and 1 for all else.
+// notZero returns 0 for 0 and 1 for any other number.
 func notZero(x uint64) uint8 { return uint8((x | -x) >> 63) }
 
-// mask returns the one or two bits that begin at shift.
-func (s *sectors) mask(h2 uint64, shift uint) uint64 {
+// mask returns the one or two bits whose indices are at shift in h2.
+func (s *blockArray) mask(h2 uint64, shift uint) uint64 {
 	return 1<<(h2>>shift%wordBits) | 1<<(h2>>(uint64(shift)+s.second)%wordBits)
 }
 
-// lacks returns the bits of m that aren't set in the word.
+// lacks returns the bits of m that are not set in the word.
 func lacks(word *uint64, m uint64) uint64 { return m &^ atomic.LoadUint64(word) }
 
 // lacksPair is lacks for a pair, in fewer instructions.
 func lacksPair(word *uint64, h2 uint64, shift uint) uint64 {
-	old := atomic.LoadUint64(word)
-	return old ^ withPair(old, h2, shift)
+	was := atomic.LoadUint64(word)
+	return was ^ withPair(was, h2, shift)
 }
 
-// set sets the bits of m in the word and returns those that weren't.
+// set sets the bits of m in the word and returns those that were zero.
 func set(word *uint64, m uint64) uint64 {
-	old := *word
-	*word = old | m
-	return m &^ old
+	was := *word
+	*word = was | m
+	return m &^ was
 }
 
 // setPair is set for a pair, in fewer instructions.
 func setPair(word *uint64, h2 uint64, shift uint) uint64 {
-	old := *word
-	*word = withPair(old, h2, shift)
-	return old ^ *word
+	was := *word
+	*word = withPair(was, h2, shift)
+	return was ^ *word
 }
 
-// setAtomic is set alongside others. It looks first: a locked instruction is dear,
-// and in a filter that fills the bits are often there.
+// setAtomic is set with atomic access. It loads first: a locked instruction is expensive, and in a filter
+// that fills up the bits are often set already.
 func setAtomic(word *uint64, m uint64) uint64 {
 	if m&^atomic.LoadUint64(word) == 0 {
 		return 0
@@ -219,8 +217,8 @@ func setPairAtomic(word *uint64, h2 uint64, shift uint) uint64 {
 }
 
 // locate appends the k cells of d to dst, word by word.
-func (s *sectors) locate(dst []uint64, d umbel.Digest) []uint64 {
-	at, _ := bits.Mul64(d.H1, s.blocks)
+func (s *blockArray) locate(dst []uint64, d umbel.Digest) []uint64 {
+	at, _ := bits.Mul64(d.H1, s.count)
 	o := orders[d.H2>>orderShift]
 	for i, shift := range shifts[s.bits][:s.words] {
 		for range s.bits {

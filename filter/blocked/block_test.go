@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// shapes are those with functions of their own, and of the others the smallest, the
-// largest and some between.
+// shapes are those with their own code, and the smallest, the largest and some other shapes.
 var shapes = [][2]int{{1, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {8, 1}}
 
 func eachShape(t *testing.T, test func(t *testing.T, words, bits int)) {
@@ -26,11 +26,7 @@ func eachShape(t *testing.T, test func(t *testing.T, words, bits int)) {
 
 func newFilter(t testing.TB, blocks uint64, words, bits int) *Filter {
 	t.Helper()
-	f, err := NewShape(Shape{M: blocks * BlockBits, Words: words, Bits: bits, Hasher: umbel.Hasher{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return fixture.Must(NewShape(Shape{M: blocks * BlockBits, Words: words, Bits: bits}))
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x626c6f636b)) }
@@ -43,8 +39,8 @@ func digests(r *rand.Rand, n int) []umbel.Digest {
 	return ds
 }
 
-// positionsBySpec is the layout written another way: with big numbers and the field
-// of eight elements as powers of x.
+// positionsBySpec computes the layout in another way: with big numbers and with the field of eight
+// elements as powers of x.
 func positionsBySpec(d umbel.Digest, blocks uint64, words, perWord int) []uint64 {
 	product := new(big.Int).Mul(new(big.Int).SetUint64(d.H1), new(big.Int).SetUint64(blocks))
 	block := product.Rsh(product, 64).Uint64()
@@ -115,10 +111,10 @@ func TestOrdersCoverPairsEvenly(t *testing.T) {
 	}
 }
 
-// Blocks that are joined by a fold are those that lie next to each other.
+// A fold joins neighbouring blocks.
 func TestFoldIsTheFilterBuiltSmall(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
-		ds := digests(newRand(2), 3000)
+		ds := fixture.Digests(2, 3000)
 		for _, c := range []struct{ blocks, r uint64 }{{12, 2}, {12, 3}, {12, 12}, {210, 7}, {1 << 10, 1 << 5}} {
 			large, small := newFilter(t, c.blocks, words, bits), newFilter(t, c.blocks/c.r, words, bits)
 			large.AddAll(nil, ds)
@@ -178,7 +174,7 @@ func TestZeroFilterHoldsNothing(t *testing.T) {
 
 func TestAddToZeroFilterPanics(t *testing.T) {
 	var f Filter
-	ds := digests(newRand(12), 100)
+	ds := fixture.Digests(12, 100)
 	for name, add := range map[string]func(){
 		"Add":             func() { f.Add(ds[0]) },
 		"AddAtomic":       func() { f.AddAtomic(ds[0]) },
@@ -186,14 +182,15 @@ func TestAddToZeroFilterPanics(t *testing.T) {
 		"AddAll, changed": func() { f.AddAll(make([]bool, len(ds)), ds) },
 		"AddAllAtomic":    func() { f.AddAllAtomic(ds) },
 	} {
-		wantPanic(t, name, "umbel: add to a zero filter: make it with New", add)
+		if got := fixture.PanicText(add); got != "umbel: add to a zero filter: make it with New" {
+			t.Errorf("%s panics with %q", name, got)
+		}
 	}
 }
 
-// The orders here and the maps of the plan are the same: so are the rates of one
-// block, of which Stats tells that of the very bits. With few keys it shows that
-// eight orders come twice, which the plan leaves out: two keys in four words of two
-// bits have a rate that is 17 % higher.
+// The orders here and the maps of the plan are the same, so the mean of Stats is the planned rate of one
+// block. With few keys it is higher because eight orders occur twice, which the plan neglects: two keys in
+// four words of two bits have a rate that is 17 % higher.
 func TestBlockRateIsThatOfThePlan(t *testing.T) {
 	trials := 4000
 	if testing.Short() {
@@ -222,12 +219,12 @@ func TestBlockRateIsThatOfThePlan(t *testing.T) {
 	})
 }
 
-// The rate is the mean over all orders, taken one by one.
+// The rate is the mean over all orders.
 func TestStatsRate(t *testing.T) {
 	for bits := range shifts {
 		for words := 1; words <= len(shifts[bits]); words++ {
 			f := newFilter(t, 100, words, bits)
-			f.AddAll(nil, digests(newRand(13), 1500))
+			f.AddAll(nil, fixture.Digests(13, 1500))
 			want, ones := 0.0, 0
 			for b := range slices.Chunk(f.cells.Words, blockWords) {
 				for _, o := range orders {
@@ -251,7 +248,7 @@ func TestStatsRate(t *testing.T) {
 
 func TestAddAtomicFromManyGoroutines(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
-		ds := digests(newRand(4), 20_000)
+		ds := fixture.Digests(4, 20_000)
 		f, want := newFilter(t, 50, words, bits), newFilter(t, 50, words, bits)
 		want.AddAll(nil, ds)
 		var all sync.WaitGroup

@@ -24,7 +24,7 @@ func TestKind(t *testing.T) { filtertest.Run(t, blocked.Kind) }
 
 func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, blocked.Kind) }
 
-// The zero Filter holds nothing, says so, and becomes any filter.
+// The zero Filter contains nothing, and UnmarshalBinary makes it any filter.
 func TestZeroFilter(t *testing.T) {
 	var f blocked.Filter
 	if f.HasString("a") || f.Stats() != (umbel.Stats{}) {
@@ -54,7 +54,7 @@ func TestZeroFilter(t *testing.T) {
 	}
 }
 
-// Words and bits that are given are kept, and the rest is planned for them.
+// Given words and bits are kept, and the rest is planned for them.
 func TestPlanWithParams(t *testing.T) {
 	goal := umbel.Goal{Keys: 10000, FPRate: 0.001}
 	for _, c := range []struct{ words, bits, wantWords, wantBits uint64 }{
@@ -70,7 +70,7 @@ func TestPlanWithParams(t *testing.T) {
 			t.Errorf("%+v: shape %+v", c, s)
 		}
 		if p := s.Forecast(goal.Keys).FPRate; p > goal.FPRate {
-			t.Errorf("%+v: a rate of %g, want at most %g", c, p, goal.FPRate)
+			t.Errorf("%+v: a rate of %g, want at maxBatch %g", c, p, goal.FPRate)
 		}
 	}
 	if _, err := blocked.Kind.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(6)}, {Name: "bits", Value: umbel.Uint(2)}}); !errors.Is(err, umbel.ErrGoal) {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 )
 
-// How do I ask for many keys at once?
+// How do I query many keys at once?
 func ExampleFilter_HasAll() {
 	shape, err := blocked.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.01})
 	if err != nil {
@@ -21,14 +21,14 @@ func ExampleFilter_HasAll() {
 	h := f.Hasher()
 	f.AddAll(nil, []umbel.Digest{h.HashString("alice"), h.HashString("carol")})
 
-	questions := []umbel.Digest{h.HashString("alice"), h.HashString("bob"), h.HashString("carol")}
-	answers := make([]bool, len(questions))
-	f.HasAll(answers, questions)
-	fmt.Println(answers)
+	queries := []umbel.Digest{h.HashString("alice"), h.HashString("bob"), h.HashString("carol")}
+	results := make([]bool, len(queries))
+	f.HasAll(results, queries)
+	fmt.Println(results)
 	// Output: [true false true]
 }
 
-// What does it cost, beside the least memory there is?
+// How much memory does it need, compared with a plain Bloom filter?
 func ExamplePlan() {
 	shape, err := blocked.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.01})
 	if err != nil {

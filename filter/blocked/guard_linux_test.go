@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// guarded returns n values between two pages that can't be touched, right behind the
-// first or right before the second.
+// guarded returns n values between two inaccessible pages, directly after the first or directly before
+// the second.
 func guarded[T any](t *testing.T, n int, atEnd bool) []T {
 	t.Helper()
 	page := syscall.Getpagesize()
@@ -38,18 +38,18 @@ func guarded[T any](t *testing.T, n int, atEnd bool) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[from])), n)
 }
 
-// The kernels touch nothing beside the words, the digests and the answers.
+// The kernels access nothing except the words, the digests and the results.
 func TestKernelsBetweenGuards(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	eachShape(t, func(t *testing.T, words, bits int) {
 		for _, atEnd := range []bool{true, false} {
-			for _, blocks := range []uint64{1, 1001, farFrom + 1} {
+			for _, blocks := range []uint64{1, 1001, prefetchFrom + 1} {
 				want := newFilter(t, blocks, words, bits)
 				f := newFilter(t, blocks, words, bits)
 				f.cells.Words = guarded[uint64](t, len(f.cells.Words), atEnd)
-				f.hold(f.cells)
+				f.setCells(f.cells)
 				r := newRand(blocks)
-				for _, n := range []int{0, 1, 2, 31, 63, 64, 65, 127, 128, 129, 300, most, most + ahead + 1} {
+				for _, n := range []int{0, 1, 2, 31, 63, 64, 65, 127, 128, 129, 300, maxBatch, maxBatch + prefetchDistance + 1} {
 					ds, answers := guarded[umbel.Digest](t, n, atEnd), guarded[bool](t, n, atEnd)
 					copy(ds, digests(r, n))
 					if n > 1 {

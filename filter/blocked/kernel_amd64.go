@@ -13,43 +13,42 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
 
-// The kernels hold a block in one register of 512 bits: eight words side by side.
-// Under the race detector, which doesn't see into assembly, the plain twins run.
+// The kernels hold a block in one register of 512 bits. The race detector doesn't see assembly, so the
+// plain versions run under it.
 
-// What the kernels need of the machine; prefetchKeys needs less.
+// The instructions that the kernels need; prefetchKeys needs fewer.
 var (
 	kernelNeeds   = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VBMI, cpuid.BMI2}
 	prefetchNeeds = []cpuid.FeatureID{cpuid.BMI2}
 )
 
-// Whether the machine can run them.
+// Whether the machine has them.
 var (
 	kernels    = cpuid.CPU.Supports(kernelNeeds...)
 	prefetches = cpuid.CPU.Supports(prefetchNeeds...)
 )
 
-// What the kernels take for granted.
+// What the kernels rely on: a wrong offset or number does not compile.
 const (
-	_ = -unsafe.Offsetof(sectors{}.first)
-	_ = -(unsafe.Offsetof(sectors{}.blocks) - 8)
-	_ = -(unsafe.Offsetof(sectors{}.guide) - 16)
-	_ = -(unsafe.Offsetof(sectors{}.second) - 24)
+	_ = -unsafe.Offsetof(blockArray{}.first)
+	_ = -(unsafe.Offsetof(blockArray{}.count) - 8)
+	_ = -(unsafe.Offsetof(blockArray{}.guide) - 16)
+	_ = -(unsafe.Offsetof(blockArray{}.second) - 24)
 	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
 	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
-	_ = -uint(ahead - 64)
+	_ = -uint(prefetchDistance - 64)
 	_ = -uint(orderShift - 58)
 )
 
-// guide tells a kernel, for each value of the six bits that choose words, how to
-// make the masks of the eight words of a block. A word that isn't used has 0. Each
-// byte of another is a shift, modulo 64: the byte's eight bits of the result are
-// those of H2 from there up. So the result is H2 rotated to the word's first bit.
-// The highest bit tells that the word is used; shifts leave it alone.
+// guide contains, for each value of the six bits that choose words, what a kernel needs to make the masks
+// of the eight words of a block. A word that isn't used has 0. In others each byte is a shift, modulo 64:
+// that byte of the result is the eight bits of H2 from there up, so the result is H2 rotated to the
+// index of the word's first bit. The highest bit marks a used word; shifts ignore it.
 type guide [1 << fieldBits]block
 
 const usedWord = 1 << 63
 
-// guides are made when first needed, by bits and words.
+// guides are made at first use, by bits and words.
 var guides = func() (g [MaxBits + 1][blockWords + 1]func() *guide) {
 	for bits := range shifts {
 		for words := range len(shifts[bits]) + 1 {
@@ -68,7 +67,7 @@ func guideOf(words, bits int) *guide {
 }
 
 func makeGuide(words, bits int) *guide {
-	g := new(guide) // so large that it begins with a cache line
+	g := new(guide) // aligned to a cache line because of its size
 	for i := range g {
 		for place, shift := range shifts[bits][:words] {
 			line := uint64(usedWord)
@@ -81,17 +80,17 @@ func makeGuide(words, bits int) *guide {
 	return g
 }
 
-// has is hasPlain, to which it jumps where s.guide is nil.
+// has is hasPlain, to which it jumps if s.guide is nil.
 //
 //go:noescape
-func has(s *sectors, h1, h2 uint64) uint8
+func has(s *blockArray, h1, h2 uint64) uint8
 
-// add is addPlain, to which it jumps where s.guide is nil.
+// add is addPlain, to which it jumps if s.guide is nil.
 //
 //go:noescape
-func add(s *sectors, h1, h2 uint64) uint8
+func add(s *blockArray, h1, h2 uint64) uint8
 
-func hasMany(s *sectors, dst []bool, ds []umbel.Digest) {
+func hasMany(s *blockArray, dst []bool, ds []umbel.Digest) {
 	if s.guide == nil {
 		hasManyPlain(s, dst, ds)
 		return
@@ -100,7 +99,7 @@ func hasMany(s *sectors, dst []bool, ds []umbel.Digest) {
 	hasKeys(s, &ds[0], far, len(dst)-far, &dst[0])
 }
 
-func addMany(s *sectors, n int, ds []umbel.Digest) {
+func addMany(s *blockArray, n int, ds []umbel.Digest) {
 	if s.guide == nil {
 		addManyPlain(s, n, ds)
 		return
@@ -109,7 +108,7 @@ func addMany(s *sectors, n int, ds []umbel.Digest) {
 	addKeys(s, &ds[0], far, n-far)
 }
 
-func addManyChanged(s *sectors, changed []bool, ds []umbel.Digest) {
+func addManyChanged(s *blockArray, changed []bool, ds []umbel.Digest) {
 	if s.guide == nil {
 		addManyChangedPlain(s, changed, ds)
 		return
@@ -118,7 +117,7 @@ func addManyChanged(s *sectors, changed []bool, ds []umbel.Digest) {
 	addKeysChanged(s, &ds[0], far, len(changed)-far, &changed[0])
 }
 
-func prefetchMany(s *sectors, ds []umbel.Digest) {
+func prefetchMany(s *blockArray, ds []umbel.Digest) {
 	if !prefetches {
 		prefetchManyPlain(s, ds)
 		return
@@ -126,26 +125,25 @@ func prefetchMany(s *sectors, ds []umbel.Digest) {
 	prefetchKeys(s, &ds[0], len(ds))
 }
 
-// distant returns how many of n keys can ask for the block of a later one, there
-// being all keys.
-func (s *sectors) distant(n, all int) int {
-	if s.blocks < farFrom {
+// distant returns the number of the first n of all keys that can prefetch the block of a later key.
+func (s *blockArray) distant(n, all int) int {
+	if s.count < prefetchFrom {
 		return 0
 	}
-	return max(min(n, all-ahead), 0)
+	return max(min(n, all-prefetchDistance), 0)
 }
 
-// The kernels for many keys: far keys ask for the block of the key that comes
-// ahead keys later, the near keys behind them ask for none.
+// The kernels for many keys. For the first far keys they prefetch the block of the key that comes prefetchDistance
+// keys later, for the near keys after them they don't.
 
 //go:noescape
-func hasKeys(s *sectors, ds *umbel.Digest, far, near int, dst *bool)
+func hasKeys(s *blockArray, ds *umbel.Digest, far, near int, dst *bool)
 
 //go:noescape
-func addKeys(s *sectors, ds *umbel.Digest, far, near int)
+func addKeys(s *blockArray, ds *umbel.Digest, far, near int)
 
 //go:noescape
-func addKeysChanged(s *sectors, ds *umbel.Digest, far, near int, changed *bool)
+func addKeysChanged(s *blockArray, ds *umbel.Digest, far, near int, changed *bool)
 
 //go:noescape
-func prefetchKeys(s *sectors, ds *umbel.Digest, n int)
+func prefetchKeys(s *blockArray, ds *umbel.Digest, n int)

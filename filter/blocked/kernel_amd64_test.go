@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// No kernel has an instruction that isn't asked for before it runs. MMX+ is the
-// generator's word for prefetching, which all of these machines can.
+// Every instruction set that a kernel uses is checked before it runs. MMX+ is the generator's name for
+// prefetching, which all these machines have.
 func TestKernelsNeedNoMoreThanIsAskedFor(t *testing.T) {
 	text, err := os.ReadFile("kernel_amd64.s")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Rates that hardly ever happen are planned too, and what is forecast is what was
-// wanted.
+// Very low rates are planned too, and the forecast is the planned rate.
 func TestPlanRareRates(t *testing.T) {
 	last := uint64(0)
 	for _, p := range []float64{1e-9, 1e-12, 1e-14, 1e-15, plan.MinBlockedFPRate} {

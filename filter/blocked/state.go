@@ -1,18 +1,20 @@
 package blocked
 
 import (
+	"fmt"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 )
 
-// Kind is the name of this kind of filter.
-const Name = "blocked"
+var kind = core.Kind{Name: Name}
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"words", "bits"}
 
-// State returns all there is of the filter: see [umbel.Filter].
+// State returns the complete contents of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State {
 	return umbel.State{
 		Kind:   Name,
@@ -25,8 +27,8 @@ func (f *Filter) State() umbel.State {
 	}
 }
 
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt.
+// Open returns the filter with state s, and takes over its memory. It returns an error wrapping
+// umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var words, bits uint64
 	a, err := kind.OpenCells(s, paramNames, &words, &bits)
@@ -38,6 +40,50 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	f := &Filter{shape: shape}
-	f.hold(a)
+	f.setCells(a)
 	return f, nil
+}
+
+// Fold shrinks f by factor r, keeping all keys. The result is bit for bit the filter that is built at
+// that size, since the block of a key among B/r is ⌊its block among B / r⌋ and its place in the block
+// doesn't depend on B. Fold returns an error wrapping umbel.ErrMismatch if r doesn't divide the number of
+// blocks; on error f is unchanged. It reads the filter once and allocates the smaller array.
+func (f *Filter) Fold(r uint64) error {
+	return f.setArray(f.array().Fold(r))
+}
+
+// Unfold enlarges f by factor u, keeping all keys: see [umbel.Folder].
+func (f *Filter) Unfold(u uint64) error {
+	return f.setArray(f.array().Unfold(u))
+}
+
+// Merge adds the keys of another filter of this kind with the same words, bits and hasher. Different
+// sizes are handled as by bloom.Filter.Merge. It returns an error wrapping umbel.ErrMismatch with the
+// first difference.
+func (f *Filter) Merge(s umbel.State) error {
+	g, err := core.Other(f.State(), s, Open)
+	if err != nil {
+		return err
+	}
+	if f.shape.Words != g.shape.Words || f.shape.Bits != g.shape.Bits {
+		return fmt.Errorf("blocked: one filter sets %d bits in each of %d words per key, the other %d in each of %d: %w",
+			f.shape.Bits, f.shape.Words, g.shape.Bits, g.shape.Words, umbel.ErrMismatch)
+	}
+	return f.setArray(f.array().Merge(g.array()))
+}
+
+// blockLog is log2 of BlockBits.
+const blockLog = 9
+
+// array returns the cells with blocks as groups.
+func (f *Filter) array() core.Array {
+	return core.Array{Kind: kind, Shape: core.Shape{M: f.cells.Len, Group: blockLog}, Cells: f.cells}
+}
+
+// setArray makes a the cells of f unless err is not nil, and returns err.
+func (f *Filter) setArray(a core.Array, err error) error {
+	if err == nil {
+		f.setCells(a.Cells)
+	}
+	return err
 }

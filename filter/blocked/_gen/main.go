@@ -1,9 +1,9 @@
 // Command _gen writes the kernels of package blocked for amd64 with AVX-512: go
 // generate ./filter/blocked.
 //
-// All kernels do the same with a key: H1 chooses a block of 64 bytes, the top six
-// bits of H2 a line of the guide, which makes of the rest of H2 two bits in each of
-// some of the eight words, or twice the same.
+// All kernels do the same with a key: H1 chooses a block of 64 bytes, and the top six bits of H2 choose a
+// line of the guide, which turns the rest of H2 into two bits, or twice the same bit, in each of some of
+// the eight words.
 package main
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What the package has as well, which see.
+// Copies of constants and offsets of the package, which checks them.
 const (
-	firstOffset  = 0 // in sectors
-	blocksOffset = 8
-	guideOffset  = 16
-	secondOffset = 24
-	digestBytes  = 16 // of a Digest, H1 first
-	ahead        = 64
-	orderShift   = 58
-	blockLog     = 6 // of its bytes, and of those of a line of the guide
+	firstOffset      = 0 // in a blockArray
+	blocksOffset     = 8
+	guideOffset      = 16
+	secondOffset     = 24
+	digestBytes      = 16 // of a Digest, H1 first
+	prefetchDistance = 64
+	orderShift       = 58
+	blockLog         = 6 // of its bytes, and of those of a line of the guide
 )
 
 func main() {
@@ -56,7 +56,7 @@ func add() {
 	jump("addPlain")
 }
 
-// oneKey finds the block of the key that is a parameter, and its masks.
+// oneKey emits the computation of the block and the masks of the key in the parameters.
 func oneKey() (at Mem, low, high reg.VecPhysical) {
 	s, k := GP64(), kernel{first: GP64(), blocks: GP64(), guide: GP64()}
 	Load(Param("s"), s)
@@ -66,14 +66,14 @@ func oneKey() (at Mem, low, high reg.VecPhysical) {
 	MOVQ(Mem{Base: s, Disp: firstOffset}, k.first)
 	MOVQ(Mem{Base: s, Disp: blocksOffset}, k.blocks)
 	h2 := GP64()
-	LEAQ(NewParamAddr("h2", 16), h2) // go vet knows nothing of broadcasts
+	LEAQ(NewParamAddr("h2", 16), h2) // go vet does not understand broadcasts
 	low, high = k.masks(Mem{Base: h2}, func(low, high reg.VecPhysical) {
 		VPSRLVQ_BCST(Mem{Base: s, Disp: secondOffset}, low, high)
 	})
 	return k.block(NewParamAddr("h1", 8)), low, high
 }
 
-// jump goes on with a Go function of the same parameters.
+// jump emits a jump to a Go function with the same parameters.
 func jump(name string) {
 	to := NewDataAddr(Symbol{Name: "·" + name}, 0)
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
@@ -115,7 +115,7 @@ func addKeysChanged() {
 
 func prefetchKeys() {
 	TEXT("prefetchKeys", NOSPLIT, "func(s, ds *byte, n int)")
-	k, _ := newAsker() // on machines without AVX-512 too
+	k, _ := newPrefetcher() // on machines without AVX-512 too
 	n := Load(Param("n"), GP64())
 	Label("loop")
 	PREFETCHT1(k.block(Mem{Base: k.ds}))
@@ -124,23 +124,23 @@ func prefetchKeys() {
 	RET()
 }
 
-// kernel holds what a kernel keeps in registers.
+// kernel contains the registers of a kernel.
 type kernel struct {
 	first, blocks, guide, ds reg.GPVirtual
 	second                   reg.VecPhysical // of many keys
 }
 
-// newKernel loads what a kernel needs that makes masks.
+// newKernel emits loads for a kernel that makes masks.
 func newKernel() kernel {
-	k, s := newAsker()
+	k, s := newPrefetcher()
 	k.guide, k.second = GP64(), reg.Z20
 	MOVQ(Mem{Base: s, Disp: guideOffset}, k.guide)
 	VPBROADCASTQ(Mem{Base: s, Disp: secondOffset}, k.second)
 	return k
 }
 
-// newAsker loads what a kernel needs to find blocks: keys, and the sectors at s.
-func newAsker() (k kernel, s reg.GPVirtual) {
+// newPrefetcher emits loads for a kernel that finds blocks: the keys, and the blockArray at s.
+func newPrefetcher() (k kernel, s reg.GPVirtual) {
 	s, k = GP64(), kernel{first: GP64(), blocks: GP64(), ds: GP64()}
 	Load(Param("s"), s)
 	MOVQ(Mem{Base: s, Disp: firstOffset}, k.first)
@@ -149,7 +149,7 @@ func newAsker() (k kernel, s reg.GPVirtual) {
 	return k, s
 }
 
-// block tells where the block of a key is.
+// block emits the computation of the address of a key's block.
 func (k kernel) block(h1 Mem) Mem {
 	offset := GP64()
 	MOVQ(h1, reg.RDX)
@@ -158,9 +158,9 @@ func (k kernel) block(h1 Mem) Mem {
 	return Mem{Base: k.first, Index: offset, Scale: 1}
 }
 
-// masks makes two masks of which each has one bit of each word that a key uses.
-// All vectors are among the upper sixteen registers: using them doesn't slow down
-// older instructions, so that nothing has to be cleared afterwards.
+// masks emits the computation of two masks, each with one bit in each word that a key uses. All vectors
+// are in the upper sixteen registers: they don't slow down older instructions, so nothing must be
+// cleared afterwards.
 func (k kernel) masks(h2 Mem, shift func(low, high reg.VecPhysical)) (low, high reg.VecPhysical) {
 	line, used, low, high := GP64(), reg.Z16, reg.Z17, reg.Z18
 	MOVQ(h2, line)
@@ -187,13 +187,13 @@ const (
 	lackingIn  = 0b01010100 // a or b, and not c
 )
 
-// missing sets K1 to the words in which bits are missing.
+// missing emits code that sets K1 to the words in which bits are missing.
 func missing(at Mem, low, high reg.VecPhysical) {
 	VPTERNLOGQ(U8(lackingIn), at, low, high)
 	VPTESTMQ(high, high, reg.K1)
 }
 
-// include sets the bits and K1 to the words that changed.
+// include emits code that sets the bits, and K1 to the words that changed.
 func include(at Mem, low, high reg.VecPhysical) {
 	old := reg.Z19
 	VMOVDQU64(at, old)
@@ -202,20 +202,19 @@ func include(at Mem, low, high reg.VecPhysical) {
 	VPCMPUQ(U8(4), old, high, reg.K1) // not equal
 }
 
-// next goes to the next key and counts down.
+// next emits the step to the next key.
 func (k kernel) next(count reg.Register) {
 	ADDQ(U8(digestBytes), k.ds)
 	DECQ(count)
 }
 
-// loops does body for the far keys, which prefetch, and for the near ones; then it
-// does last.
+// loops emits body for the far keys, with prefetches, and for the near ones, and then last.
 func (k kernel) loops(body, last func()) {
 	far, near := Load(Param("far"), GP64()), Load(Param("near"), GP64())
 	TESTQ(far, far)
 	JZ(LabelRef("rest"))
 	Label("distant")
-	PREFETCHT1(k.block(Mem{Base: k.ds, Disp: ahead * digestBytes}))
+	PREFETCHT1(k.block(Mem{Base: k.ds, Disp: prefetchDistance * digestBytes}))
 	body()
 	k.next(far)
 	JNZ(LabelRef("distant"))
@@ -231,8 +230,8 @@ func (k kernel) loops(body, last func()) {
 	RET()
 }
 
-// answers turns the bytes before end, one for each key, into bools. Test sets those
-// bits of K2 that are to be true, within those of K1.
+// answers emits code that turns the bytes before end, one for each key, into bools. test sets the bits of
+// K2 that must be true, among those of K1.
 func answers(end reg.Register, test func(v reg.Register)) {
 	n, all, one, v := GP64(), GP64(), reg.Z16, reg.Z17
 	Load(Param("far"), n)

@@ -9,10 +9,10 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is this kind for code that handles any.
-var Kind = design.Kind[Shape, *Filter]{
+// Kind is this kind of filter, for code that works with any kind.
+var Kind umbel.Kind = design.Kind[Shape, *Filter]{
 	Name:     Name,
-	Doc:      "blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)",
+	Doc:      "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
 	Params:   paramDocs,
 	Monotone: true,
 	Plan:     planWith,
@@ -22,15 +22,15 @@ var Kind = design.Kind[Shape, *Filter]{
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
-	{Name: "words", Doc: "words of a block that a key uses: to 8, or to 5 with two bits in each", Min: 1, Max: blockWords},
+	{Name: "words", Doc: "words of a block that a key uses: up to 8, or up to 5 with two bits in each", Min: 1, Max: blockWords},
 	{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: MaxBits},
 }
 
-// Plan returns the shape that meets the goal: from keys and rate, the least memory;
-// from keys and bytes, the least rate; from rate and bytes, the most keys; but fewer
-// words where they cost hardly more, as plan.BlockedDesign and plan.BlockedDesignForRate say.
-// Sizes are whole blocks; one that follows from keys and rate is rounded up, by less
-// than 1 %, to one that folds well (plan.RoundFoldable). The error wraps umbel.ErrGoal.
+// Plan returns the shape that meets the goal: for keys and rate, the least memory; for keys and bytes,
+// the lowest rate; for rate and bytes, the most keys. It uses fewer words if they cost hardly more: see
+// plan.BlockedDesign and plan.BlockedDesignForRate. Sizes are whole blocks. A size for keys and rate is
+// rounded up, by less than 1 %, to one that folds well (plan.RoundFoldable). It returns an error wrapping
+// umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -39,8 +39,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// planWith is Plan with some of the parameters given; it also returns the number of
-// keys that the shape is for.
+// planWith is Plan with some parameters fixed; it also returns the number of keys that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	s := Shape{M: ps.Uint("m"), Words: int(ps.Uint("words")), Bits: int(ps.Uint("bits")), Hasher: g.Hasher}
 	if err := s.design(g); err != nil {
@@ -54,11 +53,10 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	return s, n, s.Check()
 }
 
-// many is a number of keys at which the least size for a rate no longer depends on
-// it, but for a factor.
+// many is a number of keys from which on the smallest size for a rate is proportional to it.
 const many = 1 << 20
 
-// design sets those of the words and bits of s that aren't given, for a goal.
+// design sets those of the words and bits of s that are zero, for a goal.
 func (s *Shape) design(g umbel.Goal) error {
 	m := s.M
 	if m == 0 {
@@ -73,9 +71,9 @@ func (s *Shape) design(g umbel.Goal) error {
 	case s.Words != 0 && s.Bits != 0:
 		return design.Wrap(s.checkDesign(), umbel.ErrGoal)
 	case !sized && !rated && m != 0:
-		return fmt.Errorf("a size alone doesn't tell the words and bits of a key: give both, the number of keys or a rate as well: %w", umbel.ErrGoal)
+		return fmt.Errorf("a size alone doesn't determine the words and bits of a key: give both, or the number of keys, or a rate: %w", umbel.ErrGoal)
 	case !sized && !rated:
-		// Not enough is given, and Solve says what, whatever the design.
+		// The goal is incomplete: Solve returns the error, whatever the design.
 		s.Words, s.Bits = 1, 1
 		return nil
 	case s.Words != 0 || s.Bits != 0:
@@ -102,8 +100,7 @@ func (s *Shape) design(g umbel.Goal) error {
 	}
 }
 
-// complete sets the one of words and bits that isn't given so that the cost is
-// least.
+// complete sets the one of words and bits that is zero so that the cost is lowest.
 func (s *Shape) complete(cost func(words, bits int) float64) error {
 	least, best := math.Inf(1), *s
 	for bits := 1; bits <= MaxBits; bits++ {
@@ -117,13 +114,13 @@ func (s *Shape) complete(cost func(words, bits int) float64) error {
 		}
 	}
 	if least == math.Inf(1) {
-		return fmt.Errorf("no filter with words = %d and bits = %d (0: any) has the rate wanted: %w", s.Words, s.Bits, umbel.ErrGoal)
+		return fmt.Errorf("no filter with words = %d and bits = %d (0: any) has the required rate: %w", s.Words, s.Bits, umbel.ErrGoal)
 	}
 	*s = best
 	return nil
 }
 
-// sizing is that of filters with the words and bits of s.
+// sizing returns the formulas for filters with the words and bits of s.
 func (s *Shape) sizing() design.Sizing {
 	words, bits := s.Words, s.Bits
 	return design.Sizing{
