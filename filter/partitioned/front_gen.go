@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/plan"
 )
 
 // New returns an empty filter for the given number of distinct keys. When it contains
@@ -197,6 +198,21 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.Shape().Check() != nil, Open) }
+
+// EstimateUnion estimates the number of distinct keys that f or other contains. It takes
+// memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
+// would fail.
+func (f *Filter) EstimateUnion(other *Filter) (plan.Estimate, error) {
+	union, _, err := f.bits.Array().Overlap(other.bits.Array())
+	return union, err
+}
+
+// EstimateIntersection estimates the number of distinct keys that f and other have in
+// common: see [plan.IntersectionKeys]. Memory and errors are those of EstimateUnion.
+func (f *Filter) EstimateIntersection(other *Filter) (plan.Estimate, error) {
+	_, both, err := f.bits.Array().Overlap(other.bits.Array())
+	return both, err
+}
 
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("partitioned.Filter", f.Shape()) }

@@ -144,6 +144,17 @@ func typeName(e ast.Expr) string {
 	return fmt.Sprintf("%T", e)
 }
 
+// OneArray returns the field of Filter that holds its array of package core, and "" if it
+// holds none or several.
+func (p *pack) OneArray() string {
+	for _, field := range []string{"bits", "counters"} {
+		if p.fields["Filter"][field] && !p.fields["Filter"]["shape"] && !p.fields["Filter"]["hasher"] {
+			return field
+		}
+	}
+	return ""
+}
+
 // filterType is a type of filter: Filter, or Counting if a kind has both. Suffix is the
 // end of the names of its constructors.
 type filterType struct {

@@ -3,7 +3,7 @@ package main
 import "text/template"
 
 // order is the order of the texts in a file.
-var order = []string{"constructors", "keys", "batches", "containers", "description"}
+var order = []string{"constructors", "keys", "batches", "containers", "estimates", "description"}
 
 // kinds of keys: the end of a method's name, the type, the hashing methods.
 var keyTypes = []struct{ One, Many, Type string }{
@@ -25,6 +25,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/front"
+{{- if .OneArray}}
+	"github.com/umbel-filters/umbel/plan"
+{{- end}}
 )
 
 {{end}}
@@ -190,6 +193,23 @@ func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.
 // is not part of the state.
 func (f *{{.Type}}) Clone() *{{.Type}} { return front.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
 {{end}}
+
+{{define "estimates"}}{{if .OneArray}}
+// EstimateUnion estimates the number of distinct keys that f or other contains. It takes
+// memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
+// would fail.
+func (f *{{.Type}}) EstimateUnion(other *{{.Type}}) (plan.Estimate, error) {
+	union, _, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
+	return union, err
+}
+
+// EstimateIntersection estimates the number of distinct keys that f and other have in
+// common: see [plan.IntersectionKeys]. Memory and errors are those of EstimateUnion.
+func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error) {
+	_, both, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
+	return both, err
+}
+{{end}}{{end}}
 
 {{define "description"}}
 // String describes the filter by its type and {{if .Can "Shape"}}shape{{else}}options{{end}}, without seed and cells.
