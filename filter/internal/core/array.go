@@ -155,7 +155,7 @@ func (a Array) Other(s umbel.State) (Array, error) {
 	if a.Shape.M == 0 {
 		return Array{}, a.zero()
 	}
-	return Other(a.State(a.Kind), s, a.Kind.Open)
+	return Other(umbel.State{Kind: a.Kind.Name, Hasher: a.Shape.Hasher}, s, a.Kind.Open)
 }
 
 // State returns the state of an array that Open can open. It is of kind k even if a is
