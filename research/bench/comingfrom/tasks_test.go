@@ -1,0 +1,379 @@
+// Package comingfrom contains the code of docs/coming-from.md: twelve tasks with umbel,
+// bits-and-blooms/bloom and greatroar/blobloom.
+package comingfrom
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	bab "github.com/bits-and-blooms/bloom/v3"
+	"github.com/greatroar/blobloom"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/blocked"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/zeebo/xxh3"
+)
+
+// Every block of Go code in the page is a part of this file, apart from indentation.
+func TestPageIsCompiled(t *testing.T) {
+	source, page := lines(t, "tasks_test.go"), lines(t, "../../../docs/coming-from.md")
+	blocks := 0
+	for rest := page; ; blocks++ {
+		_, after, ok := strings.Cut(rest, "\n```go\n")
+		if !ok {
+			break
+		}
+		block, next, ok := strings.Cut(after, "\n```\n")
+		if !ok {
+			t.Fatal("a block of code does not end")
+		}
+		if !strings.Contains(source, "\n"+block+"\n") {
+			t.Errorf("not in tasks_test.go:\n%s", block)
+		}
+		rest = "\n" + next
+	}
+	if blocks < 24 {
+		t.Errorf("%d blocks, want at least 24", blocks)
+	}
+}
+
+// lines returns a file without indentation, and without the markers that the compiler needs.
+func lines(t *testing.T, name string) string {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(b)) {
+		out.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return out.String()
+}
+
+func check(t *testing.T, ok bool) {
+	t.Helper()
+	if !ok {
+		t.Error("the example does not do what the page says")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMake(t *testing.T) {
+	{
+		f, err := bloom.New(1_000_000, 0.01)
+
+		must(t, err)
+		check(t, !f.HasString("a"))
+	}
+	{
+		f := bab.NewWithEstimates(1_000_000, 0.01)
+
+		check(t, !f.TestString("a"))
+	}
+	{
+		f := blobloom.NewOptimized(blobloom.Config{Capacity: 1_000_000, FPRate: 0.01})
+
+		check(t, !f.Has(1))
+	}
+}
+
+func TestKeys(t *testing.T) {
+	{
+		f, err := bloom.New(1000, 0.01)
+		must(t, err)
+
+		f.AddString("alice")
+		f.AddBytes([]byte("bob"))
+		f.AddUint64(42)
+		known := f.HasString("alice")
+
+		check(t, known && f.HasUint64(42))
+	}
+	{
+		f := bab.NewWithEstimates(1000, 0.01)
+
+		f.AddString("alice")
+		f.Add([]byte("bob"))
+		known := f.TestString("alice")
+
+		check(t, known)
+	}
+	{
+		f := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+
+		f.Add(xxh3.HashString("alice"))
+		known := f.Has(xxh3.HashString("alice"))
+
+		check(t, known)
+	}
+}
+
+func TestManyKeys(t *testing.T) {
+	keys := []string{"alice", "bob"}
+	{
+		f, err := blocked.New(1000, 0.01)
+		must(t, err)
+
+		f.AddStrings(keys)
+		known := make([]bool, len(keys))
+		f.HasStrings(known, keys)
+
+		check(t, known[0] && known[1])
+	}
+	{
+		f := bab.NewWithEstimates(1000, 0.01)
+
+		for _, key := range keys {
+			f.AddString(key)
+		}
+
+		check(t, f.TestString("bob"))
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	{
+		f, err := bloom.New(1000, 0.01)
+		must(t, err)
+		var wg sync.WaitGroup
+
+		wg.Go(func() { f.AddStringAtomic("alice") })
+		wg.Go(func() { f.HasString("alice") })
+
+		wg.Wait()
+		check(t, f.HasString("alice"))
+	}
+	{
+		var wg sync.WaitGroup
+
+		f := blobloom.NewSyncOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+		wg.Go(func() { f.Add(xxh3.HashString("alice")) })
+
+		wg.Wait()
+		check(t, f.Has(xxh3.HashString("alice")))
+	}
+}
+
+func TestStore(t *testing.T) {
+	{
+		f, err := bloom.New(1000, 0.01)
+		must(t, err)
+		var file bytes.Buffer
+
+		data, err := f.MarshalBinary()
+		n, err2 := f.WriteTo(&file)
+
+		must(t, err)
+		must(t, err2)
+		check(t, n == int64(len(data)))
+
+		var g bloom.Filter
+		_, err = g.ReadFrom(&file)
+
+		must(t, err)
+		check(t, g.Equal(f))
+
+		err = g.UnmarshalBinary(data)
+
+		must(t, err)
+	}
+	{
+		f := bab.NewWithEstimates(1000, 0.01)
+		var file bytes.Buffer
+
+		data, err := f.MarshalBinary()
+		_, err2 := f.WriteTo(&file)
+
+		must(t, err)
+		must(t, err2)
+		check(t, len(data) > 0)
+
+		var g bab.BloomFilter
+		_, err = g.ReadFrom(&file)
+
+		must(t, err)
+	}
+	{
+		f := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+		var file bytes.Buffer
+
+		_, err := blobloom.Dump(&file, f, "comment")
+
+		must(t, err)
+
+		l, err := blobloom.NewLoader(io.Reader(&file))
+		must(t, err)
+		g, err := l.Load(nil)
+
+		must(t, err)
+		check(t, g.Equals(f))
+	}
+}
+
+func TestUnion(t *testing.T) {
+	{
+		a, err := bloom.New(1000, 0.01)
+		must(t, err)
+		b, err := bloom.New(2000, 0.01)
+		must(t, err)
+
+		err = a.Merge(b.State())
+
+		must(t, err)
+
+		both, err := a.EstimateIntersection(b)
+
+		must(t, err)
+		check(t, both.Value == 0)
+	}
+	{
+		a, b := bab.NewWithEstimates(1000, 0.01), bab.NewWithEstimates(1000, 0.01)
+
+		err := a.Merge(b)
+
+		must(t, err)
+	}
+	{
+		config := blobloom.Config{Capacity: 1000, FPRate: 0.01}
+		a, b := blobloom.NewOptimized(config), blobloom.NewOptimized(config)
+
+		a.Union(b)
+		a.Intersect(b)
+
+		check(t, a.Empty())
+	}
+}
+
+func TestCopy(t *testing.T) {
+	{
+		f, err := bloom.New(1000, 0.01)
+		must(t, err)
+
+		g := f.Clone()
+		same := g.Equal(f)
+
+		check(t, same)
+	}
+	{
+		f := bab.NewWithEstimates(1000, 0.01)
+
+		g := f.Copy()
+		same := g.Equal(f)
+
+		check(t, same)
+	}
+}
+
+func TestFold(t *testing.T) {
+	f, err := bloom.New(1_000_000, 0.01)
+	must(t, err)
+
+	err = f.Fold(4)
+
+	must(t, err)
+}
+
+func TestRemove(t *testing.T) {
+	f, err := counting.New(1000, 0.01)
+	must(t, err)
+
+	f.AddString("alice")
+	f.RemoveString("alice")
+	known := f.HasString("alice")
+
+	check(t, !known)
+}
+
+func TestGrow(t *testing.T) {
+	f, err := scalable.New(1000, 0.01)
+	must(t, err)
+
+	for id := range uint64(100_000) {
+		f.AddUint64(id)
+	}
+
+	check(t, f.Stats().FPRate < 0.01)
+}
+
+func TestEstimate(t *testing.T) {
+	{
+		f, err := bloom.New(1000, 0.01)
+		must(t, err)
+
+		s := f.Stats()
+		keys, low, high := s.Keys, s.Low, s.High
+
+		check(t, keys == 0 && low == 0 && high == 0)
+	}
+	{
+		f := bab.NewWithEstimates(1000, 0.01)
+
+		keys := f.ApproximatedSize()
+
+		check(t, keys == 0)
+	}
+	{
+		f := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+
+		keys := f.Cardinality()
+
+		check(t, keys == 0)
+	}
+}
+
+func TestAnyKind(t *testing.T) {
+	kind, err := filter.All.Find("blocked")
+	must(t, err)
+	f, err := kind.New(umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
+	must(t, err)
+
+	f.Add(f.Hasher().HashString("alice"))
+	if m, ok := f.(umbel.Merger); ok {
+		err = m.Merge(f.State().Clone())
+	}
+
+	must(t, err)
+	check(t, f.Has(f.Hasher().HashString("alice")))
+}
+
+func TestHash(t *testing.T) {
+	{
+		seed, err := umbel.ParseSeed("000102030405060708090a0b0c0d0e0f")
+		must(t, err)
+
+		h := umbel.Hasher{Alg: umbel.SipHash, Seed: seed}
+		f, err := bloom.NewGoal(umbel.Goal{Keys: 1000, FPRate: 0.01, Hasher: h})
+
+		must(t, err)
+		check(t, !f.HasString("a"))
+	}
+	{
+		own := umbel.Hasher{Alg: umbel.Caller}
+		f, err := bloom.NewGoal(umbel.Goal{Keys: 1000, FPRate: 0.01, Hasher: own})
+		must(t, err)
+
+		f.Add(umbel.DigestFromHash64(xxh3.HashString("alice")))
+
+		check(t, f.Has(umbel.DigestFromHash64(xxh3.HashString("alice"))))
+	}
+	{
+		f := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+
+		f.Add(xxh3.HashString("alice"))
+
+		check(t, f.Has(xxh3.HashString("alice")))
+	}
+}
