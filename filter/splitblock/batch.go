@@ -3,15 +3,15 @@ package splitblock
 import "github.com/umbel-filters/umbel"
 
 const (
-	// ahead is how many keys lie between asking for a block and using it; the
-	// kernels have the same number.
-	ahead = 64
-	// farFrom is the number of blocks from which blocks are asked for: 1 MiB. A
-	// smaller filter is in a cache near enough.
-	farFrom = 1 << 15
-	// most is the number of keys that a kernel takes at a time: the scheduler can't
-	// interrupt it, which shouldn't take more than some ten microseconds.
-	most = 1 << 12
+	// prefetchDistance is the number of keys between the prefetch of a block and its use. The kernels have the
+	// same number.
+	prefetchDistance = 64
+	// prefetchFrom is the number of blocks from which prefetching pays: 1 MiB. A smaller filter is in a
+	// fast cache.
+	prefetchFrom = 1 << 15
+	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't interrupt
+	// it: about ten microseconds.
+	maxBatch = 1 << 12
 )
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
@@ -19,7 +19,7 @@ func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
 	f.prefetch(ds, 0)
 	for done := 0; done < len(ds); {
-		n := min(len(ds)-done, most)
+		n := min(len(ds)-done, maxBatch)
 		hasMany(f, dst[done:done+n], ds[done:])
 		done += n
 	}
@@ -32,7 +32,7 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 	f.prefetch(ds, 0)
 	for done := 0; done < len(ds); {
-		n := min(len(ds)-done, most)
+		n := min(len(ds)-done, maxBatch)
 		if changed == nil {
 			addMany(f, n, ds[done:])
 		} else {
@@ -42,27 +42,26 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// AddAllAtomic adds ds alongside Has: see [umbel.AtomicBatchAdder].
+// AddAllAtomic adds ds. It is safe to call concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) {
 	f.prefetch(ds, 0)
-	for i := 0; i < len(ds); i += ahead {
-		f.prefetch(ds, i+ahead)
-		for _, d := range ds[i:min(i+ahead, len(ds))] {
+	for i := 0; i < len(ds); i += prefetchDistance {
+		f.prefetch(ds, i+prefetchDistance)
+		for _, d := range ds[i:min(i+prefetchDistance, len(ds))] {
 			f.AddAtomic(d)
 		}
 	}
 }
 
-// prefetch asks for the blocks of up to ahead keys from ds[from] on, if the filter
-// is so large that it pays.
+// prefetch prefetches the blocks of up to prefetchDistance keys from ds[from] on, if the filter is so large that this
+// pays.
 func (f *Filter) prefetch(ds []umbel.Digest, from int) {
-	if f.blocks >= farFrom && from < len(ds) {
-		prefetchMany(f, ds[from:min(from+ahead, len(ds))])
+	if f.blocks >= prefetchFrom && from < len(ds) {
+		prefetchMany(f, ds[from:min(from+prefetchDistance, len(ds))])
 	}
 }
 
-// The plain twins of the kernels for many keys. As with those, ds goes on behind
-// the keys that are asked about or added.
+// The plain versions of the kernels for many keys. ds may contain more keys than are queried or added.
 
 func hasManyPlain(f *Filter, dst []bool, ds []umbel.Digest) {
 	for i := range dst {

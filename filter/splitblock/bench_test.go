@@ -12,7 +12,7 @@ import (
 // is a batch of 1024 keys.
 func BenchmarkFilter(b *testing.B) {
 	for _, n := range []uint64{1e5, 1e7} {
-		f := newFilter(b, (n*21/2+BlockBits-1)/BlockBits)
+		f := testFilter(b, (n*21/2+BlockBits-1)/BlockBits)
 		r := rand.New(rand.NewPCG(n, 0))
 		for range n {
 			f.Add(umbel.Digest{H1: r.Uint64()})

@@ -16,19 +16,17 @@ const (
 	MaxBitset = 1<<31 - BlockBytes
 )
 
-// A bitset is what follows a Bloom filter's header in a Parquet file: the blocks,
-// one after the other, each of them eight words of 32 bits, little-endian. Cell i
-// of the filter is bit i%8 of byte i/8.
+// A bitset follows a Bloom filter's header in a Parquet file. It consists of the blocks, each of them eight
+// words of 32 bits, little-endian. Cell i of the filter is bit i%8 of byte i/8.
 
-// AppendBitset appends Parquet's bitset to dst, M/8 bytes. The header that comes
-// before it in a file says BLOCK, XXHASH, UNCOMPRESSED and this length.
+// AppendBitset appends Parquet's bitset to dst, M/8 bytes. In a file a header with BLOCK, XXHASH,
+// UNCOMPRESSED and this length comes before it.
 //
-// Programs on Apache Arrow's C++ library take only lengths that are powers of two,
-// up to 128 MiB; folds by powers of two keep a length one.
+// Programs that use Apache Arrow's C++ library accept only lengths that are powers of two, up to 128 MiB.
+// Folds by powers of two preserve that.
 //
-// The error wraps umbel.ErrMismatch if the filter doesn't hash with
-// [ParquetHasher], and umbel.ErrLimit if it is longer than MaxBitset; dst then
-// comes back as it was.
+// It returns dst unchanged and an error wrapping umbel.ErrMismatch if the filter doesn't use
+// [ParquetHasher], or umbel.ErrLimit if the bitset is longer than MaxBitset.
 func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 	if f.hasher != ParquetHasher {
 		return dst, fmt.Errorf("splitblock: the filter hashes with %v, Parquet with %v: whoever reads it would miss keys: %w", f.hasher, ParquetHasher, umbel.ErrMismatch)
@@ -43,9 +41,9 @@ func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// OpenBitset returns the filter of Parquet's bitset, with [ParquetHasher]. It
-// copies b. The error wraps umbel.ErrCorrupt unless b is one or more whole blocks,
-// and umbel.ErrLimit if it is longer than MaxBitset.
+// OpenBitset returns the filter of a Parquet bitset, with [ParquetHasher]. It copies b. It returns an error
+// wrapping umbel.ErrCorrupt unless b is one or more whole blocks, and umbel.ErrLimit if b is longer than
+// MaxBitset.
 func OpenBitset(b []byte) (*Filter, error) {
 	if len(b) == 0 || len(b)%BlockBytes != 0 {
 		return nil, fmt.Errorf("splitblock: a bitset of %d bytes, want one or more whole blocks of %d: %w", len(b), BlockBytes, umbel.ErrCorrupt)

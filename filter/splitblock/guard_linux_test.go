@@ -15,13 +15,13 @@ import (
 // behind these lie pages without access.
 func TestGuards(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	const longest = most + ahead + 1
-	lengths := []int{0, 1, 2, 3, 31, 32, 33, ahead - 1, ahead, ahead + 1, 2*ahead - 1, 2 * ahead, 2*ahead + 1, 300, most - 1, most, most + 1, longest}
+	const longest = maxBatch + prefetchDistance + 1
+	lengths := []int{0, 1, 2, 3, 31, 32, 33, prefetchDistance - 1, prefetchDistance, prefetchDistance + 1, 2*prefetchDistance - 1, 2 * prefetchDistance, 2*prefetchDistance + 1, 300, maxBatch - 1, maxBatch, maxBatch + 1, longest}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, atEnd := range []bool{true, false} {
 		keys, answers := guarded[umbel.Digest](t, longest, atEnd), guarded[bool](t, longest, atEnd)
-		for _, blocks := range []uint64{1, 7, farFrom + 3} {
-			s := newFilter(t, blocks).State()
+		for _, blocks := range []uint64{1, 7, prefetchFrom + 3} {
+			s := testFilter(t, blocks).State()
 			s.Arrays[0].Words = guarded[uint64](t, len(s.Arrays[0].Words), atEnd)
 			f, err := Open(s)
 			if err != nil {
@@ -29,7 +29,7 @@ func TestGuards(t *testing.T) {
 			}
 			for name, f := range levels(f) {
 				f.Clear()
-				want := newFilter(t, blocks)
+				want := testFilter(t, blocks)
 				for i, n := range lengths {
 					ds, got := keys[:n], answers[:n]
 					if atEnd {

@@ -12,13 +12,11 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
 
-// Under the race detector, which doesn't see into assembly, the plain twins run. Has
-// alongside AddAtomic is as sound as with them: a load of a block may see some of its
-// aligned words before an addition and some after it, but each word whole, and all of
-// them after AddAtomic returned.
+// The race detector doesn't see assembly, so the plain versions run under it. With the kernels, Has is as safe
+// next to AddAtomic: a load of a block may see some of its aligned words before an addition and some after it,
+// but each word at once, and all of them after AddAtomic returned.
 
-// setKernels tells the kernels how many blocks the filter has: those that the
-// machine can run.
+// setKernels sets the number of blocks for the kernels that the machine can run.
 func (f *Filter) setKernels() {
 	if cpuid.CPU.Has(cpuid.AVX2) {
 		f.fast = f.blocks
@@ -28,18 +26,17 @@ func (f *Filter) setKernels() {
 	}
 }
 
-// What the kernels take for granted.
+// What the kernels rely on: a wrong offset or number does not compile.
 const (
 	_ = -unsafe.Offsetof(Filter{}.words)
 	_ = -(unsafe.Offsetof(Filter{}.fast) - 8)
 	_ = -(unsafe.Offsetof(Filter{}.wide) - 16)
 	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
 	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
-	_ = -uint(ahead - 64)
+	_ = -uint(prefetchDistance - 64)
 )
 
-// has is hasPlain with AVX-512VL. It jumps to hasAVX2 where f.wide is 0, and that
-// to hasPlain where f.fast is 0.
+// has is hasPlain with AVX-512VL. It jumps to hasAVX2 if f.wide is 0, and that to hasPlain if f.fast is 0.
 //
 //go:noescape
 func has(f *Filter, hash uint64) bool
@@ -50,7 +47,7 @@ func has(f *Filter, hash uint64) bool
 //go:noescape
 func hasAVX2(f *Filter, hash uint64) bool
 
-// add is addPlain as has is hasPlain.
+// add is addPlain in the same way.
 //
 //go:noescape
 func add(f *Filter, hash uint64) bool
@@ -61,8 +58,8 @@ func add(f *Filter, hash uint64) bool
 //go:noescape
 func addAVX2(f *Filter, hash uint64) bool
 
-// hasMany and its like take at least one key. The blocks of the first keys have been
-// asked for; ds goes on behind those that are asked about so that more can be.
+// hasMany, addMany and addManyChanged take at least one key. The blocks of the first keys have been prefetched.
+// ds also contains the keys after those that are queried or added, to prefetch their blocks.
 func hasMany(f *Filter, dst []bool, ds []umbel.Digest) {
 	if f.fast == 0 {
 		hasManyPlain(f, dst, ds)
@@ -90,24 +87,23 @@ func addManyChanged(f *Filter, changed []bool, ds []umbel.Digest) {
 	addKeysChanged(f, &ds[0], far, len(changed)-far, &changed[0])
 }
 
-// prefetchMany asks for the blocks of at least one key.
+// prefetchMany prefetches the blocks of at least one key.
 func prefetchMany(f *Filter, ds []umbel.Digest) {
 	if f.fast != 0 {
 		prefetchKeys(f, &ds[0], len(ds))
 	}
 }
 
-// distant returns how many of n keys can ask for the block of a later one, there
-// being all keys.
+// distant returns the number of the first n of all keys that can prefetch the block of a later key.
 func (f *Filter) distant(n, all int) int {
-	if f.blocks < farFrom {
+	if f.blocks < prefetchFrom {
 		return 0
 	}
-	return max(min(n, all-ahead), 0)
+	return max(min(n, all-prefetchDistance), 0)
 }
 
-// The kernels for many keys: far keys ask for the block of the key that comes
-// ahead keys later, the near keys behind them ask for none.
+// The kernels for many keys. For the first far keys they prefetch the block of the key that comes prefetchDistance keys
+// later, for the near keys after them they don't.
 
 //go:noescape
 func hasKeys(f *Filter, ds *umbel.Digest, far, near int, dst *bool)

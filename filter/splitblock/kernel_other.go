@@ -4,7 +4,7 @@ package splitblock
 
 import "github.com/umbel-filters/umbel"
 
-// setKernels: there are none.
+// setKernels does nothing: this machine has no kernels.
 func (f *Filter) setKernels() {}
 
 func has(f *Filter, hash uint64) bool                       { return hasPlain(f, hash) }
@@ -13,5 +13,5 @@ func hasMany(f *Filter, dst []bool, ds []umbel.Digest)      { hasManyPlain(f, ds
 func addMany(f *Filter, n int, ds []umbel.Digest)           { addManyPlain(f, n, ds) }
 func addManyChanged(f *Filter, c []bool, ds []umbel.Digest) { addManyChangedPlain(f, c, ds) }
 
-// prefetchMany does nothing: Go has no word for it.
+// prefetchMany does nothing, since Go has no prefetch.
 func prefetchMany(*Filter, []umbel.Digest) {}

@@ -1,13 +1,11 @@
-// Package splitblock provides Parquet's split-block Bloom filter, bit for bit: a
-// key sets one bit in each of the eight 32-bit words of one block of 256 bits. A
-// question costs one cache miss and few instructions.
+// Package splitblock provides Parquet's split-block Bloom filter, bit for bit: a key sets one bit in each
+// of the eight 32-bit words of one block of 256 bits. A query costs one cache miss and few instructions.
 //
-// Its name is a promise (apache/parquet-format, BloomFilter.md). With h the H1 of
-// a digest and z blocks, the block is ⌊(h >> 32)·z / 2^32⌋, and the bit in word i
-// is (uint32(h)·salt_i mod 2^32) >> 27. H2 isn't used.
+// The name stands for the positions of apache/parquet-format, BloomFilter.md, which never change. With h
+// the H1 of a digest and z blocks, the block is ⌊(h >> 32)·z / 2^32⌋, and the bit in word i is
+// (uint32(h)·salt_i mod 2^32) >> 27. H2 isn't used.
 //
-// A filter that is to be read as Parquet's hashes with [ParquetHasher]. Others may
-// hash as they like.
+// A filter for Parquet must use [ParquetHasher]. Other filters may use any hasher.
 package splitblock
 
 import (
@@ -38,21 +36,22 @@ const (
 	salt7 = 0x5c6bfb31
 )
 
-// Filter is a split-block Bloom filter. Has and HasAll may run alongside
-// themselves, AddAtomic and AddAllAtomic; other changes run alone. The zero Filter
-// holds nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a split-block Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to call
+// concurrently with each other; no other method may run at the same time as one that changes the filter.
+// The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	// The kernels in assembly know where these are.
+	// The kernels know the offsets of these.
 	words *uint64 // the first of bits.Words
-	fast  uint64  // blocks, where there is AVX2; otherwise 0
-	wide  uint64  // blocks, where there is AVX-512VL; otherwise 0
+	fast  uint64  // blocks if the machine has AVX2; otherwise 0
+	wide  uint64  // blocks if the machine has AVX-512VL; otherwise 0
 
 	blocks uint64
 	hasher umbel.Hasher
 	bits   cells.Array
 }
 
-func made(bits cells.Array, h umbel.Hasher) *Filter {
+// newFilter returns the filter over bits, which have been checked.
+func newFilter(bits cells.Array, h umbel.Hasher) *Filter {
 	f := &Filter{words: &bits.Words[0], blocks: bits.Len / BlockBits, hasher: h, bits: bits}
 	f.setKernels()
 	return f
@@ -61,11 +60,11 @@ func made(bits cells.Array, h umbel.Hasher) *Filter {
 // Add adds d and reports whether a bit changed.
 func (f *Filter) Add(d umbel.Digest) bool { return add(f, d.H1) }
 
-// Has reports whether d may have been added.
+// Has reports whether d may have been added. It is never false for a digest that was added.
 func (f *Filter) Has(d umbel.Digest) bool { return has(f, d.H1) }
 
-// AddAtomic adds d alongside Has and other AddAtomic, and reports whether a bit
-// changed: see [umbel.AtomicAdder]. It takes up to four locked instructions.
+// AddAtomic adds d and reports whether a bit changed. It is safe to call concurrently with Has and itself:
+// see [umbel.AtomicAdder]. It takes up to four locked instructions.
 func (f *Filter) AddAtomic(d umbel.Digest) bool {
 	b, x := f.block(d.H1), uint32(d.H1)
 	c0 := orAtomic(&b[0], pair(x, salt0, salt1))
@@ -75,13 +74,13 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool {
 	return c0 || c1 || c2 || c3
 }
 
-// orAtomic sets bits of a word and reports whether one of them was zero. The look
-// before the locked instruction spares it when there is nothing to do.
+// orAtomic sets bits of a word and reports whether one of them was zero. The load avoids the locked
+// instruction if all are set already.
 func orAtomic(w *uint64, bits uint64) bool {
 	return atomic.LoadUint64(w)&bits != bits && atomic.OrUint64(w, bits)&bits != bits
 }
 
-// addPlain and hasPlain are Add and Has without assembly, and of the zero filter.
+// addPlain and hasPlain are Add and Has in plain Go, and for the zero filter.
 func addPlain(f *Filter, hash uint64) bool {
 	b, x := f.block(hash), uint32(hash)
 	m0, m1 := pair(x, salt0, salt1), pair(x, salt2, salt3)
@@ -120,8 +119,7 @@ func (f *Filter) first(hash uint64) uint64 { return hash >> 32 * f.blocks >> 32 
 // pair returns the bits of x in two neighbouring 32-bit words.
 func pair(x, low, high uint32) uint64 { return 1<<(x*low>>27) | 1<<(32+x*high>>27) }
 
-// Locate appends the eight positions of d to dst, of the zero Filter none: see
-// [umbel.Locator].
+// Locate appends the eight positions of d to dst, and none for the zero Filter: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
 	if f.blocks == 0 {
 		return dst
@@ -133,5 +131,5 @@ func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
 	return dst
 }
 
-// Clear forgets all keys.
+// Clear removes all keys.
 func (f *Filter) Clear() { f.bits.Clear() }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 var (
@@ -31,13 +32,9 @@ func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, Kind) }
 
 func TestKind(t *testing.T) { filtertest.Run(t, Kind) }
 
-func newFilter(t testing.TB, blocks uint64) *Filter {
+func testFilter(t testing.TB, blocks uint64) *Filter {
 	t.Helper()
-	f, err := NewShape(Shape{M: blocks * BlockBits, Hasher: ParquetHasher})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return fixture.Must(NewShape(Shape{M: blocks * BlockBits, Hasher: ParquetHasher}))
 }
 
 func bitset(t testing.TB, f *Filter) []byte {
@@ -49,7 +46,7 @@ func bitset(t testing.TB, f *Filter) []byte {
 	return b
 }
 
-// The bits that parquet-go sets are those we set, and the other way round.
+// parquet-go and this package set the same bits.
 func TestParquetGolden(t *testing.T) {
 	for _, c := range []struct {
 		keys   int
@@ -60,7 +57,7 @@ func TestParquetGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := newFilter(t, c.blocks)
+			f := testFilter(t, c.blocks)
 			for i := range c.keys {
 				f.AddString(fmt.Sprintf("key-%d", i))
 			}
@@ -80,13 +77,13 @@ func TestParquetGolden(t *testing.T) {
 	}
 }
 
-// The algorithm as BloomFilter.md has it, word by word.
+// The algorithm as BloomFilter.md states it, word by word.
 func TestParquetAlgorithm(t *testing.T) {
 	salt := [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31}
 	rapid.Check(t, func(r *rapid.T) {
 		blocks := rapid.Uint64Range(1, 1000).Draw(r, "blocks")
 		h := rapid.Uint64().Draw(r, "hash")
-		f := newFilter(t, blocks)
+		f := testFilter(t, blocks)
 		if !f.Add(umbel.Digest{H1: h}) || f.Add(umbel.Digest{H1: h}) {
 			r.Fatal("the first addition changes the filter, the second doesn't")
 		}
@@ -102,19 +99,19 @@ func TestParquetAlgorithm(t *testing.T) {
 	})
 }
 
-// levels are the ways in which the package can compute on this machine.
+// levels returns f with each set of kernels that this machine has.
 func levels(f *Filter) map[string]*Filter {
 	avx2, plain := *f, *f
 	avx2.wide, plain.wide, plain.fast = 0, 0, 0
 	return map[string]*Filter{"best": f, "avx2": &avx2, "plain": &plain}
 }
 
-// Kernels and their plain twins do the same, for lengths of a batch around the
-// distance of the prefetch and what a kernel takes, in near and far filters.
+// Kernels and their plain versions do the same, for lengths of a batch near the prefetch distance and the
+// limit of a kernel, with and without prefetches.
 func TestKernelsAgree(t *testing.T) {
-	for _, blocks := range []uint64{1, 2, 7, 100, farFrom} {
-		for _, n := range []int{1, 2, 3, 5, ahead - 1, ahead, ahead + 1, 2*ahead + 3, 700, most - 1, most + 1, most + ahead, 2*most + 5} {
-			if blocks < farFrom || n >= ahead {
+	for _, blocks := range []uint64{1, 2, 7, 100, prefetchFrom} {
+		for _, n := range []int{1, 2, 3, 5, prefetchDistance - 1, prefetchDistance, prefetchDistance + 1, 2*prefetchDistance + 3, 700, maxBatch - 1, maxBatch + 1, maxBatch + prefetchDistance, 2*maxBatch + 5} {
+			if blocks < prefetchFrom || n >= prefetchDistance {
 				kernelsAgree(t, blocks, n)
 			}
 		}
@@ -131,7 +128,7 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 	for i := range asked[:n/2] {
 		asked[i].H1 = r.Uint64()
 	}
-	want := newFilter(t, blocks)
+	want := testFilter(t, blocks)
 	has, changed := make([]bool, n), make([]bool, n)
 	for i, d := range ds {
 		changed[i] = addPlain(want, d.H1)
@@ -139,7 +136,7 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 	for i, d := range asked {
 		has[i] = hasPlain(want, d.H1)
 	}
-	for name, f := range levels(newFilter(t, blocks)) {
+	for name, f := range levels(testFilter(t, blocks)) {
 		got := make([]bool, n)
 		sameBits := func(op string) {
 			t.Helper()
@@ -177,9 +174,9 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 	}
 }
 
-// Kernels take memory that isn't aligned to blocks.
+// Kernels work with memory that isn't aligned to blocks.
 func TestUnaligned(t *testing.T) {
-	s := newFilter(t, 9).State()
+	s := testFilter(t, 9).State()
 	words := make([]uint64, len(s.Arrays[0].Words)+3)
 	for skip := range 4 {
 		clear(words)
@@ -188,7 +185,7 @@ func TestUnaligned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := newFilter(t, 9)
+		want := testFilter(t, 9)
 		for i := range uint64(50) {
 			f.Add(umbel.DigestFromHash64(i << 40))
 			want.Add(umbel.DigestFromHash64(i << 40))
@@ -203,9 +200,9 @@ func TestZeroFilter(t *testing.T) {
 	filtertest.Zero(t, Kind, func() umbel.Filter { return new(Filter) })
 }
 
-// Questions and additions at the same time, for the race detector; nothing is lost.
+// Concurrent queries and additions, for the race detector; no key is lost.
 func TestAtomicAlongsideHas(t *testing.T) {
-	f := newFilter(t, 64)
+	f := testFilter(t, 64)
 	const n = 2000
 	var wg sync.WaitGroup
 	for g := range uint64(4) {
@@ -222,7 +219,7 @@ func TestAtomicAlongsideHas(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	want := newFilter(t, 64)
+	want := testFilter(t, 64)
 	for g := range uint64(2) {
 		r := rand.New(rand.NewPCG(g, 1))
 		for range n {
@@ -252,13 +249,13 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// The block is right to the last one: with 2^32 blocks it is the high half itself.
+// The last block is right too: with 2^32 blocks the block is the high half itself.
 func TestBlockOfLargest(t *testing.T) {
 	f := Filter{blocks: MaxBlocks}
 	if got := f.first(^uint64(0)); got != (MaxBlocks-1)*blockWords {
 		t.Errorf("block of the largest hash begins at word %d, want %d", got, uint64(MaxBlocks-1)*blockWords)
 	}
-	if err := newFilter(t, 2).Unfold(MaxBlocks); !errors.Is(err, umbel.ErrMismatch) {
+	if err := testFilter(t, 2).Unfold(MaxBlocks); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("unfold beyond 2^32 blocks: %v", err)
 	}
 }

@@ -1,22 +1,27 @@
 package splitblock
 
 import (
+	"fmt"
+	"math/bits"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is the name of this kind of filter.
+// Name is the name of this kind of filter.
 const Name = "splitblock"
 
-// State returns all there is of the filter: see [umbel.Filter]. It has no
-// parameters; the number of blocks is that of the plane.
+// State returns the complete contents of the filter: see [umbel.Filter]. It has no parameters; the array
+// determines the number of blocks.
 func (f *Filter) State() umbel.State {
 	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}}
 }
 
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt.
+// Open returns the filter with state s, and takes over its memory. It returns an error wrapping
+// umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	bits, err := kind.OpenCells(s, nil)
 	if err != nil {
@@ -26,5 +31,77 @@ func Open(s umbel.State) (*Filter, error) {
 	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
-	return made(bits, s.Hasher), nil
+	return newFilter(bits, s.Hasher), nil
+}
+
+var kind = core.Kind{Name: Name}
+
+// blockLog is log2 of BlockBits.
+const blockLog = 8
+
+// Fold shrinks f by factor r, keeping all keys. The result is bit for bit the filter that is built at that
+// size, since the block of a hash with z/r blocks is ⌊block with z / r⌋. Fold returns an error wrapping
+// umbel.ErrMismatch if r doesn't divide the number of blocks; on error f is unchanged. It reads the filter
+// once and allocates the smaller array.
+func (f *Filter) Fold(r uint64) error {
+	return f.setArray(f.array().Fold(r))
+}
+
+// Unfold enlarges f by factor u, keeping all keys: see [umbel.Folder]. It returns an error wrapping
+// umbel.ErrMismatch if the result had more than MaxBlocks.
+func (f *Filter) Unfold(u uint64) error {
+	if u > MaxBlocks/max(f.blocks, 1) {
+		return fmt.Errorf("splitblock: %d blocks don't unfold by %d, want at most 2^32 blocks: %w", f.blocks, u, umbel.ErrMismatch)
+	}
+	return f.setArray(f.array().Unfold(u))
+}
+
+// Merge adds the keys of another filter of this kind with the same hasher. Different sizes are handled as by
+// bloom.Filter.Merge. It returns an error wrapping umbel.ErrMismatch with the first difference.
+func (f *Filter) Merge(s umbel.State) error {
+	g, err := core.Other(f.State(), s, Open)
+	if err != nil {
+		return err
+	}
+	return f.setArray(f.array().Merge(g.array()))
+}
+
+// array returns the cells with blocks as groups.
+func (f *Filter) array() core.Array {
+	return core.Array{Kind: kind, Shape: core.Shape{M: f.bits.Len, Group: blockLog}, Cells: f.bits}
+}
+
+// setArray makes a the cells of f unless err is not nil, and returns err.
+func (f *Filter) setArray(a core.Array, err error) error {
+	if err == nil {
+		*f = *newFilter(a.Cells, f.hasher)
+	}
+	return err
+}
+
+// Stats measures the filter: see [umbel.Filter]. Its rate is that of the bits that are actually set: the mean
+// over the blocks of the product of the fill ratios of their words. The fill ratio of the whole filter to the
+// power 8 would be too low, by a third at 10 bits per key, since blocks differ in load. The Stats of the zero
+// Filter are zero.
+func (f *Filter) Stats() umbel.Stats {
+	if f.blocks == 0 {
+		return umbel.Stats{}
+	}
+	var ones uint64
+	var rate float64
+	for i := 0; i < len(f.bits.Words); i += blockWords {
+		p := 1.0
+		for _, w := range f.bits.Words[i : i+blockWords] {
+			low, high := bits.OnesCount32(uint32(w)), bits.OnesCount32(uint32(w>>32))
+			ones += uint64(low + high)
+			p *= float64(low*high) / (32 * 32)
+		}
+		rate += p
+	}
+	n := plan.SplitBlockKeys(f.bits.Len, ones)
+	return umbel.Stats{
+		Keys: n.Value, Low: n.Low, High: n.High,
+		Fill: float64(ones) / float64(f.bits.Len), FPRate: rate / float64(f.blocks),
+		Cells: f.bits.Len, K: K, Bytes: f.bits.Bytes(),
+	}
 }

@@ -1,8 +1,8 @@
 // Command _gen writes the kernels of package splitblock for amd64: with AVX2, and
 // for one key with AVX-512VL as well: go generate ./filter/splitblock.
 //
-// All kernels do the same with a key: the high half of its hash chooses a block of
-// 32 bytes, the low half times eight salts gives a bit in each of its eight words.
+// All kernels do the same with a key: the high half of its hash chooses a block of 32 bytes, and the low half
+// times eight salts gives a bit in each of its eight words.
 package main
 
 import (
@@ -14,13 +14,13 @@ import (
 
 var salts = [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31}
 
-// What the package has as well, which see.
+// Copies of constants and offsets of the package, which checks them.
 const (
-	wordsOffset = 0 // in a Filter
-	fastOffset  = 8
-	wideOffset  = 16
-	digestBytes = 16 // of a Digest, H1 first
-	ahead       = 64
+	wordsOffset      = 0 // in a Filter
+	fastOffset       = 8
+	wideOffset       = 16
+	digestBytes      = 16 // of a Digest, H1 first
+	prefetchDistance = 64
 )
 
 var salt, ones Mem
@@ -46,11 +46,10 @@ func main() {
 	Generate()
 }
 
-// ret is where the kernels for one key leave their answer.
+// ret is the result of the kernels for one key.
 var ret = NewParamAddr("ret", 16)
 
-// hasWide and addWide take registers that need no VZEROUPPER, which is worth an
-// eighth of the time.
+// hasWide and addWide use registers that need no VZEROUPPER, which saves an eighth of the time.
 func hasWide() {
 	TEXT("has", NOSPLIT, "func(f *byte, hash uint64) bool")
 	at, mask := oneWide()
@@ -140,7 +139,7 @@ func oneBlock(blocksOffset int) (at, low Mem) {
 	return Mem{Base: words, Index: offset, Scale: 1}, NewParamAddr("hash", 8)
 }
 
-// jump goes on with a Go function of the same parameters.
+// jump emits a jump to a Go function with the same parameters.
 func jump(name string) {
 	to := NewDataAddr(Symbol{Name: "·" + name}, 0)
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
@@ -197,13 +196,13 @@ func prefetchKeys() {
 	RET()
 }
 
-// batch holds what the kernels for many keys keep in registers.
+// batch contains the registers of the kernels for many keys.
 type batch struct {
 	words, blocks, ds reg.GPVirtual
 	salt, ones        reg.VecVirtual
 }
 
-// newFilter loads what is needed to find blocks.
+// newFilter emits loads of what is needed to find blocks.
 func newFilter() batch {
 	f, b := GP64(), batch{words: GP64(), blocks: GP64(), ds: GP64()}
 	Load(Param("f"), f)
@@ -237,19 +236,19 @@ func (b batch) key() (at Mem, mask reg.VecVirtual) {
 	return b.block(0), mask
 }
 
-// next goes to the next key and counts down.
+// next emits the step to the next key.
 func (b batch) next(count reg.Register) {
 	ADDQ(U8(digestBytes), b.ds)
 	DECQ(count)
 }
 
-// loops does body for the far keys, which prefetch, and for the near ones.
+// loops emits body for the far keys, with prefetches, and for the near ones.
 func (b batch) loops(body func()) {
 	far, near := Load(Param("far"), GP64()), Load(Param("near"), GP64())
 	TESTQ(far, far)
 	JZ(LabelRef("rest"))
 	Label("distant")
-	PREFETCHT1(b.block(ahead))
+	PREFETCHT1(b.block(prefetchDistance))
 	body()
 	b.next(far)
 	JNZ(LabelRef("distant"))
@@ -265,14 +264,14 @@ func (b batch) loops(body func()) {
 	RET()
 }
 
-// makeOffset turns the high half of a hash into the offset of its block.
+// makeOffset emits the computation of the offset of the block from the high half of a hash.
 func makeOffset(high, blocks reg.GPVirtual) {
 	IMULQ(blocks, high)
 	SHRQ(U8(32), high)
 	SHLQ(U8(5), high)
 }
 
-// makeMask turns the low half of a hash, eight times, into a bit in each word.
+// makeMask emits the computation of a bit in each word from eight copies of the low half of a hash.
 func makeMask(low, salt, ones Op) {
 	VPMULLD(salt, low, low)
 	VPSRLD(U8(27), low, low)
