@@ -116,7 +116,7 @@ func (t Table) inDocument() Table {
 		}
 		d.Append(c[0], c[1], c[2], measured, c[5], c[6], c[7])
 	}
-	return t
+	return d
 }
 
 // read returns the table in the file of the piece.

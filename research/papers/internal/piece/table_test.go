@@ -115,3 +115,15 @@ func TestCells(t *testing.T) {
 		}
 	}
 }
+
+// The document has the error of a row next to the measured value.
+func TestInDocument(t *testing.T) {
+	row := Row{What: "f", Recomputed: 0.5, Measured: Measure{0.5123, 0.0123, 100}}.cells()
+	got := Table{Head: header, Rows: [][]string{row}}.inDocument()
+	if want := []string{"f", "", "0.5", "0.512 ± 0.012", "+1.0 σ", "100", ""}; !slices.Equal(got.Rows[0], want) {
+		t.Errorf("got %q, want %q", got.Rows[0], want)
+	}
+	if len(got.Head) != 7 {
+		t.Errorf("%d columns, want 7", len(got.Head))
+	}
+}
