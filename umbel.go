@@ -28,7 +28,7 @@
 //
 //   - bloom: standard Bloom filter: least memory, k cache misses a question (Bloom 1970)
 //   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)
-//   - blocked: blocked Bloom filter: one cache miss a question, a few percent more memory (Putze et al. 2010)
+//   - blocked: blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)
 //   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)
 //   - counting: counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)
 //   - weighted: more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)

@@ -3,10 +3,12 @@ package redisbloom
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/plan"
 )
 
 const (
@@ -147,4 +149,80 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 	bits.Width = 1
 	l.hold(bits)
 	return l, nil
+}
+
+// Stats measures the filter: see [umbel.Filter]. It counts the bits of all layers
+// and takes nothing from the entries they count, which a merge or a stranger makes
+// an estimate. Keys is the sum over the layers, each divided by the share of
+// keys that reach it: the others are false positives of older ones. K is that of the newest layer. The zero
+// Filter's are zero.
+func (f *Filter) Stats() umbel.Stats {
+	if len(f.layers) == 0 {
+		return umbel.Stats{}
+	}
+	s := umbel.Stats{K: float64(f.newest().k)}
+	var ones uint64
+	var low, high float64 // squares of the distances from Keys to Low and High
+	missed := 0.0         // rate of the layers so far
+	for _, l := range f.layers {
+		n := l.cells.Nonzero()
+		e := plan.KeysInterval(l.bits, l.k, n)
+		e.Low, e.Value, e.High = e.Low/(1-missed), e.Value/(1-missed), e.High/(1-missed)
+		s.Low += e.Low
+		s.Keys += e.Value
+		low += square(e.Value - e.Low)
+		high += square(e.High - e.Value)
+		missed += (1 - missed) * falseRate(l.bits, l.k, float64(n)/float64(l.bits))
+		ones += n
+		s.Cells += l.bits
+		s.Bytes += l.cells.Bytes()
+	}
+	if s.High = math.Inf(1); !math.IsInf(s.Keys, 1) {
+		s.Low, s.High = max(s.Keys-math.Sqrt(low), s.Low), s.Keys+math.Sqrt(high)
+	}
+	s.Fill = float64(ones) / float64(s.Cells)
+	s.FPRate = missed
+	return s
+}
+
+func square(x float64) float64 { return x * x }
+
+// Info is what BF.INFO tells.
+type Info struct {
+	Capacity  uint64 // keys that all layers are made for
+	Size      uint64 // bytes, as RedisBloom counts its own
+	Filters   int    // layers
+	Items     uint64 // additions that changed the filter, at most 2^64 - 1
+	Expansion uint32 // growth of layers; 0, which BF.INFO shows as null, if it doesn't scale
+}
+
+// Info returns what BF.INFO tells of the filter. It takes no time.
+func (f *Filter) Info() Info {
+	info := Info{Size: 32 + 64*uint64(len(f.layers)) + f.bytes(), Filters: len(f.layers), Items: f.Card(), Expansion: f.expansion}
+	if f.flags.fixed() {
+		info.Expansion = 0
+	}
+	for _, l := range f.layers {
+		info.Capacity += min(l.capacity, math.MaxUint64-info.Capacity)
+	}
+	return info
+}
+
+// Card returns what BF.CARD does: the number of additions that changed the filter, at most
+// 2^64 - 1. That is the number of distinct keys but for those that came as false positives;
+// after a Merge it is an estimate. Stats estimates from the bits.
+func (f *Filter) Card() uint64 {
+	n, _ := f.items()
+	return n
+}
+
+// Debug returns the lines of BF.DEBUG: the number of items, and then a line for
+// each layer, oldest first.
+func (f *Filter) Debug() []string {
+	lines := []string{fmt.Sprintf("size:%d", f.Card())}
+	for _, l := range f.layers {
+		lines = append(lines, fmt.Sprintf("bytes:%d bits:%d hashes:%d hashwidth:64 capacity:%d size:%d ratio:%s",
+			l.bits/8, l.bits, l.k, l.capacity, l.entries, strconv.FormatFloat(l.rate, 'g', 6, 64)))
+	}
+	return lines
 }

@@ -1,6 +1,31 @@
+// Package ribbon provides filters that are solved once from all keys and then sent, to
+// receivers that only ask: Dillinger and Walzer 2021. They take 2 % more memory than any
+// filter must for a rate of 1 %, where a Bloom filter takes 44 % more.
+//
+// A key is a row of 128 coefficients, of bits, for neighbouring slots, and the digest's
+// own answer. In each column of the solution the exclusive or of those slots is one bit of
+// the answer. With c columns an absent key gets its own answer with the probability 2^-c.
+//
+// The filter is split into shards of some 1500 keys, of which each is solved by itself
+// with 4 slots more than keys, and with other seeds where that fails. It is standard, not
+// homogeneous: its equations have right sides. Bits a key for rates of 0.01 and 0.001, of
+// which 6.64 and 9.97 are the least of any filter:
+//
+//	shards of 1500 keys, standard     6.76   10.03
+//	the same, homogeneous             6.78   10.17
+//	100,000 keys at once, standard    6.85   10.16
+//
+// Keys can't be taken out, and filters can't be merged or folded. Keys that are added
+// after Seal are listed beside the solution.
 package ribbon
 
-import "github.com/umbel-filters/umbel"
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
 
 // Filter is a ribbon filter. Keys are added and then solved by Seal; those that come
 // later are kept as they are. Only Has, Stats and State may run alongside each other.
@@ -27,3 +52,97 @@ func (f *Filter) Has(d umbel.Digest) bool { return f.solved.has(d) || f.list.has
 
 // Clear forgets all keys.
 func (f *Filter) Clear() { *f = Filter{shape: f.shape} }
+
+// list is a set of digests in the order in which they came: H1 and H2 of each.
+type list struct {
+	words []uint64
+	// index is a table with open addressing, at most half full, of a length that is a
+	// power of two. An entry is 0, or the number of a digest, from 1, in the low bits and
+	// those of its hash in the others.
+	index []uint64
+	// secret makes the places in the index unlike in every list, so that nobody can choose
+	// digests that all belong in one.
+	secret [2]uint64
+}
+
+const (
+	tag   = 1<<64 - 1<<40 // of an entry: bits of the hash
+	place = 20            // lowest bit of the hash that is for the place in the index
+)
+
+func (l *list) len() int { return len(l.words) / 2 }
+
+func (l *list) digest(i int) umbel.Digest { return umbel.Digest{H1: l.words[2*i], H2: l.words[2*i+1]} }
+
+func (l *list) hash(d umbel.Digest) uint64 {
+	high, low := bits.Mul64(d.H1^l.secret[0], d.H2^l.secret[1])
+	return high ^ low
+}
+
+// find returns the entry of d, or the empty one where it belongs; h is its hash. The
+// index isn't empty.
+func (l *list) find(d umbel.Digest, h uint64) *uint64 {
+	mask := uint64(len(l.index)) - 1
+	for i := h >> place & mask; ; i = (i + 1) & mask {
+		e := &l.index[i]
+		if *e == 0 || (*e^h)&tag == 0 && l.digest(int(*e&^tag)-1) == d {
+			return e
+		}
+	}
+}
+
+func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && *l.find(d, l.hash(d)) != 0 }
+
+// add adds d and reports whether it wasn't there.
+func (l *list) add(d umbel.Digest) bool {
+	if len(l.words) >= len(l.index) {
+		l.grow()
+	}
+	h := l.hash(d)
+	e := l.find(d, h)
+	if *e != 0 {
+		return false
+	}
+	l.words = append(l.words, d.H1, d.H2)
+	*e = h&tag | uint64(l.len())
+	return true
+}
+
+// grow makes the index anew, twice as large.
+func (l *list) grow() {
+	if len(l.index) == 0 {
+		l.secret = newSecret()
+	}
+	l.index = make([]uint64, max(2*len(l.index), 16))
+	mask := uint64(len(l.index)) - 1
+	for i := range l.len() {
+		h := l.hash(l.digest(i))
+		at := h >> place & mask
+		for l.index[at] != 0 {
+			at = (at + 1) & mask
+		}
+		l.index[at] = h&tag | uint64(i+1)
+	}
+}
+
+func newSecret() [2]uint64 { return [2]uint64{rand.Uint64(), rand.Uint64()} }
+
+// openList returns the list with these words, in their memory but for digests that are
+// added, and false if a digest is in it twice.
+func openList(words []uint64) (list, bool) {
+	places := 16
+	for places < len(words) {
+		places *= 2
+	}
+	l := list{words: slices.Clip(words), index: make([]uint64, places), secret: newSecret()}
+	for i := range l.len() {
+		d := l.digest(i)
+		h := l.hash(d)
+		e := l.find(d, h)
+		if *e != 0 {
+			return list{}, false
+		}
+		*e = h&tag | uint64(i+1)
+	}
+	return l, true
+}

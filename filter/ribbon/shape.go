@@ -63,3 +63,94 @@ func NewShape(s Shape) (*Filter, error) {
 
 // Shape returns the filter's shape.
 func (f *Filter) Shape() Shape { return f.shape }
+
+// Kind is this kind for code that handles any.
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name:   Name,
+		Doc:    "ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)",
+		Params: paramDocs,
+		Plan:   planWith,
+		New:    NewShape,
+		Open:   Open,
+	}.Kind()
+}
+
+var paramDocs = []umbel.ParamDoc{
+	{Name: "steps", Doc: "columns, bits of the answer, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},
+}
+
+// maxKeys is the most that is planned for.
+const maxKeys = 1 << 53
+
+// planWith is Plan with the steps given, perhaps; it also returns the number of keys
+// that the shape is for.
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	steps, n, err := solve(g, int(ps.Uint("steps")))
+	if err != nil {
+		return Shape{}, 0, fmt.Errorf("ribbon: %w: %w", err, umbel.ErrGoal)
+	}
+	s := Shape{Steps: steps, Hasher: g.Hasher}
+	return s, n, s.Check()
+}
+
+// solve returns the steps for a goal, and the keys. Errors wrap no sentinel of umbel's.
+func solve(g umbel.Goal, steps int) (int, uint64, error) {
+	switch {
+	case !(g.FPRate >= 0 && g.FPRate < 1):
+		return 0, 0, fmt.Errorf("false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
+	case g.Keys > maxKeys || g.Bytes > maxKeys:
+		return 0, 0, fmt.Errorf("%d keys and %d bytes, want at most 2^53", g.Keys, g.Bytes)
+	case steps == 0 && g.FPRate == 0 && (g.Keys == 0 || g.Bytes == 0):
+		return 0, 0, fmt.Errorf("give a rate, keys and bytes, or steps")
+	case g.Keys == 0 && g.Bytes == 0:
+		return 0, 0, fmt.Errorf("give the number of keys, or bytes")
+	}
+	if err := g.Hasher.Check(); err != nil {
+		return 0, 0, err
+	}
+	n := g.Keys
+	fits := func(n uint64, steps int) bool { return g.Bytes == 0 || plan.RibbonSize(n, steps)/8 <= g.Bytes }
+	if steps == 0 && g.FPRate == 0 {
+		steps = int(last(plan.RibbonMaxSteps, func(s uint64) bool { return fits(n, int(s)) }))
+		if steps == 0 {
+			return 0, 0, fmt.Errorf("%d bytes are too few for %d keys at any rate below 1", g.Bytes, n)
+		}
+		return steps, n, nil
+	}
+	if g.FPRate != 0 {
+		need, err := plan.RibbonStepsFor(g.FPRate)
+		if err != nil {
+			return 0, 0, err
+		}
+		if steps == 0 {
+			steps = need
+		}
+		if steps < need {
+			return 0, 0, fmt.Errorf("a rate of %.3g takes %d steps, %d are given: leave one out", g.FPRate, need, steps)
+		}
+	}
+	if n == 0 {
+		n = last(maxKeys, func(n uint64) bool { return fits(n, steps) })
+	}
+	if n == 0 || !fits(n, steps) {
+		return 0, 0, fmt.Errorf("%d bytes are too few for %d keys with %d steps: allow more, or a higher rate", g.Bytes, max(n, 1), steps)
+	}
+	return steps, n, nil
+}
+
+// last returns the largest x from 1 to high for which ok holds, 0 if there is none.
+// Once it doesn't, it doesn't for any larger.
+func last(high uint64, ok func(x uint64) bool) uint64 {
+	low := uint64(0)
+	for low < high {
+		if mid := high - (high-low)/2; ok(mid) {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}

@@ -2,12 +2,16 @@ package sparse
 
 import (
 	"fmt"
+	"io"
+	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // Kind is the name of this kind of filter.
@@ -82,5 +86,105 @@ func (f *Filter) Stats() umbel.Stats {
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: fill, FPRate: plan.FPRateAtFill(fill, 1),
 		Cells: m, K: 1, Bytes: plan.SparseBits(m, ones) / 8,
+	}
+}
+
+// bloomKind is the kind whose filters with k = 1 these are, and bloomParams its
+// parameters: spec/kinds/bloom.md.
+const bloomKind = "bloom"
+
+var bloomParams = []string{"k", "group"}
+
+// FromBloom returns the filter that answers as the one of kind bloom and k = 1 with
+// state s does. It keeps nothing of s. The error wraps umbel.ErrKind or
+// umbel.ErrCorrupt, and umbel.ErrMismatch where k isn't 1.
+func FromBloom(s umbel.State) (*Filter, error) {
+	var k, group uint64
+	a, err := core.Bloom.OpenCells(s, bloomParams, &k, &group)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := bloomShape(s.Hasher, a.Len, k, group)
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{shape: shape}
+	f.hold(must(eliasfano.Build(a.Len, a.Nonzero(), ones(a))))
+	return f, nil
+}
+
+// bloomShape returns the shape of a filter of kind bloom as one of this kind.
+func bloomShape(h umbel.Hasher, m, k, group uint64) (Shape, error) {
+	if k != 1 {
+		return Shape{}, fmt.Errorf("sparse: the filter sets %d cells per key, want 1: %w", k, umbel.ErrMismatch)
+	}
+	s := Shape{M: m, Group: uint8(min(group, 64)), Hasher: h}
+	return s, design.Wrap(s.check(), umbel.ErrCorrupt)
+}
+
+// ones yields the cells of a plane that are set.
+func ones(a cells.Array) func(yield func(uint64) bool) {
+	return func(yield func(uint64) bool) {
+		for i, w := range a.Words {
+			for ; w != 0; w &= w - 1 {
+				if !yield(uint64(i)<<6 | uint64(bits.TrailingZeros64(w))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Bloom returns the state of the filter of kind bloom that answers as f does, which has
+// k = 1 and the same m; it takes the memory of m bits. The error wraps umbel.ErrLimit
+// where there can't be so much memory, and umbel.ErrMismatch if f is a zero Filter.
+func (f *Filter) Bloom() (umbel.State, error) {
+	if f.shape.M == 0 {
+		return umbel.State{}, errZero
+	}
+	a, err := cells.New(f.shape.M, 1)
+	if err != nil {
+		return umbel.State{}, fmt.Errorf("sparse: %w: %w", err, umbel.ErrLimit)
+	}
+	for x := range f.Positions {
+		a.SetBit(x)
+	}
+	s := f.bloomHead()
+	s.Arrays = []cells.Array{a}
+	return s, nil
+}
+
+var errZero = fmt.Errorf("sparse: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+
+// WriteBloom writes the container that p would write of what Bloom returns, without
+// having it in memory. Read takes it. It is the message to send: about
+// n·(log2(1/f) + 1.44) bits, half a bit a key fewer than the filter's own container.
+// Errors are those of wire.Packer.Write, and umbel.ErrMismatch if f is a zero Filter.
+func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
+	if f.shape.M == 0 {
+		return errZero
+	}
+	s := f.bloomHead()
+	s.Arrays = []cells.Array{{Len: f.shape.M, Width: 1}}
+	l := f.all()
+	c := l.Cursor()
+	x, ok := c.Next()
+	return p.WriteFunc(w, s, func(_ int, first uint64, block cells.Array) error {
+		for ; ok && x-first < block.Len; x, ok = c.Next() {
+			block.SetBit(x - first)
+		}
+		return nil
+	})
+}
+
+// bloomHead is the state that Bloom returns, without the plane.
+func (f *Filter) bloomHead() umbel.State {
+	return umbel.State{
+		Kind:   bloomKind,
+		Hasher: f.shape.Hasher,
+		Params: umbel.Params{
+			{Name: "k", Value: umbel.Uint(1)},
+			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
+		},
 	}
 }

@@ -187,14 +187,16 @@ func (t filterType) Planned() bool {
 
 // Hasher is the expression of the filter's hasher.
 func (t filterType) Hasher() string {
-	for field, expression := range map[string]string{
-		"hasher": "f.hasher", "bits": "f.bits.Shape().Hasher", "counters": "f.counters.Shape().Hasher", "array": "f.array.Shape.Hasher",
-	} {
-		if t.fields["Filter"][field] && !t.fields["Filter"]["shape"] {
-			return expression
-		}
+	fields := t.fields["Filter"]
+	switch {
+	case fields["hasher"]:
+		return "f.hasher"
+	case fields["shape"]:
+		return "f.shape.Hasher"
+	case fields["array"]:
+		return "f.array.Shape.Hasher"
 	}
-	return "f.shape.Hasher"
+	return "f." + t.OneArray() + ".Shape().Hasher"
 }
 
 // Zero is the expression that is true for a zero filter.

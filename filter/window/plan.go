@@ -11,14 +11,18 @@ import (
 
 // Kind is this kind for code that handles any. Without parameters a filter is by
 // time, in generations of one tick.
-var Kind = design.Kind[Shape, *Filter]{
-	Name:   Name,
-	Doc:    "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
-	Params: paramDocs,
-	Plan:   planWith,
-	New:    NewShape,
-	Open:   Open,
-}.Kind()
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name:   Name,
+		Doc:    "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
+		Params: paramDocs,
+		Plan:   planWith,
+		New:    NewShape,
+		Open:   Open,
+	}.Kind()
+}
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
