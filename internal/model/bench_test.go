@@ -53,12 +53,12 @@ func BenchmarkCoder(b *testing.B) {
 	for _, width := range []uint{1, 4} {
 		for _, churn := range []float64{.0001, .01, .1} {
 			each := .625 / float64(width)
-			rest, now, old := block(width, each*(1-churn)), block(width, each*churn), block(width, each*churn)
-			_, _ = now.Sum(rest), old.Sum(rest)
-			got := old.Clone()
-			both(fmt.Sprintf("delta/width=%d,churn=%.4f", width, churn), old.Bytes(),
-				func(dst []byte) []byte { return c.AppendDelta(dst, old, now) },
-				func(src []byte) error { return c.DecodeDelta(src, old, got) })
+			rest, now, base := block(width, each*(1-churn)), block(width, each*churn), block(width, each*churn)
+			_, _ = now.Sum(rest), base.Sum(rest)
+			got := base.Clone()
+			both(fmt.Sprintf("delta/width=%d,churn=%.4f", width, churn), base.Bytes(),
+				func(dst []byte) []byte { return c.AppendDelta(dst, base, now) },
+				func(src []byte) error { return c.DecodeDelta(src, base, got) })
 		}
 	}
 	for _, by := range []uint64{2, 6} {

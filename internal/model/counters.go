@@ -6,46 +6,35 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// A block of counters is coded by thresholds. String t, for t from 0 to T-1, has a bit
-// for each counter of t or more: whether it is t+1 or more. So a string holds what is
-// alike, and the strings together cost the entropy of one counter each. What is then
-// known to be T or more is T if L is 0; otherwise a list follows of v-T+1 for each such
-// counter v.
-//
-//	header    T + 16·L as unsigned LEB128 of one or two bytes, the shortest form;
-//	          T, 0..15, thresholds, not more than the largest value of a counter;
-//	          L, below the width, of the list; 0 if T is
-//	strings   T: thresholds
-//	          2·L: a list as in gamma.go
-//
-// T = 0 means that all are zero. Otherwise the writer is free in its choice of T: this
-// one goes on up to the largest value, and turns to the list at 15, or where few
-// counters are left of which some are far above.
+// A block of counters is coded by thresholds and a list of what exceeds them (spec/codings.md,
+// "Counters"). The format leaves the number of thresholds to the writer: this one continues up
+// to the largest value, and changes to the list at maxThresholds, or if fewer than fewLeft
+// counters are left of which one is farAbove or more above.
 const (
 	maxThresholds = 15
-	few           = 16 // counters left that don't pay for strings of their own
-	far           = 5  // so far above, a number is written by its length
+	fewLeft       = 16 // their strings cost more than they save
+	farAbove      = 5  // a number so large is shorter by its length
 )
 
 func (c *Modeler) appendCounters(dst []byte, block cells.Array) []byte {
-	rest := block // what the counters are above the thresholds so far
-	rest.Words = c.take(len(block.Words))
+	rest := block // the counters minus the thresholds so far
+	rest.Words = c.alloc(len(block.Words))
 	copy(rest.Words, block.Words)
-	mask, left := c.all(block.Len), block.Len
+	mask, left := c.allOnes(block.Len), block.Len
 	t, longest := 0, 0
 	for {
-		if t == maxThresholds || t > 0 && left < few && farthest(rest, mask) >= far {
+		if t == maxThresholds || t > 0 && left < fewLeft && farthest(rest, mask) >= farAbove {
 			for i := range under(mask) {
 				c.list = append(c.list, rest.Get(i)+1)
 			}
-			longest = c.giveNumbers(c.list)
+			longest = c.putNumbers(c.list)
 			break
 		}
-		above := c.take(len(mask))
+		above := c.alloc(len(mask))
 		if !peel(above, rest) {
 			break
 		}
-		c.give(above, mask)
+		c.putString(above, mask)
 		mask, left = above, ones(above)
 		t++
 	}
@@ -70,14 +59,14 @@ func (c *Modeler) decodeCounters(src []byte, block cells.Array) error {
 	if limit := block.Limit(); uint64(thresholds) > limit || longest >= int(block.Width) {
 		return fmt.Errorf("model: %d thresholds, lengths up to %d, for counters up to %d: %w", thresholds, longest, limit, ErrCorrupt)
 	}
-	if err := c.start(src, thresholds+2*longest); err != nil {
+	if err := c.begin(src, thresholds+2*longest); err != nil {
 		return err
 	}
 	clear(block.Words)
-	mask := c.all(block.Len)
+	mask := c.allOnes(block.Len)
 	for range thresholds {
-		above := c.takeZero(len(mask))
-		if err := c.getUnder(above, mask); err != nil {
+		above := c.allocZero(len(mask))
+		if err := c.getStringUnder(above, mask); err != nil {
 			return err
 		}
 		raise(block, above)
@@ -97,7 +86,7 @@ func (c *Modeler) decodeCounters(src []byte, block cells.Array) error {
 			list = list[1:]
 		}
 	}
-	return c.end()
+	return c.finish()
 }
 
 func appendHeader(dst []byte, thresholds, longest int) []byte {
@@ -125,4 +114,117 @@ func header(src []byte) (thresholds, longest int, rest []byte, err error) {
 		return 0, 0, nil, fmt.Errorf("model: header %#x in %d bytes: %w", h, size, ErrCorrupt)
 	}
 	return thresholds, longest, src[size:], nil
+}
+
+// A block of counters given the base is coded by what changes. The class of a counter is its
+// value in the base, or 3 if that is larger (spec/codings.md, "Given the block of the base").
+const classes = 4
+
+// classify returns the counters of each class, as masks.
+func (c *Modeler) classify(base cells.Array) (class [classes][]uint64) {
+	rest := base
+	rest.Words = c.alloc(len(base.Words))
+	copy(rest.Words, base.Words)
+	class[0] = c.allOnes(base.Len)
+	for k := 1; k < classes; k++ {
+		class[k] = c.alloc(len(class[0]))
+		peel(class[k], rest)
+		for i, w := range class[k] {
+			class[k-1][i] &^= w
+		}
+	}
+	return class
+}
+
+func (c *Modeler) appendCountersDelta(dst []byte, base, block cells.Array) []byte {
+	class := c.classify(base)
+	changed, rises := c.alloc(len(class[0])), c.allocZero(len(class[0]))
+	differ(changed, base, block)
+	rising, falling := c.list, c.other
+	for i := range under(changed) {
+		switch was, is := base.Get(i), block.Get(i); {
+		case is > was:
+			rises[i/64] |= 1 << (i % 64)
+			rising = append(rising, is-was)
+		case was > 1:
+			falling = append(falling, was-is)
+		}
+	}
+	c.list, c.other = rising, falling
+	for k := range class {
+		c.putString(changed, class[k])
+	}
+	for k := range class {
+		for i, w := range changed {
+			class[k][i] &= w
+		}
+		if k > 0 {
+			c.putString(rises, class[k])
+		}
+	}
+	l1, l2 := c.putNumbers(rising), c.putNumbers(falling)
+	return c.coder.Append(append(dst, byte(l1), byte(l2)), c.strs...)
+}
+
+func (c *Modeler) decodeCountersDelta(src []byte, base, block cells.Array) error {
+	if len(src) < 2 || max(src[0], src[1]) >= byte(block.Width) {
+		return fmt.Errorf("model: header % x, want two bytes below %d: %w", src[:min(2, len(src))], block.Width, ErrCorrupt)
+	}
+	l1, l2 := int(src[0]), int(src[1])
+	if err := c.begin(src[2:], classes+classes-1+2*l1+2*l2); err != nil {
+		return err
+	}
+	class := c.classify(base)
+	changed, rises := c.allocZero(len(class[0])), c.allocZero(len(class[0]))
+	for k := range class {
+		if err := c.getStringUnder(changed, class[k]); err != nil {
+			return err
+		}
+	}
+	for k := range class {
+		for i, w := range changed {
+			class[k][i] &= w
+		}
+		if k == 0 {
+			copy(rises, class[0])
+		} else if err := c.getStringUnder(rises, class[k]); err != nil {
+			return err
+		}
+	}
+	for i := range class[0] {
+		class[2][i] |= class[3][i]
+		class[2][i] &^= rises[i]
+	}
+	var err error
+	if c.list, err = c.getNumbers(c.list, ones(rises), l1); err != nil {
+		return err
+	}
+	if c.other, err = c.getNumbers(c.other, ones(class[2]), l2); err != nil {
+		return err
+	}
+	if err := c.finish(); err != nil {
+		return err
+	}
+	copy(block.Words, base.Words)
+	rising, falling := c.list, c.other
+	for i := range under(changed) {
+		was, bit := base.Get(i), uint64(1)<<(i%64)
+		switch {
+		case rises[i/64]&bit != 0:
+			if rising[0] > block.Limit()-was {
+				return fmt.Errorf("model: a counter of %d + %d, want %d at most: %w", was, rising[0], block.Limit(), ErrCorrupt)
+			}
+			block.Put(i, was+rising[0])
+			rising = rising[1:]
+		case was == 1:
+			block.Put(i, 0)
+		default:
+			if falling[0] > was {
+				return fmt.Errorf("model: a counter of %d - %d: %w", was, falling[0], ErrCorrupt)
+			}
+			block.Put(i, was-falling[0])
+			falling = falling[1:]
+		}
+	}
+	return nil
 }

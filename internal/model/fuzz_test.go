@@ -46,13 +46,13 @@ func FuzzDecode(f *testing.F) {
 func FuzzDecodeDelta(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, n uint16, width uint8, seed uint64) {
 		var c model.Modeler
-		old, a := sized(t, n, width), sized(t, n, width)
+		base, a := sized(t, n, width), sized(t, n, width)
 		r := rand.New(rand.NewPCG(seed, 0))
-		contents[seed%uint64(len(contents))].fill(r, old)
-		err := c.DecodeDelta(src, old, a)
+		contents[seed%uint64(len(contents))].fill(r, base)
+		err := c.DecodeDelta(src, base, a)
 		decoded(t, err, a,
-			func() []byte { return c.AppendDelta(nil, old, a) },
-			func(src []byte, again cells.Array) error { return c.DecodeDelta(src, old, again) })
+			func() []byte { return c.AppendDelta(nil, base, a) },
+			func(src []byte, again cells.Array) error { return c.DecodeDelta(src, base, again) })
 	})
 }
 
@@ -85,18 +85,18 @@ func TestDamage(t *testing.T) {
 	var c model.Modeler
 	for _, content := range contents {
 		for _, width := range widths {
-			old, a := newArray(t, 200, width), newArray(t, 200, width)
-			content.fill(r, old)
+			base, a := newArray(t, 200, width), newArray(t, 200, width)
+			content.fill(r, base)
 			content.fill(r, a)
 			damage(t, c.Append(nil, a), func(src []byte) {
 				err := c.Decode(src, a)
 				decoded(t, err, a, func() []byte { return c.Append(nil, a) }, c.Decode)
 			})
-			damage(t, c.AppendDelta(nil, old, a), func(src []byte) {
-				err := c.DecodeDelta(src, old, a)
+			damage(t, c.AppendDelta(nil, base, a), func(src []byte) {
+				err := c.DecodeDelta(src, base, a)
 				decoded(t, err, a,
-					func() []byte { return c.AppendDelta(nil, old, a) },
-					func(src []byte, again cells.Array) error { return c.DecodeDelta(src, old, again) })
+					func() []byte { return c.AppendDelta(nil, base, a) },
+					func(src []byte, again cells.Array) error { return c.DecodeDelta(src, base, again) })
 			})
 		}
 	}
@@ -171,9 +171,9 @@ func TestDecodeErrors(t *testing.T) {
 			}
 		})
 	}
-	old := newArray(t, 100, 4)
+	base := newArray(t, 100, 4)
 	for _, src := range [][]byte{nil, {0}, {64, 0}, {0, 64}, {0, 0, 0, 0, 0, 0, 0, 0}} {
-		if err := c.DecodeDelta(src, old, newArray(t, 100, 4)); !errors.Is(err, model.ErrCorrupt) {
+		if err := c.DecodeDelta(src, base, newArray(t, 100, 4)); !errors.Is(err, model.ErrCorrupt) {
 			t.Errorf("delta % x: got %v, want an error that wraps ErrCorrupt", src, err)
 		}
 	}
@@ -184,11 +184,11 @@ func TestAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var c model.Modeler
 	for _, width := range []uint{1, 4, 16} {
-		old, a := newArray(t, 1<<15, width), newArray(t, 1<<15, width)
-		throw(r, old, a.Len)
+		base, a := newArray(t, 1<<15, width), newArray(t, 1<<15, width)
+		throw(r, base, a.Len)
 		throw(r, a, a.Len)
 		a.Put(5, a.Limit())
-		code, delta := c.Append(nil, a), c.AppendDelta(nil, old, a)
+		code, delta := c.Append(nil, a), c.AppendDelta(nil, base, a)
 		dst := make([]byte, 0, len(code)+len(delta))
 		got := a.Clone()
 		run := func(name string, do func()) {
@@ -197,9 +197,9 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 		run("Append", func() { c.Append(dst, a) })
-		run("AppendDelta", func() { c.AppendDelta(dst, old, a) })
+		run("AppendDelta", func() { c.AppendDelta(dst, base, a) })
 		run("Decode", func() { _ = c.Decode(code, got) })
-		run("DecodeDelta", func() { _ = c.DecodeDelta(delta, old, got) })
+		run("DecodeDelta", func() { _ = c.DecodeDelta(delta, base, got) })
 		if width == 1 {
 			fold, err := a.Fold(4, 64)
 			if err != nil {

@@ -2,7 +2,7 @@ package model
 
 import "github.com/umbel-filters/umbel/cells"
 
-// lanes turns flags of the counters of a word into bits and back. A flag is the lowest
+// lanes converts between flags of the counters of a word and packed bits. A flag is the lowest
 // bit of a counter's lane.
 type lanes struct {
 	width   uint
@@ -26,15 +26,15 @@ func newLanes(width uint) lanes {
 
 func (l *lanes) count() uint { return 64 / l.width }
 
-// flags returns the flags of the lanes that aren't zero. The highest bit of a lane is
-// treated apart, so that nothing is carried to the next (Warren, Hacker's Delight,
-// section 2-18).
+// flags returns the flags of the lanes that aren't zero. It treats the highest bit of a lane
+// separately, so that nothing carries into the next lane (Warren, Hacker's Delight, section
+// 2-18).
 func (l *lanes) flags(w uint64) uint64 {
 	return (w&^l.high + ^l.high | w) & l.high >> (l.width - 1)
 }
 
-// gather moves the flags to bits 0, 1, 2, …: those of small lanes in pairs, fours, and
-// so on, those of others by a product whose terms don't meet (section 7-4).
+// gather moves the flags to bits 0, 1, 2, …: those of narrow lanes in pairs, fours and so on,
+// the others by a multiplication whose terms don't overlap (section 7-4).
 func (l *lanes) gather(x uint64) uint64 {
 	switch l.width {
 	case 2:
@@ -56,8 +56,7 @@ func gather4(x uint64) uint64 {
 	return x * (1<<48 | 1<<36 | 1<<24 | 1<<12) >> 48
 }
 
-// spread is the inverse of gather, for as many bits as there are lanes, but for those of
-// 4 bits, which have spread4.
+// spread is the inverse of gather. Lanes of 4 bits have spread4 instead.
 func (l *lanes) spread(x uint64) uint64 {
 	if l.width == 2 {
 		x = (x | x<<16) & 0x0000ffff0000ffff
@@ -76,8 +75,8 @@ func spread4(x uint64) uint64 {
 	return (x | x<<3) & 0x1111111111111111
 }
 
-// peel sets in dst, an array of bits, which counters aren't zero, and takes one from
-// these. It returns whether there are any.
+// peel sets dst to a mask of the counters that aren't zero, and decrements those. It reports
+// whether there are any.
 func peel(dst []uint64, a cells.Array) bool {
 	l := newLanes(a.Width)
 	words, n := a.Words, int(l.count())
@@ -105,7 +104,7 @@ func peel(dst []uint64, a cells.Array) bool {
 	return some != 0
 }
 
-// raise adds one to each counter whose bit is set; none of those is at its maximum.
+// raise increments each counter under the mask set; none of them is at its maximum.
 func raise(a cells.Array, set []uint64) {
 	l := newLanes(a.Width)
 	words, n := a.Words, l.count()
@@ -125,7 +124,7 @@ func raise(a cells.Array, set []uint64) {
 	}
 }
 
-// differ sets in dst, an array of bits, which counters of two arrays differ.
+// differ sets dst to a mask of the counters in which two arrays differ.
 func differ(dst []uint64, a, b cells.Array) {
 	l := newLanes(a.Width)
 	for j := range dst {

@@ -120,18 +120,18 @@ func TestCounterSizeOfTails(t *testing.T) {
 }
 
 // churned returns an array before and after a part of the keys is replaced.
-func churned(t *testing.T, r *rand.Rand, m uint64, width uint, n, changed, k uint64) (old, now cells.Array) {
-	old, now = newArray(t, m, width), newArray(t, m, width)
+func churned(t *testing.T, r *rand.Rand, m uint64, width uint, n, changed, k uint64) (base, now cells.Array) {
+	base, now = newArray(t, m, width), newArray(t, m, width)
 	both := newArray(t, m, width)
 	throw(r, both, (n-changed)*k)
-	throw(r, old, changed*k)
+	throw(r, base, changed*k)
 	throw(r, now, changed*k)
-	for _, a := range []cells.Array{old, now} {
+	for _, a := range []cells.Array{base, now} {
 		if err := a.Sum(both); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return old, now
+	return base, now
 }
 
 // TestDeltaSize replaces 5 % of the keys of a filter of Mitzenmacher 2002, table VI:
@@ -142,8 +142,8 @@ func TestDeltaSize(t *testing.T) {
 	var c model.Modeler
 	var s size
 	for range trials {
-		old, now := churned(t, r, 320000, 1, 10000, 500, 2)
-		s.add(c.AppendDelta(nil, old, now), entropyOf(now, old))
+		base, now := churned(t, r, 320000, 1, 10000, 500, 2)
+		s.add(c.AppendDelta(nil, base, now), entropyOf(now, base))
 	}
 	s.check(t, 1e-4, 4)
 	// The standard deviation of one trial is 9.1 bytes: three sigmas are 5.
@@ -165,8 +165,8 @@ func TestCounterDeltaSize(t *testing.T) {
 			var s size
 			for range trials {
 				n := m / test.cells
-				old, now := churned(t, r, m, 4, n, uint64(test.churn*float64(n)), test.k)
-				s.add(c.AppendDelta(nil, old, now), entropyOf(now, old))
+				base, now := churned(t, r, m, 4, n, uint64(test.churn*float64(n)), test.k)
+				s.add(c.AppendDelta(nil, base, now), entropyOf(now, base))
 			}
 			s.check(t, test.part, 12)
 		})

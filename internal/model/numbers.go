@@ -6,18 +6,14 @@ import (
 	"github.com/umbel-filters/umbel/internal/entropy"
 )
 
-// A list of numbers from 1 on is coded by their lengths, as Elias's gamma code does
-// (Elias 1975). The length of u is l = ⌊log2 u⌋. L is the largest length in the list,
-// 0..63, and known from a header; if it is 0, all numbers are 1 and there are no
-// strings. String s, for s from 0 to L-1, has a bit for each number of length s or
-// more: whether its length is s+1 or more. Then string j, for j from 0 to L-1, has a
-// bit for each number of length j+1 or more: its j-th bit after the highest.
+// A list of numbers from 1 on is coded by their lengths, like Elias's gamma code (Elias 1975):
+// spec/codings.md, "Lists of numbers". In this file, longest is the largest length, L.
 
 // maxLength is the largest L.
 const maxLength = 63
 
-// giveNumbers makes the strings of a list, and returns L.
-func (c *Modeler) giveNumbers(list []uint64) int {
+// putNumbers makes the strings of a list, and returns the largest length.
+func (c *Modeler) putNumbers(list []uint64) int {
 	var count [maxLength + 2]uint64 // count[l]: numbers of length l or more
 	longest := 0
 	for _, u := range list {
@@ -30,10 +26,10 @@ func (c *Modeler) giveNumbers(list []uint64) int {
 	}
 	first := len(c.strs)
 	for s := range longest {
-		c.strs = append(c.strs, entropy.Bits{Words: c.takeZero(wordsFor(count[s]))})
+		c.strs = append(c.strs, entropy.Bits{Words: c.allocZero(wordsFor(count[s]))})
 	}
 	for j := range longest {
-		c.strs = append(c.strs, entropy.Bits{Words: c.takeZero(wordsFor(count[j+1]))})
+		c.strs = append(c.strs, entropy.Bits{Words: c.allocZero(wordsFor(count[j+1]))})
 	}
 	lengths := c.strs[first : first+longest]
 	digits := c.strs[first+longest:]
@@ -53,8 +49,8 @@ func (c *Modeler) giveNumbers(list []uint64) int {
 	return longest
 }
 
-// getNumbers reads a list of n numbers, its L known to be longest, into list. Lengths
-// of strings follow from the ones in those before, so that all are read first.
+// getNumbers appends a list of n numbers to list. The lengths of strings follow from the ones
+// in the strings before, so all strings are read first.
 func (c *Modeler) getNumbers(list []uint64, n uint64, longest int) ([]uint64, error) {
 	first := len(c.strs)
 	lengthOf := n
@@ -62,11 +58,11 @@ func (c *Modeler) getNumbers(list []uint64, n uint64, longest int) ([]uint64, er
 		if s >= longest {
 			lengthOf = ones(c.strs[first+s-longest].Words)
 		}
-		words, err := c.get(lengthOf)
+		words, err := c.getString(lengthOf)
 		if err != nil {
 			return nil, err
 		}
-		c.strs = append(c.strs, entropy.Bits{Words: words}) // Len is how many bits are taken
+		c.strs = append(c.strs, entropy.Bits{Words: words}) // Len counts the bits that were read
 		lengthOf = ones(words)
 	}
 	lengths := c.strs[first : first+longest]
@@ -85,13 +81,13 @@ func (c *Modeler) getNumbers(list []uint64, n uint64, longest int) ([]uint64, er
 	return list, nil
 }
 
-// push appends a bit to a string whose words are there, and zero.
+// push appends a bit to a string, whose words are allocated and zero.
 func push(s *entropy.Bits, bit uint64) {
 	s.Words[s.Len/64] |= bit << (s.Len % 64)
 	s.Len++
 }
 
-// pull takes the next bit of a string, of which Len are taken.
+// pull returns the next bit of a string, of which Len bits were read.
 func pull(s *entropy.Bits) uint64 {
 	bit := s.Words[s.Len/64] >> (s.Len % 64) & 1
 	s.Len++

@@ -103,22 +103,22 @@ func TestDeltaRoundTrip(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, 3))
 				for _, n := range []uint64{0, 1, 65, 1000} {
 					for _, width := range widths {
-						old, a := newArray(t, n, width), newArray(t, n, width)
-						before.fill(r, old)
+						base, a := newArray(t, n, width), newArray(t, n, width)
+						before.fill(r, base)
 						if r.Uint64N(2) == 0 {
-							copy(a.Words, old.Words)
+							copy(a.Words, base.Words)
 						}
 						after.fill(r, a)
-						code := c.AppendDelta(nil, old, a)
+						code := c.AppendDelta(nil, base, a)
 						got := dirty(a)
-						if err := c.DecodeDelta(code, old, got); err != nil {
+						if err := c.DecodeDelta(code, base, got); err != nil {
 							t.Fatalf("%d cells of %d bits: %v", n, width, err)
 						}
 						if !got.Equal(a) {
 							t.Fatalf("%d cells of %d bits: decoded to something else", n, width)
 						}
-						if err := c.DecodeDelta(code, old, old); err != nil || !old.Equal(a) {
-							t.Fatalf("%d cells of %d bits: decoded over the old: %v", n, width, err)
+						if err := c.DecodeDelta(code, base, base); err != nil || !base.Equal(a) {
+							t.Fatalf("%d cells of %d bits: decoded over the base: %v", n, width, err)
 						}
 					}
 				}
@@ -166,28 +166,28 @@ func steps(n, step uint64) (from []uint64) {
 	return from
 }
 
-// TestQuietDelta goes from few changes, which are picked one by one, to many.
-func TestQuietDelta(t *testing.T) {
+// TestSparseDelta goes from few changes, which are extracted one by one, to many.
+func TestSparseDelta(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	var c model.Modeler
 	for _, n := range []uint64{1024, 5000, 8191} {
 		for _, ones := range []uint64{0, n / 20, n / 2, 5 * n} {
 			for _, flips := range []uint64{0, 1, 2, n / 1100, n / 900, n / 500, n / 64, n / 8} {
 				for _, width := range []uint{1, 4} {
-					old := newArray(t, n, width)
-					throw(r, old, ones)
-					a := old.Clone()
+					base := newArray(t, n, width)
+					throw(r, base, ones)
+					a := base.Clone()
 					for range flips {
 						i := r.Uint64N(n)
 						a.Put(i, a.Get(i)^1)
 					}
-					code := c.AppendDelta(nil, old, a)
+					code := c.AppendDelta(nil, base, a)
 					got := dirty(a)
-					if err := c.DecodeDelta(code, old, got); err != nil || !got.Equal(a) {
+					if err := c.DecodeDelta(code, base, got); err != nil || !got.Equal(a) {
 						t.Fatalf("%d of %d cells of %d bits change: %v, equal %v", flips, n, width, err, got.Equal(a))
 					}
-					if err := c.DecodeDelta(code, old, old); err != nil || !old.Equal(a) {
-						t.Fatalf("%d of %d cells of %d bits change: over the old: %v, equal %v", flips, n, width, err, old.Equal(a))
+					if err := c.DecodeDelta(code, base, base); err != nil || !base.Equal(a) {
+						t.Fatalf("%d of %d cells of %d bits change: over the base: %v, equal %v", flips, n, width, err, base.Equal(a))
 					}
 				}
 			}
