@@ -13,7 +13,7 @@ type decoder struct {
 	k        int // string k is being decoded
 	len      uint64
 	inverted bool
-	open     bool // strings follow that aren't known yet
+	open     bool // more strings follow
 	err      error
 }
 
@@ -43,7 +43,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 	d.refill()
 }
 
-// run decodes the strings that are known.
+// run decodes the strings.
 func (d *decoder) run() error {
 	for n := d.advance(); n > 0; n = d.advance() {
 		if d.table.dense {
@@ -55,11 +55,11 @@ func (d *decoder) run() error {
 	return d.err
 }
 
-// enough is the number of symbols for which a kernel is called.
+// enough is the number of symbols from which a kernel is worth a call.
 const enough = 8
 
-// advance decodes what the kernels can't, and returns how many symbols they can take
-// next. It returns 0 when all is done, or on an error.
+// advance decodes the symbols that kernels can't, and returns the number that a kernel can
+// take next, or 0 at the end and on error.
 func (d *decoder) advance() int {
 	for d.err == nil {
 		if d.at == d.len {
@@ -146,10 +146,10 @@ func (d *decoder) gap() {
 	d.at++
 }
 
-// rest decodes what is left of a string from a state of 0 with no words left. That is
-// the last symbol again and again, escapes and END or bytes of ones, and stays 0. One
-// by one they would take ten times as long as others do, and a stranger's payload of
-// two bytes can have a whole string of them.
+// rest decodes the rest of a string from a state of 0 without words. The state stays 0, and
+// each symbol is the last of the table: escapes and END, or bytes of ones. One by one they would
+// take ten times as long as others, and untrusted input of two bytes can contain a whole string
+// of them.
 func (d *decoder) rest() {
 	if d.table.dense {
 		first, last := d.at/64, (d.len-1)/64
@@ -162,7 +162,7 @@ func (d *decoder) rest() {
 	d.at = d.len
 }
 
-// step takes one symbol. What follows it is to be taken before the state is refilled.
+// step takes one symbol. Its raw bits must be taken before the state is refilled.
 func (d *decoder) step(v view) int {
 	if d.x < exactMax {
 		i, x := exactTake(d.x, v)
@@ -176,7 +176,7 @@ func (d *decoder) step(v view) int {
 	return i
 }
 
-// refill reads a word if the state needs one and there is one.
+// refill reads a word if the state needs one and one is left.
 func (d *decoder) refill() {
 	if d.x < exactMax && len(d.in) >= 4 {
 		d.x = d.x<<32 | uint64(binary.LittleEndian.Uint32(d.in))

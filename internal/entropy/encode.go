@@ -8,15 +8,15 @@ import (
 // encoder puts the symbols of a payload on its state, last to first.
 type encoder struct {
 	putter
-	code []byte // where the levels are and the rest will be
+	code []byte // receives the payload; ends with the levels
 	strs []Bits
 	ones []uint64 // of each string
-	k    int      // string k is being coded, those behind it are done
+	k    int      // the string being coded; those after it are done
 	s    source   // its symbols
 }
 
-// begin makes the encoder ready to append the code of strs to code. They have so many
-// ones each, unless that is nil.
+// begin makes the encoder ready to append the code of strs to code. ones are the numbers of
+// ones of each, or nil.
 func (e *encoder) begin(code []byte, strs []Bits, ones []uint64) {
 	e.ones = append(e.ones[:0], ones...)
 	for k, s := range strs {
@@ -30,8 +30,8 @@ func (e *encoder) begin(code []byte, strs []Bits, ones []uint64) {
 	e.x, e.words = 0, e.words[:0]
 }
 
-// advance codes what the kernels can't, and returns how many symbols they can put
-// next. It returns 0 when all is done.
+// advance codes the symbols that kernels can't, and returns the number that a kernel can put
+// next, or 0 at the end.
 func (e *encoder) advance() int {
 	for {
 		for len(e.symbols) > 0 {
@@ -61,7 +61,7 @@ func (e *encoder) advance() int {
 	}
 }
 
-// symbol is what is put on the state at once: symbol i of a view, then raw bits.
+// symbol is symbol i of a view, with raw bits.
 type symbol struct {
 	view view
 	i    int
@@ -97,7 +97,7 @@ func (e *encoder) finish() []byte {
 	}
 	at := len(code)
 	code = code[:at+4*len(e.words)]
-	// The words were written in the order opposite to that in which they are read.
+	// Words are read in the reverse order.
 	to, words := code[at:], e.words
 	for ; len(words) > 1; words = words[:len(words)-2] {
 		last := words[len(words)-2:]

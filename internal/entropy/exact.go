@@ -2,25 +2,23 @@ package entropy
 
 import "slices"
 
-// The start of a payload is coded exactly: a symbol multiplies the state by the
-// inverse of its chance, to within a unit, however small the state is. A symbol is a
-// path of decisions between halves of the table, and each is coded by uniform binary
-// ANS (Duda 2013, arXiv:1311.2540, section 3): of the states below x, ⌈x·a/d⌉ mean the
-// upper half, if it has the frequency a of d.
+// The first symbols of a payload are put on the state exactly: a symbol multiplies the state by
+// the inverse of its probability, to within one, however small the state is. A symbol is a path
+// of decisions between halves of the table; each is coded by uniform binary ANS (Duda 2013,
+// arXiv:1311.2540, section 3; spec/codings.md, "Decoding").
 //
-// Of the states below d·2^15 so exactly a·2^15 mean the upper half, and of those below
-// 2^31 = 2^16·2^15 exactly f·2^15 a symbol of frequency f. These are the states that
-// stay below 2^31 when the symbol is put exactly, and the others get to 2^31 or beyond
-// when it is put plainly: no state can be had in both ways, or in none.
+// Of the states below d·2^15 exactly a·2^15 mean the upper half, and of those below 2^31 exactly
+// f·2^15 mean a symbol of frequency f. Those states stay below 2^31 if the symbol is put
+// exactly; the others reach 2^31 if it is put plainly. So the decoder can tell them apart.
 
-// exactMax bounds the states that are coded exactly.
+// exactMax is the limit of states that are coded exactly.
 const exactMax = exactUnit * whole
 
-// exactUnit times the frequency of a symbol bounds the states it is put on exactly.
+// exactUnit times the frequency of a symbol is the limit of states on which it is put exactly.
 const exactUnit = 1 << 15
 
-// exactPut returns the state, below exactMax, after symbol i is put on x, which is
-// below the symbol's frequency times exactUnit.
+// exactPut returns the state, below exactMax, after symbol i is put on x, which is below the
+// symbol's frequency times exactUnit.
 func exactPut(x uint64, v view, i int) uint64 {
 	var path [9]struct {
 		a, d  uint64

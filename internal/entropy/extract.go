@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Extract packs the bits of src that lie under mask, in their order, into dst, and
-// returns how many there are: those are bits 0 to n-1 of dst, and the rest of dst is
-// zero. It panics if src isn't as long as mask, or dst is shorter than the bits need.
+// Extract packs the bits of src under mask into the low n bits of dst, in order, and returns n.
+// It clears the rest of dst. It panics if src and mask have different lengths or dst is too
+// short.
 func Extract(dst, src, mask []uint64) uint64 {
 	if len(src) != len(mask) {
 		panic(fmt.Sprintf("entropy: %d words by a mask of %d", len(src), len(mask)))
@@ -23,9 +23,9 @@ func Extract(dst, src, mask []uint64) uint64 {
 	return at
 }
 
-// extractPlain packs the bits of src under mask, while there is room for another one.
-// It returns how many words are done, how many bits there were, and those of them that
-// don't fill a word of dst. The bits of the last word that there isn't room for it counts.
+// extractPlain packs the bits of src under mask while dst has room for one more. It returns the
+// number of words done, the number of their bits, and the bits that don't fill a word of dst. It
+// also counts the bits of the last word for which dst has no room.
 func extractPlain(dst, src, mask []uint64) (done int, at, partial uint64) {
 	for i, m := range mask {
 		if at/64 >= uint64(len(dst)) {
@@ -46,9 +46,9 @@ func extractPlain(dst, src, mask []uint64) (done int, at, partial uint64) {
 	return len(mask), at, partial
 }
 
-// Deposit is the inverse of [Extract]: bit k of src becomes the bit of dst under the
-// k-th one of mask. Bits of dst outside mask stay. It panics if dst isn't as long as
-// mask, or src is shorter than the ones of mask need.
+// Deposit is the inverse of [Extract]: it sets the bit of dst under the k-th one of mask to bit k
+// of src. Other bits of dst are unchanged. It panics if dst and mask have different lengths or
+// src is too short.
 func Deposit(dst, src, mask []uint64) {
 	if len(dst) != len(mask) {
 		panic(fmt.Sprintf("entropy: %d words by a mask of %d", len(dst), len(mask)))
@@ -71,8 +71,8 @@ func Deposit(dst, src, mask []uint64) {
 	}
 }
 
-// depositPlain is the inverse of extractPlain. It stops at the last word of src, and
-// returns how many words of dst are done with how many bits.
+// depositPlain is the inverse of extractPlain. It stops at the last word of src, and returns
+// the numbers of words and bits done.
 func depositPlain(dst, src, mask []uint64) (done int, at uint64) {
 	for i, m := range mask {
 		if at/64+1 >= uint64(len(src)) {

@@ -2,14 +2,14 @@
 
 package entropy
 
-// extractWords is extractPlain for room words of dst and n of src and mask, but
-// returns how many it left, and writes the bits that don't fill a word too.
+// extractWords is extractPlain for room words of dst and n of src and mask, except that it
+// returns the number of words left, and also writes the bits that don't fill a word.
 //
 //go:noescape
 func extractWords(dst *uint64, room int, src, mask *uint64, n int) (left int, at, partial uint64)
 
-// depositWords is depositPlain for n words of dst and mask and more+1 of src, but
-// returns how many it left.
+// depositWords is depositPlain for n words of dst and mask and more+1 of src, except that it
+// returns the number of words left.
 //
 //go:noescape
 func depositWords(dst, src *uint64, more int, mask *uint64, n int) (left int, at uint64)

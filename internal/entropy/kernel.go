@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// lanes is the number of payloads that are coded side by side: a state waits for its
-// own last symbol, and meanwhile the others go on.
+// lanes is the number of payloads that a kernel codes at once: while one state waits for its
+// last symbol, the others proceed.
 const lanes = 4
 
-// taker is what a kernel needs of a payload that is decoded.
+// taker is the part of a decoder that a kernel uses.
 type taker struct {
 	x     uint64 // at least 2^31
 	table *table
-	in    []byte   // the words that aren't read yet
+	in    []byte   // the words not read yet
 	dst   []uint64 // zero from bit at on
 	at    uint64   // of dst, a multiple of 8 for bytes
 }
 
-// takeGaps takes n gaps and escapes. There are more than n words, and dst has room
-// for n escapes.
+// takeGaps takes n gaps and escapes. More than n words must be left, and dst must have room for
+// n escapes.
 func (l *taker) takeGaps(n int) {
 	x, t, in, at := l.x, l.table, l.in, l.at
 	for range n {
@@ -43,7 +43,7 @@ func (l *taker) takeGaps(n int) {
 	l.x, l.in, l.at = x, in, at
 }
 
-// takeBytes takes n bytes. There are more than n words.
+// takeBytes takes n bytes. More than n words must be left.
 func (l *taker) takeBytes(n int) {
 	x, t, in, at := l.x, l.table, l.in, l.at
 	for range n {
@@ -60,15 +60,15 @@ func (l *taker) takeBytes(n int) {
 	l.x, l.in, l.at = x, in, at
 }
 
-// putter is what a kernel needs of a payload that is encoded.
+// putter is the part of an encoder that a kernel uses.
 type putter struct {
 	x       uint64 // at least 2^31
 	table   *table
-	symbols []uint32 // gaps, or bytes; they are put last to first
+	symbols []uint32 // gaps or bytes, put from the last to the first
 	words   []uint32 // words are appended
 }
 
-// put puts the last n symbols. There is room for n words and one more.
+// put puts the last n symbols. words must have room for n+1.
 func (l *putter) put(n int) {
 	left := len(l.symbols) - n
 	symbols := l.symbols[left:]

@@ -11,10 +11,10 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
 
-// haveKernels tells whether the machine has the instructions of kernel_amd64.s.
+// haveKernels reports whether this machine has the instructions in kernel_amd64.s.
 var haveKernels = cpuid.CPU.Supports(cpuid.POPCNT, cpuid.LZCNT, cpuid.BMI1, cpuid.BMI2)
 
-// What the kernels take for granted.
+// What the kernels assume.
 const (
 	_ = -unsafe.Offsetof(table{}.shift)
 	_ = -(unsafe.Offsetof(table{}.last) - 8)
@@ -91,7 +91,7 @@ func putAll(l *[lanes]putter, n int) {
 	}
 }
 
-// lister is what a kernel needs of words whose gaps are listed.
+// lister is the part of a source that a kernel uses.
 type lister struct {
 	words  *uint64
 	count  int // of words
@@ -102,9 +102,9 @@ type lister struct {
 	dst    *uint32
 }
 
-// list1 to list13 are listWordsPlain. They stop at a word with an escape. They are
-// fast if few words have more than 1 to 13 ones. For each word they write so many
-// symbols to dst, or as many as it has ones.
+// list1 to list13 are listWordsPlain. They stop at a word with an escape. They are fast if few
+// words have more than 1 to 13 ones: for each word they write that number of symbols, or as many
+// as it has ones.
 //
 //go:noescape
 func list1(l *lister)
@@ -121,7 +121,7 @@ func list8(l *lister)
 //go:noescape
 func list13(l *lister)
 
-// listRoom is how many symbols are written beyond the last.
+// listRoom is the number of symbols written beyond the last.
 const listRoom = 13
 
 func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]uint32, uint64) {
@@ -134,7 +134,7 @@ func (l *source) listWords(symbols []uint32, words []uint64, zeros uint64) ([]ui
 		k.middle = 1<<n - 1<<(64-n)
 	}
 	for len(words) > 0 {
-		// There is room whatever the words are, should somebody change them meanwhile.
+		// This is enough even if another goroutine changes the words meanwhile.
 		n := min(len(words), 1<<10)
 		symbols = slices.Grow(symbols, 64*n+listRoom)
 		base := unsafe.SliceData(symbols)

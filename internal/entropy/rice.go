@@ -6,15 +6,9 @@ import (
 	"math/bits"
 )
 
-// AppendRice appends the positions of the ones in b to dst: the Golomb-Rice code of
-// the gaps between them (Golomb 1966; Rice and Plaunt 1971).
-//
-//	number of ones, unsigned LEB128 | parameter k, 1 byte, if there are ones | gaps
-//
-// A gap g is the number of zeros before a one, after the one before it: g>>k zeros
-// and a one, then the low k bits of g. Bits fill bytes from the least significant
-// up; those left over are zero. Of all k that which makes the fewest bits is taken,
-// the smallest of them. It panics if b isn't well formed.
+// AppendRice appends the positions of the ones in b to dst: the Golomb-Rice code of the gaps
+// between them (Golomb 1966; Rice and Plaunt 1971; spec/codings.md, "Positions"). It uses the
+// parameter k with the shortest code, the smallest such k. It panics if b isn't well formed.
 func AppendRice(dst []byte, b Bits) []byte {
 	b.check(true)
 	r := riceOf(b)
@@ -34,7 +28,7 @@ func AppendRice(dst []byte, b Bits) []byte {
 	return w.end()
 }
 
-// RiceBytes returns the number of bytes that AppendRice makes of b.
+// RiceBytes returns the number of bytes that AppendRice appends.
 func RiceBytes(b Bits) uint64 {
 	r := riceOf(b)
 	head := uint64(bits.Len64(r.ones|1)+6) / 7
@@ -44,22 +38,20 @@ func RiceBytes(b Bits) uint64 {
 	return head + 1 + (r.bits+7)/8
 }
 
-// rice says how a string is coded.
+// rice is the coding of a string.
 type rice struct {
 	ones, bits uint64 // bits of all gaps
 	k          uint
 }
 
-// riceOf finds the k for which the code is smallest. With larger k, gaps lose
-// ceil((g>>k)/2) bits and gain one; the loss never grows with k, so the size has one
-// minimum.
+// riceOf returns the coding with the best k. If k grows by one, the code of gap g loses
+// ceil((g>>k)/2) bits and gains one. The loss doesn't grow with k, so the size has one minimum.
 func riceOf(b Bits) rice {
 	ones := b.Count()
 	if ones == 0 {
 		return rice{}
 	}
-	// Where ones are at random it is near the logarithm of the median gap, which is
-	// the mean one times ln 2.
+	// For random ones it is near the logarithm of the median gap, the mean times ln 2.
 	lowest := uint(max(bits.Len64((b.Len-ones)/ones*177>>8), 2) - 2)
 	for {
 		var q [4]uint64 // the sum of g>>k for k from lowest up
@@ -87,7 +79,7 @@ func riceOf(b Bits) rice {
 	}
 }
 
-// gaps yields the number of zeros before each one of b.
+// gaps yields the number of zeros before each one of b, after the one before it.
 func gaps(b Bits) func(yield func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		next := uint64(0) // the bit after the last one
@@ -109,10 +101,9 @@ func gaps(b Bits) func(yield func(uint64) bool) {
 	}
 }
 
-// DecodeRice sets b to the string that AppendRice made src of. All of src is its
-// code. The error wraps [ErrCorrupt]; what b holds is of no use then. It takes time in
-// proportion to src and the words. It panics if b hasn't as many words as its length
-// needs.
+// DecodeRice sets b to the string whose code by AppendRice is src. Its error wraps
+// [ErrCorrupt]; b is then arbitrary. It takes time proportional to src and b. It panics if the
+// number of words of b doesn't fit its length.
 func DecodeRice(src []byte, b Bits) error {
 	b.check(false)
 	clear(b.Words)

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// source lists the symbols of a string block by block, from its end; those of a block
-// are in their order. A symbol is a gap, an escape's zeros, or a byte.
+// source lists the symbols of a string in blocks, from the end of the string; the symbols of a
+// block are in order. A symbol is a gap, the zeros of an escape, or a byte.
 type source struct {
 	s       Bits
 	t       *table
-	flip    uint64 // ^0 if zeros are coded in place of ones
-	ones    uint64 // how many are coded, if t is for gaps
-	end     uint64 // where the next symbol to be put ends
-	left    int    // bytes, or words up to that of a one, that aren't listed
-	escapes uint64 // not listed, after the last one
+	flip    uint64 // ^0 if the bits are inverted
+	ones    uint64 // number of ones after inversion, if t is of gaps
+	end     uint64 // end of the next symbol to be put
+	left    int    // bytes, or words up to the last one, that aren't listed
+	escapes uint64 // after the last one, not listed
 }
 
-// open begins a string with so many ones, of a level other than 0. It returns the last symbol if that
-// isn't like the others: END, or a byte that isn't whole.
+// open begins a string whose level isn't 0. It returns the last symbol if it is END or an
+// incomplete byte.
 func (l *source) open(s Bits, ones uint64, t *table, inverted bool) (last symbol, ok bool) {
 	*l = source{s: s, t: t, end: s.Len, ones: ones}
 	if inverted {
@@ -63,7 +63,7 @@ func (l *source) upToOne(n int) int {
 	return n
 }
 
-// afterOne returns where the bits after the last one in word n-1 begin.
+// afterOne returns the position after the last one in word n-1.
 func (l *source) afterOne(n int) uint64 {
 	if n == 0 {
 		return 0
@@ -110,7 +110,7 @@ func (l *source) listGaps(symbols []uint32) []uint32 {
 	l.left = l.upToOne(lo)
 	zeros := uint64(lo)*64 - l.afterOne(l.left)
 	if l.flip != 0 && hi == len(l.s.Words) && hi > lo {
-		// The last word may have flipped bits that aren't there.
+		// Inversion sets bits beyond the end in the last word.
 		symbols, zeros = l.listWords(symbols, l.s.Words[lo:hi-1], zeros)
 		symbols, _ = l.listWord(symbols, l.word(hi-1), zeros)
 		return symbols
@@ -119,8 +119,8 @@ func (l *source) listGaps(symbols []uint32) []uint32 {
 	return symbols
 }
 
-// listWordsPlain appends the gaps of words before which there are so many zeros. It
-// returns how many zeros there are behind the last one.
+// listWordsPlain appends the gaps of words that follow the given number of zeros. It returns
+// the number of zeros after the last one.
 func (l *source) listWordsPlain(symbols []uint32, words []uint64, zeros uint64) ([]uint32, uint64) {
 	for _, w := range words {
 		symbols, zeros = l.listWord(symbols, w^l.flip, zeros)
@@ -147,7 +147,7 @@ func (l *source) listWord(symbols []uint32, w, zeros uint64) ([]uint32, uint64) 
 	return symbols, behind
 }
 
-// before returns a listed symbol as it is at the place where it is put next.
+// before returns a listed symbol with the view at its place, which precedes the last symbol.
 func (l *source) before(s uint32) symbol {
 	switch {
 	case l.t.dense:

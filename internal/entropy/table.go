@@ -5,36 +5,37 @@ import (
 	"sync"
 )
 
-// whole is the sum of a table's frequencies: chances are counted in 1/2^16.
+// whole is the sum of a table's frequencies, which are probabilities in units of 2^-16.
 const whole = 1 << 16
 
-// table is the alphabet of one step: symbol i has the frequency cum[i+1]-cum[i].
+// table is the alphabet of a step: symbol i has the frequency cum[i+1]-cum[i]
+// (spec/codings.md, "Gaps" and "Bytes").
 type table struct {
-	shift  uint64 // b: gaps are coded by their multiples of 2^b, with b raw bits
-	last   uint64 // the last symbol; that of gaps is the escape
-	escape uint64 // the zeros it stands for
+	shift  uint64 // b: the number of raw bits of a gap
+	last   uint64 // the last symbol; of gaps, the escape
+	escape uint64 // the number of zeros that the escape means
 	take   [256]taking
 	put    putting
 	owner  [whole]uint8 // the symbol of each slot
 	cum    [257]uint32
 	dense  bool
-	block  int // words with some two thousand gaps, more or less
+	block  int // number of words that have about 2000 gaps
 }
 
-// putting is what the plain encoder needs of each symbol.
+// putting is the data of each symbol for the plain encoder.
 type putting struct {
-	most    [256]uint64 // beyond this state, a word is written first
+	most    [256]uint64 // above this state a word is written first
 	inverse [256]uint64 // ⌈2^(63+n)/frequency⌉ for a frequency in (2^(n-1), 2^n]
-	begin   [256]uint64 // what is added besides: the begin, and for frequency 1 more
+	begin   [256]uint64 // added to the state: the begin, and for frequency 1 more
 	rest    [256]uint64 // 2^16-frequency
 	shift   [256]uint32 // n-1
-	bits    [256]uint32 // raw bits that go with it
+	bits    [256]uint32 // number of raw bits
 }
 
-// taking is what the plain decoder needs of a symbol.
+// taking is the data of a symbol for the plain decoder.
 type taking struct{ frequency, begin uint32 }
 
-// tables are made when first needed, by step, and shared: one has 77 KiB, all have 14 MB.
+// tables holds the table of each step, made when first needed: 77 KiB each, 14 MB in all.
 var tables = func() (t [lastStep + 1]func() *table) {
 	for step := range t {
 		t[step] = sync.OnceValue(func() *table { return newTable(step) })
@@ -56,9 +57,8 @@ func newTable(step int) *table {
 	return t
 }
 
-// gaps makes the symbols of gaps between ones of fill p/2^16: symbol i is a gap of
-// i·2^b to (i+1)·2^b-1 zeros before a one, and the last is the escape, for last·2^b
-// zeros and no one. The chance of i·2^b zeros is kept to 64 bits.
+// gaps makes the symbols of gaps between ones of probability p/2^16. The probability of i·2^b
+// zeros is computed to 64 bits.
 func (t *table) gaps(p uint64) {
 	t.block = int(32 * whole / p)
 	for p<<(t.shift+1) <= whole/16 {
@@ -83,8 +83,8 @@ func (t *table) gaps(p uint64) {
 	t.last, t.escape = uint64(i), uint64(i)<<t.shift
 }
 
-// bytes makes the symbols of eight bits of fill p/2^16. What rounding leaves is
-// byte 0's.
+// bytes makes the symbols of eight bits that are ones with probability p/2^16. Byte 0 gets the
+// frequency that rounding leaves.
 func (t *table) bytes(p uint64) {
 	t.last = 255
 	var frequency [9]uint32
@@ -107,7 +107,7 @@ func (t *table) bytes(p uint64) {
 	}
 }
 
-// fill makes what follows from the frequency of symbol i.
+// fill derives the data of symbol i from its frequency.
 func (t *table) fill(i int) {
 	begin, frequency := t.cum[i], t.cum[i+1]-t.cum[i]
 	raw := uint32(t.shift)
@@ -135,15 +135,15 @@ func (t *table) fill(i int) {
 	}
 }
 
-// view is a table as it is near the end of a string: symbol i < n-1 begins at
-// cum[i<<shift], and the last has all that is left.
+// view is a table as changed near the end of a string: symbol i < n-1 begins at cum[i<<shift],
+// and the last symbol has the rest.
 type view struct {
 	t     *table
 	shift uint
 	n     int
 }
 
-// at returns where symbol i begins, or the sum of all frequencies for i = n.
+// at returns where symbol i begins, and the sum of all frequencies for i = n.
 func (v view) at(i int) uint64 {
 	if i == v.n {
 		return whole
@@ -151,8 +151,8 @@ func (v view) at(i int) uint64 {
 	return uint64(v.t.cum[i<<v.shift])
 }
 
-// gapView returns the view of gaps with rest > 0 bits left in the string. Unless all
-// symbols begin before the end, the last one is END, and end is true.
+// gapView returns the view of gaps with rest > 0 bits left in the string. If a symbol would
+// begin at the end or later, the last one is END, and end is true.
 func (t *table) gapView(rest uint64) (v view, end bool) {
 	if rest > t.escape {
 		return view{t, 0, int(t.last + 1)}, false
@@ -161,9 +161,57 @@ func (t *table) gapView(rest uint64) (v view, end bool) {
 	return view{t, 0, int(begin) + 1}, true
 }
 
-// byteView returns the view of bytes with rest > 0 bits left in the string: of the
-// last byte, only so many bits are there, and are coded as if they were its upper ones.
+// byteView returns the view of bytes with rest > 0 bits left in the string. If the last byte is
+// incomplete, its bits are coded as if they were the upper bits of a byte.
 func (t *table) byteView(rest uint64) view {
 	n := min(rest, 8)
 	return view{t, uint(8 - n), 1 << n}
+}
+
+// A level is the probability of ones for which a string is coded (spec/codings.md, "Levels"). A
+// step s from 1 to lastStep means s²/2^16; the levels above lastStep are for inverted bits.
+const (
+	lastStep  = 181
+	lastLevel = 255
+	inverses  = lastLevel - lastStep
+	// firstDense is the first step whose strings are coded as bytes. From there on rounding
+	// 256 frequencies to 16 bits costs less than 0.005 % of the length.
+	firstDense = 100
+)
+
+// stepOf returns the step of a level, and whether the bits are inverted.
+func stepOf(level uint8) (step int, inverted bool) {
+	if level <= lastStep {
+		return int(level), false
+	}
+	return lastStep * (int(level) - lastStep) / inverses, true
+}
+
+// levelFor returns the level with which a string of n bits, of which x are ones, takes the
+// fewest bits, to within a fraction of a bit. It is 0 if x is 0.
+func levelFor(x, n uint64) uint8 {
+	if x == 0 {
+		return 0
+	}
+	lo, hi := 1, lastStep
+	inverted := x > n-x
+	if inverted {
+		x = n - x
+		lo, hi = lastStep+1, lastLevel
+	}
+	// Levels of p < q cost about the same if the share of ones is (q-p)/ln(q/p), which is
+	// about (p+q+4√(pq))/6. Levels are in the order of their steps.
+	for lo < hi {
+		mid := (lo + hi) / 2
+		s, _ := stepOf(uint8(mid))
+		t, _ := stepOf(uint8(mid + 1))
+		xh, xl := bits.Mul64(x, 6<<16)
+		nh, nl := bits.Mul64(n, uint64(s*s+t*t+4*s*t))
+		if xh > nh || xh == nh && xl >= nl {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return uint8(lo)
 }
