@@ -26,7 +26,7 @@ var paramNames = []string{"m", "group"}
 // its own: see Settle.
 func (f *Filter) State() umbel.State {
 	l := f.all()
-	high, low := l.Planes()
+	high, low := l.Arrays()
 	return umbel.State{
 		Kind:   Name,
 		Hasher: f.shape.Hasher,

@@ -1,11 +1,10 @@
 package eliasfano
 
-// chunk is how many numbers are asked for at once, so that the misses overlap.
+// chunk is the number of numbers that are queried together, so that their cache misses overlap.
 const chunk = 64
 
-// HasAll sets dst[i] to Has(xs[i]). It asks for the directory, the high and the low
-// bits of many numbers before it looks at those of the first. It panics if dst is
-// shorter than xs.
+// HasAll sets dst[i] to Has(xs[i]). It prefetches the directory, the high and the low bits of
+// several numbers before it reads those of the first. It panics if dst is shorter than xs.
 func (l *List) HasAll(dst []bool, xs []uint64) {
 	dst = dst[:len(xs):len(dst)]
 	var at, first, n [chunk]uint64
@@ -27,7 +26,7 @@ func (l *List) HasAll(dst []bool, xs []uint64) {
 	}
 }
 
-// about returns about where bucket h begins.
+// about returns approximately where bucket h begins.
 func (d *directory) about(h uint64) uint64 {
 	at := d.begin[h>>wideLog]
 	if at >= isFar {
@@ -36,8 +35,8 @@ func (d *directory) about(h uint64) uint64 {
 	return at + uint64(d.past[h>>nearLog])
 }
 
-// touch loads the words at the places that there are, all at once. It returns their
-// sum, without which they would not be loaded.
+// touch loads the words at those places that exist. It returns their sum, so that the compiler
+// keeps the loads.
 //
 //go:noinline
 func touch(words []uint64, at []uint64) (sum uint64) {

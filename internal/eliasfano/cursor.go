@@ -2,25 +2,25 @@ package eliasfano
 
 import "math/bits"
 
-// ahead is how many numbers a Cursor decodes at a time, in a loop that keeps all it has
-// in registers.
+// ahead is the number of numbers that a Cursor decodes at a time, in a loop that keeps its
+// variables in registers.
 const ahead = 64
 
-// Cursor goes through a list in order. A copy of one goes on from the same place.
+// Cursor iterates over a list in order. A copy continues from the same number.
 type Cursor struct {
 	list *List
-	word uint64 // what is left of the word of high bits before next
+	word uint64 // the rest of the word of high bits before next
 	next int
 	i    uint64 // index of the number after those in buf
-	at   int    // those before are behind the cursor
+	at   int    // index in buf of the next number
 	end  int
 	buf  [ahead]uint64
 }
 
-// Cursor returns one before the first number.
+// Cursor returns a Cursor before the first number.
 func (l *List) Cursor() Cursor { return Cursor{list: l} }
 
-// Next returns the next number, and whether there is one.
+// Next returns the next number, and false at the end.
 func (c *Cursor) Next() (uint64, bool) {
 	if c.at == c.end && !c.fill() {
 		return 0, false
@@ -30,7 +30,7 @@ func (c *Cursor) Next() (uint64, bool) {
 	return x, true
 }
 
-// fill decodes the next numbers, and reports whether there are any.
+// fill decodes the next numbers. It returns false at the end.
 func (c *Cursor) fill() bool {
 	var (
 		high, low = c.list.high.Words, c.list.low.Words

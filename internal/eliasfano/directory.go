@@ -2,17 +2,16 @@ package eliasfano
 
 import "math/bits"
 
-// A directory tells where every 64th bucket begins among the high bits, for 5/16 bits a
-// bucket: a place for each 1024 buckets, and 16 bits from there for each 64. Where
-// numbers are evenly spread, two words of high bits behind that nearly always have the
-// bucket. Where they are not, and 1024 buckets take more high bits than 16 bits tell, it
-// has the places of them all, so that none is far; they take no more memory than the
-// high bits do (Clark 1996).
+// A directory contains the position of every 64th bucket in the high bits, in 5/16 bits per
+// bucket: a position per 1024 buckets, and an offset of 16 bits from there per 64. If numbers are
+// spread evenly, the bucket is nearly always in the two words of high bits from there. If 1024
+// buckets take more high bits than 16 bits can count, the directory has the positions of all of
+// them, which take no more memory than the high bits (Clark 1996).
 type directory struct {
 	words []uint64 // the high bits
 	begin []uint64 // of buckets 0, 1024, …; with isFar, an index into far
-	past  []uint16 // how far behind that are buckets 0, 64, …
-	far   []uint64 // 1024 places for each entry that needs them
+	past  []uint16 // offsets from there of buckets 0, 64, …
+	far   []uint64 // 1024 positions for each entry that needs them
 }
 
 const (
@@ -23,8 +22,8 @@ const (
 	isFar   = 1 << 63
 )
 
-// newDirectory returns the directory of a number of buckets whose high bits are the
-// first length of words.
+// newDirectory returns the directory of buckets whose high bits are the first length bits of
+// words.
 func newDirectory(words []uint64, length, buckets uint64) directory {
 	d := directory{
 		words: words,
@@ -63,7 +62,7 @@ func newDirectory(words []uint64, length, buckets uint64) directory {
 	return d
 }
 
-// find returns the place of the first high bit of bucket h.
+// find returns the position of the first high bit of bucket h.
 func (d *directory) find(h uint64) uint64 {
 	at := d.begin[h>>wideLog]
 	if at >= isFar {
@@ -78,8 +77,8 @@ func (d *directory) find(h uint64) uint64 {
 	if w+2 >= uint64(len(d.words)) {
 		return skip(d.words, at, n)
 	}
-	// The zeros of the next 128 bits as ones: first those of 64, and if they are too
-	// few, those of the others. Which it is can't be foretold, so there is no branch.
+	// The zeros of the next 128 bits as ones: those of the first 64 bits or, if they are too
+	// few, of the others. This is unpredictable, so the code has no branch.
 	v := (*[3]uint64)(d.words[w:])
 	x, y := ^(v[0]>>s | v[1]<<(64-s)), ^(v[1]>>s | v[2]<<(64-s))
 	c := uint64(bits.OnesCount64(x))
@@ -96,7 +95,7 @@ func (d *directory) bytes() uint64 {
 	return uint64(len(d.begin)+len(d.far))*8 + uint64(len(d.past))*2
 }
 
-// skip returns the place behind n zeros from bit at on.
+// skip returns the position after n zeros from bit at on.
 func skip(words []uint64, at, n uint64) uint64 {
 	w := at >> 6
 	x := ^words[w] &^ (1<<(at&63) - 1)
@@ -116,22 +115,20 @@ const (
 	topBits  = 0x8080808080808080
 )
 
-// selectOne returns the place of the set bit of x that has n set bits below it. There
-// must be one: Vigna 2008, "Broadword implementation of rank/select queries", with a
-// table for the last byte.
+// selectOne returns the position of the one of x that has n ones below it, which must exist:
+// Vigna 2008, "Broadword implementation of rank/select queries", with a table for the last byte.
 func selectOne(x, n uint64) int {
 	s := x - x>>1&0x5555555555555555
 	s = s&0x3333333333333333 + s>>2&0x3333333333333333
 	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f
-	s *= eachByte // byte i: how many are set in bytes 0 to i
-	// The bytes that have n or fewer up to their end lie before the one.
+	s *= eachByte // byte i: number of ones in bytes 0 to i
+	// The bytes with at most n ones up to their end precede that of the one.
 	before := uint64(bits.OnesCount64(((n*eachByte|topBits)-s)&topBits)) * 8
 	n -= s << 8 >> before & 0xff
 	return int(before) + int(selectInByte[n<<8&0x700|x>>before&0xff])
 }
 
-// selectInByte has at n·256 + b the place of the set bit of the byte b that has n set
-// bits below it.
+// selectInByte has at n·256 + b the position of the one of byte b that has n ones below it.
 var selectInByte = func() (table [8 << 8]uint8) {
 	for b := range 256 {
 		n := 0

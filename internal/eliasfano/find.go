@@ -2,14 +2,14 @@ package eliasfano
 
 import "math/bits"
 
-// Has reports whether x, which must be below the bound, is in the list. It looks at
-// one or two lines of the directory, one of the high bits, and one of the low bits.
+// Has reports whether x, which must be below the bound, is in the list. It reads one or two
+// cache lines of the directory, one of the high bits, and one of the low bits.
 func (l *List) Has(x uint64) bool {
 	first, n := l.bucket(x >> l.lowBits)
 	return l.among(first, n, x)
 }
 
-// bucket returns the index of the first number in bucket h, and how many are in it.
+// bucket returns the index of the first number in bucket h, and the number of numbers in it.
 func (l *List) bucket(h uint64) (first, n uint64) {
 	at := l.dir.find(h)
 	if x := ^l.high.Words[at>>6] >> (at & 63); x != 0 {
@@ -18,8 +18,8 @@ func (l *List) bucket(h uint64) (first, n uint64) {
 	return at - h, l.behind(h) - 1 - at
 }
 
-// behind returns the place behind the high bits of bucket h. A list may have nearly all
-// its numbers in one bucket, and this finds its end without looking at each.
+// behind returns the position after the high bits of bucket h. Nearly all numbers of a list may
+// be in one bucket; behind doesn't read each of them.
 func (l *List) behind(h uint64) uint64 {
 	if h++; h<<l.lowBits < l.bound {
 		return l.dir.find(h)
@@ -27,7 +27,7 @@ func (l *List) behind(h uint64) uint64 {
 	return l.high.Len
 }
 
-// among reports whether x is one of n numbers of its bucket, from index first on.
+// among reports whether x is one of the n numbers of its bucket, from index first on.
 func (l *List) among(first, n, x uint64) bool {
 	if n <= l.fields.most {
 		return l.fields.has(first, n, x)
@@ -48,13 +48,13 @@ func (l *List) among(first, n, x uint64) bool {
 	return l.lowAt(first) == want
 }
 
-// fields are the low bits of numbers, of which as many as lie in 64 bits can be looked
-// at together: how many there are in a bucket can't be foretold.
+// fields are the low bits of numbers. As many as fit in 64 bits are compared at once, because the
+// number of numbers in a bucket is unpredictable.
 type fields struct {
 	words []uint64
 	width uint
-	most  uint64 // fields in 64 bits, 0 if they have no bits
-	units uint64 // the lowest bit of each of these
+	most  uint64 // number of fields in 64 bits, 0 if fields have no bits
+	units uint64 // the lowest bit of each field
 }
 
 func newFields(words []uint64, width uint) fields {
@@ -71,24 +71,24 @@ func newFields(words []uint64, width uint) fields {
 	return f
 }
 
-// has reports whether the low bits of x are one of n fields from number i on, n at most
-// f.most. It takes no branch.
+// has reports whether one of n ≤ f.most fields from number i on has the low bits of x. It has no
+// branch.
 func (f *fields) has(i, n, x uint64) bool {
 	at := i * uint64(f.width)
 	w, last := at>>6, uint64(len(f.words)-1)
 	v := f.words[min(w, last)]>>(at&63) | f.words[min(w+1, last)]<<(64-at&63)
-	// Fields that are x become 0, and those behind the first n all ones. That there is a
-	// 0 is seen by what it borrows: Mycroft 1987.
+	// Fields equal to x become 0, and those after the first n become ones. A 0 is detected by
+	// its borrow: Mycroft 1987.
 	v ^= x & (1<<f.width - 1) * f.units
 	v |= ^uint64(0) << (n * uint64(f.width))
 	return (v-f.units)&^v&(f.units<<(f.width-1)) != 0
 }
 
-// lowAt returns the low bits of number i; there is at least one bit.
+// lowAt returns the low bits of number i, which are at least one.
 func (l *List) lowAt(i uint64) uint64 {
 	at := i * uint64(l.lowBits)
 	s, end := at&63, at+uint64(l.lowBits)-1
-	// Where both words are the same one, what the second adds lies above the low bits.
+	// If both words are the same, the second only adds bits above the low bits.
 	v := l.low.Words[at>>6]>>s | l.low.Words[end>>6]<<(64-s)
 	return v & (1<<l.lowBits - 1)
 }

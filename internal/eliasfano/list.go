@@ -1,12 +1,12 @@
-// Package eliasfano keeps sorted lists of distinct numbers in nearly the least memory
-// there is, so that one can ask for a number without decoding the list: Elias 1974,
-// "Efficient storage and retrieval by content and address of static files"; Fano 1971.
+// Package eliasfano stores sorted lists of distinct numbers in nearly the least memory possible,
+// and looks up numbers without decoding the list: Elias 1974, "Efficient storage and retrieval by
+// content and address of static files"; Fano 1971.
 //
-// Of n numbers below a bound u, each is cut into Low(n, u) low bits and the high bits
-// above them, which name its bucket; there are between n and 2n buckets. The low bits
-// lie one after the other. The high bits are in unary: for each bucket in turn a one
-// for each number in it, and a zero. Together these are about n·(2 + log2(u/n)) bits,
-// and half a bit a number more than the entropy of such a list.
+// Each of n numbers below a bound u is split into Low(n, u) low bits and the high bits above them,
+// which are the number of its bucket; there are between n and 2n buckets. The low bits are stored
+// one after the other. The high bits are stored in unary: for each bucket a one per number in it,
+// and a zero. Together they take about n·(2 + log2(u/n)) bits, which is half a bit per number more
+// than the entropy of such a list.
 package eliasfano
 
 import (
@@ -19,9 +19,9 @@ import (
 // MaxBound is the largest bound of a list.
 const MaxBound = 1 << 56
 
-// Low returns the number of low bits of each of n numbers below bound, which is at
-// least n and at least 1: ⌊log2(bound/n)⌋, and for no numbers so many that there is one
-// bucket. Of all widths it gives the least bits.
+// Low returns the number of low bits of each of n numbers below bound ≥ max(n, 1):
+// ⌊log2(bound/n)⌋, and if n is 0 as many as give one bucket. No other number takes fewer bits in
+// all.
 func Low(n, bound uint64) uint {
 	if n == 0 {
 		return uint(bits.Len64(bound - 1))
@@ -29,16 +29,16 @@ func Low(n, bound uint64) uint {
 	return uint(bits.Len64(bound/n)) - 1
 }
 
-// HighBits returns the length of the plane of high bits: the numbers and the buckets.
+// HighBits returns the length of the array of high bits: the numbers and the buckets.
 func HighBits(n, bound uint64) uint64 { return n + buckets(bound, Low(n, bound)) }
 
-// LowBits returns the length of the plane of low bits.
+// LowBits returns the length of the array of low bits.
 func LowBits(n, bound uint64) uint64 { return n * uint64(Low(n, bound)) }
 
 func buckets(bound uint64, low uint) uint64 { return (bound-1)>>low + 1 }
 
-// List is a sorted list of distinct numbers below a bound. It doesn't change; any
-// number of goroutines may ask it. The zero List has no numbers, and a bound of 0.
+// List is a sorted list of distinct numbers below a bound. It is immutable and safe for
+// concurrent use. The zero List has no numbers and a bound of 0.
 type List struct {
 	bound     uint64
 	count     uint64
@@ -48,9 +48,9 @@ type List struct {
 	fields    fields
 }
 
-// Build returns the list of the n numbers of a sequence, which must rise, each below
-// bound. It fails only where there can't be so much memory; the error is that of
-// cells.New. It panics if the numbers aren't n, or bound isn't 1 to MaxBound.
+// Build returns the list of the n numbers of a strictly increasing sequence, each below bound. Its
+// error is that of cells.New, if memory can't be large enough. It panics if the sequence doesn't
+// have n numbers or bound isn't 1 to MaxBound.
 func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error) {
 	if bound == 0 || bound > MaxBound || n > bound {
 		panic(fmt.Sprintf("eliasfano: %d numbers below %d, want a bound of 1 to 2^56 and no more numbers than that", n, bound))
@@ -65,7 +65,7 @@ func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error)
 	}
 	var (
 		buf [ahead]uint64
-		i   uint64 // numbers that have come
+		i   uint64 // numbers so far
 	)
 	for x := range numbers {
 		buf[i%ahead] = x
@@ -81,13 +81,13 @@ func Build(bound, n uint64, numbers func(yield func(uint64) bool)) (List, error)
 	return l, nil
 }
 
-// index makes what is kept beside the planes.
+// index makes the directory and the fields.
 func (l *List) index() {
 	l.dir = newDirectory(l.high.Words, l.high.Len, buckets(l.bound, l.lowBits))
 	l.fields = newFields(l.low.Words, l.lowBits)
 }
 
-// put makes xs the numbers from index i on.
+// put sets the numbers from index i on to xs.
 func (l *List) put(i uint64, xs []uint64) {
 	var (
 		high, low = l.high.Words, l.low.Words
@@ -110,9 +110,9 @@ func (l *List) put(i uint64, xs []uint64) {
 	}
 }
 
-// Open returns the list that planes of high and low bits hold, in their memory. The
-// error says what no list of numbers below bound has: another length than follows from
-// the ones in high, a number at the bound or beyond it, one not above the number before.
+// Open returns the list in arrays of high and low bits; it shares their memory. It returns an error
+// if their lengths don't fit the number of ones in high, if a number isn't below bound, or if the
+// numbers don't increase.
 func Open(bound uint64, high, low cells.Array) (List, error) {
 	if bound == 0 || bound > MaxBound {
 		return List{}, fmt.Errorf("eliasfano: numbers below %d, want a bound of 1 to 2^56", bound)
@@ -147,14 +147,14 @@ func Open(bound uint64, high, low cells.Array) (List, error) {
 	return l, nil
 }
 
-// Bound returns what all numbers are below.
+// Bound returns the bound, which is above all numbers.
 func (l *List) Bound() uint64 { return l.bound }
 
-// Len returns how many numbers there are.
+// Len returns the number of numbers.
 func (l *List) Len() uint64 { return l.count }
 
-// Planes returns the high and the low bits, in the list's memory.
-func (l *List) Planes() (high, low cells.Array) { return l.high, l.low }
+// Arrays returns the high and the low bits; they share the memory of the list.
+func (l *List) Arrays() (high, low cells.Array) { return l.high, l.low }
 
-// Bytes returns the memory of the planes and of the directory beside them.
+// Bytes returns the memory of the arrays and of the directory.
 func (l *List) Bytes() uint64 { return l.high.Bytes() + l.low.Bytes() + l.dir.bytes() }

@@ -89,7 +89,7 @@ func TestList(t *testing.T) {
 			if got := slices.Collect(l.All); !slices.Equal(got, c.xs) {
 				t.Fatalf("%d numbers come back, of other values or order than the %d", len(got), n)
 			}
-			high, low := l.Planes()
+			high, low := l.Arrays()
 			if high.Len != HighBits(n, c.bound) || low.Len != LowBits(n, c.bound) {
 				t.Errorf("%d and %d bits, want %d and %d", high.Len, low.Len, HighBits(n, c.bound), LowBits(n, c.bound))
 			}
@@ -212,7 +212,7 @@ func TestOpenRefuses(t *testing.T) {
 		"two numbers in the wrong order": func(_ *uint64, _, l *cells.Array) { swapLow(l, 2, 69) },
 	} {
 		l := build(t, 1000, xs)
-		high, low := l.Planes()
+		high, low := l.Arrays()
 		bound := uint64(1000)
 		change(&bound, &high, &low)
 		if _, err := Open(bound, high, low); err == nil {
@@ -246,7 +246,7 @@ func TestDirectoryIsSmall(t *testing.T) {
 	for _, n := range []uint64{5000, 100000} {
 		for _, bound := range []uint64{64 * n, 100 * n, 127 * n} {
 			l := build(t, bound, draw(7, n, bound))
-			high, low := l.Planes()
+			high, low := l.Arrays()
 			if beside := 8 * (l.Bytes() - high.Bytes() - low.Bytes()); beside > n*5/8+200 {
 				t.Errorf("%d numbers below %d: %d bits of directory, want %d at most", n, bound, beside, n*5/8+200)
 			}
@@ -272,7 +272,7 @@ func TestBuildPanics(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	for _, xs := range [][]uint64{{}, {3, 70, 71, 500, 999}} {
 		l := build(f, 1000, xs)
-		high, low := l.Planes()
+		high, low := l.Arrays()
 		f.Add(uint64(1000), high.Len, first(high), low.Len, first(low))
 	}
 	f.Fuzz(func(t *testing.T, bound, highBits, high, lowBits, low uint64) {
