@@ -15,14 +15,13 @@ import (
 
 const addHelp = `Add the keys in the files, or on standard input, to the filter in FILE.
 
-FILE is replaced once all keys are added. Most filters don't grow: their rate rises
-with their keys, and the summary says to what. A filter that has a limit refuses the
-key that would take it beyond, and nothing is written. Two umbel add of one file at a
-time lose the keys of one of them.
+FILE is replaced after all keys are added. Most filters don't grow: their rate rises with
+the number of keys, and the summary prints it. A filter with a limit rejects the key that
+would exceed it, and nothing is written. If two umbel add change one file at the same time,
+the keys of one of them are lost.
 
-With --addr the filter is one of a node. Keys are added there as they are read, those of
-many clients at once; what was added before an error stays. With -o NAME they are added to
-a copy.`
+With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
+that were added before an error stay. With -o NAME the keys are added to a copy.`
 
 const addExample = `  umbel add words.umb more-words.txt
   echo umbelliferous | umbel add words.umb -o more.umb
@@ -36,56 +35,47 @@ func addCommand() *cobra.Command {
 		Example: addExample,
 		Args:    arguments(1, -1),
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
 	format := addFormatFlag(cmd)
-	addAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := placeOf(cmd)
-		if err != nil {
-			return err
-		}
+	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		var read uint64
-		s, err := p.change(args[0], *output, change{
-			here: func(f umbel.Filter) (umbel.Filter, error) {
-				files, closeFiles, err := openKeys(cmd, args[1:])
-				if err != nil {
-					return nil, err
-				}
-				defer closeFiles()
-				job, stop := newJob(cmd, f.State().Hasher, format(), files)
-				defer stop()
-				read, err = build.Add(f, job, files)
-				return f, err
-			},
-			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-				files, closeFiles, err := openKeys(cmd, args[1:])
-				if err != nil {
-					return remote.Info{}, err
-				}
-				defer closeFiles()
-				batches, stop := readKeys(cmd, format(), files)
-				defer stop()
-				if read, err = addThere(ctx, n, name, batches); err != nil {
-					if read > 0 && name == args[0] {
-						err = fmt.Errorf("%w; at least %v keys were added before", err, quantity.Count(read))
+		return change{
+				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+					files, closeFiles, err := openKeys(cmd, args[1:])
+					if err != nil {
+						return nil, err
 					}
-					return remote.Info{}, err
-				}
-				return n.Info(ctx, name)
-			},
-		})
-		if err != nil {
-			return err
-		}
-		s.Read = &read
-		return s.print(cmd, fmt.Sprintf("%v keys added", quantity.Count(read)))
-	}
-	return cmd
+					defer closeFiles()
+					job, stop := newJob(cmd, f.State().Hasher, format(), files)
+					defer stop()
+					read, err = build.Add(f, job, files)
+					return f, err
+				},
+				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+					files, closeFiles, err := openKeys(cmd, args[1:])
+					if err != nil {
+						return remote.Info{}, err
+					}
+					defer closeFiles()
+					batches, stop := readKeys(cmd, format(), files)
+					defer stop()
+					if read, err = addOnNode(ctx, n, name, batches); err != nil {
+						if read > 0 && name == args[0] {
+							err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(read))
+						}
+						return remote.Info{}, err
+					}
+					return n.Info(ctx, name)
+				},
+			}, func(s *summary) string {
+				s.Read = &read
+				return fmt.Sprintf("%v keys added", quantity.Count(read))
+			}, nil
+	})
 }
 
-// addThere adds keys to a filter of a node and returns how many it has taken; on an error it may
-// have taken more.
-func addThere(ctx context.Context, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
+// addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
+// the node may have added more.
+func addOnNode(ctx context.Context, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
 	f, _, err := n.Filter(ctx, name)
 	if err != nil {
 		return 0, err
@@ -99,12 +89,4 @@ func addThere(ctx context.Context, n *remote.Client, name string, batches iter.S
 		added += e.Done
 	}
 	return added, err
-}
-
-// orInPlace returns the file to write: the output if one is named.
-func orInPlace(output, file string) string {
-	if output == "" {
-		return file
-	}
-	return output
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -14,62 +18,63 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const addrFlag = "addr"
 
-// localNode is the node that verbs ask which ask nothing else, unless they are told another.
+// localNode is the default node of verbs that work on nodes only.
 const localNode = "127.0.0.1:8780"
 
-// addAddrFlags adds the flags that say which node a verb asks, and who asks.
+// addAddrFlags adds the flags of a node's address and of the credentials.
 func addAddrFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.String(addrFlag, "", "ask the `NODE` at host:port, or at a URL (or UMBEL_ADDR)")
-	flags.String("token-file", "", "`FILE` with the token for it (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
-	flags.String("cacert", "", "`FILE` of the certificates to trust, in PEM (or UMBEL_CLIENT_CA)")
-	flags.String("client-cert", "", "`FILE` of the own certificate, in PEM (or UMBEL_CLIENT_CERT)")
-	flags.String("client-key", "", "`FILE` of its key, in PEM (or UMBEL_CLIENT_KEY)")
+	flags.String(addrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
+	flags.String("token-file", "", "`FILE` with a token (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
+	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
+	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
+	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
 }
 
-// refuseAddr makes --addr of verbs that don't take it an error with a reason.
+// refuseAddr makes --addr an error for verbs that work on files only.
 func refuseAddr(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.String(addrFlag, "", "")
 	flag := flags.Lookup(addrFlag)
-	flag.Hidden = true // verbs that take it have their own
+	flag.Hidden = true // verbs that accept it define their own
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if !flag.Changed {
 			return nil
 		}
-		return usageError(cmd, fmt.Errorf("%s asks no node and takes no --addr; umbel get fetches a filter from a node into a file", cmd.CommandPath()))
+		return usageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel get", cmd.CommandPath()))
 	}
 }
 
-// dial returns the client of the node that the verb is to ask; nil if none is named.
+// dial returns the client of the node that the flags name, nil for none.
 func dial(cmd *cobra.Command) (*remote.Client, error) {
-	addr := flagOr(cmd.Flags(), addrFlag, "UMBEL_ADDR")
+	addr := flagOrEnv(cmd.Flags(), addrFlag, "UMBEL_ADDR")
 	if addr == "" {
 		return nil, nil
 	}
 	return dialTo(cmd, addr)
 }
 
-// dialAny is dial of a verb that works on nodes only.
-func dialAny(cmd *cobra.Command) (*remote.Client, error) {
-	return dialTo(cmd, cmp.Or(flagOr(cmd.Flags(), addrFlag, "UMBEL_ADDR"), localNode))
+// dialOrLocal is dial for verbs that work on nodes only; the default is localNode.
+func dialOrLocal(cmd *cobra.Command) (*remote.Client, error) {
+	return dialTo(cmd, cmp.Or(flagOrEnv(cmd.Flags(), addrFlag, "UMBEL_ADDR"), localNode))
 }
 
 func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	interruptible(cmd)
 	flags := cmd.Flags()
 	o := remote.Options{
-		CACert: flagOr(flags, "cacert", "UMBEL_CLIENT_CA"),
-		Cert:   flagOr(flags, "client-cert", "UMBEL_CLIENT_CERT"),
-		Key:    flagOr(flags, "client-key", "UMBEL_CLIENT_KEY"),
+		CACert: flagOrEnv(flags, "cacert", "UMBEL_CLIENT_CA"),
+		Cert:   flagOrEnv(flags, "client-cert", "UMBEL_CLIENT_CERT"),
+		Key:    flagOrEnv(flags, "client-key", "UMBEL_CLIENT_KEY"),
 	}
 	if (o.Cert == "") != (o.Key == "") {
-		return nil, usageError(cmd, errors.New("--client-cert and --client-key go together"))
+		return nil, usageError(cmd, errors.New("--client-cert and --client-key must be given together"))
 	}
 	c, err := remote.New(addr, o)
 	if err != nil {
@@ -79,7 +84,7 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		c.Token, err = readToken(file)
 		return c, err
 	}
-	if c.Base.User != nil { // the address says who
+	if c.Base.User != nil { // credentials in the address
 		return c, nil
 	}
 	if c.Token = os.Getenv("UMBEL_CLIENT_TOKEN"); c.Token != "" {
@@ -91,16 +96,16 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	return c, nil
 }
 
-// interruptible makes ^C break off what a verb asks a node, so that it can undo what it has done
-// there by half. A second one ends it at once.
+// interruptible makes ^C cancel the verb's requests, so that it can undo an incomplete change.
+// A second ^C ends the program at once.
 func interruptible(cmd *cobra.Command) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	cmd.SetContext(ctx)
 }
 
-// flagOr returns what a flag says, or, where it isn't given, a variable of the environment.
-func flagOr(flags *pflag.FlagSet, name, variable string) string {
+// flagOr returns the value of a flag, or of an environment variable if the flag isn't given.
+func flagOrEnv(flags *pflag.FlagSet, name, variable string) string {
 	if f := flags.Lookup(name); f.Changed {
 		return f.Value.String()
 	}
@@ -114,7 +119,69 @@ func readToken(file string) (string, error) {
 	}
 	token := string(bytes.TrimSpace(b))
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s: want a token on one line, as umbel user --token prints it", file)
+		return "", fmt.Errorf("%s: want one line with a token, as printed by umbel user --token", file)
 	}
 	return token, nil
+}
+
+// toldByNode adds to an error of a node what to do about it. It returns other errors unchanged.
+func nodeError(err error) error {
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		return withHint(fmt.Errorf("node: %w", err), replyHint(e))
+	}
+	if e, ok := errors.AsType[*remote.ConnectError](err); ok {
+		return withHint(err, connectHint(e))
+	}
+	return err
+}
+
+func withHint(err error, hint string) error {
+	if hint == "" {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, hint)
+}
+
+// replyHint returns what to do about an error reply.
+func replyHint(e *remote.Error) string {
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return "give --token-file, UMBEL_CLIENT_TOKEN, or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD"
+	case e.Status == http.StatusBadRequest && strings.Contains(e.Detail, "not as umbel does"):
+		return "if the node uses TLS, use https://"
+	case errors.Is(e, engine.ErrNotFound):
+		return fmt.Sprintf("umbel list --addr %s lists the filters", e.Node)
+	case errors.Is(e, engine.ErrExists):
+		return "use another name, or delete the filter with umbel delete"
+	case errors.Is(e, errors.ErrUnsupported):
+		return "umbel kinds lists what each kind supports"
+	case e.Status == http.StatusServiceUnavailable:
+		return "the node's log has the reason; try again later"
+	}
+	return ""
+}
+
+// connectHint returns what to do if there is no reply, or none that can be read.
+func connectHint(e *remote.ConnectError) string {
+	var (
+		untrusted x509.UnknownAuthorityError
+		named     x509.HostnameError
+		plain     tls.RecordHeaderError
+	)
+	op, isOp := errors.AsType[*net.OpError](e.Err)
+	switch {
+	case errors.As(e.Err, &untrusted):
+		return "give the trusted certificates with --cacert FILE"
+	case errors.As(e.Err, &named):
+		return "use a host name that is in the node's certificate"
+	case errors.As(e.Err, &plain), strings.Contains(e.Err.Error(), "HTTP response to HTTPS client"):
+		return "the node doesn't use TLS; use http://"
+	case strings.Contains(e.Err.Error(), "malformed HTTP"):
+		return "this isn't HTTP; use the address of umbel serve --http, not that of Redis clients"
+	case strings.Contains(e.Err.Error(), "certificate required"):
+		return "give the client's certificate with --client-cert and --client-key"
+	case isOp && op.Op == "dial":
+		return "is the node running? umbel serve starts one"
+	}
+	return ""
 }

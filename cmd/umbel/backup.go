@@ -13,9 +13,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
-const backupHelp = `Write all filters of a node to one file: of a node that runs, with --addr, while it works;
-or of a data directory that no node has hold of. The file is checked by umbel verify and
-made a data directory by umbel restore.`
+const backupHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data
+directory must not be in use by a node. umbel verify checks the file, umbel restore makes a
+data directory of it.`
 
 const backupExample = `  umbel backup --addr 127.0.0.1:8780 -o monday.backup
   umbel backup --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
@@ -28,7 +28,7 @@ func backupCommand() *cobra.Command {
 		Example: backupExample,
 		Args:    noArguments,
 	}
-	data := cmd.Flags().String("data", "umbel-data", "the `directory` of a node that doesn't run")
+	data := cmd.Flags().String("data", "umbel-data", "data `directory` of a stopped node")
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err)
@@ -41,7 +41,7 @@ func backupCommand() *cobra.Command {
 			return err
 		}
 		if cmd.Flags().Changed("data") {
-			n = nil // UMBEL_ADDR is for who says nothing
+			n = nil // --data overrides UMBEL_ADDR
 		}
 		written, err := writeFile(cmd, *output, -1, func(w io.Writer) error {
 			if n != nil {
@@ -70,8 +70,8 @@ type backupInfo struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-const verifyHelp = `Read a backup as a node that starts from it would, in memory, and say what is in it. The
-exit code is 0 if all of it is there and sound.`
+const verifyHelp = `Read a backup as a node would at its start, in memory, and describe its contents. The exit code
+is 0 if it is complete and undamaged.`
 
 func verifyCommand() *cobra.Command {
 	return &cobra.Command{
@@ -92,18 +92,18 @@ func verifyCommand() *cobra.Command {
 	}
 }
 
-const restoreHelp = `Make a data directory of a backup. The directory must have no filters: nothing is
-overwritten. umbel serve --data DIRECTORY then starts with them.`
+const restoreHelp = `Make a data directory from a backup. The directory must not contain filters; nothing is
+overwritten. Start the node with umbel serve --data DIRECTORY.`
 
 func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "restore FILE --data DIRECTORY",
-		Short:   "make a data directory of a backup",
+		Short:   "make a data directory from a backup",
 		Long:    restoreHelp,
 		Example: "  umbel restore monday.backup --data fresh && umbel serve --data fresh",
 		Args:    arguments(1, 1),
 	}
-	data := cmd.Flags().String("data", "", "the `directory` to make")
+	data := cmd.Flags().String("data", "", "data `directory` to make")
 	if err := cmd.MarkFlagRequired("data"); err != nil {
 		panic(err)
 	}
@@ -120,7 +120,7 @@ func restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// withBackup calls f with a backup's bytes; "-" is standard input.
+// withBackup calls f with the backup in a file; "-" is standard input.
 func withBackup(cmd *cobra.Command, name string, f func(io.Reader) error) error {
 	if name == "-" {
 		return f(bufio.NewReader(cmd.InOrStdin()))

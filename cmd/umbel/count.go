@@ -11,12 +11,12 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-const countHelp = `Print how often each of the keys, or of those on standard input, was added to the
-filter in FILE and not removed: never too few, and too many as seldom as the filter
-answers wrongly. Where all counters of a key are at their maximum the number is
+const countHelp = `Print how often each key was added to the filter in FILE and not removed. Without KEY the keys
+are read from standard input. The count is never too low; it is too high as rarely as the
+filter returns a false positive. If all counters of a key are at their maximum, the count is
 unknown.
 
-The exit code is 0 if all keys may be there, 1 if some are absent, 2 on an error.`
+The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.`
 
 const countExample = `  umbel count visits.umb alice bob
   umbel count --json visits.umb < names.txt`
@@ -24,7 +24,7 @@ const countExample = `  umbel count visits.umb alice bob
 func countCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "count FILE [KEY...]",
-		Short:   "say how often keys were added",
+		Short:   "count how often keys were added",
 		Long:    countHelp,
 		Example: countExample,
 		Args:    arguments(1, -1),
@@ -32,11 +32,11 @@ func countCommand() *cobra.Command {
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
-		counter, err := p.asker(args[0])
+		counter, err := t.querier(args[0])
 		if err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func printCount(w io.Writer, key []byte, n uint64, asJSON bool) error {
 		}
 		return jsonLine(w, struct {
 			keyJSON
-			Count *uint64 `json:"count"` // null if it is unknown
+			Count *uint64 `json:"count"` // null if unknown
 		}{newKeyJSON(key), known})
 	}
 	_, err := fmt.Fprintf(w, "%s %s\n", countWords(n), key)
 	return err
 }
 
-// countWords writes a number of additions, of which the largest means unknown.
+// countWords formats a count; the largest number means unknown.
 func countWords(n uint64) string {
 	if n == math.MaxUint64 {
 		return "unknown"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -13,45 +12,44 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-const diffHelp = `Write the delta that makes the filter in NEW of the one in OLD: what to send to who
-has OLD. It names both filters by their IDs, and umbel patch checks them. Filters of
-all kinds have deltas, whatever happened between the two: keys added and removed,
-folds, growth.
+const diffHelp = `Write the delta from the filter in OLD (the base) to the one in NEW (the result), to send to
+whoever has OLD. It contains the IDs of both filters, and umbel patch checks them. All kinds
+have deltas, after any change: keys added and removed, folds, growth.
 
-Of sparse filters, which are lists, little is saved. --bloom writes the delta of the
-Bloom filters that they are instead, and umbel patch applies it to sparse ones.
+A delta of sparse filters, which are lists, saves little. --bloom writes the delta of the
+equivalent Bloom filters instead, and umbel patch applies it to the sparse filter.
 
-umbel diff-sets is something else: it takes the keys of one filter from another.`
+Don't confuse it with umbel diff-sets, which subtracts the keys of one filter from another.`
 
 const diffExample = `  umbel diff monday.umb tuesday.umb -o tuesday.delta
   umbel patch monday.umb tuesday.delta -o tuesday.umb
   umbel diff sparse1.umb sparse2.umb --bloom -o sparse.delta`
 
-const refineHelp = `Write what a fold of a filter doesn't tell of it: the delta that makes the filter in
-FULL of its fold in SMALL, for umbel patch. A small fold can be sent at once and the
-rest later; packed, both together take a hundred bytes more than the whole.
+const refineHelp = `Write the delta from a fold of a filter (SMALL) to the filter itself (FULL), for umbel patch.
+So a small fold can be sent first and the rest later; both, packed, are about a hundred bytes
+larger than the packed filter.
 
-Sparse filters are refined as the Bloom filters that they are: --bloom.`
+For sparse filters give --bloom: their equivalent Bloom filters are refined.`
 
 const refineExample = `  umbel fold words.umb -r 8 -o small.umb
   umbel refine small.umb words.umb -o rest.delta
   umbel pack small.umb -o first.umb
   umbel patch first.umb rest.delta -o words-again.umb`
 
-// deltaSummary is what a verb that writes a delta says of it.
+// deltaSummary is the result of a verb that writes a delta.
 type deltaSummary struct {
 	File   string `json:"file"`
 	Base   string `json:"base"`
 	Result string `json:"result"`
 	Kind   string `json:"kind"`
 	Bytes  uint64 `json:"bytes"`
-	Packed uint64 `json:"packedBytes"` // of the whole result, to compare
+	Packed uint64 `json:"packedBytes"` // of the whole result, for comparison
 }
 
 func diffCommand() *cobra.Command {
 	return deltaCommand(&cobra.Command{
 		Use:     "diff OLD NEW [--bloom] -o DELTA",
-		Short:   "write what changed from one filter to another",
+		Short:   "write the delta between two filters",
 		Long:    diffHelp,
 		Example: diffExample,
 	}, delta.Encoder.Append)
@@ -60,7 +58,7 @@ func diffCommand() *cobra.Command {
 func refineCommand() *cobra.Command {
 	return deltaCommand(&cobra.Command{
 		Use:     "refine SMALL FULL [--bloom] -o DELTA",
-		Short:   "write what a fold doesn't tell of a filter",
+		Short:   "write the delta from a fold to its filter",
 		Long:    refineHelp,
 		Example: refineExample,
 	}, delta.Encoder.Refine)
@@ -71,10 +69,10 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 	cmd.Args = arguments(2, 2)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
-	bloom := cmd.Flags().Bool("bloom", false, "of sparse filters, write the delta of the Bloom filters that they are")
+	bloom := cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
-			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+			return usageError(cmd, errNoOutput)
 		}
 		var states [2]umbel.State
 		for i, name := range args {
@@ -101,7 +99,7 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 		if err != nil {
 			return err
 		}
-		stop = note(cmd, "weighing "+args[1])
+		stop = note(cmd, "packing "+args[1])
 		whole, err := packed(states[1])
 		stop()
 		if err != nil {
@@ -109,7 +107,7 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 		}
 		d := deltaSummary{*output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
 		return report(cmd, *output, d, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: delta of %v bytes, where %s packed takes %v%s\n",
+			_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
 				d.File, quantity.Count(d.Bytes), args[1], quantity.Count(d.Packed), d.advice())
 			return err
 		})
@@ -117,24 +115,24 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 	return cmd
 }
 
-// advice says what is better sent than the delta, if anything is.
+// advice returns what to send instead of a delta that is too large.
 func (d deltaSummary) advice() string {
 	switch {
 	case d.Bytes < d.Packed:
 		return ""
 	case d.Kind == sparse.Name:
-		return ": use --bloom"
+		return "; use --bloom"
 	}
-	return ": send that"
+	return "; send that instead"
 }
 
-// bloomOf returns the state of the Bloom filter that the sparse filter of a file is.
+// bloomOf returns the Bloom filter that is equivalent to the sparse filter in a file.
 func bloomOf(file string, s umbel.State) (umbel.State, error) {
 	f, err := openSparse(file, s)
 	if err != nil {
 		return s, err
 	}
-	if err := container.Fits("the Bloom filter that "+file+" is", f.Stats().Cells/8); err != nil {
+	if err := container.Fits("the Bloom filter of "+file, f.Stats().Cells/8); err != nil {
 		return s, err
 	}
 	return f.Bloom()

@@ -14,20 +14,19 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const foldHelp = `Make the filter in FILE smaller by a whole factor and keep all its keys: the result
-is the filter that would have been built at that size. Its rate rises.
+const foldHelp = `Shrink the filter in FILE by an integer factor, keeping all keys. The result is the filter that
+would have been built at that size. Its rate rises.
 
-With -r the factor is given; it must divide the number of the filter's groups of
-cells. With --to-fpr it is the largest that keeps the rate; with --to-bytes the
-smallest that fits the cells into so many bytes. With --list the factors there are
-are printed, with the rates to expect, and nothing is written.`
+-r sets the factor, which must divide the number of the filter's groups of cells. --to-fpr
+chooses the largest factor with at most that rate, --to-bytes the smallest with at most that
+size. --list prints the possible factors with their expected rates, and writes nothing.`
 
 const foldExample = `  umbel fold words.umb --list
   umbel fold words.umb --to-fpr 20% -o small.umb
   umbel fold words.umb --to-bytes 64KiB --in-place
   umbel fold words.umb -r 2 -o half.umb`
 
-// fold is what umbel fold was asked for.
+// fold is the flags of umbel fold.
 type fold struct {
 	factor  quantity.Count
 	rate    quantity.Rate
@@ -41,7 +40,7 @@ func foldCommand() *cobra.Command {
 	var what fold
 	cmd := &cobra.Command{
 		Use:     "fold FILE (-r R | --to-fpr RATE | --to-bytes SIZE) (-o FILE | --in-place)",
-		Short:   "make a filter smaller and keep its keys",
+		Short:   "shrink a filter, keeping all keys",
 		Long:    foldHelp,
 		Example: foldExample,
 		Args:    arguments(1, 1),
@@ -50,9 +49,9 @@ func foldCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.VarP(&what.factor, "factor", "r", "fold by `R`")
-	flags.Var(&what.rate, "to-fpr", "fold as far as the rate stays at most `RATE`")
+	flags.Var(&what.rate, "to-fpr", "fold while the rate is at most `RATE`")
 	flags.Var(&what.bytes, "to-bytes", "fold until the cells take at most `SIZE`")
-	flags.BoolVar(&what.list, "list", false, "print the factors and their rates")
+	flags.BoolVar(&what.list, "list", false, "print the possible factors and their rates")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
 	flags.BoolVar(&what.inPlace, "in-place", false, "replace FILE")
 	flags.Lookup("factor").DefValue = ""
@@ -67,30 +66,30 @@ func foldCommand() *cobra.Command {
 			target = args[0]
 		}
 		if target == "" && !what.list {
-			return usageError(cmd, errors.New("name the file to write with -o FILE, or say --in-place"))
+			return usageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
 		}
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
 		if what.list {
-			ladder, err := p.ladder(args[0])
+			ladder, err := t.ladder(args[0])
 			if err != nil {
 				return err
 			}
 			return printLadder(cmd, ladder)
 		}
-		return what.run(p, args[0], target, flags.Changed)
+		return what.run(t, args[0], target, flags.Changed)
 	}
 	return cmd
 }
 
-// run folds a filter and says what became of it.
-func (what fold) run(p place, name, target string, given func(string) bool) error {
+// run folds a filter and prints the result.
+func (what fold) run(t target, name, target string, given func(string) bool) error {
 	var words string
 	var factor uint64
-	s, err := p.change(name, target, change{
-		here: func(f umbel.Filter) (umbel.Filter, error) {
+	s, err := t.change(name, target, change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 			ladder, err := ladderOf(name, f)
 			if err != nil {
 				return nil, err
@@ -101,32 +100,32 @@ func (what fold) run(p place, name, target string, given func(string) bool) erro
 			}
 			return folded, err
 		},
-		there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 			var err error
-			if words, factor, err = what.measure(p, name, given); err != nil {
+			if words, factor, err = what.measure(t, name, given); err != nil {
 				return remote.Info{}, err
 			}
 			if factor == 1 {
 				return n.Info(ctx, name)
 			}
 			in, err := n.Fold(ctx, name, factor)
-			return in, seeList(err)
+			return in, hintList(err)
 		},
 	})
 	if err != nil {
 		return err
 	}
 	s.Fold = factor
-	return s.print(p.cmd, words)
+	return s.print(t.cmd, words)
 }
 
-// measure returns by how much a node's filter is to be folded, and the words for it. Unless the
-// factor is given it is found out on a copy: a fold can't be undone.
-func (what fold) measure(p place, name string, given func(string) bool) (string, uint64, error) {
+// measure returns the factor by which to fold a node's filter, and the words for the summary.
+// Unless the factor is given it is determined on a copy, because a fold can't be undone.
+func (what fold) measure(t target, name string, given func(string) bool) (string, uint64, error) {
 	if r := what.factor; given("factor") && r > 1 {
 		return fmt.Sprintf("folded by %v", r), uint64(r), nil
 	}
-	ladder, err := p.ladder(name)
+	ladder, err := t.ladder(name)
 	if err != nil {
 		return "", 0, err
 	}
@@ -138,8 +137,8 @@ func (what fold) measure(p place, name string, given func(string) bool) (string,
 }
 
 // ladder returns the factors by which a filter folds.
-func (p place) ladder(name string) (*folding.Ladder, error) {
-	f, err := p.open(name)
+func (t target) ladder(name string) (*folding.Ladder, error) {
+	f, err := t.open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,22 +146,22 @@ func (p place) ladder(name string) (*folding.Ladder, error) {
 }
 
 func ladderOf(name string, f umbel.Filter) (*folding.Ladder, error) {
-	if _, err := able[umbel.Folder](name, f, "doesn't fold"); err != nil {
+	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
 		return nil, err
 	}
 	return folding.NewLadder(filter.All, f)
 }
 
-// foldWords says what was done, and, if it was nothing, what the next fold would be.
+// foldWords describes a fold by r; if r is 1, the smallest possible fold.
 func foldWords(l *folding.Ladder, r uint64) string {
 	if r == 1 && len(l.Factors) > 1 {
 		next := l.Factors[1]
-		return fmt.Sprintf("as it was: the least fold is by %v, to a rate of %s", quantity.Count(next), rateOf(l.Rate(next)))
+		return fmt.Sprintf("unchanged: the smallest fold is by %v, to a rate of %s", quantity.Count(next), rateOf(l.Rate(next)))
 	}
 	return fmt.Sprintf("folded by %v", quantity.Count(r))
 }
 
-// fold folds to what the flag that is given says.
+// fold folds as the given flag says.
 func (what fold) fold(l *folding.Ladder, given func(string) bool) (umbel.Filter, uint64, error) {
 	switch {
 	case given("to-fpr"):
@@ -172,34 +171,33 @@ func (what fold) fold(l *folding.Ladder, given func(string) bool) (umbel.Filter,
 	}
 	r := uint64(what.factor)
 	f, err := l.Fold(r)
-	return f, r, seeList(err)
+	return f, r, hintList(err)
 }
 
-// seeList says where the factors are of a filter that doesn't fold by the one given.
-func seeList(err error) error {
+// seeList adds how to list the factors to the error of an impossible one.
+func hintList(err error) error {
 	if errors.Is(err, umbel.ErrMismatch) {
 		err = fmt.Errorf("%w; see --list", err)
 	}
 	return err
 }
 
-// rung is one size that a filter folds to.
-type rung struct {
+// foldSize is one size to which a filter folds.
+type foldSize struct {
 	Fold   uint64 `json:"fold"`
 	Cells  uint64 `json:"cells"`
 	Bytes  uint64 `json:"bytes"`
-	FPRate float  `json:"fpRate"` // to expect
+	FPRate float  `json:"fpRate"` // expected
 }
 
-// printLadder prints the factors, as JSON an object for each. As text it leaves out
-// those that are of no use.
+// printLadder prints the factors; as text without those of very high rates.
 func printLadder(cmd *cobra.Command, l *folding.Ladder) error {
 	w := cmd.OutOrStdout()
 	t := table.New(" Fold", " Cells", " Size", "False-positive rate")
 	useless := 0
 	for _, r := range l.Factors {
 		cells, bytes := l.Size(r)
-		g := rung{r, cells, bytes, float(l.Rate(r))}
+		g := foldSize{r, cells, bytes, float(l.Rate(r))}
 		switch {
 		case wantsJSON(cmd):
 			if err := jsonLine(w, g); err != nil {
@@ -216,7 +214,7 @@ func printLadder(cmd *cobra.Command, l *folding.Ladder) error {
 	}
 	_, err := t.WriteTo(w)
 	if useless > 0 {
-		fmt.Fprintf(w, "%d more are left out: their rates are above 90%%\n", useless)
+		fmt.Fprintf(w, "%d more factors have rates above 90%%\n", useless)
 	}
 	return err
 }

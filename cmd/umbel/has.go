@@ -3,32 +3,33 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-const hasHelp = `Ask the filter in FILE for the keys, or for those on standard input, and print
-those that it may hold, in order.
+const hasHelp = `Query the filter in FILE for the keys, and print those that may be present, in order. Without
+KEY the keys are read from standard input, and answered as they arrive.
 
-The exit code is 0 if all keys may be there, 1 if some are absent, 2 on an error.
-Keys on standard input are answered as they come.
+The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.
 
-With --json there is an object for each key, whether it is there or not, and for
---count one for all.`
+With --json one object is printed per key, present or absent; with --count one in total.`
 
 const hasExample = `  umbel has words.umb zebra zebro
   umbel has words.umb --invert < text-words.txt     # words that aren't in the list
   umbel has words.umb --count < text-words.txt
-  umbel has words.umb --explain zebro               # which cells say so
+  umbel has words.umb --explain zebro               # which of its cells are 0
   umbel has users alice bob --addr 127.0.0.1:8780
   find . -print0 | umbel has files.umb -0 | xargs -0 ls`
 
-// question is one run of umbel has.
-type question struct {
-	filter umbel.Filter // whose answers are explained, nil if they aren't
+// hasRun is one run of umbel has.
+type hasRun struct {
+	filter umbel.Filter // for --explain, nil otherwise
 	format keys.Format
 	out    *bufio.Writer
 
@@ -40,28 +41,28 @@ type question struct {
 func hasCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "has FILE [KEY...]",
-		Short:   "ask whether keys may be in a filter",
+		Short:   "query whether keys may be in a filter",
 		Long:    hasHelp,
 		Example: hasExample,
 		Args:    arguments(1, -1),
 	}
-	var q question
+	var q hasRun
 	flags := cmd.Flags()
-	flags.BoolVarP(&q.count, "count", "c", false, "print only how many there are")
-	flags.BoolVarP(&q.invert, "invert", "v", false, "print the keys that are absent instead")
+	flags.BoolVarP(&q.count, "count", "c", false, "print only the number of keys that may be present")
+	flags.BoolVarP(&q.invert, "invert", "v", false, "print the absent keys instead")
 	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
 	cmd.MarkFlagsMutuallyExclusive("count", "explain")
 	cmd.MarkFlagsMutuallyExclusive("invert", "explain")
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
 		q.format, q.json = format(), wantsJSON(cmd)
 		q.out = bufio.NewWriter(cmd.OutOrStdout())
-		a, err := q.asker(p, args[0])
+		a, err := q.querier(t, args[0])
 		if err != nil {
 			return err
 		}
@@ -73,22 +74,22 @@ func hasCommand() *cobra.Command {
 	return cmd
 }
 
-// asker returns the filter that is asked. One whose cells are to be seen must be here.
-func (q *question) asker(p place, name string) (asker, error) {
+// querier returns the filter to query. With --explain it is in memory.
+func (q *hasRun) querier(t target, name string) (querier, error) {
 	if !q.explain {
-		return p.asker(name)
+		return t.querier(name)
 	}
-	f, err := p.open(name)
+	f, err := t.open(name)
 	if err != nil {
 		return nil, err
 	}
 	q.filter = f
-	_, err = able[umbel.Locator](name, f, "doesn't explain its answers by single cells")
+	_, err = require[umbel.Locator](name, f, opLocate)
 	return local{name, f}, err
 }
 
-// answered prints what is to be printed of some keys.
-func (q *question) answered(list [][]byte, ns []uint64) error {
+// answered prints the answers for some keys.
+func (q *hasRun) answered(list [][]byte, ns []uint64) error {
 	for i, key := range list {
 		q.asked++
 		q.there += ns[i]
@@ -99,7 +100,7 @@ func (q *question) answered(list [][]byte, ns []uint64) error {
 	return q.out.Flush()
 }
 
-func (q *question) print(key []byte, has bool) error {
+func (q *hasRun) print(key []byte, has bool) error {
 	switch {
 	case q.count:
 		return nil
@@ -122,7 +123,7 @@ func (q *question) print(key []byte, has bool) error {
 }
 
 // end prints the counts, and returns errAbsent if a key is absent.
-func (q *question) end() error {
+func (q *hasRun) end() error {
 	absent := q.asked - q.there
 	switch {
 	case q.count && q.json:
@@ -143,4 +144,57 @@ func (q *question) end() error {
 		return errAbsent
 	}
 	return nil
+}
+
+// probedCell is a cell of a key, and its value.
+type probedCell struct {
+	Index uint64 `json:"index"`
+	Value uint64 `json:"value"`
+}
+
+// explainKey prints the cells of a key. f is an umbel.Locator.
+func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSON bool) error {
+	array := f.State().Arrays[0]
+	var cells []probedCell
+	zeros := 0
+	for _, i := range locate(f, key, d) {
+		c := probedCell{i, array.Get(i)}
+		if c.Value == 0 {
+			zeros++
+		}
+		cells = append(cells, c)
+	}
+	if asJSON {
+		return jsonLine(w, struct {
+			keyJSON
+			Has    bool         `json:"has"`
+			Digest string       `json:"digest"`
+			Cells  []probedCell `json:"cells"`
+		}{newKeyJSON(key), has, d.String(), cells})
+	}
+	if has {
+		fmt.Fprintf(w, "%s: may be present, none of its %d cells is 0\n", key, len(cells))
+	} else {
+		fmt.Fprintf(w, "%s: absent, %d of its %d cells are 0\n", key, zeros, len(cells))
+	}
+	t := table.New(" Probe", " Cell", " Value", "")
+	for i, c := range cells {
+		mark := ""
+		if c.Value == 0 {
+			mark = "not set"
+		}
+		t.Row(fmt.Sprint(i+1), quantity.Count(c.Index).String(), fmt.Sprint(c.Value), mark)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// locate returns the cells of a key; the key may determine its class.
+func locate(f umbel.Filter, key []byte, d umbel.Digest) []uint64 {
+	if c, ok := f.(umbel.Classifier); ok {
+		if class, ok := c.Class(key); ok {
+			return c.LocateClass(nil, d, class)
+		}
+	}
+	return f.(umbel.Locator).Locate(nil, d)
 }

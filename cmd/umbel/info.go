@@ -15,37 +15,35 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const infoHelp = `Say what the filters in the files are: kind, hash, parameters, size, an estimate of
-the number of distinct keys with an interval that holds it with probability 0.95,
-fill (the share of cells that aren't zero), the false-positive rate at that fill,
-bytes in memory and in the file, and the ID, which is the same for the same filter and
-no other. The sent size is that of the filter packed (see umbel pack), beside the least
-to which a code can bring the cells of its blocks, and the codings that this takes.
+const infoHelp = `Describe the filters in the files: kind, hash, parameters, size, the estimated number of
+distinct keys with its 95% confidence interval, the fill ratio (the share of cells that aren't
+zero), the false-positive rate at that fill, bytes in memory and in the file, and the ID, which
+identifies the contents. The sent size is that of the packed filter (see umbel pack), next to
+the entropy of its cells; the codings of its blocks follow.
 
-Of a delta it says from which filter to which it leads, by their IDs.
+For a delta it prints the IDs of base and result.
 
-Of a filter that is made of others, each of them has a line: its number, kind, cells,
-keys, fill, rate and size.
+A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size.
 
-Of a filter of a node (--addr) it says what the node knows without reading all cells, and
-when the filter expires; its figures may lag behind by a hundredth of the keys.
+For a filter on a node (--addr) it prints what the node knows without reading all cells, and
+when the filter expires. Estimates may lag behind by 1% of the keys.
 
-Of a filter whose kind umbel doesn't know, it says what the container tells. With
---json there is an object for each file.`
+For an unknown kind it prints the contents of the container. With --json it prints one object
+per file.`
 
 const infoExample = `  umbel info words.umb
   umbel info --json *.umb | jq .fpRate
   umbel info users --addr 127.0.0.1:8780`
 
-// info is what umbel info says of one file.
+// info is the description of a file.
 type info struct {
 	File      string           `json:"file"`
 	Kind      string           `json:"kind"`
-	Known     bool             `json:"known"` // the kind
+	Known     bool             `json:"known"` // to this umbel
 	Hash      string           `json:"hash"`
 	Seed      string           `json:"seed"`
 	Params    map[string]float `json:"params"`
-	Planes    []planeInfo      `json:"planes"`
+	Arrays    []arrayInfo      `json:"arrays"`
 	Parts     []partInfo       `json:"parts"`
 	Cells     uint64           `json:"cells"`
 	K         float            `json:"k"`
@@ -59,10 +57,10 @@ type info struct {
 
 	hasher   umbel.Hasher
 	params   umbel.Params
-	ownParts int // of Parts, those that aren't parts of parts
+	ownParts int // of Parts, without parts of parts
 }
 
-type planeInfo struct {
+type arrayInfo struct {
 	Cells   uint64 `json:"cells"`
 	Width   uint   `json:"width"` // bits
 	Nonzero uint64 `json:"nonzero"`
@@ -77,12 +75,12 @@ type keysInfo struct {
 func infoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "info FILE...",
-		Short:   "say what a filter is",
+		Short:   "describe a filter",
 		Long:    infoHelp,
 		Example: infoExample,
 		Args:    arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := placeOf(cmd)
+			t, err := targetOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -90,7 +88,7 @@ func infoCommand() *cobra.Command {
 				if i > 0 && !wantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				if err := p.info(name); err != nil {
+				if err := t.info(name); err != nil {
 					return err
 				}
 			}
@@ -101,29 +99,29 @@ func infoCommand() *cobra.Command {
 	return cmd
 }
 
-// info says what is in a file, or what a filter of a node is.
-func (p place) info(name string) error {
-	if p.node != nil {
-		in, err := p.node.Info(p.cmd.Context(), name)
+// info describes a file, or a filter on a node.
+func (t target) info(name string) error {
+	if t.node != nil {
+		in, err := t.node.Info(t.cmd.Context(), name)
 		if err != nil {
 			return err
 		}
-		there := newHeldInfo(in)
-		return answer(p.cmd, there, there.write)
+		there := newNodeFilterInfo(in)
+		return answer(t.cmd, there, there.write)
 	}
 	if container.IsDelta(name) {
-		return inspectDelta(p.cmd, name)
+		return inspectDelta(t.cmd, name)
 	}
-	stop := note(p.cmd, "measuring "+name)
+	stop := note(t.cmd, "measuring "+name)
 	in, err := inspect(name)
 	stop()
 	if err != nil {
 		return err
 	}
-	return answer(p.cmd, in, in.write)
+	return answer(t.cmd, in, in.write)
 }
 
-// inspect reads a container and measures the filter in it.
+// inspect describes the filter in a container.
 func inspect(name string) (info, error) {
 	s, size, err := container.Read(name)
 	if err != nil {
@@ -131,14 +129,14 @@ func inspect(name string) (info, error) {
 	}
 	in := info{
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
-		Params: map[string]float{}, Planes: []planeInfo{}, Parts: partsOf(s, ""), Bytes: s.Bytes(), FileBytes: size,
+		Params: map[string]float{}, Arrays: []arrayInfo{}, Parts: partsOf(s, ""), Bytes: s.Bytes(), FileBytes: size,
 		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params, ownParts: len(s.Parts),
 	}
 	for _, p := range s.Params {
 		in.Params[p.Name] = float(p.Value.Float())
 	}
 	for _, p := range s.Arrays {
-		in.Planes = append(in.Planes, planeInfo{p.Len, max(p.Width, 1), p.Nonzero()})
+		in.Arrays = append(in.Arrays, arrayInfo{p.Len, max(p.Width, 1), p.Nonzero()})
 	}
 	in.Cells, in.Fill = cellsOf(s)
 	if in.Sent, err = packed(s); err != nil {
@@ -168,7 +166,7 @@ func (in info) write(w io.Writer) error {
 	if in.Known {
 		t.Row("kind", in.Kind)
 	} else {
-		t.Row("kind", in.Kind+" (not known to this umbel)")
+		t.Row("kind", in.Kind+" (unknown kind)")
 	}
 	t.Row("hash", hashText(in.hasher))
 	var params []string
@@ -180,21 +178,21 @@ func (in info) write(w io.Writer) error {
 		t.Row(name, line)
 		name = ""
 	}
-	for i, p := range in.Planes {
+	for i, p := range in.Arrays {
 		name := "cells"
-		if len(in.Planes) > 1 {
+		if len(in.Arrays) > 1 {
 			name = fmt.Sprintf("cells %d", i)
 		}
 		t.Row(name, quantity.Count(p.Cells).String()+widthWords(p.Width))
 	}
 	if len(in.Parts) > 0 {
 		t.Row("parts", fmt.Sprint(in.ownParts))
-		if len(in.Planes) == 0 && in.Known {
-			t.Row("cells", quantity.Count(in.Cells).String()+", of all parts")
+		if len(in.Arrays) == 0 && in.Known {
+			t.Row("cells", quantity.Count(in.Cells).String()+" in all parts")
 		}
 	}
 	if in.Known {
-		if _, told := in.Params["k"]; !told {
+		if _, ok := in.Params["k"]; !ok {
 			t.Row("k", fmt.Sprintf("%.4g", in.K))
 		}
 		t.Row("keys", in.Keys.words())
@@ -208,7 +206,7 @@ func (in info) write(w io.Writer) error {
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
 	t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
-	t.Row("blocks", in.Sent.blocks()+", when packed")
+	t.Row("blocks", in.Sent.blocks()+" when packed")
 	t.Row("id", in.ID)
 	if _, err := t.WriteTo(w); err != nil || len(in.Parts) == 0 {
 		return err
@@ -221,7 +219,7 @@ func (k keysInfo) words() string {
 	return fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(k.Estimate)), wholeKeys(float64(k.Low)), wholeKeys(float64(k.High)))
 }
 
-// wrap joins items with commas, in lines of at most so many characters where it can.
+// wrap joins items with commas, in lines of at most width characters if possible.
 func wrap(items []string, width int) []string {
 	var lines []string
 	for i, item := range items {
@@ -237,7 +235,7 @@ func wrap(items []string, width int) []string {
 	return lines
 }
 
-// widthWords says how wide cells are.
+// widthWords describes cells of a width.
 func widthWords(bits uint) string {
 	if bits == 1 {
 		return " bits"
@@ -252,4 +250,34 @@ func hashText(h umbel.Hasher) string {
 		return h.Alg.String()
 	}
 	return fmt.Sprintf("%s, seed %x", h.Alg, h.Seed.Bytes())
+}
+
+// deltaInfo is the description of a delta.
+type deltaInfo struct {
+	File      string `json:"file"`
+	Base      string `json:"base"`
+	Result    string `json:"result"`
+	Kind      string `json:"kind"`
+	Bytes     uint64 `json:"bytes"` // of the result, in memory
+	FileBytes uint64 `json:"fileBytes"`
+}
+
+// inspectDelta describes a delta from its header.
+func inspectDelta(cmd *cobra.Command, name string) error {
+	b, d, err := container.ReadDelta(name)
+	if err != nil {
+		return err
+	}
+	in := deltaInfo{name, d.Base.String(), d.Result.String(), d.Kind, d.Bytes, uint64(len(b))}
+	return answer(cmd, in, func(w io.Writer) error {
+		t := table.New("", "")
+		t.Row("file", in.File)
+		t.Row("kind", "delta of a filter of kind "+in.Kind)
+		t.Row("base id", in.Base)
+		t.Row("result id", in.Result)
+		t.Row("memory", fmt.Sprintf("%v, %v bytes, for the result", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
+		t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
+		_, err := t.WriteTo(w)
+		return err
+	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-// heldInfo is what umbel info says of a filter of a node, in the names that it has for files.
-type heldInfo struct {
+// heldInfo is the description of a filter on a node, with the field names of [info].
+type nodeFilterInfo struct {
 	Name       string           `json:"name"`
 	Kind       string           `json:"kind"`
 	Hash       string           `json:"hash"`
@@ -29,12 +29,12 @@ type heldInfo struct {
 	FPRate     float            `json:"fpRate"`
 	Bytes      uint64           `json:"bytes"`
 	Can        []string         `json:"can"`
-	Expires    *time.Time       `json:"expires"` // null if it doesn't
+	Expires    *time.Time       `json:"expires"` // null for never
 	Incomplete bool             `json:"incomplete"`
 }
 
-func newHeldInfo(in remote.Info) heldInfo {
-	out := heldInfo{
+func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
+	out := nodeFilterInfo{
 		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
 		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Bytes: in.Bytes,
 		Keys: keysInfo{float(in.Keys.Estimate), float(in.Keys.Low), float(in.Keys.High)},
@@ -46,7 +46,7 @@ func newHeldInfo(in remote.Info) heldInfo {
 	return out
 }
 
-func (in heldInfo) write(w io.Writer) error {
+func (in nodeFilterInfo) write(w io.Writer) error {
 	t := table.New("", "")
 	t.Row("filter", nameWords(in.Name))
 	t.Row("kind", in.Kind)
@@ -74,19 +74,19 @@ func (in heldInfo) write(w io.Writer) error {
 		t.Row("expires", in.Expires.Format(time.RFC3339))
 	}
 	if in.Incomplete {
-		t.Row("incomplete", "it is being loaded and answers nothing yet")
+		t.Row("incomplete", "some of its data was lost: every query returns true")
 	}
 	_, err := t.WriteTo(w)
 	return err
 }
 
-// hashWords says how keys are hashed, as that of a file does.
-func (in heldInfo) hashWords() string {
+// hashWords describes the hash.
+func (in nodeFilterInfo) hashWords() string {
 	switch {
 	case in.Seed != "":
 		return in.Hash + ", seed " + in.Seed
 	case in.SecretSeed:
-		return in.Hash + ", with a seed that the node keeps to itself"
+		return in.Hash + ", secret seed"
 	}
 	return in.Hash
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-// addFormatFlag adds -0, and returns what it says.
+// addFormatFlag adds -0, and returns a function for its value.
 func addFormatFlag(cmd *cobra.Command) func() keys.Format {
 	nul := cmd.Flags().BoolP("null", "0", false, "keys end at a zero byte instead of a newline")
 	return func() keys.Format {
@@ -26,8 +26,8 @@ func addFormatFlag(cmd *cobra.Command) func() keys.Format {
 	}
 }
 
-// openKeys opens the key files, or takes standard input if there are none; "-" is
-// standard input too. The function returned closes them.
+// openKeys opens the key files. "-", or no name, is standard input. The function that it
+// returns closes the files.
 func openKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
 	if len(names) == 0 {
 		names = []string{"-"}
@@ -59,13 +59,13 @@ func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, fmt.Errorf("%s is a directory: name files of keys", name)
+		return nil, fmt.Errorf("%s is a directory; give files of keys", name)
 	}
 	return f, nil
 }
 
-// keyBatches yields the keys of readers as they come, many at once. A batch is valid until the next
-// is asked for. tick, if it isn't nil, is told how many bytes were read.
+// keyBatches yields the keys of readers in batches, as they arrive. A batch is valid until the
+// next iteration. tick, unless nil, is called with the number of bytes read.
 func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2[[][]byte, error] {
 	return func(yield func([][]byte, error) bool) {
 		var buf []byte
@@ -101,7 +101,7 @@ func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2
 	}
 }
 
-// keysGiven yields the keys that are arguments, or, if there are none, those of standard input.
+// keysGiven yields the arguments, or the keys on standard input if there are none.
 func keysGiven(cmd *cobra.Command, args []string, format keys.Format) iter.Seq2[[][]byte, error] {
 	if len(args) == 0 {
 		return keyBatches(format, nil, cmd.InOrStdin())
@@ -113,7 +113,7 @@ func keysGiven(cmd *cobra.Command, args []string, format keys.Format) iter.Seq2[
 	return func(yield func([][]byte, error) bool) { yield(list, nil) }
 }
 
-// readKeys yields the keys of files, and shows how far it is until the function returned is called.
+// readKeys yields the keys of files, and shows progress until the returned function is called.
 func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
 	bar := startBar(cmd, "keys", totalBytes(files))
 	rs := make([]io.Reader, len(files))
@@ -123,8 +123,8 @@ func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Se
 	return keyBatches(format, bar.Add, rs...), bar.Stop
 }
 
-// newJob returns the job of hashing the files' keys with all cores, and the
-// function that ends its progress bar.
+// newJob returns the job of hashing the keys of files on all cores, and the function that ends
+// its progress bar.
 func newJob(cmd *cobra.Command, h umbel.Hasher, f keys.Format, files []*os.File) (keys.Job, func()) {
 	job := keys.Job{Format: f, Hasher: h, Workers: runtime.GOMAXPROCS(0)}
 	if isQuiet(cmd) {
@@ -137,7 +137,7 @@ func newJob(cmd *cobra.Command, h umbel.Hasher, f keys.Format, files []*os.File)
 	return job, bar.Stop
 }
 
-// totalBytes returns how many bytes are to be read, and -1 if a pipe is among them.
+// totalBytes returns the bytes that remain to be read, or -1 if one of the files is a pipe.
 func totalBytes(files []*os.File) int64 {
 	var total int64
 	for _, f := range files {
@@ -150,8 +150,8 @@ func totalBytes(files []*os.File) int64 {
 	return total
 }
 
-// parseHasher reads --hash and --seed. SipHash without a seed gets one from random:
-// it is there to be unknown to others.
+// parseHasher parses --hash and --seed. SipHash without a seed gets a random one: its purpose
+// is a seed that others don't know.
 func parseHasher(name, seed string, random io.Reader) (umbel.Hasher, error) {
 	var h umbel.Hasher
 	var err error

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,10 +13,10 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const kindsHelp = `List the kinds of filter, what they are for, what they can do besides taking and
-finding keys, and the parameters that umbel make takes for them.`
+const kindsHelp = `List the kinds of filter: their purpose, the operations that they support besides adding and
+querying keys, and their parameters, which are flags of umbel make.`
 
-// kindInfo is what umbel kinds says of a kind.
+// kindInfo is the description of a kind.
 type kindInfo struct {
 	Kind   string      `json:"kind"`
 	Doc    string      `json:"doc"`
@@ -51,7 +52,7 @@ func kindsCommand() *cobra.Command {
 	}
 }
 
-// describe makes small filters of the kind to see what it can do.
+// describe makes small filters of the kind to find out what it supports.
 func describe(v umbel.Kind) (kindInfo, error) {
 	k := kindInfo{Kind: v.Name, Doc: v.Doc, Can: []string{}, Params: []paramInfo{}}
 	can, err := ability.Of(v)
@@ -82,10 +83,50 @@ func writeKinds(w io.Writer, list []kindInfo) error {
 	return nil
 }
 
-// bound writes the end of a range, a large power of two as one.
+// bound formats the end of a range; a large power of two as a power.
 func bound(f float64) string {
 	if fraction, exponent := math.Frexp(f); fraction == 0.5 && exponent > 20 {
 		return fmt.Sprintf("2^%d", exponent-1)
 	}
 	return fmt.Sprint(f)
+}
+
+// The operations that only some kinds support, for the errors of [require].
+const (
+	opRemove  = "removing keys"
+	opCount   = "counting keys"
+	opClear   = "clearing"
+	opAdvance = "expiry of old keys"
+	opFold    = "folding"
+	opLocate  = "explaining answers by cells"
+)
+
+// require returns the filter of a file as a T. If its kind doesn't support that operation it
+// returns an error that names the kinds that do, and wraps errors.ErrUnsupported.
+func require[T any](file string, f umbel.Filter, operation string) (T, error) {
+	t, ok := f.(T)
+	if ok {
+		return t, nil
+	}
+	return t, fmt.Errorf("%s: kind %s doesn't support %s; %s: %w", file, f.State().Kind, operation, kindsThatCan[T](), errors.ErrUnsupported)
+}
+
+// kindsThatCan lists the kinds that are a T, for an error.
+func kindsThatCan[T any]() string {
+	var kinds []string
+	for _, t := range ability.Who[T](filter.All) {
+		kinds = append(kinds, t.Kind+withParam(t.Param))
+	}
+	if len(kinds) == 0 {
+		return "no kind does"
+	}
+	return "kinds that do: " + strings.Join(kinds, ", ")
+}
+
+// withParam adds the parameter that an ability needs.
+func withParam(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " with --" + name
 }

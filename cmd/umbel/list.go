@@ -17,33 +17,33 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-const listHelp = `List the filters of a node that you may read, by name: all of them, or those whose names
-begin with PREFIX. Without --addr the node is that of this machine, at port 8780.
+const listHelp = `List the filters on a node that you may read, sorted by name; with PREFIX only those whose
+names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
 
-With --json there is an object for each; a name that isn't UTF-8 is in base64.`
+With --json one object is printed per filter; a name that isn't UTF-8 is in base64.`
 
 const listExample = `  umbel list
   umbel list users: --addr https://filters.example:8780 --token-file token`
 
-// listedFilter is what umbel list says of a filter.
+// listedFilter is one filter in JSON.
 type listedFilter struct {
 	Name       string     `json:"name"`
-	NameBase64 string     `json:"nameBase64,omitempty"` // of one that isn't UTF-8
+	NameBase64 string     `json:"nameBase64,omitempty"` // if it isn't UTF-8
 	Kind       string     `json:"kind"`
 	Bytes      uint64     `json:"bytes"`
-	Expires    *time.Time `json:"expires"` // null if it doesn't
+	Expires    *time.Time `json:"expires"` // null for never
 }
 
 func listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [PREFIX]",
 		Aliases: []string{"ls"},
-		Short:   "list the filters of a node",
+		Short:   "list the filters on a node",
 		Long:    listHelp,
 		Example: listExample,
 		Args:    arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := dialAny(cmd)
+			n, err := dialOrLocal(cmd)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	return err
 }
 
-// nameWords writes the name of a filter, in quotes if it has what doesn't print.
+// nameWords returns the name of a filter, quoted if a character isn't printable.
 func nameWords(name string) string {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)

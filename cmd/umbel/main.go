@@ -1,6 +1,6 @@
-// Command umbel makes Bloom filters of keys, asks them, folds, merges and compares
-// them, and looks into them. Its verbs are flags, a call to the library and printing, one
-// file a verb; umbel --help says what there is.
+// Command umbel makes, queries, folds, merges and compares Bloom filters and their relatives,
+// in files and on a node, and runs a node (umbel serve). umbel --help lists the verbs. A verb
+// consists of flags, a call to an internal package, and printing.
 package main
 
 import (
@@ -16,23 +16,22 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 )
 
-// Exit codes, as the root's help tells them.
+// Exit codes; umbel --help documents them.
 const (
 	exitOK     = 0
 	exitAbsent = 1
 	exitError  = 2
-	// exitInterrupted is what shells take for a program that ^C ended.
+	// exitInterrupted is the exit code that shells report for a program ended by ^C.
 	exitInterrupted = 130
 )
 
-// errAbsent ends a verb that was asked for keys of which some are absent. There is
-// nothing more to say.
+// errAbsent ends a verb whose query found an absent key. It isn't printed.
 var errAbsent = errors.New("absent")
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run executes one command line and returns the exit code. Results go to stdout,
-// all else to stderr.
+// everything else to stderr.
 func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
 	root := rootCommand()
@@ -51,25 +50,24 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return exitAbsent
 	}
 	if errors.Is(err, atomicfile.ErrInterrupted) {
-		fmt.Fprintln(stderr, "umbel: interrupted, nothing is written")
+		fmt.Fprintln(stderr, "umbel: interrupted; nothing was written")
 		return exitInterrupted
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stderr, "umbel: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(toldByNode(err).Error()))
+	fmt.Fprintf(stderr, "umbel: %s\n", message(nodeError(err).Error()))
 	return exitError
 }
 
-// apart is what the flags' library says of flags that don't go together.
-var apart = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
+// exclusiveFlags matches cobra's error about flags that exclude each other.
+var exclusiveFlags = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
 
-// message returns an error's text without the name that the line begins with
-// anyway.
+// message returns an error's text without the prefix that every line has.
 func message(text string) string {
-	if m := apart.FindStringSubmatch(text); m != nil {
-		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " don't go together"
+	if m := exclusiveFlags.FindStringSubmatch(text); m != nil {
+		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
 	}
 	return strings.TrimPrefix(text, "umbel: ")
 }

@@ -1,43 +1,48 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
 const makeHelp = `Make a filter of the keys in the files, or on standard input.
 
-Its size follows from two of --fpr, --keys and --bytes, or from parameters of its
-kind such as --m and --k. Without --fpr the rate is 1%. Without --keys the keys of
-regular files are counted first, repeated ones each time. Of a pipe the digests are
-kept while they take at most an eighth of --memory; after that the keys go to a
-filter of half of it, which is folded down to the rate at the end and then may be up
-to twice as large as with --keys. A filter that grows and keeps its rate does so.
+Two of --fpr, --keys and --bytes determine the size, or parameters of the kind such as --m and
+--k. The default rate is 1%. Without --keys the keys of regular files are counted first,
+including repetitions. For a pipe, digests are kept in memory up to an eighth of --memory. If
+there are more, the keys are added to a filter of half of --memory, which is folded to the rate
+at the end; it may then be up to twice as large as with --keys. A kind that grows just grows.
 
-With --weights the filter is of kind weighted: LOG has the keys that were asked for,
-as often as they were, and those which are asked for most, and aren't there, get more
-cells. The rate is then that of questions like these; see docs/kinds/weighted.md.
+With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
+repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
+with the same distribution; see docs/kinds/weighted.md.
 
-If more distinct keys come than the filter holds at its rate, nothing is written; one
-that grows takes them, up to its own limit.
+If there are more distinct keys than the filter holds at its rate, nothing is written. A filter
+that grows accepts them, up to its own limit.
 
-Hashes: xxh3, the default; siphash, for keys chosen by others, with a random seed
-unless --seed is given; xxh64, with kind splitblock Parquet's filter; murmur64a, the
-default of kind redisbloom; md5, of other programs; caller, where keys are digests of
-32 hexadecimal digits.
+Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
+given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
+redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexadecimal digits.
 
-With --addr the filter is made on a node, under the name that -o says, with the node's hash
-unless --hash is given. Keys are added as they are read; if that fails the filter is deleted.
-Of a pipe a node wants to know the number of keys beforehand, or a size; /dev/null has none,
-and makes an empty filter.`
+With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
+--hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe
+needs --keys or a size. /dev/null has no keys, and makes an empty filter.`
 
 const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
@@ -55,23 +60,23 @@ func makeCommand() *cobra.Command {
 		Args:    arguments(0, -1),
 	}
 	flags := cmd.Flags()
-	var wanted wish
+	var wanted spec
 	wanted.add(cmd)
 	output := flags.StringP("output", "o", "", "`FILE` to write")
-	weights := flags.String("weights", "", "`LOG` of keys asked for, to make a weighted filter")
+	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
 	memory := quantity.Size(512 << 20)
-	flags.Var(&memory, "memory", "`SIZE` to get by with where the number of keys isn't known")
+	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
-			return usageError(cmd, fmt.Errorf("name the file to write: -o FILE"))
+			return usageError(cmd, errNoOutput)
 		}
 		if *weights != "" && !flags.Changed("kind") {
 			wanted.kind = weighted.Name
 		}
 		if *weights != "" && wanted.kind != weighted.Name {
-			return usageError(cmd, fmt.Errorf("--weights makes a filter of kind %s, not %s", weighted.Name, wanted.kind))
+			return usageError(cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, wanted.kind))
 		}
 		v, goal, params, err := wanted.resolve()
 		if err != nil {
@@ -82,16 +87,16 @@ func makeCommand() *cobra.Command {
 			return err
 		}
 		defer closeFiles()
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
 		order := build.Order{Kinds: filter.All, Kind: v, Goal: goal, Params: params, Memory: uint64(memory)}
-		if p.node != nil {
+		if t.node != nil {
 			if *weights != "" {
-				return usageError(cmd, errors.New("a node learns no weights: make a file, and umbel put it there"))
+				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
 			}
-			return p.make(*output, order, wanted.hash, wanted.seed, format(), files)
+			return t.make(*output, order, wanted.hash, wanted.seed, format(), files)
 		}
 		job, stop := newJob(cmd, goal.Hasher, format(), files)
 		order.Keys = job
@@ -115,7 +120,7 @@ func makeCommand() *cobra.Command {
 	return cmd
 }
 
-// makeFilter makes the filter of an order, with a log of questions if one is named.
+// makeFilter makes the filter of an order, with a log of queries unless log is empty.
 func makeFilter(o build.Order, files []*os.File, log string) (build.Result, error) {
 	if log == "" {
 		return o.Make(files)
@@ -126,4 +131,67 @@ func makeFilter(o build.Order, files []*os.File, log string) (build.Result, erro
 	}
 	defer f.Close()
 	return o.Learn(files, f)
+}
+
+// make makes a filter on a node and adds the keys of the files. On an error it deletes the
+// filter.
+func (t target) make(name string, order build.Order, hash, seed string, format keys.Format, files []*os.File) error {
+	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
+	order, sized, err := order.Sized(files)
+	if err != nil {
+		return err
+	}
+	if !sized {
+		return usageError(t.cmd, errors.New("with --addr, a pipe needs --keys"))
+	}
+	forecast, err := order.Kind.Plan(order.Goal, order.Params)
+	if err != nil {
+		return err
+	}
+	ctx := t.cmd.Context()
+	if _, err := t.node.Make(ctx, name, orderOf(order, hash, seed)); err != nil {
+		return err
+	}
+	batches, stop := readKeys(t.cmd, format, files)
+	read, err := addOnNode(ctx, t.node, name, batches)
+	stop()
+	var in remote.Info
+	if err == nil {
+		in, err = t.made(ctx, name, order, forecast.Keys, read)
+	}
+	if err != nil {
+		return t.undo(name, err)
+	}
+	s := summaryOf(name, in)
+	s.Read = &read
+	return s.print(t.cmd, quantity.Count(read).String()+" keys read")
+}
+
+// made seals a filter of a kind that is sealed, and returns its description. It returns an
+// error if the filter has more keys than planned, unless the kind grows or expires keys.
+func (t target) made(ctx context.Context, name string, order build.Order, planned, read uint64) (remote.Info, error) {
+	in, err := t.node.Info(ctx, name)
+	if err == nil && slices.Contains(in.Can, "seal") {
+		in, err = t.node.Seal(ctx, name)
+	}
+	if err != nil || slices.Contains(in.Can, "grow") || slices.Contains(in.Can, "advance") {
+		return in, err
+	}
+	s := summaryOf(name, in)
+	return in, order.Check(umbel.Stats{Keys: float64(s.Keys), Low: float64(s.Low), High: float64(s.High), FPRate: float64(s.FPRate)}, planned, read)
+}
+
+// orderOf returns the request for an order. If hash is empty the node chooses.
+func orderOf(o build.Order, hash, seed string) api.FilterSpec {
+	order := api.FilterSpec{
+		Kind: o.Kind.Name, Keys: api.Whole(o.Goal.Keys), FPRate: o.Goal.FPRate, Bytes: api.Whole(o.Goal.Bytes),
+		Hash: hash, Params: map[string]json.Number{},
+	}
+	if seed != "" {
+		order.Seed = &seed
+	}
+	for _, p := range o.Params {
+		order.Params[p.Name] = json.Number(strconv.FormatFloat(p.Value.Float(), 'g', -1, 64))
+	}
+	return order
 }

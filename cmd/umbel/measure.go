@@ -15,18 +15,18 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const measureHelp = `Fill filters with random keys and ask them for others: how often do they answer
-wrongly, and does the plan say so? The goal is that of umbel plan. Of each kind there
-are --filters filters, each is asked --questions times, and all keys that were added
-are asked for as well, but for kinds that forget what is old.
+const measureHelp = `Measure the false-positive rate, and compare it with the plan. Filters are filled with random
+keys and queried for others. The goal is that of umbel plan. For each kind --filters filters
+are made, and each is queried --queries times. All added keys are queried too, except for kinds
+whose keys expire.
 
-"Planned" is the formula's rate for the number of keys in the goal, "estimated" what
-the filters say of themselves. The same --seed gives the same figures.`
+"Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
+own estimate. The same --seed gives the same numbers.`
 
 const measureExample = `  umbel measure -n 100000 --fpr 1%
   umbel measure -n 1000 --fpr 1% --kind scalable --load 100`
 
-// measured is what a trial of one kind gave.
+// measured is the result for one kind.
 type measured struct {
 	Kind        string  `json:"kind"`
 	Keys        uint64  `json:"keys"`
@@ -36,14 +36,14 @@ type measured struct {
 	FPRate      float   `json:"fpRate"`
 	Sigma       float   `json:"sigma"`
 	Estimated   float   `json:"estimated"`
-	Questions   uint64  `json:"questions"`
-	Error       *string `json:"error,omitempty"` // why the kind can't
+	Queries     uint64  `json:"queries"`
+	Error       *string `json:"error,omitempty"` // of the plan
 }
 
 func measureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "measure [-n NUMBER] [--fpr RATE] [--bytes SIZE]",
-		Short:   "measure how often filters answer wrongly",
+		Short:   "measure the false-positive rate",
 		Long:    measureHelp,
 		Example: measureExample,
 		Args:    noArguments,
@@ -54,11 +54,11 @@ func measureCommand() *cobra.Command {
 	goal.add(cmd)
 	flags := cmd.Flags()
 	kind := flags.String("kind", "", "only this `KIND`")
-	load := flags.Float64("load", 1, "keys to add, in `TIMES` of those in the goal")
+	load := flags.Float64("load", 1, "keys to add, as a `FACTOR` of those in the goal")
 	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
-	questions := quantity.Count(200_000)
-	flags.Var(&questions, "questions", "`NUMBER` of questions to each filter")
-	seed := flags.Uint64("seed", 1, "`NUMBER` that the keys follow from")
+	queries := quantity.Count(200_000)
+	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
+	seed := flags.Uint64("seed", 1, "`NUMBER` that determines the keys")
 	params := addParamFlags(flags, filter.All)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -66,12 +66,12 @@ func measureCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !(*load > 0 && *load <= 1e6) || *filters < 1 || questions < 1 {
-			return usageError(cmd, fmt.Errorf("load %v, %d filters, %v questions: want more than 0 of each, and a load of at most a million", *load, *filters, questions))
+		if !(*load > 0 && *load <= 1e6) || *filters < 1 || queries < 1 {
+			return usageError(cmd, fmt.Errorf("load %v, %d filters, %v queries: want more than 0 of each, and a load of at most 1e6", *load, *filters, queries))
 		}
 		order := trial.Order{
 			Goal: goal.goal(umbel.Hasher{}), Params: params.given(flags),
-			Load: *load, Filters: *filters, Questions: uint64(questions), Seed: *seed,
+			Load: *load, Filters: *filters, Questions: uint64(queries), Seed: *seed,
 		}
 		rows, err := measureAll(cmd, kinds, order)
 		if err != nil {
@@ -82,7 +82,7 @@ func measureCommand() *cobra.Command {
 	return cmd
 }
 
-// chosenKinds returns the kind of that name, or all if there is none.
+// chosenKinds returns the kind of a name, or all kinds for an empty name.
 func chosenKinds(name string) (umbel.Kinds, error) {
 	if name == "" {
 		return filter.All, nil
@@ -91,7 +91,7 @@ func chosenKinds(name string) (umbel.Kinds, error) {
 	return umbel.Kinds{v}, err
 }
 
-// measureAll runs a trial of each kind. The error is theirs if none can.
+// measureAll runs a trial of each kind. It returns an error if all trials fail.
 func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]measured, error) {
 	var rows []measured
 	var reasons []error
@@ -113,7 +113,7 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 		}
 		rows = append(rows, measured{
 			Kind: v.Name, Keys: r.Keys, PlannedKeys: r.Forecast.Keys, BitsPerKey: float(r.Bytes * 8 / float64(r.Keys)), Planned: float(r.Forecast.FPRate),
-			FPRate: float(r.FPRate), Sigma: float(r.Sigma), Estimated: float(r.Estimate), Questions: r.Questions,
+			FPRate: float(r.FPRate), Sigma: float(r.Sigma), Estimated: float(r.Estimate), Queries: r.Questions,
 		})
 	}
 	if len(reasons) == len(kinds) {
@@ -145,8 +145,8 @@ func printMeasured(cmd *cobra.Command, rows []measured) error {
 	return writeMisses(w, rows)
 }
 
-// writeMisses names the kinds that couldn't be tried, and those that answer wrongly
-// more often than planned for so many keys, beyond luck.
+// writeMisses lists the kinds whose trial failed, and those whose rate is significantly above
+// the planned one.
 func writeMisses(w io.Writer, rows []measured) error {
 	for _, r := range rows {
 		text := ""
@@ -154,7 +154,7 @@ func writeMisses(w io.Writer, rows []measured) error {
 		case r.Error != nil:
 			text = reason(r.Kind, *r.Error)
 		case r.Keys <= r.PlannedKeys && over > math.Max(3*float64(r.Sigma), 0.03*float64(r.Planned)):
-			text = fmt.Sprintf("answers wrongly more often than planned, by %.1f sigma", over/float64(r.Sigma))
+			text = fmt.Sprintf("the rate is above the planned one by %.1f sigma", over/float64(r.Sigma))
 		default:
 			continue
 		}

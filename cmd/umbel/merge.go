@@ -2,24 +2,27 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-const mergeHelp = `Make the filter that holds the keys of all the filters in the files. They must be of
-one kind, one hash and one k. Filters of unlike sizes are folded to a size that
-divides both, if there is one near. The rate rises with the keys, and with each fold.
-Filters that count add their counts.
+const mergeHelp = `Make a filter with the keys of all filters in the files. They must have the same kind, hash and
+k. Filters of different sizes are folded to a common divisor, if there is one close to them. The
+rate rises with the number of keys, and with each fold. Counting filters add their counts.
 
-With --estimate nothing is written: the number of distinct keys of all files
-together is estimated, with an interval that holds it with probability 0.95.
+With --estimate nothing is written. The number of distinct keys in all files is estimated, with
+its 95% confidence interval.
 
-With --addr all are filters of a node; the result is a new one, or one of those merged.`
+With --addr all are filters on a node; the result is a new filter, or one of those merged.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel union --estimate monday.umb tuesday.umb
@@ -29,7 +32,7 @@ func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "merge FILE FILE... (-o FILE | --estimate)",
 		Aliases: []string{"union"},
-		Short:   "make one filter of several",
+		Short:   "unite filters",
 		Long:    mergeHelp,
 		Example: mergeExample,
 		Args:    arguments(2, -1),
@@ -42,24 +45,24 @@ func mergeCommand() *cobra.Command {
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" && !*estimate {
-			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+			return usageError(cmd, errNoOutput)
 		}
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
 		if *estimate {
-			return p.estimateUnion(args)
+			return t.estimateUnion(args)
 		}
 		first, others := args[0], args[1:]
-		if p.node != nil {
+		if t.node != nil {
 			first, others = apartFrom(*output, args)
 		}
-		s, err := p.change(first, *output, change{
-			here: func(f umbel.Filter) (umbel.Filter, error) {
-				return f, p.mergeInto(f, first, others, nil)
+		s, err := t.change(first, *output, change{
+			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+				return f, t.mergeInto(f, first, others, nil)
 			},
-			there: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
+			onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
 				for _, other := range others {
 					if in, err = n.Merge(ctx, name, other); err != nil {
 						return in, fmt.Errorf("%s and %s: %w", first, other, err)
@@ -76,22 +79,22 @@ func mergeCommand() *cobra.Command {
 	return cmd
 }
 
-// apartFrom returns the filter that takes in the others: the one that is to be written if it is
-// among them, the first otherwise.
+// apartFrom returns the filter into which the others are merged: the output if it is one of
+// them, otherwise the first.
 func apartFrom(output string, names []string) (first string, others []string) {
 	i := max(slices.Index(names, output), 0)
 	return names[i], slices.Delete(slices.Clone(names), i, i+1)
 }
 
-// mergeInto makes f, which is called first, take in the others. If see isn't nil it is called
-// with each of them before that.
-func (p place) mergeInto(f umbel.Filter, first string, others []string, see func(string, umbel.Filter)) error {
-	m, err := able[umbel.Merger](first, f, "doesn't merge")
+// mergeInto merges the others into f, whose name is first. see, unless nil, is called with each
+// of them before.
+func (t target) mergeInto(f umbel.Filter, first string, others []string, see func(string, umbel.Filter)) error {
+	m, err := require[umbel.Merger](first, f, "merging")
 	if err != nil {
 		return err
 	}
 	for _, name := range others {
-		g, err := p.open(name)
+		g, err := t.open(name)
 		if err != nil {
 			return err
 		}
@@ -103,4 +106,58 @@ func (p place) mergeInto(f umbel.Filter, first string, others []string, see func
 		}
 	}
 	return nil
+}
+
+// setInfo is the estimated number of keys of a set, which may be that of a file.
+type setInfo struct {
+	File string `json:"file,omitempty"`
+	Keys float  `json:"keys"`
+	Low  float  `json:"low"`
+	High float  `json:"high"`
+}
+
+// nodeSetInfo is [newSetInfo] for the reply of a node.
+func nodeSetInfo(name string, s api.Estimate) setInfo {
+	return setInfo{name, float(s.Estimate), float(s.Low), float(s.High)}
+}
+
+func newSetInfo(file string, e plan.Estimate) setInfo {
+	return setInfo{file, float(e.Value), float(e.Low), float(e.High)}
+}
+
+func (s setInfo) row(t *table.Table, name string) {
+	t.Row(name, wholeKeys(float64(s.Keys)), wholeKeys(float64(s.Low)), wholeKeys(float64(s.High)))
+}
+
+// estimateUnion prints the estimated number of distinct keys in all files.
+func (t target) estimateUnion(names []string) error {
+	union, err := t.open(names[0])
+	if err != nil {
+		return err
+	}
+	files := []setInfo{newSetInfo(names[0], overlap.Keys(union))}
+	err = t.mergeInto(union, names[0], names[1:], func(name string, f umbel.Filter) {
+		files = append(files, newSetInfo(name, overlap.Keys(f)))
+	})
+	if err != nil {
+		return err
+	}
+	rate := union.Stats().FPRate
+	result := struct {
+		Files  []setInfo `json:"files"`
+		Union  setInfo   `json:"union"`
+		FPRate float     `json:"fpRate"` // of a filter of the union
+	}{files, newSetInfo("", overlap.Keys(union)), float(rate)}
+	return answer(t.cmd, result, func(w io.Writer) error {
+		t := table.New("", " Keys", " Least", " Most")
+		for _, s := range files {
+			s.row(t, s.File)
+		}
+		result.Union.row(t, "union")
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "a filter of the union would have a false-positive rate of %s\n", rateOf(rate))
+		return err
+	})
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-const numberHelp = `Say how well a filter of M groups of cells folds, and which numbers near M are
-better. It folds to each divisor of M: a good size has many, and they lie close.
+const numberHelp = `Show how well a filter of M groups of cells folds, and which numbers near M are better. It
+folds to each divisor of M, so a good size has many divisors, close to each other.
 
-A group is the cells that a fold keeps together: one in a small filter, 64 in a
-large one, so for 64,000 cells there ask for 1000.`
+A fold keeps the cells of a group together: 1 cell in a small filter, 64 in a large one. So for
+64,000 cells in a large filter, give 1000.`
 
 const numberExample = `  umbel number 131040
   umbel number 1e6 --within 5%
   umbel number 720720 --json | jq .divisors`
 
-// listed is the length up to which divisors are listed without being asked for.
+// listed is the number of divisors that are printed without --all.
 const listed = 24
 
 func numberCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "number M",
-		Short:   "say how well a size folds",
+		Short:   "show how well a size folds",
 		Long:    numberHelp,
 		Example: numberExample,
 		Args:    arguments(1, 1),
@@ -44,7 +44,7 @@ func numberCommand() *cobra.Command {
 			return usageError(cmd, err)
 		}
 		if m == 0 {
-			return usageError(cmd, errors.New("number 0: no filter has so few cells, want 1 or more"))
+			return usageError(cmd, errors.New("number 0, want 1 or more"))
 		}
 		a := analyze(uint64(m), float64(within))
 		return answer(cmd, a, func(w io.Writer) error { return a.write(w, within, *all) })
@@ -52,7 +52,7 @@ func numberCommand() *cobra.Command {
 	return cmd
 }
 
-// analysis is what umbel number says.
+// analysis is the result of umbel number.
 type analysis struct {
 	Number       uint64   `json:"number"`
 	Factors      []factor `json:"factors"`
@@ -61,7 +61,7 @@ type analysis struct {
 	Superior     bool     `json:"superiorHighlyComposite"`
 	Highly       bool     `json:"highlyComposite"`
 	Largely      bool     `json:"largelyComposite"`
-	Excess       float    `json:"excess"` // of a fold, in the mean
+	Excess       float    `json:"excess"` // of a fold, on average
 	Better       []better `json:"better"` // ascending
 }
 
@@ -130,12 +130,12 @@ func (a analysis) write(w io.Writer, within quantity.Rate, all bool) error {
 		quantity.Count(len(a.Divisors)), divisors, strings.Join(texts, ", "))
 	fmt.Fprintf(w, "%s.\n", a.composite())
 	if a.Number > 1 {
-		fmt.Fprintf(w, "What it folds to is %s larger than what is wanted, in the mean.\n", percent(a.Excess))
+		fmt.Fprintf(w, "On average the fold is %s larger than the requested size.\n", percent(a.Excess))
 	}
 	return a.writeBetter(w, within)
 }
 
-// product writes prime powers as a product.
+// product formats prime powers as a product.
 func product(factors []factor) string {
 	var texts []string
 	for _, f := range factors {
@@ -151,14 +151,14 @@ func product(factors []factor) string {
 	return strings.Join(texts, " · ")
 }
 
-// composite says in words what sort of number it is.
+// composite classifies the number in words.
 func (a analysis) composite() string {
 	largest := quantity.Count(a.LargestPrime)
 	switch {
 	case a.Number == 1:
 		return "One cell, which doesn't fold"
 	case a.Superior:
-		return fmt.Sprintf("Superior highly composite, %v-smooth: all smaller numbers have fewer divisors, and all larger ones fewer for their size", largest)
+		return fmt.Sprintf("Superior highly composite, %v-smooth: all smaller numbers have fewer divisors, and all larger ones fewer relative to their size", largest)
 	case a.Highly:
 		return fmt.Sprintf("Highly composite, %v-smooth: all smaller numbers have fewer divisors", largest)
 	case a.Largely:
@@ -166,10 +166,10 @@ func (a analysis) composite() string {
 	case a.LargestPrime == a.Number:
 		return "A prime: it folds to 1 only"
 	}
-	return fmt.Sprintf("%v-smooth: no prime in it is larger; smaller numbers have more divisors", largest)
+	return fmt.Sprintf("%v-smooth (its largest prime factor); smaller numbers have more divisors", largest)
 }
 
-// percent writes a share, which may be far above 1.
+// percent formats a share, which may be far above 1.
 func percent(f float) string {
 	if f < 10 {
 		return fmt.Sprintf("%.3g%%", 100*float64(f))

@@ -15,40 +15,39 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const packHelp = `Write the filter in FILE in fewer bytes: each block of 64 KiB of its cells in the
-coding that makes the fewest bytes of it, which for hashed keys is the entropy and
-never more than the cells themselves. It is the same filter, with the same ID, and
-all verbs read it.
+const packHelp = `Write the filter in FILE in fewer bytes. Each block of 64 KiB of its cells gets the coding that
+is smallest for it: about the entropy of its cells, and never more than the cells themselves.
+It is the same filter, with the same ID, and all verbs read it.
 
-A filter that is half full doesn't shrink; one that is made sparse to be sent does.
-umbel plan --sent finds the size that makes the most of the bits that are sent.
+A half full filter doesn't become smaller. A filter with many more cells per key does; umbel
+plan --sent finds the best size for the bytes that are sent.
 
-A sparse filter is sent in fewer bytes still as the Bloom filter that it is: --bloom.
-umbel unpack --sparse makes a sparse filter of that again.`
+A sparse filter becomes smaller still as the equivalent Bloom filter: --bloom. umbel unpack
+--sparse makes the sparse filter again.`
 
 const packExample = `  umbel pack words.umb -o words.packed.umb
   umbel has words.packed.umb zebra
   umbel pack sparse.umb --bloom -o message.umb`
 
-const unpackHelp = `Write the filter in FILE with its cells as they are in memory: the form that is
-written and read fastest. It is the same filter, with the same ID.
+const unpackHelp = `Write the filter in FILE with its cells as they are in memory. This form is read and written
+fastest. It is the same filter, with the same ID.
 
-With --sparse a Bloom filter with k = 1 is written as the sparse filter that answers as
-it does, of which positions are kept, not cells; it is never expanded on the way.`
+With --sparse a Bloom filter with k = 1 is written as the equivalent sparse filter, which
+consists of positions instead of cells. Its cells are never expanded.`
 
 const unpackExample = `  umbel unpack words.packed.umb -o words.umb
   umbel unpack message.umb --sparse -o sparse.umb`
 
-// packing is what umbel pack says of a file.
+// packing is the result of umbel pack.
 type packing struct {
 	File        string `json:"file"`
 	Kind        string `json:"kind"`
 	FileBytes   uint64 `json:"fileBytes"`
-	Unpacked    uint64 `json:"unpackedBytes"` // of the file were it not packed
-	*packedInfo        // of pack, but for --bloom
+	Unpacked    uint64 `json:"unpackedBytes"` // of the unpacked file
+	*packedInfo        // of umbel pack without --bloom
 }
 
-// packedInfo is what becomes of a filter when it is packed.
+// packedInfo is the size of a packed filter.
 type packedInfo struct {
 	Packed       uint64                 `json:"packedBytes"`  // of the whole file
 	EntropyBytes float                  `json:"entropyBytes"` // of the cells, block by block
@@ -60,7 +59,7 @@ type codingTally struct {
 	Bytes  uint64 `json:"bytes"`
 }
 
-// packed finds what becomes of a state when it is packed.
+// packed measures a state without writing it.
 func packed(s umbel.State) (packedInfo, error) {
 	c, err := container.Packer().Stats(s)
 	return packedInfoOf(c), err
@@ -82,7 +81,7 @@ func tallies(c wire.PackStats) []wire.BlockStats {
 	return []wire.BlockStats{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions}
 }
 
-// blocks says how many blocks there are of each coding.
+// blocks lists the number of blocks of each coding.
 func (in packedInfo) blocks() string {
 	var all []string
 	for _, name := range codingNames {
@@ -103,7 +102,7 @@ func packCommand() *cobra.Command {
 		Long:    packHelp,
 		Example: packExample,
 	}
-	bloom := cmd.Flags().Bool("bloom", false, "write a sparse filter as the Bloom filter that it is")
+	bloom := cmd.Flags().Bool("bloom", false, "write a sparse filter as the equivalent Bloom filter")
 	return rewriteCommand(cmd, func(cmd *cobra.Command, from, to string) (packing, error) {
 		s, err := readFilter(cmd, from)
 		if err != nil {
@@ -127,21 +126,21 @@ func packCommand() *cobra.Command {
 		return p, err
 	}, func(p packing) string {
 		if *bloom {
-			return fmt.Sprintf("packed as a Bloom filter, %v bytes; as a sparse filter it takes %v as it is\n", quantity.Count(p.FileBytes), quantity.Count(p.Unpacked))
+			return fmt.Sprintf("packed as a Bloom filter, %v bytes; the unpacked sparse filter takes %v bytes\n", quantity.Count(p.FileBytes), quantity.Count(p.Unpacked))
 		}
-		words := fmt.Sprintf("packed, %v bytes in the place of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
+		words := fmt.Sprintf("packed, %v bytes instead of %v; the entropy of the cells is %v bytes\nblocks: %s\n",
 			quantity.Count(p.FileBytes), quantity.Count(p.Unpacked), quantity.Count(math.Ceil(float64(p.EntropyBytes))), p.blocks())
 		if p.Kind == sparse.Name {
-			words += "as the Bloom filter that it is, it may take fewer: --bloom\n"
+			words += "with --bloom it may take fewer bytes\n"
 		}
 		return words
 	})
 }
 
-// openSparse returns the sparse filter that was in a file.
+// openSparse opens the sparse filter that was read from a file.
 func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
 	if s.Kind != sparse.Name {
-		return nil, fmt.Errorf("%s: a filter of kind %s, want %s: leave out --bloom: %w", file, s.Kind, sparse.Name, errors.ErrUnsupported)
+		return nil, fmt.Errorf("%s: kind %s, want %s; leave out --bloom: %w", file, s.Kind, sparse.Name, errors.ErrUnsupported)
 	}
 	f, err := sparse.Open(s)
 	if err != nil {
@@ -153,7 +152,7 @@ func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
 func unpackCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "unpack FILE [--sparse] -o FILE",
-		Short:   "write a filter as it is in memory",
+		Short:   "write a filter unpacked",
 		Long:    unpackHelp,
 		Example: unpackExample,
 	}
@@ -183,15 +182,15 @@ func unpackCommand() *cobra.Command {
 
 func packingOf(s umbel.State) packing { return packing{Kind: s.Kind, Unpacked: wire.Size(s)} }
 
-// rewriteCommand completes a verb that writes the filter of a file to another, and
-// says of it what rewrite returns.
+// rewriteCommand completes a verb that writes the filter of a file to another file. It prints
+// the result of rewrite, as text with words.
 func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, to string) (packing, error), words func(packing) string) *cobra.Command {
 	cmd.Args = arguments(1, 1)
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
-			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+			return usageError(cmd, errNoOutput)
 		}
 		p, err := rewrite(cmd, args[0], *output)
 		if err != nil || isQuiet(cmd) {

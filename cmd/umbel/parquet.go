@@ -16,23 +16,22 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const parquetHelp = `List the Bloom filters in a Parquet file, one for each row group and column that has
-one: size, fill, estimates of the distinct values and of the false-positive rate.
+const parquetHelp = `List the Bloom filters in a Parquet file, at most one per row group and column: size, fill ratio,
+estimated number of distinct values, and estimated false-positive rate.
 
-With --to-fpr it also says by how much each can be folded at that rate, and what
-that saves. With --has and --column the filters are asked for a value, written as
-the column's type; --has may be repeated. The exit code is 0 if each value may be in
-some row group, 1 if one is in none, 2 on an error. With --export a filter is
-written as a container, which the other verbs read.
+--to-fpr prints how far each can be folded at that rate, and how much memory that saves. --has
+with --column queries the filters for a value, in the format of the column's type; --has may be
+repeated. The exit code is 0 if each value may be in some row group, 1 if one is in none, 2 on
+an error. --export writes a filter as a container, which the other verbs read.
 
-With --json there is an object for each filter or value.`
+With --json one object is printed per filter or value.`
 
 const parquetExample = `  umbel parquet users.parquet
   umbel parquet users.parquet --to-fpr 5%
   umbel parquet users.parquet --column email --has alice@example.org
   umbel parquet users.parquet --export 0:email -o email.umb`
 
-// parquet is what umbel parquet was asked for.
+// parquet is the flags of umbel parquet.
 type parquet struct {
 	rate   quantity.Rate
 	column string
@@ -45,15 +44,15 @@ func parquetCommand() *cobra.Command {
 	var what parquet
 	cmd := &cobra.Command{
 		Use:     "parquet FILE",
-		Short:   "list and ask the filters in a Parquet file",
+		Short:   "list and query the filters in a Parquet file",
 		Long:    parquetHelp,
 		Example: parquetExample,
 		Args:    arguments(1, 1),
 	}
 	flags := cmd.Flags()
-	flags.Var(&what.rate, "to-fpr", "say what folding to `RATE` saves")
-	flags.StringVar(&what.column, "column", "", "`COLUMN` to ask, as the list names it")
-	flags.StringArrayVar(&what.values, "has", nil, "ask for `VALUE`")
+	flags.Var(&what.rate, "to-fpr", "print what folding to `RATE` saves")
+	flags.StringVar(&what.column, "column", "", "`COLUMN` to query, as listed")
+	flags.StringArrayVar(&what.values, "has", nil, "query `VALUE`")
 	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
 	cmd.MarkFlagsMutuallyExclusive("to-fpr", "has", "export")
@@ -67,7 +66,7 @@ func parquetCommand() *cobra.Command {
 		defer f.Close()
 		switch {
 		case len(what.values) > 0:
-			return what.ask(cmd, f)
+			return what.query(cmd, f)
 		case what.export != "":
 			return what.write(cmd, f)
 		}
@@ -76,7 +75,7 @@ func parquetCommand() *cobra.Command {
 	return cmd
 }
 
-// chunkInfo is what umbel parquet says of one filter.
+// chunkInfo describes one filter.
 type chunkInfo struct {
 	RowGroup int         `json:"rowGroup"`
 	Column   string      `json:"column"`
@@ -89,7 +88,7 @@ type chunkInfo struct {
 	Folded   *foldedInfo `json:"folded,omitempty"`
 }
 
-// foldedInfo is what a fold makes of it.
+// foldedInfo describes its fold.
 type foldedInfo struct {
 	Fold   uint64 `json:"fold"`
 	Bytes  uint64 `json:"bytes"`
@@ -124,7 +123,7 @@ func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 	return writeChunks(w, list)
 }
 
-// measure reads one filter and, if a rate is wanted, tries how far it folds.
+// measure reads one filter, and folds it to the rate of --to-fpr.
 func (what parquet) measure(f *parquetfile.File, c parquetfile.Chunk) (chunkInfo, error) {
 	in := chunkInfo{RowGroup: c.RowGroup, Column: c.Column, Type: c.Type, Rows: c.Rows, Bytes: c.Bytes}
 	b, err := f.Filter(c)
@@ -160,11 +159,11 @@ func writeChunks(w io.Writer, list []chunkInfo) error {
 }
 
 func writeSavings(w io.Writer, list []chunkInfo) error {
-	t := table.New(" Row group", "Column", " Size", "False-positive rate", " Fold", " Then", "False-positive rate then")
+	t := table.New(" Row group", "Column", " Size", "False-positive rate", " Fold", " Folded", "Rate of the fold")
 	var before, after uint64
 	for _, in := range list {
 		then := in.Folded
-		if then == nil { // above the rate as it is
+		if then == nil { // already above the rate
 			then = &foldedInfo{1, in.Bytes, in.FPRate}
 		}
 		before, after = before+in.Bytes, after+then.Bytes
@@ -174,7 +173,7 @@ func writeSavings(w io.Writer, list []chunkInfo) error {
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%v now, %v folded: %.3g%% less\n", quantity.Size(before), quantity.Size(after), 100*(1-float64(after)/float64(before)))
+	_, err := fmt.Fprintf(w, "\n%v now, %v folded, %.3g%% less\n", quantity.Size(before), quantity.Size(after), 100*(1-float64(after)/float64(before)))
 	return err
 }
 
@@ -182,12 +181,12 @@ func writeSavings(w io.Writer, list []chunkInfo) error {
 type valueInfo struct {
 	Value     string `json:"value"`
 	Has       bool   `json:"has"`
-	RowGroups []int  `json:"rowGroups"` // that may hold it
-	Unknown   []int  `json:"unknown"`   // of those, the ones without a filter
+	RowGroups []int  `json:"rowGroups"` // that may contain it
+	Unknown   []int  `json:"unknown"`   // those of them without a filter
 }
 
-// ask asks the filters of a column for the values.
-func (what parquet) ask(cmd *cobra.Command, f *parquetfile.File) error {
+// query queries the filters of a column for the values.
+func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
 	answers, err := f.Ask(what.column, what.values...)
 	if err != nil {
 		return err
@@ -269,5 +268,5 @@ func (what parquet) write(cmd *cobra.Command, f *parquetfile.File) error {
 	if len(there) > few {
 		there = append(there[:few], "…")
 	}
-	return fmt.Errorf("no filter %s; there are %s", what.export, strings.Join(there, ", "))
+	return fmt.Errorf("no filter %s; the file has %s", what.export, strings.Join(there, ", "))
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const patchHelp = `Write the filter to which DELTA leads from the one in OLD: see umbel diff and umbel
-refine. A delta for another filter, or one that was damaged, is refused and nothing
-is written; so is one that OLD has had already.
+const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. A delta
+with another base, a damaged one, and one that was already applied are rejected, and nothing is
+written.
 
-A delta of Bloom filters with k = 1 is applied to a sparse filter too, which stays one;
-the memory of its cells is taken meanwhile.`
+A delta of Bloom filters with k = 1 can be applied to a sparse filter, which stays sparse. This
+temporarily needs the memory of the Bloom filter.`
 
 const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
   umbel patch words.umb today.delta --in-place`
@@ -42,7 +42,7 @@ func patchCommand() *cobra.Command {
 			target = args[0]
 		}
 		if target == "" {
-			return usageError(cmd, errors.New("name the file to write with -o FILE, or say --in-place"))
+			return usageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
 		}
 		old, err := readFilter(cmd, args[0])
 		if err != nil {
@@ -77,7 +77,7 @@ func patchCommand() *cobra.Command {
 	return cmd
 }
 
-// open returns the filter with state s, as a sparse one if it is to be a list.
+// open returns the filter with state s, as a sparse filter if list is true.
 func open(s umbel.State, list bool) (umbel.Filter, error) {
 	if list {
 		return sparse.FromBloom(s)

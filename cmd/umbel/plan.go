@@ -16,35 +16,32 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const planHelp = `Say what a filter would cost, without making it: give two of the number of keys, the
-rate and the size, and the third follows, for each kind. With the number of keys
-alone the rate is 1%.
+const planHelp = `Print what a filter would cost, without making it. Give two of the number of keys, the rate and
+the size; the third follows, for each kind. With the number of keys alone the rate is 1%.
 
-With --explain the formulas behind the numbers are printed, in letters and with the
-numbers in them, and where they come from.
+--explain prints the formulas of the numbers, in letters and with numbers, and their sources.
 
---memory is the same as --bytes: the size of the cells in memory. A container that
-isn't packed is as large, and a few bytes more.
+--memory is the same as --bytes: the size of the cells in memory. An unpacked container is a
+few bytes larger.
 
-How a filter is best sent to others is planned if any of --sent, --churn, --peers,
---per-hour, --tail and --ask-only is given: the kind, the cells and k with the least
-traffic at the rate, or with the least rate for --sent, with --memory what a receiver
-has for it. With --churn an update is a delta, and --sent is its limit; the first
-message is the whole filter. --curve draws which rates --sent gives over k. See
-docs/messages.md.
+Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
+sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
+--sent. --memory is then the memory of a receiver. With --churn an update is a delta, and --sent
+is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
+over k. See docs/messages.md.
 
-With --json there is an object for each kind, or way to send it.`
+With --json one object is printed per kind, or per way to send it.`
 
 const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --bytes 1MiB
   umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
   umbel plan -n 1e6 --fpr 1% --kind bloom --explain
   umbel plan -n 10000 --fpr 1% --churn 5% --memory 64KiB
-  umbel plan -n 1000 --sent 1400B --ask-only
+  umbel plan -n 1000 --sent 1400B --query-only
   umbel plan -n 10000 --sent 10000B --curve -`
 
-// offer is what one kind makes of a goal.
-type offer struct {
+// kindPlan is the plan of one kind for a goal.
+type kindPlan struct {
 	Kind       string  `json:"kind"`
 	Keys       uint64  `json:"keys"`
 	FPRate     float   `json:"fpRate"`
@@ -52,7 +49,7 @@ type offer struct {
 	Cells      uint64  `json:"cells"`
 	K          float   `json:"k"`
 	BitsPerKey float   `json:"bitsPerKey"`
-	Error      *string `json:"error,omitempty"` // why the kind can't
+	Error      *string `json:"error,omitempty"` // the goal is impossible for the kind
 
 	Explain []explain.Formula `json:"explain,omitempty"`
 }
@@ -60,7 +57,7 @@ type offer struct {
 func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE | --sent SIZE]",
-		Short:   "say what a filter would cost",
+		Short:   "print what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
 		Args:    noArguments,
@@ -70,7 +67,7 @@ func planCommand() *cobra.Command {
 	var goal goalFlags
 	goal.add(cmd)
 	flags := cmd.Flags()
-	flags.Var(&goal.bytes, "memory", "`SIZE` of the filter's cells, or those of a receiver")
+	flags.Var(&goal.bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
 	flags.Lookup("memory").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("bytes", "memory")
 	kind := flags.String("kind", "", "only this `KIND`")
@@ -82,7 +79,7 @@ func planCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if message.given(flags) {
 			if len(params.given(flags)) > 0 {
-				return usageError(cmd, errors.New("cells and k of what is sent follow from the plan; parameters are for kinds"))
+				return usageError(cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
 			}
 			return planMessage(cmd, goal, message)
 		}
@@ -91,36 +88,36 @@ func planCommand() *cobra.Command {
 			return err
 		}
 		g, given := goal.goal(umbel.Hasher{}), params.given(flags)
-		offers, err := offersOf(kinds, g, given)
+		offers, err := kindPlansOf(kinds, g, given)
 		if err != nil {
 			return usageError(cmd, err)
 		}
 		if *explained {
-			if err := explainOffers(kinds, g, given, offers); err != nil {
+			if err := explainPlans(kinds, g, given, offers); err != nil {
 				return err
 			}
 			if !wantsJSON(cmd) {
 				return writeExplained(cmd.OutOrStdout(), offers)
 			}
 		}
-		return printOffers(cmd, g, offers)
+		return printKindPlans(cmd, g, offers)
 	}
 	return cmd
 }
 
-// offersOf asks all kinds. The error is theirs if none can.
-func offersOf(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params) ([]offer, error) {
-	var offers []offer
+// kindPlansOf plans all kinds. It returns an error if the goal is impossible for all.
+func kindPlansOf(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params) ([]kindPlan, error) {
+	var offers []kindPlan
 	var reasons []error
 	for _, v := range kinds {
 		f, err := v.Plan(completed(v, g, ps), ps)
 		if err != nil {
 			reasons = append(reasons, err)
 			text := err.Error()
-			offers = append(offers, offer{Kind: v.Name, Error: &text})
+			offers = append(offers, kindPlan{Kind: v.Name, Error: &text})
 			continue
 		}
-		offers = append(offers, offer{
+		offers = append(offers, kindPlan{
 			Kind: v.Name, Keys: f.Keys, FPRate: float(f.FPRate), Bytes: f.Bytes, Cells: f.Cells, K: float(f.K),
 			BitsPerKey: float(float64(f.Bytes) * 8 / float64(f.Keys)),
 		})
@@ -131,7 +128,7 @@ func offersOf(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params) ([]offer, error)
 	return offers, nil
 }
 
-func printOffers(cmd *cobra.Command, g umbel.Goal, offers []offer) error {
+func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	w := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
 		for _, o := range offers {
@@ -141,7 +138,7 @@ func printOffers(cmd *cobra.Command, g umbel.Goal, offers []offer) error {
 		}
 		return nil
 	}
-	first := slices.IndexFunc(offers, func(o offer) bool { return o.Error == nil })
+	first := slices.IndexFunc(offers, func(o kindPlan) bool { return o.Error == nil })
 	best := offers[first] // there is one
 	open, ratio := measureOf(g)
 	t := table.New("Kind", " Size", " Bits per key", " K", " Keys", "False-positive rate", " Difference")
@@ -157,17 +154,17 @@ func printOffers(cmd *cobra.Command, g umbel.Goal, offers []offer) error {
 	if err := writeReasons(w, offers); err != nil {
 		return err
 	}
-	words := fmt.Sprintf("%s: %v keys in %v, and %s other keys are taken for one of them.",
+	words := fmt.Sprintf("%s: %v keys in %v; %s.",
 		best.Kind, quantity.Count(best.Keys), quantity.Size(best.Bytes), inWords(float64(best.FPRate)))
 	if len(offers) > first+1 {
-		words += fmt.Sprintf("\nDifferences are those in %s. What the kinds are for: umbel kinds.", open)
+		words += fmt.Sprintf("\nThe difference is that in %s. umbel kinds describes the kinds.", open)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", words)
 	return err
 }
 
-// writeReasons says why kinds can't.
-func writeReasons(w io.Writer, offers []offer) error {
+// writeReasons lists the kinds for which the goal is impossible.
+func writeReasons(w io.Writer, offers []kindPlan) error {
 	for _, o := range offers {
 		if o.Error == nil {
 			continue
@@ -179,24 +176,24 @@ func writeReasons(w io.Writer, offers []offer) error {
 	return nil
 }
 
-// reason returns what an error says of a goal, after the kind's name.
+// reason returns the text of an error without the kind's name and the sentinel.
 func reason(kind, text string) string {
 	text = strings.TrimPrefix(strings.TrimPrefix(message(text), kind+": "), "a filter of kind "+kind+" ")
 	return strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())
 }
 
-// measureOf returns what a goal leaves open, by which offers differ.
-func measureOf(g umbel.Goal) (string, func(offer) float64) {
+// measureOf returns the number that a goal leaves open, in which plans differ.
+func measureOf(g umbel.Goal) (string, func(kindPlan) float64) {
 	switch {
 	case g.Bytes == 0:
-		return "memory", func(o offer) float64 { return float64(o.Bytes) }
+		return "memory", func(o kindPlan) float64 { return float64(o.Bytes) }
 	case g.Keys == 0:
-		return "keys", func(o offer) float64 { return float64(o.Keys) }
+		return "keys", func(o kindPlan) float64 { return float64(o.Keys) }
 	}
-	return "the rate", func(o offer) float64 { return float64(o.FPRate) }
+	return "the rate", func(o kindPlan) float64 { return float64(o.FPRate) }
 }
 
-// differs writes a ratio as a difference, and a large one as it is.
+// differs formats a ratio as a difference, and a large one as a factor.
 func differs(ratio float64) string {
 	switch {
 	case math.Abs(ratio-1) < 0.0005:
@@ -207,10 +204,55 @@ func differs(ratio float64) string {
 	return fmt.Sprintf("%+.1f%%", 100*(ratio-1))
 }
 
-// inWords writes a rate as a share of many.
+// inWords describes a rate.
 func inWords(p float64) string {
 	if p > 0.5 {
-		return "most"
+		return "most other keys are false positives"
 	}
-	return "one in " + quantity.Count(math.Round(1/p)).String()
+	return "one in " + quantity.Count(math.Round(1/p)).String() + " other keys is a false positive"
+}
+
+// explainOffers adds to each offer the formulas of its plan.
+func explainPlans(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params, offers []kindPlan) error {
+	for i, k := range kinds {
+		if offers[i].Error != nil {
+			continue
+		}
+		var err error
+		if offers[i].Explain, err = explain.Plan(k, completed(k, g, ps), ps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeExplained writes the plan of each kind in words, then its formulas.
+func writeExplained(w io.Writer, offers []kindPlan) error {
+	for i, o := range offers {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if o.Error != nil {
+			fmt.Fprintf(w, "%s: %s\n", o.Kind, reason(o.Kind, *o.Error))
+			continue
+		}
+		fmt.Fprintf(w, "%s: %v keys in %v, %.2f bits per key, %.4g cells set per key;\n%s.\n",
+			o.Kind, quantity.Count(o.Keys), quantity.Size(o.Bytes), o.BitsPerKey, o.K, inWords(float64(o.FPRate)))
+		for _, f := range o.Explain {
+			if err := writeFormula(w, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFormula writes the steps of a formula, one per line.
+func writeFormula(w io.Writer, f explain.Formula) error {
+	source := ""
+	if f.Source != "" {
+		source = "    (" + f.Source + ")\n"
+	}
+	_, err := fmt.Fprintf(w, "\n  %s\n    %s\n  = %s\n  = %s\n%s", f.What, f.General, f.Numbers, f.Value, source)
+	return err
 }

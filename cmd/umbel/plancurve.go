@@ -23,16 +23,17 @@ type curvePoint struct {
 	PlainFPRate float   `json:"plainFpRate"`
 }
 
-// planCurve prints or draws which rates so many bits give, compressed and not, over k.
+// planCurve prints or draws the rates, compressed and plain, that the bits of a message allow
+// over k.
 func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
 	if q.Bits == 0 {
-		return usageError(cmd, errors.New("a curve is of what so many bits give: --sent SIZE"))
+		return usageError(cmd, errors.New("--curve needs --sent SIZE"))
 	}
 	w, n := cmd.OutOrStdout(), float64(q.Keys)
 	z := q.Bits / n
 	last := math.Max(4, math.Ceil(2*z*math.Ln2))
 	if last > 64 {
-		return usageError(cmd, fmt.Errorf("%.4g bits a key are more than a curve is drawn for; at most 46", z))
+		return usageError(cmd, fmt.Errorf("%.4g bits per key, want at most 46 for a curve", z))
 	}
 	points := plan.CompressionCurve(z, steps(last, 1))
 	switch {
@@ -50,7 +51,7 @@ func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
 	return atomicfile.Write(file, func(w io.Writer) error { return chart.SVG(w) })
 }
 
-// steps returns 1 to last in steps.
+// steps returns the numbers from 1 to last in steps.
 func steps(last, step float64) []float64 {
 	var ks []float64
 	for i := 0; 1+float64(i)*step <= last+step/2; i++ {
@@ -59,8 +60,7 @@ func steps(last, step float64) []float64 {
 	return ks
 }
 
-// printCurve prints a line for each k, with a place for either rate on a logarithmic
-// scale.
+// printCurve prints a line for each k, with both rates on a logarithmic scale.
 func printCurve(w io.Writer, n float64, points []plan.CompressionPoint) error {
 	const width = 40
 	low, high := math.Inf(1), math.Inf(-1)
@@ -100,7 +100,7 @@ func drawCurve(n, z float64, whole, fine []plan.CompressionPoint) picture.Chart 
 	}
 }
 
-// cellsAt writes how many cells a point has.
+// cellsAt formats the number of cells of a point.
 func cellsAt(p plan.CompressionPoint, n float64) string {
 	cells := math.Round(p.CellsPerKey * n)
 	if cells >= 1<<63 {

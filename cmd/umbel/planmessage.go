@@ -13,60 +13,60 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// messageFlags are the flags of umbel plan that are about sending.
+// messageFlags are the flags of umbel plan for a filter that is sent.
 type messageFlags struct {
-	sent    quantity.Size
-	churn   quantity.Rate
-	peers   quantity.Count
-	perHour float64
-	tail    quantity.Rate
-	askOnly bool
-	curve   string
+	sent      quantity.Size
+	churn     quantity.Rate
+	peers     quantity.Count
+	perHour   float64
+	tail      quantity.Rate
+	queryOnly bool
+	curve     string
 }
 
-// about are the flags that ask for a message to be planned.
-var about = []string{"sent", "churn", "peers", "per-hour", "tail", "ask-only", "curve"}
+// about are the flags that plan a message.
+var messageFlagNames = []string{"sent", "churn", "peers", "per-hour", "tail", "query-only", "curve"}
 
 func (f *messageFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var(&f.sent, "sent", "`SIZE` of a message at most, 1400B or 11200b")
-	flags.Var(&f.churn, "churn", "`SHARE` of the keys replaced between two messages, which then are deltas")
+	flags.Var(&f.sent, "sent", "largest `SIZE` of a message, 1400B or 11200b")
+	flags.Var(&f.churn, "churn", "`SHARE` of the keys replaced between two messages; updates are deltas")
 	flags.Var(&f.peers, "peers", "`NUMBER` of receivers")
-	flags.Float64Var(&f.perHour, "per-hour", 1, "`NUMBER` of messages to each")
+	flags.Float64Var(&f.perHour, "per-hour", 1, "`NUMBER` of messages per receiver and hour")
 	f.tail = plan.DefaultTail
-	flags.Var(&f.tail, "tail", "`CHANCE` that a message is larger than --sent")
-	flags.BoolVar(&f.askOnly, "ask-only", false, "receivers only ask: no deltas, merges or folds of theirs")
-	flags.StringVar(&f.curve, "curve", "", "draw what --sent can give to `FILE`, as SVG; - prints it")
+	flags.Var(&f.tail, "tail", "`PROBABILITY` that a message is larger than --sent")
+	flags.BoolVar(&f.queryOnly, "query-only", false, "receivers only query: they apply no deltas, and don't merge or fold")
+	flags.StringVar(&f.curve, "curve", "", "draw the rates that --sent allows to `FILE`, as SVG; - prints them")
 	for name, value := range map[string]string{"sent": "", "churn": "", "peers": "", "tail": "1e-6"} {
 		flags.Lookup(name).DefValue = value
 	}
-	for _, name := range about {
+	for _, name := range messageFlagNames {
 		for _, other := range []string{"bytes", "kind", "explain"} {
 			cmd.MarkFlagsMutuallyExclusive(name, other)
 		}
 	}
-	for _, name := range []string{"fpr", "memory", "churn", "peers", "per-hour", "tail", "ask-only"} {
+	for _, name := range []string{"fpr", "memory", "churn", "peers", "per-hour", "tail", "query-only"} {
 		cmd.MarkFlagsMutuallyExclusive("curve", name)
 	}
 }
 
-// check returns an error if a number that has to be more than 0 isn't: in a plan.Message
-// it would stand for one that isn't given.
+// check returns an error if a number that must be positive is 0: in a plan.Message 0 means
+// not given.
 func (f *messageFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("sent") && f.sent == 0:
-		return errors.New("--sent is less than a byte; give the size that a message has room for")
+		return errors.New("--sent is less than 1 byte, want the largest size of a message")
 	case flags.Changed("peers") && f.peers == 0:
 		return errors.New("--peers is 0, want 1 or more")
 	case flags.Changed("per-hour") && f.perHour == 0:
-		return errors.New("--per-hour is 0, want more; a part of 1 for less than one message an hour")
+		return errors.New("--per-hour is 0, want more; 0.5 is one message in two hours")
 	}
 	return nil
 }
 
-// given reports whether the plan is one of messages.
+// given reports whether one of the flags is given.
 func (f *messageFlags) given(flags *pflag.FlagSet) bool {
-	for _, name := range about {
+	for _, name := range messageFlagNames {
 		if flags.Changed(name) {
 			return true
 		}
@@ -74,11 +74,11 @@ func (f *messageFlags) given(flags *pflag.FlagSet) bool {
 	return false
 }
 
-// message is what the flags ask for. With keys alone the rate is 1%.
+// message returns the message to plan. With keys alone the rate is 1%.
 func (f *messageFlags) message(g goalFlags) plan.Message {
 	q := plan.Message{
 		Keys: uint64(g.keys), Bits: 8 * float64(f.sent), FPRate: float64(g.rate), Memory: uint64(g.bytes),
-		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.askOnly, Tail: float64(f.tail),
+		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.queryOnly, Tail: float64(f.tail),
 	}
 	if q.Bits == 0 && q.FPRate == 0 {
 		q.FPRate = build.DefaultRate
@@ -86,8 +86,8 @@ func (f *messageFlags) message(g goalFlags) plan.Message {
 	return q
 }
 
-// sending is a way to send a filter in JSON. Sizes are bytes.
-type sending struct {
+// sending is one way to send a filter, in JSON. Sizes are bytes.
+type messagePlan struct {
 	Kind              string  `json:"kind"`
 	Coded             bool    `json:"coded"`
 	Cells             uint64  `json:"cells,omitempty"`
@@ -102,11 +102,11 @@ type sending struct {
 	Memory            uint64  `json:"memory"`
 	PerHour           float   `json:"perHour"`
 	Fits              bool    `json:"fits"`
-	Why               *string `json:"why,omitempty"` // it isn't the first
+	Why               *string `json:"why,omitempty"` // it isn't the best
 }
 
-func newSending(o plan.MessageOption) sending {
-	s := sending{
+func newMessagePlan(o plan.MessageOption) messagePlan {
+	s := messagePlan{
 		Kind: o.Kind, Coded: o.Coded, Cells: o.M, K: o.K, FPRate: float(o.FPRate), Memory: o.Memory, PerHour: float(o.PerHour), Fits: o.Fits,
 		Snapshot: float(o.Snapshot.Mean / 8), SnapshotDeviation: float(o.Snapshot.Deviation / 8), SnapshotMost: float(o.Snapshot.Most / 8),
 		Delta: float(o.Delta.Mean / 8), DeltaDeviation: float(o.Delta.Deviation / 8), DeltaMost: float(o.Delta.Most / 8),
@@ -121,7 +121,7 @@ func newSending(o plan.MessageOption) sending {
 func planMessage(cmd *cobra.Command, g goalFlags, f messageFlags) error {
 	q := f.message(g)
 	if q.Keys == 0 {
-		return usageError(cmd, errors.New("give the number of keys that the filter which is sent will hold: -n NUMBER"))
+		return usageError(cmd, errors.New("give the number of keys: -n NUMBER"))
 	}
 	if err := f.check(cmd.Flags()); err != nil {
 		return usageError(cmd, err)
@@ -135,13 +135,13 @@ func planMessage(cmd *cobra.Command, g goalFlags, f messageFlags) error {
 	}
 	if wantsJSON(cmd) {
 		for _, o := range options {
-			if err := jsonLine(cmd.OutOrStdout(), newSending(o)); err != nil {
+			if err := jsonLine(cmd.OutOrStdout(), newMessagePlan(o)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return printSendings(cmd, q, options)
+	return printMessagePlans(cmd, q, options)
 }
 
 // column is a column of the table of messages.
@@ -150,7 +150,7 @@ type column struct {
 	cell   func(o plan.MessageOption) string
 }
 
-// columns are those that tell something of the plan asked for.
+// columns returns the columns that the given flags need.
 func columns(flags *pflag.FlagSet) []column {
 	cs := []column{{"Kind", label}, {" Filter", func(o plan.MessageOption) string { return sizeOf(o.Snapshot.Mean / 8) }}}
 	if flags.Changed("churn") {
@@ -158,7 +158,7 @@ func columns(flags *pflag.FlagSet) []column {
 	}
 	cs = append(cs, column{" At most", func(o plan.MessageOption) string { return sizeOf(o.Update().Most / 8) }})
 	if flags.Changed("peers") || flags.Changed("per-hour") {
-		cs = append(cs, column{" An hour", func(o plan.MessageOption) string { return sizeOf(o.PerHour) }})
+		cs = append(cs, column{" Per hour", func(o plan.MessageOption) string { return sizeOf(o.PerHour) }})
 	}
 	return append(cs,
 		column{" Memory", func(o plan.MessageOption) string { return quantity.Size(o.Memory).String() }},
@@ -167,7 +167,7 @@ func columns(flags *pflag.FlagSet) []column {
 		column{"False-positive rate", func(o plan.MessageOption) string { return rateOf(o.FPRate) }})
 }
 
-// unlessZero writes a count, and nothing for 0.
+// unlessZero formats a count; 0 is empty.
 func unlessZero(n uint64) string {
 	if n == 0 {
 		return ""
@@ -175,8 +175,8 @@ func unlessZero(n uint64) string {
 	return quantity.Count(n).String()
 }
 
-// printSendings prints a table, the first in words, and why the others aren't that.
-func printSendings(cmd *cobra.Command, q plan.Message, options []plan.MessageOption) error {
+// printSendings prints a table, the best option in words, and why it is better than the others.
+func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.MessageOption) error {
 	w, cs := cmd.OutOrStdout(), columns(cmd.Flags())
 	var headers []string
 	for _, c := range cs {
@@ -185,7 +185,7 @@ func printSendings(cmd *cobra.Command, q plan.Message, options []plan.MessageOpt
 	t := table.New(headers...)
 	for _, o := range options {
 		if o.Update().Mean == 0 {
-			continue // it can't be made
+			continue // impossible
 		}
 		var row []string
 		for _, c := range cs {
@@ -205,7 +205,7 @@ func printSendings(cmd *cobra.Command, q plan.Message, options []plan.MessageOpt
 	return nil
 }
 
-// label names an option: a Bloom filter is sent as it is, or coded.
+// label names an option: a Bloom filter is sent plain or coded.
 func label(o plan.MessageOption) string {
 	if o.Kind == "bloom" && o.Coded {
 		return "bloom, coded"
@@ -213,9 +213,9 @@ func label(o plan.MessageOption) string {
 	return o.Kind
 }
 
-// bestWords says what the best option is and how it is made.
+// bestWords describes the best option, and the commands that make it.
 func bestWords(q plan.Message, o plan.MessageOption) string {
-	words, rate := "the least rate for what is sent", o.FPRate
+	words, rate := "the lowest rate for the size", o.FPRate
 	if q.FPRate > 0 {
 		words, rate = "sends the least", q.FPRate
 	}
@@ -228,13 +228,13 @@ func bestWords(q plan.Message, o plan.MessageOption) string {
 		made += "; umbel pack FILE -o MESSAGE"
 	}
 	if o.Kind == "sparse" {
-		words += "; a coded bloom filter, of which receivers keep positions"
-		made += "; there, umbel unpack MESSAGE --sparse -o FILE"
+		words += "; a coded bloom filter; receivers store positions"
+		made += "; on receivers, umbel unpack MESSAGE --sparse -o FILE"
 	}
 	return words + "; " + made
 }
 
-// sizeOf writes a number of bytes that needn't be whole.
+// sizeOf formats a number of bytes, which may have a fraction.
 func sizeOf(bytes float64) string {
 	return quantity.Size(min(math.Round(bytes), math.MaxInt64)).String()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-// answer prints a verb's result: v as one JSON object, or what text writes.
+// answer prints the result of a verb: v as one JSON object, or with text.
 func answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantsJSON(cmd) {
 		return jsonLine(cmd.OutOrStdout(), v)
@@ -23,8 +23,8 @@ func answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	return text(cmd.OutOrStdout())
 }
 
-// report is [answer] of a verb that wrote a file. Where the file is standard output,
-// what is said of it goes to standard error.
+// report is [answer] for a verb that wrote a file. If the file is standard output, the result
+// goes to standard error.
 func report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
 	if isStdout(file) {
 		cmd.SetOut(cmd.ErrOrStderr())
@@ -32,8 +32,8 @@ func report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) 
 	return answer(cmd, v, text)
 }
 
-// isStdout reports whether the file at path is standard output, as /dev/stdout is, and
-// is no regular file: those are replaced when they are written.
+// isStdout reports whether the file at path is standard output, for example /dev/stdout, and
+// not a regular file, which is replaced when it is written.
 func isStdout(path string) bool {
 	file, err := os.Stat(path)
 	if err != nil || file.Mode().IsRegular() {
@@ -43,14 +43,14 @@ func isStdout(path string) bool {
 	return err == nil && os.SameFile(file, out)
 }
 
-// jsonLine writes v on a line.
+// jsonLine writes v as one line of JSON.
 func jsonLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// float is a number that may be infinite, which JSON writes as null.
+// float is a number that may be infinite; in JSON that is null.
 type float float64
 
 func (f float) MarshalJSON() ([]byte, error) {
@@ -74,7 +74,7 @@ func newKeyJSON(key []byte) keyJSON {
 	return keyJSON{Key: &s}
 }
 
-// summary is what a verb that writes a filter says of it.
+// summary is the result of a verb that writes a filter.
 type summary struct {
 	File   string  `json:"file"`
 	Kind   string  `json:"kind"`
@@ -98,7 +98,7 @@ func summarize(file string, f umbel.Filter) summary {
 	}
 }
 
-// summaryOf is [summarize] of a filter of a node.
+// summaryOf is [summarize] for a filter on a node.
 func summaryOf(name string, in remote.Info) summary {
 	return summary{
 		File: name, Kind: in.Kind, Cells: in.Cells, K: float(in.K), Bytes: in.Bytes,
@@ -106,8 +106,7 @@ func summaryOf(name string, in remote.Info) summary {
 	}
 }
 
-// print prints the summary, in text after what was done, unless the user wants
-// quiet.
+// print prints the summary, unless --quiet. done is the text for what was done.
 func (s summary) print(cmd *cobra.Command, done string) error {
 	if isQuiet(cmd) {
 		return nil
@@ -119,7 +118,7 @@ func (s summary) print(cmd *cobra.Command, done string) error {
 	})
 }
 
-// wholeKeys writes an estimate of a number of keys.
+// wholeKeys formats an estimated number of keys.
 func wholeKeys(f float64) string {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return "unknown"
@@ -127,7 +126,7 @@ func wholeKeys(f float64) string {
 	return quantity.Count(math.Round(f)).String()
 }
 
-// rateOf writes a measured rate, which may be 0.
+// rateOf formats a measured rate, which may be 0.
 func rateOf(p float64) string {
 	if p == 0 {
 		return "0"

@@ -21,26 +21,25 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-const redisbloomHelp = `Move filters of kind redisbloom to a Redis server and from there. A dump is a stream of
-BF.LOADCHUNK commands as Redis clients write them, which redis-cli --pipe takes.`
+const redisbloomHelp = `Copy filters of kind redisbloom to and from a Redis server. A dump is a stream of BF.LOADCHUNK
+commands in the Redis protocol, for redis-cli --pipe.`
 
-const dumpHelp = `Write the filter in FILE as the commands that make it on a Redis server, for the key
-named with --key. The key must not exist there. With --json each chunk is an object
-with its iterator and its data in base64.`
+const dumpHelp = `Write the filter in FILE as commands that create it on a Redis server under the name of --key.
+The name must not exist there. With --json each chunk is an object with its iterator and its
+data in base64.`
 
 const dumpExample = `  umbel make --kind redisbloom -o users.umb users.txt
   umbel redisbloom dump users.umb --key users | redis-cli --pipe`
 
-const loadHelp = `Make the filter of a dump in the files, or on standard input: BF.LOADCHUNK commands, as
-umbel redisbloom dump writes them, or what a server answers to BF.SCANDUMP, one answer
-after the other.`
+const loadHelp = `Make a filter from a dump in the files, or on standard input. A dump consists of BF.LOADCHUNK
+commands, as written by umbel redisbloom dump, or of the replies to BF.SCANDUMP.`
 
 const loadExample = `  umbel redisbloom load users.resp -o users.umb`
 
 func redisbloomCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "redisbloom",
-		Short:   "move filters to Redis and from there",
+		Short:   "copy filters to and from Redis",
 		Long:    redisbloomHelp,
 		Example: dumpExample + "\n" + loadExample,
 		Args:    noArguments,
@@ -64,13 +63,13 @@ func dumpCommand() *cobra.Command {
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead of standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *key == "" {
-			return usageError(cmd, errors.New("name the filter on the server: --key NAME"))
+			return usageError(cmd, errors.New("give the name on the server: --key NAME"))
 		}
 		f, _, err := container.Open(args[0], filter.All)
 		if err != nil {
 			return err
 		}
-		c, err := able[ability.Chunker](args[0], f, "isn't one that Redis loads")
+		c, err := require[ability.Chunker](args[0], f, "BF.LOADCHUNK")
 		if err != nil {
 			return err
 		}
@@ -87,7 +86,7 @@ func dumpCommand() *cobra.Command {
 	return cmd
 }
 
-// dumpChunks writes a command for each chunk, or an object.
+// dumpChunks writes one command, or one object, per chunk.
 func dumpChunks(w io.Writer, key string, chunks iter.Seq2[int64, []byte], asJSON bool) error {
 	for next, data := range chunks {
 		var err error
@@ -113,7 +112,7 @@ const loadChunk = "BF.LOADCHUNK"
 func loadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "load [DUMPFILE...] -o FILE",
-		Short:   "make the filter of a dump",
+		Short:   "make a filter from a dump",
 		Long:    loadHelp,
 		Example: loadExample,
 		Args:    arguments(0, -1),
@@ -123,7 +122,7 @@ func loadCommand() *cobra.Command {
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
-			return usageError(cmd, errors.New("name the file to write: -o FILE"))
+			return usageError(cmd, errNoOutput)
 		}
 		files, closeFiles, err := openKeys(cmd, args)
 		if err != nil {
@@ -142,8 +141,8 @@ func loadCommand() *cobra.Command {
 	return cmd
 }
 
-// loadDump puts the filter together. A dump has all bytes of it, so files tell how
-// large it can be; where a pipe is among them, what memory is free does.
+// loadDump loads a dump. It contains all bytes of the filter, so the size of the files limits
+// the filter's memory; if one is a pipe, the available memory does.
 func loadDump(files []*os.File) (*redisbloom.Filter, error) {
 	loader := redisbloom.Loader{MaxBytes: math.MaxInt64}
 	if n := totalBytes(files); n >= 0 {
@@ -175,8 +174,8 @@ func loadDump(files []*os.File) (*redisbloom.Filter, error) {
 	return f, nil
 }
 
-// takeChunk loads the chunk of a command for key, which is the first one's, or of a
-// server's answer. The answer that ends a dump has none.
+// takeChunk loads the chunk in a command, or in a server's reply. All commands must be for one
+// name, key. The last reply of a dump has no chunk.
 func takeChunk(l *redisbloom.Loader, words [][]byte, key *string) error {
 	switch {
 	case len(words) == 2:
@@ -185,9 +184,9 @@ func takeChunk(l *redisbloom.Loader, words [][]byte, key *string) error {
 			return nil
 		}
 	case len(words) != 4 || !strings.EqualFold(string(words[0]), loadChunk):
-		return fmt.Errorf("want %s KEY ITER DATA, or answers to BF.SCANDUMP, of two elements: %w", loadChunk, resp.ErrSyntax)
+		return fmt.Errorf("want %s KEY ITER DATA, or replies to BF.SCANDUMP with two elements: %w", loadChunk, resp.ErrSyntax)
 	case *key != "" && *key != string(words[1]):
-		return fmt.Errorf("chunks of %.40q and of %.40q: load one after the other", *key, words[1])
+		return fmt.Errorf("chunks of %.40q and of %.40q; load one filter at a time", *key, words[1])
 	default:
 		*key = string(words[1])
 	}

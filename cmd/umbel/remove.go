@@ -12,23 +12,23 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-const removeHelp = `Take the keys in the files, or on standard input, out of the filter in FILE, each once
-for each time it is named. FILE is replaced once all are removed.
+const removeHelp = `Remove the keys in the files, or on standard input, from the filter in FILE, once for each
+time that a key occurs. FILE is replaced after all keys are removed.
 
-Keys that the filter knows it doesn't hold are printed, and the exit code is then 1;
-the others are removed all the same. Remove only what was added: a key that wasn't,
-and that the filter holds by chance, takes other keys with it.
+Keys that are absent are printed, and the exit code is then 1; the others are removed
+nevertheless. Remove only keys that were added: to remove a false positive removes cells of
+other keys, which may then become absent.
 
-Only filters that count can do this: umbel kinds says which.`
+Only some kinds support this; umbel kinds lists them.`
 
 const removeExample = `  umbel remove sessions.umb ended.txt
   echo umbelliferous | umbel remove words.umb -o fewer.umb`
 
-// removal is what umbel remove says.
+// removal is the result of umbel remove.
 type removal struct {
 	summary
 	Removed uint64    `json:"removed"`
-	Absent  []keyJSON `json:"absent"` // keys that weren't there
+	Absent  []keyJSON `json:"absent"`
 
 	absent []string
 }
@@ -36,7 +36,7 @@ type removal struct {
 func removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove FILE [KEYFILE...]",
-		Short:   "remove keys from a filter that counts",
+		Short:   "remove keys from a counting filter",
 		Long:    removeHelp,
 		Example: removeExample,
 		Args:    arguments(1, -1),
@@ -45,19 +45,19 @@ func removeCommand() *cobra.Command {
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := placeOf(cmd)
+		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
 		done := removal{Absent: []keyJSON{}}
-		done.summary, err = p.change(args[0], *output, change{
-			here: func(f umbel.Filter) (umbel.Filter, error) {
-				if _, err := able[umbel.Remover](args[0], f, "can't forget single keys"); err != nil {
+		done.summary, err = t.change(args[0], *output, change{
+			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+				if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
 					return nil, err
 				}
 				return f, done.remove(cmd, local{args[0], f}, args[1:], format())
 			},
-			there: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 				f, _, err := n.Filter(ctx, name)
 				if err != nil {
 					return remote.Info{}, err
@@ -76,8 +76,8 @@ func removeCommand() *cobra.Command {
 	return cmd
 }
 
-// remove removes the keys in the files.
-func (done *removal) remove(cmd *cobra.Command, from asker, names []string, format keys.Format) error {
+// remove removes the keys in the files from q.
+func (done *removal) remove(cmd *cobra.Command, q querier, names []string, format keys.Format) error {
 	files, closeFiles, err := openKeys(cmd, names)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (done *removal) remove(cmd *cobra.Command, from asker, names []string, form
 	defer closeFiles()
 	batches, stop := readKeys(cmd, format, files)
 	defer stop()
-	return from.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
+	return q.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
 		for i, key := range list {
 			if ns[i] == 1 {
 				done.Removed++
@@ -98,7 +98,7 @@ func (done *removal) remove(cmd *cobra.Command, from asker, names []string, form
 	})
 }
 
-// print prints the summary. It returns errAbsent if some keys weren't there.
+// print prints the result. It returns errAbsent if some keys were absent.
 func (done *removal) print(cmd *cobra.Command) error {
 	var err error
 	switch {
@@ -108,8 +108,8 @@ func (done *removal) print(cmd *cobra.Command) error {
 	default:
 		words := fmt.Sprintf("%v removed", quantity.Count(done.Removed))
 		if n := len(done.absent); n > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "not there: %s\n", strings.Join(done.absent, "\nnot there: "))
-			words += fmt.Sprintf(", %v not there", quantity.Count(n))
+			fmt.Fprintf(cmd.OutOrStdout(), "absent: %s\n", strings.Join(done.absent, "\nabsent: "))
+			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
 		err = done.summary.print(cmd, words)
 	}

@@ -7,28 +7,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const rootHelp = `umbel makes filters of keys: small summaries of a set that answer whether a key
-may be in it, never wrongly no, and wrongly yes at a rate you choose.
+const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may
+be in the set: never no for a key that was added, and yes for other keys at a rate you choose.
 
-Rates are written 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"; counts 1000000, 1e6
-or 1M; sizes 4096, 64KiB or 1.5MB.
+Rates are written 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"; counts 1000000, 1e6 or 1M; sizes
+4096, 64KiB or 1.5MB.
 
-Keys are lines: all up to a newline, without a carriage return before it; an
-empty line is the empty key. With -0 each key ends at a zero byte instead. In a
-filter whose hash is "caller" a key is a digest of 32 hexadecimal digits.
+A key is a line, without its newline and a carriage return before it; an empty line is the
+empty key. With -0 a key ends at a zero byte instead. For a filter with hash "caller" a key is
+a digest of 32 hexadecimal digits.
 
-umbel serve is a node: it keeps filters in memory and on disk, and answers clients of
-Redis and of HTTP. With --addr HOST:PORT, or UMBEL_ADDR, the FILE of a verb is the name
-of a filter of a node, and nothing else changes; verbs that need the file say so. Keys are
-hashed here and not sent, unless the node keeps the seed of the hash to itself.
+umbel serve runs a node. A node keeps filters in memory and on disk, and serves clients of
+Redis and HTTP. With --addr HOST:PORT or UMBEL_ADDR, the FILE of a verb is the name of a filter
+on a node; everything else stays the same. Verbs that work on files only reject --addr. Keys
+are hashed before they are sent, unless the node keeps the seed of the hash secret.
 
-Results go to standard output, all else to standard error. With --json a verb
-prints one object, or one object a line where it answers many things; numbers are
-plain there, rates fractions, sizes bytes, and what is infinite is null.
+Results go to standard output, everything else to standard error. With --json a verb prints
+one object, or one object per line if it has many results: rates are fractions, sizes are
+bytes, and infinite numbers are null.
 
-Exit codes: 0 done, or all keys may be there; 1 some keys are absent, or packets
-missed; 2 an error; 130 ended by ^C.
-Files are written whole or not at all; keys added to a node's filter before an error stay.`
+Exit codes: 0 success, or all keys may be present; 1 some keys are absent, or packets are
+missing; 2 error; 130 ended by ^C.
+Files are written completely or not at all. Keys added to a node before an error stay.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel has words.umb zebra zebro
@@ -38,11 +38,11 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel serve
   umbel has users alice --addr 127.0.0.1:8780`
 
-// rootCommand returns the whole tree of commands.
+// rootCommand returns the tree of all commands.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "umbel",
-		Short:         "filters that answer whether a key may be in a set",
+		Short:         "Bloom filters in files and on servers",
 		Long:          rootHelp,
 		Example:       rootExample,
 		Args:          noArguments,
@@ -51,7 +51,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only, no summary and no progress")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only: no summary, no progress")
 	root.SetFlagErrorFunc(usageError)
 	refuseAddr(root)
 	root.AddCommand(
@@ -71,27 +71,27 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// usageError says where the help is.
+// usageError adds how to print the help.
 func usageError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 }
 
-// arguments returns a check for at least min and at most max arguments; max is -1
-// where any number may follow.
-func arguments(min, max int) cobra.PositionalArgs {
+// arguments returns a check for at least least and at most most arguments; most is -1 for
+// any number.
+func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-		if len(args) < min {
-			return usageError(cmd, fmt.Errorf("arguments are missing: %s", usage))
+		if len(args) < least {
+			return usageError(cmd, fmt.Errorf("missing arguments: %s", usage))
 		}
-		if max >= 0 && len(args) > max {
-			return usageError(cmd, fmt.Errorf("%q is one argument too many: %s", args[max], usage))
+		if most >= 0 && len(args) > most {
+			return usageError(cmd, fmt.Errorf("unexpected argument %q: %s", args[most], usage))
 		}
 		return nil
 	}
 }
 
-// noArguments takes none. A word where a verb belongs is a verb that isn't there.
+// noArguments accepts no arguments. A word in the place of a verb is an unknown verb.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -99,9 +99,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() {
 		return arguments(0, 0)(cmd, args)
 	}
-	err := fmt.Errorf("no verb %q", args[0])
+	err := fmt.Errorf("unknown verb %q", args[0])
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		err = fmt.Errorf("%w, did you mean %s?", err, strings.Join(near, " or "))
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return usageError(cmd, err)
 }

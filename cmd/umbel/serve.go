@@ -8,24 +8,23 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-const serveHelp = `Keep filters in memory and on disk, and answer clients of Redis and of HTTP: docs/node.md.
-Without flags it listens on this machine alone and keeps its data in ./umbel-data.
+const serveHelp = `Run a node. It keeps filters in memory and on disk, and serves clients of Redis and HTTP; see
+docs/node.md. Without flags it listens on 127.0.0.1 and keeps its data in ./umbel-data.
 
-Each flag can be set in a file (--config) and in the environment too: --max-memory is
-UMBEL_MAX_MEMORY. umbel config prints what is in force.
+Each flag can also be set in a file (--config) or in the environment: --max-memory is
+UMBEL_MAX_MEMORY. umbel config prints the settings in effect.
 
-SIGTERM and ^C end it once clients' commands are answered and written; a second one at
-once. On SIGHUP it reads users, certificates, the log level and limits again.
+SIGTERM and ^C stop it after the commands of clients are answered and written; a second one
+stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
-With --check it reads all that is on the disk, says what a start would find, and ends.
-The exit code is 0 if nothing is lost.`
+With --check it reads all data on disk, prints what a start would find, and exits. The exit
+code is 0 if nothing is lost.`
 
 const serveExample = `  umbel serve
   umbel serve --data /var/lib/umbel --durability everysec --max-memory 8GiB
@@ -35,13 +34,13 @@ const serveExample = `  umbel serve
 func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "serve",
-		Short:   "serve filters to clients of Redis and HTTP",
+		Short:   "run a node that serves Redis and HTTP clients",
 		Long:    serveHelp,
 		Example: serveExample,
 		Args:    noArguments,
 	}
 	node.Flags(cmd.Flags())
-	check := cmd.Flags().Bool("check", false, "say what a start would find, and change nothing")
+	check := cmd.Flags().Bool("check", false, "check the data on disk and exit; change nothing")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, _, err := node.LoadConfig(cmd.Flags())
 		if err != nil {
@@ -62,16 +61,16 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// logger is that of a verb that works on a node's files.
+// logger is the logger of a verb that works on a node's files.
 func logger(c node.Config) *slog.Logger {
 	return node.NewLogger(os.Stderr, c.LogFormat, slog.LevelWarn)
 }
 
-// findings is what there is in a data directory, or in a backup.
+// findings is the contents of a data directory or a backup.
 type findings struct {
 	Filters  int        `json:"filters"`
 	Bytes    uint64     `json:"bytes"`
-	Snapshot *time.Time `json:"snapshot"` // null if there is none
+	Snapshot *time.Time `json:"snapshot"` // null for none
 	Batches  uint64     `json:"batches"`
 	Changes  uint64     `json:"changes"`
 	Digests  uint64     `json:"digests"`
@@ -107,4 +106,51 @@ func (f findings) write(w io.Writer) error {
 	}
 	_, err := t.WriteTo(w)
 	return err
+}
+
+const configHelp = `Print the settings with which umbel serve would start, and the origin of each: a flag, the
+environment, the file of --config, or the default. It has the flags of umbel serve, and prints
+the error with which umbel serve would fail.`
+
+const configExample = `  umbel config --config /etc/umbel/umbel.yaml
+  UMBEL_DURABILITY=everysec umbel config --json | jq '.[] | select(.from != "default")'`
+
+// setting is a line of umbel config.
+type setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "print the settings of a node and their origins",
+		Long:    configHelp,
+		Example: configExample,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, origins, err := node.LoadConfig(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			list := make([]setting, len(origins))
+			for i, o := range origins {
+				list[i] = setting{o.Name, o.Value, o.From}
+			}
+			if err := answer(cmd, list, func(w io.Writer) error {
+				t := table.New("setting", "value", "from")
+				for _, s := range list {
+					t.Row(s.Name, s.Value, s.From)
+				}
+				_, err := t.WriteTo(w)
+				return err
+			}); err != nil {
+				return err
+			}
+			return c.Validate()
+		},
+	}
+	node.Flags(cmd.Flags())
+	return cmd
 }

@@ -17,14 +17,13 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const shellHelp = `Work on the filter in FILE command by command: insert keys, look for them, delete
-them, and see which cells they set. "help" lists the commands. If there is no such
-file, flags as those of umbel make say what to begin with.
+const shellHelp = `Work on the filter in FILE interactively: insert, query and delete keys, and see their cells.
+"help" lists the commands. If FILE doesn't exist, the flags of umbel make describe the new
+filter.
 
-FILE is written by "save", and by "quit" or at the end of the input; at a terminal
-you are asked first. "discard" leaves FILE as it was. From a file or a pipe commands
-are read without prompts, and the first that fails ends all: nothing more is saved,
-and the exit code is 2.`
+"save" and "quit" write FILE, and so does the end of the input; at a terminal "quit" asks for
+confirmation. "discard" leaves FILE unchanged. Commands in a file or pipe are read without
+prompts; the first error ends the shell without saving, with exit code 2.`
 
 const shellExample = `  umbel shell words.umb
   umbel shell visits.umb --kind counting -n 1000
@@ -33,16 +32,16 @@ const shellExample = `  umbel shell words.umb
 func shellCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "shell FILE",
-		Short:   "work on a filter command by command",
+		Short:   "work on a filter interactively",
 		Long:    shellHelp,
 		Example: shellExample,
 		Args:    arguments(1, 1),
 	}
-	var wanted wish
+	var wanted spec
 	wanted.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if wantsJSON(cmd) {
-			return usageError(cmd, errors.New("a shell speaks no JSON"))
+			return usageError(cmd, errors.New("--json isn't available in umbel shell"))
 		}
 		s := &session{file: args[0], out: bufio.NewWriter(cmd.OutOrStdout())}
 		s.lines = prompt.New(cmd.InOrStdin().(*os.File), os.Stdout, s.words())
@@ -64,18 +63,18 @@ type session struct {
 	ended   bool
 }
 
-// begin opens the file, or makes the filter that the flags want.
-func (s *session) begin(cmd *cobra.Command, wanted *wish) error {
+// begin opens the file, or makes the filter that the flags describe.
+func (s *session) begin(cmd *cobra.Command, wanted *spec) error {
 	_, err := os.Stat(s.file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case !missing && wanted.given():
-		return usageError(cmd, fmt.Errorf("%s is there already: leave out the flags of a new filter, or name another file", s.file))
+		return usageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
 	case !missing:
 		s.filter, _, err = container.Open(s.file, filter.All)
 		return err
 	case !wanted.given():
-		return usageError(cmd, fmt.Errorf("%s isn't there; to begin a new one, say what it is: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
+		return usageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
 	}
 	v, goal, params, err := wanted.resolve()
 	if err != nil {
@@ -94,7 +93,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *wish) error {
 	return err
 }
 
-// run does command after command. At a terminal an error is said and that is all.
+// run executes the commands. At a terminal it prints errors and continues.
 func (s *session) run(stderr io.Writer) error {
 	if s.lines.Interactive() {
 		fmt.Fprintf(s.out, "%s: %s; try help\n", s.file, s.what())
@@ -124,13 +123,13 @@ func (s *session) run(stderr io.Writer) error {
 	return s.out.Flush()
 }
 
-// what says what the filter is.
+// what describes the filter.
 func (s *session) what() string {
 	stats := s.filter.Stats()
 	return fmt.Sprintf("%s filter of %v cells, k %.4g, about %s keys", s.filter.State().Kind, quantity.Count(stats.Cells), stats.K, wholeKeys(stats.Keys))
 }
 
-// do does what a line says.
+// do executes a line.
 func (s *session) do(line string) error {
 	words, err := split(line)
 	if err != nil || len(words) == 0 {
@@ -143,7 +142,7 @@ func (s *session) do(line string) error {
 			}
 		}
 	}
-	return fmt.Errorf("no command %q; help lists them", words[0])
+	return fmt.Errorf("unknown command %q; help lists the commands", words[0])
 }
 
 // words returns the names of all commands.
@@ -155,7 +154,7 @@ func (s *session) words() []string {
 	return list
 }
 
-// split cuts a line into words at spaces. A word in single or double quotes may hold
+// split splits a line into words at spaces. A word in single or double quotes may contain
 // spaces and the other quotes.
 func split(line string) ([]string, error) {
 	var words []string
@@ -171,7 +170,7 @@ func split(line string) ([]string, error) {
 		}
 		end := strings.IndexByte(line[1:], quote)
 		if end < 0 {
-			return nil, fmt.Errorf("%s: a quote isn't closed", line)
+			return nil, fmt.Errorf("%s: missing closing quote", line)
 		}
 		words, line = append(words, line[1:1+end]), line[end+2:]
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-// sessionCommand is what one can say in umbel shell.
+// sessionCommand is a command of umbel shell.
 type sessionCommand struct {
-	names []string // the others mean the same
+	names []string // the first is listed by help, the others are aliases
 	args  string
 	doc   string
 	run   func(*session, []string) error
@@ -23,27 +23,27 @@ type sessionCommand struct {
 
 func sessionCommands() []sessionCommand {
 	return []sessionCommand{
-		{[]string{"insert", "add"}, "KEY...", "insert keys, and show which cells they set", (*session).insert},
-		{[]string{"contains", "has"}, "KEY...", "say whether keys may be there, and show their cells", (*session).contains},
-		{[]string{"delete", "remove"}, "KEY...", "delete keys, if the filter counts", (*session).delete},
-		{[]string{"count"}, "KEY...", "say how often keys were inserted, if the filter counts", (*session).count},
-		{[]string{"empty?", "empty"}, "", "say whether the filter is empty", (*session).empty},
-		{[]string{"clear"}, "", "forget all keys", (*session).clear},
-		{[]string{"advance"}, "TIME", "tell the time, if the filter forgets what is old", (*session).advance},
-		{[]string{"size"}, "", "say how many keys there are, and how many cells", (*session).size},
-		{[]string{"show"}, "[FROM [CELLS]]", "print the cells: index, bit and count", (*session).show},
-		{[]string{"explain"}, "KEY...", "print each cell of a key, and what it says", (*session).explain},
+		{[]string{"insert", "add"}, "KEY...", "insert keys, and show their cells", (*session).insert},
+		{[]string{"contains", "has"}, "KEY...", "query keys, and show their cells", (*session).contains},
+		{[]string{"delete", "remove"}, "KEY...", "delete keys from a counting filter", (*session).delete},
+		{[]string{"count"}, "KEY...", "count how often keys were inserted, in a counting filter", (*session).count},
+		{[]string{"empty?", "empty"}, "", "report whether the filter is empty", (*session).empty},
+		{[]string{"clear"}, "", "remove all keys", (*session).clear},
+		{[]string{"advance"}, "TIME", "set the time, so that old keys expire", (*session).advance},
+		{[]string{"size"}, "", "print the number of keys and cells", (*session).size},
+		{[]string{"show"}, "[FROM [CELLS]]", "print cells: index, bit and count", (*session).show},
+		{[]string{"explain"}, "KEY...", "print each cell of a key", (*session).explain},
 		{[]string{"save"}, "", "write the file", (*session).save},
 		{[]string{"help", "?"}, "", "list the commands", (*session).help},
-		{[]string{"discard"}, "", "leave, and don't write what has changed", (*session).discard},
-		{[]string{"quit", "exit"}, "", "write what has changed, and leave", (*session).quit},
+		{[]string{"discard"}, "", "leave without saving", (*session).discard},
+		{[]string{"quit", "exit"}, "", "save changes, and leave", (*session).quit},
 	}
 }
 
-// each hashes the keys and calls f for one after the other.
+// each calls f with each key and its digest.
 func (s *session) each(list []string, f func(key string, d umbel.Digest) error) error {
 	if len(list) == 0 {
-		return errors.New("name one key or more; quote one with spaces")
+		return errors.New("give one key or more; quote keys with spaces")
 	}
 	for _, key := range list {
 		d, err := keys.Digest(s.filter.State().Hasher, []byte(key))
@@ -57,18 +57,17 @@ func (s *session) each(list []string, f func(key string, d umbel.Digest) error) 
 	return nil
 }
 
-// say prints what became of a key, how often it is there if the filter counts, and
-// its cells with their values if the filter has such.
+// say prints the result for a key, its count in a counting filter, and its cells.
 func (s *session) say(key string, d umbel.Digest, what string) {
 	fmt.Fprintf(s.out, "%s: %s", key, what)
 	if c, ok := s.filter.(umbel.Counter); ok {
 		fmt.Fprintf(s.out, "; count %s", countWords(c.Count(d)))
 	}
 	if l, ok := s.filter.(umbel.Locator); ok {
-		plane := s.filter.State().Arrays[0]
+		array := s.filter.State().Arrays[0]
 		var list []string
 		for _, i := range l.Locate(nil, d) {
-			list = append(list, fmt.Sprintf("%d (%d)", i, plane.Get(i)))
+			list = append(list, fmt.Sprintf("%d (%d)", i, array.Get(i)))
 		}
 		fmt.Fprintf(s.out, "; cells %s", strings.Join(list, ", "))
 	}
@@ -87,9 +86,9 @@ func (s *session) insert(list []string) error {
 		}
 		what := "inserted"
 		if _, counts := s.filter.(umbel.Counter); !fresh && counts {
-			what = "nothing changes, its cells are as high as they can be"
+			what = "unchanged: its counters are at their maximum"
 		} else if !fresh {
-			what = "nothing changes, it may be there already"
+			what = "unchanged: it may already be present"
 		}
 		s.changed = s.changed || fresh
 		s.say(key, d, what)
@@ -101,7 +100,7 @@ func (s *session) contains(list []string) error {
 	return s.each(list, func(key string, d umbel.Digest) error {
 		what := "absent"
 		if s.filter.Has(d) {
-			what = "may be there"
+			what = "may be present"
 		}
 		s.say(key, d, what)
 		return nil
@@ -109,12 +108,12 @@ func (s *session) contains(list []string) error {
 }
 
 func (s *session) delete(list []string) error {
-	r, err := able[umbel.Remover](s.file, s.filter, "can't forget single keys")
+	r, err := require[umbel.Remover](s.file, s.filter, opRemove)
 	if err != nil {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		what := "not there, nothing is deleted"
+		what := "absent, nothing is deleted"
 		if r.Remove(d) {
 			what = "deleted"
 			s.changed = true
@@ -125,7 +124,7 @@ func (s *session) delete(list []string) error {
 }
 
 func (s *session) count(list []string) error {
-	c, err := able[umbel.Counter](s.file, s.filter, "doesn't count")
+	c, err := require[umbel.Counter](s.file, s.filter, opCount)
 	if err != nil {
 		return err
 	}
@@ -144,7 +143,7 @@ func (s *session) empty([]string) error {
 }
 
 func (s *session) clear([]string) error {
-	c, err := able[umbel.Clearer](s.file, s.filter, "doesn't clear")
+	c, err := require[umbel.Clearer](s.file, s.filter, opClear)
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ func (s *session) clear([]string) error {
 
 func (s *session) advance(list []string) error {
 	if len(list) != 1 {
-		return errors.New("name the time, a whole number")
+		return errors.New("give the time, a whole number")
 	}
 	to, err := quantity.ParseCount(list[0])
 	if err != nil {
@@ -179,7 +178,7 @@ func (s *session) size([]string) error {
 }
 
 func (s *session) show(list []string) error {
-	what := show{plane: -1}
+	what := show{array: -1}
 	for i, n := range []*quantity.Count{&what.from, &what.cells} {
 		if i < len(list) {
 			if err := n.Set(list[i]); err != nil {
@@ -191,7 +190,7 @@ func (s *session) show(list []string) error {
 }
 
 func (s *session) explain(list []string) error {
-	if _, err := able[umbel.Locator](s.file, s.filter, "doesn't explain its answers by single cells"); err != nil {
+	if _, err := require[umbel.Locator](s.file, s.filter, opLocate); err != nil {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
@@ -204,7 +203,7 @@ func (s *session) save([]string) error {
 		return err
 	}
 	s.changed = false
-	_, err := fmt.Fprintf(s.out, "%s is written\n", s.file)
+	_, err := fmt.Fprintf(s.out, "%s saved\n", s.file)
 	return err
 }
 
@@ -222,11 +221,10 @@ func (s *session) discard([]string) error {
 	return nil
 }
 
-// quit writes what has changed. Somebody who is there may say no, and who ends the
-// input once more does.
+// quit saves changes. At a terminal it asks for confirmation; the end of the input means no.
 func (s *session) quit([]string) error {
 	for s.changed && s.lines.Interactive() {
-		answer, err := s.lines.Line(fmt.Sprintf("write %s? [Y/n] ", s.file))
+		answer, err := s.lines.Line(fmt.Sprintf("save %s? [Y/n] ", s.file))
 		if err != nil && err != io.EOF {
 			return err
 		}

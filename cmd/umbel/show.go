@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -13,53 +14,51 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
-const showHelp = `Print the cells of the filter in FILE: its index, what a Bloom filter has there (0 or
-1), and the count. A filter of single bits doesn't count: where it has 1, one key or
-more set the cell.
+const showHelp = `Print the cells of the filter in FILE: the index, the bit of a Bloom filter (0 or 1), and the
+count. A filter of bits doesn't count: a cell with 1 was set by one key or more.
 
-Of a large filter the first cells are printed; --from and --cells choose others. Of a
-filter with several arrays of cells, or made of others, each array is shown; --part
-and --plane choose one.
+For a large filter the first cells are printed; --from and --cells select others. For a filter
+with several arrays of cells, or with parts, all arrays are printed; --part and --array select
+some.
 
-With --map all cells, or those chosen, are drawn in braille; --svg writes a drawing;
---histogram prints how many cells hold each value. With --json there is an object for
-each cell, or for each value of the histogram.`
+--map draws the cells in braille, --svg writes a drawing, and --histogram prints the number of
+cells with each value. With --json one object is printed per cell or value.`
 
 const showExample = `  umbel show tiny.umb
   umbel show words.umb --from 4096 --cells 16
   umbel show words.umb --map
   umbel show words.umb --svg words.svg`
 
-// show is what umbel show was asked for.
+// show is the flags of umbel show.
 type show struct {
 	from, cells quantity.Count
 	part        string
-	plane       int
+	array       int
 	braille     bool
 	histogram   bool
 	svg         string
 }
 
-// tableCells is how many cells the table has unless the user says.
+// tableCells is the default number of cells in the table.
 const tableCells = 32
 
 func showCommand() *cobra.Command {
 	var what show
 	cmd := &cobra.Command{
 		Use:     "show FILE",
-		Short:   "look at a filter's cells",
+		Short:   "print or draw the cells of a filter",
 		Long:    showHelp,
 		Example: showExample,
 		Args:    arguments(1, 1),
 	}
 	flags := cmd.Flags()
-	flags.Var(&what.from, "from", "first cell, from `INDEX` 0")
-	flags.Var(&what.cells, "cells", "`NUMBER` of cells (default 32 in the table, all elsewhere)")
-	flags.StringVar(&what.part, "part", "", "`NUMBER` of the filter that it is made of, as umbel info has it")
-	flags.IntVar(&what.plane, "plane", -1, "`NUMBER` of the array of cells, if there are several")
-	flags.Lookup("plane").DefValue = ""
-	flags.BoolVar(&what.braille, "map", false, "draw a map in braille")
-	flags.BoolVar(&what.histogram, "histogram", false, "print how many cells hold each value")
+	flags.Var(&what.from, "from", "`INDEX` of the first cell, from 0")
+	flags.Var(&what.cells, "cells", "`NUMBER` of cells (default 32 in the table, otherwise all)")
+	flags.StringVar(&what.part, "part", "", "`NUMBER` of a part, as printed by umbel info")
+	flags.IntVar(&what.array, "array", -1, "`NUMBER` of an array of cells, from 0")
+	flags.Lookup("array").DefValue = ""
+	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille")
+	flags.BoolVar(&what.histogram, "histogram", false, "print the number of cells with each value")
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
 	flags.Lookup("cells").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("map", "histogram", "svg")
@@ -73,20 +72,20 @@ func showCommand() *cobra.Command {
 	return cmd
 }
 
-// write shows the arrays of a state that are wanted, one after the other.
+// write shows the selected arrays of a state.
 func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) error {
-	planes, err := what.choose(planesOf(s, ""))
+	arrays, err := what.choose(arraysOf(s, ""))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for i, p := range planes {
+	for i, p := range arrays {
 		v, err := what.view(p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		of := shownPlane{}
-		if len(planes) > 1 {
-			of = shownPlane{Part: p.part, Plane: &p.plane}
+		of := arrayRef{}
+		if len(arrays) > 1 {
+			of = arrayRef{Part: p.part, Array: &p.index}
 			if !asJSON {
 				p.heading(w, i > 0)
 			}
@@ -108,11 +107,11 @@ func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) err
 	return nil
 }
 
-// view returns the cells that are wanted of an array.
-func (what show) view(p plane) (picture.View, error) {
+// view returns the selected cells of an array.
+func (what show) view(p stateArray) (picture.View, error) {
 	from, n := uint64(what.from), uint64(what.cells)
 	if from >= p.array.Len {
-		return picture.View{}, fmt.Errorf("%scell %d of %d: --from is beyond the last", p.where(), from, p.array.Len)
+		return picture.View{}, fmt.Errorf("%s--from %d: the array has %d cells", p.where(), from, p.array.Len)
 	}
 	if n == 0 {
 		n = p.array.Len
@@ -123,26 +122,26 @@ func (what show) view(p plane) (picture.View, error) {
 	return picture.View{Array: p.array, From: from, Cells: min(n, p.array.Len-from)}, nil
 }
 
-// shownPlane says in JSON which array something belongs to, if there are several.
-type shownPlane struct {
+// arrayRef is the position of an array in JSON, if there are several.
+type arrayRef struct {
 	Part  string `json:"part,omitempty"`
-	Plane *int   `json:"plane,omitempty"`
+	Array *int   `json:"array,omitempty"`
 }
 
-// shownCell is a cell in JSON. A bit has no count.
-type shownCell struct {
-	shownPlane
+// cellJSON is a cell in JSON. A bit has no count.
+type cellJSON struct {
+	arrayRef
 	Index uint64  `json:"index"`
 	Bloom int     `json:"bloom"`
 	Count *uint64 `json:"count,omitempty"`
 }
 
-func writeCells(w io.Writer, v picture.View, of shownPlane, asJSON bool) error {
+func writeCells(w io.Writer, v picture.View, of arrayRef, asJSON bool) error {
 	counts := v.Array.Width > 1
 	t := table.New(" Index", " Bloom", " Count")
 	for i := v.From; i < v.From+v.Cells; i++ {
 		value := v.Array.Get(i)
-		c := shownCell{shownPlane: of, Index: i, Bloom: int(min(value, 1))}
+		c := cellJSON{arrayRef: of, Index: i, Bloom: int(min(value, 1))}
 		text := fmt.Sprint(value)
 		if counts {
 			c.Count = &value
@@ -164,7 +163,7 @@ func writeCells(w io.Writer, v picture.View, of shownPlane, asJSON bool) error {
 		return err
 	}
 	if left := v.Array.Len - v.Cells; left > 0 {
-		_, err := fmt.Fprintf(w, "%v of %v cells are left out: choose with --from and --cells, or see --map\n", quantity.Count(left), quantity.Count(v.Array.Len))
+		_, err := fmt.Fprintf(w, "%v of %v cells aren't shown; select them with --from and --cells, or draw all with --map\n", quantity.Count(left), quantity.Count(v.Array.Len))
 		return err
 	}
 	return nil
@@ -175,4 +174,38 @@ func writeSVG(w io.Writer, name, title string, v picture.View) error {
 		return picture.SVG(w, title, v)
 	}
 	return atomicfile.Write(name, func(w io.Writer) error { return picture.SVG(w, title, v) })
+}
+
+// valueJSON is a line of the histogram in JSON.
+type valueJSON struct {
+	arrayRef
+	Value int     `json:"value"`
+	Cells uint64  `json:"cells"`
+	Share float64 `json:"share"`
+}
+
+// lastValue is the last line of the histogram; it includes all larger values.
+const lastValue = 255
+
+func writeHistogram(w io.Writer, v picture.View, of arrayRef, asJSON bool) error {
+	last := min(v.Array.Limit(), lastValue)
+	t := table.New(" Value", " Cells", " Share", "")
+	for value, n := range v.Histogram(int(last)) {
+		if n == 0 && value > 1 {
+			continue
+		}
+		share := float64(n) / float64(v.Cells)
+		if asJSON {
+			if err := jsonLine(w, valueJSON{of, value, n, share}); err != nil {
+				return err
+			}
+			continue
+		}
+		t.Row(fmt.Sprint(value), quantity.Count(n).String(), fmt.Sprintf("%.2f%%", 100*share), strings.Repeat("█", int(40*share+0.5)))
+	}
+	if asJSON {
+		return nil
+	}
+	_, err := t.WriteTo(w)
+	return err
 }

@@ -17,21 +17,21 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 )
 
-const userHelp = `Make a user of a node, with a password, and add it to the file that umbel serve --users
-reads. The password is random and printed, once; with --password-stdin it is the line on
-standard input. With --token the user has a token for HTTP as well, which is printed.
-The file has hashes only. Without --file the user is printed as the file would have it.
+const userHelp = `Create a user with a password, and add it to the file of umbel serve --users. The password is
+random and printed once; --password-stdin reads it from standard input. With --token the user
+also gets a token for HTTP, which is printed. The file contains only hashes. Without --file the
+user is printed in the format of the file.
 
-Rights are read (ask, count, list, get), add (make filters, add keys), remove (remove,
-clear, fold, delete) and admin (the node itself; over all names). Names are patterns in
-which * is any text and ? any character.
+The rights are read (query, count, list, get), add (make filters, add keys), remove (remove,
+clear, fold, delete) and admin (the node itself; needs all names). Names are patterns: * matches
+any text, ? any character.
 
-A node that runs reads the file again on SIGHUP.`
+A running node reloads the file on SIGHUP.`
 
 const userExample = `  umbel user alice --rights read,add --names 'users:*' --file users.yaml
   umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml`
 
-// userEntry is a user as the file has it.
+// userEntry is a user in the file.
 type userEntry struct {
 	Name      string      `yaml:"name"`
 	Passwords []string    `yaml:"passwords"`
@@ -44,29 +44,29 @@ type userRules struct {
 	Names  []string `yaml:"names,flow"`
 }
 
-// newUser is what umbel user says.
+// newUser is the result of umbel user.
 type newUser struct {
 	Name     string `json:"name"`
-	Password string `json:"password,omitempty"` // if it was made here
+	Password string `json:"password,omitempty"` // unless it was given
 	Token    string `json:"token,omitempty"`
 	File     string `json:"file,omitempty"`
-	Entry    string `json:"entry,omitempty"` // if no file is named
+	Entry    string `json:"entry,omitempty"` // without --file
 }
 
 func userCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "user NAME",
-		Short:   "make a user of a node",
+		Short:   "create a user of a node",
 		Long:    userHelp,
 		Example: userExample,
 		Args:    arguments(1, 1),
 	}
 	flags := cmd.Flags()
-	rights := flags.StringSlice("rights", []string{"read"}, "what the user may do: read, add, remove, admin")
-	names := flags.StringSlice("names", []string{"*"}, "`patterns` of the filters' names")
-	file := flags.String("file", "", "`FILE` of users to add it to")
-	given := flags.Bool("password-stdin", false, "the password is the line on standard input")
-	token := flags.Bool("token", false, "make a token for HTTP too")
+	rights := flags.StringSlice("rights", []string{"read"}, "`rights` of the user: read, add, remove, admin")
+	names := flags.StringSlice("names", []string{"*"}, "`patterns` of names of filters")
+	file := flags.String("file", "", "`FILE` of users to add the user to")
+	given := flags.Bool("password-stdin", false, "read the password from standard input")
+	token := flags.Bool("token", false, "create a token for HTTP too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		u := newUser{Name: args[0], File: *file}
 		password := access.NewPassword()
@@ -102,7 +102,7 @@ func userCommand() *cobra.Command {
 	return cmd
 }
 
-// passwordLine reads the one line there is.
+// passwordLine reads one line.
 func passwordLine(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -111,8 +111,8 @@ func passwordLine(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// usersWith returns what the file holds once the user is in it. What is there stays as it is,
-// with its comments.
+// usersWith returns the contents of the file with the user appended. The rest, with its
+// comments, stays the same.
 func usersWith(file string, e userEntry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
@@ -134,14 +134,14 @@ func usersWith(file string, e userEntry) ([]byte, error) {
 	}
 	if _, err := access.Parse(b.Bytes()); err != nil {
 		if file != "" {
-			return nil, fmt.Errorf("%s, with the user at its end: %w", file, err)
+			return nil, fmt.Errorf("%s with the new user: %w", file, err)
 		}
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-// writePrivate writes a file that only its owner reads, unless it is there and says otherwise.
+// writePrivate writes a file. A new one is readable only by its owner.
 func writePrivate(file string, content []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -169,7 +169,7 @@ func (u newUser) write(w io.Writer) error {
 	return nil
 }
 
-// comment keeps what is secret out of an entry that is printed to be pasted.
+// comment returns the prefix that makes a secret a comment of the printed entry.
 func (u newUser) comment() string {
 	if u.Entry != "" {
 		return "# "

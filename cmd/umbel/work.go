@@ -12,12 +12,12 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// readFilter is [container.Read], showing how far it is.
+// readFilter is [container.Read] with a progress bar.
 func readFilter(cmd *cobra.Command, path string) (umbel.State, error) {
 	return readFilterWith(cmd, path, wire.Read)
 }
 
-// readFilterWith is [container.ReadWith], showing how far it is.
+// readFilterWith is [container.ReadWith] with a progress bar.
 func readFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, error) {
 	s, _, err := container.ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) {
 		bar := startBar(cmd, "reading "+path, totalBytes([]*os.File{f}))
@@ -27,9 +27,8 @@ func readFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.L
 	return s, err
 }
 
-// writeFile makes the file at path hold what write writes, whole or not at all, and
-// returns how many bytes that is. It shows how far it is of total bytes, -1 if that
-// isn't known.
+// writeFile writes the file at path with write, completely or not at all, and returns its size.
+// It shows progress; total is the expected size, -1 if unknown.
 func writeFile(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
 	bar := startBar(cmd, "writing "+path, total)
 	defer bar.Stop()
@@ -38,7 +37,7 @@ func writeFile(cmd *cobra.Command, path string, total int64, write func(io.Write
 	return uint64(n), err
 }
 
-// byteCount is a writer that counts.
+// byteCount is a writer that counts bytes.
 type byteCount uint64
 
 func (n *byteCount) Write(b []byte) (int, error) {
@@ -46,7 +45,7 @@ func (n *byteCount) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// startBar starts a bar, unless the user wants quiet.
+// startBar starts a bar of bytes, unless --quiet.
 func startBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
 	if isQuiet(cmd) {
 		return nil
@@ -54,7 +53,7 @@ func startBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
 	return progress.Start(os.Stderr, what, total)
 }
 
-// note says what is being done, unless the user wants quiet, until stop is called.
+// note shows a note until stop is called, unless --quiet.
 func note(cmd *cobra.Command, what string) (stop func()) {
 	if isQuiet(cmd) {
 		return func() {}
@@ -62,7 +61,7 @@ func note(cmd *cobra.Command, what string) (stop func()) {
 	return progress.Note(os.Stderr, what)
 }
 
-// countBar starts a bar of things, unless the user wants quiet.
+// countBar starts a bar of items, unless --quiet.
 func countBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
 	if isQuiet(cmd) {
 		return nil

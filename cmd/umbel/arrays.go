@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+// partInfo describes a part of a filter. If its kind is unknown it has no rate.
+type partInfo struct {
+	Part   string `json:"part"` // "2", or "2.0" for a part of a part
+	Kind   string `json:"kind"`
+	Cells  uint64 `json:"cells"`
+	Keys   *float `json:"keys,omitempty"`
+	Fill   float  `json:"fill"`
+	FPRate *float `json:"fpRate,omitempty"`
+	Bytes  uint64 `json:"bytes"`
+}
+
+// partsOf returns all parts of a state, recursively, in order.
+func partsOf(s umbel.State, above string) []partInfo {
+	list := []partInfo{}
+	for i, p := range s.Parts {
+		in := partInfo{Part: fmt.Sprintf("%s%d", above, i), Kind: p.Kind, Bytes: p.Bytes()}
+		if f, err := filter.All.Open(p); err == nil {
+			stats := f.Stats()
+			keys, rate := float(stats.Keys), float(stats.FPRate)
+			in.Cells, in.Fill, in.Keys, in.FPRate = stats.Cells, float(stats.Fill), &keys, &rate
+		} else {
+			in.Cells, in.Fill = cellsOf(p)
+		}
+		list = append(list, in)
+		list = append(list, partsOf(p, in.Part+".")...)
+	}
+	return list
+}
+
+// cellsOf returns the cells of a state's own arrays, and their fill ratio.
+func cellsOf(s umbel.State) (cells uint64, fill float) {
+	var nonzero uint64
+	for _, p := range s.Arrays {
+		cells += p.Len
+		nonzero += p.Nonzero()
+	}
+	return cells, float(float64(nonzero) / float64(max(cells, 1)))
+}
+
+func writeParts(w io.Writer, parts []partInfo) error {
+	t := table.New("Part", "Kind", " Cells", " Keys", " Fill", "False-positive rate", " Size")
+	for _, p := range parts {
+		keys, rate := "unknown", "unknown"
+		if p.FPRate != nil {
+			keys, rate = wholeKeys(float64(*p.Keys)), rateOf(float64(*p.FPRate))
+		}
+		t.Row(p.Part, p.Kind, quantity.Count(p.Cells).String(), keys, fmt.Sprintf("%.4f", p.Fill), rate, quantity.Size(p.Bytes).String())
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// stateArray is an array of cells and its position in a state.
+type stateArray struct {
+	part  string // numbered as by umbel info; "" for the state's own arrays
+	index int
+	kind  string
+	array cells.Array
+}
+
+// arraysOf returns the arrays of a state and of its parts, in order.
+func arraysOf(s umbel.State, part string) []stateArray {
+	var list []stateArray
+	for i, a := range s.Arrays {
+		list = append(list, stateArray{part, i, s.Kind, a})
+	}
+	if part != "" {
+		part += "."
+	}
+	for i, p := range s.Parts {
+		list = append(list, arraysOf(p, fmt.Sprintf("%s%d", part, i))...)
+	}
+	return list
+}
+
+// where returns the prefix of an error with the array's part.
+func (p stateArray) where() string {
+	if p.part == "" {
+		return ""
+	}
+	return fmt.Sprintf("part %s: ", p.part)
+}
+
+// heading writes the position of the array that follows.
+func (p stateArray) heading(w io.Writer, apart bool) {
+	if apart {
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s%s, cells %d\n", p.where(), p.kind, p.index)
+}
+
+// choose returns the arrays that --part and --array select, all if neither is given. An SVG
+// drawing shows one array.
+func (what show) choose(all []stateArray) ([]stateArray, error) {
+	if what.part != "" && !slices.ContainsFunc(all, func(p stateArray) bool { return within(p.part, what.part) }) {
+		return nil, fmt.Errorf("no part %s; umbel info lists the parts", what.part)
+	}
+	var chosen []stateArray
+	for _, p := range all {
+		if (what.part == "" || within(p.part, what.part)) && (what.array < 0 || p.index == what.array) {
+			chosen = append(chosen, p)
+		}
+	}
+	switch {
+	case len(chosen) == 0 && what.array >= 0:
+		return nil, fmt.Errorf("no array %d of cells; umbel info lists the arrays, from 0", what.array)
+	case len(all) == 0:
+		return nil, errors.New("the filter has no cells")
+	case len(chosen) > 1 && what.svg != "":
+		return nil, fmt.Errorf("a drawing shows 1 array, and %d are selected; choose one with --part or --array", len(chosen))
+	}
+	return chosen, nil
+}
+
+// within reports whether part is the named part, or contained in it.
+func within(part, named string) bool {
+	return part == named || strings.HasPrefix(part, named+".")
+}

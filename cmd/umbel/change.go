@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/build"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+)
+
+// changeCommand completes a verb that changes the filter of its first argument, or a copy
+// (-o). parse returns the change for the arguments, and done the words for the summary.
+func changeCommand(cmd *cobra.Command, parse func(args []string) (c change, done func(s *summary) string, err error)) *cobra.Command {
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	addAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, done, err := parse(args)
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		s, err := t.change(args[0], *output, c)
+		if err != nil {
+			return err
+		}
+		words := done(&s)
+		return s.print(cmd, words)
+	}
+	return cmd
+}
+
+// numberChange returns the change that in and on make with the second argument.
+func numberChange(args []string, in func(file string, f umbel.Filter, n quantity.Count) error, on func(n *remote.Client, ctx context.Context, name string, number uint64) (remote.Info, error), words string) (change, func(*summary) string, error) {
+	n, err := quantity.ParseCount(args[1])
+	return change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, in(args[0], f, n) },
+		onNode: func(ctx context.Context, c *remote.Client, name string) (remote.Info, error) {
+			return on(c, ctx, name, uint64(n))
+		},
+	}, func(*summary) string { return fmt.Sprintf(words, n) }, err
+}
+
+const clearHelp = `Remove all keys from the filter in FILE. Its kind, hash and size stay the same.`
+
+const clearExample = `  umbel clear words.umb
+  umbel clear words.umb -o empty.umb
+  umbel clear words --addr localhost`
+
+func clearCommand() *cobra.Command {
+	return changeCommand(&cobra.Command{
+		Use:     "clear FILE",
+		Short:   "remove all keys from a filter",
+		Long:    clearHelp,
+		Example: clearExample,
+		Args:    arguments(1, 1),
+	}, func(args []string) (change, func(*summary) string, error) {
+		return change{
+			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+				c, err := require[umbel.Clearer](args[0], f, opClear)
+				if err == nil {
+					c.Clear()
+				}
+				return f, err
+			},
+			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				return n.Clear(ctx, name)
+			},
+		}, func(*summary) string { return "cleared" }, nil
+	})
+}
+
+const advanceHelp = `Set the time of the filter in FILE. Keys that are too old expire. TIME is a whole number of
+ticks since an origin of your choice: seconds, hours, numbers of log files. A new filter
+has time 0. umbel info prints the time as parameter "now".`
+
+const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb < hour-0.txt
+  umbel advance day.umb 1
+  umbel add day.umb hour-1.txt`
+
+func advanceCommand() *cobra.Command {
+	return changeCommand(&cobra.Command{
+		Use:     "advance FILE TIME",
+		Short:   "set the time of a filter, so that old keys expire",
+		Long:    advanceHelp,
+		Example: advanceExample,
+		Args:    arguments(2, 2),
+	}, func(args []string) (change, func(*summary) string, error) {
+		return numberChange(args, advance, (*remote.Client).Advance, "the time is %v")
+	})
+}
+
+// advance sets the time of a filter.
+func advance(file string, f umbel.Filter, to quantity.Count) error {
+	a, err := require[umbel.Advancer](file, f, opAdvance)
+	if err != nil {
+		return err
+	}
+	if err := a.Advance(uint64(to)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that
+many times. The rate stays the same; more cells are available to keys that are added later.
+A fold by the same factor undoes it.
+
+For an unfolded filter the estimated number of keys is too high.`
+
+const unfoldExample = `  umbel unfold small.umb 4 -o large.umb`
+
+func unfoldCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "unfold FILE FACTOR -o FILE",
+		Short:   "enlarge a filter, keeping all keys",
+		Long:    unfoldHelp,
+		Example: unfoldExample,
+		Args:    arguments(2, 2),
+
+		DisableFlagsInUseLine: true,
+	}
+	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
+		if cmd.Flag("output").Value.String() == "" {
+			return change{}, nil, errNoOutput
+		}
+		return numberChange(args, unfold, (*remote.Client).Unfold, "unfolded by %v")
+	})
+}
+
+// errNoOutput is the error of a verb without -o.
+var errNoOutput = errors.New("give the file to write: -o FILE")
+
+// unfold enlarges a filter, if there is memory for it.
+func unfold(file string, f umbel.Filter, factor quantity.Count) error {
+	folder, err := require[umbel.Folder](file, f, opFold)
+	if err != nil {
+		return err
+	}
+	if hi, bytes := bits.Mul64(f.State().Bytes(), uint64(factor)); hi != 0 {
+		return fmt.Errorf("%s: unfolded by %v it takes more than 2^64 bytes: %w", file, factor, umbel.ErrLimit)
+	} else if err := container.Fits(fmt.Sprintf("%s unfolded by %v", file, factor), bytes); err != nil {
+		return err
+	}
+	if err := folder.Unfold(uint64(factor)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+const compactHelp = `Join the layers of the filter in FILE as far as its rate stays at most --to-fpr. The filter
+becomes smaller and faster to query. All keys stay, and it grows as before.
+
+A filter that has grown in many steps, or was merged, has layers with unused space; umbel
+info lists them as parts.`
+
+const compactExample = `  umbel compact urls.umb
+  umbel compact urls.umb --to-fpr 5% -o small.umb`
+
+func compactCommand() *cobra.Command {
+	rate := quantity.Rate(build.DefaultRate)
+	cmd := &cobra.Command{
+		Use:     "compact FILE",
+		Short:   "join the layers of a filter that grew",
+		Long:    compactHelp,
+		Example: compactExample,
+		Args:    arguments(1, 1),
+	}
+	cmd.Flags().Var(&rate, "to-fpr", "join layers while the rate is at most `RATE`")
+	cmd.Flags().Lookup("to-fpr").DefValue = "1%"
+	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
+		var before summary
+		var was, is int // parts
+		return change{
+				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+					c, err := require[ability.Compacter](args[0], f, "compacting")
+					if err != nil {
+						return nil, err
+					}
+					before, was = summarize(args[0], f), len(f.State().Parts)
+					if err := c.Compact(float64(rate)); err != nil {
+						return nil, fmt.Errorf("%s: %w", args[0], err)
+					}
+					is = len(f.State().Parts)
+					return f, nil
+				},
+				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+					in, err := n.Info(ctx, name)
+					if err != nil {
+						return in, err
+					}
+					before, was = summaryOf(name, in), in.Parts
+					in, err = n.Compact(ctx, name, float64(rate))
+					is = in.Parts
+					return in, err
+				},
+			}, func(after *summary) string {
+				if before.Bytes == after.Bytes {
+					return fmt.Sprintf("unchanged, %s: no layers can be joined at that rate", partsWords(was))
+				}
+				return fmt.Sprintf("compacted from %s, %v, at a rate of %s, to %s", partsWords(was), quantity.Size(before.Bytes), rateOf(float64(before.FPRate)), partsWords(is))
+			}, nil
+	})
+}
+
+func partsWords(n int) string {
+	if n != 1 {
+		return fmt.Sprintf("%v parts", quantity.Count(n))
+	}
+	return "1 part"
+}

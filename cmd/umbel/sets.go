@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const intersectHelp = `Estimate how many keys are in both filters, with an interval of at least 95% confidence. The
+estimate is the keys in A, plus those in B, minus those in the union, each from the number of
+set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
+
+Both must be filters of bits with the same kind, hash and k. A counting filter takes part with
+its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
+folding can be compared with each other. Filters of different sizes are folded to a common
+divisor, if there is one close to both.`
+
+const intersectExample = `  umbel intersect monday.umb tuesday.umb
+  umbel intersect --json a.umb b.umb | jq .both.keys`
+
+// intersection is the result of umbel intersect.
+type intersection struct {
+	A     setInfo `json:"a"`
+	B     setInfo `json:"b"`
+	Union setInfo `json:"union"`
+	Both  setInfo `json:"both"`
+	Cells uint64  `json:"cells"`
+}
+
+func intersectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "intersect FILE FILE",
+		Short:   "estimate how many keys two filters share",
+		Long:    intersectHelp,
+		Example: intersectExample,
+		Args:    arguments(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := targetOf(cmd)
+			if err != nil {
+				return err
+			}
+			if t.node == nil {
+				found, err := intersect(t, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return found.print(cmd)
+			}
+			o, err := t.node.Intersect(cmd.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return intersection{nodeSetInfo(args[0], o.A), nodeSetInfo(args[1], o.B), nodeSetInfo("", o.Union), nodeSetInfo("", o.Both), o.Cells}.print(cmd)
+		},
+	}
+	addAddrFlags(cmd)
+	return cmd
+}
+
+// intersect compares the filters of two files.
+func intersect(t target, a, b string) (intersection, error) {
+	var fs [2]umbel.Filter
+	for i, name := range []string{a, b} {
+		f, err := t.open(name)
+		if err != nil {
+			return intersection{}, err
+		}
+		if fs[i], err = overlap.Bits(f); err != nil {
+			return intersection{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	o, err := overlap.Of(filter.All, fs[0], fs[1])
+	if err != nil {
+		return intersection{}, fmt.Errorf("%s and %s: %w", a, b, err)
+	}
+	return intersection{newSetInfo(a, o.A), newSetInfo(b, o.B), newSetInfo("", o.Union), newSetInfo("", o.Both), o.Cells}, nil
+}
+
+func (result intersection) print(cmd *cobra.Command) error {
+	return answer(cmd, result, func(w io.Writer) error {
+		t := table.New("", " Keys", " Least", " Most")
+		result.A.row(t, result.A.File)
+		result.B.row(t, result.B.File)
+		result.Union.row(t, "union")
+		result.Both.row(t, "both")
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "compared at %v cells\n", quantity.Count(result.Cells))
+		return err
+	})
+}
+
+const diffSetsHelp = `Subtract the keys of B from A: each cell of the result is the cell of A minus the cell of B.
+Both must be counting filters with the same kind, hash, k and width. A filter of bits doesn't
+support this, because a bit doesn't count its keys.
+
+The result is correct if each key is in A at least as often as in B. If a cell of B is higher
+than that of A, this is not so, and nothing is written.`
+
+const diffSetsExample = `  umbel diff-sets all.umb expired.umb -o left.umb`
+
+func diffSetsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "diff-sets A B -o FILE",
+		Short:   "subtract one counting filter from another",
+		Long:    diffSetsHelp,
+		Example: diffSetsExample,
+		Args:    arguments(2, 2),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return usageError(cmd, errNoOutput)
+		}
+		f, _, err := container.Open(args[0], filter.All)
+		if err != nil {
+			return err
+		}
+		a, err := require[ability.Differencer](args[0], f, "subtracting another filter")
+		if err != nil {
+			return err
+		}
+		b, _, err := container.Read(args[1])
+		if err != nil {
+			return err
+		}
+		err = a.Difference(b)
+		if errors.Is(err, cells.ErrLess) {
+			return fmt.Errorf("%s doesn't contain all keys of %s: %w; give the larger set first", args[0], args[1], err)
+		}
+		if err != nil {
+			return fmt.Errorf("%s minus %s: %w", args[0], args[1], err)
+		}
+		if err := container.Write(*output, f.State()); err != nil {
+			return err
+		}
+		return summarize(*output, f).print(cmd, fmt.Sprintf("%s minus %s", args[0], args[1]))
+	}
+	return cmd
+}

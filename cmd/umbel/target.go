@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+// target is where the filters are that a verb names: in files, or on the node of --addr.
+type target struct {
+	cmd  *cobra.Command
+	node *remote.Client // nil: in files
+}
+
+// targetOf returns the target that the flags of a verb name.
+func targetOf(cmd *cobra.Command) (target, error) {
+	node, err := dial(cmd)
+	return target{cmd, node}, err
+}
+
+// open returns the filter in a file, or a copy of a node's filter.
+func (t target) open(name string) (umbel.Filter, error) {
+	if t.node == nil {
+		f, _, err := container.Open(name, filter.All)
+		return f, err
+	}
+	return t.fetch(name)
+}
+
+// fetch returns a copy of a node's filter.
+func (t target) fetch(name string) (umbel.Filter, error) {
+	in, err := t.node.Info(t.cmd.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	if err := container.Fits("a copy of "+name, in.Bytes); err != nil {
+		return nil, err
+	}
+	defer note(t.cmd, "fetching "+name)()
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() {
+		_, err := t.node.Get(t.cmd.Context(), name, false, w)
+		w.CloseWithError(err)
+	}()
+	s, err := container.Receive(r)
+	if reply, ok := errors.AsType[*remote.Error](err); ok {
+		return nil, reply
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return filter.All.Open(s)
+}
+
+// change is what a verb does to a filter: in memory, and by a request to a node.
+type change struct {
+	inMemory func(umbel.Filter) (umbel.Filter, error)
+	onNode   func(ctx context.Context, n *remote.Client, name string) (remote.Info, error)
+}
+
+// change changes a filter. If output is another name, it changes a copy of that name. It
+// returns the summary of the result.
+func (t target) change(name, output string, c change) (summary, error) {
+	output = cmp.Or(output, name)
+	if t.node != nil {
+		in, err := t.changeOnNode(name, output, c)
+		return summaryOf(output, in), err
+	}
+	f, _, err := container.Open(name, filter.All)
+	if err != nil {
+		return summary{}, err
+	}
+	if f, err = c.inMemory(f); err != nil {
+		return summary{}, err
+	}
+	if err := container.Write(output, f.State()); err != nil {
+		return summary{}, err
+	}
+	return summarize(output, f), nil
+}
+
+// changeOnNode is change on a node. If the change fails it deletes the copy.
+func (t target) changeOnNode(name, output string, c change) (remote.Info, error) {
+	ctx := t.cmd.Context()
+	if output == name {
+		return c.onNode(ctx, t.node, name)
+	}
+	if _, err := t.node.Copy(ctx, name, output); err != nil {
+		return remote.Info{}, err
+	}
+	in, err := c.onNode(ctx, t.node, output)
+	if err != nil {
+		err = t.undo(output, err)
+	}
+	return in, err
+}
+
+// undo deletes the filter that a verb made before it failed.
+func (t target) undo(name string, failed error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(t.cmd.Context()), 10*time.Second)
+	defer stop()
+	if err := t.node.Delete(ctx, name); err != nil {
+		return fmt.Errorf("%w; the incomplete filter %s could not be deleted: %w", failed, name, err)
+	}
+	return failed
+}
+
+// querier runs one verb for many keys, on a node's filter or on one in memory.
+type querier interface {
+	// Each runs v for batches of keys, and calls answered with each batch and its answers: 1
+	// for yes and 0 for no, or a count.
+	Each(ctx context.Context, v remote.Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error
+}
+
+// querier returns the querier of a filter.
+func (t target) querier(name string) (querier, error) {
+	if t.node != nil {
+		f, _, err := t.node.Filter(t.cmd.Context(), name)
+		return f, err
+	}
+	f, err := t.open(name)
+	return local{name, f}, err
+}
+
+// local is a filter in memory.
+type local struct {
+	name string
+	umbel.Filter
+}
+
+// batchFunc answers a batch of keys, given their digests.
+type batchFunc func(ns []uint64, ds []umbel.Digest, keys [][]byte)
+
+// batchFunc returns the function of a verb.
+func (l local) batchFunc(v remote.Verb) (batchFunc, error) {
+	switch v {
+	case remote.Count:
+		c, err := require[umbel.Counter](l.name, l.Filter, opCount)
+		return func(ns []uint64, ds []umbel.Digest, _ [][]byte) {
+			for i, d := range ds {
+				ns[i] = c.Count(d)
+			}
+		}, err
+	case remote.Remove:
+		r, err := require[umbel.Remover](l.name, l.Filter, opRemove)
+		return func(ns []uint64, ds []umbel.Digest, _ [][]byte) {
+			for i, d := range ds {
+				ns[i] = answerOf(r.Remove(d))
+			}
+		}, err
+	}
+	return l.has(), nil
+}
+
+// has queries a batch of keys at once, and again those with a class of their own.
+func (l local) has() batchFunc {
+	classes, _ := l.Filter.(umbel.Classifier)
+	var has []bool
+	return func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
+		has = slices.Grow(has[:0], len(ds))[:len(ds)]
+		umbel.HasAll(l.Filter, has, ds)
+		for i, yes := range has {
+			if classes != nil {
+				if class, ok := classes.Class(keys[i]); ok {
+					yes = classes.HasClass(ds[i], class)
+				}
+			}
+			ns[i] = answerOf(yes)
+		}
+	}
+}
+
+func answerOf(yes bool) uint64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Each implements [querier], except for adding keys.
+func (l local) Each(_ context.Context, v remote.Verb, batches iter.Seq2[[][]byte, error], answered func([][]byte, []uint64) error) error {
+	do, err := l.batchFunc(v)
+	if err != nil {
+		return err
+	}
+	const most = 1024 // digests that stay in cache
+	ds, ns := make([]umbel.Digest, 0, most), make([]uint64, most)
+	h := l.State().Hasher
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		for list := range slices.Chunk(batch, most) {
+			ds = ds[:0]
+			for _, key := range list {
+				d, err := keys.Digest(h, key)
+				if err != nil {
+					return err
+				}
+				ds = append(ds, d)
+			}
+			do(ns, ds, list)
+			if err := answered(list, ns[:len(list)]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+const getHelp = `Fetch a consistent copy of a filter from a node into a file that all verbs read. The node
+keeps serving the filter. Without --addr it uses the node at 127.0.0.1:8780.
+
+With --packed the copy is sent and written in the fewest bytes (see umbel pack). Only an
+administrator gets a filter with a secret seed, because the file contains the seed.`
+
+const getExample = `  umbel get users -o users.umb
+  umbel get users --packed -o users.umb --addr filters.example:8780`
+
+// getResult is the result of umbel get.
+type getResult struct {
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	Bytes uint64 `json:"bytes"` // of the file
+	ID    string `json:"id,omitempty"`
+}
+
+func getCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "get NAME -o FILE",
+		Short:   "fetch a filter from a node",
+		Long:    getHelp,
+		Example: getExample,
+		Args:    arguments(1, 1),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	packed := cmd.Flags().Bool("packed", false, "fetch in the fewest bytes")
+	addAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return usageError(cmd, errNoOutput)
+		}
+		n, err := dialOrLocal(cmd)
+		if err != nil {
+			return err
+		}
+		result := getResult{Name: args[0], File: *output}
+		result.Bytes, err = writeFile(cmd, *output, -1, func(w io.Writer) (err error) {
+			result.ID, err = n.Get(cmd.Context(), args[0], *packed, w)
+			return err
+		})
+		if err != nil || isQuiet(cmd) {
+			return err
+		}
+		return report(cmd, *output, result, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %v bytes, id %s\n", *output, quantity.Count(result.Bytes), result.ID)
+			return err
+		})
+	}
+	return cmd
+}
+
+const putHelp = `Upload FILE to a node as filter NAME; "-" is standard input. With --replace it replaces a
+filter of that name, which is served until the upload is complete. Without --addr it uses the
+node at 127.0.0.1:8780.`
+
+const putExample = `  umbel put users.umb users
+  umbel put words.umb words --replace --addr filters.example:8780`
+
+func putCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "put FILE NAME",
+		Short:   "upload a filter to a node",
+		Long:    putHelp,
+		Example: putExample,
+		Args:    arguments(2, 2),
+	}
+	replace := cmd.Flags().Bool("replace", false, "replace an existing filter")
+	addAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		n, err := dialOrLocal(cmd)
+		if err != nil {
+			return err
+		}
+		files, closeFiles, err := openKeys(cmd, args[:1])
+		if err != nil {
+			return err
+		}
+		defer closeFiles()
+		bar := startBar(cmd, "sending "+args[0], totalBytes(files))
+		in, err := n.Put(cmd.Context(), args[1], io.TeeReader(files[0], bar.Writer(io.Discard)), *replace)
+		bar.Stop()
+		if err != nil {
+			return err
+		}
+		return summaryOf(args[1], in).print(cmd, "uploaded from "+args[0])
+	}
+	return cmd
+}
+
+const deleteHelp = `Delete filters on a node permanently; umbel get fetches a copy first. Without --addr it uses
+the node at 127.0.0.1:8780.`
+
+const deleteExample = `  umbel delete yesterday
+  umbel delete a b c --addr filters.example:8780`
+
+func deleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "delete NAME...",
+		Short:   "delete filters on a node",
+		Long:    deleteHelp,
+		Example: deleteExample,
+		Args:    arguments(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := dialOrLocal(cmd)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := n.Delete(cmd.Context(), name); err != nil {
+					return err
+				}
+				if isQuiet(cmd) {
+					continue
+				}
+				err := answer(cmd, map[string]string{"deleted": name}, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "%s: deleted\n", nameWords(name))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	addAddrFlags(cmd)
+	return cmd
+}
