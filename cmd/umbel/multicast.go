@@ -18,21 +18,21 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-const multicastHelp = `Send packets along trees that the packets themselves carry, as filters of links, so
-that routers keep no state of groups: plan such headers, simulate them over networks,
-run routers over UDP, and trace what they decide.
+const multicastHelp = `Send packets along trees that are encoded in the packets, as filters of links, so that
+routers keep no state of groups. The verbs plan such headers, simulate them in networks,
+run routers over UDP, and trace the decisions of routers.
 
-A --topology is a file (GML, GraphML, edges in TSV, or Rocketfuel's weights) or made by
-rule: grid:6x6, ring:20, line:9, star:9, fat-tree:4, waxman:100, barabasi-albert:100x2.
+A --topology is a file (GML, GraphML, edges in TSV, or Rocketfuel's weights) or is
+generated: grid:6x6, ring:20, line:9, star:9, fat-tree:4, waxman:100, barabasi-albert:100x2.
 
-Keys of links derive from one key of the network, 32 hexadecimal digits in --key-file.
-Without it the key is all zeros, which is fine for studies: whoever knows the key can
-make headers. See docs/multicast.md.`
+The keys of links derive from the network's key, 32 hexadecimal digits in --key-file, and
+from the names of nodes. The default key is all zeros, which is suitable for studies only:
+whoever knows the key can make headers. See docs/multicast.md.`
 
 func multicastCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "multicast",
-		Short: "send packets along trees that the packets carry",
+		Short: "send packets along trees that are encoded in the packets",
 		Long:  multicastHelp,
 		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
   umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
@@ -45,7 +45,7 @@ func multicastCommand() *cobra.Command {
 	return cmd
 }
 
-// networkFlags say which network, and how trees are found in it.
+// networkFlags are the flags of the network and of finding trees in it.
 type networkFlags struct {
 	topology, keyFile string
 	made              uint64
@@ -54,11 +54,11 @@ type networkFlags struct {
 	kind              sim.TreeKind
 }
 
-// addTopology adds the flags that say which graph.
+// addTopology adds the flags of the graph.
 func (f *networkFlags) addTopology(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.topology, "topology", "", "`FILE` of a network, or a rule such as grid:6x6")
-	flags.Uint64Var(&f.made, "topology-seed", 1, "`NUMBER` that networks made by rule follow from")
+	flags.StringVar(&f.topology, "topology", "", "`FILE` of a network, or a generated one such as grid:6x6")
+	flags.Uint64Var(&f.made, "topology-seed", 1, "`NUMBER` that determines generated networks")
 	_ = cmd.MarkFlagRequired("topology")
 }
 
@@ -68,17 +68,17 @@ func (f *networkFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.keyFile, "key-file", "", "`FILE` with the network's key, 32 hexadecimal digits")
 	flags.Uint16Var(&f.epoch, "epoch", 1, "`NUMBER` of the epoch")
-	choice(cmd, &f.metric, "metric", "`WORD` for what ways cost", tree.Hops, tree.Weights)
+	choice(cmd, &f.metric, "metric", "`COST` of paths", tree.Hops, tree.Weights)
 	choice(cmd, &f.kind, "tree", "`KIND` of tree", sim.Shortest, sim.Steiner)
 }
 
-// graph reads or makes the network's graph. What was mended in it is said on
-// standard error.
+// graph reads or generates the network's graph. It prints changes to a graph that was read
+// on standard error.
 func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 	if _, err := os.Stat(f.topology); errors.Is(err, fs.ErrNotExist) {
 		g, err := topology.Make(f.topology, f.made)
 		if errors.Is(err, topology.ErrRule) {
-			err = fmt.Errorf("there is no such file, and %w", err)
+			err = fmt.Errorf("no such file, and %w", err)
 		}
 		if err != nil {
 			return nil, usageError(cmd, fmt.Errorf("--topology %s: %w", f.topology, err))
@@ -116,13 +116,13 @@ func (f *networkFlags) key() (key inpacket.Key, err error) {
 	}
 	b, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(b) != len(key) {
-		return key, fmt.Errorf("%s: a key is %d hexadecimal digits and a newline", f.keyFile, 2*len(key))
+		return key, fmt.Errorf("%s: want a key of %d hexadecimal digits and a newline", f.keyFile, 2*len(key))
 	}
 	copy(key[:], b)
 	return key, nil
 }
 
-// network is the graph with keys.
+// network returns the graph with keys.
 func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 	g, err := f.graph(cmd)
 	if err != nil {
@@ -135,27 +135,27 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 	return multicast.NewNetwork(g, key, f.epoch), nil
 }
 
-// summarizeWritten is [report] of a verb that writes a file if it is asked to; then the
-// user may want quiet.
+// summarizeWritten is [report] for verbs that can write a file. If they do, -q suppresses
+// the summary, except with --json, because that is the result.
 func summarizeWritten(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
-	if file != "" && isQuiet(cmd) {
+	if file != "" && isQuiet(cmd) && !wantsJSON(cmd) {
 		return nil
 	}
 	return report(cmd, file, v, text)
 }
 
-// endFlags name a tree's source and receivers.
+// endFlags are the flags of a tree's source and receivers.
 type endFlags struct {
 	source    string
 	receivers []string
 }
 
 func (f *endFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.source, "source", "", "`NODE` that packets come from: its name, or # and its number")
-	cmd.Flags().StringArrayVar(&f.receivers, "receivers", nil, "`NODES` they go to, between commas; more than once for names that have commas")
+	cmd.Flags().StringVar(&f.source, "source", "", "source `NODE`: its name, or # and its number")
+	cmd.Flags().StringArrayVar(&f.receivers, "receivers", nil, "comma-separated receiver `NODES`; repeat the flag for names with commas")
 }
 
-// ends looks the nodes up.
+// ends returns the nodes of the flags.
 func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, receivers []int, err error) {
 	if f.source == "" || len(f.receivers) == 0 {
 		return 0, nil, usageError(cmd, errors.New("a tree needs --source and --receivers"))
@@ -188,7 +188,7 @@ func nodeNamed(g *topology.Graph, name string) (int, error) {
 		if n, err := strconv.Atoi(rest); err == nil && n >= 0 && n < len(g.Nodes) {
 			return n, nil
 		}
-		return 0, fmt.Errorf("no node %s: nodes are #0 to #%d", name, len(g.Nodes)-1)
+		return 0, fmt.Errorf("no node %s, want #0 to #%d", name, len(g.Nodes)-1)
 	}
-	return 0, fmt.Errorf("no node named %q in %s; umbel multicast topo --nodes lists them, and #0 to #%d are their numbers", name, g.Name, len(g.Nodes)-1)
+	return 0, fmt.Errorf("no node %q in %s; umbel multicast topo --nodes lists the names, and the numbers are #0 to #%d", name, g.Name, len(g.Nodes)-1)
 }

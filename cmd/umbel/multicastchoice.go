@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// choice adds a flag that takes one of several words, and completes them. Without the
-// flag it is the first.
+// choice adds a flag whose value is one of several words, with completion. The default is
+// the first.
 func choice[T fmt.Stringer](cmd *cobra.Command, value *T, name, usage string, all ...T) {
 	c := choiceFlag[T]{value, all}
 	*value = all[0]
@@ -49,7 +49,7 @@ func (c choiceFlag[T]) names() []string {
 	return names
 }
 
-// words are the names as in a sentence.
+// words returns the names as in a sentence.
 func (c choiceFlag[T]) words() string {
 	names := c.names()
 	last := len(names) - 1
@@ -59,7 +59,7 @@ func (c choiceFlag[T]) words() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// word is a choice that is its own name.
+// word is a choice whose value is its name.
 type word string
 
 func (w word) String() string { return string(w) }
@@ -72,7 +72,7 @@ func wordsOf(names []string) []word {
 	return all
 }
 
-// completeList completes a flag that takes several words between commas.
+// completeList completes a flag whose value is a comma-separated list of words.
 func completeList(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]

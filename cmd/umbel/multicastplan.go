@@ -14,20 +14,20 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-const multicastPlanHelp = `Find a tree from --source to --receivers and write it into a packet's header. The
-header is printed in hexadecimal; -o writes its bytes to a file, too. What it will do
-is found by carrying it through the network in memory. Its bits are those of the filter,
-and 8 or 16 more of the filter's seed; of BIER and BIER-TE those of the bit string.
+const multicastPlanHelp = `Find a tree from --source to --receivers and encode it into a packet's header. The header
+is printed in hexadecimal; -o also writes its bytes to a file. The command then sends the
+packet through the network in memory and prints the result. The bits of a header are those
+of the filter and 8 or 16 bits of seed; for BIER and BIER-TE those of the bit string.
 
---scheme umbel searches for the shortest filter that holds the tree and none of the
-links next to it. --forms says which forms it may take: linear is the shortest, and the
-others take more links by OR. --effort is how many seeds it tries, --max-stray the
-highest chance that a link which nobody knew of matches. See docs/multicast.md.`
+--scheme umbel searches for the shortest filter that contains the tree and none of the
+links next to it. --forms restricts the forms: linear is the shortest, and links can be
+added by OR to the others. --effort is the number of seeds to try. --max-false-match
+limits the probability that a link unknown to the planner matches. See docs/multicast.md.`
 
 func multicastPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan --topology FILE --source NODE --receivers NODES",
-		Short: "write a tree into a packet's header",
+		Short: "encode a tree into a packet's header",
 		Long:  multicastPlanHelp,
 		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
   umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
@@ -46,19 +46,19 @@ func multicastPlanCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		wires, options := sim.NewFabric(on.network), simOptions(on.scheme)
-		record := wires.Send(on.domain, on.tree, on.plan, options)
+		fabric, options := sim.NewFabric(on.network), simOptions(on.scheme)
+		record := fabric.Send(on.domain, on.tree, on.plan, options)
 		if *out != "" {
 			headers := on.plan.Headers
 			if len(headers) > 1 {
-				return fmt.Errorf("%s writes this tree into %d packets, and -o takes one", on.scheme.Name(), len(headers))
+				return fmt.Errorf("%s encodes this tree into %d packets, but -o writes one", on.scheme.Name(), len(headers))
 			}
 			if _, err := writeFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(headers[0]); return err }); err != nil {
 				return err
 			}
 		}
 		if *svg != "" {
-			trace := wires.Trace(on.domain, on.tree, on.plan, options)
+			trace := fabric.Trace(on.domain, on.tree, on.plan, options)
 			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
 			}
@@ -69,20 +69,20 @@ func multicastPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// planInfo is what umbel multicast plan says of a header.
+// planInfo is the output of umbel multicast plan.
 type planInfo struct {
-	Scheme    string   `json:"scheme"`
-	Form      string   `json:"form"`
-	Bits      int      `json:"bits"`
-	Headers   []string `json:"headers"` // in hexadecimal
-	Bytes     int      `json:"bytes"`
-	Stray     float64  `json:"stray"`  // chance that a link nobody knew of matches
-	Trials    uint64   `json:"trials"` // filters that were looked at
-	SearchMS  float64  `json:"search_ms"`
-	Source    string   `json:"source"`
-	Receivers []string `json:"receivers"`
-	Links     []string `json:"links"` // of the tree, as FROM>TO
-	Hops      int      `json:"hops"`
+	Scheme     string   `json:"scheme"`
+	Form       string   `json:"form"`
+	Bits       int      `json:"bits"`
+	Headers    []string `json:"headers"` // in hexadecimal
+	Bytes      int      `json:"bytes"`
+	FalseMatch float64  `json:"false_match"` // probability that a link unknown to the planner matches
+	Trials     uint64   `json:"trials"`      // number of filters tried
+	SearchMS   float64  `json:"search_ms"`
+	Source     string   `json:"source"`
+	Receivers  []string `json:"receivers"`
+	Links      []string `json:"links"` // of the tree, as FROM>TO
+	Hops       int      `json:"hops"`
 
 	Copies        int     `json:"copies"`
 	FalseForwards int     `json:"false_forwards"`
@@ -96,7 +96,7 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 	in := planInfo{
 		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
 		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
-		Stray: p.FalseMatch, Trials: p.Trials,
+		FalseMatch: p.FalseMatch, Trials: p.Trials,
 		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
 	}
 	for _, h := range p.Headers {
@@ -114,12 +114,12 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 }
 
 func (in planInfo) write(w io.Writer) error {
-	fmt.Fprintf(w, "%s to %s: %d links, %d hops at most\n", in.Source, strings.Join(in.Receivers, ", "), len(in.Links), in.Hops)
+	fmt.Fprintf(w, "%s to %s: %d links, at most %d hops\n", in.Source, strings.Join(in.Receivers, ", "), len(in.Links), in.Hops)
 	fmt.Fprintf(w, "%s, %s: %d bits, a header of %d bytes, found in %.2f ms\n", in.Scheme, in.Form, in.Bits, in.Bytes, in.SearchMS)
-	if in.Stray > 0 {
-		fmt.Fprintf(w, "a link that nobody knew of would match with a chance of %.3g\n", in.Stray)
+	if in.FalseMatch > 0 {
+		fmt.Fprintf(w, "a link unknown to the planner matches with probability %.3g\n", in.FalseMatch)
 	}
-	fmt.Fprintf(w, "carried through: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
+	fmt.Fprintf(w, "simulated: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
 		in.Copies, in.FalseForwards, 100*in.Efficiency, in.Reached, len(in.Receivers))
 	for _, h := range in.Headers {
 		if _, err := fmt.Fprintln(w, h); err != nil {

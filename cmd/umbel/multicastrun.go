@@ -21,23 +21,23 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of the network run in this process,
-on loopback: --packets go from --source to --receivers, and what came of them is
-printed; the exit code is 1 if a receiver missed some.
+const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of the network run in this process, on
+loopback. The command sends --packets from --source to --receivers and prints the result;
+the exit code is 1 if a receiver missed a packet.
 
-With --node one node runs here, until ^C or for the time of --for, and others elsewhere.
-Node number i listens at --listen's address with i added to its port; --hosts has a line
-for each node instead, its name and an address with a port. It delivers packets of the
-groups in --join, and ends after --until deliveries. If --receivers are given, it sends
---packets to them, after --after, and ends if it has no --join. All nodes need the same
-topology, key and epoch.
+With --node one node runs in this process, until ^C or for the time of --for; the other
+nodes run elsewhere. Node number i listens at the address of --listen, with i added to its
+port, or at its address in --hosts, a file with one line per node: its name and an address
+with a port. The node delivers packets of the groups in --join, and ends after --until
+deliveries. With --receivers it sends --packets to them, after the time of --after, and
+then ends if it has no --join. All nodes need the same topology, key and epoch.
 
-UDP loses packets, and nothing is sent again: --window is how many may be on their way
-in a process that has all nodes, --rate how many are sent a second. --loss and --delay
-are faults on purpose, at each link.
+UDP loses packets, and nothing is retransmitted. --window limits the packets in flight if
+all nodes run in this process; --rate limits the packets per second. --loss and --delay
+add deliberate faults to each link.
 
-With --trace packets record the nodes that they pass, and the way of the first to each
-receiver is printed.`
+With --trace packets record the nodes that they pass, and the command prints the path of
+the first packet to each receiver.`
 
 func multicastRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -58,29 +58,29 @@ func multicastRunCommand() *cobra.Command {
 	flags.Uint32Var(&r.group, "group", 1, "`NUMBER` of the group")
 	r.packets = 1000
 	flags.Var(&r.packets, "packets", "`NUMBER` of packets to send")
-	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet behind its header, 8 or more")
-	flags.Float64Var(&r.pace.Rate, "rate", 0, "`PACKETS` a second at most (default as fast as they go)")
-	flags.IntVar(&r.pace.Window, "window", 64, "`NUMBER` of packets that may be on their way; 0 means any")
-	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link loses (default none)")
-	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` that copies wait before they are sent, such as 5ms")
-	r.how.addWindow(cmd, "packets have one then")
-	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence, with --window-sources")
-	flags.BoolVar(&r.trace, "trace", false, "record the ways that packets take")
+	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet after its header, at least 8")
+	flags.Float64Var(&r.pace.Rate, "rate", 0, "largest number of `PACKETS` per second (default no limit)")
+	flags.IntVar(&r.pace.Window, "window", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
+	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link drops (default none)")
+	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
+	r.how.addWindow(cmd, "adds sequence numbers to packets")
+	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence number; needs --window-sources")
+	flags.BoolVar(&r.trace, "trace", false, "record the paths of packets")
 	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
-	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with a line for each node: its name and its address with a port")
-	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; others have the ports behind it")
-	flags.UintSliceVar(&r.join, "join", nil, "`NUMBERS` of groups whose packets the node delivers, between commas")
-	flags.Lookup("join").DefValue = "" // none is no default to print
-	flags.Uint64Var(&r.until, "until", 0, "end after so many deliveries, a `NUMBER`")
+	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with one line per node: its name and its address with a port")
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; the others have the following ports")
+	flags.UintSliceVar(&r.join, "join", nil, "comma-separated `NUMBERS` of groups whose packets the node delivers")
+	flags.Lookup("join").DefValue = "" // print no default
+	flags.Uint64Var(&r.until, "until", 0, "end after this `NUMBER` of deliveries")
 	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1h")
 	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
 	cmd.MarkFlagsMutuallyExclusive("node", "source")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
-			return usageError(cmd, fmt.Errorf("%v packets of %d bytes: want 1 to 1e9, of 8 bytes or more", r.packets, r.payload))
+			return usageError(cmd, fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))
 		}
 		if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
-			return usageError(cmd, fmt.Errorf("--rate %g and --window %d: want none below 0", r.pace.Rate, r.pace.Window))
+			return usageError(cmd, fmt.Errorf("--rate %g and --window %d, want at least 0", r.pace.Rate, r.pace.Window))
 		}
 		r.plane.Fault.Loss = float64(r.loss)
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
@@ -90,7 +90,7 @@ func multicastRunCommand() *cobra.Command {
 		}
 		for _, name := range []string{"join", "until", "for", "hosts", "listen", "after"} {
 			if cmd.Flags().Changed(name) {
-				return usageError(cmd, fmt.Errorf("--%s is for a node of its own, see --node", name))
+				return usageError(cmd, fmt.Errorf("--%s needs --node", name))
 			}
 		}
 		err := r.all(ctx, cmd)
@@ -102,7 +102,7 @@ func multicastRunCommand() *cobra.Command {
 	return cmd
 }
 
-// packetRun is what umbel multicast run is asked to do.
+// packetRun is the task of umbel multicast run.
 type packetRun struct {
 	treeFlags
 	group   uint32
@@ -113,7 +113,7 @@ type packetRun struct {
 	loss    quantity.Rate
 	trace   bool
 
-	// of a node of its own
+	// for --node
 	hosts, listen string
 	join          []uint
 	until         uint64
@@ -121,9 +121,9 @@ type packetRun struct {
 	after         time.Duration
 }
 
-// extend makes room in a plan's headers for the way that packets take, if it is to be
-// recorded, and for sequences if routers remember them. The source is a number of this
-// run's own, since routers may remember sequences of one before.
+// extend adds to a plan's headers a trace, if paths are recorded, and sequence numbers, if
+// routers remember them. The source is a random number, because routers may remember
+// sequence numbers of an earlier run.
 func (r *packetRun) extend(t *tree.Tree, p scheme.Plan) error {
 	if !r.trace && !r.sequenced() {
 		return nil
@@ -141,9 +141,8 @@ func (r *packetRun) extend(t *tree.Tree, p scheme.Plan) error {
 
 func (r *packetRun) sequenced() bool { return r.how.window > 0 }
 
-// How long to wait for packets that are on their way, besides their delay, before they are
-// given up: where some are lost on purpose, and where none should be, on a machine that
-// may have much else to do.
+// Times after which packets in flight are considered lost, in addition to their delay: with
+// deliberate loss, and without, on a machine that may be busy.
 const (
 	lossy    = 20 * time.Millisecond
 	faithful = 5 * time.Second
@@ -173,7 +172,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	fleet, err := dataplane.StartCluster(ctx, dataplane.ClusterConfig{
+	cluster, err := dataplane.StartCluster(ctx, dataplane.ClusterConfig{
 		Graph: on.network.Graph, Router: on.domain.Router, Options: r.plane,
 		Deliver: func(node int, packet []byte) {
 			tally.deliver(node, packet)
@@ -183,19 +182,19 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer fleet.Stop()
+	defer cluster.Stop()
 	bar := countBar(cmd, "packets", int64(r.packets))
 	start := time.Now()
-	err = r.send(ctx, fleet.Node(t.Source), pacer, p, func(n int) { bar.Add(int64(n)) })
+	err = r.send(ctx, cluster.Node(t.Source), pacer, p, func(n int) { bar.Add(int64(n)) })
 	bar.Stop()
 	if err != nil {
 		return err
 	}
 	took := time.Since(start)
-	if err := fleet.Stop(); err != nil {
+	if err := cluster.Stop(); err != nil {
 		return err
 	}
-	info := newRunInfo(t, p, tally, fleet, took)
+	info := newRunInfo(t, p, tally, cluster, took)
 	if err := answer(cmd, info, info.write); err != nil {
 		return err
 	}
@@ -219,7 +218,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	sites, err := dataplane.NodeConfigs(n.Graph, addresses)
+	configs, err := dataplane.NodeConfigs(n.Graph, addresses)
 	if err != nil {
 		return err
 	}
@@ -233,7 +232,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	for _, g := range r.join {
 		if uint(uint32(g)) != g {
-			return usageError(cmd, fmt.Errorf("group %d: groups have 32 bits", g))
+			return usageError(cmd, fmt.Errorf("group %d, want a number of 32 bits", g))
 		}
 		d.Receive(uint32(g), []int{self})
 	}
@@ -244,7 +243,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	tally := newTally([]int{self}, 0, r.trace)
 	node, err := dataplane.Open(dataplane.Config{
-		Node: sites[self], Router: d.Router(self), Options: r.plane,
+		Node: configs[self], Router: d.Router(self), Options: r.plane,
 		Deliver: func(packet []byte) {
 			if tally.deliver(self, packet); r.until > 0 && tally.total.Load() >= r.until {
 				cancel()
@@ -271,16 +270,16 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	if err := <-ended; err != nil {
 		return err
 	}
-	info := newRanInfo(n.Graph, self, node.Counters(), tally)
+	info := newNodeRunInfo(n.Graph, self, node.Counters(), tally)
 	return answer(cmd, info, info.write)
 }
 
-// addresses returns those of all nodes.
+// addresses returns the addresses of all nodes.
 func (r *packetRun) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
 	if r.hosts == "" {
 		first, err := netip.ParseAddrPort(r.listen)
 		if err != nil {
-			return nil, fmt.Errorf("--listen %q: want an address with a port, such as 127.0.0.1:9000", r.listen)
+			return nil, fmt.Errorf("--listen %q, want an address with a port, such as 127.0.0.1:9000", r.listen)
 		}
 		return dataplane.Consecutive(first, len(n.Graph.Nodes))
 	}
@@ -296,7 +295,7 @@ func (r *packetRun) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
 	return addresses, nil
 }
 
-// sendFrom sends the packets from one node to receivers elsewhere.
+// sendFrom sends the packets from one node to receivers in other processes.
 func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
 	r.ends.source = fmt.Sprintf("#%d", self)
 	source, receivers, err := r.ends.ends(cmd, n.Graph)
@@ -326,7 +325,7 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 	return r.send(ctx, node, pacer, p, func(int) {})
 }
 
-// send sends the packets and waits until none is on its way.
+// send sends the packets and waits until none is in flight.
 func (r *packetRun) send(ctx context.Context, node *dataplane.Node, pacer *dataplane.Pacer, p scheme.Plan, sent func(n int)) error {
 	for _, header := range p.Headers {
 		packets := newPackets(header, r.payload, r.sequenced())

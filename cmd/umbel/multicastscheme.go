@@ -9,53 +9,55 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// schemeFlags say how trees are written into packets.
+// schemeFlags are the flags of the scheme that encodes trees into packets.
 type schemeFlags struct {
 	name          word
 	forms, design string
 	effort        int
-	stray, drop   quantity.Rate
+	falseMatch    quantity.Rate // the largest of headers
+	dropMatch     quantity.Rate // the largest that routers accept
 	dropTTL       uint8
 	slack, window int
 	repair        bool
-	ordered       bool // routers take packets with a sequence only
+	ordered       bool // routers accept only packets with a sequence number
 }
 
 func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	choice(cmd, &f.name, "scheme", "`SCHEME` that writes trees into packets", wordsOf(scheme.Names())...)
-	flags.StringVar(&f.forms, "forms", "", "`FORMS` that umbel may take, between commas: single, staged, folded, linear (default single,staged,linear)")
+	choice(cmd, &f.name, "scheme", "`SCHEME` that encodes trees into packets", wordsOf(scheme.Names())...)
+	flags.StringVar(&f.forms, "forms", "", "comma-separated `FORMS` that umbel searches: single, staged, folded, linear (default single,staged,linear)")
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
-	flags.Var(&f.stray, "max-stray", "highest `CHANCE` that a link which nobody knew of matches (default any, with --repair 1%)")
-	flags.Var(&f.drop, "drop-stray", "`CHANCE` above which routers drop a header; umbel plans by it too (default any)")
-	flags.Uint8Var(&f.dropTTL, "drop-ttl", 0, "`TTL` above which routers drop a packet (default any)")
-	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` that a packet of umbel's may take more than the tree has")
-	flags.BoolVar(&f.repair, "repair", false, "routers lead packets around links that are down; by forms that take links by OR, with --ttl-slack")
-	flags.StringVar(&f.design, "design", "", "`FILE` of umbel multicast design, for adaptive (default the optimum for 1 in 100)")
+	flags.Var(&f.falseMatch, "max-false-match", "largest `PROBABILITY` that a link unknown to the planner matches (default no limit, with --repair 1%)")
+	flags.Var(&f.dropMatch, "drop-false-match", "`PROBABILITY` of a false match above which routers drop a packet; umbel plans within it (default no limit)")
+	flags.Uint8Var(&f.dropTTL, "drop-ttl", 0, "`TTL` above which routers drop a packet (default no limit)")
+	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` added to the TTL of umbel's packets")
+	flags.BoolVar(&f.repair, "repair", false, "routers send packets around links that are down; needs --ttl-slack and, for umbel, the form single or folded")
+	flags.StringVar(&f.design, "design", "", "`FILE` of umbel multicast design, for adaptive (default the optimum for a rate of 1%)")
 	completeList(cmd, "forms", []string{"single", "staged", "folded", "linear"})
 }
 
-// addWindow adds the flag for packets with a sequence: others pass any window.
+// addWindow adds the flag for packets with a sequence number. Windows ignore other packets.
 func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
-	cmd.Flags().IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources of which routers remember sequences; "+which)
+	cmd.Flags().IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources whose sequence numbers routers remember; "+which)
 }
 
-// schemesOf are the schemes that have what a flag sets.
+// schemesOf are the schemes that use a flag.
 var schemesOf = map[string][]word{
-	"forms": {"umbel"}, "effort": {"umbel"}, "max-stray": {"umbel"}, "ttl-slack": {"umbel"},
-	"design":     {"adaptive"},
-	"drop-stray": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
+	"forms": {"umbel"}, "effort": {"umbel"}, "max-false-match": {"umbel"}, "ttl-slack": {"umbel"},
+	"design":           {"adaptive"},
+	"drop-false-match": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
 	"repair": {"umbel", "lipsin", "adaptive"}, "window-sources": {"umbel", "lipsin", "adaptive"},
 	"only-sequenced": {"umbel", "lipsin", "adaptive"},
 }
 
-// check refuses flags that the scheme would leave aside.
+// check returns an error if the scheme ignores a flag that is set.
 func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if of := schemesOf[flag.Name]; err == nil && of != nil && !slices.Contains(of, f.name) {
@@ -63,7 +65,7 @@ func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 		}
 	})
 	if err == nil && f.ordered && f.window == 0 {
-		err = errors.New("--only-sequenced needs --window-sources, the number of sources to remember")
+		err = errors.New("--only-sequenced needs --window-sources")
 	}
 	if err == nil && (f.effort < 1 || f.effort > mostSeeds) {
 		err = fmt.Errorf("--effort %d: want 1 to %d", f.effort, mostSeeds)
@@ -71,16 +73,16 @@ func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// mostSeeds is how many a header can tell apart.
+// mostSeeds is the number of seeds that a header can contain.
 const mostSeeds = 1 << 16
 
-// scheme returns the scheme that the flags ask for.
+// scheme returns the scheme of the flags.
 func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, usageError(cmd, err)
 	}
-	o := scheme.Options{Seeds: f.effort, MaxFalseMatch: float64(f.stray), Slack: f.slack, Routers: scheme.Routers{
-		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropFalseMatch: float64(f.drop), DropTTL: f.dropTTL,
+	o := scheme.Options{Seeds: f.effort, MaxFalseMatch: float64(f.falseMatch), Slack: f.slack, Routers: scheme.Routers{
+		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropFalseMatch: float64(f.dropMatch), DropTTL: f.dropTTL,
 	}}
 	if f.forms != "" {
 		var err error
@@ -98,13 +100,13 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	return scheme.ByName(f.name.String(), o)
 }
 
-// simOptions are those of carrying a scheme's packets.
+// simOptions returns the simulation options of a scheme.
 func simOptions(s scheme.Scheme) sim.Options { return sim.Options{OwnPaths: sim.OwnPaths(s)} }
 
-// largestHint says what to do with a network in parts.
+// largestHint is the remedy for a network that is not connected.
 const largestHint = "umbel multicast topo --largest -o FILE writes"
 
-// find finds a tree as the flags say.
+// find finds a tree with the metric and kind of the flags.
 func (f *networkFlags) find(g *topology.Graph, source int, receivers []int) (*tree.Tree, error) {
 	find := tree.ShortestPath
 	if f.kind == sim.Steiner {
@@ -115,4 +117,51 @@ func (f *networkFlags) find(g *topology.Graph, source int, receivers []int) (*tr
 		err = fmt.Errorf("%w, which %s", err, largestHint)
 	}
 	return t, err
+}
+
+// treeFlags are the flags of a tree and of the scheme that encodes it.
+type treeFlags struct {
+	net  networkFlags
+	ends endFlags
+	how  schemeFlags
+}
+
+func (f *treeFlags) add(cmd *cobra.Command) {
+	f.net.add(cmd)
+	f.ends.add(cmd)
+	f.how.add(cmd)
+}
+
+// plannedTree is a tree that a scheme has encoded.
+type plannedTree struct {
+	network *multicast.Network
+	tree    *tree.Tree
+	scheme  scheme.Scheme
+	domain  scheme.Domain // the tree's receivers have joined the group
+	plan    scheme.Plan
+}
+
+// plan finds and encodes the tree.
+func (f *treeFlags) plan(cmd *cobra.Command, group uint32) (p plannedTree, err error) {
+	if p.network, err = f.net.network(cmd); err != nil {
+		return p, err
+	}
+	source, receivers, err := f.ends.ends(cmd, p.network.Graph)
+	if err != nil {
+		return p, err
+	}
+	if p.tree, err = f.net.find(p.network.Graph, source, receivers); err != nil {
+		return p, err
+	}
+	if p.scheme, err = f.how.scheme(cmd); err != nil {
+		return p, err
+	}
+	if p.domain, err = p.scheme.Domain(p.network, p.network); err != nil {
+		return p, err
+	}
+	if p.plan, err = p.domain.Plan(p.tree, group); err != nil {
+		return p, err
+	}
+	p.domain.Receive(group, p.tree.Receivers)
+	return p, nil
 }

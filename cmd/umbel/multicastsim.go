@@ -18,23 +18,23 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-const multicastSimHelp = `Carry packets of a scheme along many random trees through a network in memory, byte
-for byte, and count: bits of the headers, copies that went where they shouldn't, loops,
-duplicates, receivers that got nothing. The same --seed gives the same trees to all
-schemes.
+const multicastSimHelp = `Send packets of a scheme along many random trees through a network in memory, byte for
+byte, and count the bits of headers, false forwards, loops, duplicates and lost
+receivers. The same --seed gives the same trees to all schemes.
 
---fail links are down, and --add links have come, after the headers were made. With
-several numbers between commas there is a row for each. --notice says who knows:
-"rebuilt", all routers, whose tables are made anew; "at-ends", the routers at both ends
-of the link, which then lead packets around it if --repair says so; "unnoticed", nobody.
+--fail links fail and --add links are added after the headers are made. With several
+comma-separated numbers the output has a row for each. --failure-knowledge determines
+which routers know: "rebuilt", all routers, which have new tables; "at-ends", the routers
+at both ends of the link, which send packets around it if --repair is set; "unnoticed",
+none.
 
-"Efficiency" is the tree's links as a share of all copies; of BIER, whose packets
-find their own ways, the tree is the links by which receivers were first reached.`
+"Efficiency" is the number of the tree's links divided by the number of copies. For BIER,
+which finds its own paths, the tree is the links by which receivers were first reached.`
 
 func multicastSimCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim --topology FILE [--receivers NUMBER] [--trees NUMBER] [--scheme SCHEME]",
-		Short: "count what becomes of packets along many trees",
+		Short: "simulate packets along many trees",
 		Long:  multicastSimHelp,
 		Example: `  umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
   umbel multicast sim --topology waxman:100 --receivers 16 --scheme lipsin --json
@@ -47,34 +47,34 @@ func multicastSimCommand() *cobra.Command {
 	net.add(cmd)
 	var how schemeFlags
 	how.add(cmd)
-	how.addWindow(cmd, "headers with filters have one then")
+	how.addWindow(cmd, "adds sequence numbers to headers with filters")
 	flags := cmd.Flags()
 	var e sim.Experiment
 	flags.IntVar(&e.Receivers, "receivers", 16, "`NUMBER` of receivers of each tree")
 	flags.IntVar(&e.Trees, "trees", 300, "`NUMBER` of trees")
-	flags.Uint64Var(&e.Seed, "seed", 1, "`NUMBER` that trees and changes follow from")
-	flags.BoolVar(&e.Clustered, "clustered", false, "receivers are near each other")
-	fail := flags.String("fail", "0", "`NUMBERS` of links that are down, between commas")
-	add := flags.String("add", "0", "`NUMBERS` of links that are new, between commas")
-	flags.BoolVar(&e.Together, "together", false, "links only fail that leave a way between all nodes")
-	choice(cmd, &e.Knowledge, "notice", "`WHO` knows of links that are down", sim.Rebuilt, sim.AtEnds, sim.Unnoticed)
-	flags.BoolVar(&e.Flood, "flood", false, "headers have all bits set, as an attacker's")
-	flags.IntVar(&e.MaxCopies, "max-copies", sim.MaxCopies, "`NUMBER` of copies of a tree that are a storm, and cut off")
-	flags.IntVar(&e.Workers, "workers", 0, "`NUMBER` of threads (default one a processor)")
+	flags.Uint64Var(&e.Seed, "seed", 1, "`NUMBER` that determines trees and changes")
+	flags.BoolVar(&e.Clustered, "clustered", false, "receivers are close to each other")
+	fail := flags.String("fail", "0", "comma-separated `NUMBERS` of links that fail")
+	add := flags.String("add", "0", "comma-separated `NUMBERS` of links that are added")
+	flags.BoolVar(&e.Together, "together", false, "failures keep paths between all nodes")
+	choice(cmd, &e.Knowledge, "failure-knowledge", "`ROUTERS` that know of failed links", sim.Rebuilt, sim.AtEnds, sim.Unnoticed)
+	flags.BoolVar(&e.Flood, "flood", false, "set all bits of headers, as an attacker would")
+	flags.IntVar(&e.MaxCopies, "max-copies", sim.MaxCopies, "largest `NUMBER` of copies of a tree; more are a storm")
+	flags.IntVar(&e.Workers, "workers", 0, "`NUMBER` of threads (default one per processor)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		changes, err := changesOf(*fail, *add)
 		if err != nil {
 			return usageError(cmd, err)
 		}
 		if e.Workers < 0 || e.MaxCopies < 1 {
-			return usageError(cmd, fmt.Errorf("--workers %d and --max-copies %d: want 0 or more, and 1 or more", e.Workers, e.MaxCopies))
+			return usageError(cmd, fmt.Errorf("--workers %d and --max-copies %d, want at least 0 and at least 1", e.Workers, e.MaxCopies))
 		}
 		e.Kind, e.Metric = net.kind, net.metric
 		if e.Graph, err = net.graph(cmd); err != nil {
 			return err
 		}
 		if _, parts := e.Graph.Components(); len(parts) > 1 {
-			return fmt.Errorf("%s: %d parts that don't reach each other; %s the largest", net.topology, len(parts), largestHint)
+			return fmt.Errorf("%s: %d parts that are not connected; %s the largest", net.topology, len(parts), largestHint)
 		}
 		if e.Key, err = net.key(); err != nil {
 			return err
@@ -92,7 +92,7 @@ func multicastSimCommand() *cobra.Command {
 	return cmd
 }
 
-// changesOf reads the numbers of links that fail and come.
+// changesOf parses the numbers of links that fail and that are added.
 func changesOf(fail, add string) ([]sim.Change, error) {
 	fails, err := wholeNumbers("--fail", fail)
 	if err != nil {
@@ -103,7 +103,7 @@ func changesOf(fail, add string) ([]sim.Change, error) {
 		return nil, err
 	}
 	if len(fails) > 1 && len(adds) > 1 {
-		return nil, errors.New("--fail and --add don't both take several numbers")
+		return nil, errors.New("--fail and --add can't both have several numbers")
 	}
 	var changes []sim.Change
 	for _, f := range fails {
@@ -119,14 +119,14 @@ func wholeNumbers(flag, list string) ([]int, error) {
 	for part := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%s %q: want whole numbers between commas, such as 0,1,2,5", flag, list)
+			return nil, fmt.Errorf("%s %q, want comma-separated whole numbers, such as 0,1,2,5", flag, list)
 		}
 		all = append(all, n)
 	}
 	return all, nil
 }
 
-// simulate runs the experiment for each change, until ^C.
+// simulate runs the experiment for each change. ^C interrupts it.
 func simulate(cmd *cobra.Command, e sim.Experiment, changes []sim.Change) ([]sim.Result, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -157,24 +157,24 @@ func printSimulated(cmd *cobra.Command, results []sim.Result) error {
 }
 
 func writeSimulated(w io.Writer, r sim.Result) error {
-	fmt.Fprintf(w, "%s, %s: %d trees to %d receivers, of %.1f links in the mean\n\n", r.Graph, r.Scheme, r.Trees, r.Receivers, r.TreeLinks)
+	fmt.Fprintf(w, "%s, %s: %d trees to %d receivers, of %.1f links on average\n\n", r.Graph, r.Scheme, r.Trees, r.Receivers, r.TreeLinks)
 	t := table.New("", "")
-	t.Row("bits of a header", fmt.Sprintf("%.1f in the mean, up to %.0f in 95 of 100", r.MeanBits, r.P95Bits))
+	t.Row("bits per tree", fmt.Sprintf("%.1f on average, 95th percentile %.0f", r.MeanBits, r.P95Bits))
 	t.Row("bytes of all headers", fmt.Sprintf("%.1f", r.MeanBytes))
 	t.Row("forms", formsOf(r))
-	t.Row("search", fmt.Sprintf("%.2f ms in the mean, up to %.2f in 95 of 100", r.SearchMS, r.P95Search))
+	t.Row("search", fmt.Sprintf("%.2f ms on average, 95th percentile %.2f", r.SearchMS, r.P95Search))
 	t.Row("efficiency", fmt.Sprintf("%.2f%%", 100*r.Efficiency))
-	t.Row("copies of a tree", fmt.Sprintf("%.2f", r.Copies))
-	t.Row("false forwards of a tree", fmt.Sprintf("%.2f", r.FalseForwards))
+	t.Row("copies per tree", fmt.Sprintf("%.2f", r.Copies))
+	t.Row("false forwards per tree", fmt.Sprintf("%.2f", r.FalseForwards))
 	t.Row("trees with a loop", shareOf(r.Loops))
-	t.Row("duplicates of a tree", fmt.Sprintf("%.2f", r.Duplicates))
+	t.Row("duplicates per tree", fmt.Sprintf("%.2f", r.Duplicates))
 	t.Row("trees with a storm", shareOf(r.Storms))
 	t.Row("receivers lost", shareOf(r.LostReceivers))
 	if r.CutOff > 0 {
 		t.Row("of them cut off", shareOf(r.CutOff))
 	}
 	if r.Unplanned > 0 {
-		t.Row("trees not written", fmt.Sprintf("%s: %s", shareOf(r.Unplanned), r.UnplannedWhy))
+		t.Row("trees not encoded", fmt.Sprintf("%s: %s", shareOf(r.Unplanned), r.UnplannedWhy))
 	}
 	if len(r.Drops) > 0 {
 		t.Row("packets dropped", dropsOf(r))

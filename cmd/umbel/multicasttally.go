@@ -19,9 +19,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// packets are those that are sent: a header, whose sequence is the packet's number if it
-// has one, and a payload that ends with that number. There are as many in memory as are
-// sent in one go.
+// packets are the packets to send: a header, whose sequence number, if it has one, is the
+// packet's number, and a payload that ends with that number. As many are in memory as are
+// sent together.
 type packets struct {
 	ring      [64][]byte
 	sequenced bool
@@ -44,12 +44,12 @@ func (p *packets) packet(i int) []byte {
 	return b
 }
 
-// extend changes headers with filters.
+// extend modifies headers with filters.
 func extend(headers [][]byte, change func(*inpacket.Header)) error {
 	for i, b := range headers {
 		var h inpacket.Header
 		if _, err := h.Parse(b); err != nil {
-			return fmt.Errorf("--trace and --window-sources are for headers with filters, not for BIER's: %w", err)
+			return fmt.Errorf("--trace and --window-sources need headers with filters, not those of BIER: %w", err)
 		}
 		change(&h)
 		var err error
@@ -60,22 +60,22 @@ func extend(headers [][]byte, change func(*inpacket.Header)) error {
 	return nil
 }
 
-// tally counts deliveries. Nodes may deliver at the same time.
+// tally counts deliveries. It is safe for concurrent use.
 type tally struct {
 	total atomic.Uint64
 
 	mu       sync.Mutex
-	packets  uint64           // that each receiver is to have, 0 if nobody knows
-	seen     map[int][]uint64 // of receivers: which packets they had, as bits, if packets is known
-	distinct map[int]uint64   // packets of receivers, each once
-	again    uint64           // deliveries to receivers that had the packet
+	packets  uint64           // expected by each receiver, 0 if unknown
+	seen     map[int][]uint64 // for each receiver: the packets that it got, as bits, if packets is known
+	distinct map[int]uint64   // for each receiver: number of distinct packets
+	again    uint64           // deliveries to receivers that already had the packet
 	wrong    uint64           // deliveries to others
 	trace    bool
-	ways     map[int][]uint32 // of the first packet to each receiver
+	paths    map[int][]uint32 // nodes passed by the first packet to each receiver
 }
 
 func newTally(receivers []int, packets uint64, trace bool) *tally {
-	t := &tally{packets: packets, seen: map[int][]uint64{}, distinct: map[int]uint64{}, ways: map[int][]uint32{}, trace: trace}
+	t := &tally{packets: packets, seen: map[int][]uint64{}, distinct: map[int]uint64{}, paths: map[int][]uint32{}, trace: trace}
 	for _, r := range receivers {
 		t.seen[r] = make([]uint64, (packets+63)/64)
 		t.distinct[r] = 0
@@ -93,10 +93,10 @@ func (t *tally) deliver(node int, packet []byte) {
 		t.wrong++
 		return
 	}
-	if t.trace && t.ways[node] == nil {
+	if t.trace && t.paths[node] == nil {
 		var h inpacket.Header
 		if _, err := h.Parse(packet); err == nil && h.Trace != nil {
-			t.ways[node] = h.Trace.Nodes
+			t.paths[node] = h.Trace.Nodes
 		}
 	}
 	if t.packets > 0 {
@@ -114,20 +114,20 @@ func (t *tally) deliver(node int, packet []byte) {
 	t.distinct[node]++
 }
 
-// runInfo is what umbel multicast run says of a network that ran.
+// runInfo is the output of umbel multicast run for a whole network.
 type runInfo struct {
 	Form           string  `json:"form"`
 	Bits           int     `json:"bits"`
 	Receivers      int     `json:"receivers"`
 	Packets        uint64  `json:"packets"`
-	Delivered      uint64  `json:"delivered"` // to receivers, each packet once
+	Delivered      uint64  `json:"delivered"` // distinct packets, summed over receivers
 	Missed         uint64  `json:"missed"`
 	Twice          uint64  `json:"delivered_twice"`
 	Wrong          uint64  `json:"delivered_wrong"`
 	TreeLinks      int     `json:"tree_links"`
 	Copies         uint64  `json:"copies"`
 	CopiesPer      float64 `json:"copies_per_packet"`
-	FalseForwards  uint64  `json:"false_forwards"` // copies over links that aren't the tree's
+	FalseForwards  uint64  `json:"false_forwards"` // copies over links that aren't of the tree
 	SendErrors     uint64  `json:"send_errors"`
 	KernelDrops    uint64  `json:"kernel_drops"`
 	Faults         uint64  `json:"faults"`
@@ -136,19 +136,19 @@ type runInfo struct {
 	PacketsASecond float64 `json:"packets_per_second"`
 
 	Drops map[string]uint64   `json:"drops,omitempty"`
-	Ways  map[string][]string `json:"ways,omitempty"`
+	Paths map[string][]string `json:"paths,omitempty"`
 }
 
-func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Cluster, took time.Duration) runInfo {
+func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, cluster *dataplane.Cluster, took time.Duration) runInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sum := fleet.Counters()
+	sum := cluster.Counters()
 	in := runInfo{
 		Form: p.Form, Bits: p.Bits, Receivers: len(t.Receivers), Packets: c.packets, Twice: c.again, Wrong: c.wrong,
 		TreeLinks: len(t.Steps), Copies: sum.Sent, CopiesPer: float64(sum.Sent) / float64(c.packets),
 		SendErrors: sum.SendErrors, KernelDrops: sum.KernelDrops, Faults: sum.Faults,
 		Seconds: took.Seconds(), CopiesASecond: float64(sum.Sent) / took.Seconds(), PacketsASecond: float64(c.packets) / took.Seconds(),
-		Drops: dropsNamed(sum), Ways: waysOf(t.Graph, c.ways),
+		Drops: dropsNamed(sum), Paths: pathsOf(t.Graph, c.paths),
 	}
 	for _, n := range c.distinct {
 		in.Delivered += n
@@ -158,7 +158,7 @@ func newRunInfo(t *tree.Tree, p scheme.Plan, c *tally, fleet *dataplane.Cluster,
 	for _, s := range t.Steps {
 		ours[s.Arc] = true
 	}
-	for a, arc := range fleet.Arcs() {
+	for a, arc := range cluster.Arcs() {
 		if !ours[topology.Arc(a)] {
 			in.FalseForwards += arc.Sent
 		}
@@ -176,15 +176,15 @@ func dropsNamed(c dataplane.Counters) map[string]uint64 {
 	return named
 }
 
-// waysOf names the nodes of ways.
-func waysOf(g *topology.Graph, ways map[int][]uint32) map[string][]string {
-	if len(ways) == 0 {
+// pathsOf returns the names of the nodes of paths.
+func pathsOf(g *topology.Graph, paths map[int][]uint32) map[string][]string {
+	if len(paths) == 0 {
 		return nil
 	}
 	named := map[string][]string{}
-	for receiver, way := range ways {
+	for receiver, path := range paths {
 		var names []string
-		for _, node := range way {
+		for _, node := range path {
 			if int(node) < len(g.Nodes) {
 				names = append(names, g.Nodes[node].Name)
 			}
@@ -199,55 +199,55 @@ func (in runInfo) write(w io.Writer) error {
 	if in.Twice+in.Wrong > 0 {
 		fmt.Fprintf(w, ", %d of them again, %d to other nodes", in.Twice, in.Wrong)
 	}
-	fmt.Fprintf(w, "\n%.3f copies a packet over %d links of the tree, %d false forwards\n", in.CopiesPer, in.TreeLinks, in.FalseForwards)
-	fmt.Fprintf(w, "%.0f packets and %.0f copies a second, in %.2f s\n", in.PacketsASecond, in.CopiesASecond, in.Seconds)
+	fmt.Fprintf(w, "\n%.3f copies per packet over %d links of the tree, %d false forwards\n", in.CopiesPer, in.TreeLinks, in.FalseForwards)
+	fmt.Fprintf(w, "%.0f packets and %.0f copies per second, in %.2f s\n", in.PacketsASecond, in.CopiesASecond, in.Seconds)
 	if n := in.Faults + in.KernelDrops + in.SendErrors; n > 0 {
-		fmt.Fprintf(w, "lost: %d by faults on purpose, %d in full sockets, %d that couldn't be sent\n", in.Faults, in.KernelDrops, in.SendErrors)
+		fmt.Fprintf(w, "lost: %d by deliberate faults, %d in full sockets, %d by send errors\n", in.Faults, in.KernelDrops, in.SendErrors)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
 		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
-	return writeWays(w, in.Ways)
+	return writePaths(w, in.Paths)
 }
 
-func writeWays(w io.Writer, ways map[string][]string) error {
-	for _, name := range slices.Sorted(maps.Keys(ways)) {
-		if _, err := fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(ways[name], " > ")); err != nil {
+func writePaths(w io.Writer, paths map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		if _, err := fmt.Fprintf(w, "to %s: %s\n", name, strings.Join(paths[name], " > ")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ranInfo is what umbel multicast run says of a node that ran by itself.
-type ranInfo struct {
+// nodeRunInfo is the output of umbel multicast run for a single node.
+type nodeRunInfo struct {
 	Node      string            `json:"node"`
 	Received  uint64            `json:"received"` // from neighbours
 	Injected  uint64            `json:"injected"` // from its own host
 	Sent      uint64            `json:"sent"`
 	Delivered uint64            `json:"delivered"`
-	Unknown   uint64            `json:"unknown"` // from addresses of no neighbour
+	Unknown   uint64            `json:"unknown"` // from addresses that are not of a neighbour
 	Lost      uint64            `json:"lost"`    // by faults, full sockets, errors
 	Drops     map[string]uint64 `json:"drops"`
 
-	Ways map[string][]string `json:"ways,omitempty"`
+	Paths map[string][]string `json:"paths,omitempty"`
 }
 
-func newRanInfo(g *topology.Graph, self int, c dataplane.Counters, t *tally) ranInfo {
+func newNodeRunInfo(g *topology.Graph, self int, c dataplane.Counters, t *tally) nodeRunInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return ranInfo{
+	return nodeRunInfo{
 		Node: g.Nodes[self].Name, Received: c.Received, Injected: c.Injected, Sent: c.Sent, Delivered: t.total.Load(), Unknown: c.Unknown,
 		Lost: c.Faults + c.KernelDrops + c.SendErrors + c.TooLong, Drops: dropsNamed(c),
-		Ways: waysOf(g, t.ways),
+		Paths: pathsOf(g, t.paths),
 	}
 }
 
-func (in ranInfo) write(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from strangers, %d lost\n",
+func (in nodeRunInfo) write(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %d from its host, %d received, %d sent, %d delivered, %d from unknown addresses, %d lost\n",
 		in.Node, in.Injected, in.Received, in.Sent, in.Delivered, in.Unknown, in.Lost)
 	for _, reason := range slices.Sorted(maps.Keys(in.Drops)) {
 		fmt.Fprintf(w, "dropped, %s: %d\n", reason, in.Drops[reason])
 	}
-	return writeWays(w, in.Ways)
+	return writePaths(w, in.Paths)
 }

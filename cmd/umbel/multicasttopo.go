@@ -11,17 +11,18 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-const multicastTopoHelp = `Say what a network is like: how many nodes and links, how long its ways are, and
-whether all nodes reach each other. Files are read as they are; parallel links are
-merged and links from a node to itself left out, which is said.
+const multicastTopoHelp = `Describe a network: the numbers of nodes and links, the lengths of shortest paths, and
+whether it is connected. Parallel links are merged, links from a node to itself are
+dropped, and names are made unique in the order of the file; the command reports these
+changes on standard error.
 
---largest keeps the largest part of a network that isn't connected. -o writes it as
-edges in TSV, which all verbs read; --svg draws it.`
+--largest keeps the largest part of a network that isn't connected. -o writes the network
+as edges in TSV, which all verbs read; --svg draws it.`
 
 func multicastTopoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topo --topology FILE",
-		Short: "say what a network is like",
+		Short: "describe a network",
 		Long:  multicastTopoHelp,
 		Example: `  umbel multicast topo --topology fat-tree:4
   umbel multicast topo --topology Cogentco.gml --largest -o cogentco.tsv --svg cogentco.svg`,
@@ -61,12 +62,12 @@ func multicastTopoCommand() *cobra.Command {
 	return cmd
 }
 
-// topologyInfo is what umbel multicast topo says of a network.
+// topologyInfo is the output of umbel multicast topo.
 type topologyInfo struct {
 	Name       string     `json:"name"`
 	Nodes      int        `json:"nodes"`
 	Links      int        `json:"links"`
-	Parts      int        `json:"parts"` // connected ones
+	Parts      int        `json:"parts"` // connected parts
 	MaxDegree  int        `json:"max_degree"`
 	MeanDegree float64    `json:"mean_degree"`
 	Diameter   int        `json:"diameter"`  // of the largest part, in links
@@ -104,10 +105,10 @@ func describeTopology(g *topology.Graph, list bool) topologyInfo {
 func (t topologyInfo) write(w io.Writer) error {
 	connected := "connected"
 	if t.Parts != 1 {
-		connected = fmt.Sprintf("in %d parts that don't reach each other; --largest keeps one", t.Parts)
+		connected = fmt.Sprintf("in %d parts that are not connected; --largest keeps one", t.Parts)
 	}
 	fmt.Fprintf(w, "%s: %d nodes, %d links, %s\n", t.Name, t.Nodes, t.Links, connected)
-	fmt.Fprintf(w, "degree %.2f in the mean, %d at most; ways of %.2f links in the mean, %d at most\n", t.MeanDegree, t.MaxDegree, t.MeanHops, t.Diameter)
+	fmt.Fprintf(w, "degree %.2f on average, at most %d; shortest paths of %.2f links on average, at most %d\n", t.MeanDegree, t.MaxDegree, t.MeanHops, t.Diameter)
 	if len(t.List) == 0 {
 		return nil
 	}

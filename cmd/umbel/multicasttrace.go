@@ -14,13 +14,13 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-const multicastTraceHelp = `Follow a packet through a network in memory, router by router: on which links it went
-out and why, where it was delivered, which copies are false, and why it was dropped.
+const multicastTraceHelp = `Follow a packet through a network in memory, router by router: the links on which it was
+sent, where it was delivered, which copies are false, and why it was dropped.
 
-The packet is that of a tree, as umbel multicast plan makes it, or the one in --header,
-in hexadecimal, given to the router of --source; anything may be in it. A TTL is the one
-that the packet comes with. With a tree's packet --svg draws the tree, false forwards in
-another colour and dashed.`
+The packet is that of a tree, as made by umbel multicast plan, or the one in --header, in
+hexadecimal, which is given to the router of --source and may contain any bytes. The
+TTL is that of the arriving packet. For a tree's packet --svg draws the tree, with false
+forwards dashed and in another colour.`
 
 func multicastTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -35,7 +35,7 @@ func multicastTraceCommand() *cobra.Command {
 	}
 	var from treeFlags
 	from.add(cmd)
-	from.how.addWindow(cmd, "for --header, of a packet that has one")
+	from.how.addWindow(cmd, "for --header with a sequence number")
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
@@ -60,17 +60,17 @@ func multicastTraceCommand() *cobra.Command {
 	return cmd
 }
 
-// traceGroup is the group of trees that are traced.
+// traceGroup is the group of traced packets.
 const traceGroup = 1
 
-// traceHeader follows a packet of any bytes.
+// traceHeader follows the packet of --header.
 func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	packet, err := hex.DecodeString(strings.Join(strings.Fields(header), ""))
 	if err != nil {
-		return usageError(cmd, fmt.Errorf("--header %q: want two hexadecimal digits a byte", header))
+		return usageError(cmd, fmt.Errorf("--header %q, want two hexadecimal digits per byte", header))
 	}
 	if from.ends.source == "" {
-		return usageError(cmd, errors.New("--header needs --source, where the packet comes from"))
+		return usageError(cmd, errors.New("--header needs --source"))
 	}
 	n, err := from.net.network(cmd)
 	if err != nil {
@@ -95,13 +95,13 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	return answer(cmd, info, info.write)
 }
 
-// headerTrace is what umbel multicast trace says of a packet of any bytes.
+// headerTrace is the output of umbel multicast trace for --header.
 type headerTrace struct {
-	Header *headerInfo `json:"header,omitempty"` // nil: not one with a filter
+	Header *headerInfo `json:"header,omitempty"` // nil if it has no filter
 	sim.Trace
 }
 
-// headerInfo is what a header with a filter says, or why it is none.
+// headerInfo describes a header with a filter, or contains the parse error.
 type headerInfo struct {
 	Error string `json:"error,omitempty"`
 	Form  string `json:"form,omitempty"`
@@ -129,9 +129,9 @@ func (in headerTrace) write(w io.Writer) error {
 	switch h := in.Header; {
 	case h == nil:
 	case h.Error != "":
-		fmt.Fprintf(w, "no header: %s\n", h.Error)
+		fmt.Fprintf(w, "invalid header: %s\n", h.Error)
 	default:
-		fmt.Fprintf(w, "%s: %d of %d bits are one, K %d, seed %d; TTL %d, epoch %d, group %d\n",
+		fmt.Fprintf(w, "%s: %d of %d bits are ones, K %d, seed %d; TTL %d, epoch %d, group %d\n",
 			h.Form, h.Ones, h.Bits, h.K, h.Seed, h.TTL, h.Epoch, h.Group)
 	}
 	_, err := io.WriteString(w, in.Trace.String())

@@ -157,10 +157,10 @@ class Header:
         return m > 0 and all(self.field(first + p, 1) for p in places(h1, h2, seed, self.k, m))
 
     def odd(self, h1, h2):
-        planes, x = SPLITS[self.k]
+        sections, x = SPLITS[self.k]
         each = self.bits * x >> 5
-        for p in range(planes):
-            length = each if p < planes - 1 else self.bits - p * each
+        for p in range(sections):
+            length = each if p < sections - 1 else self.bits - p * each
             row = 0
             for w in range((length + 63) // 64):
                 row |= value(h1, h2, (self.seed << 12) + (p << 10) + w) << 64 * w
