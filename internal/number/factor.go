@@ -1,3 +1,7 @@
+// Package number provides the arithmetic of sizes that fold: a filter of m cells folds by the divisors
+// of m, so a good size has many divisors.
+//
+// All functions may be called concurrently.
 package number
 
 import (
@@ -5,15 +9,14 @@ import (
 	"slices"
 )
 
-// Power is a prime and how often it divides a number.
+// Power is a prime and the exponent with which it divides a number.
 type Power struct {
 	Prime    uint64
 	Exponent int // at least 1
 }
 
-// Factor returns the prime powers whose product is m, the primes ascending: none
-// for 1, and none for 0, which has no factors. Any m takes a few milliseconds at
-// most: primes below 256 are tried, and what is left is split by Pollard's rho.
+// Factor returns the prime powers whose product is m, in ascending order of the primes; none for 1 and 0. It
+// takes at most a few milliseconds: it tries the primes below 256 and splits the rest by Pollard's rho.
 //
 // Source: Pollard 1975; Brent 1980.
 func Factor(m uint64) []Power {
@@ -42,8 +45,7 @@ func Factor(m uint64) []Power {
 	return powers
 }
 
-// split appends the primes of m, which has none below 256, to dst, each as often
-// as it divides m.
+// split appends the primes of m, which has none below 256, to dst, with their multiplicity.
 func split(dst []uint64, m uint64) []uint64 {
 	switch {
 	case m == 1:
@@ -51,7 +53,7 @@ func split(dst []uint64, m uint64) []uint64 {
 	case m < 257*257 || IsPrime(m):
 		return append(dst, m)
 	}
-	// Each start and constant is a new walk. On a square some walks find nothing.
+	// Each constant gives another walk. For a square some walks find nothing.
 	for c := uint64(1); ; c++ {
 		if d := rho(m, c); d != m {
 			return split(split(dst, d), m/d)
@@ -59,10 +61,9 @@ func split(dst []uint64, m uint64) []uint64 {
 	}
 }
 
-// rho returns a divisor of m above 1, or m itself if this walk finds no other. It
-// walks x -> x²+c mod m until two places agree modulo a prime of m. Differences
-// are multiplied and one greatest common divisor is taken of many; if that is m,
-// the last stretch is walked again step by step.
+// rho returns a divisor of m above 1, or m itself if this walk finds no other. It walks x -> x²+c mod m until
+// two places agree modulo a prime of m. It multiplies many differences and computes one greatest common
+// divisor for them; if that is m, it repeats the last stretch step by step.
 func rho(m, c uint64) uint64 {
 	step := func(x uint64) uint64 {
 		x = mulMod(x, x, m)
@@ -98,10 +99,113 @@ func rho(m, c uint64) uint64 {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// gcd returns the greatest common divisor; that of 0 and b is b.
+// gcd returns the greatest common divisor of a and b; if a is 0, it is b.
 func gcd(a, b uint64) uint64 {
 	for a != 0 {
 		a, b = b%a, a
 	}
 	return b
+}
+
+// Divisors returns the divisors of m in ascending order, from 1 to m; none for 0. No number below 2^64 has
+// more than 184,320.
+func Divisors(m uint64) []uint64 {
+	if m == 0 {
+		return nil
+	}
+	divisors := make([]uint64, 1, CountDivisors(m))
+	divisors[0] = 1
+	for _, p := range Factor(m) {
+		without := len(divisors)
+		for range p.Exponent {
+			for _, d := range divisors[len(divisors)-without:] {
+				divisors = append(divisors, d*p.Prime)
+			}
+		}
+	}
+	slices.Sort(divisors)
+	return divisors
+}
+
+// CountDivisors returns d(m), the number of divisors of m: the product of the exponents of its primes, each
+// plus one. It is 0 for 0.
+//
+// Source: Sailhan and Stehr 2012, equation (8).
+func CountDivisors(m uint64) uint64 {
+	if m == 0 {
+		return 0
+	}
+	count := uint64(1)
+	for _, p := range Factor(m) {
+		count *= uint64(p.Exponent) + 1
+	}
+	return count
+}
+
+// Primes returns the primes up to y in ascending order. It temporarily allocates y bytes, so y should be at
+// most some millions.
+func Primes(y uint64) []uint64 {
+	composite := make([]bool, y+1)
+	var primes []uint64
+	for p := uint64(2); p <= y; p++ {
+		if composite[p] {
+			continue
+		}
+		primes = append(primes, p)
+		for q := p * p; p <= y/p && q <= y; q += p {
+			composite[q] = true
+		}
+	}
+	return primes
+}
+
+// trial contains the primes that Factor tries one by one.
+var trial = Primes(256)
+
+// IsPrime reports whether m is a prime. It is exact: no composite number below 2^64 passes the test of Miller
+// and Rabin for the twelve bases 2 to 37 (Sorenson and Webster 2015).
+func IsPrime(m uint64) bool {
+	for _, p := range trial[:12] {
+		if m%p == 0 {
+			return m == p
+		}
+	}
+	if m < 2 {
+		return false
+	}
+	twos := bits.TrailingZeros64(m - 1)
+	for _, base := range trial[:12] {
+		if !passes(m, base, twos) {
+			return false
+		}
+	}
+	return true
+}
+
+// passes reports whether an odd m passes the test for a base: with m-1 = 2^twos·odd, base^odd is 1 or one of
+// its squarings is -1.
+func passes(m, base uint64, twos int) bool {
+	x := uint64(1)
+	for odd := (m - 1) >> twos; odd > 0; odd >>= 1 {
+		if odd&1 == 1 {
+			x = mulMod(x, base, m)
+		}
+		base = mulMod(base, base, m)
+	}
+	if x == 1 || x == m-1 {
+		return true
+	}
+	for range twos - 1 {
+		if x = mulMod(x, x, m); x == m-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// mulMod returns a·b mod m, for a and b below m.
+func mulMod(a, b, m uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	_, rest := bits.Div64(high, low, m)
+	return rest
 }

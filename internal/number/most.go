@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// scanned is the length of an interval in which MostDivisors looks at each number.
+// scanned is the length of an interval up to which MostDivisors tries every number.
 const scanned = 4096
 
-// MostDivisors returns the number in [low, high] with the most divisors, the least
-// of those that have equally many. Where the interval holds more than 4096 numbers
-// it leaves out those whose primes below 64 make up less than a quarter of the
-// interval's length: they have few. ok is false if the interval is empty or holds 0
-// only.
+// MostDivisors returns the number in [low, high] with the most divisors, and the smallest of equal ones. If the
+// interval contains more than 4096 numbers it omits those whose primes below 64 have a product of less than a
+// quarter of the interval's length, since these have few divisors. ok is false if the interval is empty or
+// contains only 0.
 func MostDivisors(low, high uint64) (m uint64, ok bool) {
 	low = max(low, 1)
 	if low > high {
@@ -39,7 +38,7 @@ func scan(low, high uint64) rich {
 	}
 }
 
-// improve makes m the best if it has more divisors, or as many and is less.
+// improve makes m the best if it has more divisors, or as many and is smaller.
 func (best *rich) improve(m uint64) {
 	most := best.divisors
 	if m < best.m {
@@ -50,8 +49,8 @@ func (best *rich) improve(m uint64) {
 	}
 }
 
-// divisorsAbove reports whether m has more than so many divisors. It factors m
-// only if what the primes below 256 leave of it can make up for the rest.
+// divisorsAbove reports whether m has more than most divisors. It factors m only if the part without primes
+// below 256 can have enough of them.
 func divisorsAbove(m, most uint64) bool {
 	count, rest := uint64(1), m
 	for _, p := range trial {
@@ -68,8 +67,8 @@ func divisorsAbove(m, most uint64) bool {
 	return possible > most && CountDivisors(m) > most
 }
 
-// multiple returns a number of the interval that the largest highly composite
-// number divides of which the interval must hold a multiple.
+// multiple returns a number of the interval that is divisible by the largest highly composite number of which
+// the interval must contain a multiple.
 func multiple(low, high uint64) rich {
 	unit := uint64(1)
 	for _, u := range HighlyComposite(high - low) {
@@ -79,8 +78,8 @@ func multiple(low, high uint64) rich {
 	return rich{m, CountDivisors(m)}
 }
 
-// search is a search for the number with the most divisors among the multiples of
-// products of primes. It leaves out what can't be as good as the best so far.
+// search looks for the number with the most divisors among the multiples of products of primes. It omits
+// products that can't be as good as the best so far.
 type search struct {
 	low, high uint64
 	primes    []uint64
@@ -88,8 +87,7 @@ type search struct {
 	best      rich
 }
 
-// bounds returns the records up to limit among the products of the primes from
-// each one on.
+// bounds returns, for each prime, the records up to limit among the products of it and the later ones.
 func bounds(primes []uint64, limit uint64) [][]rich {
 	bounds := make([][]rich, len(primes))
 	records := []rich{{1, 1}}
@@ -100,7 +98,7 @@ func bounds(primes []uint64, limit uint64) [][]rich {
 	return bounds
 }
 
-// from looks at the products of r with primes from index i on.
+// from tries the products of r with primes from index i on.
 func (s *search) from(r rich, i int) {
 	left := s.high / r.m
 	multiples := left - (s.low-1)/r.m
@@ -123,7 +121,7 @@ func (s *search) from(r rich, i int) {
 	}
 }
 
-// most returns the largest number of divisors that a record up to limit has.
+// most returns the largest number of divisors of a record up to limit.
 func most(records []rich, limit uint64) uint64 {
 	i, found := slices.BinarySearchFunc(records, limit, func(r rich, limit uint64) int { return cmp.Compare(r.m, limit) })
 	if !found {
