@@ -14,10 +14,10 @@ import (
 func TestFalsePositives(t *testing.T) {
 	r := rand.NewChaCha8([32]byte{})
 	for _, c := range []struct{ length, queries int }{{1, 5}, {7, 21}, {7, 22}, {100, 3}, {3, 0}} {
-		asked := 0
-		got := FalsePositives(r, make([]umbel.Digest, c.length), c.queries, func(umbel.Digest) bool { asked++; return asked%2 == 1 })
-		if asked != c.queries || got != int64(c.queries+1)/2 {
-			t.Errorf("%+v: %d queries, %d positives", c, asked, got)
+		queried := 0
+		got := FalsePositives(r, make([]umbel.Digest, c.length), c.queries, func(umbel.Digest) bool { queried++; return queried%2 == 1 })
+		if queried != c.queries || got != int64(c.queries+1)/2 {
+			t.Errorf("%+v: %d queries, %d positives", c, queried, got)
 		}
 	}
 }
