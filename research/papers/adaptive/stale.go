@@ -19,16 +19,15 @@ var aged = []forward.Contender{umbels, umbelStray05, umbelStray01, umbelSingle, 
 // ages are how many links change after the headers are made.
 var ages = []int{0, 1, 2, 5, 10, 20}
 
-const howStale = `
-16 receivers, 300 trees; the changed links are redrawn for every ten trees. Only links fail that
-leave a path to every receiver. All routers know of the changes at once. Headers are those from
-before the changes, except for BIER, whose headers contain no links.`
-
 var stale = piece.Piece{
 	Name:  "002/stale",
 	Title: "Old headers: all measurements",
-	Note:  howStale + ` The next two tables are extracts.`,
-	Long:  true,
+	Note: `
+16 receivers, 300 trees; the changed links are redrawn for every ten trees. Only links fail that
+leave a path to every receiver. All routers know of the changes at once. Headers are those from
+before the changes, except for BIER, whose headers contain no links.
+The next two tables are extracts.`,
+	Long: true,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		t := piece.Table{Head: []string{"network", "scheme", "failed", "added", "trees", "bits", "bytes", "lost", "efficiency", "±", "false", "loops",
 			"duplicates", "storms", "can't"}}
@@ -60,7 +59,7 @@ largest number also the efficiency and the share of trees with loops.
 
 All headers that encode links lose the same receivers, those behind the failed links, except for
 a few that false forwards reach. The length of a header makes no difference. BIER loses none
-after its tables are rebuilt.` + "\n" + howStale,
+after its tables are rebuilt. Conditions as in 002/stale.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		return makeCurve(ctx, r, false, curve{"lost", 4, func(r sim.Result) float64 { return r.LostReceivers },
 			[]forward.Contender{umbels, bier}},
@@ -78,7 +77,7 @@ loops.
 
 The shortest headers don't exclude unknown links: a filter of one plane contains half of them,
 one of two planes a quarter. A bound on this probability costs bytes: at 0.01, umbel's headers
-are as long as LIPSIN's, and have fewer false forwards.` + "\n" + howStale,
+are as long as LIPSIN's, and have fewer false forwards. Conditions as in 002/stale.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		return makeCurve(ctx, r, true, curve{"false", 2, func(r sim.Result) float64 { return r.FalseForwards },
 			[]forward.Contender{umbels, umbelStray05, lipsin}},

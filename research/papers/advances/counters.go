@@ -152,8 +152,8 @@ var estimates = piece.Piece{
 n is estimated by -(m/k) ln(1 - X/m), where X is the number of nonzero counters. A counting
 filter gives the same results as a plain filter with the same positions, so "the false
 positivity has significantly reduced" is wrong: the last row of each group counts the different
-results of 2000 queries per trial. The logarithm is concave, so the mean estimate of small
-filters is slightly high, by 1 % at m = 64.`,
+results of 2000 queries per trial. The
+estimate is a convex function of X, so its mean is slightly high for small filters, by 1 % at m = 64.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, c := range []struct {
 			m    uint64

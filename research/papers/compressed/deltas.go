@@ -163,7 +163,7 @@ var deltaTables = []piece.Piece{{
 	Name: "004/table-6", Title: "Table VI: deltas, 5 % of the keys exchanged", Note: deltaNote,
 	Make: func(ctx context.Context, r *piece.Run) error { return deltaTable(ctx, r, table6, 0.05) },
 }, {
-	Name: "004/table-7", Title: "Table VII: deltas, 1 % of the keys exchanged", Note: "The rows are those of Table VI.",
+	Name: "004/table-7", Title: "Table VII: deltas, 1 % of the keys exchanged", Note: "The rows have the same meaning as in Table VI.",
 	Make: func(ctx context.Context, r *piece.Run) error { return deltaTable(ctx, r, table7, 0.01) },
 }}
 

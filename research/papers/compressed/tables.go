@@ -48,7 +48,7 @@ The exact rate is that of Bose et al. 2008, which does not assume independent ce
 was measured with queries for 10^4 absent keys in filters of 10^4 keys. The bytes are those of
 umbel's coder; *recomputed* is the mean ideal length of a Laplace code.`
 
-const asTable1 = "The rows are those of Table I."
+const asTable1 = "The rows have the same meaning as in Table I."
 
 var tables = []piece.Piece{
 	table("004/table-1", "Table I: at most eight bits per key, compressed", tableNote, table1),

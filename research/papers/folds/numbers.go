@@ -104,7 +104,7 @@ var smooth = piece.Piece{
 	Note: `
 The paper states "smooth numbers are dense", with Ψ(x, y) ~ x ρ(u) of equation (11). That is a
 limit for a fixed u = log x / log y; it does not hold for the few small primes that folds use.
-In Algorithm IV-B, line 12 assigns a value where it should add one. With only that line
+In Algorithm IV-B, line 12 assigns where it should add. With only that line
 corrected, the algorithm marks numbers repeatedly, once from each smaller multiple. umbel
 divides out primes instead.`,
 	Make: func(_ context.Context, r *piece.Run) error {
