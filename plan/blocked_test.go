@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // simulateBlocked fills filters of m bits and returns their mean rate, asking each
@@ -127,7 +129,7 @@ func TestBlockedDesign(t *testing.T) {
 		if words != c.words || perWord != c.perWord {
 			t.Errorf("%v bits per key: %d words of %d bits, want %d of %d", c.bitsPerKey, words, perWord, c.words, c.perWord)
 		}
-		if got := BlockedFPRate(m, c.words, c.perWord, n); !near(got, c.rate, 0.004) {
+		if got := BlockedFPRate(m, c.words, c.perWord, n); !fixture.Near(got, c.rate, 0.004) {
 			t.Errorf("%v bits per key: rate %.4g, want %.4g", c.bitsPerKey, got, c.rate)
 		}
 		if got, split := BlockedFPRate(m, words, perWord, n), SplitBlockFPRate(m, n); got >= split {
@@ -165,9 +167,9 @@ func TestBlockedSize(t *testing.T) {
 		if _, err := BlockedSize(10, c[0], c[1], 0.1); !errors.Is(err, ErrRange) {
 			t.Errorf("%d words of %d bits: error %v, want ErrRange", c[0], c[1], err)
 		}
-		wantPanic(t, "bad design", func() { BlockedFPRate(512, c[0], c[1], 1) })
+		fixture.WantPanic(t, "bad design", func() { BlockedFPRate(512, c[0], c[1], 1) })
 	}
-	wantPanic(t, "m=511", func() { BlockedFPRate(511, 3, 2, 1) })
+	fixture.WantPanic(t, "m=511", func() { BlockedFPRate(511, 3, 2, 1) })
 }
 
 func BenchmarkBlockedDesign(b *testing.B) {
@@ -209,7 +211,7 @@ func TestBlockedSumsAgree(t *testing.T) {
 				default:
 					continue
 				}
-				if got := s.alternating(float64(n), float64(blocks)); !near(got, want, within) {
+				if got := s.alternating(float64(n), float64(blocks)); !fixture.Near(got, want, within) {
 					t.Errorf("%d words of %d bits, %d keys in %d blocks: %g and %g", s.words, s.perWord, n, blocks, got, want)
 				}
 			}
@@ -225,12 +227,12 @@ func TestBlockedRateOfOneKey(t *testing.T) {
 		onlyOf := overOccupancy(wordBits, perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })
 		all := float64(sharedWords(words)[1<<words-1]) / numMaps
 		want := all * math.Pow(onlyOf, float64(words))
-		if got := d.rate(1, 1); !near(got, want, 1e-9) {
+		if got := d.rate(1, 1); !fixture.Near(got, want, 1e-9) {
 			t.Errorf("%d words of %d bits: %g, want %g", words, perWord, got, want)
 		}
 		// Among many blocks nothing else matters.
 		const blocks = 1 << 40
-		if got := d.rate(1, blocks); !near(got, want/blocks, 1e-9) {
+		if got := d.rate(1, blocks); !fixture.Near(got, want/blocks, 1e-9) {
 			t.Errorf("%d words of %d bits, many blocks: %g, want %g", words, perWord, got, want/blocks)
 		}
 	}
@@ -245,7 +247,7 @@ func TestBlockedRareRateOfAllWords(t *testing.T) {
 				covered := overOccupancy(wordBits, int(load)*perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })
 				return math.Pow(covered, blockWords)
 			})
-			if got := exactDesign(blockWords, perWord).rate(n, blocks); got >= rareRate || !near(got, want, 1e-8) {
+			if got := exactDesign(blockWords, perWord).rate(n, blocks); got >= rareRate || !fixture.Near(got, want, 1e-8) {
 				t.Errorf("%d keys, %d bits per word: %g, want %g", n, perWord, got, want)
 			}
 		}
@@ -276,7 +278,7 @@ func TestBlockedSizesOfRareRates(t *testing.T) {
 			if err != nil {
 				t.Fatalf("n=%d p=%g: %v", n, p, err)
 			}
-			if got := BlockedFPRate(m, words, perWord, n); got > p || !near(got, p, 0.06) {
+			if got := BlockedFPRate(m, words, perWord, n); got > p || !fixture.Near(got, p, 0.06) {
 				t.Errorf("n=%d p=%g: m=%d with %d words of %d bits has a rate of %g", n, p, m, words, perWord, got)
 			}
 			if got := BlockedFPRate(m-blockBits, words, perWord, n); got <= p {

@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Mitzenmacher 2002, Figures 1 and 2, which have no numbers; recomputed.
@@ -39,7 +41,7 @@ func TestMitzenmacherFigures(t *testing.T) {
 		{16, 16, 16.665848, 0.00044255996, 0.00064982834},
 	} {
 		got := CompressionCurve(c.z, []float64{c.k})[0]
-		if !near(got.CellsPerKey, c.perKey, 1e-6) || !near(got.FPRate, c.p, 1e-6) || !near(got.PlainFPRate, c.plain, 1e-6) || got.K != c.k || got.BitsPerKey != c.z {
+		if !fixture.Near(got.CellsPerKey, c.perKey, 1e-6) || !fixture.Near(got.FPRate, c.p, 1e-6) || !fixture.Near(got.PlainFPRate, c.plain, 1e-6) || got.K != c.k || got.BitsPerKey != c.z {
 			t.Errorf("z/n=%g, k=%g: got %+v, want m/n=%g, rates %g and %g", c.z, c.k, got, c.perKey, c.p, c.plain)
 		}
 	}
@@ -56,9 +58,9 @@ func TestCurveEnds(t *testing.T) {
 			t.Errorf("k=%g: rate %g, want between %g and %g", k, p, limit, worst)
 		}
 	}
-	if p := CompressionCurve(z, []float64{1e-2})[0].FPRate; !near(p, math.Exp2(-z), .02) {
+	if p := CompressionCurve(z, []float64{1e-2})[0].FPRate; !fixture.Near(p, math.Exp2(-z), .02) {
 		t.Errorf("k=.01: rate %g, want nearly %g", p, math.Exp2(-z))
 	}
-	wantPanic(t, "k=0", func() { CompressionCurve(8, []float64{0}) })
-	wantPanic(t, "no bits", func() { CompressionCurve(0, []float64{1}) })
+	fixture.WantPanic(t, "k=0", func() { CompressionCurve(8, []float64{0}) })
+	fixture.WantPanic(t, "no bits", func() { CompressionCurve(0, []float64{1}) })
 }

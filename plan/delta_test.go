@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Deltas of Mitzenmacher 2002, Tables VI and VII, and three with k=1, recomputed:
@@ -36,7 +38,7 @@ func TestDeltaBits(t *testing.T) {
 			{"xor", XORDeltaBits(m, c.k, n, c.churn), c.xor},
 			{"context", DeltaBits(m, c.k, n, c.churn), c.context},
 		} {
-			if !near(x.got/n, x.want, 2e-6) {
+			if !fixture.Near(x.got/n, x.want, 2e-6) {
 				t.Errorf("m/n=%g, k=%d, churn %g, %s: %.8g, want %.8g", c.perKey, c.k, c.churn, x.name, x.got/n, x.want)
 			}
 		}
@@ -125,7 +127,7 @@ func TestDeltaSimulation(t *testing.T) {
 		} {
 			// A measured deviation is off by 1/sqrt(2 trials), here up to four of those and 3 % for
 			// what is of second order in so small filters.
-			if within := .03 + 4/math.Sqrt(2*float64(trials)); !near(x.sd, x.s.sd(), within) {
+			if within := .03 + 4/math.Sqrt(2*float64(trials)); !fixture.Near(x.sd, x.s.sd(), within) {
 				t.Errorf("%+v, %s: deviation %.4g bits, simulated %.4g", c, x.name, x.sd, x.s.sd())
 			}
 			if d := x.mean - x.s.mean(); d < 0 || d > 20 {
@@ -147,7 +149,7 @@ func TestMitzenmacherDelta(t *testing.T) {
 		{"xor, deviation", XORDeltaDeviation(m, k, n, churn) / 8, 10.175},
 		{"context, deviation", DeltaDeviation(m, k, n, churn) / 8, 9.0907},
 	} {
-		if !near(c.got, c.want, .01) {
+		if !fixture.Near(c.got, c.want, .01) {
 			t.Errorf("%s: %.4f bytes, want %.4f", c.name, c.got, c.want)
 		}
 	}
@@ -158,7 +160,7 @@ func TestMitzenmacherDelta(t *testing.T) {
 		{"xor", XORDeltaBits(m, k, n, churn) / 8, 2075.866},
 		{"context", DeltaBits(m, k, n, churn) / 8, 1822.119},
 	} {
-		if !near(c.got, c.want, 1e-5) {
+		if !fixture.Near(c.got, c.want, 1e-5) {
 			t.Errorf("%s: %.4f bytes, want %.4f", c.name, c.got, c.want)
 		}
 	}
@@ -170,4 +172,17 @@ func logBinomial(n, k float64) float64 {
 	b, _ := math.Lgamma(k + 1)
 	c, _ := math.Lgamma(n - k + 1)
 	return (a - b - c) / math.Ln2
+}
+
+func TestSigmas(t *testing.T) {
+	for _, c := range []struct{ tail, want float64 }{
+		{.5, 0}, {.15865525393145707, 1}, {.02275013194817921, 2}, {1e-6, 4.753424308822899}, {1e-20, 9.262340089798408}, {1 - .15865525393145707, -1},
+	} {
+		if got := NormalQuantile(c.tail); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%g: %.12f, want %.12f", c.tail, got, c.want)
+		}
+	}
+	for _, tail := range []float64{0, 1, -1, math.NaN()} {
+		fixture.WantPanic(t, "tail", func() { NormalQuantile(tail) })
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Mean sizes for 1 to 200 keys, all equally likely, with the planes' ends.
@@ -29,7 +31,7 @@ func TestIncrementalMean(t *testing.T) {
 			end += p.Keys
 			ends = append(ends, end)
 		}
-		if !near(mean, c.mean, 1e-5) || !slices.Equal(ends, c.ends) {
+		if !fixture.Near(mean, c.mean, 1e-5) || !slices.Equal(ends, c.ends) {
 			t.Errorf("p=%g: mean %.6g of planes that end at %d, want %.6g and %d", c.p, mean, ends, c.mean, c.ends)
 		}
 	}
@@ -60,7 +62,7 @@ func TestIncrementalIsLeast(t *testing.T) {
 			}
 		}
 		split(n, 0, 0, planes)
-		if !near(got, least, 1e-12) {
+		if !fixture.Near(got, least, 1e-12) {
 			t.Errorf("%d planes: mean %.6g, the least is %.6g", planes, got, least)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // named returns an option by its kind, "coded" for the compressed Bloom filter.
@@ -76,7 +78,7 @@ func TestMessageIsTheSearch(t *testing.T) {
 	}
 	got := named(t, options, "coded")
 	want, err := CompressedSearch{Keys: 1e6, Cells: 8 * 8 << 20}.MinBits(.001)
-	if err != nil || got.K != want.K || got.M != words(want.M, true) || !near(got.Snapshot.Mean, want.Bits, 1e-3) || got.FPRate > .001 {
+	if err != nil || got.K != want.K || got.M != words(want.M, true) || !fixture.Near(got.Snapshot.Mean, want.Bits, 1e-3) || got.FPRate > .001 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := named(t, options, "sparse").Why; got != "" {
@@ -84,7 +86,7 @@ func TestMessageIsTheSearch(t *testing.T) {
 	}
 	if want := 3 * 100 * got.Snapshot.Mean / 8; true {
 		options, err := Message{Keys: 1e6, FPRate: .001, Memory: 8 << 20, Peers: 100, PerHour: 3}.Plan()
-		if err != nil || !near(named(t, options, "coded").PerHour, want, 1e-12) {
+		if err != nil || !fixture.Near(named(t, options, "coded").PerHour, want, 1e-12) {
 			t.Errorf("%v, want %v bytes an hour", options, want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Recomputed from Mitzenmacher 2002, sections II and III, in the limit of many keys: the
@@ -92,7 +94,7 @@ func TestLeastRate(t *testing.T) {
 	} {
 		cells := func(n float64) uint64 { return uint64(math.Round(c.limit * n)) }
 		got, err := CompressedSearch{Keys: n, Cells: cells(n), Dense: true}.MinFPRate(c.z * n)
-		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 2e-6) || !near(got.Bits/n, c.used, 2e-6) || !near(got.FPRate, c.p, 2e-6) {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.Bits/n, c.used, 2e-6) || !fixture.Near(got.FPRate, c.p, 2e-6) {
 			t.Errorf("z/n=%g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits, rate %g", c.z, c.limit, got, err, c.k, c.perKey, c.used, c.p)
 		}
 		few, err := CompressedSearch{Keys: 1e4, Cells: cells(1e4), Dense: true}.MinFPRate(c.z * 1e4)
@@ -159,7 +161,7 @@ func TestLeastSent(t *testing.T) {
 		{1e-06, 0, 1, 999999.5, 21.374252},
 	} {
 		got, err := CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Dense: true}.MinBits(c.p)
-		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 2e-6) || !near(got.Bits/n, c.z, 2e-6) || got.FPRate > c.p {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.Bits/n, c.z, 2e-6) || got.FPRate > c.p {
 			t.Errorf("rate %g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits", c.p, c.limit, got, err, c.k, c.perKey, c.z)
 		}
 	}
@@ -180,7 +182,7 @@ func TestDeltaSearch(t *testing.T) {
 	}
 	check := func(name string, c row, got CompressedShape, err error) {
 		t.Helper()
-		if err != nil || got.K != c.k || !near(float64(got.M)/n, c.perKey, 5e-6) || !near(got.Bits/n, c.z, 5e-6) || !near(got.FPRate, c.p, 5e-6) {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 5e-6) || !fixture.Near(got.Bits/n, c.z, 5e-6) || !fixture.Near(got.FPRate, c.p, 5e-6) {
 			t.Errorf("%s %+v: got %+v, %v", name, c, got, err)
 		}
 	}
@@ -245,7 +247,7 @@ func TestDenseBranch(t *testing.T) {
 	}{{true, 35, .0163366}, {false, 2, .0169546}} {
 		s.Dense = c.dense
 		got, err := s.MinFPRate(8 * n)
-		if err != nil || got.K != c.k || !near(got.FPRate, c.p, 1e-5) {
+		if err != nil || got.K != c.k || !fixture.Near(got.FPRate, c.p, 1e-5) {
 			t.Errorf("dense %v: %+v, %v, want k=%d and %g", c.dense, got, err, c.k, c.p)
 		}
 	}

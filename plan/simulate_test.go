@@ -62,20 +62,3 @@ func (s *sample) wantMean(t *testing.T, got, within float64) {
 		t.Errorf("formula gives %.6g, simulation %.6g with a standard deviation of %.2g in %.0f trials", got, s.mean(), sigma, s.count)
 	}
 }
-
-// near reports whether got is want to the fraction within.
-func near(got, want, within float64) bool {
-	return math.Abs(got-want) <= within*math.Abs(want)
-}
-
-// wantPanic checks that f panics.
-func wantPanic(t *testing.T, what string, f func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if recover() == nil {
-			t.Errorf("%s: no panic", what)
-		}
-	}()
-	f()
-}

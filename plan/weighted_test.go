@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // asked returns 10^4 keys, each a class of its own and a member by 0.1, about which
@@ -65,7 +67,7 @@ func TestBruckGaoJiangOptimum(t *testing.T) {
 		"1 % asked 50 %": {asked(step), 8000, 0.011324693, 12.10824, 5.4788839, 0.011451661},
 	} {
 		ks, rate, err := WeightedK(c.m, c.keys)
-		if err != nil || !near(rate, c.rate, 1e-7) || !near(ks[0], c.first, 1e-7) || !near(ks[len(ks)-1], c.last, 1e-7) {
+		if err != nil || !fixture.Near(rate, c.rate, 1e-7) || !fixture.Near(ks[0], c.first, 1e-7) || !fixture.Near(ks[len(ks)-1], c.last, 1e-7) {
 			t.Errorf("%s: rate %.9g, k from %.8g to %.8g, %v; want %.9g, %.8g, %.8g", name, rate, ks[0], ks[len(ks)-1], err, c.rate, c.first, c.last)
 		}
 		classes := gathered(c.keys, 2)
@@ -98,11 +100,11 @@ func TestBruckGaoJiangErratum(t *testing.T) {
 		printed += k.Queries / total * math.Exp2(-ke)
 		load += k.Members * ke
 	}
-	if !near(load, m*math.Ln2, 1e-9) {
+	if !fixture.Near(load, m*math.Ln2, 1e-9) {
 		t.Fatalf("the printed k_e set %v cells, want %v", load, m*math.Ln2)
 	}
 	_, rate, err := WeightedK(m, keys)
-	if err != nil || !near(printed, 0.0036304853, 1e-7) || !near(rate, 0.0032351946, 1e-7) {
+	if err != nil || !fixture.Near(printed, 0.0036304853, 1e-7) || !fixture.Near(rate, 0.0032351946, 1e-7) {
 		t.Errorf("printed %.8g, corrected %.8g, %v; want 0.0036304853 and 0.0032351946", printed, rate, err)
 	}
 }
@@ -125,7 +127,7 @@ func TestWeightedKIsOptimal(t *testing.T) {
 		}
 		return rate
 	}
-	if !near(rateOf(ks), best, 1e-12) {
+	if !fixture.Near(rateOf(ks), best, 1e-12) {
 		t.Errorf("the optimum's rate is %g, by the sum %g", best, rateOf(ks))
 	}
 	r := newRand(1)
@@ -144,7 +146,7 @@ func TestWeightedKIsOptimal(t *testing.T) {
 func TestWeightedKsOfOneClass(t *testing.T) {
 	for _, m := range []uint64{10, 1000, 8000, 20_000} {
 		ks, rate, err := WeightedKs(m, []WeightedClass{{Members: 1000, Queries: 7}}, 256)
-		if k := BestK(m, 1000); err != nil || ks[0] != k || !near(rate, FPRate(m, k, 1000), 1e-9) {
+		if k := BestK(m, 1000); err != nil || ks[0] != k || !fixture.Near(rate, FPRate(m, k, 1000), 1e-9) {
 			t.Errorf("m=%d: k %v, rate %g, %v; want %d, %g", m, ks, rate, err, k, FPRate(m, k, 1000))
 		}
 	}

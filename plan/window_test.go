@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // The rate is that of all ways in which slices can match, counted one by one.
@@ -45,11 +47,11 @@ func TestShtulFills(t *testing.T) {
 	fillWindow(fills, 10, math.Ln2)
 	for i, fill := range fills {
 		want := 1 - math.Pow(2, -float64(min(i+1, 10))/10)
-		if !near(fill, want, 1e-12) {
+		if !fixture.Near(fill, want, 1e-12) {
 			t.Errorf("slice %d: fill %g, want %g", i, fill, want)
 		}
 	}
-	if got := WindowFPRate(fills, 10); !near(got, 0.0014735, 1e-4) {
+	if got := WindowFPRate(fills, 10); !fixture.Near(got, 0.0014735, 1e-4) {
 		t.Errorf("k=10, l=7: rate %.7f, want 0.0014735", got)
 	}
 }

@@ -6,7 +6,55 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
+
+// Guo et al. 2006: the rate of a row of equal filters is that of one filter within its
+// capacity, and one more full filter adds about the rate of one.
+func TestGuoRate(t *testing.T) {
+	const m, k, capacity = 1280, 7, 133
+	full := FPRate(m, k, capacity)
+	for _, c := range []struct {
+		n    uint64
+		want float64
+	}{
+		{0, 0},
+		{60, FPRate(m, k, 60)},
+		{capacity, full},
+		{capacity + 50, CompoundFPRate(full, FPRate(m, k, 50))},
+		{4 * capacity, CompoundFPRate(full, full, full, full)},
+	} {
+		if got := DynamicFPRate(m, k, capacity, c.n); !fixture.Near(got, c.want, 1e-12) {
+			t.Errorf("%d keys: %g, want %g", c.n, got, c.want)
+		}
+	}
+	if got := DynamicFPRate(m, k, capacity, 1<<40); !fixture.Near(got, 1, 1e-12) {
+		t.Errorf("a row without end: %g, want 1", got)
+	}
+	fixture.WantPanic(t, "no cells", func() { DynamicFPRate(0, 1, 1, 1) })
+	fixture.WantPanic(t, "no capacity", func() { DynamicFPRate(1, 1, 0, 1) })
+	fixture.WantPanic(t, "no k", func() { DynamicFPRate(1, 0, 1, 1) })
+}
+
+func TestGuoRateAgainstSimulation(t *testing.T) {
+	const m, k, capacity, n = 640, 6, 60, 210
+	r := newRand(5)
+	var rate sample
+	filter := newBits(m)
+	for range 3000 {
+		no := 1.0
+		for left := uint64(n); left > 0; {
+			now := min(left, capacity)
+			filter.clear()
+			filter.addKeys(r, k, now)
+			no *= 1 - FPRateAtFill(float64(filter.ones)/m, k)
+			left -= now
+		}
+		rate.add(1 - no)
+	}
+	rate.wantMean(t, DynamicFPRate(m, k, capacity, n), 0.01)
+}
 
 // Almeida et al. 2007, section 3: the layers of scalable filters, computed elsewhere.
 func TestAlmeidaLayers(t *testing.T) {
@@ -63,13 +111,13 @@ func TestAlmeidaLayers(t *testing.T) {
 				t.Fatalf("%s, layer %d: %v", c.name, i, err)
 			}
 			keys, bits, rates = keys+l.Capacity, bits+l.Cells(), append(rates, l.FPRate)
-			if !near(l.FPRate, want.p, 1e-10) {
+			if !fixture.Near(l.FPRate, want.p, 1e-10) {
 				t.Errorf("%s, layer %d: rate %g, want %g", c.name, i, l.FPRate, want.p)
 			}
 			if got := (layer{want.p, l.K, l.Slice, l.Capacity, l.HalfFull, keys, bits}); got != want {
 				t.Errorf("%s, layer %d: %+v, want %+v", c.name, i, got, want)
 			}
-			if i < len(c.compound) && !near(CompoundFPRate(rates...), c.compound[i], 1e-5) {
+			if i < len(c.compound) && !fixture.Near(CompoundFPRate(rates...), c.compound[i], 1e-5) {
 				t.Errorf("%s, compound of %d layers: %.8f, want %.8f", c.name, i+1, CompoundFPRate(rates...), c.compound[i])
 			}
 		}
@@ -81,7 +129,7 @@ func TestAlmeidaLayers(t *testing.T) {
 	for i := range rates {
 		rates[i] = 0.005 / float64(uint(1)<<i)
 	}
-	if got := CompoundFPRate(rates...); !near(got, .009928, 1e-4) {
+	if got := CompoundFPRate(rates...); !fixture.Near(got, .009928, 1e-4) {
 		t.Errorf("compound of eight layers: %.7f, want .009928", got)
 	}
 }
@@ -151,7 +199,7 @@ func TestCompoundEdges(t *testing.T) {
 		rates []float64
 		want  float64
 	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{1, 0.5}, 1}, {[]float64{0.5, 0.5}, 0.75}, {[]float64{1e-300, 1e-300}, 2e-300}} {
-		if got := CompoundFPRate(c.rates...); !near(got, c.want, 1e-12) {
+		if got := CompoundFPRate(c.rates...); !fixture.Near(got, c.want, 1e-12) {
 			t.Errorf("%v: %g, want %g", c.rates, got, c.want)
 		}
 	}
