@@ -26,15 +26,15 @@
 //
 // Each kind is a package below filter:
 //
-//   - bloom: standard Bloom filter: least memory, k cache misses a question (Bloom 1970)
-//   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)
+//   - bloom: standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)
+//   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)
 //   - blocked: blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)
 //   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)
-//   - counting: counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)
-//   - weighted: more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)
+//   - counting: counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)
+//   - weighted: more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)
 //   - scalable: scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)
-//   - dynamic: dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)
-//   - incremental: planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)
+//   - dynamic: dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)
+//   - incremental: layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)
 //   - folding: folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)
 //   - window: forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)
 //   - sparse: Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)

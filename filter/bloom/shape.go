@@ -66,7 +66,7 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name: Name,
-		Doc:  "standard Bloom filter: least memory, k cache misses a question (Bloom 1970)",
+		Doc:  "standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
 			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},

@@ -92,7 +92,7 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name: Name,
-		Doc:  "counting Bloom filter: keys can be removed, and are counted; 4 times the memory (Fan et al. 2000)",
+		Doc:  "counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
 			{Name: "k", Doc: "counters per key", Min: 1, Max: MaxK},

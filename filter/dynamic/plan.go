@@ -18,10 +18,10 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, umbel.Filter]{
 		Name: Name,
-		Doc:  "dynamic Bloom filter: equal filters in a row, keys can be removed if it counts (Guo et al. 2006)",
+		Doc:  "dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)",
 		Params: []umbel.ParamDoc{
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; keys can't be removed if not given", Min: 1, Max: 16},
-			{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 8, Max: 1 << 56},
+			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 1, Max: 16},
+			{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 8, Max: 1 << 56},
 		},
 		Plan: planWith,
 		New: func(s Shape) (umbel.Filter, error) {

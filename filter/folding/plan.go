@@ -91,9 +91,9 @@ func newKind() umbel.Kind {
 		Doc:  "folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)",
 		Params: []umbel.ParamDoc{
 			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys can't be removed", Min: 4, Max: 16},
-			{Name: "oversize", Doc: "size of the base, in sizes that all its keys need", Min: 1, Max: 64},
-			{Name: "tolerance", Doc: "half the interval of the rate, as a share of its middle", Min: 0.01, Max: 0.99, Float: true},
+			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 4, Max: 16},
+			{Name: "oversize", Doc: "size of the base as a multiple of the size that all its keys need", Min: 1, Max: 64},
+			{Name: "tolerance", Doc: "half the width of the interval of the rate, as a fraction of its middle", Min: 0.01, Max: 0.99, Float: true},
 		},
 		Plan: planWith,
 		New:  func(s Shape) (umbel.Filter, error) { return asFilter(newFilter(s)) },

@@ -16,9 +16,9 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name: Name,
-		Doc:  "planes opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
+		Doc:  "layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
 		Params: []umbel.ParamDoc{
-			{Name: "planes", Doc: "planes at the maximum of keys", Min: 1, Max: MaxLayers},
+			{Name: "planes", Doc: "layers with the maximum of keys", Min: 1, Max: MaxLayers},
 		},
 		Plan: planWith,
 		New:  NewShape,

@@ -83,7 +83,7 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name: Name,
-		Doc:  "partitioned Bloom filter: one cell in each of k slices, rate exact in the mean (Almeida et al. 2007)",
+		Doc:  "partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},
 			{Name: "k", Doc: "slices, and so cells set per key", Min: 1, Max: MaxK},

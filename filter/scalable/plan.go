@@ -18,9 +18,9 @@ func newKind() umbel.Kind {
 		Name: Name,
 		Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
 		Params: []umbel.ParamDoc{
-			{Name: "growth", Doc: "size of a layer by that of the one before, 2 if not given", Min: 2, Max: MaxGrowth},
-			{Name: "tightening", Doc: "rate of a layer by that of the one before, 0.85 if not given", Min: 0.0625, Max: 0.99, Float: true},
-			{Name: "max-bytes", Doc: "most memory it grows to, without limit if not given", Min: 64, Max: 1 << 56},
+			{Name: "growth", Doc: "size of a layer divided by that of the layer before, 2 by default", Min: 2, Max: MaxGrowth},
+			{Name: "tightening", Doc: "rate of a layer divided by that of the layer before, 0.85 by default", Min: 0.0625, Max: 0.99, Float: true},
+			{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 64, Max: 1 << 56},
 		},
 		Monotone: true,
 		Plan:     planWith,

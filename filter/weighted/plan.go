@@ -187,10 +187,10 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name: Name,
-		Doc:  "more cells for keys that are often asked for: fewest false answers to uneven questions (Bruck et al. 2006)",
+		Doc:  "more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "cells set per key, of those in no other class", Min: 1, Max: MaxK},
+			{Name: "k", Doc: "cells set per key in class 0", Min: 1, Max: MaxK},
 		},
 		Monotone: true,
 		Plan:     planWith,

@@ -36,12 +36,12 @@ func TestOpenCells(t *testing.T) {
 		sentinel error
 		want     string
 	}{
-		"another kind":  {func(s *umbel.State) { s.Kind = "other" }, umbel.ErrKind, `"other"`},
-		"no array":      {func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0"},
-		"two arrays":    {func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) }, umbel.ErrCorrupt, "2"},
-		"a part":        {func(s *umbel.State) { s.Parts = []umbel.State{good} }, umbel.ErrCorrupt, "1"},
-		"counters":      {func(s *umbel.State) { s.Arrays = []cells.Array{{Len: 16, Width: 4, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "4 bits"},
-		"no parameter":  {func(s *umbel.State) { s.Params = nil }, umbel.ErrCorrupt, "0"},
+		"another kind": {func(s *umbel.State) { s.Kind = "other" }, umbel.ErrKind, `"other"`},
+		"no array":     {func(s *umbel.State) { s.Arrays = nil }, umbel.ErrCorrupt, "0"},
+		"two arrays":   {func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) }, umbel.ErrCorrupt, "2"},
+		"a part":       {func(s *umbel.State) { s.Parts = []umbel.State{good} }, umbel.ErrCorrupt, "1"},
+		"counters":     {func(s *umbel.State) { s.Arrays = []cells.Array{{Len: 16, Width: 4, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "4 bits"},
+		"no parameter": {func(s *umbel.State) { s.Params = nil }, umbel.ErrCorrupt, "0"},
 		"wrong length": {func(s *umbel.State) { s.Arrays = []cells.Array{{Len: 65, Width: 1, Words: make([]uint64, 1)}} }, umbel.ErrCorrupt, "65"},
 	} {
 		s := good.Clone()

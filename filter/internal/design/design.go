@@ -1,5 +1,5 @@
-// Package design finds the number of cells m and of cells per key k that meet a
-// goal, for every kind that has just these two.
+// Package design finds the number of cells m and the number of cells per key k that meet a
+// goal, for kinds with these two parameters, and describes kinds as umbel.Kind.
 package design
 
 import (
@@ -10,34 +10,30 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Sizing is what a kind's formulas say.
+// Sizing contains the formulas of a kind.
 type Sizing struct {
-	MaxK  int    // largest k the kind takes
+	MaxK  int    // largest k of the kind
 	Width uint64 // bits per cell
-	// Design says in errors what is chosen besides the size; "k = 7" if empty.
+	// Design describes in errors what is chosen together with the size; "k = 7" if empty.
 	Design string
-	// Step is that of the sizes that a filter can have with k: a size that is given
-	// is rounded up to one.
+	// Step divides the sizes that a filter with k can have: a size that is given is rounded
+	// up to a multiple of it.
 	Step func(k int) uint64
-	// Unit is the number of cells in which a size of about m is planned: m/Unit is
-	// what the factor of a fold has to divide.
+	// Unit divides planned sizes of about m: the factor of a fold must divide m/Unit.
 	Unit func(m uint64, k int) uint64
-	// FPRate is the expected rate of m cells, k per key, with n keys.
+	// FPRate returns the expected rate of m cells, k per key, with n keys.
 	FPRate func(m uint64, k int, n uint64) float64
-	// Size returns the least m, and its k, with at most rate p at n keys; SizeForK
+	// Size returns the least m, and its k, with a rate of at most p with n keys. SizeForK
 	// does so for one k.
 	Size     func(n uint64, p float64) (m uint64, k int, err error)
 	SizeForK func(n uint64, k int, p float64) (m uint64, err error)
 }
 
-// Solve returns m and k for a goal, and the number of keys that the filter is then
-// planned for. Those of m and k that aren't zero are given and kept, m rounded up to
-// a size there is. An m that follows from the goal is whole units: the most that fit
-// into its bytes, or, from keys and a rate, so many that they fold well
-// (plan.RoundFoldable). Errors wrap umbel.ErrGoal.
-//
-// Where a size, a k, keys and a rate are all given, they must agree: the rate at
-// that many keys must be at most the one wanted.
+// Solve returns m and k for a goal, and the number of keys that the filter is then planned
+// for. An m or k that is not zero is kept; m is rounded up to a possible size. An m that
+// follows from the goal is whole units: the most that fit into its bytes or, for keys and a
+// rate, a number that folds well (plan.RoundFoldable). If a size, k, keys and a rate are all
+// given, the rate with these keys must be at most the given one. Errors wrap umbel.ErrGoal.
 func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error) {
 	if err := z.Check(g, m, k); err != nil {
 		return 0, 0, 0, err
@@ -80,7 +76,7 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 
 func roundUp(m, step uint64) uint64 { return (m + step - 1) / step * step }
 
-// design says what k is, for errors.
+// design describes k in errors.
 func (z Sizing) design(k int) string {
 	if z.Design != "" {
 		return z.Design
@@ -102,9 +98,9 @@ func (z Sizing) Check(g umbel.Goal, m uint64, k int) error {
 	size := m != 0 || g.Bytes != 0
 	switch {
 	case m != 0 && g.Bytes != 0:
-		return fmt.Errorf("m = %d and %d bytes are given: leave one out: %w", m, g.Bytes, umbel.ErrGoal)
+		return fmt.Errorf("m = %d and %d bytes are given: omit one: %w", m, g.Bytes, umbel.ErrGoal)
 	case size && k == 0 && g.Keys == 0 && g.FPRate == 0:
-		return fmt.Errorf("a size alone doesn't tell k: give k, the number of keys or a rate as well: %w", umbel.ErrGoal)
+		return fmt.Errorf("a size alone does not determine k: give k, the number of keys or a rate as well: %w", umbel.ErrGoal)
 	case !size && (g.Keys == 0 || g.FPRate == 0):
 		return fmt.Errorf("give two of keys, false-positive rate and size: %w", umbel.ErrGoal)
 	}
@@ -114,21 +110,21 @@ func (z Sizing) Check(g umbel.Goal, m uint64, k int) error {
 	return nil
 }
 
-// agree finds the keys that a filter is planned for and refuses what can't hold
-// the keys at the rate.
+// agree returns the number of keys that a filter is planned for. It returns an error if the
+// filter cannot contain the keys at the rate.
 func (z Sizing) agree(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error) {
 	n := g.Keys
 	switch {
 	case n == 0 && g.FPRate != 0:
 		if n = z.Capacity(m, k, g.FPRate); n == 0 {
-			return 0, 0, 0, fmt.Errorf("%d cells with %s don't hold one key at a rate of %.3g: allow more, or a higher rate: %w",
+			return 0, 0, 0, fmt.Errorf("%d cells with %s are too few for one key at a rate of %.3g: allow more cells or a higher rate: %w",
 				m, z.design(k), g.FPRate, umbel.ErrGoal)
 		}
 	case n == 0:
 		n = max(uint64(float64(m)*math.Ln2/float64(k)), 1) // half full
 	case g.FPRate != 0:
 		if p := z.FPRate(m, k, n); p > g.FPRate*(1+1e-9) {
-			return 0, 0, 0, fmt.Errorf("%d cells with %s answer at a rate of %.3g with %d keys, want %.3g: leave out one of these: %w",
+			return 0, 0, 0, fmt.Errorf("%d cells with %s have a rate of %.3g with %d keys, want %.3g: omit one of these: %w",
 				m, z.design(k), p, n, g.FPRate, umbel.ErrGoal)
 		}
 	}
@@ -158,7 +154,7 @@ func Largest(low, high, limit uint64, ok func(n uint64) bool) uint64 {
 	return low
 }
 
-// best returns the k with the largest score; scores rise to one peak and fall.
+// best returns the k with the largest score. Scores have one peak.
 func (z Sizing) best(score func(k int) float64) int {
 	best, top := 1, score(1)
 	for k := 2; k <= z.MaxK; k++ {
@@ -171,4 +167,27 @@ func (z Sizing) best(score func(k int) float64) int {
 		}
 	}
 	return best
+}
+
+// Word is the number of cells from which sizes are planned as whole words of bits, so that
+// folds and unions work on words.
+const Word = 64
+
+// Anywhere returns the sizing of kinds whose keys have k cells at any positions, of width
+// bits each: the formulas of the standard filter.
+func Anywhere(maxK int, width uint64) Sizing {
+	return Sizing{
+		MaxK:  maxK,
+		Width: width,
+		Step:  func(int) uint64 { return 1 },
+		Unit: func(m uint64, _ int) uint64 {
+			if m < Word {
+				return 1
+			}
+			return Word
+		},
+		FPRate:   plan.FPRate,
+		Size:     plan.Size,
+		SizeForK: plan.SizeForK,
+	}
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Kind is a kind by its own types: S its shape, F its filter.
+// Kind describes a kind with its own types: S is its shape, F its filter.
 type Kind[S umbel.Shape, F umbel.Filter] struct {
 	Name, Doc string
 	Params    []umbel.ParamDoc
 	Monotone  bool // see umbel.Kind
-	// Plan returns the shape for a goal and parameters that have been checked, and
-	// the number of keys that it is for.
+	// Plan returns the shape for a goal and parameters that have been checked, and the number
+	// of keys that it is planned for.
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
 	New  func(S) (F, error)
 	Open func(umbel.State) (F, error)
 }
 
-// Kind returns the kind for code that handles any.
+// Kind returns the description for code that handles any kind.
 func (k Kind[S, F]) Kind() umbel.Kind {
 	return umbel.Kind{
 		Name: k.Name, Doc: k.Doc, Params: k.Params, Monotone: k.Monotone,
