@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Filters that fit the caches, and that don't.
@@ -23,9 +24,9 @@ func forSizes(b *testing.B, run func(b *testing.B, f *bloom.Filter, hits, misses
 			b.Fatal(err)
 		}
 		f := mustNew(b, shape)
-		hits := digests(1, n)
+		hits := fixture.Digests(1, n)
 		f.AddAll(nil, hits)
-		misses := digests(2, 1<<20)
+		misses := fixture.Digests(2, 1<<20)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { run(b, f, hits, misses) })
 	}
 }
@@ -105,7 +106,7 @@ func BenchmarkFill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, ds := mustNew(b, shape), digests(1, 100_000)
+	f, ds := mustNew(b, shape), fixture.Digests(1, 100_000)
 	for name, fill := range map[string]func(){
 		"AddAll":       func() { f.AddAll(nil, ds) },
 		"AddAllAtomic": func() { f.AddAllAtomic(ds) },

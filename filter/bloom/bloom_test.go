@@ -3,7 +3,6 @@ package bloom_test
 import (
 	"encoding"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/filtertest"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 var (
@@ -46,19 +46,10 @@ func mustNew(t testing.TB, s bloom.Shape) *bloom.Filter {
 func filled(t testing.TB, s bloom.Shape, seed uint64, n int) *bloom.Filter {
 	t.Helper()
 	f := mustNew(t, s)
-	for _, d := range digests(seed, n) {
+	for _, d := range fixture.Digests(seed, n) {
 		f.Add(d)
 	}
 	return f
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }
 
 func bits(f *bloom.Filter) cells.Array { return f.State().Arrays[0] }
@@ -77,10 +68,10 @@ func TestZeroFilter(t *testing.T) {
 		"Add":          func() { f.Add(umbel.Digest{}) },
 		"AddString":    func() { f.AddString("a") },
 		"AddAtomic":    func() { f.AddAtomic(umbel.Digest{}) },
-		"AddAll":       func() { f.AddAll(nil, digests(1, 1)) },
-		"AddAllAtomic": func() { f.AddAllAtomic(digests(1, 1)) },
+		"AddAll":       func() { f.AddAll(nil, fixture.Digests(1, 1)) },
+		"AddAllAtomic": func() { f.AddAllAtomic(fixture.Digests(1, 1)) },
 	} {
-		if says := panicOf(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
+		if says := fixture.PanicText(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
 			t.Errorf("%s to the zero filter panics with %q, want a word on New", name, says)
 		}
 	}
@@ -102,16 +93,6 @@ func TestZeroFilter(t *testing.T) {
 	if !f.AddString("a") || !f.HasString("a") {
 		t.Error("the zero filter, become another, doesn't take a key")
 	}
-}
-
-func panicOf(f func()) (says string) {
-	defer func() {
-		if s, ok := recover().(string); ok {
-			says = s
-		}
-	}()
-	f()
-	return ""
 }
 
 func TestUnmarshalBinaryRefuses(t *testing.T) {
@@ -184,7 +165,7 @@ func TestMergeUnequalSizes(t *testing.T) {
 		large.M *= 12
 		n := int(small.M / 20)
 		want := filled(t, small, 1, n)
-		for _, d := range digests(2, n) {
+		for _, d := range fixture.Digests(2, n) {
 			want.Add(d)
 		}
 		for _, c := range [][2]bloom.Shape{{small, large}, {large, small}} {
@@ -274,7 +255,7 @@ func TestMergeCommonDivisor(t *testing.T) {
 		small := bloom.Shape{M: 4096 << group, K: 4, Group: group}
 		n := int(small.M / 20)
 		want := filled(t, small, 1, n)
-		want.AddAll(nil, digests(2, n))
+		want.AddAll(nil, fixture.Digests(2, n))
 		for _, times := range [][2]uint64{{2, 3}, {3, 2}, {3, 4}, {4, 7}} {
 			a, b := small, small
 			a.M, b.M = small.M*times[0], small.M*times[1]

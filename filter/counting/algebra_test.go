@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Four keys by their positions, in 16 cells: a and b and c in one filter, b and c and
@@ -65,7 +66,7 @@ func TestDifferenceUndoesMerge(t *testing.T) {
 		small := counting.Shape{M: 64 * 210, K: 5, Width: width, Group: 6}
 		large := small
 		large.M *= 6
-		a, b := digests(1, 1500), digests(2, 800)
+		a, b := fixture.Digests(1, 1500), fixture.Digests(2, 800)
 		want := mustNew(t, small)
 		want.AddAll(nil, a)
 		for _, c := range [][2]counting.Shape{{small, small}, {small, large}, {large, small}} {
@@ -92,7 +93,7 @@ func TestDifferenceUndoesMerge(t *testing.T) {
 func TestDifferenceRefuses(t *testing.T) {
 	shape := counting.Shape{M: 64 * 40, K: 4, Group: 6}
 	f := mustNew(t, shape)
-	f.AddAll(nil, digests(1, 100))
+	f.AddAll(nil, fixture.Digests(1, 100))
 	before := f.State().Clone()
 	other := func(s counting.Shape, change func(*counting.Filter)) umbel.State {
 		g := mustNew(t, s)
@@ -104,18 +105,18 @@ func TestDifferenceRefuses(t *testing.T) {
 	wide.Width, k.K, group.Group, m.M = 8, 5, 0, 64*7
 	saturated := func(g *counting.Filter) {
 		for range 20 {
-			g.Add(digests(1, 1)[0])
+			g.Add(fixture.Digests(1, 1)[0])
 		}
 	}
 	copied := func(g *counting.Filter) {
-		g.AddAll(nil, digests(1, 10))
+		g.AddAll(nil, fixture.Digests(1, 10))
 		if err := errors.Join(g.Fold(2), g.Unfold(2)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for what, s := range map[string]umbel.State{
-		"what isn't there":   other(shape, func(g *counting.Filter) { g.AddAll(nil, digests(2, 10)) }),
-		"more than is there": other(shape, func(g *counting.Filter) { g.AddAll(nil, digests(1, 100)); g.Add(digests(1, 1)[0]) }),
+		"what isn't there":   other(shape, func(g *counting.Filter) { g.AddAll(nil, fixture.Digests(2, 10)) }),
+		"more than is there": other(shape, func(g *counting.Filter) { g.AddAll(nil, fixture.Digests(1, 100)); g.Add(fixture.Digests(1, 1)[0]) }),
 		"saturated":          other(shape, saturated),
 		"copied":             other(shape, copied),
 		"width":              other(wide, nothing),
@@ -144,7 +145,7 @@ func TestNoFalseNegativeEver(t *testing.T) {
 		}
 		f := mustNew(t, shape)
 		there := make(map[umbel.Digest]uint64)
-		draw := rapid.SampledFrom(digests(1, 12))
+		draw := rapid.SampledFrom(fixture.Digests(1, 12))
 		t.Repeat(map[string]func(*rapid.T){
 			"Add": func(t *rapid.T) {
 				d := draw.Draw(t, "key")
@@ -215,7 +216,7 @@ func TestBounds(t *testing.T) {
 		large := shape
 		large.M *= 4
 		f, g := mustNew(t, shape), mustNew(t, rapid.SampledFrom([]counting.Shape{shape, large}).Draw(t, "other"))
-		all := digests(1, 20)
+		all := fixture.Digests(1, 20)
 		var times [2][20]uint64
 		for i := range all {
 			for j, h := range []*counting.Filter{f, g} {
@@ -267,7 +268,7 @@ func TestBounds(t *testing.T) {
 func TestSaturation(t *testing.T) {
 	for width, limit := range map[uint]uint64{4: 15, 8: 255, 16: 65535} {
 		f := mustNew(t, counting.Shape{M: 1000, K: 5, Width: width})
-		d := digests(1, 1)[0]
+		d := fixture.Digests(1, 1)[0]
 		for i := range limit {
 			if n := f.Count(d); n != i {
 				t.Fatalf("added %d times, counted %d", i, n)
@@ -304,7 +305,7 @@ func TestSaturation(t *testing.T) {
 func TestRemoveAfterUnfold(t *testing.T) {
 	shape := counting.Shape{M: 64 * 15, K: 4, Group: 6}
 	f := mustNew(t, shape)
-	ds := digests(1, 100)
+	ds := fixture.Digests(1, 100)
 	f.AddAll(nil, ds)
 	if err := f.Unfold(4); err != nil {
 		t.Fatal(err)
@@ -347,7 +348,7 @@ func TestDifferenceOfCopies(t *testing.T) {
 	// Two keys of one cell when folded, and of two when not.
 	var one, other umbel.Digest
 	f := mustNew(t, large)
-	for i, d := range digests(1, 1000) {
+	for i, d := range fixture.Digests(1, 1000) {
 		at := f.Locate(nil, d)[0]
 		if i == 0 {
 			one = d

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Each benchmark runs on a bloom filter and on counting filters of the same m, k and
@@ -26,7 +27,7 @@ func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses 
 		if err != nil {
 			b.Fatal(err)
 		}
-		hits, misses := digests(1, int(min(n, 1<<20))), digests(2, 1<<20)
+		hits, misses := fixture.Digests(1, int(min(n, 1<<20))), fixture.Digests(2, 1<<20)
 		on := func(name string, f umbel.Filter, err error) {
 			if err != nil {
 				b.Fatal(err)

@@ -2,7 +2,6 @@ package counting_test
 
 import (
 	"encoding"
-	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,15 +33,6 @@ func TestZero(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, counting.Kind) }
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
-}
 
 func mustNew(t rapid.TB, s counting.Shape) *counting.Filter {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // In a filter so crowded that a key's positions share cells, counters saturate, and
@@ -21,7 +22,7 @@ func TestCrowded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rng, ds := rand.New(rand.NewPCG(1, 2)), digests(3, 40)
+		rng, ds := rand.New(rand.NewPCG(1, 2)), fixture.Digests(3, 40)
 		refused := 0
 		for step := range 20_000 {
 			d := ds[rng.IntN(len(ds))]

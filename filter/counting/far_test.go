@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // A filter large enough to ask for cache lines ahead is, key by key and in batches of
@@ -15,7 +16,7 @@ func TestFarBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := digests(1, 3000)
+	ds := fixture.Digests(1, 3000)
 	one, all, viewed := mustNew(t, s), mustNew(t, s), mustNew(t, s)
 	viewed.View()
 	for _, d := range ds[:2000] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -21,7 +22,7 @@ import (
 // cleared.
 func TestReportBug01DeleteHalfWay(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 60, K: 3})
-	ds := digests(1, 15)
+	ds := fixture.Digests(1, 15)
 	f.AddAll(nil, ds)
 	for i, d := range ds {
 		if !f.Remove(d) {
@@ -41,9 +42,9 @@ func TestReportBug01DeleteHalfWay(t *testing.T) {
 // The program deletes whatever it is told to, without asking whether it is there.
 func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 600, K: 5})
-	f.AddAll(nil, digests(1, 50))
+	f.AddAll(nil, fixture.Digests(1, 50))
 	before := f.State().Clone().Arrays[0]
-	for _, d := range digests(2, 1000) {
+	for _, d := range fixture.Digests(2, 1000) {
 		if (f.Count(d) == 0 || !f.Has(d)) && f.Remove(d) {
 			t.Fatalf("%v was removed, and wasn't there", d)
 		}
@@ -58,7 +59,7 @@ func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 func TestReportBug02LastCell(t *testing.T) {
 	for m := uint64(1); m <= 130; m++ {
 		f := mustNew(t, counting.Shape{M: m, K: 2})
-		f.AddAll(nil, digests(m, 40*int(m)))
+		f.AddAll(nil, fixture.Digests(m, 40*int(m)))
 		f.Add(umbel.Digest{H1: 1 << 63, H2: 1 << 63})
 		if got := f.State().Arrays[0].Nonzero(); got != m {
 			t.Errorf("of %d cells %d are used", m, got)
@@ -72,7 +73,7 @@ func TestReportBug02LastCell(t *testing.T) {
 func TestReportBug03HashChain(t *testing.T) {
 	const m, k, n = 1024, 7, 100
 	f := mustNew(t, counting.Shape{M: m, K: k})
-	f.AddAll(nil, digests(1, n))
+	f.AddAll(nil, fixture.Digests(1, n))
 	yes := 0
 	const questions = 400_000
 	rng := rand.NewPCG(9, 9)
@@ -88,7 +89,7 @@ func TestReportBug03HashChain(t *testing.T) {
 	}
 	// Two keys that share their first position have the others apart.
 	first := make(map[uint64][]uint64)
-	for _, d := range digests(3, 5000) {
+	for _, d := range fixture.Digests(3, 5000) {
 		at := f.Locate(nil, d)
 		if other, ok := first[at[0]]; ok && slices.Equal(at, other) {
 			t.Fatalf("two keys have all positions in common: %d", at)
@@ -101,7 +102,7 @@ func TestReportBug03HashChain(t *testing.T) {
 // the key.
 func TestReportBug04DuplicatePositions(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 5, K: 8})
-	for _, d := range digests(1, 200) {
+	for _, d := range fixture.Digests(1, 200) {
 		at := f.Locate(nil, d)
 		slices.Sort(at)
 		if len(slices.Compact(slices.Clone(at))) == len(at) {
@@ -122,7 +123,7 @@ func TestReportBug04DuplicatePositions(t *testing.T) {
 // it doubled: older keys are then looked for where they never were.
 func TestReportBug05KeySizeGrows(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 600, K: 5})
-	for i, d := range digests(1, 60) {
+	for i, d := range fixture.Digests(1, 60) {
 		f.Add(d)
 		f.Has(d)
 		f.Remove(d)
@@ -130,7 +131,7 @@ func TestReportBug05KeySizeGrows(t *testing.T) {
 		if got := f.Shape().K; got != 5 {
 			t.Fatalf("k is %d after %d keys, want 5", got, i+1)
 		}
-		for _, d := range digests(1, i+1) {
+		for _, d := range fixture.Digests(1, i+1) {
 			if !f.Has(d) {
 				t.Fatalf("after %d keys one is lost", i+1)
 			}
@@ -141,7 +142,7 @@ func TestReportBug05KeySizeGrows(t *testing.T) {
 // The program divides by the number of keys, also when there are none.
 func TestReportBug06EmptyFilter(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 20, K: 3})
-	if d := digests(1, 1)[0]; f.Has(d) || f.Remove(d) || f.Count(d) != 0 || !f.IsEmpty() {
+	if d := fixture.Digests(1, 1)[0]; f.Has(d) || f.Remove(d) || f.Count(d) != 0 || !f.IsEmpty() {
 		t.Error("the empty filter has something")
 	}
 	if s := f.Stats(); s.Keys != 0 || s.FPRate != 0 {
@@ -164,7 +165,7 @@ func TestReportBug07AnyElement(t *testing.T) {
 func TestReportBug08ClearAll(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 640, K: 3, Group: 6})
 	empty := f.State().Clone()
-	f.AddAll(nil, digests(1, 50))
+	f.AddAll(nil, fixture.Digests(1, 50))
 	if err := errors.Join(f.Unfold(3), f.Fold(3)); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestReportBug10Size(t *testing.T) {
 			t.Errorf("%d additions, %.1f keys, empty is %v; want %d, %.0f", got, s.Keys, f.IsEmpty(), n, keys)
 		}
 	}
-	ds := digests(1, 20)
+	ds := fixture.Digests(1, 20)
 	f.Remove(ds[0])
 	want(0, 0)
 	f.AddAll(nil, ds)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // tally is a filter and the number of times that each key is in it.
@@ -29,7 +30,7 @@ func TestAnySequence(t *testing.T) {
 		if s.M%64 == 0 && r.IntN(2) == 0 {
 			s.Group = 6
 		}
-		c := tally{f: mustNew(t, s), r: r, keys: digests(seed, 1+r.IntN(60)), in: map[umbel.Digest]int{}}
+		c := tally{f: mustNew(t, s), r: r, keys: fixture.Digests(seed, 1+r.IntN(60)), in: map[umbel.Digest]int{}}
 		for step := range 80 {
 			c.step(t, s)
 			c.check(t)

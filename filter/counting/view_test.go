@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // plain returns the bloom filter with the bits of a counting filter's nonzero cells,
@@ -50,7 +51,7 @@ func TestNonzeroCellsAreBloom(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, d := range digests(1, 6000/k) {
+				for _, d := range fixture.Digests(1, 6000/k) {
 					f.Add(d)
 					b.Add(d)
 				}
@@ -71,7 +72,7 @@ func TestViewFollows(t *testing.T) {
 		shape.Width = rapid.SampledFrom([]uint{4, 8, 16}).Draw(t, "width")
 		f, bare := mustNew(t, shape), mustNew(t, shape)
 		view := f.View()
-		some := digests(uint64(rapid.IntRange(1, 1000).Draw(t, "seed")), 300)
+		some := fixture.Digests(uint64(rapid.IntRange(1, 1000).Draw(t, "seed")), 300)
 		draw := rapid.SampledFrom(some)
 		other := func(t *rapid.T) umbel.State {
 			g := mustNew(t, f.Shape())
@@ -145,7 +146,7 @@ func TestViewFollows(t *testing.T) {
 func TestViewDoesNotAllocate(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 1 << 16, K: 7, Group: 6})
 	f.View()
-	ds := digests(1, 1000)
+	ds := fixture.Digests(1, 1000)
 	i := 0
 	if n := testing.AllocsPerRun(500, func() {
 		i = (i + 1) % len(ds)
@@ -166,7 +167,7 @@ func TestViewOfZeroFilter(t *testing.T) {
 		t.Error("the view of the zero filter has something")
 	}
 	g := mustNew(t, counting.Shape{M: 6400, K: 3, Group: 6})
-	g.AddAll(nil, digests(1, 100))
+	g.AddAll(nil, fixture.Digests(1, 100))
 	b, err := g.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package dynamic_test
 
 import (
 	"encoding"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -60,13 +59,4 @@ func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, removable) }
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, dynamic.Kind, func() umbel.Filter { return new(dynamic.Filter) })
 	filtertest.Zero(t, removable, func() umbel.Filter { return new(dynamic.Counting) })
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // row is what both types are.
@@ -45,7 +46,7 @@ func wantAll(t testing.TB, f umbel.Filter, ds []umbel.Digest, what string) {
 
 func rate(f umbel.Filter, seed uint64, questions int) float64 {
 	yes := 0
-	for _, d := range digests(seed, questions) {
+	for _, d := range fixture.Digests(seed, questions) {
 		if f.Has(d) {
 			yes++
 		}
@@ -74,7 +75,7 @@ func TestRates(t *testing.T) {
 	}
 	const first, questions = 1000, 300_000
 	for _, f := range both(t, first, 0.001) {
-		ds := digests(1, 25*first)
+		ds := fixture.Digests(1, 25*first)
 		for i, times := range []int{1, 10, 25} {
 			f.AddAll(nil, ds[:times*first])
 			if i > 0 {
@@ -107,7 +108,7 @@ func TestFirstPartHoldsTheGoal(t *testing.T) {
 	for _, n := range []int{1, 60, 1000, 20_000} {
 		for seed := range uint64(20) {
 			for _, f := range both(t, uint64(n), 0.02) {
-				f.AddAll(nil, digests(seed, n))
+				f.AddAll(nil, fixture.Digests(seed, n))
 				if f.Layers() != 1 || f.Stats().FPRate > 0.02*1.3 {
 					t.Errorf("%T, %d keys, seed %d: %d parts, rate %.4f", f, n, seed, f.Layers(), f.Stats().FPRate)
 				}
@@ -118,7 +119,7 @@ func TestFirstPartHoldsTheGoal(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	for _, f := range both(t, 1000, 0.01, umbel.Param{Name: "max-bytes", Value: umbel.Uint(20_000)}) {
-		ds := digests(1, 30_000)
+		ds := fixture.Digests(1, 30_000)
 		var refusal error
 		n := 0
 		for ; refusal == nil && n < len(ds); n++ {
@@ -136,7 +137,7 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%T: %d bytes, want at most 20000", f, b)
 		}
 		f.SetMaxBytes(0)
-		for _, d := range digests(2, 10) {
+		for _, d := range fixture.Digests(2, 10) {
 			if _, err := f.TryAdd(d); err != nil {
 				t.Errorf("%T without a limit: %v", f, err)
 			}
@@ -149,7 +150,7 @@ func TestLimit(t *testing.T) {
 func TestCompact(t *testing.T) {
 	for i := range both(t, 1000, 0.001) {
 		a, b := both(t, 1000, 0.001)[i], both(t, 1000, 0.001)[i]
-		x, y := digests(1, 2300), digests(2, 3300)
+		x, y := fixture.Digests(1, 2300), fixture.Digests(2, 3300)
 		a.AddAll(nil, x)
 		b.AddAll(nil, y)
 		if err := a.Merge(b.State()); err != nil {
@@ -171,7 +172,7 @@ func TestCompact(t *testing.T) {
 		if s := a.Stats(); s.FPRate > 0.05 {
 			t.Errorf("%T: rate %.4f, want at most 0.05", a, s.FPRate)
 		}
-		more := digests(3, 3000)
+		more := fixture.Digests(3, 3000)
 		a.AddAll(nil, more)
 		wantAll(t, a, slices.Concat(keys, more), "compacted and added to")
 	}
@@ -180,7 +181,7 @@ func TestCompact(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	ours, other := both(t, 1000, 0.01), both(t, 2000, 0.01)
 	for i, f := range ours {
-		f.AddAll(nil, digests(1, 100))
+		f.AddAll(nil, fixture.Digests(1, 100))
 		was := f.State().Clone()
 		for _, s := range []umbel.State{other[i].State(), ours[1-i].State()} {
 			if err := f.Merge(s); !errors.Is(err, umbel.ErrMismatch) || !equal(f.State(), was) {
@@ -189,7 +190,7 @@ func TestMergeRefuses(t *testing.T) {
 		}
 		f.SetMaxBytes(f.Stats().Bytes)
 		full := both(t, 1000, 0.01)[i]
-		full.AddAll(nil, digests(2, 1500))
+		full.AddAll(nil, fixture.Digests(2, 1500))
 		if err := f.Merge(full.State()); !errors.Is(err, umbel.ErrLimit) {
 			t.Errorf("%T: a union beyond the limit: %v, want an error that wraps %q", f, err, umbel.ErrLimit)
 		}
@@ -200,7 +201,7 @@ func TestMergeRefuses(t *testing.T) {
 // a row with many wrong answers, with keys coming and going, none is lost.
 func TestRemoveLosesNothing(t *testing.T) {
 	f := both(t, 100, 0.1)[1].(*dynamic.Counting)
-	ds := digests(1, 4000)
+	ds := fixture.Digests(1, 4000)
 	there := map[umbel.Digest]bool{}
 	removed, refused := 0, 0
 	for i, d := range ds {
@@ -235,7 +236,7 @@ func TestRemoveLosesNothing(t *testing.T) {
 // Parts that become empty leave the row.
 func TestEmptyPartsLeave(t *testing.T) {
 	f := both(t, 100, 0.001)[1].(*dynamic.Counting)
-	ds := digests(1, 1000)
+	ds := fixture.Digests(1, 1000)
 	f.AddAll(nil, ds)
 	before := f.Layers()
 	left := slices.DeleteFunc(slices.Clone(ds), f.Remove)
@@ -250,7 +251,7 @@ func TestEmptyPartsLeave(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for _, f := range both(t, 100, 0.01) {
-		f.AddAll(nil, digests(1, 500))
+		f.AddAll(nil, fixture.Digests(1, 500))
 		longer := both(t, 200, 0.01)
 		for what, change := range map[string]func(*umbel.State){
 			"parts of two shapes": func(s *umbel.State) { s.Parts[1] = longer[0].State().Parts[0].Clone() },
@@ -295,10 +296,10 @@ func TestSparseParts(t *testing.T) {
 		}
 		made, opened := f.(row), g.(row)
 		made.SetMaxBytes(0)
-		for i, d := range digests(1, 1000) {
+		for i, d := range fixture.Digests(1, 1000) {
 			if _, err := opened.TryAdd(d); errors.Is(err, umbel.ErrLimit) {
 				opened.Add(d)
-				wantAll(t, opened, digests(1, i+1), "overfilled")
+				wantAll(t, opened, fixture.Digests(1, i+1), "overfilled")
 				break
 			} else if err != nil {
 				t.Fatal(err)
@@ -310,7 +311,7 @@ func TestSparseParts(t *testing.T) {
 		}
 		opened.SetMaxBytes(0)
 		for _, f := range []row{made, opened} {
-			if _, err := f.TryAdd(digests(2, 1)[0]); err != nil || f.Layers() != 65 {
+			if _, err := f.TryAdd(fixture.Digests(2, 1)[0]); err != nil || f.Layers() != 65 {
 				t.Errorf("%T, told to grow: %v, %d parts, want 65", f, err, f.Layers())
 			}
 		}

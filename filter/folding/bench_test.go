@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // stocked returns a filter for 100,000 keys that holds 50,000, and digests of others.
@@ -16,7 +17,7 @@ func stocked(b *testing.B, width uint64) (umbel.Filter, []umbel.Digest) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ds := digests(1, 1<<16)
+	ds := fixture.Digests(1, 1<<16)
 	umbel.AddAll(f, nil, ds[:50_000])
 	return f, ds
 }
@@ -49,7 +50,7 @@ func BenchmarkFilter(b *testing.B) {
 func BenchmarkFill(b *testing.B) {
 	for _, width := range []uint64{0, 4} {
 		f, _ := stocked(b, width)
-		ds := digests(2, 100_000)
+		ds := fixture.Digests(2, 100_000)
 		b.Run(fmt.Sprintf("width=%d", width), func(b *testing.B) {
 			for b.Loop() {
 				f.(umbel.Clearer).Clear()

@@ -2,7 +2,6 @@ package folding_test
 
 import (
 	"encoding"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -54,13 +53,4 @@ func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, onCounters()) }
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, folding.Kind, func() umbel.Filter { return new(folding.Filter) })
 	filtertest.Zero(t, onCounters(), func() umbel.Filter { return new(folding.Counting) })
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -86,7 +87,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		f := mustCounting(t, s)
 		rng := rand.New(rand.NewPCG(s.M, uint64(s.Width)))
-		keys := digests(1, 3000)
+		keys := fixture.Digests(1, 3000)
 		added := make(map[umbel.Digest]int) // the model: a multiset
 		sizes := make(map[uint64]bool)
 		wave := 0
@@ -135,7 +136,7 @@ func TestRateStaysInInterval(t *testing.T) {
 	const keys = 1000
 	f := mustCounting(t, planned(t, 12, 4))
 	_, high := f.Shape().Interval()
-	ds := digests(1, keys)
+	ds := fixture.Digests(1, keys)
 	check := func(n int, coming bool) {
 		t.Helper()
 		rate := f.Stats().FPRate
@@ -167,7 +168,7 @@ func TestRateStaysInInterval(t *testing.T) {
 // time: the face is folded once up and, when many keys have gone, once down.
 func TestNoFlapping(t *testing.T) {
 	f := mustCounting(t, planned(t, 12, 4))
-	ds := digests(1, 3000)
+	ds := fixture.Digests(1, 3000)
 	refolds, last := 0, size(f)
 	watch := func() {
 		if now := size(f); now != last {
@@ -223,7 +224,7 @@ func TestNoFlapping(t *testing.T) {
 // Keys that come and go between two refolds take no memory.
 func TestAddRemoveAllocateNothing(t *testing.T) {
 	f := mustCounting(t, planned(t, 12, 4))
-	ds := digests(1, 500)
+	ds := fixture.Digests(1, 500)
 	for _, d := range ds {
 		f.Add(d)
 	}
@@ -248,7 +249,7 @@ func TestAddRemoveAllocateNothing(t *testing.T) {
 // After additions alone the face is the same whatever the order, and whether built
 // or merged.
 func TestGrowthHasNoHistory(t *testing.T) {
-	ds := digests(1, 900)
+	ds := fixture.Digests(1, 900)
 	f, g, h := mustNew(t, planned(t, 12, 0)), mustNew(t, planned(t, 12, 0)), mustNew(t, planned(t, 12, 0))
 	for i := range ds {
 		f.Add(ds[i])
@@ -272,7 +273,7 @@ func TestGrowthHasNoHistory(t *testing.T) {
 
 // Filters of unlike bases merge at their greatest common divisor.
 func TestMergeUnequalBases(t *testing.T) {
-	ds := digests(1, 400)
+	ds := fixture.Digests(1, 400)
 	for _, width := range []uint{0, 4} {
 		make1 := func(oversize uint64) filter {
 			if width == 0 {
@@ -322,13 +323,13 @@ func TestTryAddKeepsTheInterval(t *testing.T) {
 				}
 				f := made.(umbel.Grower)
 				_, high := s.Interval()
-				for _, d := range digests(m, 100) {
+				for _, d := range fixture.Digests(m, 100) {
 					_, err := f.TryAdd(d)
 					if rate := made.Stats().FPRate; rate > high*(1+1e-9) {
 						t.Fatalf("width %d, %d cells, k = %d: TryAdd to a rate of %v, above %v (error %v)", width, m, k, rate, high, err)
 					}
 				}
-				ds := digests(1, 300)
+				ds := fixture.Digests(1, 300)
 				for _, d := range ds {
 					made.Add(d)
 				}
@@ -354,7 +355,7 @@ func TestTryAddRefuses(t *testing.T) {
 	_, high := f.Shape().Interval()
 	n := 0
 	var refused error
-	ds := digests(1, 3000)
+	ds := fixture.Digests(1, 3000)
 	for _, d := range ds {
 		before := f.State().Clone()
 		if _, refused = f.TryAdd(d); refused != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -26,11 +27,11 @@ func TestRates(t *testing.T) {
 		var cells, sum, squares float64
 		for i := range filters {
 			f := mustNew(t, shape)
-			for _, d := range digests(uint64(2*i+1), n) {
+			for _, d := range fixture.Digests(uint64(2*i+1), n) {
 				f.Add(d)
 			}
 			yes := 0
-			for _, d := range digests(uint64(2*i+2), questions) {
+			for _, d := range fixture.Digests(uint64(2*i+2), questions) {
 				if f.Has(d) {
 					yes++
 				}
@@ -91,7 +92,7 @@ func TestTwoFolds(t *testing.T) {
 	var three, four, both, unfolded float64
 	for i := range filters {
 		f := mustNew(t, shape)
-		for _, d := range digests(uint64(2*i+1), entropyKeys) {
+		for _, d := range fixture.Digests(uint64(2*i+1), entropyKeys) {
 			f.Add(d)
 		}
 		foldedBy := func(r uint64) *bloom.Filter {
@@ -102,7 +103,7 @@ func TestTwoFolds(t *testing.T) {
 			return folded
 		}
 		in3, in4, base := foldedBy(3), foldedBy(4), foldedBy(1)
-		for _, d := range digests(uint64(2*i+2), questions) {
+		for _, d := range fixture.Digests(uint64(2*i+2), questions) {
 			for _, c := range []struct {
 				has bool
 				sum *float64
@@ -145,13 +146,13 @@ func TestEquation3Order(t *testing.T) {
 	yes := 0
 	for i := range filters {
 		three, four := make([]bool, entropyCells/3), make([]bool, entropyCells/4)
-		for _, d := range digests(uint64(2*i+1), entropyKeys) {
+		for _, d := range fixture.Digests(uint64(2*i+1), entropyKeys) {
 			for _, h := range []uint64{d.H1, d.H2} {
 				h %= entropyCells
 				three[h%(entropyCells/3)], four[h%(entropyCells/4)] = true, true
 			}
 		}
-		for _, d := range digests(uint64(2*i+2), questions) {
+		for _, d := range fixture.Digests(uint64(2*i+2), questions) {
 			all := true
 			for _, h := range []uint64{d.H1, d.H2} {
 				h %= entropyCells

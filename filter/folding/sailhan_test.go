@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -42,7 +43,7 @@ func bases(t *testing.T) map[string]func(m uint64) folder {
 // filled returns a base of a size with 400 keys, each of some more than once.
 func filled(make1 func(uint64) folder, m uint64) folder {
 	f := make1(m)
-	for i, d := range digests(1, 400) {
+	for i, d := range fixture.Digests(1, 400) {
 		for range 1 + i%3 {
 			f.Add(d)
 		}
@@ -95,7 +96,7 @@ func TestSailhanTheorem(t *testing.T) {
 // the base of counters are the same bits.
 func TestFoldedByIsBuiltSmall(t *testing.T) {
 	bits, counts := mustNew(t, planned(t, 12, 0)), mustCounting(t, planned(t, 12, 8))
-	ds := digests(1, 700)
+	ds := fixture.Digests(1, 700)
 	for _, d := range ds {
 		bits.Add(d)
 		counts.Add(d)
@@ -257,7 +258,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := digests(1, 1000)
+	ds := fixture.Digests(1, 1000)
 	for _, d := range ds {
 		f.Add(d)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Whatever is called in whatever order, no key is lost and the face is the base folded
@@ -25,7 +26,7 @@ func TestAnySequence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := tally{r: r, shape: s, keys: digests(seed, 1+r.IntN(200)), in: map[umbel.Digest]int{}}
+		c := tally{r: r, shape: s, keys: fixture.Digests(seed, 1+r.IntN(200)), in: map[umbel.Digest]int{}}
 		c.f = c.open(t, emptyState(t, s))
 		for step := range 120 {
 			if r.IntN(25) == 0 {

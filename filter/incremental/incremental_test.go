@@ -4,13 +4,13 @@ import (
 	"encoding"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/filtertest"
 	"github.com/umbel-filters/umbel/filter/incremental"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -51,15 +51,6 @@ func mustPlan(t testing.TB, n uint64, p float64) incremental.Shape {
 	return s
 }
 
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
-}
-
 // The state has the planes that are open: it grows with the keys, and its mean over
 // all numbers of keys is that of the plan, give or take what whole words and room
 // for chance take.
@@ -68,7 +59,7 @@ func TestSizeGrowsWithKeys(t *testing.T) {
 	s := mustPlan(t, n, p)
 	f := mustNew(t, s)
 	var mean, last float64
-	for _, d := range digests(1, n) {
+	for _, d := range fixture.Digests(1, n) {
 		f.Add(d)
 		bytes := float64(f.State().Bytes())
 		if bytes < last {
@@ -99,7 +90,7 @@ func TestTryAdd(t *testing.T) {
 		for seed := range uint64(10) {
 			s := mustPlan(t, c.n, c.p)
 			f := mustNew(t, s)
-			ds := digests(seed, 3*int(c.n)+40)
+			ds := fixture.Digests(seed, 3*int(c.n)+40)
 			taken := 0
 			for ; taken < len(ds); taken++ {
 				if _, err := f.TryAdd(ds[taken]); err != nil {
@@ -145,11 +136,11 @@ func TestRates(t *testing.T) {
 			var yes, asked, bytes float64
 			for seed := range uint64(5) {
 				f := mustNew(t, s)
-				for _, d := range digests(2*seed, keys) {
+				for _, d := range fixture.Digests(2*seed, keys) {
 					f.Add(d)
 				}
 				bytes = float64(f.State().Bytes())
-				for _, d := range digests(2*seed+1, int(30_000+40/p)) {
+				for _, d := range fixture.Digests(2*seed+1, int(30_000+40/p)) {
 					asked++
 					if f.Has(d) {
 						yes++
@@ -168,7 +159,7 @@ func TestRates(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	f := mustNew(t, mustPlan(t, 1000, 0.01))
-	for _, d := range digests(1, 600) {
+	for _, d := range fixture.Digests(1, 600) {
 		f.Add(d)
 	}
 	for name, change := range map[string]func(*umbel.State){
@@ -200,7 +191,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func BenchmarkHas(b *testing.B) {
 	f := mustNew(b, mustPlan(b, 100_000, 0.01))
-	hits, misses := digests(1, 100_000), digests(2, 1<<17)
+	hits, misses := fixture.Digests(1, 100_000), fixture.Digests(2, 1<<17)
 	umbel.AddAll(f, nil, hits)
 	for name, ds := range map[string][]umbel.Digest{"hit": hits, "miss": misses} {
 		b.Run(name+"/n=100000", func(b *testing.B) {
@@ -216,7 +207,7 @@ func BenchmarkHas(b *testing.B) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	ds := digests(1, 100_000)
+	ds := fixture.Digests(1, 100_000)
 	f := mustNew(b, mustPlan(b, 100_000, 0.01))
 	for b.Loop() {
 		f.Clear()

@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/filtertest"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -46,19 +46,10 @@ func mustNew(t testing.TB, s partitioned.Shape) *partitioned.Filter {
 func filled(t testing.TB, s partitioned.Shape, seed uint64, n int) *partitioned.Filter {
 	t.Helper()
 	f := mustNew(t, s)
-	for _, d := range digests(seed, n) {
+	for _, d := range fixture.Digests(seed, n) {
 		f.Add(d)
 	}
 	return f
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }
 
 func bits(f *partitioned.Filter) cells.Array { return f.State().Arrays[0] }
@@ -84,7 +75,7 @@ func TestAlmeidaSection2(t *testing.T) {
 		for i := range filters {
 			f := filled(t, s, uint64(2*i+1), n)
 			yes := 0
-			for _, d := range digests(uint64(2*i+2), questions/filters) {
+			for _, d := range fixture.Digests(uint64(2*i+2), questions/filters) {
 				if f.Has(d) {
 					yes++
 				}
@@ -104,7 +95,7 @@ func TestOneCellInEverySlice(t *testing.T) {
 	for _, s := range []partitioned.Shape{{M: 70, K: 7}, {M: 64 * 21, K: 7, Group: 6}} {
 		slice := s.M / uint64(s.K)
 		f := mustNew(t, s)
-		for _, d := range digests(1, 200) {
+		for _, d := range fixture.Digests(1, 200) {
 			at := f.Locate(nil, d)
 			if len(at) != s.K {
 				t.Fatalf("%+v: %d cells, want %d", s, len(at), s.K)
@@ -147,7 +138,7 @@ func TestMergeUnequalSizes(t *testing.T) {
 	small := partitioned.Shape{M: 600, K: 6}
 	large := partitioned.Shape{M: 600 * 12, K: 6}
 	want := filled(t, small, 1, 30)
-	for _, d := range digests(2, 30) {
+	for _, d := range fixture.Digests(2, 30) {
 		want.Add(d)
 	}
 	for _, c := range [][2]partitioned.Shape{{small, large}, {large, small}} {
@@ -208,10 +199,10 @@ func TestZeroFilter(t *testing.T) {
 		"Add":          func() { f.Add(umbel.Digest{}) },
 		"AddBytes":     func() { f.AddBytes(nil) },
 		"AddAtomic":    func() { f.AddAtomic(umbel.Digest{}) },
-		"AddAll":       func() { f.AddAll(nil, digests(1, 1)) },
-		"AddAllAtomic": func() { f.AddAllAtomic(digests(1, 1)) },
+		"AddAll":       func() { f.AddAll(nil, fixture.Digests(1, 1)) },
+		"AddAllAtomic": func() { f.AddAllAtomic(fixture.Digests(1, 1)) },
 	} {
-		if says := panicOf(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
+		if says := fixture.PanicText(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
 			t.Errorf("%s to the zero filter panics with %q, want a word on New", name, says)
 		}
 	}
@@ -230,16 +221,6 @@ func TestZeroFilter(t *testing.T) {
 	if f.Shape() != g.Shape() || !bits(&f).Equal(bits(g)) || !f.HasString("alice") || f.Hasher() != g.Hasher() {
 		t.Errorf("unmarshalled to shape %+v, want %+v with the same bits", f.Shape(), g.Shape())
 	}
-}
-
-func panicOf(f func()) (says string) {
-	defer func() {
-		if s, ok := recover().(string); ok {
-			says = s
-		}
-	}()
-	f()
-	return ""
 }
 
 func TestShapeCheck(t *testing.T) {
@@ -295,7 +276,7 @@ func BenchmarkHas(b *testing.B) {
 	}
 	f := filled(b, shape, 1, 100_000)
 	has := make([]bool, 1024)
-	for name, ds := range map[string][]umbel.Digest{"hit": digests(1, 100_000), "miss": digests(2, 100_000)} {
+	for name, ds := range map[string][]umbel.Digest{"hit": fixture.Digests(1, 100_000), "miss": fixture.Digests(2, 100_000)} {
 		b.Run(name+"/n=100000", func(b *testing.B) {
 			i := 0
 			for b.Loop() {
@@ -319,7 +300,7 @@ func BenchmarkAdd(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ds := digests(1, 100_000)
+	ds := fixture.Digests(1, 100_000)
 	for _, c := range []struct {
 		name string
 		add  func(*partitioned.Filter, []umbel.Digest)

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // What growing costs: a scalable filter at 100 times its first capacity, beside the
@@ -16,7 +17,7 @@ func beside(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []
 		if testing.Short() && n > 1_000_000 {
 			continue
 		}
-		hits, misses := digests(1, n), digests(2, 1<<20)
+		hits, misses := fixture.Digests(1, n), fixture.Digests(2, 1<<20)
 		shape, err := scalable.Plan(umbel.Goal{Keys: uint64(n) / 100, FPRate: 0.01})
 		if err != nil {
 			b.Fatal(err)
@@ -96,7 +97,7 @@ func BenchmarkAddAll(b *testing.B) {
 // Additions of new keys from the first to the last layer.
 func BenchmarkFill(b *testing.B) {
 	const n = 100_000
-	ds := digests(1, n)
+	ds := fixture.Digests(1, n)
 	shape, err := scalable.Plan(umbel.Goal{Keys: n / 100, FPRate: 0.01})
 	if err != nil {
 		b.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -34,7 +35,7 @@ func wantAll(t testing.TB, f umbel.Filter, ds []umbel.Digest, what string) {
 
 func rate(f umbel.Filter, seed uint64, questions int) float64 {
 	yes := 0
-	for _, d := range digests(seed, questions) {
+	for _, d := range fixture.Digests(seed, questions) {
 		if f.Has(d) {
 			yes++
 		}
@@ -74,7 +75,7 @@ func TestRates(t *testing.T) {
 		{0.01, umbel.Params{{Name: "growth", Value: umbel.Uint(4)}}},
 	} {
 		f := mustPlan(t, umbel.Goal{Keys: first, FPRate: c.goal}, c.ps)
-		ds := digests(1, 100*first)
+		ds := fixture.Digests(1, 100*first)
 		for i, times := range []int{1, 10, 100} {
 			f.AddAll(nil, ds[:times*first])
 			wantAll(t, f, ds[:times*first], "grown")
@@ -115,7 +116,7 @@ func TestRates(t *testing.T) {
 // growth; the layers' k is found in whole numbers and is that of the formula.
 func TestAlmeidaLayers(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
-	f.AddAll(nil, digests(1, 50_000))
+	f.AddAll(nil, fixture.Digests(1, 50_000))
 	layers := f.Layers()
 	if len(layers) < 8 {
 		t.Fatalf("%d layers, want 8 or more", len(layers))
@@ -140,7 +141,7 @@ func TestFirstLayerHoldsTheGoal(t *testing.T) {
 	for _, n := range []int{1, 60, 1000, 20_000} {
 		for seed := range uint64(30) {
 			f := mustPlan(t, umbel.Goal{Keys: uint64(n), FPRate: 0.02}, nil)
-			f.AddAll(nil, digests(seed, n))
+			f.AddAll(nil, fixture.Digests(seed, n))
 			if got := len(f.Layers()); got != 1 {
 				t.Errorf("%d keys, seed %d: %d layers, want 1", n, seed, got)
 			}
@@ -152,7 +153,7 @@ func TestFirstLayerHoldsTheGoal(t *testing.T) {
 // where the last layer is full.
 func TestAddAgain(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 500, FPRate: 0.01}, nil)
-	ds := digests(1, 10_000)
+	ds := fixture.Digests(1, 10_000)
 	for n := 1; n < len(ds); n += 97 {
 		f.AddAll(nil, ds[:n])
 		was := f.State().Clone()
@@ -172,7 +173,7 @@ func TestLimit(t *testing.T) {
 	limit := umbel.Params{{Name: "max-bytes", Value: umbel.Uint(10_000)}}
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, limit)
 	g := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, limit)
-	ds := digests(1, 20_000)
+	ds := fixture.Digests(1, 20_000)
 	var refusal error
 	n := 0
 	for ; refusal == nil && n < len(ds); n++ {
@@ -201,7 +202,7 @@ func TestLimit(t *testing.T) {
 		t.Error("beyond the limit a batch isn't what its keys are one by one, or the filter grew")
 	}
 	f.SetMaxBytes(0)
-	if ok, err := f.TryAdd(digests(2, 1)[0]); err != nil || !ok && f.Stats().FPRate < 0.5 {
+	if ok, err := f.TryAdd(fixture.Digests(2, 1)[0]); err != nil || !ok && f.Stats().FPRate < 0.5 {
 		t.Errorf("without a limit: TryAdd is %v, %v", ok, err)
 	}
 	if _, err := scalable.Kind.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, limit); !errors.Is(err, umbel.ErrGoal) {
@@ -212,7 +213,7 @@ func TestLimit(t *testing.T) {
 func TestMerge(t *testing.T) {
 	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
 	a, b := mustPlan(t, goal, nil), mustPlan(t, umbel.Goal{Keys: 300, FPRate: 0.001}, umbel.Params{{Name: "growth", Value: umbel.Uint(3)}})
-	x, y, z := digests(1, 9000), digests(2, 5000), digests(3, 40_000)
+	x, y, z := fixture.Digests(1, 9000), fixture.Digests(2, 5000), fixture.Digests(3, 40_000)
 	a.AddAll(nil, x)
 	b.AddAll(nil, y)
 	before, sum := b.State().Clone(), a.Stats().FPRate+b.Stats().FPRate
@@ -253,7 +254,7 @@ func TestCompact(t *testing.T) {
 	for _, n := range []int{1, 1100, 3300, 20_000} {
 		for _, p := range []float64{0.011, 0.03, 0.2, 0.9, 1} {
 			f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
-			ds := digests(1, n)
+			ds := fixture.Digests(1, n)
 			f.AddAll(nil, ds)
 			before := f.Stats()
 			if err := f.Compact(p); err != nil {
@@ -277,13 +278,13 @@ func TestCompact(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Open of a compacted filter: %v", err)
 			}
-			more := digests(2, 3000)
+			more := fixture.Digests(2, 3000)
 			g.AddAll(nil, more)
 			wantAll(t, g, slices.Concat(ds, more), "compacted and added to")
 		}
 	}
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
-	f.AddAll(nil, digests(1, 3000))
+	f.AddAll(nil, fixture.Digests(1, 3000))
 	was := f.State().Clone()
 	if err := f.Compact(1e-9); !errors.Is(err, umbel.ErrGoal) || !equal(f.State(), was) {
 		t.Errorf("a rate below that of the filter: %v, want an error that wraps %q and no change", err, umbel.ErrGoal)
@@ -294,7 +295,7 @@ func TestCompact(t *testing.T) {
 // keys of both.
 func TestCompactIsBuiltSo(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
-	ds := digests(1, 3000)
+	ds := fixture.Digests(1, 3000)
 	f.AddAll(nil, ds)
 	if err := f.Compact(1); err != nil || len(f.Layers()) != 1 {
 		t.Fatalf("any rate allowed: %d layers, %v", len(f.Layers()), err)
@@ -313,7 +314,7 @@ func TestCompactIsBuiltSo(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
-	f.AddAll(nil, digests(1, 1000))
+	f.AddAll(nil, fixture.Digests(1, 1000))
 	for what, change := range map[string]func(*umbel.State){
 		"layers in another order":                   func(s *umbel.State) { slices.Reverse(s.Parts) },
 		"a first layer larger than any":             func(s *umbel.State) { s.Params[0].Value = umbel.Uint(1 << 40) },

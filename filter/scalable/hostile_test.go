@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // A small layer in a state that plans layers of 255 slices, 16 times as long: valid,
@@ -31,7 +32,7 @@ func TestHostileGrowth(t *testing.T) {
 	}
 	before := f.Stats().Bytes
 	refused := false
-	for _, d := range digests(1, 20) {
+	for _, d := range fixture.Digests(1, 20) {
 		if _, err := f.TryAdd(d); err != nil {
 			refused = true
 			if !errors.Is(err, umbel.ErrLimit) {
@@ -40,7 +41,7 @@ func TestHostileGrowth(t *testing.T) {
 		}
 		f.Add(d)
 	}
-	wantAll(t, f, digests(1, 20), "overfilled")
+	wantAll(t, f, fixture.Digests(1, 20), "overfilled")
 	if now := f.Stats().Bytes; now != before || !refused {
 		t.Errorf("%d bytes, grown from %d", now, before)
 	}
@@ -54,11 +55,11 @@ func TestHostileGrowth(t *testing.T) {
 // shorter than the first of the plan.
 func TestCompactOfSmallerLayers(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
-	ds := digests(1, 5)
+	ds := fixture.Digests(1, 5)
 	f.AddAll(nil, ds)
 	for seed := range uint64(2) {
 		g := mustPlan(t, umbel.Goal{Keys: 50, FPRate: 0.01 / float64(1+seed)}, nil)
-		more := digests(2+seed, 5)
+		more := fixture.Digests(2+seed, 5)
 		g.AddAll(nil, more)
 		if err := f.Merge(g.State()); err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestCompactOfSmallerLayers(t *testing.T) {
 // What isn't a rate is none that a step keeps to.
 func TestCompactToNoRate(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
-	f.AddAll(nil, digests(1, 2000))
+	f.AddAll(nil, fixture.Digests(1, 2000))
 	before := f.State().Clone()
 	if err := f.Compact(math.NaN()); !errors.Is(err, umbel.ErrGoal) || !equal(f.State(), before) {
 		t.Errorf("Compact(NaN): %v, %d layers, want an error and %d", err, len(f.Layers()), len(before.Parts))

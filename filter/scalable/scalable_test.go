@@ -2,7 +2,6 @@ package scalable_test
 
 import (
 	"encoding"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -29,13 +28,4 @@ func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, scalable.Kind) }
 
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, scalable.Kind, func() umbel.Filter { return new(scalable.Filter) })
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }

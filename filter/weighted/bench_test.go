@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -42,12 +43,12 @@ func subjects(b *testing.B, n int, hot []umbel.Digest) map[string]umbel.Filter {
 }
 
 func BenchmarkHas(b *testing.B) {
-	hot := digests(9, 10_000)
+	hot := fixture.Digests(9, 10_000)
 	for _, n := range []int{100_000, 10_000_000} {
 		if testing.Short() && n > 1_000_000 {
 			continue
 		}
-		keys, others := digests(1, n), digests(2, 1<<20)
+		keys, others := fixture.Digests(1, n), fixture.Digests(2, 1<<20)
 		for name, f := range subjects(b, n, hot) {
 			umbel.AddAll(f, nil, keys)
 			umbel.AddAll(f, nil, hot[:len(hot)/2])
@@ -79,8 +80,8 @@ func BenchmarkHas(b *testing.B) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	keys := digests(1, 100_000)
-	for name, f := range subjects(b, len(keys), digests(9, 10_000)) {
+	keys := fixture.Digests(1, 100_000)
+	for name, f := range subjects(b, len(keys), fixture.Digests(9, 10_000)) {
 		b.Run(name, func(b *testing.B) {
 			i := 0
 			for b.Loop() {

@@ -9,12 +9,13 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Whatever way a digest went in, every way of asking that knows no more finds it.
 func TestNoFalseNegativesInAnyMixture(t *testing.T) {
 	for name, s := range threeWays {
-		ds := digests(9, 4000) // of which the first 500 are in the table, if there is one
+		ds := fixture.Digests(9, 4000) // of which the first 500 are in the table, if there is one
 		f := mustNew(t, s)
 		changed, has := make([]bool, len(ds)), make([]bool, len(ds))
 		f.AddAll(changed[:1000], ds[:1000])
@@ -55,7 +56,7 @@ func TestNoFalseNegativesInAnyMixture(t *testing.T) {
 // One by one, in batches and atomically the same bits are set, and each is reported
 // once.
 func TestBatchesOfSeveralClasses(t *testing.T) {
-	ds := digests(9, 3000)
+	ds := fixture.Digests(9, 3000)
 	one, batch, atomic := mustNew(t, byDigest), mustNew(t, byDigest), mustNew(t, byDigest)
 	want, got := make([]bool, len(ds)), make([]bool, len(ds))
 	for i, d := range ds {
@@ -66,7 +67,7 @@ func TestBatchesOfSeveralClasses(t *testing.T) {
 	if !slices.Equal(got, want) || !bits(batch).Equal(bits(one)) || !bits(atomic).Equal(bits(one)) {
 		t.Error("AddAll or AddAllAtomic isn't Add one by one")
 	}
-	other := digests(3, 20_000)
+	other := fixture.Digests(3, 20_000)
 	has := make([]bool, len(other))
 	one.HasAll(has, other)
 	for i, d := range other {
@@ -91,7 +92,7 @@ func TestPositionsAreNested(t *testing.T) {
 	largest := mustNew(t, byProgram)
 	for name, s := range threeWays {
 		f := mustNew(t, s)
-		for i, d := range digests(9, 500) {
+		for i, d := range fixture.Digests(9, 500) {
 			all := largest.LocateClass(nil, d, 2)
 			if len(all) != 13 {
 				t.Fatalf("a key of class 2 has %d cells, want 13", len(all))

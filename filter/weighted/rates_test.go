@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -139,7 +140,7 @@ func TestTableIsAsGoodAsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ds := digests(1, keysThere)
+	ds := fixture.Digests(1, keysThere)
 	byProgram := mustNew(t, s)
 	for i, d := range ds {
 		if u.class[i] != 0 {
@@ -174,7 +175,7 @@ func TestStatsOfClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustNew(t, s)
-	ds := digests(1, keysThere)
+	ds := fixture.Digests(1, keysThere)
 	for i := 0; i < keysThere; i += keysThere / members {
 		f.AddClass(ds[i], u.class[i])
 	}

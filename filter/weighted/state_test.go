@@ -8,12 +8,13 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // A filter with tables goes through a container, its shape makes another like it, and
 // a fold is the filter built small.
 func TestStatesWithTables(t *testing.T) {
-	ds := digests(9, 2000)
+	ds := fixture.Digests(9, 2000)
 	for name, s := range threeWays {
 		f := mustNew(t, s)
 		f.AddAll(nil, ds)
@@ -35,7 +36,7 @@ func TestStatesWithTables(t *testing.T) {
 		if err := g.Fold(6); err != nil || !reflect.DeepEqual(g.State(), want.State()) {
 			t.Errorf("by %s: folded by 6 it isn't the filter built small: %v", name, err)
 		}
-		for _, d := range append(ds, digests(4, 2000)...) {
+		for _, d := range append(ds, fixture.Digests(4, 2000)...) {
 			if g.Has(d) != want.Has(d) {
 				t.Fatalf("by %s: folded and built small answer unlike", name)
 			}
@@ -51,7 +52,7 @@ func TestStatesWithTables(t *testing.T) {
 }
 
 func TestMergeWithTables(t *testing.T) {
-	a, b := digests(9, 600), digests(5, 600)
+	a, b := fixture.Digests(9, 600), fixture.Digests(5, 600)
 	for name, s := range threeWays {
 		f, g, both := mustNew(t, s), mustNew(t, s), mustNew(t, s)
 		f.AddAll(nil, a)
@@ -157,7 +158,7 @@ func TestOpenRefusesTables(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, d := range append(digests(1, 100), umbel.Digest{}, umbel.Digest{H1: ^uint64(0)}, umbel.Digest{H1: 0x3ff}) {
+		for _, d := range append(fixture.Digests(1, 100), umbel.Digest{}, umbel.Digest{H1: ^uint64(0)}, umbel.Digest{H1: 0x3ff}) {
 			if f.Add(d); !f.Has(d) {
 				t.Fatalf("%s: a false negative", name)
 			}

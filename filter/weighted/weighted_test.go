@@ -2,13 +2,13 @@ package weighted_test
 
 import (
 	"encoding"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/filtertest"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 var (
@@ -42,7 +42,7 @@ var (
 	byPrefix     = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses, Prefixes: []weighted.Prefix{
 		{"a/", 1}, {"b/", 2}, {"a/b/", 2}, {"a/b/c/", 0},
 	}}
-	byDigest = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses, Hot: hotOf(digests(9, 500))}
+	byDigest = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses, Hot: hotOf(fixture.Digests(9, 500))}
 )
 
 var threeWays = map[string]weighted.Shape{"program": byProgram, "prefix": byPrefix, "digest": byDigest}
@@ -79,15 +79,6 @@ func mustNew(t testing.TB, s weighted.Shape) *weighted.Filter {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func digests(seed uint64, n int) []umbel.Digest {
-	rng := rand.NewPCG(seed, 1)
-	ds := make([]umbel.Digest, n)
-	for i := range ds {
-		ds[i] = umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}
-	}
-	return ds
 }
 
 func bits(f *weighted.Filter) cells.Array { return f.State().Arrays[0] }
