@@ -9,11 +9,11 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Filters that fit the caches, and that don't.
+// Filters that fit into the caches and filters that do not.
 var benchKeys = []int{100_000, 10_000_000}
 
-// forSizes runs a benchmark on half full filters of one percent, with digests that
-// the filter has and digests that it hasn't.
+// forSizes runs a benchmark on half full filters of one percent, with present and absent
+// digests.
 func forSizes(b *testing.B, run func(b *testing.B, f *bloom.Filter, hits, misses []umbel.Digest)) {
 	for _, n := range benchKeys {
 		if testing.Short() && n > 1_000_000 {
@@ -31,7 +31,7 @@ func forSizes(b *testing.B, run func(b *testing.B, f *bloom.Filter, hits, misses
 	}
 }
 
-// each times an operation on one digest after the other, round and round.
+// each measures an operation on one digest at a time, in a cycle.
 func each(b *testing.B, ds []umbel.Digest, op func(umbel.Digest) bool) {
 	i := 0
 	for b.Loop() {
@@ -42,7 +42,7 @@ func each(b *testing.B, ds []umbel.Digest, op func(umbel.Digest) bool) {
 	}
 }
 
-// batch times an operation on 1024 digests at once, and reports it per digest.
+// batch measures an operation on 1024 digests at once and reports the time per digest.
 func batch(b *testing.B, ds []umbel.Digest, op func([]umbel.Digest)) {
 	const size = 1024
 	i := 0
@@ -79,7 +79,7 @@ func BenchmarkHasAll(b *testing.B) {
 	})
 }
 
-// Additions of what is there: a benchmark of new keys would fill the filter.
+// Additions of present keys: new keys would fill the filter.
 func BenchmarkAdd(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		forSizes(b, func(b *testing.B, f *bloom.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Add) })

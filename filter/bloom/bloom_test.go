@@ -42,7 +42,7 @@ func mustNew(t testing.TB, s bloom.Shape) *bloom.Filter {
 	return f
 }
 
-// filled returns a filter of a shape with n random keys, the same for a seed.
+// filled returns a filter of shape s with n random keys, which seed determines.
 func filled(t testing.TB, s bloom.Shape, seed uint64, n int) *bloom.Filter {
 	t.Helper()
 	f := mustNew(t, s)
@@ -54,7 +54,7 @@ func filled(t testing.TB, s bloom.Shape, seed uint64, n int) *bloom.Filter {
 
 func bits(f *bloom.Filter) cells.Array { return f.State().Arrays[0] }
 
-// The zero Filter holds nothing, says so, and becomes any filter.
+// The zero Filter is empty, refuses changes, and can be unmarshalled into.
 func TestZeroFilter(t *testing.T) {
 	var f bloom.Filter
 	if f.Has(umbel.Digest{}) || f.HasString("") || f.HasBytes([]byte("a")) {
@@ -118,7 +118,7 @@ func TestUnmarshalBinaryRefuses(t *testing.T) {
 	}
 }
 
-// Keys are what their hasher makes of them, as strings and as bytes.
+// A key as a string and as bytes has the digest of the hasher.
 func TestKeys(t *testing.T) {
 	h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 3, Hi: 4}}
 	f, g := mustNew(t, bloom.Shape{M: 4096, K: 5, Hasher: h}), mustNew(t, bloom.Shape{M: 4096, K: 5, Hasher: h})
@@ -136,8 +136,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Sailhan and Stehr 2012, equation (3), for shapes as they are: a fold is, bit for
-// bit, New of the smaller shape with the same keys.
+// Sailhan and Stehr 2012, equation (3): a fold is, bit for bit, the filter of the smaller
+// shape with the same keys.
 func TestSailhanStehrEquation3(t *testing.T) {
 	for _, s := range []bloom.Shape{{M: 7200, K: 7}, {M: 64 * 5040, K: 7, Group: 6}, {M: 120, K: 1}} {
 		n := int(s.M / 10)
@@ -157,7 +157,7 @@ func TestSailhanStehrEquation3(t *testing.T) {
 	}
 }
 
-// A union of unequal sizes is that of the smaller size, whichever way round.
+// A union of two sizes has the smaller size, in either order.
 func TestMergeUnequalSizes(t *testing.T) {
 	for _, group := range []uint8{0, 6} {
 		small := bloom.Shape{M: 4096 << group, K: 6, Group: group}
@@ -232,8 +232,8 @@ func TestShapeCheck(t *testing.T) {
 	}
 }
 
-// Bloom 1970, as every text on the subject has it: one percent takes 9.6 bits a key
-// and seven of them set. Rounding to a size that folds costs less than 1 %.
+// Bloom 1970: a rate of one percent needs 9.6 bits per key and k = 7. Rounding to a size that
+// folds costs less than 1 %.
 func TestBloomOnePercent(t *testing.T) {
 	s, err := bloom.Plan(umbel.Goal{Keys: 1e6, FPRate: 0.01})
 	if err != nil {
@@ -248,8 +248,8 @@ func TestZero(t *testing.T) {
 	filtertest.Zero(t, bloom.Kind, func() umbel.Filter { return new(bloom.Filter) })
 }
 
-// A union of sizes of which neither divides the other is that of their greatest common
-// divisor, whichever way round; both filters are folded.
+// A union of two sizes that do not divide each other has their greatest common divisor as its
+// size, in either order; both filters are folded.
 func TestMergeCommonDivisor(t *testing.T) {
 	for _, group := range []uint8{0, 6} {
 		small := bloom.Shape{M: 4096 << group, K: 4, Group: group}

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// How do I make a filter and ask it?
+// How do I make a filter and query it?
 func Example() {
 	shape, err := bloom.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.01})
 	if err != nil {
@@ -56,7 +56,7 @@ func ExampleNew_file() {
 	// true false
 }
 
-// What does a filter cost, before it is made?
+// What will a filter cost?
 func ExamplePlan() {
 	shape, err := bloom.Plan(umbel.Goal{Keys: 1_000_000, FPRate: 0.001})
 	if err != nil {
@@ -67,7 +67,7 @@ func ExamplePlan() {
 	// Output: 1.8 MB, 10 bits set per key
 }
 
-// How good is a filter of so much memory?
+// What is the rate of a filter of a given size?
 func ExamplePlan_memory() {
 	shape, err := bloom.Plan(umbel.Goal{Keys: 1_000_000, Bytes: 1 << 20})
 	if err != nil {
@@ -77,7 +77,7 @@ func ExamplePlan_memory() {
 	// Output: k = 6, rate 0.018
 }
 
-// How do I choose another hash, for keys that others choose?
+// How do I use another hash function, for untrusted keys?
 func ExamplePlan_hasher() {
 	secret := umbel.Seed{Lo: 0x5eed, Hi: 0xcafe} // make it random, and keep it
 	shape, err := bloom.Plan(umbel.Goal{
@@ -96,7 +96,7 @@ func ExamplePlan_hasher() {
 	// Output: true siphash
 }
 
-// How do I put two filters together?
+// How do I merge two filters?
 func ExampleFilter_Merge() {
 	shape := bloom.Shape{M: 1 << 16, K: 7}
 	a, err := bloom.NewShape(shape)
@@ -125,7 +125,7 @@ func ExampleFilter_Merge() {
 	// bloom: k is 5 in one filter and 7 in the other: mismatch
 }
 
-// How do I make a filter smaller when fewer keys came than planned?
+// How do I shrink a filter with fewer keys than planned?
 func ExampleFilter_Fold() {
 	shape, err := bloom.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01})
 	if err != nil {
@@ -150,7 +150,7 @@ func ExampleFilter_Fold() {
 	// true
 }
 
-// How do I send a filter, or keep it in a file?
+// How do I send a filter or store it in a file?
 func ExampleFilter_MarshalBinary() {
 	f, err := bloom.NewShape(bloom.Shape{M: 1024, K: 5})
 	if err != nil {
@@ -175,7 +175,7 @@ func ExampleFilter_MarshalBinary() {
 	// true
 }
 
-// How do I ask for many keys at once?
+// How do I query many keys at once?
 func ExampleFilter_HasAll() {
 	f, err := bloom.NewShape(bloom.Shape{M: 1 << 16, K: 7})
 	if err != nil {
@@ -194,7 +194,7 @@ func ExampleFilter_HasAll() {
 	// Output: [true true false false]
 }
 
-// How do I add from many goroutines?
+// How do I add keys from several goroutines?
 func ExampleFilter_AddAtomic() {
 	f, err := bloom.NewShape(bloom.Shape{M: 1 << 20, K: 7, Group: 6})
 	if err != nil {
@@ -214,7 +214,7 @@ func ExampleFilter_AddAtomic() {
 	// Output: true false
 }
 
-// How full is a filter, and how wrong?
+// How full is a filter, and what is its rate?
 func ExampleFilter_Stats() {
 	f, err := bloom.NewShape(bloom.Shape{M: 10_000, K: 7})
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// TestBoseRates measures filters of every k from 1 to 16 and of sizes from a packet's
-// up, filled to a rate of 1.5 percent, against the exact rate of independent
-// positions: Bose et al. 2008. Each is within 3 sigma, in 400,000 questions, and all
-// together deviate as much as chance does.
+// TestBoseRates compares filters with k from 1 to 16 and of sizes from that of a packet,
+// filled to a rate of 1.5 percent, with the exact rate of independent positions: Bose et al.
+// 2008. Each is within 3 sigma in 400,000 queries, and all together deviate as expected by
+// chance.
 func TestBoseRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, and many more under the race detector")
@@ -32,7 +32,7 @@ func TestBoseRates(t *testing.T) {
 			want := plan.FPRateExact(m, k, uint64(n))
 			got := measure(t, s, n, filters, questions/filters)
 
-			// Answers are drawn by chance, and so are the fills of the filters.
+			// The answers are random, and so is the fill of each filter.
 			load = float64(n*k) / float64(m)
 			empty := math.Exp(-load)
 			spread := float64(k) * math.Sqrt(empty*(1-(1+load)*empty)/float64(m)) / (1 - empty)
@@ -50,7 +50,7 @@ func TestBoseRates(t *testing.T) {
 	}
 }
 
-// measure returns the mean rate of so many filters with n keys each.
+// measure returns the average rate of filters with n keys each.
 func measure(t *testing.T, s bloom.Shape, n, filters, questions int) float64 {
 	t.Helper()
 	f, err := bloom.NewShape(s)
@@ -73,8 +73,7 @@ func measure(t *testing.T, s bloom.Shape, n, filters, questions int) float64 {
 	return float64(yes) / float64(filters*questions)
 }
 
-// The formula that everyone plans with is low in small filters, and the filters
-// aren't: Bose et al. 2008.
+// The common formula is too low for small filters: Bose et al. 2008.
 func TestSmallFiltersAreWorseThanTheFormula(t *testing.T) {
 	s := bloom.Shape{M: 64, K: 4}
 	got := measure(t, s, 8, 20_000, 100)

@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Four keys by their positions, in 16 cells: a and b and c in one filter, b and c and
-// d in the other. What the cells are was worked out by hand.
+// Four keys by their positions in 16 cells: a, b and c in one filter, b, c and d in the other.
+// The expected cells were computed by hand.
 func TestCountingOperations(t *testing.T) {
 	filled := func(keys ...[]uint64) cells.Array {
 		a, err := cells.New(16, 4)
@@ -60,7 +60,7 @@ func TestCountingOperations(t *testing.T) {
 }
 
 // Sailhan and Stehr 2012, section II, property 5: counting filters can be subtracted.
-// What Merge brought Difference takes away, in any size, until counters saturate.
+// Difference undoes Merge, at any size, until counters saturate.
 func TestDifferenceUndoesMerge(t *testing.T) {
 	for _, width := range []uint{4, 8, 16} {
 		small := counting.Shape{M: 64 * 210, K: 5, Width: width, Group: 6}
@@ -135,8 +135,8 @@ func TestDifferenceRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is added, removed, merged, taken away, folded and unfolded, what is there
-// is found, and Count is never too few; a removal of what is there is never refused.
+// After any additions, removals, merges, differences, folds and unfolds, present keys are
+// found, Count is never too low, and removals of present keys are never refused.
 func TestNoFalseNegativeEver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := counting.Shape{M: rapid.SampledFrom([]uint64{24, 240, 64 * 30}).Draw(t, "m"), K: rapid.IntRange(1, 8).Draw(t, "k")}
@@ -209,7 +209,7 @@ func TestNoFalseNegativeEver(t *testing.T) {
 	})
 }
 
-// Max and Min bound counts from above: in the filter with more, in the one with less.
+// Max and Min are upper bounds of the larger and of the smaller count.
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := counting.Shape{M: 240, K: rapid.IntRange(1, 6).Draw(t, "k")}
@@ -263,8 +263,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Saturated counters stay: a key all of whose counters are saturated is there for
-// good, Count can't tell how often, and Add changes nothing.
+// Saturated counters do not change: a key all of whose counters are saturated stays, its count
+// is unknown, and Add changes nothing.
 func TestSaturation(t *testing.T) {
 	for width, limit := range map[uint]uint64{4: 15, 8: 255, 16: 65535} {
 		f := mustNew(t, counting.Shape{M: 1000, K: 5, Width: width})
@@ -300,8 +300,8 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// Removal of a key after Unfold takes from one copy: the others stay, and with them
-// what they stand for.
+// Removal of a key after Unfold decrements one copy: the others stay, with the keys that they
+// stand for.
 func TestRemoveAfterUnfold(t *testing.T) {
 	shape := counting.Shape{M: 64 * 15, K: 4, Group: 6}
 	f := mustNew(t, shape)
@@ -339,13 +339,13 @@ func TestRemoveAfterUnfold(t *testing.T) {
 	}
 }
 
-// Counters that Unfold copied count a key once for each copy: to take them away would
-// take other keys' counts, which no counter shows.
+// Counters that Unfold copied count a key once per copy: subtracting them would reduce the
+// counts of other keys, which no counter shows.
 func TestDifferenceOfCopies(t *testing.T) {
 	large := counting.Shape{M: 128, K: 1, Group: 6}
 	small := large
 	small.M = 64
-	// Two keys of one cell when folded, and of two when not.
+	// Two keys that share a cell only in the fold.
 	var one, other umbel.Digest
 	f := mustNew(t, large)
 	for i, d := range fixture.Digests(1, 1000) {

@@ -12,12 +12,11 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Each benchmark runs on a bloom filter and on counting filters of the same m, k and
-// group, planned for one percent, of which all fit the caches or none.
+// Each benchmark runs on a bloom filter and on counting filters with the same m, k and group,
+// planned for one percent. Either all fit into the caches or none.
 var benchKeys = []uint64{100_000, 100_000_000}
 
-// forKinds runs a benchmark on half full filters, with digests that they have and
-// others.
+// forKinds runs a benchmark on half full filters, with present and absent digests.
 func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []umbel.Digest)) {
 	for _, n := range benchKeys {
 		if testing.Short() && n > 1_000_000 {
@@ -58,7 +57,7 @@ func forKinds(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses 
 	}
 }
 
-// halfFill makes half of the cells 1, by chance: it takes less time than keys do.
+// halfFill sets random cells, half of all, to 1. It takes less time than adding keys.
 func halfFill(a cells.Array) {
 	rng := rand.NewPCG(1, 2)
 	ones := ^uint64(0) / a.Limit()
@@ -70,7 +69,7 @@ func halfFill(a cells.Array) {
 	}
 }
 
-// each times an operation on one digest after the other, round and round.
+// each measures an operation on one digest at a time, in a cycle.
 func each(b *testing.B, ds []umbel.Digest, op func(umbel.Digest) bool) {
 	i := 0
 	for b.Loop() {
@@ -90,14 +89,14 @@ func BenchmarkHas(b *testing.B) {
 	})
 }
 
-// Additions of what is there: a benchmark of new keys would fill the filter. Counters
-// that saturate are in the way of nothing.
+// Additions of present keys: new keys would fill the filter. Saturated counters do not
+// matter.
 func BenchmarkAdd(b *testing.B) {
 	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Add) })
 }
 
-// Removals, beside additions to a bloom filter: the keys are added again, with the
-// clock stopped, when all are gone.
+// Removals, next to additions to a bloom filter. When all keys are removed, they are added again
+// with the clock stopped.
 func BenchmarkRemove(b *testing.B) {
 	forKinds(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
 		r, ok := f.(umbel.Remover)
@@ -120,7 +119,7 @@ func BenchmarkRemove(b *testing.B) {
 	})
 }
 
-// batches times an operation on 1024 digests at a time.
+// batches measures an operation on 1024 digests at a time.
 func batches(b *testing.B, ds []umbel.Digest, op func([]umbel.Digest)) {
 	const size = 1024
 	i := 0

@@ -9,9 +9,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// In a filter so crowded that a key's positions share cells, counters saturate, and
-// removals of what isn't there come to a zero after some steps, the loops of all
-// widths, with a view and without, do what cells do one by one.
+// In a filter so full that the positions of a key share cells, that counters saturate, and that
+// removals of absent keys find a zero after some steps, the loops of all widths, with and
+// without a view, do what single cell operations do.
 func TestCrowded(t *testing.T) {
 	for _, s := range []counting.Shape{
 		{M: 64, K: 9, Width: 4, Group: 6}, {M: 128, K: 5, Width: 4}, {M: 64, K: 9, Width: 8, Group: 6},
@@ -27,7 +27,7 @@ func TestCrowded(t *testing.T) {
 		for step := range 20_000 {
 			d := ds[rng.IntN(len(ds))]
 			at := one.Locate(nil, d)
-			// In turn few keys and many.
+			// Few keys and many in turn.
 			if adds := rng.IntN(100) < 20+60*(step/1000%2); adds {
 				changed := false
 				for _, i := range at {

@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// A filter large enough to ask for cache lines ahead is, key by key and in batches of
-// any length, the same filter, with a view and without.
+// A filter large enough for prefetching has the same contents after single additions and after
+// batches of any length, with and without a view.
 func TestFarBatches(t *testing.T) {
 	s, err := counting.Plan(umbel.Goal{Keys: 2_000_000, FPRate: 0.01})
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// TestRates measures what formulas say of a counting filter, in filters from which as
-// many keys were removed as stayed: how often Has is wrong and Count too high, and
-// how many counters come to a value. Each is within 3 sigma, in seeded keys. With -v
-// it prints the table of docs/kinds/counting.md.
+// TestRates measures filters from which as many keys were removed as stayed: how often Has is
+// wrong and Count too high, and how many counters reach a value. Each is within 3 sigma of its
+// formula, with seeded keys. With -v it prints the table of docs/kinds/counting.md.
 func TestRates(t *testing.T) {
 	t.Logf("| keys | cells a key | k | Has wrong | measured | Count too high, measured | counters >= 4 | measured |")
 	for _, c := range []struct {
@@ -59,7 +58,7 @@ func TestRates(t *testing.T) {
 		}
 		n := uint64(c.n)
 		filters := float64(c.filters)
-		// Answers are drawn by chance, and so are the fills of the filters.
+		// The answers are random, and so is the fill of each filter.
 		load := float64(c.n*c.k) / float64(c.m)
 		empty := math.Exp(-load)
 		spread := float64(c.k) * math.Sqrt(empty*(1-(1+load)*empty)/float64(c.m)) / (1 - empty)
@@ -74,8 +73,8 @@ func TestRates(t *testing.T) {
 		}
 		asked := float64(c.filters * questions)
 		sigma := within("the rate", wrong/asked, rate, asked)
-		// Count is too high where all cells of a key are others' too. A key with two
-		// positions at one cell, of which there are k²/2m, is left out of the formula.
+		// Count is too high if other keys have all cells of a key. The formula ignores keys
+		// with two positions at one cell: a fraction of k²/2m.
 		within("the share of counts too high", high/filters/float64(c.n), plan.FPRateExact(c.m, c.k, n-1), filters*float64(c.n))
 		mean := plan.CounterOverflow(c.m, c.k, n, j)
 		if got := raised / filters; math.Abs(got-mean) > 3*math.Sqrt(mean/filters) {

@@ -15,7 +15,7 @@ import (
 )
 
 // Verma 2015, "Bloom filter advancements", prints a program for a counting filter
-// (section 5.1) that loses keys. Each test here holds one of its mistakes off.
+// (section 5.1) that loses keys. Each test here shows that one of its faults is absent.
 
 // The program's delete clears a position only where the count is 1; at the first that
 // is higher it prints "cannot be deleted" and stops, the earlier ones already
@@ -39,7 +39,7 @@ func TestReportBug01DeleteHalfWay(t *testing.T) {
 	}
 }
 
-// The program deletes whatever it is told to, without asking whether it is there.
+// The program deletes a key without checking whether it is present.
 func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 600, K: 5})
 	f.AddAll(nil, fixture.Digests(1, 50))
@@ -69,7 +69,7 @@ func TestReportBug02LastCell(t *testing.T) {
 
 // The program takes each position from the last one, h(h(x)) on the reduced range:
 // keys that share the first share all, and positions run in circles. With m=1024, k=7
-// and 100 keys it answers at a rate of .262 in place of .0073.
+// and 100 keys its rate is 0.262 instead of 0.0073.
 func TestReportBug03HashChain(t *testing.T) {
 	const m, k, n = 1024, 7, 100
 	f := mustNew(t, counting.Shape{M: m, K: k})
@@ -87,7 +87,7 @@ func TestReportBug03HashChain(t *testing.T) {
 	if got := float64(yes) / questions; math.Abs(got-want) > 3*sigma || got > 0.01 {
 		t.Errorf("rate %.5f, want %.5f, give or take %.5f; planned %.5f", got, want, 3*sigma, plan.FPRate(m, k, n))
 	}
-	// Two keys that share their first position have the others apart.
+	// Two keys that share their first position differ in the others.
 	first := make(map[uint64][]uint64)
 	for _, d := range fixture.Digests(3, 5000) {
 		at := f.Locate(nil, d)
@@ -98,8 +98,8 @@ func TestReportBug03HashChain(t *testing.T) {
 	}
 }
 
-// The program counts a cell twice that a key comes to twice, and can then not delete
-// the key.
+// The program increments a cell twice if two positions of a key fall on it, and then cannot
+// delete the key.
 func TestReportBug04DuplicatePositions(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 5, K: 8})
 	for _, d := range fixture.Digests(1, 200) {
@@ -119,8 +119,8 @@ func TestReportBug04DuplicatePositions(t *testing.T) {
 	}
 }
 
-// The program doubles the number of positions of every key while it asks, and keeps
-// it doubled: older keys are then looked for where they never were.
+// The program doubles the number of positions of every key during a query and keeps it doubled:
+// older keys are then searched at positions where they were never added.
 func TestReportBug05KeySizeGrows(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 600, K: 5})
 	for i, d := range fixture.Digests(1, 60) {
@@ -139,7 +139,7 @@ func TestReportBug05KeySizeGrows(t *testing.T) {
 	}
 }
 
-// The program divides by the number of keys, also when there are none.
+// The program divides by the number of keys even if it is zero.
 func TestReportBug06EmptyFilter(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 20, K: 3})
 	if d := fixture.Digests(1, 1)[0]; f.Has(d) || f.Remove(d) || f.Count(d) != 0 || !f.IsEmpty() {
@@ -150,7 +150,7 @@ func TestReportBug06EmptyFilter(t *testing.T) {
 	}
 }
 
-// The program keeps frequencies in an array of 20 and ends at any other element.
+// The program stores frequencies in an array of 20 and crashes for any other element.
 func TestReportBug07AnyElement(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 2000, K: 3})
 	for _, key := range []string{"", "-1", "20", "2147483648", "\x00\xff", "element"} {
@@ -161,7 +161,7 @@ func TestReportBug07AnyElement(t *testing.T) {
 	}
 }
 
-// The program's makeEmpty leaves frequencies and the number of positions as they are.
+// The program's makeEmpty does not reset frequencies and the number of positions.
 func TestReportBug08ClearAll(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 640, K: 3, Group: 6})
 	empty := f.State().Clone()
@@ -175,8 +175,8 @@ func TestReportBug08ClearAll(t *testing.T) {
 	}
 }
 
-// The program's size counts keys again that are there, and falls below zero when
-// what isn't there is deleted; isEmpty is then wrong.
+// The program's size counts a key that is added again, and becomes negative if an absent key is
+// deleted; isEmpty is then wrong.
 func TestReportBug10Size(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 6000, K: 5})
 	want := func(n uint64, keys float64) {
@@ -206,8 +206,7 @@ func TestReportBug10Size(t *testing.T) {
 	want(0, 0)
 }
 
-// The program takes a byte for each bit, an object for each counter, and no check of
-// what it is given.
+// The program uses a byte per bit and an object per counter, and does not check its input.
 func TestReportBug11MemoryAndInput(t *testing.T) {
 	shape := counting.Shape{M: 1 << 16, K: 5, Group: 6}
 	f := mustNew(t, shape)
@@ -227,7 +226,7 @@ func TestReportBug11MemoryAndInput(t *testing.T) {
 
 // The report's figure 12 shows the cells after a session; 96 different multisets of
 // keys give the same picture, since the program's keys 12, 15 and 16 have the same
-// positions. Here small keys are told apart, and the order of a session doesn't
+// positions. Here small keys have different positions, and the order of a session does not
 // matter.
 func TestReportFigure12(t *testing.T) {
 	shape := counting.Shape{M: 20, K: 3}
@@ -254,8 +253,8 @@ func TestReportFigure12(t *testing.T) {
 	}
 }
 
-// The report says that a counting filter answers less often falsely than a plain one,
-// which figure 14 is to show: it plots a bound on overflow. The rates are the same.
+// The report claims that a counting filter has fewer false positives than a plain one, and shows
+// figure 14, which plots a bound of the overflow. The rates are equal.
 func TestReportFigure14(t *testing.T) {
 	shape, err := counting.Plan(umbel.Goal{Keys: 1000, FPRate: 0.02})
 	if err != nil {

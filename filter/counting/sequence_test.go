@@ -89,7 +89,7 @@ func (c *tally) step(t *testing.T, s counting.Shape) {
 	}
 }
 
-// takeAway takes a part of what is in the filter from it.
+// takeAway subtracts some of the keys from the filter.
 func (c *tally) takeAway(part *counting.Filter) {
 	taken := map[umbel.Digest]int{}
 	for _, d := range c.keys {

@@ -50,8 +50,7 @@ func array(t *testing.T, n uint64, width uint) cells.Array {
 	return a
 }
 
-// A width that is given is that of the counters, rounded up to one there is, and
-// memory is planned for it.
+// A given width is rounded up to that of the counters, and the plan has the memory for it.
 func TestWidths(t *testing.T) {
 	for given, want := range map[uint64]uint{0: 4, 4: 4, 5: 8, 8: 8, 9: 16, 16: 16} {
 		ps := umbel.Params{{Name: "width", Value: umbel.Uint(given)}}

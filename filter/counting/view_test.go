@@ -11,8 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// plain returns the bloom filter with the bits of a counting filter's nonzero cells,
-// read cell by cell.
+// plain returns the bloom filter with the bits of the nonzero cells of f, read cell by cell.
 func plain(t rapid.TB, f *counting.Filter) *bloom.Filter {
 	t.Helper()
 	b, err := bloom.NewShape(f.Shape().Bloom())

@@ -30,7 +30,7 @@ var (
 	_ umbel.Counter = (*dynamic.Counting)(nil)
 )
 
-// Removable is the variant with counters where no width is given.
+// removable is the kind with counters as the default.
 var removable = func() umbel.Kind {
 	v := dynamic.Kind
 	counters := func(ps umbel.Params) umbel.Params {

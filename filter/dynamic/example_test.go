@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/dynamic"
 )
 
-// How do I make a row of filters, and what is its rate when it has grown?
+// What is the rate of a filter that has grown?
 func Example() {
 	shape, err := dynamic.Plan(umbel.Goal{Keys: 1000, FPRate: 0.001})
 	if err != nil {
@@ -46,7 +46,7 @@ func ExampleCounting() {
 	// Output: true true false
 }
 
-// What does it tell when a key can't be removed?
+// What does Remove return if a key cannot be removed?
 func ExampleCounting_Remove() {
 	shape, err := dynamic.Plan(umbel.Goal{Keys: 100, FPRate: 0.2})
 	if err != nil {

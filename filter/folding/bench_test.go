@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// stocked returns a filter for 100,000 keys that holds 50,000, and digests of others.
+// stocked returns a filter for 100,000 keys that contains 50,000, and digests of others.
 func stocked(b *testing.B, width uint64) (umbel.Filter, []umbel.Digest) {
 	b.Helper()
 	f, err := folding.Kind.New(umbel.Goal{Keys: 100_000, FPRate: 0.01}, umbel.Params{{Name: "width", Value: umbel.Uint(width)}})
@@ -46,7 +46,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// BenchmarkFill adds 100,000 keys to an empty filter, all its refolds included.
+// BenchmarkFill adds 100,000 keys to an empty filter, including all folds of the base.
 func BenchmarkFill(b *testing.B) {
 	for _, width := range []uint64{0, 4} {
 		f, _ := stocked(b, width)

@@ -78,14 +78,14 @@ func (f *Counting) Remove(d umbel.Digest) bool {
 	if !ok || !base.Remove(d) {
 		return false
 	}
-	a, small := base.Array(), &f.filter.folded
-	r := a.Shape.M / small.size()
-	from, to := a.Mapping(), small.mapping()
+	shape, a, small := f.filter.shape, base.Cells(), &f.filter.folded
+	r := shape.M / small.size()
+	from, to := probe.Mapping{Groups: shape.M >> shape.Group, Log: shape.Group}, small.mapping()
 	s := probe.Start(d)
 	var v uint64
-	for range a.Shape.K {
+	for range shape.K {
 		v, s = s.Next()
-		if isVacant(a.Cells, from.At(v), r, a.Shape.Group) {
+		if isVacant(a, from.At(v), r, shape.Group) {
 			small.clear(to.At(v))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/folding"
 )
 
-// How do I make a filter that is never larger than its keys need when it is sent?
+// How do I publish a filter that is as small as its keys allow?
 func Example() {
 	shape, err := folding.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01})
 	if err != nil {
@@ -36,7 +36,7 @@ func Example() {
 	// 10000 keys: 10 bits a key to send, rate below 0.01: true
 }
 
-// How do I remove keys, so that the face shrinks again?
+// How do I remove keys, so that the folded filter shrinks?
 func ExampleCounting() {
 	shape, err := folding.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01})
 	if err != nil {
@@ -68,7 +68,7 @@ func ExampleCounting() {
 	// true false
 }
 
-// How do I keep another interval, as ρ = 0.02 and ε = 0.005?
+// How do I keep another interval, such as ρ = 0.02 and ε = 0.005?
 func ExampleShape_Keep() {
 	shape, err := folding.Shape{M: 15120 * 12, K: 2}.Keep(0.02, 0.005)
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleShape_Keep() {
 	// Output: 0.015 to 0.025, 1000 keys in 12096 of 181440 cells
 }
 
-// How do I notice that more keys come than were planned?
+// How do I notice that there are more keys than planned?
 func ExampleFilter_TryAdd() {
 	shape, err := folding.Shape{M: 10080, K: 4}.Keep(0.01, 0.002)
 	if err != nil {

@@ -30,7 +30,7 @@ func (f *folded) size() uint64 { return f.bits.Shape().M }
 // mapping returns the mapping from a value to a cell.
 func (f *folded) mapping() probe.Mapping {
 	s := f.bits.Shape()
-	return probe.Mapping{Groups: s.M >> s.Group, Log: s.Group}
+	return probe.Mapping{Groups: s.M >> s.Group, Log: s.Group} // Array().Mapping() copies more
 }
 
 // add sets the bits of d.

@@ -26,7 +26,7 @@ var (
 
 func TestKind(t *testing.T) { filtertest.Run(t, folding.Kind) }
 
-// onCounters is the kind with a base of counters where nothing else is said.
+// onCounters is the kind with a base of counters as the default.
 func onCounters() umbel.Kind {
 	v := folding.Kind
 	with := func(ps umbel.Params) umbel.Params {

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// filter is what both types are.
+// filter has the methods of both types.
 type filter interface {
 	umbel.Filter
 	Shape() folding.Shape
@@ -55,14 +55,14 @@ func planned(t testing.TB, oversize uint64, width uint) folding.Shape {
 	return kept(t, folding.Shape{M: 10080 * oversize, K: 4, Width: width}, 0.01, 0.002)
 }
 
-// size returns the cells of a filter's face.
+// size returns the cells of the folded filter.
 func size(f umbel.Filter) uint64 {
 	s := f.State()
 	return s.Parts[0].Arrays[0].Len / s.Params.Uint("fold")
 }
 
-// wantFace fails unless the face is the base folded, bit for bit.
-func wantFace(t *testing.T, f filter, what string) {
+// wantFolded fails unless the folded filter is the fold of the base, bit for bit.
+func wantFolded(t *testing.T, f filter, what string) {
 	t.Helper()
 	face, err := f.Folded()
 	if err != nil {
@@ -78,8 +78,8 @@ func wantFace(t *testing.T, f filter, what string) {
 	}
 }
 
-// No key is lost and the face is the fold of the base, whatever is added and removed,
-// over many folds. Saturated counters are among them: width 4, keys added 20 times.
+// After any additions and removals and many folds, no key is lost and the folded filter is the
+// fold of the base. Some counters are saturated: width 4, keys added 20 times.
 func TestNothingIsLost(t *testing.T) {
 	for _, s := range []folding.Shape{planned(t, 12, 4), planned(t, 1, 4), planned(t, 12, 8), {M: 64 * 16380, K: 4, Width: 4, Group: 6}} {
 		if s.Low == 0 {
@@ -120,7 +120,7 @@ func TestNothingIsLost(t *testing.T) {
 						t.Fatalf("%+v, step %d: another key is lost", s, step)
 					}
 				}
-				wantFace(t, f, "while keys come and go")
+				wantFolded(t, f, "while keys come and go")
 			}
 		}
 		if len(sizes) < 8 {
@@ -129,9 +129,9 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// While keys come, and while they go, the rate of the face stays in the interval as
-// far as the sizes allow: it is never above while the base could be larger, and it is
-// below only where the next smaller size would be nearly above.
+// While keys are added and while they are removed, the rate stays in the interval as far as the
+// sizes allow: it is never above while the folded filter can grow, and below only if the next
+// smaller size would be nearly above.
 func TestRateStaysInInterval(t *testing.T) {
 	const keys = 1000
 	f := mustCounting(t, planned(t, 12, 4))
@@ -164,8 +164,8 @@ func TestRateStaysInInterval(t *testing.T) {
 	}
 }
 
-// A key that comes and goes at an end of the interval doesn't fold the base each
-// time: the face is folded once up and, when many keys have gone, once down.
+// A key that is added and removed at one end of the interval does not fold the base each time:
+// the folded filter grows once and, after many removals, shrinks once.
 func TestNoFlapping(t *testing.T) {
 	f := mustCounting(t, planned(t, 12, 4))
 	ds := fixture.Digests(1, 3000)
@@ -221,7 +221,7 @@ func TestNoFlapping(t *testing.T) {
 	}
 }
 
-// Keys that come and go between two refolds take no memory.
+// Additions and removals between two folds allocate nothing.
 func TestAddRemoveAllocateNothing(t *testing.T) {
 	f := mustCounting(t, planned(t, 12, 4))
 	ds := fixture.Digests(1, 500)
@@ -246,8 +246,8 @@ func TestAddRemoveAllocateNothing(t *testing.T) {
 	}
 }
 
-// After additions alone the face is the same whatever the order, and whether built
-// or merged.
+// After additions alone the folded filter does not depend on their order, nor on whether it was
+// built or merged.
 func TestGrowthHasNoHistory(t *testing.T) {
 	ds := fixture.Digests(1, 900)
 	f, g, h := mustNew(t, planned(t, 12, 0)), mustNew(t, planned(t, 12, 0)), mustNew(t, planned(t, 12, 0))
@@ -268,10 +268,10 @@ func TestGrowthHasNoHistory(t *testing.T) {
 	if size(f) != size(g) || size(f) != size(h) {
 		t.Errorf("faces of %d, %d and %d cells, want the same", size(f), size(g), size(h))
 	}
-	wantFace(t, h, "merged")
+	wantFolded(t, h, "merged")
 }
 
-// Filters of unlike bases merge at their greatest common divisor.
+// Filters with bases of different sizes merge at their greatest common divisor.
 func TestMergeUnequalBases(t *testing.T) {
 	ds := fixture.Digests(1, 400)
 	for _, width := range []uint{0, 4} {
@@ -296,7 +296,7 @@ func TestMergeUnequalBases(t *testing.T) {
 				t.Fatal("a key is lost")
 			}
 		}
-		wantFace(t, f, "merged")
+		wantFolded(t, f, "merged")
 		if _, high := f.Shape().Interval(); f.Stats().FPRate > high {
 			t.Errorf("width %d: a rate of %v, above the interval", width, f.Stats().FPRate)
 		}
@@ -306,9 +306,8 @@ func TestMergeUnequalBases(t *testing.T) {
 	}
 }
 
-// Where a size lies far below the next one, a key may be too much for both: a filter
-// of few cells, or of a prime number of them. One that is there adds nothing, even
-// past the limit.
+// If a size is far below the next one, as with few cells or a prime number of them, a key may be
+// too much for both. A present key adds nothing, even above the limit.
 func TestTryAddKeepsTheInterval(t *testing.T) {
 	for _, width := range []uint{0, 4} {
 		for _, m := range []uint64{2, 3, 7, 12, 61, 64, 210} {
@@ -349,7 +348,7 @@ func emptyState(t *testing.T, s folding.Shape) umbel.State {
 	return mustCounting(t, s).State()
 }
 
-// TryAdd refuses what would take the whole base above the interval, and Add doesn't.
+// TryAdd refuses a key that would raise the whole base above the interval; Add does not.
 func TestTryAddRefuses(t *testing.T) {
 	f := mustNew(t, planned(t, 1, 0))
 	_, high := f.Shape().Interval()

@@ -11,9 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// TestRates measures the rate of filters planned for 1000 keys, while they hold
-// fewer, against the forecast: each is within 3 % or 3 sigma. With -v it prints the
-// table of docs/kinds/folding.md.
+// TestRates compares the rate of filters planned for 1000 keys, with fewer keys, with the
+// forecast: each is within 3 % or 3 sigma. With -v it prints the table of
+// docs/kinds/folding.md.
 func TestRates(t *testing.T) {
 	const filters, questions = 60, 20000
 	shape, err := folding.Plan(umbel.Goal{Keys: 1000, FPRate: 0.012})
@@ -56,9 +56,8 @@ const (
 	entropyCells, entropyKeys, entropyK = 36000, 1000, 2
 )
 
-// joined returns the rate of a receiver that asks two folds of a base, if the cells
-// that fall together with a cell in the one fold or the other are as many as union
-// says, each number as often as it stands there.
+// joined returns the rate of two folds of a base that are both queried. union lists the numbers of
+// cells that a cell is joined with in at least one of the folds, each as often as it occurs.
 func joined(r, s int, unions []int) float64 {
 	load := float64(entropyK*entropyKeys) / entropyCells
 	empty := func(cells int) float64 { return math.Exp(-load * float64(cells)) }
@@ -69,9 +68,9 @@ func joined(r, s int, unions []int) float64 {
 	return math.Pow(sum/float64(len(unions)), entropyK)
 }
 
-// neighbours returns, for each cell of a period, how many cells fall together with it
-// if r and s neighbouring ones do.
-func neighbours(r, s int) []int {
+// neighbors returns, for each cell of a period, the number of cells joined with it if r and s
+// neighbors are joined.
+func neighbors(r, s int) []int {
 	unions := make([]int, r*s)
 	for c := range unions {
 		a, b := c/r*r, c/s*s
@@ -123,7 +122,7 @@ func TestTwoFolds(t *testing.T) {
 	}{
 		{"folded by 3", three, single(12000, 2), 12000, 0.0236, 0.0001},
 		{"folded by 4", four, single(9000, 2), 9000, 0.0397, 0.0001},
-		{"both, in our order", both, joined(3, 4, neighbours(3, 4)), 21000, 0.0156, 0.0001},
+		{"both, in our order", both, joined(3, 4, neighbors(3, 4)), 21000, 0.0156, 0.0001},
 		{"both, in the order of equation (3)", -1, joined(3, 4, []int{6}), 21000, 0.0048, 0.0001},
 		{"one filter of 21,000 cells, k = 2", -1, single(21000, 2), 21000, 0.0083, 0.0001},
 		{"one filter of 21,000 cells, k = 4", -1, single(21000, 4), 21000, 0.0009, 0.0001},
@@ -140,7 +139,7 @@ func TestTwoFolds(t *testing.T) {
 	}
 }
 
-// The order of equation (3), by position mod m, measured as well: .0048.
+// The order of equation (3), by position mod m, is measured too: 0.0048.
 func TestEquation3Order(t *testing.T) {
 	const filters, questions = 20, 50000
 	yes := 0

@@ -40,7 +40,7 @@ func bases(t *testing.T) map[string]func(m uint64) folder {
 	}
 }
 
-// filled returns a base of a size with 400 keys, each of some more than once.
+// filled returns a base of a size with 400 keys, some of them several times.
 func filled(make1 func(uint64) folder, m uint64) folder {
 	f := make1(m)
 	for i, d := range fixture.Digests(1, 400) {
@@ -92,8 +92,8 @@ func TestSailhanTheorem(t *testing.T) {
 	}
 }
 
-// The face of every size is that of its own lemma: folds of the base of bits and of
-// the base of counters are the same bits.
+// The fold by every factor is the filter built small: folds of a base of bits and of a base of
+// counters have the same bits.
 func TestFoldedByIsBuiltSmall(t *testing.T) {
 	bits, counts := mustNew(t, planned(t, 12, 0)), mustCounting(t, planned(t, 12, 8))
 	ds := fixture.Digests(1, 700)
@@ -128,13 +128,13 @@ func TestFoldedByIsBuiltSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, err := bits.Folded(); err != nil || !a.State().Arrays[0].Equal(b.State().Arrays[0]) {
-		t.Errorf("the face isn't the base folded by its own factor: %v", err)
+		t.Errorf("the folded filter is not the base folded by its own factor: %v", err)
 	}
 }
 
 // Sailhan and Stehr 2012, sections III and IV-C: the size to fold to, for bases of
-// 10,080 and 15,120 cells. 750 keys have no divisor inside the interval and take the
-// next larger one.
+// 10,080 and 15,120 cells. For 750 keys no divisor is inside the interval, and the next larger
+// one is chosen.
 func TestSailhanStehrPlanning(t *testing.T) {
 	for _, c := range []struct {
 		shape folding.Shape
@@ -145,15 +145,15 @@ func TestSailhanStehrPlanning(t *testing.T) {
 	} {
 		for n, want := range c.want {
 			if got := c.shape.FoldedSize(n); got != want {
-				t.Errorf("%d cells, %d keys: a face of %d cells, want %d", c.shape.M, n, got, want)
+				t.Errorf("%d cells, %d keys: a folded filter of %d cells, want %d", c.shape.M, n, got, want)
 			}
 		}
 	}
 }
 
-// Sailhan and Stehr 2012, equations (1) and (4), corrected: the face answers at the
-// rate of a filter of its size; and 12 times the base keeps it close to the interval
-// for every number of keys, where a base of just the size wastes a quarter.
+// Sailhan and Stehr 2012, equations (1) and (4), corrected: the folded filter has the rate of a
+// filter of its size; a base of 12 times the size keeps it close to the interval for every
+// number of keys, while a base of just the size wastes a quarter.
 func TestSailhanStehrOversize(t *testing.T) {
 	for _, c := range []struct {
 		oversize uint64
@@ -225,7 +225,7 @@ func TestShapeCheck(t *testing.T) {
 	}
 }
 
-// States that no filter has, beyond those that filtertest makes.
+// States that no filter has, in addition to those of filtertest.
 func TestOpenRefuses(t *testing.T) {
 	bits, counts := mustNew(t, planned(t, 1, 0)), mustCounting(t, planned(t, 1, 4))
 	for name, c := range map[string]struct {
@@ -251,7 +251,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := folding.OpenCounting(bits.State()); !errors.Is(err, umbel.ErrKind) {
 		t.Errorf("OpenCounting of a base of bits: %v, want an error that wraps %q", err, umbel.ErrKind)
 	}
-	// The face may be of a size that this library wouldn't choose.
+	// The folded filter may have a size that this library would not choose.
 	s := counts.State().Clone()
 	s.Params[0].Value = umbel.Uint(10080)
 	f, err := folding.OpenCounting(s)
@@ -263,12 +263,12 @@ func TestOpenRefuses(t *testing.T) {
 		f.Add(d)
 	}
 	if !slices.ContainsFunc([]uint64{10080, 5040}, func(m uint64) bool { return m == size(f) }) || f.Stats().FPRate > 0.0121 {
-		t.Errorf("a face of %d cells with a rate of %v", size(f), f.Stats().FPRate)
+		t.Errorf("a folded filter of %d cells with a rate of %v", size(f), f.Stats().FPRate)
 	}
 }
 
-// Fold, then compress: one base of 192 cells a key, k = 2, serves all rates, each
-// better than a plain filter of as many bits (docs/kinds/folding.md).
+// Fold, then compress: one base of 192 cells per key with k = 2 serves all rates, each better
+// than a plain filter of as many bits (docs/kinds/folding.md).
 func TestFoldThenCompress(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Whatever is called in whatever order, no key is lost and the face is the base folded
-// by what the state says, bit for bit.
+// In any sequence of calls no key is lost and the folded filter is the base folded by the factor of
+// the state, bit for bit.
 func TestAnySequence(t *testing.T) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -41,7 +41,7 @@ func TestAnySequence(t *testing.T) {
 	}
 }
 
-// tally is a filter beside how often each key is in it.
+// tally is a filter and the number of times that each key is in it.
 type tally struct {
 	f     umbel.Filter
 	r     *rand.Rand
@@ -128,6 +128,6 @@ func (c *tally) check(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !shown.State().Arrays[0].Equal(want.State().Arrays[0]) {
-		t.Error("the face isn't the base folded")
+		t.Error("the folded filter is not the base folded")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/incremental"
 )
 
-// How do I send a filter whose number of keys I don't know, only its maximum?
+// How do I make a filter if I only know the maximum of keys?
 func Example() {
 	shape, err := incremental.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01})
 	if err != nil {
@@ -34,7 +34,7 @@ func Example() {
 	// 10000 keys: 5 of 5 planes, 17 kB
 }
 
-// What happens beyond the maximum?
+// What happens above the maximum?
 func ExampleFilter_TryAdd() {
 	shape, err := incremental.Plan(umbel.Goal{Keys: 100, FPRate: 0.01})
 	if err != nil {

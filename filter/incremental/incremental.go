@@ -43,6 +43,7 @@ func NewShape(s Shape) (*Filter, error) {
 	}
 	s.Layers = slices.Clone(s.Layers)
 	f := &Filter{shape: s}
+	f.layers.OldestFirst = true
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -173,6 +174,7 @@ func Open(s umbel.State) (*Filter, error) {
 		layers[i] = layered.Layer{Bits: b, Full: shape.Layers[i].Limit}
 	}
 	f := &Filter{shape: shape}
+	f.layers.OldestFirst = true
 	f.layers.Set(layers)
 	return f, nil
 }

@@ -51,9 +51,8 @@ func mustPlan(t testing.TB, n uint64, p float64) incremental.Shape {
 	return s
 }
 
-// The state has the planes that are open: it grows with the keys, and its mean over
-// all numbers of keys is that of the plan, give or take what whole words and room
-// for chance take.
+// The state has the open layers: it grows with the keys, and its average size over all numbers of
+// keys is that of the plan, except for whole words and room for chance.
 func TestSizeGrowsWithKeys(t *testing.T) {
 	const n, p = 20_000, 0.01
 	s := mustPlan(t, n, p)
@@ -80,8 +79,8 @@ func TestSizeGrowsWithKeys(t *testing.T) {
 	}
 }
 
-// TryAdd takes all keys that were planned and keeps the rate; then it refuses, and
-// nothing has changed. Add goes on and loses none.
+// TryAdd accepts all planned keys and keeps the rate; then it refuses keys and changes nothing.
+// Add continues and loses none.
 func TestTryAdd(t *testing.T) {
 	for _, c := range []struct {
 		n uint64
@@ -125,7 +124,7 @@ func TestTryAdd(t *testing.T) {
 	}
 }
 
-// The rate never passes the goal on the way to the maximum. -v prints the table of
+// The rate never exceeds the goal on the way to the maximum. -v prints the table of
 // docs/kinds/incremental.md.
 func TestRates(t *testing.T) {
 	for _, p := range []float64{0.1, 0.01, 0.001} {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 )
 
-// How do I make a filter and ask it?
+// How do I make a filter and query it?
 func Example() {
 	shape, err := partitioned.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01})
 	if err != nil {
@@ -23,7 +23,7 @@ func Example() {
 	// Output: true false
 }
 
-// Where does a key set its cells? One in each of k slices.
+// Which cells does a key set? One in each of k slices.
 func ExampleFilter_Locate() {
 	f, err := partitioned.NewShape(partitioned.Shape{M: 400, K: 4})
 	if err != nil {

@@ -54,9 +54,8 @@ func filled(t testing.TB, s partitioned.Shape, seed uint64, n int) *partitioned.
 
 func bits(f *partitioned.Filter) cells.Array { return f.State().Arrays[0] }
 
-// Almeida et al. 2007, section 2: each key sets one cell in every slice, and the
-// rate is (1-(1-k/m)^n)^k, exactly in the mean. Each mean is within 3 sigma of it, in
-// 300,000 questions.
+// Almeida et al. 2007, section 2: each key sets one cell in every slice, and the average rate
+// is exactly (1-(1-k/m)^n)^k. Each average of 300,000 queries is within 3 sigma of it.
 func TestAlmeidaSection2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second, and many more under the race detector")
@@ -66,7 +65,7 @@ func TestAlmeidaSection2(t *testing.T) {
 		{M: 64, K: 4}, {M: 256, K: 8}, {M: 96, K: 12}, {M: 1000, K: 1}, {M: 1440, K: 5},
 		{M: 64 * 21, K: 3, Group: 6}, {M: 64 * 700, K: 7, Group: 6}, {M: 64 * 3200, K: 16, Group: 6},
 	} {
-		// As many keys as make the rate 1.5 percent.
+		// The number of keys for a rate of 1.5 percent.
 		slice := float64(s.M) / float64(s.K)
 		n := int(math.Round(-math.Log1p(-math.Pow(0.015, 1/float64(s.K))) * slice))
 		want := plan.PartitionedFPRate(s.M, s.K, uint64(n))
@@ -109,8 +108,8 @@ func TestOneCellInEverySlice(t *testing.T) {
 	}
 }
 
-// Slices fold each for itself: Sailhan and Stehr 2012, equation (3), k times. A factor
-// that divides the size but no slice is refused.
+// Each slice folds by itself: Sailhan and Stehr 2012, equation (3), k times. A factor that
+// divides the size but not the slices is refused.
 func TestFoldSlices(t *testing.T) {
 	for _, s := range []partitioned.Shape{{M: 7 * 120, K: 7}, {M: 64 * 7 * 240, K: 7, Group: 6}} {
 		n := int(s.M / 10)
@@ -177,7 +176,7 @@ func TestMergeSaysTheDifference(t *testing.T) {
 	}
 }
 
-// The zero Filter holds nothing, says so, and becomes any filter.
+// The zero Filter is empty, refuses changes, and can be unmarshalled into.
 func TestZeroFilter(t *testing.T) {
 	var f partitioned.Filter
 	if f.Has(umbel.Digest{}) || f.HasString("") || f.HasBytes(nil) {
@@ -242,7 +241,7 @@ func TestShapeCheck(t *testing.T) {
 	}
 }
 
-// Plan never gives more cells than it needs, and its slices are equal.
+// Plan returns no more cells than necessary, in equal slices.
 func TestPlan(t *testing.T) {
 	for _, g := range []umbel.Goal{
 		{Keys: 8, FPRate: 1e-6}, {Keys: 1000, FPRate: 0.01}, {Keys: 1e7, FPRate: 0.001},

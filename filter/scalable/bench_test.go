@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// What growing costs: a scalable filter at 100 times its first capacity, beside the
-// bloom filter that was planned for as many keys.
+// The cost of growth: a scalable filter at 100 times its first capacity, next to the bloom
+// filter planned for as many keys.
 func beside(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []umbel.Digest)) {
 	for _, n := range []int{100_000, 10_000_000} {
 		if testing.Short() && n > 1_000_000 {
@@ -87,7 +87,7 @@ func BenchmarkHasAll(b *testing.B) {
 	})
 }
 
-// Additions of what is there, which ask as questions do.
+// Additions of present keys, which do the same as queries.
 func BenchmarkAddAll(b *testing.B) {
 	beside(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
 		batch(b, hits, func(ds []umbel.Digest) { umbel.AddAll(f, nil, ds) })

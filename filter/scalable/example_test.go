@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 )
 
-// How do I make a filter when I don't know how many keys will come?
+// How do I make a filter for an unknown number of keys?
 func Example() {
 	shape, err := scalable.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01}) // a guess, and the rate for good
 	if err != nil {
@@ -45,7 +45,7 @@ func ExampleShape_Forecast() {
 	// 10000000 keys: 40080000 bytes, rate 0.0062
 }
 
-// How do I keep it from taking all memory?
+// How do I limit its memory?
 func ExampleFilter_TryAdd() {
 	shape, err := scalable.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01})
 	if err != nil {
@@ -65,7 +65,7 @@ func ExampleFilter_TryAdd() {
 	// Output: true 5760
 }
 
-// How do I make it small again when no more keys come?
+// How do I make it smaller when it is complete?
 func ExampleFilter_Compact() {
 	shape, err := scalable.Plan(umbel.Goal{Keys: 1000, FPRate: 0.001})
 	if err != nil {
@@ -87,7 +87,7 @@ func ExampleFilter_Compact() {
 	// Output: from 39744 bytes to 18240, rate below 0.01: true
 }
 
-// How do I put two together?
+// How do I merge two filters?
 func ExampleFilter_Merge() {
 	shape, err := scalable.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01})
 	if err != nil {

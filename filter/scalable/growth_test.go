@@ -55,8 +55,8 @@ func equal(a, b umbel.State) bool {
 	return true
 }
 
-// Almeida et al. 2007, section 3: the compound rate stays below the one wanted
-// however far the filter grows; it is that of the forecast; and no key is lost. At 100
+// Almeida et al. 2007, section 3: the compound rate stays below the planned one however far the
+// filter grows; it is that of the forecast; and no key is lost. At 100
 // times its first capacity, at 1 % and below, it takes at most 2.5 times the memory of
 // the bloom filter planned for as many keys. Run with -v it prints the rates.
 func TestRates(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRates(t *testing.T) {
 			if got > c.goal {
 				t.Errorf("%d keys: rate %.5f, want at most %g", times*first, got, c.goal)
 			}
-			// One filter's fill differs from the mean, and with it its rate.
+			// The fill of one filter differs from the average, and so does its rate.
 			if d := math.Abs(got - fc.FPRate); d > 0.06*fc.FPRate+3*sigma {
 				t.Errorf("%d keys: rate %.5f, forecast %.5f", times*first, got, fc.FPRate)
 			}
@@ -112,8 +112,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Almeida et al. 2007, section 3: P_i = P_0 r^i, k_i = ceil(log2 1/P_i), sizes by the
-// growth; the layers' k is found in whole numbers and is that of the formula.
+// Almeida et al. 2007, section 3: P_i = P_0 r^i, k_i = ceil(log2 1/P_i), sizes by the growth. The
+// k of the layers is computed in integers and is that of the formula.
 func TestAlmeidaLayers(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 	f.AddAll(nil, fixture.Digests(1, 50_000))
@@ -136,7 +136,7 @@ func TestAlmeidaLayers(t *testing.T) {
 	}
 }
 
-// As many keys as the goal says begin no second layer.
+// The keys of the goal do not start a second layer.
 func TestFirstLayerHoldsTheGoal(t *testing.T) {
 	for _, n := range []int{1, 60, 1000, 20_000} {
 		for seed := range uint64(30) {
@@ -149,8 +149,8 @@ func TestFirstLayerHoldsTheGoal(t *testing.T) {
 	}
 }
 
-// Keys added again, one by one or as a batch, change nothing and make no layer, also
-// where the last layer is full.
+// Adding keys again, one by one or as a batch, changes nothing and appends no layer, even if the
+// last layer is full.
 func TestAddAgain(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 500, FPRate: 0.01}, nil)
 	ds := fixture.Digests(1, 10_000)
@@ -192,7 +192,7 @@ func TestLimit(t *testing.T) {
 	if b := f.Stats().Bytes; b > 10_000 {
 		t.Errorf("%d bytes, want at most the limit of 10000", b)
 	}
-	// Add goes on, at a rising rate, and so does a batch.
+	// Add continues at a rising rate, and so does a batch.
 	for _, d := range ds[n-1:] {
 		f.Add(d)
 	}
@@ -232,7 +232,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("Open of a union: %v", err)
 	}
 
-	// Two of half the load make one of the whole, in the same layer.
+	// Two filters with half the keys each become one with all of them in the same layer.
 	c, d := mustPlan(t, goal, nil), mustPlan(t, goal, nil)
 	c.AddAll(nil, x[:400])
 	d.AddAll(nil, x[400:900])
@@ -248,8 +248,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Compact keeps all keys and the rate that it is given, and frees memory; what it
-// can't do it says.
+// Compact keeps all keys and the given rate, and frees memory; otherwise it returns an error.
 func TestCompact(t *testing.T) {
 	for _, n := range []int{1, 1100, 3300, 20_000} {
 		for _, p := range []float64{0.011, 0.03, 0.2, 0.9, 1} {
@@ -291,8 +290,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// A layer joined from two is bit for bit the partitioned filter of that shape with the
-// keys of both.
+// A layer joined from two is, bit for bit, the partitioned filter of that shape with the keys of
+// both.
 func TestCompactIsBuiltSo(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
 	ds := fixture.Digests(1, 3000)

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// A small layer in a state that plans layers of 255 slices, 16 times as long: valid,
-// and not to take 4080 times its memory with one key.
+// A state with a small layer and a plan of layers of 255 slices that are 16 times as long is
+// valid, but one key must not take 4080 times its memory.
 func TestHostileGrowth(t *testing.T) {
 	const slice = 1 << 20
 	full, err := partitioned.NewShape(partitioned.Shape{M: slice, K: 1, Group: 6})
@@ -51,8 +51,8 @@ func TestHostileGrowth(t *testing.T) {
 	}
 }
 
-// A union with a smaller filter that is compacted opens again: no layer becomes
-// shorter than the first of the plan.
+// A compacted union with a smaller filter opens again: no layer becomes shorter than the first of
+// the plan.
 func TestCompactOfSmallerLayers(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
 	ds := fixture.Digests(1, 5)
@@ -80,7 +80,7 @@ func TestCompactOfSmallerLayers(t *testing.T) {
 	wantAll(t, g, ds, "compacted and opened")
 }
 
-// What isn't a rate is none that a step keeps to.
+// No step keeps within a rate that is not a number.
 func TestCompactToNoRate(t *testing.T) {
 	f := mustPlan(t, umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
 	f.AddAll(nil, fixture.Digests(1, 2000))

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// plain is the standard filter, bloom.Filter but for its shape.
+// plain is a standard filter: bloom.Filter without its shape.
 type plain struct {
 	umbel.Filter // nil
 	bits         probe.Bits
@@ -22,8 +22,8 @@ func (p *plain) Has(d umbel.Digest) bool                  { return p.bits.Has(d)
 func (p *plain) HasAll(dst []bool, ds []umbel.Digest)     { p.bits.HasAll(dst, ds) }
 func (p *plain) AddAll(changed []bool, ds []umbel.Digest) { p.bits.AddAll(changed, ds) }
 
-// subjects are a standard filter and one with a table of digests, of the same keys and
-// memory, and the same k for keys that aren't in the table.
+// subjects are a standard filter and one with a table of digests, with the same keys, memory,
+// and k of keys that are not in the table.
 func subjects(b *testing.B, n int, hot []umbel.Digest) map[string]umbel.Filter {
 	s, err := weighted.Plan(umbel.Goal{Keys: uint64(n), FPRate: 0.01})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Whatever way a digest went in, every way of asking that knows no more finds it.
+// However a digest was added, every query that knows at most as much finds it.
 func TestNoFalseNegativesInAnyMixture(t *testing.T) {
 	for name, s := range threeWays {
 		ds := fixture.Digests(9, 4000) // of which the first 500 are in the table, if there is one
@@ -53,7 +53,7 @@ func TestNoFalseNegativesInAnyMixture(t *testing.T) {
 	}
 }
 
-// One by one, in batches and atomically the same bits are set, and each is reported
+// Single additions, batches and atomic additions set the same bits and report each change
 // once.
 func TestBatchesOfSeveralClasses(t *testing.T) {
 	ds := fixture.Digests(9, 3000)
@@ -86,8 +86,8 @@ func TestBatchesOfSeveralClasses(t *testing.T) {
 	}
 }
 
-// A class's cells are the first of every larger class, and a digest's class is the one
-// it was given.
+// The cells of a class are the first of every class with a larger k, and a digest has the
+// class that it was given.
 func TestPositionsAreNested(t *testing.T) {
 	largest := mustNew(t, byProgram)
 	for name, s := range threeWays {
@@ -120,7 +120,7 @@ func TestPositionsAreNested(t *testing.T) {
 	}
 }
 
-// The longest prefix tells, whether keys are bytes or strings.
+// The longest prefix determines the class of a key, as bytes and as a string.
 func TestPrefixes(t *testing.T) {
 	f := mustNew(t, byPrefix)
 	for key, want := range map[string]int{"": 0, "a": 0, "a/": 1, "a/x": 1, "a/b": 1, "a/b/": 2, "a/b/d": 2, "a/b/c/": 0, "a/b/c/d": 0, "b/b": 2, "c/": 0, "\xff": 0} {
@@ -189,7 +189,7 @@ func TestShapeRefuses(t *testing.T) {
 			t.Errorf("%s: Check says %v, New %v", name, checked, err)
 		}
 	}
-	// A digest twice in the same class, or two that share 56 bits, is no contradiction.
+	// One digest twice in the same class, or two that share 56 bits, is no error.
 	near := umbel.Digest{H1: d.H1 + 200, H2: 7}
 	f := mustNew(t, weighted.Shape{M: 64, Classes: k(3, 4, 5), Hot: []weighted.Hot{{d, 1}, {d, 1}, {near, 2}}})
 	if hot := f.Shape().Hot; len(hot) != 1 || len(f.Locate(nil, d)) != 5 || len(f.Locate(nil, near)) != 5 {

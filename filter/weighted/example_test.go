@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// How do I give the keys that everybody asks for more cells, when I know which they
-// are?
+// How do I give known hot keys more cells?
 func Example() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: 100_000},
 		plan.WeightedClass{Members: 99_999, Queries: 60}, // all others
@@ -34,7 +33,7 @@ func Example() {
 	// 6 cells for most keys, 23 for the hot ones
 }
 
-// How do I tell classes by how keys begin?
+// How do I assign classes by prefixes of keys?
 func ExampleNew_prefixes() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01},
 		plan.WeightedClass{Members: 50, Queries: 10},
@@ -60,7 +59,7 @@ func ExampleNew_prefixes() {
 	// user/session/4711 2 true
 }
 
-// How do I tell classes myself?
+// How do I name the class of each key?
 func ExampleFilter_AddClass() {
 	f, err := weighted.NewShape(weighted.Shape{M: 64_000, Classes: []weighted.Class{{K: 4}, {K: 12}}})
 	if err != nil {
@@ -75,7 +74,7 @@ func ExampleFilter_AddClass() {
 	// Output: true true
 }
 
-// What do the classes gain over a plain filter of the same memory?
+// What do classes gain compared with a plain filter of the same size?
 func ExamplePlan() {
 	classes := []plan.WeightedClass{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
 	shape, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, classes...)

@@ -11,10 +11,10 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// 1 % of the keys, which get 50 % of the questions.
+// 1 % of the keys get 50 % of the queries.
 var step = []plan.WeightedClass{{Members: 99, Queries: 50}, {Members: 1, Queries: 50}}
 
-// Each two of keys, rate and bytes give the third, and all are as in the forecast.
+// Any two of keys, rate and bytes determine the third, as in the forecast.
 func TestPlanClasses(t *testing.T) {
 	s, err := weighted.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01}, step...)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestPlanClasses(t *testing.T) {
 	if fc.FPRate > 0.01 || fc.FPRate < 0.0097 || s.Group != 6 {
 		t.Errorf("the rate is %g in groups of 2^%d, want 0.01 and words", fc.FPRate, s.Group)
 	}
-	// Of half of the questions the rate is nearly 0: log2 of 2 less cells, 1/ln 2 bits each.
+	// For half of the queries the rate is nearly 0: log2 of 2 fewer cells, 1/ln 2 bits each.
 	if saved := float64(plain.M-s.M) / 100_000; math.Abs(saved-1.33) > 0.1 {
 		t.Errorf("%.2f bits a key less than a plain filter, want about 1.33", saved)
 	}
@@ -45,7 +45,7 @@ func TestPlanClasses(t *testing.T) {
 	}
 }
 
-// One class is as none.
+// One class is the same as none.
 func TestPlanOfOneClass(t *testing.T) {
 	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 5000, Bytes: 6000}, {FPRate: 0.01, Bytes: 800}, {Keys: 3, FPRate: 0.1}} {
 		want, err := weighted.Plan(g)

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// universe is keys, each with a share of the questions, in classes of like share.
+// universe is a set of keys, each with a share of the queries, in classes of similar share.
 type universe struct {
 	weights []float64
 	class   []int
@@ -20,7 +20,7 @@ type universe struct {
 
 const keysThere, members = 10_000, 1000
 
-// newUniverse puts 10^4 keys into classes of half a bit of log2 of their weights, the
+// newUniverse divides 10^4 keys into classes of half a bit of log2 of their weights, the
 // largest class first.
 func newUniverse(weight func(rank int) float64) universe {
 	u := universe{weights: make([]float64, keysThere), class: make([]int, keysThere)}
@@ -44,8 +44,8 @@ func zipf(exponent float64) func(int) float64 {
 	return func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) }
 }
 
-// measure returns the weighted rate, and its standard error, of filters of which each
-// holds 1000 other keys of the universe, added and asked for as the two functions do.
+// measure returns the weighted rate and its standard error for filters that each contain 1000
+// other keys of the universe. The two functions add and query.
 func (u universe) measure(t *testing.T, s weighted.Shape, filters int, add, has func(f *weighted.Filter, d umbel.Digest, key int) bool) (mean, sigma float64) {
 	t.Helper()
 	f := mustNew(t, s)
@@ -77,8 +77,8 @@ func (u universe) measure(t *testing.T, s weighted.Shape, filters int, add, has 
 	return mean, math.Sqrt((squares/n - mean*mean) / (n - 1))
 }
 
-// Bruck, Gao and Jiang 2006: weighted rates of filters, against the formula and
-// against a plain filter of the same memory.
+// Bruck, Gao and Jiang 2006: weighted rates of filters, compared with the formula and with a
+// plain filter of the same size.
 func TestRates(t *testing.T) {
 	step := func(rank int) float64 {
 		if rank < 100 {
@@ -117,7 +117,7 @@ func TestRates(t *testing.T) {
 		bloom, _ := u.measure(t, plain, 400,
 			func(f *weighted.Filter, d umbel.Digest, _ int) bool { return f.Add(d) },
 			func(f *weighted.Filter, d umbel.Digest, _ int) bool { return f.Has(d) })
-		// Where few keys get most of the questions its mean is not well known from 400.
+		// If few keys get most of the queries, 400 filters do not determine the average well.
 		bloom = min(bloom, plan.FPRate(s.M, plain.Classes[0].K, members))
 		t.Logf("%-15s m/n=%-2d  %2d classes  optimum %.5f  planned %.5f  measured %.5f ± %.5f  plain %.5f  %.0f %% fewer",
 			c.name, c.perKey, len(u.classes), optimum, planned, got, sigma, bloom, 100*(1-got/bloom))
@@ -133,7 +133,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A table of digests answers as the program that knows the classes.
+// A table of digests gives the same answers as a program that names the classes.
 func TestTableIsAsGoodAsTheProgram(t *testing.T) {
 	u := newUniverse(zipf(1))
 	s, err := weighted.Plan(umbel.Goal{Keys: members, Bytes: members}, u.classes...)
@@ -167,7 +167,7 @@ func TestTableIsAsGoodAsTheProgram(t *testing.T) {
 	}
 }
 
-// Stats know how keys and questions are shared among the classes.
+// Stats use the classes' shares of keys and queries.
 func TestStatsOfClasses(t *testing.T) {
 	u := newUniverse(zipf(1))
 	s, err := weighted.Plan(umbel.Goal{Keys: members, Bytes: members}, u.classes...)

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// A filter with tables goes through a container, its shape makes another like it, and
-// a fold is the filter built small.
+// A filter with tables survives encoding, its shape makes an equal filter, and a fold is the
+// filter built small.
 func TestStatesWithTables(t *testing.T) {
 	ds := fixture.Digests(9, 2000)
 	for name, s := range threeWays {
@@ -147,7 +147,7 @@ func TestOpenRefusesTables(t *testing.T) {
 	if _, err := weighted.Open(many); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("parameters of 65 classes: %v, want an error that wraps %q", err, umbel.ErrCorrupt)
 	}
-	// What is odd, but a table.
+	// Unusual tables that are valid.
 	for name, s := range map[string]umbel.State{
 		"a digest":        table("digest", 64, 0x101),
 		"all in a bucket": table("digest", 64, 0x101, 0x201, 0x302, 0x401, 0x502),

@@ -35,7 +35,7 @@ func TestZero(t *testing.T) {
 	filtertest.Zero(t, weighted.Kind, func() umbel.Filter { return new(weighted.Filter) })
 }
 
-// Three ways to tell classes, with 3 classes of 5, 2 and 13 cells.
+// Three sources of classes, with 3 classes of 5, 2 and 13 cells.
 var (
 	threeClasses = []weighted.Class{{K: 5}, {K: 2, Members: 0.5, Queries: 0.1}, {K: 13, Members: 0.1, Queries: 0.6}}
 	byProgram    = weighted.Shape{M: 64 * 720, Group: 6, Classes: threeClasses}
@@ -58,7 +58,7 @@ func hotOf(ds []umbel.Digest) []weighted.Hot {
 	return hot
 }
 
-// Containers and hostile states of filters with tables.
+// Containers and untrusted states of filters with tables.
 func FuzzOpenTables(f *testing.F) {
 	for _, s := range threeWays {
 		s.M, s.Group = 60, 0

@@ -4,6 +4,8 @@
 package layered
 
 import (
+	"slices"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/probe"
@@ -19,13 +21,21 @@ type Layer struct {
 // concurrently; changes require exclusive access. The zero List has no layers and contains
 // nothing.
 type List struct {
+	// OldestFirst is set if the oldest layers have most keys: queries then begin with them.
+	OldestFirst bool
+
 	layers   []Layer
-	heads    []head // of the layers, the newest first; empty unless all have one
+	heads    []head // of the layers, in the order of queries; empty unless all have one
 	headroom Headroom
 }
 
 // Set replaces the layers.
-func (l *List) Set(layers []Layer) { *l = List{layers: layers, heads: headsOf(layers)} }
+func (l *List) Set(layers []Layer) {
+	l.layers, l.heads, l.headroom = layers, headsOf(layers), Headroom{}
+	if l.OldestFirst {
+		slices.Reverse(l.heads)
+	}
+}
 
 // Append adds a last layer, to which additions go from then on.
 func (l *List) Append(layer Layer) { l.Set(append(l.layers, layer)) }
@@ -44,13 +54,16 @@ func (l *List) Clear() {
 	}
 }
 
-// Has reports whether a layer has d. It asks the newest layer first: if layers grow by a
-// factor, it has most keys.
+// Has reports whether a layer has d. Unless OldestFirst is set it checks the newest layer
+// first: if layers grow by a factor, it has most keys.
 func (l *List) Has(d umbel.Digest) bool { return l.oldestHave(len(l.layers), d) }
 
 // oldestHave reports whether one of the n oldest layers has d.
 func (l *List) oldestHave(n int, d umbel.Digest) bool {
 	if len(l.heads) > 0 {
+		if l.OldestFirst {
+			return anyHas(l.heads[:n], d)
+		}
 		return anyHas(l.heads[len(l.heads)-n:], d)
 	}
 	for i := n - 1; i >= 0; i-- {
@@ -109,8 +122,8 @@ func (l *List) MustInit() {
 }
 
 // head finds the first bits of a key in a layer. All layers use the same stream: its first
-// values are computed once for the list, and only the layers with these bits set, one in
-// eight if half full, are asked for the others.
+// values are computed once for the list, and only in the layers with these bits set, one in
+// eight if half full, are the others checked.
 type head struct {
 	words  []uint64
 	groups uint64

@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// row is what both types are.
+// row has the methods of both types.
 type row interface {
 	all
 	Layers() int
@@ -21,7 +21,7 @@ type row interface {
 	SetMaxBytes(uint64)
 }
 
-// both returns an empty filter of bits and one of counters, with as many keys a part.
+// both returns an empty filter of bits and one of counters, with equally many keys per layer.
 func both(t testing.TB, keys uint64, rate float64, ps ...umbel.Param) []row {
 	t.Helper()
 	var fs []row
@@ -66,9 +66,8 @@ func equal(a, b umbel.State) bool {
 	return true
 }
 
-// Guo et al. 2006: the rate of a row is 1-(1-p)^s·(1-p'), so it grows with the row;
-// that of the forecast is measured at 1, 10 and 25 times the capacity, and no key is
-// lost. Run with -v it prints the rates.
+// Guo et al. 2006: the rate of s layers is 1-(1-p)^s·(1-p'). The forecast is measured at 1, 10
+// and 25 times the capacity, and no key is lost. With -v it prints the rates.
 func TestRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second, and many more under the race detector")
@@ -85,7 +84,7 @@ func TestRates(t *testing.T) {
 			fc, s, got := f.Shape().Forecast(uint64(times*first)), f.Stats(), rate(f, uint64(2+i), questions)
 			sigma := math.Sqrt(fc.FPRate / questions)
 			t.Logf("%T, %5d keys: %2d parts, planned %.5f, estimated %.5f, measured %.5f ± %.5f", f, times*first, f.Layers(), fc.FPRate, s.FPRate, got, sigma)
-			// One part's fill differs from the mean, and with it its rate.
+			// The fill of one layer differs from the average, and so does its rate.
 			if d := math.Abs(got - fc.FPRate); d > 0.06*fc.FPRate+3*sigma {
 				t.Errorf("%T, %d keys: rate %.5f, forecast %.5f", f, times*first, got, fc.FPRate)
 			}
@@ -95,7 +94,7 @@ func TestRates(t *testing.T) {
 			if math.Abs(s.Keys-float64(times*first)) > 0.03*float64(times*first) {
 				t.Errorf("%T: %d keys are estimated to be %.0f", f, times*first, s.Keys)
 			}
-			// A key that a part has by chance takes no room in another.
+			// A false positive in one layer is not added to another.
 			if one := f.Shape().Forecast(1).Bytes; s.Bytes > fc.Bytes || s.Bytes+one < fc.Bytes {
 				t.Errorf("%T: %d keys take %d bytes, the forecast was %d, less one part at most", f, times*first, s.Bytes, fc.Bytes)
 			}
@@ -103,7 +102,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// As many keys as the goal says begin no second part, and are at its rate or below.
+// The keys of the goal do not start a second layer, and have at most its rate.
 func TestFirstPartHoldsTheGoal(t *testing.T) {
 	for _, n := range []int{1, 60, 1000, 20_000} {
 		for seed := range uint64(20) {
@@ -145,8 +144,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Guo et al. 2006: filters with few keys are merged; the row gets shorter, its rate
-// stays at most the one given, and no key is lost.
+// Guo et al. 2006: layers with few keys are joined; the rate stays at most the given one, and no
+// key is lost.
 func TestCompact(t *testing.T) {
 	for i := range both(t, 1000, 0.001) {
 		a, b := both(t, 1000, 0.001)[i], both(t, 1000, 0.001)[i]
@@ -197,8 +196,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Guo et al. 2006: a key is removed only if exactly one filter of the row has it. So in
-// a row with many wrong answers, with keys coming and going, none is lost.
+// Guo et al. 2006: a key is removed only if exactly one layer has it. Therefore none is lost in a
+// filter with many false positives while keys are added and removed.
 func TestRemoveLosesNothing(t *testing.T) {
 	f := both(t, 100, 0.1)[1].(*dynamic.Counting)
 	ds := fixture.Digests(1, 4000)
@@ -233,7 +232,7 @@ func TestRemoveLosesNothing(t *testing.T) {
 	}
 }
 
-// Parts that become empty leave the row.
+// Layers that become empty are deleted.
 func TestEmptyPartsLeave(t *testing.T) {
 	f := both(t, 100, 0.001)[1].(*dynamic.Counting)
 	ds := fixture.Digests(1, 1000)
@@ -282,8 +281,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A filter of large parts for few keys grows as it was told to; one from elsewhere,
-// which may be a stranger's, to 64 times its size until it is told.
+// A filter of large layers for few keys grows without limit; an opened one, which may be
+// untrusted, grows to 64 times its size until SetMaxBytes is called.
 func TestSparseParts(t *testing.T) {
 	for _, v := range []umbel.Kind{dynamic.Kind, removable} {
 		f, err := v.New(umbel.Goal{Keys: 1, Bytes: 1 << 20}, nil)
