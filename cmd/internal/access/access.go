@@ -1,5 +1,5 @@
-// Package access says who may do what on a node: users with passwords, tokens and
-// certificates, their rights over names of filters, and a record of what administrators did.
+// Package access implements authentication and authorization: users with passwords, tokens and
+// certificates, their rights for names of filters, and the audit log.
 package access
 
 import (
@@ -11,32 +11,32 @@ import (
 )
 
 var (
-	// ErrDenied: the user's rights don't go that far. The text is for the client.
+	// ErrDenied means that the user lacks a right. Its text is sent to the client.
 	ErrDenied = errors.New("permission denied")
-	// ErrWrongPassword is what a client learns of a login that failed, whatever was wrong.
+	// ErrWrongPassword means that a login failed, for any reason. Its text is sent to the client.
 	//lint:ignore ST1005 these are Redis' words
 	ErrWrongPassword = errors.New("invalid username-password pair or user is disabled.")
-	// ErrTooMany: this address failed to log in too often, or more log in than can be checked.
-	ErrTooMany = errors.New("too many logins, try again in a minute")
+	// ErrTooMany means that an address failed to log in too often, or that too many logins are pending.
+	ErrTooMany = errors.New("too many logins; try again in a minute")
 )
 
-// Right is what a user may do to filters whose names fit; several are a sum.
+// Right is a set of rights that a user has for matching names.
 type Right uint8
 
 const (
-	Read   Right = 1 << iota // ask, count, dump, list
+	Read   Right = 1 << iota // query, count, dump, list
 	Add                      // add, create, merge into
 	Remove                   // remove, clear, fold, delete, expire, rename
-	Admin                    // the node: configuration, shutdown, backup, flush
+	Admin                    // the server: configuration, shutdown, backup, flush
 )
 
-// rightNames are the rights as files and commands spell them.
+// rightNames are the names of the rights in files and commands.
 var rightNames = []struct {
 	name  string
 	right Right
 }{{"read", Read}, {"add", Add}, {"remove", Remove}, {"admin", Admin}}
 
-// ParseRight reads "read", "add", "remove" or "admin".
+// ParseRight parses "read", "add", "remove" or "admin".
 func ParseRight(s string) (Right, error) {
 	for _, r := range rightNames {
 		if r.name == s {
@@ -46,7 +46,7 @@ func ParseRight(s string) (Right, error) {
 	return 0, fmt.Errorf("access: right %.20q, want read, add, remove or admin", s)
 }
 
-// String returns the name of the right, or of the first of several.
+// String returns the name of the right, or of the first one of a set.
 func (r Right) String() string {
 	for _, n := range rightNames {
 		if r&n.right != 0 {
@@ -56,21 +56,21 @@ func (r Right) String() string {
 	return "no right"
 }
 
-// User is who asks. A nil *User has no rights. Its rights are those of the users file as it
-// was read last, also for a client that logged in before. It must not be copied.
+// User is a user of the server. A nil *User has no rights. Its rights follow the users file as
+// last read, also for clients that logged in before. A User must not be copied.
 type User struct {
 	Name  string
 	rules atomic.Pointer[[]rule]
 }
 
-// rule gives rights over the names that fit one of the patterns.
+// rule grants rights for the names that match one of the patterns.
 type rule struct {
 	rights Right
 	names  []string
 }
 
-// May reports whether u has the right over a filter's name. name is nil for what concerns no
-// single filter, which takes a right over all names. It allocates nothing.
+// May reports whether u has the right for a filter's name. A nil name asks for the right for all
+// names, which operations on the whole server need. It does not allocate.
 func (u *User) May(r Right, name []byte) bool {
 	if u == nil {
 		return false
@@ -80,15 +80,15 @@ func (u *User) May(r Right, name []byte) bool {
 		return false
 	}
 	for i := range *rules {
-		if rule := &(*rules)[i]; rule.rights&r == r && rule.fits(name) {
+		if rule := &(*rules)[i]; rule.rights&r == r && rule.matches(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// fits reports whether the rule is about name, or about all names if name is nil.
-func (r *rule) fits(name []byte) bool {
+// matches reports whether the rule applies to name, or to all names if name is nil.
+func (r *rule) matches(name []byte) bool {
 	for _, p := range r.names {
 		if p == all || name != nil && glob.Match(p, name) {
 			return true
@@ -97,10 +97,10 @@ func (r *rule) fits(name []byte) bool {
 	return false
 }
 
-// all is the pattern of every name.
+// all is the pattern that matches every name.
 const all = "*"
 
-// Everyone returns who asks where there are no users: all rights.
+// Everyone returns a user with all rights, for servers without users.
 func Everyone() *User {
 	u := &User{Name: "default"}
 	u.rules.Store(&[]rule{{rights: Read | Add | Remove | Admin, names: []string{all}}})

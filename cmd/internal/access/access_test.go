@@ -139,7 +139,7 @@ func TestHashPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !h.is(p) || h.is(p+"x") {
+	if !h.matches(p) || h.matches(p+"x") {
 		t.Errorf("%s isn't the hash of %s", s, p)
 	}
 	if _, err := HashPassword(""); err == nil {
@@ -153,7 +153,7 @@ func TestArgonOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !h.is("password") || h.is("Password") {
+	if !h.matches("password") || h.matches("Password") {
 		t.Error("the vector doesn't fit")
 	}
 }
@@ -186,18 +186,18 @@ func TestFileErrors(t *testing.T) {
 		{"- a", "line 1: want keys and values"},
 		{"user: []", "line 1: unknown key \"user\", want one of users"},
 		{"users:\n- name: a\n  pasword: x", "line 3: unknown key \"pasword\", want one of certificates, enabled"},
-		{"users:\n- name: a\n- name: a", "line 3: user \"a\" is there twice"},
-		{"users:\n- name: a\n  name: b", "line 3: key name is there twice"},
-		{"users:\n- rules: []", "line 2: the user has no name"},
-		{"users:\n- name: a\n  passwords: [hunter2]", "line 3: a password's hash begins with"},
-		{"users:\n- name: a\n  tokens: [abc]", "line 3: a token's hash is"},
+		{"users:\n- name: a\n- name: a", "line 3: duplicate user \"a\""},
+		{"users:\n- name: a\n  name: b", "line 3: duplicate key name"},
+		{"users:\n- rules: []", "line 2: user without a name"},
+		{"users:\n- name: a\n  passwords: [hunter2]", "line 3: invalid password hash"},
+		{"users:\n- name: a\n  tokens: [abc]", "line 3: invalid token hash"},
 		{"users:\n- name: a\n  rules: [{rights: [write], names: [a]}]", "line 3: access: right \"write\""},
-		{"users:\n- name: a\n  rules: [{names: [a]}]", "line 3: the rule gives no rights"},
-		{"users:\n- name: a\n  rules: [{rights: [read]}]", "line 3: the rule has no names"},
-		{"users:\n- name: a\n  rules: [{rights: [admin], names: [a]}]", "line 3: admin is a right over the node"},
-		{"users:\n- name: a\n  rules: [{rights: [read], names: ['[a']}]", "a set isn't closed"},
+		{"users:\n- name: a\n  rules: [{names: [a]}]", "line 3: rule without rights"},
+		{"users:\n- name: a\n  rules: [{rights: [read]}]", "line 3: rule without names"},
+		{"users:\n- name: a\n  rules: [{rights: [admin], names: [a]}]", "line 3: admin is a right for the server"},
+		{"users:\n- name: a\n  rules: [{rights: [read], names: ['[a']}]", "has an unclosed ["},
 		{"users:\n- name: a\n  enabled: 1", "line 3: want true or false"},
-		{"users:\n- name: a\n  nopass: true", "line 2: nopass is for the user"},
+		{"users:\n- name: a\n  nopass: true", "line 2: nopass is only for the user"},
 		{"users:\n- &a {name: a}\n- *a", "line 3: want keys and values, got an alias"},
 		{"users:\n- name: a\n  certificates: [c]\n- name: b\n  certificates: [c]", "have the same certificate"},
 		{"users: [{name: a}]\n---\nusers: [{name: b}]", "more than one document"},

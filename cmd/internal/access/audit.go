@@ -8,16 +8,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Audit records what administrators did, and attempts that were refused, as records of a log
-// with the fields user, from, action, target and outcome. Its zero value records nothing; one
-// that NewAudit didn't make records all refusals.
+// Audit logs actions of administrators and denials, with the fields user, from, action, target
+// and outcome. Its zero value logs nothing; if it was not made by NewAudit it has no rate limit.
 type Audit struct {
 	Log      *slog.Logger
 	refusals *rate.Limiter
 	omitted  *atomic.Uint64
 }
 
-// Who is refused again and again must not fill the log: so many records a second, and at once.
+// Limits of logged denials, so that a client cannot fill the log: per second, and at once.
 const (
 	refusalRate  = 10
 	refusalBurst = 100
@@ -28,9 +27,9 @@ func NewAudit(log *slog.Logger) Audit {
 	return Audit{log, rate.NewLimiter(refusalRate, refusalBurst), new(atomic.Uint64)}
 }
 
-// Record records one act: from is the client's address, target what it was done to. Callers
-// give no secrets: no password, no token, no key of a filter. err is nil, or why it wasn't done.
-// Of refusals that come too fast only the number is recorded, with the next that is.
+// Record logs an action. from is the client's address, target the object. Callers must not pass
+// passwords, tokens or keys. err is nil or the reason of the failure. Denials above the rate
+// limit are only counted; the next logged denial contains their number.
 func (a Audit) Record(user *User, from, action, target string, err error) {
 	if a.Log == nil {
 		return

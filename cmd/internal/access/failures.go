@@ -8,23 +8,22 @@ import (
 )
 
 const (
-	// maxFailures is how many logins in a row may fail from one address,
+	// maxFailures is the number of logins in a row that may fail from one address.
 	maxFailures = 20
-	// forgiven and how long it takes until one of them is forgotten.
+	// forgiven is the time after which one of them expires.
 	forgiven = 3 * time.Second
-	// maxAddresses is how many addresses are remembered.
+	// maxAddresses is the number of addresses that are tracked.
 	maxAddresses = 1 << 14
 )
 
-// failures counts the logins that failed by address: a bucket that leaks. Its zero value is
-// ready.
+// failures counts failed logins by address, as a leaky bucket. Its zero value is ready to use.
 type failures struct {
 	mu sync.Mutex
-	// until is when the last failure of an address is forgotten.
+	// until is the time at which the last failure of an address expires.
 	until map[netip.Prefix]time.Time
 }
 
-// guard calls login unless it failed too often from there.
+// guard calls login unless too many logins have failed from this address.
 func (f *failures) guard(from string, login func() (*User, error)) (*User, error) {
 	place, ok := network(from)
 	if !ok {
@@ -51,7 +50,7 @@ func (f *failures) count(place netip.Prefix, now time.Time) {
 		f.until = map[netip.Prefix]time.Time{}
 	}
 	if _, known := f.until[place]; !known && len(f.until) >= maxAddresses {
-		f.forget(now)
+		f.dropExpired(now)
 	}
 	until := f.until[place]
 	if until.Before(now) {
@@ -60,8 +59,8 @@ func (f *failures) count(place netip.Prefix, now time.Time) {
 	f.until[place] = until.Add(forgiven)
 }
 
-// forget makes room: those whose failures are forgotten go first, then any.
-func (f *failures) forget(now time.Time) {
+// dropExpired makes room. It drops expired addresses first, then arbitrary ones.
+func (f *failures) dropExpired(now time.Time) {
 	for place, until := range f.until {
 		if until.Before(now) {
 			delete(f.until, place)
@@ -75,8 +74,8 @@ func (f *failures) forget(now time.Time) {
 	}
 }
 
-// network returns the address that is counted: of IPv6 the /64, which is what one client has. ok
-// is false for what is no address.
+// network returns the network that is counted: an IPv4 address or an IPv6 /64. ok is false if
+// from is not an address.
 func network(from string) (p netip.Prefix, ok bool) {
 	ap, err := netip.ParseAddrPort(from)
 	if err != nil {

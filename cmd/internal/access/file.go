@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// account is a user as the file has it.
+// account is a user in the file.
 type account struct {
 	name         string
 	passwords    []hash
@@ -24,10 +24,10 @@ type account struct {
 	open         bool
 }
 
-// maxFile is the longest users file in bytes that is read.
+// maxFile is the maximum size of a users file in bytes.
 const maxFile = 16 << 20
 
-// parse reads a users file. Errors tell the line.
+// parse parses a users file. Errors contain the line.
 func parse(data []byte) ([]account, error) {
 	var doc yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -49,7 +49,7 @@ func parse(data []byte) ([]account, error) {
 					return err
 				}
 				if names[a.name] {
-					return at(n, "user %q is there twice", a.name)
+					return nodeError(n, "duplicate user %q", a.name)
 				}
 				names[a.name] = true
 				accounts = append(accounts, a)
@@ -74,7 +74,7 @@ func parseAccount(n *yaml.Node) (account, error) {
 			return list(n, parseToken, &a.tokens)
 		},
 		"certificates": func(n *yaml.Node) error {
-			return list(n, filled, &a.certificates)
+			return list(n, nonEmpty, &a.certificates)
 		},
 		"rules": func(n *yaml.Node) error {
 			return each(n, func(n *yaml.Node) error {
@@ -83,17 +83,17 @@ func parseAccount(n *yaml.Node) (account, error) {
 				return err
 			})
 		},
-		"enabled": func(n *yaml.Node) error { return truth(n, &a.enabled) },
-		"nopass":  func(n *yaml.Node) error { return truth(n, &a.open) },
+		"enabled": func(n *yaml.Node) error { return boolean(n, &a.enabled) },
+		"nopass":  func(n *yaml.Node) error { return boolean(n, &a.open) },
 	})
 	if err != nil {
 		return a, err
 	}
 	if a.name == "" {
-		return a, at(n, "the user has no name")
+		return a, nodeError(n, "user without a name")
 	}
 	if a.open && a.name != defaultName {
-		return a, at(n, "nopass is for the user %q, who is everybody that hasn't logged in", defaultName)
+		return a, nodeError(n, "nopass is only for the user %q, which is used by clients without login", defaultName)
 	}
 	return a, nil
 }
@@ -122,36 +122,36 @@ func parseRule(n *yaml.Node) (rule, error) {
 	}
 	switch {
 	case r.rights == 0:
-		return r, at(n, "the rule gives no rights")
+		return r, nodeError(n, "rule without rights")
 	case r.rights == Admin && len(r.names) == 0:
 		r.names = []string{all}
 	case len(r.names) == 0:
-		return r, at(n, "the rule has no names; [%q] are all", all)
+		return r, nodeError(n, "rule without names; use [%q] for all names", all)
 	case r.rights&Admin != 0 && !everything:
-		return r, at(n, "admin is a right over the node, not over names: give it a rule of its own")
+		return r, nodeError(n, "admin is a right for the server, not for names; put it into a rule with the name \"*\"")
 	}
 	return r, nil
 }
 
-// at makes an error about what stands at a place of the file.
-func at(n *yaml.Node, format string, args ...any) error {
+// nodeError returns an error with the line of a node.
+func nodeError(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", n.Line, fmt.Errorf(format, args...))
 }
 
-// fields calls what is there for each key of a mapping.
+// fields calls the function for each key of a mapping.
 func fields(n *yaml.Node, by map[string]func(*yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
-		return at(n, "want keys and values, got %s", kind(n))
+		return nodeError(n, "want keys and values, got %s", kind(n))
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		read, ok := by[key.Value]
 		if !ok || key.Kind != yaml.ScalarNode {
-			return at(key, "unknown key %.40q, want one of %s", key.Value, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
+			return nodeError(key, "unknown key %.40q, want one of %s", key.Value, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
 		}
 		if seen[key.Value] {
-			return at(key, "key %s is there twice", key.Value)
+			return nodeError(key, "duplicate key %s", key.Value)
 		}
 		seen[key.Value] = true
 		if err := read(n.Content[i+1]); err != nil {
@@ -164,7 +164,7 @@ func fields(n *yaml.Node, by map[string]func(*yaml.Node) error) error {
 // each calls read for each element of a list.
 func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode {
-		return at(n, "want a list, got %s", kind(n))
+		return nodeError(n, "want a list, got %s", kind(n))
 	}
 	for _, e := range n.Content {
 		if err := read(e); err != nil {
@@ -174,8 +174,8 @@ func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	return nil
 }
 
-// list reads a list of strings, each by read. Errors don't show them: they may be secrets in
-// the wrong place.
+// list parses a list of strings. Errors don't contain the strings, which could be misplaced
+// secrets.
 func list[T any](n *yaml.Node, read func(string) (T, error), to *[]T) error {
 	return each(n, func(n *yaml.Node) error {
 		var s string
@@ -184,7 +184,7 @@ func list[T any](n *yaml.Node, read func(string) (T, error), to *[]T) error {
 		}
 		v, err := read(s)
 		if err != nil {
-			return at(n, "%w", err)
+			return nodeError(n, "%w", err)
 		}
 		*to = append(*to, v)
 		return nil
@@ -193,27 +193,27 @@ func list[T any](n *yaml.Node, read func(string) (T, error), to *[]T) error {
 
 func text(n *yaml.Node, to *string) error {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		return at(n, "want a string, got %s", kind(n))
+		return nodeError(n, "want a string, got %s", kind(n))
 	}
 	*to = n.Value
 	return nil
 }
 
-func truth(n *yaml.Node, to *bool) error {
+func boolean(n *yaml.Node, to *bool) error {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
-		return at(n, "want true or false")
+		return nodeError(n, "want true or false")
 	}
 	return n.Decode(to)
 }
 
-func filled(s string) (string, error) {
+func nonEmpty(s string) (string, error) {
 	if s == "" {
-		return "", errors.New("the name is empty")
+		return "", errors.New("empty name")
 	}
 	return s, nil
 }
 
-// kind names what a node is for an error.
+// kind names the type of a node for errors.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -221,7 +221,7 @@ func kind(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	case yaml.AliasNode:
-		return "an alias, which isn't taken"
+		return "an alias, which is not supported"
 	}
 	if n.Tag == "!!null" {
 		return "nothing"

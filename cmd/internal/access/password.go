@@ -14,8 +14,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// How new passwords are hashed: OWASP's first recommendation for argon2id, 19 MiB. It costs
-// about 20 ms.
+// Parameters of argon2id for new passwords: OWASP's first recommendation, 19 MiB and about 20 ms.
 const (
 	hashMemory  = 19 << 10 // KiB
 	hashTime    = 2
@@ -24,7 +23,7 @@ const (
 	saltBytes   = 16
 )
 
-// What a users file may ask for: a hash is computed for whoever knocks.
+// Maximum parameters in a users file, because anybody can make the server compute a hash.
 const (
 	maxMemory  = 128 << 10 // KiB
 	maxTime    = 16
@@ -33,8 +32,8 @@ const (
 	maxBcrypt  = 14
 )
 
-// hash is a password's hash that a password can be compared with.
-type hash interface{ is(password string) bool }
+// hash is a password hash.
+type hash interface{ matches(password string) bool }
 
 // argon is a hash by argon2id.
 type argon struct {
@@ -43,12 +42,12 @@ type argon struct {
 	salt, sum    []byte
 }
 
-func (a argon) is(password string) bool {
+func (a argon) matches(password string) bool {
 	sum := argon2.IDKey([]byte(password), a.salt, a.time, a.memory, a.threads, uint32(len(a.sum)))
 	return subtle.ConstantTimeCompare(sum, a.sum) == 1
 }
 
-// String is the hash in PHC's form.
+// String returns the hash in PHC format.
 func (a argon) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, a.memory, a.time, a.threads,
 		base64.RawStdEncoding.EncodeToString(a.salt), base64.RawStdEncoding.EncodeToString(a.sum))
@@ -57,15 +56,15 @@ func (a argon) String() string {
 // crypt is a hash by bcrypt.
 type crypt []byte
 
-func (c crypt) is(password string) bool {
+func (c crypt) matches(password string) bool {
 	return bcrypt.CompareHashAndPassword(c, []byte(password)) == nil
 }
 
 // HashPassword returns the hash of a password for a users file: argon2id with a random salt, in
-// PHC's form.
+// PHC format.
 func HashPassword(password string) (string, error) {
 	if password == "" {
-		return "", errors.New("access: the password is empty")
+		return "", errors.New("access: empty password")
 	}
 	a := argon{memory: hashMemory, time: hashTime, threads: hashThreads, salt: make([]byte, saltBytes)}
 	rand.Read(a.salt)
@@ -73,10 +72,10 @@ func HashPassword(password string) (string, error) {
 	return a.String(), nil
 }
 
-// NewPassword returns a random password of 26 letters and digits, 128 bits.
+// NewPassword returns a random password of 26 letters and digits, which has 128 bits.
 func NewPassword() string { return rand.Text() }
 
-// tokenPrefix makes tokens known to who searches for secrets that got out.
+// tokenPrefix marks tokens for programs that search for leaked secrets.
 const tokenPrefix = "umbel_"
 
 // NewToken returns a random token of 256 bits for a client, and its hash for a users file.
@@ -87,26 +86,26 @@ func NewToken() (token, hash string) {
 	return token, HashToken(token)
 }
 
-// HashToken returns the hash of a token for a users file. Tokens are random and long: a fast
-// hash keeps them as well as a slow one.
+// HashToken returns the hash of a token for a users file. A fast hash is safe because tokens are
+// long and random.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return sumPrefix + hex.EncodeToString(sum[:])
 }
 
-// sumPrefix begins the hash of a token.
+// sumPrefix is the prefix of token hashes.
 const sumPrefix = "sha256:"
 
-// parseToken reads the hash of a token.
+// parseToken parses the hash of a token.
 func parseToken(s string) (sum [sha256.Size]byte, err error) {
 	digits, ok := strings.CutPrefix(s, sumPrefix)
 	if n, err := hex.Decode(sum[:], []byte(digits[:min(len(digits), 2*len(sum))])); !ok || err != nil || n != len(sum) || len(digits) != 2*n {
-		return sum, errors.New("a token's hash is sha256: and 64 hexadecimal digits; umbel user makes one")
+		return sum, errors.New("invalid token hash, want sha256: and 64 hexadecimal digits; umbel user makes one")
 	}
 	return sum, nil
 }
 
-// parseHash reads the hash of a password, and refuses what would take too much to check.
+// parseHash parses the hash of a password, and refuses one that is too expensive to check.
 func parseHash(s string) (hash, error) {
 	switch {
 	case strings.HasPrefix(s, "$argon2id$"):
@@ -117,11 +116,11 @@ func parseHash(s string) (hash, error) {
 			return nil, fmt.Errorf("bcrypt: %w", err)
 		}
 		if cost > maxBcrypt {
-			return nil, fmt.Errorf("bcrypt's cost is %d, at most %d is taken", cost, maxBcrypt)
+			return nil, fmt.Errorf("bcrypt: cost %d, want at most %d", cost, maxBcrypt)
 		}
 		return crypt(s), nil
 	}
-	return nil, errors.New("a password's hash begins with $argon2id$ or $2b$; umbel user makes one")
+	return nil, errors.New("invalid password hash, want $argon2id$… or $2b$…; umbel user makes one")
 }
 
 func parseArgon(s string) (hash, error) {
@@ -135,11 +134,11 @@ func parseArgon(s string) (hash, error) {
 	var a argon
 	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &a.memory, &a.time, &a.threads); n != 3 || err != nil ||
 		parts[3] != fmt.Sprintf("m=%d,t=%d,p=%d", a.memory, a.time, a.threads) {
-		return nil, fmt.Errorf("argon2id: parameters %.40q, want m=19456,t=2,p=1 or the like", parts[3])
+		return nil, fmt.Errorf("argon2id: parameters %.40q, want for example m=19456,t=2,p=1", parts[3])
 	}
 	if a.time < 1 || a.time > maxTime || a.threads < 1 || a.threads > maxThreads ||
 		a.memory < 8*uint32(a.threads) || a.memory > maxMemory {
-		return nil, fmt.Errorf("argon2id: parameters %s, at most m=%d,t=%d,p=%d are taken", parts[3], maxMemory, maxTime, maxThreads)
+		return nil, fmt.Errorf("argon2id: parameters %s, want at most m=%d,t=%d,p=%d", parts[3], maxMemory, maxTime, maxThreads)
 	}
 	var err error
 	if a.salt, err = phcBytes(parts[4], 8); err != nil {
@@ -151,7 +150,7 @@ func parseArgon(s string) (hash, error) {
 	return a, nil
 }
 
-// phcBytes reads bytes in base64 without padding.
+// phcBytes decodes base64 without padding.
 func phcBytes(s string, least int) ([]byte, error) {
 	b, err := base64.RawStdEncoding.Strict().DecodeString(s)
 	if err != nil {

@@ -2,8 +2,8 @@ package access
 
 import "fmt"
 
-// checkPattern returns an error for a pattern with a set that doesn't end, or with nothing
-// behind its last backslash: it would mean something else than was thought.
+// checkPattern returns an error for a pattern with an unclosed set or a final backslash, which
+// would not mean what its author intended.
 func checkPattern(pattern string) error {
 	open := false
 	for p := 0; p < len(pattern); p++ {
@@ -19,10 +19,10 @@ func checkPattern(pattern string) error {
 		}
 	}
 	if open {
-		return fmt.Errorf("pattern %q: a set isn't closed by ]", pattern)
+		return fmt.Errorf("pattern %q has an unclosed [", pattern)
 	}
 	if pattern == "" {
-		return fmt.Errorf("pattern is empty; %q is every name", all)
+		return fmt.Errorf("empty pattern; use %q for every name", all)
 	}
 	return nil
 }

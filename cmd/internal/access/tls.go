@@ -12,48 +12,47 @@ import (
 	"time"
 )
 
-// TLS is a server's certificate and the authorities of its clients' ones. Its methods may be
-// called concurrently.
+// TLS is the certificate of a server and the authorities of client certificates. It is safe for
+// concurrent use.
 type TLS struct {
 	cert, key, clientCA string
 	require             bool
 	current             atomic.Pointer[identity]
-	mu                  sync.Mutex // held while it is read again
+	mu                  sync.Mutex // held during Reload
 }
 
-// identity is what was read at one time.
+// identity is the contents of the files at one time.
 type identity struct {
 	cert    tls.Certificate
-	clients *x509.CertPool // nil: clients show no certificate
+	clients *x509.CertPool // nil: clients have no certificates
 	stamps  [3]stamp
 }
 
-// stamp tells whether a file has changed.
+// stamp is used to detect changes of a file.
 type stamp struct {
 	at   time.Time
 	size int64
 }
 
-// poll is how often the files are looked at. Looking is safer than being told: certificates are
-// often links that are replaced.
+// poll is the interval at which the files are checked. Polling is more reliable than
+// notifications because certificates are often links that are replaced.
 const poll = 30 * time.Second
 
-// LoadTLS reads a certificate with its chain and the key, in PEM. clientCA, if it isn't empty, is
-// a file of the authorities whose certificates of clients are taken; require says that clients
-// must show one.
+// LoadTLS reads a certificate chain and its key from PEM files. clientCA is a file with the
+// authorities of client certificates, or "". require makes client certificates mandatory.
 func LoadTLS(cert, key, clientCA string, require bool) (*TLS, error) {
 	t := &TLS{cert: cert, key: key, clientCA: clientCA, require: require}
 	if require && clientCA == "" {
-		return nil, fmt.Errorf("access: clients must show a certificate, but there is no file of authorities that sign them")
+		return nil, fmt.Errorf("access: client certificates are required, but no file with authorities is set")
 	}
 	return t, t.Reload()
 }
 
-// Reload reads the files again, and keeps what was on an error.
+// Reload reads the files again. On an error the previous ones stay in use.
 func (t *TLS) Reload() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id := &identity{stamps: t.stamps()}
+	id := &identity{stamps: t.fileStamps()}
 	var err error
 	if id.cert, err = tls.LoadX509KeyPair(t.cert, t.key); err != nil {
 		return fmt.Errorf("access: certificate: %w", err)
@@ -61,19 +60,19 @@ func (t *TLS) Reload() error {
 	if t.clientCA != "" {
 		pem, err := os.ReadFile(t.clientCA)
 		if err != nil {
-			return fmt.Errorf("access: authorities of clients: %w", err)
+			return fmt.Errorf("access: client authorities: %w", err)
 		}
 		id.clients = x509.NewCertPool()
 		if !id.clients.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("access: authorities of clients: %s has no certificate", t.clientCA)
+			return fmt.Errorf("access: client authorities: %s contains no certificate", t.clientCA)
 		}
 	}
 	t.current.Store(id)
 	return nil
 }
 
-// stamps returns when the files changed last; zero for those that aren't there.
-func (t *TLS) stamps() (s [3]stamp) {
+// fileStamps returns the stamps of the files; zero for missing ones.
+func (t *TLS) fileStamps() (s [3]stamp) {
 	for i, path := range []string{t.cert, t.key, t.clientCA} {
 		if info, err := os.Stat(path); path != "" && err == nil {
 			s[i] = stamp{info.ModTime(), info.Size()}
@@ -82,8 +81,8 @@ func (t *TLS) stamps() (s [3]stamp) {
 	return s
 }
 
-// Watch looks at the files each half minute until ctx is done, and reads them again where they
-// have changed. What can't be read is logged and tried again.
+// Watch checks the files every 30 seconds until ctx is done and reloads them if they have
+// changed. It logs errors and tries again.
 func (t *TLS) Watch(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -93,29 +92,29 @@ func (t *TLS) Watch(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		if t.stamps() == t.current.Load().stamps {
+		if t.fileStamps() == t.current.Load().stamps {
 			continue
 		}
 		if err := t.Reload(); err != nil {
-			log.Error("the new certificate can't be used, the old one stays", "error", err)
+			log.Error("certificate reload failed; kept previous certificate", "error", err)
 			continue
 		}
-		log.Info("new certificate", "file", t.cert, "until", t.Expires())
+		log.Info("certificate reloaded", "file", t.cert, "expires", t.Expires())
 	}
 }
 
-// Expires returns when the certificate in use ends.
+// Expires returns the expiry of the certificate in use.
 func (t *TLS) Expires() time.Time { return t.current.Load().cert.Leaf.NotAfter }
 
-// Config returns what a listener needs, which always uses what was read last. The protocols are
-// those of ALPN, as "h2".
+// Config returns the configuration of a listener, which always uses the files as last read.
+// protocols are those of ALPN, for example "h2".
 func (t *TLS) Config(protocols ...string) *tls.Config {
 	type made struct {
 		*identity
 		config *tls.Config
 	}
-	// A config has the keys of its sessions: it stays the same as long as the certificate does,
-	// and a session that was made under other authorities ends with them.
+	// A config contains session keys. It is kept as long as the certificate, so that sessions that
+	// were made under other authorities cannot be resumed.
 	var last atomic.Pointer[made]
 	current := func() *tls.Config {
 		id := t.current.Load()

@@ -15,49 +15,49 @@ import (
 	"time"
 )
 
-// defaultName is the user that a client means who sends a password alone.
+// defaultName is the user of a client that sends only a password.
 const defaultName = "default"
 
-// Users are those of a file. Its methods may be called concurrently.
+// Users are the users of a file. It is safe for concurrent use.
 type Users struct {
 	path    string
-	secret  [32]byte // of this process, for the keys of verified
-	current atomic.Pointer[directory]
+	secret  [32]byte // random per process, for the keys of verified
+	current atomic.Pointer[snapshot]
 
 	reload sync.Mutex       // held while users change
-	known  map[string]*User // all that there ever were: clients hold on to them
+	known  map[string]*User // all users ever loaded, because clients keep references
 
 	failures failures
-	checking chan struct{} // a place for each password that is being checked
+	checking chan struct{} // limits the passwords that are checked concurrently
 }
 
-// directory is the users as they were read at one time.
-type directory struct {
+// snapshot is the contents of the file at one time.
+type snapshot struct {
 	byName   map[string]*entry
 	byToken  map[[sha256.Size]byte]*entry
 	byCert   map[string]*entry
-	most     int  // passwords of a user
-	decoy    hash // what is computed where a user has fewer
+	most     int  // maximum number of passwords of a user
+	decoy    hash // computed instead of missing passwords
 	mu       sync.Mutex
-	verified map[[sha256.Size]byte]*User // who logged in, by a keyed hash of name and password
+	verified map[[sha256.Size]byte]*User // successful logins, by a keyed hash of name and password
 }
 
-// entry is a user with what proves who it is.
+// entry is a user and its credentials.
 type entry struct {
 	*User
 	account
 }
 
 const (
-	// maxChecking is how many passwords are checked at once: each takes up to maxMemory.
+	// maxChecking is the number of passwords checked concurrently; each needs up to maxMemory.
 	maxChecking = 2
-	// maxVerified is how many logins are remembered.
+	// maxVerified is the number of successful logins that are cached.
 	maxVerified = 4096
-	// checkWait is how long a login waits for its turn.
+	// checkWait is the maximum time that a login waits to be checked.
 	checkWait = 5 * time.Second
 )
 
-// Load reads users from a file (YAML: docs/node.md).
+// Load reads users from a YAML file: see docs/node.md.
 func Load(path string) (*Users, error) {
 	us := newUsers(path)
 	if err := us.Reload(); err != nil {
@@ -66,10 +66,10 @@ func Load(path string) (*Users, error) {
 	return us, nil
 }
 
-// Parse is Load for a file's content. Reload of such users fails.
+// Parse parses the contents of a users file. Reload of the result fails.
 func Parse(data []byte) (*Users, error) {
 	us := newUsers("")
-	if err := us.take(data); err != nil {
+	if err := us.install(data); err != nil {
 		return nil, err
 	}
 	return us, nil
@@ -81,8 +81,8 @@ func newUsers(path string) *Users {
 	return us
 }
 
-// Reload reads the file again, and keeps what was on an error. Rights change at once, also
-// for clients that have logged in; who is no longer in the file, or is disabled, has none.
+// Reload reads the file again. On an error the previous users stay. Rights change at once, also
+// for clients that have logged in; removed and disabled users lose all rights.
 func (us *Users) Reload() error {
 	f, err := os.Open(us.path)
 	if err != nil {
@@ -94,20 +94,20 @@ func (us *Users) Reload() error {
 		return fmt.Errorf("access: users: %w", err)
 	}
 	if len(data) > maxFile {
-		return fmt.Errorf("access: users: %s is longer than %d bytes", us.path, maxFile)
+		return fmt.Errorf("access: users: %s has more than %d bytes", us.path, maxFile)
 	}
-	return us.take(data)
+	return us.install(data)
 }
 
-// take makes the users those of a file's content.
-func (us *Users) take(data []byte) error {
+// install replaces the users by the contents of a file.
+func (us *Users) install(data []byte) error {
 	accounts, err := parse(data)
 	if err != nil {
 		return fmt.Errorf("access: users: %s: %w", us.path, err)
 	}
 	us.reload.Lock()
 	defer us.reload.Unlock()
-	d, err := us.directory(accounts)
+	d, err := us.newSnapshot(accounts)
 	if err != nil {
 		return fmt.Errorf("access: users: %s: %w", us.path, err)
 	}
@@ -126,9 +126,9 @@ func (us *Users) take(data []byte) error {
 	return nil
 }
 
-// directory puts accounts in order. It changes no user.
-func (us *Users) directory(accounts []account) (*directory, error) {
-	d := &directory{
+// newSnapshot builds a snapshot of accounts. It changes no user.
+func (us *Users) newSnapshot(accounts []account) (*snapshot, error) {
+	d := &snapshot{
 		byName:   map[string]*entry{},
 		byToken:  map[[sha256.Size]byte]*entry{},
 		byCert:   map[string]*entry{},
@@ -164,8 +164,8 @@ func (us *Users) directory(accounts []account) (*directory, error) {
 	return d, nil
 }
 
-// Default returns who a client is that hasn't logged in: the user "default" if the file says
-// nopass of it, nil otherwise.
+// Default returns the user of clients without login: the user "default" if it has nopass,
+// otherwise nil.
 func (us *Users) Default() *User {
 	if e := us.current.Load().byName[defaultName]; e != nil && e.open && e.enabled {
 		return e.User
@@ -183,8 +183,10 @@ func (us *Users) Password(name, password string) (*User, error) {
 // Token returns the user of a bearer token, or ErrWrongPassword.
 func (us *Users) Token(token string) (*User, error) { return us.LoginToken("", token) }
 
-// Login is Password for a client at an address, as "192.0.2.1:1234": who fails from there too
-// often is refused for a while, with ErrTooMany, whatever is sent.
+// Login returns the user with this name and password; an empty name means "default". It returns
+// ErrWrongPassword or ErrTooMany. Missing and disabled users take as long as others, if all
+// hashes of the file have the same parameters. from is the client's address, for example
+// "192.0.2.1:1234": after too many failures all logins from it are refused for a while.
 func (us *Users) Login(from, name, password string) (*User, error) {
 	if name == "" {
 		name = defaultName
@@ -192,7 +194,7 @@ func (us *Users) Login(from, name, password string) (*User, error) {
 	return us.failures.guard(from, func() (*User, error) { return us.check(name, password) })
 }
 
-// LoginToken is Token for a client at an address, with the same limit.
+// LoginToken is Login with a bearer token.
 func (us *Users) LoginToken(from, token string) (*User, error) {
 	return us.failures.guard(from, func() (*User, error) {
 		e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
@@ -203,7 +205,8 @@ func (us *Users) LoginToken(from, token string) (*User, error) {
 	})
 }
 
-// check compares a password with the user's hashes, and with decoys up to the most that a user has.
+// check compares a password with the user's hashes, padded with decoys to the maximum number of
+// hashes.
 func (us *Users) check(name, password string) (*User, error) {
 	d := us.current.Load()
 	key := us.key(name, password)
@@ -227,7 +230,7 @@ func (us *Users) check(name, password string) (*User, error) {
 		if e != nil && i < len(e.passwords) {
 			h = e.passwords[i]
 		}
-		if h.is(password) && e != nil && i < len(e.passwords) && e.enabled {
+		if h.matches(password) && e != nil && i < len(e.passwords) && e.enabled {
 			d.remember(key, e.User)
 			return e.User, nil
 		}
@@ -235,8 +238,7 @@ func (us *Users) check(name, password string) (*User, error) {
 	return nil, ErrWrongPassword
 }
 
-// key returns what a login is remembered by. It tells nothing to who reads the memory of a
-// process that has ended.
+// key returns the key under which a login is cached. It is useless after the process has ended.
 func (us *Users) key(name, password string) (sum [sha256.Size]byte) {
 	h := hmac.New(sha256.New, us.secret[:])
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(name))))
@@ -246,8 +248,8 @@ func (us *Users) key(name, password string) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// remember keeps a login that succeeded until the users are read again.
-func (d *directory) remember(key [sha256.Size]byte, u *User) {
+// remember caches a successful login until the users are read again.
+func (d *snapshot) remember(key [sha256.Size]byte, u *User) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.verified) >= maxVerified {
@@ -256,9 +258,8 @@ func (d *directory) remember(key [sha256.Size]byte, u *User) {
 	d.verified[key] = u
 }
 
-// Certificate returns the user whose certificate a client has shown, nil if none: one of the
-// names in the certificate, its common name or an alternative one, is among the user's. One
-// whose names belong to several users is nobody's.
+// Certificate returns the user with a name (common name or alternative name) of the client's
+// certificate, or nil if no user or several users match.
 func (us *Users) Certificate(s *tls.ConnectionState) *User {
 	if s == nil || len(s.VerifiedChains) == 0 || len(s.PeerCertificates) == 0 {
 		return nil
@@ -285,7 +286,7 @@ func (us *Users) Certificate(s *tls.ConnectionState) *User {
 	return found.User
 }
 
-// Refused reports whether an error is about who asks, and not about what is asked.
+// Refused reports whether an error is a refusal of the client and not of the request.
 func Refused(err error) bool {
 	return errors.Is(err, ErrDenied) || errors.Is(err, ErrWrongPassword) || errors.Is(err, ErrTooMany)
 }

@@ -131,11 +131,11 @@ func TestShown(t *testing.T) {
 		long[i] = []byte(fmt.Sprint(i))
 	}
 	long[1] = []byte(strings.Repeat("x", 130))
-	got := shown(cmd, long)
+	got := slowlogArgs(cmd, long)
 	if len(got) != 32 || got[1] != strings.Repeat("x", 128)+"... (2 more bytes)" || got[31] != "... (69 more arguments)" {
 		t.Errorf("%q", got)
 	}
-	if got := shown(&resp.Command{Name: "auth"}, [][]byte{[]byte("AUTH"), []byte("secret")}); slices.Contains(got, "secret") {
+	if got := slowlogArgs(&resp.Command{Name: "auth"}, [][]byte{[]byte("AUTH"), []byte("secret")}); slices.Contains(got, "secret") {
 		t.Error("a password is shown")
 	}
 }

@@ -14,14 +14,13 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// containerHead is how payloads begin that aren't the dumper's: they are containers, with
-// a checksum of their own.
+// containerHead begins payloads that are containers, which have their own checksum.
 var containerHead = []byte("\x89umbel\n")
 
 func (k *keyspace) dumps() []row {
 	return []row{
-		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as bytes for RESTORE.", resp.Aside(k.dump)},
-		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter of what DUMP returned.", k.restore},
+		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as a payload for RESTORE.", resp.Aside(k.dump)},
+		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter from a payload of DUMP.", k.restore},
 	}
 }
 
@@ -65,42 +64,42 @@ func container(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 	return b, errors.Join(gone, err)
 }
 
-// fits returns an error unless a payload of n bytes goes to the client.
+// fits returns an error unless a payload of n bytes can be replied to the client.
 func fits(c *resp.Conn, n uint64) error {
-	if most := c.Longest(); n > uint64(most) {
-		return fmt.Errorf("the payload has %d bytes, a reply at most %d: UM.EXPORT and BF.SCANDUMP give it in pieces: %w", n, most, umbel.ErrLimit)
+	if most := c.MaxReply(); n > uint64(most) {
+		return fmt.Errorf("the payload has %d bytes and a reply at most %d; use UM.EXPORT or BF.SCANDUMP: %w", n, most, umbel.ErrLimit)
 	}
 	return nil
 }
 
-// restoring is what RESTORE's options say.
+// restoring contains the options of RESTORE.
 type restoring struct {
 	replace, absolute bool
 }
 
-// restoreOptions reads [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]; the error
-// is a reply. The last two are for caches that throw away, and are only checked.
+// restoreOptions parses [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency], or returns an
+// error reply. The last two are for caches with eviction and are only checked.
 func restoreOptions(words [][]byte) (o restoring, refused string) {
 	idle, often := false, false
 	for i := 0; i < len(words); i++ {
 		more := i+1 < len(words)
 		switch {
-		case is(words[i], "replace"):
+		case isOption(words[i], "replace"):
 			o.replace = true
-		case is(words[i], "absttl"):
+		case isOption(words[i], "absttl"):
 			o.absolute = true
-		case is(words[i], "idletime") && more && !often:
+		case isOption(words[i], "idletime") && more && !often:
 			i++
 			idle = true
-			if n, ok := whole(words[i]); !ok {
+			if n, ok := parseInt(words[i]); !ok {
 				return o, notWhole
 			} else if n < 0 {
 				return o, "ERR Invalid IDLETIME value, must be >= 0"
 			}
-		case is(words[i], "freq") && more && !idle:
+		case isOption(words[i], "freq") && more && !idle:
 			i++
 			often = true
-			if n, ok := whole(words[i]); !ok {
+			if n, ok := parseInt(words[i]); !ok {
 				return o, notWhole
 			} else if n < 0 || n > 255 {
 				return o, "ERR Invalid FREQ value, must be >= 0 and <= 255"
@@ -127,7 +126,7 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error(permit.NoKey)
 		return
 	}
-	at, ok := whole(args[2])
+	at, ok := parseInt(args[2])
 	if !ok {
 		c.Error(notWhole)
 		return
@@ -149,17 +148,17 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 	if err == nil && at != 0 && at <= now {
 		_, pos, err = k.engine.Delete(name)
 	}
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-// put makes a filter of a payload.
+// put makes a filter from a payload.
 func (k *keyspace) put(name string, payload []byte, replace bool, expires int64) (engine.Position, error) {
 	if !bytes.HasPrefix(payload, containerHead) {
 		return k.dumper.Restore(name, payload, replace, expires)
 	}
 	hold := k.engine.NewReservation()
 	defer hold.Release()
-	s, err := wire.Parse(payload, wire.Limits{Bytes: k.left(), Reserve: hold.Take})
+	s, err := wire.Parse(payload, wire.Limits{Bytes: k.memoryLeft(), Reserve: hold.Take})
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
 	}
@@ -170,7 +169,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	if err != nil {
 		return 0, err
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	made, pos, err := k.engine.Put(name, f, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err
@@ -178,8 +177,8 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	return made.Expire(expires)
 }
 
-// left returns the bytes of cells that there is memory for, which is not 0.
-func (k *keyspace) left() uint64 {
+// memoryLeft returns the bytes that are free for cells, at least 1.
+func (k *keyspace) memoryLeft() uint64 {
 	used, limit := k.engine.Memory()
 	if limit == 0 {
 		return wire.DefaultBytes
@@ -187,7 +186,7 @@ func (k *keyspace) left() uint64 {
 	return max(limit-min(used, limit), 1)
 }
 
-// redisError is an error in Redis' words.
+// redisError is an error with Redis' text.
 type redisError string
 
 func (e redisError) Error() string { return string(e) }

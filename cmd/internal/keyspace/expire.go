@@ -11,35 +11,35 @@ import (
 func (k *keyspace) expiry() []row {
 	const sets, fast = "keyspace write fast", "keyspace read fast"
 	return []row{
-		{"expire", -3, oneKey, "remove", "write fast", sets, "Sets in how many seconds a filter is forgotten.", k.expire(1000, false)},
-		{"pexpire", -3, oneKey, "remove", "write fast", sets, "Sets in how many milliseconds a filter is forgotten.", k.expire(1, false)},
-		{"expireat", -3, oneKey, "remove", "write fast", sets, "Sets at which second since 1970 a filter is forgotten.", k.expire(1000, true)},
-		{"pexpireat", -3, oneKey, "remove", "write fast", sets, "Sets at which millisecond since 1970 a filter is forgotten.", k.expire(1, true)},
-		{"persist", 2, oneKey, "remove", "write fast", sets, "Keeps a filter that was to be forgotten.", k.persist},
-		{"ttl", 2, oneKey, "read", "readonly fast", fast, "Tells in how many seconds a filter is forgotten.", k.expires(1000, false)},
-		{"pttl", 2, oneKey, "read", "readonly fast", fast, "Tells in how many milliseconds a filter is forgotten.", k.expires(1, false)},
-		{"expiretime", 2, oneKey, "read", "readonly fast", fast, "Tells at which second since 1970 a filter is forgotten.", k.expires(1000, true)},
-		{"pexpiretime", 2, oneKey, "read", "readonly fast", fast, "Tells at which millisecond since 1970 a filter is forgotten.", k.expires(1, true)},
+		{"expire", -3, oneKey, "remove", "write fast", sets, "Sets a filter's time to live in seconds.", k.expire(1000, false)},
+		{"pexpire", -3, oneKey, "remove", "write fast", sets, "Sets a filter's time to live in milliseconds.", k.expire(1, false)},
+		{"expireat", -3, oneKey, "remove", "write fast", sets, "Sets a filter's expiry in seconds since 1970.", k.expire(1000, true)},
+		{"pexpireat", -3, oneKey, "remove", "write fast", sets, "Sets a filter's expiry in milliseconds since 1970.", k.expire(1, true)},
+		{"persist", 2, oneKey, "remove", "write fast", sets, "Removes a filter's expiry.", k.persist},
+		{"ttl", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's time to live in seconds.", k.expires(1000, false)},
+		{"pttl", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's time to live in milliseconds.", k.expires(1, false)},
+		{"expiretime", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's expiry in seconds since 1970.", k.expires(1000, true)},
+		{"pexpiretime", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's expiry in milliseconds since 1970.", k.expires(1, true)},
 	}
 }
 
-// condition says when a new time is taken.
+// condition restricts changes of an expiry.
 type condition struct{ nx, xx, gt, lt bool }
 
-// conditions reads [NX | XX | GT | LT]; the error is a reply.
+// conditions parses [NX | XX | GT | LT], or returns an error reply.
 func conditions(words [][]byte) (o condition, refused string) {
 	for _, w := range words {
 		switch {
-		case is(w, "nx"):
+		case isOption(w, "nx"):
 			o.nx = true
-		case is(w, "xx"):
+		case isOption(w, "xx"):
 			o.xx = true
-		case is(w, "gt"):
+		case isOption(w, "gt"):
 			o.gt = true
-		case is(w, "lt"):
+		case isOption(w, "lt"):
 			o.lt = true
 		default:
-			return o, fmt.Sprintf("ERR Unsupported option %s", oneLine(w))
+			return o, fmt.Sprintf("ERR Unsupported option %s", singleLine(w))
 		}
 	}
 	switch {
@@ -51,7 +51,7 @@ func conditions(words [][]byte) (o condition, refused string) {
 	return o, ""
 }
 
-// allow reports whether the time at may take the place of old, where 0 is never.
+// allow reports whether at may replace old, where 0 means never.
 func (o condition) allow(old, at int64) bool {
 	switch {
 	case o.nx && old != 0, o.xx && old == 0:
@@ -62,7 +62,7 @@ func (o condition) allow(old, at int64) bool {
 	return true
 }
 
-// expire returns the command whose numbers are of so many milliseconds, from now or from 1970.
+// expire returns the command with a time in units of so many milliseconds, relative or absolute.
 func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) {
 		o, refused := conditions(args[3:])
@@ -70,7 +70,7 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			c.Error(refused)
 			return
 		}
-		at, ok := whole(args[2])
+		at, ok := parseInt(args[2])
 		if !ok {
 			c.Error(notWhole)
 			return
@@ -89,11 +89,11 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			c.Int(0)
 			return
 		}
-		if at == 0 { // which is never to the engine, and 1970 to Redis
+		if at == 0 { // 0 means never to the engine, and 1970 to Redis
 			at = -1
 		}
 		pos, err := f.Expire(at)
-		done(c, pos, err)
+		replyOK(c, pos, err)
 	}
 }
 
@@ -104,11 +104,11 @@ func (k *keyspace) persist(c *resp.Conn, args [][]byte) {
 		return
 	}
 	pos, err := f.Expire(0)
-	done(c, pos, err)
+	replyOK(c, pos, err)
 }
 
-// expires returns the command that answers in so many milliseconds: -2 without a filter,
-// -1 where it is kept for ever.
+// expires returns the command that replies the expiry in units of so many milliseconds: -2
+// without a filter, -1 without an expiry.
 func (k *keyspace) expires(unit int64, absolute bool) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) {
 		f := k.engine.Get(args[1])
@@ -124,6 +124,6 @@ func (k *keyspace) expires(unit int64, absolute bool) func(*resp.Conn, [][]byte)
 		if !absolute {
 			at = max(at-k.engine.Now(), 0)
 		}
-		c.Int(at/unit + at%unit*2/unit) // to the nearest, without an overflow
+		c.Int(at/unit + at%unit*2/unit) // rounded, without overflow
 	}
 }

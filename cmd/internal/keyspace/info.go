@@ -10,14 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// part is a section of INFO that is made when it is asked for.
+// part is a section of INFO that is computed on demand.
 type part struct {
 	name  string
 	group group
 	make  func() [][2]string
 }
 
-// group says who gets a section that isn't named.
+// group selects the sections that are returned by default.
 type group uint8
 
 const (
@@ -26,30 +26,21 @@ const (
 	everything              // INFO everything, INFO modules
 )
 
-// parts returns the sections: the node's, and behind them those that it hasn't.
+// parts returns the sections: those of the node, then those of this package.
 func (k *keyspace) parts(c *resp.Conn) []part {
 	var list []part
 	for _, s := range k.node.Info() {
 		list = append(list, part{s.Name, plain, func() [][2]string { return s.Fields }})
 	}
-	own := list
-	for _, p := range []part{
-		{"Clients", plain, func() [][2]string { return k.clients(c) }},
-		{"Persistence", plain, func() [][2]string { return [][2]string{{"loading", "0"}} }},
-		{"Replication", plain, func() [][2]string { return [][2]string{{"role", "master"}, {"connected_slaves", "0"}} }},
-		{"Cluster", plain, func() [][2]string { return [][2]string{{"cluster_enabled", "0"}} }},
-		{"Keyspace", plain, k.spaces},
-		{"Commandstats", all, k.commands},
-		{"bf_bloom_core_metrics", everything, k.blooms},
-	} {
-		if !slices.ContainsFunc(own, func(o part) bool { return strings.EqualFold(o.name, p.name) }) {
-			list = append(list, p)
-		}
-	}
-	return list
+	return append(list,
+		part{"Clients", plain, func() [][2]string { return k.clients(c) }},
+		part{"Keyspace", plain, k.keyspaceFields},
+		part{"Commandstats", all, k.commands},
+		part{"bf_bloom_core_metrics", everything, k.blooms},
+	)
 }
 
-// asked reports whether the section is one of those wanted, in lower case.
+// asked reports whether the section is wanted; wanted is in lower case.
 func (p part) asked(wanted []string) bool {
 	if len(wanted) == 0 {
 		return p.group == plain
@@ -100,8 +91,8 @@ func (k *keyspace) clients(c *resp.Conn) [][2]string {
 	return fields
 }
 
-// spaces returns the line of the one database, and none if it is empty.
-func (k *keyspace) spaces() [][2]string {
+// keyspaceFields returns the line of database 0, or nothing if it is empty.
+func (k *keyspace) keyspaceFields() [][2]string {
 	var keys, expiring uint64
 	var left int64
 	now := k.engine.Now()
@@ -109,7 +100,7 @@ func (k *keyspace) spaces() [][2]string {
 		keys++
 		if at := f.Expires(); at != 0 {
 			expiring++
-			left += max(at-now, 0) / 1024 // a sum of many times of many years
+			left += max(at-now, 0) / 1024 // avoids overflow of the sum
 		}
 	})
 	if keys == 0 {
@@ -127,7 +118,7 @@ func (k *keyspace) commands() (fields [][2]string) {
 	return fields
 }
 
-// blooms returns what valkey-bloom's INFO bf tells: sums over the filters that BF.ADD fills.
+// blooms returns the section of valkey-bloom's INFO bf: totals of the filters made by BF.*.
 func (k *keyspace) blooms() [][2]string {
 	var objects, bytes, layers, items, capacity uint64
 	k.each(func(f *engine.Filter) {

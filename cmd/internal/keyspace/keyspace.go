@@ -1,6 +1,5 @@
-// Package keyspace provides the commands of Redis that concern names and the server, not filters'
-// keys: DEL, SCAN, EXPIRE, TYPE, INFO, CONFIG and their like, as a filter server needs them. Replies
-// and errors are those of Redis 7.
+// Package keyspace implements Redis commands that concern names and the server: DEL, SCAN, EXPIRE, TYPE,
+// INFO, CONFIG and others. Replies and errors are those of Redis 7.
 package keyspace
 
 import (
@@ -10,42 +9,42 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Node is what the commands need of the process they run in.
+// Node is the process that the commands run in.
 type Node interface {
 	Save(background bool) error // SAVE, BGSAVE, BGREWRITEAOF
 	LastSave() time.Time        // LASTSAVE
-	Sync() error                // WAITAOF: all that was changed before is on the disk
-	Shutdown()                  // SHUTDOWN: begins it, and returns
-	Info() []Section            // what INFO shows beyond clients, keyspace, commandstats and bf
+	Sync() error                // WAITAOF: waits until all changes are durable
+	Shutdown()                  // SHUTDOWN: begins it and returns
+	Info() []Section            // the process' sections of INFO
 	Config() Config             // CONFIG GET, SET
 }
 
-// Section is one of INFO's.
+// Section is a section of INFO.
 type Section struct {
 	Name   string // "Server"
 	Fields [][2]string
 }
 
-// Config is the settings by name. Those of a [Monitor] are not among them.
+// Config is access to the settings by name, except those of a [Monitor].
 type Config interface {
-	Get(pattern string) [][2]string // pattern as package glob has it
-	Set(name, value string) error   // for names that Get finds
+	Get(pattern string) [][2]string // pattern as in package glob
+	Set(name, value string) error   // for names that Get returns
 }
 
-// Dumper makes and takes payloads of DUMP and RESTORE for the kinds it knows.
+// Dumper makes and reads payloads of DUMP and RESTORE for the kinds it supports.
 type Dumper interface {
-	// Type is what TYPE answers, for a filter of any kind.
+	// Type returns the reply of TYPE, for a filter of any kind.
 	Type(f *engine.Filter) string
-	// Dump returns the payload. The error wraps errors.ErrUnsupported for kinds that it
-	// doesn't know: these get a payload of their own here.
+	// Dump returns the payload. It returns an error wrapping errors.ErrUnsupported for other kinds,
+	// for which this package uses containers.
 	Dump(f *engine.Filter) ([]byte, error)
-	// Restore makes a filter of a payload; expires is as for engine.Filter.Expire. The
-	// error wraps engine.ErrExists if there is one and it isn't to be replaced; otherwise
-	// its text is the reply, behind ERR.
+	// Restore makes a filter from a payload; expires is as for engine.Filter.Expire. It returns an
+	// error wrapping engine.ErrExists if the name is taken and replace is false. The text of other
+	// errors is the reply, after ERR.
 	Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error)
 }
 
-// Commands returns the table of the package. m may be nil: nothing was observed then.
+// Commands returns the table of the package. m may be nil.
 func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 	if m == nil {
 		m = NewMonitor()
@@ -60,7 +59,7 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 	return t
 }
 
-// keyspace is what the commands work on.
+// keyspace is the state of the commands.
 type keyspace struct {
 	engine  *engine.Engine
 	node    Node

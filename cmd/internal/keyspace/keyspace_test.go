@@ -132,7 +132,8 @@ func (n *fakeNode) Shutdown()           { _ = n.ask("shutdown") }
 func (n *fakeNode) Config() Config      { return n }
 
 func (n *fakeNode) Info() []Section {
-	return []Section{{"Server", [][2]string{{"redis_version", "8.0.0"}}}, {"Persistence", [][2]string{{"loading", "0"}, {"async_loading", "0"}}}}
+	return []Section{{"Server", [][2]string{{"redis_version", "8.0.0"}}}, {"Persistence", [][2]string{{"loading", "0"}, {"async_loading", "0"}}},
+		{"Replication", [][2]string{{"role", "master"}, {"connected_slaves", "0"}}}, {"Cluster", [][2]string{{"cluster_enabled", "0"}}}}
 }
 
 func (n *fakeNode) Get(pattern string) (found [][2]string) {

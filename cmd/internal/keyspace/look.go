@@ -13,22 +13,22 @@ import (
 func (k *keyspace) looks() []row {
 	const inner = "keyspace read slow"
 	return []row{
-		{"object", -2, noKeys, "", "", "slow", "Looks at how a filter is kept.", nil},
-		{"object|encoding", 3, subKey, "read", "readonly", inner, "Tells how a filter is kept: always raw.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.BulkString("raw") })},
-		{"object|idletime", 3, subKey, "read", "readonly", inner, "Tells for how many seconds a filter wasn't used.", k.object(func(c *resp.Conn, f *engine.Filter) { c.Int(f.Idle() / 1000) })},
-		{"object|refcount", 3, subKey, "read", "readonly", inner, "Tells how many references there are: always 1.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.Int(1) })},
-		{"object|freq", 3, subKey, "read", "readonly", inner, "Isn't known: nothing is thrown away by frequency.", k.object(noFrequency)},
+		{"object", -2, noKeys, "", "", "slow", "Inspects a filter.", nil},
+		{"object|encoding", 3, subKey, "read", "readonly", inner, "Returns raw.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.BulkString("raw") })},
+		{"object|idletime", 3, subKey, "read", "readonly", inner, "Returns the seconds since a filter was last used.", k.object(func(c *resp.Conn, f *engine.Filter) { c.Int(f.Idle() / 1000) })},
+		{"object|refcount", 3, subKey, "read", "readonly", inner, "Returns 1.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.Int(1) })},
+		{"object|freq", 3, subKey, "read", "readonly", inner, "Not supported: filters are not evicted.", k.object(noFrequency)},
 		{"object|help", 2, noKeys, "", "loading stale", "keyspace slow", "Lists the subcommands.", objectHelp},
-		{"memory", -2, noKeys, "", "", "slow", "Tells what takes memory.", nil},
-		{"memory|usage", -3, subKey, "read", "readonly", "read slow", "Tells the bytes that a filter takes.", k.memoryUsage},
-		{"memory|stats", 2, noKeys, "", "", "slow", "Tells what takes memory.", k.memoryStats},
-		{"memory|doctor", 2, noKeys, "", "", "slow", "Says how near the filters are to their limit.", k.memoryDoctor},
-		{"memory|purge", 2, noKeys, "", "", "slow", "Does nothing: memory is given back by itself.", func(c *resp.Conn, _ [][]byte) { c.Simple("OK") }},
+		{"memory", -2, noKeys, "", "", "slow", "Reports memory usage.", nil},
+		{"memory|usage", -3, subKey, "read", "readonly", "read slow", "Returns the memory of a filter in bytes.", k.memoryUsage},
+		{"memory|stats", 2, noKeys, "", "", "slow", "Reports memory usage.", k.memoryStats},
+		{"memory|doctor", 2, noKeys, "", "", "slow", "Compares memory usage with the limit.", k.memoryDoctor},
+		{"memory|purge", 2, noKeys, "", "", "slow", "No effect: memory is released automatically.", func(c *resp.Conn, _ [][]byte) { c.Simple("OK") }},
 		{"memory|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", memoryHelp},
 	}
 }
 
-// object returns the command that answers for a filter, and with null if there is none.
+// object returns a command that replies for a filter, with null if there is none.
 func (k *keyspace) object(answer func(*resp.Conn, *engine.Filter)) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) {
 		f := k.engine.Get(args[2])
@@ -46,11 +46,11 @@ func noFrequency(c *resp.Conn, _ *engine.Filter) {
 
 func (k *keyspace) memoryUsage(c *resp.Conn, args [][]byte) {
 	for words := args[3:]; len(words) > 0; words = words[2:] {
-		if len(words) == 1 || !is(words[0], "samples") {
+		if len(words) == 1 || !isOption(words[0], "samples") {
 			c.Error(syntaxError)
 			return
 		}
-		if n, ok := whole(words[1]); !ok {
+		if n, ok := parseInt(words[1]); !ok {
 			c.Error(notWhole)
 			return
 		} else if n < 0 {
@@ -66,17 +66,17 @@ func (k *keyspace) memoryUsage(c *resp.Conn, args [][]byte) {
 	c.Int(int64(memoryOf(f)))
 }
 
-// memoryOf returns the bytes of a filter and its name. Of what BF.ADD fills it is never
-// less than what BF.INFO calls the size.
+// memoryOf returns the bytes of a filter and its name, which are at least the size reported by
+// BF.INFO.
 func memoryOf(f *engine.Filter) uint64 {
 	in, _ := bloomInfo(f)
 	return max(f.Bytes(), in.Size) + uint64(len(f.Name())) + nameBytes
 }
 
-// nameBytes is what a name takes beside its letters, about.
+// nameBytes is the approximate overhead of a name.
 const nameBytes = 32
 
-// bloomInfo returns what BF.INFO tells of a filter, and false of other kinds.
+// bloomInfo returns the BF.INFO of a filter; ok is false for other kinds.
 func bloomInfo(f *engine.Filter) (in redisbloom.Info, ok bool) {
 	if f.Kind() != redisbloom.Name {
 		return in, false
@@ -111,7 +111,7 @@ func (k *keyspace) memoryDoctor(c *resp.Conn, _ [][]byte) {
 }
 
 func objectHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "OBJECT",
+	replyHelp(c, "OBJECT",
 		"ENCODING <key>", "    Return how the filter is kept: always raw.",
 		"FREQ <key>", "    Isn't known: nothing is thrown away by frequency.",
 		"IDLETIME <key>", "    Return for how many seconds the filter was neither asked nor changed.",
@@ -119,7 +119,7 @@ func objectHelp(c *resp.Conn, _ [][]byte) {
 }
 
 func memoryHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "MEMORY",
+	replyHelp(c, "MEMORY",
 		"DOCTOR", "    Say how near the filters are to their limit.",
 		"PURGE", "    Does nothing: memory is given back by itself.",
 		"STATS", "    Return what takes memory.",

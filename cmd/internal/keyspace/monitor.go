@@ -14,12 +14,12 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Monitor keeps what commands took: for SLOWLOG, LATENCY and INFO commandstats. Its
-// methods may be called concurrently.
+// Monitor records the durations of commands for SLOWLOG, LATENCY and INFO commandstats. It is
+// safe for concurrent use.
 type Monitor struct {
-	slower    atomic.Int64 // microseconds from which a call is kept; below 0: none is
-	threshold atomic.Int64 // milliseconds from which it is an event; 0: none is
-	keep      atomic.Int64 // slow calls
+	slower    atomic.Int64 // minimum duration of SLOWLOG in microseconds; below 0: off
+	threshold atomic.Int64 // minimum duration of an event in milliseconds; 0: off
+	keep      atomic.Int64 // number of slow calls to keep
 
 	counts sync.Map // name to *count
 
@@ -29,7 +29,7 @@ type Monitor struct {
 	events map[string]*event
 }
 
-// count is what calls of one command took.
+// count contains the totals of one command.
 type count struct{ calls, micros atomic.Int64 }
 
 // slowCall is an entry of SLOWLOG.
@@ -41,7 +41,7 @@ type slowCall struct {
 	from string
 }
 
-// event is what LATENCY tells of one kind of delay.
+// event contains the samples of one LATENCY event.
 type event struct {
 	samples []sample // oldest first, at most maxSamples
 	worst   int64
@@ -51,7 +51,7 @@ type sample struct{ at, millis int64 }
 
 const maxSamples = 160
 
-// NewMonitor returns a monitor that keeps what takes 10 ms and longer.
+// NewMonitor returns a monitor that records calls of at least 10 ms.
 func NewMonitor() *Monitor {
 	m := &Monitor{events: map[string]*event{}}
 	m.slower.Store(10_000)
@@ -59,7 +59,7 @@ func NewMonitor() *Monitor {
 	return m
 }
 
-// Observe is for resp.Options. It allocates nothing for what is fast.
+// Observe is for resp.Options. It does not allocate for fast calls.
 func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, n int, took time.Duration) {
 	v, ok := m.counts.Load(cmd.Name)
 	if !ok {
@@ -80,7 +80,7 @@ func (m *Monitor) keepSlow(c *resp.Conn, cmd *resp.Command, took time.Duration) 
 	if slices.Contains(cmd.Flags, "skip_slowlog") {
 		return
 	}
-	args := shown(cmd, c.Args())
+	args := slowlogArgs(cmd, c.Args())
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.slow = append(m.slow, slowCall{m.nextID, time.Now(), took, args, c.Addr().String()})
@@ -88,15 +88,14 @@ func (m *Monitor) keepSlow(c *resp.Conn, cmd *resp.Command, took time.Duration) 
 	m.cut()
 }
 
-// Bounds of what SLOWLOG keeps of a call.
+// Limits of a SLOWLOG entry.
 const (
 	maxShown = 32  // words
 	maxWord  = 128 // bytes
 )
 
-// shown returns the words of a call as SLOWLOG shows them: the first ones, shortened, and
-// no passwords.
-func shown(cmd *resp.Command, args [][]byte) (list []string) {
+// slowlogArgs returns the first words of a call, shortened and without passwords.
+func slowlogArgs(cmd *resp.Command, args [][]byte) (list []string) {
 	if cmd.Name == "auth" || cmd.Name == "hello" {
 		return []string{cmd.Name, "(redacted)"}
 	}
@@ -112,7 +111,7 @@ func shown(cmd *resp.Command, args [][]byte) (list []string) {
 	return list
 }
 
-// cut leaves as many slow calls as are to be kept. m.mu is held.
+// cut drops surplus slow calls. The caller holds m.mu.
 func (m *Monitor) cut() {
 	if over := len(m.slow) - int(m.keep.Load()); over > 0 {
 		m.slow = slices.Delete(m.slow, 0, over)
@@ -143,7 +142,7 @@ func (m *Monitor) keepEvent(cmd *resp.Command, took time.Duration) {
 	e.samples = append(e.samples, sample{now, millis})
 }
 
-// slowest returns up to n slow calls, the latest first; all of them if n is negative.
+// slowest returns at most n slow calls, the latest first; all if n is negative.
 func (m *Monitor) slowest(n int64) []slowCall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,7 +154,7 @@ func (m *Monitor) slowest(n int64) []slowCall {
 	return calls
 }
 
-// observed is what INFO commandstats shows of a command.
+// observed is a line of INFO commandstats.
 type observed struct {
 	name          string
 	calls, micros int64
@@ -177,7 +176,7 @@ func (m *Monitor) observed() []observed {
 
 func (m *Monitor) resetCounts() { m.counts.Clear() }
 
-// setting is a number that CONFIG gets and sets.
+// setting is a number that CONFIG can get and set.
 type setting struct {
 	name  string
 	value *atomic.Int64
@@ -201,13 +200,13 @@ func (m *Monitor) get(pattern string) (found [][2]string) {
 	return found
 }
 
-// set changes a setting; known is false for names that aren't the monitor's.
+// set changes a setting; known is false for other names.
 func (m *Monitor) set(name, value string) (known bool, err error) {
 	for _, s := range m.settings() {
 		if s.name != name {
 			continue
 		}
-		n, ok := whole([]byte(value))
+		n, ok := parseInt([]byte(value))
 		if !ok {
 			return true, errors.New("argument couldn't be parsed into an integer")
 		}

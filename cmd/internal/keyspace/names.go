@@ -15,16 +15,16 @@ import (
 
 func (k *keyspace) names() []row {
 	return []row{
-		{"del", -2, allKeys, "remove", "write", "keyspace write slow", "Forgets filters.", k.del},
-		{"unlink", -2, allKeys, "remove", "write fast", "keyspace write fast", "Forgets filters.", k.del},
-		{"exists", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Tells how many of the names are those of filters.", k.exists},
-		{"touch", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Tells how many of the names are those of filters.", k.exists},
-		{"type", 2, oneKey, "read", "readonly fast", "keyspace read fast", "Tells the type of a filter.", k.typeOf},
-		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Gives a filter another name, in the place of one that has it.", k.rename},
-		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Gives a filter another name unless that is taken.", k.renameNX},
-		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Makes a second filter of one.", k.copy},
-		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of some filter.", resp.Aside(k.randomKey)},
-		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Tells how many filters there are.", k.dbSize},
+		{"del", -2, allKeys, "remove", "write", "keyspace write slow", "Deletes filters.", k.del},
+		{"unlink", -2, allKeys, "remove", "write fast", "keyspace write fast", "Deletes filters.", k.del},
+		{"exists", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Counts the names that are filters.", k.exists},
+		{"touch", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Counts the names that are filters.", k.exists},
+		{"type", 2, oneKey, "read", "readonly fast", "keyspace read fast", "Returns the type of a filter.", k.typeOf},
+		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Renames a filter, replacing one with the new name.", k.rename},
+		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Renames a filter unless the new name is taken.", k.renameNX},
+		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Copies a filter.", k.copy},
+		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of a random filter.", resp.Aside(k.randomKey)},
+		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Returns the number of filters.", k.dbSize},
 	}
 }
 
@@ -63,10 +63,10 @@ func (k *keyspace) typeOf(c *resp.Conn, args [][]byte) {
 	c.Simple(k.dumper.Type(f))
 }
 
-// mayRename reports whether the client may do with both names what giving a filter another one
-// does, and answers with an error otherwise: under the new one it may be for others to read.
+// mayRename reports whether the client has the rights on both names, or replies an error. Reading
+// is needed because others may read the filter under the new name.
 func mayRename(c *resp.Conn, from, to []byte) bool {
-	if permit.May(c, access.Read, from) && permit.May(c, access.Add, to) { // that it may remove both is looked after
+	if permit.May(c, access.Read, from) && permit.May(c, access.Add, to) { // the table checks the right to remove both
 		return true
 	}
 	c.Error(permit.NoKey)
@@ -82,10 +82,11 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 		c.Error(noSuchKey)
 		return
 	}
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-// renameNX runs alone: no other client takes the name between the question and the deed.
+// renameNX runs exclusively: no other Redis client takes the name between the check and the
+// change.
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
 	if !mayRename(c, args[1], args[2]) {
 		return
@@ -104,21 +105,21 @@ func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
 			c.Error(noSuchKey)
 			return
 		}
-		done(c, pos, err)
+		replyOK(c, pos, err)
 	})
 }
 
-// copy refuses what RedisBloom's types can't, in Redis' words; UM.COPY copies them too.
+// copy refuses the types of RedisBloom, with Redis' text; UM.COPY copies them.
 func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 	from, to := args[1], args[2]
 	replace := false
 	for i := 3; i < len(args); i++ {
 		switch {
-		case is(args[i], "replace"):
+		case isOption(args[i], "replace"):
 			replace = true
-		case is(args[i], "db") && i+1 < len(args):
+		case isOption(args[i], "db") && i+1 < len(args):
 			i++
-			if db, ok := whole(args[i]); !ok {
+			if db, ok := parseInt(args[i]); !ok {
 				c.Error(notWhole)
 				return
 			} else if db != 0 {
@@ -152,24 +153,24 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 		c.Int(0)
 		return
 	}
-	done(c, pos, err)
+	replyOK(c, pos, err)
 }
 
-// randomKey tries a few filters, and then all, where a user may see some only.
+// randomKey tries a few random filters, then all, because a user may see only some.
 func (k *keyspace) randomKey(c *resp.Conn, _ [][]byte) {
 	for range 16 {
 		f := k.engine.Pick(rand.Uint64())
 		if f == nil {
 			break
 		}
-		if sees(c, f) {
+		if canRead(c, f) {
 			c.BulkString(f.Name())
 			return
 		}
 	}
 	var name *string
 	k.engine.List(0, math.MaxInt, func(f *engine.Filter) bool {
-		if sees(c, f) {
+		if canRead(c, f) {
 			n := f.Name()
 			name = &n
 		}
@@ -184,7 +185,7 @@ func (k *keyspace) randomKey(c *resp.Conn, _ [][]byte) {
 
 func (k *keyspace) dbSize(c *resp.Conn, _ [][]byte) { c.Int(int64(k.engine.Len())) }
 
-// each calls f with all filters, those that come or go meanwhile perhaps.
+// each calls f with all filters; filters made or deleted meanwhile may be missing.
 func (k *keyspace) each(f func(*engine.Filter)) {
 	k.engine.List(0, math.MaxInt, func(g *engine.Filter) bool {
 		f(g)

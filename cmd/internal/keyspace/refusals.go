@@ -9,37 +9,37 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// moduleVersion is RedisBloom's whose replies are given.
+// moduleVersion is the version of RedisBloom whose replies are reproduced.
 const moduleVersion = 80800
 
-// refusals are what clients ask that a node has only one answer to.
+// refusals are commands with a constant answer.
 func (k *keyspace) refusals() []row {
 	return []row{
-		{"cluster", -2, noKeys, "", "", "slow", "Says that there is no cluster.", always("ERR This instance has cluster support disabled")},
-		{"debug", -2, noKeys, "admin", "admin noscript loading stale", "admin slow dangerous", "Isn't there.", always("ERR DEBUG command not allowed.")},
-		{"replicaof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Says that there are no replicas.", replicaOf},
-		{"slaveof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Says that there are no replicas.", replicaOf},
-		{"module", -2, noKeys, "", "", "slow", "Tells what else there is.", nil},
-		{"module|list", 2, noKeys, "", "admin noscript", "admin slow dangerous", "Lists bf, as where RedisBloom is loaded.", moduleList},
+		{"cluster", -2, noKeys, "", "", "slow", "Not supported.", always("ERR This instance has cluster support disabled")},
+		{"debug", -2, noKeys, "admin", "admin noscript loading stale", "admin slow dangerous", "Not supported.", always("ERR DEBUG command not allowed.")},
+		{"replicaof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Not supported.", replicaOf},
+		{"slaveof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Not supported.", replicaOf},
+		{"module", -2, noKeys, "", "", "slow", "Module commands.", nil},
+		{"module|list", 2, noKeys, "", "admin noscript", "admin slow dangerous", "Lists the module bf, like RedisBloom.", moduleList},
 		{"module|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", moduleHelp},
-		{"acl", -2, noKeys, "", "", "slow", "Tells who may do what.", nil},
-		{"acl|whoami", 2, noKeys, "", "noscript loading stale", "slow", "Tells who the client is.", whoAmI},
-		{"acl|cat", -2, noKeys, "", "noscript loading stale", "slow", "Lists the categories of commands.", aclCat},
+		{"acl", -2, noKeys, "", "", "slow", "Access control commands.", nil},
+		{"acl|whoami", 2, noKeys, "", "noscript loading stale", "slow", "Returns the client's user.", whoAmI},
+		{"acl|cat", -2, noKeys, "", "noscript loading stale", "slow", "Lists command categories.", aclCat},
 		{"acl|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", aclHelp},
 	}
 }
 
-// always returns the command with that error.
+// always returns a command that replies an error.
 func always(text string) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, _ [][]byte) { c.Error(text) }
 }
 
 func replicaOf(c *resp.Conn, args [][]byte) {
-	if is(args[1], "no") && is(args[2], "one") {
+	if isOption(args[1], "no") && isOption(args[2], "one") {
 		c.Simple("OK")
 		return
 	}
-	c.Error("ERR a node has no replicas and is none; umbel backup and UM.EXPORT copy filters")
+	c.Error("ERR replication is not supported; use umbel backup or UM.EXPORT")
 }
 
 func moduleList(c *resp.Conn, _ [][]byte) {
@@ -56,7 +56,7 @@ func moduleList(c *resp.Conn, _ [][]byte) {
 }
 
 func moduleHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "MODULE", "LIST", "    Return a list of loaded modules.")
+	replyHelp(c, "MODULE", "LIST", "    Return a list of loaded modules.")
 }
 
 func whoAmI(c *resp.Conn, _ [][]byte) {
@@ -67,21 +67,21 @@ func whoAmI(c *resp.Conn, _ [][]byte) {
 	c.BulkString("default")
 }
 
-// categories are those of Redis' commands.
+// categories are Redis' command categories.
 var categories = strings.Fields(`keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub
 	admin fast slow blocking dangerous connection transaction scripting bloom cuckoo umbel`)
 
-// aclCat lists the categories, or the commands that are in one.
+// aclCat lists the categories, or the commands of one category.
 func aclCat(c *resp.Conn, args [][]byte) {
 	if len(args) > 3 {
-		c.Error(misused("CAT", "ACL"))
+		c.Error(unknownSubcommand("CAT", "ACL"))
 		return
 	}
 	list := categories
 	if len(args) == 3 {
 		category := strings.ToLower(string(args[2]))
 		if !slices.Contains(categories, category) {
-			c.Error(fmt.Sprintf("ERR Unknown category '%s'", oneLine(args[2])))
+			c.Error(fmt.Sprintf("ERR Unknown category '%s'", singleLine(args[2])))
 			return
 		}
 		list = nil
@@ -98,7 +98,7 @@ func aclCat(c *resp.Conn, args [][]byte) {
 }
 
 func aclHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "ACL",
+	replyHelp(c, "ACL",
 		"CAT [<category>]", "    List all commands that belong to <category>, or all command categories",
 		"    when no category is specified.",
 		"WHOAMI", "    Return the current connection username.")

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Errors in Redis' words.
+// Errors with Redis' texts.
 const (
 	syntaxError = "ERR syntax error"
 	notWhole    = "ERR value is not an integer or out of range"
@@ -19,8 +19,8 @@ const (
 	busyKey     = "BUSYKEY Target key name already exists."
 )
 
-// kept answers OK to a change, or says why it failed.
-func kept(c *resp.Conn, pos engine.Position, err error) {
+// replyAfter replies OK after a change, or its error.
+func replyAfter(c *resp.Conn, pos engine.Position, err error) {
 	c.Commit(uint64(pos))
 	if err != nil {
 		c.Error(refusal.Text(err))
@@ -29,27 +29,26 @@ func kept(c *resp.Conn, pos engine.Position, err error) {
 	c.Simple("OK")
 }
 
-// whole reads a whole number as Redis does: no sign but a minus, no zeros before it.
-func whole(b []byte) (int64, bool) {
+// parseInt parses a whole number as Redis does: without plus sign and without leading zeros.
+func parseInt(b []byte) (int64, bool) {
 	s := string(b)
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// is reports whether a word of a command is the option.
-func is(word []byte, option string) bool {
+// isOption reports whether a word is the option.
+func isOption(word []byte, option string) bool {
 	return len(word) == len(option) && strings.EqualFold(string(word), option)
 }
 
-// sees reports whether the client's user may know of a filter.
-func sees(c *resp.Conn, f *engine.Filter) bool {
+// canRead reports whether the client's user may know of a filter.
+func canRead(c *resp.Conn, f *engine.Filter) bool {
 	u, ok := c.User.(*access.User)
 	return !ok || u.May(access.Read, []byte(f.Name()))
 }
 
-// words answers with lines of help in the form of Redis: what can be asked, and below
-// each what it gives.
-func words(c *resp.Conn, command string, lines ...string) {
+// replyHelp replies lines of help in Redis' format: syntax, and below each line its meaning.
+func replyHelp(c *resp.Conn, command string, lines ...string) {
 	c.Array(len(lines) + 3)
 	c.Simple(command + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, l := range lines {
@@ -59,18 +58,18 @@ func words(c *resp.Conn, command string, lines ...string) {
 	c.Simple("    Prints this help.")
 }
 
-// misused is the error about a subcommand with too many words.
-func misused(sub, command string) string {
+// unknownSubcommand returns the error for a subcommand with the wrong number of words.
+func unknownSubcommand(sub, command string) string {
 	return "ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try " + command + " HELP."
 }
 
-// oneLine returns what a client sent as an error can repeat it.
-func oneLine(b []byte) string {
+// singleLine returns input in a form that can be quoted in an error.
+func singleLine(b []byte) string {
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(string(b[:min(len(b), 128)]))
 }
 
-// done answers to a change of one filter: 1, or 0 if it was gone meanwhile.
-func done(c *resp.Conn, pos engine.Position, err error) {
+// replyOK replies 1 after a change of one filter, or 0 if the filter was deleted meanwhile.
+func replyOK(c *resp.Conn, pos engine.Position, err error) {
 	c.Commit(uint64(pos))
 	switch {
 	case errors.Is(err, engine.ErrNotFound):

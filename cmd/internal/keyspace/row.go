@@ -13,13 +13,13 @@ type row struct {
 	arity      int
 	keys       span
 	right      string
-	flags      string // as COMMAND INFO shows them, with spaces between
-	categories string // without their @
+	flags      string // as in COMMAND INFO, separated by spaces
+	categories string // without @
 	summary    string
 	run        func(c *resp.Conn, args [][]byte)
 }
 
-// span tells which words of a command are names.
+// span says which words of a command are names.
 type span struct{ first, last, step int }
 
 var (
@@ -27,7 +27,7 @@ var (
 	oneKey  = span{1, 1, 1}
 	twoKeys = span{1, 2, 1}
 	allKeys = span{1, -1, 1}
-	subKey  = span{2, 2, 1} // behind a subcommand
+	subKey  = span{2, 2, 1} // after a subcommand
 )
 
 func (r row) command() *resp.Command {

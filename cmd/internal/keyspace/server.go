@@ -8,38 +8,38 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// server are the commands that concern the node as a whole.
+// server are the commands that concern the server.
 func (k *keyspace) server() []row {
 	const admins = "admin slow dangerous"
 	return []row{
-		{"flushall", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Forgets all filters.", k.flush},
-		{"flushdb", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Forgets all filters.", k.flush},
-		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Makes a snapshot and waits for it.", resp.Aside(k.save)},
-		{"bgsave", -1, noKeys, "admin", "admin noscript no_async_loading", admins, "Begins a snapshot.", k.backgroundSave},
-		{"bgrewriteaof", 1, noKeys, "admin", "admin noscript no_async_loading", admins, "Begins a snapshot, behind which the log is cut.", k.rewrite},
-		{"lastsave", 1, noKeys, "", "loading stale fast", "admin fast dangerous", "Tells when the last snapshot was made.", k.lastSave},
-		{"shutdown", -1, noKeys, "admin", "admin noscript loading stale no_multi allow_busy", admins, "Ends the node; nothing is lost.", k.shutdown},
-		{"wait", 3, noKeys, "", "noscript", "slow connection", "Tells how many replicas have the client's changes: none, for there are none.", wait},
+		{"flushall", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
+		{"flushdb", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
+		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Takes a snapshot and waits for it.", resp.Aside(k.save)},
+		{"bgsave", -1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot.", k.backgroundSave},
+		{"bgrewriteaof", 1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot, after which the log is truncated.", k.rewrite},
+		{"lastsave", 1, noKeys, "", "loading stale fast", "admin fast dangerous", "Returns the time of the last snapshot.", k.lastSave},
+		{"shutdown", -1, noKeys, "admin", "admin noscript loading stale no_multi allow_busy", admins, "Shuts the server down without loss.", k.shutdown},
+		{"wait", 3, noKeys, "", "noscript", "slow connection", "Returns 0: replication is not supported.", wait},
 		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", resp.Aside(k.waitDisk)},
-		{"time", 1, noKeys, "", "loading stale fast", "fast", "Tells the time.", clock},
-		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Tells how the node does, in sections.", resp.Aside(k.info)},
-		{"role", 1, noKeys, "", "noscript loading stale fast", "admin fast dangerous", "Tells that the node is no replica.", role},
+		{"time", 1, noKeys, "", "loading stale fast", "fast", "Returns the time.", clock},
+		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Returns information about the server.", resp.Aside(k.info)},
+		{"role", 1, noKeys, "", "noscript loading stale fast", "admin fast dangerous", "Returns the role master.", role},
 	}
 }
 
 func (k *keyspace) flush(c *resp.Conn, args [][]byte) {
-	if len(args) > 2 || len(args) == 2 && !is(args[1], "sync") && !is(args[1], "async") {
+	if len(args) > 2 || len(args) == 2 && !isOption(args[1], "sync") && !isOption(args[1], "async") {
 		c.Error(syntaxError)
 		return
 	}
 	pos, err := k.engine.Flush()
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-func (k *keyspace) save(c *resp.Conn, _ [][]byte) { kept(c, 0, k.node.Save(false)) }
+func (k *keyspace) save(c *resp.Conn, _ [][]byte) { replyAfter(c, 0, k.node.Save(false)) }
 
 func (k *keyspace) backgroundSave(c *resp.Conn, args [][]byte) {
-	if len(args) > 2 || len(args) == 2 && !is(args[1], "schedule") {
+	if len(args) > 2 || len(args) == 2 && !isOption(args[1], "schedule") {
 		c.Error(syntaxError)
 		return
 	}
@@ -61,19 +61,19 @@ func (k *keyspace) begin(c *resp.Conn, begun string) {
 
 func (k *keyspace) lastSave(c *resp.Conn, _ [][]byte) { c.Int(max(k.node.LastSave().Unix(), 0)) }
 
-// shutdown answers nothing but the end of the connection, as Redis does. There is nothing
-// to save or not to save: what was acknowledged is in the log.
+// shutdown closes the connection without a reply, as Redis does. NOSAVE and SAVE have no effect:
+// acknowledged changes are in the log.
 func (k *keyspace) shutdown(c *resp.Conn, args [][]byte) {
 	var save, noSave, abort bool
 	for _, w := range args[1:] {
 		switch {
-		case is(w, "save"):
+		case isOption(w, "save"):
 			save = true
-		case is(w, "nosave"):
+		case isOption(w, "nosave"):
 			noSave = true
-		case is(w, "abort"):
+		case isOption(w, "abort"):
 			abort = true
-		case is(w, "now"), is(w, "force"):
+		case isOption(w, "now"), isOption(w, "force"):
 		default:
 			c.Error(syntaxError)
 			return
@@ -91,7 +91,7 @@ func (k *keyspace) shutdown(c *resp.Conn, args [][]byte) {
 }
 
 func wait(c *resp.Conn, args [][]byte) {
-	if _, ok := whole(args[1]); !ok {
+	if _, ok := parseInt(args[1]); !ok {
 		c.Error(notWhole)
 		return
 	}
@@ -102,14 +102,14 @@ func wait(c *resp.Conn, args [][]byte) {
 	c.Int(0)
 }
 
-// waitDisk answers 1 when the disk has all, and 0 where that failed, and for replicas 0.
+// waitDisk replies 1 when all changes are durable, 0 on failure; and 0 for replicas.
 func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
-	local, ok := whole(args[1])
+	local, ok := parseInt(args[1])
 	if !ok || local < 0 || local > 1 {
 		c.Error("ERR value is out of range, value must between 0 and 1")
 		return
 	}
-	if replicas, ok := whole(args[2]); !ok || replicas < 0 {
+	if replicas, ok := parseInt(args[2]); !ok || replicas < 0 {
 		c.Error("ERR value is out of range, must be positive")
 		return
 	}
@@ -127,9 +127,9 @@ func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
 	c.Int(0)
 }
 
-// timeout checks a number of milliseconds; the error is a reply.
+// timeout checks a number of milliseconds; it returns an error reply or "".
 func timeout(b []byte) (refused string) {
-	n, ok := whole(b)
+	n, ok := parseInt(b)
 	switch {
 	case !ok:
 		return "ERR timeout is not an integer or out of range"

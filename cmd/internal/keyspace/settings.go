@@ -8,25 +8,25 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// settings is CONFIG.
+// settings are the subcommands of CONFIG.
 func (k *keyspace) settings() []row {
 	const flags, categories = "admin noscript loading stale", "admin slow dangerous"
 	return []row{
 		{"config", -2, noKeys, "", "", "slow", "Reads and changes settings.", nil},
-		{"config|get", -3, noKeys, "admin", flags, categories, "Returns the settings whose names fit patterns.", k.configGet},
+		{"config|get", -3, noKeys, "admin", flags, categories, "Returns the settings that match patterns.", k.configGet},
 		{"config|set", -4, noKeys, "admin", flags, categories, "Changes settings, all of them or none.", k.configSet},
-		{"config|resetstat", 2, noKeys, "admin", flags, categories, "Forgets what commands took.", k.configResetStat},
-		{"config|rewrite", 2, noKeys, "admin", flags, categories, "Isn't done: the file belongs to who wrote it.", configRewrite},
+		{"config|resetstat", 2, noKeys, "admin", flags, categories, "Resets command statistics.", k.configResetStat},
+		{"config|rewrite", 2, noKeys, "admin", flags, categories, "Not supported.", configRewrite},
 		{"config|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", configHelp},
 	}
 }
 
-// get returns the settings that fit, those of the monitor among them.
+// get returns the settings that match, including those of the monitor.
 func (k *keyspace) get(pattern string) [][2]string {
 	return append(k.node.Config().Get(pattern), k.monitor.get(pattern)...)
 }
 
-// value returns one setting by its name.
+// value returns one setting by name.
 func (k *keyspace) value(name string) (string, bool) {
 	for _, s := range k.get(escape(name)) {
 		if strings.EqualFold(s[0], name) {
@@ -36,7 +36,7 @@ func (k *keyspace) value(name string) (string, bool) {
 	return "", false
 }
 
-// escape makes a pattern that fits only the name.
+// escape returns a pattern that matches only the name.
 func escape(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
@@ -57,7 +57,7 @@ func (k *keyspace) configGet(c *resp.Conn, args [][]byte) {
 				continue
 			}
 			if !strings.ContainsAny(pattern, "*?[") {
-				s[0] = pattern // a name is given back as it was written
+				s[0] = pattern // Redis returns the name as it was written
 			}
 			found = append(found, s)
 		}
@@ -79,7 +79,7 @@ func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
 		name := strings.ToLower(string(args[i]))
 		old, known := k.value(name)
 		if !known {
-			c.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", oneLine(args[i])))
+			c.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", singleLine(args[i])))
 			return
 		}
 		if slices.ContainsFunc(before, func(s [2]string) bool { return s[0] == name }) {
@@ -94,7 +94,7 @@ func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
 			continue
 		}
 		for _, s := range before[:i] {
-			_ = k.set(s[0], s[1]) // it had this value
+			_ = k.set(s[0], s[1]) // restores the previous value
 		}
 		c.Error(failed(args[2*i+2], err.Error()))
 		return
@@ -103,7 +103,7 @@ func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
 }
 
 func failed(name []byte, why string) string {
-	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", oneLine(name), why)
+	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", singleLine(name), why)
 }
 
 func (k *keyspace) configResetStat(c *resp.Conn, _ [][]byte) {
@@ -116,7 +116,7 @@ func configRewrite(c *resp.Conn, _ [][]byte) {
 }
 
 func configHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "CONFIG",
+	replyHelp(c, "CONFIG",
 		"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
 		"SET <directive> <value>", "    Set the configuration <directive> to <value>.",
 		"RESETSTAT", "    Reset statistics reported by the INFO command.",

@@ -12,13 +12,13 @@ import (
 
 func (k *keyspace) walks() []row {
 	return []row{
-		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that fit a pattern.", resp.Aside(k.keys)},
-		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Lists names, some at a time.", resp.Aside(k.scan)},
+		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that match a pattern.", resp.Aside(k.keys)},
+		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Iterates over names.", resp.Aside(k.scan)},
 	}
 }
 
-// longestPattern is the bytes of a pattern that names are held against: each may be in vain so many
-// times as the name is long.
+// longestPattern is the maximum length of a pattern in bytes, because matching may take time in the
+// order of its length times that of the name.
 const longestPattern = 4 << 10
 
 const patternTooLong = "ERR the pattern is too long"
@@ -30,7 +30,7 @@ func (k *keyspace) keys(c *resp.Conn, args [][]byte) {
 	}
 	var names []string
 	k.each(func(f *engine.Filter) {
-		if glob.Match(args[1], f.Name()) && sees(c, f) {
+		if glob.Match(args[1], f.Name()) && canRead(c, f) {
 			names = append(names, f.Name())
 		}
 	})
@@ -40,7 +40,7 @@ func (k *keyspace) keys(c *resp.Conn, args [][]byte) {
 	}
 }
 
-// filterOf is what SCAN's options leave of the names.
+// filterOf is the selection by SCAN's options.
 type filterOf struct {
 	count   int
 	match   []byte
@@ -49,15 +49,15 @@ type filterOf struct {
 	byType  bool
 }
 
-// scanOptions reads [MATCH pattern] [COUNT n] [TYPE type]; the error is a reply.
+// scanOptions parses [MATCH pattern] [COUNT n] [TYPE type], or returns an error reply.
 func scanOptions(words [][]byte) (o filterOf, refused string) {
 	o.count = 10
 	for ; len(words) > 0; words = words[2:] {
 		switch {
 		case len(words) == 1:
 			return o, syntaxError
-		case is(words[0], "count"):
-			n, ok := whole(words[1])
+		case isOption(words[0], "count"):
+			n, ok := parseInt(words[1])
 			if !ok {
 				return o, notWhole
 			}
@@ -65,12 +65,12 @@ func scanOptions(words [][]byte) (o filterOf, refused string) {
 				return o, syntaxError
 			}
 			o.count = int(min(n, math.MaxInt32))
-		case is(words[0], "match"):
+		case isOption(words[0], "match"):
 			if len(words[1]) > longestPattern {
 				return o, patternTooLong
 			}
 			o.match, o.byMatch = words[1], true
-		case is(words[0], "type"):
+		case isOption(words[0], "type"):
 			o.types, o.byType = string(words[1]), true
 		default:
 			return o, syntaxError
@@ -92,7 +92,7 @@ func (k *keyspace) scan(c *resp.Conn, args [][]byte) {
 	}
 	var names []string
 	next := k.engine.List(cursor, o.count, func(f *engine.Filter) bool {
-		if (!o.byMatch || glob.Match(o.match, f.Name())) && (!o.byType || strings.EqualFold(k.dumper.Type(f), o.types)) && sees(c, f) {
+		if (!o.byMatch || glob.Match(o.match, f.Name())) && (!o.byType || strings.EqualFold(k.dumper.Type(f), o.types)) && canRead(c, f) {
 			names = append(names, f.Name())
 		}
 		return true

@@ -7,20 +7,20 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// watches are SLOWLOG and LATENCY: what the monitor saw.
+// watches are SLOWLOG and LATENCY.
 func (k *keyspace) watches() []row {
 	const flags, categories = "admin loading stale", "admin slow dangerous"
 	return []row{
-		{"slowlog", -2, noKeys, "", "", "slow", "Tells which calls were slow.", nil},
+		{"slowlog", -2, noKeys, "", "", "slow", "Slow log commands.", nil},
 		{"slowlog|get", -2, noKeys, "admin", flags, categories, "Lists slow calls, the latest first.", k.slowGet},
-		{"slowlog|len", 2, noKeys, "admin", flags, categories, "Tells how many slow calls are kept.", k.slowLen},
-		{"slowlog|reset", 2, noKeys, "admin", flags, categories, "Forgets slow calls.", k.slowReset},
+		{"slowlog|len", 2, noKeys, "admin", flags, categories, "Returns the number of slow calls.", k.slowLen},
+		{"slowlog|reset", 2, noKeys, "admin", flags, categories, "Clears the slow log.", k.slowReset},
 		{"slowlog|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", slowHelp},
-		{"latency", -2, noKeys, "", "", "slow", "Tells when the node was slow.", nil},
+		{"latency", -2, noKeys, "", "", "slow", "Latency commands.", nil},
 		{"latency|latest", 2, noKeys, "admin", "admin noscript loading stale", categories, "Lists the latest delays.", k.latencyLatest},
 		{"latency|history", 3, noKeys, "admin", "admin noscript loading stale", categories, "Lists the delays of an event.", k.latencyHistory},
-		{"latency|reset", -2, noKeys, "admin", "admin noscript loading stale", categories, "Forgets delays.", k.latencyReset},
-		{"latency|doctor", 2, noKeys, "admin", "admin noscript loading stale", categories, "Says whether delays are kept.", k.latencyDoctor},
+		{"latency|reset", -2, noKeys, "admin", "admin noscript loading stale", categories, "Clears recorded delays.", k.latencyReset},
+		{"latency|doctor", 2, noKeys, "admin", "admin noscript loading stale", categories, "Reports whether delays are recorded.", k.latencyDoctor},
 		{"latency|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", latencyHelp},
 	}
 }
@@ -28,12 +28,12 @@ func (k *keyspace) watches() []row {
 func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
 	n := int64(10)
 	if len(args) > 3 {
-		c.Error(misused("GET", "SLOWLOG"))
+		c.Error(unknownSubcommand("GET", "SLOWLOG"))
 		return
 	}
 	if len(args) == 3 {
 		var ok bool
-		if n, ok = whole(args[2]); !ok || n < -1 {
+		if n, ok = parseInt(args[2]); !ok || n < -1 {
 			c.Error("ERR count should be greater than or equal to -1")
 			return
 		}
@@ -120,7 +120,7 @@ func (k *keyspace) latencyDoctor(c *resp.Conn, _ [][]byte) {
 }
 
 func slowHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "SLOWLOG",
+	replyHelp(c, "SLOWLOG",
 		"GET [<count>]", "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
 		"    Entries are made of:", "    id, timestamp, time in microseconds of all calls that ran together,",
 		"    arguments array of the first of them, client IP and port, an empty string",
@@ -129,7 +129,7 @@ func slowHelp(c *resp.Conn, _ [][]byte) {
 }
 
 func latencyHelp(c *resp.Conn, _ [][]byte) {
-	words(c, "LATENCY",
+	replyHelp(c, "LATENCY",
 		"DOCTOR", "    Say whether delays are kept.",
 		"HISTORY <event>", "    Return time-latency samples for the <event> class.",
 		"LATEST", "    Return the latest latency samples for all events.",

@@ -7,18 +7,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// seconds are the bounds of histograms: powers of four from 16 µs to 17 s.
+// seconds are the bounds of histograms: 16 µs to 17 s in powers of four.
 var seconds = prometheus.ExponentialBuckets(16e-6, 4, 11)
 
-// calls are those of one command: as a histogram, but counted by batches that come in
-// together, each with one addition to three numbers.
+// calls counts the calls of a command. It is a histogram that counts batches, with three
+// additions per batch.
 type calls struct {
 	total   atomic.Uint64
 	nanos   atomic.Uint64
-	buckets [12]atomic.Uint64 // by the bounds of seconds, and what is above
+	buckets [12]atomic.Uint64 // by the bounds in seconds; the last is unbounded
 }
 
-// commands collects the calls of all commands. The map is not changed.
+// commands collects the calls of all commands. The map is constant.
 type commands struct{ by map[string]*calls }
 
 func newCommands(names []string) *commands {
@@ -45,9 +45,9 @@ func (c *commands) observe(command string, n int, took time.Duration) {
 }
 
 var (
-	commandsTotal    = prometheus.NewDesc("umbel_commands_total", "Commands that clients called.", []string{"command"}, nil)
+	commandsTotal    = prometheus.NewDesc("umbel_commands_total", "Commands called by clients.", []string{"command"}, nil)
 	commandsDuration = prometheus.NewDesc("umbel_command_duration_seconds",
-		"How long commands took, all calls in a row of one pipeline as one; without waiting for the disk.", []string{"command"}, nil)
+		"Duration of commands without the wait for the disk; consecutive calls of one pipeline count as one.", []string{"command"}, nil)
 )
 
 func (c *commands) Describe(ch chan<- *prometheus.Desc) {
@@ -55,7 +55,7 @@ func (c *commands) Describe(ch chan<- *prometheus.Desc) {
 	ch <- commandsDuration
 }
 
-// Collect tells of the commands that were called.
+// Collect implements prometheus.Collector.
 func (c *commands) Collect(ch chan<- prometheus.Metric) {
 	for name, k := range c.by {
 		total := k.total.Load()

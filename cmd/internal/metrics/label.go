@@ -2,10 +2,10 @@ package metrics
 
 import "strings"
 
-// maxLabel is the longest name of a filter in a label, in bytes.
+// maxLabel is the length of the longest filter name in a label, in bytes.
 const maxLabel = 128
 
-// label makes text of a filter's name, which may be any bytes.
+// label returns a filter name, which may contain any bytes, as valid text.
 func label(name string) string {
 	if len(name) > maxLabel {
 		name = name[:maxLabel]

@@ -1,5 +1,5 @@
-// Package metrics tells Prometheus how a node does. What it tells of single filters was
-// measured before: a scrape reads no filter.
+// Package metrics exports the metrics of a node to Prometheus. Filters are measured in the background: a
+// scrape reads no filter.
 package metrics
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
-// Options say what is told.
+// Options configure the metrics.
 type Options struct {
 	Engine   *engine.Engine
 	Status   func() store.Status
-	Clients  func() int // connections of RESP
-	Commands []string   // those that Observe may be called with
-	Filters  int        // how many filters, the largest ones, have series of their own
-	Every    time.Duration
+	Clients  func() int    // number of RESP connections
+	Commands []string      // commands that Observe may be called with
+	Filters  int           // number of largest filters with their own series
+	Every    time.Duration // interval between surveys
 	Version  string
 }
 
-// Metrics are the numbers of a node. Its methods may be called concurrently.
+// Metrics are the metrics of a node. It is safe for concurrent use.
 type Metrics struct {
 	o        Options
 	registry *prometheus.Registry
@@ -37,7 +37,7 @@ type Metrics struct {
 	waits    *prometheus.HistogramVec
 }
 
-// New returns the metrics of a node. Survey has to run beside them.
+// New returns the metrics of a node. The caller runs Survey in the background.
 func New(o Options) *Metrics {
 	m := &Metrics{
 		o:        o,
@@ -48,11 +48,11 @@ func New(o Options) *Metrics {
 			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
 		}, []string{"route", "code"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "umbel_http_request_duration_seconds", Help: "How long HTTP requests took.", Buckets: seconds,
+			Name: "umbel_http_request_duration_seconds", Help: "Duration of HTTP requests.", Buckets: seconds,
 		}, []string{"route"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "umbel_build_info", Help: "1, with the version.",
+		Name: "umbel_build_info", Help: "Constant 1, labelled with the version.",
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
@@ -61,19 +61,19 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// Handler answers a scrape.
+// Handler serves scrapes.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 4})
 }
 
-// Request counts an answer to an HTTP request: route is the pattern that it fitted, "" if none.
+// Request counts an HTTP request; route is the pattern that it matched, "" if none.
 func (m *Metrics) Request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	m.waits.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// Observe counts n calls of a command that took so long together. It allocates nothing and
-// takes no lock.
+// Observe counts n calls of a command with their total duration. It does not allocate and takes
+// no lock.
 func (m *Metrics) Observe(command string, n int, took time.Duration) {
 	m.commands.observe(command, n, took)
 }

@@ -55,7 +55,7 @@ func TestCommands(t *testing.T) {
 	c.observe("bf.exists", 3, -1)
 	c.observe("unknown", 1, 1)
 	const want = `
-# HELP umbel_commands_total Commands that clients called.
+# HELP umbel_commands_total Commands called by clients.
 # TYPE umbel_commands_total counter
 umbel_commands_total{command="bf.add"} 66
 umbel_commands_total{command="bf.exists"} 3

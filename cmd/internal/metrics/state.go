@@ -6,26 +6,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// state collects what engine, store and server know at any time.
+// state collects the current numbers of engine, store and server.
 type state struct{ o Options }
 
-// gauge describes a number of the whole node.
+// gauge describes a metric of the whole node.
 func gauge(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 
 var (
-	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory that all filters take.")
-	filtersNow      = gauge("bloom_num_objects", "Filters.")
-	memoryLimit     = gauge("umbel_memory_limit_bytes", "Memory that filters may take; 0 is no limit.")
-	clientsNow      = gauge("umbel_connected_clients", "Clients that are connected and speak RESP.")
-	logPending      = gauge("umbel_log_pending_bytes", "Changes that wait to be written to the log.")
-	logLag          = gauge("umbel_log_lag_seconds", "Age of the oldest change that isn't on the disk.")
-	logBytes        = gauge("umbel_log_bytes", "What the log takes on the disk.")
-	logCommits      = gauge("umbel_log_commits_total", "Groups of changes that were written to the log.")
-	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the groups that were written to the log.")
-	logHealthy      = gauge("umbel_log_healthy", "1 if changes can be kept, 0 if they are refused.")
+	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory used by all filters.")
+	filtersNow      = gauge("bloom_num_objects", "Number of filters.")
+	memoryLimit     = gauge("umbel_memory_limit_bytes", "Memory limit of all filters; 0 means no limit.")
+	clientsNow      = gauge("umbel_connected_clients", "Connected Redis clients.")
+	logPending      = gauge("umbel_log_pending_bytes", "Changes waiting to be written to the log.")
+	logLag          = gauge("umbel_log_lag_seconds", "Age of the oldest change that is not on the disk.")
+	logBytes        = gauge("umbel_log_bytes", "Size of the log on the disk.")
+	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
+	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
+	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
 	snapshotAge     = gauge("umbel_snapshot_age_seconds", "Time since the last snapshot ended; absent before the first.")
-	snapshotTook    = gauge("umbel_snapshot_duration_seconds", "How long the last snapshot took.")
-	snapshotRunning = gauge("umbel_snapshot_running", "1 while a snapshot is made.")
+	snapshotTook    = gauge("umbel_snapshot_duration_seconds", "Duration of the last snapshot.")
+	snapshotRunning = gauge("umbel_snapshot_running", "1 while a snapshot is running.")
 	snapshotHealthy = gauge("umbel_snapshot_healthy", "0 if the last snapshot failed.")
 )
 
@@ -39,10 +39,10 @@ func (s state) Describe(ch chan<- *prometheus.Desc) {
 }
 
 func (s state) Collect(ch chan<- prometheus.Metric) {
-	tell := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
+	emit := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
 		ch <- prometheus.MustNewConstMetric(d, kind, v)
 	}
-	now := func(d *prometheus.Desc, v float64) { tell(d, prometheus.GaugeValue, v) }
+	now := func(d *prometheus.Desc, v float64) { emit(d, prometheus.GaugeValue, v) }
 	used, limit := s.o.Engine.Memory()
 	now(memoryUsed, float64(used))
 	now(memoryLimit, float64(limit))
@@ -52,18 +52,18 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(logPending, float64(log.Pending))
 	now(logLag, log.Lag.Seconds())
 	now(logBytes, float64(log.LogBytes))
-	tell(logCommits, prometheus.CounterValue, float64(log.Commits))
-	tell(logCommitBytes, prometheus.CounterValue, float64(log.CommitBytes))
-	now(logHealthy, one(log.Err == nil))
+	emit(logCommits, prometheus.CounterValue, float64(log.Commits))
+	emit(logCommitBytes, prometheus.CounterValue, float64(log.CommitBytes))
+	now(logHealthy, boolValue(log.Err == nil))
 	if !log.LastSnapshot.IsZero() {
 		now(snapshotAge, time.Since(log.LastSnapshot).Seconds())
 	}
 	now(snapshotTook, log.LastSnapshotTook.Seconds())
-	now(snapshotRunning, one(log.Snapshotting))
-	now(snapshotHealthy, one(log.LastSnapshotErr == nil))
+	now(snapshotRunning, boolValue(log.Snapshotting))
+	now(snapshotHealthy, boolValue(log.LastSnapshotErr == nil))
 }
 
-func one(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}

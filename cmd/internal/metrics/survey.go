@@ -14,19 +14,19 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// survey measures filters in the background and collects what was found last.
+// survey measures filters in the background and collects the last result.
 type survey struct {
 	o    Options
-	last atomic.Pointer[found]
+	last atomic.Pointer[surveyResult]
 }
 
-// found is what a walk over all filters found.
-type found struct {
+// surveyResult is the result of one pass over all filters.
+type surveyResult struct {
 	layers, items, capacity uint64
 	largest                 []sample
 }
 
-// sample is a filter as it was when it was measured.
+// sample is one measured filter.
 type sample struct {
 	id              uint64
 	name, kind      string
@@ -36,11 +36,10 @@ type sample struct {
 	items, capacity uint64
 }
 
-// share is how much time the survey leaves alone for each that it takes.
-const share = 19
+// idleShare is the ratio of idle time to measuring time.
+const idleShare = 19
 
-// Survey measures all filters again and again until ctx is done, and takes a twentieth of one
-// core's time at most.
+// Survey measures all filters repeatedly until ctx is done. It uses at most 5 % of one core.
 func (m *Metrics) Survey(ctx context.Context) {
 	t := time.NewTimer(0)
 	defer t.Stop()
@@ -57,9 +56,9 @@ func (m *Metrics) Survey(ctx context.Context) {
 	}
 }
 
-// walk measures each filter once. ok is false if ctx was done before.
-func (s *survey) walk(ctx context.Context) (f *found, ok bool) {
-	f = new(found)
+// walk measures each filter once. ok is false if ctx was done first.
+func (s *survey) walk(ctx context.Context) (f *surveyResult, ok bool) {
+	f = new(surveyResult)
 	var cursor uint64
 	var spent time.Duration
 	for {
@@ -77,7 +76,7 @@ func (s *survey) walk(ctx context.Context) (f *found, ok bool) {
 			select {
 			case <-ctx.Done():
 				return nil, false
-			case <-time.After(share * spent):
+			case <-time.After(idleShare * spent):
 			}
 			spent = 0
 		}
@@ -89,7 +88,7 @@ func (s *survey) walk(ctx context.Context) (f *found, ok bool) {
 }
 
 // add measures a filter.
-func (f *found) add(e *engine.Filter, keep int) {
+func (f *surveyResult) add(e *engine.Filter, keep int) {
 	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), layers: 1}
 	err := e.View(func(filter umbel.Filter) {
 		if r, ok := filter.(*redisbloom.Filter); ok {
@@ -111,8 +110,8 @@ func (f *found) add(e *engine.Filter, keep int) {
 	}
 }
 
-// cut leaves the largest filters.
-func (f *found) cut(keep int) {
+// cut keeps the largest filters.
+func (f *surveyResult) cut(keep int) {
 	slices.SortFunc(f.largest, func(a, b sample) int {
 		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.name, b.name))
 	})
@@ -120,18 +119,18 @@ func (f *found) cut(keep int) {
 }
 
 var (
-	layersTotal   = gauge("bloom_num_filters_across_objects", "Layers of all filters.")
-	itemsTotal    = gauge("bloom_num_items_across_objects", "Additions that changed a filter; an estimate of keys where a kind doesn't count them.")
-	capacityTotal = gauge("bloom_capacity_across_objects", "Keys that filters made by BF.* are made for.")
+	layersTotal   = gauge("bloom_num_filters_across_objects", "Layers of all filters together.")
+	itemsTotal    = gauge("bloom_num_items_across_objects", "Additions that changed a filter; an estimated number of keys for kinds that don't count additions.")
+	capacityTotal = gauge("bloom_capacity_across_objects", "Capacity of the filters made by BF.*, in keys.")
 
-	filterBytes  = ofFilter("umbel_filter_bytes", "Memory that the filter takes.")
-	filterFill   = ofFilter("umbel_filter_fill_ratio", "Nonzero cells of all cells.")
-	filterRate   = ofFilter("umbel_filter_fpr_estimated", "False-positive rate that follows from the fill.")
-	filterLayers = ofFilter("umbel_filter_layers", "Layers.")
-	filterItems  = ofFilter("umbel_filter_items", "Additions that changed the filter; an estimate of keys where the kind doesn't count them.")
-	filterAdded  = ofFilter("umbel_filter_added_total", "Keys that were to be added since the start.")
-	filterAsked  = ofFilter("umbel_filter_asked_total", "Keys that were asked for since the start.")
-	filterYes    = ofFilter("umbel_filter_found_total", "Keys among those asked for that may be in the filter.")
+	filterBytes   = ofFilter("umbel_filter_bytes", "Memory used by the filter.")
+	filterFill    = ofFilter("umbel_filter_fill_ratio", "Nonzero cells divided by all cells.")
+	filterRate    = ofFilter("umbel_filter_false_positive_ratio", "Estimated false-positive rate.")
+	filterLayers  = ofFilter("umbel_filter_layers", "Number of layers.")
+	filterItems   = ofFilter("umbel_filter_items", "Additions that changed the filter; an estimated number of keys for kinds that don't count additions.")
+	filterAdded   = ofFilter("umbel_filter_added_total", "Keys given to additions since the start.")
+	filterQueried = ofFilter("umbel_filter_queried_total", "Keys queried since the start.")
+	filterFound   = ofFilter("umbel_filter_found_total", "Queried keys that may be in the filter.")
 )
 
 func ofFilter(name, help string) *prometheus.Desc {
@@ -141,44 +140,44 @@ func ofFilter(name, help string) *prometheus.Desc {
 func (s *survey) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		layersTotal, itemsTotal, capacityTotal,
-		filterBytes, filterFill, filterRate, filterLayers, filterItems, filterAdded, filterAsked, filterYes,
+		filterBytes, filterFill, filterRate, filterLayers, filterItems, filterAdded, filterQueried, filterFound,
 	} {
 		ch <- d
 	}
 }
 
-// Collect tells what the last whole walk found: nothing before the first.
+// Collect exports the result of the last complete pass.
 func (s *survey) Collect(ch chan<- prometheus.Metric) {
 	f := s.last.Load()
 	if f == nil {
 		return
 	}
-	tell := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+	emit := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
 	}
 	const now, sum = prometheus.GaugeValue, prometheus.CounterValue
-	tell(layersTotal, now, float64(f.layers))
-	tell(itemsTotal, now, float64(f.items))
-	tell(capacityTotal, now, float64(f.capacity))
+	emit(layersTotal, now, float64(f.layers))
+	emit(itemsTotal, now, float64(f.items))
+	emit(capacityTotal, now, float64(f.capacity))
 	seen := map[string]bool{}
 	for _, one := range f.largest {
 		name := label(one.name)
-		if seen[name] { // names that differ in bytes alone that aren't text
+		if seen[name] { // names that differ only in bytes that are not UTF-8
 			continue
 		}
 		seen[name] = true
-		tell(filterBytes, now, float64(one.bytes), name, one.kind)
-		tell(filterFill, now, one.stats.Fill, name, one.kind)
-		tell(filterRate, now, one.stats.FPRate, name, one.kind)
-		tell(filterLayers, now, float64(one.layers), name, one.kind)
-		tell(filterItems, now, float64(one.items), name, one.kind)
+		emit(filterBytes, now, float64(one.bytes), name, one.kind)
+		emit(filterFill, now, one.stats.Fill, name, one.kind)
+		emit(filterRate, now, one.stats.FPRate, name, one.kind)
+		emit(filterLayers, now, float64(one.layers), name, one.kind)
+		emit(filterItems, now, float64(one.items), name, one.kind)
 		f := s.o.Engine.Get([]byte(one.name))
 		if f == nil || f.ID() != one.id {
 			continue
 		}
 		c := f.Counts()
-		tell(filterAdded, sum, float64(c.Added), name, one.kind)
-		tell(filterAsked, sum, float64(c.Queried), name, one.kind)
-		tell(filterYes, sum, float64(c.Found), name, one.kind)
+		emit(filterAdded, sum, float64(c.Added), name, one.kind)
+		emit(filterQueried, sum, float64(c.Queried), name, one.kind)
+		emit(filterFound, sum, float64(c.Found), name, one.kind)
 	}
 }

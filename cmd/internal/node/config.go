@@ -13,122 +13,122 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
-// Config is all that can be set of a node. DefaultConfig returns one that is ready. Each field
-// says which setting it is; what flags call it files call it too, and the environment in capitals
-// behind UMBEL_.
+// Config contains all settings of a node. DefaultConfig returns the defaults. The comment of a field names
+// its setting, which is the name of the flag and of the key in the file of settings. The environment
+// variable has the prefix UMBEL_ and capital letters.
 type Config struct {
 	Data string // data
 
-	RESP               string // resp: host:port, port 0 is any; "off" serves none
-	HTTP               string // http: likewise
-	TLSCert            string // tls-cert: file in PEM; without one nothing is encrypted
-	TLSKey             string // tls-key
-	TLSClientCA        string // tls-client-ca
-	TLSRequireClient   bool   // tls-require-client-cert
-	Users              string // users: file; without one everyone may do all
-	Insecure           bool   // insecure
-	HTTPHosts          string // http-hosts: names with commas, "*" any
-	MaxClients         int    // max-clients: connections of RESP
-	IdleTimeout        time.Duration
-	MaxBulk            quantity.Size // max-bulk
-	MaxOutput          quantity.Size // max-output
-	MaxBody            quantity.Size // max-body
-	Rate               float64       // rate: commands a second of one connection; 0: no limit
-	HTTPRate           float64       // http-rate: requests a second of one client; 0: no limit
-	Durability         string        // durability: always, everysec or none
-	CommitDelay        time.Duration // commit-delay
-	SnapshotInterval   time.Duration // snapshot-interval; 0: never by time
-	SnapshotBytes      quantity.Size // snapshot-bytes
-	SnapshotAtShutdown bool          // snapshot-at-shutdown
-	AcceptLoss         bool          // accept-loss
-	MaxMemory          Memory        // max-memory
-	Hash               string        // hash: auto, redisbloom, siphash or xxh3
-	BFErrorRate        float64       // bf-error-rate
-	BFInitialSize      uint64        // bf-initial-size
-	BFExpansionFactor  uint32        // bf-expansion-factor
-	Cuckoo             bool          // cuckoo-emulation
-	AtomicMADD         bool          // atomic-madd
-	Metrics            string        // metrics: "http", "off", or host:port of its own
-	MetricsFilters     int           // metrics-filters
-	Pprof              bool          // pprof
-	LogLevel           string        // log-level: debug, info, warn or error
-	LogFormat          string        // log-format: auto, text or json
-	DrainDelay         time.Duration // drain-delay
-	ShutdownTimeout    time.Duration // shutdown-timeout
+	RESP                 string // resp: host:port, port 0 means any; "off": not served
+	HTTP                 string // http: likewise
+	TLSCert              string // tls-cert: PEM file; "": no TLS
+	TLSKey               string // tls-key
+	TLSClientCA          string // tls-client-ca
+	TLSRequireClient     bool   // tls-require-client-cert
+	Users                string // users: file; "": everyone has all rights
+	AllowInsecureNetwork bool   // allow-insecure-network
+	HTTPHosts            string // http-hosts: names separated by commas, "*": any
+	MaxClients           int    // max-clients: RESP connections
+	IdleTimeout          time.Duration
+	MaxBulk              quantity.Size // max-bulk
+	MaxOutput            quantity.Size // max-output
+	MaxBody              quantity.Size // max-body
+	Rate                 float64       // rate: commands per second and connection; 0: no limit
+	HTTPRate             float64       // http-rate: requests per second and client; 0: no limit
+	Durability           string        // durability: always, everysec or none
+	CommitDelay          time.Duration // commit-delay
+	SnapshotInterval     time.Duration // snapshot-interval; 0: not by time
+	SnapshotBytes        quantity.Size // snapshot-bytes
+	SnapshotAtShutdown   bool          // snapshot-at-shutdown
+	AcceptLoss           bool          // accept-loss
+	MaxMemory            Memory        // max-memory
+	Hash                 string        // hash: auto, redisbloom, siphash or xxh3
+	BFErrorRate          float64       // bf-error-rate
+	BFInitialSize        uint64        // bf-initial-size
+	BFExpansionFactor    uint32        // bf-expansion-factor
+	Cuckoo               bool          // cuckoo-emulation
+	AtomicMADD           bool          // atomic-madd
+	Metrics              string        // metrics: "http", "off", or a separate host:port
+	MetricsFilters       int           // metrics-filters
+	Pprof                bool          // pprof
+	LogLevel             string        // log-level: debug, info, warn or error
+	LogFormat            string        // log-format: auto, text or json
+	DrainDelay           time.Duration // drain-delay
+	ShutdownTimeout      time.Duration // shutdown-timeout
 }
 
-// off is an address that isn't listened on, and metrics that aren't served.
+// off is the value of an address or of metrics that is not served.
 const off = "off"
 
-// DefaultConfig returns what is in force where nothing is set.
+// DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	var c Config
 	c.flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	return c
 }
 
-// Flags adds a flag for each setting to fs, and one for the file of settings. LoadConfig reads them.
+// Flags adds a flag for each setting, and one for the file of settings, to fs. LoadConfig reads
+// them.
 func Flags(fs *pflag.FlagSet) {
-	fs.String(fileFlag, "", "YAML `file` of settings, named as these flags are")
+	fs.String(fileFlag, "", "YAML `file` with settings; the keys are the names of these flags")
 	new(Config).flags(fs)
 }
 
-// fileFlag is the flag that names the file of settings.
+// fileFlag is the flag with the path of the file of settings.
 const fileFlag = "config"
 
-// flags binds c's fields to flags, and sets them to their defaults. It is the one list of
-// settings there is.
+// flags binds the fields of c to flags and sets the defaults. It is the only list of settings.
 func (c *Config) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.Data, "data", "umbel-data", "`directory` where filters are kept")
+	fs.StringVar(&c.Data, "data", "umbel-data", "data `directory`")
 
 	fs.StringVar(&c.RESP, "resp", "127.0.0.1:6380", "`address` for Redis clients; off: none")
 	fs.StringVar(&c.HTTP, "http", "127.0.0.1:8780", "`address` for HTTP; off: none")
-	fs.StringVar(&c.TLSCert, "tls-cert", "", "`file` with the certificate, and those up to its authority, in PEM: both addresses speak TLS then")
-	fs.StringVar(&c.TLSKey, "tls-key", "", "`file` with the certificate's key, in PEM")
-	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "`file` with the authorities that sign clients' certificates, in PEM")
-	fs.BoolVar(&c.TLSRequireClient, "tls-require-client-cert", false, "clients must show a certificate")
-	fs.StringVar(&c.Users, "users", "", "`file` of users (umbel user); without one everyone may do all")
-	fs.BoolVar(&c.Insecure, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "PEM `file` with the certificate chain; enables TLS for all addresses")
+	fs.StringVar(&c.TLSKey, "tls-key", "", "PEM `file` with the key of the certificate")
+	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "PEM `file` with the authorities that sign client certificates")
+	fs.BoolVar(&c.TLSRequireClient, "tls-require-client-cert", false, "require a client certificate")
+	fs.StringVar(&c.Users, "users", "", "`file` with users, made by umbel user; without it everyone has all rights")
+	fs.BoolVar(&c.AllowInsecureNetwork, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
-	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` besides localhost that HTTP may be asked by where it listens on this machine alone, with commas; *: any")
-	fs.IntVar(&c.MaxClients, "max-clients", 10000, "connections of Redis clients at once, and as many of HTTP")
-	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "Redis clients that say nothing for so long are cut; 0: never")
-	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "longest argument of a command")
-	sizeVar(fs, &c.MaxOutput, "max-output", "64MiB", "replies that wait for a client that doesn't read")
-	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "longest body of an HTTP request that isn't a stream")
-	fs.Float64Var(&c.Rate, "rate", 0, "commands a second of one Redis connection; 0: no limit")
-	fs.Float64Var(&c.HTTPRate, "http-rate", 0, "HTTP requests a second of one client; 0: no limit")
+	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides localhost if HTTP listens on a loopback address, separated by commas; *: any")
+	fs.IntVar(&c.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
+	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
+	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
+	sizeVar(fs, &c.MaxOutput, "max-output", "64MiB", "reply buffer per client")
+	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "maximum size of an HTTP request body, except streams")
+	fs.Float64Var(&c.Rate, "rate", 0, "commands per second per Redis connection; 0: no limit")
+	fs.Float64Var(&c.HTTPRate, "http-rate", 0, "HTTP requests per second per client; 0: no limit")
 
-	choiceVar(fs, &c.Durability, "durability", "always", "when a change is acknowledged: when it is on the disk, up to a second before, or never mind", "always", "everysec", "none")
-	fs.DurationVar(&c.CommitDelay, "commit-delay", 0, "how long changes wait for others to be written with")
-	fs.DurationVar(&c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "how often what changed is copied to the disk; 0: when asked, or the log is long")
-	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "length of the log from which on a copy is made")
-	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "copy what changed when the node ends: the next start is faster")
-	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start although a part of the log is lost, and say what")
+	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
+	fs.DurationVar(&c.CommitDelay, "commit-delay", 0, "time to wait for more changes before a write to the log")
+	fs.DurationVar(&c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
+	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this size")
+	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
+	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if a part of the log is lost, and log what is lost")
 
 	c.MaxMemory = Memory{Auto: true}
-	fs.Var(&c.MaxMemory, "max-memory", "memory that filters may take; auto: three quarters of what there is; none: all there is")
-	choiceVar(fs, &c.Hash, "hash", "auto", "how new filters hash keys; auto: as RedisBloom does, and with XXH3, on this machine alone, and with a secret seed beyond", "auto", "redisbloom", "siphash", "xxh3")
-	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters that BF.ADD makes")
-	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "keys that filters that BF.ADD makes have room for at first")
-	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "how many times larger their next layer is")
-	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.*, from counting filters")
-	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none, where a filter is full")
+	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
+	choiceVar(fs, &c.Hash, "hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
+	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters made by BF.ADD")
+	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "initial capacity of filters made by BF.ADD, in keys")
+	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "growth factor of the layers of filters made by BF.ADD")
+	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
+	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
 
-	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus finds metrics: http (at /metrics), off, or an `address` of their own")
-	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "how many filters, the largest ones, have metrics of their own")
-	fs.BoolVar(&c.Pprof, "pprof", false, "serve profiles of the process to administrators at /debug/pprof")
-	choiceVar(fs, &c.LogLevel, "log-level", "info", "what is logged", "debug", "info", "warn", "error")
-	choiceVar(fs, &c.LogFormat, "log-format", "auto", "form of the log; auto: text on a terminal, JSON otherwise", "auto", "text", "json")
-	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz says no before the node ends, so that balancers see it")
-	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "how long clients have to end, and changes to be written")
+	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
+	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")
+	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
+	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
+	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
+	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
+	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
 }
 
-// Validate returns an error if settings contradict each other, or would serve filters to
-// whoever asks from elsewhere. It says what to do.
+// Validate returns an error if settings contradict each other or would serve other machines
+// without TLS and users. The error contains the remedy.
 func (c Config) Validate() error {
 	if c.RESP == off && c.HTTP == off {
-		return fmt.Errorf("resp and http are both off: there is nothing to serve")
+		return fmt.Errorf("resp and http are both off; enable one of them")
 	}
 	for name, address := range map[string]string{"resp": c.RESP, "http": c.HTTP, "metrics": c.metricsAddress()} {
 		if address == off {
@@ -140,13 +140,13 @@ func (c Config) Validate() error {
 	}
 	switch {
 	case c.Data == "":
-		return fmt.Errorf("data: the directory has no name")
+		return fmt.Errorf("data is empty, want a directory")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
-		return fmt.Errorf("tls-cert and tls-key go together")
+		return fmt.Errorf("tls-cert and tls-key must be set together")
 	case c.TLSClientCA != "" && c.TLSCert == "":
 		return fmt.Errorf("tls-client-ca needs tls-cert and tls-key")
 	case c.TLSRequireClient && c.TLSClientCA == "":
-		return fmt.Errorf("tls-require-client-cert needs tls-client-ca, the authorities that sign them")
+		return fmt.Errorf("tls-require-client-cert needs tls-client-ca")
 	case !(c.BFErrorRate > 0 && c.BFErrorRate < 1):
 		return fmt.Errorf("bf-error-rate is %v, want more than 0 and less than 1", c.BFErrorRate)
 	case c.BFInitialSize < 1 || c.BFInitialSize > 1<<30:
@@ -159,15 +159,16 @@ func (c Config) Validate() error {
 		c.SnapshotInterval < 0 || c.DrainDelay < 0 || c.ShutdownTimeout < 0:
 		return fmt.Errorf("metrics-filters, rates and times can't be negative")
 	case c.CommitDelay > time.Second:
-		return fmt.Errorf("commit-delay is %v, want at most 1s: every client waits for it", c.CommitDelay)
+		return fmt.Errorf("commit-delay is %v, want at most 1s because every write waits for it", c.CommitDelay)
 	}
 	return c.checkReach()
 }
 
-// checkReach returns an error if others than this machine can reach the node who shouldn't.
+// checkReach returns an error if other machines can connect without TLS and users, unless that is
+// allowed.
 func (c Config) checkReach() error {
-	open := c.beyond()
-	if len(open) == 0 || c.Insecure || c.TLSCert != "" && c.Users != "" {
+	open := c.exposed()
+	if len(open) == 0 || c.AllowInsecureNetwork || c.TLSCert != "" && c.Users != "" {
 		return nil
 	}
 	var missing []string
@@ -181,8 +182,8 @@ func (c Config) checkReach() error {
 		strings.Join(open, " and "), strings.Join(missing, " and no "))
 }
 
-// beyond returns the settings of addresses that others than this machine can reach.
-func (c Config) beyond() (names []string) {
+// exposed returns the settings whose addresses other machines can reach.
+func (c Config) exposed() (names []string) {
 	for _, l := range []struct{ name, address string }{{"resp", c.RESP}, {"http", c.HTTP}, {"metrics", c.metricsAddress()}} {
 		if l.address != off && !loopback(l.address) {
 			names = append(names, fmt.Sprintf("%s (%s)", l.name, l.address))
@@ -191,9 +192,8 @@ func (c Config) beyond() (names []string) {
 	return names
 }
 
-// hosts returns the names that HTTP may be asked by, nil for any. Where only this machine is
-// served a page from elsewhere must not ask through the browser of somebody here, under a name that
-// leads here.
+// hosts returns the allowed Host headers, nil for any. On a loopback address the check stops
+// pages of other sites that reach the node through a browser on this machine (DNS rebinding).
 func (c Config) hosts() []string {
 	if c.HTTPHosts == "*" || c.HTTP != off && !loopback(c.HTTP) {
 		return nil
@@ -201,7 +201,7 @@ func (c Config) hosts() []string {
 	return strings.FieldsFunc(c.HTTPHosts+",", func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// metricsAddress returns the address that is for metrics alone, off if there is none.
+// metricsAddress returns the separate address for metrics, or off.
 func (c Config) metricsAddress() string {
 	if c.Metrics == "http" {
 		return off
@@ -209,8 +209,8 @@ func (c Config) metricsAddress() string {
 	return c.Metrics
 }
 
-// loopback reports whether an address is this machine's alone. A name that isn't localhost
-// isn't, wherever it leads now.
+// loopback reports whether only this machine can reach an address. Names other than localhost
+// count as reachable.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -220,13 +220,13 @@ func loopback(address string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Memory is a bound of memory: a number of bytes, none, or what the machine has.
+// Memory is a memory limit: a number of bytes, none, or a part of the available memory.
 type Memory struct {
 	Auto  bool
 	Bytes quantity.Size // 0: no limit
 }
 
-// Set reads "auto", "none" or a size.
+// Set parses "auto", "none" or a size.
 func (m *Memory) Set(s string) error {
 	switch s {
 	case "auto":
@@ -238,13 +238,13 @@ func (m *Memory) Set(s string) error {
 	}
 	n, err := quantity.ParseSize(s)
 	if err != nil {
-		return fmt.Errorf("%w, or auto, or none", err)
+		return fmt.Errorf("%w, auto or none", err)
 	}
 	*m = Memory{Bytes: n}
 	return nil
 }
 
-// String is what Set reads.
+// String returns text that Set parses.
 func (m *Memory) String() string {
 	switch {
 	case m.Auto:
@@ -258,7 +258,7 @@ func (m *Memory) String() string {
 // Type names the flag's value in help texts.
 func (m *Memory) Type() string { return "size" }
 
-// choice is a setting that is one of a few words.
+// choice is a setting with a few possible values.
 type choice struct {
 	to    *string
 	among []string

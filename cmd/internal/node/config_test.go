@@ -68,14 +68,14 @@ func TestLoadErrors(t *testing.T) {
 		file    string
 		want    []string
 	}{
-		{"unknown in the file", nil, "durabilty: always", []string{"umbel.yaml: durabilty", "durability is the nearest"}},
-		{"nested", nil, "resp: {listen: x}", []string{"resp.listen", "no such setting"}},
-		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "bf-error-rate is the nearest"}},
+		{"unknown in the file", nil, "durabilty: always", []string{"umbel.yaml: durabilty", "did you mean durability?"}},
+		{"nested", nil, "resp: {listen: x}", []string{"resp.listen", "unknown setting"}},
+		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "did you mean bf-error-rate?"}},
 		{"not of the words", nil, "durability: sometimes", []string{"durability", `"sometimes"`, "want always, everysec, none"}},
 		{"no number", []string{"UMBEL_MAX_CLIENTS=many"}, "", []string{"UMBEL_MAX_CLIENTS", `"many"`}},
-		{"no size", nil, "max-memory: 4K", []string{"max-memory", "auto, or none"}},
-		{"a list", nil, "resp: [a, b]", []string{"resp", "want one value"}},
-		{"nothing", nil, "resp:", []string{"resp", "want one value"}},
+		{"no size", nil, "max-memory: 4K", []string{"max-memory", "auto or none"}},
+		{"a list", nil, "resp: [a, b]", []string{"resp", "want a single value"}},
+		{"nothing", nil, "resp:", []string{"resp", "want a single value"}},
 		{"no YAML", nil, "resp: [", []string{"umbel.yaml"}},
 		{"no file", []string{"UMBEL_CONFIG=/nowhere/umbel.yaml"}, "", []string{"/nowhere/umbel.yaml"}},
 	} {
@@ -120,7 +120,7 @@ func TestReach(t *testing.T) {
 		{"TLS alone", func(c *Config) { c.RESP, c.TLSCert, c.TLSKey = ":1", "c", "k" }, "no users"},
 		{"users alone", func(c *Config) { c.RESP, c.Users = ":1", "u" }, "no TLS"},
 		{"both", func(c *Config) { c.RESP, c.TLSCert, c.TLSKey, c.Users = ":1", "c", "k", "u" }, ""},
-		{"insecure", func(c *Config) { c.RESP, c.Insecure = ":1", true }, ""},
+		{"insecure", func(c *Config) { c.RESP, c.AllowInsecureNetwork = ":1", true }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := DefaultConfig()

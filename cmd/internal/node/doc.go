@@ -1,3 +1,3 @@
-// Package node puts a process together: settings, listeners, users, the store, metrics, signals.
-// What it is made of knows nothing of the rest; here is where they meet.
+// Package node assembles the server: settings, listeners, users, store, metrics and signals. These parts
+// don't depend on each other.
 package node

@@ -14,17 +14,17 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// hashers are what new filters hash keys with: those of BF.*, and others.
+// hashers are the hashers of new filters: those of BF.*, and of all others.
 type hashers struct{ bloom, other umbel.Hasher }
 
-// hashersOf returns those of the settings. Filters that strangers choose keys for have a secret
-// seed: who knows it, or finds collisions of a hash without one, can fill them and find false
-// positives at will.
+// hashersOf returns the hashers that the settings select. If untrusted clients choose the keys,
+// the seed is secret: whoever knows the seed, or finds collisions of a hash without one, can fill
+// filters and produce false positives at will.
 func hashersOf(c Config) (hashers, error) {
 	switch {
 	case c.Hash == "xxh3":
 		return hashers{}, nil
-	case c.Hash == "redisbloom", c.Hash == "auto" && len(c.beyond()) == 0:
+	case c.Hash == "redisbloom", c.Hash == "auto" && len(c.exposed()) == 0:
 		return hashers{bloom: redisbloom.RedisHasher}, nil
 	}
 	seed, err := secretSeed(filepath.Join(c.Data, "hash-seed"))
@@ -35,8 +35,8 @@ func hashersOf(c Config) (hashers, error) {
 	return hashers{h, h}, nil
 }
 
-// secretSeed reads the seed in a file, which is made with a random one if there is none. Filters
-// have theirs with them: a file that is lost changes the seed of filters to come.
+// secretSeed reads the seed from a file, which it makes with a random seed if it is missing.
+// Existing filters contain their seed; the loss of the file affects only new filters.
 func secretSeed(path string) (umbel.Seed, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -51,16 +51,16 @@ func secretSeed(path string) (umbel.Seed, error) {
 	}
 	var b [16]byte
 	rand.Read(b[:])
-	return umbel.SeedFrom(b), keepSecret(path, hex.EncodeToString(b[:])+"\n")
+	return umbel.SeedFrom(b), writeSecret(path, hex.EncodeToString(b[:])+"\n")
 }
 
-// keepSecret writes a file that nobody else reads, whole or not at all.
-func keepSecret(path, text string) error {
+// writeSecret atomically writes a file that only the owner can read.
+func writeSecret(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone by then, if all is well
+	defer os.Remove(f.Name()) // fails after the rename
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

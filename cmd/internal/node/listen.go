@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// listeners are where clients come; nil where nobody does.
+// listeners are the open listeners; nil if not served.
 type listeners struct{ resp, http, metrics net.Listener }
 
-// listen takes the addresses of the settings, all or none.
+// listen opens the addresses of the settings, all or none.
 func listen(c Config) (l listeners, err error) {
 	for _, one := range []struct {
 		setting, address string
@@ -22,7 +22,7 @@ func listen(c Config) (l listeners, err error) {
 		if *one.to, err = net.Listen("tcp", one.address); err != nil {
 			l.close()
 			if errors.Is(err, syscall.EADDRINUSE) {
-				return l, fmt.Errorf("%s is taken by another process: stop it, or choose another address with --%s", one.address, one.setting)
+				return l, fmt.Errorf("%s is in use by another process; stop it, or choose another address with --%s", one.address, one.setting)
 			}
 			return l, fmt.Errorf("--%s: %w", one.setting, err)
 		}
@@ -30,11 +30,11 @@ func listen(c Config) (l listeners, err error) {
 	return l, nil
 }
 
-// close gives the addresses back.
+// close closes all listeners.
 func (l *listeners) close() {
 	for _, one := range []*net.Listener{&l.resp, &l.http, &l.metrics} {
 		if *one != nil {
-			_ = (*one).Close() // closed before is as good
+			_ = (*one).Close() // may be closed already
 			*one = nil
 		}
 	}
@@ -47,7 +47,7 @@ func address(l net.Listener) net.Addr {
 	return l.Addr()
 }
 
-// text writes an address for a log.
+// text formats an address for the log.
 func text(a net.Addr) string {
 	if a == nil {
 		return off

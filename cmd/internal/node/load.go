@@ -18,27 +18,27 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Origin is a setting in force: what it is, and where that was said.
+// Origin is the value of a setting and its origin.
 type Origin struct {
-	Name  string // as the flag
+	Name  string // of the flag
 	Value string
 	From  string // "default", "file NAME", "environment UMBEL_NAME" or "flag --NAME"
-	Usage string // what the setting is for
+	Usage string // help text
 }
 
 // Origins are all settings, by name.
 type Origins []Origin
 
-// prefix begins the names of variables of the environment that are settings.
+// prefix is the prefix of environment variables with settings.
 const prefix = "UMBEL_"
 
-// foreign are variables that look like settings and aren't: those for the command when it asks a
-// node, and those that Kubernetes sets for a service called umbel.
-var foreign = regexp.MustCompile(`^UMBEL_(ADDR|CONFIG|CLIENT_.*|SERVICE_.*|PORT(_.*)?)$`)
+// ignored are variables with this prefix that are not settings of a server: those of the client,
+// and those that Kubernetes sets for a service with the name umbel.
+var ignored = regexp.MustCompile(`^UMBEL_(ADDR|CONFIG|CLIENT_.*|SERVICE_.*|PORT(_.*)?)$`)
 
-// LoadConfig returns the settings: flags that were given, before the environment, before the
-// file that --config or UMBEL_CONFIG names, before defaults. fs has the flags that Flags added.
-// A setting that isn't known is an error, which names the nearest.
+// LoadConfig returns the settings. Flags take precedence over the environment, over the file of
+// --config or UMBEL_CONFIG, over defaults. fs has the flags that Flags added. An unknown setting
+// is an error that contains the nearest known name.
 func LoadConfig(flags *pflag.FlagSet) (Config, Origins, error) {
 	return load(flags, os.Environ)
 }
@@ -56,7 +56,7 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 		}
 		for _, key := range slices.Sorted(maps.Keys(one.All())) {
 			if known.Lookup(key) == nil {
-				return fmt.Errorf("%s: no such setting; %s is the nearest", origin(key), nearest(key, known))
+				return fmt.Errorf("%s: unknown setting; did you mean %s?", origin(key), nearest(key, known))
 			}
 			from[key] = origin(key)
 		}
@@ -65,11 +65,11 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 	if path := filePath(flags, environ); path != "" {
 		err := layer(file.Provider(path), yaml.Parser(), func(key string) string { return fmt.Sprintf("file %s: %s", path, key) })
 		if err != nil {
-			return c, nil, fmt.Errorf("settings: %w", clear(err, path))
+			return c, nil, fmt.Errorf("settings: %w", fileError(err, path))
 		}
 	}
 	err := layer(env.Provider(".", env.Opt{Prefix: prefix, EnvironFunc: environ, TransformFunc: func(name, value string) (string, any) {
-		if foreign.MatchString(name) {
+		if ignored.MatchString(name) {
 			return "", nil
 		}
 		return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, prefix)), "_", "-"), value
@@ -103,7 +103,7 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 	return c, origins, err
 }
 
-// filePath returns the file of settings, "" if there is none.
+// filePath returns the path of the file of settings, "" if there is none.
 func filePath(flags *pflag.FlagSet, environ func() []string) string {
 	if f := flags.Lookup(fileFlag); f != nil && f.Changed {
 		return f.Value.String()
@@ -116,15 +116,15 @@ func filePath(flags *pflag.FlagSet, environ func() []string) string {
 	return ""
 }
 
-// clear makes an error about a file name it.
-func clear(err error, path string) error {
+// fileError adds the path to an error about a file.
+func fileError(err error, path string) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) || strings.HasPrefix(err.Error(), "file ") {
 		return err
 	}
 	return fmt.Errorf("file %s: %w", path, err)
 }
 
-// scalar writes a value of a file as a flag would have it.
+// scalar formats a value of a file like a flag's value.
 func scalar(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -132,15 +132,15 @@ func scalar(v any) (string, error) {
 	case bool, int, int64, uint64, float64:
 		return fmt.Sprint(v), nil
 	}
-	return fmt.Sprint(v), errors.New("want one value")
+	return fmt.Sprint(v), errors.New("want a single value")
 }
 
-// variable returns the environment's name of a setting.
+// variable returns the name of a setting's environment variable.
 func variable(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// nearest returns the setting whose name takes the fewest changes of a letter to become key.
+// nearest returns the setting whose name has the smallest edit distance to key.
 func nearest(key string, known *pflag.FlagSet) string {
 	best, least := "", len(key)+100
 	known.VisitAll(func(f *pflag.Flag) {
@@ -151,8 +151,7 @@ func nearest(key string, known *pflag.FlagSet) string {
 	return best
 }
 
-// distance is the number of letters to be put in, taken out or replaced to make b of a:
-// Levenshtein 1966, row by row.
+// distance returns the edit distance of a and b: Levenshtein 1966, row by row.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

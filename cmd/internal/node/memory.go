@@ -9,9 +9,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 )
 
-// memoryLimit returns how many bytes filters may take, 0 for any number: for auto three quarters of
-// what the machine, the control group or GOMEMLIMIT leaves beside the bytes that they use now. It is
-// never more than there can be, for Go ends a process that asks for that.
+// memoryLimit returns the memory limit of all filters in bytes; 0 means no limit. For auto it is
+// 75 % of what the machine, the control group or GOMEMLIMIT allows, including the used bytes. It
+// is never more than the physical limit, because Go ends a process that exceeds it.
 func memoryLimit(m Memory, used uint64) uint64 {
 	if !m.Auto {
 		limit := uint64(m.Bytes)
@@ -33,34 +33,32 @@ func memoryLimit(m Memory, used uint64) uint64 {
 	return (n + used) / 4 * 3
 }
 
-// bound makes the collector keep the process near the size of its filters: without a bound it
-// would let as much garbage come together as there is in use. Who sets GOMEMLIMIT knows better.
-func bound(limit uint64) {
+// setGoMemoryLimit makes the garbage collector keep the process near the size of its filters.
+// Otherwise garbage could reach the size of the live memory. GOMEMLIMIT takes precedence.
+func setGoMemoryLimit(limit uint64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	most := uint64(math.MaxInt64)
 	if limit > 0 && limit < most/2 {
-		const rest = 512 << 20 // of all that isn't filters
+		const rest = 512 << 20 // everything but filters
 		most = limit + limit/8 + rest
 	}
 	debug.SetMemoryLimit(int64(most))
 }
 
-// garbage is how much comes together, about, before the collector runs. Left to itself it
-// would let as much come together as is in use: filters would take twice their memory. It has
-// next to nothing to do for them, cells being without pointers.
+// garbage is the approximate size of garbage at which the collector runs. By default garbage
+// could reach the size of the filters. Collection is cheap because cells contain no pointers.
 const garbage = 64 << 20
 
-// garbagePercent is that garbage as a part of filters of so many bytes, within what does a collector
-// good.
+// garbagePercent returns the GOGC value for filters of used bytes, between 5 and 100.
 func garbagePercent(used uint64) int {
 	return int(min(max(garbage*100/max(used, 1), 5), 100))
 }
 
-// tidy has the collector run as often as the filters ask for, and returns the percentage. was is the
-// one in force: setting it stops the process for a moment. Who sets GOGC knows better.
-func (n *Node) tidy(was int) int {
+// tuneGC adapts GOGC to the size of the filters and returns it. was is the current value: a
+// change stops the process for a moment. GOGC in the environment takes precedence.
+func (n *Node) tuneGC(was int) int {
 	used, _ := n.engine.Memory()
 	percent := garbagePercent(used)
 	if percent != was && os.Getenv("GOGC") == "" {
@@ -70,19 +68,19 @@ func (n *Node) tidy(was int) int {
 }
 
 const (
-	// houseEvery is how often what is over is looked for.
+	// houseEvery is the interval of background work.
 	houseEvery = 500 * time.Millisecond
-	// sweepStep is how many filters are forgotten in one go.
+	// sweepStep is the number of expired filters deleted per call of the engine.
 	sweepStep = 256
-	// freed is how much memory filters have to give back for the system to get it at once.
+	// freed is the amount of released memory that is returned to the system at once.
 	freed = 64 << 20
 )
 
-// keepHouse begins what goes on in the background.
-func (n *Node) keepHouse() {
+// startBackground starts the background tasks.
+func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
 	most := uint64(0)
-	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.giveBack(most) }) })
+	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
 	if n.metrics != nil {
 		n.tasks.Go(func() { n.metrics.Survey(n.working) })
 	}
@@ -91,7 +89,7 @@ func (n *Node) keepHouse() {
 	}
 }
 
-// every calls do again and again until the node ends.
+// every calls do at an interval until the node stops.
 func (n *Node) every(d time.Duration, do func()) {
 	t := time.NewTicker(d)
 	defer t.Stop()
@@ -105,8 +103,8 @@ func (n *Node) every(d time.Duration, do func()) {
 	}
 }
 
-// sweep forgets filters whose time is over. Where that can't be kept they go later; nobody
-// sees them meanwhile.
+// sweep deletes expired filters. If the journal accepts no changes it tries again later; expired
+// filters are invisible meanwhile.
 func (n *Node) sweep() {
 	for n.working.Err() == nil {
 		if k, err := n.engine.Sweep(sweepStep); err != nil || k < sweepStep {
@@ -115,9 +113,9 @@ func (n *Node) sweep() {
 	}
 }
 
-// giveBack returns memory to the system when much of it has become free since filters took the
-// most, and what the most is now.
-func (n *Node) giveBack(most uint64) uint64 {
+// freeMemory returns memory to the system if filters have released much of it since most, their
+// maximum. It returns the new maximum.
+func (n *Node) freeMemory(most uint64) uint64 {
 	used, _ := n.engine.Memory()
 	if used+max(freed, used/8) > most {
 		return max(used, most)
@@ -126,7 +124,7 @@ func (n *Node) giveBack(most uint64) uint64 {
 	return used
 }
 
-// limit returns the bytes that filters may take.
+// limit returns the memory limit of all filters in bytes.
 func (n *Node) limit() uint64 {
 	_, limit := n.engine.Memory()
 	return limit

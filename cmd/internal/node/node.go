@@ -26,7 +26,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-// Node is a node that serves. Its methods may be called concurrently.
+// Node is a running server. It is safe for concurrent use.
 type Node struct {
 	config Config
 	began  time.Time
@@ -35,8 +35,8 @@ type Node struct {
 	level  *slog.LevelVar
 	audit  access.Audit
 
-	users *access.Users // nil: everyone may do all
-	tls   *access.TLS   // nil: nothing is encrypted
+	users *access.Users // nil: everyone has all rights
+	tls   *access.TLS   // nil: no TLS
 
 	oplog   oplog.Log
 	engine  *engine.Engine
@@ -49,22 +49,21 @@ type Node struct {
 	resp      *resp.Server
 	web       []*http.Server
 	tasks     sync.WaitGroup
-	stop      context.CancelFunc // of tasks
-	working   context.Context    // until stop
+	stop      context.CancelFunc // ends working
+	working   context.Context    // context of tasks
 
-	limits   atomic.Pointer[Config] // of which the limits of clients are in force
+	limits   atomic.Pointer[Config] // with the current limits of clients
 	rates    *httpapi.Rates
 	draining atomic.Bool
-	asked    chan struct{} // closed when a client asks for the end
+	asked    chan struct{} // closed when a client requests shutdown
 	ask      sync.Once
-	failed   chan error // what a listener that failed said
+	failed   chan error // error of a listener
 	end      sync.Once
 	ended    error
 }
 
-// Start begins to serve, and returns when clients can come. It logs to log, whose level it sets to
-// what the settings say if level isn't nil. ctx is for the start alone. On an error nothing is left
-// running.
+// Start starts a server and returns when it accepts clients. It logs to log and sets level, which
+// may be nil. ctx applies only to the start. On an error nothing keeps running.
 func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar) (_ *Node, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	n.working, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, n.abandon())
+			err = errors.Join(err, n.cleanup())
 		}
 	}()
 	if err := n.secure(); err != nil {
@@ -97,14 +96,14 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	if err := n.serve(); err != nil {
 		return nil, err
 	}
-	n.keepHouse()
+	n.startBackground()
 	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", text(n.Metrics()), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
 		"digests", n.found.Digests, "recovery", n.found.Took.String(), "durability", c.Durability, "hash", n.hashes(), "memory", n.limit())
 	return n, nil
 }
 
-// secure reads users and certificates.
+// secure loads users and certificates.
 func (n *Node) secure() (err error) {
 	if n.config.Users != "" {
 		if n.users, err = access.Load(n.config.Users); err != nil {
@@ -118,7 +117,7 @@ func (n *Node) secure() (err error) {
 	return err
 }
 
-// recover makes the filters again that the data directory keeps.
+// recover restores the filters from the data directory.
 func (n *Node) recover(ctx context.Context) (err error) {
 	c := n.config
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
@@ -127,15 +126,15 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if n.oplog, err = oplog.Open(ctx, logDir(c.Data), oplog.Options{Log: n.log.With("part", "log")}); err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	// Copies of filters that were being sent when the last process ended; the directory is ours now.
+	// Remove copies left over by a process that was killed. The directory is locked by now.
 	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
 	limit := memoryLimit(c.MaxMemory, 0)
-	bound(limit)
+	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit)
 	percent := 100
-	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tidy(percent) }) })
+	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
 	n.store, n.found, err = store.Open(ctx, n.oplog, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
@@ -147,54 +146,54 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	tellFound(n.log, n.found)
+	logReport(n.log, n.found)
 	return nil
 }
 
-// tellFound logs what wasn't as it should be.
-func tellFound(log *slog.Logger, r store.Report) {
+// logReport logs damage found at the start.
+func logReport(log *slog.Logger, r store.Report) {
 	if r.Torn != "" {
-		log.Warn("the end of the log was cut: it was never acknowledged", "what", r.Torn)
+		log.Warn("discarded an incomplete batch at the end of the log, which was never acknowledged", "what", r.Torn)
 	}
 	for _, lost := range r.Lost {
-		log.Error("lost", "what", lost)
+		log.Error("data loss accepted", "what", lost)
 	}
 }
 
 // durabilities are the values of the setting.
 var durabilities = map[string]store.Durability{"always": store.Always, "everysec": store.EverySec, "none": store.None}
 
-// logDir is where the log is in a data directory.
+// logDir returns the directory of the log in a data directory.
 func logDir(data string) string { return filepath.Join(data, "log") }
 
-// copiesDir is where copies of large filters are while they are sent.
+// copiesDir returns the directory for copies of large filters while they are sent.
 func copiesDir(data string) string { return filepath.Join(data, "copies") }
 
-// newEngine returns an engine with all kinds and no filters.
+// newEngine returns an empty engine with all kinds.
 func newEngine(limit uint64) *engine.Engine {
 	return engine.New(engine.Options{
-		// The kind of CF.* too, also where CF.* isn't served: what was made stays.
+		// Includes the kind of CF.* even if CF.* is not served, for filters that exist already.
 		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: limit,
 	})
 }
 
-// RESP returns the address where Redis clients come, nil if nowhere; HTTP and Metrics likewise.
+// RESP, HTTP and Metrics return the addresses that are served, nil if off.
 func (n *Node) RESP() net.Addr    { return address(n.listeners.resp) }
 func (n *Node) HTTP() net.Addr    { return address(n.listeners.http) }
 func (n *Node) Metrics() net.Addr { return address(n.listeners.metrics) }
 
-// Ready returns nil if the node takes changes, and why it doesn't otherwise.
+// Ready returns an error if the node accepts no changes.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
-		return errors.New("the node is about to end")
+		return errors.New("shutting down")
 	}
 	return n.store.Ready()
 }
 
-// Ending is closed when a client has asked for the end.
-func (n *Node) Ending() <-chan struct{} { return n.asked }
+// Stopping is closed when a client requests shutdown.
+func (n *Node) Stopping() <-chan struct{} { return n.asked }
 
-// Failed yields an error if the node can't go on serving.
+// Failed yields an error if the node cannot continue to serve.
 func (n *Node) Failed() <-chan error { return n.failed }

@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 	other := testConfig(t)
 	other.HTTP = n.HTTP().String()
 	_, err := Start(t.Context(), other, slog.New(slog.DiscardHandler), nil)
-	if err == nil || !strings.Contains(err.Error(), other.HTTP+" is taken") || !strings.Contains(err.Error(), "--http") {
+	if err == nil || !strings.Contains(err.Error(), other.HTTP+" is in use") || !strings.Contains(err.Error(), "--http") {
 		t.Errorf("the same address: %v", err)
 	}
 	beyond := testConfig(t)

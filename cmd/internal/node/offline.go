@@ -12,9 +12,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
-// Check reads a data directory as a start would, and tells what it found. Nothing is changed. The
-// error wraps oplog.ErrLocked while a node has the directory, and oplog.ErrHole if something that
-// was kept is gone.
+// Check reads a data directory as a start would, and reports what it found. It changes nothing.
+// It returns an error wrapping oplog.ErrLocked if a node uses the directory, or oplog.ErrHole if
+// durable data is missing.
 func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error) {
 	if err := c.Validate(); err != nil {
 		return store.Report{}, err
@@ -27,13 +27,13 @@ func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error
 	return found, err
 }
 
-// Backup writes all there is in a data directory, of which no node has hold, to w. A node that
-// runs does so itself, over HTTP.
+// Backup writes a backup of a data directory that no node uses. A running node makes backups over
+// HTTP.
 func Backup(ctx context.Context, c Config, log *slog.Logger, w io.Writer) error {
 	return withStore(ctx, c, log, true, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
 }
 
-// withStore opens the log of a data directory that is there, to read it.
+// withStore opens the log of an existing data directory for reading.
 func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use func(*store.Store, store.Report) error) (err error) {
 	if _, err := os.Stat(logDir(c.Data)); err != nil {
 		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
@@ -47,15 +47,15 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	tellFound(log, found)
+	logReport(log, found)
 	return errors.Join(use(s, found), s.Close(ctx))
 }
 
-// RestoreDir makes a data directory of a backup, and tells what a start would find in it. The
-// directory must have no log yet.
+// RestoreDir makes a data directory from a backup and reports what a start would find in it. The
+// directory must not contain a log.
 func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
 	if _, err := os.Stat(logDir(data)); err == nil {
-		return store.Report{}, fmt.Errorf("data directory %s has filters: name a new one", data)
+		return store.Report{}, fmt.Errorf("data directory %s is in use; choose a new one", data)
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return store.Report{}, err
@@ -73,13 +73,13 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 		found, err = Check(ctx, c, log)
 	}
 	if err != nil {
-		// Half of a backup must not pass for all of it.
+		// A partial restore must not look complete.
 		err = errors.Join(err, os.RemoveAll(logDir(data)))
 	}
 	return found, err
 }
 
-// VerifyFile reads a backup as RestoreDir and a start would, and tells what is in it.
+// VerifyFile reads a backup as RestoreDir and a start would, and reports what it contains.
 func VerifyFile(ctx context.Context, r io.Reader) (store.Report, error) {
 	return store.Verify(ctx, r, newEngine(0))
 }

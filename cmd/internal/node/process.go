@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
-// process is a node as commands see it: see keyspace.Node.
+// process implements keyspace.Node.
 type process struct{ *Node }
 
 // Save makes a snapshot.
@@ -25,13 +25,13 @@ func (p process) Save(background bool) error {
 	}
 	p.tasks.Go(func() {
 		if err := p.store.Snapshot(p.working); err != nil {
-			p.log.Error("snapshot", "error", err)
+			p.log.Error("snapshot failed", "error", err)
 		}
 	})
 	return nil
 }
 
-// LastSave returns when the last snapshot ended, or the start if there was none.
+// LastSave returns the time of the last snapshot, or of the start if there was none.
 func (p process) LastSave() time.Time {
 	if t := p.store.Status().LastSnapshot; !t.IsZero() {
 		return t
@@ -39,21 +39,21 @@ func (p process) LastSave() time.Time {
 	return p.began
 }
 
-// Sync returns when all that was changed is on the disk.
+// Sync waits until all changes are durable.
 func (p process) Sync() error { return p.store.Sync(p.working) }
 
-// Shutdown asks for the end.
+// Shutdown requests shutdown.
 func (p process) Shutdown() { p.ask.Do(func() { close(p.asked) }) }
 
 func (p process) Config() keyspace.Config { return settings(p) }
 
-// The Redis and the RedisBloom whose commands these are: some clients look.
+// Versions of Redis and RedisBloom that are reported, because some clients check them.
 const (
 	redisVersion = "8.4.0"
 	bloomVersion = 80800
 )
 
-// Info returns what INFO tells of the process.
+// Info returns the process' sections of INFO.
 func (p process) Info() []keyspace.Section {
 	used, limit := p.engine.Memory()
 	status := p.store.Status()
@@ -90,11 +90,11 @@ func (p process) Info() []keyspace.Section {
 			{"loading", "0"},
 			{"rdb_bgsave_in_progress", flag(status.Snapshotting)},
 			{"rdb_last_save_time", fmt.Sprint(p.LastSave().Unix())},
-			{"rdb_last_bgsave_status", okay(status.LastSnapshotErr)},
+			{"rdb_last_bgsave_status", okOrErr(status.LastSnapshotErr)},
 			{"rdb_last_bgsave_time_sec", whole(status.LastSnapshotTook.Seconds())},
 			{"aof_enabled", "1"},
 			{"aof_rewrite_in_progress", flag(status.Snapshotting)},
-			{"aof_last_write_status", okay(status.Err)},
+			{"aof_last_write_status", okOrErr(status.Err)},
 			{"aof_current_size", fmt.Sprint(status.LogBytes)},
 			{"aof_buffer_length", fmt.Sprint(status.Pending)},
 			{"umbel_log_lag_milliseconds", fmt.Sprint(status.Lag.Milliseconds())},
@@ -107,7 +107,7 @@ func (p process) Info() []keyspace.Section {
 
 func whole(f float64) string { return strconv.FormatInt(int64(f), 10) }
 
-// human writes bytes as Redis does: 1.50M.
+// human formats a size as Redis does: 1.50M.
 func human(n uint64) string {
 	return strings.NewReplacer(" ", "", "iB", "").Replace(quantity.Size(n).String())
 }
@@ -119,7 +119,7 @@ func flag(b bool) string {
 	return "0"
 }
 
-func okay(err error) string {
+func okOrErr(err error) string {
 	if err != nil {
 		return "err"
 	}

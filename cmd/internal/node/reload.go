@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// reloadable are the settings that Reload puts in force; the rest waits for the next start.
+// reloadable are the settings that Reload applies; the others need a restart.
 var reloadable = append([]string{"log-level", "max-memory"}, limited...)
 
-// Reload reads users and certificates again, and puts in force what can be of changed settings.
-// What can't be read stays as it was, and is in the error.
+// Reload reads users and certificates again and applies changed settings where possible. If
+// something cannot be read its previous value stays, and the error contains it.
 func (n *Node) Reload(c Config) error {
 	var errs []error
 	if n.users != nil {
@@ -27,24 +27,24 @@ func (n *Node) Reload(c Config) error {
 	}
 	for name, value := range c.values() {
 		if before[name] != value && !slices.Contains(reloadable, name) {
-			n.log.Warn("a setting has changed that waits for the next start", "setting", name, "now", before[name], "then", value)
+			n.log.Warn("setting change needs a restart", "setting", name, "running", before[name], "configured", value)
 		}
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		n.log.Error("not all could be read again; what couldn't is as it was", "error", err)
+		n.log.Error("reload incomplete; kept previous values", "error", err)
 	} else {
-		n.log.Info("read again", "users", n.users != nil, "certificates", n.tls != nil)
+		n.log.Info("reloaded", "users", n.users != nil, "certificates", n.tls != nil)
 	}
 	return err
 }
 
-// hashes tells what new filters hash with, but for seeds.
+// hashes returns the hash of new filters without the seed.
 func (n *Node) hashes() string {
 	if n.config.Hash != "auto" {
 		return n.config.Hash
 	}
-	if len(n.config.beyond()) > 0 {
+	if len(n.config.exposed()) > 0 {
 		return "siphash"
 	}
 	return "redisbloom"

@@ -4,5 +4,5 @@ package node
 
 import "os"
 
-// reloadSignal asks for settings to be read again; this system has none.
+// reloadSignal requests a reload; this system has no such signal.
 var reloadSignal os.Signal

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// reloadSignal asks for settings to be read again.
+// reloadSignal requests a reload.
 var reloadSignal os.Signal = syscall.SIGHUP

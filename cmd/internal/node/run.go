@@ -11,12 +11,12 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrImpatient is why Run returned when it was told twice to end.
-var ErrImpatient = errors.New("told twice to end")
+// ErrForced is returned by Run after a second signal.
+var ErrForced = errors.New("forced shutdown (second signal)")
 
-// Run serves until ctx is done, a client or SIGTERM or SIGINT asks for the end, or nothing more
-// can be served, and ends as Shutdown does; a second signal ends at once, with ErrImpatient.
-// SIGHUP calls reload for settings and puts them in force. It logs to stderr.
+// Run serves until ctx is done, a client or a signal requests shutdown, or a listener fails, and
+// then calls Shutdown. A second signal makes it return ErrForced at once. SIGHUP calls reload and
+// applies the settings. It logs to stderr.
 func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	level := new(slog.LevelVar)
 	log := NewLogger(os.Stderr, c.LogFormat, level)
@@ -30,7 +30,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	}
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // until the node runs, a signal ends the start
+	go func() { // a signal cancels the start
 		select {
 		case s := <-signals:
 			signals <- s
@@ -41,7 +41,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	n, err := Start(starting, c, log, level)
 	cancel()
 	if errors.Is(err, context.Canceled) {
-		return nil // told to end before it began
+		return nil // cancelled by a signal
 	}
 	if err != nil {
 		return err
@@ -53,18 +53,18 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-hangups:
 			notify("RELOADING=1")
 			if c, err := reload(); err != nil {
-				log.Error("settings can't be read again", "error", err)
+				log.Error("reload failed; kept previous settings", "error", err)
 			} else {
-				_ = n.Reload(c) // it has logged what went wrong
+				_ = n.Reload(c) // it logs errors
 			}
 			notify("READY=1")
 			continue
 		case <-ctx.Done():
-		case <-n.Ending():
+		case <-n.Stopping():
 		case s := <-signals:
 			log.Info("signal", "name", s.String())
 		case err = <-n.Failed():
-			log.Error("can't go on", "error", err)
+			log.Error("fatal: listener failed", "error", err)
 		}
 		break
 	}
@@ -77,15 +77,14 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	case ended := <-done:
 		return errors.Join(err, ended)
 	case <-signals:
-		return ErrImpatient
+		return ErrForced
 	}
 }
 
-// endSignals ask for the end.
+// endSignals request shutdown.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// NewLogger returns a logger that writes to a file in a form, text, json or auto, and what its
-// level says.
+// NewLogger returns a logger that writes to a file in the format text, json or auto.
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {

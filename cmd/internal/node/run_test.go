@@ -71,7 +71,7 @@ func TestSignals(t *testing.T) {
 	signalled(t, syscall.SIGTERM)
 	time.Sleep(50 * time.Millisecond)
 	signalled(t, syscall.SIGTERM)
-	if err := <-done; !errors.Is(err, ErrImpatient) {
+	if err := <-done; !errors.Is(err, ErrForced) {
 		t.Errorf("after two: %v", err)
 	}
 	// The process would end here. This one sees that nothing is left of the node.

@@ -23,7 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/um"
 )
 
-// serve lets clients in.
+// serve starts accepting clients.
 func (n *Node) serve() error {
 	h, err := hashersOf(n.config)
 	if err != nil {
@@ -49,7 +49,7 @@ func (n *Node) serve() error {
 	return nil
 }
 
-// commands returns all that Redis clients can call.
+// commands returns all commands of Redis clients.
 func (n *Node) commands(h hashers) resp.Table {
 	c := n.config
 	n.bloom = redisbloom.New(n.engine, redisbloom.Options{
@@ -64,7 +64,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	} {
 		for name, cmd := range t {
 			if table[name] != nil {
-				panic(fmt.Sprintf("two commands are called %s", name))
+				panic(fmt.Sprintf("duplicate command %s", name))
 			}
 			table[name] = cmd
 		}
@@ -83,12 +83,12 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Log: n.log.With("part", "resp"),
 	}
 	if n.users != nil {
-		o.Auth, o.Default, o.Allow = n.login, n.stranger, n.allow
+		o.Auth, o.Default, o.Allow = n.login, n.defaultUser, n.allow
 	}
 	return resp.NewServer(o)
 }
 
-// waitFor waits until a change is kept. Its error is what Redis clients are told.
+// waitFor waits until a change is durable. Its error is the reply to Redis clients.
 func (n *Node) waitFor(ctx context.Context, pos uint64) error {
 	if err := n.store.Wait(ctx, engine.Position(pos)); err != nil {
 		return errors.New(refusal.Unkept(err))
@@ -96,20 +96,20 @@ func (n *Node) waitFor(ctx context.Context, pos uint64) error {
 	return nil
 }
 
-// version returns a number that changes when a name's filter does.
+// version returns a number that changes with the filter of a name.
 func (n *Node) version(key []byte) uint64 {
 	f := n.engine.Get(key)
 	if f == nil {
 		return 0
 	}
-	// Filters of one name have unlike numbers, and unlike versions of one filter too.
+	// IDs differ between filters, and versions within one filter.
 	return f.ID()<<32 ^ f.Version() + 1
 }
 
-// adminRight is what commands of administrators need.
+// adminRight is the right that administrative commands need.
 var adminRight = access.Admin.String()
 
-// observe is told of commands that ran.
+// observe records commands that ran.
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
 	n.monitor.Observe(c, cmd, calls, took)
 	n.record(c, cmd)
@@ -118,13 +118,13 @@ func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Dur
 	}
 }
 
-// clients returns how many connections of Redis clients there are.
+// clients returns the number of Redis connections.
 func (n *Node) clients() (k int) {
 	n.resp.Clients(func(*resp.Conn) { k++ })
 	return k
 }
 
-// api returns what is served over HTTP.
+// api returns the HTTP handler.
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
@@ -140,9 +140,9 @@ func (n *Node) api(h hashers) http.Handler {
 	return httpapi.New(o)
 }
 
-// serveHTTP answers requests that come to l.
+// serveHTTP serves HTTP on l.
 func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
-	l = &crowd{Listener: l, most: func() int { return n.limits.Load().MaxClients }}
+	l = &connLimiter{Listener: l, most: func() int { return n.limits.Load().MaxClients }}
 	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -159,7 +159,7 @@ func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
 	})
 }
 
-// encrypt returns what accepts TLS from l, if there is a certificate.
+// encrypt wraps l in TLS if a certificate is set.
 func (n *Node) encrypt(l net.Listener, protocols ...string) net.Listener {
 	if n.tls == nil {
 		return l
@@ -167,7 +167,7 @@ func (n *Node) encrypt(l net.Listener, protocols ...string) net.Listener {
 	return tls.NewListener(l, n.tls.Config(protocols...))
 }
 
-// run runs a server; if it fails, the node has.
+// run runs a server and reports its failure.
 func (n *Node) run(name string, serve func() error) {
 	n.tasks.Go(func() {
 		if err := serve(); err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
-// settings is what CONFIG reads and changes: the node's settings by their names, some of Redis' by
-// theirs, and those of BF.* (see keyspace.Config).
+// settings implements keyspace.Config: the node's settings, some of Redis', and those of BF.*.
 type settings struct{ *Node }
 
-// Get returns the settings that fit a pattern.
+// Get returns the settings that match a pattern.
 func (s settings) Get(pattern string) [][2]string {
 	found := s.bloom.Config(pattern)
 	add := func(name, value string) {
@@ -30,7 +29,7 @@ func (s settings) Get(pattern string) [][2]string {
 	for _, f := range s.redis() {
 		add(f[0], f[1])
 	}
-	now := s.inForce()
+	now := s.currentConfig()
 	now.LogLevel = strings.ToLower(s.level.Level().String())
 	now.MaxMemory = Memory{Bytes: quantity.Size(s.limit())}
 	for name, value := range now.values() {
@@ -40,9 +39,9 @@ func (s settings) Get(pattern string) [][2]string {
 	return found
 }
 
-// redis returns the settings that clients of Redis look for.
+// redis returns the settings that Redis clients read.
 func (s settings) redis() [][2]string {
-	now := s.inForce()
+	now := s.currentConfig()
 	sync := map[string]string{"always": "always", "everysec": "everysec", "none": "no"}
 	return [][2]string{
 		{"appendfsync", sync[s.config.Durability]},
@@ -59,7 +58,7 @@ func (s settings) redis() [][2]string {
 	}
 }
 
-// Set changes a setting until the node ends.
+// Set changes a setting until the process ends.
 func (s settings) Set(name, value string) error {
 	if known, err := s.bloom.SetConfig(name, value); known {
 		return err
@@ -75,10 +74,10 @@ func (s settings) Set(name, value string) error {
 		s.setMemory(m)
 		return nil
 	}
-	return fmt.Errorf("%s can't be changed while the node runs", name)
+	return fmt.Errorf("%s can't be changed at run time", name)
 }
 
-// setLevel sets what is logged.
+// setLevel sets the minimum level of the log.
 func (n *Node) setLevel(name string) error {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(name)); err != nil {
@@ -88,17 +87,17 @@ func (n *Node) setLevel(name string) error {
 	return nil
 }
 
-// setMemory sets how much memory filters may take.
+// setMemory sets the memory limit of all filters.
 func (n *Node) setMemory(m Memory) {
 	used, _ := n.engine.Memory()
 	limit := memoryLimit(m, used)
-	bound(limit)
+	setGoMemoryLimit(limit)
 	n.engine.SetMaxMemory(limit)
 }
 
 // values yields all settings as text.
 func (c Config) values() func(yield func(name, value string) bool) {
-	now := c // flags sets defaults, and tells what is there
+	now := c // flags resets it to the defaults
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	now.flags(fs)
 	now = c

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// notify tells systemd how the process does (sd_notify): a datagram to the socket that it named.
-// Where nobody asked, nobody is told.
+// notify sends the state to systemd (sd_notify), if systemd set the socket.
 func notify(state string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -20,18 +19,17 @@ func notify(state string) {
 		return
 	}
 	defer c.Close()
-	_, _ = c.Write([]byte(state)) // who doesn't listen misses nothing
+	_, _ = c.Write([]byte(state)) // best effort
 }
 
-// watchdog tells systemd that the node answers, twice in the time after which it is ended
-// otherwise.
+// watchdog reports to systemd that the node responds, twice per watchdog interval.
 func (n *Node) watchdog() {
 	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || usec <= 0 {
 		return
 	}
 	n.every(time.Duration(usec)*time.Microsecond/2, func() {
-		n.engine.Get([]byte("watchdog")) // it would wait for a lock that is never given back
+		n.engine.Get([]byte("watchdog")) // blocks if the engine is deadlocked
 		notify("WATCHDOG=1")
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Replies of Redis 7 to who may not.
+// Replies of Redis 7.
 var (
 	errWrongPassword = errors.New("WRONGPASS " + access.ErrWrongPassword.Error())
 	errTooMany       = errors.New("ERR " + access.ErrTooMany.Error())
 	errNoKey         = errors.New("NOPERM this user has no permissions to access one of the keys used as arguments")
 )
 
-// login is AUTH.
+// login implements AUTH.
 func (n *Node) login(c *resp.Conn, name, password string) (any, error) {
 	from := c.Addr().String()
 	u, err := n.users.Login(from, name, password)
@@ -31,19 +31,19 @@ func (n *Node) login(c *resp.Conn, name, password string) (any, error) {
 	return nil, errWrongPassword
 }
 
-// stranger returns who a client is that hasn't logged in: who its certificate says, or who
-// everybody is.
-func (n *Node) stranger(c *resp.Conn) any {
+// defaultUser returns the user of a client before AUTH: that of its certificate, or the default
+// user.
+func (n *Node) defaultUser(c *resp.Conn) any {
 	if u := n.users.Certificate(c.TLS()); u != nil {
 		return u
 	}
 	if u := n.users.Default(); u != nil {
 		return u
 	}
-	return nil // not a *User that is nil
+	return nil // not a typed nil
 }
 
-// allow returns nil if the client's user may run the command.
+// allow returns an error unless the client's user may run the command.
 func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
 	if cmd.Right == "" {
 		return nil
@@ -56,8 +56,8 @@ func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
 	return err
 }
 
-// may returns nil if a user has the right that a command needs, over its keys or, if it has none,
-// over all names.
+// may returns an error unless a user has the right that a command needs: for its keys or, if it
+// has none, for all names.
 func may(u *access.User, cmd *resp.Command, args [][]byte) error {
 	right, err := access.ParseRight(cmd.Right)
 	if err != nil {
@@ -78,8 +78,7 @@ func may(u *access.User, cmd *resp.Command, args [][]byte) error {
 	return nil
 }
 
-// record records calls of a command that only administrators may, and what a command refused by
-// itself.
+// record records calls of administrative commands, and denials, in the audit log.
 func (n *Node) record(c *resp.Conn, cmd *resp.Command) {
 	failed := c.Failed()
 	var err error
@@ -95,7 +94,7 @@ func (n *Node) record(c *resp.Conn, cmd *resp.Command) {
 	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), err)
 }
 
-// target returns what a command is about, for the record: its key, or the word behind its name.
+// target returns the object of a command for the audit log: its key, or the word after its name.
 func target(cmd *resp.Command, args [][]byte) string {
 	i := max(cmd.FirstKey, strings.Count(cmd.Name, "|")+1)
 	if i >= len(args) {
@@ -108,7 +107,8 @@ func target(cmd *resp.Command, args [][]byte) string {
 	return string(args[i])
 }
 
-// onlyReaders lets those ask h who may read all filters: their names are in what it answers.
+// onlyReaders restricts h to users who may read all filters, because its responses contain names
+// of filters.
 func (n *Node) onlyReaders(h http.Handler) http.Handler {
 	if n.users == nil {
 		return h
@@ -127,7 +127,7 @@ func (n *Node) onlyReaders(h http.Handler) http.Handler {
 		}
 		if u == nil {
 			w.Header().Set("WWW-Authenticate", `Basic realm="umbel"`)
-			http.Error(w, "who asks?", http.StatusUnauthorized)
+			http.Error(w, "authentication required: bearer token, basic credentials or client certificate", http.StatusUnauthorized)
 			return
 		}
 		if !u.May(access.Read, nil) {

@@ -2,7 +2,7 @@ package node
 
 import "runtime/debug"
 
-// Version returns the program's version: that of its module, or the commit that it was built of.
+// Version returns the module version, or the commit that the program was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,5 +1,4 @@
-// Package permit asks what the user of a connection may, where the right that a command has
-// in its table doesn't tell.
+// Package permit checks rights of a connection's user that depend on the arguments of a command.
 package permit
 
 import (
@@ -8,22 +7,21 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Replies to who may not. The first has Redis' words.
+// Replies to denied commands. The first is Redis' text.
 const (
 	NoKey   = "NOPERM this user has no permissions to access one of the keys used as arguments"
-	NoSeeds = "NOPERM the filter's hash has a secret seed, so this is for administrators"
+	NoSeeds = "NOPERM the seed of the filter's hash is secret; only administrators may do this"
 )
 
-// May reports whether the client's user has a right over a name, or over all names if it is
-// nil. Where there are no users everyone may do all.
+// May reports whether the client's user has a right for a name, or for all names if it is nil.
+// Without users everything is allowed.
 func May(c *resp.Conn, r access.Right, name []byte) bool {
 	u, ok := c.User.(*access.User)
 	return !ok || u.May(r, name)
 }
 
-// All reports whether the client may know all of a filter, the seed of its hash included, as
-// who has a container or a delta does, and answers with an error otherwise. Who sends digests
-// must be as much trusted: it chooses cells.
+// All reports whether the client may know the seed of the filter's hash. If not it replies an
+// error. A container or a delta contains the seed; digests let the client choose cells.
 func All(c *resp.Conn, f *engine.Filter) bool {
 	if f.Hasher().Secret() && !May(c, access.Admin, nil) {
 		c.Error(NoSeeds)

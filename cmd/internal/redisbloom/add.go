@@ -8,10 +8,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// add answers BF.ADD, calls in a row with one call of the engine.
+// add implements BF.ADD for consecutive calls with one call of the engine.
 func (m *Module) add(c *resp.Conn, calls [][][]byte) { m.addDefault(c, calls, true) }
 
-// addMany answers BF.MADD likewise.
+// addMany implements BF.MADD in the same way.
 func (m *Module) addMany(c *resp.Conn, calls [][][]byte) { m.addDefault(c, calls, false) }
 
 func (m *Module) addDefault(c *resp.Conn, calls [][][]byte, single bool) {
@@ -22,7 +22,7 @@ func (m *Module) addDefault(c *resp.Conn, calls [][][]byte, single bool) {
 	b.reply(c, single)
 }
 
-// insert answers BF.INSERT.
+// insert implements BF.INSERT.
 func (m *Module) insert(c *resp.Conn, args [][]byte) {
 	o, problem := insertOptions(args[2:], m.settings.Load().reserve(), m.options.Hasher)
 	if problem != "" {
@@ -43,7 +43,7 @@ func (m *Module) insert(c *resp.Conn, args [][]byte) {
 	b.reply(c, false)
 }
 
-// addBatch adds a batch to the filter of its key, which is made if there is none.
+// addBatch adds a batch to the filter with its key, which is made if it is missing.
 func (m *Module) addBatch(c *resp.Conn, b *batch, o *insertion, whole bool) {
 	for range attempts {
 		f, problem := m.target(c, b.calls[0][1], o)
@@ -69,9 +69,9 @@ func (m *Module) addBatch(c *resp.Conn, b *batch, o *insertion, whole bool) {
 	b.failAll(notFound)
 }
 
-// addUpTo adds the items that come next, up to that one. Each that fails ends its call, and
-// the next call's are tried: they may be there already. deleted tells that the filter is
-// gone, and the rest is still to be added.
+// addUpTo adds the next items up to end. An item that fails ends its call; the next call is
+// tried, because its items may be present. deleted means that the filter was deleted and the rest
+// must be added again.
 func addUpTo(c *resp.Conn, f *engine.Filter, b *batch, end int) (deleted bool) {
 	for b.next < end {
 		n, pos, err := f.Add(b.answers[b.next:end], b.digests[b.next:end])
@@ -88,9 +88,9 @@ func addUpTo(c *resp.Conn, f *engine.Filter, b *batch, end int) (deleted bool) {
 	return false
 }
 
-// addWhole adds the calls that come next, but none of a call's items if the filter doesn't
-// grow and hasn't room for all. Other clients of the module wait; one that adds by another
-// protocol may take the room, and the call is then cut short as RedisBloom does it.
+// addWhole adds the next calls, but no item of a call for which a filter that does not grow has
+// no room. Other Redis clients wait meanwhile; a client of another protocol may still fill the
+// filter, and the call is then cut short as in RedisBloom.
 func (m *Module) addWhole(c *resp.Conn, f *engine.Filter, b *batch) (deleted bool) {
 	m.atomic.Lock()
 	defer m.atomic.Unlock()
@@ -106,7 +106,7 @@ func (m *Module) addWhole(c *resp.Conn, f *engine.Filter, b *batch) (deleted boo
 	return false
 }
 
-// fits reports whether no more than n distinct ones of ds aren't in the filter.
+// fits reports whether at most n distinct digests of ds are absent from the filter.
 func fits(f *engine.Filter, ds []umbel.Digest, n uint64) bool {
 	if uint64(len(ds)) <= n {
 		return true

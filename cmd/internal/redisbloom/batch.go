@@ -5,30 +5,30 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// batch is the items of calls in a row, for one key, with what is answered to each. It
-// belongs to a connection, which keeps its memory in between.
+// batch is the items of consecutive calls with one key, and their answers. It belongs to a
+// connection, which reuses its memory.
 type batch struct {
 	calls    [][][]byte
 	from     int // index of the first item in each call
 	digests  []umbel.Digest
 	answers  []bool
-	failures []failure // in order of at, one for a call at most
-	next     int       // items that are answered
-	call     int       // the call whose item comes next
-	end      int       // items up to the end of that call
+	failures []failure // by increasing at, at most one per call
+	next     int       // number of answered items
+	call     int       // the call of the next item
+	end      int       // end of that call
 	alone    [1][][]byte
 }
 
-// failure is an item that wasn't taken. Those behind it in its call weren't tried.
+// failure is an item that was not added. The items after it in its call were not tried.
 type failure struct {
 	at   int
 	text string
-	// listed: it is an element of the call's answer even where it is the first.
+	// listed means that it is an element of the reply even if it is the first item.
 	listed bool
 }
 
-// kept is the number of items up to which a connection keeps a batch's memory.
-const kept = 1 << 14
+// maxKeptBatch is the number of items up to which a connection keeps a batch's memory.
+const maxKeptBatch = 1 << 14
 
 // slotOf returns the connection's batch.
 func slotOf(c *resp.Conn) *batch {
@@ -40,14 +40,14 @@ func slotOf(c *resp.Conn) *batch {
 	return b
 }
 
-// alone returns a call as calls in a row, in memory of the connection.
+// alone returns a single call as a list of calls, in memory of the connection.
 func alone(c *resp.Conn, args [][]byte) [][][]byte {
 	b := slotOf(c)
 	b.alone[0] = args
 	return b.alone[:]
 }
 
-// batchOf returns the connection's batch, with these calls and no answers.
+// batchOf returns the connection's batch with these calls and no answers.
 func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 	b := slotOf(c)
 	b.calls, b.from = calls, from
@@ -56,15 +56,15 @@ func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 	return b
 }
 
-// release lets go of what the connection isn't to keep.
+// release frees memory that the connection should not keep.
 func (b *batch) release() {
 	b.calls, b.alone[0] = nil, nil
-	if max(cap(b.digests), cap(b.answers)) > kept {
+	if max(cap(b.digests), cap(b.answers)) > maxKeptBatch {
 		*b = batch{}
 	}
 }
 
-// hash makes the items' digests, once for all of them.
+// hash hashes all items.
 func (b *batch) hash(h umbel.Hasher) {
 	b.digests = b.digests[:0]
 	for _, call := range b.calls {
@@ -81,7 +81,7 @@ func (b *batch) hash(h umbel.Hasher) {
 	}
 }
 
-// taken says that n items more are answered.
+// taken records answers to the next n items.
 func (b *batch) taken(n int) {
 	b.next += n
 	for b.next >= b.end && b.call < len(b.calls)-1 {
@@ -90,13 +90,13 @@ func (b *batch) taken(n int) {
 	}
 }
 
-// fail says that the next item wasn't taken: its call ends there.
+// fail records that the next item failed, which ends its call.
 func (b *batch) fail(text string, listed bool) {
 	b.failures = append(b.failures, failure{b.next, text, listed})
 	b.taken(b.end - b.next)
 }
 
-// failAll says that none of the items to come can be taken.
+// failAll records that all remaining items fail.
 func (b *batch) failAll(text string) {
 	for last := false; !last; {
 		last = b.call == len(b.calls)-1
@@ -104,8 +104,8 @@ func (b *batch) failAll(text string) {
 	}
 }
 
-// reply answers every call: with one value if it has one item by its nature, or with an
-// array, cut short behind an item that failed.
+// reply replies to every call: with one value if single, otherwise with an array that ends after
+// an item that failed.
 func (b *batch) reply(c *resp.Conn, single bool) {
 	i, failures := 0, b.failures
 	for _, call := range b.calls {
@@ -142,7 +142,7 @@ func (b *batch) array(c *resp.Conn, answers []bool, failed *failure) {
 	}
 }
 
-// deny answers no to all.
+// deny answers false for all items.
 func (b *batch) deny() {
 	for _, call := range b.calls {
 		for range call[b.from:] {

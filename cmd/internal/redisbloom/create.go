@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// reserve answers BF.RESERVE.
+// reserve implements BF.RESERVE.
 func (m *Module) reserve(c *resp.Conn, args [][]byte) {
 	if len(args) > 7 {
 		c.Error(reserveArity)
@@ -27,10 +27,10 @@ func (m *Module) reserve(c *resp.Conn, args [][]byte) {
 	if err != nil {
 		problem = createProblem(err)
 	}
-	done(c, pos, problem)
+	replyOK(c, pos, problem)
 }
 
-// taken returns the reply if a filter has the name.
+// taken returns the reply if the name is taken.
 func (m *Module) taken(name []byte) string {
 	switch f := m.engine.Get(name); {
 	case f == nil:
@@ -41,8 +41,8 @@ func (m *Module) taken(name []byte) string {
 	return itemExists
 }
 
-// create makes an empty filter, of no more memory than there is. (Engine.Create would plan
-// it by a goal, and plans give more than RedisBloom's sizes where double hashing needs it.)
+// create makes an empty filter within the memory limit. Engine.Create is not used, because plans
+// are larger than RedisBloom's sizes if double hashing needs it.
 func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*engine.Filter, engine.Position, error) {
 	if err := o.Check(); err != nil {
 		return nil, 0, err
@@ -56,16 +56,15 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	return m.engine.Put(string(name), f, false, false)
 }
 
-// attempts is how often a command begins anew because another client made or deleted the
-// filter meanwhile.
+// attempts is the number of retries if other clients make or delete the filter meanwhile.
 const attempts = 100
 
-// target returns the filter that additions go to, made as o says if there is none, or the
-// reply if there can't be one.
+// target returns the filter for additions, which it makes with o if it is missing, or an error
+// reply.
 func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filter, problem string) {
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
@@ -95,8 +94,8 @@ func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filt
 	return nil, itemExists
 }
 
-// room returns how many items more a filter of RedisBloom's kind takes without another
-// layer, and whether it may have none.
+// room returns how many more items a filter of RedisBloom's kind accepts without another layer,
+// and whether it may not grow.
 func room(f *engine.Filter) (n uint64, fixed bool) {
 	look(f, "", func(f *redisbloom.Filter) {
 		o, info := f.Options(), f.Info()

@@ -9,33 +9,32 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// CF.* is an emulation: replies and errors are RedisBloom's, but the items are in counters.
-// What differs:
+// CF.* is an emulation: replies and errors are RedisBloom's, but items are stored in counters.
+// Differences:
 //
-//   - A counter saturates at 15: an item added more often can't be deleted altogether, and
-//     CF.COUNT, which may be too high anyway, is then very much so.
-//   - As many items fit in as there are slots; a bucket is never full before.
-//   - A filter that has grown far beyond its capacity may be unable to tell in which of its
-//     parts an item is. CF.DEL then answers 0 and the item stays, since to delete it from the
-//     wrong part would lose others. (RedisBloom's CF.DEL of what was never added loses
-//     others; so does this one.)
-//   - CF.SCANDUMP's bytes are for CF.LOADCHUNK of umbel only.
+//   - Counters saturate at 15. An item that was added more often cannot be removed completely, and
+//     its CF.COUNT is far too high.
+//   - A filter holds as many items as it has slots; no bucket is full earlier.
+//   - In a filter that has grown far beyond its capacity it may be unknown which part contains an
+//     item. CF.DEL then returns 0 and keeps the item, because removing it from the wrong part would
+//     lose other items. (CF.DEL of an item that was never added loses other items, as in RedisBloom.)
+//   - The chunks of CF.SCANDUMP can only be loaded by umbel.
 func (m *Module) cuckooCommands() []*resp.Command {
 	return commands([]row{
-		{"cf.reserve", -3, "add", "write denyoom", "write fast", "Makes an empty filter for so many items.", m.cuckooReserve, nil},
-		{"cf.add", 3, "add", "write denyoom", "write", "Adds an item; makes the filter if there is none.", m.cuckooAdd, nil},
-		{"cf.addnx", 3, "add", "write denyoom", "write", "Adds an item unless it may be there.", m.cuckooAddNX, nil},
-		{"cf.insert", -4, "add", "write denyoom", "write", "Adds items; makes the filter as it says if there is none.", m.cuckooInsert, nil},
-		{"cf.insertnx", -4, "add", "write denyoom", "write", "Adds those of the items that can't be there.", m.cuckooInsertNX, nil},
-		{"cf.exists", 3, "read", "readonly fast", "read fast", "Tells whether an item may be there.", m.cuckooExists, nil},
-		{"cf.mexists", -3, "read", "readonly fast", "read", "Tells which of the items may be there.", m.cuckooExistMany, nil},
-		{"cf.count", 3, "read", "readonly fast", "read", "Tells how often an item may be there.", m.cuckooCount, nil},
-		{"cf.del", 3, "remove", "write fast", "write", "Takes back one addition of an item.", m.cuckooDelete, nil},
-		{"cf.compact", 2, "add", "write", "write", "Does nothing: there is nothing to be moved.", m.cuckooCompact, nil},
-		{"cf.info", 2, "read", "readonly fast", "read fast", "Tells size and growth of a filter.", m.cuckooInfo, nil},
+		{"cf.reserve", -3, "add", "write denyoom", "write fast", "Makes an empty filter with a capacity.", m.cuckooReserve, nil},
+		{"cf.add", 3, "add", "write denyoom", "write", "Adds an item; makes a missing filter.", m.cuckooAdd, nil},
+		{"cf.addnx", 3, "add", "write denyoom", "write", "Adds an item unless it may be present.", m.cuckooAddNX, nil},
+		{"cf.insert", -4, "add", "write denyoom", "write", "Adds items; makes a missing filter with options.", m.cuckooInsert, nil},
+		{"cf.insertnx", -4, "add", "write denyoom", "write", "Adds the items that are absent.", m.cuckooInsertNX, nil},
+		{"cf.exists", 3, "read", "readonly fast", "read fast", "Queries whether an item may be present.", m.cuckooExists, nil},
+		{"cf.mexists", -3, "read", "readonly fast", "read", "Queries which items may be present.", m.cuckooExistMany, nil},
+		{"cf.count", 3, "read", "readonly fast", "read", "Returns an upper bound of how often an item is present.", m.cuckooCount, nil},
+		{"cf.del", 3, "remove", "write fast", "write", "Removes one addition of an item.", m.cuckooDelete, nil},
+		{"cf.compact", 2, "add", "write", "write", "No effect.", m.cuckooCompact, nil},
+		{"cf.info", 2, "read", "readonly fast", "read fast", "Returns size and growth of a filter.", m.cuckooInfo, nil},
 		{"cf.debug", 2, "read", "readonly", "read", "Describes a filter in one line.", m.cuckooDebug, nil},
-		{"cf.scandump", 3, "read", "readonly", "read", "Gives a filter in pieces, for CF.LOADCHUNK.", m.cuckooScanDump, nil},
-		{"cf.loadchunk", 4, "add", "write denyoom", "write", "Takes a piece of a filter that CF.SCANDUMP gave.", m.cuckooLoadChunk, nil},
+		{"cf.scandump", 3, "read", "readonly", "read", "Dumps a filter in chunks for CF.LOADCHUNK.", m.cuckooScanDump, nil},
+		{"cf.loadchunk", 4, "add", "write denyoom", "write", "Loads a chunk of CF.SCANDUMP.", m.cuckooLoadChunk, nil},
 	}, "cuckoo")
 }
 
@@ -67,7 +66,7 @@ func lookCuckoo(f *engine.Filter, missing string, what func(*cuckoo)) (problem s
 	return problem
 }
 
-// cuckooOf returns the filter of that name, nil if there is none that CF.* has made.
+// cuckooOf returns the filter with this name, or nil if CF.* has not made one.
 func (m *Module) cuckooOf(name []byte) *engine.Filter {
 	if f := m.engine.Get(name); f != nil && f.Kind() == CuckooName {
 		return f
@@ -75,7 +74,7 @@ func (m *Module) cuckooOf(name []byte) *engine.Filter {
 	return nil
 }
 
-// cuckooReserve answers CF.RESERVE.
+// cuckooReserve implements CF.RESERVE.
 func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 	o, problem := cuckooReserveOptions(args[2:], m.settings.Load().cuckoo())
 	if f := m.engine.Get(args[1]); problem == "" && f != nil {
@@ -91,7 +90,7 @@ func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 	if err != nil {
 		problem = createProblem(err)
 	}
-	done(c, pos, problem)
+	replyOK(c, pos, problem)
 }
 
 func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, engine.Position, error) {
@@ -108,11 +107,12 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	return m.engine.Put(string(name), f, false, false)
 }
 
-// cuckooInfo answers CF.INFO. Its size is that of the cuckoo filters: a byte for a slot.
+// cuckooInfo implements CF.INFO. The size is that of the emulated filters, with one byte per
+// slot.
 func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 	var own cuckoo
 	if problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) { own = *f }); problem != "" {
@@ -139,7 +139,7 @@ func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 	}
 }
 
-// cuckooDebug answers CF.DEBUG.
+// cuckooDebug implements CF.DEBUG.
 func (m *Module) cuckooDebug(c *resp.Conn, args [][]byte) {
 	var line string
 	if problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) { line = f.describe() }); problem != "" {
@@ -149,7 +149,7 @@ func (m *Module) cuckooDebug(c *resp.Conn, args [][]byte) {
 	c.BulkString(line)
 }
 
-// cuckooCompact answers CF.COMPACT.
+// cuckooCompact implements CF.COMPACT.
 func (m *Module) cuckooCompact(c *resp.Conn, args [][]byte) {
 	if m.cuckooOf(args[1]) == nil {
 		c.Error(cuckooNoCompact)

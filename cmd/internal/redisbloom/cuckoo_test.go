@@ -6,6 +6,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/filtertest"
 )
 
-func TestCuckooVariant(t *testing.T) { filtertest.Run(t, CuckooKind) }
+func TestCuckooKind(t *testing.T) { filtertest.Run(t, CuckooKind) }
 
 func FuzzCuckooOpen(f *testing.F) { filtertest.Fuzz(f, CuckooKind) }

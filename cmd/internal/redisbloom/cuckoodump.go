@@ -17,10 +17,10 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// A dump of CF.* begins with a header, all numbers of 8 bytes, little-endian: the mark; the
-// parameters of a state, those of cuckooNames and then "full" and "max-bytes"; how many parts
-// there are; and of each part how many counters, k, group and width. The bytes of the
-// counters follow, part by part. It isn't RedisBloom's, which has fingerprints there.
+// A dump of CF.* begins with a header of little-endian 8-byte numbers: the mark; the parameters of the
+// state (cuckooNames, then "full" and "max-bytes"); the number of parts; and for each part the number of
+// counters, k, group and width. The counters follow, part by part. The format differs from RedisBloom's,
+// which contains fingerprints.
 const (
 	cuckooMark   = 0x314643_6c65626d75 // "umbelCF1"
 	cuckooHeader = 8 * 16
@@ -56,8 +56,8 @@ func (f *cuckoo) header() []byte {
 	return b
 }
 
-// cuckooFromHeader returns the filter of a header with all counters zero. They take at most
-// maxBytes, or the error wraps umbel.ErrLimit and nothing was allocated.
+// cuckooFromHeader returns the filter of a header with all counters zero. It returns an error
+// wrapping umbel.ErrLimit, before it allocates them, if they need more than maxBytes.
 func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	if len(b) != cuckooHeader || binary.LittleEndian.Uint64(b) != cuckooMark {
 		return nil, fmt.Errorf("redisbloom: %d bytes aren't a header: %w", len(b), umbel.ErrCorrupt)
@@ -75,7 +75,7 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrCorrupt)
 	}
-	const state = 1 << 10 // about what a part takes besides its counters
+	const state = 1 << 10 // approximate overhead of a part
 	if parts > maxBytes/(words*8+state) {
 		return nil, fmt.Errorf("redisbloom: %d parts of %d words are more than %d bytes: %w", parts, words, maxBytes, umbel.ErrLimit)
 	}
@@ -92,7 +92,7 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	return openCuckoo(s)
 }
 
-// cuckooScanDump answers CF.SCANDUMP.
+// cuckooScanDump implements CF.SCANDUMP.
 func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := parseInt(args[2])
 	if !ok {
@@ -118,8 +118,8 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	c.Bulk(data)
 }
 
-// scanDump returns the header for iter 0, and for iter 1 + n the bytes of the parts from n
-// on, none of a second part.
+// scanDump returns the header for iter 0; for iter 1+n it returns bytes from offset n of the
+// parts, of one part only.
 func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 	if iter == 0 {
 		return 1, f.header()
@@ -138,7 +138,7 @@ func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 	return 0, nil
 }
 
-// cuckooLoadChunk answers CF.LOADCHUNK: see loadChunk.
+// cuckooLoadChunk implements CF.LOADCHUNK: see loadChunk.
 func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	name, data := args[1], args[3]
 	iter, ok := parseInt(args[2])
@@ -149,7 +149,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	f := m.engine.Get(name)
 	if f == nil {
 		pos, problem := m.cuckooLoadHeader(name, iter, data)
-		done(c, pos, problem)
+		replyOK(c, pos, problem)
 		return
 	}
 	var parts []uint64
@@ -170,7 +170,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	if err != nil {
 		problem = refusal.Text(err)
 	}
-	done(c, pos, problem)
+	replyOK(c, pos, problem)
 }
 
 func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engine.Position, string) {

@@ -11,13 +11,13 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// CuckooName is the kind of the filters of CF.*.
+// CuckooName is the name of the kind of CF.* filters.
 const CuckooName = "redisbloom-cf"
 
-// CuckooVariant is the kind of the filters of CF.*: a row of counting filters, as that of
-// dynamic.Counting, beside which stands what CF.INFO tells of the cuckoo filters that
-// RedisBloom would have made. A state has the parameters of cuckooNames, then those of
-// dynamic.Counting, no planes, and the counting filters as its parts.
+// CuckooKind is the kind of CF.* filters: a list of counting filters, as in dynamic.Counting, and
+// the data that CF.INFO reports about the cuckoo filters RedisBloom would have made. A state has
+// the parameters of cuckooNames, then those of dynamic.Counting, no arrays, and the counting
+// filters as its parts.
 var CuckooKind = umbel.Kind{
 	Name: CuckooName,
 	Doc:  "counting filters that answer CF.* as RedisBloom's cuckoo filters do",
@@ -43,12 +43,12 @@ var CuckooKind = umbel.Kind{
 	},
 }
 
-// counterBits is the width of the counters, ofCounters how dynamic.Kind is told of it.
+// counterBits is the width of the counters; ofCounters passes it to dynamic.Kind.
 const counterBits = 4
 
 var ofCounters = umbel.Params{{Name: "width", Value: umbel.Uint(counterBits)}}
 
-// newCuckoo makes a filter by a goal, with as many slots as keys are planned for.
+// newCuckoo makes a filter from a goal, with as many slots as planned keys.
 func newCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 	if err := ps.Check(CuckooName, nil); err != nil {
 		return nil, err
@@ -66,22 +66,23 @@ func newCuckoo(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 	return o.with(row.(*dynamic.Counting)), nil
 }
 
-// cuckooOptions are the arguments of CF.RESERVE, in their ranges.
+// cuckooOptions are the arguments of CF.RESERVE, within their ranges.
 type cuckooOptions struct {
 	capacity  uint64
-	bucket    uint64 // slots of a bucket
-	tries     uint64 // shown, and else without a meaning here
-	expansion uint64 // by how much each filter is larger than the one before; 0: there is no other
-	filters   uint64 // at most
+	bucket    uint64 // slots per bucket
+	tries     uint64 // reported, otherwise unused
+	expansion uint64 // growth factor of the filters; 0: one filter only
+	filters   uint64 // maximum number
 }
 
 var defaultCuckoo = cuckooOptions{capacity: 1024, bucket: 2, tries: 20, expansion: 1, filters: 32}
 
-// fingerprints is the number of a cuckoo filter's fingerprints: eight bits, not all zero.
+// fingerprints is the number of values of a cuckoo filter's fingerprint: eight bits, not all
+// zero.
 const fingerprints = 255
 
-// shape plans the counters: of each part for as many items as the first cuckoo filter has
-// slots, at its rate; there an item looks at two buckets.
+// shape plans the counters. Each part is for as many items as the first cuckoo filter has slots,
+// at its rate; a query reads two buckets there.
 func (o cuckooOptions) shape(h umbel.Hasher) (dynamic.Shape, error) {
 	rate := min(2*float64(o.bucket)/fingerprints, redisbloom.MaxErrorRate)
 	shape, err := dynamic.Plan(umbel.Goal{Keys: o.buckets() * o.bucket, FPRate: rate, Hasher: h})
@@ -107,13 +108,13 @@ func (o cuckooOptions) make(h umbel.Hasher) (*cuckoo, error) {
 	return o.with(row), nil
 }
 
-// with returns an empty filter of these counters.
+// with returns an empty filter with these counters.
 func (o cuckooOptions) with(row *dynamic.Counting) *cuckoo {
 	return &cuckoo{row: row, buckets: o.buckets(), bucket: o.bucket, tries: o.tries, expansion: o.expansion, most: o.filters, filters: 1}
 }
 
-// cuckoo is a filter of CuckooName. An item for which there is no slot makes it emulate
-// another filter; when the row takes another part is for the row to say.
+// cuckoo is a filter of kind CuckooName. An item without a slot adds an emulated filter; the
+// counters decide independently when they add a part.
 type cuckoo struct {
 	row *dynamic.Counting
 
@@ -137,7 +138,7 @@ var (
 	errExpansions = fmt.Errorf("redisbloom: the filter is full, and has grown as often as it may: %w", umbel.ErrLimit)
 )
 
-// room returns an error unless there is a slot for another item, or may be a filter more.
+// room returns an error unless there is a slot for another item or another filter is allowed.
 func (f *cuckoo) room() error {
 	switch {
 	case f.items < f.slots(f.filters):
@@ -150,20 +151,20 @@ func (f *cuckoo) room() error {
 	return nil
 }
 
-// took counts an item.
-func (f *cuckoo) took() {
+// recordInsert counts an item.
+func (f *cuckoo) recordInsert() {
 	if f.items >= f.slots(f.filters) && f.room() == nil {
 		f.filters++
 	}
-	if f.items < math.MaxUint64 { // Count would be too low if it wrapped to 0
+	if f.items < math.MaxUint64 { // a wrap to 0 would make Count too low
 		f.items++
 	}
 }
 
-// Add adds d, beyond all limits if need be. Every addition counts.
+// Add adds d, ignoring all limits. Every addition counts.
 func (f *cuckoo) Add(d umbel.Digest) bool {
 	f.row.Add(d)
-	f.took()
+	f.recordInsert()
 	return true
 }
 
@@ -175,11 +176,11 @@ func (f *cuckoo) TryAdd(d umbel.Digest) (bool, error) {
 	if _, err := f.row.TryAdd(d); err != nil {
 		return false, err
 	}
-	f.took()
+	f.recordInsert()
 	return true, nil
 }
 
-// Growth tells what the next item takes: see umbel.GrowthForecaster.
+// NextGrowth returns the memory that the next item needs: see umbel.GrowthForecaster.
 func (f *cuckoo) NextGrowth() (uint64, error) {
 	if err := f.room(); err != nil {
 		return 0, err
@@ -187,7 +188,7 @@ func (f *cuckoo) NextGrowth() (uint64, error) {
 	return f.row.NextGrowth()
 }
 
-// slots returns how many slots so many emulated filters have, up to 2^48.
+// slots returns the number of slots of emulated filters, at most 2^48.
 func (f *cuckoo) slots(filters uint64) uint64 {
 	const most = 1 << 48
 	sum, size := uint64(0), f.buckets*f.bucket
@@ -200,7 +201,7 @@ func (f *cuckoo) slots(filters uint64) uint64 {
 	return sum
 }
 
-// Remove takes back one addition of d: see dynamic.Counting.
+// Remove removes one addition of d: see dynamic.Counting.
 func (f *cuckoo) Remove(d umbel.Digest) bool {
 	if !f.row.Remove(d) {
 		return false
@@ -212,29 +213,29 @@ func (f *cuckoo) Remove(d umbel.Digest) bool {
 	return true
 }
 
-// Count returns how often d was added and not removed: never too few. Where the counters
-// can't tell it is the number of all items.
+// Count returns an upper bound of how often d is present. If the counters are ambiguous it is the
+// number of all items.
 func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.row.Count(d), f.items) }
 
-// Has reports whether d may have been added, and not removed since.
+// Has reports whether d may be present.
 func (f *cuckoo) Has(d umbel.Digest) bool { return f.row.Has(d) }
 
-// HasAll is Has for many: see umbel.BatchQuerier.
+// HasAll is Has for many digests: see umbel.BatchQuerier.
 func (f *cuckoo) HasAll(dst []bool, ds []umbel.Digest) { f.row.HasAll(dst, ds) }
 
 // Stats measures the counters.
 func (f *cuckoo) Stats() umbel.Stats { return f.row.Stats() }
 
-// SetMaxBytes sets the memory of the counters beyond which the filter doesn't grow.
+// SetMaxBytes sets the memory limit of the counters.
 func (f *cuckoo) SetMaxBytes(n uint64) { f.row.SetMaxBytes(n) }
 
-// Clear forgets all items.
+// Clear removes all items.
 func (f *cuckoo) Clear() {
 	f.row.Clear()
 	f.items, f.deleted, f.filters = 0, 0, 1
 }
 
-// cuckooNames are the parameters of a state, in order; fields are their numbers.
+// cuckooNames are the parameters of a state, in order; fields returns their values.
 var cuckooNames = []string{"buckets", "bucket-size", "max-iterations", "expansion", "max-filters", "filters", "items", "deleted"}
 
 func (f *cuckoo) fields() []*uint64 {
@@ -280,7 +281,7 @@ func openCuckoo(s umbel.State) (*cuckoo, error) {
 	return f, nil
 }
 
-// check returns an error unless a filter can have these numbers.
+// check returns an error unless the numbers are valid.
 func (f *cuckoo) check() error {
 	for _, c := range []struct {
 		what         string

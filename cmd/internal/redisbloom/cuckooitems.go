@@ -9,22 +9,22 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// added is what became of an item.
+// added is the result of adding an item.
 type added int64
 
-// The numbers are those of CF.INSERTNX's answers.
+// The numbers are the replies of CF.INSERTNX.
 const (
 	addedNow   added = 1
 	addedThere added = 0
 	addedNot   added = -1
 )
 
-// cuckooAdd answers CF.ADD.
+// cuckooAdd implements CF.ADD.
 func (m *Module) cuckooAdd(c *resp.Conn, args [][]byte) {
 	m.cuckooAddOne(c, args, false)
 }
 
-// cuckooAddNX answers CF.ADDNX.
+// cuckooAddNX implements CF.ADDNX.
 func (m *Module) cuckooAddNX(c *resp.Conn, args [][]byte) {
 	m.cuckooAddOne(c, args, true)
 }
@@ -39,12 +39,12 @@ func (m *Module) cuckooAddOne(c *resp.Conn, args [][]byte, absent bool) {
 	c.Bool(result[0] == addedNow)
 }
 
-// cuckooInsert answers CF.INSERT.
+// cuckooInsert implements CF.INSERT.
 func (m *Module) cuckooInsert(c *resp.Conn, args [][]byte) {
 	m.cuckooInsertAll(c, args, "cf.insert", false)
 }
 
-// cuckooInsertNX answers CF.INSERTNX, with numbers in all versions of the protocol.
+// cuckooInsertNX implements CF.INSERTNX, which replies numbers in all protocol versions.
 func (m *Module) cuckooInsertNX(c *resp.Conn, args [][]byte) {
 	m.cuckooInsertAll(c, args, "cf.insertnx", true)
 }
@@ -69,9 +69,8 @@ func (m *Module) cuckooInsertAll(c *resp.Conn, args [][]byte, name string, absen
 	}
 }
 
-// cuckooAddAll adds items one after the other, only those that can't be there if absent is
-// set: no other client of the module does so meanwhile. problem is why an item wasn't taken;
-// those behind it weren't tried.
+// cuckooAddAll adds items one by one, only absent ones if absent is set; no other Redis client
+// adds meanwhile. problem is the reason why an item failed; the items after it were not tried.
 func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cuckooInsertion, absent bool) (results []added, problem string) {
 	if absent {
 		m.atomic.Lock()
@@ -86,14 +85,14 @@ func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cucko
 		switch {
 		case err == nil:
 			return results, ""
-		case !errors.Is(err, engine.ErrNotFound): // otherwise it was deleted, and all of it goes to another
+		case !errors.Is(err, engine.ErrNotFound): // if it was deleted, all items go to a new one
 			return results, cuckooAddProblem(f, err)
 		}
 	}
 	return nil, notFound
 }
 
-// cuckooAddTo adds digests to a filter and tells what became of each.
+// cuckooAddTo adds digests to a filter and returns a result for each.
 func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool) (results []added, err error) {
 	results = make([]added, len(ds))
 	for i := range results {
@@ -123,7 +122,7 @@ func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool)
 	return results, nil
 }
 
-// cuckooTarget returns the filter that items go to, made as o says if there is none.
+// cuckooTarget returns the filter for the items, which it makes with o if it is missing.
 func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *engine.Filter, problem string) {
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
@@ -150,7 +149,7 @@ func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *
 	return nil, itemExists
 }
 
-// cuckooAddProblem is the reply to an item that f doesn't take.
+// cuckooAddProblem returns the reply for an item that f refuses.
 func cuckooAddProblem(f *engine.Filter, err error) string {
 	switch {
 	case errors.Is(err, engine.ErrReadOnly):
@@ -169,12 +168,12 @@ func cuckooAddProblem(f *engine.Filter, err error) string {
 	return text
 }
 
-// cuckooExists answers CF.EXISTS.
+// cuckooExists implements CF.EXISTS.
 func (m *Module) cuckooExists(c *resp.Conn, args [][]byte) {
 	c.Bool(m.cuckooHas(args[1], args[2:])[0])
 }
 
-// cuckooExistMany answers CF.MEXISTS.
+// cuckooExistMany implements CF.MEXISTS.
 func (m *Module) cuckooExistMany(c *resp.Conn, args [][]byte) {
 	there := m.cuckooHas(args[1], args[2:])
 	c.Array(len(there))
@@ -183,7 +182,7 @@ func (m *Module) cuckooExistMany(c *resp.Conn, args [][]byte) {
 	}
 }
 
-// cuckooHas answers no where there is no filter of CF.*: nothing was added to one.
+// cuckooHas answers false if there is no filter of CF.*.
 func (m *Module) cuckooHas(name []byte, items [][]byte) []bool {
 	there := make([]bool, len(items))
 	if f := m.cuckooOf(name); f != nil {
@@ -200,7 +199,7 @@ func digests(h umbel.Hasher, items [][]byte) []umbel.Digest {
 	return ds
 }
 
-// cuckooCount answers CF.COUNT.
+// cuckooCount implements CF.COUNT.
 func (m *Module) cuckooCount(c *resp.Conn, args [][]byte) {
 	var n [1]uint64
 	if f := m.cuckooOf(args[1]); f != nil {
@@ -212,7 +211,7 @@ func (m *Module) cuckooCount(c *resp.Conn, args [][]byte) {
 	c.Int(clipped(n[0]))
 }
 
-// cuckooDelete answers CF.DEL.
+// cuckooDelete implements CF.DEL.
 func (m *Module) cuckooDelete(c *resp.Conn, args [][]byte) {
 	f := m.cuckooOf(args[1])
 	if f == nil {

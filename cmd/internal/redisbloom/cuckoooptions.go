@@ -2,7 +2,7 @@ package redisbloom
 
 import "github.com/umbel-filters/umbel/filter/redisbloom"
 
-// Errors in RedisBloom's words.
+// Errors with RedisBloom's texts.
 const (
 	cuckooBadCapacity    = "Bad capacity"
 	cuckooCapacityRange  = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"
@@ -10,7 +10,7 @@ const (
 	cuckooReserveArity   = "ERR wrong number of arguments for 'cf.reserve' command"
 )
 
-// cuckooNumbers are the numbers that CF.RESERVE takes besides the capacity.
+// cuckooNumbers are the numeric options of CF.RESERVE.
 var cuckooNumbers = [...]struct {
 	word, parse, outside string
 	low, high            int64
@@ -24,7 +24,7 @@ var cuckooNumbers = [...]struct {
 		func(o *cuckooOptions) *uint64 { return &o.expansion }},
 }
 
-// cuckoo returns the options of filters of CF.* for which none are given.
+// cuckoo returns the default options of CF.* filters.
 func (s *settings) cuckoo() cuckooOptions {
 	number := func(i int) uint64 { return uint64(s.numbers[i]) }
 	return cuckooOptions{
@@ -33,8 +33,8 @@ func (s *settings) cuckoo() cuckooOptions {
 	}
 }
 
-// cuckooReserveOptions reads what follows the key in CF.RESERVE. problem is the reply if it
-// isn't empty.
+// cuckooReserveOptions parses the words after the key of CF.RESERVE. problem is the error reply
+// or "".
 func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, problem string) {
 	if len(args)%2 == 0 || len(args) > 7 {
 		return o, cuckooReserveArity
@@ -67,15 +67,15 @@ func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, prob
 	return o, ""
 }
 
-// cuckooInsertion is what CF.INSERT says besides its key.
+// cuckooInsertion contains the options of CF.INSERT.
 type cuckooInsertion struct {
 	cuckooOptions
 	noCreate bool
-	items    int // index of the first item among the arguments
+	items    int // index of the first item in the arguments
 }
 
-// cuckooInsertOptions reads what follows the key in CF.INSERT. problem is the reply if it
-// isn't empty.
+// cuckooInsertOptions parses the words after the key of CF.INSERT. problem is the error reply or
+// "".
 func cuckooInsertOptions(args [][]byte, s *settings, name string) (o cuckooInsertion, problem string) {
 	o.cuckooOptions = s.cuckoo()
 	arity := "ERR wrong number of arguments for '" + name + "' command"

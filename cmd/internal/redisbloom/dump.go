@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// Type is what TYPE answers for a filter: RedisBloom's types where it is of one, and the name
-// of its kind otherwise.
+// Type returns the reply of TYPE: RedisBloom's type, or the name of the kind.
 func (m *Module) Type(f *engine.Filter) string {
 	switch kind := f.Kind(); kind {
 	case redisbloom.Name:
@@ -22,9 +21,9 @@ func (m *Module) Type(f *engine.Filter) string {
 	}
 }
 
-// Dump returns DUMP's payload, which RedisBloom's RESTORE takes. The error wraps
-// errors.ErrUnsupported for filters of other kinds, and engine.ErrNotFound if it is gone; it
-// says what is wrong with one of another hasher, or half loaded.
+// Dump returns a payload that RedisBloom's RESTORE accepts. It returns an error wrapping
+// errors.ErrUnsupported for other kinds, engine.ErrNotFound for a deleted filter, or an error for
+// a filter with another hasher or an incomplete one.
 func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 	if f.Incomplete() {
 		return nil, errLoading
@@ -42,8 +41,8 @@ func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 	return payload, errors.Join(gone, err)
 }
 
-// Restore makes a filter of RESTORE's payload: see keyspace.Dumper. The error wraps
-// engine.ErrExists, or its text is the reply.
+// Restore makes a filter from a payload: see keyspace.Dumper. It returns an error wrapping
+// engine.ErrExists, or one whose text is the reply.
 func (m *Module) Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error) {
 	if !replace && m.engine.Get([]byte(name)) != nil {
 		return 0, fmt.Errorf("%q: %w", name, engine.ErrExists)
@@ -54,7 +53,7 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 	if err != nil {
 		return 0, badPayload(err)
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	f, pos, err := m.engine.Put(name, own, replace, false)
 	if err != nil || expires == 0 {
 		return pos, err

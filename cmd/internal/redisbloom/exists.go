@@ -2,14 +2,14 @@ package redisbloom
 
 import "github.com/umbel-filters/umbel/cmd/internal/resp"
 
-// exists answers BF.EXISTS, calls in a row with one call of the engine.
-func (m *Module) exists(c *resp.Conn, calls [][][]byte) { m.ask(c, calls, true) }
+// exists implements BF.EXISTS for consecutive calls with one call of the engine.
+func (m *Module) exists(c *resp.Conn, calls [][][]byte) { m.query(c, calls, true) }
 
-// existMany answers BF.MEXISTS likewise.
-func (m *Module) existMany(c *resp.Conn, calls [][][]byte) { m.ask(c, calls, false) }
+// existMany implements BF.MEXISTS in the same way.
+func (m *Module) existMany(c *resp.Conn, calls [][][]byte) { m.query(c, calls, false) }
 
-// ask answers no where there is no filter, or one that BF.* hasn't added to.
-func (m *Module) ask(c *resp.Conn, calls [][][]byte, single bool) {
+// query answers false if there is no filter, or one that BF.* does not add to.
+func (m *Module) query(c *resp.Conn, calls [][][]byte, single bool) {
 	b := batchOf(c, calls, 2)
 	defer b.release()
 	f := m.engine.Get(calls[0][1])

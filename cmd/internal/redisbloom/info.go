@@ -13,8 +13,8 @@ const (
 	unknownInfo = "Invalid information value"
 )
 
-// infoFields are what BF.INFO tells, in its order: the word it is asked by, its label, and
-// its value, -1 for null.
+// infoFields are the fields of BF.INFO in order: the option, the label, and the value, -1 for
+// null.
 var infoFields = [...]struct {
 	word, label string
 	value       func(redisbloom.Info) int64
@@ -31,10 +31,10 @@ var infoFields = [...]struct {
 	}},
 }
 
-// clipped returns n, at most the largest integer of a reply.
+// clipped returns n, limited to the largest integer of a reply.
 func clipped(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// info answers BF.INFO.
+// info implements BF.INFO.
 func (m *Module) info(c *resp.Conn, args [][]byte) {
 	if len(args) > 3 {
 		c.Error(infoArity)
@@ -54,7 +54,7 @@ func (m *Module) info(c *resp.Conn, args [][]byte) {
 		return
 	}
 	for _, field := range infoFields {
-		if is(args[2], field.word) {
+		if isOption(args[2], field.word) {
 			if c.Version() == 2 {
 				c.Array(1)
 			} else {
@@ -68,7 +68,7 @@ func (m *Module) info(c *resp.Conn, args [][]byte) {
 	c.Error(unknownInfo)
 }
 
-// whole answers a number, or null if it is negative.
+// whole replies a number, or null if it is negative.
 func whole(c *resp.Conn, n int64) {
 	if n < 0 {
 		c.Null()
@@ -77,8 +77,8 @@ func whole(c *resp.Conn, n int64) {
 	c.Int(n)
 }
 
-// card answers BF.CARD: the number of additions that changed the filter, and for other
-// kinds than RedisBloom's the estimate of its keys.
+// card implements BF.CARD: the number of additions that changed the filter, for other kinds than
+// RedisBloom's an estimate of its keys.
 func (m *Module) card(c *resp.Conn, args [][]byte) {
 	f := m.engine.Get(args[1])
 	if f == nil {
@@ -97,7 +97,7 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 	c.Int(clipped(n))
 }
 
-// estimate returns about how many keys a filter holds.
+// estimate returns the estimated number of keys of a filter.
 func estimate(f *engine.Filter) uint64 {
 	if n := f.Measured().Keys; n < math.MaxInt64 {
 		return uint64(math.Round(n))
@@ -105,7 +105,7 @@ func estimate(f *engine.Filter) uint64 {
 	return math.MaxInt64
 }
 
-// debug answers BF.DEBUG.
+// debug implements BF.DEBUG.
 func (m *Module) debug(c *resp.Conn, args [][]byte) {
 	var lines []string
 	if problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) { lines = f.Debug() }); problem != "" {

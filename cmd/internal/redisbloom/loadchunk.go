@@ -19,9 +19,9 @@ const (
 	chunkTooBig = "ERR invalid chunk - Too big for current filter"
 )
 
-// loadChunk answers BF.LOADCHUNK: a header makes a filter, and what follows is written over
-// its bytes. A filter all of whose bytes have come is as it was dumped; chunks that come
-// later are written over it, as RedisBloom does it, and take the right to remove.
+// loadChunk implements BF.LOADCHUNK. A header makes a filter, and further chunks overwrite its
+// bytes. The filter is complete when all its bytes have arrived. Later chunks overwrite it, as in
+// RedisBloom, and need the right to remove.
 func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	name, data := args[1], args[3]
 	iter, ok := parseInt(args[2])
@@ -32,7 +32,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	f := m.engine.Get(name)
 	if f == nil {
 		pos, problem := m.loadHeader(name, iter, data)
-		done(c, pos, problem)
+		replyOK(c, pos, problem)
 		return
 	}
 	var layers []uint64
@@ -53,7 +53,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	if err != nil {
 		problem = refusal.Text(err)
 	}
-	done(c, pos, problem)
+	replyOK(c, pos, problem)
 }
 
 // loadHeader makes the filter that a header describes.
@@ -71,15 +71,15 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 	_, pos, err := m.engine.Put(string(name), f, false, true)
 	switch {
 	case errors.Is(err, engine.ErrExists):
-		return pos, badData // what a header is to a filter that is there
+		return pos, badData // as for a header that is sent for an existing filter
 	case err != nil:
 		return pos, createProblem(err)
 	}
 	return pos, ""
 }
 
-// memoryLeft returns the bytes that a filter may take because a stranger says so. Where the
-// node has no limit it is what containers may take.
+// memoryLeft returns the bytes that an untrusted filter may use. Without a memory limit it is the
+// limit of containers.
 func (m *Module) memoryLeft() uint64 {
 	used, limit := m.engine.Memory()
 	switch {
@@ -91,24 +91,24 @@ func (m *Module) memoryLeft() uint64 {
 	return limit - used
 }
 
-// place is where in a filter a chunk belongs.
-type place struct {
+// chunkPlace is the position of a chunk in a filter.
+type chunkPlace struct {
 	layer  int
 	offset uint64 // bytes, in the layer
-	from   uint64 // bytes, of all layers in a row
-	total  uint64 // of all layers
+	from   uint64 // bytes, counted over all layers
+	total  uint64 // bytes of all layers
 }
 
-// locate returns the place of a chunk that came with iter, or the reply if there is none.
-func locate(layers []uint64, iter int64, data []byte) (place, string) {
+// locate returns the place of the chunk with this iter, or an error reply.
+func locate(layers []uint64, iter int64, data []byte) (chunkPlace, string) {
 	if iter < 1 || iter < int64(len(data)) {
-		return place{}, badData
+		return chunkPlace{}, badData
 	}
 	start := iter - int64(len(data)) - 1
 	if start < 0 {
-		return place{}, noLink
+		return chunkPlace{}, noLink
 	}
-	p := place{layer: -1, from: uint64(start)}
+	p := chunkPlace{layer: -1, from: uint64(start)}
 	for i, n := range layers {
 		if p.layer < 0 && p.from < p.total+n {
 			p.layer, p.offset = i, p.from-p.total
@@ -124,7 +124,7 @@ func locate(layers []uint64, iter int64, data []byte) (place, string) {
 	return p, ""
 }
 
-// layerBytes returns the lengths of the parts' only planes.
+// layerBytes returns the sizes of the parts, each of which has one array.
 func layerBytes(s umbel.State) []uint64 {
 	ns := make([]uint64, len(s.Parts))
 	for i, p := range s.Parts {

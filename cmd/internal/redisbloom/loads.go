@@ -8,24 +8,23 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// loads are the filters that are being loaded, with the bytes that have come since this
-// process began. Of a load that an earlier process began nothing is known, so all of it has
-// to come again: what that process had answered may not have been kept.
+// loads tracks the filters that are being loaded and the bytes that arrived since this process
+// began. Chunks received by an earlier process must be sent again, because they may not have been
+// durable.
 type loads struct {
 	mutex sync.Mutex
 	here  map[*engine.Filter]*load
 }
 
-// load is one of them. Its mutex is held while a chunk is written, so that the chunk with
-// which a filter is whole is written behind the others.
+// load is one filter that is being loaded. Its mutex is held while a chunk is written, so that
+// the chunk that completes the filter is written last.
 type load struct {
 	mutex sync.Mutex
 	bytes spans
 }
 
-// write writes a chunk of a filter of so many bytes, and lets the filter answer when it has
-// all of them.
-func (ls *loads) write(e *engine.Engine, f *engine.Filter, at place, data []byte) (engine.Position, error) {
+// write writes a chunk, and marks the filter complete if it is the last one.
+func (ls *loads) write(e *engine.Engine, f *engine.Filter, at chunkPlace, data []byte) (engine.Position, error) {
 	if !f.Incomplete() {
 		return f.Write(at.layer, 0, at.offset, data, false)
 	}
@@ -46,7 +45,7 @@ func (ls *loads) write(e *engine.Engine, f *engine.Filter, at place, data []byte
 	return pos, err
 }
 
-// of returns what has come of f. It forgets loads of filters that are gone.
+// of returns the load of f. It drops loads of deleted filters.
 func (ls *loads) of(e *engine.Engine, f *engine.Filter) *load {
 	ls.mutex.Lock()
 	defer ls.mutex.Unlock()
@@ -72,7 +71,7 @@ func (ls *loads) end(f *engine.Filter) {
 	delete(ls.here, f)
 }
 
-// spans are ranges of bytes in order, with gaps between them.
+// spans are sorted ranges of bytes with gaps in between.
 type spans [][2]uint64
 
 // add adds a range.
@@ -88,5 +87,5 @@ func (s *spans) add(from, to uint64) {
 	*s = slices.Replace(*s, i, j, [2]uint64{from, to})
 }
 
-// cover reports whether they are all of the first n bytes.
+// cover reports whether the ranges contain the first n bytes.
 func (s spans) cover(n uint64) bool { return len(s) == 1 && s[0][0] == 0 && s[0][1] >= n }

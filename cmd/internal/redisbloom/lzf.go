@@ -5,20 +5,21 @@ import (
 	"fmt"
 )
 
-// LZF (Lehmann 2000) is what Redis packs strings with: a byte c below 32 is followed by c+1
-// bytes as they are; another says that n bytes are repeated from d+1 bytes before, where
+// LZF (Lehmann 2000) is Redis' compression of strings. A byte c < 32 is followed by c+1 literal bytes.
+// Another byte c means that n bytes are repeated from d+1 bytes before, where
 //
-//	n-2 = c>>5, and if that is 7 the next byte is added; d = (c&31)<<8 + the byte that then comes.
+//	n-2 = c>>5, plus the next byte if that is 7; d = (c&31)<<8 + the following byte.
 const (
-	lzfLiteral  = 32      // the longest run of bytes as they are
-	lzfRepeat   = 264     // the longest repetition, which takes 3 bytes
-	lzfDistance = 1 << 13 // from where on there is no repetition
+	lzfLiteral  = 32      // longest run of literals
+	lzfRepeat   = 264     // longest repetition, encoded in 3 bytes
+	lzfDistance = 1 << 13 // repetitions are closer than this
 	lzfHashBits = 13
 )
 
 var errLZF = errors.New("packed string is cut or wrong")
 
-// unLZF appends to dst what src unpacks to, n bytes. Memory is taken as src gives cause for it.
+// unLZF appends the n decompressed bytes of src to dst. It allocates memory only as src is
+// decoded.
 func unLZF(dst, src []byte, n uint64) ([]byte, error) {
 	if n > uint64(len(src))*lzfRepeat/3+lzfRepeat {
 		return dst, fmt.Errorf("%d bytes can't unpack to %d: %w", len(src), n, errLZF)
@@ -63,7 +64,7 @@ func unLZF(dst, src []byte, n uint64) ([]byte, error) {
 	return dst, nil
 }
 
-// lzf appends src packed to dst, and false if that would take more than most bytes.
+// lzf appends src compressed to dst; ok is false if that needs more than most bytes.
 func lzf(dst, src []byte, most int) ([]byte, bool) {
 	var last [1 << lzfHashBits]int32 // where three bytes of that hash were seen last, plus 1
 	start, literals := len(dst), 0   // literals: the bytes before i that aren't written yet

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// parseInt reads a whole number as Redis does: nothing but a minus and digits, no zeros
-// before them.
+// parseInt parses a whole number as Redis does: without plus sign and without leading zeros.
 func parseInt(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && len(b) > 1 && b[1] == '0' {
 		return 0, false
@@ -16,8 +15,7 @@ func parseInt(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// parseFloat reads a number as Redis does: not NaN, and not one that is too near to zero
-// to be told from it.
+// parseFloat parses a number as Redis does: NaN and underflow are errors.
 func parseFloat(b []byte) (float64, bool) {
 	if len(b) == 0 || len(b) > 256 {
 		return 0, false

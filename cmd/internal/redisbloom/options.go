@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// Errors in RedisBloom's words.
+// Errors with RedisBloom's texts.
 const (
 	badErrorRate    = "ERR bad error rate"
 	errorRateRange  = "ERR error rate must be in the range (0.000000, 1.000000)"
@@ -27,7 +27,7 @@ const (
 	reserveArity    = "ERR wrong number of arguments for 'bf.reserve' command"
 )
 
-// Errors in valkey-bloom's words, of options that RedisBloom hasn't.
+// Errors with valkey-bloom's texts, for options that RedisBloom does not have.
 const (
 	invalidSeed      = "ERR invalid seed"
 	badTightening    = "ERR bad tightening ratio"
@@ -39,9 +39,8 @@ const (
 	maxTimesHalvable = 1074
 )
 
-// reserveOptions reads what follows the key in BF.RESERVE: error rate, capacity, and
-// EXPANSION e and NONSCALING anywhere. Other words are let pass. problem is the reply if
-// it isn't empty.
+// reserveOptions parses the words after the key of BF.RESERVE: error rate, capacity, and
+// EXPANSION e and NONSCALING anywhere. Other words are ignored. problem is the error reply or "".
 func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 	rate, ok := parseFloat(args[0])
 	if !ok {
@@ -81,28 +80,27 @@ func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 	return o, ""
 }
 
-// insertion is what BF.INSERT says besides its key.
+// insertion contains the options of BF.INSERT.
 type insertion struct {
 	redisbloom.Options
 	hasher   umbel.Hasher
 	noCreate bool
-	scaleTo  uint64 // keys up to which a new filter is to be able to grow; 0: not asked
-	items    int    // index of the first item among the arguments
+	scaleTo  uint64 // keys to which a new filter must be able to grow; 0: not requested
+	items    int    // index of the first item in the arguments
 }
 
-// insertOptions reads what follows the key in BF.INSERT, on top of what new filters are by
-// default. Of RedisBloom's words only the first letters count, as there: c, er, e, noc, n, i.
-// valkey-bloom's are taken whole:
+// insertOptions parses the words after the key of BF.INSERT; defaults are those of new filters. As in
+// RedisBloom, only the first letters of its options count: c, er, e, noc, n, i. The options of
+// valkey-bloom must be complete:
 //
-//   - SEED of 32 bytes makes a filter that hashes with SipHash, keyed by the first 16 bytes
-//     of the seed's SHA-256: one that those who don't know the seed can't fill with keys of
-//     their choice. Servers with the same seed make filters that merge. (RedisBloom's hash
-//     takes no seed, and valkey-bloom's own bits aren't these.)
+//   - SEED, 32 bytes, selects SipHash with the first 16 bytes of the seed's SHA-256 as key. Clients
+//     that don't know the seed cannot choose colliding keys. Servers with the same seed make filters
+//     that can be merged. (RedisBloom's hash has no seed, and the bits differ from valkey-bloom's.)
 //   - TIGHTENING must be 0.5.
-//   - VALIDATESCALETO refuses to make a filter that couldn't grow to hold so many keys: for
-//     lack of memory now, or because its error rates would vanish.
+//   - VALIDATESCALETO refuses a filter that could not grow to that number of keys, because of the
+//     memory limit or because an error rate would become 0.
 //
-// With one of these the items may be left out, as there. problem is the reply if it isn't empty.
+// With one of these options the items may be omitted. problem is the error reply or "".
 func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (o insertion, problem string) {
 	o = insertion{Options: defaults, hasher: h}
 	valkey := false
@@ -129,11 +127,11 @@ func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (
 			read = o.errorRate
 		case begins(word, "E"):
 			read = o.expansion
-		case is(word, "SEED"):
+		case isOption(word, "SEED"):
 			valkey, read = true, o.seed
-		case is(word, "TIGHTENING"):
+		case isOption(word, "TIGHTENING"):
 			valkey, read = true, tightening
-		case is(word, "VALIDATESCALETO"):
+		case isOption(word, "VALIDATESCALETO"):
 			valkey, read = true, o.validateScaleTo
 		default:
 			return o, unknownArgument
@@ -213,7 +211,7 @@ func (o *insertion) validateScaleTo(b []byte) string {
 	return ""
 }
 
-// check returns what is wrong with the options together.
+// check returns the error of the combined options, or "".
 func (o *insertion) check() string {
 	switch {
 	case o.scaleTo == 0:
@@ -226,8 +224,8 @@ func (o *insertion) check() string {
 	return ""
 }
 
-// degrades reports whether a filter would have, before it holds n keys, a layer whose error
-// rate is zero.
+// degrades reports whether a filter would get a layer with error rate 0 before it contains n
+// keys.
 func degrades(o redisbloom.Options, n uint64) bool {
 	total, capacity := 0.0, float64(o.Capacity)
 	for layer := 1; total < float64(n); layer++ {
@@ -240,20 +238,20 @@ func degrades(o redisbloom.Options, n uint64) bool {
 	return false
 }
 
-// wordIn returns where among words one is, in capitals or not, and -1 if it isn't.
+// wordIn returns the index of a word, ignoring case, or -1.
 func wordIn(words [][]byte, word string) int {
 	for i, w := range words {
-		if is(w, word) {
+		if isOption(w, word) {
 			return i
 		}
 	}
 	return -1
 }
 
-// is reports whether b is the word, in capitals or not.
-func is(b []byte, word string) bool { return len(b) == len(word) && begins(b, word) }
+// isOption reports whether b is the word, ignoring case.
+func isOption(b []byte, word string) bool { return len(b) == len(word) && begins(b, word) }
 
-// begins reports whether b begins with the letters, in capitals or not.
+// begins reports whether b begins with the letters, ignoring case.
 func begins(b []byte, letters string) bool {
 	return len(b) >= len(letters) && bytes.EqualFold(b[:len(letters)], []byte(letters))
 }

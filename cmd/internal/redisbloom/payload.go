@@ -14,13 +14,12 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// A payload of DUMP is what Redis' RDB files have of a module's value:
+// A payload of DUMP is a module value of an RDB file:
 //
 //	7 | module id, 8 bytes behind 0x81 | values | 0 | RDB version, 2 bytes | CRC-64, 8 bytes
 //
-// where the id is nine letters of six bits and ten bits of version, and a value is a type
-// and a number (2), 8 bytes of a double (4) or a string (5). Those of RedisBloom are, each a
-// number unless said otherwise:
+// The id consists of nine letters of six bits and ten bits of version. A value is a type byte and a
+// number (2), 8 bytes of a double (4) or a string (5). RedisBloom's values, numbers unless stated:
 //
 //	items | layers n | options | expansion | n layers:
 //	capacity | error rate (double) | k | bits per key (double) | bits | n2 | cells (string) | entries
@@ -38,18 +37,19 @@ const (
 	letters       = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 )
 
-// Errors of RESTORE, in Redis' words.
+// Errors of RESTORE, with Redis' texts.
 const (
-	errEnvelope wording = "DUMP payload version or checksum are wrong"
-	errFormat   wording = "Bad data format"
+	errEnvelope textError = "DUMP payload version or checksum are wrong"
+	errFormat   textError = "Bad data format"
 )
 
-// jones is CRC-64 with Jones' polynomial, as Redis has it: from zero, and not inverted.
+// jones is the table of CRC-64/Jones, which Redis uses with initial value 0 and without
+// inversion.
 var jones = crc64.MakeTable(0x95ac9329ac4bc9b5)
 
 func sum(b []byte) uint64 { return ^crc64.Update(^uint64(0), jones, b) }
 
-// moduleID returns the name and the version in one number.
+// moduleID returns the name and version as one number.
 func moduleID() uint64 {
 	var id uint64
 	for i := range len(moduleName) {
@@ -58,7 +58,7 @@ func moduleID() uint64 {
 	return id<<10 | moduleVersion
 }
 
-// appendPayload appends a filter's payload. Its cells are packed where that makes them shorter.
+// appendPayload appends the payload of a filter. Cells are compressed if that makes them shorter.
 func appendPayload(dst []byte, s umbel.State) []byte {
 	start := len(dst)
 	dst = append(dst, rdbModule, 0x81)
@@ -92,7 +92,7 @@ func appendPayload(dst []byte, s umbel.State) []byte {
 	return binary.LittleEndian.AppendUint64(dst, sum(dst[start:]))
 }
 
-// plainBytes returns words, little-endian.
+// plainBytes returns words as little-endian bytes.
 func plainBytes(words []uint64) []byte {
 	b := make([]byte, 0, 8*len(words))
 	for _, w := range words {
@@ -101,7 +101,7 @@ func plainBytes(words []uint64) []byte {
 	return b
 }
 
-// appendLength appends a number in as few bytes as RDB has for it.
+// appendLength appends a number in RDB's variable-length encoding.
 func appendLength(dst []byte, n uint64) []byte {
 	switch {
 	case n < 1<<6:
@@ -114,7 +114,7 @@ func appendLength(dst []byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 0x81), n)
 }
 
-// packable is the length from which on strings may be packed, and packing must save.
+// packable is the minimum length of compressed strings, packingSaves the minimum saving.
 const packable, packingSaves = 21, 4
 
 func appendString(dst, b []byte) []byte {
@@ -127,9 +127,9 @@ func appendString(dst, b []byte) []byte {
 	return append(appendLength(dst, uint64(len(b))), b...)
 }
 
-// parsePayload returns the filter of a payload whose cells take at most maxBytes. The error
-// wraps errEnvelope, errFormat or umbel.ErrLimit, or is that of take, which is asked before there
-// is memory for cells. Memory is taken for the bytes there are.
+// parsePayload returns the filter of a payload whose cells need at most maxBytes. It calls take
+// before it allocates cells, and allocates memory only for bytes that are present. It returns the
+// error of take, or one wrapping errEnvelope, errFormat or umbel.ErrLimit.
 func parsePayload(b []byte, maxBytes uint64, take func(bytes uint64) error) (*redisbloom.Filter, error) {
 	if len(b) < rdbTail || sum(b[:len(b)-8]) != binary.LittleEndian.Uint64(b[len(b)-8:]) {
 		return nil, errEnvelope
@@ -146,11 +146,10 @@ func parsePayload(b []byte, maxBytes uint64, take func(bytes uint64) error) (*re
 	return f, nil
 }
 
-// payload is what is still to be read. The first thing that is wrong stays in err, and what
-// is read behind it is zero.
+// payload is unread input. The first error stays in err, and later reads return zero.
 type payload struct {
 	rest []byte
-	room uint64 // bytes that strings may still take
+	room uint64 // bytes that strings may still use
 	hold func(bytes uint64) error
 	err  error
 }
@@ -224,7 +223,7 @@ func (p *payload) byte() byte {
 	return 0
 }
 
-// length reads a number as appendLength writes it.
+// length reads a number written by appendLength.
 func (p *payload) length() uint64 {
 	first := p.byte()
 	if first >= 0xc0 {
@@ -276,8 +275,8 @@ func (p *payload) double() float64 {
 	return f
 }
 
-// cells reads a string of n words. It may be plain, packed, or, where it happens to be the
-// digits of a number, that number.
+// cells reads a string of n words. It may be plain, compressed or, if it consists of decimal
+// digits, a number.
 func (p *payload) cells(n uint64) []uint64 {
 	if p.byte() != rdbString {
 		p.fail("no string where one belongs")
@@ -309,7 +308,7 @@ func (p *payload) failLimit(words uint64) {
 	}
 }
 
-// string reads a string of want bytes; one of another length is an error before it takes memory.
+// string reads a string of want bytes; another length is an error before memory is allocated.
 func (p *payload) string(want uint64) []byte {
 	switch first := p.byte(); first {
 	case 0xc0:
@@ -337,7 +336,7 @@ func (p *payload) string(want uint64) []byte {
 	}
 }
 
-// digits reads a whole number of n bytes, signed and little-endian, as decimal digits.
+// digits reads a signed little-endian number of n bytes as decimal digits.
 func (p *payload) digits(n int) []byte {
 	b := p.take(uint64(n))
 	if b == nil {
@@ -349,9 +348,9 @@ func (p *payload) digits(n int) []byte {
 	return strconv.AppendInt(nil, int64(v), 10)
 }
 
-// badPayload is an error of RESTORE as its reply has it, behind ERR.
+// badPayload returns the error text of RESTORE, which follows ERR.
 func badPayload(err error) error {
-	for _, known := range []wording{errEnvelope, errFormat} {
+	for _, known := range []textError{errEnvelope, errFormat} {
 		if errors.Is(err, known) {
 			return known
 		}

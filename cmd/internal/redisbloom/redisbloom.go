@@ -1,17 +1,17 @@
-// Package redisbloom provides RedisBloom 8's commands, bit for bit: BF.* on filters of kind
-// redisbloom, and CF.* as an emulation on counting filters, behind an option.
+// Package redisbloom implements the commands of RedisBloom 8: BF.* bit for bit on filters of kind
+// redisbloom, and CF.*, if enabled, as an emulation on counting filters.
 //
-// Where it differs from RedisBloom it is to keep a promise of the node's:
+// It differs from RedisBloom in these points:
 //
-//   - BF.ADD, MADD, INSERT, EXISTS, MEXISTS and CARD work on filters of every kind. What
-//     only RedisBloom's layout has (INFO, DEBUG, SCANDUMP, LOADCHUNK) is WRONGTYPE for others.
-//   - A filter that BF.LOADCHUNK loads says of every key that it may be there until all of
-//     its bytes have come, and takes no additions: half a filter would deny keys that it was
-//     loaded with, and chunks to come would take the place of what is added. After a restart
-//     in the middle all chunks are to be sent again, in any order; the header is there.
-//   - Filters of another hasher than RedisBloom's (keys chosen by strangers) aren't dumped:
-//     no RedisBloom would find their keys.
-//   - BF.INSERT takes valkey-bloom's SEED, TIGHTENING and VALIDATESCALETO too: see insertOptions.
+//   - BF.ADD, MADD, INSERT, EXISTS, MEXISTS and CARD work on filters of every kind. INFO, DEBUG,
+//     SCANDUMP and LOADCHUNK need RedisBloom's layout and are WRONGTYPE for other kinds.
+//   - A filter that BF.LOADCHUNK is loading is incomplete until all of its bytes have arrived: every
+//     query returns true, and additions are refused. Otherwise keys would be missing, and later
+//     chunks would overwrite additions. After a restart all chunks must be sent again, in any order;
+//     the header need not.
+//   - Filters with another hasher than RedisBloom's (for untrusted keys) can't be dumped, because
+//     RedisBloom would not find their keys.
+//   - BF.INSERT also supports SEED, TIGHTENING and VALIDATESCALETO of valkey-bloom: see insertOptions.
 package redisbloom
 
 import (
@@ -23,37 +23,37 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Options are what CONFIG's bf-* and cf-* settings hold, and more. Zero numbers stand for
-// RedisBloom's own.
+// Options are the settings bf-* and cf-*, and others. Zero numbers mean RedisBloom's defaults.
 type Options struct {
 	ErrorRate float64 // bf-error-rate, 0.01
 	Capacity  uint64  // bf-initial-size, 100
-	// Expansion is bf-expansion-factor, 2. New filters don't scale if it is set to 0 with
+	// Expansion is bf-expansion-factor, 2. New filters don't scale if it is set to 0 by
 	// CONFIG.
 	Expansion uint32
-	Hasher    umbel.Hasher // of new filters; RedisBloom's own unless keys are chosen by strangers
-	Atomic    bool         // MADD and INSERT on a full filter add nothing, as valkey-bloom does
-	Cuckoo    bool         // serve CF.* from counting filters
+	Hasher    umbel.Hasher // of new filters; RedisBloom's unless keys are untrusted
+	Atomic    bool         // MADD and INSERT add all items or none, like valkey-bloom
+	Cuckoo    bool         // serve CF.* with counting filters
 }
 
-// Module is the commands with their options. Its methods may be called concurrently.
+// Module is the commands with their options. It is safe for concurrent use.
 type Module struct {
 	engine   *engine.Engine
 	options  Options
 	settings atomic.Pointer[settings]
 	setting  sync.Mutex // held while settings are replaced
 	loads    loads
-	atomic   sync.Mutex // held while a filter that is full may refuse a whole command: Options.Atomic
+	atomic   sync.Mutex // held by additions if Options.Atomic is set
 }
 
-// New returns the commands over the filters of e, which has [CuckooVariant] among its kinds if o.Cuckoo is set.
+// New returns the commands for the filters of e. If o.Cuckoo is set, the kinds of e must include
+// [CuckooKind].
 func New(e *engine.Engine, o Options) *Module {
 	m := &Module{engine: e, options: o}
 	m.settings.Store(settingsOf(o))
 	return m
 }
 
-// Commands returns the table of BF.*, and of CF.* if they are served.
+// Commands returns the table of BF.*, and of CF.* if enabled.
 func (m *Module) Commands() resp.Table {
 	t := resp.Table{}
 	rows := m.bloomCommands()

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// Errors of commands, in RedisBloom's words or Redis'.
+// Errors with the texts of RedisBloom or Redis.
 const (
 	wrongType          = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	notFound           = "ERR not found"
@@ -26,14 +26,14 @@ const (
 	loadingText        = "bloom filter load in progress: send the chunks that are missing, or delete it"
 )
 
-var errLoading error = wording(loadingText)
+var errLoading error = textError(loadingText)
 
-// wording is an error whose text clients know.
-type wording string
+// textError is an error whose text clients depend on.
+type textError string
 
-func (w wording) Error() string { return string(w) }
+func (w textError) Error() string { return string(w) }
 
-// createProblem is the reply to a filter that can't be made.
+// createProblem returns the reply if a filter cannot be made.
 func createProblem(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrMemory):
@@ -46,8 +46,8 @@ func createProblem(err error) string {
 	return refusal.Text(err)
 }
 
-// addProblem is the reply to an item that f doesn't take. full says that it belongs into
-// the answer to many items, after those that were taken.
+// addProblem returns the reply for an item that f refuses. full means that it is an element of
+// the reply to several items, after those that were added.
 func addProblem(f *engine.Filter, err error) (text string, full bool) {
 	switch {
 	case errors.Is(err, engine.ErrReadOnly):
@@ -64,7 +64,7 @@ func addProblem(f *engine.Filter, err error) (text string, full bool) {
 	return text, true
 }
 
-// notPortable returns why a filter's bytes would mean nothing to RedisBloom, nil if they do.
+// notPortable returns an error if RedisBloom could not use the filter's bytes.
 func notPortable(h umbel.Hasher) error {
 	if h == redisbloom.RedisHasher {
 		return nil
@@ -72,9 +72,8 @@ func notPortable(h umbel.Hasher) error {
 	return fmt.Errorf("the filter hashes with %v and RedisBloom with %v: make filters with the option hash=redisbloom, or move this one with UM.EXPORT", h.Alg, redisbloom.RedisHasher.Alg)
 }
 
-// look calls what is to be done with the filter of RedisBloom's kind that f is, while it
-// doesn't change. It returns the reply where there is none: missing if f is nil, WRONGTYPE
-// if it is of another kind.
+// look calls what with the filter of RedisBloom's kind while no change runs. It returns an error
+// reply otherwise: missing if f is nil, WRONGTYPE for another kind.
 func look(f *engine.Filter, missing string, what func(*redisbloom.Filter)) (problem string) {
 	if f == nil {
 		return missing
@@ -95,8 +94,8 @@ func look(f *engine.Filter, missing string, what func(*redisbloom.Filter)) (prob
 	return problem
 }
 
-// done answers OK to a change, or says why it failed.
-func done(c *resp.Conn, pos engine.Position, problem string) {
+// replyOK replies OK after a change, or its error.
+func replyOK(c *resp.Conn, pos engine.Position, problem string) {
 	c.Commit(uint64(pos))
 	if problem != "" {
 		c.Error(problem)

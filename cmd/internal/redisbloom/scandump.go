@@ -11,7 +11,7 @@ const (
 	loadNotNumeric = "ERR " + scanNotNumeric
 )
 
-// scanDump answers BF.SCANDUMP.
+// scanDump implements BF.SCANDUMP.
 func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := parseInt(args[2])
 	if !ok {

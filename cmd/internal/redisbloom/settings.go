@@ -10,13 +10,13 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// settings are what CONFIG shows and sets. A value of it doesn't change.
+// settings are the values of CONFIG. They are immutable.
 type settings struct {
 	errorRate float64
 	numbers   [len(numberSettings)]int64
 }
 
-// numberSettings are the settings that are whole numbers, in the order of their indices.
+// numberSettings are the integer settings, in the order of their indices.
 var numberSettings = [...]struct {
 	name               string
 	initial, low, high int64
@@ -56,7 +56,7 @@ func settingsOf(o Options) *settings {
 	return s
 }
 
-// reserve returns the options of filters for which none are given.
+// reserve returns the options of new filters.
 func (s *settings) reserve() redisbloom.Options {
 	return redisbloom.Options{
 		ErrorRate:  s.errorRate,
@@ -66,8 +66,7 @@ func (s *settings) reserve() redisbloom.Options {
 	}
 }
 
-// Config returns the settings bf-* and cf-* whose names fit the pattern (package glob), with
-// their values.
+// Config returns the settings bf-* and cf-* that match a pattern of package glob.
 func (m *Module) Config(pattern string) [][2]string {
 	s := m.settings.Load()
 	var found [][2]string
@@ -85,8 +84,8 @@ func (m *Module) Config(pattern string) [][2]string {
 	return found
 }
 
-// SetConfig changes a setting; the text of the error is RedisBloom's. known is false for names
-// that aren't the module's. What is set lasts until the process ends.
+// SetConfig changes a setting until the process ends; the text of the error is RedisBloom's.
+// known is false for other names.
 func (m *Module) SetConfig(name, value string) (known bool, err error) {
 	m.setting.Lock()
 	defer m.setting.Unlock()
@@ -117,5 +116,5 @@ func (m *Module) SetConfig(name, value string) (known bool, err error) {
 }
 
 func outOfRange(name, wanted string) error {
-	return wording(fmt.Sprintf("Value for `%s` must be in the range %s", name, wanted))
+	return textError(fmt.Sprintf("Value for `%s` must be in the range %s", name, wanted))
 }

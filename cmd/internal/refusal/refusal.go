@@ -1,4 +1,4 @@
-// Package refusal words errors of an engine as replies to Redis clients.
+// Package refusal formats errors of the engine as replies to Redis clients.
 package refusal
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// Text returns the reply for an error: MISCONF if nothing can be kept, OOM if there is
-// no memory for it, and ERR otherwise, followed by what the error says, in one line.
+// Text returns the reply for an error: MISCONF if no changes are accepted, OOM if the memory
+// limit is reached, otherwise ERR, followed by the text of the error on one line.
 func Text(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrReadOnly):
@@ -21,13 +21,12 @@ func Text(err error) string {
 	return "ERR " + line(err)
 }
 
-// Unkept returns the reply for an error of waiting for a change that was made to be kept.
+// Unkept returns the reply for a change that was made but may not be durable.
 func Unkept(err error) string {
-	return "MISCONF it isn't known whether the change will be kept: " + line(err)
+	return "MISCONF the change was made but may not be durable: " + line(err)
 }
 
-// line returns an error's text as a simple reply can have it. That what was asked can't be
-// had needs no saying behind the reason.
+// line returns the text of an error on one line, without the redundant umbel.ErrGoal.
 func line(err error) string {
 	text := strings.TrimPrefix(err.Error(), "umbel: ")
 	text = strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())

@@ -23,19 +23,18 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
-// Client asks one node. Its methods may be called concurrently; its fields don't change
-// once they are.
+// Client is a client of one node. It is safe for concurrent use if its fields are not changed.
 type Client struct {
 	Base  *url.URL
 	Token string // "": none, unless Base has a user and a password
 	HTTP  *http.Client
 }
 
-// Options say how a node is reached.
+// Options configure a client.
 type Options struct {
 	Token  string
-	CACert string // file of certificates that are trusted, in the place of the system's
-	Cert   string // files of the client's own certificate and its key, both or none
+	CACert string // file with trusted certificates, instead of the system's
+	Cert   string // files of the client's certificate and key, both or none
 	Key    string
 }
 
@@ -45,9 +44,9 @@ const (
 	headerTimeout = time.Minute
 )
 
-// New returns the client of a node at an address: http://host:port, https://host:port, or
-// host:port or host alone, which are http; the port is 8780 unless given. A name and a
-// password may stand before the host. It asks nothing yet.
+// New returns a client of the node at an address: http://host:port, https://host:port, host:port
+// or host. The default scheme is http, the default port 8780. A user and a password may precede
+// the host. It does not connect.
 func New(addr string, o Options) (*Client, error) {
 	base, err := parseAddress(addr)
 	if err != nil {
@@ -55,7 +54,7 @@ func New(addr string, o Options) (*Client, error) {
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = parallel
-	t.DisableCompression = true // what is sent has no redundancy
+	t.DisableCompression = true // containers are incompressible
 	t.ResponseHeaderTimeout = headerTimeout
 	if t.TLSClientConfig, err = o.tls(); err != nil {
 		return nil, err
@@ -63,8 +62,8 @@ func New(addr string, o Options) (*Client, error) {
 	return &Client{Base: base, Token: o.Token, HTTP: &http.Client{Transport: t, CheckRedirect: refuseRedirect}}, nil
 }
 
-// stay keeps a client from going elsewhere with its token, or asking with another method
-// than it was told to.
+// refuseRedirect prevents the token from being sent to another server, and a change of the
+// method.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func parseAddress(addr string) (*url.URL, error) {
@@ -75,13 +74,13 @@ func parseAddress(addr string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("address %q: %w", addr, errors.Unwrap(err)) // url's own would repeat a password
+		return nil, fmt.Errorf("address %q: %w", addr, errors.Unwrap(err)) // the outer error would contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("address %q: want http:// or https://, got %q", u.Redacted(), u.Scheme)
 	case u.Hostname() == "":
-		return nil, fmt.Errorf("address %q has no host: want host:port", u.Redacted())
+		return nil, fmt.Errorf("address %q has no host, want host:port", u.Redacted())
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("address %q goes on after the port: want host:port alone", u.Redacted())
+		return nil, fmt.Errorf("address %q has a path or query, want only host:port", u.Redacted())
 	}
 	if u.Port() == "" {
 		u.Host = net.JoinHostPort(u.Hostname(), defaultPort)
@@ -99,7 +98,7 @@ func (o Options) tls() (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s has no certificate in PEM", o.CACert)
+			return nil, fmt.Errorf("%s contains no PEM certificate", o.CACert)
 		}
 	}
 	if o.Cert != "" || o.Key != "" {
@@ -112,26 +111,26 @@ func (o Options) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// call is a request to be made.
+// request is a request to be sent.
 type request struct {
 	method string
-	path   string // from the root on, escaped
+	path   string // absolute and escaped
 	query  url.Values
 	header map[string]string
 	body   io.Reader
 }
 
-// do makes a request. The response's status is one of success; the body must be closed.
-func (c *Client) do(ctx context.Context, what request) (*http.Response, error) {
-	target := c.Base.String() + what.path
-	if len(what.query) > 0 {
-		target += "?" + what.query.Encode()
+// do sends a request. The response has a success status; the caller must close its body.
+func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
+	target := c.Base.String() + req.path
+	if len(req.query) > 0 {
+		target += "?" + req.query.Encode()
 	}
-	r, err := http.NewRequestWithContext(ctx, what.method, target, what.body)
+	r, err := http.NewRequestWithContext(ctx, req.method, target, req.body)
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range what.header {
+	for name, value := range req.header {
 		r.Header.Set(name, value)
 	}
 	if c.Token != "" {
@@ -139,7 +138,7 @@ func (c *Client) do(ctx context.Context, what request) (*http.Response, error) {
 	}
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, &ConnectError{c.Base.Host, errors.Unwrap(err)} // without the address again
+		return nil, &ConnectError{c.Base.Host, errors.Unwrap(err)} // the outer error repeats the address
 	}
 	if response.StatusCode < 200 || response.StatusCode >= 300 && response.StatusCode != http.StatusNotModified {
 		defer response.Body.Close()
@@ -148,29 +147,29 @@ func (c *Client) do(ctx context.Context, what request) (*http.Response, error) {
 	return response, nil
 }
 
-// json makes a request with a JSON body, unless in is nil, and reads the response to out,
-// unless that is nil.
+// json sends a request with a JSON body, unless in is nil, and decodes the response to out,
+// unless out is nil.
 func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
-	what := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}}
+	req := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}}
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return err
 		}
-		what.body = bytes.NewReader(b)
-		what.header["Content-Type"] = api.MediaJSON
+		req.body = bytes.NewReader(b)
+		req.header["Content-Type"] = api.MediaJSON
 	}
-	response, err := c.do(ctx, what)
+	response, err := c.do(ctx, req)
 	if err != nil {
 		return err
 	}
 	return decode(response, out)
 }
 
-// maxJSON is the longest JSON that is read, in bytes.
+// maxJSON is the maximum size of a JSON response in bytes.
 const maxJSON = 64 << 20
 
-// decode reads an response that is JSON.
+// decode decodes a JSON response.
 func decode(response *http.Response, out any) error {
 	defer response.Body.Close()
 	if out == nil {
@@ -181,7 +180,7 @@ func decode(response *http.Response, out any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%s answers what isn't umbel's: %w", response.Request.URL.Host, err)
+		return fmt.Errorf("%s returned a response that is not umbel's: %w", response.Request.URL.Host, err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func decodeName(b api.Brief) (string, error) {
 	return string(name), err
 }
 
-// Hasher returns how the filter hashes, and false if the node keeps the seed to itself.
+// Hasher returns the filter's hasher; ok is false if the seed is secret.
 func (i Info) Hasher() (umbel.Hasher, bool, error) {
 	var h umbel.Hasher
 	if i.SecretSeed && i.Seed == "" {
@@ -53,12 +53,12 @@ func (i Info) Hasher() (umbel.Hasher, bool, error) {
 	return h, true, h.Check()
 }
 
-// Info tells what a filter is.
+// Info describes a filter.
 func (c *Client) Info(ctx context.Context, name string) (Info, error) {
 	return c.info(ctx, http.MethodGet, api.FilterPath(name), nil)
 }
 
-// List yields all filters that the user may read whose names begin with prefix.
+// List yields all filters that the user may read and whose names begin with prefix.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error] {
 	return func(yield func(Brief, error) bool) {
 		q := url.Values{"limit": {"1000"}}
@@ -89,58 +89,58 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error
 	}
 }
 
-// Make makes an empty filter. The error wraps engine.ErrExists if the name is taken.
+// Make makes an empty filter. It returns an error wrapping engine.ErrExists if the name is taken.
 func (c *Client) Make(ctx context.Context, name string, spec api.FilterSpec) (Info, error) {
 	return c.info(ctx, http.MethodPut, api.FilterPath(name), spec)
 }
 
-// Delete forgets a filter.
+// Delete deletes a filter.
 func (c *Client) Delete(ctx context.Context, name string) error {
 	return c.json(ctx, http.MethodDelete, api.FilterPath(name), nil, nil)
 }
 
-// Clear forgets the keys of a filter.
+// Clear removes all keys of a filter.
 func (c *Client) Clear(ctx context.Context, name string) (Info, error) {
 	return c.change(ctx, name, "clear", nil)
 }
 
-// Seal turns what was added to a filter into the form that is asked fast.
+// Seal converts the added keys into the form for fast queries.
 func (c *Client) Seal(ctx context.Context, name string) (Info, error) {
 	return c.change(ctx, name, "seal", nil)
 }
 
-// Fold makes a filter smaller by a factor.
+// Fold shrinks a filter by a factor.
 func (c *Client) Fold(ctx context.Context, name string, factor uint64) (Info, error) {
 	return c.change(ctx, name, "fold", map[string]uint64{"factor": factor})
 }
 
-// Unfold makes a filter larger by a factor.
+// Unfold enlarges a filter by a factor.
 func (c *Client) Unfold(ctx context.Context, name string, factor uint64) (Info, error) {
 	return c.change(ctx, name, "unfold", map[string]uint64{"factor": factor})
 }
 
-// Advance tells a filter the time.
+// Advance advances the clock of a filter.
 func (c *Client) Advance(ctx context.Context, name string, to uint64) (Info, error) {
 	return c.change(ctx, name, "advance", map[string]uint64{"to": to})
 }
 
-// Compact joins the parts of a filter as far as its rate stays at fpRate.
+// Compact joins layers of a filter as far as its rate stays at most fpRate.
 func (c *Client) Compact(ctx context.Context, name string, fpRate float64) (Info, error) {
 	return c.change(ctx, name, "compact", map[string]float64{"fpRate": fpRate})
 }
 
-// Merge adds the keys of another of the node's filters.
+// Merge adds the keys of another filter of the node.
 func (c *Client) Merge(ctx context.Context, name, other string) (Info, error) {
 	return c.change(ctx, name, "merge", api.NewFilterName(other))
 }
 
-// Copy makes a second filter as this one is now. The error wraps engine.ErrExists if its name is
-// taken.
+// Copy makes a second filter with the current contents. It returns an error wrapping
+// engine.ErrExists if the second name is taken.
 func (c *Client) Copy(ctx context.Context, name, other string) (Info, error) {
 	return c.change(ctx, name, "copy", api.NewFilterName(other))
 }
 
-// Intersect estimates how many keys two of the node's filters share.
+// Intersect estimates how many keys two filters of the node share.
 func (c *Client) Intersect(ctx context.Context, name, other string) (api.Overlap, error) {
 	var o api.Overlap
 	err := c.json(ctx, http.MethodPost, api.FilterPath(name, "intersect"), api.NewFilterName(other), &o)
@@ -159,8 +159,8 @@ func (c *Client) info(ctx context.Context, method, path string, in any) (i Info,
 	return i, err
 }
 
-// Get writes the container of a filter to w, in the fewest bytes if packed, and returns its
-// ID.
+// Get writes the container of a filter to w, in the smallest encoding if packed is set, and
+// returns the filter's ID.
 func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer) (id string, err error) {
 	accept := api.MediaContainer
 	if packed {
@@ -174,7 +174,7 @@ func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer)
 	return id, save(w, response)
 }
 
-// save writes the body of an response.
+// save writes the body of a response.
 func save(w io.Writer, response *http.Response) error {
 	defer response.Body.Close()
 	n, err := io.Copy(w, response.Body)
@@ -184,15 +184,15 @@ func save(w io.Writer, response *http.Response) error {
 	return nil
 }
 
-// Put makes a filter of a container, in the place of one that may be there if replace is
-// true; the error wraps engine.ErrExists otherwise.
+// Put makes a filter from a container. It replaces an existing filter if replace is true;
+// otherwise it returns an error wrapping engine.ErrExists.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	what := request{method: http.MethodPut, path: api.FilterPath(name), body: container, header: map[string]string{"Content-Type": api.MediaContainer}}
+	req := request{method: http.MethodPut, path: api.FilterPath(name), body: container, header: map[string]string{"Content-Type": api.MediaContainer}}
 	if !replace {
-		what.header["If-None-Match"] = "*"
+		req.header["If-None-Match"] = "*"
 	}
 	var i Info
-	response, err := c.do(ctx, what)
+	response, err := c.do(ctx, req)
 	if err == nil {
 		err = decode(response, &i)
 	}
@@ -205,7 +205,7 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 	return i, err
 }
 
-// Backup writes all that the node keeps.
+// Backup writes a backup of the node.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup"})
 	if err != nil {

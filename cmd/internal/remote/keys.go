@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
 
-// Verb is what is done with keys.
+// Verb is an operation on keys.
 type Verb string
 
 // The verbs. The response to a key is 1 for yes and 0 for no; that of Count is a number.
@@ -29,22 +29,21 @@ const (
 	Count  Verb = "count"
 )
 
-// BatchKeys is how many keys go well in one request: enough that its cost doesn't show.
+// BatchKeys is a good number of keys per request: the overhead of a request is then negligible.
 const BatchKeys = 16_384
 
-// parallel is how many requests are under way at once, for nodes that are far away.
+// parallel is the number of concurrent requests, for distant nodes.
 const parallel = 4
 
-// Filter is a filter of a node of which it is known how it hashes. Its methods may be
-// called concurrently.
+// Filter is a filter of a node whose hasher was queried. It is safe for concurrent use.
 type Filter struct {
 	c      *Client
 	name   string
 	hasher umbel.Hasher
-	public bool // the hasher is known here
+	public bool // the hasher is known
 }
 
-// Filter asks what the filter is, so that keys can be hashed here.
+// Filter describes a filter and prepares hashing of keys.
 func (c *Client) Filter(ctx context.Context, name string) (*Filter, Info, error) {
 	i, err := c.Info(ctx, name)
 	if err != nil {
@@ -54,12 +53,13 @@ func (c *Client) Filter(ctx context.Context, name string) (*Filter, Info, error)
 	return &Filter{c, name, h, public}, i, err
 }
 
-// Hasher returns how the filter hashes, and false if that is the node's secret.
+// Hasher returns the filter's hasher; ok is false if the seed is secret.
 func (f *Filter) Hasher() (umbel.Hasher, bool) { return f.hasher, f.public }
 
-// Digests does one thing with digests and returns the answers, in one request. They must
-// be made with the filter's hasher; if it hashes otherwise by now, the error wraps
-// umbel.ErrMismatch and nothing was done. On another error some may have been.
+// Digests processes digests in one request and returns the answers. The digests must be made with
+// the filter's hasher. If the filter has another hasher by now, it returns an error wrapping
+// umbel.ErrMismatch and nothing was processed; after other errors some digests may have been
+// processed.
 func (f *Filter) Digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint64, error) {
 	b := make([]byte, 0, 16*len(ds))
 	for _, d := range ds {
@@ -73,7 +73,7 @@ func (f *Filter) Digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint
 	return readAnswers(response, len(ds), v)
 }
 
-// ask sends a batch.
+// send sends a batch.
 func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*http.Response, error) {
 	header := map[string]string{"Content-Type": media}
 	if f.public {
@@ -107,19 +107,19 @@ func readAnswers(response *http.Response, n int, v Verb) ([]uint64, error) {
 	return out, nil
 }
 
-// short returns why there are fewer answers than keys.
+// missingAnswers returns the reason for missing answers.
 func missingAnswers(response *http.Response, got, want int) error {
-	if said := response.Trailer.Get(api.TrailerProblem); said != "" {
+	if problem := response.Trailer.Get(api.TrailerProblem); problem != "" {
 		e := &Error{Node: response.Request.URL.Host}
-		if e.read([]byte(said)); e.Type != "" {
+		if e.read([]byte(problem)); e.Type != "" {
 			return e
 		}
 	}
-	return fmt.Errorf("%s gave %d answers to %d keys", response.Request.URL.Host, got, want)
+	return fmt.Errorf("%s returned %d answers to %d keys", response.Request.URL.Host, got, want)
 }
 
-// Keys does one thing with keys and returns the answers, in one request. Keys are hashed
-// here unless the filter's hash is the node's secret.
+// Keys processes keys in one request and returns the answers. It hashes them unless the seed is
+// secret.
 func (f *Filter) Keys(ctx context.Context, v Verb, keys [][]byte) ([]uint64, error) {
 	if f.public {
 		ds := make([]umbel.Digest, len(keys))
@@ -142,7 +142,7 @@ func (f *Filter) Keys(ctx context.Context, v Verb, keys [][]byte) ([]uint64, err
 	return readLines(response, len(keys))
 }
 
-// digest returns the digest of a key as the user writes it.
+// digest returns the digest of a key.
 func digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg == umbel.Caller {
 		return umbel.ParseDigest(string(key))
@@ -161,10 +161,10 @@ func appendKey(b, key []byte) []byte {
 	return append(b, "\"}\n"...)
 }
 
-// readLines reads the answers to n keys that are lines of JSON.
+// readLines reads the answers to n keys that were sent as lines of JSON.
 func readLines(response *http.Response, n int) ([]uint64, error) {
 	defer response.Body.Close()
-	const longest = 21 // of a number, and its newline
+	const longest = 21 // a number and its newline
 	b, err := io.ReadAll(io.LimitReader(response.Body, int64(n)*longest+maxProblem))
 	if err != nil {
 		return nil, err
@@ -190,21 +190,21 @@ func readLines(response *http.Response, n int) ([]uint64, error) {
 	return out, nil
 }
 
-// Each does one thing with many keys, batch by batch: each is a request, of which some are
-// under way at once. It calls answered with the keys of a batch and their answers, in order; nil
-// if nobody asks. What batches yields must be valid until the next is asked for, what answered
-// gets during the call. It stops at the first error: of batches, a request, or answered; batches
-// may then still be waiting for keys, which isn't waited for.
+// Each processes many keys in batches with several concurrent requests. It calls answered, which
+// may be nil, with the keys of each batch and their answers, in order. A batch must stay valid
+// until the next one is requested; the arguments of answered are valid during the call. Each
+// stops at the first error of batches, a request or answered. It does not wait for batches to
+// return.
 func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	asked := make(chan *batch, parallel-1)
-	go f.sendAll(ctx, v, batches, asked)
+	sent := make(chan *batch, parallel-1)
+	go f.sendAll(ctx, v, batches, sent)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case b, more := <-asked:
+		case b, more := <-sent:
 			if !more {
 				return ctx.Err()
 			}
@@ -215,13 +215,13 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 	}
 }
 
-// askAll sends requests, and says of each that it was sent.
-func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], asked chan<- *batch) {
-	defer close(asked)
+// sendAll sends requests, and passes each to the receiver of sent.
+func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
+	defer close(sent)
 	for keys, err := range batches {
 		b := &batch{keys: cloneKeys(keys), done: make(chan struct{}), err: err}
 		select {
-		case asked <- b:
+		case sent <- b:
 		case <-ctx.Done():
 			return
 		}
@@ -244,7 +244,7 @@ type batch struct {
 	err     error
 }
 
-// tell waits for the answers and tells them.
+// deliver waits for the answers and passes them on.
 func (b *batch) deliver(answered func([][]byte, []uint64) error) error {
 	if <-b.done; b.err != nil || answered == nil {
 		return b.err
@@ -252,7 +252,7 @@ func (b *batch) deliver(answered func([][]byte, []uint64) error) error {
 	return answered(b.keys, b.answers)
 }
 
-// cloned returns copies of keys, beside each other.
+// cloneKeys returns copies of keys in one allocation.
 func cloneKeys(keys [][]byte) [][]byte {
 	size := 0
 	for _, k := range keys {

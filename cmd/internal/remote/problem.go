@@ -14,8 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// NoAnswer is that a request was not answered: nobody is there, or who is can't be understood
-// or trusted.
+// ConnectError means that a request got no response, or one that is invalid or not trusted.
 type ConnectError struct {
 	Node string // host:port
 	Err  error
@@ -23,11 +22,11 @@ type ConnectError struct {
 
 func (e *ConnectError) Error() string { return fmt.Sprintf("%s: %v", e.Node, e.Err) }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Error is a problem that a node told of. It wraps the sentinel of which the node's own
-// error was: umbel.ErrMismatch, engine.ErrNotFound, errors.ErrUnsupported and so on.
+// Error is a problem that a node reported. It wraps the sentinel of the node's error:
+// umbel.ErrMismatch, engine.ErrNotFound, errors.ErrUnsupported and others.
 type Error struct {
 	api.Problem
 	Node string // host:port of the node
@@ -40,10 +39,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%d)", e.Title, e.Status)
 }
 
-// Unwrap returns the sentinel, nil if there is none.
+// Unwrap returns the sentinel, or nil.
 func (e *Error) Unwrap() error { return sentinels[strings.TrimPrefix(e.Type, api.ProblemPath)] }
 
-// sentinels are what problems mean, by the last word of their type.
+// sentinels maps the last word of a problem's type to an error.
 var sentinels = map[string]error{
 	"not-found":    engine.ErrNotFound,
 	"exists":       engine.ErrExists,
@@ -62,22 +61,22 @@ var sentinels = map[string]error{
 	"precondition": umbel.ErrMismatch,
 }
 
-// maxProblem is the longest description of a problem that is read, in bytes.
+// maxProblem is the maximum size of a problem in bytes.
 const maxProblem = 64 << 10
 
-// problemOf returns the problem that an response is.
+// problemOf returns the problem in a response.
 func problemOf(response *http.Response) error {
 	e := &Error{api.Problem{Status: response.StatusCode, Title: http.StatusText(response.StatusCode)}, response.Request.URL.Host}
-	b, _ := io.ReadAll(io.LimitReader(response.Body, maxProblem)) // the status tells enough
+	b, _ := io.ReadAll(io.LimitReader(response.Body, maxProblem)) // the status is sufficient
 	if strings.HasPrefix(response.Header.Get("Content-Type"), api.MediaProblem) {
 		e.read(b)
 	} else {
-		e.Detail = fmt.Sprintf("%s answers %q, and not as umbel does", response.Request.URL.Host, response.Status)
+		e.Detail = fmt.Sprintf("%s returned %q, which is not a response of umbel", response.Request.URL.Host, response.Status)
 	}
 	return e
 }
 
-// read takes what a node says.
+// read decodes a problem.
 func (e *Error) read(b []byte) {
 	p := e.Problem
 	if json.Unmarshal(b, &p) == nil {

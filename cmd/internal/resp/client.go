@@ -22,34 +22,34 @@ func clientCommands() Table {
 	slow := []string{"@slow", "@connection"}
 	dangerous := []string{"@admin", "@slow", "@dangerous", "@connection"}
 	return Table{
-		"client":              {Arity: -2, Categories: []string{"@slow"}, Summary: "Commands about connections.", Run: ok},
-		"client|id":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Answers the connection's number.", Run: func(c *Conn, _ [][]byte) { c.Int(c.id) }},
-		"client|getname":      {Arity: 2, Flags: flags, Categories: slow, Summary: "Answers the connection's name.", Run: getName},
+		"client":              {Arity: -2, Categories: []string{"@slow"}, Summary: "Connection commands.", Run: ok},
+		"client|id":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's ID.", Run: func(c *Conn, _ [][]byte) { c.Int(c.id) }},
+		"client|getname":      {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's name.", Run: getName},
 		"client|setname":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Names the connection.", Run: setName},
-		"client|setinfo":      {Arity: 4, Flags: flags, Categories: slow, Summary: "Says which library the client is.", Run: setInfo},
+		"client|setinfo":      {Arity: 4, Flags: flags, Categories: slow, Summary: "Sets the name or version of the client library.", Run: setInfo},
 		"client|info":         {Arity: 2, Flags: flags, Categories: slow, Summary: "Describes the connection.", Run: clientInfo},
 		"client|list":         {Arity: -2, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Describes all connections.", Run: clientList},
-		"client|kill":         {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Cuts connections.", Run: clientKill},
-		"client|no-evict":     {Arity: 3, Flags: admin, Categories: dangerous, Summary: "Does nothing: no client is evicted.", Run: onOff},
-		"client|no-touch":     {Arity: 3, Flags: flags, Categories: slow, Summary: "Does nothing: there is no LRU.", Run: onOff},
-		"client|reply":        {Arity: 3, Flags: append(slices.Clip(flags), "no_multi"), Categories: slow, Summary: "Turns replies off and on.", Run: clientReply},
-		"client|unblock":      {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Does nothing: no client blocks.", Run: unblock},
-		"client|tracking":     {Arity: -3, Flags: flags, Categories: slow, Summary: "An error, unless it is OFF.", Run: tracking},
-		"client|caching":      {Arity: 3, Flags: flags, Categories: slow, Summary: "An error: there is no tracking.", Run: caching},
-		"client|getredir":     {Arity: 2, Flags: flags, Categories: slow, Summary: "Answers -1: there is no tracking.", Run: func(c *Conn, _ [][]byte) { c.Int(-1) }},
-		"client|trackinginfo": {Arity: 2, Flags: flags, Categories: slow, Summary: "Says that there is no tracking.", Run: trackingInfo},
+		"client|kill":         {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Closes connections.", Run: clientKill},
+		"client|no-evict":     {Arity: 3, Flags: admin, Categories: dangerous, Summary: "No effect: clients are never evicted.", Run: onOff},
+		"client|no-touch":     {Arity: 3, Flags: flags, Categories: slow, Summary: "No effect: no LRU is kept.", Run: onOff},
+		"client|reply":        {Arity: 3, Flags: append(slices.Clip(flags), "no_multi"), Categories: slow, Summary: "Switches replies on or off.", Run: clientReply},
+		"client|unblock":      {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "No effect: no command blocks.", Run: unblock},
+		"client|tracking":     {Arity: -3, Flags: flags, Categories: slow, Summary: "Not supported, except OFF.", Run: tracking},
+		"client|caching":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Not supported.", Run: caching},
+		"client|getredir":     {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns -1: tracking is not supported.", Run: func(c *Conn, _ [][]byte) { c.Int(-1) }},
+		"client|trackinginfo": {Arity: 2, Flags: flags, Categories: slow, Summary: "Reports that tracking is off.", Run: trackingInfo},
 		"client|help":         {Arity: 2, Flags: []string{"loading", "stale"}, Categories: slow, Summary: "Lists the subcommands.", Run: clientHelp},
 	}
 }
 
 func ok(c *Conn, _ [][]byte) { c.Simple("OK") }
 
-// longestClientName is the bytes of what a client calls itself.
-const longestClientName = 1 << 10
+// maxClientName is the length of the longest client name in bytes.
+const maxClientName = 1 << 10
 
-// nameable reports whether a name has only visible bytes of ASCII, and not too many.
-func nameable(name []byte) bool {
-	return len(name) <= longestClientName && !slices.ContainsFunc(name, func(c byte) bool { return c < '!' || c > '~' })
+// validName reports whether a name consists of visible ASCII bytes and is not too long.
+func validName(name []byte) bool {
+	return len(name) <= maxClientName && !slices.ContainsFunc(name, func(c byte) bool { return c < '!' || c > '~' })
 }
 
 func (c *Conn) rename(name []byte) {
@@ -59,7 +59,7 @@ func (c *Conn) rename(name []byte) {
 }
 
 func setName(c *Conn, args [][]byte) {
-	if !nameable(args[2]) {
+	if !validName(args[2]) {
 		c.Error(badName)
 		return
 	}
@@ -84,7 +84,7 @@ func setInfo(c *Conn, args [][]byte) {
 		c.Error("ERR Unrecognized option '" + clip(args[2], 128) + "'")
 		return
 	}
-	if !nameable(value) {
+	if !validName(value) {
 		c.Error("ERR " + option + " cannot contain spaces, newlines or special characters.")
 		return
 	}
@@ -92,13 +92,13 @@ func setInfo(c *Conn, args [][]byte) {
 	if option == "lib-name" {
 		c.library = string(value)
 	} else {
-		c.edition = string(value)
+		c.libraryVersion = string(value)
 	}
 	c.mu.Unlock()
 	c.Simple("OK")
 }
 
-// describe returns the connection's line in CLIENT LIST. It may be called at any time.
+// describe returns the connection's line of CLIENT LIST. It is safe for concurrent use.
 func (c *Conn) describe(now time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,21 +109,21 @@ func (c *Conn) describe(now time.Time) string {
 	if c.doing.Load() == reading {
 		idle = time.Duration(now.UnixNano() - c.since.Load())
 	}
-	if latest := c.latest.Load(); latest != nil {
+	if latest := c.lastCommand.Load(); latest != nil {
 		cmd = latest.Name
 	}
-	held := c.held.Load()
+	held := c.memory.Load()
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d watch=%d qbuf=0 qbuf-free=%d argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=%d events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-		c.id, c.Addr(), c.Local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued, c.watch.Load(), held, held, cmd, c.user, c.proto.Load(), c.library, c.edition)
+		c.id, c.Addr(), c.Local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued, c.watch.Load(), held, held, cmd, c.user, c.proto.Load(), c.library, c.libraryVersion)
 }
 
 func clientInfo(c *Conn, _ [][]byte) { c.Verbatim(c.describe(time.Now())) }
 
-// clients returns those that fit, oldest first.
-func (s *Server) clients(fits func(*Conn) bool) []*Conn {
+// clients returns the matching connections, oldest first.
+func (s *Server) clients(matches func(*Conn) bool) []*Conn {
 	var all []*Conn
 	s.Clients(func(c *Conn) {
-		if fits(c) {
+		if matches(c) {
 			all = append(all, c)
 		}
 	})
@@ -131,7 +131,7 @@ func (s *Server) clients(fits func(*Conn) bool) []*Conn {
 	return all
 }
 
-// clientType returns whether clients are of a type, or the error that is the reply.
+// clientType reports whether connections have the type, or returns an error reply.
 func clientType(name []byte) (all bool, reply string) {
 	switch strings.ToLower(string(name)) {
 	case "normal":
@@ -143,7 +143,7 @@ func clientType(name []byte) (all bool, reply string) {
 }
 
 func clientList(c *Conn, args [][]byte) {
-	fits := func(*Conn) bool { return true }
+	matches := func(*Conn) bool { return true }
 	switch options := args[2:]; {
 	case len(options) == 0:
 	case len(options) == 2 && bytes.EqualFold(options[0], []byte("TYPE")):
@@ -152,7 +152,7 @@ func clientList(c *Conn, args [][]byte) {
 			c.Error(reply)
 			return
 		}
-		fits = func(*Conn) bool { return all }
+		matches = func(*Conn) bool { return all }
 	case len(options) >= 2 && bytes.EqualFold(options[0], []byte("ID")):
 		ids := map[int64]bool{}
 		for _, o := range options[1:] {
@@ -163,14 +163,14 @@ func clientList(c *Conn, args [][]byte) {
 			}
 			ids[id] = true
 		}
-		fits = func(o *Conn) bool { return ids[o.id] }
+		matches = func(o *Conn) bool { return ids[o.id] }
 	default:
 		c.Error(syntax)
 		return
 	}
 	now := time.Now()
 	var lines strings.Builder
-	for _, o := range c.s.clients(fits) {
+	for _, o := range c.s.clients(matches) {
 		lines.WriteString(o.describe(now))
 	}
 	c.Verbatim(lines.String())
@@ -185,19 +185,19 @@ func clientKill(c *Conn, args [][]byte) {
 		c.Simple("OK")
 		return
 	}
-	fits, reply := c.victims(args[2:])
+	matches, reply := c.killFilter(args[2:])
 	if reply != "" {
 		c.Error(reply)
 		return
 	}
-	c.Int(int64(c.kill(c.s.clients(fits))))
+	c.Int(int64(c.kill(c.s.clients(matches))))
 }
 
-// kill cuts clients, itself after the reply.
+// kill disconnects clients; c itself is disconnected after its reply.
 func (c *Conn) kill(victims []*Conn) int {
 	for _, v := range victims {
 		if v == c {
-			c.last = true
+			c.closing = true
 		} else {
 			v.cut()
 		}
@@ -205,8 +205,8 @@ func (c *Conn) kill(victims []*Conn) int {
 	return len(victims)
 }
 
-// victims reads the options of CLIENT KILL.
-func (c *Conn) victims(options [][]byte) (fits func(*Conn) bool, reply string) {
+// killFilter parses the options of CLIENT KILL.
+func (c *Conn) killFilter(options [][]byte) (matches func(*Conn) bool, reply string) {
 	self := false
 	var all []func(*Conn) bool
 	for ; len(options) > 0; options = options[2:] {
@@ -254,7 +254,7 @@ func (c *Conn) victims(options [][]byte) (fits func(*Conn) bool, reply string) {
 		}
 	}
 	return func(o *Conn) bool {
-		return (self || o != c) && !slices.ContainsFunc(all, func(fits func(*Conn) bool) bool { return !fits(o) })
+		return (self || o != c) && !slices.ContainsFunc(all, func(matches func(*Conn) bool) bool { return !matches(o) })
 	}, ""
 }
 
@@ -275,7 +275,7 @@ func clientReply(c *Conn, args [][]byte) {
 		c.mute = muted
 	case "skip":
 		if c.mute != muted {
-			c.mute = 2 // its own, and the next
+			c.mute = 2 // this reply and the next
 		}
 	default:
 		c.Error(syntax)
@@ -301,7 +301,7 @@ func tracking(c *Conn, args [][]byte) {
 	case "off":
 		c.Simple("OK")
 	case "on":
-		c.Error("ERR CLIENT TRACKING is not supported: turn the client's cache off")
+		c.Error("ERR CLIENT TRACKING is not supported; disable client-side caching")
 	default:
 		c.Error(syntax)
 	}
@@ -331,7 +331,7 @@ func clientHelp(c *Conn, _ [][]byte) {
 		"KILL <option> <value> [<option> <value> [...]]", "    Kill connections. Options are ID, ADDR, LADDR, USER, TYPE, MAXAGE and SKIPME (YES|NO).",
 		"GETNAME", "    Return the name of the current connection.",
 		"SETNAME <name>", "    Assign the name <name> to the current connection.",
-		"SETINFO (LIB-NAME|LIB-VER) <value>", "    Say which library uses the current connection.",
+		"SETINFO (LIB-NAME|LIB-VER) <value>", "    Set the library name or version of the current connection.",
 		"REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.",
 		"TRACKING (ON|OFF)", "    Client side caching is not supported: ON is an error.",
 		"TRACKINGINFO", "    Report tracking status for the current connection.",
@@ -342,7 +342,7 @@ func clientHelp(c *Conn, _ [][]byte) {
 	})
 }
 
-// help replies lines as Redis frames them.
+// help replies lines in the format of Redis' HELP.
 func (c *Conn) help(command string, lines []string) {
 	c.Array(len(lines) + 3)
 	c.Simple(command + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")

@@ -12,12 +12,12 @@ func commandCommands() Table {
 	flags, slow := []string{"loading", "stale"}, []string{"@slow", "@connection"}
 	return Table{
 		"command":                 {Arity: -1, Flags: flags, Categories: slow, Summary: "Describes all commands.", Run: commandInfo},
-		"command|count":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Answers the number of commands.", Run: func(c *Conn, _ [][]byte) { c.Int(int64(len(c.s.commands))) }},
-		"command|info":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Describes commands to programs.", Run: commandInfo},
-		"command|docs":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Describes commands to people.", Run: commandDocs},
+		"command|count":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the number of commands.", Run: func(c *Conn, _ [][]byte) { c.Int(int64(len(c.s.commands))) }},
+		"command|info":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Describes commands.", Run: commandInfo},
+		"command|docs":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Documents commands.", Run: commandDocs},
 		"command|list":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Lists the names of commands.", Run: commandList},
-		"command|getkeys":         {Arity: -4, Flags: flags, Categories: slow, Summary: "Answers the keys of a call.", Run: commandGetKeys},
-		"command|getkeysandflags": {Arity: -4, Flags: flags, Categories: slow, Summary: "Answers the keys of a call, and what it does to them.", Run: commandGetKeys},
+		"command|getkeys":         {Arity: -4, Flags: flags, Categories: slow, Summary: "Returns the keys of a call.", Run: commandGetKeys},
+		"command|getkeysandflags": {Arity: -4, Flags: flags, Categories: slow, Summary: "Returns the keys of a call and their access flags.", Run: commandGetKeys},
 		"command|help":            {Arity: 2, Flags: flags, Categories: slow, Summary: "Lists the subcommands.", Run: commandHelp},
 	}
 }
@@ -43,7 +43,7 @@ func commandInfo(c *Conn, args [][]byte) {
 	}
 }
 
-// describeCommand replies the ten elements that Redis gives.
+// describeCommand replies the ten elements of COMMAND INFO.
 func (c *Conn) describeCommand(e *entry) {
 	c.Array(10)
 	c.BulkString(e.Name)
@@ -77,7 +77,7 @@ func (c *Conn) simples(words []string) {
 	}
 }
 
-// describeKeys replies where the keys are.
+// describeKeys replies the key specification.
 func (c *Conn) describeKeys(e *entry) {
 	last := e.LastKey
 	if last > 0 {
@@ -133,7 +133,7 @@ func commandDocs(c *Conn, args [][]byte) {
 	}
 }
 
-// document replies a command's name and what there is to say of it.
+// document replies a command's name and documentation.
 func (c *Conn) document(e *entry) {
 	group := e.Group
 	if group == "" {
@@ -161,7 +161,7 @@ func (c *Conn) document(e *entry) {
 }
 
 func commandList(c *Conn, args [][]byte) {
-	fits := func(*entry) bool { return true }
+	matches := func(*entry) bool { return true }
 	switch options := args[2:]; {
 	case len(options) == 0:
 	case len(options) == 3 && bytes.EqualFold(options[0], []byte("FILTERBY")):
@@ -170,7 +170,7 @@ func commandList(c *Conn, args [][]byte) {
 			c.Error(syntax)
 			return
 		}
-		fits = filter
+		matches = filter
 	default:
 		c.Error(syntax)
 		return
@@ -181,7 +181,7 @@ func commandList(c *Conn, args [][]byte) {
 	collect = func(d dispatch) {
 		for _, name := range d.sorted() {
 			e := d[name]
-			if fits(e) {
+			if matches(e) {
 				names = append(names, e.Name)
 			}
 			if filtered {
@@ -196,8 +196,8 @@ func commandList(c *Conn, args [][]byte) {
 	}
 }
 
-// commandFilter reads what COMMAND LIST FILTERBY is followed by.
-func commandFilter(by, value string) (fits func(*entry) bool, ok bool) {
+// commandFilter parses the arguments of COMMAND LIST FILTERBY.
+func commandFilter(by, value string) (matches func(*entry) bool, ok bool) {
 	value = strings.ToLower(value)
 	switch strings.ToLower(by) {
 	case "module":

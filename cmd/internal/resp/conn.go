@@ -16,67 +16,67 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Conn is a client's connection. Its methods are for the command that runs, but for those that say
-// more.
+// Conn is the connection of a client. Its methods may be called only by the running command, unless they
+// are documented as safe for concurrent use.
 type Conn struct {
-	// User is who the client is, as Auth returned it.
+	// User is the client's user, as returned by Options.Auth.
 	User any
-	// Slot is for commands to keep digests and answers in between calls.
+	// Slot may hold memory that commands reuse between calls.
 	Slot any
 
 	s      *Server
 	nc     net.Conn
 	id     int64
 	in     parser
-	limits *Limits // in force for it
+	limits *Limits // in force for this connection
 
-	out     []byte
-	replies int    // in out
-	commit  uint64 // what they rest on
-	last    bool   // the connection ends after them
-	failed  bool   // because of an error in the protocol
-	broken  bool   // and even before
-	version int    // of RESP
-	mute    int    // replies that are not sent; muted: all
-	ahead   run    // commands that are yet to run
-	args    [][]byte
-	failure string // the last call's reply if it was an error
-	alone   bool   // no other client's command runs
-	tx      transaction
-	pace    *rate.Limiter
-	ran     int       // commands since the last read
-	clock   time.Time // what ran until then has been observed
+	out       []byte
+	replies   int    // number of replies in out
+	position  uint64 // journal position that the replies depend on
+	closing   bool   // the connection ends after the replies
+	failed    bool   // because of a protocol error
+	broken    bool   // the connection ends without the replies
+	version   int    // of RESP
+	mute      int    // number of replies not to send; muted: all
+	pending   run    // calls that are yet to run
+	args      [][]byte
+	failure   string // reply of the last call if it was an error
+	exclusive bool   // no other client's command runs
+	tx        transaction
+	limiter   *rate.Limiter
+	ran       int       // commands since the last read
+	clock     time.Time // end of the time that was observed already
 
-	since atomic.Int64 // when it began what it does
-	doing atomic.Int32
-	held  atomic.Int64 // bytes of its buffers
+	since  atomic.Int64 // beginning of the current activity
+	doing  atomic.Int32
+	memory atomic.Int64 // bytes of its buffers
 
-	about
+	connInfo
 }
 
-// What a connection does.
+// Activities of a connection.
 const (
 	reading int32 = iota
 	running
 	writing
 )
 
-// about is what CLIENT LIST shows.
-type about struct {
-	born   time.Time
-	latest atomic.Pointer[Command]
-	queued atomic.Int64 // commands in a transaction; -1: there is none
-	watch  atomic.Int64
-	proto  atomic.Int64
+// connInfo is the information for CLIENT LIST.
+type connInfo struct {
+	born        time.Time
+	lastCommand atomic.Pointer[Command]
+	queued      atomic.Int64 // commands in the transaction; -1: no transaction
+	watch       atomic.Int64
+	proto       atomic.Int64
 
-	mu               sync.Mutex
-	name, user       string
-	library, edition string // CLIENT SETINFO
+	mu                      sync.Mutex
+	name, user              string
+	library, libraryVersion string // set by CLIENT SETINFO
 }
 
 func newConn(s *Server, nc net.Conn) *Conn {
 	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1)}
-	c.obey()
+	c.applyLimits()
 	c.born = time.Now()
 	c.since.Store(c.born.UnixNano())
 	c.setVersion(2)
@@ -84,8 +84,8 @@ func newConn(s *Server, nc net.Conn) *Conn {
 	return c
 }
 
-// obey puts the server's limits in force.
-func (c *Conn) obey() {
+// applyLimits applies the current limits of the server.
+func (c *Conn) applyLimits() {
 	l := c.s.limits.Load()
 	if l == c.limits {
 		return
@@ -93,21 +93,21 @@ func (c *Conn) obey() {
 	c.in.maxArgs, c.in.maxBulk, c.in.maxQuery = l.Args, l.Bulk, l.Query
 	switch {
 	case l.Rate <= 0:
-		c.pace = nil
+		c.limiter = nil
 	case c.limits == nil || l.Rate != c.limits.Rate:
-		c.pace = rate.NewLimiter(rate.Limit(l.Rate), int(min(max(l.Rate, 1), math.MaxInt32)))
+		c.limiter = rate.NewLimiter(rate.Limit(l.Rate), int(min(max(l.Rate, 1), math.MaxInt32)))
 	}
 	c.limits = l
 }
 
-// ID returns the connection's number, which no other has had. It may be called at any time.
+// ID returns the connection's ID, which is never reused. It is safe for concurrent use.
 func (c *Conn) ID() int64 { return c.id }
 
-// Addr and Local return the ends of the connection. They may be called at any time.
+// Addr and Local return the remote and the local address. They are safe for concurrent use.
 func (c *Conn) Addr() net.Addr  { return c.nc.RemoteAddr() }
 func (c *Conn) Local() net.Addr { return c.nc.LocalAddr() }
 
-// TLS returns the state of a connection with TLS, after its handshake; nil without.
+// TLS returns the state of a TLS connection after its handshake, or nil without TLS.
 func (c *Conn) TLS() *tls.ConnectionState {
 	if t, ok := c.nc.(*tls.Conn); ok {
 		state := t.ConnectionState()
@@ -116,62 +116,62 @@ func (c *Conn) TLS() *tls.ConnectionState {
 	return nil
 }
 
-// Version returns the version of RESP: 2 or 3.
+// Version returns the RESP version: 2 or 3.
 func (c *Conn) Version() int { return c.version }
 
 // Server returns the server.
 func (c *Conn) Server() *Server { return c.s }
 
-// Args returns the words of the command that runs, or ran: see Options.Observe.
+// Args returns the words of the running or last command: see Options.Observe.
 func (c *Conn) Args() [][]byte { return c.args }
 
-// Failed returns the reply of the command that ran if it was an error, "" otherwise; of several that
-// ran with one RunAll it isn't known. See Options.Observe.
+// Failed returns the reply of the last command if it was an error, otherwise "". It is unknown,
+// and "", for several calls that ran with one RunAll. See Options.Observe.
 func (c *Conn) Failed() string { return c.failure }
 
-// Close ends the connection after the replies are out.
-func (c *Conn) Close() { c.last = true }
+// Close ends the connection after the replies are sent.
+func (c *Conn) Close() { c.closing = true }
 
-// Longest returns the bytes of the longest string that may be replied now: clients take MaxString, and
-// one whose replies are larger than the limit is cut.
-func (c *Conn) Longest() int {
-	const head = 64 // of the reply around it
+// MaxReply returns the length in bytes of the longest string that may be replied now. Clients
+// accept MaxString, and a client is disconnected if its replies exceed the output limit.
+func (c *Conn) MaxReply() int {
+	const head = 64 // framing of the reply
 	return max(min(c.limits.Output-len(c.out), MaxString)-head, 0)
 }
 
-// Commit says that the replies since the last write rest on the journal's position pos.
-func (c *Conn) Commit(pos uint64) { c.commit = max(c.commit, pos) }
+// Commit declares that the replies since the last flush depend on position pos of the journal.
+func (c *Conn) Commit(pos uint64) { c.position = max(c.position, pos) }
 
-// Exclusive runs f while no other client's command runs. Others' commands may run before f does, after
-// the call.
+// Exclusive runs f while no other client's command runs. Commands of other clients may run before
+// f begins.
 func (c *Conn) Exclusive(f func()) {
-	if c.alone {
+	if c.exclusive {
 		f()
 		return
 	}
 	c.s.gate.RUnlock()
 	c.s.gate.Lock()
-	c.alone = true
+	c.exclusive = true
 	defer func() {
-		c.alone = false
+		c.exclusive = false
 		c.s.gate.Unlock()
 		c.s.gate.RLock()
 	}()
 	f()
 }
 
-// Aside runs f while other clients' EXEC and Exclusive may run: for what takes long. Within EXEC it just
-// runs f.
+// Aside runs f without excluding EXEC and Exclusive of other clients. It is for long operations.
+// Within EXEC it only runs f.
 func (c *Conn) Aside(f func()) {
-	if !c.alone {
+	if !c.exclusive {
 		c.s.gate.RUnlock()
 		defer c.s.gate.RLock()
 	}
 	f()
 }
 
-// Aside makes a command that takes long, and changes nothing, one that runs as Conn.Aside does: all would
-// wait for it otherwise.
+// Aside wraps a long command that changes nothing in Conn.Aside, so that other clients don't wait
+// for it.
 func Aside(run func(c *Conn, args [][]byte)) func(c *Conn, args [][]byte) {
 	return func(c *Conn, args [][]byte) { c.Aside(func() { run(c, args) }) }
 }
@@ -181,10 +181,10 @@ func (c *Conn) setVersion(v int) {
 	c.proto.Store(int64(v))
 }
 
-// cut ends the connection at once, whatever it does. It may be called at any time.
+// cut closes the connection at once. It is safe for concurrent use.
 func (c *Conn) cut() { c.nc.Close() }
 
-// wake makes a connection that waits for its client look up. It may be called at any time.
+// wake interrupts a read that waits for the client. It is safe for concurrent use.
 func (c *Conn) wake() { c.nc.SetReadDeadline(time.Unix(1, 0)) }
 
 func (c *Conn) state(doing int32, now time.Time) {
@@ -194,20 +194,20 @@ func (c *Conn) state(doing int32, now time.Time) {
 
 func (c *Conn) serve() {
 	if err := handshake(c.s.alive, c.nc); err != nil {
-		c.s.o.Log.Debug("a client's handshake failed", "addr", c.nc.RemoteAddr(), "err", err)
+		c.s.o.Log.Debug("tls handshake failed", "addr", c.nc.RemoteAddr(), "error", err)
 		return
 	}
 	c.welcome()
-	for more := false; !c.last && !c.broken; {
+	for more := false; !c.closing && !c.broken; {
 		if !more {
 			if c.read() != nil {
 				return
 			}
-			c.obey()
+			c.applyLimits()
 		}
 		more = c.answer()
 		c.flush()
-		c.keepPace()
+		c.throttle()
 		c.state(reading, time.Now())
 	}
 	if c.failed && !c.broken {
@@ -215,8 +215,8 @@ func (c *Conn) serve() {
 	}
 }
 
-// linger lets a client that still sends read the error: a connection that is closed with bytes unread
-// takes back what was written.
+// linger reads for a moment after an error reply: closing a connection with unread input would
+// discard the reply.
 func (c *Conn) linger() {
 	w, ok := c.nc.(interface{ CloseWrite() error })
 	if !ok || w.CloseWrite() != nil {
@@ -226,16 +226,16 @@ func (c *Conn) linger() {
 	io.Copy(io.Discard, io.LimitReader(c.nc, 1<<20))
 }
 
-// read waits for bytes of the client.
+// read waits for input.
 func (c *Conn) read() error {
 	for {
 		room := c.in.room()
-		c.hold()
+		c.updateMemory()
 		n, err := c.nc.Read(room)
 		c.in.filled(n)
 		if n > 0 {
 			if n == len(room) {
-				c.in.widen()
+				c.in.grow()
 			}
 			return nil
 		}
@@ -247,34 +247,35 @@ func (c *Conn) read() error {
 			return err
 		}
 		c.in.shrink()
-		c.out, c.ahead = nil, run{}
+		c.out, c.pending = nil, run{}
 	}
 }
 
-func (c *Conn) hold() {
-	if held := int64(c.in.held() + cap(c.out) + 24*cap(c.ahead.calls)); held != c.held.Load() {
-		c.held.Store(held)
+func (c *Conn) updateMemory() {
+	if held := int64(c.in.memory() + cap(c.out) + 24*cap(c.pending.calls)); held != c.memory.Load() {
+		c.memory.Store(held)
 	}
 }
 
-// mostOutput is the bytes of replies that are written before all of a read's commands ran, and at once.
-const mostOutput = 256 << 10
+// maxUnflushed is the number of bytes of replies above which they are sent before all commands of
+// a read have run, and the size of a write.
+const maxUnflushed = 256 << 10
 
-// flush waits until what the replies rest on is kept, and writes them.
+// flush waits until the changes that the replies depend on are durable, and sends the replies.
 func (c *Conn) flush() {
 	if c.replies == 0 || c.broken {
 		return
 	}
-	if c.commit > 0 && c.s.o.Wait != nil {
-		if err := c.s.o.Wait(c.s.alive, c.commit); err != nil {
+	if c.position > 0 && c.s.o.Wait != nil {
+		if err := c.s.o.Wait(c.s.alive, c.position); err != nil {
 			c.out = c.out[:0]
 			for range c.replies {
 				c.Error(err.Error())
 			}
 		}
 	}
-	c.commit, c.replies = 0, 0
-	for part := range slices.Chunk(c.out, mostOutput) {
+	c.position, c.replies = 0, 0
+	for part := range slices.Chunk(c.out, maxUnflushed) {
 		c.state(writing, time.Now())
 		if _, err := c.nc.Write(part); err != nil {
 			c.broken = true
@@ -282,20 +283,20 @@ func (c *Conn) flush() {
 		}
 	}
 	c.doing.Store(running)
-	if cap(c.out) > mostBuffer {
+	if cap(c.out) > maxKeptBuffer {
 		c.out = nil
 	}
 	c.out = c.out[:0]
 }
 
-// keepPace waits before the next read as long as the commands that ran should have taken.
-func (c *Conn) keepPace() {
-	if c.pace == nil {
+// throttle delays the next read according to the client's rate limit.
+func (c *Conn) throttle() {
+	if c.limiter == nil {
 		return
 	}
 	for c.ran > 0 {
-		n := min(c.ran, c.pace.Burst())
-		if c.pace.WaitN(c.s.draining, n) != nil {
+		n := min(c.ran, c.limiter.Burst())
+		if c.limiter.WaitN(c.s.draining, n) != nil {
 			break
 		}
 		c.ran -= n
@@ -303,14 +304,14 @@ func (c *Conn) keepPace() {
 	c.ran = 0
 }
 
-// fail ends the connection after an error that the client is told of, unless it sent more than is read.
+// fail ends the connection after an error. It replies the error unless the query was too large.
 func (c *Conn) fail(err error) {
 	if errors.Is(err, errTooLarge) {
-		c.s.o.Log.Warn("a client was cut", "addr", c.nc.RemoteAddr(), "err", err)
-		c.last = true
+		c.s.o.Log.Warn("client disconnected", "addr", c.nc.RemoteAddr(), "reason", err)
+		c.closing = true
 		return
 	}
-	c.s.o.Log.Debug("a client broke the protocol", "addr", c.nc.RemoteAddr(), "err", err)
-	c.tell(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
-	c.last, c.failed = true, true
+	c.s.o.Log.Debug("protocol error", "addr", c.nc.RemoteAddr(), "error", err)
+	c.reply(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
+	c.closing, c.failed = true, true
 }

@@ -1,8 +1,8 @@
 package resp
 
-// split appends the words of a line to words. Words in "double quotes" may have \n \r \t \b \a \xHH
-// in them, and any other byte after \ stands for itself; in 'single quotes' \' is a quote. The words
-// lie in the line, which they overwrite: none is longer than what was written for it.
+// split appends the words of a line to words. "Double quotes" support the escapes \n \r \t \b \a
+// \xHH, and any other byte after \ stands for itself; in 'single quotes' \' is a quote. The words
+// share the memory of the line, which is overwritten: no word is longer than its source.
 func split(words [][]byte, line []byte) (all [][]byte, balanced bool) {
 	for i := 0; ; {
 		for i < len(line) && blank(line[i]) {
@@ -28,8 +28,8 @@ func split(words [][]byte, line []byte) (all [][]byte, balanced bool) {
 	}
 }
 
-// unquote appends to word what is in the quotes that begin at i, and returns what follows them: the
-// end of the line or a blank.
+// unquote appends the contents of the quotes that begin at i to word. It returns the index after
+// them, which is the end of the line or a blank.
 func unquote(word, line []byte, i int) (_ []byte, next int, ok bool) {
 	quote := line[i]
 	for i++; i < len(line); i++ {
@@ -71,7 +71,7 @@ func escaped(c byte) byte {
 	return c
 }
 
-// hex returns the value of a digit, and 16 or more for what isn't one.
+// hex returns the value of a hexadecimal digit, or at least 16 for another byte.
 func hex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -84,8 +84,8 @@ func hex(c byte) byte {
 	return 255
 }
 
-// blank tells what stands between words.
+// blank reports whether c separates words.
 func blank(c byte) bool { return ends(c) || c == '\v' || c == '\f' }
 
-// ends tells what ends a word that isn't quoted.
+// ends reports whether c ends an unquoted word.
 func ends(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

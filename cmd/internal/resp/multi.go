@@ -2,7 +2,7 @@ package resp
 
 import "slices"
 
-// transaction is what came since MULTI, and the keys of WATCH.
+// transaction contains the calls since MULTI and the keys of WATCH.
 type transaction struct {
 	open    bool
 	failed  bool // a command wasn't queued
@@ -21,17 +21,17 @@ type watched struct {
 	version uint64
 }
 
-// immediateNames are the commands that aren't queued.
+// immediateNames are the commands that are not queued.
 var immediateNames = []string{"multi", "exec", "discard", "watch", "quit", "reset"}
 
 func transactionCommands() Table {
 	return Table{
-		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Begins a transaction.", Run: multi},
-		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, and no other client's in between.", Run: execute},
+		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Starts a transaction.", Run: multi},
+		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding other clients.", Run: execute},
 		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
 		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: "read",
-			Summary: "Makes the next EXEC do nothing if a key has changed by then.", Run: watch},
-		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Takes back all of WATCH.", Run: unwatch},
+			Summary: "Cancels the next EXEC if a key changes.", Run: watch},
+		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Cancels all WATCH.", Run: unwatch},
 	}
 }
 
@@ -46,7 +46,7 @@ func multi(c *Conn, _ [][]byte) {
 	c.Simple("OK")
 }
 
-// queue keeps a call for EXEC.
+// queue stores a call for EXEC.
 func (c *Conn) queue(e *entry, args [][]byte) {
 	const wordBytes, callBytes = 24, 64
 	size := callBytes
@@ -55,7 +55,7 @@ func (c *Conn) queue(e *entry, args [][]byte) {
 	}
 	if c.tx.bytes+size > c.in.maxQuery {
 		c.tx.failed = true
-		c.Error("ERR the transaction is larger than the limit of a query")
+		c.Error("ERR the transaction exceeds the query limit")
 		return
 	}
 	c.tx.bytes += size
@@ -87,14 +87,14 @@ func execute(c *Conn, _ [][]byte) {
 		}
 		c.Array(len(tx.calls))
 		for _, q := range tx.calls {
-			if reply := c.refusal(q.cmd, q.args); reply != "" {
+			if reply := c.checkAllowed(q.cmd, q.args); reply != "" {
 				c.Error(reply)
 				continue
 			}
 			c.args = q.args
 			mark := len(c.out)
 			q.cmd.Run(c, q.args)
-			c.judge(mark)
+			c.recordFailure(mark)
 			c.observe(q.cmd.Command, 1)
 			if c.overflows() {
 				return
@@ -112,7 +112,7 @@ func discard(c *Conn, _ [][]byte) {
 	c.Simple("OK")
 }
 
-// endTransaction returns the transaction that was; nothing is watched any more.
+// endTransaction ends and returns the transaction, and clears WATCH.
 func (c *Conn) endTransaction() transaction {
 	tx := c.tx
 	c.tx = transaction{}
@@ -127,15 +127,15 @@ func watch(c *Conn, args [][]byte) {
 		return
 	}
 	if c.s.o.Version == nil {
-		c.Error("ERR WATCH isn't served here")
+		c.Error("ERR WATCH is not supported")
 		return
 	}
 	for _, key := range args[1:] {
 		if slices.ContainsFunc(c.tx.watched, func(w watched) bool { return w.key == string(key) }) {
 			continue
 		}
-		if len(c.tx.watched) == mostWatched || len(key) > longestWatched {
-			c.Error("ERR too many keys are watched, or too long ones")
+		if len(c.tx.watched) == maxWatched || len(key) > maxWatchedKey {
+			c.Error("ERR too many or too long keys are watched")
 			return
 		}
 		c.tx.watched = append(c.tx.watched, watched{string(key), c.s.o.Version(key)})
@@ -144,8 +144,9 @@ func watch(c *Conn, args [][]byte) {
 	c.Simple("OK")
 }
 
-// mostWatched is the keys that one client watches, longestWatched the bytes of each.
-const mostWatched, longestWatched = 1024, 64 << 10
+// maxWatched is the number of keys that one client may watch, maxWatchedKey the length of each in
+// bytes.
+const maxWatched, maxWatchedKey = 1024, 64 << 10
 
 func unwatch(c *Conn, _ [][]byte) {
 	c.tx.watched = nil

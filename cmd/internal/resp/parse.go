@@ -7,50 +7,50 @@ import (
 )
 
 const (
-	// longestLine is the bytes in which a line has to end, as Redis has it.
-	longestLine = 64 << 10
-	// strangerArgs and strangerBulk bound the commands of clients that have yet to say who they are.
-	strangerArgs = 10
-	strangerBulk = 16 << 10
+	// maxInlineLine is the maximum length of a line in bytes, as in Redis.
+	maxInlineLine = 64 << 10
+	// maxUnauthenticatedArgs and maxUnauthenticatedBulk limit commands before AUTH.
+	maxUnauthenticatedArgs = 10
+	maxUnauthenticatedBulk = 16 << 10
 
-	leastBuffer = 512
-	mostBuffer  = 64 << 10 // larger ones are for a single command, and go with it
+	minBuffer     = 512
+	maxKeptBuffer = 64 << 10 // larger buffers are released after their command
 )
 
-// errTooLarge: a command has more bytes than Limits.Query. There is no reply to it.
-var errTooLarge = errors.New("a command is larger than the limit")
+// errTooLarge means that a command exceeds Limits.Query. The client gets no reply.
+var errTooLarge = errors.New("query exceeds the limit")
 
-// protocolError is a reply, after which the connection ends.
+// protocolError is an error reply that ends the connection.
 type protocolError string
 
 func (e protocolError) Error() string { return "Protocol error: " + string(e) }
 
-// parser cuts what a client sends into commands. They lie in the buffer it was read to; what it has
-// seen of a command that isn't whole yet it doesn't look at again.
+// parser splits input into commands. Their words share the memory of the input buffer. It does
+// not parse any part of an incomplete command twice.
 type parser struct {
 	buf   []byte
-	start int // of the command that isn't whole
-	at    int // all before it is parsed
+	start int // of the incomplete command
+	at    int // everything before is parsed
 
-	words []span // of that command
-	left  int    // its words that are yet to come; 0: it has not begun
-	bulk  int    // bytes of the next of them; -1: not known yet
+	words []span // of the incomplete command
+	left  int    // words that are still missing; 0: the command has not begun
+	bulk  int    // length of the next word; -1: unknown
 
-	head      span   // of the command before, up to its last word; empty: it isn't there any more
-	headWords []span // in it
+	head      span   // the previous command up to its last word; empty: overwritten
+	headWords []span // words in head
 
-	args [][]byte // of commands since release
+	args [][]byte // words of all commands since release
 
 	maxArgs, maxBulk, maxQuery int
 
-	stranger bool // bounds are those before AUTH
+	unauthenticated bool // limits before AUTH apply
 }
 
 // span is a word in the buffer.
 type span struct{ from, to int }
 
-// next returns the words of the next command, or nil if it isn't whole. They are valid until
-// release. After an error there is nothing more to be had.
+// next returns the words of the next command, or nil if it is incomplete. They are valid until
+// release. No more commands can be read after an error.
 func (p *parser) next() ([][]byte, error) {
 	for {
 		if p.left == 0 {
@@ -68,7 +68,7 @@ func (p *parser) next() ([][]byte, error) {
 				}
 				return words, nil
 			}
-			if !p.repeats() {
+			if !p.repeatHead() {
 				if whole, err := p.begin(); err != nil || !whole {
 					return nil, err
 				}
@@ -91,16 +91,16 @@ func (p *parser) next() ([][]byte, error) {
 				return nil, nil
 			}
 			p.words = append(p.words, span{p.at, end})
-			p.at = end + 2 // the line's end is taken for granted, as Redis does
+			p.at = end + 2 // like Redis, it does not check the end of the line
 			p.bulk = -1
 			p.left--
 		}
-		return p.lift(), nil
+		return p.takeWords(), nil
 	}
 }
 
-// lift returns the words of the command that became whole.
-func (p *parser) lift() [][]byte {
+// takeWords returns the words of the command, which is complete.
+func (p *parser) takeWords() [][]byte {
 	from := len(p.args)
 	for _, w := range p.words {
 		p.args = append(p.args, p.buf[w.from:w.to:w.to])
@@ -109,9 +109,9 @@ func (p *parser) lift() [][]byte {
 	return p.args[from:len(p.args):len(p.args)]
 }
 
-// repeats takes all words but the last of a command that has those of the one before, as most of
-// a pipeline's have.
-func (p *parser) repeats() bool {
+// repeatHead takes all words except the last from the previous command if they are equal, as they
+// usually are in a pipeline.
+func (p *parser) repeatHead() bool {
 	head := p.buf[p.head.from:p.head.to]
 	if len(head) == 0 || !bytes.HasPrefix(p.buf[p.at:], head) {
 		return false
@@ -125,9 +125,9 @@ func (p *parser) repeats() bool {
 	return true
 }
 
-// begin reads the line that says how many words a command has.
+// begin parses the line with the number of words.
 func (p *parser) begin() (whole bool, err error) {
-	n, ok := p.short()
+	n, ok := p.shortLine()
 	if !ok {
 		line, whole := p.line()
 		if !whole {
@@ -140,19 +140,19 @@ func (p *parser) begin() (whole bool, err error) {
 	if n > p.maxArgs {
 		return false, protocolError("invalid multibulk length")
 	}
-	if p.stranger && n > strangerArgs {
+	if p.unauthenticated && n > maxUnauthenticatedArgs {
 		return false, protocolError("unauthenticated multibulk length")
 	}
 	p.left, p.bulk = max(n, 0), -1
 	return true, nil
 }
 
-// header reads the line that says how long a word is.
+// header parses the line with the length of a word.
 func (p *parser) header() (whole bool, err error) {
 	var n int
 	ok := false
 	if p.at < len(p.buf) && p.buf[p.at] == '$' {
-		n, ok = p.short()
+		n, ok = p.shortLine()
 	}
 	if !ok {
 		line, whole := p.line()
@@ -172,7 +172,7 @@ func (p *parser) header() (whole bool, err error) {
 	if n > p.maxBulk {
 		return false, protocolError("invalid bulk length")
 	}
-	if p.stranger && n > strangerBulk {
+	if p.unauthenticated && n > maxUnauthenticatedBulk {
 		return false, protocolError("unauthenticated bulk length")
 	}
 	if p.at-p.start+n+2 > p.maxQuery {
@@ -182,9 +182,9 @@ func (p *parser) header() (whole bool, err error) {
 	return true, nil
 }
 
-// short reads a line of a mark and a number below 10000000, if it is all there: as good as
-// all lines are.
-func (p *parser) short() (n int, ok bool) {
+// shortLine parses a complete line that consists of a mark and a number below 10,000,000. Almost
+// all lines do.
+func (p *parser) shortLine() (n int, ok bool) {
 	b := p.buf[p.at:]
 	if len(b) < 4 {
 		return 0, false
@@ -218,7 +218,7 @@ func (p *parser) short() (n int, ok bool) {
 // line returns the next line without its end, which is \r and any byte.
 func (p *parser) line() (line []byte, whole bool) {
 	b := p.buf[p.at:]
-	n := bytes.IndexByte(b[:min(len(b), longestLine+1)], '\r')
+	n := bytes.IndexByte(b[:min(len(b), maxInlineLine+1)], '\r')
 	if n < 0 || n+1 >= len(b) {
 		return nil, false
 	}
@@ -226,21 +226,21 @@ func (p *parser) line() (line []byte, whole bool) {
 	return b[:n], true
 }
 
-// tooLong returns the error if the line that isn't whole is too long to become so.
+// tooLong returns an error if the incomplete line is too long.
 func (p *parser) tooLong(text string) error {
 	b := p.buf[p.at:]
-	if len(b) > longestLine && bytes.IndexByte(b[:longestLine+1], '\r') < 0 {
+	if len(b) > maxInlineLine && bytes.IndexByte(b[:maxInlineLine+1], '\r') < 0 {
 		return protocolError(text)
 	}
 	return nil
 }
 
-// inline reads a command that is a line of words.
+// inline parses a command that is a line of words.
 func (p *parser) inline() (words [][]byte, whole bool, err error) {
 	b := p.buf[p.at:]
-	n := bytes.IndexByte(b[:min(len(b), longestLine+1)], '\n')
+	n := bytes.IndexByte(b[:min(len(b), maxInlineLine+1)], '\n')
 	if n < 0 {
-		if len(b) > longestLine {
+		if len(b) > maxInlineLine {
 			return nil, false, protocolError("too big inline request")
 		}
 		return nil, false, nil
@@ -256,7 +256,7 @@ func (p *parser) inline() (words [][]byte, whole bool, err error) {
 	return all[from:len(all):len(all)], true, nil
 }
 
-// number reads a whole number as Redis does: no sign but a minus, no zeros before it.
+// number parses a whole number as Redis does: without plus sign and without leading zeros.
 func number(b []byte) (n int, ok bool) {
 	digits, negative := b, false
 	if len(b) > 0 && b[0] == '-' {
@@ -281,10 +281,10 @@ func number(b []byte) (n int, ok bool) {
 	return int(v), true
 }
 
-// release takes back the words of all commands: they were run. It reports whether their memory is
-// to be let go, so that nothing should keep them.
+// release invalidates the words of all commands after they ran. It reports whether their memory
+// is released, so that nobody should keep it.
 func (p *parser) release() (large bool) {
-	large = cap(p.buf) > mostBuffer || cap(p.args) > mostBuffer/16
+	large = cap(p.buf) > maxKeptBuffer || cap(p.args) > maxKeptBuffer/16
 	if large {
 		p.args = nil
 	}
@@ -292,15 +292,15 @@ func (p *parser) release() (large bool) {
 	return large
 }
 
-// room returns where to read to. It takes more memory only if what was read fills what is there.
+// room returns the buffer for the next read. It grows only if the buffer is full.
 func (p *parser) room() []byte {
 	p.head = span{}
 	if p.start == len(p.buf) {
 		p.buf, p.start, p.at = p.buf[:0], 0, 0
-		if cap(p.buf) > mostBuffer {
+		if cap(p.buf) > maxKeptBuffer {
 			p.buf = nil
 		}
-		if max(cap(p.words), cap(p.headWords)) > mostBuffer/16 {
+		if max(cap(p.words), cap(p.headWords)) > maxKeptBuffer/16 {
 			p.words, p.headWords = nil, nil
 		}
 	} else if p.start > 0 {
@@ -314,22 +314,22 @@ func (p *parser) room() []byte {
 	if len(p.buf) < cap(p.buf) {
 		return p.buf[len(p.buf):cap(p.buf)]
 	}
-	size := max(2*cap(p.buf), leastBuffer)
-	if size > mostBuffer && p.left == 1 && p.bulk >= 0 {
-		size = min(size, p.at+p.bulk+2) // the end is known
+	size := max(2*cap(p.buf), minBuffer)
+	if size > maxKeptBuffer && p.left == 1 && p.bulk >= 0 {
+		size = min(size, p.at+p.bulk+2) // the length of the command is known
 	}
 	p.resize(size)
 	return p.buf[len(p.buf):cap(p.buf)]
 }
 
-// widen makes a buffer larger that a client fills with each read.
-func (p *parser) widen() {
-	if size := cap(p.buf); size < mostBuffer {
-		p.resize(min(8*size, mostBuffer))
+// grow enlarges a buffer that a read has filled.
+func (p *parser) grow() {
+	if size := cap(p.buf); size < maxKeptBuffer {
+		p.resize(min(8*size, maxKeptBuffer))
 	}
 }
 
-// shrink lets go of memory while the client says nothing.
+// shrink releases memory while the client is idle.
 func (p *parser) shrink() {
 	if p.start == len(p.buf) {
 		p.buf, p.words, p.headWords, p.start, p.at = nil, nil, nil, 0, 0
@@ -343,8 +343,10 @@ func (p *parser) resize(size int) {
 	p.buf = buf
 }
 
-// filled says that n bytes were read to what room returned.
+// filled adds n bytes that were read into the result of room.
 func (p *parser) filled(n int) { p.buf = p.buf[:len(p.buf)+n] }
 
-// held returns the bytes of memory that it holds.
-func (p *parser) held() int { return cap(p.buf) + 16*(cap(p.words)+cap(p.headWords)) + 24*cap(p.args) }
+// memory returns the bytes that the parser has allocated.
+func (p *parser) memory() int {
+	return cap(p.buf) + 16*(cap(p.words)+cap(p.headWords)) + 24*cap(p.args)
+}

@@ -10,7 +10,7 @@ import (
 )
 
 func newParser(stranger bool) *parser {
-	return &parser{maxArgs: 1 << 20, maxBulk: 512 << 20, maxQuery: 1 << 30, stranger: stranger}
+	return &parser{maxArgs: 1 << 20, maxBulk: 512 << 20, maxQuery: 1 << 30, unauthenticated: stranger}
 }
 
 // feed gives a parser parts of a stream as reads do, and returns the commands and the error in the end.
@@ -22,7 +22,7 @@ func feed(p *parser, parts ...[]byte) (commands []string, err error) {
 			part = part[n:]
 			p.filled(n)
 			if n == len(room) {
-				p.widen()
+				p.grow()
 			}
 			for {
 				words, err := p.next()
@@ -105,14 +105,14 @@ func TestParserReadsWhatAppendWrites(t *testing.T) {
 }
 
 func TestParserBounds(t *testing.T) {
-	longest := strings.Repeat("1", longestLine)
+	longest := strings.Repeat("1", maxInlineLine)
 	for _, c := range []struct{ stream, want string }{
 		{longest + "\n", "<nil>"},
 		{longest + "1\n", "Protocol error: too big inline request"},
 		{"*" + longest + "1", "Protocol error: too big mbulk count string"},
 		{"*1\r\n1" + longest, "Protocol error: too big bulk count string"},
 		{"*1\r\n$" + longest, "Protocol error: too big bulk count string"},
-		{"*1\r\n$1" + longest[:longestLine-2] + "\r\n", "Protocol error: invalid bulk length"},
+		{"*1\r\n$1" + longest[:maxInlineLine-2] + "\r\n", "Protocol error: invalid bulk length"},
 		{"*1048577\r\n", "Protocol error: invalid multibulk length"},
 		{"*1\r\n$536870913\r\n", "Protocol error: invalid bulk length"},
 		{"*1\r\n$0\r\n\r", "<nil>"},
@@ -144,8 +144,8 @@ func TestAnnouncedLengths(t *testing.T) {
 		if _, err := feed(p, []byte(stream)); err != nil {
 			t.Fatal(err)
 		}
-		if p.held() > 4<<10 {
-			t.Errorf("%q: %d bytes are held", stream, p.held())
+		if p.memory() > 4<<10 {
+			t.Errorf("%q: %d bytes are held", stream, p.memory())
 		}
 	}
 }
@@ -162,8 +162,8 @@ func TestMemoryGoes(t *testing.T) {
 			t.Fatalf("%d commands, %v, want 1", len(got), err)
 		}
 		p.room()
-		if p.held() > mostBuffer {
-			t.Errorf("%d bytes are held", p.held())
+		if p.memory() > maxKeptBuffer {
+			t.Errorf("%d bytes are held", p.memory())
 		}
 	}
 }
@@ -200,8 +200,8 @@ func FuzzParser(f *testing.F) {
 		}
 		for _, p := range []*parser{whole, parts} {
 			// widen may take eight times what was read; words are at least six bytes and take 40.
-			if p.held() > 32*len(stream)+mostBuffer {
-				t.Errorf("%d bytes are held for %d", p.held(), len(stream))
+			if p.memory() > 32*len(stream)+maxKeptBuffer {
+				t.Errorf("%d bytes are held for %d", p.memory(), len(stream))
 			}
 		}
 	})
@@ -227,7 +227,7 @@ func BenchmarkParser(b *testing.B) {
 					part = part[n:]
 					p.filled(n)
 					if n == len(room) {
-						p.widen()
+						p.grow()
 					}
 					for {
 						words, err := p.next()

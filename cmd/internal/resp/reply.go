@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Simple replies +s; s has no line's end in it.
+// Simple replies +s; s must not contain line ends.
 func (c *Conn) Simple(s string) {
 	c.out = append(c.out, '+')
 	c.out = append(c.out, s...)
 	c.end()
 }
 
-// Error replies -s, which has its prefix: ERR or another.
+// Error replies -s; s begins with a prefix such as ERR.
 func (c *Conn) Error(s string) {
 	if strings.ContainsAny(s, "\r\n") {
 		s = strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
@@ -26,7 +26,7 @@ func (c *Conn) Error(s string) {
 // Int replies :n.
 func (c *Conn) Int(n int64) { c.number(':', n) }
 
-// Bool replies #t or #f; under RESP2 :1 or :0.
+// Bool replies #t or #f, in RESP2 :1 or :0.
 func (c *Conn) Bool(b bool) {
 	switch {
 	case c.version >= 3 && b:
@@ -54,7 +54,7 @@ func (c *Conn) BulkString(s string) {
 	c.end()
 }
 
-// Verbatim replies a text for people; under RESP2 a string.
+// Verbatim replies a text, in RESP2 a string.
 func (c *Conn) Verbatim(s string) {
 	if c.version < 3 {
 		c.BulkString(s)
@@ -66,7 +66,7 @@ func (c *Conn) Verbatim(s string) {
 	c.end()
 }
 
-// Double replies a number; under RESP2 a string of its digits.
+// Double replies a number, in RESP2 a string of its digits.
 func (c *Conn) Double(f float64) {
 	var digits [32]byte
 	var text []byte
@@ -89,10 +89,10 @@ func (c *Conn) Double(f float64) {
 	c.end()
 }
 
-// Null replies _; under RESP2 $-1.
+// Null replies _, in RESP2 $-1.
 func (c *Conn) Null() { c.null("$-1\r\n") }
 
-// NullArray replies _; under RESP2 *-1.
+// NullArray replies _, in RESP2 *-1.
 func (c *Conn) NullArray() { c.null("*-1\r\n") }
 
 func (c *Conn) null(before3 string) {
@@ -102,10 +102,10 @@ func (c *Conn) null(before3 string) {
 	c.out = append(c.out, before3...)
 }
 
-// Array begins an array, and is followed by its n elements.
+// Array begins an array; its n elements follow.
 func (c *Conn) Array(n int) { c.number('*', int64(n)) }
 
-// Map begins a map, and is followed by its n keys, each with its value; under RESP2 it is an array.
+// Map begins a map; its n keys, each followed by its value, follow. In RESP2 it is an array.
 func (c *Conn) Map(n int) {
 	if c.version < 3 {
 		c.Array(2 * n)
@@ -114,7 +114,7 @@ func (c *Conn) Map(n int) {
 	c.number('%', int64(n))
 }
 
-// Set begins a set, and is followed by its n elements; under RESP2 it is an array.
+// Set begins a set; its n elements follow. In RESP2 it is an array.
 func (c *Conn) Set(n int) {
 	if c.version < 3 {
 		c.Array(n)

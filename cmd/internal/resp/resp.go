@@ -1,9 +1,9 @@
-// Package resp speaks what Redis clients and servers say to each other (RESP, versions 2 and 3).
-// Server answers clients from tables of commands; Reader reads replies, and commands from files.
+// Package resp implements RESP, the protocol of Redis, versions 2 and 3. Server serves tables of commands;
+// Reader reads replies, and commands from files.
 //
-// A connection's goroutine reads, runs all commands that came whole, waits once until what the
-// replies rest on is kept, and writes them all. Calls of one command and key that come in a row run
-// as one. Errors have the words of Redis, which clients look for.
+// One goroutine per connection reads, runs all complete commands, waits once until the changes that the
+// replies depend on are durable, and writes all replies. Consecutive calls of the same command with the
+// same key run as one. Errors have the texts of Redis, because clients compare them.
 package resp
 
 import (
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// MaxArray is the largest number of elements that are read.
+	// MaxArray is the maximum number of elements that Read accepts.
 	MaxArray = 1 << 10
-	// MaxString is the longest string in bytes that is read, the most that a Redis
-	// server takes unless told otherwise.
+	// MaxString is the length of the longest string that is read, in bytes. It is the default limit
+	// of a Redis server.
 	MaxString = 512 << 20
 	maxLine   = 32
 )
 
-// ErrSyntax is wrapped by errors about what isn't RESP.
+// ErrSyntax is wrapped by errors about input that is not valid RESP.
 var ErrSyntax = errors.New("not an array of RESP")
 
 // Append appends a command to dst.
@@ -46,9 +46,9 @@ type Reader struct {
 // NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Read returns the elements of the next array, numbers as their digits, and io.EOF
-// after the last. Memory is taken as the bytes come, and not as a length announces
-// them. The error wraps ErrSyntax and says at which byte it is.
+// Read returns the elements of the next array, with numbers as digits, or io.EOF after the last
+// array. It allocates memory for received bytes only, not for announced lengths. Errors wrap
+// ErrSyntax and contain the byte offset.
 func (r *Reader) Read() ([][]byte, error) {
 	if _, err := r.r.Peek(1); err == io.EOF {
 		return nil, io.EOF
@@ -100,8 +100,8 @@ func (r *Reader) element() ([]byte, error) {
 	return word, nil
 }
 
-// length reads a line that begins with the mark and goes on with a number up to max.
-func (r *Reader) length(mark byte, max int64) (int64, error) {
+// length reads a line that consists of the mark and a number of at most limit.
+func (r *Reader) length(mark byte, limit int64) (int64, error) {
 	line, err := r.line()
 	if err != nil {
 		return 0, err
@@ -110,13 +110,13 @@ func (r *Reader) length(mark byte, max int64) (int64, error) {
 		return 0, r.syntax("%q, want a line that begins with %q", line, string(mark))
 	}
 	n, err := strconv.ParseInt(line[1:], 10, 64)
-	if err != nil || n < 0 || n > max {
-		return 0, r.syntax("length %q, want 0 to %d", line[1:], max)
+	if err != nil || n < 0 || n > limit {
+		return 0, r.syntax("length %q, want 0 to %d", line[1:], limit)
 	}
 	return n, nil
 }
 
-// line reads a short line and takes its end off.
+// line reads a short line and removes its end.
 func (r *Reader) line() (string, error) {
 	var b []byte
 	for len(b) <= maxLine {

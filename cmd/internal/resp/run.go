@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// mostCalls is the calls that RunAll gets at once.
-const mostCalls = 1024
+// maxCalls is the maximum number of calls per RunAll.
+const maxCalls = 1024
 
-// muted is Conn.mute after CLIENT REPLY OFF.
+// muted is the value of Conn.mute after CLIENT REPLY OFF.
 const muted = -1
 
-// run is calls of one command in a row.
+// run is a sequence of calls of one command.
 type run struct {
 	cmd   *entry
 	calls [][][]byte
 }
 
-// answer runs the commands that are whole. It stops at as many as the client may run in a second, and
-// reports whether there may be more.
+// answer runs the complete commands, at most as many as the client may run per second. It reports
+// whether there may be more.
 func (c *Conn) answer() (more bool) {
 	c.clock = time.Now()
 	c.state(running, c.clock)
 	c.s.gate.RLock()
-	for !c.last && !c.broken {
-		if c.pace != nil && c.ran+len(c.ahead.calls) >= c.pace.Burst() {
+	for !c.closing && !c.broken {
+		if c.limiter != nil && c.ran+len(c.pending.calls) >= c.limiter.Burst() {
 			more = true
 			break
 		}
-		c.in.stranger = c.stranger()
+		c.in.unauthenticated = c.unauthenticated()
 		args, err := c.in.next()
 		if err != nil {
-			if c.runAhead(); !c.last {
+			if c.runPending(); !c.closing {
 				c.fail(err)
 			}
 			break
@@ -40,55 +40,54 @@ func (c *Conn) answer() (more bool) {
 		if args == nil {
 			break
 		}
-		c.take(args)
+		c.enqueue(args)
 	}
-	c.runAhead()
+	c.runPending()
 	c.s.gate.RUnlock()
 	if c.in.release() {
-		c.args, c.ahead = nil, run{}
+		c.args, c.pending = nil, run{}
 	}
 	return more
 }
 
-// stranger reports whether the client has yet to say who it is.
-func (c *Conn) stranger() bool { return c.User == nil && c.s.o.Auth != nil }
+// unauthenticated reports whether the client must authenticate first.
+func (c *Conn) unauthenticated() bool { return c.User == nil && c.s.o.Auth != nil }
 
-// take puts a call to those that run together, or runs those and begins anew.
-func (c *Conn) take(args [][]byte) {
-	if len(c.ahead.calls) > 0 {
-		if c.joins(args) {
-			c.ahead.calls = append(c.ahead.calls, args)
+// enqueue adds a call to the pending ones, after running them if it cannot run with them.
+func (c *Conn) enqueue(args [][]byte) {
+	if len(c.pending.calls) > 0 {
+		if c.canBatch(args) {
+			c.pending.calls = append(c.pending.calls, args)
 			return
 		}
-		c.runAhead()
-		if c.last || c.broken {
+		c.runPending()
+		if c.closing || c.broken {
 			return
 		}
 	}
 	e, reply := c.s.commands.resolve(args)
 	if reply == "" {
-		reply = c.refusal(e, args)
+		reply = c.checkAllowed(e, args)
 	}
 	switch {
 	case reply != "":
-		c.refuse(args, reply)
-	case c.tx.open && !e.now:
-		c.tell(func() { c.queue(e, args) })
+		c.rejectCall(args, reply)
+	case c.tx.open && !e.immediate:
+		c.reply(func() { c.queue(e, args) })
 	default:
-		c.ahead.cmd = e
-		c.ahead.calls = append(c.ahead.calls, args)
-		if e.alone || c.mute != 0 {
-			c.runAhead()
+		c.pending.cmd = e
+		c.pending.calls = append(c.pending.calls, args)
+		if e.changesSession || c.mute != 0 {
+			c.runPending()
 		}
 	}
 }
 
-// joins reports whether a call runs together with those before it, and needs no look of its own at
-// whether it may.
-func (c *Conn) joins(args [][]byte) bool {
-	r := &c.ahead
+// canBatch reports whether a call can run with the pending ones and needs no check of its own.
+func (c *Conn) canBatch(args [][]byte) bool {
+	r := &c.pending
 	first := r.calls[0]
-	if !bytes.Equal(args[0], first[0]) || r.cmd.isSub || r.cmd.subs != nil || !r.cmd.fits(len(args)) || len(r.calls) == mostCalls {
+	if !bytes.Equal(args[0], first[0]) || r.cmd.isSub || r.cmd.subs != nil || !r.cmd.acceptsWords(len(args)) || len(r.calls) == maxCalls {
 		return false
 	}
 	k := r.cmd.FirstKey
@@ -101,12 +100,12 @@ func (c *Conn) joins(args [][]byte) bool {
 	return k < len(args) && k < len(first) && bytes.Equal(args[k], first[k]) && (r.cmd.oneKey || c.s.o.Allow == nil)
 }
 
-// refusal returns the error of a command that the client may not run, or not now.
-func (c *Conn) refusal(e *entry, args [][]byte) string {
+// checkAllowed returns an error reply if the client may not run the command now.
+func (c *Conn) checkAllowed(e *entry, args [][]byte) string {
 	if e.open {
 		return ""
 	}
-	if c.stranger() {
+	if c.unauthenticated() {
 		return "NOAUTH Authentication required."
 	}
 	if c.tx.open && e.noMulti {
@@ -120,12 +119,12 @@ func (c *Conn) refusal(e *entry, args [][]byte) string {
 	return ""
 }
 
-// refuse answers a call that isn't run. What a browser sends gets no answer: a page may have been
-// made to send it.
-func (c *Conn) refuse(args [][]byte, reply string) {
+// rejectCall replies an error to a call that is not run. It replies nothing to HTTP requests,
+// which a web page may have sent.
+func (c *Conn) rejectCall(args [][]byte, reply string) {
 	if bytes.EqualFold(args[0], []byte("post")) || bytes.EqualFold(args[0], []byte("host:")) {
-		c.s.o.Log.Warn("a client that speaks HTTP was cut", "addr", c.nc.RemoteAddr())
-		c.last = true
+		c.s.o.Log.Warn("client disconnected", "addr", c.nc.RemoteAddr(), "reason", "HTTP request on the RESP port")
+		c.closing = true
 		return
 	}
 	if c.tx.open && bytes.EqualFold(args[0], []byte("exec")) {
@@ -133,50 +132,50 @@ func (c *Conn) refuse(args [][]byte, reply string) {
 		reply = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(reply, "ERR ")
 	}
 	c.tx.failed = true
-	c.tell(func() { c.Error(reply) })
+	c.reply(func() { c.Error(reply) })
 }
 
-// tell makes one reply.
-func (c *Conn) tell(reply func()) {
+// reply makes one reply.
+func (c *Conn) reply(reply func()) {
 	mark := len(c.out)
 	reply()
 	c.replied(1, mark)
 }
 
-// runAhead runs the calls that were put together.
-func (c *Conn) runAhead() {
-	n := len(c.ahead.calls)
+// runPending runs the pending calls.
+func (c *Conn) runPending() {
+	n := len(c.pending.calls)
 	if n == 0 {
 		return
 	}
-	e := c.ahead.cmd
-	c.args = c.ahead.calls[0]
-	if c.latest.Load() != e.Command {
-		c.latest.Store(e.Command)
+	e := c.pending.cmd
+	c.args = c.pending.calls[0]
+	if c.lastCommand.Load() != e.Command {
+		c.lastCommand.Store(e.Command)
 	}
 	if e.RunAll != nil && n > 1 {
 		mark := len(c.out)
-		e.RunAll(c, c.ahead.calls)
+		e.RunAll(c, c.pending.calls)
 		c.failure = ""
 		c.replied(n, mark)
 	} else {
-		for i, args := range c.ahead.calls {
+		for i, args := range c.pending.calls {
 			mark := len(c.out)
 			e.Run(c, args)
-			c.judge(mark)
+			c.recordFailure(mark)
 			c.replied(1, mark)
-			if c.last || c.broken {
+			if c.closing || c.broken {
 				n = i + 1
 				break
 			}
 		}
 	}
 	c.observe(e.Command, n)
-	c.ahead.calls = c.ahead.calls[:0]
+	c.pending.calls = c.pending.calls[:0]
 }
 
-// judge looks whether the reply that begins at mark is an error.
-func (c *Conn) judge(mark int) {
+// recordFailure records the reply that begins at mark if it is an error.
+func (c *Conn) recordFailure(mark int) {
 	c.failure = ""
 	if mark < len(c.out) && c.out[mark] == '-' {
 		text, _, _ := bytes.Cut(c.out[mark+1:], []byte("\r\n"))
@@ -193,8 +192,8 @@ func (c *Conn) observe(cmd *Command, n int) {
 	c.clock = now
 }
 
-// replied counts the replies that begin at mark, drops them if the client wants none, and writes
-// them if there are many.
+// replied counts the replies that begin at mark, drops them if they are muted, and sends them if
+// they are large.
 func (c *Conn) replied(n, mark int) {
 	c.ran += n
 	if c.mute != 0 {
@@ -205,7 +204,7 @@ func (c *Conn) replied(n, mark int) {
 		return
 	}
 	c.replies += n
-	if len(c.out) > mostOutput && !c.overflows() {
+	if len(c.out) > maxUnflushed && !c.overflows() {
 		c.s.gate.RUnlock()
 		c.flush()
 		c.clock = time.Now()
@@ -213,10 +212,10 @@ func (c *Conn) replied(n, mark int) {
 	}
 }
 
-// overflows cuts a client for which there are too many bytes of replies.
+// overflows disconnects a client whose replies exceed the output limit.
 func (c *Conn) overflows() bool {
 	if len(c.out) > c.limits.Output && !c.broken {
-		c.s.o.Log.Warn("a client was cut: its replies are larger than the limit", "addr", c.nc.RemoteAddr(), "bytes", len(c.out))
+		c.s.o.Log.Warn("client disconnected", "addr", c.nc.RemoteAddr(), "reason", "replies exceed the output limit", "bytes", len(c.out))
 		c.broken = true
 	}
 	return c.broken

@@ -11,51 +11,51 @@ import (
 	"time"
 )
 
-// Options say what a server does.
+// Options configure a server.
 type Options struct {
-	// Commands are served beside those of the session (PING, HELLO, CLIENT, MULTI ...), and
-	// instead of those that have the same name.
+	// Commands are served in addition to the built-in ones (PING, HELLO, CLIENT, MULTI, …), and
+	// replace those with the same name.
 	Commands Table
-	// Wait is called before replies are written, with the largest number that Commit was
-	// given since the last time. Where it fails, every reply that was to be written
-	// becomes its error. No lock is held meanwhile. nil: nothing is waited for.
+	// Wait is called before replies are sent, with the highest position given to Commit since the
+	// last call. If it returns an error, all replies become this error. No lock is held during the
+	// call. nil: replies are sent at once.
 	Wait func(ctx context.Context, pos uint64) error
-	// Auth checks a user's password and returns who it is, not nil; the error is the reply,
-	// prefix and all (WRONGPASS ...). nil: there are no users.
+	// Auth checks a password and returns the user, which is not nil. Its error is the reply,
+	// including the prefix (WRONGPASS …). nil: there are no users.
 	Auth func(c *Conn, user, password string) (any, error)
-	// Default is who a client is before AUTH, nil if it must say so first (-NOAUTH).
+	// Default returns the user before AUTH, or nil if AUTH is required (-NOAUTH).
 	Default func(c *Conn) any
-	// Allow returns nil if the client may run the command with these arguments; the error is the
-	// reply (NOPERM ...). It is asked once for calls in a row that have one and the same key. nil: all may.
+	// Allow returns an error, which is the reply (NOPERM …), unless the client may run the command. It is
+	// called once for consecutive calls with the same single key. nil: everything is allowed.
 	Allow func(c *Conn, cmd *Command, args [][]byte) error
-	// Version returns a number that changes when the key does: for WATCH.
+	// Version returns a number that changes with the key's value, for WATCH.
 	Version func(key []byte) uint64
-	// Observe is told of commands that ran: how many in a row, and how long together. For metrics
-	// and SLOWLOG; Args of the client are the first one's.
+	// Observe is called after n consecutive calls of a command, with their total duration, for metrics
+	// and SLOWLOG. Args of the connection are those of the first call.
 	Observe func(c *Conn, cmd *Command, n int, took time.Duration)
-	// Redis is the version of Redis that HELLO names, "" for 8.4.0, and Modules what it lists.
+	// Redis is the version that HELLO reports, "" for 8.4.0; Modules are the modules it reports.
 	Redis   string
 	Modules []Module
 	Limits  Limits
 	Log     *slog.Logger
 }
 
-// Module is what HELLO says of a module that clients look for.
+// Module is a module that HELLO reports, because clients look for it.
 type Module struct {
 	Name    string
 	Version int64
 }
 
-// Limits bound what a client may ask for.
+// Limits limit the resources of clients.
 type Limits struct {
-	Clients   int           // connections at once; further ones get an error. 0: any number
-	Idle      time.Duration // a silent client is cut after it; 0: never
-	Bulk      int           // bytes of one argument; 0: 512 MiB
-	Args      int           // arguments of one command; 0: 1<<20
-	Query     int           // bytes of one command before it is whole, and of a transaction; 0: 1 GiB
-	Output    int           // bytes of replies that wait to be written, beyond which a client is cut; 0: 1 GiB
-	WriteWait time.Duration // how long a client may take to read 256 KiB of replies; 0: a minute
-	Rate      float64       // commands a second of one client, which is read more slowly beyond; 0: no limit
+	Clients   int           // concurrent connections; more are refused. 0: no limit
+	Idle      time.Duration // idle time after which a client is disconnected; 0: never
+	Bulk      int           // bytes of an argument; 0: 512 MiB
+	Args      int           // arguments of a command; 0: 1<<20
+	Query     int           // bytes of an incomplete command, and of a transaction; 0: 1 GiB
+	Output    int           // bytes of unsent replies, above which a client is disconnected; 0: 1 GiB
+	WriteWait time.Duration // time in which a client must read 256 KiB of replies; 0: one minute
+	Rate      float64       // commands per second and client; faster clients are read more slowly; 0: no limit
 }
 
 func (l Limits) filled() Limits {
@@ -74,30 +74,30 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Server speaks RESP.
+// Server is a RESP server.
 type Server struct {
-	o        Options // but for Limits, which are in limits
+	o        Options // without Limits, which are in limits
 	limits   atomic.Pointer[Limits]
 	commands dispatch
 
-	gate sync.RWMutex // held for reading while commands run, for writing by those that want to be alone
+	gate sync.RWMutex // read-locked by running commands, locked by exclusive ones
 
 	draining context.Context // done when Shutdown begins
 	drain    context.CancelFunc
-	alive    context.Context // done when clients are cut
-	die      context.CancelFunc
+	alive    context.Context // done when clients are disconnected
+	kill     context.CancelFunc
 
-	mu        sync.Mutex
-	listeners map[net.Listener]struct{}
-	conns     map[*Conn]struct{}
-	tending   bool
-	tended    sync.WaitGroup
-	running   sync.WaitGroup // connections
-	lastID    atomic.Int64
-	refused   atomic.Int64
+	mu          sync.Mutex
+	listeners   map[net.Listener]struct{}
+	conns       map[*Conn]struct{}
+	maintaining bool
+	maintenance sync.WaitGroup
+	running     sync.WaitGroup // connections
+	lastID      atomic.Int64
+	refused     atomic.Int64
 }
 
-// NewServer returns a server that has yet to Serve.
+// NewServer returns a server. Call Serve next.
 func NewServer(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -109,21 +109,21 @@ func NewServer(o Options) *Server {
 		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}}
 	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
-	s.alive, s.die = context.WithCancel(context.Background())
+	s.alive, s.kill = context.WithCancel(context.Background())
 	return s
 }
 
-// SetLimits changes the limits, also of clients that are there: with what they send next. Those
-// beyond a smaller number of clients stay.
+// SetLimits changes the limits. They apply to existing connections from their next input.
+// Connections above a lower maximum stay.
 func (s *Server) SetLimits(l Limits) {
 	l = l.filled()
 	s.limits.Store(&l)
 }
 
-// ErrShutdown is returned for a listener or a connection that comes after Shutdown.
-var ErrShutdown = errors.New("the server is shut down")
+// ErrShutdown is returned by Serve after Shutdown.
+var ErrShutdown = errors.New("server is shut down")
 
-// Serve answers clients until Shutdown, then returns nil. It may be called for several listeners.
+// Serve serves clients until Shutdown, then returns nil. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.draining.Err() != nil {
@@ -150,9 +150,9 @@ func (s *Server) Serve(l net.Listener) error {
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		default: // such as too many open files: others will be closed
+		default: // such as too many open files, which is temporary
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.o.Log.Warn("a client couldn't be taken", "err", err, "again in", pause)
+			s.o.Log.Warn("accept failed; retrying", "error", err, "delay", pause)
 			select {
 			case <-time.After(pause):
 			case <-s.draining.Done():
@@ -161,21 +161,21 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// ServeConn answers one client until it or the server ends, and closes the connection.
+// ServeConn serves one connection until the client or the server ends it, and closes it.
 func (s *Server) ServeConn(nc net.Conn) {
-	if c := s.join(nc); c != nil {
+	if c := s.register(nc); c != nil {
 		s.serve(c)
 	}
 }
 
 func (s *Server) start(nc net.Conn) {
-	if c := s.join(nc); c != nil {
+	if c := s.register(nc); c != nil {
 		go s.serve(c)
 	}
 }
 
-// join makes a client of a connection, or turns it away and returns nil.
-func (s *Server) join(nc net.Conn) *Conn {
+// register adds a connection, or rejects it and returns nil.
+func (s *Server) register(nc net.Conn) *Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Err() != nil {
@@ -183,22 +183,21 @@ func (s *Server) join(nc net.Conn) *Conn {
 		return nil
 	}
 	if most := s.limits.Load().Clients; most > 0 && len(s.conns) >= most {
-		s.refused.Add(1)
-		s.running.Go(func() { refuse(nc) })
+		s.running.Go(func() { rejectConn(nc) })
 		return nil
 	}
 	c := newConn(s, nc)
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
-	if !s.tending {
-		s.tending = true
-		s.tended.Go(s.tend)
+	if !s.maintaining {
+		s.maintaining = true
+		s.maintenance.Go(s.maintain)
 	}
 	return c
 }
 
-// refuse tells a client that there is no place for it, with no more patience than that takes.
-func refuse(nc net.Conn) {
+// rejectConn tells a client that there are too many connections.
+func rejectConn(nc net.Conn) {
 	nc.SetDeadline(time.Now().Add(time.Second))
 	nc.Write([]byte("-ERR max number of clients reached\r\n"))
 	nc.Close()
@@ -213,8 +212,9 @@ func (s *Server) serve(c *Conn) {
 	s.mu.Unlock()
 }
 
-// Shutdown stops taking clients, lets commands that came in whole end and their replies go out, and
-// cuts what is left when ctx is done: then it returns its error, while commands may still be running.
+// Shutdown stops accepting clients, completes received commands and sends their replies. When ctx
+// is done it disconnects the remaining clients and returns ctx.Err(); their commands may still be
+// running.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.drain()
@@ -234,9 +234,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	s.die()
+	s.kill()
 	s.Clients((*Conn).cut)
-	s.tended.Wait()
+	s.maintenance.Wait()
 	return err
 }
 
@@ -253,17 +253,8 @@ func (s *Server) Clients(each func(*Conn)) {
 	}
 }
 
-// Received returns how many connections were taken and refused since the server was made.
-func (s *Server) Received() (taken, refused int64) { return s.lastID.Load(), s.refused.Load() }
-
-// Exclusive runs f while no client's command runs. It is not for commands: they have Conn.Exclusive.
-func (s *Server) Exclusive(f func()) {
-	s.gate.Lock()
-	defer s.gate.Unlock()
-	f()
-}
-
-// handshake lets a client show its certificate before it is asked who it is.
+// handshake does the TLS handshake, so that the client's certificate is known before
+// authentication.
 func handshake(ctx context.Context, nc net.Conn) error {
 	t, ok := nc.(*tls.Conn)
 	if !ok {

@@ -197,11 +197,13 @@ func TestTransactionsAreAlone(t *testing.T) {
 		})
 	}
 	for range 100 {
-		s.Exclusive(func() {
+		func() {
+			s.gate.Lock()
+			defer s.gate.Unlock()
 			if inside.Load() != 0 {
 				t.Error("not alone")
 			}
-		})
+		}()
 	}
 	all.Wait()
 }
@@ -320,7 +322,7 @@ func TestSilentClientsLetGo(t *testing.T) {
 		nc := pipe(t, s)
 		long := strings.Repeat("x", 50_000)
 		held := func() (n int64) {
-			s.Clients(func(c *Conn) { n = c.held.Load() })
+			s.Clients(func(c *Conn) { n = c.memory.Load() })
 			return n
 		}
 		for range 3 {
@@ -333,7 +335,7 @@ func TestSilentClientsLetGo(t *testing.T) {
 			nc.Write([]byte("cd\r\n"))
 			check(t, replies(t, nc, 1), `"abcd"`)
 			time.Sleep(time.Minute)
-			if held() > leastBuffer {
+			if held() > minBuffer {
 				t.Errorf("%d bytes are held by a silent client", held())
 			}
 		}
@@ -361,7 +363,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestMostClients(t *testing.T) {
-	s, dial := serve(t, Options{Limits: Limits{Clients: 2}})
+	_, dial := serve(t, Options{Limits: Limits{Clients: 2}})
 	a, b := dial(), dial()
 	defer a.Close()
 	defer b.Close()
@@ -370,9 +372,6 @@ func TestMostClients(t *testing.T) {
 	c := dial()
 	defer c.Close()
 	check(t, replies(t, c, 1), "-ERR max number of clients reached")
-	if taken, refused := s.Received(); taken != 2 || refused != 1 {
-		t.Errorf("%d taken and %d refused, want 2 and 1", taken, refused)
-	}
 }
 
 func TestShutdown(t *testing.T) {

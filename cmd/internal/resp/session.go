@@ -6,20 +6,19 @@ import (
 	"strconv"
 )
 
-// sessionNames are the commands on which it depends how those after them are read, allowed or
-// answered.
+// sessionNames are the commands that change how later commands are parsed, allowed or answered.
 var sessionNames = []string{"auth", "client", "discard", "exec", "hello", "multi", "quit", "reset", "unwatch", "watch"}
 
-// sessionCommands are the commands that concern a connection alone.
+// sessionCommands are the commands that concern only the connection.
 func sessionCommands() Table {
 	all := Table{
-		"ping":   {Arity: -1, Flags: []string{"fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Answers PONG, or its argument.", Run: ping},
-		"echo":   {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Answers its argument.", Run: func(c *Conn, args [][]byte) { c.Bulk(args[1]) }},
-		"quit":   {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Ends the connection.", Run: quit},
-		"reset":  {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Makes the connection as it was at first.", Run: reset},
-		"hello":  {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Chooses the protocol's version; logs in.", Run: hello},
-		"auth":   {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Logs in.", Run: auth},
-		"select": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Chooses the database: there is one, 0.", Run: selectDatabase},
+		"ping":   {Arity: -1, Flags: []string{"fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Returns PONG or the argument.", Run: ping},
+		"echo":   {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Returns the argument.", Run: func(c *Conn, args [][]byte) { c.Bulk(args[1]) }},
+		"quit":   {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Closes the connection.", Run: quit},
+		"reset":  {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Resets the connection.", Run: reset},
+		"hello":  {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Selects the protocol version and authenticates.", Run: hello},
+		"auth":   {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Authenticates the connection.", Run: auth},
+		"select": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Selects a database; only 0 exists.", Run: selectDatabase},
 	}
 	for _, t := range []Table{clientCommands(), commandCommands(), transactionCommands()} {
 		for name, cmd := range t {
@@ -48,7 +47,7 @@ func ping(c *Conn, args [][]byte) {
 }
 
 func quit(c *Conn, _ [][]byte) {
-	c.last = true
+	c.closing = true
 	c.Simple("OK")
 }
 
@@ -63,17 +62,17 @@ func reset(c *Conn, _ [][]byte) {
 	c.Simple("RESET")
 }
 
-// welcome makes a client who it is before AUTH.
+// welcome sets the user before AUTH.
 func (c *Conn) welcome() {
 	c.User = nil
 	if c.s.o.Default != nil {
 		c.User = c.s.o.Default(c)
 	}
-	c.called("default")
+	c.setUser("default")
 }
 
-// called remembers the user's name for CLIENT LIST: what it calls itself, or else as it was called.
-func (c *Conn) called(user string) {
+// setUser sets the user name for CLIENT LIST: that of a Stringer, otherwise user.
+func (c *Conn) setUser(user string) {
 	if s, ok := c.User.(fmt.Stringer); ok {
 		user = s.String()
 	}
@@ -94,32 +93,32 @@ func auth(c *Conn, args [][]byte) {
 		c.Error("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
 		return
 	}
-	if reply := c.logIn(user, password); reply != "" {
+	if reply := c.login(user, password); reply != "" {
 		c.Error(reply)
 		return
 	}
 	c.Simple("OK")
 }
 
-// logIn makes the client a user, or returns the error that is the reply.
-func (c *Conn) logIn(user string, password []byte) string {
+// login authenticates the client. It returns an error reply, or "".
+func (c *Conn) login(user string, password []byte) string {
 	if c.s.o.Auth == nil {
 		if user != "default" {
 			return "WRONGPASS invalid username-password pair or user is disabled."
 		}
 		return ""
 	}
-	if c.alone { // all others would wait for it
-		return "ERR Logging in isn't possible inside a transaction"
+	if c.exclusive { // all other clients would wait
+		return "ERR AUTH is not allowed inside a transaction"
 	}
 	var u any
 	var err error
-	c.Aside(func() { u, err = c.s.o.Auth(c, user, string(password)) }) // which takes its time
+	c.Aside(func() { u, err = c.s.o.Auth(c, user, string(password)) }) // password hashes are slow
 	if err != nil {
 		return err.Error()
 	}
 	c.User = u
-	c.called(user)
+	c.setUser(user)
 	return ""
 }
 
@@ -144,7 +143,7 @@ func hello(c *Conn, args [][]byte) {
 			i += 2
 		case bytes.EqualFold(args[i], []byte("SETNAME")) && len(left) >= 1:
 			name = left[0]
-			if !nameable(name) {
+			if !validName(name) {
 				c.Error(badName)
 				return
 			}
@@ -155,12 +154,12 @@ func hello(c *Conn, args [][]byte) {
 		}
 	}
 	if login != nil {
-		if reply := c.logIn(string(login[0]), login[1]); reply != "" {
+		if reply := c.login(string(login[0]), login[1]); reply != "" {
 			c.Error(reply)
 			return
 		}
 	}
-	if c.stranger() {
+	if c.unauthenticated() {
 		c.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}

@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// Table is the commands by their names in lower case; "client|kill" is a subcommand of "client".
+// Table maps names in lower case to commands; "client|kill" is a subcommand of "client".
 type Table map[string]*Command
 
 // Command is one command.
 type Command struct {
 	Name                    string   // lower case
-	Arity                   int      // words with the name; -n: at least n
-	Flags                   []string // as COMMAND INFO shows them: "write", "denyoom", "module"; "no_multi" keeps it out of transactions
+	Arity                   int      // number of words including the name; -n: at least n
+	Flags                   []string // as in COMMAND INFO; "no_multi" forbids the command in transactions
 	Categories              []string // "@write", "@bloom"
 	FirstKey, LastKey, Step int
-	Right                   string // what a user needs on its keys: "read", "add", "remove", "admin", or "" for nothing
+	Right                   string // right that a user needs for the keys: "read", "add", "remove", "admin", or "" for none
 	Summary                 string // one line, for COMMAND DOCS
 	Group                   string // for COMMAND DOCS; "" for "module"
-	// Run answers one call with exactly one reply. args are its words with the name, which are
-	// valid until it returns, and are not to be written to.
+	// Run makes exactly one reply to a call. args are its words including the name; they are valid
+	// until Run returns and must not be modified.
 	Run func(c *Conn, args [][]byte)
-	// RunAll answers calls that came in a row in one pipeline, of this command and with the same
-	// first key, each with exactly one reply. nil: Run answers them one by one.
+	// RunAll makes exactly one reply to each of several consecutive calls with the same first key.
+	// nil: Run is called for each.
 	RunAll func(c *Conn, calls [][][]byte)
 }
 
-// Keys calls each with the keys among the words of a call, until it returns false.
+// Keys calls each with the keys of a call, until it returns false.
 func (cmd *Command) Keys(args [][]byte, each func(key []byte) bool) {
 	if cmd.FirstKey <= 0 {
 		return
@@ -44,38 +44,38 @@ func (cmd *Command) Keys(args [][]byte, each func(key []byte) bool) {
 	}
 }
 
-func (cmd *Command) fits(words int) bool {
+func (cmd *Command) acceptsWords(words int) bool {
 	return words == cmd.Arity || cmd.Arity < 0 && words >= -cmd.Arity
 }
 
 func (cmd *Command) has(flag string) bool { return slices.Contains(cmd.Flags, flag) }
 
-// entry is a command as the dispatcher knows it.
+// entry is a command in the dispatch table.
 type entry struct {
 	*Command
-	subs dispatch // nil: it has none
+	subs dispatch // subcommands, nil if none
 
-	isSub   bool
-	alone   bool // what comes after it depends on it
-	now     bool // runs in a transaction instead of being queued
-	open    bool // runs before AUTH
-	noMulti bool
-	oneKey  bool // all its keys are the first
+	isSub          bool
+	changesSession bool // affects the commands after it
+	immediate      bool // runs within MULTI instead of being queued
+	open           bool // runs before AUTH
+	noMulti        bool
+	oneKey         bool // the first key is the only one
 }
 
-// dispatch finds commands by name; subcommands by what follows "|".
+// dispatch maps names to commands; subcommands by the part after "|".
 type dispatch map[string]*entry
 
-// newDispatch puts tables together; later ones win.
+// newDispatch combines tables; later ones take precedence.
 func newDispatch(tables ...Table) dispatch {
 	all := Table{}
 	for _, t := range tables {
 		maps.Copy(all, t)
 	}
 	d := dispatch{}
-	for _, name := range slices.Sorted(maps.Keys(all)) { // a command before its subcommands
+	for _, name := range slices.Sorted(maps.Keys(all)) { // commands before their subcommands
 		parent, sub, isSub := strings.Cut(name, "|")
-		e := &entry{Command: all[name], isSub: isSub, alone: slices.Contains(sessionNames, parent), now: slices.Contains(immediateNames, name),
+		e := &entry{Command: all[name], isSub: isSub, changesSession: slices.Contains(sessionNames, parent), immediate: slices.Contains(immediateNames, name),
 			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi")}
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {
@@ -95,11 +95,11 @@ func newDispatch(tables ...Table) dispatch {
 	return d
 }
 
-// longestName is the bytes of a command's name.
-const longestName = 64
+// maxCommandName is the length of the longest command name in bytes.
+const maxCommandName = 64
 
 func (d dispatch) find(name []byte) *entry {
-	var lower [longestName]byte
+	var lower [maxCommandName]byte
 	if len(name) > len(lower) {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (d dispatch) find(name []byte) *entry {
 	return d[string(lower[:len(name)])]
 }
 
-// resolve returns the command of a call, or the error that is its reply.
+// resolve returns the command of a call, or an error reply.
 func (d dispatch) resolve(args [][]byte) (*entry, string) {
 	e := d.find(args[0])
 	if e == nil {
@@ -125,13 +125,13 @@ func (d dispatch) resolve(args [][]byte) (*entry, string) {
 		}
 		e = sub
 	}
-	if !e.fits(len(args)) {
+	if !e.acceptsWords(len(args)) {
 		return nil, "ERR wrong number of arguments for '" + e.Name + "' command"
 	}
 	return e, ""
 }
 
-// named returns a command by a name such as "client|kill".
+// named returns the command with a name such as "client|kill".
 func (d dispatch) named(name []byte) *entry {
 	parent, sub, isSub := bytes.Cut(name, []byte("|"))
 	e := d.find(parent)
@@ -141,7 +141,7 @@ func (d dispatch) named(name []byte) *entry {
 	return e.subs.find(sub)
 }
 
-// unknown is Redis' text, with as many of the words as go into 128 bytes.
+// unknown returns Redis' error text, with as many words as fit into 128 bytes.
 func unknown(args [][]byte) string {
 	var words strings.Builder
 	for _, a := range args[1:] {
@@ -153,7 +153,7 @@ func unknown(args [][]byte) string {
 	return "ERR unknown command '" + clip(args[0], 128) + "', with args beginning with: " + words.String()
 }
 
-// clip returns at most n bytes of b, up to a zero, where Redis' strings end.
+// clip returns at most n bytes of b, up to the first zero byte, like Redis' C strings.
 func clip(b []byte, n int) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
@@ -161,8 +161,7 @@ func clip(b []byte, n int) string {
 	return string(b[:min(n, len(b))])
 }
 
-// Commands calls each with every command of the server and its subcommands, in the order of
-// their names.
+// Commands calls each with every command and subcommand, sorted by name.
 func (s *Server) Commands(each func(*Command)) { s.commands.walk(each) }
 
 func (d dispatch) walk(each func(*Command)) {

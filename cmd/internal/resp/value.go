@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// MaxElements is the largest number of elements of an array, map or set that ReadValue takes.
+	// MaxElements is the maximum number of elements of an array, map or set that ReadValue accepts.
 	MaxElements = 1 << 24
-	// MaxDepth is how deep arrays may lie in arrays there.
+	// MaxDepth is the maximum nesting depth that ReadValue accepts.
 	MaxDepth = 32
 
 	maxText = 64 << 10
 )
 
-// Value is a reply of a server: what the mark that it begins with says it is.
+// Value is a reply of a server. Its type is given by the mark that it begins with.
 type Value struct {
 	Mark  byte    // + simple, - error, : number, $ string, = text, _ null, # true or false, , double, ( large number, * array, % map, ~ set, > push
-	Text  []byte  // of what isn't made of others; digits of numbers; "t" or "f"; of a text, what follows "txt:"
-	Items []Value // of an array or a set; of a map, keys and values in turn
+	Text  []byte  // of a scalar; digits of numbers; "t" or "f"; of a verbatim string, what follows "txt:"
+	Items []Value // of an array or set; of a map, keys and values alternately
 }
 
-// Null reports whether it is a null, of either version. A null of RESP2 ($-1, *-1) is read as _.
+// Null reports whether v is null. The nulls of RESP2 ($-1, *-1) are read as _.
 func (v Value) Null() bool { return v.Mark == '_' }
 
-// Err returns the error that the reply is, nil if it is none.
+// Err returns the error if v is an error reply, otherwise nil.
 func (v Value) Err() error {
 	if v.Mark != '-' {
 		return nil
@@ -36,7 +36,7 @@ func (v Value) Err() error {
 	return Error(v.Text)
 }
 
-// Int returns a number, 0 or 1 for a Boolean, and false for what is neither.
+// Int returns a number, or 0 or 1 for a Boolean. ok is false for other types.
 func (v Value) Int() (n int64, ok bool) {
 	switch v.Mark {
 	case ':':
@@ -51,13 +51,13 @@ func (v Value) Int() (n int64, ok bool) {
 	return 0, false
 }
 
-// Error is an error that a server replied, with its prefix.
+// Error is an error reply of a server, including its prefix.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// ReadValue returns the next reply, and io.EOF after the last. Memory is taken as the bytes come. The
-// error wraps ErrSyntax and says at which byte it is.
+// ReadValue returns the next reply, or io.EOF after the last one. It allocates memory for
+// received bytes only. Errors wrap ErrSyntax and contain the byte offset.
 func (r *Reader) ReadValue() (Value, error) {
 	if _, err := r.r.Peek(1); err == io.EOF {
 		return Value{}, io.EOF
@@ -158,7 +158,7 @@ func (r *Reader) count(digits []byte, limit int64) (int64, error) {
 	return n, nil
 }
 
-// text reads a line, which may be long, and takes its end off.
+// text reads a line, which may be long, and removes its end.
 func (r *Reader) text() ([]byte, error) {
 	var line []byte
 	for {
@@ -178,7 +178,7 @@ func (r *Reader) text() ([]byte, error) {
 	}
 }
 
-// String returns the reply for people, on one line.
+// String returns the reply as one line of text.
 func (v Value) String() string {
 	switch v.Mark {
 	case '_':

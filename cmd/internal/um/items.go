@@ -13,24 +13,24 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// items are the commands about keys in filters.
+// items are the commands about keys of a filter.
 func (u *um) items() []row {
 	return []row{
-		{"um.add", "key item [item ...]", -3, 1, "add", "write denyoom fast", "Adds items; true for each that changed the filter.", one(u.add), u.add},
-		{"um.has", "key item [item ...]", -3, 1, "read", "readonly fast", "Asks for items; false for each that was never added.", one(u.has), u.has},
-		{"um.remove", "key item [item ...]", -3, 1, "remove", "write fast", "Forgets one addition of each item, which must have been added; true for each that was forgotten.", u.remove, nil},
-		{"um.count", "key item [item ...]", -3, 1, "read", "readonly fast", "Tells how often items were added: never too few.", u.count, nil},
-		{"um.addraw", "key digests", 3, 1, "add", "write denyoom fast", "Adds digests of 16 bytes each, H1 before H2, little-endian; tells how many changed the filter.", u.addRaw, nil},
-		{"um.hasraw", "key digests", 3, 1, "read", "readonly fast", "Asks for digests of 16 bytes each; a bit for each, the first one lowest in the first byte.", u.hasRaw, nil},
+		{"um.add", "key item [item ...]", -3, 1, "add", "write denyoom fast", "Adds items. Replies true for each that changed the filter.", one(u.add), u.add},
+		{"um.has", "key item [item ...]", -3, 1, "read", "readonly fast", "Queries items. Replies false for each that was never added.", one(u.has), u.has},
+		{"um.remove", "key item [item ...]", -3, 1, "remove", "write fast", "Removes one addition of each item, which must have been added. Replies true for each that was present.", u.remove, nil},
+		{"um.count", "key item [item ...]", -3, 1, "read", "readonly fast", "Returns an upper bound of how often each item was added.", u.count, nil},
+		{"um.addraw", "key digests", 3, 1, "add", "write denyoom fast", "Adds digests of 16 bytes (H1, H2, little-endian). Returns how many changed the filter.", u.addRaw, nil},
+		{"um.hasraw", "key digests", 3, 1, "read", "readonly fast", "Queries digests of 16 bytes. Returns one bit per digest, lowest bit first.", u.hasRaw, nil},
 	}
 }
 
-// one makes a command for one call of a command for many.
+// one makes a Run function from a RunAll function.
 func one(all func(*resp.Conn, [][][]byte)) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) { all(c, [][][]byte{args}) }
 }
 
-// batch is memory for digests and answers, used again and again.
+// batch is reusable memory for digests and answers.
 type batch struct {
 	digests []umbel.Digest
 	answers []bool
@@ -39,19 +39,19 @@ type batch struct {
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// most is the largest batch whose memory is kept.
-const most = 1 << 16
+// maxKeptBatch is the size of the largest batch whose memory is reused.
+const maxKeptBatch = 1 << 16
 
 func (b *batch) free() {
-	if cap(b.digests) <= most {
+	if cap(b.digests) <= maxKeptBatch {
 		batches.Put(b)
 	}
 }
 
-// errDigests is the answer to keys for a filter with hash caller.
-var errDigests = fmt.Errorf("the filter has hash caller and takes digests, not keys: use UM.ADDRAW and UM.HASRAW: %w", umbel.ErrGoal)
+// errDigests is the error for keys of a filter with hash caller.
+var errDigests = fmt.Errorf("the filter has hash caller and accepts only digests; use UM.ADDRAW and UM.HASRAW: %w", umbel.ErrGoal)
 
-// hash takes the items of calls, each behind the command and the filter's name.
+// hash returns the digests of the items of calls, which follow the command and the name.
 func hash(h umbel.Hasher, calls [][][]byte) *batch {
 	b := batches.Get().(*batch)
 	b.digests = b.digests[:0]
@@ -64,10 +64,11 @@ func hash(h umbel.Hasher, calls [][][]byte) *batch {
 	return b
 }
 
-// raw takes ready digests. The error wraps umbel.ErrGoal if they aren't whole.
+// raw decodes digests. It returns an error wrapping umbel.ErrGoal if the length is no multiple of
+// 16.
 func raw(data []byte) (*batch, error) {
 	if len(data)%16 != 0 {
-		return nil, fmt.Errorf("digests of %d bytes, want 16 for each: %w", len(data), umbel.ErrGoal)
+		return nil, fmt.Errorf("digests have %d bytes, want a multiple of 16: %w", len(data), umbel.ErrGoal)
 	}
 	b := batches.Get().(*batch)
 	b.digests = b.digests[:0]
@@ -78,7 +79,7 @@ func raw(data []byte) (*batch, error) {
 	return b, nil
 }
 
-// findAll is find for calls of one filter.
+// findAll is find for several calls with the same name.
 func (u *um) findAll(c *resp.Conn, calls [][][]byte) *engine.Filter {
 	f := u.engine.Get(calls[0][1])
 	if f == nil {
@@ -89,8 +90,8 @@ func (u *um) findAll(c *resp.Conn, calls [][][]byte) *engine.Filter {
 	return f
 }
 
-// add answers a call with an error if none of its items was taken, and otherwise item by
-// item: a filter that is full takes some and refuses others.
+// add replies an error if no item of a call was added, otherwise a result per item: a filter that
+// becomes full adds some and refuses others.
 func (u *um) add(c *resp.Conn, calls [][][]byte) {
 	f := u.findAll(c, calls)
 	if f == nil {
@@ -210,7 +211,7 @@ func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 	n, pos, err := f.Add(b.answers, b.digests)
 	c.Commit(uint64(pos))
 	if err != nil {
-		fail(c, fmt.Errorf("%d of %d digests were taken: %w", n, len(b.digests), err))
+		fail(c, fmt.Errorf("%d of %d digests were added: %w", n, len(b.digests), err))
 		return
 	}
 	changed := 0

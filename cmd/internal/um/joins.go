@@ -14,16 +14,16 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// joins are the commands that make filters of others.
+// joins are the commands that make filters from others.
 func (u *um) joins() []row {
 	return []row{
-		{"um.merge", "destination source [source ...]", -3, -1, "read", "write denyoom", "Adds the keys of filters to another, which is made if it isn't there. Unlike sizes are folded to a common one.", u.merge, nil},
-		{"um.intersect", "destination source source [source ...]", -4, -1, "read", "write denyoom", "Makes a filter of what all sources have: their common keys, and some others.", u.intersect, nil},
-		{"um.copy", "source destination [REPLACE]", -3, 2, "read", "write denyoom", "Makes a second filter of one, of whatever kind.", u.copy, nil},
+		{"um.merge", "destination source [source ...]", -3, -1, "read", "write denyoom", "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", u.merge, nil},
+		{"um.intersect", "destination source source [source ...]", -4, -1, "read", "write denyoom", "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", u.intersect, nil},
+		{"um.copy", "source destination [REPLACE]", -3, 2, "read", "write denyoom", "Copies a filter of any kind.", u.copy, nil},
 	}
 }
 
-// merge joins the sources first: the destination changes once, or not at all.
+// merge merges the sources first, so that the destination changes once or not at all.
 func (u *um) merge(c *resp.Conn, args [][]byte) {
 	name := args[1]
 	if !permit.May(c, access.Add, name) {
@@ -32,7 +32,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 	}
 	sources := others(name, args[2:])
 	if len(sources) == 0 {
-		c.Error("ERR a filter isn't merged with itself")
+		c.Error("ERR source and destination are the same filter")
 		return
 	}
 	hold := u.engine.NewReservation()
@@ -46,15 +46,16 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 	}
 	if f := u.engine.Get(name); f != nil {
 		pos, err := f.Merge(union.State())
-		kept(c, pos, err)
+		replyAfter(c, pos, err)
 		return
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(name), union, false, false)
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-// others returns the names, each once, without one: what is counted is counted once.
+// others returns the distinct names without one: merging a counting filter twice would count
+// twice.
 func others(but []byte, names [][]byte) (list [][]byte) {
 	for _, name := range names {
 		same := func(n []byte) bool { return bytes.Equal(n, name) }
@@ -65,9 +66,9 @@ func others(but []byte, names [][]byte) (list [][]byte) {
 	return list
 }
 
-// union returns a filter of its own with the keys of all.
+// union returns a new filter with the keys of all.
 func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) {
-	first, err := u.whole(names[0])
+	first, err := u.completeFilter(names[0])
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +78,10 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok && len(names) > 1 {
-		return nil, unsupported(first.Kind(), "doesn't merge")
+		return nil, unsupported(first.Kind(), "can't merge")
 	}
 	for _, name := range names[1:] {
-		f, err := u.whole(name)
+		f, err := u.completeFilter(name)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +101,7 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if u.engine.Get(name) != nil {
-		fail(c, fmt.Errorf("%w: %s; name a new one", engine.ErrExists, quoted(name)))
+		fail(c, fmt.Errorf("%w: %s; choose a new name", engine.ErrExists, quoted(name)))
 		return
 	}
 	hold := u.engine.NewReservation()
@@ -112,12 +113,12 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(name), common, false, false)
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-// common returns a filter of its own of what all have.
+// common returns a new filter with the intersection of all.
 func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error) {
 	common, err := u.bits(h, names[0])
 	for _, name := range names[1:] {
@@ -129,10 +130,10 @@ func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error)
 	if err != nil {
 		return nil, err
 	}
-	return u.engine.Kinds().Open(common.State()) // what it knows of its cells is of before
+	return u.engine.Kinds().Open(common.State()) // recomputes what the filter derives from its cells
 }
 
-// narrow leaves in a filter, made of the first name's, what that of the second has too.
+// narrow intersects common, a copy of the filter first, with the filter second.
 func (u *um) narrow(common umbel.Filter, first, second []byte) error {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
@@ -148,10 +149,10 @@ func (u *um) narrow(common umbel.Filter, first, second []byte) error {
 
 func (u *um) copy(c *resp.Conn, args [][]byte) {
 	from, to := args[1], args[2]
-	replace := len(args) == 4 && is(args[3], "REPLACE")
+	replace := len(args) == 4 && isOption(args[3], "REPLACE")
 	switch {
 	case len(args) > 3 && !replace:
-		c.Error("ERR say UM.COPY source destination, or with REPLACE behind it")
+		c.Error("ERR usage: UM.COPY source destination [REPLACE]")
 		return
 	case !permit.May(c, access.Add, to) || replace && !permit.May(c, access.Remove, to):
 		c.Error(permit.NoKey)
@@ -165,7 +166,7 @@ func (u *um) copy(c *resp.Conn, args [][]byte) {
 	}
 	pos, err := u.engine.Copy(from, to, replace)
 	if errors.Is(err, engine.ErrExists) {
-		err = fmt.Errorf("%w: %s; say REPLACE", err, quoted(to))
+		err = fmt.Errorf("%w: %s; use REPLACE", err, quoted(to))
 	}
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }

@@ -13,28 +13,29 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// looks are the commands that tell about filters and kinds.
+// looks are the commands that describe filters and kinds.
 func (u *um) looks() []row {
 	return []row{
-		{"um.info", "key", 2, 1, "read", "readonly", "Tells what a filter is and how it does.", resp.Aside(u.info), nil},
-		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which is the same for the same filter and no other.", resp.Aside(u.id), nil},
+		{"um.info", "key", 2, 1, "read", "readonly", "Describes a filter: kind, size, rate and keys.", resp.Aside(u.info), nil},
+		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which identifies its contents.", resp.Aside(u.id), nil},
 		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", resp.Aside(u.overlap), nil},
-		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds, what they can do besides taking and finding keys, and their parameters.", resp.Aside(u.kinds), nil},
+		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds with their abilities and parameters.", resp.Aside(u.kinds), nil},
 	}
 }
 
-// soon is the size up to which filters are measured anew at each question.
-const soon = 64 << 20
+// maxMeasured is the size up to which filters are measured at each call.
+const maxMeasured = 64 << 20
 
-// measure returns a filter's figures, of a large one those of a moment ago perhaps.
+// measure returns the statistics of a filter; those of a large filter may be slightly out of
+// date.
 func measure(f *engine.Filter) umbel.Stats {
-	if f.Bytes() > soon {
+	if f.Bytes() > maxMeasured {
 		return f.Measured()
 	}
 	return f.Stats()
 }
 
-// shape is what a state tells besides its cells.
+// shape is a state without cells.
 type shape struct {
 	layers uint64
 	params umbel.Params
@@ -60,32 +61,32 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 	}
 	s, counts := measure(f), f.Counts()
 	c.Map(18)
-	text(c, "kind", f.Kind())
-	text(c, "hash", f.Hasher().Alg.String())
+	fieldText(c, "kind", f.Kind())
+	fieldText(c, "hash", f.Hasher().Alg.String())
 	keys(c, plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High})
-	share(c, "rate", s.FPRate)
-	share(c, "fill", s.Fill)
-	pair(c, "cells", s.Cells)
-	share(c, "k", s.K)
-	pair(c, "bytes", s.Bytes)
-	pair(c, "memory", f.Bytes())
-	pair(c, "layers", sh.layers)
+	fieldShare(c, "rate", s.FPRate)
+	fieldShare(c, "fill", s.Fill)
+	fieldInt(c, "cells", s.Cells)
+	fieldShare(c, "k", s.K)
+	fieldInt(c, "bytes", s.Bytes)
+	fieldInt(c, "memory", f.Bytes())
+	fieldInt(c, "layers", sh.layers)
 	c.BulkString("params")
 	c.Map(len(sh.params))
 	for _, p := range sh.params {
 		c.BulkString(p.Name)
 		number(c, p.Value)
 	}
-	pair(c, "version", f.Version())
+	fieldInt(c, "version", f.Version())
 	c.BulkString("complete")
 	c.Bool(!f.Incomplete())
-	pair(c, "added", counts.Added)
-	pair(c, "asked", counts.Queried)
-	pair(c, "found", counts.Found)
+	fieldInt(c, "added", counts.Added)
+	fieldInt(c, "queried", counts.Queried)
+	fieldInt(c, "found", counts.Found)
 }
 
 func (u *um) id(c *resp.Conn, args [][]byte) {
-	f, err := u.whole(args[1])
+	f, err := u.completeFilter(args[1])
 	if err != nil {
 		fail(c, err)
 		return
@@ -123,10 +124,10 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 	estimate(c, "second", o.B)
 }
 
-// bits returns a copy of the one array of bits that a filter is or has, and holds memory for
-// another, which comparing takes.
+// bits returns a copy of the single bit array of a filter, and reserves memory for a second one,
+// which the comparison needs.
 func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
-	f, err := u.whole(name)
+	f, err := u.completeFilter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -150,21 +151,21 @@ func estimate(c *resp.Conn, name string, e plan.Estimate) {
 	keys(c, e)
 }
 
-// keys answers with three elements of a map: an estimate of a number of keys.
+// keys replies three elements of a map: an estimated number of keys.
 func keys(c *resp.Conn, e plan.Estimate) {
-	about(c, "keys", e.Value)
-	about(c, "keys-low", e.Low)
-	about(c, "keys-high", e.High)
+	fieldFloat(c, "keys", e.Value)
+	fieldFloat(c, "keys-low", e.Low)
+	fieldFloat(c, "keys-high", e.High)
 }
 
-// about answers with a word and a whole number, or with infinity.
-func about(c *resp.Conn, name string, f float64) {
+// fieldFloat replies a word and a whole number or infinity.
+func fieldFloat(c *resp.Conn, name string, f float64) {
 	if f = math.Round(f); math.Abs(f) < 1<<63 {
 		c.BulkString(name)
 		c.Int(int64(f))
 		return
 	}
-	share(c, name, f)
+	fieldShare(c, name, f)
 }
 
 func (u *um) kinds(c *resp.Conn, args [][]byte) {
@@ -188,11 +189,11 @@ func (u *um) kinds(c *resp.Conn, args [][]byte) {
 	}
 }
 
-// describe answers with what a kind is.
+// describe replies the description of a kind.
 func describe(c *resp.Conn, v umbel.Kind) {
-	can, _ := ability.Of(v) // a kind of which no small filter can be made shows nothing
+	can, _ := ability.Of(v) // a kind without small filters lists no abilities
 	c.Map(3)
-	text(c, "doc", v.Doc)
+	fieldText(c, "doc", v.Doc)
 	c.BulkString("can")
 	c.Array(len(can))
 	for _, a := range can {
@@ -206,8 +207,8 @@ func describe(c *resp.Conn, v umbel.Kind) {
 	for _, p := range v.Params {
 		c.BulkString(p.Name)
 		c.Map(3)
-		text(c, "doc", p.Doc)
-		share(c, "min", p.Min)
-		share(c, "max", p.Max)
+		fieldText(c, "doc", p.Doc)
+		fieldShare(c, "min", p.Min)
+		fieldShare(c, "max", p.Max)
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 func (u *um) makes() []row {
-	const wish = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
+	const spec = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
 	return []row{
-		{"um.make", "key kind " + wish + " [NX]", -3, 1, "add", "write denyoom", "Makes an empty filter. Two of KEYS, RATE and BYTES tell its size; with KEYS alone the rate is 1%.", u.make, nil},
-		{"um.plan", "kind|* " + wish, -2, 0, "", "readonly", "Tells what UM.MAKE would make, without making it; of all kinds with *.", resp.Aside(u.plan), nil},
+		{"um.make", "key kind " + spec + " [NX]", -3, 1, "add", "write denyoom", "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", u.make, nil},
+		{"um.plan", "kind|* " + spec, -2, 0, "", "readonly", "Forecasts what UM.MAKE would make; * means all kinds.", resp.Aside(u.plan), nil},
 	}
 }
 
@@ -23,7 +23,7 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	w, err := u.wish(v, args[3:])
+	w, err := u.parseSpec(v, args[3:])
 	if err != nil {
 		fail(c, err)
 		return
@@ -35,13 +35,13 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if errors.Is(err, engine.ErrExists) {
-		err = fmt.Errorf("%w: %s; NX makes one only if there is none", err, quoted(args[1]))
+		err = fmt.Errorf("%w: %s; NX makes only new filters", err, quoted(args[1]))
 	}
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
 func (u *um) plan(c *resp.Conn, args [][]byte) {
-	if is(args[1], "*") {
+	if isOption(args[1], "*") {
 		kinds := u.engine.Kinds()
 		c.Map(len(kinds))
 		for _, v := range kinds {
@@ -51,7 +51,7 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 				c.BulkString(err.Error())
 				continue
 			}
-			u.tell(c, f)
+			u.replyForecast(c, f)
 		}
 		return
 	}
@@ -65,28 +65,28 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	u.tell(c, f)
+	u.replyForecast(c, f)
 }
 
 func (u *um) forecast(v umbel.Kind, args [][]byte) (umbel.Forecast, error) {
-	w, err := u.wish(v, args)
+	w, err := u.parseSpec(v, args)
 	if err != nil {
 		return umbel.Forecast{}, err
 	}
 	if w.nx {
-		return umbel.Forecast{}, fmt.Errorf("NX is for UM.MAKE: %w", umbel.ErrGoal)
+		return umbel.Forecast{}, fmt.Errorf("NX is only for UM.MAKE: %w", umbel.ErrGoal)
 	}
 	return v.Plan(w.goal, w.params)
 }
 
-// tell answers with a forecast, and whether there is room for it.
-func (u *um) tell(c *resp.Conn, f umbel.Forecast) {
+// replyForecast replies a forecast and whether there is enough memory.
+func (u *um) replyForecast(c *resp.Conn, f umbel.Forecast) {
 	c.Map(6)
-	pair(c, "keys", f.Keys)
-	share(c, "rate", f.FPRate)
-	pair(c, "bytes", f.Bytes)
-	pair(c, "cells", f.Cells)
-	share(c, "k", f.K)
+	fieldInt(c, "keys", f.Keys)
+	fieldShare(c, "rate", f.FPRate)
+	fieldInt(c, "bytes", f.Bytes)
+	fieldInt(c, "cells", f.Cells)
+	fieldShare(c, "k", f.K)
 	c.BulkString("fits")
 	c.Bool(u.engine.CheckMemory(f.Bytes) == nil)
 }

@@ -16,18 +16,18 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// moves are the commands that take filters out of the node and bring them in.
+// moves are the commands that export and import filters.
 func (u *um) moves() []row {
 	return []row{
-		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a part of it.", resp.Aside(u.export), nil},
-		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter of a container.", u.imports, nil},
-		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta that makes the filter of another one.", resp.Aside(u.diff), nil},
-		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which names the filter it is for.", u.patch, nil},
+		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a range of it.", resp.Aside(u.export), nil},
+		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter from a container.", u.imports, nil},
+		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta from another filter to this one.", resp.Aside(u.diff), nil},
+		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which contains the ID of its base.", u.patch, nil},
 	}
 }
 
 func (u *um) export(c *resp.Conn, args [][]byte) {
-	f, err := u.whole(args[1])
+	f, err := u.completeFilter(args[1])
 	if err != nil {
 		fail(c, err)
 		return
@@ -38,14 +38,14 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	var b []byte
 	switch {
 	case len(args) == 2:
-		b, err = plain(c, f)
-	case len(args) == 3 && is(args[2], "PACKED"):
+		b, err = canonical(c, f)
+	case len(args) == 3 && isOption(args[2], "PACKED"):
 		b, err = u.packed(c, f)
-	case len(args) == 5 && is(args[2], "RANGE"):
+	case len(args) == 5 && isOption(args[2], "RANGE"):
 		u.exportRange(c, f, args[3], args[4])
 		return
 	default:
-		err = errors.New("say UM.EXPORT key, and behind it nothing, PACKED, or RANGE offset length")
+		err = errors.New("usage: UM.EXPORT key [PACKED | RANGE offset length]")
 	}
 	if err != nil {
 		fail(c, err)
@@ -54,8 +54,8 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	c.Bulk(b)
 }
 
-// plain returns the container of a filter in canonical form.
-func plain(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
+// canonical returns the canonical container of a filter.
+func canonical(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 	gone := f.View(func(f umbel.Filter) {
 		s := f.State()
 		if err = fits(c, wire.Size(s)); err == nil {
@@ -65,7 +65,7 @@ func plain(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 	return b, errors.Join(gone, err)
 }
 
-// packed packs a copy, since that takes long.
+// packed packs a copy of the filter, because packing is slow.
 func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
@@ -80,24 +80,24 @@ func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 	return b, err
 }
 
-// fits returns an error unless a reply of n bytes goes to the client.
+// fits returns an error unless a reply of n bytes can be sent to the client.
 func fits(c *resp.Conn, n uint64) error {
-	if most := c.Longest(); n > uint64(most) {
-		return fmt.Errorf("it has %d bytes, a reply at most %d: use UM.EXPORT with RANGE, or HTTP: %w", n, most, umbel.ErrLimit)
+	if most := c.MaxReply(); n > uint64(most) {
+		return fmt.Errorf("the container has %d bytes and a reply at most %d; use UM.EXPORT with RANGE, or HTTP: %w", n, most, umbel.ErrLimit)
 	}
 	return nil
 }
 
-// exportRange returns a part of the container in canonical form, with the filter's version:
-// parts of one version go together.
+// exportRange replies a range of the canonical container and the filter's version. Ranges with
+// equal versions belong together.
 func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
 	offset, err1 := strconv.ParseUint(string(from), 10, 63)
 	n, err2 := strconv.ParseUint(string(length), 10, 63)
-	if most := c.Longest(); err1 != nil || err2 != nil || n > uint64(most) {
-		c.Error(fmt.Sprintf("ERR offset and length are whole numbers, the length at most %d", most))
+	if most := c.MaxReply(); err1 != nil || err2 != nil || n > uint64(most) {
+		c.Error(fmt.Sprintf("ERR offset and length must be whole numbers, and the length at most %d", most))
 		return
 	}
-	version := f.Version() // a change after this shows in the version of the next part
+	version := f.Version() // a later change changes the version of the next range
 	var err error
 	w := window{from: offset, to: offset + min(n, math.MaxUint64-offset)}
 	gone := f.View(func(f umbel.Filter) { err = wire.Write(&w, f.State()) })
@@ -106,13 +106,13 @@ func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
 		return
 	}
 	c.Map(3)
-	pair(c, "total", w.total)
-	pair(c, "version", version)
+	fieldInt(c, "total", w.total)
+	fieldInt(c, "version", version)
 	c.BulkString("data")
 	c.Bulk(w.data)
 }
 
-// window keeps a part of what is written to it, and counts it all.
+// window keeps a range of what is written to it, and counts all bytes.
 type window struct {
 	from, to uint64
 	total    uint64
@@ -127,8 +127,8 @@ func (w *window) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// limits says how much may come in: as much as there is room for, which is held, and never
-// more than the options say.
+// limits returns the limits of incoming containers: the free memory, which is reserved, and at
+// most the configured limit.
 func (u *um) limits(h *engine.Reservation) wire.Limits {
 	l := wire.Limits{Bytes: u.options.MaxBytes, Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
 	if l.Bytes == 0 {
@@ -140,10 +140,10 @@ func (u *um) limits(h *engine.Reservation) wire.Limits {
 	return l
 }
 
-// parse returns the filter in a container that came in.
+// parse returns the filter in a container.
 func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
 	if delta.Is(b) {
-		return nil, fmt.Errorf("these bytes are a delta, not a container; UM.PATCH applies it: %w", umbel.ErrCorrupt)
+		return nil, fmt.Errorf("the argument is a delta, not a container; use UM.PATCH: %w", umbel.ErrCorrupt)
 	}
 	s, err := wire.Parse(b, u.limits(h))
 	if err != nil {
@@ -153,17 +153,17 @@ func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
 }
 
 func (u *um) imports(c *resp.Conn, args [][]byte) {
-	replace := len(args) == 4 && is(args[3], "REPLACE")
+	replace := len(args) == 4 && isOption(args[3], "REPLACE")
 	switch {
 	case len(args) > 3 && !replace:
-		c.Error("ERR say UM.IMPORT key container, or with REPLACE behind it")
+		c.Error("ERR usage: UM.IMPORT key container [REPLACE]")
 		return
 	case replace && !permit.May(c, access.Remove, args[1]):
 		c.Error(permit.NoKey)
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
-		fail(c, fmt.Errorf("%w: %s; say REPLACE", engine.ErrExists, quoted(args[1])))
+		fail(c, fmt.Errorf("%w: %s; use REPLACE", engine.ErrExists, quoted(args[1])))
 		return
 	}
 	hold := u.engine.NewReservation()
@@ -175,17 +175,17 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		fail(c, err)
 		return
 	}
-	hold.Release() // it is the engine's
+	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(args[1]), f, replace, false)
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
 func (u *um) diff(c *resp.Conn, args [][]byte) {
-	if is(args[2], "FROM") && !permit.May(c, access.Read, args[3]) {
+	if isOption(args[2], "FROM") && !permit.May(c, access.Read, args[3]) {
 		c.Error(permit.NoKey)
 		return
 	}
-	f, err := u.whole(args[1])
+	f, err := u.completeFilter(args[1])
 	if err != nil {
 		fail(c, err)
 		return
@@ -214,41 +214,41 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	c.Bulk(message)
 }
 
-// base returns the state that a delta is to begin at: of a filter, or in a container.
+// base returns the base of a delta: the state of a filter, or of a container.
 func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error) {
 	switch {
-	case is(word, "FROM"):
-		f, err := u.whole(value)
+	case isOption(word, "FROM"):
+		f, err := u.completeFilter(value)
 		if err != nil {
 			return umbel.State{}, err
 		}
 		return u.snapshot(h, f)
-	case is(word, "BASE"):
+	case isOption(word, "BASE"):
 		f, err := u.parse(h, value)
 		if err != nil {
 			return umbel.State{}, err
 		}
 		return f.State(), nil
 	}
-	return umbel.State{}, errors.New("say UM.DIFF key FROM key, or UM.DIFF key BASE container")
+	return umbel.State{}, errors.New("usage: UM.DIFF key FROM key | UM.DIFF key BASE container")
 }
 
-// patch needs the right to remove as well: a delta may clear cells.
+// patch needs the right to remove too, because a delta may clear cells.
 func (u *um) patch(c *resp.Conn, args [][]byte) {
 	if !permit.May(c, access.Remove, args[1]) {
 		c.Error(permit.NoKey)
 		return
 	}
-	f, err := u.whole(args[1])
+	f, err := u.completeFilter(args[1])
 	if err != nil {
 		fail(c, err)
 		return
 	}
 	pos, err := u.apply(f, args[2])
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
-// apply makes a filter what a delta says, if there is memory for both meanwhile.
+// apply applies a delta to a filter, if there is memory for both states.
 func (u *um) apply(f *engine.Filter, message []byte) (engine.Position, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// find returns a filter, and answers with an error if there is none.
+// find returns a filter, or replies an error.
 func (u *um) find(c *resp.Conn, name []byte) *engine.Filter {
 	f := u.engine.Get(name)
 	if f == nil {
@@ -26,8 +26,9 @@ func missing(name []byte) error {
 	return fmt.Errorf("%w: %s", engine.ErrNotFound, quoted(name))
 }
 
-// whole returns a filter that is all there: what is made of it would miss keys otherwise.
-func (u *um) whole(name []byte) (*engine.Filter, error) {
+// completeFilter returns a complete filter. What is derived from an incomplete one would miss
+// keys.
+func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	f := u.engine.Get(name)
 	switch {
 	case f == nil:
@@ -38,7 +39,7 @@ func (u *um) whole(name []byte) (*engine.Filter, error) {
 	return f, nil
 }
 
-// snapshot returns a copy of a filter's state, in memory that is held for it.
+// snapshot returns a copy of a filter's state and reserves memory for it.
 func (u *um) snapshot(h *engine.Reservation, f *engine.Filter) (s umbel.State, err error) {
 	if err := h.Take(f.Bytes()); err != nil {
 		return s, err
@@ -47,7 +48,7 @@ func (u *um) snapshot(h *engine.Reservation, f *engine.Filter) (s umbel.State, e
 	return s, err
 }
 
-// open returns a filter of its own, a copy of one of the engine's.
+// open returns an independent copy of a filter.
 func (u *um) open(h *engine.Reservation, f *engine.Filter) (umbel.Filter, error) {
 	s, err := u.snapshot(h, f)
 	if err != nil {
@@ -56,8 +57,8 @@ func (u *um) open(h *engine.Reservation, f *engine.Filter) (umbel.Filter, error)
 	return u.engine.Kinds().Open(s)
 }
 
-// kept answers OK to a change, or says why it failed.
-func kept(c *resp.Conn, pos engine.Position, err error) {
+// replyAfter replies OK after a change, or its error.
+func replyAfter(c *resp.Conn, pos engine.Position, err error) {
 	c.Commit(uint64(pos))
 	if err != nil {
 		c.Error(refusal.Text(err))
@@ -66,18 +67,18 @@ func kept(c *resp.Conn, pos engine.Position, err error) {
 	c.Simple("OK")
 }
 
-// fail answers with an error.
+// fail replies an error.
 func fail(c *resp.Conn, err error) { c.Error(refusal.Text(err)) }
 
-// is reports whether a word of a command is the option.
-func is(word []byte, option string) bool {
+// isOption reports whether a word is the option.
+func isOption(word []byte, option string) bool {
 	return len(word) == len(option) && strings.EqualFold(string(word), option)
 }
 
-// quoted returns what a client sent as an error can repeat it.
+// quoted returns input in a form that can be quoted in an error.
 func quoted(b []byte) string { return strconv.Quote(string(b[:min(len(b), 64)])) }
 
-// number answers with a parameter of a filter.
+// number replies a parameter of a filter.
 func number(c *resp.Conn, n umbel.Number) {
 	switch {
 	case n.IsFloat():
@@ -89,25 +90,25 @@ func number(c *resp.Conn, n umbel.Number) {
 	}
 }
 
-// pair answers with a word and a whole number, as an element of a map.
-func pair(c *resp.Conn, name string, n uint64) {
+// fieldInt replies a word and a whole number as an element of a map.
+func fieldInt(c *resp.Conn, name string, n uint64) {
 	c.BulkString(name)
 	number(c, umbel.Uint(n))
 }
 
-// share answers with a word and a fraction or an estimate.
-func share(c *resp.Conn, name string, f float64) {
+// fieldShare replies a word and a fraction or an estimate.
+func fieldShare(c *resp.Conn, name string, f float64) {
 	c.BulkString(name)
 	c.Double(f)
 }
 
-// text answers with a word and another.
-func text(c *resp.Conn, name, s string) {
+// fieldText replies a word and a text.
+func fieldText(c *resp.Conn, name, s string) {
 	c.BulkString(name)
 	c.BulkString(s)
 }
 
-// unsupported says what a kind can't do.
+// unsupported returns the error for an operation that a kind does not support.
 func unsupported(kind, cannot string) error {
-	return fmt.Errorf("a filter of kind %s %s; UM.KINDS tells what kinds can: %w", kind, cannot, errors.ErrUnsupported)
+	return fmt.Errorf("kind %s %s; UM.KINDS lists the abilities of kinds: %w", kind, cannot, errors.ErrUnsupported)
 }

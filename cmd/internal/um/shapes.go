@@ -13,26 +13,26 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// shapes are the commands that change a filter as a whole.
+// shapes are the commands that change a whole filter.
 func (u *um) shapes() []row {
 	return []row{
-		{"um.fold", "key factor | RATE p | BYTES n", -3, 1, "remove", "write", "Makes a filter smaller by a factor, as far as its rate stays at most p, or to at most n bytes; all keys stay. Returns the factor.", u.fold, nil},
-		{"um.unfold", "key factor", 3, 1, "remove", "write denyoom", "Makes a filter larger by a factor: room for keys to come.", u.unfold, nil},
-		{"um.compact", "key [RATE p]", -2, 1, "remove", "write", "Joins the parts of a filter that grew, as far as its rate stays at most p, 1% unless given.", u.compact, nil},
-		{"um.clear", "key", 2, 1, "remove", "write", "Forgets all keys, and keeps kind, hash and size.", u.clear, nil},
-		{"um.advance", "key time", 3, 1, "remove", "write", "Tells a window the time, in its own units, so that it forgets what is old.", u.advance, nil},
-		{"um.seal", "key", 2, 1, "add", "write", "Solves what a ribbon collected, so that it takes less.", u.seal, nil},
+		{"um.fold", "key factor | RATE p | BYTES n", -3, 1, "remove", "write", "Shrinks a filter by a factor, as far as its rate stays at most p, or to at most n bytes. Keeps all keys. Returns the factor.", u.fold, nil},
+		{"um.unfold", "key factor", 3, 1, "remove", "write denyoom", "Enlarges a filter by a factor, for more keys.", u.unfold, nil},
+		{"um.compact", "key [RATE p]", -2, 1, "remove", "write", "Joins the layers of a filter as far as its rate stays at most p (default 1%).", u.compact, nil},
+		{"um.clear", "key", 2, 1, "remove", "write", "Removes all keys; kind, hash and size stay.", u.clear, nil},
+		{"um.advance", "key time", 3, 1, "remove", "write", "Advances the clock of a window, which drops expired keys.", u.advance, nil},
+		{"um.seal", "key", 2, 1, "add", "write", "Builds the final form of a ribbon filter, which needs less memory.", u.seal, nil},
 	}
 }
 
-// change answers with what a method of a filter did.
+// change replies the result of a method of a filter.
 func (u *um) change(c *resp.Conn, name []byte, change func(*engine.Filter) (engine.Position, error)) {
 	f := u.find(c, name)
 	if f == nil {
 		return
 	}
 	pos, err := change(f)
-	kept(c, pos, err)
+	replyAfter(c, pos, err)
 }
 
 func (u *um) clear(c *resp.Conn, args [][]byte) {
@@ -61,9 +61,9 @@ func (u *um) unfold(c *resp.Conn, args [][]byte) {
 	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
 		hi, bytes := bits.Mul64(f.Bytes(), uint64(by))
 		if hi != 0 {
-			return 0, fmt.Errorf("unfolded by %d it takes more than 2^64 bytes: %w", uint64(by), umbel.ErrLimit)
+			return 0, fmt.Errorf("unfolding by %d exceeds 2^64 bytes: %w", uint64(by), umbel.ErrLimit)
 		}
-		if err := u.engine.CheckMemory(bytes); err != nil { // the old cells are there meanwhile
+		if err := u.engine.CheckMemory(bytes); err != nil { // in addition to the old cells
 			return 0, err
 		}
 		return f.Unfold(uint64(by))
@@ -71,7 +71,7 @@ func (u *um) unfold(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) fold(c *resp.Conn, args [][]byte) {
-	f, err := u.whole(args[1])
+	f, err := u.completeFilter(args[1])
 	if err != nil {
 		fail(c, err)
 		return
@@ -93,8 +93,8 @@ func (u *um) fold(c *resp.Conn, args [][]byte) {
 	number(c, umbel.Uint(by))
 }
 
-// factor returns by what a filter is to be folded. Rates and sizes are met as the filter
-// is now: what is added before it folds isn't looked at again.
+// factor returns the factor of a fold. Rates and sizes are checked for the current state; later
+// additions are not considered.
 func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	if len(words) == 1 {
 		n, err := quantity.ParseCount(string(words[0]))
@@ -102,24 +102,24 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	}
 	var meet func(*folding.Ladder) (umbel.Filter, uint64, error)
 	switch {
-	case len(words) == 2 && is(words[0], "RATE"):
+	case len(words) == 2 && isOption(words[0], "RATE"):
 		p, err := quantity.ParseRate(string(words[1]))
 		if err != nil {
 			return 0, err
 		}
 		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToRate(float64(p)) }
-	case len(words) == 2 && is(words[0], "BYTES"):
+	case len(words) == 2 && isOption(words[0], "BYTES"):
 		n, err := quantity.ParseSize(string(words[1]))
 		if err != nil {
 			return 0, err
 		}
 		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToBytes(uint64(n)) }
 	default:
-		return 0, errors.New("say by how much: a factor, RATE p or BYTES n")
+		return 0, errors.New("usage: UM.FOLD key factor | RATE p | BYTES n")
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	if err := hold.Take(f.Bytes()); err != nil { // for the folds that are tried
+	if err := hold.Take(f.Bytes()); err != nil { // for trial folds
 		return 0, err
 	}
 	gone := f.View(func(g umbel.Filter) {
@@ -134,20 +134,20 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 func (u *um) compact(c *resp.Conn, args [][]byte) {
 	rate := quantity.Rate(defaultRate)
 	switch {
-	case len(args) == 4 && is(args[2], "RATE"):
+	case len(args) == 4 && isOption(args[2], "RATE"):
 		if err := rate.Set(string(args[3])); err != nil {
 			fail(c, err)
 			return
 		}
 	case len(args) != 2:
-		c.Error("ERR say UM.COMPACT key, or UM.COMPACT key RATE p")
+		c.Error("ERR usage: UM.COMPACT key [RATE p]")
 		return
 	}
 	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
 		return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
 			g, ok := f.(ability.Compacter)
 			if !ok {
-				return nil, unsupported(f.State().Kind, "isn't made of parts that join")
+				return nil, unsupported(f.State().Kind, "has no layers to join")
 			}
 			return f, g.Compact(float64(rate))
 		})

@@ -1,9 +1,9 @@
-// Package um provides what RedisBloom's commands lack, as UM.*: filters of any kind made, merged,
-// intersected, folded, packed, patched and planned.
+// Package um implements the commands UM.*, which make, merge, intersect, fold, export, patch and plan
+// filters of any kind.
 //
-// A command names the filter first, then says what about it. Numbers are written as on the
-// command line: 1M, 64KiB, 1%. Questions about a filter that isn't there are errors: a
-// misspelt name is no empty set. docs/node-commands.md lists all, with their replies.
+// The first argument is the name of a filter. Numbers are written as on the command line: 1M, 64KiB, 1%. A
+// query of a missing filter is an error, so that a misspelt name is noticed. docs/node-commands.md lists
+// all commands and replies.
 package um
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Options say what new filters are where a command doesn't.
+// Options are the defaults of new filters and the limits.
 type Options struct {
 	Hasher   umbel.Hasher
-	MaxBytes uint64 // of cells that come in a container or a delta; 0: wire.Limits{}
+	MaxBytes uint64 // of cells in a container or a delta; 0: the default of wire.Limits
 }
 
 // Commands returns the table of the package.
@@ -31,7 +31,7 @@ func Commands(e *engine.Engine, o Options) resp.Table {
 	return t
 }
 
-// um is what the commands work on.
+// um is the state of the commands.
 type um struct {
 	engine  *engine.Engine
 	options Options
@@ -40,10 +40,10 @@ type um struct {
 // row is a command as a line of a table.
 type row struct {
 	name    string
-	syntax  string // its words behind the name
+	syntax  string // words after the name
 	arity   int
-	last    int    // 0: no names; otherwise from the first word to this
-	right   string // over all of the names; what more a command needs it asks for itself
+	last    int    // 0: no names; otherwise index of the last name
+	right   string // for all names; commands check further rights themselves
 	flags   string
 	summary string
 	run     func(c *resp.Conn, args [][]byte)
@@ -52,7 +52,7 @@ type row struct {
 
 func (u *um) rows() []row {
 	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []row{
-		{"um.help", "[command]", -1, 0, "", "readonly", "Lists the commands, or says how one is used.", u.help, nil},
+		{"um.help", "[command]", -1, 0, "", "readonly", "Lists the commands, or describes one.", u.help, nil},
 	})
 }
 
@@ -82,7 +82,7 @@ func (u *um) help(c *resp.Conn, args [][]byte) {
 		name := strings.ToLower(string(args[1]))
 		rows = slices.DeleteFunc(rows, func(r row) bool { return r.name != name && r.name != "um."+name })
 		if len(rows) == 0 {
-			c.Error("ERR no command " + quoted(args[1]) + "; UM.HELP lists them")
+			c.Error("ERR unknown command " + quoted(args[1]) + "; UM.HELP lists all")
 			return
 		}
 	}

@@ -142,7 +142,7 @@ func TestMakeAddHas(t *testing.T) {
 		"UM.MAKE f bloom KEYS 1k RATE 1%", "exists",
 		"UM.MAKE x nokind KEYS 1", `kind "nokind"`,
 		"UM.MAKE x bloom", "two of keys",
-		"UM.MAKE x bloom KEYS", `"KEYS": no value`,
+		"UM.MAKE x bloom KEYS", `"KEYS" needs a value`,
 		"UM.MAKE x bloom KEYS many", `count "many"`,
 		"UM.MAKE x bloom KEYS 1k RATE 2", `rate "2"`,
 		"UM.MAKE x bloom KEYS 1k generations 4", `unknown word "generations"`,
@@ -213,7 +213,7 @@ func TestRawDigests(t *testing.T) {
 		t.Error(got)
 	}
 	p.expect("UM.HAS f x", "*1[#t]")
-	if got := p.Do("UM.ADDRAW", "f", "short"); !strings.HasPrefix(got, "-ERR digests of 5 bytes, want 16 for each") {
+	if got := p.Do("UM.ADDRAW", "f", "short"); !strings.HasPrefix(got, "-ERR digests have 5 bytes, want a multiple of 16") {
 		t.Error(got)
 	}
 }
@@ -278,7 +278,7 @@ func TestFoldAndUnfold(t *testing.T) {
 		"UM.FOLD f x", "count",
 		"UM.FOLD f 1000003", "",
 		"UM.FOLD f 0", "",
-		"UM.FOLD f WHAT 1", "say by how much",
+		"UM.FOLD f WHAT 1", "usage: UM.FOLD",
 		"UM.UNFOLD f 0", "",
 		"UM.UNFOLD f 16E", "",
 		"UM.FOLD none 2", "no such filter",
@@ -312,9 +312,9 @@ func TestShapes(t *testing.T) {
 		"UM.ADVANCE w x", "count",
 		"UM.ADVANCE s 5", "",
 		"UM.SEAL s", "",
-		"UM.COMPACT w", "isn't made of parts",
+		"UM.COMPACT w", "has no layers to join",
 		"UM.COMPACT s RATE 1e-9", "compacting",
-		"UM.COMPACT s RATE", "say UM.COMPACT",
+		"UM.COMPACT s RATE", "usage: UM.COMPACT",
 		"UM.COMPACT s RATE x", "rate",
 	)
 }
@@ -349,7 +349,7 @@ func TestMergeIntersectOverlap(t *testing.T) {
 	p.Line("UM.MAKE secret bloom KEYS 10k HASH siphash")
 	id := p.Line("UM.ID a")
 	p.refused(
-		"UM.MERGE a a", "itself",
+		"UM.MERGE a a", "same filter",
 		"UM.MERGE a none", `no such filter: "none"`,
 		"UM.MERGE a b other", "mismatch",
 		"UM.MERGE a secret", "mismatch",
@@ -361,7 +361,7 @@ func TestMergeIntersectOverlap(t *testing.T) {
 		"UM.COPY a b", "exists",
 		"UM.COPY a a", "the same",
 		"UM.COPY none x", `no such filter: "none"`,
-		"UM.COPY a b WHAT", "say UM.COPY",
+		"UM.COPY a b WHAT", "usage: UM.COPY",
 	)
 	p.refused("UM.HAS new x", "no such filter") // nothing was left by what failed
 	p.expect("UM.ID a", id)
@@ -409,12 +409,12 @@ func TestExportImport(t *testing.T) {
 	container := resptest.Bulk(t, p.Line("UM.EXPORT f"))
 	p.refused(
 		"UM.EXPORT none", "no such filter",
-		"UM.EXPORT f WHAT", "say UM.EXPORT",
+		"UM.EXPORT f WHAT", "usage: UM.EXPORT",
 		"UM.EXPORT f RANGE 0 x", "whole numbers",
 		"UM.EXPORT f RANGE 0 1000000000", "at most",
 		"UM.IMPORT g garbage", "corrupt",
 		"UM.IMPORT f garbage", "filter exists",
-		"UM.IMPORT g garbage WHAT", "say UM.IMPORT",
+		"UM.IMPORT g garbage WHAT", "usage: UM.IMPORT",
 	)
 	if got := p.Do("UM.IMPORT", "g", container[:len(container)-1]); !strings.HasPrefix(got, "-ERR ") {
 		t.Error(got)
@@ -463,7 +463,7 @@ func TestDiffPatch(t *testing.T) {
 	if got := p.Do("UM.PATCH", "b", delta); !strings.Contains(got, "mismatch") {
 		t.Errorf("patched twice: %s", got)
 	}
-	if got := p.Do("UM.IMPORT", "c", delta); !strings.Contains(got, "UM.PATCH applies it") {
+	if got := p.Do("UM.IMPORT", "c", delta); !strings.Contains(got, "use UM.PATCH") {
 		t.Error(got)
 	}
 	p.refused(
@@ -471,14 +471,14 @@ func TestDiffPatch(t *testing.T) {
 		"UM.PATCH none garbage", "no such filter",
 		"UM.DIFF a FROM none", "no such filter",
 		"UM.DIFF a BASE garbage", "corrupt",
-		"UM.DIFF a WHAT b", "say UM.DIFF",
+		"UM.DIFF a WHAT b", "usage: UM.DIFF",
 	)
 }
 
 func TestHelp(t *testing.T) {
 	p := start(t, 0, Options{})
 	p.expect("UM.HELP fold", p.Line("UM.HELP UM.FOLD"))
-	p.refused("UM.HELP nothing", "no command")
+	p.refused("UM.HELP nothing", "unknown command")
 	if got := p.Line("UM.HELP"); !strings.Contains(got, "+UM.MAKE key kind") {
 		t.Errorf("%.200s", got)
 	}
@@ -564,7 +564,7 @@ func TestHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.expect("UM.HAS f a b", "*2[#t, #t]")
-	const loading = "not all there yet"
+	const loading = "incomplete"
 	p.refused("UM.ID f", loading, "UM.EXPORT f", loading, "UM.MERGE g f", loading, "UM.COPY f g", loading,
 		"UM.DIFF f FROM f", loading, "UM.OVERLAP f f", loading, "UM.FOLD f 2", loading, "UM.ADD f x", loading)
 }

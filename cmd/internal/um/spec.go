@@ -11,22 +11,21 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// defaultRate is that of a filter for which keys alone are given.
+// defaultRate is the rate of a filter if only KEYS is given.
 const defaultRate = 0.01
 
-// wish is what a command says of a filter that is to be made.
-type wish struct {
+// spec is the specification of a new filter.
+type spec struct {
 	goal   umbel.Goal
 	params umbel.Params
 	nx     bool
 }
 
-// words are those that the wish of a filter of any kind is made of. A kind's parameters
-// are the others.
+// words are the words of every specification. The other words are parameters of a kind.
 var words = []string{"KEYS", "RATE", "BYTES", "HASH", "SEED", "NX"}
 
-// wish reads [KEYS n] [RATE p] [BYTES n] [HASH h] [SEED hex] [NX] [parameter value ...].
-func (u *um) wish(v umbel.Kind, args [][]byte) (w wish, err error) {
+// parseSpec parses [KEYS n] [RATE p] [BYTES n] [HASH h] [SEED hex] [NX] [parameter value ...].
+func (u *um) parseSpec(v umbel.Kind, args [][]byte) (w spec, err error) {
 	hash, seed := "", ""
 	for len(args) > 0 && err == nil {
 		word := string(args[0])
@@ -36,7 +35,7 @@ func (u *um) wish(v umbel.Kind, args [][]byte) (w wish, err error) {
 			continue
 		}
 		if len(args) == 0 {
-			return w, fmt.Errorf("%s: no value behind it: %w", quoted([]byte(word)), umbel.ErrGoal)
+			return w, fmt.Errorf("%s needs a value: %w", quoted([]byte(word)), umbel.ErrGoal)
 		}
 		value := string(args[0])
 		args = args[1:]
@@ -63,10 +62,10 @@ func (u *um) wish(v umbel.Kind, args [][]byte) (w wish, err error) {
 	if w.goal.Hasher, err = u.hasher(v.Name, hash, seed); err != nil {
 		return w, err
 	}
-	return w.completed(v), v.Check(w.params)
+	return w.withDefaults(v), v.Check(w.params)
 }
 
-// param reads a number that only some kinds take.
+// param parses a parameter of a kind.
 func param(v umbel.Kind, name, value string) (umbel.Param, error) {
 	var names []string
 	for _, doc := range v.Params {
@@ -83,12 +82,12 @@ func param(v umbel.Kind, name, value string) (umbel.Param, error) {
 		}
 		names = append(names, doc.Name)
 	}
-	return umbel.Param{}, fmt.Errorf("unknown word %s: want %s or a parameter of kind %s: %s: %w",
+	return umbel.Param{}, fmt.Errorf("unknown word %s, want %s or a parameter of kind %s (%s): %w",
 		quoted([]byte(name)), strings.Join(words, ", "), v.Name, strings.Join(names, ", "), umbel.ErrGoal)
 }
 
-// hasher returns that of a new filter. One of the node's own algorithm has its seed, so
-// that filters go together; another that takes a secret gets a new one.
+// hasher returns the hasher of a new filter. The server's algorithm keeps the server's seed, so
+// that filters can be merged; SipHash otherwise gets a random seed.
 func (u *um) hasher(kind, hash, seed string) (umbel.Hasher, error) {
 	h := u.options.Hasher
 	if kind == redisbloom.Name && h == (umbel.Hasher{}) {
@@ -123,8 +122,8 @@ func (u *um) hasher(kind, hash, seed string) (umbel.Hasher, error) {
 	return h, nil
 }
 
-// completed returns the wish with the default rate, if it has keys and that is missing.
-func (w wish) completed(v umbel.Kind) wish {
+// withDefaults returns w with the default rate if only KEYS is given.
+func (w spec) withDefaults(v umbel.Kind) spec {
 	if w.goal.Keys == 0 || w.goal.FPRate != 0 || w.goal.Bytes != 0 {
 		return w
 	}
