@@ -26,7 +26,7 @@ import (
 // Client is a client of one node. It is safe for concurrent use if its fields are not changed.
 type Client struct {
 	Base  *url.URL
-	Token string // "": none, unless Base has a user and a password
+	Token string // "": none; Base may contain a user and a password
 	HTTP  *http.Client
 }
 

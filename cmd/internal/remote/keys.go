@@ -21,7 +21,7 @@ import (
 // Verb is an operation on keys.
 type Verb string
 
-// The verbs. The response to a key is 1 for yes and 0 for no; that of Count is a number.
+// The operations. The answer to a key is 1 for yes and 0 for no; that of Count is a number.
 const (
 	Add    Verb = "add"
 	Has    Verb = "has"
