@@ -32,7 +32,7 @@ func copyLog(dir string) (string, error) {
 		err = copyFile(filepath.Join(to, "head"), filepath.Join(dir, "head"))
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("a log is looked at in a copy, for which there must be room: %w", err), os.RemoveAll(to))
+		return "", errors.Join(fmt.Errorf("copy of the log for checking, which needs free space: %w", err), os.RemoveAll(to))
 	}
 	return to, nil
 }

@@ -1,7 +1,6 @@
-// Package oplog is the one log of a node: batches in a row, none of which is lost,
-// reordered or altered without notice, and beside them blobs and a manifest that names
-// those that count. It is embedded NATS JetStream, in process, with no port open, and
-// the only package that knows so.
+// Package oplog is the log of a node: a sequence of batches whose loss, reordering or alteration is
+// detected, and blobs with a manifest that lists the valid ones. It is implemented by an embedded NATS
+// JetStream without an open port; no other package depends on NATS.
 //
 // # On the disk
 //

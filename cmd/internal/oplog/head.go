@@ -50,7 +50,7 @@ const (
 )
 
 // errNoHead: neither copy can be read.
-var errNoHead = errors.New("the file that says how long the log is (head) is missing or damaged")
+var errNoHead = errors.New("the file head, which contains the length of the log, is missing or damaged")
 
 var headMagic = [8]byte{'u', 'm', 'b', 'h', 'e', 'a', 'd', 1}
 

@@ -244,7 +244,7 @@ func (j *jetStream) publish(ctx context.Context, r Row, number uint64, message [
 	case ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceErrF) || ack.Error.ErrCode == uint16(server.JSStreamWrongLastSequenceConstantErr):
 		return fmt.Errorf("%w: %w", ErrNumber, ack.Error)
 	case ack.Error.ErrCode == uint16(server.JSStorageResourcesExceededErr) || ack.Error.ErrCode == uint16(server.JSInsufficientResourcesErr):
-		return fmt.Errorf("the log takes all of the %d bytes it may: %w", j.options.MaxBytes, ack.Error)
+		return fmt.Errorf("the log has reached its limit of %d bytes: %w", j.options.MaxBytes, ack.Error)
 	}
 	run.fail(ack.Error)
 	return ack.Error

@@ -14,7 +14,7 @@ var (
 	// ErrLocked: another process has the directory.
 	ErrLocked = errors.New("directory in use")
 	// ErrCheck: the log was opened only to be read.
-	ErrCheck = errors.New("log opened only to be read")
+	ErrCheck = errors.New("log is read-only")
 	// ErrNotFound: no blob of that number.
 	ErrNotFound = errors.New("no such blob")
 )

@@ -30,7 +30,7 @@ func (l *serverLog) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bad == nil {
-		return errors.New("it doesn't say why")
+		return errors.New("no reason given")
 	}
 	return l.bad
 }

@@ -29,7 +29,8 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // umbel.ErrMismatch, engine.ErrNotFound, errors.ErrUnsupported and others.
 type Error struct {
 	api.Problem
-	Node string // host:port of the node
+	Node    string // host:port of the node
+	Foreign bool   // the response is not one of umbel
 }
 
 func (e *Error) Error() string {
@@ -66,11 +67,12 @@ const maxProblem = 64 << 10
 
 // problemOf returns the problem in a response.
 func problemOf(response *http.Response) error {
-	e := &Error{api.Problem{Status: response.StatusCode, Title: http.StatusText(response.StatusCode)}, response.Request.URL.Host}
+	e := &Error{api.Problem{Status: response.StatusCode, Title: http.StatusText(response.StatusCode)}, response.Request.URL.Host, false}
 	b, _ := io.ReadAll(io.LimitReader(response.Body, maxProblem)) // the status is sufficient
 	if strings.HasPrefix(response.Header.Get("Content-Type"), api.MediaProblem) {
 		e.read(b)
 	} else {
+		e.Foreign = true
 		e.Detail = fmt.Sprintf("%s returned %q, which is not a response of umbel", response.Request.URL.Host, response.Status)
 	}
 	return e

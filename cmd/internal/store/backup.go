@@ -64,7 +64,7 @@ func (s *Store) release(ctx context.Context) {
 	defer s.snapping.Unlock()
 	s.reading--
 	if err := s.tidy(context.WithoutCancel(ctx)); err != nil {
-		s.o.Log.Warn("after a backup", "err", err)
+		s.o.Log.Warn("cleanup after backup failed", "error", err)
 	}
 }
 
@@ -164,7 +164,7 @@ func checkEmpty(ctx context.Context, l oplog.Log) error {
 		return fmt.Errorf("store: restore: %w", err)
 	}
 	if last != 0 || m != nil || revision != 0 {
-		return errors.New("store: a backup is restored to an empty directory, and here is something")
+		return errors.New("store: restore needs an empty directory")
 	}
 	return nil
 }

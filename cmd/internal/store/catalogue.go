@@ -132,11 +132,11 @@ func readManifest(b []byte) (m manifest, err error) {
 	}
 	c := &cursor{b: b}
 	if string(c.bytes(uint64(len(manifestMagic)))) != manifestMagic {
-		return m, fmt.Errorf("store: the manifest isn't one of umbel's: %w", umbel.ErrCorrupt)
+		return m, fmt.Errorf("store: not a manifest of umbel: %w", umbel.ErrCorrupt)
 	}
 	version, flags, n := c.byte(), c.byte(), c.byte()
 	if c.err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
-		return m, fmt.Errorf("store: a manifest of version %d, flags %#x, written by a later umbel: start that one: %w: %w",
+		return m, fmt.Errorf("store: a manifest of version %d, flags %#x, needs a later version of umbel: %w: %w",
 			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	m.unfinished = flags&manifestUnfinished != 0
@@ -228,7 +228,7 @@ func checkSegments(s *umbel.State, segments []reference) error {
 		for left := planeBytes(p); left > 0; i++ {
 			want := min(left, engine.SegmentBytes)
 			if i >= len(segments) || uint64(segments[i].length) != want {
-				return fmt.Errorf("store: segment %d, of plane %d, doesn't have %d bytes: %w", i, plane, want, umbel.ErrCorrupt)
+				return fmt.Errorf("store: segment %d of array %d, want %d bytes: %w", i, plane, want, umbel.ErrCorrupt)
 			}
 			left -= want
 		}

@@ -63,7 +63,7 @@ func TestManifestsComeBack(t *testing.T) {
 	}
 	later := manifest{}.append(nil)
 	later[len(manifestMagic)]++
-	if _, err := readManifest(later); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "later umbel") {
+	if _, err := readManifest(later); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "later version") {
 		t.Errorf("of a later version: %v", err)
 	}
 }

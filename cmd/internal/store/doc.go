@@ -1,21 +1,20 @@
-// Package store keeps an engine's filters on disk: it is the engine's journal, writes what
-// changed to the log in groups, copies filters to blobs so that the log can be cut, and
-// makes the filters again at the start.
+// Package store makes the filters of an engine durable. It is the engine's journal: it writes changes to
+// the log in batches, copies filters to blobs so that the log can be truncated, and restores the filters
+// at the start.
 //
-// Changes are queued in the order in which they happen (queue.go), and written by one
-// goroutine, a batch at a time, while the next one gathers (keep.go). record.go has the
-// batches' format, replay.go reads it.
+// Changes are queued in their order (queue.go) and written by one goroutine, one batch at a time, while
+// the next one is collected (keep.go). record.go defines the format of batches, replay.go reads it.
 //
-// A snapshot (snapshot.go) is made while filters change: each copy has all changes up to one
-// position and none behind another, and the log from the smallest of these on makes them
-// equal again. Its batches are kept back to what the snapshot before the last needs: where a
-// copy can't be read the one before is taken, with more of the log (recover.go, apply.go).
+// A snapshot (snapshot.go) is taken while filters change. Each copy contains all changes up to one
+// position and none after another; replaying the log from the lowest of these positions completes the
+// copies. The log keeps the batches that the previous snapshot needs: if a copy cannot be read, the
+// previous copy and more of the log are used (recover.go, apply.go).
 //
-// What can't be read at all stops the start. Who accepts the loss gets filters that are
-// hidden: they take all keys for their own until they are made anew, as an answer of no
-// might be wrong. Cells that are lost hide their filter, batches that are lost all filters
-// that they may have been about. Filters that were made in such a batch aren't known.
+// Unreadable data stops the start. If the loss is accepted, the affected filters become incomplete: every
+// query returns true until they are made again, because false might be wrong. Lost cells affect their
+// filter; lost batches affect all filters that they may have changed. Filters that were made in a lost
+// batch are unknown.
 //
-// Locks are taken in this order: those of the engine, then queue.mu. Nothing of the engine
-// is called with queue.mu held. Store.snapping comes before both.
+// Lock order: Store.snapping, the locks of the engine, queue.mu. The engine is not called with queue.mu
+// held.
 package store

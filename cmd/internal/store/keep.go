@@ -106,14 +106,14 @@ func (q *queue) write(ctx context.Context, l oplog.Log, log *slog.Logger, b *bat
 		number, err := l.Append(ctx, b.bytes)
 		if err == nil {
 			if tries > 1 {
-				log.Info("changes are kept again", "tries", tries)
+				log.Info("log writable again", "tries", tries)
 			}
 			return number, nil
 		}
 		if tries == 1 {
-			log.Error("changes can't be kept; nothing is changed until they can", "err", err)
+			log.Error("log write failed; refusing writes", "error", err)
 			q.mu.Lock()
-			q.fail(fmt.Errorf("store: changes can't be kept: %w", err))
+			q.fail(fmt.Errorf("store: log write failed: %w", err))
 			q.mu.Unlock()
 		}
 		select {

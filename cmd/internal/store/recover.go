@@ -18,10 +18,10 @@ import (
 
 // ErrLost is wrapped by errors of a start that found changes, cells or filters gone that
 // were kept. They say what is lost.
-var ErrLost = errors.New("what was kept is lost")
+var ErrLost = errors.New("durable data is lost")
 
-// howToGoOn ends such errors.
-const howToGoOn = "restore a backup, or go on without it (--accept-loss)"
+// howToGoOn is the remedy in these errors.
+const howToGoOn = "restore a backup, or start without the lost data (--accept-loss)"
 
 // maxLost is how many losses a report names.
 const maxLost = 1000
@@ -96,7 +96,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
-		r.o.Log.Warn("the filters take more memory than they may: none is made or grows", "bytes", used, "limit", limit)
+		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
 	}
 	r.knowVersions()
 	return r.countBlobs(ctx)
@@ -190,7 +190,7 @@ func (r *recovery) manifest(ctx context.Context) error {
 		return err
 	}
 	if m.unfinished {
-		return errors.New("store: a backup was being restored here, and that didn't end: remove the directory and restore again")
+		return errors.New("store: the directory contains an incomplete restore; remove it and restore again")
 	}
 	r.archive.revision, r.archive.manifest = revision, m
 	return nil
@@ -250,7 +250,7 @@ func (r *recovery) catalogue(ctx context.Context, s *snapshot) (entries [][]byte
 func (r *recovery) fallBack(ctx context.Context, why error) ([][]byte, error) {
 	m := &r.archive.manifest
 	last := m.current
-	r.o.Log.Warn("the last snapshot can't be read", "err", why)
+	r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
 	if m.previous != nil {
 		entries, err := r.catalogue(ctx, m.previous)
 		if err == nil {
@@ -313,7 +313,7 @@ func (r *recovery) fill(ctx context.Context, m engine.Meta, segments []reference
 // olderFilter puts a filter back of which the last snapshot has no whole copy: from the one
 // before, with more of the log, or from the log alone if it is younger than that.
 func (r *recovery) olderFilter(ctx context.Context, m engine.Meta, segments []reference, why error) error {
-	r.o.Log.Warn("the last snapshot of a filter can't be read", "filter", m.Name, "err", why)
+	r.o.Log.Warn("last snapshot of a filter unreadable; using the previous one", "filter", m.Name, "error", why)
 	older, readable, err := r.olderEntry(ctx, m.ID)
 	switch {
 	case err != nil:

@@ -52,7 +52,7 @@ func (r *replay) batch(b []byte) error {
 		if c.err != nil {
 			return c.err
 		}
-		return fmt.Errorf("store: a batch of version %d, flags %#x, written by a later umbel: start that one: %w: %w",
+		return fmt.Errorf("store: a batch of version %d, flags %#x, needs a later version of umbel: %w: %w",
 			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	first := engine.Position(c.uvarint())

@@ -59,11 +59,11 @@ func (s *Store) Snapshot(ctx context.Context) error {
 		}
 	})
 	if err != nil {
-		s.o.Log.Error("no snapshot was made; the log grows until one is", "err", err)
+		s.o.Log.Error("snapshot failed; log not truncated", "error", err)
 		return err
 	}
 	s.owing = false
-	s.o.Log.Info("snapshot", "filters", s.archive.manifest.current.filters, "written", n, "took", took)
+	s.o.Log.Info("snapshot taken", "filters", s.archive.manifest.current.filters, "written", n, "took", took)
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (s *Store) snapshot(ctx context.Context) (uint64, error) {
 	s.archive.count(w, next)
 	s.marked.Store(written)
 	if err := s.tidy(ctx); err != nil {
-		s.o.Log.Warn("what a snapshot replaces is still there; the next one deletes it", "err", err)
+		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
 	}
 	return w.packer.written, nil
 }
@@ -261,7 +261,7 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 		case gone(f):
 			return nil
 		case tries > maxFlowing:
-			return fmt.Errorf("store: filter %q can't be copied: its shape changes though it stands still", f.Name())
+			return fmt.Errorf("store: filter %q can't be copied: its shape changed while it was locked", f.Name())
 		}
 		version = f.Version()
 	}
@@ -389,7 +389,7 @@ func (s *Store) tidy(ctx context.Context) error {
 	}
 	var errs []error
 	if err := s.log.Purge(ctx, min(m.previous.batch, m.current.batch)); err != nil {
-		errs = append(errs, fmt.Errorf("store: the log isn't cut: %w", err))
+		errs = append(errs, fmt.Errorf("store: log not truncated: %w", err))
 	}
 	var dead []uint64
 	for number, u := range s.archive.blobs {
@@ -399,7 +399,7 @@ func (s *Store) tidy(ctx context.Context) error {
 	}
 	if len(dead) > 0 {
 		if err := s.log.DeleteBlobs(ctx, dead); err != nil {
-			errs = append(errs, fmt.Errorf("store: old blobs aren't deleted: %w", err))
+			errs = append(errs, fmt.Errorf("store: obsolete blobs not deleted: %w", err))
 		} else {
 			for _, number := range dead {
 				delete(s.archive.blobs, number)

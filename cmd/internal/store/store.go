@@ -17,28 +17,25 @@ import (
 type Durability uint8
 
 const (
-	Always   Durability = iota // when it is on the disk
-	EverySec                   // at once; it is on the disk within a second, or the next ones wait for that
-	None                       // at once; it is on the disk with the next snapshot
+	Always   Durability = iota // after fsync
+	EverySec                   // at once, unless the disk is a second behind
+	None                       // at once; durable with the next snapshot
 )
 
-// Options say how a store works.
+// Options configure a store.
 type Options struct {
 	Durability       Durability
-	CommitDelay      time.Duration // how long a group waits for more; 0: not at all
-	SnapshotInterval time.Duration // 0: only when asked
-	SnapshotBytes    uint64        // a snapshot is made when the log has grown by more; 0: not for that
-	// CloseSnapshot has Close make a snapshot, so that the next start reads no log. With
-	// Durability None it does so anyway.
-	CloseSnapshot bool
-	// AcceptLoss has Open go on where changes or cells that were kept are gone. Filters
-	// that may lack some are hidden: they take all keys for their own, which is never
-	// wrong, until they are made anew. The report says which.
+	CommitDelay      time.Duration // time that a batch waits for more changes
+	SnapshotInterval time.Duration // 0: only on request
+	SnapshotBytes    uint64        // growth of the log that triggers a snapshot; 0: off
+	// AcceptLoss makes Open continue if durable changes or cells are missing. It marks the filters
+	// that may lack some as incomplete: queries return true for every key until they are made
+	// again. The report lists them.
 	AcceptLoss bool
 	Log        *slog.Logger // nil: nowhere
 }
 
-// Store is the journal of an engine. Its methods may be called concurrently.
+// Store is the journal of an engine. It is safe for concurrent use.
 type Store struct {
 	log    oplog.Log
 	engine *engine.Engine
@@ -91,25 +88,16 @@ func Open(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*Store
 	return s, r.report, nil
 }
 
-// Check reads the log into e as Open would, and begins nothing.
-func Check(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (Report, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	r, err := recoverAll(ctx, l, e, o)
-	return r.report, err
-}
-
-// Report is what a start, or a check, found.
+// Report describes what a start or a check found.
 type Report struct {
 	Filters  int
-	Bytes    uint64    // of memory that the filters take
-	Snapshot time.Time // when the one was made from which filters were read; zero if there is none
+	Bytes    uint64    // memory of the filters
+	Snapshot time.Time // time of the snapshot that was read; zero if none
 	Batches  uint64    // replayed
 	Changes  uint64
 	Digests  uint64
 	Took     time.Duration
-	Torn     string   // what was cut at the end, if anything
+	Torn     string   // what was discarded at the end of the log
 	Lost     []string // with AcceptLoss: what is lost
 }
 
@@ -239,10 +227,10 @@ func (s *Store) close(ctx context.Context) error {
 	var errs []error
 	if s.o.Durability != None {
 		if err := s.drain(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("store: changes aren't written: %w", err))
+			errs = append(errs, fmt.Errorf("store: changes not written: %w", err))
 		}
 	}
-	if s.o.Durability == None || s.o.CloseSnapshot && len(errs) == 0 {
+	if s.o.Durability == None {
 		s.hurry.Store(true)
 		if err := s.Snapshot(ctx); err != nil {
 			errs = append(errs, err)

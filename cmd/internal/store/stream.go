@@ -105,7 +105,7 @@ func newFrameReader(r io.Reader) (*frameReader, error) {
 		return nil, errBackup("isn't one: it doesn't begin as backups do")
 	}
 	if v := head[len(backupMagic)]; v != backupVersion {
-		return nil, fmt.Errorf("store: a backup of version %d, written by a later umbel: use that one: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return nil, fmt.Errorf("store: a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	f.sum = crc32.Update(0, castagnoli, head)
 	return f, nil
