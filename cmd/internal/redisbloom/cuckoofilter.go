@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
