@@ -246,6 +246,14 @@ func (f *cuckoo) fields() []*uint64 {
 // Hasher returns the hasher of the filter's keys.
 func (f *cuckoo) Hasher() umbel.Hasher { return f.row.Hasher() }
 
+// String describes the filter without its seed.
+func (f *cuckoo) String() string {
+	return fmt.Sprintf("%s{items: %d, filters: %d}", CuckooName, f.items, f.filters)
+}
+
+// Format writes String for every verb, so that a seed is never printed.
+func (f *cuckoo) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
+
 // State returns the complete contents of the filter.
 func (f *cuckoo) State() umbel.State {
 	s := f.row.State()
