@@ -147,7 +147,7 @@ func replyHint(e *remote.Error) string {
 	switch {
 	case e.Status == http.StatusUnauthorized:
 		return "give --token-file, UMBEL_CLIENT_TOKEN, or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD"
-	case e.Status == http.StatusBadRequest && strings.Contains(e.Detail, "not as umbel does"):
+	case e.Status == http.StatusBadRequest && e.Foreign:
 		return "if the node uses TLS, use https://"
 	case errors.Is(e, engine.ErrNotFound):
 		return fmt.Sprintf("umbel list --addr %s lists the filters", e.Node)
