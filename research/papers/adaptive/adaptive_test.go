@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// Means by another program.
+// Mean lengths agree with another program.
 func TestFigure3(t *testing.T) {
 	methods := make(map[string]method)
 	for _, ms := range [][]method{ours, counterparts, others} {
@@ -45,7 +45,7 @@ func TestFigure3(t *testing.T) {
 	}
 }
 
-// The simulation counts what the formulas say.
+// The simulation agrees with the formulas.
 func TestCutting(t *testing.T) {
 	d, err := adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
-// Verdicts.
+// Marks of claims.
 const (
 	holds = "holds"
 	fails = "doesn't hold"
@@ -61,8 +61,8 @@ func makeClaims(ctx context.Context, r *piece.Run) error {
 		leastSearch = append(leastSearch, fewer(means[ofB], min(rivals[0], rivals[1], means[ofFormula], means[ofA])))
 		least = append(least, fewer(means[ofBestB], min(rivals[0], rivals[1], means[ofFormula], means[ofBestA])))
 	}
-	say := func(printed string, ok bool, what string, is float64) {
-		r.Add(piece.Row{What: what, Printed: printed, Recomputed: is, Mark: verdict(ok)})
+	say := func(printed string, ok bool, what string, value float64) {
+		r.Add(piece.Row{What: what, Printed: printed, Recomputed: value, Mark: verdict(ok)})
 	}
 	three := func(f int) (sum float64) { // the average over methods and counterparts at one rate
 		for i := range saved {
@@ -112,7 +112,7 @@ func meansOf(ctx context.Context, r *piece.Run, f float64) (means [5]float64, er
 	return means, nil
 }
 
-// shortOf adds what the paper says of the formula, and doesn't say of plain filters.
+// shortOf adds the claims about the formula, and comparisons with plain filters.
 func shortOf(r *piece.Run) error {
 	var means []float64
 	for _, m := range []method{ours[0], ours[2], others[0], others[1]} {

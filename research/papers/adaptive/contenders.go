@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
-// The schemes, by their names in tables.
+// The schemes with their names in tables.
 var (
 	umbels       = forward.New("umbel", "umbel", scheme.Options{})
 	umbelBloom   = forward.New("umbel, Bloom forms", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single, inpacket.Staged}})
@@ -27,26 +27,26 @@ var (
 	bierTE       = forward.New("BIER-TE", "bier-te", scheme.Options{})
 )
 
-// contenders are those of the table of networks.
+// contenders contains the schemes of the table of networks.
 var contenders = []forward.Contender{umbels, umbelBloom, umbelStray, lipsin, adaptive10, adaptive01, bier, bierTE}
 
-// mostTrees is how many trees a cell has, unless simulations have fewer trials.
+// mostTrees is the number of trees per cell, unless simulations have fewer trials.
 const mostTrees = 300
 
-// groupSizes are the numbers of receivers.
+// groupSizes contains the numbers of receivers.
 var groupSizes = []int{4, 8, 16, 32}
 
-// mains are the networks that smaller tables are of: what papers on filters in packets
+// mains contains the networks of smaller tables: those that papers on filters in packets
 // use, and two large ones.
 var mains = []string{
 	"sndlib-ta2", "rocketfuel-as1221", "rocketfuel-as3967", "rocketfuel-as3257", "rocketfuel-as6461", "rocketfuel-as1239", "zoo-Cogentco", "zoo-Kdl",
 }
 
-// key is that of all networks.
+// key is the key of all networks.
 var key = inpacket.Key{2}
 
-// cellsOf returns an experiment of each network, number of receivers and contender, in
-// that order, but for networks without so many nodes.
+// cellsOf returns an experiment for each network, number of receivers and contender, in
+// this order. It omits networks with too few nodes.
 func cellsOf(r *piece.Run, maps []*topology.Graph, sizes []int, cs []forward.Contender) (cells []forward.Cell) {
 	for _, g := range maps {
 		for _, n := range sizes {
@@ -63,14 +63,14 @@ func cellsOf(r *piece.Run, maps []*topology.Graph, sizes []int, cs []forward.Con
 	return cells
 }
 
-// group is what came of all contenders with one network and number of receivers.
+// group contains the results of all contenders for one network and number of receivers.
 type group struct {
 	graph     *topology.Graph
 	receivers int
 	by        []sim.Result // in the order of the contenders
 }
 
-// measured returns what came of contenders on networks.
+// measured returns the results of contenders on networks.
 func measured(ctx context.Context, r *piece.Run, name string, maps []*topology.Graph, sizes []int, cs []forward.Contender) (groups []group, err error) {
 	cells := cellsOf(r, maps, sizes, cs)
 	results, err := forward.Run(ctx, r.Runner, name, cells)

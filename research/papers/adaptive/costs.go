@@ -82,7 +82,7 @@ networks, umbel's header is shorter in every cell. It is never longer than that 
 	},
 }
 
-// short returns the name of a network without that of its collection.
+// short returns the name of a network without its collection.
 func short(name string) string {
 	switch from, rest, _ := strings.Cut(name, "-"); from {
 	case "rocketfuel", "sndlib":
@@ -93,8 +93,8 @@ func short(name string) string {
 	return name
 }
 
-// compared writes how long the headers of contenders are, and which is the shortest,
-// if it isn't the first.
+// compared formats the header lengths of contenders, and the name of the shortest if it is
+// not the first.
 func compared(g group, cs []forward.Contender) string {
 	best, text := 0, ""
 	for i, c := range cs {
@@ -112,8 +112,8 @@ func compared(g group, cs []forward.Contender) string {
 	return text
 }
 
-// cell writes what came of an experiment: a dash if that is nothing, and which share
-// of the trees couldn't be written, if any.
+// cell formats a result: a dash if no tree was encoded, and the share of trees that could
+// not be encoded, if it is not 0.
 func cell(r sim.Result, decimals int, of func(r sim.Result) float64) string {
 	switch {
 	case !forward.Written(r):
@@ -124,12 +124,12 @@ func cell(r sim.Result, decimals int, of func(r sim.Result) float64) string {
 	return piece.Fixed(of(r), decimals)
 }
 
-// of returns what came of a contender.
+// of returns the result of a contender.
 func (g group) of(c forward.Contender) sim.Result {
 	return g.by[slices.IndexFunc(contenders, func(d forward.Contender) bool { return d.Name == c.Name })]
 }
 
-// byGraph gives the groups of each network.
+// byGraph yields the groups of each network.
 func byGraph(groups []group) func(yield func([]group) bool) {
 	return func(yield func([]group) bool) {
 		for first := 0; first < len(groups); {
@@ -145,7 +145,7 @@ func byGraph(groups []group) func(yield func([]group) bool) {
 	}
 }
 
-// ofMains returns the groups of the main networks, or all if none of those is there.
+// ofMains returns the groups of the main networks, or all groups if these are absent.
 func ofMains(groups []group) (some []group) {
 	for _, name := range mains {
 		for _, g := range groups {

@@ -78,7 +78,7 @@ func drawMeans(r *piece.Run, c *chart.Chart, ms []method) error {
 	return nil
 }
 
-// mean returns the mean length of 1 to 200 links, all as frequent.
+// mean returns the mean length for 1 to 200 equally frequent links.
 func (m method) mean(rate float64) (float64, error) {
 	l, err := m.lengths(links, rate)
 	if err != nil {
@@ -87,12 +87,12 @@ func (m method) mean(rate float64) (float64, error) {
 	return l.Mean(adaptive.Uniform(links)), nil
 }
 
-// searchMeans keeps what searchMean returned, by its arguments: a state that is there is
-// checked by one run, and that takes a second too.
+// searchMeans caches the results of searchMean, because checking a stored state takes a
+// run, which takes a second.
 var searchMeans sync.Map
 
-// searchMean returns the mean length of designs that the search finds, over seeds. A
-// run takes a second, so there are few.
+// searchMean returns the mean length of the designs of the search, averaged over seeds. It
+// uses few runs, because each takes a second.
 func searchMean(ctx context.Context, r *piece.Run, o adaptive.Objective, rate float64) (piece.Measure, error) {
 	const value, units = "mean length in thousandths", 1e3
 	type key struct {
@@ -123,7 +123,7 @@ func searchMean(ctx context.Context, r *piece.Run, o adaptive.Objective, rate fl
 	}
 	m := piece.Scaled(got.Of(value), 1/units)
 	if m.Trials == 1 {
-		m.Error = 0 // there is no telling
+		m.Error = 0 // unknown
 	}
 	searchMeans.Store(k, m)
 	return m, nil

@@ -1,21 +1,27 @@
 package adaptive
 
 import (
+	"fmt"
+	"math"
 	"sync"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-// Most of the figures have up to so many links, at this rate.
+// The largest number of links and the rate of most figures.
 const (
 	links = 200
 	rate  = 0.1
 )
 
-// rates are those at which figures are made.
+// rates contains the rates of the figures.
 var rates = []float64{0.2, 0.1, 0.05, 0.01, 0.001}
 
-// method is a way to lengths of filters of 1 to n links.
+// method computes lengths of filters of 1 to n links.
 type method struct {
 	name    string
 	colour  int
@@ -30,7 +36,7 @@ const (
 	optimumB = "V-B optimum"
 )
 
-// ours are the paper's methods that need no search.
+// ours contains the paper's methods that need no search.
 var ours = []method{
 	{formula, 0, func(n int, rate float64) (adaptive.Lengths, error) {
 		d, err := heuristic(n, rate)
@@ -43,14 +49,14 @@ var ours = []method{
 	{optimumB, 2, relaxed(adaptive.Hashed)},
 }
 
-// counterparts are what the paper compares with.
+// counterparts contains the filters with which the paper compares.
 var counterparts = []method{
 	{"incremental", 3, incremental},
 	{"scalable", 4, scalableOf128(true)},
 	{"scalable, 128 in the first layer", 4, scalableOf128(false)},
 }
 
-// others are what it doesn't.
+// others contains filters with which it does not compare.
 var others = []method{
 	{"plain, for 200", 3, fixed},
 	{"plain, any length", 4, adaptive.AnyLength},
@@ -72,8 +78,7 @@ func scalableOf128(slices bool) func(int, float64) (adaptive.Lengths, error) {
 	return func(n int, rate float64) (adaptive.Lengths, error) { return scalable(n, rate, 128, slices) }
 }
 
-// searched returns what the search of one seed finds for the figures that have one
-// design: up to 200 links at 0.1.
+// searched contains the search with one seed, for up to 200 links at 0.1.
 var searched = map[adaptive.Objective]func() (*adaptive.Design, error){
 	adaptive.Independent: sync.OnceValues(searching(adaptive.Independent)),
 	adaptive.Hashed:      sync.OnceValues(searching(adaptive.Hashed)),
@@ -83,4 +88,134 @@ func searching(o adaptive.Objective) func() (*adaptive.Design, error) {
 	return func() (*adaptive.Design, error) {
 		return greedy(adaptive.Requirements{Objective: o, Rate: rate, Weights: adaptive.Uniform(links)}, search{seed: 1})
 	}
+}
+
+// maxLayerK is the largest number of positions per link in a layer of an incremental
+// filter.
+const maxLayerK = 256
+
+// fixed returns the bits of the plain filter for n links at a rate, n times: the length
+// of a header that does not adapt. It returns an error wrapping [umbel.ErrGoal].
+func fixed(n int, rate float64) (adaptive.Lengths, error) {
+	return lengths(n, rate, func(int) (float64, error) {
+		m, _, err := plan.Size(uint64(n), rate)
+		return float64(m), err
+	})
+}
+
+// folded returns the bits of plain filters of 1 to n links at a rate whose lengths divide
+// [inpacket.FoldBase], with the same k for every length, so that a router stores the k
+// positions and divides them. If k is 0 it is the number with the least mean by w, n
+// weights. It also returns k. It returns an error wrapping [umbel.ErrGoal], also if a
+// filter of n links would be longer than the base.
+func folded(n int, rate float64, k int, w adaptive.Weights) (adaptive.Lengths, int, error) {
+	if k < 0 || k > adaptive.MaxK {
+		return nil, 0, fmt.Errorf("k is %d, want 1 to %d, or 0 for the best: %w", k, adaptive.MaxK, umbel.ErrGoal)
+	}
+	if k > 0 {
+		l, err := foldedWith(n, rate, k)
+		return l, k, err
+	}
+	if err := w.Check(); err != nil {
+		return nil, 0, err
+	}
+	if len(w) != n {
+		return nil, 0, fmt.Errorf("%d weights for %d links, want %d: %w", len(w), n, n, umbel.ErrGoal)
+	}
+	var best adaptive.Lengths
+	var last error
+	for try := 1; try <= 2+int(-1.5*math.Log2(rate)); try++ {
+		l, err := foldedWith(n, rate, try)
+		if err != nil {
+			last = err
+			continue
+		}
+		if best == nil || l.Mean(w) < best.Mean(w) {
+			best, k = l, try
+		}
+	}
+	if best == nil {
+		return nil, 0, last
+	}
+	return best, k, nil
+}
+
+func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
+	sizes := number.Divisors(inpacket.FoldBase)
+	return lengths(n, rate, func(i int) (float64, error) {
+		for _, m := range sizes {
+			if plan.FPRate(m, k, uint64(i)) <= rate {
+				return float64(m), nil
+			}
+		}
+		return 0, fmt.Errorf("%d links with k=%d need more than %d bits; accept a higher rate or fewer links", i, k, inpacket.FoldBase)
+	})
+}
+
+// incremental returns the bits of an incremental filter (Hao, Kodialam and Lakshman 2008)
+// of 1 to n links, at the rate of n links. The layers are opened one after the other, and
+// only open ones are sent. Their number and sizes have the least mean for equally
+// frequent sizes; see [plan.IncrementalLayers]. It returns an error wrapping [umbel.ErrGoal].
+func incremental(n int, rate float64) (adaptive.Lengths, error) {
+	if err := checkGoal(n, rate); err != nil {
+		return nil, err
+	}
+	layers, _, err := plan.IncrementalLayers(uint64(n), rate, 0, min(n, 64), maxLayerK)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+	}
+	var l adaptive.Lengths
+	bits := 0.0
+	for _, layer := range layers {
+		bits += float64(layer.M)
+		for range layer.Keys {
+			l = append(l, bits)
+		}
+	}
+	return l, nil
+}
+
+// scalable returns the bits of a scalable filter (Almeida et al. 2007) of 1 to n links
+// with r = 1/2, s = 2 and P_0 = f/2, whose layers are opened when they are needed. If
+// slices is set, each slice of the first layer has m0 bits; otherwise the whole first
+// layer has m0 bits, rounded up to a multiple of its slices. Heszberger et al. do not
+// state which of the two their m_0 = 128 is. It returns an error wrapping
+// [umbel.ErrGoal].
+func scalable(n int, rate float64, m0 uint64, slices bool) (adaptive.Lengths, error) {
+	if err := checkGoal(n, rate); err != nil {
+		return nil, err
+	}
+	first := rate / 2
+	if k := uint64(math.Ceil(-math.Log2(first))); !slices {
+		m0 = (m0 + k - 1) / k
+	}
+	var l adaptive.Lengths
+	bits := 0.0
+	for i := 0; len(l) < n; i++ {
+		layer, err := plan.ScalableLayerAt(i, first, 0.5, 2, m0)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		}
+		bits += float64(layer.Cells())
+		for range min(layer.Capacity, uint64(n-len(l))) {
+			l = append(l, bits)
+		}
+	}
+	return l, nil
+}
+
+// lengths returns bits(i) for i = 1 to n.
+func lengths(n int, rate float64, bits func(i int) (float64, error)) (adaptive.Lengths, error) {
+	if err := checkGoal(n, rate); err != nil {
+		return nil, err
+	}
+	l := make(adaptive.Lengths, n)
+	for i := range l {
+		m, err := bits(i + 1)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		}
+		l[i] = m
+	}
+	return l, nil
 }

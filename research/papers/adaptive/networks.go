@@ -55,7 +55,7 @@ same links match falsely in all trees of a network, so the true error is larger 
 	},
 }
 
-// everything returns what came of all contenders on all networks.
+// everything returns the results of all contenders on all networks.
 func everything(ctx context.Context, r *piece.Run, name string) ([]group, error) {
 	maps, err := forward.Maps(r.Topologies)
 	if err != nil {
@@ -64,7 +64,7 @@ func everything(ctx context.Context, r *piece.Run, name string) ([]group, error)
 	return measured(ctx, r, name, maps, groupSizes, contenders)
 }
 
-// numbers are the cells of a result.
+// numbers returns the cells of a result.
 func numbers(r sim.Result) []string {
 	cells := []string{strconv.Itoa(r.Trees)}
 	if !forward.Written(r) {

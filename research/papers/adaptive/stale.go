@@ -13,10 +13,10 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
-// aged are the schemes whose headers grow old.
+// aged contains the schemes whose old headers are measured.
 var aged = []forward.Contender{umbels, umbelStray05, umbelStray01, umbelSingle, lipsin, adaptive01, bier, bierTE}
 
-// ages are how many links change after the headers are made.
+// ages contains the numbers of links that change after the headers are made.
 var ages = []int{0, 1, 2, 5, 10, 20}
 
 var stale = piece.Piece{
@@ -85,7 +85,7 @@ are as long as LIPSIN's, and have fewer false forwards. Conditions as in 002/sta
 	},
 }
 
-// curve is what is shown by age.
+// curve is a result shown for each age.
 type curve struct {
 	name     string
 	decimals int
@@ -127,20 +127,20 @@ func makeCurve(ctx context.Context, r *piece.Run, added bool, of curve, c chart.
 	return nil
 }
 
-// old is what came of a contender's headers on a network, by their age.
+// old contains the results of a contender on a network, by age.
 type old struct {
 	forward.Contender
 	graph *topology.Graph
 	by    []sim.Result
 }
 
-// changing are the networks that change: two of providers, or two made ones.
+// changing returns two networks of providers, or two generated ones.
 func changing(r *piece.Run) ([]*topology.Graph, error) {
 	maps, err := forward.Maps(r.Topologies)
 	return forward.Named(maps, 2, "rocketfuel-as1221", "rocketfuel-as3257"), err
 }
 
-// olderAndOlder returns what came of the headers of aged, network after network.
+// olderAndOlder returns the results of aged for all ages, network by network.
 func olderAndOlder(ctx context.Context, r *piece.Run, name string, added bool) (olds []old, err error) {
 	maps, err := changing(r)
 	if err != nil {

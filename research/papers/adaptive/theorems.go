@@ -50,10 +50,10 @@ sets almost vanishes, and that of 200 links increases by 3 %.`,
 	},
 }
 
-// sizes are those of the sets that are measured.
+// sizes contains the measured numbers of links.
 var sizes = []int{1, 2, 3, 5, 10, 20, 50, 100, 200}
 
-// drawRates measures a design with and without a second draw.
+// drawRates measures a design with and without redrawing.
 func drawRates(ctx context.Context, r *piece.Run, name string, d *adaptive.Design) error {
 	once := *d
 	once.Least = 0
@@ -99,8 +99,8 @@ const (
 
 func yesOf(n int) string { return fmt.Sprintf("yes with %d", n) }
 
-// cutting is the simulation of filters cut to m_i: links are added up to the largest
-// size, and others asked for on the way.
+// cutting returns a simulation of filters truncated to m_i. It adds links up to the largest
+// size and queries absent links at each size.
 func cutting(name string, d *adaptive.Design) trial.Simulation {
 	sim := trial.Simulation{Name: name, Values: []string{empty}}
 	for _, n := range sizes {
@@ -145,8 +145,8 @@ func cutting(name string, d *adaptive.Design) trial.Simulation {
 	return sim
 }
 
-// onesOf counts the ones among the first m positions that a filter, if there is one,
-// doesn't have.
+// onesOf returns the number of ones of w among the first m positions. If filter is not
+// nil, it counts only ones that are zeros of filter.
 func onesOf(w, filter []uint64, m int) (n int) {
 	for i := 0; i*64 < m; i++ {
 		x := w[i]
@@ -193,4 +193,95 @@ predicts only a half to a fifth of the rate.`,
 		}
 		return nil
 	},
+}
+
+var anyLength = piece.Piece{
+	Name:  "002/any-length",
+	Title: "Plain filters of any length: rates of umbel's headers",
+	Note: `
+f = 0.1: headers of the form single have the lengths of "plain, any length" above, on average
+484 bits for 1 to 200 links; those of the form folded have the next larger divisors of 55,440.
+They are filled and queried as in routers. *Recomputed* is the exact rate (Bose et al. 2008).
+Lengths are chosen with the usual formula, which is slightly too low for few links.`,
+	Make: func(ctx context.Context, r *piece.Run) error {
+		single, err := adaptive.AnyLength(links, rate)
+		if err != nil {
+			return err
+		}
+		for _, form := range []inpacket.Form{inpacket.Single, inpacket.Folded} {
+			shapes := make([]plainShape, len(sizes))
+			for i, n := range sizes {
+				shapes[i] = shapeOf(form, n, int(single[n-1]))
+			}
+			got, err := r.Simulate(ctx, filling(fmt.Sprintf("002 any length, form %d", form), form, shapes), r.Trials)
+			if err != nil {
+				return err
+			}
+			name := "single"
+			if form == inpacket.Folded {
+				name = "folded"
+			}
+			for i, n := range sizes {
+				s := shapes[i]
+				r.Add(piece.Row{
+					What:       fmt.Sprintf("%s: %d links, %d bits, k=%d", name, n, s.length, s.k),
+					Recomputed: plan.FPRateExact(uint64(s.length), s.k, uint64(n)),
+					Measured:   piece.Scaled(got.Of(yesOf(n)), 1./questions),
+				})
+			}
+		}
+		return nil
+	},
+}
+
+// plainShape contains the length of a filter and its number of positions per link.
+type plainShape struct{ length, k int }
+
+// shapeOf returns the shape for n links with at least length bits and the best k.
+func shapeOf(form inpacket.Form, n, length int) plainShape {
+	for form == inpacket.Folded && inpacket.FoldBase%length != 0 {
+		length++
+	}
+	best := plainShape{length, 1}
+	for k := 2; k <= 15; k++ {
+		if plan.FPRate(uint64(length), k, uint64(n)) < plan.FPRate(uint64(length), best.k, uint64(n)) {
+			best.k = k
+		}
+	}
+	return best
+}
+
+// filling returns a simulation of headers of a form that are filled with links and queried
+// for others.
+func filling(name string, form inpacket.Form, shapes []plainShape) trial.Simulation {
+	sim := trial.Simulation{Name: name}
+	for _, n := range sizes {
+		sim.Values = append(sim.Values, yesOf(n))
+	}
+	sim.Worker = func() (trial.Trial, error) {
+		asked := make([]inpacket.Codeword, questions)
+		return func(r *rand.ChaCha8, out []int64) error {
+			draw := func() inpacket.Codeword { return inpacket.Codeword{H1: r.Uint64(), H2: r.Uint64()} }
+			for i := range asked {
+				asked[i] = draw()
+			}
+			table := inpacket.NewTable(asked)
+			for i, n := range sizes {
+				h := inpacket.Header{Form: form, K: uint8(shapes[i].k), Bits: shapes[i].length, Filter: make([]byte, (shapes[i].length+7)/8)}
+				for range n {
+					if err := h.Or(draw()); err != nil {
+						return err
+					}
+				}
+				var held [(questions + 63) / 64]uint64
+				table.Match(held[:], &h)
+				out[i] = 0
+				for _, w := range held {
+					out[i] += int64(bits.OnesCount64(w))
+				}
+			}
+			return nil
+		}, nil
+	}
+	return sim
 }

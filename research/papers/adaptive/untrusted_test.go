@@ -15,13 +15,13 @@ import (
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
-// Strangers' headers are headers, as full as they are said to be, and links match them
-// as often as computed.
-func TestStrangers(t *testing.T) {
+// Untrusted headers are valid and have the given numbers of ones, and links match them with
+// the computed probability.
+func TestUntrusted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, s := range strangers {
+	for _, s := range untrusted {
 		if s.form == inpacket.Dense {
-			continue // has no codewords of random bits
+			continue // codewords are not random bits
 		}
 		s.ttl = 8
 		const headers, perHeader = 200, 64
@@ -55,21 +55,21 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// The guard ends a header of ones at the first router; a window lets a header pass each
-// link once.
-func TestStrangersEnd(t *testing.T) {
+// The guard drops a header with only ones at the first router. With a window, a header
+// passes each link once.
+func TestUntrustedEnd(t *testing.T) {
 	g, err := topology.Grid(4, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runner := trial.Runner{Dir: t.TempDir(), Workers: 1}
 	for _, c := range []struct {
-		stranger
+		untrustedHeader
 		least, most float64
 	}{
-		{stranger{name: "guarded", form: inpacket.Single, k: 5, bits: 64, ones: 64}, 0, 0},
-		{stranger{name: "any fill", form: inpacket.Single, k: 5, bits: 64, ones: 63, anyFill: true}, 1000, sim.MaxCopies},
-		{stranger{name: "seen", form: inpacket.Single, k: 1, bits: 64, ones: 48, sequenced: true, window: 8}, 1, 48},
+		{untrustedHeader{name: "guarded", form: inpacket.Single, k: 5, bits: 64, ones: 64}, 0, 0},
+		{untrustedHeader{name: "any fill", form: inpacket.Single, k: 5, bits: 64, ones: 63, anyFill: true}, 1000, sim.MaxCopies},
+		{untrustedHeader{name: "seen", form: inpacket.Single, k: 1, bits: 64, ones: 48, sequenced: true, window: 8}, 1, 48},
 	} {
 		c.ttl = 32
 		of, err := runner.Run(t.Context(), c.sending(g), 20)
@@ -77,12 +77,12 @@ func TestStrangersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if copies := of.Of(copiesMade); copies.Mean() < c.least || float64(copies.Max()) > c.most {
-			t.Errorf("%s: %g copies in the mean, %d at most, want %g and %g", c.name, copies.Mean(), copies.Max(), c.least, c.most)
+			t.Errorf("%s: mean of %g copies, maximum %d, want %g and %g", c.name, copies.Mean(), copies.Max(), c.least, c.most)
 		}
 	}
 }
 
-// Cells come in the order of the groups, and leave out networks that are too small.
+// Cells are in the order of the groups and omit networks that are too small.
 func TestMeasured(t *testing.T) {
 	small, err := topology.Ring(6)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestCompared(t *testing.T) {
 	}
 	cs := []forward.Contender{umbels, bier}
 	if got := compared(g, cs); got != "20.0 / 20.0" {
-		t.Errorf("as long as each other: got %q", got)
+		t.Errorf("equally long: got %q", got)
 	}
 	g.by[0].MeanBytes = 21.04
 	if got := compared(g, cs); got != "21.0 / 20.0 **BIER**" {
