@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// sparse returns an array in which one of every so many cells is not zero.
+// sparse returns an array in which some cells are not zero.
 func sparse(t testing.TB, n uint64, width uint, every uint64) cells.Array {
 	t.Helper()
 	a, err := cells.New(n, width)

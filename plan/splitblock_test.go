@@ -169,7 +169,7 @@ func poissonRate(bitsPerKey, block float64, k int) float64 {
 }
 
 func TestPutzeEquation3(t *testing.T) {
-	const n = 1 << 40 // so many blocks that the load is Poisson
+	const n = 1 << 40 // with that many blocks the load is Poisson
 	for _, block := range []uint64{64, 512, 4096} {
 		for _, c := range []uint64{1, 4, 8, 12, 16, 32, 64} {
 			for _, k := range []int{1, 3, 6, 11, 16} {

@@ -25,7 +25,7 @@ func zipf(exponent float64) []WeightedClass {
 }
 
 // gathered puts keys whose real k are about the same into one class, as a filter of
-// so many classes would.
+// that many classes would.
 func gathered(keys []WeightedClass, perBit float64) []WeightedClass {
 	classes := map[int]WeightedClass{}
 	for _, k := range keys {

@@ -34,7 +34,7 @@ func TestStreamRates(t *testing.T) {
 		log     uint8
 		lots    int     // of 64 filters
 		queries int     // of each filter
-		plain   float64 // double hashing is at least so many times off
+		plain   float64 // the least ratio of double hashing
 	}{
 		{64, 4, 0, 200, 4000, 1},
 		{256, 5, 0, 300, 4000, 1},

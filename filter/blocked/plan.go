@@ -10,15 +10,19 @@ import (
 )
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = design.Kind[Shape, *Filter]{
-	Name:     Name,
-	Doc:      "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
-	Params:   paramDocs,
-	Monotone: true,
-	Plan:     planWith,
-	New:      NewShape,
-	Open:     Open,
-}.Kind()
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name:     Name,
+		Doc:      "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
+		Params:   paramDocs,
+		Monotone: true,
+		Plan:     planWith,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
+}
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},

@@ -67,15 +67,19 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return Shape{M: f.bits.Len, Hasher: f.hasher} }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = design.Kind[Shape, *Filter]{
-	Name:     Name,
-	Doc:      "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)",
-	Params:   paramDocs,
-	Monotone: true,
-	Plan:     planWith,
-	New:      NewShape,
-	Open:     Open,
-}.Kind()
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name:     Name,
+		Doc:      "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)",
+		Params:   paramDocs,
+		Monotone: true,
+		Plan:     planWith,
+		New:      NewShape,
+		Open:     Open,
+	}.Kind()
+}
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: MaxBlocks * BlockBits},
