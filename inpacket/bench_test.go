@@ -77,7 +77,7 @@ func randomCodewords(r *rand.Rand, n int) []Codeword {
 	return cs
 }
 
-// randomBitString returns a codeword of so many bits with up to k ones.
+// randomBitString returns a codeword of the given number of bits with up to k ones.
 func randomBitString(r *rand.Rand, bits, k int) BitString {
 	c := make(BitString, words(bits))
 	for range k {
@@ -110,7 +110,7 @@ func randomFilter(r *rand.Rand, bits int) []byte {
 	return f
 }
 
-// randomStages returns a filter of n stages, of up to so many bits each with its
+// randomStages returns a filter of n stages, of up to bits bits each, with its
 // head, and its length.
 func randomStages(r *rand.Rand, most, n int) (int, []byte) {
 	var bits []byte // one each

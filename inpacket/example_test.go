@@ -34,8 +34,8 @@ func ExampleTable_Match() {
 	}
 	var held [1]uint64
 	inpacket.NewTable(links).Match(held[:], &got)
-	fmt.Printf("group %d: links %04b, payload %q behind %d bytes\n", got.Group, held[0], packet[n:], n)
-	// Output: group 7: links 0101, payload "hello" behind 16 bytes
+	fmt.Printf("group %d: links %04b, payload %q after %d bytes\n", got.Group, held[0], packet[n:], n)
+	// Output: group 7: links 0101, payload "hello" after 16 bytes
 }
 
 // A router writes its name into the packet's trace, if there is room.

@@ -39,7 +39,7 @@ func TestMatchIsTheDefinition(t *testing.T) {
 			}
 		}
 		if n := len(cs) % 64; n != 0 && dst[len(cs)/64]>>n != 0 {
-			t.Fatalf("bits behind the last link: %x", dst)
+			t.Fatalf("bits after the last link: %x", dst)
 		}
 	})
 }

@@ -16,7 +16,7 @@ func TestPositionsAndRows(t *testing.T) {
 		k := rapid.Uint8Range(0, 15).Draw(t, "K")
 		got := c.AppendPositions([]uint16{7}, seed, k, m)
 		if len(got) != int(k)+1 || got[0] != 7 {
-			t.Fatalf("%d positions behind what was there: %v", k, got)
+			t.Fatalf("%d positions after what was there: %v", k, got)
 		}
 		for j, p := range got[1:] {
 			half := value(c, int64(seed)*4096+int64(j/2))

@@ -248,7 +248,7 @@ func TestSearchLinksAtTwoHops(t *testing.T) {
 	}
 }
 
-// A hop may have no links to hold, and others may be asked behind the last hop.
+// A hop may have no links of the tree, and others may be queried after the last hop.
 func TestSearchHopsWithout(t *testing.T) {
 	task := Task{
 		Tree:   [][]Codeword{codewords(1, 2), nil, codewords(2, 3), nil},

@@ -13,7 +13,7 @@ import (
 // network is a graph for tests: the neighbours of each node.
 type network [][]int
 
-// randomNetwork returns a connected network of so many nodes: a random tree, and
+// randomNetwork returns a connected network of the given number of nodes: a random tree, and
 // further links.
 func randomNetwork(r *rand.Rand, nodes, more int) network {
 	n := make(network, nodes)

@@ -10,7 +10,7 @@ import (
 )
 
 // measured returns how often a link that isn't in it matches a filter of n links cut to
-// m_n, with the standard deviation of that mean, over so many filters.
+// m_n, with the standard deviation of that mean, over the given number of filters.
 func measured(t testing.TB, d *Design, n, filters, questions int) (mean, sigma float64) {
 	t.Helper()
 	s, err := d.Sampler()

@@ -114,7 +114,7 @@ func slowly(d *Design, next func() *big.Int) []uint64 {
 	return w
 }
 
-// A promise: these never change.
+// These values must never change.
 func TestCodewordGolden(t *testing.T) {
 	c := inpacket.Key{1, 2, 3}.Codeword(4)
 	for _, g := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// A filter holds its tree's links, and as many of the others as False says: asked by
+// A filter contains its tree's links, and False of the other links match, according to
 // the table that routers have.
 func TestRoutersSeeWhatCandidatesSay(t *testing.T) {
 	for _, d := range []Parameters{LIPSIN(), {M: 100, K: 4, Sets: 3, MaxFill: 1}, {M: 256, K: 5, Sets: 2, MaxFill: 1}} {

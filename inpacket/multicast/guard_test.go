@@ -104,7 +104,7 @@ func TestUnknownSetsAndLengths(t *testing.T) {
 	}
 }
 
-// TestFloodOfOnes sends filters of ones of all lengths: whatever a stranger who has
+// TestFloodOfOnes sends filters of ones of all lengths: whatever an attacker who has
 // no key may try first goes out nowhere.
 func TestFloodOfOnes(t *testing.T) {
 	n := newNode(t, Config{Ports: 9, Keys: []Keys{{Epoch: 1, Ports: links(9), Dense: dense(2, 256, 1, 9), DenseBits: 256}}})
@@ -194,10 +194,10 @@ func TestBounds(t *testing.T) {
 			total += n
 		}
 	}
-	// A node has 3.2 links in the mean, of which an eighth match: 0.4 at the first, and
+	// A node has 3.2 links on average, of which an eighth match: 0.4 at the first, and
 	// each copy makes 0.28 more.
 	if mean := float64(total) / 400; mean > 2 {
-		t.Errorf("%.2f copies a packet in the mean, want below 2", mean)
+		t.Errorf("%.2f copies per packet on average, want below 2", mean)
 	}
 }
 
@@ -228,7 +228,7 @@ func spread(t *testing.T, net *Network, c Config, h inpacket.Header, enough int)
 	return copies, slices.Max(carried)
 }
 
-// TestStorms carries packets over a grid that a stranger makes who knows no key but
+// TestStorms carries packets over a grid that an attacker makes who knows no key but
 // how full a filter may be. Only the TTL ends them, unless all nodes want sequences:
 // then a node takes each once, so that no arc carries two copies.
 func TestStorms(t *testing.T) {

@@ -35,7 +35,7 @@ func dense(seed uint64, bits, sets, links int) [][]inpacket.BitString {
 	return all
 }
 
-// single is the header of a filter of so many bits that holds the links.
+// single returns the header of a filter of the given number of bits that contains the links.
 func single(bits int, links ...inpacket.Codeword) inpacket.Header {
 	h := inpacket.Header{TTL: 5, K: 4, Seed: 3, Bits: bits, Epoch: 1, Group: 9, Filter: make([]byte, (bits+7)/8)}
 	for _, c := range links {

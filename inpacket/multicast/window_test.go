@@ -116,7 +116,7 @@ func TestWindowHalfTheCircleBehind(t *testing.T) {
 	}
 	w.pass(1, 0)
 	if w.pass(1, 1<<31) {
-		t.Error("a sequence 2^31 away passes, want it behind")
+		t.Error("a sequence 2^31 away passes, want it to count as older")
 	}
 	if !w.pass(1, 1<<31-1) || w.pass(1, 0) {
 		t.Error("2^31-1 ahead: want it to pass, and 0 behind it not to")

@@ -176,7 +176,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 	}
 }
 
-// Where a link is gone that routers still know, those behind it lose the packet, and
+// Where a link is gone that routers still know, the nodes after it lose the packet, and
 // all others have it once: ports have other numbers than they had.
 func TestLostLink(t *testing.T) {
 	links := [][2]int{{0, 1}, {0, 2}, {0, 3}, {3, 4}}

@@ -104,7 +104,7 @@ func TestBitsThatAreGivenOut(t *testing.T) {
 	}
 }
 
-// star makes a graph of a hub, node 0, and so many leaves.
+// star makes a graph of a hub, node 0, and the given number of leaves.
 func star(leaves int) *topology.Graph {
 	var links [][2]int
 	for i := range leaves {
@@ -146,7 +146,7 @@ func TestTreesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Where a link of the tree is gone, those behind it lose the packet, and all others
+// Where a link of the tree is gone, the nodes after it lose the packet, and all others
 // have it once.
 func TestLostLinkOfATree(t *testing.T) {
 	links := [][2]int{{0, 1}, {0, 2}, {0, 3}, {3, 4}}

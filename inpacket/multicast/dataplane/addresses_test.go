@@ -83,7 +83,7 @@ func TestReadHosts(t *testing.T) {
 func TestReadHostsRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a node is missing": {"Linz 10.0.0.2:1\nNew York 10.0.0.1:1\n", `no address for node "Győr"`},
-		"an unknown node":        {"Wien 10.0.0.2:1\n", `"Wien"`},
+		"an unknown node":   {"Wien 10.0.0.2:1\n", `"Wien"`},
 		"no name":           {"\n10.0.0.2:1\n", `line 2`},
 		"no port":           {"Linz 10.0.0.2\n", `line 1: node "Linz"`},
 		"twice":             {"Linz 10.0.0.2:1\nLinz 10.0.0.3:1\n", "line 2"},

@@ -154,7 +154,7 @@ func TestFleetAddresses(t *testing.T) {
 	}
 }
 
-func TestStartFleetRefuses(t *testing.T) {
+func TestStartClusterRefuses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	r := func(int) multicast.Router { return routed(onward) }
 	for name, c := range map[string]dataplane.ClusterConfig{

@@ -76,13 +76,13 @@ func ParseNodeConfig(b []byte) (NodeConfig, error) {
 // Check returns an error wrapping [ErrNodeConfig] unless the description is valid.
 func (s *NodeConfig) Check() error {
 	if s.Name == "" {
-		return s.fault("name it")
+		return s.fault("want a name")
 	}
 	if s.shares() && !s.Listen.IsValid() {
-		return s.fault("give the address it listens at, as in \"listen\": \"127.0.0.1:9000\"")
+		return s.fault("want its address, as in \"listen\": \"127.0.0.1:9000\"")
 	}
 	if s.Listen.Addr().Zone() != "" || s.Host.Addr().Zone() != "" {
-		return s.fault("an address with a zone, %v: give one without", s.Listen)
+		return s.fault("address %v has a zone, want one without", s.Listen)
 	}
 	ports := make(map[netip.AddrPort]int, len(s.Neighbors))
 	for i, n := range s.Neighbors {
@@ -95,14 +95,14 @@ func (s *NodeConfig) Check() error {
 		case !a.IsValid():
 			return s.fault("neighbor %d has no address", i)
 		case a.Port() == 0 || a.Addr().IsUnspecified():
-			return s.fault("neighbor %d: can't send to %v: give the address it is reached at", i, a)
+			return s.fault("neighbor %d: can't send to %v, want the address at which it is reached", i, a)
 		case a.Addr().Zone() != "" || local.Addr().Zone() != "":
-			return s.fault("neighbor %d: an address with a zone, %v: give one without", i, a)
+			return s.fault("neighbor %d: address %v has a zone, want one without", i, a)
 		case plain(a).Addr().Is4() != plain(local).Addr().Is4():
-			return s.fault("neighbor %d: %v can't be reached from %v: give both as IPv4 or both as IPv6", i, a, local)
+			return s.fault("neighbor %d: %v can't be reached from %v, want two IPv4 or two IPv6 addresses", i, a, local)
 		}
 		if first, twice := ports[plain(a)]; twice {
-			return s.fault("neighbors %d and %d have the same address %v: packets couldn't be told apart", first, i, a)
+			return s.fault("neighbors %d and %d have the same address %v, want different ones", first, i, a)
 		}
 		ports[plain(a)] = i
 	}

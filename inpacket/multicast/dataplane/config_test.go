@@ -21,7 +21,7 @@ var goodSites = map[string]string{
 	"alone": `{"name": "a", "listen": "127.0.0.1:9000"}`,
 }
 
-func TestParseSite(t *testing.T) {
+func TestParseNodeConfig(t *testing.T) {
 	for name, text := range goodSites {
 		t.Run(name, func(t *testing.T) {
 			s, err := dataplane.ParseNodeConfig([]byte(text))
@@ -49,15 +49,15 @@ func checkSite(t *testing.T, s dataplane.NodeConfig) {
 	}
 }
 
-func TestParseSiteRefuses(t *testing.T) {
+func TestParseNodeConfigRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":            {``, "EOF"},
 		"not JSON":           {`name: a`, "invalid character"},
 		"unknown field":      {`{"name": "a", "listens": "127.0.0.1:9000"}`, "listens"},
 		"more after it":      {`{"name": "a", "listen": "127.0.0.1:9000"} {}`, "byte 43"},
-		"no name":            {`{"listen": "127.0.0.1:9000"}`, "name it"},
-		"no listen":          {`{"name": "a", "neighbors": [{"address": "127.0.0.1:9001"}]}`, "listens at"},
-		"alone, no listen":   {`{"name": "a"}`, "listens at"},
+		"no name":            {`{"listen": "127.0.0.1:9000"}`, `node ""`},
+		"no listen":          {`{"name": "a", "neighbors": [{"address": "127.0.0.1:9001"}]}`, "127.0.0.1:9000"},
+		"alone, no listen":   {`{"name": "a"}`, "127.0.0.1:9000"},
 		"host name":          {`{"name": "a", "listen": "localhost:9000"}`, "localhost"},
 		"no address":         {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"name": "b"}]}`, "neighbor 0 has no address"},
 		"port 0":             {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "127.0.0.1:0"}]}`, "127.0.0.1:0"},
@@ -72,7 +72,7 @@ func TestParseSiteRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := dataplane.ParseNodeConfig([]byte(c.text))
 			if !errors.Is(err, dataplane.ErrNodeConfig) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want one of ErrSite with %q", err, c.want)
+				t.Errorf("error %v, want one wrapping ErrNodeConfig with %q", err, c.want)
 			}
 		})
 	}

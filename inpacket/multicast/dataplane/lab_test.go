@@ -29,7 +29,7 @@ type lab struct {
 
 const group = 7
 
-// newLab plans a tree over a graph, in a form, for so many numbered packets.
+// newLab plans a tree over a graph, in a form, for the given number of numbered packets.
 func newLab(t testing.TB, g *topology.Graph, form inpacket.Form, source int, receivers []int, packets int) *lab {
 	t.Helper()
 	n := multicast.NewNetwork(g, inpacket.Key{1, 2, 3}, 5)

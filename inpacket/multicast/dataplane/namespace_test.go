@@ -154,7 +154,7 @@ func newSpaces(t *testing.T, g *topology.Graph) *spaces {
 	return s
 }
 
-// enter starts a thread in a new network namespace, which does what it is told until
+// enter starts a thread in a new network namespace, which runs functions until
 // the channel is closed, and returns a file of the namespace.
 func enter() (file int, tasks chan func(), err error) {
 	tasks = make(chan func())
@@ -201,7 +201,7 @@ func (s *spaces) device(a topology.Arc) string {
 // hardware returns the address of an arc's device.
 func hardware(a topology.Arc) string { return fmt.Sprintf("02:00:00:00:%02x:%02x", a>>8, a&255) }
 
-// address returns the IP address of an arc's device: a link's two are beside each
+// address returns the IP address of an arc's device: a link's two are next to each
 // other.
 func address(a topology.Arc) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 0, byte(a >> 8), byte(a)})

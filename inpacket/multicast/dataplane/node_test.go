@@ -116,7 +116,7 @@ func TestNodeForwards(t *testing.T) {
 // TestNodeOwnSockets has a socket for the neighbour alone, and one for the host.
 func TestNodeOwnSockets(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
-	stranger, _ := plug(t, "udp4")
+	unknown, _ := plug(t, "udp4")
 	n, err := dataplane.Open(dataplane.Config{
 		Node: dataplane.NodeConfig{Name: "a", Host: anywhere, Listen: anywhere, Neighbors: []dataplane.Neighbor{
 			{Address: at, Local: anywhere}, {Address: netip.MustParseAddrPort("127.0.0.1:9")},
@@ -129,7 +129,7 @@ func TestNodeOwnSockets(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- n.Run(t.Context()) }()
 	s := n.Config()
-	send(t, stranger, s.Host, "from the host")
+	send(t, unknown, s.Host, "from the host")
 	got, from := receive(t, neighbor)
 	if got != "from the host" || from != s.Neighbors[0].Local {
 		t.Errorf("the neighbour got %q from %v, want it from %v", got, from, s.Neighbors[0].Local)
@@ -160,7 +160,7 @@ func await(t *testing.T, n *dataplane.Node, ok func(dataplane.Counters) bool) {
 // TestNodeDrops has something wrong with each packet, and finds each counted.
 func TestNodeDrops(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
-	stranger, _ := plug(t, "udp4")
+	unknown, _ := plug(t, "udp4")
 	n := start(t, at, dataplane.Config{
 		Router: routed(func(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 			switch string(b) {
@@ -176,7 +176,7 @@ func TestNodeDrops(t *testing.T) {
 		Options: dataplane.Options{MaxPacket: 100},
 	})
 	node := n.Config().Listen
-	send(t, stranger, node, "hello")
+	send(t, unknown, node, "hello")
 	send(t, neighbor, node, strings.Repeat("x", 101))
 	send(t, neighbor, node, strings.Repeat("x", 60_000))
 	for _, packet := range []string{"drop", "past", "grow", "", strings.Repeat("x", 100)} {
@@ -195,7 +195,7 @@ func TestNodeDrops(t *testing.T) {
 		t.Error("a packet that is too long was taken")
 	}
 	if got := n.Counters().Injected; got != 0 {
-		t.Errorf("%d packets were taken beside one that is too long", got)
+		t.Errorf("%d packets were accepted together with one that is too long", got)
 	}
 }
 

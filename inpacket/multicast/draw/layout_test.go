@@ -42,7 +42,7 @@ func TestStressOfAGrid(t *testing.T) {
 		}
 	}
 	if mean := math.Sqrt(sum / pairs); mean > 0.15 {
-		t.Errorf("distances are %.3f off in the mean, want 0.15 at most", mean)
+		t.Errorf("the mean error of distances is %.3f, want at most 0.15", mean)
 	}
 }
 

@@ -163,9 +163,9 @@ func (d *drawing) arcs() {
 	}
 }
 
-// arc draws an arrow from node to node, at the distance beside to the right of their
+// arc draws an arrow from node to node, at the distance right to the right of their
 // link.
-func (d *drawing) arc(a topology.Arc, kind string, beside float64) {
+func (d *drawing) arc(a topology.Arc, kind string, right float64) {
 	from, to := d.graph.Ends(a)
 	p, q := d.places[from], d.places[to]
 	x, y := q.x-p.x, q.y-p.y
@@ -175,7 +175,7 @@ func (d *drawing) arc(a topology.Arc, kind string, beside float64) {
 	}
 	x, y = x/long, y/long
 	short := min(d.radius+2, long/3) // leave the nodes visible
-	p = point{p.x + float64(x*short) - float64(y*beside), p.y + float64(y*short) + float64(x*beside)}
-	q = point{q.x - float64(x*short) - float64(y*beside), q.y - float64(y*short) + float64(x*beside)}
+	p = point{p.x + float64(x*short) - float64(y*right), p.y + float64(y*short) + float64(x*right)}
+	q = point{q.x - float64(x*short) - float64(y*right), q.y - float64(y*short) + float64(x*right)}
 	d.printf(`<path class="%s" data-arc="%d" marker-end="url(#%s-%s)" d="M%s %s %s %s"/>`+"\n", kind, a, d.ID, kind, n(p.x), n(p.y), n(q.x), n(q.y))
 }

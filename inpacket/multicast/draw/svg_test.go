@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // small returns a grid of 2 by 4 with a tree, and all there is to show over it.
 func small(t testing.TB) (*topology.Graph, draw.Options) {

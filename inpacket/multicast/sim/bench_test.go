@@ -34,7 +34,7 @@ func TestSendDoesNotAllocate(t *testing.T) {
 	g := grown(t, 60, 3)
 	n := network(g)
 	tr := treeOf(t, g, 0, 10, 20, 30, 40)
-	for _, s := range append(scheme.All(), listed{extra: beside}) {
+	for _, s := range append(scheme.All(), listed{extra: nextTo}) {
 		d, p := planned(t, s, n, n, tr)
 		w := sim.NewFabric(n)
 		if allocs := testing.AllocsPerRun(20, func() { w.Send(d, tr, p, sim.Options{}) }); allocs != 0 {

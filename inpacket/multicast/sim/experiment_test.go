@@ -33,8 +33,8 @@ func mustRun(t testing.TB, e sim.Experiment) sim.Result {
 	return r
 }
 
-// beside gives the first arc next to the tree: one false forward at least.
-func beside(t *tree.Tree) []topology.Arc {
+// nextTo returns the first arc next to the tree, for at least one false forward.
+func nextTo(t *tree.Tree) []topology.Arc {
 	for _, arcs := range t.Adjacent() {
 		if len(arcs) > 0 {
 			return arcs[:1]
@@ -85,7 +85,7 @@ func TestClusteredTreesAreSmaller(t *testing.T) {
 
 func TestRunIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	e := sim.Experiment{
-		Graph: grown(t, 40, 2), Scheme: listed{extra: beside, ttl: 12}, Receivers: 6, Trees: 57, Seed: 9,
+		Graph: grown(t, 40, 2), Scheme: listed{extra: nextTo, ttl: 12}, Receivers: 6, Trees: 57, Seed: 9,
 		Fail: 3, Add: 2, Workers: 1,
 	}
 	want := mustRun(t, e)
@@ -103,7 +103,7 @@ func TestRunIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// witness keeps the trees that a scheme is asked to write, by group.
+// witness keeps the trees that a scheme encodes, by group.
 type witness struct {
 	listed
 	mutex *sync.Mutex
@@ -161,7 +161,7 @@ func TestWorstTree(t *testing.T) {
 		if tr.Source%7 != 3 {
 			return nil
 		}
-		return beside(tr)
+		return nextTo(tr)
 	}
 	e := sim.Experiment{Graph: g, Scheme: listed{extra: worst}, Receivers: 6, Trees: 60, Seed: 9}
 	r := mustRun(t, e)

@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// listed is a scheme whose packets list arcs of the known network, a bit each, behind
+// listed is a scheme whose packets list arcs of the known network, one bit each, after
 // a TTL and a group: exact, and easy to follow by hand.
 type listed struct {
 	ttl   byte // 0: the tree's depth

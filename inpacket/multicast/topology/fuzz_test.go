@@ -18,7 +18,7 @@ func fuzzReader(f *testing.F, name string) {
 		g, notes, err := fuzzLimits.Read(bytes.NewReader(b), name)
 		if err != nil {
 			if g != nil || notes != (topology.Notes{}) {
-				t.Fatal("a graph or notes beside an error")
+				t.Fatal("a graph or notes together with an error")
 			}
 			return
 		}

@@ -51,7 +51,7 @@ func TestReadFormats(t *testing.T) {
 				}
 			}
 
-			// Without an ending that tells the format, the content does.
+			// If the extension does not determine the format, the content does.
 			again, _, err := topology.Read(strings.NewReader("\uFEFF"+string(b)), "triangle")
 			if err != nil {
 				t.Fatal("by its content:", err)

@@ -15,8 +15,8 @@ func ExampleShortestPath() {
 	}
 	corner, _ := g.Find("0-0")
 	across, _ := g.Find("2-2")
-	beside, _ := g.Find("1-2")
-	t, err := tree.ShortestPath(g, corner, []int{across, beside}, tree.Hops)
+	near, _ := g.Find("1-2")
+	t, err := tree.ShortestPath(g, corner, []int{across, near}, tree.Hops)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package maps finds, for tests, networks of operators that aren't in the repository,
-// since not all of them may be given on.
+// Package maps finds networks of operators for tests. They are not in the repository,
+// because not all of them may be redistributed.
 package maps
 
 import (
@@ -10,8 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// Dir returns where a collection of networks is: $UMBEL_TOPOLOGIES, or the directory
-// shared/data/topologies beside one of those above. Without one the test is skipped.
+// Dir returns the directory of a collection of networks: $UMBEL_TOPOLOGIES, or the first
+// directory shared/data/topologies next to the working directory or one above it. It skips
+// the test if there is none.
 func Dir(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("UMBEL_TOPOLOGIES"); dir != "" {
@@ -28,11 +29,11 @@ func Dir(t testing.TB) string {
 			return dir
 		}
 	}
-	t.Skip("no collection of networks; name one by UMBEL_TOPOLOGIES")
+	t.Skip("no collection of networks; set UMBEL_TOPOLOGIES")
 	return ""
 }
 
-// Graph returns the network in the collection's file edges/NAME.tsv, by that name.
+// Graph returns the network in the collection's file edges/NAME.tsv, with that name.
 func Graph(t testing.TB, name string) *topology.Graph {
 	t.Helper()
 	f, err := os.Open(filepath.Join(Dir(t), "edges", name+".tsv"))
