@@ -10,10 +10,10 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// BenchmarkFleet sends packets with a payload of 64 bytes through 100 nodes in a grid,
+// BenchmarkCluster sends packets with a payload of 64 bytes through 100 nodes in a grid,
 // from one corner to 20 nodes, a window of them on their way. An operation is 64
 // packets from the source; a hop is one copy over one link.
-func BenchmarkFleet(b *testing.B) {
+func BenchmarkCluster(b *testing.B) {
 	g := graph(b)(topology.Grid(10, 10))
 	var receivers []int
 	for i := 4; i < len(g.Nodes); i += 5 {

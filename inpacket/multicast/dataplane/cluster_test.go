@@ -24,17 +24,17 @@ type arcCount = dataplane.ArcCounters
 // packetsSent is how many packets runs send.
 const packetsSent = 10_000
 
-// TestFleet sends packets from one corner of a grid to eight nodes, a window of them on
+// TestCluster sends packets from one corner of a grid to eight nodes, a window of them on
 // their way, and finds each delivered once, over the arcs of the tree alone.
-func TestFleet(t *testing.T) {
+func TestCluster(t *testing.T) {
 	for name, form := range map[string]inpacket.Form{
 		"single": inpacket.Single, "staged": inpacket.Staged, "folded": inpacket.Folded, "linear": inpacket.Linear,
 	} {
-		t.Run(name, func(t *testing.T) { testFleet(t, form) })
+		t.Run(name, func(t *testing.T) { testCluster(t, form) })
 	}
 }
 
-func testFleet(t *testing.T, form inpacket.Form) {
+func testCluster(t *testing.T, form inpacket.Form) {
 	g := graph(t)(topology.Grid(4, 5))
 	receivers := []int{3, 4, 9, 10, 12, 15, 17, 19}
 	l := newLab(t, g, form, 0, receivers, packetsSent)
@@ -81,8 +81,8 @@ func (l *lab) send(ctx context.Context, t *testing.T, n *dataplane.Node, p *data
 	}
 }
 
-// TestFleetLossy loses copies on purpose, and finds each accounted for.
-func TestFleetLossy(t *testing.T) {
+// TestClusterLossy loses copies on purpose, and finds each accounted for.
+func TestClusterLossy(t *testing.T) {
 	g := graph(t)(topology.Line(5))
 	const packets = 1000
 	l := newLab(t, g, inpacket.Linear, 0, []int{4}, packets)
@@ -122,8 +122,8 @@ func TestFleetLossy(t *testing.T) {
 	}
 }
 
-// TestFleetAddresses runs a fleet at given addresses twice: the first leaves none taken.
-func TestFleetAddresses(t *testing.T) {
+// TestClusterAddresses runs a cluster at given addresses twice: the first leaves none taken.
+func TestClusterAddresses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	l := newLab(t, g, inpacket.Single, 0, []int{2}, 1)
 	config := dataplane.ClusterConfig{Graph: g, Router: func(node int) multicast.Router { return l.routers[node] }}
@@ -135,7 +135,7 @@ func TestFleetAddresses(t *testing.T) {
 		config.Addresses = append(config.Addresses, f.Node(i).Config().Listen)
 	}
 	if _, err := dataplane.StartCluster(t.Context(), config); err == nil {
-		t.Fatal("two fleets have the same addresses")
+		t.Fatal("two clusters have the same addresses")
 	}
 	if err := f.Stop(); err != nil {
 		t.Fatal(err)

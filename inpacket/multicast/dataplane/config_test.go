@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
 )
 
-var goodSites = map[string]string{
+var goodConfigs = map[string]string{
 	"shared socket": `{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [
 		{"name": "b", "address": "127.0.0.1:9001"}, {"address": "192.0.2.1:9000"}]}`,
 	"IPv6":        `{"name": "a", "listen": "[::]:9000", "neighbors": [{"address": "[2001:db8::1]:9000"}]}`,
@@ -22,19 +22,19 @@ var goodSites = map[string]string{
 }
 
 func TestParseNodeConfig(t *testing.T) {
-	for name, text := range goodSites {
+	for name, text := range goodConfigs {
 		t.Run(name, func(t *testing.T) {
 			s, err := dataplane.ParseNodeConfig([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkSite(t, s)
+			checkConfig(t, s)
 		})
 	}
 }
 
-// checkSite writes a site and reads it again.
-func checkSite(t *testing.T, s dataplane.NodeConfig) {
+// checkConfig writes a site and reads it again.
+func checkConfig(t *testing.T, s dataplane.NodeConfig) {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -78,23 +78,23 @@ func TestParseNodeConfigRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseSite reads descriptions from anybody: what is taken can be written and read
+// FuzzParseNodeConfig reads descriptions from anybody: what is taken can be written and read
 // again.
-func FuzzParseSite(f *testing.F) {
-	for _, text := range goodSites {
+func FuzzParseNodeConfig(f *testing.F) {
+	for _, text := range goodConfigs {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := dataplane.ParseNodeConfig(b)
 		if err != nil {
 			if !errors.Is(err, dataplane.ErrNodeConfig) {
-				t.Errorf("error %v isn't ErrSite", err)
+				t.Errorf("error %v isn't ErrNodeConfig", err)
 			}
 			return
 		}
 		if !bytes.Contains(bytes.ToLower(b), []byte("name")) {
 			t.Error("took a site that nothing names")
 		}
-		checkSite(t, s)
+		checkConfig(t, s)
 	})
 }

@@ -30,7 +30,7 @@ func ExampleStartCluster() {
 	routers[3].Join(42)
 
 	delivered := make(chan string)
-	fleet, err := dataplane.StartCluster(context.Background(), dataplane.ClusterConfig{
+	cluster, err := dataplane.StartCluster(context.Background(), dataplane.ClusterConfig{
 		Graph:  g,
 		Router: func(node int) multicast.Router { return routers[node] },
 		Deliver: func(node int, packet []byte) {
@@ -59,14 +59,14 @@ func ExampleStartCluster() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := fleet.Node(0).Inject(append(packet, "hello"...)); err != nil {
+	if err := cluster.Node(0).Inject(append(packet, "hello"...)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(<-delivered)
-	if err := fleet.Stop(); err != nil {
+	if err := cluster.Stop(); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(fleet.Counters().Sent, "copies")
+	fmt.Println(cluster.Counters().Sent, "copies")
 	// Output:
 	// node 3, group 42: hello
 	// 3 copies
