@@ -1,14 +1,13 @@
-// Package glob matches names against patterns as Redis writes them: for KEYS, SCAN,
-// CONFIG GET and the rights of users.
+// Package glob matches names against Redis' patterns, for KEYS, SCAN, CONFIG GET and rights of users.
 package glob
 
-// Match reports whether all of name fits pattern, where * is any bytes, ? is one byte,
-// [abc], [a-c] and [^a] are one byte of a class, and \x is x itself. A class without an
-// end goes up to the end of the pattern. Any pattern is one; there is no error.
+// Match reports whether pattern matches all of name. * matches any bytes, ? one byte, [abc],
+// [a-c] and [^a] one byte of a class, and \x the byte x. A class without an end extends to the
+// end of the pattern. Every pattern is valid.
 //
-// It takes at most as many steps as the lengths' product, however many stars there are:
-// when a star has been passed, no star before it needs to be tried again, because what
-// it would skip the later one can skip too. It allocates nothing.
+// The number of steps is at most the product of the lengths, however many stars the pattern has:
+// after a later star has matched, no earlier one needs to be tried again, because the later one
+// can skip the same bytes. Match does not allocate.
 func Match[P, N ~string | ~[]byte](pattern P, name N) bool {
 	p, n := 0, 0
 	star, from := -1, 0 // the pattern behind the last star, and where in name it began
@@ -34,7 +33,7 @@ func Match[P, N ~string | ~[]byte](pattern P, name N) bool {
 	return p == len(pattern)
 }
 
-// one matches a byte with what stands at p in the pattern, and returns what is behind it.
+// one matches a byte with the element at p of the pattern, and returns the index after it.
 func one[P ~string | ~[]byte](pattern P, p int, c byte) (next int, ok bool) {
 	if p == len(pattern) {
 		return p, false
@@ -52,7 +51,7 @@ func one[P ~string | ~[]byte](pattern P, p int, c byte) (next int, ok bool) {
 	return p + 1, pattern[p] == c
 }
 
-// class matches a byte with the class that begins at p, behind its bracket.
+// class matches a byte with the class whose contents begin at p.
 func class[P ~string | ~[]byte](pattern P, p int, c byte) (next int, ok bool) {
 	not := p < len(pattern) && pattern[p] == '^'
 	if not {

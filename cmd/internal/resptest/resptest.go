@@ -1,8 +1,8 @@
-// Package resptest talks to RESP servers in tests, and writes replies down as text:
+// Package resptest is a RESP client for tests. It formats replies as text:
 //
 //	+OK   -ERR no such key   :1   $3:"abc"   *2[:1, _]   %1[$4:"keys", ,10]   #t
 //
-// which is how the transcripts of RedisBloom are written.
+// The transcripts of RedisBloom have the same format.
 package resptest
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Client is a connection. Its methods end the test where the connection breaks.
+// Client is a connection. Its methods end the test if the connection breaks.
 type Client struct {
 	t    testing.TB
 	conn net.Conn
 	r    *bufio.Reader
 }
 
-// Dial connects to a server until the test is over.
+// Dial connects to a server until the end of the test.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -46,7 +46,7 @@ func (c *Client) Do(words ...string) string {
 	return c.Reply()
 }
 
-// Line is Do for words that have no spaces in them, written as one line.
+// Line is Do for words without spaces, written as one line.
 func (c *Client) Line(line string) string {
 	c.t.Helper()
 	return c.Do(strings.Fields(line)...)

@@ -10,16 +10,16 @@ import (
 	"testing"
 )
 
-// Exchange is a command of a transcript, and its reply.
+// Exchange is a command of a transcript and its reply.
 type Exchange struct {
 	Line  string
 	Words []string
 	Reply string
 }
 
-// Transcript yields the exchanges of a file, in which a command is a line of words, those in
-// quotes as in Go, and its reply the next line, indented behind "=>". Lines that begin with #
-// say what comes. It ends the test where the file can't be read.
+// Transcript yields the exchanges of a file. A command is a line of words, quoted as in Go; its
+// reply is the next line, indented, after "=>". Lines that begin with # are comments. It ends the
+// test if the file cannot be read.
 func Transcript(t testing.TB, path string) iter.Seq[Exchange] {
 	t.Helper()
 	return func(yield func(Exchange) bool) {
@@ -83,8 +83,8 @@ func Replay(t testing.TB, c *Client, path string, pick func(Exchange) (Exchange,
 	return n
 }
 
-// WithoutStrings is for Replay to a server that has nothing but filters: where the transcript
-// makes a string, to see what BF.* says of it, a filter of CF.* is as foreign.
+// WithoutStrings adapts Replay to a server without strings: where the transcript makes a string,
+// to test BF.* with a wrong type, it makes a filter of CF.*.
 func WithoutStrings(e Exchange) (Exchange, bool) {
 	if e.Words[0] == "SET" {
 		e.Words = []string{"CF.RESERVE", e.Words[1], "1000"}
@@ -92,7 +92,7 @@ func WithoutStrings(e Exchange) (Exchange, bool) {
 	return e, true
 }
 
-// alike reports whether a reply is the one of the transcript.
+// alike reports whether a reply equals that of the transcript.
 func alike(e Exchange, got string) bool {
 	switch e.Words[0] {
 	case "SCAN":
