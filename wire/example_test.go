@@ -10,15 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// state stands for that of some filter.
+// state returns the state of a filter.
 func state() umbel.State {
 	bits, _ := cells.New(1_000_000, 1)
 	bits.SetBit(700_000)
 	return umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(7)}}, Arrays: []cells.Array{bits}}
 }
 
-// The container of a filter that is nearly empty is small: of its two blocks one
-// has a bit set.
+// The container of a nearly empty filter is small: only one of its two blocks has a bit set.
 func ExampleAppend() {
 	b, err := wire.Append(nil, state())
 	if err != nil {
@@ -29,8 +28,8 @@ func ExampleAppend() {
 	// Output: 59525 bytes, at most 125061
 }
 
-// Packed, a filter takes little more than the entropy of its bits, whatever its size
-// in memory. The container is read as any other.
+// A packed filter takes little more than the entropy of its bits, whatever its size in memory. It is
+// read like any other container.
 func ExamplePacker() {
 	s := state()
 	for i := range uint64(20_000) { // one bit in 50
@@ -54,7 +53,7 @@ func ExamplePacker() {
 	// true <nil>
 }
 
-// A receiver that keeps another form than planes of cells takes blocks as they come.
+// A receiver that stores cells in another form can process blocks one by one.
 func ExampleScan() {
 	b, _ := wire.Packer{}.Append(nil, state())
 	_, err := wire.Scan(bytes.NewReader(b), wire.Limits{}, func(b wire.Block) error {
@@ -71,7 +70,7 @@ func ExampleScan() {
 	// <nil>
 }
 
-// A container can be looked into without knowing its kind.
+// A container of any kind can be inspected.
 func ExampleParse() {
 	b, _ := wire.Append(nil, state())
 	s, err := wire.Parse(b, wire.Limits{})
@@ -83,7 +82,7 @@ func ExampleParse() {
 	// Output: bloom [{k 7}] 1000000 cells, 1 set
 }
 
-// What is larger than the reader wants is refused before memory is taken for it.
+// A container that exceeds the limit is refused before memory is allocated.
 func ExampleRead() {
 	var file bytes.Buffer
 	if err := wire.Write(&file, state()); err != nil {
@@ -98,7 +97,7 @@ func ExampleRead() {
 	// true
 }
 
-// Two filters are the same if their IDs are.
+// Two filters are equal if their IDs are.
 func ExampleIdentify() {
 	a, b := state(), state()
 	fmt.Println(wire.Identify(a) == wire.Identify(b))

@@ -12,8 +12,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// refused reports an error unless all ways of reading refuse b with want, and say
-// the same with workers as without.
+// refused reports an error unless all functions refuse b with want, with the same error with and
+// without workers.
 func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
 	t.Helper()
 	for name, read := range map[string]func(wire.Limits) error{
@@ -142,7 +142,7 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// What a later version may have written says so.
+// A container of a later version is reported as unsupported.
 func TestLaterVersion(t *testing.T) {
 	version := wiretest.Container(head, noPlanes, noParts)
 	version[7] = 2
@@ -183,7 +183,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A small message that claims much costs little, whatever the limits.
+// A small message with huge arrays allocates little, whatever the limits.
 func TestHostileLengths(t *testing.T) {
 	rest := strings.Repeat("\x00", 1000)
 	good := strings.Repeat("\x03\x03\x01\x01\x01", 200) // 12.5 MiB of blocks
@@ -227,9 +227,8 @@ func TestHostileLengths(t *testing.T) {
 	}
 }
 
-// What isn't planes takes memory in proportion to the container, as Limits says;
-// garbage is counted.
-func TestMemoryBesidesPlanes(t *testing.T) {
+// Everything except arrays takes memory in proportion to the container, including garbage.
+func TestMemoryWithoutArrays(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"parts":  wiretest.Container(head, noPlanes, uint16(1<<16-1), strings.Repeat(head+noPlanes+noParts, 1<<16-1)),
 		"planes": wiretest.Container(head, 255, strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00\x00", 255), noParts),

@@ -59,8 +59,8 @@ func assemble(s *umbel.State, part []int, found map[string][]wire.Block) error {
 	return nil
 }
 
-// A scan of a large plane of which little is set takes memory for a few blocks.
-func TestScanHoldsNoPlane(t *testing.T) {
+// A scan of a large sparse array takes memory for a few blocks.
+func TestScanMemory(t *testing.T) {
 	a := wiretest.Array(t, 1<<29, 1, wiretest.Zeros) // 64 MiB
 	for i := uint64(0); i < a.Len; i += 50_000_017 {
 		a.SetBit(i)

@@ -13,7 +13,7 @@ def expect(ok, what):
 
 
 def leb128(data, at):
-    """Returns the number at data[at:], and where it ends."""
+    """Returns the number at data[at:], and its end."""
     number, shift = 0, 0
     while True:
         expect(at < len(data), "cut off")
@@ -62,7 +62,7 @@ def octets(p):
 
 
 class Strings:
-    """Takes n strings of bits off a payload, one after the other."""
+    """Reads n strings of bits from a payload, one after the other."""
 
     def __init__(self, payload, n):
         expect(len(payload) >= n, "levels cut off")

@@ -1,4 +1,4 @@
-"""container.md: the bytes of a container, and the ID of the state in it."""
+"""container.md: containers, and IDs of states."""
 
 import hashlib
 import struct
@@ -6,7 +6,7 @@ import struct
 from codings import bits, expect, leb128, positions
 from models import counters
 
-LIMIT = 2**30  # bytes of planes
+LIMIT = 2**30  # bytes of arrays
 BLOCK = 2**16  # bytes of a block
 
 
@@ -31,7 +31,7 @@ CRC_TABLE = [crc_entry(n) for n in range(256)]
 
 
 def size(width, cells):
-    """Returns how many bytes the words of a plane take."""
+    """Returns the number of bytes of the words of an array."""
     return (cells * width + 63) // 64 * 8
 
 
@@ -55,7 +55,7 @@ def unpack(words, width, cells):
 
 
 class Reader:
-    """Reads what containers and deltas have in common."""
+    """Reads fields that containers and deltas share."""
 
     def __init__(self, data):
         self.data, self.at, self.left = data, 0, LIMIT
@@ -110,7 +110,7 @@ class Reader:
         return {"width": width, "cells": cells, "bytes": bytes(plane)}
 
     def claim(self, width, cells):
-        """Returns how many bytes a plane takes, unless that is too much."""
+        """Returns the number of bytes of an array, unless it exceeds the limit."""
         expect(width in (1, 2, 4, 8, 16, 32, 64), "width")
         words = size(width, cells)
         expect(words <= 2**56, "cells")

@@ -1,4 +1,4 @@
-"""delta.md: makes one state of another."""
+"""delta.md: applies deltas."""
 
 import struct
 
@@ -12,7 +12,7 @@ class Mismatch(Exception):
 
 
 def apply(base, data):
-    """Returns the state that a delta makes of base."""
+    """Returns the result of applying a delta to base."""
     return Delta(data, base).result
 
 
@@ -128,7 +128,7 @@ class Delta(Reader):
 
 
 def memory(state):
-    """Returns how many bytes the planes of a state take, those of its parts included."""
+    """Returns the memory of the arrays of a state, including those of its parts, in bytes."""
     return sum(len(plane["bytes"]) for plane in state["planes"]) + sum(map(memory, state["parts"]))
 
 

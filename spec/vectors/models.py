@@ -1,4 +1,4 @@
-"""codings.md: counters, and cells given the old ones or their fold."""
+"""codings.md: counters, and cells given the base or their fold."""
 
 from codings import Strings, expect, leb128
 
@@ -22,8 +22,8 @@ def counters(payload, n, width):
 
 
 def numbers(strings, count, most):
-    """Returns a list of that many numbers, whose largest length is most."""
-    longer = [range(count)]  # for each length from 0 on the numbers that have it, or more
+    """Returns a list of count numbers whose largest length is most."""
+    longer = [range(count)]  # for each length from 0 on, the numbers of at least that length
     for s in range(most):
         longer.append(strings.pick(longer[s]))
     values = [1] * count
@@ -71,17 +71,17 @@ def counters_given(payload, old, width):
 
 
 def refined(payload, fold, factor):
-    """Returns the siblings of a unit's cells, those of number j in row j."""
+    """Returns the siblings of a unit's cells, sibling j in row j."""
     primes = []
     while factor > 1:
         primes.append(next(p for p in range(2, factor + 1) if factor % p == 0))
         factor //= primes[-1]
     strings = Strings(payload, sum(primes))
-    rows, siblings = list(fold), [0]  # the rows, one after the other, and which they are
+    rows, siblings = list(fold), [0]  # the rows, one after the other, and their siblings
     for p in primes:
         parts = [[0] * len(rows) for _ in range(p)]
         left, seen = [i for i, bit in enumerate(rows) if bit], []
-        again = []  # for each part from 1 on, where one before has a one
+        again = []  # for each part from 1 on, the cells for which a lower part has a one
         for part in parts[:-1]:
             ones = strings.pick(left)
             for i in ones:

@@ -49,7 +49,7 @@ func unfold(t testing.TB, a cells.Array, u uint64) cells.Array {
 	return f
 }
 
-// wantRefused fails unless Apply refuses a delta and leaves the base state as it was.
+// wantRefused fails unless Apply refuses a delta and leaves the base unchanged.
 func wantRefused(t *testing.T, what string, base umbel.State, message []byte, want ...error) {
 	t.Helper()
 	before := base.Clone()
@@ -65,7 +65,7 @@ func wantRefused(t *testing.T, what string, base umbel.State, message []byte, wa
 		t.Fatalf("%s: a state with the error", what)
 	}
 	if !wiretest.Equal(base, before) {
-		t.Fatalf("%s: the old state changed", what)
+		t.Fatalf("%s: the base changed", what)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestApplyDamaged(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[i/8] ^= 1 << (i % 8)
 		wantRefused(t, "a bit flipped", base, bad, umbel.ErrCorrupt)
-		// There may be other ways to tell the same.
+		// Another delta may have the same result.
 		if s, err := delta.Apply(base, wiretest.Resum(bad), wire.Limits{}); err == nil && !wiretest.Equal(s, result) {
 			t.Fatalf("bit %d flipped, and mended: another state", i)
 		} else if err != nil {
@@ -112,7 +112,7 @@ func TestApplyMismatch(t *testing.T) {
 	wantApplied(t, base, mustDelta(t, base, base), base)
 }
 
-// Who says that the state has an ID that it hasn't is told by the result.
+// A wrong ID of the base is detected by the ID of the result.
 func TestApplyWrongID(t *testing.T) {
 	base, result := revised(t)
 	message := mustDelta(t, base, result)
@@ -149,7 +149,7 @@ func TestApplyLimits(t *testing.T) {
 	}
 }
 
-// deltaOf returns a delta of fields from a state to one that can't be found.
+// deltaOf returns a delta of fields from base to a result that has no such ID.
 func deltaOf(base umbel.State, bytes uint64, fields ...any) []byte {
 	id := wire.Identify(base)
 	all := []any{string(id[:]), strings.Repeat("?", 32), bytes, string(rune(len(base.Kind))), base.Kind}
@@ -210,7 +210,7 @@ func TestApplyCorrupt(t *testing.T) {
 	}
 }
 
-// What a later version may have written says so.
+// A delta of a later version is reported as unsupported.
 func TestApplyLaterVersion(t *testing.T) {
 	base, result := revised(t)
 	version := mustDelta(t, base, result)
@@ -229,7 +229,7 @@ func TestApplyLaterVersion(t *testing.T) {
 	}
 }
 
-// A small delta that claims much costs little, whatever the limits.
+// A small delta of a huge result allocates little, whatever the limits.
 func TestApplyBombs(t *testing.T) {
 	base := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 1<<16, 1, wiretest.Noise)}}
 	rest := strings.Repeat("\x80", 500)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mustDelta returns the delta from one state to another, having applied it.
+// mustDelta returns the delta from base to result, and checks that it can be applied.
 func mustDelta(t testing.TB, base, result umbel.State) []byte {
 	t.Helper()
 	b, err := delta.Append(nil, base, result)
@@ -38,12 +38,12 @@ func wantApplied(t testing.TB, base umbel.State, message []byte, want umbel.Stat
 		t.Fatal("Apply made another state")
 	}
 	if !wiretest.Equal(base, before) {
-		t.Fatal("Apply changed the old state")
+		t.Fatal("Apply changed the base")
 	}
 }
 
-// A delta makes its result of its base, whatever the two have in common, and isn't
-// longer than the packed container but for its head and a few bytes for each block.
+// Apply of a delta returns the result, whatever base and result have in common. A delta is at most
+// as long as the packed container plus a head and a few bytes per block.
 func TestDelta(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := wiretest.DrawState(t, umbel.MaxDepth)
@@ -63,7 +63,7 @@ func TestDelta(t *testing.T) {
 			t.Fatalf("Apply: %v", err)
 		}
 		if !wiretest.Equal(base, before) {
-			t.Fatal("the old state changed")
+			t.Fatal("the base changed")
 		}
 		if packed, err := (wire.Packer{}).Append(nil, result); err != nil || len(b) > len(packed)+slack(result)+len(b)/1000 {
 			t.Fatalf("%d bytes, the packed container %d: %v", len(b), len(packed), err)
@@ -71,8 +71,8 @@ func TestDelta(t *testing.T) {
 	})
 }
 
-// slack is how much longer than the container of s a delta may be: by its head, a few
-// bytes for each state and plane, and two or three for each block.
+// slack returns the number of bytes by which a delta may exceed the container of s: its head, a few
+// bytes per state and array, and two or three per block.
 func slack(s umbel.State) int {
 	n := 80
 	for _, a := range s.Arrays {
@@ -84,7 +84,7 @@ func slack(s umbel.State) int {
 	return n
 }
 
-// drawChange draws a state of the kind and the hasher of s that has something of it.
+// drawChange draws a state with the kind and hasher of s that has something in common with s.
 func drawChange(t *rapid.T, s umbel.State) umbel.State {
 	result := s.Clone()
 	for i := range result.Params {
@@ -96,7 +96,7 @@ func drawChange(t *rapid.T, s umbel.State) umbel.State {
 		result.Params = result.Params[1:]
 	}
 	for i, a := range result.Arrays {
-		result.Arrays[i] = drawChangedPlane(t, a)
+		result.Arrays[i] = drawChangedArray(t, a)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "another plane") == 0 {
 		result.Arrays = append([]cells.Array{wiretest.DrawArray(t)}, result.Arrays...)
@@ -117,9 +117,9 @@ func drawChange(t *rapid.T, s umbel.State) umbel.State {
 	return result
 }
 
-// drawChangedPlane draws what a plane may become: some cells changed, a fold, an unfold
+// drawChangedArray draws what a plane may become: some cells changed, a fold, an unfold
 // with cells changed, one that a is the fold of, another plane.
-func drawChangedPlane(t *rapid.T, a cells.Array) cells.Array {
+func drawChangedArray(t *rapid.T, a cells.Array) cells.Array {
 	group := rapid.SampledFrom([]uint64{1, 64, 256, 512, max(a.Len, 1)}).Draw(t, "group")
 	factor := rapid.Uint64Range(1, 6).Draw(t, "factor")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// FuzzApply applies what may be deltas of one state. Besides the seeds in testdata it
-// begins with deltas in which there is everything.
+// FuzzApply applies possible deltas to one state. In addition to the seeds in testdata it begins with
+// deltas that have every element of the format.
 func FuzzApply(f *testing.F) {
 	base, result := revised(f)
 	for _, b := range fuzzDeltas(f, base, result) {
@@ -25,12 +25,12 @@ func FuzzApply(f *testing.F) {
 			applyAnyWay(t, base, wiretest.Resum(b))
 		}
 		if !wiretest.Equal(base, before) {
-			t.Fatal("the old state changed")
+			t.Fatal("the base changed")
 		}
 	})
 }
 
-// The same for the vectors of the specification, by bases of their own.
+// TestApplyVectors does the same with the vectors of the specification and their bases.
 func TestApplyVectors(t *testing.T) {
 	for _, parts := range wiretest.Vectors(t, "../../spec/vectors/deltas") {
 		base, err := wire.Parse(parts[0], wire.Limits{})

@@ -13,8 +13,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// A fold and its refinement take what the whole takes, H(B) = H(fold) + H(B | fold),
-// but for their heads, a few bytes for each 64 KiB and for each string.
+// A fold and its refinement together take as much as the whole array, H(B) = H(fold) + H(B | fold),
+// plus their heads and a few bytes per 64 KiB and per string.
 func TestRefineCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
@@ -91,8 +91,8 @@ func TestRefineRefuses(t *testing.T) {
 	}
 }
 
-// What isn't bits, or is a fold by more than a refinement can tell, comes whole all the
-// same; what is equal takes no room.
+// Counters, and folds by factors that a refinement can't have, are encoded in another way; equal
+// arrays take no bytes.
 func TestRefineRest(t *testing.T) {
 	counters, table := wiretest.Array(t, 1<<15, 4, wiretest.Noise), wiretest.Array(t, 100, 64, wiretest.Noise)
 	sparse := wiretest.Array(t, 67*6400, 1, func(i int) uint64 {

@@ -47,13 +47,13 @@ func meanPayload(t *testing.T, times int, m uint64, n, changed, k int) float64 {
 }
 
 // Mitzenmacher 2002, section 5 and Table VI, sends the exclusive or of two filters of
-// n = 10^4 keys, m = 320000, k = 2, of which 5 % are other wiretest.Ones, in 2090 bytes in the mean
+// n = 10^4 keys, m = 320000, k = 2, of which 5 % are other wiretest.Ones, in 2090 bytes on average
 // by an arithmetic coder; its entropy is 2076 bytes. Given the base bits the entropy is
 // 1822.1 bytes: m·(p·H(a) + (1-p)·H(p·a/(1-p))) with p the fill, a = 1-(1-p)^c.
 func TestMitzenmacherDelta(t *testing.T) {
 	const frame = 1 + 2 // coding, length of the payload
 	if got, want := meanPayload(t, 200, 320000, 10000, 500, 2)-frame, 1826.0; got > want {
-		t.Errorf("%.1f bytes in the mean, want %v at most", got, want)
+		t.Errorf("%.1f bytes on average, want %v at most", got, want)
 	}
 }
 
@@ -66,8 +66,8 @@ func TestSparseDelta(t *testing.T) {
 	}
 }
 
-// What a delta takes besides its head where planes and parts have moved, grown or
-// shrunk, but for little that has changed: they are found.
+// If arrays and parts moved, grew or shrank with few changes, a delta takes little more than its
+// head, because it finds them.
 func TestDeltaFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	plane := func(words int) cells.Array {
@@ -126,8 +126,7 @@ func foldIn(t testing.TB, a cells.Array, r, group uint64) cells.Array {
 	return f
 }
 
-// Far from each other or close together, few changes or many, alike anywhere or not:
-// a delta takes no more than about the entropy.
+// Wherever the changes are and however many, a delta takes about the entropy.
 func TestDeltaOfUnlikeBlocks(t *testing.T) {
 	const blocks = 40
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -156,7 +155,7 @@ func TestDeltaOfUnlikeBlocks(t *testing.T) {
 	}
 }
 
-// A block that becomes empty costs a byte, and leaves the odds of its neighbours alone.
+// A block that becomes empty costs a byte and doesn't affect the coding of its neighbours.
 func TestDeltaEmptiedBlocks(t *testing.T) {
 	const blocks = 16
 	rng := rand.New(rand.NewPCG(7, 8))
