@@ -29,7 +29,7 @@
 //   - bloom: standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)
 //   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)
 //   - blocked: blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)
-//   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss a question (Parquet's BloomFilter.md)
+//   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)
 //   - counting: counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)
 //   - weighted: more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)
 //   - scalable: scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)

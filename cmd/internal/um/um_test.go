@@ -149,7 +149,7 @@ func TestMakeAddHas(t *testing.T) {
 		"UM.MAKE x bloom KEYS 1k HASH crc", `unknown hash "crc"`,
 		"UM.MAKE x bloom KEYS 1k SEED xyz", "seed",
 		"UM.MAKE x bloom KEYS 1k HASH md5 SEED 01", "seed",
-		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "leave out one of these",
+		"UM.MAKE x bloom KEYS 1T RATE 1% BYTES 1", "omit one of these",
 		"UM.ADD none a", `no such filter: "none"`,
 		"UM.HAS none a", `no such filter: "none"`,
 		"UM.COUNT none a", `no such filter: "none"`,
