@@ -10,7 +10,7 @@ package glob
 // can skip the same bytes. Match does not allocate.
 func Match[P, N ~string | ~[]byte](pattern P, name N) bool {
 	p, n := 0, 0
-	star, from := -1, 0 // the pattern behind the last star, and where in name it began
+	star, from := -1, 0 // the pattern after the last star, and its start in name
 	for n < len(name) {
 		if p < len(pattern) && pattern[p] == '*' {
 			p++

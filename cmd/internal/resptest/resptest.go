@@ -74,7 +74,7 @@ func (c *Client) Reply() string {
 	return s
 }
 
-// Bulk returns the bytes of a reply that is one string. It ends the test if it isn't.
+// Bulk returns the bytes of a string reply. It ends the test if the reply is not a string.
 func Bulk(t testing.TB, reply string) string {
 	t.Helper()
 	_, quoted, ok := strings.Cut(reply, ":")
