@@ -36,10 +36,10 @@
 //   - dynamic: dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)
 //   - incremental: layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)
 //   - folding: folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)
-//   - window: forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)
-//   - sparse: Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)
+//   - window: age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)
+//   - sparse: Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)
 //   - redisbloom: RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)
-//   - ribbon: ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)
+//   - ribbon: ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)
 //
 // Take bloom if in doubt. Take blocked if the filter is larger than the caches and speed
 // matters, counting if keys are removed, scalable if the number of keys is unknown,

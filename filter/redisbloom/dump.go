@@ -43,10 +43,9 @@ func (f *Filter) header() []byte {
 	return b
 }
 
-// parseHeader returns the filter that a header describes, without its bits. It
-// allocates in proportion to the header. The error wraps ErrBadData, or
-// errors.ErrUnsupported, or umbel.ErrLimit if the layers' bits are more than so many
-// bytes.
+// parseHeader returns the filter that a header describes, without its bits. It allocates in
+// proportion to the header. The error wraps ErrBadData, errors.ErrUnsupported or, if the
+// bits of the layers exceed the given bytes, umbel.ErrLimit.
 func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 	if len(b) < headBytes+layerBytes || (len(b)-headBytes)%layerBytes != 0 {
 		return nil, fmt.Errorf("redisbloom: a header of %d bytes, want %d and %d for each layer: %w", len(b), headBytes, layerBytes, ErrBadData)
@@ -79,7 +78,7 @@ func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 	return f, nil
 }
 
-// parseLayer reads what a header says of one layer.
+// parseLayer reads the part of a header about one layer.
 func parseLayer(b []byte) (layer, error) {
 	le := binary.LittleEndian
 	var l layer
@@ -112,8 +111,8 @@ const (
 
 func (o flags) fixed() bool { return o&noScaling != 0 }
 
-// check returns an error unless filters with these flags are known; it wraps
-// errors.ErrUnsupported where it is RedisBloom that knows them.
+// check returns an error if filters with these flags are unknown. It wraps
+// errors.ErrUnsupported if RedisBloom knows them.
 func (o flags) check() error {
 	switch {
 	case o&^allFlags != 0:
@@ -124,17 +123,16 @@ func (o flags) check() error {
 	return nil
 }
 
-// chunkBytes is the most that a chunk has; layers share none.
+// chunkBytes is the maximum length of a chunk. A chunk contains bytes of one layer.
 const chunkBytes = 16 << 20
 
-// ScanDump returns what BF.SCANDUMP does: for iter 0 the header, with next 1, and
-// for iter 1 + n the bytes of all layers in a row from byte n on, at most 16 MiB and
-// none of a second layer, with the iter that follows. Below 0 and behind the last
-// byte it is 0 and no data. Every chunk is loaded with BF.LOADCHUNK and the next that
-// came with it. The data is the caller's.
+// ScanDump returns what BF.SCANDUMP returns. For iter 0, data is the header and next is 1.
+// For iter 1 + n, data is at most 16 MiB from byte n of all layers on, within one layer, and
+// next is the following iter. For iter below 0 or after the last byte, next is 0 and data is
+// empty. To load a chunk, pass its data and next to BF.LOADCHUNK. The caller owns data.
 //
-// The error wraps umbel.ErrMismatch if the filter doesn't hash with [RedisHasher]:
-// no RedisBloom would find its keys. It wraps umbel.ErrGoal for the zero Filter.
+// The error wraps umbel.ErrMismatch if the hasher is not [RedisHasher], because RedisBloom
+// would not find the keys, and umbel.ErrGoal for the zero Filter.
 func (f *Filter) ScanDump(iter int64) (next int64, data []byte, err error) {
 	if err := f.dumps(); err != nil {
 		return 0, nil, err
@@ -143,8 +141,8 @@ func (f *Filter) ScanDump(iter int64) (next int64, data []byte, err error) {
 	return next, data, nil
 }
 
-// Chunks returns the filter as pairs of arguments for BF.LOADCHUNK, first the
-// header. The filter must not change meanwhile. The error is that of ScanDump.
+// Chunks returns the filter as pairs of arguments for BF.LOADCHUNK, the header first. The
+// filter must not change meanwhile. The error is that of ScanDump.
 //
 //	for iter, data := range chunks {
 //		conn.Do("BF.LOADCHUNK", key, iter, data)
@@ -188,8 +186,8 @@ func (f *Filter) scanDump(iter int64) (int64, []byte) {
 	return iter + int64(n), appendBytes(make([]byte, 0, n+16), l.cells.Words, from, n)
 }
 
-// locate returns the layer in which a byte of all layers in a row is, and its place
-// there; behind the last byte, the number of layers.
+// locate returns the layer of a byte of all layers, and its index in that layer. For an index
+// after the last byte it returns the number of layers.
 func (f *Filter) locate(at uint64) (int, uint64) {
 	for i, l := range f.layers {
 		if at < l.bits/8 {

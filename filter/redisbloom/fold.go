@@ -10,16 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Fold makes each layer r times smaller: position h mod m becomes h mod m/r, as in
-// Sailhan and Stehr 2012, equation (3), as printed. Capacities become r times
-// smaller too, so that error rates stay what they were made for; layers that hold
-// more are full. r must divide the words of every layer; the error wraps
-// umbel.ErrMismatch otherwise and nothing has changed. It allocates the smaller
-// layers.
+// Fold shrinks each layer by factor r: position h mod m becomes h mod m/r (Sailhan and Stehr
+// 2012, equation (3), as printed). Capacities shrink as well, so that error rates stay the
+// same; layers with more keys are full. If r does not divide the words of every layer, the
+// error wraps umbel.ErrMismatch and the filter is unchanged. Fold allocates the new layers.
 //
-// A fold keeps bit for bit what adding the same keys to the same layers at the
-// smaller size gives. Built small from the start the filter may differ: an addition
-// that is a false positive there goes to no layer.
+// The result equals, bit for bit, the same keys added to the same layers of the smaller size.
+// A filter made with that size may differ, because there a key may be a false positive when
+// it is added.
 func (f *Filter) Fold(r uint64) error {
 	if err := cells.CheckFold(f.foldable(), 64, r); err != nil {
 		return f.mismatch(err)
@@ -35,8 +33,7 @@ func (f *Filter) Fold(r uint64) error {
 	})
 }
 
-// Unfold makes each layer, and its capacity, u times larger by copying: see
-// [umbel.Folder].
+// Unfold enlarges each layer, and its capacity, by factor u: see [umbel.Folder].
 func (f *Filter) Unfold(u uint64) error {
 	return f.resize(u, func(l layer) (layer, error) {
 		over, capacity := bits.Mul64(l.capacity, u)
@@ -53,7 +50,7 @@ func (f *Filter) Unfold(u uint64) error {
 	})
 }
 
-// resize changes all layers by factor, or none.
+// resize replaces all layers by resized ones, or none.
 func (f *Filter) resize(factor uint64, change func(layer) (layer, error)) error {
 	if len(f.layers) == 0 {
 		return errZero
@@ -77,8 +74,8 @@ func (f *Filter) resize(factor uint64, change func(layer) (layer, error)) error 
 	return nil
 }
 
-// foldable returns the greatest common divisor of the layers' words: what divides it
-// is a factor that they fold by.
+// foldable returns the greatest common divisor of the layers' words. The layers fold by its
+// divisors.
 func (f *Filter) foldable() uint64 {
 	var d uint64
 	for _, l := range f.layers {
@@ -98,14 +95,13 @@ func (f *Filter) mismatch(err error) error {
 	return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrMismatch)
 }
 
-// Merge takes in the keys of another filter with the same options and hasher. Layers
-// of the same number are united; those that only the other one has are taken over.
-// The entries of a layer become what its bits say, but no fewer than either filter
-// counted and no more than both together; where one layer has all bits of the other
-// they are the larger of both. The union of two full layers is fuller than planned,
-// and the next addition opens a new one. If the sum of all entries is above 2^64 - 1, those
-// of the newest layers are reduced. The error wraps umbel.ErrMismatch and says the first
-// difference, and nothing has changed.
+// Merge adds the keys of another filter with the same options and hasher. It unites layers
+// with the same number and copies those that only the other filter has. The entries of a
+// united layer are estimated from its bits, at least the larger count of the two and at most
+// their sum; if one layer contains all bits of the other, they are the larger count. The union
+// of two full layers is fuller than planned, and the next addition makes a new layer. If the
+// sum of all entries exceeds 2^64 - 1, those of the newest layers are reduced. The error wraps
+// umbel.ErrMismatch and contains the first difference; the filter is then unchanged.
 func (f *Filter) Merge(s umbel.State) error {
 	if err := f.State().Alike(s); err != nil {
 		return err
@@ -139,7 +135,7 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 // bound reduces the entries of the newest layers until all layers have at most 2^64 - 1.
-// Otherwise the state wouldn't open.
+// Otherwise the state would not open.
 func (f *Filter) bound() {
 	var sum uint64
 	for i := range f.layers {
@@ -149,7 +145,7 @@ func (f *Filter) bound() {
 	}
 }
 
-// unite takes in the keys of a layer of the same design.
+// unite adds the keys of a layer of the same design.
 func (l *layer) unite(o *layer) {
 	own, theirs := l.cells.Nonzero(), o.cells.Nonzero()
 	_ = l.cells.Sum(o.cells) // of the same size

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// layer is one filter of the chain.
+// layer is one of the filters that a Filter consists of.
 type layer struct {
 	sizing
 	capacity uint64  // entries before it is full
@@ -21,7 +21,7 @@ type layer struct {
 	scale uint64 // scaleOf(bits)
 }
 
-// allocate gives the layer its bits, all zero.
+// allocate allocates the bits of the layer, all zero.
 func (l *layer) allocate() error {
 	a, err := cells.New(l.bits, 1)
 	if err == nil {
@@ -30,7 +30,7 @@ func (l *layer) allocate() error {
 	return err
 }
 
-// hold makes a the layer's bits.
+// hold sets the layer's bits to a.
 func (l *layer) hold(a cells.Array) {
 	l.cells, l.bits = a, a.Len
 	l.scale = scaleOf(l.bits)
@@ -39,8 +39,8 @@ func (l *layer) hold(a cells.Array) {
 // scaleOf returns 2^64/m, rounded down, or one less.
 func scaleOf(m uint64) uint64 { return math.MaxUint64 / m }
 
-// position returns v mod bits. Multiplying by scale gives the quotient or one less, and takes a
-// fraction of a division's time.
+// position returns v mod bits. The product with scale is the quotient or one less, and is
+// several times faster than a division.
 func (l *layer) position(v uint64) uint64 {
 	q, _ := bits.Mul64(v, l.scale)
 	r := v - q*l.bits
@@ -48,8 +48,8 @@ func (l *layer) position(v uint64) uint64 {
 	return r - l.bits&(less-1)
 }
 
-// together is how many bits of a key are looked at before the answer is: which of them is the first
-// zero nobody can predict, and a processor that guesses wrong waits longer than for the rest.
+// together is the number of bits of a key that has reads before it branches. The first zero
+// bit is unpredictable, and a mispredicted branch costs more than reading the other bits.
 const together = 3
 
 // has reports whether all bits of d are set.
@@ -85,8 +85,7 @@ func (l *layer) add(d umbel.Digest) bool {
 
 func (l *layer) isFull() bool { return l.entries >= l.capacity }
 
-// next designs the layer that follows this one, without its bits. The error wraps
-// umbel.ErrLimit.
+// next returns the layer that follows this one, without bits. The error wraps umbel.ErrLimit.
 func (l *layer) next(expansion uint32) (layer, error) {
 	over, capacity := bits.Mul64(l.capacity, uint64(expansion))
 	rate := l.rate * tightening
@@ -96,13 +95,13 @@ func (l *layer) next(expansion uint32) (layer, error) {
 	return newLayer(capacity, rate)
 }
 
-// newLayer designs a layer. The error wraps umbel.ErrLimit.
+// newLayer returns a layer without bits. The error wraps umbel.ErrLimit.
 func newLayer(capacity uint64, rate float64) (layer, error) {
 	d, err := sizeFor(capacity, rate)
 	return layer{sizing: d, capacity: capacity, rate: rate}, err
 }
 
-// check returns an error unless a layer can have these numbers.
+// check returns an error if no layer can have these numbers.
 func (l *layer) check() error {
 	switch {
 	case l.capacity == 0:
@@ -119,11 +118,11 @@ func (l *layer) check() error {
 	return nil
 }
 
-// positions is room for those of several keys in a layer. All are known before the first is looked
-// at: a loop that does nothing but look has many caches' misses under way at once.
+// positions is room for the positions of several keys in a layer. All are computed before the
+// first is read, because a loop that only reads has many cache misses in flight at once.
 type positions [256]uint64
 
-// fewKeys are so few that they are faster one by one.
+// fewKeys is the number of keys up to which single calls are faster.
 const fewKeys = 4
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
@@ -170,7 +169,7 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// find sets dst[i] if all bits of ds[i] are set. There is room for all positions.
+// find sets dst[i] if all bits of ds[i] are set. There must be room for all positions.
 func (l *layer) find(dst []bool, ds []umbel.Digest, room *positions) {
 	n := 0
 	for _, d := range ds {
@@ -191,7 +190,7 @@ func (l *layer) find(dst []bool, ds []umbel.Digest, room *positions) {
 	}
 }
 
-// findEach is find for a layer in which a single key has more positions.
+// findEach is find for a layer in which a single key has too many positions.
 func (l *layer) findEach(dst []bool, ds []umbel.Digest) {
 	for i, d := range ds {
 		dst[i] = dst[i] || l.has(d)

@@ -9,24 +9,22 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// What BF.LOADCHUNK answers to a chunk that it doesn't take, in its words; each
-// wraps umbel.ErrCorrupt.
+// The errors of BF.LOADCHUNK, in its words. Each wraps umbel.ErrCorrupt.
 var (
 	// ErrBadData: the header is wrong, or iter is below 1 or the length of the data.
 	ErrBadData = fmt.Errorf("received bad data: %w", umbel.ErrCorrupt)
-	// ErrNotFound: the first chunk isn't a header.
+	// ErrNotFound: the first chunk is not a header.
 	ErrNotFound = fmt.Errorf("not found: %w", umbel.ErrCorrupt)
 	// ErrOffset: the chunk begins outside of all layers.
 	ErrOffset = fmt.Errorf("invalid offset - no link found: %w", umbel.ErrCorrupt)
-	// ErrChunk: the chunk ends behind its layer.
+	// ErrChunk: the chunk ends after the end of its layer.
 	ErrChunk = fmt.Errorf("invalid chunk - Too big for current filter: %w", umbel.ErrCorrupt)
 )
 
-// Loader puts a filter together from the chunks of a dump. Its zero value is ready.
-// It is for one goroutine.
+// Loader assembles a filter from the chunks of a dump. Its zero value is ready to use. It is
+// not safe for concurrent use.
 type Loader struct {
-	// MaxBytes is the most that the bits of all layers may take; 0 stands for that of
-	// wire.DefaultBytes.
+	// MaxBytes is the maximum memory of the bits of all layers; 0 means wire.DefaultBytes.
 	MaxBytes uint64
 
 	filter  *Filter
@@ -34,14 +32,13 @@ type Loader struct {
 	missing uint64
 }
 
-// LoadChunk takes a chunk as BF.LOADCHUNK does: first the header, with iter 1, then
-// the others in any order, each with the iter that BF.SCANDUMP returned along with
-// it. A chunk that comes again, whole or in part, replaces what came before. The
-// memory of a layer is taken with its first chunk.
+// LoadChunk loads a chunk as BF.LOADCHUNK does: first the header, with iter 1, then the others
+// in any order, each with the iter that BF.SCANDUMP returned with it. Bytes that are loaded
+// again are replaced. The memory of a layer is allocated with its first chunk.
 //
-// The error wraps ErrBadData, ErrNotFound, ErrOffset or ErrChunk; umbel.ErrLimit if
-// the filter is larger than allowed; errors.ErrUnsupported for dumps of RedisBloom
-// before version 2 with other hashes. Nothing has changed then.
+// The error wraps ErrBadData, ErrNotFound, ErrOffset or ErrChunk; umbel.ErrLimit if the filter
+// exceeds MaxBytes; errors.ErrUnsupported for dumps of RedisBloom before version 2 with other
+// hashes. On error the Loader is unchanged.
 func (l *Loader) LoadChunk(iter int64, data []byte) error {
 	if l.filter == nil {
 		if iter != 1 {
@@ -90,13 +87,12 @@ func (l *Loader) header(data []byte) error {
 	return nil
 }
 
-// Missing returns how many bytes of the layers are still to come. Before the header
-// it is 0.
+// Missing returns the number of bytes of the layers that are missing, and 0 before the header.
 func (l *Loader) Missing() uint64 { return l.missing }
 
-// Filter returns the filter when all of it is there; the Loader is then empty. A
-// part of a filter would miss keys: before that the error wraps umbel.ErrCorrupt and
-// says what is missing, and more chunks can be loaded.
+// Filter returns the complete filter and empties the Loader. If bytes are missing, the filter
+// would have false negatives: then the error wraps umbel.ErrCorrupt and names the bytes, and
+// more chunks can be loaded.
 func (l *Loader) Filter() (*Filter, error) {
 	if l.filter == nil {
 		return nil, fmt.Errorf("redisbloom: no header: %w", ErrNotFound)
@@ -109,7 +105,7 @@ func (l *Loader) Filter() (*Filter, error) {
 	return f, nil
 }
 
-// firstGap returns the iter with which BF.SCANDUMP gives the first byte missing.
+// firstGap returns the iter for which BF.SCANDUMP returns the first missing byte.
 func (l *Loader) firstGap() uint64 {
 	before := uint64(1)
 	for i, layer := range l.filter.layers {
@@ -121,9 +117,9 @@ func (l *Loader) firstGap() uint64 {
 	return before
 }
 
-// Load returns the filter of a dump whose bits take at most maxBytes, 0 for
-// wire.DefaultBytes; chunks are those of Chunks, or as BF.SCANDUMP gives them. The
-// errors are those of Loader.
+// Load returns the filter of a dump whose bits take at most maxBytes; 0 means
+// wire.DefaultBytes. The chunks are those of Chunks or BF.SCANDUMP. Errors are those of
+// Loader.
 func Load(chunks iter.Seq2[int64, []byte], maxBytes uint64) (*Filter, error) {
 	l := Loader{MaxBytes: maxBytes}
 	for iter, data := range chunks {
@@ -134,11 +130,10 @@ func Load(chunks iter.Seq2[int64, []byte], maxBytes uint64) (*Filter, error) {
 	return l.Filter()
 }
 
-// FromHeader returns the filter that the header of a dump describes, with all bits zero
-// and the counts of the header, for who writes the bits to the planes of its state. Until
-// they are there it misses keys that it counts: Loader gives none out before. Its layers
-// take at most maxBytes, or the error wraps umbel.ErrLimit and nothing was allocated;
-// other errors are those of Loader.
+// FromHeader returns the filter that the header of a dump describes, with the counts of the
+// header and all bits zero. The caller writes the bits to the arrays of its state; before, the
+// filter has false negatives. If its layers take more than maxBytes, the error wraps
+// umbel.ErrLimit and nothing is allocated. Other errors are those of Loader.
 func FromHeader(header []byte, maxBytes uint64) (*Filter, error) {
 	f, err := parseHeader(header, maxBytes)
 	if err != nil {
@@ -152,10 +147,10 @@ func FromHeader(header []byte, maxBytes uint64) (*Filter, error) {
 	return f, nil
 }
 
-// spans are the ranges of bytes that are there, in order, with gaps between them.
+// spans are the ranges of bytes that are present, ascending, with gaps between them.
 type spans [][2]uint64
 
-// add adds a range that isn't empty and returns how many of its bytes are new.
+// add adds a nonempty range and returns the number of bytes in it that are new.
 func (s *spans) add(from, to uint64) uint64 {
 	fresh := to - from
 	i, _ := slices.BinarySearchFunc(*s, from, func(have [2]uint64, from uint64) int {
@@ -176,7 +171,7 @@ func (s *spans) add(from, to uint64) uint64 {
 	return fresh
 }
 
-// first returns the first byte that isn't there.
+// first returns the first absent byte.
 func (s spans) first() uint64 {
 	if len(s) == 0 || s[0][0] > 0 {
 		return 0

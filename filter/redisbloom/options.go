@@ -14,10 +14,10 @@ const (
 	MaxCapacity = 1 << 30
 	// MaxExpansion is the largest expansion that BF.RESERVE takes.
 	MaxExpansion = 32768
-	// DefaultExpansion is that of a filter for which none is given.
+	// DefaultExpansion is the expansion if none is given.
 	DefaultExpansion = 2
-	// MaxErrorRate is the largest error rate that is planned with; RedisBloom 8 takes
-	// larger ones and plans with this one.
+	// MaxErrorRate is the largest error rate used for planning. RedisBloom 8 accepts larger
+	// ones and plans with this one.
 	MaxErrorRate = 0.25
 )
 
@@ -29,14 +29,13 @@ type Options struct {
 	NonScaling bool    // a single layer; what RedisBloom also calls EXPANSION 0
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// options.
+// Check returns an error wrapping umbel.ErrGoal if no filter can have the options.
 func (o Options) Check() error {
 	_, err := o.design()
 	return err
 }
 
-// design checks the options and designs the first layer.
+// design checks the options and returns the first layer.
 func (o Options) design() (layer, error) {
 	if !(o.ErrorRate > 0 && o.ErrorRate < 1) {
 		return layer{}, fmt.Errorf("redisbloom: error rate %v, want one between 0 and 1, both excluded: %w", o.ErrorRate, umbel.ErrGoal)
@@ -54,12 +53,12 @@ func (o Options) design() (layer, error) {
 	return first, nil
 }
 
-// Reserve returns an empty filter as BF.RESERVE makes it, with [RedisHasher]. The
-// error wraps umbel.ErrGoal if there can't be one.
+// Reserve returns an empty filter as BF.RESERVE makes it, with [RedisHasher]. The error wraps
+// umbel.ErrGoal.
 func Reserve(o Options) (*Filter, error) { return o.make(RedisHasher) }
 
-// ReserveHashed is Reserve with a hasher of the caller's choice, for keys that strangers
-// choose. No RedisBloom reads such a filter.
+// ReserveHashed is Reserve with another hasher, for example for keys that an attacker may
+// choose. RedisBloom cannot read such a filter.
 func ReserveHashed(o Options, h umbel.Hasher) (*Filter, error) {
 	if err := h.Check(); err != nil {
 		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
@@ -85,8 +84,8 @@ func (o Options) make(h umbel.Hasher) (*Filter, error) {
 	return f, nil
 }
 
-// first designs the first layer. In a filter that scales it has half the error rate,
-// so that those of all layers add up to no more than the whole.
+// first returns the first layer. In a filter that scales it has half the error rate, so that
+// the sum over all layers is at most the error rate of the options.
 func (o Options) first() (layer, error) {
 	rate := min(o.ErrorRate, MaxErrorRate)
 	if !o.NonScaling {
@@ -95,8 +94,8 @@ func (o Options) first() (layer, error) {
 	return newLayer(o.Capacity, rate)
 }
 
-// Options returns the options with which Reserve makes a filter like this one; of a
-// filter that was folded, or that comes from elsewhere, a similar one.
+// Options returns the options for which Reserve makes such a filter, and a similar one if the
+// filter was folded or loaded.
 func (f *Filter) Options() Options {
 	if len(f.layers) == 0 {
 		return Options{}
@@ -109,8 +108,8 @@ func (f *Filter) Options() Options {
 }
 
 const (
-	// MaxK is the largest number of bits per key: that of the least error rate there
-	// is, 2^-1074.
+	// MaxK is the largest number of bits per key: that of the smallest positive error rate,
+	// 2^-1074.
 	MaxK = 1074
 
 	// RedisBloom's constants, digit for digit: its ln 2 and the square of it.
@@ -123,7 +122,7 @@ const (
 	maxBits = 1 << 56
 )
 
-// sizing is what a layer's capacity and error rate make of it.
+// sizing is the design of a layer, which follows from its capacity and error rate.
 type sizing struct {
 	bits       uint64
 	bitsPerKey float64 // a record; k and bits count
@@ -152,15 +151,14 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 	}, nil
 }
 
-// logarithm returns ln x, correctly rounded, for x in (0, 1). That of package math
-// may be off in the last place, as it is for 0.01, and RedisBloom's dump has it.
+// logarithm returns ln x, correctly rounded, for x in (0, 1). math.Log may differ in the last
+// place, for example for 0.01, and RedisBloom's dump contains the correct one.
 func logarithm(x float64) float64 {
 	const precision = 160
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
-	// One step of Newton's from the approximation: ln x = y + ln(x/e^y), and the last
-	// is r - r²/2 with r = x/e^y - 1, which is below 2^-40. (The logarithm of package
-	// math is wrong for the smallest numbers.)
+	// One step of Newton's method: ln x = y + ln(x/e^y), and the last term is r - r²/2 with
+	// r = x/e^y - 1, which is below 2^-40. (math.Log is wrong for the smallest numbers.)
 	fraction, exponent := math.Frexp(x)
 	y := math.Log(fraction) + float64(exponent)*math.Ln2
 	r := number(x)
@@ -172,8 +170,7 @@ func logarithm(x float64) float64 {
 	return value
 }
 
-// exp returns e^y for y of at most 1100 in size, by the series at y/2^16, squared 16
-// times.
+// exp returns e^y for |y| at most 1100: the series at y/2^16, squared 16 times.
 func exp(y *big.Float) *big.Float {
 	const halvings = 16
 	y.SetMantExp(y, -halvings)
@@ -190,8 +187,8 @@ func exp(y *big.Float) *big.Float {
 	return sum
 }
 
-// Kind is this kind for code that handles any. Its filters hash as the goal says;
-// RedisBloom reads those of [RedisHasher].
+// Kind describes this kind to code that handles any. Its filters have the hasher of the goal;
+// RedisBloom reads those with [RedisHasher].
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

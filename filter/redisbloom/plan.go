@@ -10,11 +10,10 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Plan returns the options that meet the goal; its hasher is left aside. From keys
-// and rate, they are those that one would give to BF.RESERVE, unless double hashing
-// makes such a filter miss the rate: then the capacity is larger. From rate and
-// bytes, the largest capacity that fits, and from keys and bytes the least error rate.
-// A filter that scales is planned with half of the rate, as RedisBloom does. The
+// Plan returns the options that meet g, whose hasher it ignores. From keys and rate, they are
+// the arguments of BF.RESERVE, with a larger capacity if double hashing would miss the rate.
+// From rate and bytes, the largest capacity that fits; from keys and bytes, the least error
+// rate. The first layer of a filter that scales gets half of the rate, as in RedisBloom. The
 // error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Options, error) {
 	s, _, err := planWith(umbel.Goal{Keys: g.Keys, FPRate: g.FPRate, Bytes: g.Bytes}, nil)
@@ -48,8 +47,8 @@ type Shape struct {
 	Hasher umbel.Hasher
 }
 
-// planWith is Plan with parameters; it also returns the number of keys that the
-// options are for.
+// planWith is Plan with parameters. It also returns the number of keys that the options are
+// planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	s := Shape{Options{ErrorRate: g.FPRate, Capacity: g.Keys}, g.Hasher}
 	if err := g.Check(); err != nil {
@@ -78,9 +77,9 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 }
 
-// enlarge raises the capacity until n keys have the rate p. Double hashing needs it
-// at low rates, where m must be about sqrt(nk/p); what would double the size, and
-// take more than a MiB, is refused.
+// enlarge raises the capacity until n keys have the rate p. Double hashing needs this at low
+// rates, where m must be about sqrt(nk/p). If the size would double and exceed 1 MiB, enlarge
+// returns an error.
 func (o *Options) enlarge(n uint64, p float64) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -112,8 +111,8 @@ func (o *Options) enlarge(n uint64, p float64) error {
 	return nil
 }
 
-// fill sets the largest capacity that fits into so many bytes and returns the number
-// of keys with which the rate is at most p.
+// fill sets the largest capacity that fits into the given bytes, and returns the number of
+// keys with which the rate is at most p.
 func (o *Options) fill(bytes uint64, p float64) (uint64, error) {
 	o.Capacity = largest(MaxCapacity+1, func(capacity uint64) bool {
 		o.Capacity = capacity
@@ -127,7 +126,7 @@ func (o *Options) fill(bytes uint64, p float64) (uint64, error) {
 	return n, nil
 }
 
-// fit sets the least error rate with which the capacity fits into so many bytes.
+// fit sets the least error rate with which the capacity fits into the given bytes.
 func (o *Options) fit(bytes uint64) error {
 	// Rates are searched by the exponent: 2^-x for x in 1/1024ths of it.
 	rate := func(x uint64) float64 { return math.Exp2(-float64(x) / 1024) }
@@ -146,15 +145,15 @@ func (o *Options) fit(bytes uint64) error {
 	return o.Check()
 }
 
-// largest returns the largest x, up to most, for which ok holds; it holds up to there.
+// largest returns the largest x up to most with ok(x). If ok is true for an x, it is true for
+// all smaller ones.
 func largest(most uint64, ok func(x uint64) bool) uint64 {
 	return uint64(sort.Search(int(most), func(x int) bool { return !ok(uint64(x) + 1) }))
 }
 
-// Forecast tells what a filter with these options is with n keys in it, which may be
-// more than its capacity: in a filter that scales layers are added, in one that
-// doesn't the rate rises. Its rate counts double hashing: see the package comment.
-// It is zero for options that Check refuses.
+// Forecast describes a filter with these options that contains n keys, possibly more than its
+// capacity: a filter that scales then has more layers, another one a higher rate. The rate
+// includes double hashing: see the package comment. The Forecast of invalid options is zero.
 func (o Options) Forecast(n uint64) umbel.Forecast {
 	if o.Expansion == 0 {
 		o.Expansion = DefaultExpansion
@@ -181,17 +180,16 @@ func (o Options) Forecast(n uint64) umbel.Forecast {
 	return fc
 }
 
-// falseRate returns the false-positive rate of a layer of m bits, k per key, of
-// which the share fill is set: fill^k, which RedisBloom plans with, and the excess of
-// double hashing over it.
+// falseRate returns the false-positive rate of a layer of m bits, k per key, with the given
+// fill ratio: fill^k, which RedisBloom plans with, plus the excess due to double hashing.
 //
-// The excess is of the order of 1/m, whatever k is, so that it shows in small layers
-// and at low rates: 3.4 times the rate reserved at 100 keys and 1e-4 (TestRates). It
-// has three parts. A key whose H2 mod m is 0, or is undone by its wraps past 2^64,
-// has few positions: any number from 1 to k alike, or, where m is a power of two and
-// wraps shift nothing, the order of H2. A key that runs along the positions of one that
-// was added, forward or backward, shifted by u, meets its bits but for u. And where m
-// is about k² or less, both may fill the same coset of a subgroup. Dillinger and
+// The excess is of the order of 1/m for every k, so it matters in small layers and at low
+// rates: at 100 keys and 1e-4, the rate is 3.4 times the one reserved (TestRates). It has
+// three parts. First, a key whose H2 mod m is 0, or is canceled by its wraps past 2^64, has
+// few positions: any number from 1 to k with equal probability or, if m is a power of two, so
+// that wraps shift nothing, the order of H2. Second, a key may have the same step as a key
+// that was added, forward or backward, shifted by u; it then shares all bits but u. Third, if
+// m is about k² or less, both may fill the same coset of a subgroup. Dillinger and
 // Manolios 2004 describe the first two, Kirsch and Mitzenmacher 2006 bound them; the
 // sum here is ours, and an approximation: measured rates are within 2 % of the result, and
 // within a fifth where the excess is most of it (TestRates, from 10 keys on).

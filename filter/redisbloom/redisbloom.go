@@ -1,19 +1,18 @@
-// Package redisbloom provides RedisBloom's scalable Bloom filter, bit for bit: what
-// BF.RESERVE makes and BF.ADD fills, and the bytes that BF.SCANDUMP gives and
-// BF.LOADCHUNK takes, so that a filter moves between a Redis server and a Go program
-// in either direction.
+// Package redisbloom provides RedisBloom's scalable Bloom filter, bit for bit: BF.RESERVE
+// makes it, BF.ADD fills it, BF.SCANDUMP returns its bytes and BF.LOADCHUNK reads them. So
+// a filter can move between a Redis server and a Go program in both directions.
 //
-// A filter is a chain of layers. A layer that holds the keys it was made for is
-// followed by a larger one with half its error rate; a key that no layer has goes
-// to the newest. So the rate of the whole chain stays below the one reserved
-// (Almeida, Baquero, Preguiça and Hutchison 2007, section 4.1).
+// A filter has one or more layers. When a layer contains the keys that it was made for, a
+// larger layer with half its error rate is added. A key that no layer contains is added to
+// the newest. So the rate of all layers together stays below the one reserved (Almeida,
+// Baquero, Preguiça and Hutchison 2007, section 4.1).
 //
-// Its name is a promise (spec/kinds/redisbloom.md). Bit i of a key in a layer of m
-// bits is (H1 + i·H2 mod 2^64) mod m. That is plain double hashing, which in small
-// layers and at low rates answers wrongly more often than independent positions do:
-// Options.Forecast counts it, RedisBloom's own planning doesn't.
+// spec/kinds/redisbloom.md defines the format, which never changes. Bit i of a key in a
+// layer of m bits is (H1 + i·H2 mod 2^64) mod m. This is plain double hashing. In small
+// layers and at low rates it has more false positives than independent positions.
+// Options.Forecast includes them; RedisBloom's own planning does not.
 //
-// A filter that goes to Redis or comes from there hashes with [RedisHasher].
+// RedisBloom reads filters with [RedisHasher] only.
 package redisbloom
 
 import (
@@ -26,9 +25,9 @@ import (
 // RedisHasher is the hasher of RedisBloom's filters: both MurmurHash64A.
 var RedisHasher = umbel.Hasher{Alg: umbel.Murmur64A}
 
-// Filter is a chain of layers. Has and ScanDump may run alongside themselves and
-// each other; changes run alone. The zero Filter holds nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Filter is a scalable filter with one or more layers. Has and ScanDump are safe to call
+// concurrently with each other; changes are not. The zero Filter contains nothing and is a
+// target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	hasher    umbel.Hasher
 	expansion uint32
@@ -37,9 +36,9 @@ type Filter struct {
 	maxBytes  uint64  // a new layer takes the filter no further
 }
 
-// Add adds d and reports whether the filter changed. It doesn't if a layer has d
-// already. Where the filter can't grow, the newest layer takes d beyond its
-// capacity and the rate rises: TryAdd refuses instead, as RedisBloom does.
+// Add adds d and reports whether the filter changed. It returns false if a layer contains d
+// already. If the filter cannot grow, Add adds d to the newest layer beyond its capacity, and
+// the rate rises. TryAdd fails instead, as RedisBloom does.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if !f.newest().isFull() {
 		return f.addToNewest(d)
@@ -51,11 +50,10 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	return f.put(d)
 }
 
-// TryAdd is Add for a filter that isn't to be overfilled: see [umbel.Grower]. The
-// error wraps umbel.ErrLimit where the newest layer is full and there can't be
-// another: the filter doesn't scale, memory is not to be taken (SetMaxBytes), or
-// the next layer's error rate or size is beyond what numbers hold. A key that the
-// filter has is no error even then.
+// TryAdd is Add without overfilling: see [umbel.Grower]. The error wraps umbel.ErrLimit if
+// the newest layer is full and no layer can be added, because the filter does not scale,
+// because of SetMaxBytes, or because the error rate or size of the next layer is out of
+// range. A key that the filter contains is never an error.
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if !f.newest().isFull() {
 		return f.addToNewest(d), nil
@@ -92,7 +90,7 @@ func (f *Filter) put(d umbel.Digest) bool {
 	return true
 }
 
-// Has reports whether d may have been added. It is never false for what was.
+// Has reports whether d may have been added. It is never false for a key that was.
 func (f *Filter) Has(d umbel.Digest) bool {
 	for i := len(f.layers) - 1; i >= 0; i-- {
 		if f.layers[i].has(d) {
@@ -102,7 +100,7 @@ func (f *Filter) Has(d umbel.Digest) bool {
 	return false
 }
 
-// Clear forgets all keys and all layers but the first.
+// Clear removes all keys and all layers except the first.
 func (f *Filter) Clear() {
 	if len(f.layers) == 0 {
 		return
@@ -113,13 +111,13 @@ func (f *Filter) Clear() {
 	f.layers[0].cells.Clear()
 }
 
-// SetMaxBytes sets the memory of the bits of all layers beyond which the filter
-// doesn't grow. A filter from Reserve grows as it is told. One that was opened or
-// loaded grows to 64 times its size, and to 64 MiB if that is more, lest a few
-// bytes of a stranger take all memory with the first addition.
+// SetMaxBytes sets the maximum memory of the bits of all layers. Without it, a filter from
+// Reserve has no limit. A filter that was opened or loaded grows to 64 times its size or to
+// 64 MiB, whichever is larger, so that a few untrusted bytes cannot take all memory with the
+// first addition.
 func (f *Filter) SetMaxBytes(n uint64) { f.maxBytes = n }
 
-// Growth tells what the next new key takes: see [umbel.GrowthForecaster].
+// NextGrowth returns the memory that the next new key takes: see [umbel.GrowthForecaster].
 func (f *Filter) NextGrowth() (uint64, error) {
 	if !f.newest().isFull() {
 		return 0, nil
@@ -128,7 +126,7 @@ func (f *Filter) NextGrowth() (uint64, error) {
 	return next.bits / 8, err
 }
 
-// next designs the layer that follows the newest, without its bits. The error wraps
+// next returns the layer that would follow the newest, without bits. The error wraps
 // umbel.ErrLimit.
 func (f *Filter) next() (layer, error) {
 	l := f.newest()
@@ -161,7 +159,7 @@ func (f *Filter) makeRoom() error {
 	return nil
 }
 
-// newest returns the layer that additions go to.
+// newest returns the layer to which Add adds.
 func (f *Filter) newest() *layer {
 	if len(f.layers) == 0 {
 		panic("umbel: add to a zero filter: make it with New")
@@ -178,7 +176,7 @@ func (f *Filter) bytes() uint64 {
 	return n
 }
 
-// growthRoom is how far a filter of so many bytes from elsewhere grows.
+// growthRoom returns the limit of an opened or loaded filter with the given bytes.
 func growthRoom(bytes uint64) uint64 { return max(64*bytes, 64<<20) }
 
 // isZero reports whether f is a zero Filter.

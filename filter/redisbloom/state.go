@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// Kind is the name of this kind of filter.
+	// Name is the name of this kind.
 	Name = "redisbloom"
-	// LayerKind is the kind of its parts. They are no filters by themselves.
+	// LayerKind is the kind of the parts of a state. A part alone is not a filter.
 	LayerKind = "redisbloom-layer"
 )
 
-// The parameters of a state and of its parts, in order. Those of floatNames are
-// floats, and fix nothing but the design of layers to come.
+// The parameters of a state and of its parts, in order. Those of floatNames are floats, and
+// affect only the design of later layers.
 var (
 	paramNames = []string{"expansion", "options"}
 	layerNames = []string{"capacity", "entries", "k", "n2"}
 	floatNames = []string{"error-rate", "bits-per-key"}
 )
 
-// State returns all there is of the filter: see [umbel.Filter]. Its parts are the
+// State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the
 // layers, oldest first.
 func (f *Filter) State() umbel.State {
 	s := umbel.State{
@@ -56,8 +56,8 @@ func (f *Filter) State() umbel.State {
 	return s
 }
 
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt. See SetMaxBytes for how far it grows.
+// Open returns the filter with state s and takes over its memory. SetMaxBytes describes its
+// limit. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
 		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
@@ -93,8 +93,7 @@ func Open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-// check returns an error unless there is such a chain; layers are checked each by
-// itself.
+// check returns an error if the layers do not fit together. It does not check each layer.
 func (f *Filter) check() error {
 	if len(f.layers) == 0 {
 		return fmt.Errorf("redisbloom: no layers, want one or more")
@@ -151,11 +150,11 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 	return l, nil
 }
 
-// Stats measures the filter: see [umbel.Filter]. It counts the bits of all layers
-// and takes nothing from the entries they count, which a merge or a stranger makes
-// an estimate. Keys is the sum over the layers, each divided by the share of
-// keys that reach it: the others are false positives of older ones. K is that of the newest layer. The zero
-// Filter's are zero.
+// Stats measures the filter: see [umbel.Filter]. It reads the bits of all layers and ignores
+// the counted entries, which are not exact after a merge and not trusted in a loaded filter.
+// Keys is the sum over the layers, each divided by the share of keys that are not false
+// positives of older layers. K is that of the newest layer. The Stats of the zero Filter are
+// zero.
 func (f *Filter) Stats() umbel.Stats {
 	if len(f.layers) == 0 {
 		return umbel.Stats{}
@@ -187,7 +186,7 @@ func (f *Filter) Stats() umbel.Stats {
 
 func square(x float64) float64 { return x * x }
 
-// Info is what BF.INFO tells.
+// Info is the reply of BF.INFO.
 type Info struct {
 	Capacity  uint64 // keys that all layers are made for
 	Size      uint64 // bytes, as RedisBloom counts its own
@@ -196,7 +195,7 @@ type Info struct {
 	Expansion uint32 // growth of layers; 0, which BF.INFO shows as null, if it doesn't scale
 }
 
-// Info returns what BF.INFO tells of the filter. It takes no time.
+// Info returns the reply of BF.INFO. It reads no bits.
 func (f *Filter) Info() Info {
 	info := Info{Size: 32 + 64*uint64(len(f.layers)) + f.bytes(), Filters: len(f.layers), Items: f.Card(), Expansion: f.expansion}
 	if f.flags.fixed() {
@@ -208,16 +207,16 @@ func (f *Filter) Info() Info {
 	return info
 }
 
-// Card returns what BF.CARD does: the number of additions that changed the filter, at most
-// 2^64 - 1. That is the number of distinct keys but for those that came as false positives;
-// after a Merge it is an estimate. Stats estimates from the bits.
+// Card returns the reply of BF.CARD: the number of additions that changed the filter, at most
+// 2^64 - 1. This is the number of distinct keys without those that were false positives when
+// they were added; after a Merge it is an estimate. Stats estimates from the bits.
 func (f *Filter) Card() uint64 {
 	n, _ := f.items()
 	return n
 }
 
-// Debug returns the lines of BF.DEBUG: the number of items, and then a line for
-// each layer, oldest first.
+// Debug returns the lines of BF.DEBUG: the number of items, then one line per layer, oldest
+// first.
 func (f *Filter) Debug() []string {
 	lines := []string{fmt.Sprintf("size:%d", f.Card())}
 	for _, l := range f.layers {

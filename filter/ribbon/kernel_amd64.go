@@ -10,11 +10,11 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
 
-// kernels tells whether the machine can run the kernel. Under the race detector, which
-// doesn't see into assembly, the plain twin runs.
+// kernels reports whether the machine can run the kernel. Under the race detector, which
+// does not see into assembly, the reference implementation runs.
 var kernels = cpuid.CPU.Has(cpuid.AVX2)
 
-// What the kernel takes for granted.
+// The kernel depends on these offsets and on this size.
 const (
 	_ = -unsafe.Offsetof(question{}.at)
 	_ = -(unsafe.Offsetof(question{}.coefficients) - 24)
@@ -23,8 +23,8 @@ const (
 	_ = -(unsafe.Sizeof(question{}) - 64)
 )
 
-// answer is answerPlain for many questions, at least one; dst is as long. It asks for
-// the blocks of all of them before it looks at the first, if they are far.
+// answer is answerPlain for at least one question; dst has the same length. If the words are
+// far, it prefetches the blocks of all questions first.
 func answer(words []uint64, qs []question, far bool, dst []bool) {
 	if !kernels {
 		for i := range qs {

@@ -1,22 +1,24 @@
-// Package ribbon provides filters that are solved once from all keys and then sent, to
-// receivers that only ask: Dillinger and Walzer 2021. They take 2 % more memory than any
-// filter must for a rate of 1 %, where a Bloom filter takes 44 % more.
+// Package ribbon provides ribbon filters, which are computed once from all keys and then
+// sent to receivers that only query them (Dillinger and Walzer 2021). At a rate of 1 % they
+// take 2 % more memory than the information-theoretic minimum; a Bloom filter takes 44 %
+// more.
 //
-// A key is a row of 128 coefficients, of bits, for neighbouring slots, and the digest's
-// own answer. In each column of the solution the exclusive or of those slots is one bit of
-// the answer. With c columns an absent key gets its own answer with the probability 2^-c.
+// Each key is a linear equation over bits: 128 coefficients for neighboring slots, and a
+// fingerprint. In each column of the solution, the exclusive or of the slots with a
+// coefficient is one bit of the fingerprint. With c columns, an absent key matches with
+// probability 2^-c.
 //
-// The filter is split into shards of some 1500 keys, of which each is solved by itself
-// with 4 slots more than keys, and with other seeds where that fails. It is standard, not
-// homogeneous: its equations have right sides. Bits a key for rates of 0.01 and 0.001, of
-// which 6.64 and 9.97 are the least of any filter:
+// The filter is split into shards of about 1500 keys. Each is solved independently, with 4
+// more slots than keys, and with another seed if that fails. The filter is standard, not
+// homogeneous: its equations have right sides. Bits per key for rates of 0.01 and 0.001,
+// for which the minimum is 6.64 and 9.97:
 //
 //	shards of 1500 keys, standard     6.76   10.03
 //	the same, homogeneous             6.78   10.17
 //	100,000 keys at once, standard    6.85   10.16
 //
-// Keys can't be taken out, and filters can't be merged or folded. Keys that are added
-// after Seal are listed beside the solution.
+// Keys cannot be removed, and filters cannot be merged or folded. Keys that are added after
+// Seal are stored in a list next to the solution.
 package ribbon
 
 import (
@@ -27,19 +29,19 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Filter is a ribbon filter. Keys are added and then solved by Seal; those that come
-// later are kept as they are. Only Has, Stats and State may run alongside each other.
-//
-// The zero Filter has no keys and takes none; UnmarshalBinary makes it one that does.
+// Filter is a ribbon filter. Seal solves the keys that were added; later keys are stored
+// exactly. Has, Stats and State are safe to call concurrently with each other; no other
+// methods are. The zero Filter contains nothing and is a target for UnmarshalBinary; adding
+// to it panics.
 type Filter struct {
 	shape  Shape
 	solved solution
-	keys   uint64 // that were solved
-	list   list   // those that weren't
+	keys   uint64 // in the solution
+	list   list   // the other keys
 }
 
-// Add adds a digest and reports whether the filter changed: see [umbel.Filter]. It takes
-// some 40 bytes for each that it doesn't have yet, until Seal.
+// Add adds a digest and reports whether the filter changed: see [umbel.Filter]. A new digest
+// takes about 40 bytes until Seal.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.shape.Steps == 0 {
 		panic("umbel: add to a zero filter: make it with New")
@@ -50,24 +52,24 @@ func (f *Filter) Add(d umbel.Digest) bool {
 // Has reports whether d may have been added: see [umbel.Filter].
 func (f *Filter) Has(d umbel.Digest) bool { return f.solved.has(d) || f.list.has(d) }
 
-// Clear forgets all keys.
+// Clear removes all keys.
 func (f *Filter) Clear() { *f = Filter{shape: f.shape} }
 
-// list is a set of digests in the order in which they came: H1 and H2 of each.
+// list is a set of digests in the order of their addition: H1 and H2 of each.
 type list struct {
 	words []uint64
 	// index is a table with open addressing, at most half full, of a length that is a
 	// power of two. An entry is 0, or the number of a digest, from 1, in the low bits and
 	// those of its hash in the others.
 	index []uint64
-	// secret makes the places in the index unlike in every list, so that nobody can choose
-	// digests that all belong in one.
+	// secret makes the index of each list different, so that nobody can choose digests that
+	// all have the same place.
 	secret [2]uint64
 }
 
 const (
 	tag   = 1<<64 - 1<<40 // of an entry: bits of the hash
-	place = 20            // lowest bit of the hash that is for the place in the index
+	place = 20            // lowest bit of the hash that selects the place in the index
 )
 
 func (l *list) len() int { return len(l.words) / 2 }
@@ -79,8 +81,8 @@ func (l *list) hash(d umbel.Digest) uint64 {
 	return high ^ low
 }
 
-// find returns the entry of d, or the empty one where it belongs; h is its hash. The
-// index isn't empty.
+// find returns the entry of d, or the empty entry for it. h is the hash of d. The index must
+// not be empty.
 func (l *list) find(d umbel.Digest, h uint64) *uint64 {
 	mask := uint64(len(l.index)) - 1
 	for i := h >> place & mask; ; i = (i + 1) & mask {
@@ -93,7 +95,7 @@ func (l *list) find(d umbel.Digest, h uint64) *uint64 {
 
 func (l *list) has(d umbel.Digest) bool { return len(l.words) > 0 && *l.find(d, l.hash(d)) != 0 }
 
-// add adds d and reports whether it wasn't there.
+// add adds d and reports whether it was absent.
 func (l *list) add(d umbel.Digest) bool {
 	if len(l.words) >= len(l.index) {
 		l.grow()
@@ -108,7 +110,7 @@ func (l *list) add(d umbel.Digest) bool {
 	return true
 }
 
-// grow makes the index anew, twice as large.
+// grow doubles the index.
 func (l *list) grow() {
 	if len(l.index) == 0 {
 		l.secret = newSecret()
@@ -127,8 +129,8 @@ func (l *list) grow() {
 
 func newSecret() [2]uint64 { return [2]uint64{rand.Uint64(), rand.Uint64()} }
 
-// openList returns the list with these words, in their memory but for digests that are
-// added, and false if a digest is in it twice.
+// openList returns the list of the given words, whose memory it shares, and false if a
+// digest occurs twice.
 func openList(words []uint64) (list, bool) {
 	places := 16
 	for places < len(words) {

@@ -12,9 +12,9 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// equations is a system with a row for each key of a shard, in echelon form: the row
-// of a slot has its first coefficient there. Solved are as many systems as there are
-// columns, with the same coefficients.
+// equations is a system with a row for each key of a shard, in echelon form: the first
+// coefficient of row i is that of slot i. It solves one system per column, all with the
+// same coefficients.
 type equations struct {
 	rows  []row
 	slots uint64
@@ -35,8 +35,8 @@ func (e *equations) reset(slots uint64) {
 	clear(e.rows)
 }
 
-// add adds a row and reports whether all can still be met. One that follows from the
-// others is; one that contradicts them is left out.
+// add adds a row and reports whether the system is still solvable. It leaves out a row that
+// follows from the others, and one that contradicts them.
 func (e *equations) add(at, lo, hi, want uint64) bool {
 	switch {
 	case e.slots < 64:
@@ -66,11 +66,11 @@ func (e *equations) add(at, lo, hi, want uint64) bool {
 	}
 }
 
-// solve sets the bits of the slots, from the first on in dst, where each block of 64
-// slots has so many words, to the solution in which slots without a row are zero. The
-// bits were zero.
+// solve writes the solution in which slots without a row are zero to dst, from slot first
+// on. Each block of 64 slots has as many words as there are columns. The bits must be zero
+// before.
 func (e *equations) solve(dst []uint64, first uint64, columns int) {
-	type window struct{ lo, hi uint64 } // the 128 slots from the present one on
+	type window struct{ lo, hi uint64 } // the 128 slots from the current one on
 	var all [maxColumns]window
 	ws := all[:columns]
 	for i := int(e.slots) - 1; i >= 0; i-- {
@@ -91,15 +91,14 @@ func (e *equations) solve(dst []uint64, first uint64, columns int) {
 	}
 }
 
-// Seal solves the keys that were added, if none have been solved before, and forgets
-// their digests: see [umbel.Sealer]. The filter then takes what its keys need at its
-// rate, however many it was planned for. The order in which they came doesn't matter. A
-// second Seal does nothing: keys that were added since the first stay as they are.
+// Seal solves the keys that were added, and drops their digests: see [umbel.Sealer]. The
+// memory of the filter then follows from the keys and the rate, whatever number of keys was
+// planned. The order of the keys does not matter. A second Seal does nothing: later keys
+// stay in the list.
 //
-// It takes the memory of the filter and of 16 bytes a key besides, and fails only if that
-// can't be addressed. Should the digests of a shard be such that 64 seeds and 6 % of slots
-// more don't solve it, those that contradict others stay in the list. Digests that a hash
-// made aren't.
+// Seal needs memory for the result and 16 bytes per key in addition. It fails only if that
+// cannot be addressed. If 64 seeds and 6 % more slots don't solve a shard, the digests that
+// contradict others stay in the list. This does not happen to digests made by a hash.
 func (f *Filter) Seal() error {
 	if f.keys != 0 || f.list.len() == 0 {
 		return nil
@@ -123,7 +122,7 @@ func (f *Filter) Seal() error {
 	return nil
 }
 
-// split returns the digests of a list by shards, and where each shard ends.
+// split returns the digests of a list, grouped by shard, and the end of each group.
 func split(l *list) (digests []umbel.Digest, ends []int) {
 	n := l.len()
 	ends = make([]int, plan.RibbonShards(uint64(n)))
@@ -149,10 +148,10 @@ func split(l *list) (digests []umbel.Digest, ends []int) {
 	return digests, ends
 }
 
-// maxTries is the number of seeds that are tried for a shard.
+// maxTries is the number of seeds tried for a shard.
 const maxTries = 64
 
-// sealing is a solution in the making. All its blocks have as many columns as any.
+// sealing is a solution in progress. All its blocks have the maximum number of columns.
 type sealing struct {
 	steps     int
 	columns   int
@@ -188,7 +187,7 @@ func (s *sealing) shard(digests []umbel.Digest) {
 	s.finish(slots, seed)
 }
 
-// finish solves the equations of a shard behind those solved before.
+// finish solves the equations of a shard and appends the solution.
 func (s *sealing) finish(slots, seed uint64) {
 	blocks := blocksFor(s.total + slots)
 	s.words = append(s.words, make([]uint64, int(blocks)*s.columns-len(s.words))...)
@@ -197,7 +196,7 @@ func (s *sealing) finish(slots, seed uint64) {
 	s.slots, s.table = append(s.slots, slots), append(s.table, slots<<8|seed)
 }
 
-// try reports whether the equations of a shard can all be met.
+// try reports whether the equations of a shard are solvable.
 func (s *sealing) try(digests []umbel.Digest, slots, seed uint64) bool {
 	h := shard{0, uint32(slots), uint32(seed)}
 	s.equations.reset(slots)
@@ -209,8 +208,8 @@ func (s *sealing) try(digests []umbel.Digest, slots, seed uint64) bool {
 	return true
 }
 
-// keep makes the equations of the digests that go together, in order, and leaves the
-// others in the list.
+// keep adds the equations of the digests in order, and leaves those that contradict others
+// in the list.
 func (s *sealing) keep(digests []umbel.Digest, slots, seed uint64) {
 	slices.SortFunc(digests, func(a, b umbel.Digest) int {
 		return cmp.Or(cmp.Compare(a.H1, b.H1), cmp.Compare(a.H2, b.H2))
@@ -232,8 +231,8 @@ func equation(h shard, d umbel.Digest) (at, lo, hi, want uint64) {
 	return at, lo, hi, want & (1<<maxColumns - 1)
 }
 
-// solution returns what was solved. Of the last column, where there is a part of one,
-// it keeps the blocks that the rate takes.
+// solution returns the result. Of a partial last column it keeps the blocks that the rate
+// needs.
 func (s *sealing) solution() (solution, error) {
 	low := plan.RibbonLowBlocks(s.slots, s.steps)
 	blocks := blocksFor(s.total)

@@ -8,18 +8,18 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Shape is what is fixed of a filter when it is made. The number of keys isn't: the
-// filter takes the memory that those it has need.
+// Shape is the parameters that are fixed when a filter is made. The memory follows from the
+// keys.
 type Shape struct {
-	// Steps fix the rate, in parts of 1/256 of a bit of the answer, 1 to 8192: 256 more
+	// Steps determine the rate, in 1/256 bits of the fingerprint, 1 to 8192: 256 more steps
 	// halve it. See plan.RibbonStepsFor.
 	Steps  int
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape that meets the goal: from keys and rate, or from rate and
-// bytes, the fewest steps with that rate; from keys and bytes, the most steps with which
-// the keys take no more. The error wraps umbel.ErrGoal.
+// Plan returns the shape that meets g: from a rate with keys or bytes, the fewest steps with
+// that rate; from keys and bytes, the most steps with which the keys fit. The error wraps
+// umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -28,7 +28,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the shape.
+// Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
@@ -38,9 +38,8 @@ func (s Shape) check() error {
 	return s.Hasher.Check()
 }
 
-// Forecast tells what a filter of this shape is when it is sealed with n keys in it. Its
-// memory may then differ by a few slots in a thousand: see plan.RibbonSize. It panics if
-// n is zero.
+// Forecast describes a filter of this shape that is sealed with n keys. The actual memory may
+// differ by a few slots in a thousand: see plan.RibbonSize. It panics if n is zero.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	bits, table := plan.RibbonSize(n, s.Steps), plan.RibbonShards(n)
 	return umbel.Forecast{
@@ -49,11 +48,11 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// k is the bits of the answer, the cells that a key costs, in the mean.
+// k is the average number of bits of the fingerprint, and of cells per key.
 func (s Shape) k() float64 { return float64(s.Steps) / plan.RibbonSteps }
 
-// New returns an empty filter of that shape. The error wraps umbel.ErrGoal if there
-// can't be one.
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can
+// have that shape.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -64,13 +63,13 @@ func NewShape(s Shape) (*Filter, error) {
 // Shape returns the filter's shape.
 func (f *Filter) Shape() Shape { return f.shape }
 
-// Kind is this kind for code that handles any.
+// Kind describes this kind to code that handles any.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name:   Name,
-		Doc:    "ribbon filter: least memory for receivers that only ask, solved once from all keys (Dillinger and Walzer 2021)",
+		Doc:    "ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)",
 		Params: paramDocs,
 		Plan:   planWith,
 		New:    NewShape,
@@ -79,14 +78,14 @@ func newKind() umbel.Kind {
 }
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "steps", Doc: "columns, bits of the answer, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},
+	{Name: "steps", Doc: "columns, bits of the fingerprint, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},
 }
 
-// maxKeys is the most that is planned for.
+// maxKeys is the largest number of keys, and of bytes, in a plan.
 const maxKeys = 1 << 53
 
-// planWith is Plan with the steps given, perhaps; it also returns the number of keys
-// that the shape is for.
+// planWith is Plan with parameters. It also returns the number of keys that the shape is
+// planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	steps, n, err := solve(g, int(ps.Uint("steps")))
 	if err != nil {
@@ -96,7 +95,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	return s, n, s.Check()
 }
 
-// solve returns the steps for a goal, and the keys. Errors wrap no sentinel of umbel's.
+// solve returns the steps and the keys for a goal. Its errors wrap no sentinel of umbel.
 func solve(g umbel.Goal, steps int) (int, uint64, error) {
 	switch {
 	case !(g.FPRate >= 0 && g.FPRate < 1):
@@ -141,8 +140,8 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 	return steps, n, nil
 }
 
-// last returns the largest x from 1 to high for which ok holds, 0 if there is none.
-// Once it doesn't, it doesn't for any larger.
+// last returns the largest x from 1 to high with ok(x), and 0 if there is none. If ok is
+// false for an x, it is false for all larger ones.
 func last(high uint64, ok func(x uint64) bool) uint64 {
 	low := uint64(0)
 	for low < high {

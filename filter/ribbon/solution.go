@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// width is the number of coefficients of a key, which stand in neighbouring slots.
+	// width is the number of coefficients of a key, in neighboring slots.
 	width = 128
-	// overhang is how far outside of its shard a key's first coefficient may be drawn
-	// before it is moved to the nearest place. Without it the ends of a shard lie under
-	// fewer keys than its middle and it needs 0.6 % more slots.
+	// overhang is how far outside of its shard a key's first coefficient may be drawn; it is
+	// then moved to the nearest valid slot. Without it, fewer keys would cover the ends of a
+	// shard than its middle, and it would need 0.6 % more slots.
 	overhang = 64
 	// word is the number of slots of a block.
 	word = 64
-	// maxSlots and maxSeed are the most that a cell of the table of shards can say.
+	// maxSlots and maxSeed are the largest values that fit in a cell of the table of shards.
 	maxSlots = 1<<24 - 1
 	maxSeed  = 1<<8 - 1
 )
 
-// shard is a system of equations of its own: that of the keys whose first value of the
-// stream falls to it.
+// shard is an independent system of equations, of the keys whose first value of the stream
+// selects it.
 type shard struct {
 	first uint64 // slot of the filter with which it begins
 	slots uint32
@@ -52,9 +52,9 @@ func (h shard) place(v uint64) uint64 {
 	return min(at-min(at, overhang), max(uint64(h.slots), width)-width)
 }
 
-// solution is what was solved: for each slot as many bits as it has columns. The words
-// of a block of 64 slots are its columns, one after the other. Blocks from low on have a
-// column more than those before.
+// solution contains a number of bits for each slot, one per column. The words of a block of
+// 64 slots are its columns, one after the other. Blocks from low on have one more column
+// than those before.
 type solution struct {
 	words   []uint64 // of bits
 	shards  []shard
@@ -70,8 +70,8 @@ const (
 	tableWidth = 32
 )
 
-// newSolution returns the solution with these planes, in their memory. The error
-// doesn't wrap a sentinel.
+// newSolution returns the solution with the given arrays, whose memory it shares. The error
+// wraps no sentinel.
 func newSolution(steps int, low uint64, bits, table cells.Array) (solution, error) {
 	s := solution{
 		words: bits.Words, columns: uint64(steps / plan.RibbonSteps), low: low,
@@ -101,7 +101,7 @@ func newSolution(steps int, low uint64, bits, table cells.Array) (solution, erro
 		return solution{}, fmt.Errorf("%d cells for %d slots, want %d", bits.Len, total, want)
 	}
 	if total < width {
-		// The coefficients of a key go on behind the slots. Nothing is there.
+		// The coefficients of a key extend beyond the slots, where all bits are zero.
 		s.words = append(slices.Clone(s.words), make([]uint64, 2*(s.columns+1))...)
 		blocks += 2
 	}
@@ -109,8 +109,8 @@ func newSolution(steps int, low uint64, bits, table cells.Array) (solution, erro
 	return s, nil
 }
 
-// leastSlots returns the least number of slots of one of so many shards: a key's
-// coefficients don't go on into the next.
+// leastSlots returns the minimum number of slots of a shard if there are the given number of
+// shards: a key's coefficients don't extend into the next shard.
 func leastSlots(shards int) uint64 {
 	if shards == 1 {
 		return 1
@@ -120,7 +120,7 @@ func leastSlots(shards int) uint64 {
 
 func blocksFor(slots uint64) uint64 { return (slots + word - 1) / word }
 
-// has reports whether the answer for d is the one that its key was given.
+// has reports whether the solution gives the fingerprint of d.
 func (s *solution) has(d umbel.Digest) bool {
 	if len(s.shards) == 0 {
 		return false
@@ -130,8 +130,8 @@ func (s *solution) has(d umbel.Digest) bool {
 	return answer1(s.words, &q)
 }
 
-// question is a key on its way to an answer, which is a bit in each column: the
-// exclusive or of the slots for which the key has a coefficient.
+// question is a query in progress. Its result is one bit per column: the exclusive or of the
+// slots for which the key has a coefficient.
 type question struct {
 	at           [3]uint64 // indices of the first words of three blocks
 	coefficients [3]uint64 // for their slots
@@ -139,7 +139,7 @@ type question struct {
 	want         uint64 // bit j in column j
 }
 
-// ask sets q to what a digest asks. There are shards.
+// ask sets q to the query for d. There must be shards.
 func (s *solution) ask(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
@@ -171,8 +171,8 @@ func (s *solution) ask(d umbel.Digest, q *question) {
 	q.want = v & (1<<(columns&63) - 1)
 }
 
-// answerPlain reports whether the columns give what is wanted. It looks at all of them:
-// to stop at the first that differs saves less than it costs not to know where.
+// answerPlain reports whether all columns match. It reads all of them: to stop at the first
+// that differs would save less than the mispredicted branch costs.
 func answerPlain(words []uint64, q *question) bool {
 	w0, w1, w2 := words[q.at[0]:][:q.columns], words[q.at[1]:][:q.columns], words[q.at[2]:][:q.columns]
 	c, want, differs := q.coefficients, q.want, uint64(0)
@@ -185,9 +185,9 @@ func answerPlain(words []uint64, q *question) bool {
 }
 
 const (
-	// ahead is how many keys' blocks are asked for before the first of them is looked at.
+	// ahead is the number of keys whose blocks are prefetched before the first is read.
 	ahead = 32
-	// farFrom is the number of words from which that pays: 256 KiB.
+	// farFrom is the number of words from which prefetching pays: 256 KiB.
 	farFrom = 1 << 15
 )
 
@@ -210,7 +210,7 @@ func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	}
 }
 
-// hasAll is has for 1 to ahead digests. There are shards.
+// hasAll is has for 1 to ahead digests. There must be shards.
 func (s *solution) hasAll(dst []bool, ds []umbel.Digest) {
 	var all [ahead]question
 	qs := all[:len(ds)]

@@ -9,15 +9,15 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is the name of this kind of filter.
+// Name is the name of this kind.
 const Name = "ribbon"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"steps", "low", "keys", "listed"}
 
-// State returns all there is of the filter: see [umbel.Filter]. If keys were solved,
-// the first planes are the solution and the table of shards. If others are listed, the
-// last plane has their digests, in the order in which they were added.
+// State returns the complete contents of the filter: see [umbel.Filter]. If keys were
+// solved, the first arrays are the solution and the table of shards. If keys are listed, the
+// last array contains their digests in the order of their addition.
 func (f *Filter) State() umbel.State {
 	return umbel.State{
 		Kind:   Name,
@@ -28,11 +28,11 @@ func (f *Filter) State() umbel.State {
 			{Name: "keys", Value: umbel.Uint(f.keys)},
 			{Name: "listed", Value: umbel.Uint(uint64(f.list.len()))},
 		},
-		Arrays: f.planes(),
+		Arrays: f.arrays(),
 	}
 }
 
-func (f *Filter) planes() []cells.Array {
+func (f *Filter) arrays() []cells.Array {
 	var as []cells.Array
 	if f.keys > 0 {
 		as = append(as, f.solved.bits, f.solved.table)
@@ -43,8 +43,8 @@ func (f *Filter) planes() []cells.Array {
 	return as
 }
 
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt.
+// Open returns the filter with state s and takes over its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
 		return nil, fmt.Errorf("ribbon: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
@@ -59,7 +59,7 @@ func Open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-// open is Open of a state of the kind, well formed. The error need not wrap a sentinel.
+// open is Open for a well-formed state of this kind. Its error may wrap no sentinel.
 func open(s umbel.State) (*Filter, error) {
 	var steps, low, keys, listed uint64
 	if err := s.Params.Uints(paramNames, &steps, &low, &keys, &listed); err != nil {
@@ -77,7 +77,7 @@ func open(s umbel.State) (*Filter, error) {
 		want++
 	}
 	if len(s.Arrays) != want || len(s.Parts) != 0 {
-		return nil, fmt.Errorf("%d planes and %d parts, with %d keys solved and %d listed, want %d planes", len(s.Arrays), len(s.Parts), keys, listed, want)
+		return nil, fmt.Errorf("%d arrays and %d parts, with %d keys solved and %d listed, want %d arrays", len(s.Arrays), len(s.Parts), keys, listed, want)
 	}
 	f := &Filter{shape: shape, keys: keys}
 	if keys > 0 {
@@ -100,19 +100,18 @@ func open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-// sigmas is how many standard deviations hold 95 % to both sides.
+// sigmas is the half-width of the central 95 % of a normal distribution.
 const sigmas = 1.96
 
-// Stats measures the filter: see [umbel.Filter]. Its rate is that of the equations: a
-// half for each column that a key has, in the mean over the places at which it may begin.
-// The list adds nothing to it, since it holds whole digests. The number of keys is known,
-// but for those that were added after Seal and that the filter had by chance. The fill
-// is that of all planes: about a half, since what was solved looks like noise.
-// The zero Filter's are zero.
+// Stats measures the filter: see [umbel.Filter]. The rate is 1/2 for each column of a key,
+// on average over its possible first slots. The list contains whole digests and adds
+// nothing to the rate. The number of keys is exact, except for keys added after Seal that
+// were false positives. The fill ratio is that of all arrays, about 1/2, since a solution
+// looks like noise. The Stats of the zero Filter are zero.
 func (f *Filter) Stats() umbel.Stats {
 	var s umbel.Stats
 	ones := uint64(0)
-	for _, a := range f.planes() {
+	for _, a := range f.arrays() {
 		s.Cells += a.Len
 		s.Bytes += a.Bytes()
 		ones += a.Nonzero()
@@ -122,7 +121,7 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 	s.K = f.shape.k()
 	s.FPRate = f.solved.rate()
-	// Of m keys that weren't there a share of FPRate is missed, and the others are in the list.
+	// Of the absent keys that were added, a share of FPRate is not counted; the others are in the list.
 	listed, missed := float64(f.list.len()), s.FPRate
 	if missed < 1 {
 		s.Keys = float64(f.keys) + listed/(1-missed)
@@ -132,7 +131,7 @@ func (f *Filter) Stats() umbel.Stats {
 	return s
 }
 
-// rate returns the share of digests for which has is true, but for those solved.
+// rate returns the share of absent digests for which has is true.
 func (s *solution) rate() float64 {
 	if len(s.shards) == 0 {
 		return 0

@@ -8,13 +8,13 @@ import (
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 )
 
-// shareLog says what waits at most: 2^-shareLog of the list, so that a key is copied
-// from list to list 2^shareLog times as often as keys are added.
+// shareLog bounds the pending positions to 2^-shareLog of the list. On average a key is
+// copied to a new list 2^shareLog times.
 const shareLog = 5
 
-// Add adds d and reports whether the filter changed. Now and then it makes a new list,
-// while which both are in memory; so on average it takes some 20 times as long as Has,
-// and AddAll is for many keys at once.
+// Add adds d and reports whether the filter changed. Occasionally it makes a new list, and
+// needs memory for both. On average it takes about 20 times as long as Has; use AddAll for
+// many keys.
 func (f *Filter) Add(d umbel.Digest) bool {
 	f.mustBeMade()
 	x := f.position(d)
@@ -25,8 +25,8 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	return true
 }
 
-// AddAll adds ds in order: see [umbel.BatchAdder]. For a large batch it makes a
-// new list once or twice, with 14 bytes a key in memory while it does.
+// AddAll adds ds in order: see [umbel.BatchAdder]. For a large batch it makes a new list once
+// or twice, which needs 14 bytes per key meanwhile.
 func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	f.mustBeMade()
 	if changed != nil {
@@ -55,7 +55,7 @@ func (f *Filter) mustBeMade() {
 	}
 }
 
-// wait adds a position that isn't there, in a table with room for so many.
+// wait adds an absent position to the table, which gets room for the given number.
 func (f *Filter) wait(x, room uint64) {
 	if f.added.most < room || !f.added.add(x) {
 		f.Compact()
@@ -64,14 +64,14 @@ func (f *Filter) wait(x, room uint64) {
 	}
 }
 
-// Settle makes one list of all positions, as Add does now and then, and frees all
-// memory but the list's. It changes no answer and no state. What was made by many calls
-// of Add, and is now only asked, is a little smaller and faster to ask afterwards.
+// Compact makes one list of all positions, as Add does occasionally, and frees all other
+// memory. It changes neither results nor state. Call it after many additions if queries
+// follow: it makes the filter slightly smaller and faster.
 func (f *Filter) Compact() {
 	f.list, f.added = f.all(), pending{}
 }
 
-// all returns the list of all positions, the filter's own unless some wait.
+// all returns the list of all positions: the filter's own if none are pending.
 func (f *Filter) all() eliasfano.List {
 	if f.added.count == 0 {
 		return f.list
@@ -79,11 +79,11 @@ func (f *Filter) all() eliasfano.List {
 	return must(eliasfano.Build(f.shape.M, f.ones(), union(&f.list, f.added.all)))
 }
 
-// ones returns the number of cells that are set.
+// ones returns the number of nonzero cells.
 func (f *Filter) ones() uint64 { return f.list.Len() + f.added.count }
 
-// must returns a list of numbers that are in memory already in another form: there is
-// memory for it.
+// must returns l. It is for lists of numbers that are in memory in another form, for which
+// there is memory.
 func must(l eliasfano.List, err error) eliasfano.List {
 	if err != nil {
 		panic(err)
@@ -91,23 +91,22 @@ func must(l eliasfano.List, err error) eliasfano.List {
 	return l
 }
 
-// pending is a sorted list with gaps: since positions are spread evenly, each lies near
-// the place that is its share of the table, behind others for that place or before it.
-// So a position is found, and put in, where interpolation would look for it first.
+// pending is a sorted table with gaps. Positions are distributed evenly, so each is near the
+// slot that interpolation gives.
 type pending struct {
-	slots []uint64 // a position + 1, rising; 0 is a gap
+	slots []uint64 // position + 1, ascending; 0 is a gap
 	count uint64
-	most  uint64 // positions that it takes
-	homes uint64 // slots that positions are shared out to; the others are for overflow
+	most  uint64 // maximum number of positions
+	homes uint64 // slots that interpolation gives; the others are for overflow
 	scale uint64 // of a position, to 64 bits
 }
 
-// reach is how far behind its place a position lies at most: where digests are chosen so
-// that all lie in a few places a table is full early, and not slow. Those of a hash never
-// lie so far.
+// reach is the maximum distance of a position from its interpolated slot. If an attacker
+// chooses digests for a few slots, the table is full early instead of slow. Digests made by
+// a hash never reach it.
 const reach = 1 << 12
 
-// newPending returns a table for so many positions below m.
+// newPending returns a table for the given number of positions below m.
 func newPending(m, most uint64) pending {
 	homes := most + most/2
 	return pending{
@@ -118,14 +117,14 @@ func newPending(m, most uint64) pending {
 	}
 }
 
-// home returns the place of a position.
+// home returns the interpolated slot of a position.
 func (p *pending) home(x uint64) int {
 	home, _ := bits.Mul64(x*p.scale, p.homes)
 	return int(home)
 }
 
-// find returns the slot of the first position that isn't below x, or of the gap before
-// it, from the place of x on.
+// find returns the first slot, from the interpolated slot of x on, that is a gap or contains
+// at least x.
 func (p *pending) find(x uint64) int {
 	i := p.home(x)
 	for i < len(p.slots) && p.slots[i] != 0 && p.slots[i] <= x {
@@ -139,7 +138,7 @@ func (p *pending) has(x uint64) bool {
 	return i < len(p.slots) && p.slots[i] == x+1
 }
 
-// add adds a position that isn't there, and reports whether there was room.
+// add adds an absent position and reports whether there was room.
 func (p *pending) add(x uint64) bool {
 	i := p.find(x)
 	gap, end := i, min(len(p.slots), p.home(x)+reach)

@@ -10,9 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 )
 
-// Fold makes the filter r times smaller: bit for bit the filter built at that size. r
-// must divide the number of groups; the error wraps umbel.ErrMismatch otherwise and
-// nothing has changed. It goes through the list twice and makes a new one.
+// Fold shrinks the filter by factor r: the result equals the filter made with that size. If
+// r does not divide the number of groups, the error wraps umbel.ErrMismatch and the filter
+// is unchanged. Fold reads the list twice and makes a new one.
 func (f *Filter) Fold(r uint64) error {
 	if err := f.array().CheckFold(r); err != nil {
 		return err
@@ -21,8 +21,8 @@ func (f *Filter) Fold(r uint64) error {
 	return nil
 }
 
-// Unfold makes the filter u times larger by copying: see [umbel.Folder]. Here the
-// memory is that of u times the positions, and so is the rate that of before.
+// Unfold enlarges the filter by factor u: see [umbel.Folder]. The list becomes u times as
+// long, and the rate does not change.
 func (f *Filter) Unfold(u uint64) error {
 	l := f.all()
 	hi, m := bits.Mul64(f.shape.M, u)
@@ -43,10 +43,10 @@ func (f *Filter) Unfold(u uint64) error {
 	return nil
 }
 
-// Merge takes in the keys of another sparse filter, or of a bloom filter with k = 1,
-// with the same hasher and group. Filters of unlike sizes are folded to their greatest
-// common divisor, as those of kind bloom are; the result has that size, and its rate.
-// The error wraps umbel.ErrMismatch and says the first difference.
+// Merge adds the keys of another sparse filter, or of a bloom filter with k = 1, with the
+// same hasher and group. Filters of different sizes are folded to their greatest common
+// divisor, as in kind bloom; the result has that size and its rate. The error wraps
+// umbel.ErrMismatch and contains the first difference.
 func (f *Filter) Merge(s umbel.State) error {
 	g, err := f.other(s)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	return nil
 }
 
-// other opens the state that is to be merged.
+// other opens the state of the filter to merge.
 func (f *Filter) other(s umbel.State) (*Filter, error) {
 	if s.Kind != bloomKind {
 		return core.Other(f.State(), s, Open)
@@ -73,13 +73,13 @@ func (f *Filter) other(s umbel.State) (*Filter, error) {
 	return FromBloom(s)
 }
 
-// array returns the array that the filter stands for, without its words.
+// array returns the array of the equivalent bloom filter, without words.
 func (f *Filter) array() core.Array {
 	s := f.shape
 	return core.Array{Kind: core.Kind{Name: Name}, Shape: core.Shape{M: s.M, K: 1, Group: s.Group, Hasher: s.Hasher}}
 }
 
-// folded returns the positions in a filter r times smaller; r divides.
+// folded returns the positions after a fold by r, which must divide the number of groups.
 func (f *Filter) folded(r uint64) eliasfano.List {
 	l := f.all()
 	if r == 1 {
@@ -88,7 +88,7 @@ func (f *Filter) folded(r uint64) eliasfano.List {
 	return collect(f.shape.M/r, regroup(l.All, f.shape.Group, func(group uint64, yield func(uint64) bool) { yield(group / r) }))
 }
 
-// collect returns the list of the positions that a sequence has, each time it is asked.
+// collect returns the list of a sequence, which it reads twice.
 func collect(m uint64, positions iter.Seq[uint64]) eliasfano.List {
 	n := uint64(0)
 	for range positions {
@@ -97,12 +97,12 @@ func collect(m uint64, positions iter.Seq[uint64]) eliasfano.List {
 	return must(eliasfano.Build(m, n, positions))
 }
 
-// regroup yields the positions of a sequence with the cells of each group, which keep
-// their places in it, in the groups that to yields instead. Neighbours may go to one
-// group; the new groups have to rise.
+// regroup yields the positions of a sequence in new groups: to yields the new groups of a
+// group. Cells keep their place within the group. New groups must be ascending; neighboring
+// groups may have the same new group.
 func regroup(positions iter.Seq[uint64], log uint8, to func(group uint64, yield func(uint64) bool)) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		var group, ones uint64 // of the new group that is being gathered
+		var group, ones uint64 // of the current new group
 		flush := func() bool {
 			for ; ones != 0; ones &= ones - 1 {
 				if !yield(group<<log | uint64(bits.TrailingZeros64(ones))) {
@@ -129,7 +129,7 @@ func regroup(positions iter.Seq[uint64], log uint8, to func(group uint64, yield 
 	}
 }
 
-// words yields the groups of 2^log cells that aren't empty, each with its cells as bits.
+// words yields the nonempty groups of 2^log cells, each with its cells as bits.
 func words(positions iter.Seq[uint64], log uint8) iter.Seq2[uint64, uint64] {
 	return func(yield func(group, ones uint64) bool) {
 		var group, ones uint64
@@ -149,7 +149,7 @@ func words(positions iter.Seq[uint64], log uint8) iter.Seq2[uint64, uint64] {
 	}
 }
 
-// union yields the positions of a list and of a sequence, in order and once each.
+// union yields the positions of a list and of a sequence in ascending order, once each.
 func union(l *eliasfano.List, others iter.Seq[uint64]) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		c := l.Cursor()

@@ -13,19 +13,18 @@ import (
 // maxM is the largest number of cells.
 const maxM = eliasfano.MaxBound
 
-// Shape is what is fixed of a filter when it is made. Its memory isn't: that follows
-// from the keys.
+// Shape is the parameters that are fixed when a filter is made. The memory follows from the
+// keys.
 type Shape struct {
-	M      uint64 // cells that the filter stands for, 1 to 2^56, a multiple of 2^Group
+	M      uint64 // cells of the equivalent bloom filter, 1 to 2^56, a multiple of 2^Group
 	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape that meets the goal: from keys and rate, the least size; from
-// keys and bytes, the largest, and so least rate, with which the keys fit; from rate and
-// bytes, the size for the most keys that fit. Bytes are those of the state, and a rate
-// is met with the fewest cells that do, rounded up as for kind bloom. The error wraps
-// umbel.ErrGoal.
+// Plan returns the shape that meets g: from keys and rate, the fewest cells; from keys and
+// bytes, the most cells, and so the least rate, with which the keys fit; from rate and bytes,
+// the cells for the most keys that fit. Bytes are those of the state. Cells are rounded up as
+// for kind bloom. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
@@ -34,8 +33,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// shape.
+// Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
@@ -50,8 +48,8 @@ func (s Shape) check() error {
 	return s.Hasher.Check()
 }
 
-// Forecast tells what a filter of this shape is with n keys in it. Its bytes are what
-// they take at most, each in a cell of its own; an empty filter has 8.
+// Forecast describes a filter of this shape with n keys. Bytes is the maximum, reached if no
+// two keys share a cell; an empty filter has 8.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
 		Keys: n, FPRate: plan.FPRate(s.M, 1, n),
@@ -59,8 +57,8 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// New returns an empty filter of that shape. The error wraps umbel.ErrGoal if
-// there can't be one.
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can
+// have that shape.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -73,13 +71,13 @@ func NewShape(s Shape) (*Filter, error) {
 // Shape returns the filter's shape.
 func (f *Filter) Shape() Shape { return f.shape }
 
-// Kind is this kind for code that handles any.
+// Kind describes this kind to code that handles any.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name:   Name,
-		Doc:    "Bloom filter of one cell per key, kept as a list of positions: small where cells are packed to be sent (Mitzenmacher 2002; Elias 1974)",
+		Doc:    "Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)",
 		Params: paramDocs,
 		Plan:   planWith,
 		New:    NewShape,
@@ -88,14 +86,14 @@ func newKind() umbel.Kind {
 }
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "m", Doc: "cells (bits) that the filter stands for", Min: 1, Max: maxM},
+	{Name: "m", Doc: "cells (bits) of the equivalent bloom filter", Min: 1, Max: maxM},
 }
 
 // sizing is that of kind bloom with k = 1.
 var sizing = design.Anywhere(1, 1)
 
-// planWith is Plan with m given or not; it also returns the number of keys that the
-// shape is for.
+// planWith is Plan with parameters. It also returns the number of keys that the shape is
+// planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	s, n, err := solve(g, ps.Uint("m"))
 	if err != nil {
@@ -124,9 +122,9 @@ func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
 	return s, n, err
 }
 
-// fit returns the keys and the cells of a goal with bytes: the most cells for the keys,
-// or else the most keys for the rate. Either way the cells are so many that they fold
-// well (plan.RoundFoldable), which takes up to 1 % of them, or of the keys.
+// fit returns the keys and the cells of a goal with bytes: the most cells for the keys, or
+// the most keys for the rate. The number of cells folds well (plan.RoundFoldable), which
+// costs up to 1 % of the cells or keys.
 func fit(g umbel.Goal) (n, m uint64, err error) {
 	switch {
 	case g.Keys != 0:
@@ -141,5 +139,5 @@ func fit(g umbel.Goal) (n, m uint64, err error) {
 			return plan.RoundFoldable((m+unit-1)/unit) * unit
 		})
 	}
-	return 0, 0, fmt.Errorf("%d bytes alone don't tell the size: give the number of keys or a rate as well", g.Bytes)
+	return 0, 0, fmt.Errorf("%d bytes alone don't determine the size: give the number of keys or a rate as well", g.Bytes)
 }

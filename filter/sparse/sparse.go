@@ -1,12 +1,12 @@
-// Package sparse provides Bloom filters of one cell a key that keep the positions of
-// the cells that are set, not the cells: a sorted list in the form of Elias and Fano,
-// which is asked without decoding it (package internal/eliasfano). With a rate of f and
-// n keys that is n·(2 + log2(1/f)) bits in the place of n/f. Mitzenmacher 2002, section
-// III-A, proposes a list for those who receive a compressed Bloom filter and lack the
-// memory to expand it; there it is a plain sorted one with interpolation search.
+// Package sparse provides Bloom filters with one cell per key that store a list of the
+// nonzero cells instead of the cells. The list is sorted and Elias-Fano coded, and is
+// queried without decoding it (package internal/eliasfano). With n keys and a rate of f it
+// takes n·(2 + log2(1/f)) bits instead of n/f. Mitzenmacher 2002, section III-A, proposes a
+// plain sorted list with interpolation search, for receivers of a compressed Bloom filter
+// that lack the memory to expand it.
 //
-// Its name is a promise: the positions are those of kind bloom with k = 1 and the same
-// m and group, so it answers as that filter does, and each becomes the other bit for bit
+// The positions are those of kind bloom with k = 1 and the same m and group. So the two
+// filters give the same results, and each can be converted to the other, bit for bit
 // (spec/kinds/sparse.md).
 package sparse
 
@@ -21,15 +21,15 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Filter is a sparse filter. What is added waits in a small table until that has a 32nd
-// of what the list has; then the two become a new list. Has and HasAll may run
-// alongside themselves and each other, Stats and State; changes run alone. The zero
-// Filter holds nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a sparse filter. New positions are collected in a small table; when it has 1/32
+// of the length of the list, both are merged into a new list. Has, HasAll, Stats and State
+// are safe to call concurrently with each other; no other methods are. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape   Shape
 	mapping probe.Mapping
 	list    eliasfano.List
-	added   pending // positions that aren't in the list
+	added   pending // positions that are not in the list
 }
 
 // position returns the cell of d.
@@ -38,15 +38,15 @@ func (f *Filter) position(d umbel.Digest) uint64 {
 	return f.mapping.At(v)
 }
 
-// Has reports whether d may have been added. It is never false for what was.
+// Has reports whether d may have been added. It is never false for a key that was.
 func (f *Filter) Has(d umbel.Digest) bool { return f.has(f.position(d)) }
 
 func (f *Filter) has(x uint64) bool {
 	return f.list.Len() != 0 && f.list.Has(x) || f.added.count != 0 && f.added.has(x)
 }
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter that outgrows
-// the caches it takes a fraction of the time of one by one.
+// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier]. In a filter larger than the
+// caches it is several times faster than single queries.
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	const chunk = 64
 	dst = dst[:len(ds):len(dst)]
@@ -70,7 +70,7 @@ func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	}
 }
 
-// Clear forgets all keys.
+// Clear removes all keys.
 func (f *Filter) Clear() {
 	if f.shape.M != 0 {
 		f.hold(must(eliasfano.Build(f.shape.M, 0, nothing)))
@@ -79,21 +79,21 @@ func (f *Filter) Clear() {
 
 func nothing(func(uint64) bool) {}
 
-// hold makes l the filter's positions, and its bound the number of cells.
+// hold sets the positions to l, and the number of cells to its bound.
 func (f *Filter) hold(l eliasfano.List) {
 	f.shape.M = l.Bound()
 	f.mapping = probe.Mapping{Groups: f.shape.M >> f.shape.Group, Log: f.shape.Group}
 	f.list, f.added = l, pending{}
 }
 
-// Read reads r to its end and returns the filter that answers as the one in the
-// container that it holds, of kind bloom and k = 1. It never has the cells in memory: of
-// each block as it comes it keeps the distances between those that are set, a byte or
-// two for each, and in the end makes the list of them.
+// Read reads the container of a filter of kind bloom with k = 1 from r, to its end, and
+// returns the equivalent sparse filter. The cells are never in memory together: of each
+// block, Read keeps the distances between the nonzero cells, one or two bytes each, and
+// makes the list from them.
 //
-// l.Bytes limits the cells that are read, and the distances, though less memory is taken
-// than the cells would need. Errors are those of wire.Read; one of another kind wraps
-// umbel.ErrKind, one of another k umbel.ErrMismatch.
+// l.Bytes limits the memory that the cells would need, and that of the distances. Errors
+// are those of wire.Read; the error about another kind wraps umbel.ErrKind, the one about
+// another k umbel.ErrMismatch.
 func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 	if l.Bytes == 0 {
 		l.Bytes = wire.DefaultBytes
@@ -127,7 +127,7 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 	return f, nil
 }
 
-// scanned returns the shape of a filter of kind bloom, whose plane has no words.
+// scanned returns the shape of a filter of kind bloom, whose array has no words.
 func scanned(s umbel.State) (Shape, error) {
 	if s.Kind != bloomKind {
 		return Shape{}, fmt.Errorf("sparse: a state of kind %.40q, want %s: %w", s.Kind, bloomKind, umbel.ErrKind)
@@ -146,11 +146,11 @@ func notBloom(err error) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("sparse: want one plane of bits and no parts: %w", umbel.ErrCorrupt)
+	return fmt.Errorf("sparse: want one array of bits and no parts: %w", umbel.ErrCorrupt)
 }
 
-// gaps is a list of positions as they come, in order: the distance of each from the one
-// before it, as an unsigned LEB128 number.
+// gaps is an ascending list of positions: the distance of each from the one before it, as
+// an unsigned LEB128 number.
 type gaps struct {
 	bytes []byte
 	last  uint64

@@ -14,16 +14,15 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Kind is the name of this kind of filter.
+// Name is the name of this kind.
 const Name = "sparse"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"m", "group"}
 
-// State returns all there is of the filter: see [umbel.Filter]. It follows from the
-// shape and the set of keys, whatever the order in which they came. Where additions
-// wait for a new list it makes that list anew each time, and the state is in memory of
-// its own: see Settle.
+// State returns the complete contents of the filter: see [umbel.Filter]. It depends on the
+// shape and the set of keys, not on their order. While additions are pending, each call makes
+// a new list, in separate memory: see Compact.
 func (f *Filter) State() umbel.State {
 	l := f.all()
 	high, low := l.Arrays()
@@ -38,8 +37,8 @@ func (f *Filter) State() umbel.State {
 	}
 }
 
-// Open makes the filter that s describes and takes over its memory. It goes through the
-// list once: positions must rise and lie below m. The error wraps umbel.ErrKind or
+// Open returns the filter with state s and takes over its memory. It reads the list once:
+// positions must be ascending and below m. The error wraps umbel.ErrKind or
 // umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
@@ -53,7 +52,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	if len(s.Arrays) != 2 || len(s.Parts) != 0 {
-		return nil, fmt.Errorf("sparse: %d planes and %d parts, want two planes: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return nil, fmt.Errorf("sparse: %d arrays and %d parts, want two arrays: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	shape := Shape{M: m, Group: uint8(min(group, 64)), Hasher: s.Hasher}
 	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
@@ -68,13 +67,12 @@ func Open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-// Positions yields the positions of the cells that are set, in order.
+// Positions yields the positions of the nonzero cells in ascending order.
 func (f *Filter) Positions(yield func(uint64) bool) { union(&f.list, f.added.all)(yield) }
 
-// Stats measures the filter: see [umbel.Filter]. Cells and fill are those of the cells
-// that it stands for, bytes those of its state; what is kept beside that to find
-// positions takes up to five eighths of a bit a key, and what waits to be put into the
-// list up to three and a half bits.
+// Stats measures the filter: see [umbel.Filter]. Cells and fill ratio are those of the
+// equivalent bloom filter, bytes those of the state. An index takes up to 0.625 bits per key
+// in addition, and pending additions up to 3.5 bits.
 func (f *Filter) Stats() umbel.Stats {
 	if f.shape.M == 0 {
 		return umbel.Stats{}
@@ -89,15 +87,15 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 }
 
-// bloomKind is the kind whose filters with k = 1 these are, and bloomParams its
+// bloomKind is the kind of the equivalent filters, with k = 1, and bloomParams its
 // parameters: spec/kinds/bloom.md.
 const bloomKind = "bloom"
 
 var bloomParams = []string{"k", "group"}
 
-// FromBloom returns the filter that answers as the one of kind bloom and k = 1 with
-// state s does. It keeps nothing of s. The error wraps umbel.ErrKind or
-// umbel.ErrCorrupt, and umbel.ErrMismatch where k isn't 1.
+// FromBloom returns the filter that is equivalent to the filter of kind bloom with state s.
+// It keeps nothing of s. The error wraps umbel.ErrKind or umbel.ErrCorrupt, and
+// umbel.ErrMismatch if k is not 1.
 func FromBloom(s umbel.State) (*Filter, error) {
 	var k, group uint64
 	a, err := core.Bloom.OpenCells(s, bloomParams, &k, &group)
@@ -122,7 +120,7 @@ func bloomShape(h umbel.Hasher, m, k, group uint64) (Shape, error) {
 	return s, design.Wrap(s.check(), umbel.ErrCorrupt)
 }
 
-// ones yields the cells of a plane that are set.
+// ones yields the nonzero cells of an array of bits.
 func ones(a cells.Array) func(yield func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		for i, w := range a.Words {
@@ -135,9 +133,9 @@ func ones(a cells.Array) func(yield func(uint64) bool) {
 	}
 }
 
-// Bloom returns the state of the filter of kind bloom that answers as f does, which has
-// k = 1 and the same m; it takes the memory of m bits. The error wraps umbel.ErrLimit
-// where there can't be so much memory, and umbel.ErrMismatch if f is a zero Filter.
+// Bloom returns the state of the equivalent filter of kind bloom, with k = 1 and the same m.
+// It takes m bits of memory. The error wraps umbel.ErrLimit if that is too much, and
+// umbel.ErrMismatch if f is a zero Filter.
 func (f *Filter) Bloom() (umbel.State, error) {
 	if f.shape.M == 0 {
 		return umbel.State{}, errZero
@@ -156,10 +154,10 @@ func (f *Filter) Bloom() (umbel.State, error) {
 
 var errZero = fmt.Errorf("sparse: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
 
-// WriteBloom writes the container that p would write of what Bloom returns, without
-// having it in memory. Read takes it. It is the message to send: about
-// n·(log2(1/f) + 1.44) bits, half a bit a key fewer than the filter's own container.
-// Errors are those of wire.Packer.Write, and umbel.ErrMismatch if f is a zero Filter.
+// WriteBloom writes the container that p makes of the result of Bloom, without having the
+// cells in memory. Read reads it. It is the best message: about n·(log2(1/f) + 1.44) bits,
+// half a bit per key less than the filter's own container. Errors are those of
+// wire.Packer.Write, and umbel.ErrMismatch if f is a zero Filter.
 func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
 	if f.shape.M == 0 {
 		return errZero
@@ -177,7 +175,7 @@ func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
 	})
 }
 
-// bloomHead is the state that Bloom returns, without the plane.
+// bloomHead returns the state that Bloom returns, without the array.
 func (f *Filter) bloomHead() umbel.State {
 	return umbel.State{
 		Kind:   bloomKind,

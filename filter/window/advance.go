@@ -9,32 +9,31 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
-// Advance tells the filter the time, in ticks: see [umbel.Advancer]. A new filter
-// is at 0. A key that was added at time t is there at least as long as the time is
-// at most t + l·Ticks; it is gone, but for the false-positive rate, from
-// t + (l+1)·Ticks on. If to is before the last time the error wraps
-// umbel.ErrMismatch and nothing has changed; in a filter by keys it wraps
+// Advance sets the time, in ticks: see [umbel.Advancer]. A new filter has time 0. A key
+// that was added at time t is present until t + l·Ticks, and expired from t + (l+1)·Ticks
+// on, apart from false positives. If to is before the last time, the error wraps
+// umbel.ErrMismatch and the filter is unchanged. In a filter by keys, the error wraps
 // errors.ErrUnsupported.
 func (f *Filter) Advance(to uint64) error {
 	switch {
 	case f.cells.Len == 0:
 		return fmt.Errorf("window: a zero Filter has no clock: make it with New: %w", umbel.ErrMismatch)
 	case f.shape.byKeys():
-		return fmt.Errorf("window: the filter forgets by keys and has no clock: %w", errors.ErrUnsupported)
+		return fmt.Errorf("window: a window by keys has no clock: %w", errors.ErrUnsupported)
 	case to < f.now:
-		return fmt.Errorf("window: time %d is before %d, which the filter was told last: %w", to, f.now, umbel.ErrMismatch)
+		return fmt.Errorf("window: time %d is before %d, the last one: %w", to, f.now, umbel.ErrMismatch)
 	}
 	f.shift(to/f.shape.Ticks - f.generation())
 	f.now = to
 	return nil
 }
 
-// Now returns the time that the filter was told last, by keys the number of
-// generations that have ended, at most 2^62: see spec/kinds/window.md.
+// Now returns the time of the last Advance; by keys, the number of generations that have
+// ended, at most 2^62: see spec/kinds/window.md.
 func (f *Filter) Now() uint64 { return f.now }
 
-// shift clears the slices that the next so many generations begin with: those after
-// the newest in the ring. The caller moves the clock.
+// shift begins the given number of generations: it clears as many slices after the newest
+// one. The caller changes the clock.
 func (f *Filter) shift(generations uint64) {
 	n := uint64(f.shape.slices())
 	if generations == 0 {
@@ -48,7 +47,7 @@ func (f *Filter) shift(generations uint64) {
 	f.ones = 0
 }
 
-// clearBits sets n cells from one on to zero.
+// clearBits clears n cells, from cell from on.
 func clearBits(a cells.Array, from, n uint64) {
 	for end := from + n; from < end; {
 		word, next := from>>6, min(end, from|63+1)
@@ -63,7 +62,7 @@ func clearBits(a cells.Array, from, n uint64) {
 	}
 }
 
-// onesIn counts the bits of n cells from one on.
+// onesIn counts the nonzero cells among n, from cell from on.
 func onesIn(a cells.Array, from, n uint64) uint64 {
 	var ones uint64
 	for end := from + n; from < end; {
@@ -81,10 +80,10 @@ func onesIn(a cells.Array, from, n uint64) uint64 {
 	return ones
 }
 
-// Merge takes in the keys of another filter by time of the same shape. The clock is
-// the later one of the two: of the other filter what is too old by then is left out.
-// The error wraps umbel.ErrMismatch and says the first difference; filters by keys
-// don't merge, as their generations ended at moments of their own.
+// Merge adds the keys of another filter by time with the same shape. The clock becomes the
+// later of the two, and keys that have expired by then are left out. The error wraps
+// umbel.ErrMismatch and contains the first difference. Filters by keys don't merge, because
+// their generations ended at different moments.
 func (f *Filter) Merge(s umbel.State) error {
 	g, err := core.Other(f.State(), s, Open)
 	if err != nil {
@@ -103,7 +102,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		return fmt.Errorf("window: one filter has generations of %d ticks and %d keys, the other of %d and %d: %w",
 			a.Ticks, a.Limit, b.Ticks, b.Limit, umbel.ErrMismatch)
 	}
-	if g.now < f.now { // the other state isn't ours to change
+	if g.now < f.now { // the other filter must not change
 		g.cells = g.cells.Clone()
 		err = g.Advance(f.now)
 	} else {
@@ -119,7 +118,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	return nil
 }
 
-// onesOf counts the bits of the slice of an age.
+// onesOf counts the nonzero cells of the slice with the given age.
 func (f *Filter) onesOf(age int) uint64 {
 	return onesIn(f.cells, f.place(f.newest(), age)*f.shape.Slice, f.shape.Slice)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is this kind for code that handles any. Without parameters a filter is by
-// time, in generations of one tick.
+// Kind describes this kind to code that handles any. Without parameters a filter is by
+// time, with generations of one tick.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
 	return design.Kind[Shape, *Filter]{
 		Name:   Name,
-		Doc:    "forgets keys older than a window of time or of keys (Shtul, Baquero and Almeida 2020)",
+		Doc:    "age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)",
 		Params: paramDocs,
 		Plan:   planWith,
 		New:    NewShape,
@@ -26,38 +26,38 @@ func newKind() umbel.Kind {
 
 var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
-	{Name: "l", Doc: "generations for which a key lives after its own", Min: 1, Max: MaxSlices - 1},
+	{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: MaxSlices - 1},
 	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63},
-	{Name: "by-keys", Doc: "1 to forget by the number of keys added since, without a clock", Min: 1, Max: 1},
+	{Name: "by-keys", Doc: "1 for keys that expire by the number of keys added since, without a clock", Min: 1, Max: 1},
 }
 
-// The largest l that is planned. A question looks at more slices, the more there
-// are. By keys 200 would save 2 % of the memory at a rate of 0.1 %, and 15 % at
-// 1e-9; by time few are best.
+// maxPlannedL is the largest l that is planned. More slices make queries slower. By keys,
+// l = 200 would save 2 % of the memory at a rate of 0.1 %, and 15 % at 1e-9; by time, a
+// small l is best.
 const maxPlannedL = 64
 
 // largestBytes is more memory than any machine has.
 const largestBytes = 1 << 53
 
-// wish is what is given besides a goal.
-type wish struct {
+// request is what is given in addition to a goal.
+type request struct {
 	k, l   int    // 0: free
 	ticks  uint64 // of the window; 0: a tick for a generation
 	byKeys bool
 }
 
-// planWith is Plan or PlanKeys with some things given; it also returns the number of
-// keys that the shape is for.
+// planWith is Plan or PlanKeys with parameters. It also returns the number of keys that the
+// shape is planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	w := wish{k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
+	w := request{k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
 	if w.byKeys && w.ticks != 0 {
-		return Shape{}, 0, fmt.Errorf("window: a window of %d ticks and one by keys are wanted: leave one out: %w", w.ticks, umbel.ErrGoal)
+		return Shape{}, 0, fmt.Errorf("window: both a window of %d ticks and one by keys are given: leave one out: %w", w.ticks, umbel.ErrGoal)
 	}
 	return solve(g, w)
 }
 
-// solve returns the shape for a goal and the number of keys that it is for.
-func solve(g umbel.Goal, w wish) (Shape, uint64, error) {
+// solve returns the shape for a goal and the number of keys that it is planned for.
+func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, 0, err
 	}
@@ -83,7 +83,7 @@ func solve(g umbel.Goal, w wish) (Shape, uint64, error) {
 }
 
 // size returns the smallest shape for n keys at rate p.
-func (w wish) size(n uint64, p float64) (Shape, error) {
+func (w request) size(n uint64, p float64) (Shape, error) {
 	limits := plan.WindowLimits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: MaxSlices, AtOnce: !w.byKeys}
 	if w.ticks != 0 {
 		limits.MaxL = int(min(w.ticks, maxPlannedL))
@@ -106,9 +106,9 @@ func (w wish) size(n uint64, p float64) (Shape, error) {
 	return s, nil
 }
 
-// mostKeys returns the largest number of keys, and its shape, for which so many
-// bytes have the rate p.
-func (w wish) mostKeys(p float64, bytes uint64) (uint64, Shape, error) {
+// mostKeys returns the largest number of keys for which the given bytes suffice at rate p,
+// and its shape.
+func (w request) mostKeys(p float64, bytes uint64) (uint64, Shape, error) {
 	fits := func(n uint64) bool {
 		s, err := w.size(n, p)
 		return err == nil && s.bytes() <= bytes
@@ -125,15 +125,15 @@ func (w wish) mostKeys(p float64, bytes uint64) (uint64, Shape, error) {
 		}
 	}
 	if low == 0 {
-		return 0, Shape{}, fmt.Errorf("window: %d bytes don't hold one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
+		return 0, Shape{}, fmt.Errorf("window: %d bytes are too few for one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
 	}
 	s, err := w.size(low, p)
 	return low, s, err
 }
 
-// leastRate returns the shape with the least rate, to one part in a thousand, that
-// holds n keys in so many bytes.
-func (w wish) leastRate(n, bytes uint64) (Shape, error) {
+// leastRate returns the shape with the least rate, within a factor of 1.001, that takes n
+// keys in the given bytes.
+func (w request) leastRate(n, bytes uint64) (Shape, error) {
 	const rarest = 0x1p-120 // more slices than there may be
 	best, err := w.size(n, 1-0x1p-20)
 	if err != nil || best.bytes() > bytes {

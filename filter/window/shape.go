@@ -14,42 +14,39 @@ import (
 // MaxSlices is the largest number of slices, k + l.
 const MaxSlices = 256
 
-// wordGroup is the group of filters that Plan and Kind make with large slices:
-// whole words. Others have group 0.
+// wordGroup is the group of planned filters with large slices: whole words. Other filters
+// have group 0.
 const wordGroup = probe.WordLog
 
-// Shape is what is fixed of a filter when it is made.
+// Shape is the parameters that are fixed when a filter is made.
 type Shape struct {
 	Slice  uint64 // cells (bits) of a slice, at least 1, a multiple of 2^Group
 	K      int    // slices in which a key sets a bit, at least 1
-	L      int    // generations for which a key lives after its own, at least 1; K+L is at most MaxSlices
+	L      int    // generations for which a key stays after its own, at least 1; K+L is at most MaxSlices
 	Limit  uint64 // bits of the newest slice with which a generation is full, 1 to Slice
-	Ticks  uint64 // length of a generation; 0 if the filter forgets by keys
+	Ticks  uint64 // length of a generation; 0 in a filter by keys
 	Group  uint8  // log2 of the cells of a group: 0 or 6
 	Hasher umbel.Hasher
 }
 
-// Plan returns the shape of a filter by time that meets the goal, with the least
-// memory over all k and l: g.Keys is the number of keys in a window of so many
-// ticks, at least 1. The rate holds at every moment if keys come evenly, no more
-// than their share in each generation (TryAdd sees to that), and also if all the
-// keys of a window come in one generation and none in the others. The window is
-// rounded up to l generations of a whole number of ticks. The error wraps
-// umbel.ErrGoal.
+// Plan returns the shape of a filter by time that meets g, with the least memory over all k
+// and l. The window has the given number of ticks, at least 1, and contains g.Keys keys. It
+// is rounded up to l generations of a whole number of ticks. The rate holds at every moment
+// if no generation gets more than its share of the keys, which TryAdd enforces, and also if
+// one generation gets all keys of a window. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 	if ticks == 0 {
 		return Shape{}, fmt.Errorf("window: a window of 0 ticks, want at least 1: %w", umbel.ErrGoal)
 	}
-	s, _, err := solve(g, wish{ticks: ticks})
+	s, _, err := solve(g, request{ticks: ticks})
 	return s, err
 }
 
-// PlanKeys returns the shape of a filter by keys that meets the goal, with the least
-// memory over all k and l: a key is there until at least g.Keys other keys were
-// added after it, and the rate holds at every moment, however many come. The error
-// wraps umbel.ErrGoal.
+// PlanKeys returns the shape of a filter by keys that meets g, with the least memory over
+// all k and l. A key stays until at least g.Keys other keys were added after it. The rate
+// holds at every moment. The error wraps umbel.ErrGoal.
 func PlanKeys(g umbel.Goal) (Shape, error) {
-	s, _, err := solve(g, wish{byKeys: true})
+	s, _, err := solve(g, request{byKeys: true})
 	return s, err
 }
 
@@ -71,8 +68,7 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 	return NewShape(s)
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have the
-// shape.
+// Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
@@ -91,8 +87,8 @@ func (s Shape) check() error {
 	return s.Hasher.Check()
 }
 
-// Forecast tells what a filter of this shape is at the worst moment, just before a
-// generation ends, with n keys in the window, n/L in each generation.
+// Forecast describes a filter of this shape at the worst moment, just before a generation
+// ends, with n keys in the window, n/L in each generation.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: (n + uint64(s.L) - 1) / uint64(s.L)}
 	return umbel.Forecast{
@@ -101,8 +97,8 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// Window returns the least time, in ticks, for which a key is there; by keys the
-// least number of keys added after it.
+// Window returns the minimum time, in ticks, for which a key is present; by keys, the
+// minimum number of keys that are added before it expires.
 func (s Shape) Window() uint64 {
 	each := s.Ticks
 	if s.byKeys() {
@@ -118,8 +114,8 @@ func (s Shape) byKeys() bool  { return s.Ticks == 0 }
 func (s Shape) slices() int   { return s.K + s.L }
 func (s Shape) bytes() uint64 { return (uint64(s.slices())*s.Slice + 63) / 64 * 8 }
 
-// New returns an empty filter of that shape, at time 0. The error wraps
-// umbel.ErrGoal if there can't be one.
+// NewShape returns an empty filter of shape s, at time 0. The error wraps umbel.ErrGoal if
+// no filter can have that shape.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -131,7 +127,7 @@ func NewShape(s Shape) (*Filter, error) {
 	return hold(s, a, 0), nil
 }
 
-// hold returns the filter of a shape with these cells.
+// hold returns the filter of shape s with the cells a.
 func hold(s Shape, a cells.Array, now uint64) *Filter {
 	f := &Filter{shape: s, cells: a, now: now}
 	f.slice = probe.Mapping{Groups: s.Slice >> s.Group, Log: s.Group}

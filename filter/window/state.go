@@ -11,13 +11,13 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Kind is the name of this kind of filter.
+// Name is the name of this kind.
 const Name = "window"
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"k", "l", "group", "limit", "ticks", "now"}
 
-// State returns all there is of the filter: see [umbel.Filter].
+// State returns the complete contents of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State {
 	s := f.shape
 	return umbel.State{
@@ -35,8 +35,8 @@ func (f *Filter) State() umbel.State {
 	}
 }
 
-// Open makes the filter that s describes and takes over its memory. The error
-// wraps umbel.ErrKind or umbel.ErrCorrupt.
+// Open returns the filter with state s and takes over its memory. The error wraps
+// umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, l, group, limit, ticks, now uint64
 	bits, err := core.Kind{Name: Name}.OpenCells(s, paramNames, &k, &l, &group, &limit, &ticks, &now)
@@ -75,10 +75,10 @@ func nextByKeys(generation, n uint64) uint64 {
 	return generation + 1
 }
 
-// Stats measures the filter: see [umbel.Filter]. It counts the bits. Keys are those
-// of the newest generation and the l before it; one that was added again k
-// generations later or more may count twice. The rate is that of the slices as they
-// are. The zero Filter's are zero.
+// Stats measures the filter: see [umbel.Filter]. It reads all cells. Keys are those of the
+// newest generation and the l before it; a key that was added again after k generations or
+// more may count twice. The rate follows from the fill ratio of each slice. The Stats of
+// the zero Filter are zero.
 func (f *Filter) Stats() umbel.Stats {
 	if f.cells.Len == 0 {
 		return umbel.Stats{}
@@ -96,10 +96,10 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 }
 
-// keys estimates the number of keys in the newest generation and the l before it.
-// The slice of age i has the keys of the generations of age i-k+1 to i, one bit
-// each. So those of age l, l-k, l-2k and so on have every generation up to age l
-// once; their errors are independent, and their squares add up.
+// keys estimates the number of keys in the newest generation and the l before it. The slice
+// of age i contains the keys of the generations of age i-k+1 to i, one bit each. So the
+// slices of age l, l-k, l-2k and so on contain each generation up to age l once. Their
+// errors are independent, so the squares add up.
 func (f *Filter) keys() plan.Estimate {
 	var sum plan.Estimate
 	var below, above float64
@@ -110,7 +110,7 @@ func (f *Filter) keys() plan.Estimate {
 		below += (n.Value - n.Low) * (n.Value - n.Low)
 		above += (n.High - n.Value) * (n.High - n.Value)
 	}
-	if math.IsInf(sum.Value, 1) { // a slice is full; the least still counts
+	if math.IsInf(sum.Value, 1) { // a slice is full; the lower bound still holds
 		sum.High = sum.Value
 		return sum
 	}

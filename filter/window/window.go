@@ -1,16 +1,15 @@
-// Package window provides the age-partitioned Bloom filter, which forgets what is
-// old (Shtul, Baquero and Almeida 2020): k+l slices of equal size in a ring, by age.
-// A key sets one bit in each of the k newest. When a generation ends the slices
-// shift: the oldest is cleared and is the newest from then on. A key is there if k
-// neighbouring slices have its bits. So it is there, for certain, for l generations
-// after its own, and all that was added again lives anew.
+// Package window provides the age-partitioned Bloom filter, whose old keys expire (Shtul,
+// Baquero and Almeida 2020). It has k+l slices of equal size in a ring, ordered by age. A
+// key sets one bit in each of the k newest slices. When a generation ends, the oldest
+// slice is cleared and becomes the newest. Has is true if k neighboring slices contain the
+// bits of the key. So a key is present for l generations after its own, and a key that is
+// added again stays as long as a new one.
 //
-// What a generation is depends on the filter. By time it is a number of ticks, in
-// units and from a beginning of the program's choice, and ends when Advance says so.
-// By keys it ends by itself when the newest slice has Limit bits.
+// A filter by time has generations of a number of ticks, whose unit and zero the program
+// chooses; Advance ends them. A filter by keys ends a generation when the newest slice has
+// Limit bits.
 //
-// Its name is a promise: positions, shifts and parameters are those of
-// spec/kinds/window.md.
+// spec/kinds/window.md defines positions, shifts and parameters. They never change.
 package window
 
 import (
@@ -19,20 +18,20 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Filter is an age-partitioned Bloom filter. Has, Stats and State may run alongside
-// themselves; all else runs alone. The zero Filter holds nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Filter is an age-partitioned Bloom filter. Has, Stats and State are safe to call
+// concurrently with each other; no other methods are. The zero Filter contains nothing and
+// is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape Shape
 	cells cells.Array
 	slice probe.Mapping // values to cells of one slice
-	now   uint64        // the time that was told last; by keys, generations so far
+	now   uint64        // the time of the last Advance; by keys, generations so far
 	ones  uint64        // bits of the newest slice
 }
 
-// Add adds d to the newest generation and reports whether a bit changed. It doesn't
-// if d was added shortly before: then it lives as long as if added now. By keys it
-// ends a generation first if that is full.
+// Add adds d to the newest generation and reports whether a bit changed. It returns false
+// if d was added shortly before; d then stays as long as if it was added now. A filter by
+// keys first ends a generation that is full.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.cells.Len == 0 {
 		panic("umbel: add to a zero filter: make it with New")
@@ -53,9 +52,9 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	return changed
 }
 
-// TryAdd is Add, except that by time it refuses what would change a filter whose
-// generation has the keys it is planned for, so that the rate holds: the error wraps
-// umbel.ErrLimit. By keys nothing is refused.
+// TryAdd is Add, except that a filter by time refuses a new key if its generation contains
+// the keys that it is planned for. This keeps the rate. The error wraps umbel.ErrLimit. A
+// filter by keys refuses nothing.
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if f.cells.Len != 0 && !f.shape.byKeys() && f.ones >= f.shape.Limit && !f.fresh(d) {
 		return false, f.crowded()
@@ -63,12 +62,11 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	return f.Add(d), nil
 }
 
-// Has reports whether d may have been added within the window. It is never false
-// for what was.
+// Has reports whether d may have been added within the window. It is never false for a key
+// that was.
 func (f *Filter) Has(d umbel.Digest) bool {
-	// The slices asked are a window of k ages, from its oldest to its newest. Where
-	// one doesn't match, the window moves on past it; those asked already, which
-	// matched, aren't asked again.
+	// Look at k neighboring ages, from the oldest to the newest. After a slice without
+	// the bit, continue with the ages after it; slices that had the bit aren't read twice.
 	low, high, newest := 0, f.shape.K-1, f.newest()
 	for n := f.shape.slices(); f.cells.Len != 0 && high < n; {
 		age := high
@@ -94,15 +92,15 @@ func (f *Filter) fresh(d umbel.Digest) bool {
 	return true
 }
 
-// at returns the cell of d in the slice at a place in the ring. Slices keep their
-// value of the stream as long as they live, whatever their age.
+// at returns the cell of d in the slice at a place in the ring. A slice uses the same value
+// of the stream at every age.
 func (f *Filter) at(d umbel.Digest, place uint64) uint64 {
 	v, _ := probe.Start(d).Skip(place).Next()
 	return place*f.shape.Slice + f.slice.At(v)
 }
 
-// newest returns where in the ring the newest slice is. It takes divisions: loops
-// over slices ask once.
+// newest returns the place of the newest slice in the ring. It divides, so loops over
+// slices call it once.
 func (f *Filter) newest() uint64 {
 	if f.cells.Len == 0 {
 		return 0
@@ -110,7 +108,7 @@ func (f *Filter) newest() uint64 {
 	return f.generation() % uint64(f.shape.slices())
 }
 
-// place returns where in the ring the slice of an age is.
+// place returns the place in the ring of the slice with the given age.
 func (f *Filter) place(newest uint64, age int) uint64 {
 	if uint64(age) > newest {
 		newest += uint64(f.shape.slices())
@@ -126,7 +124,7 @@ func (f *Filter) generation() uint64 {
 	return f.now / f.shape.Ticks
 }
 
-// Clear forgets all keys. By time the clock stays as it is.
+// Clear removes all keys. The clock of a filter by time is unchanged.
 func (f *Filter) Clear() {
 	f.cells.Clear()
 	f.ones = 0
