@@ -1,4 +1,4 @@
-// Package atomicfile writes files whole or not at all.
+// Package atomicfile writes files completely or not at all.
 package atomicfile
 
 import (
@@ -14,26 +14,28 @@ import (
 	"syscall"
 )
 
-// ErrInterrupted is the error of a write that the user broke off.
+// ErrInterrupted is the error of a write that the user interrupted.
 var ErrInterrupted = errors.New("interrupted")
 
-// Write makes the file at path hold what write writes. Until all of it is on disk
-// the file is as it was: the bytes go to a new file beside it, which then takes its
-// name. On an error, an interrupt or a request to terminate, the new file is
-// removed. An existing file keeps its permissions, a symbolic link its place; a
-// device or a pipe is written to as it is. A file named - is taken for a mistake.
+// Write replaces the contents of the file at path by what write writes. It writes a new file
+// in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
+// SIGTERM it removes the new file. An existing file keeps its permissions, and a symbolic link
+// stays one; devices and pipes are written directly. The path "-" is an error.
 func Write(path string, write func(io.Writer) error) error {
 	if path == "-" {
-		return errors.New("- names a file here: write /dev/stdout for standard output, or ./- for the file")
+		return errors.New("- is not standard output here; use /dev/stdout, or ./- for a file of that name")
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
+	target, unnamed := filepath.EvalSymlinks(path)
+	if unnamed == nil {
 		path = target
 	}
 	mode := fs.FileMode(0o666)
 	switch old, err := os.Stat(path); {
 	case err == nil && old.IsDir():
-		return fmt.Errorf("%s is a directory: name a file in it", path)
-	case err == nil && !old.Mode().IsRegular():
+		return fmt.Errorf("%s is a directory; give a file in it", path)
+	case err == nil && (unnamed != nil || !old.Mode().IsRegular()):
+		// /dev/stdout may also lead to a deleted file, which has no name to replace: a
+		// rename would replace the link.
 		return inPlace(path, write)
 	case err == nil:
 		mode = old.Mode().Perm()
@@ -86,31 +88,31 @@ func replace(ctx context.Context, path string, mode fs.FileMode, write func(io.W
 	return nil
 }
 
-// create makes a new file beside path. (os.CreateTemp would leave it readable by
-// its owner only.)
+// create creates a new file in the directory of path. (os.CreateTemp would make it readable
+// only by its owner.)
 func create(path string, mode fs.FileMode) (*os.File, error) {
 	for i := 0; ; i++ {
 		name := fmt.Sprintf("%s.%d-%d.tmp", path, os.Getpid(), i)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) || i == 100 {
-			return f, beside(path, err)
+			return f, writeError(path, err)
 		}
 	}
 }
 
-// beside tells why there is no new file beside path, by the name that the user knows.
-func beside(path string, err error) error {
+// writeError returns the error of creating the new file, with the path that the user knows.
+func writeError(path string, err error) error {
 	var wrong *fs.PathError
 	switch {
 	case !errors.As(err, &wrong):
 		return err
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("write %s: no file can be made in its directory: %w", path, wrong.Err)
+		return fmt.Errorf("write %s: cannot create a file in its directory: %w", path, wrong.Err)
 	}
 	return &fs.PathError{Op: "write", Path: path, Err: wrong.Err}
 }
 
-// syncDir makes the new name last through a power cut, where the system can.
+// syncDir syncs the directory, so that the new name survives a power failure.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()
@@ -118,7 +120,7 @@ func syncDir(dir string) {
 	}
 }
 
-// guarded is a writer that fails once its context is over.
+// guarded is a writer that fails after its context is done.
 type guarded struct {
 	ctx context.Context
 	w   io.Writer

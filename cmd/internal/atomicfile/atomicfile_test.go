@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -108,7 +109,7 @@ func TestFullDisk(t *testing.T) {
 
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(dir, text("x")); err == nil || err.Error() != dir+" is a directory: name a file in it" {
+	if err := Write(dir, text("x")); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v", err)
 	}
 	if err := Write(filepath.Join(dir, "none", "f"), text("x")); !errors.Is(err, os.ErrNotExist) {
@@ -116,5 +117,32 @@ func TestDirectory(t *testing.T) {
 	}
 	if err := Write("-", text("x")); err == nil || !strings.Contains(err.Error(), "/dev/stdout") {
 		t.Errorf("-: error %v", err)
+	}
+}
+
+// A link to an open file that was deleted, as /dev/stdout may be, stays: the file has no name
+// that could be replaced.
+func TestDeletedFile(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no /proc/self/fd")
+	}
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.Remove(f.Name()), os.Symlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(link, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is replaced: %v, %v", info, err)
+	}
+	if b, err := io.ReadAll(f); err != nil || string(b) != "x" {
+		t.Errorf("the file contains %q, %v; want x", b, err)
 	}
 }
