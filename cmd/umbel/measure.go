@@ -71,7 +71,7 @@ func measureCommand() *cobra.Command {
 		}
 		order := trial.Order{
 			Goal: goal.goal(umbel.Hasher{}), Params: params.given(flags),
-			Load: *load, Filters: *filters, Questions: uint64(queries), Seed: *seed,
+			Load: *load, Filters: *filters, Queries: uint64(queries), Seed: *seed,
 		}
 		rows, err := measureAll(cmd, kinds, order)
 		if err != nil {
@@ -113,7 +113,7 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 		}
 		rows = append(rows, measured{
 			Kind: v.Name, Keys: r.Keys, PlannedKeys: r.Forecast.Keys, BitsPerKey: float(r.Bytes * 8 / float64(r.Keys)), Planned: float(r.Forecast.FPRate),
-			FPRate: float(r.FPRate), Sigma: float(r.Sigma), Estimated: float(r.Estimate), Queries: r.Questions,
+			FPRate: float(r.FPRate), Sigma: float(r.Sigma), Estimated: float(r.Estimate), Queries: r.Queries,
 		})
 	}
 	if len(reasons) == len(kinds) {

@@ -187,7 +187,7 @@ type valueInfo struct {
 
 // query queries the filters of a column for the values.
 func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
-	answers, err := f.Ask(what.column, what.values...)
+	answers, err := f.Query(what.column, what.values...)
 	if err != nil {
 		return err
 	}

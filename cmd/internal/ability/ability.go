@@ -1,4 +1,4 @@
-// Package ability tells what kinds of filter can do besides taking and finding keys.
+// Package ability lists the operations that kinds support besides adding and querying keys.
 package ability
 
 import (
@@ -7,19 +7,19 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Compacter is a filter that can join what it is made of, as far as its rate stays at
-// most fpRate. All keys stay.
+// Compacter is a filter that can join its layers while its rate is at most fpRate. All keys
+// stay.
 type Compacter interface{ Compact(fpRate float64) error }
 
-// Differencer is a filter from which another one's keys can be taken.
+// Differencer is a filter from which another filter can be subtracted.
 type Differencer interface{ Difference(umbel.State) error }
 
-// Chunker is a filter that Redis loads.
+// Chunker is a filter that can be dumped as chunks for BF.LOADCHUNK.
 type Chunker interface {
 	Chunks() (iter.Seq2[int64, []byte], error)
 }
 
-// abilities are what only some kinds can do, in the words of umbel kinds.
+// abilities are the operations that only some kinds support, with the words of umbel kinds.
 var abilities = []struct {
 	word string
 	in   func(umbel.Filter) bool
@@ -43,13 +43,13 @@ func is[T any](f umbel.Filter) bool {
 	return ok
 }
 
-// Ability is something that a kind can do, perhaps only where it is given a parameter.
+// Ability is an operation that a kind supports, perhaps only with a parameter.
 type Ability struct {
 	Word  string // "merge"
-	Param string // "" or the parameter's name
+	Param string // name of the necessary parameter, or ""
 }
 
-// Of makes small filters of a kind to see what it can do.
+// Of returns the abilities of a kind. It makes small filters to find out.
 func Of(v umbel.Kind) ([]Ability, error) {
 	list := []Ability{}
 	found := map[string]bool{}
@@ -64,7 +64,7 @@ func Of(v umbel.Kind) ([]Ability, error) {
 	return list, err
 }
 
-// In returns what one filter can do, in the same words.
+// In returns the words of the abilities of one filter.
 func In(f umbel.Filter) []string {
 	words := []string{}
 	for _, a := range abilities {
@@ -75,7 +75,7 @@ func In(f umbel.Filter) []string {
 	return words
 }
 
-// Taker is a kind that can do something, perhaps only where it is given a parameter.
+// Taker is a kind that supports an operation, perhaps only with a parameter.
 type Taker struct{ Kind, Param string }
 
 // Who returns the kinds whose filters are a T.
@@ -83,7 +83,7 @@ func Who[T any](kinds umbel.Kinds) []Taker {
 	var takers []Taker
 	for _, v := range kinds {
 		found := false
-		_ = samples(v, func(f umbel.Filter, param string) { // what can't be made can't do it
+		_ = samples(v, func(f umbel.Filter, param string) { // a kind that can't be made supports nothing
 			if !found && is[T](f) {
 				found = true
 				takers = append(takers, Taker{v.Name, param})
@@ -95,9 +95,8 @@ func Who[T any](kinds umbel.Kinds) []Taker {
 
 var sampleGoal = umbel.Goal{Keys: 100, FPRate: 0.01}
 
-// samples makes small filters of a kind, a plain one and one with each of its parameters
-// at its least, and calls f with them and the parameter's name. A kind may be able to do
-// more with a parameter than without.
+// samples calls f with small filters of a kind: one without parameters, and one for each
+// parameter with its minimum, because a kind may support more with a parameter.
 func samples(v umbel.Kind, f func(umbel.Filter, string)) error {
 	plain, err := v.New(sampleGoal, nil)
 	if err != nil {

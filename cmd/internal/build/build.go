@@ -15,33 +15,32 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
-// Order is a filter to be made.
+// Order describes a filter to make.
 type Order struct {
 	Kinds  umbel.Kinds
 	Kind   umbel.Kind
-	Goal   umbel.Goal // as far as it is given
+	Goal   umbel.Goal // may be incomplete
 	Params umbel.Params
 	Keys   keys.Job
-	Memory uint64 // bytes for a filter whose number of keys isn't known
+	Memory uint64 // bytes to use if the number of keys is unknown
 }
 
-// DefaultRate is the false-positive rate of a filter for which none is given.
+// DefaultRate is the default false-positive rate.
 const DefaultRate = 0.01
 
-// Result is a filter that was made.
+// Result is a filter, and how it was made.
 type Result struct {
 	Filter umbel.Filter
-	Read   uint64 // keys read, repeated ones included
-	Fold   uint64 // factor by which a larger filter was folded to fit; 0 if it wasn't
+	Read   uint64 // keys read, including repetitions
+	Fold   uint64 // factor by which a larger filter was folded, 0 for none
 }
 
-// Make makes the filter from the keys in the files. If the order doesn't tell its
-// size, the keys are counted first, where all files are regular ones. Otherwise
-// their digests are kept as long as they are few, and then go to a filter as large
-// as memory allows, which is folded down at the end. If more keys come than the
-// rate wanted allows, the error wraps umbel.ErrGoal: the rate is never above it. A
-// filter that grows takes them and does as its kind does; where it is at its limit
-// the error wraps umbel.ErrLimit. One that can be sealed is.
+// Make makes the filter from the keys in the files. If the order doesn't determine its size,
+// the keys of regular files are counted first. For a pipe, digests are kept while they are few;
+// then they are added to a filter as large as Memory allows, which is folded at the end. It
+// returns an error wrapping umbel.ErrGoal if there are too many keys for the rate, or wrapping
+// umbel.ErrLimit if a filter that grows reaches its limit. A filter that can be sealed is
+// sealed.
 func (o Order) Make(files []*os.File) (Result, error) {
 	made, err := o.unsealed(files)
 	if err != nil {
@@ -53,7 +52,7 @@ func (o Order) Make(files []*os.File) (Result, error) {
 	return made, err
 }
 
-// unsealed is Make but for the last step of a filter that is sealed.
+// unsealed is Make without sealing.
 func (o Order) unsealed(files []*os.File) (Result, error) {
 	o, sized, err := o.Sized(files)
 	switch {
@@ -65,9 +64,9 @@ func (o Order) unsealed(files []*os.File) (Result, error) {
 	return o.stream(files)
 }
 
-// Sized returns the order with all that its kind needs, and whether it has that: if it doesn't
-// tell its size, the keys are counted where all files are regular ones, and the rate is
-// [DefaultRate] where none is given.
+// Sized completes the order: it counts the keys of regular files if their number is missing, and
+// sets the rate to [DefaultRate] if necessary. It returns false if the order is still
+// incomplete.
 func (o Order) Sized(files []*os.File) (Order, bool, error) {
 	if err := o.Kind.Check(o.Params); err != nil {
 		return o, false, err
@@ -90,16 +89,16 @@ func (o Order) Sized(files []*os.File) (Order, bool, error) {
 	return o, o.Goal.Keys > 0 || o.determined(), nil
 }
 
-// determined reports whether the order tells all that the kind needs.
+// determined reports whether the order is complete.
 func (o Order) determined() bool {
 	_, err := o.Kind.Plan(o.Goal, o.Params)
 	return err == nil
 }
 
-// count returns the number of keys in the files, from where they stand, and false
-// if one of them isn't a regular file.
+// count returns the number of keys in the files from their offsets on, and false if one of them
+// isn't a regular file.
 func (o Order) count(files []*os.File) (uint64, bool, error) {
-	var keysThere uint64
+	var total uint64
 	for _, f := range files {
 		size, ok := Remaining(f)
 		if !ok {
@@ -113,13 +112,13 @@ func (o Order) count(files []*os.File) (uint64, bool, error) {
 		if err != nil {
 			return 0, false, err
 		}
-		keysThere += n
+		total += n
 	}
-	return keysThere, true, nil
+	return total, true, nil
 }
 
-// Remaining returns how many bytes are still to be read from f, and false if it
-// isn't a regular file.
+// Remaining returns the number of bytes of f after its offset, and false if f isn't a regular
+// file.
 func Remaining(f *os.File) (int64, bool) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -129,8 +128,8 @@ func Remaining(f *os.File) (int64, bool) {
 	return max(info.Size()-offset, 0), err == nil
 }
 
-// new makes the empty filter of the order, if there is memory for it.
-func (o Order) new() (umbel.Filter, umbel.Forecast, error) {
+// empty makes the empty filter of the order, if there is memory for it.
+func (o Order) empty() (umbel.Filter, umbel.Forecast, error) {
 	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
 		return nil, forecast, err
@@ -145,7 +144,7 @@ func (o Order) new() (umbel.Filter, umbel.Forecast, error) {
 
 // fill makes the filter that the order determines and adds the keys.
 func (o Order) fill(files []*os.File) (Result, error) {
-	f, forecast, err := o.new()
+	f, forecast, err := o.empty()
 	if err != nil {
 		return Result{}, err
 	}
@@ -160,29 +159,28 @@ func (o Order) fill(files []*os.File) (Result, error) {
 	return Result{Filter: f, Read: read}, err
 }
 
-// growing is a filter that grows with its keys, or refuses them.
+// growing is a filter that grows, or rejects keys.
 type growing interface {
 	umbel.Filter
 	umbel.Grower
 }
 
-// grower returns f as one whose room for keys is its own affair. One that is told the
-// time isn't: all keys of one run are as old, and its room is for those of a while.
+// grower returns f if it manages its own capacity. A filter with a clock doesn't: all keys of
+// one run have the same age, and its capacity is for the keys of a period.
 func grower(f umbel.Filter) (growing, bool) {
 	g, ok := f.(growing)
-	_, told := f.(umbel.Advancer)
-	return g, ok && !told
+	_, clock := f.(umbel.Advancer)
+	return g, ok && !clock
 }
 
-// forgets reports whether an empty filter makes room by itself for what is new, without
-// being told the time.
+// forgets reports whether old keys expire without a clock, when others are added. f is empty.
 func forgets(f umbel.Filter) bool {
 	a, ok := f.(umbel.Advancer)
 	return ok && errors.Is(a.Advance(0), errors.ErrUnsupported)
 }
 
-// admit returns a function that many goroutines may call at once. It adds the planned
-// number of keys in any case, and those beyond as long as g takes them.
+// admit returns a function that adds the planned number of keys unconditionally, and others
+// until g rejects one. It is safe for concurrent use.
 func admit(g growing, planned uint64) func([]umbel.Digest) error {
 	var mu sync.Mutex
 	return func(ds []umbel.Digest) error {
@@ -200,28 +198,26 @@ func admit(g growing, planned uint64) func([]umbel.Digest) error {
 	}
 }
 
-// Check returns an error that wraps umbel.ErrGoal if more distinct keys were read
-// than planned and the rate wanted isn't kept, by what is measured of the filter. Half of the time the estimate of their
-// number is above the truth. So the order is broken only if more keys were read than
-// planned and, with their repetitions left out, are still more by the lower bound.
+// Check returns an error wrapping umbel.ErrGoal if more distinct keys were read than planned and
+// the measured rate is above the goal. The estimated number of keys is too high half of the
+// time, so Check compares the lower end of its confidence interval.
 func (o Order) Check(stats umbel.Stats, planned, read uint64) error {
 	if o.Goal.FPRate == 0 || read <= planned || stats.Low <= float64(planned) || stats.FPRate <= o.Goal.FPRate {
 		return nil
 	}
 	distinct, enough := "", math.Ceil(stats.High)
-	if math.IsInf(enough, 1) { // the filter is full and can't tell
+	if math.IsInf(enough, 1) { // the filter is full
 		enough = float64(read)
 	} else {
 		distinct = fmt.Sprintf(", about %v of them distinct", quantity.Count(math.Round(stats.Keys)))
 	}
-	return fmt.Errorf("%v keys were read%s, and the filter is for %v at a rate of %.3g: it would answer at %.3g; give --keys %.0f: %w",
+	return fmt.Errorf("%v keys were read%s; the filter is planned for %v at a rate of %.3g, and its rate is %.3g; give --keys %.0f: %w",
 		quantity.Count(read), distinct, quantity.Count(planned), o.Goal.FPRate, stats.FPRate, enough, umbel.ErrGoal)
 }
 
-// Add adds all keys of the files to f, with all workers of the job, and returns
-// their number. Where the keys themselves tell their class they are added with it. If
-// f is an umbel.Grower that a key would take beyond its limit, the
-// error wraps umbel.ErrLimit, and some of the keys are in it.
+// Add adds all keys of the files to f, with the workers of the job, and returns their number.
+// If keys determine their class they are added with it. If f is an umbel.Grower and reaches its
+// limit, Add returns an error wrapping umbel.ErrLimit; some keys are then added.
 func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
 	if g, ok := f.(growing); ok {
 		return job.Run(readers(files), admit(g, 0))
@@ -230,7 +226,7 @@ func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
 	return job.Run(readers(files), always(adder(f, job.Workers)))
 }
 
-// always makes a function that can't fail one that doesn't.
+// always returns add with a nil error.
 func always(add func([]umbel.Digest)) func([]umbel.Digest) error {
 	return func(ds []umbel.Digest) error {
 		add(ds)
@@ -246,14 +242,14 @@ func readers(files []*os.File) []io.Reader {
 	return rs
 }
 
-// taker returns a function that takes keys whose class they tell themselves, nil if f
-// knows none.
+// taker returns a function that adds keys with the class that they determine, nil if f has no
+// such classes.
 func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
 	c, ok := f.(umbel.Classifier)
 	if !ok {
 		return nil
 	}
-	if _, tells := c.Class(nil); !tells {
+	if _, ok := c.Class(nil); !ok {
 		return nil
 	}
 	var mu sync.Mutex
@@ -266,7 +262,7 @@ func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
 	}
 }
 
-// adder returns a function that so many goroutines may call at once.
+// adder returns a function that adds digests, safe for use by that many goroutines.
 func adder(f umbel.Filter, workers int) func([]umbel.Digest) {
 	if workers > 1 {
 		if a, ok := f.(umbel.AtomicBatchAdder); ok {

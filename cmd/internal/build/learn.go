@@ -18,19 +18,18 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// heavyCounters is how many keys of a log are counted, in about 16 MiB.
+// heavyCounters is the number of counters for keys of a log, about 16 MiB.
 const heavyCounters = 1 << 17
 
-// Learn makes a weighted filter from the keys in the files, in which the keys that
-// the log asks for most often, and that aren't in the files, set more cells. The order
-// has no parameters; its rate is that of the log's questions, and its bytes are those
-// of cells and table together. The files are read twice; of a pipe the digests are
-// kept, as far as they take an eighth of the memory.
+// Learn makes a weighted filter from the keys in the files. Absent keys that are frequent in
+// the log of queries get more cells. The order has no parameters. Its rate is the rate of
+// queries distributed as in the log; its bytes include the table of keys. Files are read twice;
+// the digests of a pipe are kept in at most an eighth of Memory.
 func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	if len(o.Params) > 0 {
-		return Result{}, fmt.Errorf("%s doesn't go with a log of questions, which tells the cells per key: %w", o.Params[0].Name, umbel.ErrGoal)
+		return Result{}, fmt.Errorf("%s can't be combined with a log of queries, which determines the cells per key: %w", o.Params[0].Name, umbel.ErrGoal)
 	}
-	asked, err := o.questions(log)
+	asked, err := o.queries(log)
 	if err != nil {
 		return Result{}, err
 	}
@@ -50,7 +49,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	forecast := shape.Forecast(o.Goal.Keys)
 	if p := o.Goal.FPRate; p != 0 && forecast.FPRate > p*(1+1e-9) {
-		return Result{}, fmt.Errorf("%v keys in %v are answered at a rate of %.3g, want %.3g: leave out one of these: %w",
+		return Result{}, fmt.Errorf("%v keys in %v have a rate of %.3g, want %.3g; leave out one of them: %w",
 			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), forecast.FPRate, p, umbel.ErrGoal)
 	}
 	what := fmt.Sprintf("a weighted filter for %v keys", quantity.Count(o.Goal.Keys))
@@ -68,11 +67,11 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	return Result{Filter: f, Read: read}, err
 }
 
-// questions counts the keys of a log.
-func (o Order) questions(log *os.File) (*heavy.Summary, error) {
+// queries counts the keys of a log.
+func (o Order) queries(log *os.File) (*heavy.Summary, error) {
 	var mu sync.Mutex
 	s := heavy.New(heavyCounters)
-	o.Keys.Tick = nil // the bar is of the keys
+	o.Keys.Tick = nil // the progress bar is for the keys
 	_, err := o.Keys.Run([]io.Reader{log}, func(ds []umbel.Digest) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -82,20 +81,20 @@ func (o Order) questions(log *os.File) (*heavy.Summary, error) {
 		return nil
 	})
 	if err == nil && s.Total() == 0 {
-		err = fmt.Errorf("the log of questions is empty: %w", umbel.ErrGoal)
+		err = fmt.Errorf("the log of queries is empty: %w", umbel.ErrGoal)
 	}
 	return s, err
 }
 
-// looked is what a first look at the keys tells.
+// looked is the result of the first pass over the keys.
 type looked struct {
 	keys    uint64
-	members map[umbel.Digest]bool // of those asked for, whether they are there
-	held    [][]umbel.Digest      // all, of a pipe
-	offsets []int64               // where to begin again, of files
+	members map[umbel.Digest]bool // queried keys, and whether they are present
+	held    [][]umbel.Digest      // all digests, for a pipe
+	offsets []int64               // where to start again, for files
 }
 
-// look reads the keys and finds which of the items are among them.
+// look reads the keys, and finds the items among them.
 func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 	l := looked{members: make(map[umbel.Digest]bool, len(items))}
 	for _, item := range items {
@@ -109,7 +108,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 		l.offsets = append(l.offsets, offset)
 	}
 	if !pipe {
-		o.Keys.Tick = nil // the bar is of the second time
+		o.Keys.Tick = nil // the progress bar is for the second pass
 	}
 	room := o.Memory / 8 / digestBytes
 	var mu sync.Mutex
@@ -126,7 +125,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 			return nil
 		}
 		if uint64(len(ds)) > room {
-			return fmt.Errorf("more keys came than %v of memory hold, and a log's classes are planned when all are known: give key files instead of a pipe, or more --memory: %w", quantity.Size(o.Memory), umbel.ErrGoal)
+			return fmt.Errorf("the keys of the pipe need more than %v of memory, and must be complete before the classes are planned; give key files instead of a pipe, or more --memory: %w", quantity.Size(o.Memory), umbel.ErrGoal)
 		}
 		room -= uint64(len(ds))
 		l.held = append(l.held, slices.Clone(ds))
@@ -135,7 +134,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 	return l, err
 }
 
-// addTo adds the keys that were looked at, from memory or from their files.
+// addTo adds the keys in a second pass, from memory or from their files.
 func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint64, error) {
 	if l.held != nil {
 		for _, ds := range l.held {
@@ -154,10 +153,9 @@ func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint6
 	return Add(f, job, files)
 }
 
-// shape plans the filter. Questions for keys that are there are never
-// answered wrongly, so the table is for others. One more of them in it takes 64 bits
-// from the rest, whose rate is exp(-(m/n) ln²2): it is worth that while it has more
-// than 64 ln²2 / n of the questions that are left.
+// shape plans the filter. Queries for present keys are never false positives, so the table
+// contains absent keys. One more of them takes 64 bits from the cells, whose rate is
+// exp(-(m/n) ln²2); it is worthwhile if it has more than 64 ln²2 / n of the other queries.
 func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weighted.Shape, error) {
 	const entry = 64
 	n := float64(o.Goal.Keys)
@@ -168,7 +166,7 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 			left -= float64(item.Count - item.Error)
 		}
 	}
-	// Class c is of what came 2^(c'-1) to 2^c'-1 times, counted down from the most.
+	// A class contains keys with 2^(c-1) to 2^c-1 queries, most frequent first.
 	type group struct {
 		log  int
 		plan plan.WeightedClass
@@ -188,8 +186,8 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 		if len(groups) == 0 || groups[len(groups)-1].log != log {
 			groups = append(groups, group{log: log, plan: plan.WeightedClass{Members: 0.5}})
 		}
-		// None of these keys is there, which tells no more of keys to come than half
-		// a one would (Krichevsky and Trofimov 1981): so k stays finite.
+		// None of these keys is present. The estimate for later keys is half a member
+		// (Krichevsky and Trofimov 1981), so k stays finite.
 		groups[len(groups)-1].plan.Queries += float64(count)
 		hot = append(hot, weighted.Hot{Digest: item.Digest, Class: len(groups)})
 	}
@@ -200,10 +198,10 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 	g := o.Goal
 	if table := uint64(len(hot)) * entry / 8; g.Bytes != 0 {
 		if g.Bytes <= table {
-			return weighted.Shape{}, fmt.Errorf("%d bytes are too few: the keys asked for most take %d: %w", g.Bytes, table, umbel.ErrGoal)
+			return weighted.Shape{}, fmt.Errorf("%d bytes are too few; the table of frequent keys needs %d: %w", g.Bytes, table, umbel.ErrGoal)
 		}
 		g.Bytes -= table
-		g.FPRate = 0 // what comes out is compared with it
+		g.FPRate = 0 // compared with the forecast
 	}
 	s, err := weighted.Plan(g, classes...)
 	s.Hot = hot

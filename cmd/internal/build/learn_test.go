@@ -91,9 +91,9 @@ func TestLearnRefuses(t *testing.T) {
 		log   []string
 		says  string
 	}{
-		"a parameter":     {Order{Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}}, log, "k doesn't go"},
+		"a parameter":     {Order{Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}}, log, "k can't"},
 		"an empty log":    {learning(umbel.Goal{}), nil, "empty"},
-		"too few bytes":   {learning(umbel.Goal{Bytes: 3, Keys: 1e6}), log, "answered at a rate of|too few"},
+		"too few bytes":   {learning(umbel.Goal{Bytes: 3, Keys: 1e6}), log, "have a rate of|too few"},
 		"bytes and rate":  {learning(umbel.Goal{Bytes: 1000, FPRate: 0.001}), log, "leave out one"},
 		"more than told":  {learning(umbel.Goal{Keys: 100, FPRate: 0.01}), log, "give --keys"},
 		"not any hashers": {learning(umbel.Goal{FPRate: 2}), log, "2"},

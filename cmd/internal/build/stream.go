@@ -16,9 +16,9 @@ import (
 // digestBytes is the memory of a digest.
 const digestBytes = 16
 
-// stream makes the filter without knowing how many keys there are. An eighth of the
-// memory is for digests: if they fit, the filter is as small as with a count. Half
-// of it is for the base, and the rest for its folds.
+// stream makes the filter for an unknown number of keys. An eighth of the memory is for digests;
+// if they fit, the filter is as small as with a count. Half is for the base, and the rest for
+// its folds.
 func (o Order) stream(files []*os.File) (Result, error) {
 	s := &sieve{order: o, room: int(o.Memory / 8 / digestBytes)}
 	read, err := o.Keys.Run(readers(files), s.add)
@@ -28,7 +28,7 @@ func (o Order) stream(files []*os.File) (Result, error) {
 	b := s.base.Load()
 	if b == nil {
 		o.Goal.Keys = max(read, 1)
-		f, _, err := o.new()
+		f, _, err := o.empty()
 		if err != nil {
 			return Result{}, err
 		}
@@ -48,8 +48,8 @@ func (o Order) stream(files []*os.File) (Result, error) {
 	return Result{Filter: f, Read: read, Fold: r}, err
 }
 
-// sieve takes digests of unknown number: it holds them while there is room, and
-// then passes all on to a base.
+// sieve receives an unknown number of digests. It stores them while they fit, and then moves all
+// to a base.
 type sieve struct {
 	order Order
 	room  int // digests
@@ -64,7 +64,7 @@ func (s *sieve) add(ds []umbel.Digest) error {
 		return b.add(ds)
 	}
 	s.mu.Lock()
-	if b := s.base.Load(); b != nil { // since the look above
+	if b := s.base.Load(); b != nil { // changed since the load above
 		s.mu.Unlock()
 		return b.add(ds)
 	}
@@ -86,7 +86,7 @@ func (s *sieve) add(ds []umbel.Digest) error {
 	return b.add(ds)
 }
 
-// pour inserts the digests held and lets them go.
+// pour adds the stored digests to the base and releases them.
 func (s *sieve) pour(insert func([]umbel.Digest) error) error {
 	for _, ds := range s.held {
 		if err := insert(ds); err != nil {
@@ -97,26 +97,25 @@ func (s *sieve) pour(insert func([]umbel.Digest) error) error {
 	return nil
 }
 
-// base is a filter that is larger than needed, or that grows.
+// base is a filter that is larger than necessary, or that grows.
 type base struct {
 	order    Order
 	filter   umbel.Filter
-	capacity uint64 // keys at the rate wanted
+	capacity uint64 // keys at the rate of the goal
 	insert   func([]umbel.Digest) error
 	grows    bool
 
-	mu   sync.RWMutex // held for writing while the filter is measured
+	mu   sync.RWMutex // locked for writing while the filter is measured
 	read atomic.Uint64
-	next atomic.Uint64 // keys read at which it is measured again
+	next atomic.Uint64 // keys read at the next measurement
 }
 
-// newBase makes a filter for a number of keys that grows, if the kind doesn't fold;
-// otherwise one that takes half of the memory and folds well, whatever size the kind's
-// groups have: a unit is whole groups of any kind.
+// newBase makes a filter that grows if the kind doesn't fold. Otherwise it makes a filter of half
+// the memory that folds well: its unit is a multiple of the group of every kind.
 func (o Order) newBase(keys uint64) (*base, error) {
 	grown := o
 	grown.Goal.Keys = keys
-	if f, _, err := grown.new(); err == nil {
+	if f, _, err := grown.empty(); err == nil {
 		if _, folds := f.(umbel.Folder); !folds {
 			return grown.growingBase(f, keys)
 		}
@@ -129,7 +128,7 @@ func (o Order) newBase(keys uint64) (*base, error) {
 	unit := 64 * max(uint64(forecast.K), 1)
 	units := o.Goal.Bytes / unit
 	o.Goal.Bytes = unit * max(plan.RoundFoldable(units-units/128), 1)
-	f, forecast, err := o.new()
+	f, forecast, err := o.empty()
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +137,12 @@ func (o Order) newBase(keys uint64) (*base, error) {
 	return b, nil
 }
 
-// growingBase makes a base of a filter that doesn't fold. The error wraps umbel.ErrGoal
-// if it doesn't grow either.
+// growingBase makes a base of a kind that grows. It returns an error wrapping umbel.ErrGoal if the
+// kind doesn't.
 func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
 	g, ok := grower(f)
 	if !ok {
-		return nil, fmt.Errorf("a filter of kind %s doesn't fold, so its size must be known before: give --keys, or key files instead of a pipe, or more --memory: %w", o.Kind.Name, umbel.ErrGoal)
+		return nil, fmt.Errorf("kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --memory: %w", o.Kind.Name, umbel.ErrGoal)
 	}
 	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
 }
@@ -159,12 +158,12 @@ func (b *base) add(ds []umbel.Digest) error {
 	if next := b.next.Load(); read < next || !b.next.CompareAndSwap(next, read+b.capacity/8+1) {
 		return nil
 	}
-	// So many keys were read that the filter is too small unless some came twice.
+	// The filter is too small, unless keys are repeated.
 	return b.check()
 }
 
-// check returns an error that wraps umbel.ErrGoal if the base is too small for its
-// keys, or its rate has grown with it.
+// check returns an error wrapping umbel.ErrGoal if the base is too small for its keys, or its
+// rate has risen above the goal.
 func (b *base) check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,6 +171,6 @@ func (b *base) check() error {
 	if stats.FPRate <= b.order.Goal.FPRate {
 		return nil
 	}
-	return fmt.Errorf("more keys came than %v of memory hold at a rate of %.3g, %v: give --keys, or key files instead of a pipe, or more --memory: %w",
+	return fmt.Errorf("the keys of the pipe need more than %v of memory at a rate of %.3g, %v; give --keys, or key files instead of a pipe, or more --memory: %w",
 		quantity.Size(b.order.Memory), b.order.Goal.FPRate, quantity.Count(b.capacity), umbel.ErrGoal)
 }

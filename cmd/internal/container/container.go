@@ -1,4 +1,4 @@
-// Package container opens and writes filters in files.
+// Package container reads and writes filters in files.
 package container
 
 import (
@@ -17,21 +17,20 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// blockBytes is how many bytes of cells one byte of a container can stand for: a
-// block that is empty or full.
+// blockBytes is the largest number of bytes of cells that one byte of a container can represent:
+// an empty or full block.
 const blockBytes = 64 << 10
 
-// maxStates is how many filters one container may be composed of.
+// maxStates is the largest number of states in one container.
 const maxStates = 1 << 20
 
-// Read returns the state in the file at path, and the file's size in bytes, which
-// is 0 for a pipe. Memory is limited to what is available, and to what a container
-// of that size can hold.
+// Read returns the state in the file at path, and the file's size in bytes, 0 for a pipe. It
+// limits memory to what is available, and to what a container of that size can represent.
 func Read(path string) (umbel.State, int64, error) {
 	return ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) { return wire.Read(f, l) })
 }
 
-// ReadWith is [Read] for who reads the file in a way of his own.
+// ReadWith is [Read] with a function that reads the file.
 func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,7 +42,7 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 		return umbel.State{}, 0, err
 	}
 	if info.IsDir() {
-		return umbel.State{}, 0, fmt.Errorf("%s is a directory: name a filter's file", path)
+		return umbel.State{}, 0, fmt.Errorf("%s is a directory; give the file of a filter", path)
 	}
 	size := int64(0)
 	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
@@ -59,10 +58,10 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 	}
 	s, err := read(f, limits)
 	if errors.Is(err, umbel.ErrLimit) && known {
-		err = fmt.Errorf("%w; %v of memory are free", err, quantity.Size(free))
+		err = fmt.Errorf("%w; %v of memory is free", err, quantity.Size(free))
 	}
 	if err != nil && IsDelta(path) {
-		return umbel.State{}, 0, fmt.Errorf("%s is a delta, not a filter; umbel patch OLD %s -o FILE makes the filter to which it leads: %w", path, path, umbel.ErrCorrupt)
+		return umbel.State{}, 0, fmt.Errorf("%s is a delta, not a filter; apply it with umbel patch OLD %s -o FILE: %w", path, path, umbel.ErrCorrupt)
 	}
 	if err != nil {
 		return umbel.State{}, 0, fmt.Errorf("%s: %w", path, err)
@@ -70,8 +69,7 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 	return s, size, nil
 }
 
-// Receive is [Read] for a container that comes from elsewhere: memory is limited to what is
-// available.
+// Receive is [Read] for a stream. It limits memory to what is available.
 func Receive(r io.Reader) (umbel.State, error) {
 	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
 	if free, known := memory.Available(); known {
@@ -80,8 +78,7 @@ func Receive(r io.Reader) (umbel.State, error) {
 	return wire.Read(r, limits)
 }
 
-// Open returns the filter in the file at path, of one of the kinds given, and the
-// file's size.
+// Open returns the filter in the file at path, if its kind is in kinds, and the file's size.
 func Open(path string, vs umbel.Kinds) (umbel.Filter, int64, error) {
 	s, size, err := Read(path)
 	if err != nil {
@@ -94,18 +91,17 @@ func Open(path string, vs umbel.Kinds) (umbel.Filter, int64, error) {
 	return f, size, nil
 }
 
-// Write makes the file at path hold the state, whole or not at all.
+// Write writes the state to the file at path, completely or not at all.
 func Write(path string, s umbel.State) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return wire.Write(w, s) })
 }
 
-// Fits returns an error that wraps umbel.ErrLimit unless so many bytes of memory
-// are there to be taken.
+// Fits returns an error wrapping umbel.ErrLimit if fewer bytes of memory are available.
 func Fits(what string, need uint64) error {
 	free, known := memory.Available()
 	if !known || need <= free {
 		return nil
 	}
-	return fmt.Errorf("%s takes %v of memory and %v are free: take a higher rate, fewer keys or less memory: %w",
+	return fmt.Errorf("%s needs %v of memory, and %v is free; use a higher rate, fewer keys or fewer bytes: %w",
 		what, quantity.Size(need), quantity.Size(free), umbel.ErrLimit)
 }

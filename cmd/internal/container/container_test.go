@@ -61,7 +61,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want one that wraps ErrCorrupt", name, err)
 		}
 	}
-	if _, _, err := Open(dir, filter.All); err == nil || err.Error() != dir+" is a directory: name a filter's file" {
+	if _, _, err := Open(dir, filter.All); err == nil || !strings.HasPrefix(err.Error(), dir+" is a directory") {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := Open(filepath.Join(dir, "none"), filter.All); !errors.Is(err, os.ErrNotExist) {

@@ -12,11 +12,11 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// Differ returns what makes deltas in a program that has the machine for itself.
+// Differ returns the differ of a program that uses all cores.
 func Differ() delta.Encoder { return delta.Encoder{Workers: runtime.GOMAXPROCS(0)} }
 
-// IsDelta reports whether the file at path begins as a delta does. It is false of
-// what can't be read.
+// IsDelta reports whether the file at path begins like a delta. It returns false for a file that
+// can't be read.
 func IsDelta(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,14 +24,14 @@ func IsDelta(path string) bool {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false // reading from a pipe takes what the reader needs
+		return false // reading a pipe would consume its bytes
 	}
 	head := make([]byte, delta.MagicBytes)
 	_, err = io.ReadFull(f, head)
 	return err == nil && delta.Is(head)
 }
 
-// WriteDelta makes the file at path hold the delta, whole or not at all.
+// WriteDelta writes the delta to the file at path, completely or not at all.
 func WriteDelta(path string, message []byte) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(message)
@@ -39,10 +39,10 @@ func WriteDelta(path string, message []byte) error {
 	})
 }
 
-// ReadDelta returns the delta in the file at path and what its head says.
+// ReadDelta returns the delta in the file at path, and its header.
 func ReadDelta(path string) ([]byte, delta.Info, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, delta.Info{}, fmt.Errorf("%s is a directory: name a delta's file", path)
+		return nil, delta.Info{}, fmt.Errorf("%s is a directory; give the file of a delta", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -55,8 +55,8 @@ func ReadDelta(path string) ([]byte, delta.Info, error) {
 	return b, info, nil
 }
 
-// Patch returns the state to which a delta leads from old: the delta in the file at
-// path and what its head says, of [ReadDelta].
+// Patch returns the result of applying a delta to old. The delta and its header are from
+// [ReadDelta]; path is for errors.
 func Patch(old umbel.State, path string, message []byte, info delta.Info) (umbel.State, error) {
 	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
 		return umbel.State{}, err

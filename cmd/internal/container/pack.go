@@ -6,5 +6,5 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Packer returns the packer of a program that has the machine for itself.
+// Packer returns the packer of a program that uses all cores.
 func Packer() wire.Packer { return wire.Packer{Workers: runtime.GOMAXPROCS(0)} }

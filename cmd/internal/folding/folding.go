@@ -1,5 +1,4 @@
-// Package folding finds by how much a filter can be folded to meet a rate or a
-// size.
+// Package folding finds the factor by which to fold a filter for a rate or a size.
 package folding
 
 import (
@@ -12,20 +11,20 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Ladder is a filter and the factors that it folds by.
+// Ladder is a filter and the factors by which it folds.
 type Ladder struct {
 	variant umbel.Kind
-	given   umbel.Params // those of the filter that its kind takes
+	given   umbel.Params // the parameters of the filter that its kind documents
 	filter  umbel.Filter
 	stats   umbel.Stats
 	Factors []uint64 // ascending, from 1
 }
 
-// NewLadder finds what f folds by. The error wraps errors.ErrUnsupported if it
+// NewLadder returns the ladder of f. It returns an error wrapping errors.ErrUnsupported if f
 // doesn't fold.
 func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 	if _, ok := f.(umbel.Folder); !ok {
-		return nil, fmt.Errorf("a filter of kind %s doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("kind %s doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
 	}
 	state := f.State()
 	v, err := vs.Find(state.Kind)
@@ -38,9 +37,8 @@ func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 			l.given = append(l.given, umbel.Param{Name: doc.Name, Value: n})
 		}
 	}
-	// A filter folds by the divisors of the number of its groups, and that is a
-	// divisor of the number of its cells: the largest that it takes. What it doesn't
-	// take is refused at once.
+	// A filter folds by the divisors of its number of groups, which is the largest divisor of
+	// its number of cells by which it folds. It rejects others at once.
 	divisors := plan.FoldSizes(l.stats.Cells, 1)
 	for _, r := range slices.Backward(divisors) {
 		if _, err := l.Fold(r); err == nil {
@@ -50,11 +48,10 @@ func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("a filter of kind %s, of %d cells, folds by nothing: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
+	return nil, fmt.Errorf("a filter of kind %s with %d cells has no factor to fold by: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
 }
 
-// Fold returns the filter folded by r. The filter itself stays as it was: a kind
-// folds into new memory.
+// Fold returns a copy of the filter, folded by r.
 func (l *Ladder) Fold(r uint64) (umbel.Filter, error) {
 	g, err := l.variant.Open(l.filter.State())
 	if err != nil {
@@ -63,14 +60,14 @@ func (l *Ladder) Fold(r uint64) (umbel.Filter, error) {
 	return g, g.(umbel.Folder).Fold(r)
 }
 
-// Rate returns the rate to expect after a fold by r: that of a filter of that size
-// with as many keys as there seem to be.
+// Rate returns the expected rate after a fold by r: the rate of a filter of that size with the
+// estimated number of keys.
 func (l *Ladder) Rate(r uint64) float64 {
 	if r == 1 {
 		return l.stats.FPRate
 	}
 	if math.IsInf(l.stats.Keys, 0) || l.stats.Keys < 1 {
-		return l.stats.FPRate // full, and stays so, or empty
+		return l.stats.FPRate // full or empty, as after the fold
 	}
 	goal := umbel.Goal{Keys: uint64(math.Round(l.stats.Keys)), Bytes: max(l.stats.Bytes/r, 1)}
 	if f, err := l.variant.Plan(goal, l.given); err == nil && f.Cells == l.stats.Cells/r {
@@ -79,14 +76,14 @@ func (l *Ladder) Rate(r uint64) float64 {
 	return math.Pow(l.fill(r), l.stats.K)
 }
 
-// fill returns the fill to expect after a fold by r. A cell stays zero if all r that fall
-// together are, and they are independent (Sailhan and Stehr 2012, section III).
+// fill returns the expected fill ratio after a fold by r. A cell is zero if the r independent
+// cells that it unites are zero (Sailhan and Stehr 2012, section III).
 func (l *Ladder) fill(r uint64) float64 {
 	return -math.Expm1(float64(r) * math.Log1p(-l.stats.Fill))
 }
 
-// Size returns the cells and their bytes after a fold by r: those to expect where they
-// follow from the cells that are set.
+// Size returns the cells and bytes after a fold by r; expected values if they depend on the
+// number of set cells.
 func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 	cells, bytes = l.stats.Cells/r, (l.stats.Bytes+r-1)/r
 	if _, ok := l.filter.(umbel.PositionLister); ok && r > 1 {
@@ -99,14 +96,13 @@ func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 	return cells, bytes
 }
 
-// ToRate returns the filter folded as far as its rate, measured after the fold,
-// stays at most p, and the factor. The error wraps umbel.ErrGoal if it is above p
-// already.
+// ToRate returns the filter folded by the largest factor with a measured rate of at most p, and
+// the factor. It returns an error wrapping umbel.ErrGoal if the rate of the filter is above p.
 func (l *Ladder) ToRate(p float64) (umbel.Filter, uint64, error) {
 	if l.stats.FPRate > p {
-		return nil, 0, fmt.Errorf("the filter's rate is %.3g already, above %.3g, and a fold only raises it: %w", l.stats.FPRate, p, umbel.ErrGoal)
+		return nil, 0, fmt.Errorf("the rate of the filter is already %.3g, above %.3g, and a fold only raises it: %w", l.stats.FPRate, p, umbel.ErrGoal)
 	}
-	// The expected rate tells where to look, the measured one decides.
+	// The search starts at the expected rate, and the measured rate decides.
 	i := 0
 	for i+1 < len(l.Factors) && l.Rate(l.Factors[i+1]) <= p {
 		i++
@@ -138,8 +134,8 @@ func (l *Ladder) within(i int, p float64) (umbel.Filter, error) {
 	return f, nil
 }
 
-// ToBytes returns the filter folded by the least factor that leaves at most that
-// many bytes, and the factor. The error wraps umbel.ErrGoal if there is none.
+// ToBytes returns the filter folded by the smallest factor with at most that many bytes, and the
+// factor. It returns an error wrapping umbel.ErrGoal if there is none.
 func (l *Ladder) ToBytes(bytes uint64) (umbel.Filter, uint64, error) {
 	for _, r := range l.Factors {
 		if l.stats.Bytes/r > bytes {
@@ -155,5 +151,5 @@ func (l *Ladder) ToBytes(bytes uint64) (umbel.Filter, uint64, error) {
 	}
 	last := l.Factors[len(l.Factors)-1]
 	_, least := l.Size(last)
-	return nil, 0, fmt.Errorf("the filter folds by %d at most, to %d bytes, not to %d: %w", last, least, bytes, umbel.ErrGoal)
+	return nil, 0, fmt.Errorf("the filter folds by at most %d, to %d bytes, want at most %d: %w", last, least, bytes, umbel.ErrGoal)
 }

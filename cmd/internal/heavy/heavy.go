@@ -1,5 +1,4 @@
-// Package heavy finds the digests that come most often in a stream, in memory that
-// doesn't grow with it.
+// Package heavy finds the most frequent digests of a stream in constant memory.
 package heavy
 
 import (
@@ -10,23 +9,22 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Summary counts digests with so many counters: the Space-Saving algorithm of
+// Summary counts digests with a fixed number of counters c: the Space-Saving algorithm of
 // Metwally, Agrawal and El Abbadi 2005, "Efficient computation of frequent and top-k
-// elements in data streams". A digest that makes up more than one part in counters of
-// the stream is among those counted, and a count is too high by no more than its
-// Error. It isn't for concurrent use.
+// elements in data streams". A digest with more than 1/c of the stream is counted, and a count
+// is too high by at most its Error. It is not safe for concurrent use.
 type Summary struct {
 	counters int
 	total    uint64
-	least    counters // a heap, the least count first
+	least    counters // a heap, smallest count first
 	at       map[umbel.Digest]*counter
 }
 
-// Item is a digest and how often it came.
+// Item is a digest and its count.
 type Item struct {
 	Digest umbel.Digest
-	Count  uint64 // not too low
-	Error  uint64 // it came Count - Error times at least
+	Count  uint64 // at least the true count
+	Error  uint64 // the true count is at least Count - Error
 }
 
 type counter struct {
@@ -34,13 +32,13 @@ type counter struct {
 	index int // in the heap
 }
 
-// New returns a summary with so many counters, at least 1.
+// New returns a summary with the given number of counters, at least 1.
 func New(counters int) *Summary {
 	return &Summary{counters: max(counters, 1), at: map[umbel.Digest]*counter{}}
 }
 
-// Add counts a digest. Where all counters are taken, the one with the least count
-// becomes its own.
+// Add counts a digest. If all counters are in use, it takes over the one with the smallest
+// count.
 func (s *Summary) Add(d umbel.Digest) {
 	s.total++
 	if c, ok := s.at[d]; ok {
@@ -61,11 +59,10 @@ func (s *Summary) Add(d umbel.Digest) {
 	heap.Fix(&s.least, 0)
 }
 
-// Total returns how many digests came.
+// Total returns the number of digests added.
 func (s *Summary) Total() uint64 { return s.total }
 
-// Items returns what is counted, those first that came most often for certain, and
-// of equals in the order of the digests.
+// Items returns the items, sorted by descending Count - Error, then by digest.
 func (s *Summary) Items() []Item {
 	items := make([]Item, 0, len(s.least))
 	for _, c := range s.least {

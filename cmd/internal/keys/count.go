@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// countBytes is the part of a file that is read at once while counting.
+// countBytes is the size of a read while counting.
 const countBytes = 1 << 20
 
-// Count returns the number of keys in the first size bytes of r, read by so many
-// workers at once.
+// Count returns the number of keys in the first size bytes of r, which it reads with that many
+// workers.
 func Count(r io.ReaderAt, size int64, f Format, workers int) (uint64, error) {
 	if size <= 0 {
 		return 0, nil
@@ -36,7 +36,7 @@ func Count(r io.ReaderAt, size int64, f Format, workers int) (uint64, error) {
 				}
 				keys.Add(uint64(bytes.Count(part[:n], []byte{byte(f)})))
 				if last := from+int64(n) == size; last && n > 0 && part[n-1] != byte(f) {
-					keys.Add(1) // the last key has no separator behind it
+					keys.Add(1) // the last key has no separator
 				}
 			}
 		})

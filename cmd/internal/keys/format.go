@@ -8,18 +8,18 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Format is how keys lie in a stream.
+// Format is the separator of keys in a stream.
 type Format byte
 
 const (
-	// Lines is one key a line: all up to the next newline, without a carriage
-	// return before it. An empty line is the empty key.
+	// Lines is one key per line, without the newline and a carriage return before it. An empty
+	// line is the empty key.
 	Lines Format = '\n'
-	// NUL is one key up to each zero byte, whatever its bytes are.
+	// NUL ends each key at a zero byte.
 	NUL Format = 0
 )
 
-// String names the format's unit for messages.
+// String returns the name of the unit for messages.
 func (f Format) String() string {
 	if f == NUL {
 		return "NUL-separated key"
@@ -27,8 +27,7 @@ func (f Format) String() string {
 	return "line"
 }
 
-// Cut returns the first key of a chunk and what follows it. The last key needs no
-// separator behind it.
+// Cut returns the first key of a chunk, and the rest. The last key needs no separator.
 func (f Format) Cut(chunk []byte) (key, rest []byte) {
 	i := bytes.IndexByte(chunk, byte(f))
 	if i < 0 {
@@ -42,15 +41,15 @@ func (f Format) Cut(chunk []byte) (key, rest []byte) {
 	return key, rest
 }
 
-// Digest returns the digest of a key as the user writes it: its hash, or, where
-// digests come ready, the 32 hexadecimal digits read as one.
+// Digest returns the digest of a key: its hash or, with hash "caller", the digest that the key's
+// 32 hexadecimal digits are.
 func Digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 	if h.Alg != umbel.Caller {
 		return h.HashBytes(key), nil
 	}
 	d, err := umbel.ParseDigest(string(key))
 	if err != nil {
-		return d, fmt.Errorf("the filter takes digests, not keys: %w", err)
+		return d, fmt.Errorf("a key must be a digest: %w", err)
 	}
 	return d, nil
 }

@@ -9,25 +9,24 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batch is how many digests are handed on at once: enough to overlap the cache
-// misses of a large filter, few enough to stay in cache themselves.
+// batch is the number of digests per call: enough to overlap the cache misses of a large filter,
+// few enough to stay in cache.
 const batch = 1024
 
-// Job says how keys become digests.
+// Job describes how to hash keys.
 type Job struct {
 	Format  Format
 	Hasher  umbel.Hasher
 	Workers int               // goroutines that hash, at least 1
-	Tick    func(bytes int64) // called after each chunk read, if not nil; by any worker
-	// Take, if not nil, is offered each key with its digest, by any worker. One that it
-	// takes, by returning true, isn't given to add. It doesn't keep the slice.
+	Tick    func(bytes int64) // called after each chunk, unless nil; by any worker
+	// Take, unless nil, is called with each key and its digest, by any worker. If it returns
+	// true the digest isn't passed to add. It must not keep the slice.
 	Take func(key []byte, d umbel.Digest) bool
 }
 
-// Run reads all keys of the sources, one source after the other, and gives their
-// digests to add in batches, in any order. add is called by all workers at once and
-// doesn't keep the slice. Run returns the number of keys read. It stops at the
-// first error of a source, a key or add.
+// Run reads all keys of the sources, one source after the other, and calls add with batches of
+// their digests, in any order. The workers call add concurrently; it must not keep the slice.
+// Run returns the number of keys read. It stops at the first error of a source, a key or add.
 func (j Job) Run(sources []io.Reader, add func([]umbel.Digest) error) (uint64, error) {
 	in := feed{format: j.Format, sources: sources}
 	var keys atomic.Uint64
@@ -46,7 +45,7 @@ func (j Job) Run(sources []io.Reader, add func([]umbel.Digest) error) (uint64, e
 	return keys.Load(), err
 }
 
-// work hashes chunk after chunk. It returns the number of keys.
+// work hashes chunks, and returns the number of keys.
 func (j Job) work(in *feed, add func([]umbel.Digest) error) (n uint64, err error) {
 	var buf []byte
 	ds := make([]umbel.Digest, 0, batch)
@@ -85,8 +84,7 @@ func (j Job) work(in *feed, add func([]umbel.Digest) error) (n uint64, err error
 	}
 }
 
-// feed hands chunks of several sources to several workers. Keys don't run from one
-// source into the next.
+// feed distributes the chunks of several sources to several workers. A key ends with its source.
 type feed struct {
 	mu      sync.Mutex
 	format  Format

@@ -87,9 +87,8 @@ func TestTooLong(t *testing.T) {
 	if err == nil || !slices.Equal(got, []string{"abc"}) {
 		t.Errorf("got %q, %v, want abc and an error", got, err)
 	}
-	const want = "a line is longer than 8 bytes: are these the keys, and is the separator right (-0 for NUL)?"
-	if err != nil && err.Error() != want {
-		t.Errorf("error %q, want %q", err, want)
+	if err != nil && !strings.Contains(err.Error(), "longer than 8 bytes") {
+		t.Errorf("error %q, want the limit of 8 bytes", err)
 	}
 }
 

@@ -6,17 +6,17 @@ import (
 	"io"
 )
 
-// MaxKey is the longest key that a reader takes, in bytes.
+// MaxKey is the largest length of a key, in bytes.
 const MaxKey = 1 << 30
 
-// chunkBytes is what a reader asks for at once.
+// chunkBytes is the size of a read.
 const chunkBytes = 1 << 20
 
-// Reader cuts a stream into chunks of whole keys.
+// Reader splits a stream into chunks of complete keys.
 type Reader struct {
 	r      io.Reader
 	format Format
-	rest   []byte // the beginning of a key whose end is still to come
+	rest   []byte // the beginning of an incomplete key
 	maxKey int
 	ended  bool
 }
@@ -26,11 +26,10 @@ func NewReader(r io.Reader, f Format) *Reader {
 	return &Reader{r: r, format: f, maxKey: MaxKey}
 }
 
-// Next returns some whole keys, each followed by its separator, except perhaps the
-// last of the stream. It returns as soon as a read has brought the end of a key, so
-// that keys from a slow pipe are there when they come. The chunk lies in buf if it
-// fits, and is longer if one key is. At the end the error is io.EOF; a key longer
-// than [MaxKey] is an error.
+// Next returns some complete keys with their separators; the last key of the stream may have
+// none. It returns as soon as a key is complete, so the keys of a slow pipe aren't delayed. The
+// chunk is in buf if it fits. It returns io.EOF at the end, and an error for a key longer than
+// [MaxKey].
 func (r *Reader) Next(buf []byte) ([]byte, error) {
 	if cap(buf) < chunkBytes {
 		buf = make([]byte, 0, chunkBytes)
@@ -39,7 +38,7 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 	r.rest = r.rest[:0]
 	for !r.ended {
 		if len(buf) > r.maxKey {
-			return nil, fmt.Errorf("a %v is longer than %d bytes: are these the keys, and is the separator right (-0 for NUL)?", r.format, r.maxKey)
+			return nil, fmt.Errorf("a %v is longer than %d bytes; check the file and the separator (-0 for NUL)", r.format, r.maxKey)
 		}
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)

@@ -1,12 +1,11 @@
-// Package memory tells how much memory there is, so that a filter that can't fit is
-// refused before it is made.
+// Package memory returns the available memory, so that a filter that doesn't fit is rejected
+// before it is allocated.
 package memory
 
-// Available returns how many bytes a program can take now without pushing others
-// out, and whether the system tells. Where it tells only how much is built in, that
-// is the answer.
+// Available returns the bytes that a program can allocate now without swapping, and false if the
+// system doesn't report them. If the system reports only the installed memory, that is returned.
 func Available() (bytes uint64, ok bool) { return available() }
 
-// Most returns how many bytes a program can ever have, those that others hold now
-// included, and whether the system tells.
+// Most returns the bytes that a program can have at most, including those in use now, and false
+// if the system doesn't report them.
 func Most() (bytes uint64, ok bool) { return most() }

@@ -10,7 +10,7 @@ import (
 
 func available() (uint64, bool) { return most() }
 
-// most returns the memory that is built in.
+// most returns the installed memory.
 func most() (uint64, bool) {
 	name := "hw.physmem64"
 	switch runtime.GOOS {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// available returns what the kernel estimates, or what is left to the process's
-// control group if that is less.
+// available returns the estimate of the kernel, or what is left to the process's control group
+// if that is less.
 func available() (uint64, bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -26,8 +26,8 @@ func available() (uint64, bool) {
 	return free, true
 }
 
-// most returns what is built in and may be swapped, or the limit of the process's control
-// group if that is less.
+// most returns the installed memory and swap, or the limit of the process's control group if
+// that is less.
 func most() (uint64, bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -42,8 +42,8 @@ func most() (uint64, bool) {
 	return total, ok
 }
 
-// groupRoom returns the limit of the control group (version 2, as mounted in a
-// container) less what it holds that can't be dropped.
+// groupRoom returns the limit of the control group (version 2, as mounted in a container) minus
+// its memory that can't be reclaimed.
 func groupRoom() (uint64, bool) {
 	limit, ok := number("/sys/fs/cgroup/memory.max")
 	if !ok {
@@ -60,7 +60,7 @@ func groupRoom() (uint64, bool) {
 	return limit - min(limit, used), true
 }
 
-// number reads a file that holds one number; one that says max has no limit.
+// number reads a file with one number; "max" is no limit.
 func number(path string) (uint64, bool) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func number(path string) (uint64, bool) {
 	return n, err == nil
 }
 
-// field returns the number behind a name at the beginning of a line.
+// field returns the number after a name at the beginning of a line.
 func field(text []byte, name string) (uint64, bool) {
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 		if words := strings.Fields(s.Text()); len(words) >= 2 && words[0] == name {

@@ -1,5 +1,5 @@
-// Package overlap compares two filters: how many keys they have in common, and what both
-// of them hold.
+// Package overlap compares two filters: it estimates the number of shared keys, and intersects
+// their cells.
 package overlap
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Bits returns the one array of bits that a filter is, or that it has to be sent: the
-// view of counters, the face of a base. The error wraps errors.ErrUnsupported if there
-// is none. It may share the filter's memory.
+// Bits returns a filter as one array of bits: the view of a counting filter, the folded filter of
+// a folding filter. It may share the filter's memory. It returns an error wrapping
+// errors.ErrUnsupported if the filter has no such array.
 func Bits(f umbel.Filter) (umbel.Filter, error) {
 	switch f := f.(type) {
 	case interface{ View() *counting.View }:
@@ -24,19 +24,19 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 		return f.Folded()
 	}
 	if s := f.State(); len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
-		return nil, fmt.Errorf("a filter of kind %s isn't one array of bits and has none, and only such are compared: %w", s.Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
 	}
 	return f, nil
 }
 
-// Overlap is what two filters tell of their keys, with probability 0.95 or more.
+// Overlap contains estimates of two sets of keys, with intervals of at least 95% confidence.
 type Overlap struct {
 	A, B, Union, Both plan.Estimate
-	Cells             uint64 // of the filters as they were compared
+	Cells             uint64 // at which the filters were compared
 }
 
-// Of estimates how many keys a and b share; both are of [Bits], of kinds in the list. It
-// may change both. The error wraps umbel.ErrMismatch if they don't go together.
+// Of estimates how many keys a and b share; both are from [Bits], and their kinds are in kinds.
+// It may change both. It returns an error wrapping umbel.ErrMismatch if they are incompatible.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	union, err := align(kinds, a, b)
 	if err != nil {
@@ -53,11 +53,10 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	return o, nil
 }
 
-// Intersect leaves in a the cells that are set in b too; both are of [Bits], of kinds in
-// the list. All keys of both filters stay in a. Others do as well: those whose cells
-// were set by different keys on the two sides; the rate is above that of a filter made of
-// the common keys. b may be changed. The error wraps umbel.ErrMismatch if the two don't
-// go together.
+// Intersect clears the cells of a that aren't set in b; both are from [Bits], and their kinds are
+// in kinds. The keys that are in both filters stay in a. The rate is higher than that of a filter
+// made of the shared keys, because different keys may have set the same cells. It may change b.
+// It returns an error wrapping umbel.ErrMismatch if they are incompatible.
 func Intersect(kinds umbel.Kinds, a, b umbel.Filter) error {
 	if _, err := align(kinds, a, b); err != nil {
 		return err
@@ -69,7 +68,7 @@ func Intersect(kinds umbel.Kinds, a, b umbel.Filter) error {
 	return nil
 }
 
-// Keys returns what a filter says of the number of its keys.
+// Keys returns the estimated number of keys of a filter.
 func Keys(f umbel.Filter) plan.Estimate {
 	s := f.Stats()
 	return plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High}
@@ -83,7 +82,7 @@ func align(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok {
-		return nil, fmt.Errorf("a filter of kind %s doesn't merge: %w", a.State().Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("kind %s doesn't merge: %w", a.State().Kind, errors.ErrUnsupported)
 	}
 	if err := m.Merge(b.State()); err != nil {
 		return nil, err
@@ -105,13 +104,13 @@ func foldTo(f umbel.Filter, size uint64) error {
 	}
 	folder, ok := f.(umbel.Folder)
 	if !ok {
-		return fmt.Errorf("a filter of kind %s, of %d cells, is compared at %d, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
+		return fmt.Errorf("a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
 	}
 	return folder.Fold(m / size)
 }
 
-// plainK returns k if the filters count their keys by the formula of the standard
-// one, for which the variance of an intersection is known.
+// plainK returns k if the number of keys follows from the formula of the standard filter, for
+// which the variance of an intersection is known.
 func plainK(fs ...umbel.Filter) (k int, plain bool) {
 	for _, f := range fs {
 		s := f.Stats()
@@ -127,9 +126,8 @@ func plainK(fs ...umbel.Filter) (k int, plain bool) {
 	return k, true
 }
 
-// both returns the intersection of two sets by inclusion and exclusion. The standard
-// deviation of a sum is at most the sum of theirs, however the terms depend on each
-// other: so is the interval's half, which is therefore wide.
+// both returns the intersection of two sets by inclusion and exclusion. The half width of the
+// interval is the sum of those of the terms, an upper bound however the terms are correlated.
 func both(a, b, union plan.Estimate) plan.Estimate {
 	most := min(a.High, b.High)
 	value := a.Value + b.Value - union.Value

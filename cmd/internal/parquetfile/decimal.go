@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// encodeDecimal returns the plain encoding of a decimal number: the whole number
-// that it is without its point, as INT32 or INT64, or in two's complement, most
-// significant byte first, in the fixed length or in as few bytes as hold it.
+// encodeDecimal returns the plain encoding of a decimal number: its digits as an integer, as INT32
+// or INT64, or in two's complement, most significant byte first, in the fixed length or in the
+// fewest bytes.
 func (v valueType) encodeDecimal(s string) ([]byte, error) {
 	scale, precision := int(v.logical.scale), int(v.logical.precision)
 	unscaled, err := parseDecimal(s, scale, precision)
@@ -45,7 +45,7 @@ func parseDecimal(s string, scale, precision int) (*big.Int, error) {
 	}
 	fraction = strings.TrimRight(fraction, "0")
 	if len(fraction) > scale {
-		return nil, fmt.Errorf("%q has %d digits behind the point, want at most %d", clip(s), len(fraction), scale)
+		return nil, fmt.Errorf("%q has %d digits after the point, want at most %d", clip(s), len(fraction), scale)
 	}
 	whole = strings.TrimLeft(whole, "0")
 	if len(whole) > precision-scale {
@@ -61,7 +61,7 @@ func parseDecimal(s string, scale, precision int) (*big.Int, error) {
 	return x, nil
 }
 
-// bitsOf returns how many bits x takes in two's complement, at least 1.
+// bitsOf returns the number of bits of x in two's complement, at least 1.
 func bitsOf(x *big.Int) int {
 	if x.Sign() < 0 {
 		return new(big.Int).Not(x).BitLen() + 1
@@ -69,7 +69,7 @@ func bitsOf(x *big.Int) int {
 	return x.BitLen() + 1
 }
 
-// twosComplement returns x in n bytes, which hold it.
+// twosComplement returns x in n bytes, which suffice.
 func twosComplement(x *big.Int, n int) []byte {
 	b := make([]byte, n)
 	if x.Sign() >= 0 {

@@ -145,7 +145,7 @@ func TestEveryValueIsFound(t *testing.T) {
 	f := open(t, write(t))
 	for i := 0; i < groups*rowsPerGroup; i += 7 {
 		for column, text := range texts(i) {
-			answers, err := f.Ask(column, text)
+			answers, err := f.Query(column, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +280,7 @@ func TestAskRefuses(t *testing.T) {
 		{"u32", "-1", ErrValue, "0 to 4294967295"},
 		{"i64", "one", ErrValue, "INT64"},
 	} {
-		_, err := f.Ask(c.column, c.value)
+		_, err := f.Query(c.column, c.value)
 		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("column %q, value %q: %v, want %v and %q", c.column, c.value, err, c.want, c.says)
 		}
@@ -297,7 +297,7 @@ func TestGroupWithoutFilter(t *testing.T) {
 		}
 	}
 	f.chunks = kept
-	answers, err := f.Ask("name", "name-0", "nobody")
+	answers, err := f.Query("name", "name-0", "nobody")
 	if err != nil {
 		t.Fatal(err)
 	}

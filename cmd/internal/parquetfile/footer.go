@@ -63,8 +63,7 @@ func (f *File) readAt(b []byte, at int64) error {
 	return nil
 }
 
-// parseFooter sets what File knows of columns and row groups, the filters' headers
-// apart.
+// parseFooter sets the columns and row groups of f, but not the data of the filters' headers.
 func (f *File) parseFooter(b []byte) error {
 	t := &thrift{b: b}
 	t.record(func(id int16, typ byte) bool {
@@ -113,8 +112,8 @@ func (f *File) readRowGroup(t *thrift) {
 	f.groups++
 }
 
-// readChunk reads the ColumnChunk of a column and keeps it if it has a Bloom filter,
-// or is encrypted, so that nobody can tell.
+// readChunk reads the ColumnChunk of a column. It keeps a chunk with a Bloom filter, and an
+// encrypted one, which may have one.
 func (f *File) readChunk(t *thrift, column int) {
 	c := Chunk{RowGroup: f.groups, column: column, bitset: -1}
 	physical, values := int64(-1), int64(-1)

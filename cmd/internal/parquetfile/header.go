@@ -7,19 +7,18 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// readHeader reads the header at c.bitset, a BloomFilterHeader, and sets what is
-// known from it: where the bitset begins and how long it is, or why it can't be
-// read.
+// readHeader reads the BloomFilterHeader at c.bitset, and sets the offset and length of the
+// bitset, or c.Err.
 func (f *File) readHeader(c *Chunk) {
 	if c.Err != nil {
 		return
 	}
 	start := c.bitset
 	if start < 4 || start > f.size-8 {
-		c.Err = c.wrap(fmt.Errorf("it is said to be at %d in a file of %d bytes: %w", start, f.size, umbel.ErrCorrupt))
+		c.Err = c.wrap(fmt.Errorf("offset %d in a file of %d bytes: %w", start, f.size, umbel.ErrCorrupt))
 		return
 	}
-	// Headers have 14 to 18 bytes; one with more than this is of a version to come.
+	// Headers have 14 to 18 bytes; a longer one is of a later version.
 	b := make([]byte, min(256, f.size-start))
 	if err := f.readAt(b, start); err != nil {
 		c.Err = c.wrap(err)
@@ -36,12 +35,11 @@ func (f *File) readHeader(c *Chunk) {
 	c.bitset, c.Bytes = start+length, uint64(n)
 }
 
-// parseHeader reads a BloomFilterHeader from the front of b: the length of the
-// bitset, which is one or more whole blocks, and that of the header.
+// parseHeader reads a BloomFilterHeader at the front of b. It returns the length of the bitset,
+// one or more complete blocks, and that of the header.
 func parseHeader(b []byte) (bitset, header int64, err error) {
 	t := &thrift{b: b}
-	// Algorithm, hash and compression are unions of empty structs, each of which has
-	// one member so far.
+	// Algorithm, hash and compression are unions of empty structs; each has one member now.
 	names := [...]string{2: "algorithm", 3: "hash", 4: "compression"}
 	var members [len(names)]int16
 	t.record(func(id int16, typ byte) bool {

@@ -139,7 +139,7 @@ func exercise(t *testing.T, b []byte) {
 		if i < 4 {
 			_, err := f.Filter(c)
 			known(err)
-			_, err = f.Ask(c.Column, "1")
+			_, err = f.Query(c.Column, "1")
 			known(err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestHostileHeaders(t *testing.T) {
 		}
 		chunk := f.Chunks()[0]
 		_, filterErr := f.Filter(chunk)
-		_, askErr := f.Ask("a", "x")
+		_, askErr := f.Query("a", "x")
 		for _, err := range []error{chunk.Err, filterErr, askErr} {
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -1,13 +1,12 @@
-// Package parquetfile finds the Bloom filters in a Parquet file, reads them as
-// filters of package splitblock, and turns values as people write them into the
-// digests that the file's writer put there.
+// Package parquetfile finds the Bloom filters in a Parquet file, reads them as filters of
+// package splitblock, and converts values in text form to the digests that the file's writer
+// added.
 //
-// It reads the footer, the filters' headers and the filters, nothing else, and
-// takes all of them for a stranger's: sizes are held against the file's before
-// anything is allocated, nesting is bounded. Libraries for whole Parquet files
-// allocate what a list says it will hold and nest as deep as the bytes do, which
-// recover can't undo, and few of the footer's fields are needed, so they are read
-// here.
+// It reads only the footer, the headers of the filters and the filters. All of them are
+// untrusted: sizes are compared with the file's before memory is allocated, and nesting is
+// bounded. Libraries for whole Parquet files allocate the length that a list claims and nest as
+// deep as the bytes do, which recover can't handle; so this package has its own reader of the few
+// fields that it needs.
 package parquetfile
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
-// Sentinels of this package. Bytes that aren't a Parquet file's wrap
-// umbel.ErrCorrupt, files too large for their reader umbel.ErrLimit, what is
-// encrypted or of a version to come errors.ErrUnsupported.
+// Sentinels of this package. Errors of invalid files wrap umbel.ErrCorrupt, those of files that
+// are too large umbel.ErrLimit, and those of encrypted files and later versions
+// errors.ErrUnsupported.
 var (
-	ErrColumn   = errors.New("no such column")  // the schema has none of that path
-	ErrNoFilter = errors.New("no Bloom filter") // no row group has one for the column
+	ErrColumn   = errors.New("no such column")  // the schema has no column of that path
+	ErrNoFilter = errors.New("no Bloom filter") // the column has none in any row group
 	ErrValue    = errors.New("unfit value")     // the column's type has no such value
 )
 
@@ -42,7 +41,7 @@ type File struct {
 
 // Column is a leaf of the schema.
 type Column struct {
-	Path   string // names from the root down, with dots between: "tags.list.element"
+	Path   string // names from the root, joined by dots: "tags.list.element"
 	Type   string // the logical type if there is one: "STRING", "DECIMAL(9,2)", "INT64"
 	Chunks int    // row groups that have a Bloom filter for it
 }
@@ -53,7 +52,7 @@ type Chunk struct {
 	Column   string // as Column.Path
 	Type     string // as Column.Type
 	Rows     uint64 // of the row group
-	Values   uint64 // of the column in it, with nulls and repetitions
+	Values   uint64 // of the column in it, including nulls and repetitions
 	Bytes    uint64 // of the filter's bitset; 0 if Err isn't nil
 	Err      error  // why the filter can't be read, or nil
 
@@ -61,10 +60,10 @@ type Chunk struct {
 	bitset int64 // offset in the file
 }
 
-// Answer is what the Bloom filter of one row group says.
+// Answer is the answer of the Bloom filter of one row group.
 type Answer struct {
 	RowGroup int
-	Known    bool   // there is a filter; without one every value may be there
+	Known    bool   // false without a filter: every value may be present
 	May      []bool // whether each value may be in the row group
 }
 
@@ -76,7 +75,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a %s: name a Parquet file", path, kindOf(info))
+		return nil, fmt.Errorf("%s is a %s; give a Parquet file", path, kindOf(info))
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -98,7 +97,7 @@ func kindOf(info os.FileInfo) string {
 	return "device or pipe"
 }
 
-// Read is Open for size bytes that are somewhere else. It keeps r.
+// Read is Open for the first size bytes of r, which it keeps.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size, close: func() error { return nil }}
 	b, err := f.readFooter()
@@ -117,11 +116,10 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// RowGroups returns how many there are.
+// RowGroups returns the number of row groups.
 func (f *File) RowGroups() int { return f.groups }
 
-// Columns lists the leaves of the schema in its order, with Bloom filters and
-// without.
+// Columns returns the leaves of the schema in order, with and without Bloom filters.
 func (f *File) Columns() []Column {
 	cs := make([]Column, len(f.columns))
 	for i, c := range f.columns {
@@ -133,13 +131,11 @@ func (f *File) Columns() []Column {
 	return cs
 }
 
-// Chunks lists what has a Bloom filter: row group by row group, columns in the
-// order of the schema.
+// Chunks returns the chunks with Bloom filters, by row group, then in the order of the schema.
 func (f *File) Chunks() []Chunk { return append([]Chunk(nil), f.chunks...) }
 
-// Filter reads the filter of a chunk of this file into memory of its own; its
-// hasher is splitblock.ParquetHasher. The error is c.Err, or wraps
-// umbel.ErrCorrupt.
+// Filter reads the filter of a chunk of this file; its hasher is splitblock.ParquetHasher. It
+// returns c.Err, or an error wrapping umbel.ErrCorrupt.
 func (f *File) Filter(c Chunk) (*splitblock.Filter, error) {
 	if c.Err != nil {
 		return nil, c.Err
@@ -155,21 +151,21 @@ func (f *File) Filter(c Chunk) (*splitblock.Filter, error) {
 	return g, nil
 }
 
-// wrap says which chunk an error is about.
+// wrap adds the chunk to an error.
 func (c Chunk) wrap(err error) error {
 	return fmt.Errorf("parquetfile: Bloom filter of %q in row group %d: %w", c.Column, c.RowGroup, err)
 }
 
-// Digest returns the digest of a value of that column, for asking its filters: the
+// Digest returns the digest of a value of that column, for queries of its filters: the
 // hash of the value's plain encoding. The value is text: numbers in decimal, dates
 // as 2006-01-31, times as 15:04:05.999, timestamps as 2006-01-31T15:04:05.999Z
 // (without the zone where the column has none), UUIDs with hyphens; strings, enums
-// and JSON as they are. Dates, times and timestamps may be given as the whole
-// number that is stored. Bytes without a logical type are the text's, or hex digits
-// behind "hex:".
+// and JSON unchanged. Dates, times and timestamps may be given as the whole
+// number that is stored. Bytes without a logical type are those of the text, or hex digits
+// after "hex:".
 //
-// The error wraps ErrColumn and lists the columns, or ErrValue and says what the
-// type takes; for BOOLEAN it wraps errors.ErrUnsupported as well. Some writers
+// It returns an error wrapping ErrColumn that lists the columns, or one wrapping ErrValue that
+// describes the type's values; for BOOLEAN it wraps errors.ErrUnsupported as well. Some writers
 // hash a truth value as a byte, parquet-go v0.32 hashes eight of them packed in
 // one, and most make no filter.
 func (f *File) Digest(column, value string) (umbel.Digest, error) {
@@ -185,9 +181,9 @@ func (f *File) Digest(column, value string) (umbel.Digest, error) {
 	return splitblock.ParquetHasher.HashBytes(b), nil
 }
 
-// Ask asks the filters of a column for values, and returns an answer for each row
-// group. Errors are those of Digest and Filter, or wrap ErrNoFilter.
-func (f *File) Ask(column string, values ...string) ([]Answer, error) {
+// Query queries the filters of a column for values, and returns one answer per row group. Errors
+// are those of Digest and Filter, or wrap ErrNoFilter.
+func (f *File) Query(column string, values ...string) ([]Answer, error) {
 	i, err := f.find(column)
 	if err != nil {
 		return nil, err
@@ -241,7 +237,7 @@ func (f *File) find(path string) (int, error) {
 	return at, nil
 }
 
-// paths lists the columns for an error, the first of them if there are many.
+// paths lists the first columns for an error.
 func (f *File) paths() string {
 	const most = 40
 	var ps []string
@@ -255,7 +251,7 @@ func (f *File) paths() string {
 	return s
 }
 
-// clip shortens what a stranger wrote before it goes into an error.
+// clip shortens untrusted text for an error.
 func clip(s string) string {
 	if len(s) > 60 {
 		return s[:60] + "…"

@@ -21,8 +21,8 @@ type column struct {
 // order, each with the number of its children. It returns the leaves.
 func readSchema(t *thrift) []column {
 	var columns []column
-	var names []string // from the root, whose name is no part of a path, down to the group
-	var left []int64   // children still to come, of each group
+	var names []string // from the root, whose name isn't part of a path, to the group
+	var left []int64   // remaining children of each group
 	elements, total := 0, 0
 	t.list(func(byte) {
 		e := readElement(t)
@@ -76,12 +76,11 @@ type element struct {
 	children  int64
 	physical  int64 // -1 in a group
 	length    int64 // of FIXED_LEN_BYTE_ARRAY
-	converted int64 // the older way to name the logical type; -1 if there is none
+	converted int64 // the older form of the logical type; -1 for none
 	logical   logical
 }
 
-// logical is a LogicalType: the number of the union's member, 0 if there is none,
-// and what that has besides.
+// logical is a LogicalType: the number of the union's member, 0 for none, and its fields.
 type logical struct {
 	member           int16
 	scale, precision int64

@@ -7,8 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// maxNesting is how deep structs and lists may nest in a footer. Parquet's own
-// nest 6 deep.
+// maxNesting is the largest depth of structs and lists in a footer. Parquet's own have 6.
 const maxNesting = 32
 
 // Types of values in Thrift's compact protocol.
@@ -29,8 +28,8 @@ const (
 	thriftUUID   = 13
 )
 
-// thrift reads values in Thrift's compact protocol from the front of b. The first
-// error sticks: what is read afterwards is zero, structs and lists are empty.
+// thrift reads values in Thrift's compact protocol from the front of b. After the first error all
+// values are zero, and structs and lists are empty.
 type thrift struct {
 	b     []byte
 	depth int
@@ -42,7 +41,7 @@ func (t *thrift) fail(format string, args ...any) {
 	t.stop(fmt.Errorf(format, args...), umbel.ErrCorrupt)
 }
 
-// limit is fail for what is well-formed, but larger than we take on.
+// limit is fail for valid input that is too large.
 func (t *thrift) limit(format string, args ...any) {
 	t.stop(fmt.Errorf(format, args...), umbel.ErrLimit)
 }
@@ -92,8 +91,8 @@ func (t *thrift) number() int64 {
 // binary reads a string; it shares memory with the input.
 func (t *thrift) binary() []byte { return t.take(t.uvarint()) }
 
-// record reads a struct. It calls field for each of its fields, which reads the
-// value and returns true, or returns false.
+// record reads a struct. It calls field for each of its fields; field reads the value and returns
+// true, or returns false to skip it.
 func (t *thrift) record(field func(id int16, typ byte) bool) {
 	if !t.enter() {
 		return
@@ -117,7 +116,7 @@ func (t *thrift) record(field func(id int16, typ byte) bool) {
 	t.depth--
 }
 
-// list reads a list or a set. It calls element for each, which reads it.
+// list reads a list or a set. It calls element, which reads the value, for each element.
 func (t *thrift) list(element func(typ byte)) {
 	if !t.enter() {
 		return
@@ -127,7 +126,7 @@ func (t *thrift) list(element func(typ byte)) {
 	if n == 15 {
 		n = t.uvarint()
 	}
-	// An element takes at least a byte.
+	// An element has at least one byte.
 	if n > uint64(len(t.b)) {
 		t.fail("a list of %d elements in %d bytes", n, len(t.b))
 	}
@@ -146,7 +145,7 @@ func (t *thrift) enter() bool {
 	return true
 }
 
-// skip passes over the value of a field.
+// skip skips the value of a field.
 func (t *thrift) skip(typ byte) {
 	switch typ {
 	case thriftTrue, thriftFalse:
@@ -171,7 +170,7 @@ func (t *thrift) skip(typ byte) {
 	}
 }
 
-// skipElement is skip for elements, whose truth values take a byte.
+// skipElement is skip for elements; a boolean element has one byte.
 func (t *thrift) skipElement(typ byte) {
 	if typ == thriftTrue || typ == thriftFalse {
 		typ = thriftByte

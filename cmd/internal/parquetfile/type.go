@@ -24,8 +24,7 @@ const (
 
 var physicalNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
-// Members of the union LogicalType. Those that have no place here hold the physical
-// type's values.
+// Members of the union LogicalType. The others have the values of the physical type.
 const (
 	logicalString    = 1
 	logicalEnum      = 4
@@ -50,8 +49,8 @@ var (
 	unitsPerSec = [...]int64{millis: 1e3, micros: 1e6, nanos: 1e9}
 )
 
-// valueType is the type of a column's values: how one is read from text, and which
-// bytes Parquet hashes for it.
+// valueType is the type of a column's values. It defines how a value is parsed, and which bytes
+// Parquet hashes.
 type valueType struct {
 	name     string
 	physical int
@@ -59,8 +58,8 @@ type valueType struct {
 	logical  logical
 }
 
-// valueType returns the type of a leaf. A logical type that the physical one can't
-// carry, or that we don't know, is left out.
+// valueType returns the type of a leaf. It ignores a logical type that is unknown, or incompatible
+// with the physical type.
 func (e element) valueType() (valueType, error) {
 	if e.physical < 0 || e.physical >= int64(len(physicalNames)) {
 		return valueType{}, fmt.Errorf("physical type %d, want 0 to %d", e.physical, len(physicalNames)-1)
@@ -81,8 +80,8 @@ func (e element) valueType() (valueType, error) {
 	return v, nil
 }
 
-// logicalName returns the name of the logical type, or nothing if it doesn't go
-// with the physical one.
+// logicalName returns the name of the logical type, or "" if it is incompatible with the physical
+// type.
 func (v valueType) logicalName() string {
 	l := v.logical
 	small, large := v.physical == physicalInt32, v.physical == physicalInt64
@@ -130,8 +129,7 @@ func on(ok bool, name string) string {
 	return ""
 }
 
-// convert returns the logical type that a ConvertedType stands for. Times and
-// timestamps of that age are in UTC.
+// convert returns the logical type of a ConvertedType. Its times and timestamps are in UTC.
 func convert(converted, scale, precision int64) logical {
 	integers := [...]logical{ // from 11 on
 		{bits: 8}, {bits: 16}, {bits: 32}, {bits: 64},
@@ -161,8 +159,8 @@ func convert(converted, scale, precision int64) logical {
 	return logical{}
 }
 
-// encode returns the plain encoding of a value, without the length that stands
-// before a byte array's: what Parquet hashes.
+// encode returns the bytes that Parquet hashes for a value: its plain encoding, without the
+// length of a byte array.
 func (v valueType) encode(s string) ([]byte, error) {
 	switch v.logical.member {
 	case logicalDecimal:
@@ -182,7 +180,7 @@ func (v valueType) encode(s string) ([]byte, error) {
 	}
 	switch v.physical {
 	case physicalBoolean:
-		return nil, fmt.Errorf("writers hash truth values in ways of their own, so that a filter's no means nothing: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("writers hash booleans differently, so a filter's answer is meaningless: %w", errors.ErrUnsupported)
 	case physicalInt32:
 		return v.encodeNumber(parseInteger(s, 32, true))
 	case physicalInt64:
@@ -220,8 +218,8 @@ func (v valueType) encodeNumber(x int64, err error) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(nil, uint64(x)), nil
 }
 
-// parseInteger returns a whole number of so many bits; an unsigned one as the
-// signed one with the same bits.
+// parseInteger returns an integer of that many bits; an unsigned one as the signed integer with the
+// same bits.
 func parseInteger(s string, bits int, signed bool) (int64, error) {
 	var x int64
 	var u uint64
@@ -249,7 +247,7 @@ func parseFloat(s string, bits int) (float64, error) {
 	case err != nil:
 		return 0, fmt.Errorf("%q, want a number", clip(s))
 	case math.IsNaN(x):
-		return 0, errors.New("NaN has many encodings and can't be asked for")
+		return 0, errors.New("NaN has many encodings and can't be queried")
 	}
 	return x, nil
 }

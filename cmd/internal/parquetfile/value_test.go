@@ -41,7 +41,7 @@ func TestEncode(t *testing.T) {
 		value string
 		want  string // hexadecimal, or what the error says behind "!"
 	}{
-		{0, "true", "!ways of their own"},
+		{0, "true", "!booleans"},
 		{1, "-1", "ffffffff"}, {1, "127", "7f000000"}, {1, "128", "!-128 to 127"}, {1, "1.0", "!whole number"}, {1, "", "!whole number"},
 		{2, "4294967295", "ffffffff"}, {2, "-1", "!0 to 4294967295"},
 		{3, "18446744073709551615", "ffffffffffffffff"}, {3, "18446744073709551616", "!0 to 18446744073709551615"},
@@ -53,7 +53,7 @@ func TestEncode(t *testing.T) {
 		{8, "abc", "616263"}, {8, "ab", "!2 bytes, want 3"}, {8, "hex:000102", "000102"},
 		{9, "00112233-4455-6677-8899-aabbccddeeff", "00112233445566778899aabbccddeeff"}, {9, "00112233445566778899aabbccddeeff", "!UUID"}, {9, "0011223-34455-6677-8899-aabbccddeeff", "!UUID"},
 		{10, "hex:00", "6865783a3030"}, {10, "Köln", "4bc3b66c6e"},
-		{11, "12.5", "e2040000"}, {11, "-12.50", "1efbffff"}, {11, "12.500", "e2040000"}, {11, "12.555", "!behind the point, want at most 2"}, {11, "123", "!before the point, want at most 2"}, {11, "1e1", "!decimal number"}, {11, ".", "!decimal number"}, {11, "+1", "!decimal number"}, {11, "--1", "!decimal number"},
+		{11, "12.5", "e2040000"}, {11, "-12.50", "1efbffff"}, {11, "12.500", "e2040000"}, {11, "12.555", "!after the point, want at most 2"}, {11, "123", "!before the point, want at most 2"}, {11, "1e1", "!decimal number"}, {11, ".", "!decimal number"}, {11, "+1", "!decimal number"}, {11, "--1", "!decimal number"},
 		{12, "-0.1", "ffff"}, {12, "999.9", "270f"},
 		{13, "0", "00"}, {13, "0.127", "7f"}, {13, "0.128", "0080"}, {13, "-0.128", "80"}, {13, "-0.129", "ff7f"}, {13, strings.Repeat("9", 2000), "!decimal number"},
 		{14, "1970-01-02", "01000000"}, {14, "1969-12-31", "ffffffff"}, {14, "-1", "ffffffff"}, {14, "1970-02-30", "!date"},

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Dates, times and timestamps are whole numbers in Parquet: days, or units of their
-// type. All parsers here take that number as well.
+// Dates, times and timestamps are integers in Parquet: days, or units of their type. All parsers
+// here also accept the integer.
 
 const secondsPerDay = 24 * 60 * 60
 
@@ -45,8 +45,7 @@ func parseTime(s string, unit int16) (int64, error) {
 // midnight is the second at which time.Parse puts 00:00:00 without a date.
 var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// parseTimestamp returns the units since 1970-01-01 00:00:00: of UTC, or of a clock
-// on the wall.
+// parseTimestamp returns the units since 1970-01-01 00:00:00, in UTC or in local time.
 func parseTimestamp(s string, unit int16, utc bool) (int64, error) {
 	if x, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return x, nil
@@ -62,9 +61,8 @@ func parseTimestamp(s string, unit int16, utc bool) (int64, error) {
 	return units(t.Unix(), t.Nanosecond(), unit)
 }
 
-// parseInt96 returns the 12 bytes of the timestamps that writers of old made:
-// nanoseconds of the day, then the Julian day, which began at noon and here begins
-// at midnight.
+// parseInt96 returns the 12 bytes of the timestamps of older writers: nanoseconds of the day, then
+// the Julian day, which here begins at midnight instead of noon.
 func parseInt96(s string) ([]byte, error) {
 	t, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1))
 	if err != nil {
@@ -76,8 +74,8 @@ func parseInt96(s string) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, uint32(day+julian1970)), nil
 }
 
-// units returns seconds and nanoseconds in units. Digits that the unit doesn't have
-// are an error, and so is what 64 bits don't hold.
+// units returns seconds and nanoseconds in units. It returns an error for a fraction of a unit, and
+// for more than 64 bits.
 func units(seconds int64, nano int, unit int16) (int64, error) {
 	per := unitsPerSec[unit]
 	rest := int64(1e9) / per
@@ -94,7 +92,7 @@ func units(seconds int64, nano int, unit int16) (int64, error) {
 	return seconds*per + int64(nano)/rest, nil
 }
 
-// floorDiv returns the quotient rounded down and the rest, which isn't negative.
+// floorDiv returns the quotient rounded down, and the nonnegative remainder.
 func floorDiv(a, b int64) (int64, int64) {
 	q, r := a/b, a%b
 	if r < 0 {

@@ -19,10 +19,10 @@ var dots = [8]rune{1 << 0, 1 << 3, 1 << 1, 1 << 4, 1 << 2, 1 << 5, 1 << 6, 1 << 
 // blank is the braille character without dots.
 const blank = '\u2800'
 
-// Braille writes a map of the view, each line behind the index of its first cell.
-// If there are few enough cells a dot is a cell: eight neighbouring cells make a
-// character, row by row of it. Otherwise a character is a tile of cells of which the
-// share of its dots is set; none and all eight dots mean just that.
+// Braille writes a map of the view. Each line begins with the index of its first cell. In a small
+// view a dot is a cell, and a character contains eight neighbouring cells, row by row. Otherwise a
+// character is a tile of cells, and the number of its dots shows its fill ratio; no dots and
+// eight dots mean exactly 0 and 1.
 func Braille(w io.Writer, v View) error {
 	const places = mapColumns * mapLines
 	tile := v.tile(places)

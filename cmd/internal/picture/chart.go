@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// Chart is lines over a common axis, their heights on a logarithmic scale.
+// Chart contains lines over a common x axis, with a logarithmic y axis.
 type Chart struct {
 	Title string
 	X, Y  string // names of the axes
 	Lines []Line
 }
 
-// Line is a line through points, from left to right. Heights are more than 0.
+// Line is a line through points, from left to right. Y is positive.
 type Line struct {
 	Name   string
 	Points []Point
 }
 
-// Point is a point of a line. One with a label is drawn as a dot, with the label as its
-// title.
+// Point is a point of a line. If it has a label it is drawn as a dot with that title.
 type Point struct {
 	X, Y  float64
 	Label string
 }
 
-// Size of a chart, and what is left around its frame for titles and numbers.
+// Size of a chart, and the margins of its frame for titles and numbers.
 const (
 	chartWidth, chartHeight           = 640, 400
 	chartLeft, chartRight             = 70, 20
@@ -38,7 +37,7 @@ const (
 
 var lineColors = []string{"#1b3a6b", "#b3541e", "#3f7d20", "#6b1b5e"}
 
-// SVG writes a drawing of the chart, which has a point at least.
+// SVG writes a drawing of the chart, which must have a point.
 func (c Chart) SVG(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="12">`+"\n", chartWidth, chartHeight)
@@ -54,7 +53,7 @@ func (c Chart) SVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// frame is what part of the plane is drawn; the height in decades.
+// frame is the range of the axes; y in decades.
 type frame struct{ left, right, bottom, top float64 }
 
 func (c Chart) frame() frame {
@@ -75,13 +74,13 @@ func (c Chart) frame() frame {
 	return f
 }
 
-// at returns where a point is drawn.
+// at returns the position of a point in the drawing.
 func (f frame) at(p Point) (x, y float64) {
 	return chartLeft + chartInnerWidth*(p.X-f.left)/(f.right-f.left),
 		chartTop + chartInnerHeight*(f.top-math.Log10(p.Y))/(f.top-f.bottom)
 }
 
-// axes draws a line for each decade, and numbers at whole steps below.
+// axes draws a line per decade, and numbers at integers of x.
 func (f frame) axes(b *bufio.Writer, c Chart) {
 	const right, bottom = chartLeft + chartInnerWidth, chartTop + chartInnerHeight
 	for decade := f.bottom; decade <= f.top; decade++ {

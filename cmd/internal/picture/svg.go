@@ -13,9 +13,9 @@ const (
 	svgSide    = 10
 )
 
-// SVG writes a drawing of the view: a square for each cell, dark where it isn't
-// zero, or, if there are more than 4096, for each tile of cells, the darker the
-// more of them are not zero. Each square has its numbers as a title.
+// SVG writes a drawing of the view: a square per cell, dark for nonzero cells; or, above 4096
+// cells, a square per tile of cells, darker for a higher fill ratio. The title of each square has
+// its numbers.
 func SVG(w io.Writer, title string, v View) error {
 	tile := v.tile(svgColumns * svgColumns)
 	squares := (v.Cells + tile - 1) / tile
@@ -46,7 +46,7 @@ func SVG(w io.Writer, title string, v View) error {
 	return b.Flush()
 }
 
-// label says what a square shows.
+// label returns the title of a square.
 func (v View) label(first, tile uint64) string {
 	if tile == 1 {
 		return fmt.Sprintf("cell %d: %d", v.From+first, v.Array.Get(v.From+first))

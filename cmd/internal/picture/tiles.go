@@ -1,17 +1,16 @@
-// Package picture draws the cells of a filter, as a map in a terminal or as SVG, and
-// charts.
+// Package picture draws charts and the cells of a filter, for a terminal or as SVG.
 package picture
 
 import "github.com/umbel-filters/umbel/cells"
 
-// View is a run of neighbouring cells.
+// View is a range of cells.
 type View struct {
 	Array cells.Array
 	From  uint64 // first cell
-	Cells uint64 // how many; From+Cells is at most the array's length
+	Cells uint64 // number of cells; From+Cells is at most the array's length
 }
 
-// tile is how many cells one of at most places squares stands for.
+// tile returns the number of cells per square, for at most places squares.
 func (v View) tile(places uint64) uint64 {
 	return max((v.Cells+places-1)/places, 1)
 }
@@ -25,8 +24,7 @@ func (v View) fill(i, size uint64) float64 {
 	return float64(nonzero) / float64(end-i)
 }
 
-// Histogram returns how many of the view's cells hold each value, as
-// cells.Array.Histogram does.
+// Histogram returns the number of cells of the view with each value, like cells.Array.Histogram.
 func (v View) Histogram(last int) []uint64 {
 	counts := make([]uint64, last+1)
 	v.runs(0, v.Cells, func(a cells.Array) {
@@ -37,8 +35,8 @@ func (v View) Histogram(last int) []uint64 {
 	return counts
 }
 
-// runs yields the view's cells from i to before end as arrays: whole words as one,
-// which share the memory, and the cells before and behind them one by one.
+// runs yields the cells of the view from i to before end as arrays: complete words as one array,
+// which shares the memory, and the cells before and after them one by one.
 func (v View) runs(i, end uint64, yield func(cells.Array)) {
 	width := max(v.Array.Width, 1)
 	perWord := 64 / uint64(width)

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Note says on a terminal what is being done, of a job that can't tell how far it is,
-// once it has taken half a second. The function returned takes that off. Nothing is
-// shown if f isn't a terminal.
+// Note shows on a terminal what a job without measurable progress does, after half a second. The
+// returned function removes it. If f isn't a terminal, Note does nothing.
 func Note(f *os.File, what string) (stop func()) {
 	if !term.IsTerminal(int(f.Fd())) {
 		return func() {}

@@ -1,4 +1,4 @@
-// Package progress shows on a terminal how far a job is.
+// Package progress shows the progress of a job on a terminal.
 package progress
 
 import (
@@ -11,10 +11,10 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is how long a job may take without showing anything.
+// patience is the time before a job shows its progress.
 const patience = 500 * time.Millisecond
 
-// Bar is the progress of one job. Its methods may be called concurrently. The nil
+// Bar is the progress of one job. Its methods may be called concurrently. A nil
 // Bar shows nothing.
 type Bar struct {
 	gate *gate
@@ -22,8 +22,8 @@ type Bar struct {
 }
 
 // Start returns the bar of a job on total bytes, or on an unknown number if total
-// is -1; nil if f isn't a terminal. The bar appears once the job has taken half a
-// second, with its rate and the time that is left.
+// is -1; nil if f isn't a terminal. The bar appears after half a second, with the
+// rate and the remaining time.
 func Start(f *os.File, what string, total int64) *Bar {
 	if !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -31,7 +31,7 @@ func Start(f *os.File, what string, total int64) *Bar {
 	return start(f, what, total, true)
 }
 
-// Count is [Start] of a job on a number of things that aren't bytes.
+// Count is [Start] for items other than bytes.
 func Count(f *os.File, what string, total int64) *Bar {
 	if !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -53,7 +53,7 @@ func start(w io.Writer, what string, total int64, bytes bool) *Bar {
 	)}
 }
 
-// Add says that so many more bytes, or other things, are done.
+// Add advances the bar by that many bytes or items.
 func (b *Bar) Add(n int64) {
 	if b != nil {
 		_ = b.bar.Add64(n)
@@ -68,7 +68,7 @@ func (b *Bar) File(f *os.File) io.ReadSeeker {
 	return &watched{f, b}
 }
 
-// Writer is w, moving the bar.
+// Writer is w as a writer that moves the bar.
 func (b *Bar) Writer(w io.Writer) io.Writer {
 	if b == nil {
 		return w
@@ -76,7 +76,7 @@ func (b *Bar) Writer(w io.Writer) io.Writer {
 	return io.MultiWriter(w, counter{b})
 }
 
-// watched is a file of which a bar shows how much is read.
+// watched is a file whose reads move a bar.
 type watched struct {
 	*os.File
 	bar *Bar
@@ -96,14 +96,14 @@ func (c counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stop takes the bar off the terminal.
+// Stop removes the bar from the terminal.
 func (b *Bar) Stop() {
 	if b != nil && b.gate.open.Load() {
 		_ = b.bar.Clear()
 	}
 }
 
-// gate is a writer that drops what comes while the job is young.
+// gate is a writer that discards output until the patience is over.
 type gate struct {
 	w     io.Writer
 	start time.Time

@@ -1,5 +1,5 @@
-// Package prompt reads lines: from a person at a terminal with editing, completion
-// and a history, and from a file or a pipe as they are.
+// Package prompt reads lines: at a terminal with editing, completion and a history, and plainly
+// from a file or pipe.
 package prompt
 
 import (
@@ -12,16 +12,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Reader reads lines. Its history ends with it: lines may hold what nobody wants on
-// a disk.
+// Reader reads lines. Its history is never written to disk, because lines may be confidential.
 type Reader struct {
 	in    *os.File
 	plain *bufio.Reader
-	edit  *term.Terminal // nil if nobody is there
+	edit  *term.Terminal // nil unless interactive
 }
 
-// New returns a reader of the lines in in. There is somebody to talk to if both files
-// are terminals; words are then completed on Tab to one of them.
+// New returns a reader of the lines in in. It is interactive if both files are
+// terminals; Tab then completes words.
 func New(in, out *os.File, words []string) *Reader {
 	r := &Reader{in: in, plain: bufio.NewReader(in)}
 	if term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) {
@@ -34,11 +33,11 @@ func New(in, out *os.File, words []string) *Reader {
 	return r
 }
 
-// Interactive reports whether somebody is there to answer.
+// Interactive reports whether both files are terminals.
 func (r *Reader) Interactive() bool { return r.edit != nil }
 
-// Line returns the next line without its end. Somebody who is there sees the prompt.
-// The error is io.EOF at the end of the input, at ^D on an empty line and at ^C.
+// Line returns the next line without its end. An interactive reader prints the prompt. It returns
+// io.EOF at the end of the input, at ^D on an empty line and at ^C.
 func (r *Reader) Line(prompt string) (string, error) {
 	if r.edit == nil {
 		line, err := r.plain.ReadString('\n')
@@ -79,8 +78,8 @@ func completer(words []string) func(line string, pos int, key rune) (string, int
 	}
 }
 
-// common returns the longest beginning of all words that begin so, with a space
-// behind it if there is one such word; begun itself if there is none.
+// common returns the longest common prefix of all words that begin with begun, followed by a
+// space if there is one such word; begun itself if there is none.
 func common(begun string, words []string) string {
 	var all string
 	n := 0

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Count is a number of things.
+// Count is a number of items.
 type Count uint64
 
-// ParseCount reads a whole number written as 1000000, 1,000,000, 1e6, 1000k or 1M.
+// ParseCount parses an integer written as 1000000, 1,000,000, 1e6, 1000k or 1M.
 func ParseCount(s string) (Count, error) {
 	if n, ok := whole(s); ok {
 		return Count(n), nil
@@ -26,7 +26,7 @@ func ParseCount(s string) (Count, error) {
 	return Count(f), nil
 }
 
-// scaled reads a number with or without one of the letters k, M, G, T, P, E.
+// scaled parses a number with an optional letter k, M, G, T, P or E.
 func scaled(s string) (float64, bool) {
 	if s == "" {
 		return 0, false
@@ -44,7 +44,7 @@ func (c *Count) Set(s string) (err error) {
 	return err
 }
 
-// String writes the number with commas before each three digits.
+// String returns the number with commas between groups of three digits.
 func (c Count) String() string { return group(uint64(c)) }
 
 // Type names the flag's value in help texts.

@@ -1,5 +1,4 @@
-// Package quantity reads and writes numbers as people do: rates, counts and sizes.
-// Each is a flag value.
+// Package quantity parses and formats rates, counts and sizes for people. Each is a flag value.
 package quantity
 
 import (
@@ -8,13 +7,12 @@ import (
 	"strings"
 )
 
-// decimals are the powers of ten that a letter behind a number stands for.
+// decimals contains the power of ten of each letter.
 var decimals = map[byte]int{'k': 3, 'K': 3, 'M': 6, 'G': 9, 'T': 12, 'P': 15, 'E': 18}
 
-// number reads a decimal number that isn't negative, with thousands set apart by
-// commas or underscores if at all, and moves its point by shift digits. The result
-// is the nearest float: the shift goes into the exponent and is not a
-// multiplication.
+// number parses a nonnegative decimal number, with optional commas or underscores between
+// thousands, and multiplies it by 10^shift. The result is the nearest float, because the shift is
+// added to the exponent.
 func number(s string, shift int) (float64, bool) {
 	mantissa, exponent := s, 0
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -32,16 +30,16 @@ func number(s string, shift int) (float64, bool) {
 	return f, err == nil
 }
 
-// whole reads a number of digits alone, exactly.
+// whole parses a number that consists of digits, exactly.
 func whole(s string) (uint64, bool) {
 	digits, ok := ungroup(s)
 	n, err := strconv.ParseUint(strings.TrimSuffix(digits, "."), 10, 64)
 	return n, ok && err == nil
 }
 
-// ungroup takes the separators out of a number such as 1,000,000 or 1_000_000.5
-// and reports whether it is made of digits, at most one point, and separators
-// before each three digits of its whole part.
+// ungroup removes the separators of a number such as 1,000,000 or 1_000_000.5. It reports whether
+// the number consists of digits, at most one point, and separators between groups of three
+// digits of its integer part.
 func ungroup(s string) (string, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	groups := strings.FieldsFunc(whole, func(c rune) bool { return c == ',' || c == '_' })
@@ -66,7 +64,7 @@ func isDigits(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
-// clip shortens what goes into an error.
+// clip shortens text for an error.
 func clip(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"
@@ -74,7 +72,7 @@ func clip(s string) string {
 	return s
 }
 
-// group writes n with a comma before each three digits.
+// group formats n with commas between groups of three digits.
 func group(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -83,7 +81,7 @@ func group(n uint64) string {
 	return s
 }
 
-// significant writes f with three significant digits and no exponent.
+// significant formats f with three significant digits and no exponent.
 func significant(f float64) string {
 	switch {
 	case f >= 100:

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Rate is a false-positive rate, a fraction inside (0, 1), or 0 where none is
-// given.
+// Rate is a false-positive rate, a fraction inside (0, 1), or 0 for none.
 type Rate float64
 
-// ParseRate reads a rate written as 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000".
+// ParseRate parses a rate written as 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000".
 func ParseRate(s string) (Rate, error) {
 	f, ok := ratio(strings.TrimSpace(s))
 	if !ok {
@@ -42,8 +41,7 @@ func (r *Rate) Set(s string) (err error) {
 	return err
 }
 
-// String writes the rate as a percentage and says one in how many that is; it is
-// empty for 0.
+// String returns the rate as a percentage and as 1 in n; it is empty for 0.
 func (r Rate) String() string {
 	p := float64(r)
 	switch {
@@ -61,7 +59,7 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%.3g%%, 1 in %s", 100*p, nearest(1/p))
 }
 
-// nearest writes how many, with a digit behind the point while that tells more.
+// nearest formats n, with a digit after the point for small n.
 func nearest(f float64) string {
 	if f < 20 && math.Abs(f-math.Round(f)) > 0.05 {
 		return fmt.Sprintf("%.1f", f)

@@ -10,9 +10,9 @@ import (
 // Size is a number of bytes.
 type Size uint64
 
-// ParseSize reads a size written as 4096, 4096B, 64KiB, 1.5MB or, in bits, 4096b
-// or 1Mb. Kibi and its like are powers of 1024, kilo and its like powers of 1000.
-// A fraction of a byte is left out.
+// ParseSize parses a size written as 4096, 4096B, 64KiB, 1.5MB or, in bits, 4096b
+// or 1Mb. KiB, MiB and so on are powers of 1024; kB, MB and so on are powers of 1000. Fractions of
+// a byte are dropped.
 func ParseSize(s string) (Size, error) {
 	if n, ok := whole(s); ok {
 		return Size(n), nil
@@ -35,7 +35,7 @@ func inUnit(digits, unit string) (float64, bool) {
 	if bits {
 		perByte = 8
 	} else if prefix, _ = strings.CutSuffix(unit, "B"); prefix == unit && unit != "" {
-		return 0, false // 64K may be either
+		return 0, false // 64K is ambiguous
 	}
 	decimal, binary := strings.CutSuffix(prefix, "i")
 	if prefix == "" {
@@ -63,7 +63,7 @@ func (z *Size) Set(s string) (err error) {
 	return err
 }
 
-// String writes the size in the largest binary unit that gives at least 1.
+// String returns the size in the largest binary unit with a value of at least 1.
 func (z Size) String() string {
 	if z < 1024 {
 		return strconv.FormatUint(uint64(z), 10) + " B"

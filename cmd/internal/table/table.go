@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table is rows of cells below a header. Columns whose header begins with a space
-// are aligned to the right.
+// Table has rows below a header. A column whose header begins with a space is right-aligned.
 type Table struct {
 	header []string
 	rows   [][]string
@@ -20,8 +19,8 @@ func New(header ...string) *Table { return &Table{header: header} }
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// WriteTo writes the table, its columns two spaces apart. A table whose headers are
-// all empty has no header line.
+// WriteTo writes the table with two spaces between columns. If all headers are empty it writes no
+// header line.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	widths := make([]int, len(t.header))
 	header := make([]string, len(t.header))

@@ -1,5 +1,4 @@
-// Package trial measures how often filters answer yes for keys that they don't
-// hold.
+// Package trial measures false-positive rates.
 package trial
 
 import (
@@ -10,33 +9,33 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Order says what to measure.
+// Order describes a measurement.
 type Order struct {
-	Kind      umbel.Kind
-	Goal      umbel.Goal
-	Params    umbel.Params
-	Load      float64 // keys that are added, in times of those that the plan is for
-	Filters   int     // filters to fill, at least 1
-	Questions uint64  // to ask of each, at least 1
-	Seed      uint64
-	Done      func(digests int) // told of digests that were added or asked; may be nil
+	Kind    umbel.Kind
+	Goal    umbel.Goal
+	Params  umbel.Params
+	Load    float64 // keys to add, as a factor of the planned keys
+	Filters int     // filters to fill, at least 1
+	Queries uint64  // queries per filter, at least 1
+	Seed    uint64
+	Done    func(digests int) // called with the number of digests added or queried; may be nil
 }
 
-// Result is what was measured, and what was planned.
+// Result contains the measurement and the plan.
 type Result struct {
-	Forecast  umbel.Forecast
-	Keys      uint64  // added to each filter
-	Questions uint64  // asked of all filters
-	Wrong     uint64  // of these, answered yes
-	FPRate    float64 // Wrong / Questions
-	Sigma     float64 // standard error of FPRate
-	Estimate  float64 // mean of what the filters say of their own rate
-	Bytes     float64 // mean size of the filters, full
+	Forecast umbel.Forecast
+	Keys     uint64  // added to each filter
+	Queries  uint64  // of all filters
+	Wrong    uint64  // false positives
+	FPRate   float64 // Wrong / Queries
+	Sigma    float64 // standard error of FPRate
+	Estimate float64 // mean of the rates that the filters estimate
+	Bytes    float64 // mean size of the filters, full
 }
 
-// Run fills filters with random digests, seals those that can be, and asks them for others. Filters differ in
-// fill as well as in luck: the standard error is that between filters, and at least
-// that of counting. The same order gives the same result.
+// Run fills filters with random digests, seals those that can be sealed, and queries them for
+// others. The standard error is that between filters, because their fill differs, and at least
+// the binomial one. The same order gives the same result.
 func (o Order) Run() (Result, error) {
 	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
@@ -59,7 +58,7 @@ func (o Order) Run() (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		rate := float64(wrong) / float64(o.Questions)
+		rate := float64(wrong) / float64(o.Queries)
 		squares += rate * rate
 		r.Wrong += wrong
 		stats := f.Stats()
@@ -67,21 +66,21 @@ func (o Order) Run() (Result, error) {
 		r.Bytes += float64(stats.Bytes) / float64(o.Filters)
 	}
 	n := float64(o.Filters)
-	r.Questions = o.Questions * uint64(o.Filters)
-	r.FPRate = float64(r.Wrong) / float64(r.Questions)
-	r.Sigma = math.Sqrt(r.FPRate * (1 - r.FPRate) / float64(r.Questions))
+	r.Queries = o.Queries * uint64(o.Filters)
+	r.FPRate = float64(r.Wrong) / float64(r.Queries)
+	r.Sigma = math.Sqrt(r.FPRate * (1 - r.FPRate) / float64(r.Queries))
 	if o.Filters > 1 {
 		r.Sigma = max(r.Sigma, math.Sqrt(max(0, squares/n-r.FPRate*r.FPRate)/(n-1)))
 	}
 	return r, nil
 }
 
-// wrong asks f for what it doesn't hold, and again for what it holds, unless it is of
-// those that forget.
+// wrong queries f for absent digests and returns the false positives. It also queries the added
+// digests, unless old keys expire in f.
 func (o Order) wrong(f umbel.Filter, i int, keys uint64) (uint64, error) {
 	answers := make([]bool, batch)
 	var wrong, lost uint64
-	o.stream(2*i+1, o.Questions, func(ds []umbel.Digest) {
+	o.stream(2*i+1, o.Queries, func(ds []umbel.Digest) {
 		umbel.HasAll(f, answers, ds)
 		wrong += count(answers[:len(ds)], true)
 	})
@@ -93,14 +92,14 @@ func (o Order) wrong(f umbel.Filter, i int, keys uint64) (uint64, error) {
 		lost += count(answers[:len(ds)], false)
 	})
 	if lost != 0 {
-		return 0, fmt.Errorf("a filter of kind %s lost %d of %d keys: this is a bug of umbel", o.Kind.Name, lost, keys)
+		return 0, fmt.Errorf("bug: a filter of kind %s lost %d of %d keys", o.Kind.Name, lost, keys)
 	}
 	return wrong, nil
 }
 
 const batch = 4096
 
-// stream hands out the n digests of a stream of the order's seed, in batches.
+// stream yields n digests, determined by the seed and a stream, in batches.
 func (o Order) stream(which int, n uint64, take func([]umbel.Digest)) {
 	rng := rand.NewPCG(o.Seed, uint64(which))
 	ds := make([]umbel.Digest, batch)

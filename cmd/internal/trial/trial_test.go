@@ -15,7 +15,7 @@ func TestRunMeasuresTheRate(t *testing.T) {
 	for _, load := range []float64{0.5, 1, 2} {
 		o := trial.Order{
 			Kind: bloom.Kind, Goal: umbel.Goal{Keys: 2000, FPRate: 0.02},
-			Load: load, Filters: 10, Questions: 50_000, Seed: 1,
+			Load: load, Filters: 10, Queries: 50_000, Seed: 1,
 		}
 		seen := 0
 		o.Done = func(n int) { seen += n }
@@ -49,7 +49,7 @@ func TestRunFindsLostKeys(t *testing.T) {
 		f, err := bloom.Kind.New(g, ps)
 		return forgetful{f.(*bloom.Filter)}, err
 	}
-	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
+	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Queries: 10}
 	if _, err := o.Run(); err == nil {
 		t.Error("no error of a filter that loses a key")
 	}
@@ -69,7 +69,7 @@ func TestRunAsksNoLostKeysOfWhatForgets(t *testing.T) {
 		f, err := bloom.Kind.New(g, ps)
 		return sliding{forgetful{f.(*bloom.Filter)}}, err
 	}
-	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Questions: 10}
+	o := trial.Order{Kind: v, Goal: umbel.Goal{Keys: 100, FPRate: 0.1}, Load: 1, Filters: 1, Queries: 10}
 	if _, err := o.Run(); err != nil {
 		t.Error(err)
 	}
