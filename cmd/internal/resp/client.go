@@ -193,16 +193,19 @@ func clientKill(c *Conn, args [][]byte) {
 	c.Int(int64(c.kill(c.s.clients(matches))))
 }
 
-// kill disconnects clients; c itself is disconnected after its reply.
-func (c *Conn) kill(victims []*Conn) int {
+// kill disconnects clients and returns their number. A client that was killed before and
+// whose connection has not ended yet does not count. c itself is disconnected after its
+// reply.
+func (c *Conn) kill(victims []*Conn) (killed int) {
 	for _, v := range victims {
 		if v == c {
 			c.closing = true
-		} else {
-			v.cut()
+			killed++
+		} else if v.cut() {
+			killed++
 		}
 	}
-	return len(victims)
+	return killed
 }
 
 // killFilter parses the options of CLIENT KILL.

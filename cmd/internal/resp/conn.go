@@ -68,6 +68,7 @@ type connInfo struct {
 	queued      atomic.Int64 // commands in the transaction; -1: no transaction
 	watch       atomic.Int64
 	proto       atomic.Int64
+	isCut       atomic.Bool
 
 	mu                      sync.Mutex
 	name, user              string
@@ -181,8 +182,13 @@ func (c *Conn) setVersion(v int) {
 	c.proto.Store(int64(v))
 }
 
-// cut closes the connection at once. It is safe for concurrent use.
-func (c *Conn) cut() { c.nc.Close() }
+// cut closes the connection at once and reports whether this call is the first. It is safe
+// for concurrent use.
+func (c *Conn) cut() bool {
+	first := !c.isCut.Swap(true)
+	c.nc.Close()
+	return first
+}
 
 // wake interrupts a read that waits for the client. It is safe for concurrent use.
 func (c *Conn) wake() { c.nc.SetReadDeadline(time.Unix(1, 0)) }

@@ -235,7 +235,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	s.kill()
-	s.Clients((*Conn).cut)
+	s.Clients(func(c *Conn) { c.cut() })
 	s.maintenance.Wait()
 	return err
 }
