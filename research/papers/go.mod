@@ -8,6 +8,7 @@ require (
 	github.com/umbel-filters/umbel v0.0.0
 	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0-00010101000000-000000000000
 	gonum.org/v1/plot v0.17.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -94,7 +94,6 @@ type Server struct {
 	maintenance sync.WaitGroup
 	running     sync.WaitGroup // connections
 	lastID      atomic.Int64
-	refused     atomic.Int64
 }
 
 // NewServer returns a server. Call Serve next.
