@@ -1,18 +1,18 @@
-# `make test` runs the tests of every module: the one command that a change has to
-# pass. `.ci/run` runs it and the rest of the checks.
+# `make test` runs the tests of every module; every change passes it. `.ci/run` runs the
+# other checks as well.
 
 MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
 TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
-# Packages whose filters take additions alongside questions.
-RACE = . ./cells ./probe ./wire ./filter/...
-# Packages with kernels in assembly have a plain twin behind this tag.
-PURE = ./cells ./internal/entropy ./probe ./wire ./filter/...
-# The command and what it stands on is built for other systems too.
+# Packages with concurrent additions and queries.
+RACE = . ./cells ./probe ./wire/... ./filter/...
+# Packages with kernels in assembly have plain Go versions behind the tag purego.
+PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/...
+# The command and its libraries are built for other systems too.
 PORTABLE = . inpacket/multicast cmd
 
-# A number of inputs, not a time: Go before 1.27 may fail a target whose time is
-# over while it works (go.dev/issue/75804).
+# A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
+# during an input (go.dev/issue/75804).
 FUZZTIME  = 10000x
 BENCHTIME = 20ms
 
@@ -27,7 +27,7 @@ vet:
 	GOARCH=arm64 go vet ./...
 	@set -e; for m in $(PORTABLE); do for os in windows darwin; do (cd $$m && GOOS=$$os go build ./...); done; (cd $$m && GOARCH=386 go vet ./...); done
 
-# go.mod and go.sum must be what the code needs.
+# go.mod and go.sum must match the imports.
 tidy:
 	@set -e; for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff); done
 
@@ -51,6 +51,6 @@ fuzz:
 bench:
 	@set -e; for m in $(MODULES); do (cd $$m && go test -run '^$$' -short -bench . -benchtime $(BENCHTIME) ./...); done
 
-# Everything that is generated, made again.
+# All generated files are generated again.
 generate:
 	@set -e; for m in $(MODULES); do (cd $$m && go generate ./...); done
