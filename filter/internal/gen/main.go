@@ -27,35 +27,48 @@ func main() {
 	log.SetPrefix("gen: ")
 	dir := flag.String("dir", ".", "directory of package filter")
 	flag.Parse()
-	kinds, err := list(filepath.Join(*dir, "filter.go"))
+	files, err := files(*dir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var lines []string
-	for _, kind := range kinds {
-		p, err := read(filepath.Join(*dir, kind))
-		if err != nil {
-			log.Fatalf("%s: %v", kind, err)
-		}
-		source, err := generate(p)
-		if err != nil {
-			log.Fatalf("%s: %v", kind, err)
-		}
-		if err := os.WriteFile(filepath.Join(*dir, kind, generated), source, 0o666); err != nil {
+	for name, content := range files {
+		if err := os.WriteFile(name, content, 0o666); err != nil {
 			log.Fatal(err)
 		}
-		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", kind, p.doc))
-	}
-	if err := relist(filepath.Join(*dir, "../umbel.go"), lines); err != nil {
-		log.Fatal(err)
 	}
 }
 
-// relist replaces the list items in the comments of a Go file.
-func relist(name string, items []string) error {
+// files returns the content of each file that Gen writes, by its path. dir is the directory
+// of package filter.
+func files(dir string) (map[string][]byte, error) {
+	kinds, err := list(filepath.Join(dir, "filter.go"))
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string][]byte)
+	var lines []string
+	for _, kind := range kinds {
+		p, err := read(filepath.Join(dir, kind))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+		source, err := generate(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+		files[filepath.Join(dir, kind, generated)] = source
+		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", kind, p.doc))
+	}
+	root := filepath.Join(dir, "../umbel.go")
+	files[root], err = relist(root, lines)
+	return files, err
+}
+
+// relist returns a Go file with other list items in its comments.
+func relist(name string, items []string) ([]byte, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var out strings.Builder
 	written := false
@@ -69,9 +82,9 @@ func relist(name string, items []string) error {
 		}
 	}
 	if !written {
-		return fmt.Errorf("%s: no list", name)
+		return nil, fmt.Errorf("%s: no list", name)
 	}
-	return os.WriteFile(name, []byte(out.String()), 0o666)
+	return []byte(out.String()), nil
 }
 
 // list returns the packages of the elements of All, in order.
@@ -106,6 +119,10 @@ func generate(p *pack) ([]byte, error) {
 			continue
 		}
 		t := filterType{pack: p, Type: name}
+		if t.Hasher() == "" && !t.byHand("Hasher") {
+			return nil, fmt.Errorf("cannot find the hasher of type %s: name a field hasher (umbel.Hasher), shape or array "+
+				"(with the hasher in Shape), or bits or counters (package core), or write method Hasher", name)
+		}
 		if name != "Filter" {
 			t.Suffix = name
 		}

@@ -185,7 +185,7 @@ func (t filterType) Planned() bool {
 	return t.plan == "umbel.Goal" && t.funcs["NewShape"] && t.Suffix == ""
 }
 
-// Hasher is the expression of the filter's hasher.
+// Hasher is the expression of the filter's hasher, and "" if no field is known to hold it.
 func (t filterType) Hasher() string {
 	fields := t.fields["Filter"]
 	switch {
@@ -195,8 +195,10 @@ func (t filterType) Hasher() string {
 		return "f.shape.Hasher"
 	case fields["array"]:
 		return "f.array.Shape.Hasher"
+	case t.OneArray() != "":
+		return "f." + t.OneArray() + ".Shape().Hasher"
 	}
-	return "f." + t.OneArray() + ".Shape().Hasher"
+	return ""
 }
 
 // Zero is the expression that is true for a zero filter.
