@@ -70,7 +70,7 @@ def check_container(fields, body):
     if "id" in fields:
         assert identify(state) == fields["id"][0], f"ID {identify(state)}"
     if state["kind"] not in KINDS:
-        assert want == "unknown-kind", "unknown kind"
+        assert want == "unknown-kind", f"kind {state['kind']} is unknown: add it to KINDS in kinds.py"
         return 0
     try:
         opened = KINDS[state["kind"]](state)
@@ -114,8 +114,10 @@ def check_positions(name, fields, rows):
         elif name == "stream":
             got, want = [value(*digest(row[0]), i) for i in range(8)], [int(v, 16) for v in row[1:]]
         else:
+            kind = fields["kind"][0]
+            assert kind in LOCATE, f"kind {kind} is unknown: add it to LOCATE in kinds.py"
             params = [int(p.split()[1]) for p in fields.get("param", [])]
-            got = LOCATE[fields["kind"][0]](*digest(row[0]), int(fields["cells"][0]), *params)
+            got = LOCATE[kind](*digest(row[0]), int(fields["cells"][0]), *params)
             want = [int(v) for v in row[1:]]
         assert got == want, f"{row[0]}: {got}"
     return len(rows)

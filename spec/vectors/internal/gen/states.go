@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -90,6 +91,10 @@ func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 			b, err := wire.Append(nil, s)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", v.Name, c.name, err)
+			}
+			if _, err := v.Open(s); !errors.Is(err, umbel.ErrCorrupt) {
+				return nil, fmt.Errorf("%s, %s: Open returns %v, want an error that wraps %q: refuse the state or, "+
+					"if the kind has such filters, exclude the kind from %q in states*.go", v.Name, c.name, err, umbel.ErrCorrupt, c.name)
 			}
 			files = append(files, file{
 				path: "kinds/" + v.Name + "-" + c.name + ".txt",

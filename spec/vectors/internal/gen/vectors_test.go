@@ -198,7 +198,7 @@ func TestForeignReader(t *testing.T) {
 	}
 	out, err := exec.Command(python, filepath.Join(root, "reader.py"), root).CombinedOutput()
 	if err != nil {
-		t.Errorf("reader.py: %v\n%s", err, out)
+		t.Fatalf("reader.py: %v\n%s", err, out)
 	}
 	t.Logf("%s", out)
 }
