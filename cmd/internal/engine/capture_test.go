@@ -80,7 +80,11 @@ func TestTorn(t *testing.T) {
 				room = 20_000
 			}
 			e, j, _ := journaling(t)
-			f := create(t, e, "f", v.Name, large, nil)
+			goal := large
+			if fc, err := v.Plan(goal, nil); err != nil || fc.Bytes > 64<<20 {
+				goal.FPRate = 0.01 // this kind needs too many cells for a low rate
+			}
+			f := create(t, e, "f", v.Name, goal, nil)
 			ds := digests(1, room+more)
 			from := room / 2
 			add(t, f, ds[:from])

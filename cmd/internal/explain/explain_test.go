@@ -31,6 +31,9 @@ func TestPlan(t *testing.T) {
 		for _, g := range goals {
 			fc, refused := k.Plan(g, nil)
 			fs, err := explain.Plan(k, g, nil)
+			if errors.Is(err, umbel.ErrKind) {
+				t.Fatalf("%v: add its steps to kinds in explain.go", err)
+			}
 			if refused != nil || err != nil {
 				if refused == nil || err == nil || err.Error() != refused.Error() {
 					t.Errorf("%s, %+v: the error is %v, that of Plan %v", k.Name, g, err, refused)
