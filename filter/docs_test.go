@@ -2,6 +2,8 @@ package filter_test
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,49 @@ func TestDocumentsListAllKinds(t *testing.T) {
 		for _, page := range []string{"../docs/kinds/" + k.Name + ".md", "../spec/kinds/" + k.Name + ".md"} {
 			if _, err := os.Stat(page); err != nil {
 				t.Error(err)
+			}
+		}
+	}
+}
+
+// The page of the node lists the kinds that only set bits.
+func TestNodeListsMonotoneKinds(t *testing.T) {
+	b, err := os.ReadFile("../docs/node.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(b), "Kinds that only set bits (")
+	list, _, _ = strings.Cut(list, ")")
+	got := strings.Fields(strings.ReplaceAll(list, ",", " "))
+	var want []string
+	for _, k := range filter.All {
+		if k.Monotone {
+			want = append(want, k.Name)
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("docs/node.md lists %q as kinds that only set bits, want %q", got, want)
+	}
+}
+
+// The tests of every kind run the conformance suite.
+func TestKindsRunTheSuite(t *testing.T) {
+	for _, k := range filter.All {
+		names, err := filepath.Glob(filepath.Join(k.Name, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tests strings.Builder
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(b)
+		}
+		for _, call := range []string{"filtertest.Run(", "filtertest.Fuzz(", "filtertest.Zero("} {
+			if !strings.Contains(tests.String(), call) {
+				t.Errorf("no test in filter/%s calls %s: see the documentation of package filtertest", k.Name, strings.TrimSuffix(call, "("))
 			}
 		}
 	}
