@@ -144,11 +144,11 @@ func (n *Node) api(h hashers) http.Handler {
 func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
 	l = &connLimiter{Listener: l, most: func() int { return n.limits.Load().MaxClients }}
 	s := &http.Server{
-		Handler:           h,
+		Handler:           exitOnPanic(h, n.log.With("part", name)),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(n.log.With("part", name).Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(n.log.With("part", name).Handler(), slog.LevelWarn),
 	}
 	n.web = append(n.web, s)
 	n.run(name, func() error {
