@@ -75,8 +75,8 @@ func TestSeedsAreNotPrinted(t *testing.T) {
 	}
 	for _, e := range []error{
 		umbel.Hasher{Alg: umbel.MD5, Seed: seed}.Check(), umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: umbel.MD5, Seed: seed}}.Check(),
-		umbel.State{Kind: "bloom", Hasher: h}.Alike(umbel.State{Kind: "bloom"}),
-		umbel.State{Kind: "bloom", Hasher: h}.Alike(umbel.State{Kind: "bloom", Hasher: umbel.Hasher{Alg: umbel.SipHash}}),
+		umbel.State{Kind: "bloom", Hasher: h}.CheckMatch(umbel.State{Kind: "bloom"}),
+		umbel.State{Kind: "bloom", Hasher: h}.CheckMatch(umbel.State{Kind: "bloom", Hasher: umbel.Hasher{Alg: umbel.SipHash}}),
 	} {
 		fmt.Fprintf(&log, "%v %+v %#v\n", e, e, e)
 	}

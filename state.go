@@ -93,10 +93,10 @@ func (s State) check(depth int) error {
 	return nil
 }
 
-// Alike returns nil if s and t have the same kind and hasher. Otherwise the error wraps
-// [ErrMismatch] and contains the first difference, but no seed. Alike does not compare
+// CheckMatch returns nil if s and t have the same kind and hasher. Otherwise the error wraps
+// [ErrMismatch] and contains the first difference, but no seed. CheckMatch does not compare
 // sizes, because some kinds merge filters of different sizes.
-func (s State) Alike(t State) error {
+func (s State) CheckMatch(t State) error {
 	switch {
 	case s.Kind != t.Kind:
 		return fmt.Errorf("umbel: one filter is %s, the other %s: %w", s.Kind, clip(t.Kind), ErrMismatch)

@@ -119,11 +119,11 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-func TestAlikeSaysTheFirstDifference(t *testing.T) {
+func TestCheckMatchNamesTheFirstDifference(t *testing.T) {
 	s := sample()
-	t.Run("alike", func(t *testing.T) {
+	t.Run("same", func(t *testing.T) {
 		other := umbel.State{Kind: s.Kind, Hasher: s.Hasher, Arrays: []cells.Array{bits(0)}}
-		if err := s.Alike(other); err != nil {
+		if err := s.CheckMatch(other); err != nil {
 			t.Error(err)
 		}
 	})
@@ -137,6 +137,6 @@ func TestAlikeSaysTheFirstDifference(t *testing.T) {
 		{"algorithm", umbel.State{Kind: s.Kind}, "siphash with a seed"},
 		{"seed", umbel.State{Kind: s.Kind, Hasher: umbel.Hasher{Alg: umbel.SipHash}}, "seeds differ"},
 	} {
-		t.Run(c.name, func(t *testing.T) { wantError(t, s.Alike(c.other), umbel.ErrMismatch, c.want) })
+		t.Run(c.name, func(t *testing.T) { wantError(t, s.CheckMatch(c.other), umbel.ErrMismatch, c.want) })
 	}
 }

@@ -146,7 +146,7 @@ func (f *Filter) Clear() {
 // that of f. The error wraps umbel.ErrMismatch and names the first difference; on error f
 // is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	if err := f.State().Alike(s); err != nil {
+	if err := f.State().CheckMatch(s); err != nil {
 		return err
 	}
 	if f.base == nil || len(s.Parts) == 0 && s.Params.Uint("fold") == 0 {

@@ -103,7 +103,7 @@ func (f *Filter) mismatch(err error) error {
 // sum of all entries exceeds 2^64 - 1, those of the newest layers are reduced. The error wraps
 // umbel.ErrMismatch and contains the first difference; the filter is then unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	if err := f.State().Alike(s); err != nil {
+	if err := f.State().CheckMatch(s); err != nil {
 		return err
 	}
 	if len(f.layers) == 0 || len(s.Arrays) == 0 && len(s.Parts) == 0 {

@@ -67,7 +67,7 @@ func (f *Filter) other(s umbel.State) (*Filter, error) {
 		return core.Other(f.State(), s, Open)
 	}
 	as := umbel.State{Kind: bloomKind, Hasher: f.shape.Hasher}
-	if err := as.Alike(s); err != nil {
+	if err := as.CheckMatch(s); err != nil {
 		return nil, err
 	}
 	return FromBloom(s)

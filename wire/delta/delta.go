@@ -101,7 +101,7 @@ func checkBoth(base, result umbel.State) error {
 			return fmt.Errorf("delta: %w", err)
 		}
 	}
-	if err := base.Alike(result); err != nil {
+	if err := base.CheckMatch(result); err != nil {
 		return fmt.Errorf("delta: these filters have no delta, send a container: %w", err)
 	}
 	return nil
@@ -122,7 +122,7 @@ func checkFolds(folded, full umbel.State, r *uint64) error {
 		}
 	}
 	for i, p := range full.Parts {
-		if err := folded.Parts[i].Alike(p); err != nil {
+		if err := folded.Parts[i].CheckMatch(p); err != nil {
 			return fmt.Errorf("part %d: %v", i, err)
 		}
 		if err := checkFolds(folded.Parts[i], p, r); err != nil {

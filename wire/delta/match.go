@@ -167,7 +167,7 @@ func matchParts(base, result []umbel.State) []int {
 		from[i] = -1
 		least := uint64(0)
 		try := func(j int) {
-			if j < 0 || j >= len(base) || s.Alike(base[j]) != nil {
+			if j < 0 || j >= len(base) || s.CheckMatch(base[j]) != nil {
 				return
 			}
 			if d := stateDistance(base[j], s); from[i] < 0 || d < least {

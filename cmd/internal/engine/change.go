@@ -109,7 +109,7 @@ func noGrowth(umbel.Filter) uint64 { return 0 }
 // replaceWith replaces the filter by g, which has the same kind and hasher. The caller holds both
 // locks.
 func (f *Filter) replaceWith(g umbel.Filter) error {
-	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).Alike(g.State()); err != nil {
+	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State()); err != nil {
 		return fmt.Errorf("replacement of a filter: %w", err)
 	}
 	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)

@@ -163,7 +163,7 @@ func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Ar
 // is the zero Filter; otherwise it is that of open.
 func Other[F any](own, s umbel.State, open func(umbel.State) (F, error)) (F, error) {
 	var none F
-	if err := own.Alike(s); err != nil {
+	if err := own.CheckMatch(s); err != nil {
 		return none, err
 	}
 	for _, t := range []umbel.State{own, s} {

@@ -46,7 +46,7 @@ func OpenParts[F any](kind string, s umbel.State, open func(umbel.State) (F, err
 // error wraps umbel.ErrMismatch if kind, hasher or the parts' kind differ, or if one of the
 // two is the zero Filter; otherwise it is that of open.
 func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, error) {
-	if err := own.Alike(s); err != nil {
+	if err := own.CheckMatch(s); err != nil {
 		return nil, err
 	}
 	for _, t := range []umbel.State{own, s} {
