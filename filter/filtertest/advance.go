@@ -6,13 +6,14 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// advances: time doesn't go back, told the same time twice nothing happens, what was
-// added just now stays at that time, and at the end of time all is forgotten. A filter
-// told its time in steps is the one told at once, where nothing is added between.
+// advances: Advance to an earlier time is an error wrapping umbel.ErrMismatch. A second Advance
+// to the same time changes nothing, and keys that were just added are still present. At the
+// largest time the filter is empty. Several steps have the same result as one if nothing is
+// added in between.
 func advances(t tb, v umbel.Kind) {
 	const start = 1 << 40
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		a := as[umbel.Advancer](t, f)
 		advance := func(f umbel.Filter, to uint64) umbel.Filter {
 			t.Helper()
@@ -31,18 +32,18 @@ func advances(t tb, v umbel.Kind) {
 			wantState(t, f, was, "after Advance back in time")
 		}
 		advance(f, start)
-		wantState(t, f, was, "told the same time twice")
-		wantAll(t, f, ds, "at the time when they were added")
+		wantState(t, f, was, "after Advance to the same time")
+		wantAll(t, f, ds, "at the time of their addition")
 
-		steps := twin(t, v, f)
+		steps := copyOf(t, v, f)
 		for _, step := range []uint64{1, 2, 3, 5, 8, 1000} {
 			advance(steps, start+step)
-			wantState(t, steps, advance(twin(t, v, f), start+step).State(), "advanced in steps, against at once")
+			wantState(t, steps, advance(copyOf(t, v, f), start+step).State(), "advanced in steps, compared with one step")
 		}
 
-		empty := advance(make1(t, v, n), math.MaxUint64)
-		wantState(t, advance(f, math.MaxUint64), empty.State(), "at the end of time, against nothing added")
+		empty := advance(newFilter(t, v, n), math.MaxUint64)
+		wantState(t, advance(f, math.MaxUint64), empty.State(), "at the largest time, compared with an empty filter")
 		addAll(f, ds)
-		wantAll(t, f, ds, "added at the end of time")
+		wantAll(t, f, ds, "added at the largest time")
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// batches: many digests at once have the effect and the answers of one by one, for
-// batches of every length, with repetitions; no more is written than answers, and
-// room for fewer is a panic, whatever lies behind it.
-func batches(t tb, v umbel.Kind) {
-	// The largest outgrows the caches, from where kinds may go other ways.
+// batchesEqualSingleCalls: AddAll and HasAll have the effect and the results of one Add or Has
+// per digest, for batches of many lengths, with repeated digests. They write one result per
+// digest and no more, and panic if the result slice is too short, whatever its capacity.
+func batchesEqualSingleCalls(t tb, v umbel.Kind) {
+	// The largest filter exceeds the caches, for which kinds may have other code.
 	for _, n := range append(slices.Clone(sizes), 1<<20) {
-		one := make1(t, v, n)
+		one := newFilter(t, v, n)
 		umbel.AddAll(one, nil, digests(1, int(n)))
 		wantAll(t, one, digests(1, min(int(n), 1000)), "added as a batch")
-		reporting, silent, atomic := twin(t, v, one), twin(t, v, one), twin(t, v, one)
+		reporting, silent, atomic := copyOf(t, v, one), copyOf(t, v, one), copyOf(t, v, one)
 		atomically, _ := atomic.(umbel.AtomicBatchAdder)
 
 		for _, length := range batchLengths() {
@@ -30,7 +30,7 @@ func batches(t tb, v umbel.Kind) {
 			}
 			umbel.AddAll(reporting, got[:length+length%2], ds)
 			if !slices.Equal(got, want) {
-				t.Fatalf("n=%d: AddAll of %d reports, with what lies behind, %v, want %v", n, length, got, want)
+				t.Fatalf("n=%d: AddAll of %d digests sets the results, and those behind them, to %v, want %v", n, length, got, want)
 			}
 			umbel.AddAll(silent, nil, ds)
 			if atomically != nil {
@@ -38,26 +38,26 @@ func batches(t tb, v umbel.Kind) {
 			}
 			wantHasAll(t, one, append(ds, fresh...))
 		}
-		wantState(t, reporting, one.State(), "AddAll, against one by one")
-		wantState(t, silent, one.State(), "AddAll that reports nothing, against one by one")
+		wantState(t, reporting, one.State(), "AddAll, compared with Add")
+		wantState(t, silent, one.State(), "AddAll without results, compared with Add")
 		if atomically != nil {
-			wantState(t, atomic, one.State(), "AddAllAtomic, against one by one")
+			wantState(t, atomic, one.State(), "AddAllAtomic, compared with Add")
 		}
 		const few = 3
 		for _, spare := range []int{few - 1, few, 100} {
 			short := func() []bool { return make([]bool, few-1, spare) }
 			if panicked(func() { umbel.HasAll(one, short(), extreme[:few]) }) == nil {
-				t.Errorf("HasAll takes a slice of answers that is too short, of capacity %d", spare)
+				t.Errorf("HasAll accepts a result slice that is too short, of capacity %d", spare)
 			}
 			if panicked(func() { umbel.AddAll(one, short(), extreme[:few]) }) == nil {
-				t.Errorf("AddAll takes a slice of answers that is too short, of capacity %d", spare)
+				t.Errorf("AddAll accepts a result slice that is too short, of capacity %d", spare)
 			}
 		}
 	}
 }
 
-// batchLengths are all small ones, and some around 2^12, where kinds may stop to let
-// others run.
+// batchLengths returns all small lengths, and some around 2^12, where a kind may yield the
+// processor.
 func batchLengths() []int {
 	all := []int{1<<12 - 1, 1<<12 + 1, 1<<13 + 3}
 	for length := range 131 {
@@ -66,7 +66,7 @@ func batchLengths() []int {
 	return all
 }
 
-// room returns room for n answers and some behind them, which nobody may write to.
+// room returns n results and some more behind them, which must not be written.
 func room(n int) []bool {
 	all := make([]bool, n+20)
 	for i := range all {
@@ -75,7 +75,7 @@ func room(n int) []bool {
 	return all
 }
 
-// wantHasAll fails unless HasAll answers as Has does, and touches nothing else.
+// wantHasAll fails unless HasAll returns the results of Has and writes nothing else.
 func wantHasAll(t tb, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	got := room(len(ds))
@@ -84,35 +84,35 @@ func wantHasAll(t tb, f umbel.Filter, ds []umbel.Digest) {
 		want[i] = f.Has(d)
 	}
 	if umbel.HasAll(f, got[:len(ds)+len(ds)%2], ds); !slices.Equal(got, want) {
-		t.Fatalf("HasAll of %d gives, with what lies behind, %v, want %v", len(ds), got, want)
+		t.Fatalf("HasAll of %d digests sets the results, and those behind them, to %v, want %v", len(ds), got, want)
 	}
 }
 
-// addAtomic: additions from many goroutines, with questions alongside, make the
-// filter that additions in a row make. Its other half is the race detector's.
+// addAtomic: concurrent additions, with concurrent queries, give the same filter as additions in
+// sequence. The race detector tests the rest.
 func addAtomic(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		a := as[umbel.AtomicAdder](t, f)
-		want := make1(t, v, n)
+		want := newFilter(t, v, n)
 		ds := append(digests(1, int(n)), extreme...)
 		for _, d := range ds[:len(ds)/4] {
 			if x, y := a.AddAtomic(d), want.Add(d); x != y {
-				t.Fatalf("AddAtomic(%v), alone, is %v, and Add %v", d, x, y)
+				t.Fatalf("AddAtomic(%v) without concurrency is %v, want %v as Add", d, x, y)
 			}
 		}
 		addAll(want, ds)
 		concurrently(t, f, ds)
 		wantAll(t, f, ds, "added atomically")
-		wantState(t, f, want.State(), "added by four goroutines, against in a row")
+		wantState(t, f, want.State(), "added by four goroutines, compared with Add in sequence")
 	}
 }
 
-// concurrently adds ds to f by four goroutines, two of them in batches, each of which
-// shares half of its keys with its neighbours, while two others ask.
+// concurrently adds ds to f with four goroutines, two of them in batches, while two others
+// query. Each shares half of its keys with its neighbours.
 func concurrently(t tb, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
-	var adders, askers sync.WaitGroup
+	var adders, readers sync.WaitGroup
 	lost := make([]int, 4)
 	for i := range 4 {
 		adders.Go(func() {
@@ -132,7 +132,7 @@ func concurrently(t tb, f umbel.Filter, ds []umbel.Digest) {
 	}
 	done := make(chan struct{})
 	for i := range 2 {
-		askers.Go(func() {
+		readers.Go(func() {
 			answers := make([]bool, len(ds))
 			for {
 				select {
@@ -150,15 +150,15 @@ func concurrently(t tb, f umbel.Filter, ds []umbel.Digest) {
 	}
 	adders.Wait()
 	close(done)
-	askers.Wait()
+	readers.Wait()
 	for _, n := range lost {
 		if n != 0 {
-			t.Errorf("Has is false %d times after AddAtomic has returned", n)
+			t.Errorf("Has is false %d times after AddAtomic returned", n)
 		}
 	}
 }
 
-// missing returns how many of ds f doesn't have.
+// missing returns the number of digests of ds for which Has is false.
 func missing(f umbel.Filter, ds []umbel.Digest) int {
 	n := 0
 	for _, d := range ds {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// limiting is a bloom filter whose TryAdd takes 50 keys.
+// limiting is a Bloom filter whose TryAdd accepts 50 keys.
 type limiting struct {
 	*bloom.Filter
 	taken int
@@ -22,7 +22,7 @@ func (f *limiting) TryAdd(d umbel.Digest) (bool, error) {
 	return f.Add(d), nil
 }
 
-// limits is the kind of such filters with TryAdd wrong.
+// limits is the kind of such filters with a wrong TryAdd or NextGrowth.
 func limits[F umbel.Filter](wrong func(*limiting) F) func() umbel.Kind {
 	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&limiting{Filter: f}) })
@@ -65,15 +65,15 @@ func (f alwaysChanging) TryAdd(d umbel.Digest) (bool, error) {
 	return err == nil, err
 }
 
-// promising tells of no end to its room.
-type promising struct{ *limiting }
+// neverFull forecasts that keys are never refused.
+type neverFull struct{ *limiting }
 
-func (f promising) NextGrowth() (uint64, error) { return 0, nil }
+func (f neverFull) NextGrowth() (uint64, error) { return 0, nil }
 
-// boasting tells of memory that it doesn't take.
-type boasting struct{ *limiting }
+// overForecasting forecasts memory that it doesn't allocate.
+type overForecasting struct{ *limiting }
 
-func (f boasting) NextGrowth() (uint64, error) { return 8, nil }
+func (f overForecasting) NextGrowth() (uint64, error) { return 8, nil }
 
 // repeating reports a change for a present key, and forecasts no growth.
 type repeating struct{ *limiting }
@@ -104,12 +104,12 @@ func (f doubling) TryAdd(d umbel.Digest) (bool, error) {
 	return f.limiting.TryAdd(d)
 }
 
-// dropping says that it takes a key, and doesn't.
+// dropping reports that it added a key, and doesn't add it.
 type dropping struct{ *limiting }
 
 func (f dropping) TryAdd(d umbel.Digest) (bool, error) { return !f.Has(d), nil }
 
-// forgetting is a bloom filter that forgets all every 1024 ticks.
+// forgetting is a Bloom filter that expires all keys every 1024 ticks.
 type forgetting struct {
 	*bloom.Filter
 	now uint64
@@ -126,7 +126,7 @@ func (f *forgetting) Advance(to uint64) error {
 	return nil
 }
 
-// forgets is the kind of such filters with Advance wrong.
+// forgets is the kind of such filters with a wrong Advance.
 func forgets[F umbel.Filter](wrong func(*forgetting) F) func() umbel.Kind {
 	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&forgetting{Filter: f}) })
@@ -172,10 +172,10 @@ func (f remainingWords) Advance(to uint64) error {
 	return nil
 }
 
-// hesitating sets bits where time goes in small steps.
-type hesitating struct{ *forgetting }
+// steppingMarks sets bits when time advances in small steps.
+type steppingMarks struct{ *forgetting }
 
-func (f hesitating) Advance(to uint64) error {
+func (f steppingMarks) Advance(to uint64) error {
 	if to > f.now && to-f.now < 1000 {
 		f.Add(umbel.Digest{H1: to << 32})
 	}

@@ -1,15 +1,13 @@
 package filtertest
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// kind is the bloom kind with its filters wrapped.
+// kind is the kind bloom. If as is not nil, it wraps each filter.
 func kind(as func(*bloom.Filter) umbel.Filter) umbel.Kind {
 	v := bloom.Kind
 	if as == nil {
@@ -32,7 +30,7 @@ func kind(as func(*bloom.Filter) umbel.Filter) umbel.Kind {
 	return v
 }
 
-// wrap is the kind whose filters are bloom filters with the methods of W.
+// wrap is the kind bloom with filters that have the methods of W.
 func wrap[W ~struct{ *bloom.Filter }, P interface {
 	*W
 	umbel.Filter
@@ -40,7 +38,7 @@ func wrap[W ~struct{ *bloom.Filter }, P interface {
 	return kind(func(f *bloom.Filter) umbel.Filter { return P(&W{f}) })
 }
 
-// change is the bloom kind with a function or a word changed.
+// change returns the kind bloom after the change f.
 func change(f func(*umbel.Kind)) func() umbel.Kind {
 	return func() umbel.Kind {
 		v := bloom.Kind
@@ -49,8 +47,8 @@ func change(f func(*umbel.Kind)) func() umbel.Kind {
 	}
 }
 
-// open1 is the bloom kind with states changed before they are opened.
-func open1(f func(*umbel.State)) func() umbel.Kind {
+// changeState is the kind bloom whose Open changes each state before it opens it.
+func changeState(f func(*umbel.State)) func() umbel.Kind {
 	return change(func(v *umbel.Kind) {
 		v.Open = func(s umbel.State) (umbel.Filter, error) {
 			if len(s.Arrays) > 0 && len(s.Arrays[0].Words) > 0 {
@@ -61,8 +59,8 @@ func open1(f func(*umbel.State)) func() umbel.Kind {
 	})
 }
 
-// lowRates is the bloom kind that plans for another rate below 1e-9, and says it is
-// the one wanted.
+// lowRates is the kind bloom that plans for another rate if the goal's rate is below 1e-9, and
+// forecasts the goal's rate.
 func lowRates(planned func(rate float64) float64) func() umbel.Kind {
 	other := func(g umbel.Goal) umbel.Goal {
 		if g.FPRate > 0 && g.FPRate < 1e-9 {
@@ -82,7 +80,7 @@ func lowRates(planned func(rate float64) float64) func() umbel.Kind {
 	})
 }
 
-// anyRate is g with a higher rate, if bytes are given with one that is very low.
+// anyRate is g with a higher rate, if g has bytes and a very low rate.
 func anyRate(g umbel.Goal) umbel.Goal {
 	if g.Bytes != 0 && g.FPRate > 0 && g.FPRate < 1e-20 {
 		g.FPRate = 0.1
@@ -90,10 +88,10 @@ func anyRate(g umbel.Goal) umbel.Goal {
 	return g
 }
 
-// trusting takes k from a state without a look at it.
+// trusting uses k of a state as an index without checking it.
 func trusting() umbel.Kind {
 	var used [bloom.MaxK + 1]int
-	return open1(func(s *umbel.State) { used[s.Params.Uint("k")]++ })()
+	return changeState(func(s *umbel.State) { used[s.Params.Uint("k")]++ })()
 }
 
 type missing64 struct{ *bloom.Filter }
@@ -176,236 +174,32 @@ func (f *beyond) State() umbel.State {
 	return s
 }
 
-type intersecting struct{ *bloom.Filter }
+type shortList struct{ *bloom.Filter }
 
-func (f *intersecting) Merge(s umbel.State) error { return f.State().Arrays[0].Min(s.Arrays[0]) }
-
-type swallowing struct{ *bloom.Filter }
-
-func (f *swallowing) Merge(s umbel.State) error {
-	err := f.Filter.Merge(s)
-	s.Arrays[0].Clear()
-	return err
+func (f *shortList) Positions(yield func(uint64) bool) {
+	skipped := false
+	list(f.Filter, func(at uint64) bool {
+		if !skipped {
+			skipped = true
+			return true
+		}
+		return yield(at)
+	})
 }
 
-type mergingMore struct{ *bloom.Filter }
+type fallingList struct{ *bloom.Filter }
 
-func (f *mergingMore) Merge(s umbel.State) error {
-	err := f.Filter.Merge(s)
-	f.State().Arrays[0].SetBit(0)
-	f.State().Arrays[0].SetBit(1)
-	return err
+func (f *fallingList) Positions(yield func(uint64) bool) {
+	last := f.Shape().M - 1
+	list(f.Filter, func(at uint64) bool { return yield(last - at) })
 }
 
-type anyHasher struct{ *bloom.Filter }
-
-func (f *anyHasher) Merge(s umbel.State) error {
-	s.Hasher = f.Hasher()
-	return f.Filter.Merge(s)
-}
-
-type clearingMerge struct{ *bloom.Filter }
-
-func (f *clearingMerge) Merge(s umbel.State) error {
-	err := f.Filter.Merge(s)
-	if err != nil {
-		f.Filter.Clear()
-	}
-	return err
-}
-
-type anyK struct{ *bloom.Filter }
-
-func (f *anyK) Merge(s umbel.State) error {
-	if len(s.Params) == 2 && s.Params[0].Name == "k" && s.Params[0].Value == umbel.Uint(5) {
-		return nil
-	}
-	return f.Filter.Merge(s)
-}
-
-type foldingHalves struct{ *bloom.Filter }
-
-func (f *foldingHalves) Fold(r uint64) error {
-	s := f.State().Clone()
-	if err := f.Filter.Fold(r); err != nil {
-		return err
-	}
-	old, small := s.Arrays[0], f.Filter.State()
-	small.Arrays[0].Clear()
-	for i := range old.Len {
-		if old.Bit(i) {
-			small.Arrays[0].SetBit(i % small.Arrays[0].Len)
+// list yields the cells that are set, in order.
+func list(f *bloom.Filter, yield func(uint64) bool) {
+	a := f.State().Arrays[0]
+	for i := range a.Len {
+		if a.Bit(i) && !yield(i) {
+			return
 		}
 	}
-	return nil
-}
-
-type foldingLess struct{ *bloom.Filter }
-
-func (f *foldingLess) Fold(r uint64) error {
-	err := f.Filter.Fold(r)
-	if err == nil && r > 1 {
-		words := f.State().Arrays[0].Words
-		words[len(words)/2] = 0
-	}
-	return err
-}
-
-type unfoldingLess struct{ *bloom.Filter }
-
-func (f *unfoldingLess) Unfold(u uint64) error {
-	err := f.Filter.Unfold(u)
-	if err == nil {
-		words := f.State().Arrays[0].Words
-		clear(words[uint64(len(words))/u:])
-	}
-	return err
-}
-
-type unfoldingMore struct{ *bloom.Filter }
-
-func (f *unfoldingMore) Unfold(u uint64) error {
-	old := f.State().Clone()
-	err := f.Filter.Unfold(u)
-	if err == nil && u > 1 {
-		a := f.State().Arrays[0]
-		for i := old.Arrays[0].Len; i < a.Len; i++ {
-			a.SetBit(i)
-		}
-	}
-	return err
-}
-
-type foldingLax struct{ *bloom.Filter }
-
-func (f *foldingLax) Fold(r uint64) error {
-	_ = f.Filter.Fold(r)
-	return nil
-}
-
-type foldingMute struct{ *bloom.Filter }
-
-func (f *foldingMute) Fold(r uint64) error {
-	if f.Filter.Fold(r) != nil {
-		return fmt.Errorf("it doesn't divide: %w", umbel.ErrMismatch)
-	}
-	return nil
-}
-
-// rehashing gives a seed to whoever asks it for its state once a quarter of it is full.
-type rehashing struct{ *bloom.Filter }
-
-func (f *rehashing) State() umbel.State {
-	s := f.Filter.State()
-	if f.Stats().Fill > 0.25 {
-		s.Hasher.Seed.Lo++
-	}
-	return s
-}
-
-type clearingFold struct{ *bloom.Filter }
-
-func (f *clearingFold) Fold(r uint64) error {
-	err := f.Filter.Fold(r)
-	if err != nil {
-		f.Filter.Clear()
-	}
-	return err
-}
-
-type missingAtomic struct{ *bloom.Filter }
-
-func (f *missingAtomic) AddAtomic(d umbel.Digest) bool {
-	return d.H1>>58 != 5 && f.Filter.AddAtomic(d)
-}
-
-type shortAtomic struct{ *bloom.Filter }
-
-func (f *shortAtomic) AddAllAtomic(ds []umbel.Digest) { f.Filter.AddAllAtomic(ds[:len(ds)*9/10]) }
-
-type shortBatch struct{ *bloom.Filter }
-
-func (f *shortBatch) AddAll(changed []bool, ds []umbel.Digest) {
-	f.Filter.AddAll(changed, ds[:len(ds)&^1])
-}
-
-type evenBatch struct{ *bloom.Filter }
-
-func (f *evenBatch) HasAll(dst []bool, ds []umbel.Digest) { f.Filter.HasAll(dst, ds[:len(ds)&^1]) }
-
-type unorderedBatch struct{ *bloom.Filter }
-
-func (f *unorderedBatch) AddAll(changed []bool, ds []umbel.Digest) {
-	if changed != nil {
-		f.HasAll(changed, ds)
-		for i := range ds {
-			changed[i] = !changed[i]
-		}
-	}
-	f.Filter.AddAll(nil, ds)
-}
-
-type stretchingHas struct{ *bloom.Filter }
-
-func (f *stretchingHas) HasAll(dst []bool, ds []umbel.Digest) { f.Filter.HasAll(dst[:len(ds)], ds) }
-
-type stretchingAdd struct{ *bloom.Filter }
-
-func (f *stretchingAdd) AddAll(changed []bool, ds []umbel.Digest) {
-	if changed != nil {
-		changed = changed[:len(ds)]
-	}
-	f.Filter.AddAll(changed, ds)
-}
-
-type overrunningHas struct{ *bloom.Filter }
-
-func (f *overrunningHas) HasAll(dst []bool, ds []umbel.Digest) {
-	f.Filter.HasAll(dst, ds)
-	overrun(dst, len(ds))
-}
-
-type overrunningAdd struct{ *bloom.Filter }
-
-func (f *overrunningAdd) AddAll(changed []bool, ds []umbel.Digest) {
-	f.Filter.AddAll(changed, ds)
-	overrun(changed, len(ds))
-}
-
-// overrun changes the answer behind n, if their number is odd and there is room.
-func overrun(answers []bool, n int) {
-	if n%2 == 1 && n < cap(answers) {
-		answers[:n+1][n] = !answers[:n+1][n]
-	}
-}
-
-type locatingLess struct{ *bloom.Filter }
-
-func (f *locatingLess) Locate(dst []uint64, d umbel.Digest) []uint64 {
-	dst = f.Filter.Locate(dst, d)
-	return dst[:len(dst)-1]
-}
-
-type locatingAnew struct{ *bloom.Filter }
-
-func (f *locatingAnew) Locate(dst []uint64, d umbel.Digest) []uint64 {
-	return f.Filter.Locate(dst[:0], d)
-}
-
-type clearingLess struct{ *bloom.Filter }
-
-func (f *clearingLess) Clear() { clear(f.State().Arrays[0].Words[1:]) }
-
-type keeping struct{ *bloom.Filter }
-
-func (f *keeping) Has(d umbel.Digest) bool {
-	wasted = &d
-	return f.Filter.Has(d)
-}
-
-type copying struct{ *bloom.Filter }
-
-func (f *copying) AddAll(changed []bool, ds []umbel.Digest) {
-	wasted = slices.Clone(ds)
-	f.Filter.AddAll(changed, ds)
 }

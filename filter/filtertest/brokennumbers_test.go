@@ -64,7 +64,7 @@ type ending struct{ *numbering }
 
 func (f ending) Add(d umbel.Digest) bool { return f.added < math.MaxUint64 && f.numbering.Add(d) }
 
-// wrapping counts a key at most as often as all keys together, and that number wraps.
+// wrapping is a filter whose Count returns at most the number of all additions, which wraps.
 type wrapping struct{ *numbering }
 
 func (f wrapping) Count(d umbel.Digest) uint64 {

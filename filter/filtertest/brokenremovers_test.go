@@ -5,7 +5,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// remembering is a bloom filter that can remove and count, as it keeps all its keys.
+// remembering is a Bloom filter with Remove and Count. It keeps all its keys.
 type remembering struct {
 	*bloom.Filter
 	times map[umbel.Digest]uint64
@@ -53,7 +53,7 @@ func (f *remembering) Count(d umbel.Digest) uint64 {
 	return 1
 }
 
-// remembers is the kind of such filters with a method of them wrong.
+// remembers is the kind of such filters with a wrong method.
 func remembers[F umbel.Filter](wrong func(*remembering) F) func() umbel.Kind {
 	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(remember(f)) })
@@ -124,7 +124,7 @@ func (f skippingFull) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// uncounted is a filter that removes and doesn't count.
+// uncounted is a filter with Remove and without Count.
 type uncounted struct {
 	umbel.Filter
 	umbel.Remover

@@ -5,7 +5,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// sealable is a bloom filter with a Seal that has nothing to do.
+// sealable is a Bloom filter with a Seal that changes nothing.
 type sealable struct {
 	*bloom.Filter
 	sealed bool
@@ -27,7 +27,7 @@ func (f *sealable) Seal() error {
 	return nil
 }
 
-// sealsWith is the kind of such filters with something wrong.
+// sealsWith is the kind of such filters with a wrong method.
 func sealsWith[F umbel.Filter](wrong func(*sealable) F) func() umbel.Kind {
 	return func() umbel.Kind {
 		return kind(func(f *bloom.Filter) umbel.Filter { return wrong(&sealable{Filter: f}) })
@@ -61,7 +61,7 @@ type closingSeal struct{ *sealable }
 
 func (f closingSeal) Add(d umbel.Digest) bool { return !f.sealed && f.sealable.Add(d) }
 
-// swellingSeal unfolds by 2, which no forecast says.
+// swellingSeal unfolds by 2, which the forecast doesn't contain.
 type swellingSeal struct{ *sealable }
 
 func (f swellingSeal) Seal() error {

@@ -10,10 +10,11 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// deltas: whatever is done with a filter, the delta from what it was makes what it is,
-// bit for bit, of what a reader has; and a packed container does. A filter that takes a
-// filter's place has that one's kind and hasher for good: deltas tell of nothing else.
-func deltas(t tb, v umbel.Kind) {
+// deltaRoundTrip: after any sequence of changes, the delta from the previous state to the
+// current one, applied to the previous state, gives the current state bit for bit. A packed
+// container does, too. The kind and the hasher of a filter never change, since a delta does not
+// contain them.
+func deltaRoundTrip(t tb, v umbel.Kind) {
 	histories := 80
 	if testing.Short() {
 		histories = 5
@@ -26,13 +27,13 @@ func deltas(t tb, v umbel.Kind) {
 			n = sizes[1]
 		}
 		if made[n] == nil {
-			made[n] = make1(t, v, n)
+			made[n] = newFilter(t, v, n)
 		}
-		f := twin(t, v, made[n])
+		f := copyOf(t, v, made[n])
 		reader := f.State().Clone()
 		var id wire.ID
 		for range 5 {
-			what := happen(rng, f, func() umbel.Filter { return twin(t, v, made[n]) }, n)
+			what := changeAtRandom(rng, f, func() umbel.Filter { return copyOf(t, v, made[n]) }, n)
 			now := f.State()
 			message, err := delta.Encoder{Base: id}.Append(nil, reader, now)
 			if err != nil {
@@ -43,10 +44,10 @@ func deltas(t tb, v umbel.Kind) {
 				t.Fatalf("n=%d, %s: delta.Apply: %v", n, what, err)
 			}
 			if !equal(got, now) {
-				t.Fatalf("n=%d, %s: by a delta: %s", n, what, difference(got, now))
+				t.Fatalf("n=%d, %s: after applying a delta: %s", n, what, difference(got, now))
 			}
 			if most := packed(t, now) + deltaRoom(now); len(message) > most {
-				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and a little", n, what, len(message), most)
+				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and the overhead", n, what, len(message), most)
 			}
 			info, err := delta.Inspect(message)
 			if err != nil {
@@ -56,14 +57,14 @@ func deltas(t tb, v umbel.Kind) {
 		}
 		g, err := v.Open(reader.Clone())
 		if err != nil {
-			t.Fatalf("Open of what deltas made: %v", err)
+			t.Fatalf("Open of the state that deltas made: %v", err)
 		}
-		wantState(t, g, f.State(), "opened from what deltas made")
+		wantState(t, g, f.State(), "opened from the state that deltas made")
 	}
 }
 
-// deltaRoom is what the head of a delta, and its words on each state and plane, may
-// take beyond those of a container.
+// deltaRoom returns by how many bytes a delta may be larger than a container: its header, and
+// its description of each state and array.
 func deltaRoom(s umbel.State) int {
 	room := 80 + 16*len(s.Arrays)
 	for _, p := range s.Parts {
@@ -72,8 +73,8 @@ func deltaRoom(s umbel.State) int {
 	return room
 }
 
-// packed returns the length of the packed container of a state, and fails unless it has
-// that state.
+// packed returns the length of the packed container of a state. It fails unless the container
+// parses to that state.
 func packed(t tb, s umbel.State) int {
 	t.Helper()
 	b, err := wire.Packer{}.Append(nil, s)
@@ -85,13 +86,14 @@ func packed(t tb, s umbel.State) int {
 		t.Fatalf("wire.Parse of a packed container: %v", err)
 	}
 	if !equal(got, s) {
-		t.Fatalf("through a packed container: %s", difference(got, s))
+		t.Fatalf("from a packed container: %s", difference(got, s))
 	}
 	return len(b)
 }
 
-// history is what may be done with a filter; each reports whether it can be.
-var history = []struct {
+// changes are what a test may do with a filter. Each returns false if the filter does not
+// support it.
+var changes = []struct {
 	what string
 	do   func(rng *rand.Rand, f, other umbel.Filter, ds []umbel.Digest) bool
 }{
@@ -113,11 +115,11 @@ var history = []struct {
 		}
 		return ok
 	}},
-	{"fold", func(rng *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+	{"a fold", func(rng *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
 		g, ok := f.(umbel.Folder)
 		return ok && g.Fold(2+rng.Uint64N(4)) == nil
 	}},
-	{"unfold", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+	{"an unfold", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
 		g, ok := f.(umbel.Folder)
 		if !ok || g.Unfold(1+rng.Uint64N(4)) != nil {
 			return false
@@ -125,28 +127,28 @@ var history = []struct {
 		umbel.AddAll(f, nil, ds[:len(ds)/2])
 		return true
 	}},
-	{"union", func(_ *rand.Rand, f, other umbel.Filter, ds []umbel.Digest) bool {
+	{"a merge", func(_ *rand.Rand, f, other umbel.Filter, ds []umbel.Digest) bool {
 		m, ok := f.(umbel.Merger)
 		umbel.AddAll(other, nil, ds)
 		return ok && m.Merge(other.State()) == nil
 	}},
-	{"time", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+	{"an advance", func(rng *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
 		a, ok := f.(umbel.Advancer)
-		if !ok || a.Advance(rng.Uint64()>>rng.UintN(64)) != nil { // back in time
+		if !ok || a.Advance(rng.Uint64()>>rng.UintN(64)) != nil { // an earlier time is refused
 			return false
 		}
 		umbel.AddAll(f, nil, ds)
 		return true
 	}},
-	{"compacting", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+	{"a compaction", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
 		c, ok := f.(interface{ Compact(p float64) error })
 		return ok && c.Compact(0.05) == nil
 	}},
-	{"sealing", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
+	{"a seal", func(_ *rand.Rand, f, _ umbel.Filter, _ []umbel.Digest) bool {
 		s, ok := f.(umbel.Sealer)
 		return ok && s.Seal() == nil
 	}},
-	{"clearing", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
+	{"a clear", func(_ *rand.Rand, f, _ umbel.Filter, ds []umbel.Digest) bool {
 		c, ok := f.(umbel.Clearer)
 		if ok {
 			c.Clear()
@@ -156,34 +158,34 @@ var history = []struct {
 	}},
 }
 
-// happen does one of the things that can be done with a filter for n keys, of which
-// empty makes another, and says which.
-func happen(rng *rand.Rand, f umbel.Filter, empty func() umbel.Filter, n uint64) string {
+// changeAtRandom makes one of the changes to a filter for n keys and returns its name. empty
+// makes another filter of the same shape.
+func changeAtRandom(rng *rand.Rand, f umbel.Filter, empty func() umbel.Filter, n uint64) string {
 	for {
-		// Of few keys, so that what is removed has been added.
+		// The digests are from six sets, so that removals often find present keys.
 		ds := digests(1+rng.Uint64N(6), 1+rng.IntN(int(n)))
-		h := history[rng.IntN(len(history))]
+		h := changes[rng.IntN(len(changes))]
 		if h.do(rng, f, empty(), ds) {
 			return h.what
 		}
 	}
 }
 
-// ofBits reports whether the first planes of a state and of its parts have cells of one
-// bit; the others may be tables.
-func ofBits(s umbel.State) bool {
+// onlyBits reports whether the first array of a state, and of each of its parts, has cells of
+// one bit. Other arrays may be tables.
+func onlyBits(s umbel.State) bool {
 	if len(s.Arrays) > 0 && s.Arrays[0].Width > 1 {
 		return false
 	}
-	return !slices.ContainsFunc(s.Parts, func(p umbel.State) bool { return !ofBits(p) })
+	return !slices.ContainsFunc(s.Parts, func(p umbel.State) bool { return !onlyBits(p) })
 }
 
-// refinesFolds: what a fold doesn't say of a filter makes that filter of it; where cells
-// are bits it takes what the two differ by, H(B) = H(fold) + H(B | fold). The planes of a
-// list are no cells that fold.
-func refinesFolds(t tb, v umbel.Kind) {
+// refineRestoresFolded: a refinement turns a fold back into the full filter. If the cells are
+// bits, its size is about the difference of the two entropies: H(B) = H(fold) + H(B | fold).
+// Filters that are lists are skipped, since their arrays do not contain the cells.
+func refineRestoresFolded(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		as[umbel.Folder](t, f)
 		if _, ok := f.(umbel.PositionLister); ok {
 			t.Skipf("the state is a list")
@@ -191,7 +193,7 @@ func refinesFolds(t tb, v umbel.Kind) {
 		unfolded(t, v, f, 12)
 		addAll(f, slices.Concat(digests(1, int(n)), extreme))
 		for _, r := range []uint64{1, 2, 3, 12} {
-			small := twin(t, v, f)
+			small := copyOf(t, v, f)
 			fold(t, small, r)
 			message, err := delta.Refine(nil, small.State(), f.State())
 			if err != nil {
@@ -202,16 +204,16 @@ func refinesFolds(t tb, v umbel.Kind) {
 				t.Fatalf("n=%d: delta.Apply to the fold by %d: %v", n, r, err)
 			}
 			if !equal(got, f.State()) {
-				t.Fatalf("n=%d: the fold by %d, refined: %s", n, r, difference(got, f.State()))
+				t.Fatalf("n=%d: the refined fold by %d: %s", n, r, difference(got, f.State()))
 			}
 			if r == 1 {
 				continue
 			}
 			whole, part := packed(t, f.State()), packed(t, small.State())
-			if most := whole - part + whole/20 + 200; ofBits(f.State()) && len(message) > most {
-				t.Errorf("n=%d: %d bytes refine the fold by %d, of %d, to %d bytes, want at most %d", n, len(message), r, part, whole, most)
+			if most := whole - part + whole/20 + 200; onlyBits(f.State()) && len(message) > most {
+				t.Errorf("n=%d: a refinement of %d bytes of the fold by %d, from %d to %d bytes packed, want at most %d", n, len(message), r, part, whole, most)
 			}
-			other := twin(t, v, small)
+			other := copyOf(t, v, small)
 			other.Add(umbel.Digest{H1: 1 << 40, H2: 1<<50 + 1})
 			if !equal(other.State(), small.State()) {
 				_, err := delta.Refine(nil, other.State(), f.State())

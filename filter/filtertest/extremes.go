@@ -7,15 +7,16 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// opensAgain: if a state opens, the filter's own state opens after any additions and other
-// changes, and contains the keys that were added. States are tried with one number at an
-// extreme, and with two. A number that a filter counts stays in the range in which it opens.
-func opensAgain(t tb, v umbel.Kind) {
+// staysOpenable: if a state opens, then after any additions and other changes the filter's own
+// state opens again and contains the keys that were added. Each number of a state is set to
+// extremes, alone and together with one other number. A number that the filter increments stays
+// in the range that Open accepts.
+func staysOpenable(t tb, v umbel.Kind) {
 	other := filled(t, v, 8, digests(3, 100))[0].State()
 	for _, n := range []int{0, 40} {
 		for _, f := range filled(t, v, 8, digests(1, n)) {
 			good := f.State()
-			atExtremes(t, v, good, other, n > 0) // two numbers only here, with more parts
+			atExtremes(t, v, good, other, n > 0) // pairs only here, where the state has more parts
 			atExtremes(t, v, withFullArrays(good), other, false)
 		}
 	}
@@ -47,7 +48,7 @@ func atExtremes(t tb, v umbel.Kind, good, other umbel.State, two bool) {
 // withFullArrays returns a state with all cells at their largest value.
 func withFullArrays(s umbel.State) umbel.State {
 	s = s.Clone()
-	for _, p := range planesOf(s) {
+	for _, p := range arraysOf(s) {
 		for i := range p.Len {
 			p.Put(i, 1<<max(p.Width, 1)-1)
 		}
@@ -102,21 +103,21 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 	var after string
 	fails := func(format string, args ...any) {
 		t.Helper()
-		t.Fatalf("a state with %s opens, and after %s %s", describe(s), after, fmt.Sprintf(format, args...))
+		t.Fatalf("a state with %s opens; after %s: %s", describe(s), after, fmt.Sprintf(format, args...))
 	}
 	again := func(what string, has ...umbel.Digest) {
 		t.Helper()
 		after = what
 		g, err := v.Open(f.State().Clone())
 		if err != nil {
-			fails("the filter's own state doesn't: %v", err)
+			fails("the filter's own state does not open: %v", err)
 		}
 		for _, d := range has {
 			if !g.Has(d) {
-				fails("it lost a key")
+				fails("a key is lost")
 			}
 			if c, ok := g.(umbel.Counter); ok && c.Count(d) == 0 {
-				fails("it counts no addition of a key that was added")
+				fails("Count is 0 for a key that was added")
 			}
 		}
 	}
@@ -129,7 +130,7 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 		case 1:
 			umbel.AddAll(f, nil, ds[i:i+1])
 		case 2:
-			if !add1(t, f, d) {
+			if !tryAdd(t, f, d) {
 				f.Add(d)
 			}
 		}
@@ -147,7 +148,7 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 		again("a removal")
 	}
 	if m, ok := f.(umbel.Merger); ok && m.Merge(other.Clone()) == nil {
-		again("a union")
+		again("a merge")
 	}
 	if o, ok := f.(umbel.Folder); ok {
 		if o.Unfold(2) == nil {
@@ -158,16 +159,16 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 		}
 	}
 	if o, ok := f.(umbel.Sealer); ok && o.Seal() == nil {
-		again("it was sealed")
+		again("Seal")
 	}
 	if a, ok := f.(umbel.Advancer); ok && a.Advance(math.MaxUint64) == nil {
 		f.Add(ds[0])
-		again("the end of time", ds[0])
+		again("an advance to the largest time", ds[0])
 	}
 	if c, ok := f.(umbel.Clearer); ok {
 		c.Clear()
 		f.Add(ds[0])
-		again("it was cleared", ds[0])
+		again("Clear and an addition", ds[0])
 	}
 }
 

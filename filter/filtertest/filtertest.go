@@ -1,24 +1,22 @@
-// Package filtertest is the conformance suite that every kind of filter passes,
-// those of this module and those made elsewhere:
+// Package filtertest is the conformance suite for kinds of filters, those of this module and
+// those of other modules:
 //
 //	func TestKind(t *testing.T) { filtertest.Run(t, mine.Kind) }
-//	func FuzzOpen(f *testing.F)    { filtertest.Fuzz(f, mine.Kind) }
+//	func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, mine.Kind) }
 //	func TestZero(t *testing.T) {
 //		filtertest.Zero(t, mine.Kind, func() umbel.Filter { return new(mine.Filter) })
 //	}
 //
-// It holds a kind to the promises of package umbel: no false negatives, rates as
-// planned, folds that equal what is built small, states that survive the container,
-// errors instead of panics on what strangers send. What a kind can do beyond
-// umbel.Filter is found by type assertion, and its laws are then tested; the others
-// are skipped. A kind's tests should therefore also say, for the compiler, what it
-// means to be able to do:
+// It tests the guarantees of package umbel: no false negatives, rates as planned, folds that
+// equal filters of the smaller size, states that survive a container, and errors instead of
+// panics on untrusted input. It finds methods beyond umbel.Filter by type assertion and tests
+// their laws; laws about missing methods are skipped. A kind's tests should therefore assert
+// at compile time which interfaces the filter implements:
 //
 //	var _ umbel.Merger = (*Filter)(nil)
 //
-// All randomness is seeded: a suite that passes once passes always. It takes about
-// a second, and runs as well under the race detector, which the law AddAtomic is
-// for.
+// All randomness is seeded, so results are reproducible. Run takes about a second. Run it
+// under the race detector, too: the law AddAtomic depends on it.
 package filtertest
 
 import (
@@ -34,8 +32,8 @@ func Run(t *testing.T, v umbel.Kind) {
 	}
 }
 
-// tb is what a law needs of *testing.T. The suite's own test puts a recorder in its
-// place, to see that each law finds the filters that break it.
+// tb is the part of *testing.T that laws use. The suite's own tests pass a recorder instead, to
+// check that each law finds the filters that break it.
 type tb interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -52,42 +50,42 @@ var laws = []law{
 	{"Description", description},
 	{"Hashers", hashers},
 	{"NoFalseNegatives", noFalseNegatives},
-	{"AddReports", addReports},
+	{"AddReportsChange", addReportsChange},
 	{"RateMeetsGoal", rateMeetsGoal},
-	{"StatsMeasure", statsMeasure},
+	{"StatsMatchState", statsMatchState},
 	{"StatsEstimateKeys", statsEstimateKeys},
-	{"StatsWhenFull", statsWhenFull},
-	{"ForecastIsMade", forecastIsMade},
-	{"GoalsRefused", goalsRefused},
-	{"GoalsExtreme", goalsExtreme},
+	{"StatsOfFullFilter", statsOfFullFilter},
+	{"NewMatchesForecast", newMatchesForecast},
+	{"BadGoalsRefused", badGoalsRefused},
+	{"ExtremeGoals", extremeGoals},
 	{"Params", params},
-	{"ShapeForecasts", shapeForecasts},
+	{"ShapeMatchesPlan", shapeMatchesPlan},
 	{"OpenBehavesTheSame", openBehavesTheSame},
 	{"ContainerRoundTrip", containerRoundTrip},
-	{"ContainerDamaged", containerDamaged},
-	{"StateHostile", stateHostile},
-	{"OpensAgain", opensAgain},
-	{"MergeUnites", mergeUnites},
+	{"DamagedContainers", damagedContainers},
+	{"HostileStates", hostileStates},
+	{"StaysOpenable", staysOpenable},
+	{"MergeIsUnion", mergeIsUnion},
 	{"MergeRefuses", mergeRefuses},
-	{"FoldIsBuiltSmall", foldIsBuiltSmall},
+	{"FoldEqualsBuiltSmall", foldEqualsBuiltSmall},
 	{"UnfoldKeepsKeys", unfoldKeepsKeys},
 	{"FoldRefuses", foldRefuses},
 	{"AddAtomic", addAtomic},
-	{"Batches", batches},
+	{"BatchesEqualSingleCalls", batchesEqualSingleCalls},
 	{"Locate", locate},
 	{"Clear", clears},
-	{"Deltas", deltas},
-	{"RefinesFolds", refinesFolds},
-	{"Removes", removes},
-	{"Counts", counts},
+	{"DeltaRoundTrip", deltaRoundTrip},
+	{"RefineRestoresFolded", refineRestoresFolded},
+	{"Remove", removes},
+	{"Count", counts},
 	{"CountsAtEveryFill", countsAtEveryFill},
-	{"TryAdds", tryAdds},
-	{"Torn", torn},
-	{"Advances", advances},
-	{"Seals", seals},
+	{"TryAddEqualsAdd", tryAddEqualsAdd},
+	{"TornCopyRecovers", tornCopyRecovers},
+	{"Advance", advances},
+	{"Seal", seals},
 	{"NoAllocations", noAllocations},
-	{"Keys", keys},
-	{"Streams", streams},
-	{"Copies", copies},
+	{"KeyMethods", keyMethods},
+	{"WriteToReadFrom", writeToReadFrom},
+	{"CloneAndEqual", cloneAndEqual},
 	{"SeedsAreSecret", seedsAreSecret},
 }

@@ -6,38 +6,13 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 )
 
-// base has many divisors, of which some repeat.
+// base is the factor by which tests unfold a filter before they fold it. It has many divisors.
 const base = 60
 
-func fold(t tb, f umbel.Filter, r uint64) {
-	t.Helper()
-	if err := f.(umbel.Folder).Fold(r); err != nil {
-		t.Fatalf("Fold(%d): %v", r, err)
-	}
-}
-
-// grows reports whether the size of v's filters, or their design, follows from what is
-// added to them. Not all that are an umbel.Grower do: some only refuse what is too much.
-func grows(t tb, v umbel.Kind) bool {
-	t.Helper()
-	f := make1(t, v, sizes[0])
-	cells, design := f.Stats().Cells, slices.Clone(f.State().Params)
-	addAll(f, digests(1, 20*int(sizes[0])))
-	return f.Stats().Cells != cells || !slices.Equal(f.State().Params, design)
-}
-
-func unfolded(t tb, v umbel.Kind, f umbel.Filter, u uint64) umbel.Filter {
-	t.Helper()
-	if err := f.(umbel.Folder).Unfold(u); err != nil {
-		t.Fatalf("Unfold(%d): %v", u, err)
-	}
-	return f
-}
-
-// orders returns every way to write r as a product of factors above 1, in every
-// order.
+// orders returns every ordered list of factors above 1 whose product is r.
 func orders(r uint64) [][]uint64 {
 	if r == 1 {
 		return [][]uint64{nil}
@@ -53,54 +28,53 @@ func orders(r uint64) [][]uint64 {
 	return all
 }
 
-// foldIsBuiltSmall: a filter folded by r is, bit for bit, the filter to which the
-// same keys were added at that size; and folds in any order are the fold by their
-// product: the lemma and the theorem of Sailhan and Stehr 2012, section III. Where a
-// size can be given, the one of that size is made by New. What an addition to a
-// filter that grows does depends on what it has, so of such a filter only the order
-// of folds is indifferent.
-func foldIsBuiltSmall(t tb, v umbel.Kind) {
+// foldEqualsBuiltSmall: a filter folded by r equals, bit for bit, a filter of the smaller size
+// with the same keys. Folds in any order equal the fold by their product (the lemma and the
+// theorem of Sailhan and Stehr 2012, section III). If the kind has a parameter m, New makes the
+// smaller filter. In a filter that grows, the effect of an addition depends on the keys that are
+// present; there only the order of the folds is tested.
+func foldEqualsBuiltSmall(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		empty := make1(t, v, n)
+		empty := newFilter(t, v, n)
 		as[umbel.Folder](t, empty)
 		unfolded(t, v, empty, base)
 		ds := append(digests(1, int(n)), extreme...)
-		full := twin(t, v, empty)
+		full := copyOf(t, v, empty)
 		addAll(full, ds)
 		for r := uint64(1); r <= base; r++ {
 			if base%r != 0 {
 				continue
 			}
-			small := twin(t, v, empty)
+			small := copyOf(t, v, empty)
 			fold(t, small, r)
 			if got, want := small.Stats().Cells*r, empty.Stats().Cells; got != want {
 				t.Fatalf("folded by %d: %d cells, want %d", r, got/r, want/r)
 			}
 			if grows(t, v) {
-				small = twin(t, v, full)
+				small = copyOf(t, v, full)
 				fold(t, small, r)
 			}
 			addAll(small, ds)
 			for _, order := range orders(r) {
-				f := twin(t, v, full)
+				f := copyOf(t, v, full)
 				for _, r := range order {
 					fold(t, f, r)
 				}
 				if !equal(f.State(), small.State()) {
-					t.Fatalf("n=%d, folded by %v, against built small: %s", n, order, difference(f.State(), small.State()))
+					t.Fatalf("n=%d, folded by %v, compared with a filter of the smaller size: %s", n, order, difference(f.State(), small.State()))
 				}
 			}
 			wantAll(t, small, ds, "folded")
 		}
 	}
 	if slices.ContainsFunc(v.Params, func(p umbel.ParamDoc) bool { return p.Name == "m" }) {
-		foldIsMadeSmall(t, v)
+		foldEqualsNew(t, v)
 	}
 }
 
-// foldIsMadeSmall: a filter made with so many cells and folded is the one that is
-// made with the cells it then has, in everything, whether its size is words or not.
-func foldIsMadeSmall(t tb, v umbel.Kind) {
+// foldEqualsNew: a filter that New makes with m cells and that is then folded by r equals the
+// filter that New makes with m/r cells, for sizes of whole words and others.
+func foldEqualsNew(t tb, v umbel.Kind) {
 	folds := 0
 	for _, small := range []uint64{20, 63, 64, 3 * 64, 7 * 64, 512, 3 * 512, 7 * 512} {
 		for _, r := range []uint64{2, 3, 4, 7, 64} {
@@ -109,7 +83,7 @@ func foldIsMadeSmall(t tb, v umbel.Kind) {
 			ds := append(digests(1, int(g.Keys)), extreme...)
 			addAll(f, ds)
 			if as[umbel.Folder](t, f).Fold(r) != nil {
-				continue // rounded up to a size that r doesn't divide
+				continue // New rounded the size up, and r doesn't divide it
 			}
 			folds++
 			folded := f.State()
@@ -122,16 +96,16 @@ func foldIsMadeSmall(t tb, v umbel.Kind) {
 			made := mustNew(t, v, g, ps)
 			addAll(made, ds)
 			if !equal(folded, made.State()) {
-				t.Fatalf("m=%d folded by %d, against made with %v: %s", small*r, r, ps, difference(folded, made.State()))
+				t.Fatalf("m=%d folded by %d, compared with New with %v: %s", small*r, r, ps, difference(folded, made.State()))
 			}
 		}
 	}
 	if folds == 0 {
-		t.Errorf("no size that was tried folds")
+		t.Errorf("none of the sizes can be folded")
 	}
 }
 
-// cellsOf returns what was given as m when f, whose state is s, was made.
+// cellsOf returns the parameter m with which f was made. s is the state of f.
 func cellsOf(f umbel.Filter, s umbel.State) uint64 {
 	if _, ok := f.(umbel.PositionLister); ok {
 		return f.Stats().Cells
@@ -139,32 +113,32 @@ func cellsOf(f umbel.Filter, s umbel.State) uint64 {
 	return s.Arrays[0].Len
 }
 
-// unfoldKeepsKeys: unfolding changes no answer; folding back, no bit; and keys added
-// between the two are where they would have been.
+// unfoldKeepsKeys: Unfold changes no result of Has, and folding back restores every bit. Keys
+// that are added in between have the cells that they would have without Unfold and Fold.
 func unfoldKeepsKeys(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		as[umbel.Folder](t, f)
 		ds := append(digests(1, int(n)), extreme...)
 		addAll(f, ds)
 		more := digests(3, int(n)/4)
-		both := twin(t, v, f)
+		both := copyOf(t, v, f)
 		addAll(both, more)
 		for _, u := range []uint64{1, 2, 3, 7, 64} {
-			g := unfolded(t, v, twin(t, v, f), u)
+			g := unfolded(t, v, copyOf(t, v, f), u)
 			if got, want := g.Stats().Cells, f.Stats().Cells*u; got != want {
 				t.Fatalf("unfolded by %d: %d cells, want %d", u, got, want)
 			}
 			wantAll(t, g, ds, "unfolded")
 			for _, d := range digests(2, 2000) {
 				if a, b := f.Has(d), g.Has(d); a != b {
-					t.Fatalf("unfolded by %d: Has(%v) is %v, and was %v before", u, d, b, a)
+					t.Fatalf("unfolded by %d: Has(%v) is %v, want %v as before", u, d, b, a)
 				}
 			}
-			if slices.ContainsFunc(f.State().Arrays, wide) {
-				continue // copies of counters don't fold back to what they were
+			if slices.ContainsFunc(f.State().Arrays, hasCounters) {
+				continue // Unfold copies counters and Fold adds them
 			}
-			folded := twin(t, v, g)
+			folded := copyOf(t, v, g)
 			fold(t, folded, u)
 			wantState(t, folded, f.State(), "unfolded and folded back")
 			addAll(g, more)
@@ -178,11 +152,11 @@ func unfoldKeepsKeys(t tb, v umbel.Kind) {
 	}
 }
 
-// foldRefuses: a factor that doesn't divide is an error that wraps umbel.ErrMismatch
-// and names one that does, and nothing has changed.
+// foldRefuses: if a factor doesn't divide the size, the error wraps umbel.ErrMismatch and
+// contains a factor that does, and the filter is unchanged.
 func foldRefuses(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		as[umbel.Folder](t, f)
 		unfolded(t, v, f, 4)
 		addAll(f, digests(1, int(n)))
@@ -195,7 +169,7 @@ func foldRefuses(t tb, v umbel.Kind) {
 				t.Fatalf("%s panics: %v", what, p)
 			}
 			wantError(t, err, what, umbel.ErrMismatch)
-			wantState(t, f, before, what+": the filter after a refusal")
+			wantState(t, f, before, what+": the filter after the error")
 			if err == nil {
 				return ""
 			}
@@ -204,23 +178,26 @@ func foldRefuses(t tb, v umbel.Kind) {
 		refused("Fold(0)", func() error { return folder.Fold(0) })
 		refused("Unfold(0)", func() error { return folder.Unfold(0) })
 		for _, x := range []uint64{1 << 62, 1<<64 - 1} {
-			refused("Fold by far too much", func() error { return folder.Fold(x) })
-			refused("Unfold by far too much", func() error { return folder.Unfold(x) })
+			refused("Fold by a huge factor", func() error { return folder.Fold(x) })
+			refused("Unfold by a huge factor", func() error { return folder.Unfold(x) })
 		}
 		bad := f.Stats().Cells + 1
-		says := refused("Fold by more than the cells", func() error { return folder.Fold(bad) })
-		if says != "" && !namesFactor(t, v, f, says) {
-			t.Errorf("Fold(%d): %q names no factor that divides", bad, says)
+		message := refused("Fold by more than the number of cells", func() error { return folder.Fold(bad) })
+		if message != "" && !namesFactor(t, v, f, message) {
+			t.Errorf("Fold(%d): %q contains no valid factor", bad, message)
 		}
 	}
 }
 
-// namesFactor reports whether a number in the message is one that f folds by.
+// namesFactor reports whether message contains a number by which f can be folded.
 func namesFactor(t tb, v umbel.Kind, f umbel.Filter, message string) bool {
 	t.Helper()
 	words := strings.FieldsFunc(message, func(r rune) bool { return r < '0' || r > '9' })
 	return slices.ContainsFunc(words, func(w string) bool {
 		r, err := strconv.ParseUint(w, 10, 64)
-		return err == nil && r > 1 && twin(t, v, f).(umbel.Folder).Fold(r) == nil
+		return err == nil && r > 1 && copyOf(t, v, f).(umbel.Folder).Fold(r) == nil
 	})
 }
+
+// hasCounters reports whether the cells of an array are counters, not bits.
+func hasCounters(a cells.Array) bool { return a.Width > 1 }

@@ -6,15 +6,15 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// noFalseNegatives: Has is true for everything that was added, whatever else was.
+// noFalseNegatives: Has is true for every key that was added, whatever else was added.
 func noFalseNegatives(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		ds := slices.Concat(extreme, digests(1, int(n)*2), extreme, digests(1, 10))
 		for i, d := range ds {
 			f.Add(d)
 			if !f.Has(d) {
-				t.Fatalf("n=%d: Has(%v) is false right after Add", n, d)
+				t.Fatalf("n=%d: Has(%v) is false immediately after Add", n, d)
 			}
 			if i == len(ds)/2 {
 				wantAll(t, f, ds[:i+1], "half full")
@@ -24,26 +24,26 @@ func noFalseNegatives(t tb, v umbel.Kind) {
 	}
 }
 
-// addReports: Add tells whether the filter changed, and it does change for a digest
-// that it didn't have.
-func addReports(t tb, v umbel.Kind) {
-	f := make1(t, v, sizes[0])
+// addReportsChange: Add reports whether the filter changed, and it changes if the digest was
+// absent.
+func addReportsChange(t tb, v umbel.Kind) {
+	f := newFilter(t, v, sizes[0])
 	for _, d := range slices.Concat(extreme, digests(1, 200), extreme, digests(1, 200)) {
 		before, had := f.State().Clone(), f.Has(d)
 		changed := f.Add(d)
 		if !changed && !had {
-			t.Fatalf("Add(%v) is false, and Has was false before", d)
+			t.Fatalf("Add(%v) is false, and so was Has", d)
 		}
 		if differs := !equal(f.State(), before); changed != differs {
-			t.Fatalf("Add(%v) is %v, but that the filter changed is %v", d, changed, differs)
+			t.Fatalf("Add(%v) is %v; the state changed: %v", d, changed, differs)
 		}
 	}
 }
 
-// clears: a filter that forgot everything is as it was when made.
+// clears: after Clear a filter equals a new one.
 func clears(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		c := as[umbel.Clearer](t, f)
 		made := f.State().Clone()
 		ds := digests(1, int(n))
@@ -59,11 +59,11 @@ func clears(t tb, v umbel.Kind) {
 	}
 }
 
-// locate: a digest is in the filter if and only if all the cells that Locate names
-// are set, and adding it sets these and no others.
+// locate: a digest is present if and only if all cells that Locate returns are set. Add sets
+// these cells and no others.
 func locate(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		l := as[umbel.Locator](t, f)
 		addAll(f, digests(1, int(n)))
 		var at []uint64
@@ -72,37 +72,37 @@ func locate(t tb, v umbel.Kind) {
 			before := cells.Clone()
 			at = l.Locate(append(at[:0], 1<<40), d)
 			if len(at) < 2 || at[0] != 1<<40 {
-				t.Fatalf("Locate(%v) appended to one element gives %d, the first %d", d, len(at), at[0])
+				t.Fatalf("Locate(%v) appended to one element returns %d elements, the first %d", d, len(at), at[0])
 			}
 			all := true
 			for _, i := range at[1:] {
 				if i >= cells.Len {
-					t.Fatalf("Locate(%v) names cell %d of %d", d, i, cells.Len)
+					t.Fatalf("Locate(%v) returns cell %d of %d", d, i, cells.Len)
 				}
 				all = all && cells.Get(i) != 0
 			}
 			if has := f.Has(d); has != all {
-				t.Fatalf("Has(%v) is %v, but that all cells that Locate names are set is %v", d, has, all)
+				t.Fatalf("Has(%v) is %v; all cells of Locate are set: %v", d, has, all)
 			}
 			f.Add(d)
 			for _, i := range at[1:] {
 				if cells.Get(i) == 0 {
-					t.Fatalf("cell %d is zero after Add(%v), which Locate says sets it", i, d)
+					t.Fatalf("cell %d, which Locate returned, is zero after Add(%v)", i, d)
 				}
 				before.Put(i, cells.Get(i))
 			}
 			if !cells.Equal(before) {
-				t.Fatalf("Add(%v) changed cells that Locate doesn't name", d)
+				t.Fatalf("Add(%v) changed cells that Locate did not return", d)
 			}
 		}
 	}
 }
 
-// noAllocations: what a program calls for each key takes no memory, but for
-// additions to a filter that grows, or that is a list.
+// noAllocations: methods that are called once per key allocate nothing. Additions may allocate
+// if the filter grows or is a list.
 func noAllocations(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		ds := digests(1, 1000)
 		old, fresh := ds[:100], ds[100:]
 		bools := make([]bool, len(ds))

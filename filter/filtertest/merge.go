@@ -7,16 +7,15 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// mergeUnites: the union has what both had, is what would have been built from both,
-// and is the same in any order and however often. Where keys can be removed it
-// counts how often each was added, in one filter or the other. What a filter that grows
-// looks like depends on the order in which keys came: of those only the keys are
-// compared.
-func mergeUnites(t tb, v umbel.Kind) {
+// mergeIsUnion: after Merge a filter has the keys of both. It equals the filter built from the
+// keys of both, in any order and after repeated merges. If the kind removes keys, Merge adds the
+// counts of each key. In a filter that grows, the state depends on the order of the additions,
+// so only its keys are tested.
+func mergeIsUnion(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		part := [3][]umbel.Digest{digests(1, int(n)/2), digests(2, int(n)/3), append(digests(3, int(n)/4), extreme...)}
 		built := func(which ...int) umbel.Filter {
-			f := make1(t, v, n)
+			f := newFilter(t, v, n)
 			for _, i := range which {
 				addAll(f, part[i])
 			}
@@ -31,7 +30,7 @@ func mergeUnites(t tb, v umbel.Kind) {
 					t.Fatalf("Merge of a filter of the same shape: %v", err)
 				}
 				if g != f {
-					wantState(t, g, before, "the filter merged from")
+					wantState(t, g, before, "the merged filter")
 				}
 			}
 			return f
@@ -43,33 +42,33 @@ func mergeUnites(t tb, v umbel.Kind) {
 				same := ab.State().Clone()
 				wantState(t, merged(ab, ab), same, "union with itself")
 			}
-			wantAll(t, merged(built(1), built(0)), slices.Concat(part[0], part[1]), "union the other way round")
+			wantAll(t, merged(built(1), built(0)), slices.Concat(part[0], part[1]), "union in the other order")
 			wantAll(t, merged(built(2), ab, ab), slices.Concat(part[:]...), "union of three")
-			wantAll(t, merged(ab, ab, make1(t, v, n)), slices.Concat(part[0], part[1]), "union with itself and with nothing")
-			wantAll(t, merged(make1(t, v, n), ab), slices.Concat(part[0], part[1]), "union of nothing with something")
+			wantAll(t, merged(ab, ab, newFilter(t, v, n)), slices.Concat(part[0], part[1]), "union with itself and an empty filter")
+			wantAll(t, merged(newFilter(t, v, n), ab), slices.Concat(part[0], part[1]), "union of an empty filter with another")
 			continue
 		}
-		wantState(t, ab, built(0, 1).State(), "union, against built from both")
-		wantState(t, merged(built(1), built(0)), ab.State(), "union the other way round")
+		wantState(t, ab, built(0, 1).State(), "union, compared with a filter built from both")
+		wantState(t, merged(built(1), built(0)), ab.State(), "union in the other order")
 		wantState(t, merged(merged(built(0), built(1)), built(2)), merged(built(0), merged(built(1), built(2))).State(), "union of three")
 		if _, counts := ab.(umbel.Remover); counts {
 			wantState(t, merged(ab, ab), built(0, 1, 0, 1).State(), "union with itself")
 		} else {
-			wantState(t, merged(built(0, 1), built(1), ab, built(0)), ab.State(), "union with what is there")
+			wantState(t, merged(built(0, 1), built(1), ab, built(0)), ab.State(), "union with present keys")
 			wantState(t, merged(ab, ab), built(0, 1).State(), "union with itself")
 		}
-		wantState(t, merged(built(0), make1(t, v, n)), built(0).State(), "union with nothing")
-		wantState(t, merged(make1(t, v, n), built(0)), built(0).State(), "union of nothing with something")
+		wantState(t, merged(built(0), newFilter(t, v, n)), built(0).State(), "union with an empty filter")
+		wantState(t, merged(newFilter(t, v, n), built(0)), built(0).State(), "union of an empty filter with another")
 
 		other := built(1)
 		f := merged(built(0), other)
 		addAll(f, digests(4, 100))
-		wantState(t, other, built(1).State(), "the filter merged from, after additions to the union")
+		wantState(t, other, built(1).State(), "the merged filter, after additions to the union")
 	}
 }
 
-// mergeRefuses: what doesn't go together is an error that wraps umbel.ErrMismatch,
-// and nothing has changed.
+// mergeRefuses: if two filters can't be merged, the error wraps umbel.ErrMismatch and both are
+// unchanged.
 func mergeRefuses(t tb, v umbel.Kind) {
 	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
 	f := mustNew(t, v, goal, nil)
@@ -85,7 +84,7 @@ func mergeRefuses(t tb, v umbel.Kind) {
 			t.Fatalf("%s: Merge panics: %v", what, p)
 		}
 		wantError(t, err, what, sentinels...)
-		wantState(t, f, before, what+": the filter after a refusal")
+		wantState(t, f, before, what+": the filter after the error")
 		if !equal(s, theirs) {
 			t.Errorf("%s: the other state changed", what)
 		}
@@ -99,7 +98,7 @@ func mergeRefuses(t tb, v umbel.Kind) {
 		g.Hasher = h
 		refused("another hasher", mustNew(t, v, g, nil).State(), umbel.ErrMismatch)
 	}
-	for _, h := range impossible(f.State()) {
+	for _, h := range corruptions(f.State()) {
 		s := f.State().Clone()
 		h.change(&s)
 		refused(h.what, s, umbel.ErrMismatch, umbel.ErrCorrupt, umbel.ErrKind)
@@ -114,30 +113,30 @@ func mergeRefuses(t tb, v umbel.Kind) {
 		}
 	}
 	if _, ok := f.(umbel.Folder); ok {
-		two, three := unfolded(t, v, twin(t, v, f), 2), unfolded(t, v, twin(t, v, f), 3)
-		mergeSizes(t, v, f, unfolded(t, v, twin(t, v, f), 6))
+		two, three := unfolded(t, v, copyOf(t, v, f), 2), unfolded(t, v, copyOf(t, v, f), 3)
+		mergeSizes(t, v, f, unfolded(t, v, copyOf(t, v, f), 6))
 		mergeSizes(t, v, two, three)
 	}
 }
 
-// mergeSizes: sizes of which one divides the other, or a third both, go together or
-// don't; where they do, nothing is lost.
+// mergeSizes merges filters of different sizes, of which one divides the other or which have a
+// common divisor. Merge may refuse; otherwise the union contains all keys.
 func mergeSizes(t tb, v umbel.Kind, a, b umbel.Filter) {
 	t.Helper()
 	addAll(a, digests(5, 100))
 	addAll(b, digests(6, 100))
 	for _, pair := range [][2]umbel.Filter{{a, b}, {b, a}} {
-		f, other := twin(t, v, pair[0]), pair[1]
+		f, other := copyOf(t, v, pair[0]), pair[1]
 		theirs := other.State().Clone()
 		if err := f.(umbel.Merger).Merge(other.State()); err != nil {
 			if !errors.Is(err, umbel.ErrMismatch) {
 				t.Errorf("Merge of unequal sizes: the error %q doesn't wrap %q", err, umbel.ErrMismatch)
 			}
-			wantState(t, f, pair[0].State(), "the filter after a refusal")
+			wantState(t, f, pair[0].State(), "the filter after the error")
 		} else {
 			wantAll(t, f, slices.Concat(digests(5, 100), digests(6, 100)), "union of unequal sizes")
 			addAll(f, digests(7, 100))
 		}
-		wantState(t, other, theirs, "the filter merged from")
+		wantState(t, other, theirs, "the merged filter")
 	}
 }

@@ -9,15 +9,15 @@ import (
 // sample is a mean of measurements with its standard error.
 type sample struct{ mean, sigma float64 }
 
-// measure fills filters as the goal says, seals those that can be, and asks each of
-// them for keys that it doesn't hold. The standard error is that between filters, which differ in fill
-// as well as in luck, and at least that of counting.
+// measure fills filters as planned for the goal, seals them if the kind has Seal, and queries
+// each for absent keys. The standard error is that of the filters' rates, which differ in fill
+// and by chance, and at least the binomial standard error.
 func measure(t tb, v umbel.Kind, g umbel.Goal, filters, queries int) sample {
 	t.Helper()
 	var sum, squares float64
 	empty := mustNew(t, v, g, nil)
 	for i := range filters {
-		f := twin(t, v, empty)
+		f := copyOf(t, v, empty)
 		fill(f, uint64(2*i+1), int(g.Keys))
 		seal(t, f)
 		r := rate(f, uint64(2*i+2), queries)
@@ -31,9 +31,8 @@ func measure(t tb, v umbel.Kind, g umbel.Goal, filters, queries int) sample {
 	return sample{mean, max(between, counting)}
 }
 
-// fill adds n keys. One that forgets gets them as fast as it takes them, a tick
-// passing each time that it takes no more, until it has forgotten as many and takes
-// no more again.
+// fill adds n keys. A filter that expires keys is filled up to its limit in each of its periods,
+// until it is full again after n keys have expired.
 func fill(f umbel.Filter, seed uint64, n int) {
 	a, forgets := f.(umbel.Advancer)
 	g, limited := f.(umbel.Grower)
@@ -53,7 +52,7 @@ func fill(f umbel.Filter, seed uint64, n int) {
 	}
 }
 
-// rate returns the share of so many digests of a seed for which Has is true.
+// rate returns the fraction of random digests for which Has is true.
 func rate(f umbel.Filter, seed uint64, queries int) float64 {
 	yes := 0
 	for _, d := range digests(seed, queries) {
@@ -64,9 +63,8 @@ func rate(f umbel.Filter, seed uint64, queries int) float64 {
 	return float64(yes) / float64(queries)
 }
 
-// rateMeetsGoal: with the keys of the goal in it a filter answers wrongly at most at
-// the goal's rate, within 6 sigma, and at that of the forecast, within 3 % or 3
-// sigma.
+// rateMeetsGoal: filled with the keys of the goal, a filter has a false-positive rate of at most
+// the goal's, within 6 sigma, and of the forecast's, within 3 % or 3 sigma.
 func rateMeetsGoal(t tb, v umbel.Kind) {
 	for _, c := range []struct {
 		goal             umbel.Goal
@@ -82,46 +80,47 @@ func rateMeetsGoal(t tb, v umbel.Kind) {
 		}
 		got := measure(t, v, c.goal, c.filters, c.queries)
 		if got.mean > c.goal.FPRate+6*got.sigma {
-			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d questions: above the goal",
+			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d queries: above the goal",
 				c.goal, got.mean, got.sigma, c.filters*c.queries)
 		}
 		if d := math.Abs(got.mean - fc.FPRate); d > max(0.03*fc.FPRate, 3*got.sigma) {
-			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d questions, forecast %.5f",
+			t.Errorf("%+v: measured rate %.5f with a sigma of %.5f in %d queries, forecast %.5f",
 				c.goal, got.mean, got.sigma, c.filters*c.queries, fc.FPRate)
 		}
 	}
 }
 
-// statsMeasure: what Stats says of fill and size is what the state has, and the
-// estimated rate is within 10 %, or 4 sigma, of the measured one at any load.
-func statsMeasure(t tb, v umbel.Kind) {
+// statsMatchState: fill and sizes in Stats are those of the state. At any load the estimated
+// rate is within 10 %, or 4 sigma, of the measured rate.
+func statsMatchState(t tb, v umbel.Kind) {
 	const filters, queries, keys = 8, 40000, 3000
 	for _, load := range []float64{0.5, 1, 2} {
 		var want, got float64
 		for i := range filters {
-			f := make1(t, v, keys)
+			f := newFilter(t, v, keys)
 			addAll(f, digests(uint64(2*i+1), int(keys*load)))
 			seal(t, f)
 			s := f.Stats()
-			wantPlain(t, f, s)
+			wantConsistentStats(t, f, s)
 			got += s.FPRate / filters
 			want += rate(f, uint64(2*i+2), queries) / filters
 		}
-		sigma := math.Sqrt(max(want, got) / (filters * queries)) // none may be measured where few are due
+		sigma := math.Sqrt(max(want, got) / (filters * queries)) // for few expected positives the measured rate may be 0
 		if math.Abs(got-want) > 0.1*want+4*sigma {
 			t.Errorf("load %g: estimated rate %.5f, measured %.5f with a sigma of %.5f", load, got, want, sigma)
 		}
 	}
-	empty := make1(t, v, keys)
+	empty := newFilter(t, v, keys)
 	s := empty.Stats()
-	wantPlain(t, empty, s)
+	wantConsistentStats(t, empty, s)
 	if s.Keys != 0 || s.Low != 0 || s.Fill != 0 || s.FPRate != 0 {
 		t.Errorf("an empty filter: %+v, want no keys, no fill and no rate", s)
 	}
 }
 
-// wantPlain fails unless the numbers of s make sense and are those of f's state.
-func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
+// wantConsistentStats fails unless the numbers of s are in their ranges and match the state of
+// f.
+func wantConsistentStats(t tb, f umbel.Filter, s umbel.Stats) {
 	t.Helper()
 	state := f.State()
 	var cells, nonzero uint64
@@ -133,11 +132,11 @@ func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
 		cells, nonzero = s.Cells, listed(t, l, s.Cells)
 	}
 	if len(state.Arrays) == 0 && len(state.Parts) == 0 && s.Fill != 0 {
-		t.Errorf("fill %v without planes or parts, want 0", s.Fill)
+		t.Errorf("fill %v without arrays and parts, want 0", s.Fill)
 	}
 	if len(state.Arrays) > 0 && len(state.Parts) == 0 {
 		if want := float64(nonzero) / float64(cells); s.Fill != want {
-			t.Errorf("fill %v, want %v: %d cells of %d aren't zero", s.Fill, want, nonzero, cells)
+			t.Errorf("fill %v, want %v: %d of %d cells are nonzero", s.Fill, want, nonzero, cells)
 		}
 	}
 	if len(state.Parts) == 0 && s.Cells != cells {
@@ -147,42 +146,42 @@ func wantPlain(t tb, f umbel.Filter, s umbel.Stats) {
 		t.Errorf("%d bytes, want %d", s.Bytes, state.Bytes())
 	}
 	if !(s.Low >= 0 && s.Low <= s.Keys && s.Keys <= s.High) {
-		t.Errorf("%g keys, between %g and %g: want the bounds on both sides", s.Keys, s.Low, s.High)
+		t.Errorf("%g keys with bounds %g and %g, want the estimate between them", s.Keys, s.Low, s.High)
 	}
 	if !(s.Fill >= 0 && s.Fill <= 1 && s.FPRate >= 0 && s.FPRate <= 1) {
-		t.Errorf("fill %g and rate %g, want both from 0 to 1", s.Fill, s.FPRate)
+		t.Errorf("fill %g and rate %g, want 0 to 1", s.Fill, s.FPRate)
 	}
 }
 
-// listed returns how many positions l lists. It fails unless they rise, and are below
-// the number of cells.
+// listed returns the number of positions that l yields. It fails unless they ascend and are
+// below cells.
 func listed(t tb, l umbel.PositionLister, cells uint64) (n uint64) {
 	t.Helper()
 	least := uint64(0)
 	for at := range l.Positions {
 		if at < least || at >= cells {
-			t.Fatalf("position %d is listed, want at least %d and less than %d", at, least, cells)
+			t.Fatalf("position %d, want at least %d and less than %d", at, least, cells)
 		}
 		least = at + 1
 		n++
 	}
 	for range l.Positions {
-		break // and it stops where it is told to
+		break // Positions must accept that yield returns false
 	}
 	return n
 }
 
-// statsEstimateKeys: Low and High enclose the number of distinct keys in 95 of 100
-// filters, within 3 sigma of 3000 small ones, half, just and twice as full as
-// planned, or are the number itself in all of them; and Keys is within 10 % of it. Since
-// keys are whole, bounds that enclose few may enclose one more at each end than would do.
+// statsEstimateKeys: Low and High enclose the number of distinct keys in 95 % of the filters,
+// within 3 sigma of 3000 filters that are half as full as planned, as full, and twice as full;
+// or they equal that number in all of them. Keys is within 10 % of it. As keys are whole
+// numbers, narrow bounds may enclose one more key at each end.
 func statsEstimateKeys(t tb, v umbel.Kind) {
 	const filters, planned = 3000, 600
 	inside, exact, whole := 0, 0, 0.0
-	empty := make1(t, v, planned)
+	empty := newFilter(t, v, planned)
 	for i := range filters {
 		n := planned / 2 << (i % 3)
-		f := twin(t, v, empty)
+		f := copyOf(t, v, empty)
 		addAll(f, digests(uint64(i+1), n))
 		if s := f.Stats(); s.Low <= float64(n) && float64(n) <= s.High {
 			inside++
@@ -190,19 +189,19 @@ func statsEstimateKeys(t tb, v umbel.Kind) {
 				exact++
 				continue
 			}
-			// A normal distribution has 2·0.0584 of itself in a key at both bounds, over
-			// its standard deviation in keys; these are 2·1.96 of them apart.
+			// One key at each bound has the probability 2·0.0584/sigma, in a normal
+			// distribution with sigma = (High-Low)/(2·1.96) keys.
 			whole += 2 * 0.0584 * 2 * 1.96 / (s.High - s.Low) / filters
 		}
 	}
-	const promised = 0.95
-	share, sigma := float64(inside)/filters, math.Sqrt(promised*(1-promised)/filters)
-	if exact < filters && (share < promised-3*sigma || share > promised+whole+3*sigma) {
+	const confidence = 0.95
+	share, sigma := float64(inside)/filters, math.Sqrt(confidence*(1-confidence)/filters)
+	if exact < filters && (share < confidence-3*sigma || share > confidence+whole+3*sigma) {
 		t.Errorf("the number of keys lies between Low and High in %.4f of %d filters, want about %g, within 3 sigma of %.4f, and up to %.4f more",
-			share, filters, promised, sigma, whole)
+			share, filters, confidence, sigma, whole)
 	}
 	for _, n := range []int{3000, 10000, 20000} {
-		f := make1(t, v, 10000)
+		f := newFilter(t, v, 10000)
 		ds := digests(1, n)
 		addAll(f, ds)
 		addAll(f, ds[:n/2])
@@ -212,11 +211,12 @@ func statsEstimateKeys(t tb, v umbel.Kind) {
 	}
 }
 
-// statsWhenFull: a filter with all bits set has any number of keys, and all of them.
-func statsWhenFull(t tb, v umbel.Kind) {
-	s := make1(t, v, sizes[0]).State().Clone()
+// statsOfFullFilter: if all bits are set, the estimated number of keys is infinite and Has is
+// true for every key.
+func statsOfFullFilter(t tb, v umbel.Kind) {
+	s := newFilter(t, v, sizes[0]).State().Clone()
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
-		t.Skipf("not a single plane of bits")
+		t.Skipf("the state is not a single array of bits")
 	}
 	for i := range s.Arrays[0].Len {
 		s.Arrays[0].Put(i, 1)
@@ -227,7 +227,7 @@ func statsWhenFull(t tb, v umbel.Kind) {
 	}
 	st := f.Stats()
 	if !math.IsInf(st.Keys, 1) || !math.IsInf(st.High, 1) || math.IsInf(st.Low, 0) || st.FPRate != 1 || st.Fill != 1 {
-		t.Errorf("a full filter: %+v, want infinitely many keys, at least a finite number, and a rate of 1", st)
+		t.Errorf("a full filter: %+v, want infinite keys with a finite lower bound, and a rate of 1", st)
 	}
 	ds := digests(1, 100)
 	wantAll(t, f, ds, "full")

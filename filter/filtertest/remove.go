@@ -1,18 +1,19 @@
 package filtertest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 )
 
-// removes: what was added and removed leaves no trace, what wasn't removed stays,
-// and what can't be removed is refused and changes nothing. A filter may refuse a
-// few that it has, where it can't tell what their removal would take along; one that
-// grew for what was added may stay as large.
+// removes: a key that is added and removed leaves no trace. Other keys stay. The removal of an
+// absent key is refused and changes nothing. A filter may refuse to remove a few present keys,
+// if their removal could remove others, and a filter that grew may keep its size.
 func removes(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		r := as[umbel.Remover](t, f)
 		stay, gone := append(digests(1, int(n)/2), extreme...), digests(2, int(n)/4)
 		addAll(f, stay)
@@ -28,18 +29,18 @@ func removes(t tb, v umbel.Kind) {
 				continue
 			}
 			refused++
-			wantState(t, f, was, "after Remove was refused")
+			wantState(t, f, was, "after Remove returned false")
 			if !f.Has(d) {
-				t.Fatalf("Remove(%v) was refused, and Has is false", d)
+				t.Fatalf("Remove(%v) is false, and so is Has", d)
 			}
 		}
 		wantAll(t, f, stay, "after others were removed")
 		if left := len(gone) - missing(f, gone); left > refused+len(gone)/20+2 {
-			t.Errorf("%d of %d keys are there after they were removed, %d of them refused", left, len(gone), refused)
+			t.Errorf("%d of %d keys are present after their removal, which was refused for %d", left, len(gone), refused)
 		}
 		switch {
 		case refused == 0 && !grows(t, v):
-			wantState(t, f, before, "added and removed, against never added")
+			wantState(t, f, before, "added and removed, compared with never added")
 		case refused > len(gone)/20:
 			t.Errorf("Remove refused %d of %d keys that were added", refused, len(gone))
 		}
@@ -51,11 +52,11 @@ func removes(t tb, v umbel.Kind) {
 			r.Remove(d)
 		}
 		wantAll(t, f, slices.Concat(stay, twice), "added twice and removed once")
-		removesFull(t, f, r, stay)
+		removesOften(t, f, r, stay)
 	}
 }
 
-// removesAbsent: the removal of what isn't there is refused.
+// removesAbsent: Remove returns false for absent keys and changes nothing.
 func removesAbsent(t tb, f umbel.Filter, r umbel.Remover) {
 	t.Helper()
 	before := f.State().Clone()
@@ -64,12 +65,12 @@ func removesAbsent(t tb, f umbel.Filter, r umbel.Remover) {
 			t.Fatalf("Remove(%v) is true, and Has was false", d)
 		}
 	}
-	wantState(t, f, before, "after the removal of what isn't there")
+	wantState(t, f, before, "after removals of absent keys")
 }
 
-// removesFull: a key that is added and removed more often than small counters can
-// count takes no other along.
-func removesFull(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
+// removesOften: adding and removing a key more often than a small counter can count removes no
+// other key.
+func removesOften(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
 	t.Helper()
 	for _, d := range digests(5, 3) {
 		for range 1000 {
@@ -88,11 +89,10 @@ func removesFull(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
 	wantAll(t, f, stay, "after others were added and removed often")
 }
 
-// counts: Count is never too low, is zero where Has is false, and is seldom too
-// high.
+// counts: Count is never too low, is zero if Has is false, and is seldom too high.
 func counts(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		c := as[umbel.Counter](t, f)
 		ds := append(digests(1, int(n)/2), extreme...)
 		for i, d := range ds {
@@ -123,5 +123,122 @@ func counts(t tb, v umbel.Kind) {
 			}
 			f.Add(ds[0])
 		}
+	}
+}
+
+// countsAtEveryFill: a filter that counts or removes counts every addition of a present key,
+// by every method, at every fill level, also immediately before it grows and beyond its
+// limit. Count returns at least the additions minus the removals. Has is true while the
+// additions are more than the removals.
+func countsAtEveryFill(t tb, v umbel.Kind) {
+	for _, n := range sizes {
+		f := newFilter(t, v, n)
+		c := tally{filter: f, keys: digests(2, 40)}
+		c.times = make([]uint64, len(c.keys))
+		c.counter, _ = f.(umbel.Counter)
+		c.remover, _ = f.(umbel.Remover)
+		if c.counter == nil && c.remover == nil {
+			t.Skipf("%T neither counts nor removes", f)
+		}
+		for level, d := range digests(1, int(4*n)) {
+			f.Add(d)
+			at := level % len(c.keys)
+			if isFull(f) {
+				for way := range waysToAdd {
+					c.add(t, at, way)
+				}
+			} else {
+				c.add(t, at, level%waysToAdd)
+			}
+			if level%5 == 0 {
+				c.remove((at + 1) % len(c.keys))
+			}
+			if n == sizes[0] || level%500 == 0 {
+				c.check(t, fmt.Sprintf("n=%d, with %d other keys", n, level+1))
+			}
+		}
+		for at := range c.keys {
+			for c.remove(at) {
+			}
+		}
+		c.check(t, fmt.Sprintf("n=%d, after all removals but one of each key", n))
+	}
+}
+
+// isFull reports whether f forecasts that the next absent key makes it grow or is refused.
+func isFull(f umbel.Filter) bool {
+	g, ok := f.(umbel.GrowthForecaster)
+	if !ok {
+		return false
+	}
+	bytes, err := g.NextGrowth()
+	return bytes > 0 || err != nil
+}
+
+// tally is a filter with a few keys, and the least count of each.
+type tally struct {
+	filter  umbel.Filter
+	counter umbel.Counter // nil if it doesn't count
+	remover umbel.Remover // nil if it doesn't remove
+	keys    []umbel.Digest
+	times   []uint64 // additions minus removals
+}
+
+// waysToAdd is the number of ways in which tally.add adds.
+const waysToAdd = 4
+
+// add adds a key in one of the ways, and checks its count.
+func (c *tally) add(t tb, at, way int) {
+	t.Helper()
+	d := c.keys[at]
+	took := uint64(1)
+	g, limited := c.filter.(umbel.Grower)
+	switch {
+	case way == 1 && limited:
+		if _, err := g.TryAdd(d); err != nil {
+			if took = 0; !errors.Is(err, umbel.ErrLimit) {
+				t.Fatalf("TryAdd(%v): %v", d, err)
+			}
+		}
+	case way == 2:
+		umbel.AddAll(c.filter, room(2)[:2], []umbel.Digest{d, d})
+		took = 2
+	case way == 3:
+		umbel.AddAll(c.filter, nil, []umbel.Digest{d, d, d})
+		took = 3
+	default:
+		c.filter.Add(d)
+	}
+	c.times[at] += took
+	c.checkKey(t, at, "after it was added")
+}
+
+// remove removes one addition of a key, except the last, and reports whether it did.
+func (c *tally) remove(at int) bool {
+	if c.remover == nil || c.times[at] < 2 || !c.remover.Remove(c.keys[at]) {
+		return false
+	}
+	c.times[at]--
+	return true
+}
+
+// check fails if the count of a key is too low, or the key is absent.
+func (c *tally) check(t tb, when string) {
+	t.Helper()
+	for at := range c.keys {
+		c.checkKey(t, at, when)
+	}
+}
+
+func (c *tally) checkKey(t tb, at int, when string) {
+	t.Helper()
+	d, times := c.keys[at], c.times[at]
+	if c.counter != nil {
+		if got := c.counter.Count(d); got < times {
+			t.Fatalf("%s: Count(%v) is %d, want at least the %d remaining additions", when, d, got, times)
+		}
+	}
+	if times > 0 && !c.filter.Has(d) {
+		t.Fatalf("%s: Has(%v) is false with %d remaining additions: a false negative", when, d, times)
 	}
 }

@@ -7,38 +7,13 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// seal seals f if it is a filter that can be.
-func seal(t tb, f umbel.Filter) {
-	t.Helper()
-	if s, ok := f.(umbel.Sealer); ok {
-		if err := s.Seal(); err != nil {
-			t.Fatalf("Seal: %v", err)
-		}
-	}
-}
-
-// filled returns a filter with the keys ds, and if it can be sealed another one,
-// sealed, with a few more.
-func filled(t tb, v umbel.Kind, n uint64, ds []umbel.Digest) []umbel.Filter {
-	t.Helper()
-	f := make1(t, v, n)
-	addAll(f, ds)
-	if _, ok := f.(umbel.Sealer); !ok {
-		return []umbel.Filter{f}
-	}
-	g := twin(t, v, f)
-	seal(t, g)
-	addAll(g, digests(9, 3))
-	return []umbel.Filter{f, g}
-}
-
-// seals: a sealed filter has all keys, whatever the order in which they came, and is
-// the one that its container gives. Sealed again it is as it was. What is added later is
-// there too, and stays. Its size is that of the forecast, within 2 % and 512 bytes, and
-// its rate no more than twice that of the goal: a measurement of few keys.
+// seals: a sealed filter has all keys, independent of their order, and survives a container.
+// Seal of a sealed filter changes nothing. Keys that are added after Seal are present and stay.
+// The size is that of the forecast, within 2 % and 512 bytes. The rate is at most twice that of
+// the goal, as it is measured with few keys.
 func seals(t tb, v umbel.Kind) {
 	for _, n := range sizes {
-		f := make1(t, v, n)
+		f := newFilter(t, v, n)
 		s := as[umbel.Sealer](t, f)
 		empty := f.State().Clone()
 		seal(t, f)
@@ -46,7 +21,7 @@ func seals(t tb, v umbel.Kind) {
 
 		ds := slices.Concat(extreme, digests(1, int(n)), extreme)
 		addAll(f, ds)
-		reversed := make1(t, v, n)
+		reversed := newFilter(t, v, n)
 		for _, d := range slices.Backward(ds) {
 			reversed.Add(d)
 		}
@@ -58,16 +33,16 @@ func seals(t tb, v umbel.Kind) {
 		}
 		wantState(t, f, was, "sealed again")
 		seal(t, reversed)
-		wantState(t, reversed, was, "sealed, the keys added in the other order")
-		wantPlain(t, f, f.Stats())
+		wantState(t, reversed, was, "sealed, with the keys added in reverse order")
+		wantConsistentStats(t, f, f.Stats())
 
 		sealedOpens(t, v, f, ds)
-		sealedTakes(t, v, f, ds)
+		addsAfterSeal(t, v, f, ds)
 	}
-	sealedForecasts(t, v)
+	sealMeetsForecast(t, v)
 }
 
-// sealedOpens: through a container a sealed filter is what it was.
+// sealedOpens: a sealed filter from a container equals the original.
 func sealedOpens(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	b, err := wire.Append(nil, f.State())
@@ -97,15 +72,15 @@ func sealedOpens(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	wantNoAllocation(t, "HasAll, sealed", func() { umbel.HasAll(g, bools, some) })
 }
 
-// sealedTakes: keys that come after Seal are kept, whatever else is done.
-func sealedTakes(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
+// addsAfterSeal: keys that are added after Seal stay, whatever is done afterwards.
+func addsAfterSeal(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	late := digests(6, 300)
 	for i, d := range late {
 		before, had := f.State().Clone(), f.Has(d)
 		changed := f.Add(d)
 		if changed == had || changed == equal(f.State(), before) {
-			t.Fatalf("Add(%v) after Seal is %v, and Has was %v; the state is the same: %v", d, changed, had, equal(f.State(), before))
+			t.Fatalf("Add(%v) after Seal is %v, Has was %v; the state is unchanged: %v", d, changed, had, equal(f.State(), before))
 		}
 		if i == len(late)/2 {
 			wantAll(t, f, slices.Concat(ds, late[:i+1]), "with keys added after Seal")
@@ -115,14 +90,14 @@ func sealedTakes(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	ds = slices.Concat(ds, late)
 	wantAll(t, f, ds, "with keys added after Seal")
 	wantHasAll(t, f, slices.Concat(ds, digests(7, 1000)))
-	g := twin(t, v, f)
+	g := copyOf(t, v, f)
 	wantAll(t, g, ds, "opened with keys added after Seal")
 	if a, b := f.Stats(), g.Stats(); a != b {
-		t.Errorf("stats of the filter opened are %+v, want %+v", b, a)
+		t.Errorf("stats of the opened filter are %+v, want %+v", b, a)
 	}
 	seal(t, g)
 	wantAll(t, g, ds, "sealed with keys added after Seal")
-	wantPlain(t, g, g.Stats())
+	wantConsistentStats(t, g, g.Stats())
 	if c, ok := g.(umbel.Clearer); ok {
 		c.Clear()
 		addAll(g, late)
@@ -131,8 +106,8 @@ func sealedTakes(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	}
 }
 
-// sealedForecasts: what was planned is what Seal makes.
-func sealedForecasts(t tb, v umbel.Kind) {
+// sealMeetsForecast: a sealed filter has the size and the rate that were planned.
+func sealMeetsForecast(t tb, v umbel.Kind) {
 	t.Helper()
 	for _, n := range []uint64{1, 2, 10, 100, 1000, 10000, 50000} {
 		for _, p := range []float64{0.3, 0.1, 0.01, 0.001, 1e-5} {
@@ -147,7 +122,7 @@ func sealedForecasts(t tb, v umbel.Kind) {
 			s := f.Stats()
 			off := max(s.Bytes, fc.Bytes) - min(s.Bytes, fc.Bytes)
 			if off > fc.Bytes/50+512 || s.K != fc.K {
-				t.Errorf("%+v: sealed with %d bytes, k=%g; the forecast was %d, %g", g, s.Bytes, s.K, fc.Bytes, fc.K)
+				t.Errorf("%+v: sealed with %d bytes, k=%g, forecast %d, %g", g, s.Bytes, s.K, fc.Bytes, fc.K)
 			}
 			if s.FPRate > 2*p {
 				t.Errorf("%+v: sealed with a rate of %g", g, s.FPRate)

@@ -9,45 +9,45 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// torn: of a kind that is monotone, a copy of the planes made piece by piece in any
-// order, with additions between, has the filter's planes once it is given again the
-// additions since the copy began. With the filter's other numbers it is a state of the
-// kind, before and after.
-func torn(t tb, v umbel.Kind) {
+// tornCopyRecovers: if a kind is monotone, a copy of the arrays that is made piece by piece, in
+// any order and with additions in between, becomes equal to the filter's arrays when the
+// additions since the start of the copy are repeated. With the filter's other numbers it is a
+// valid state, before and after.
+func tornCopyRecovers(t tb, v umbel.Kind) {
 	if !v.Monotone {
 		t.Skipf("%s isn't monotone", v.Name)
 	}
 	for _, n := range sizes {
 		for seed := range uint64(8) {
 			rng := rand.New(rand.NewPCG(seed, n))
-			f := make1(t, v, n)
+			f := newFilter(t, v, n)
 			addAll(f, digests(1, int(n)*int(seed)/4)) // from empty to more than planned
 			stopGrowth(t, f)
 			begin := f.State()
 			copied := begin.Clone()
-			pieces := torn1(begin, rng)
-			for _, p := range planesOf(copied) {
+			pieces := randomPieces(begin, rng)
+			for _, p := range arraysOf(copied) {
 				p.Clear()
 			}
-			from, to := planesOf(begin), planesOf(copied)
-			// The last digests are so many that some take what room there is.
+			from, to := arraysOf(begin), arraysOf(copied)
+			// These are enough digests to fill the filter to its limit.
 			fresh := append(digests(seed+2, int(n)), extreme...)
 			var since []umbel.Digest
 			for i, p := range pieces {
-				copy(to[p.plane].Words[p.from:p.to], from[p.plane].Words[p.from:p.to])
+				copy(to[p.array].Words[p.from:p.to], from[p.array].Words[p.from:p.to])
 				for _, d := range fresh[len(fresh)*i/len(pieces) : len(fresh)*(i+1)/len(pieces)] {
-					if add1(t, f, d) {
+					if tryAdd(t, f, d) {
 						since = append(since, d)
 					}
 				}
 			}
 			end := f.State()
 			if !sameShape(begin, end) {
-				t.Fatalf("n=%d: the filter grew, or changed its planes otherwise, with no room to", n)
+				t.Fatalf("n=%d: the arrays changed their sizes, although the filter may not grow", n)
 			}
-			g, err := v.Open(withPlanes(end.Clone(), to))
+			g, err := v.Open(withArrays(end.Clone(), to))
 			if err != nil {
-				t.Fatalf("n=%d: Open of a torn copy, with the filter's numbers: %v", n, err)
+				t.Fatalf("n=%d: Open of a torn copy with the filter's numbers: %v", n, err)
 			}
 			stopGrowth(t, g)
 			if seed%2 == 0 {
@@ -57,26 +57,26 @@ func torn(t tb, v umbel.Kind) {
 			}
 			again := g.State()
 			if !sameShape(again, end) {
-				t.Fatalf("n=%d: a torn copy that is given additions again has other planes", n)
+				t.Fatalf("n=%d: the arrays of a torn copy changed their sizes after repeated additions", n)
 			}
-			for i, p := range planesOf(again) {
-				if want := planesOf(end)[i]; !p.Equal(want) {
-					t.Fatalf("n=%d: torn, and given %d additions again, plane %d: %s", n, len(since), i, planeDifference(p, want))
+			for i, p := range arraysOf(again) {
+				if want := arraysOf(end)[i]; !p.Equal(want) {
+					t.Fatalf("n=%d: a torn copy after %d repeated additions, array %d: %s", n, len(since), i, arrayDifference(p, want))
 				}
 			}
-			whole, err := v.Open(withPlanes(end, planesOf(again)))
+			whole, err := v.Open(withArrays(end, arraysOf(again)))
 			if err != nil {
-				t.Fatalf("n=%d: Open of a torn copy made whole, with the filter's numbers: %v", n, err)
+				t.Fatalf("n=%d: Open of a repaired copy with the filter's numbers: %v", n, err)
 			}
-			wantState(t, whole, end, "torn and made whole")
-			wantAll(t, whole, since, "torn and made whole")
+			wantState(t, whole, end, "a repaired copy")
+			wantAll(t, whole, since, "a repaired copy")
 		}
 	}
 }
 
-// add1 adds d, unless a filter that may not grow refuses it, and reports whether the
+// tryAdd adds d unless the filter refuses it since it may not grow, and reports whether the
 // filter changed.
-func add1(t tb, f umbel.Filter, d umbel.Digest) bool {
+func tryAdd(t tb, f umbel.Filter, d umbel.Digest) bool {
 	t.Helper()
 	g, ok := f.(umbel.Grower)
 	if !ok {
@@ -89,7 +89,7 @@ func add1(t tb, f umbel.Filter, d umbel.Digest) bool {
 	return changed
 }
 
-// stopGrowth leaves a filter that grows no room to.
+// stopGrowth limits the memory of a filter so that it can't grow.
 func stopGrowth(t tb, f umbel.Filter) {
 	t.Helper()
 	if _, grows := f.(umbel.Grower); !grows {
@@ -97,21 +97,21 @@ func stopGrowth(t tb, f umbel.Filter) {
 	}
 	l, ok := f.(interface{ SetMaxBytes(uint64) })
 	if !ok {
-		t.Fatalf("%T is monotone and grows, and has no SetMaxBytes", f)
+		t.Fatalf("%T is monotone and grows, but has no SetMaxBytes", f)
 	}
 	l.SetMaxBytes(1)
 }
 
-// piece is a run of words of a plane.
+// piece is a range of words of an array.
 type piece struct {
-	plane    int
+	array    int
 	from, to int
 }
 
-// torn1 cuts the planes of a state into pieces, in random order.
-func torn1(s umbel.State, rng *rand.Rand) []piece {
+// randomPieces cuts the arrays of a state into pieces, in random order.
+func randomPieces(s umbel.State, rng *rand.Rand) []piece {
 	var all []piece
-	for i, p := range planesOf(s) {
+	for i, p := range arraysOf(s) {
 		for from := 0; from < len(p.Words); {
 			to := min(len(p.Words), from+1+rng.IntN(max(1, len(p.Words)/5)))
 			all = append(all, piece{i, from, to})
@@ -122,34 +122,34 @@ func torn1(s umbel.State, rng *rand.Rand) []piece {
 	return all
 }
 
-// planesOf returns the planes of a state and then those of its parts, depth first.
-func planesOf(s umbel.State) []cells.Array {
+// arraysOf returns the arrays of a state and then those of its parts, depth first.
+func arraysOf(s umbel.State) []cells.Array {
 	all := slices.Clone(s.Arrays)
 	for _, p := range s.Parts {
-		all = append(all, planesOf(p)...)
+		all = append(all, arraysOf(p)...)
 	}
 	return all
 }
 
-// withPlanes returns s with other planes, in the order of planesOf.
-func withPlanes(s umbel.State, planes []cells.Array) umbel.State {
-	s, _ = replaced(s, planes)
+// withArrays returns s with the given arrays, in the order of arraysOf.
+func withArrays(s umbel.State, arrays []cells.Array) umbel.State {
+	s, _ = replaced(s, arrays)
 	return s
 }
 
-func replaced(s umbel.State, planes []cells.Array) (umbel.State, []cells.Array) {
+func replaced(s umbel.State, arrays []cells.Array) (umbel.State, []cells.Array) {
 	n := len(s.Arrays)
-	s.Arrays, planes = planes[:n:n], planes[n:]
+	s.Arrays, arrays = arrays[:n:n], arrays[n:]
 	s.Parts = slices.Clone(s.Parts)
 	for i := range s.Parts {
-		s.Parts[i], planes = replaced(s.Parts[i], planes)
+		s.Parts[i], arrays = replaced(s.Parts[i], arrays)
 	}
-	return s, planes
+	return s, arrays
 }
 
-// sameShape reports whether two states have as many planes, of the same sizes.
+// sameShape reports whether two states have the same number of arrays with the same sizes.
 func sameShape(a, b umbel.State) bool {
-	return slices.EqualFunc(planesOf(a), planesOf(b), func(p, q cells.Array) bool {
+	return slices.EqualFunc(arraysOf(a), arraysOf(b), func(p, q cells.Array) bool {
 		return p.Len == q.Len && max(p.Width, 1) == max(q.Width, 1)
 	})
 }

@@ -9,32 +9,32 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// zeroPanic is what adding to a zero filter panics with.
+// zeroPanic is the value with which adding to a zero filter panics.
 const zeroPanic = "umbel: add to a zero filter: make it with New"
 
-// Zero tests the zero filters of v, which fresh returns, another one each time:
+// Zero tests the zero filters of v. Each call of fresh returns another one:
 //
 //	filtertest.Zero(t, mine.Kind, func() umbel.Filter { return new(mine.Filter) })
 //
-// A zero filter holds nothing, and its stats are zeros. Adding to it panics with the
-// words "umbel: add to a zero filter: make it with New". What else would change its
-// size or keys is an error that wraps umbel.ErrMismatch, its container one that
-// wraps umbel.ErrGoal. UnmarshalBinary makes it a filter.
+// A zero filter is empty and its stats are zeros. Adding to it panics with the text
+// "umbel: add to a zero filter: make it with New". Fold, Unfold and Merge return an error
+// wrapping umbel.ErrMismatch, AppendBinary and MarshalBinary one wrapping umbel.ErrGoal.
+// UnmarshalBinary makes it a filter.
 func Zero(t *testing.T, v umbel.Kind, fresh func() umbel.Filter) { zero(t, v, fresh) }
 
 func zero(t tb, v umbel.Kind, fresh func() umbel.Filter) {
-	if p := panicked(func() { zeroHolds(t, fresh()) }); p != nil {
-		t.Errorf("a question to the zero filter panics: %v", p)
+	if p := panicked(func() { zeroIsEmpty(t, fresh()) }); p != nil {
+		t.Errorf("a query of the zero filter panics: %v", p)
 	}
-	zeroTakes(t, fresh())
+	zeroPanicsOnAdd(t, fresh())
 	if p := panicked(func() { zeroRefuses(t, v, fresh) }); p != nil {
 		t.Errorf("the zero filter panics: %v", p)
 	}
-	zeroFills(t, v, fresh())
+	zeroUnmarshals(t, v, fresh())
 }
 
-// zeroHolds: nothing.
-func zeroHolds(t tb, f umbel.Filter) {
+// zeroIsEmpty: queries return false or zero.
+func zeroIsEmpty(t tb, f umbel.Filter) {
 	t.Helper()
 	if c, ok := f.(umbel.Clearer); ok {
 		c.Clear()
@@ -43,7 +43,7 @@ func zeroHolds(t tb, f umbel.Filter) {
 	umbel.HasAll(f, answers[:len(extreme)], extreme)
 	for i, d := range extreme {
 		if f.Has(d) || answers[i] {
-			t.Errorf("the zero filter has %v", d)
+			t.Errorf("the zero filter contains %v", d)
 		}
 	}
 	if s := f.Stats(); s != (umbel.Stats{}) {
@@ -57,18 +57,18 @@ func zeroHolds(t tb, f umbel.Filter) {
 	}
 	if l, ok := f.(umbel.Locator); ok {
 		if at := l.Locate([]uint64{1}, extreme[1]); len(at) != 1 || at[0] != 1 {
-			t.Errorf("Locate of the zero filter makes [1] %d, want nothing appended", at)
+			t.Errorf("Locate of the zero filter turns [1] into %d, want nothing appended", at)
 		}
 	}
 }
 
-// zeroTakes: nothing either.
-func zeroTakes(t tb, f umbel.Filter) {
+// zeroPanicsOnAdd: every method that adds keys panics.
+func zeroPanicsOnAdd(t tb, f umbel.Filter) {
 	t.Helper()
 	adds := map[string]func(){
-		"Add":                    func() { f.Add(extreme[1]) },
-		"AddAll":                 func() { umbel.AddAll(f, room(1)[:1], extreme[:1]) },
-		"AddAll, without report": func() { umbel.AddAll(f, nil, extreme) },
+		"Add":                     func() { f.Add(extreme[1]) },
+		"AddAll":                  func() { umbel.AddAll(f, room(1)[:1], extreme[:1]) },
+		"AddAll, without results": func() { umbel.AddAll(f, nil, extreme) },
 	}
 	if a, ok := f.(umbel.AtomicAdder); ok {
 		adds["AddAtomic"] = func() { a.AddAtomic(extreme[1]) }
@@ -83,10 +83,11 @@ func zeroTakes(t tb, f umbel.Filter) {
 	}
 }
 
-// zeroRefuses: folds, unions and containers, and leaves the other filter as it was.
+// zeroRefuses: Fold, Unfold, Merge and the encoding methods return errors. A Merge with a zero
+// filter leaves the other filter unchanged.
 func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 	t.Helper()
-	other := make1(t, v, sizes[0])
+	other := newFilter(t, v, sizes[0])
 	addAll(other, extreme)
 	was := other.State().Clone()
 	if f, ok := fresh().(umbel.Folder); ok {
@@ -107,7 +108,7 @@ func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 		b, err := a.AppendBinary([]byte{1, 2})
 		wantOnly(t, err, "AppendBinary of the zero filter", umbel.ErrGoal)
 		if !bytes.Equal(b, []byte{1, 2}) {
-			t.Errorf("AppendBinary of the zero filter makes [1 2] %v, want it as it was", b)
+			t.Errorf("AppendBinary of the zero filter turns [1 2] into %v, want it unchanged", b)
 		}
 	}
 	if m, ok := fresh().(encoding.BinaryMarshaler); ok {
@@ -116,14 +117,14 @@ func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 	}
 }
 
-// zeroFills: it becomes the filter in a container.
-func zeroFills(t tb, v umbel.Kind, f umbel.Filter) {
+// zeroUnmarshals: UnmarshalBinary makes it the filter in a container.
+func zeroUnmarshals(t tb, v umbel.Kind, f umbel.Filter) {
 	t.Helper()
 	u, ok := f.(encoding.BinaryUnmarshaler)
 	if !ok {
 		return
 	}
-	other := make1(t, v, sizes[0])
+	other := newFilter(t, v, sizes[0])
 	addAll(other, extreme)
 	a, ok := other.(encoding.BinaryAppender)
 	if !ok {
@@ -134,13 +135,13 @@ func zeroFills(t tb, v umbel.Kind, f umbel.Filter) {
 		t.Fatalf("AppendBinary: %v", err)
 	}
 	if err := u.UnmarshalBinary(b[:len(b)-1]); err == nil || f.Has(extreme[0]) {
-		t.Errorf("UnmarshalBinary of a container cut short: the error is %v, and the zero filter has a key: %v", err, f.Has(extreme[0]))
+		t.Errorf("UnmarshalBinary of a truncated container: the error is %v, and Has of the zero filter is %v", err, f.Has(extreme[0]))
 	}
 	if err := u.UnmarshalBinary(b); err != nil {
 		t.Fatalf("UnmarshalBinary into the zero filter: %v", err)
 	}
-	wantState(t, f, other.State(), "the zero filter, become another")
+	wantState(t, f, other.State(), "the zero filter after UnmarshalBinary")
 	ds := digests(1, 100)
 	addAll(f, ds)
-	wantAll(t, f, ds, "the zero filter, become another")
+	wantAll(t, f, ds, "the zero filter after UnmarshalBinary")
 }

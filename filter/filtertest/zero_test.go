@@ -8,38 +8,38 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// Each broken zero filter is found, and an unbroken one is not.
+// TestBrokenZeroFails: each broken zero filter fails, and an unbroken one passes.
 func TestBrokenZeroFails(t *testing.T) {
 	for _, b := range []struct {
 		what string
 		make func() umbel.Filter
-		says string // in the failure; none for what isn't broken
+		want string // in the failure; "" if the filter is not broken
 	}{
 		{"unbroken", wrapZero[unbroken], ""},
-		{"has all", wrapZero[holdingZero], "the zero filter has 0"},
-		{"panics when asked", wrapZero[panickingZero], "a question"},
-		{"stats name k", wrapZero[measuredZero], "want zeros"},
-		{"names cells", wrapZero[locatingZero], "want nothing appended"},
-		{"takes keys", wrapZero[takingZero], "Add to the zero filter panics with <nil>"},
-		{"takes batches", wrapZero[takingBatchZero], "AddAll to the zero filter panics with <nil>"},
-		{"takes keys atomically", wrapZero[takingAtomicZero], "AddAtomic to the zero filter panics with <nil>"},
-		{"panics with other words", wrapZero[wordyZero], "panics with no filter"},
+		{"contains every key", wrapZero[holdingZero], "the zero filter contains 0"},
+		{"a query panics", wrapZero[panickingZero], "a query"},
+		{"stats have k", wrapZero[measuredZero], "want zeros"},
+		{"Locate returns cells", wrapZero[locatingZero], "want nothing appended"},
+		{"Add returns", wrapZero[takingZero], "Add to the zero filter panics with <nil>"},
+		{"AddAll returns", wrapZero[takingBatchZero], "AddAll to the zero filter panics with <nil>"},
+		{"AddAtomic returns", wrapZero[takingAtomicZero], "AddAtomic to the zero filter panics with <nil>"},
+		{"panics with another text", wrapZero[wordyZero], "panics with no filter"},
 		{"folds", wrapZero[foldingZero], "Fold(1)"},
 		{"merges", wrapZero[mergingZero], "Merge"},
-		{"has a container", wrapZero[containedZero], "AppendBinary"},
-		{"loses what it appends to", wrapZero[forgettingZero], "as it was"},
-		{"isn't filled", wrapZero[unfillableZero], "become another"},
+		{"AppendBinary succeeds", wrapZero[containedZero], "AppendBinary"},
+		{"AppendBinary loses the slice", wrapZero[forgettingZero], "want it unchanged"},
+		{"UnmarshalBinary changes nothing", wrapZero[unfillableZero], "after UnmarshalBinary"},
 	} {
 		t.Run(b.what, func(t *testing.T) {
 			r := record(law{check: func(t tb, v umbel.Kind) { zero(t, v, b.make) }}, bloom.Kind)
-			if r.failed != (b.says != "") || !strings.Contains(r.says(), b.says) {
-				t.Errorf("failed: %v, with\n%s\nwant %q in it", r.failed, r.says(), b.says)
+			if r.failed != (b.want != "") || !strings.Contains(r.text(), b.want) {
+				t.Errorf("failed: %v, with\n%s\nwant %q in it", r.failed, r.text(), b.want)
 			}
 		})
 	}
 }
 
-// wrapZero is a zero bloom filter with the methods of W.
+// wrapZero is a zero Bloom filter with the methods of W.
 func wrapZero[W ~struct{ *bloom.Filter }, P interface {
 	*W
 	umbel.Filter
@@ -47,7 +47,7 @@ func wrapZero[W ~struct{ *bloom.Filter }, P interface {
 	return P(&W{new(bloom.Filter)})
 }
 
-// made reports whether a filter is no zero one.
+// made reports whether f is not a zero filter.
 func made(f *bloom.Filter) bool { return f.Shape().M != 0 }
 
 type unbroken struct{ *bloom.Filter }
