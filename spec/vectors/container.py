@@ -83,9 +83,9 @@ class Reader:
         expect(alg <= 5, "hash algorithm")
         expect(not any(seed[[8, 16, 8, 0, 0, 0][alg]:]), "seed")
         params = self.read_params()
-        planes = [self.read_plane() for _ in range(self.number(1))]
+        arrays = [self.read_array() for _ in range(self.number(1))]
         parts = [self.read_state(depth + 1) for _ in range(self.number(2))]
-        return {"kind": kind, "alg": alg, "seed": seed, "params": params, "planes": planes, "parts": parts}
+        return {"kind": kind, "alg": alg, "seed": seed, "params": params, "arrays": arrays, "parts": parts}
 
     def read_params(self):
         params = [(self.name(), self.read_value(self.number(1))) for _ in range(self.number(1))]
@@ -100,14 +100,14 @@ class Reader:
         expect(abs(number) < float("inf"), "not a finite number")
         return number
 
-    def read_plane(self):
+    def read_array(self):
         width, cells = self.number(1), self.number(8)
         words = self.claim(width, cells)
-        plane = bytearray()
-        while len(plane) < words:
-            n = min(BLOCK, words - len(plane))
-            plane += self.read_block(self.number(1), width, min(n * 8 // width, cells - len(plane) * 8 // width))
-        return {"width": width, "cells": cells, "bytes": bytes(plane)}
+        array = bytearray()
+        while len(array) < words:
+            n = min(BLOCK, words - len(array))
+            array += self.read_block(self.number(1), width, min(n * 8 // width, cells - len(array) * 8 // width))
+        return {"width": width, "cells": cells, "bytes": bytes(array)}
 
     def claim(self, width, cells):
         """Returns the number of bytes of an array, unless it exceeds the limit."""
@@ -115,7 +115,7 @@ class Reader:
         words = size(width, cells)
         expect(words <= 2**56, "cells")
         if words > self.left:
-            raise Limit("planes")
+            raise Limit("arrays")
         self.left -= words
         return words
 
@@ -162,11 +162,11 @@ def canonical(state):
     out = name(state["kind"]) + bytes([state["alg"]]) + state["seed"] + bytes([len(state["params"])])
     for key, value in state["params"]:
         out += name(key) + (struct.pack("<BQ", 0, value) if isinstance(value, int) else struct.pack("<Bd", 1, value))
-    out += bytes([len(state["planes"])])
-    for plane in state["planes"]:
-        out += struct.pack("<BQ", plane["width"], plane["cells"])
-        for i in range(0, len(plane["bytes"]), BLOCK):
-            out += b"\0" + plane["bytes"][i:i + BLOCK]
+    out += bytes([len(state["arrays"])])
+    for array in state["arrays"]:
+        out += struct.pack("<BQ", array["width"], array["cells"])
+        for i in range(0, len(array["bytes"]), BLOCK):
+            out += b"\0" + array["bytes"][i:i + BLOCK]
     return out + struct.pack("<H", len(state["parts"])) + b"".join(canonical(part) for part in state["parts"])
 
 

@@ -21,24 +21,24 @@ class Delta(Reader):
         super().__init__(data[:-4])
         expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
         expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
-        base_id, result_id, self.planes = self.take(32).hex(), self.take(32).hex(), self.number(8)
+        base_id, result_id, self.arrays = self.take(32).hex(), self.take(32).hex(), self.number(8)
         if base_id != identify(base):
             raise Mismatch("the base is another state")
-        if self.planes > LIMIT:
+        if self.arrays > LIMIT:
             raise Limit("bytes of the result")
         expect(self.name() == base["kind"], "kind")
         self.result = self.read_change(base, 1)
         expect(self.at == len(self.data), "bytes after the change")
-        expect(self.planes == memory(self.result), "bytes of the result")
+        expect(self.arrays == memory(self.result), "bytes of the result")
         expect(result_id == identify(self.result), "ID of the result")
 
     def read_change(self, base, depth):
         params = self.read_changed(base["params"])
-        planes = [self.read_derived(base["planes"]) for _ in range(self.number(1))]
+        arrays = [self.read_derived(base["arrays"]) for _ in range(self.number(1))]
         parts = self.var()
         expect(parts <= 65535, "parts")
         parts = [self.read_part(base["parts"], depth + 1) for _ in range(parts)]
-        return {**base, "params": params, "planes": planes, "parts": parts}
+        return {**base, "params": params, "arrays": arrays, "parts": parts}
 
     def read_changed(self, base):
         n = self.number(1)
@@ -63,9 +63,9 @@ class Delta(Reader):
         form = self.number(1)
         expect(form <= 4, "form")
         if form == 0:
-            return self.read_plane()
+            return self.read_array()
         i = self.number(1)
-        expect(i < len(base), "index of a plane")
+        expect(i < len(base), "index of a array")
         width, n = base[i]["width"], base[i]["cells"]
         factor, group = (self.var(), self.var()) if form > 1 else (1, max(n, 1))
         expect(factor > 0 and group > 0 and n % group == 0, "factor or group")
@@ -89,25 +89,25 @@ class Delta(Reader):
         return {"width": width, "cells": cells, "bytes": self.read_blocks(predicted, width, cells, form == 2)}
 
     def read_blocks(self, predicted, width, cells, runs):
-        plane = bytearray()
-        while len(plane) < len(predicted):
-            coding, n, left = self.number(1), 1, (len(predicted) - len(plane) + BLOCK - 1) // BLOCK
+        array = bytearray()
+        while len(array) < len(predicted):
+            coding, n, left = self.number(1), 1, (len(predicted) - len(array) + BLOCK - 1) // BLOCK
             if coding in (129, 131, 133):
                 n = self.var()
                 expect(runs and 2 <= n <= (left if coding == 129 else min(left, 64)), "run")
                 coding -= 1
-            old = predicted[len(plane):len(plane) + n * BLOCK]
-            number = min(len(old) * 8 // width, cells - len(plane) * 8 // width)
+            old = predicted[len(array):len(array) + n * BLOCK]
+            number = min(len(old) * 8 // width, cells - len(array) * 8 // width)
             if coding == 128:
-                plane += old
+                array += old
             elif coding == 130:
-                plane += pack(given(self.payload(len(old)), unpack(old, width, number), width), width)
+                array += pack(given(self.payload(len(old)), unpack(old, width, number), width), width)
             elif coding == 132:
                 flips = pack(positions(self.payload(len(old)), number * width), 1)
-                plane += bytes(a ^ b for a, b in zip(old, flips))
+                array += bytes(a ^ b for a, b in zip(old, flips))
             else:
-                plane += self.read_block(coding, width, number)
-        return bytes(plane)
+                array += self.read_block(coding, width, number)
+        return bytes(array)
 
     def read_units(self, fold, factor, group):
         expect(2 <= factor <= 4096, "factor")
@@ -129,7 +129,7 @@ class Delta(Reader):
 
 def memory(state):
     """Returns the memory of the arrays of a state, including those of its parts, in bytes."""
-    return sum(len(plane["bytes"]) for plane in state["planes"]) + sum(map(memory, state["parts"]))
+    return sum(len(array["bytes"]) for array in state["arrays"]) + sum(map(memory, state["parts"]))
 
 
 def fold(cells, width, factor, group):

@@ -17,27 +17,27 @@ def whole(state, *names):
 
 
 def only_plane(state, *widths):
-    expect(len(state["planes"]) == 1 and not state["parts"], "planes and parts")
-    plane = state["planes"][0]
-    expect(plane["width"] in widths and 1 <= plane["cells"] <= 2**56, "plane")
-    return plane
+    expect(len(state["arrays"]) == 1 and not state["parts"], "arrays and parts")
+    array = state["arrays"][0]
+    expect(array["width"] in widths and 1 <= array["cells"] <= 2**56, "array")
+    return array
 
 
 def only_parts(state, most, *kinds):
     """Returns the filters that the parts are, all of one of the kinds."""
     parts = state["parts"]
-    expect(not state["planes"] and 1 <= len(parts) <= most, "planes and parts")
+    expect(not state["arrays"] and 1 <= len(parts) <= most, "arrays and parts")
     for part in parts:
         expect(part["kind"] == parts[0]["kind"] and part["kind"] in kinds, "kind of a part")
         expect(all(part[field] == state[field] for field in ("alg", "seed")), "hasher of a part")
     return [PARTS[part["kind"]](part) for part in parts]
 
 
-def cell(plane, i):
-    at, width = i * plane["width"], plane["width"]
+def cell(array, i):
+    at, width = i * array["width"], array["width"]
     if width < 8:
-        return plane["bytes"][at // 8] >> at % 8 & (1 << width) - 1
-    return int.from_bytes(plane["bytes"][at // 8:(at + width) // 8], "little")
+        return array["bytes"][at // 8] >> at % 8 & (1 << width) - 1
+    return int.from_bytes(array["bytes"][at // 8:(at + width) // 8], "little")
 
 
 
@@ -47,18 +47,18 @@ def check_grouped(cells, k, group):
 
 
 class Bits:
-    """A kind with one plane of bits: a filter has a key if all its cells are set."""
+    """A kind with one array of bits: a filter has a key if all its cells are set."""
 
     locate, names = None, ()
 
     def __init__(self, state):
         self.values = whole(state, *self.names)
-        self.plane = only_plane(state, 1)
-        self.cells = self.plane["cells"]
+        self.array = only_plane(state, 1)
+        self.cells = self.array["cells"]
         self.check(*self.values)
 
     def has(self, h1, h2, key=None):
-        return all(cell(self.plane, i) for i in self.locate(h1, h2, self.cells, *self.values))
+        return all(cell(self.array, i) for i in self.locate(h1, h2, self.cells, *self.values))
 
 
 class Bloom(Bits):
@@ -94,21 +94,21 @@ class SplitBlock(Bits):
 class Counting:
     def __init__(self, state):
         self.k, self.group, copied = whole(state, "k", "group", "copied")
-        self.plane = only_plane(state, 4, 8, 16)
-        check_grouped(self.plane["cells"], self.k, self.group)
+        self.array = only_plane(state, 4, 8, 16)
+        check_grouped(self.array["cells"], self.k, self.group)
         expect(copied in (0, 1), "copied")
 
     def has(self, h1, h2, key=None):
-        return all(cell(self.plane, i) for i in self.located(h1, h2))
+        return all(cell(self.array, i) for i in self.located(h1, h2))
 
     def count(self, h1, h2):
-        limit = 2**self.plane["width"] - 1
+        limit = 2**self.array["width"] - 1
         at = self.located(h1, h2)
-        sure = [cell(self.plane, i) // at.count(i) for i in at if cell(self.plane, i) < limit]
+        sure = [cell(self.array, i) // at.count(i) for i in at if cell(self.array, i) < limit]
         return min(sure, default=None)
 
     def located(self, h1, h2):
-        return positions.bloom(h1, h2, self.plane["cells"], self.k, self.group)
+        return positions.bloom(h1, h2, self.array["cells"], self.k, self.group)
 
 
 class Weighted:
@@ -121,13 +121,13 @@ class Weighted:
         values = whole(state, *names)
         self.group, self.k = values[1], [values[0]] + values[2::3]
         expect(sum(values[3::3]) <= 10**9 and sum(values[4::3]) <= 10**9, "shares")
-        expect(len(state["planes"]) in (1, 2), "planes")
-        self.plane = only_plane({"planes": state["planes"][:1], "parts": state["parts"]}, 1)
+        expect(len(state["arrays"]) in (1, 2), "arrays")
+        self.array = only_plane({"arrays": state["arrays"][:1], "parts": state["parts"]}, 1)
         for k in self.k:
-            check_grouped(self.plane["cells"], k, self.group)
+            check_grouped(self.array["cells"], k, self.group)
         self.digests, self.prefixes = None, None
-        if len(state["planes"]) == 2:
-            self.read_table(state["planes"][1])
+        if len(state["arrays"]) == 2:
+            self.read_table(state["arrays"][1])
 
     def read_table(self, table):
         expect(table["width"] in (64, 8) and table["cells"] > 0, "table")
@@ -158,7 +158,7 @@ class Weighted:
             k = self.k[self.prefixes[max(begins, key=len)] if begins else 0]
         else:
             k = min(self.k)
-        return all(cell(self.plane, i) for i in positions.bloom(h1, h2, self.plane["cells"], k, self.group))
+        return all(cell(self.array, i) for i in positions.bloom(h1, h2, self.array["cells"], k, self.group))
 
 
 class Row:
@@ -188,7 +188,7 @@ class Dynamic(Row):
     def __init__(self, state):
         full, _ = whole(state, "full", "max-bytes")
         self.parts = only_parts(state, 65535, "bloom", "counting")
-        shapes = [(part["params"][:2], part["planes"][0]["cells"], part["planes"][0]["width"]) for part in state["parts"]]
+        shapes = [(part["params"][:2], part["arrays"][0]["cells"], part["arrays"][0]["width"]) for part in state["parts"]]
         expect(all(shape == shapes[0] for shape in shapes), "shapes of parts")
         expect(1 <= full <= shapes[0][1], "full")
         if state["parts"][0]["kind"] == "counting":
@@ -207,17 +207,17 @@ class Incremental(Row):
         for i in range(1, most + 1):
             names += [f"cells-{i}", f"k-{i}", f"limit-{i}"]
         values = whole(state, *names)
-        expect(values[0] == most, "number of planes")
-        planes = list(zip(values[1::3], values[2::3], values[3::3]))
+        expect(values[0] == most, "number of arrays")
+        arrays = list(zip(values[1::3], values[2::3], values[3::3]))
         total = 0
-        for i, (cells, k, limit) in enumerate(planes):
+        for i, (cells, k, limit) in enumerate(arrays):
             expect(1 <= cells <= 2**56 and (cells < 64 or cells % 64 == 0), "cells")
             expect(1 <= k <= 256 and 1 <= limit <= cells, "k or limit")
-            expect(i == 0 or cells <= 4 * total + 4096, "a plane to come")
+            expect(i == 0 or cells <= 4 * total + 4096, "a array to come")
             total += cells
         expect(total <= 2**56, "all cells")
         self.parts = only_parts(state, most, "bloom")
-        for part, (cells, k, _) in zip(self.parts, planes):
+        for part, (cells, k, _) in zip(self.parts, arrays):
             expect(part.cells == cells and part.values == [k, 6 if cells >= 64 else 0], "shape of a part")
 
 
@@ -226,7 +226,7 @@ class Folding:
         fold, low, high = whole(state, "fold", "low", "high")
         self.base, = only_parts(state, 1, "bloom", "counting")
         self.k, self.group = (v for _, v in state["parts"][0]["params"][:2])
-        base = self.base.plane
+        base = self.base.array
         groups = base["cells"] >> self.group
         expect(1 <= fold <= groups and groups % fold == 0, "fold")
         expect(1 <= low < high <= 2**64 - 1, "interval")
@@ -244,11 +244,11 @@ class Folding:
 class Window:
     def __init__(self, state):
         self.k, self.l, self.group, limit, ticks, now = whole(state, "k", "l", "group", "limit", "ticks", "now")
-        self.plane = only_plane(state, 1)
+        self.array = only_plane(state, 1)
         expect(1 <= self.k <= 255 and 1 <= self.l <= 255 and self.k + self.l <= 256, "k or l")
         self.n = self.k + self.l
-        expect(self.group in (0, 6) and self.plane["cells"] % (self.n * 2**self.group) == 0, "group or cells")
-        self.s = self.plane["cells"] // self.n
+        expect(self.group in (0, 6) and self.array["cells"] % (self.n * 2**self.group) == 0, "group or cells")
+        self.s = self.array["cells"] // self.n
         expect(1 <= limit <= self.s, "limit")
         expect(ticks or now <= 2**62, "now")
         self.generation = now // ticks if ticks else now
@@ -258,7 +258,7 @@ class Window:
                    for first in range(self.l + 1))
 
     def is_set(self, h1, h2, i):
-        return cell(self.plane, i * self.s + positions.position(positions.value(h1, h2, i), self.s, self.group))
+        return cell(self.array, i * self.s + positions.position(positions.value(h1, h2, i), self.s, self.group))
 
 
 class RedisBloom(Row):
@@ -275,8 +275,8 @@ class Sparse:
         self.m, self.group = whole(state, "m", "group")
         expect(1 <= self.m <= 2**56, "m")
         check_grouped(self.m, 1, self.group)
-        expect(len(state["planes"]) == 2 and not state["parts"], "planes and parts")
-        high, low = state["planes"]
+        expect(len(state["arrays"]) == 2 and not state["parts"], "arrays and parts")
+        high, low = state["arrays"]
         expect(high["width"] == low["width"] == 1, "width")
         ones = [i for i in range(high["cells"]) if cell(high, i)]
         n = len(ones)
@@ -300,12 +300,12 @@ class Ribbon:
     def __init__(self, state):
         self.steps, self.low, self.keys, listed = whole(state, "steps", "low", "keys", "listed")
         expect(1 <= self.steps <= 8192 and not state["parts"], "steps or parts")
-        planes = list(state["planes"])
+        arrays = list(state["arrays"])
         self.shards, self.listed = [], set()
         self.columns, first = self.steps // 256, 0
         if self.keys:
-            expect(len(planes) >= 2, "planes")
-            self.solution, table = planes.pop(0), planes.pop(0)
+            expect(len(arrays) >= 2, "arrays")
+            self.solution, table = arrays.pop(0), arrays.pop(0)
             expect(table["width"] == 32 and table["cells"] >= 1 and self.solution["width"] == 1, "widths")
             for i in range(table["cells"]):
                 slots, seed = divmod(cell(table, i), 256)
@@ -320,12 +320,12 @@ class Ribbon:
         else:
             expect(self.low == 0, "low")
         if listed:
-            expect(len(planes) >= 1, "list")
-            digests = planes.pop(0)
+            expect(len(arrays) >= 1, "list")
+            digests = arrays.pop(0)
             expect(digests["width"] == 64 and digests["cells"] == 2 * listed, "list")
             self.listed = {(cell(digests, 2 * i), cell(digests, 2 * i + 1)) for i in range(listed)}
             expect(len(self.listed) == listed, "a digest twice")
-        expect(not planes, "planes")
+        expect(not arrays, "arrays")
 
     def slot(self, block, column, i):
         return cell(self.solution, (block * self.columns + max(block - self.low, 0) + column) * 64 + i)
@@ -358,12 +358,12 @@ class RedisBloomLayer:
         rate, bits_per_key = values
         expect(capacity >= 1 and 0 < rate < 1, "capacity or rate")
         expect(1 <= self.k <= 1074 and self.k == math.ceil(0.693147180559945 * bits_per_key), "k")
-        self.plane = only_plane(state, 1)
-        self.cells = self.plane["cells"]
+        self.array = only_plane(state, 1)
+        self.cells = self.array["cells"]
         expect(self.cells % 64 == 0 and n2 <= 56 and (n2 == 0 or self.cells == 2**n2), "cells")
 
     def has(self, h1, h2):
-        return all(cell(self.plane, (h1 + i * h2 & positions.MASK) % self.cells) for i in range(self.k))
+        return all(cell(self.array, (h1 + i * h2 & positions.MASK) % self.cells) for i in range(self.k))
 
 
 KINDS = {
