@@ -34,6 +34,9 @@ type Options struct {
 	Snapshot func(ctx context.Context) error
 	Profile  bool   // serve /debug/pprof to administrators
 	Rates    *Rates // requests per client; nil: no limit
+	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
+	// may be nil.
+	Serving context.Context
 	// Observe is called for each request that was answered, with the pattern of its route ("" if
 	// none matched), the status and the duration. It may be nil.
 	Observe func(pattern string, status int, took time.Duration)
@@ -70,6 +73,9 @@ func New(o Options) http.Handler {
 	}
 	if o.Rates == nil {
 		o.Rates = NewRates(0)
+	}
+	if o.Serving == nil {
+		o.Serving = context.Background()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
@@ -34,15 +35,34 @@ type timedBody struct {
 	rc     *http.ResponseController
 	idle   time.Duration
 	stream bool
+
+	mu          sync.Mutex // guards the deadline
+	interrupted bool
 }
 
 func newTimedBody(of io.ReadCloser, a *response) *timedBody {
-	b := &timedBody{of, a.rc, a.idle, false}
+	b := &timedBody{ReadCloser: of, rc: a.rc, idle: a.idle}
 	b.extendReadDeadline()
 	return b
 }
 
-func (b *timedBody) extendReadDeadline() { _ = b.rc.SetReadDeadline(time.Now().Add(b.idle)) }
+func (b *timedBody) extendReadDeadline() { b.setReadDeadline(time.Now().Add(b.idle)) }
+
+func (b *timedBody) setReadDeadline(t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.interrupted {
+		_ = b.rc.SetReadDeadline(t)
+	}
+}
+
+// interrupt ends the current Read and all later ones. It is safe to call concurrently with Read.
+func (b *timedBody) interrupt() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.interrupted = true
+	_ = b.rc.SetReadDeadline(time.Unix(1, 0))
+}
 
 func (b *timedBody) Read(p []byte) (int, error) {
 	if b.stream {
@@ -51,7 +71,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
 		// The server keeps reading to notice that the client has left. A deadline would look the same.
-		_ = b.rc.SetReadDeadline(time.Time{})
+		b.setReadDeadline(time.Time{})
 	}
 	return n, err
 }

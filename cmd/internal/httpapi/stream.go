@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -44,6 +45,9 @@ func (op operation) serveStream(req *request, f *engine.Filter, format codec) er
 	s.batch.ds = make([]umbel.Digest, 0, batchKeys)
 	if !s.minimal {
 		_ = req.rc.EnableFullDuplex() // HTTP/2 always is
+	}
+	if b, ok := req.http.Body.(*timedBody); ok {
+		defer context.AfterFunc(req.Serving, b.interrupt)()
 	}
 	err := s.run()
 	switch {
@@ -95,6 +99,9 @@ func (s *stream) run() error {
 		n, err := body.Read(s.in[len(s.in):cap(s.in)])
 		s.in = s.in[:len(s.in)+n]
 		if ended = err == io.EOF; err != nil && !ended {
+			if s.Serving.Err() != nil {
+				return problemf(notReady, "the node is shutting down; repeat the rest of the stream later")
+			}
 			return bodyError(err)
 		}
 		if err := s.check(); err != nil {
@@ -213,7 +220,7 @@ func (s *stream) fail(err error) error {
 			return err
 		}
 	}
-	if s.http.ContentLength >= 0 {
+	if s.http.ContentLength >= 0 && s.Serving.Err() == nil {
 		_, _ = io.CopyN(io.Discard, s.streamedBody(), maxKey) // so that the connection can be used again
 	}
 	return nil

@@ -45,12 +45,14 @@ type Node struct {
 	monitor *keyspace.Monitor
 	metrics *metrics.Metrics
 
-	listeners listeners
-	resp      *resp.Server
-	web       []*http.Server
-	tasks     sync.WaitGroup
-	stop      context.CancelFunc // ends working
-	working   context.Context    // context of tasks
+	listeners  listeners
+	resp       *resp.Server
+	web        []*http.Server
+	tasks      sync.WaitGroup
+	stop       context.CancelFunc // ends working
+	working    context.Context    // context of tasks
+	serving    context.Context    // done when streams shall end
+	endStreams context.CancelFunc // ends serving
 
 	limits   atomic.Pointer[Config] // with the current limits of clients
 	rates    *httpapi.Rates
@@ -60,11 +62,20 @@ type Node struct {
 	failed   chan error // error of a listener
 	end      sync.Once
 	ended    error
+
+	openLog openLog
 }
+
+// openLog opens the log of a data directory: oplog.Open, except in tests.
+type openLog func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, error)
 
 // Start starts a server and returns when it accepts clients. It logs to log and sets level, which
 // may be nil. ctx applies only to the start. On an error nothing keeps running.
-func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar) (_ *Node, err error) {
+func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar) (*Node, error) {
+	return start(ctx, c, log, level, oplog.Open)
+}
+
+func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar, open openLog) (_ *Node, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -73,12 +84,13 @@ func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
-		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4),
+		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)
 	n.setLevel(c.LogLevel)
 	n.working, n.stop = context.WithCancel(context.WithoutCancel(ctx))
+	n.serving, n.endStreams = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.cleanup())
@@ -123,7 +135,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	if n.oplog, err = oplog.Open(ctx, logDir(c.Data), oplog.Options{Log: n.log.With("part", "log")}); err != nil {
+	if n.oplog, err = n.openLog(ctx, logDir(c.Data), oplog.Options{Log: n.log.With("part", "log")}); err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
 	// Remove copies left over by a process that was killed. The directory is locked by now.

@@ -129,7 +129,7 @@ func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
 		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
-		Profile: n.config.Pprof, Rates: n.rates, Log: n.log.With("part", "http"),
+		Profile: n.config.Pprof, Rates: n.rates, Serving: n.serving, Log: n.log.With("part", "http"),
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -23,24 +24,46 @@ func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
 	n.log.Info("shutting down", "drain", n.config.DrainDelay.String(), "timeout", n.config.ShutdownTimeout.String())
 	pause(ctx, n.config.DrainDelay)
-	closing, cancel := context.WithTimeout(ctx, n.config.ShutdownTimeout)
+	timeout := n.config.ShutdownTimeout
+	if errors.Is(n.store.Ready(), syscall.EROFS) {
+		timeout = min(timeout, lastWritesTimeout) // no change will be written
+	}
+	closing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	n.endStreams()
 	cut := n.closeListeners(closing)
 	n.stop()
-	n.tasks.Wait()
-	var err error
-	if n.config.SnapshotAtShutdown && closing.Err() == nil {
-		err = n.store.Snapshot(closing)
-	}
 	final, cancel := withMinimum(closing, lastWritesTimeout)
 	defer cancel()
-	err = errors.Join(err, n.store.Close(final), n.oplog.Close())
+	err := n.closeStore(closing, final)
 	if err != nil {
 		n.log.Error("shutdown completed with errors", "error", err)
 		return err
 	}
 	n.log.Info("shutdown complete", "disconnected", cut != nil, "uptime", time.Since(n.began).Round(time.Millisecond).String())
 	return nil
+}
+
+// closeStore waits for the background tasks and closes store and log. Tasks may wait for a filter
+// whose change waits for the disk, and only closing the store ends that wait. So the store is
+// closed after the tasks or, if they have not ended when closing is done, before them.
+func (n *Node) closeStore(closing, final context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		n.tasks.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-closing.Done():
+	}
+	var err error
+	if n.config.SnapshotAtShutdown && closing.Err() == nil && n.store.Ready() == nil {
+		err = n.store.Snapshot(closing)
+	}
+	err = errors.Join(err, n.store.Close(final))
+	<-ended
+	return errors.Join(err, n.oplog.Close())
 }
 
 // closeListeners shuts down all servers concurrently. An error means that clients were
@@ -68,6 +91,7 @@ func (n *Node) cleanup() error {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = n.closeListeners(done) // nobody was served
+	n.endStreams()
 	n.stop()
 	n.tasks.Wait()
 	var err error

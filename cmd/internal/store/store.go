@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -245,11 +246,12 @@ func (s *Store) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drain returns when all is written. A log that fails may come to itself until ctx is done.
+// drain returns when all is written. A log that fails is tried again until ctx is done, unless the
+// file system is read-only.
 func (s *Store) drain(ctx context.Context) error {
 	for {
 		err := s.queue.wait(ctx, s.Last())
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, syscall.EROFS) {
 			return err
 		}
 		select {

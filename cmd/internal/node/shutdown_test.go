@@ -1,0 +1,165 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// faultyLog is a log whose appends call fault first, if it is set.
+type faultyLog struct {
+	oplog.Log
+	mu    sync.Mutex
+	fault func(context.Context) error
+}
+
+func (l *faultyLog) set(fault func(context.Context) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = fault
+}
+
+func (l *faultyLog) Append(ctx context.Context, b []byte) (uint64, error) {
+	l.mu.Lock()
+	fault := l.fault
+	l.mu.Unlock()
+	if fault != nil {
+		if err := fault(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return l.Log.Append(ctx, b)
+}
+
+// hanging is the fault of a disk that does not return.
+func hanging(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// startedFaulty starts a node whose log can be made to fail. The test shuts it down.
+func startedFaulty(t *testing.T, c Config) (*Node, *faultyLog) {
+	t.Helper()
+	l := new(faultyLog)
+	n, err := start(t.Context(), c, slog.New(slog.DiscardHandler), nil, func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, error) {
+		inner, err := oplog.Open(ctx, dir, o)
+		l.Log = inner
+		return l, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, l
+}
+
+// endsWithin fails the test if Shutdown takes longer than a limit that is far above what it needs
+// and far below what a hang would take.
+func endsWithin(t *testing.T, n *Node, limit time.Duration) error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- n.Shutdown(context.Background()) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(limit):
+		t.Fatalf("Shutdown has not ended after %v", limit)
+		return nil
+	}
+}
+
+// A background task waits for a filter whose change waits for a disk that hangs. Shutdown ends all
+// the same.
+func TestShutdownWhileDiskHangs(t *testing.T) {
+	c := testConfig(t)
+	c.ShutdownTimeout = 100 * time.Millisecond
+	n, l := startedFaulty(t, c)
+	f, _, err := n.engine.Create("a", "bloom", umbel.Goal{Bytes: 8 << 20, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds := make([]umbel.Digest, 400_000)
+	for i := range ds {
+		ds[i] = umbel.Hasher{}.HashUint64(uint64(i))
+	}
+	if _, _, err := f.Add(nil, ds); err != nil {
+		t.Fatal(err)
+	}
+	l.set(hanging)
+	var changes sync.WaitGroup
+	changes.Go(func() { // until the queue is full: then it waits and holds the filter
+		for range 30 {
+			if _, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) { return g, nil }); err != nil {
+				return
+			}
+		}
+	})
+	for n.store.Status().Pending < 56<<20 {
+		time.Sleep(time.Millisecond)
+	}
+	n.tasks.Go(func() { _ = f.Measured(); _ = f.View(func(umbel.Filter) {}) }) // as the survey does
+	if err := endsWithin(t, n, 15*time.Second); err == nil {
+		t.Error("changes were not written, and Shutdown returned no error")
+	}
+	changes.Wait()
+}
+
+// On a file system that has become read-only no change will ever be written: Shutdown does not
+// wait for it.
+func TestShutdownOnReadOnlyFileSystem(t *testing.T) {
+	c := testConfig(t)
+	c.ShutdownTimeout = 10 * time.Minute
+	n, l := startedFaulty(t, c)
+	l.set(func(context.Context) error { return fmt.Errorf("write: %w", syscall.EROFS) })
+	dial(t, n, nil).want("BF.ADD f a", "-MISCONF")
+	if err := endsWithin(t, n, 15*time.Second); err == nil {
+		t.Error("a change was not written, and Shutdown returned no error")
+	}
+}
+
+// An open stream of keys ends at shutdown with a problem, and does not delay it.
+func TestShutdownEndsStreams(t *testing.T) {
+	c := testConfig(t)
+	c.ShutdownTimeout = 10 * time.Minute
+	n, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial(t, n, nil).want("BF.ADD f a", ":1")
+	body, send := io.Pipe()
+	defer send.Close()
+	r, err := http.NewRequest("POST", "http://"+n.HTTP().String()+"/v1/filters/f/has", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "text/plain")
+	go fmt.Fprintln(send, "a")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	first := make([]byte, 2)
+	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != "1\n" {
+		t.Fatalf("the answer is %q, %v", first, err)
+	}
+	if err := endsWithin(t, n, 15*time.Second); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(answer.Body); err != nil {
+		t.Error(err)
+	}
+	if got := answer.Trailer.Get("Umbel-Problem"); !strings.Contains(got, "/problems/not-ready") {
+		t.Errorf("the trailer is %q, want the problem not-ready", got)
+	}
+}
