@@ -2,6 +2,7 @@ package umbel_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -53,5 +54,38 @@ func TestVariantsOpen(t *testing.T) {
 		if !errors.Is(err, c.want) || f != nil {
 			t.Errorf("Open of kind %q gives %v, %v, want %v", c.s.Kind, f, err, c.want)
 		}
+	}
+}
+
+func TestGoalCheck(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		g        umbel.Goal
+		sentinel error
+		want     string
+	}{
+		{"keys and rate", umbel.Goal{Keys: 1, FPRate: 0.01}, nil, ""},
+		{"keys and bytes", umbel.Goal{Keys: math.MaxUint64, Bytes: 1}, nil, ""},
+		{"rate and bytes", umbel.Goal{FPRate: math.SmallestNonzeroFloat64, Bytes: 1}, nil, ""},
+		{"nothing", umbel.Goal{}, umbel.ErrGoal, "got 0"},
+		{"keys alone", umbel.Goal{Keys: 1}, umbel.ErrGoal, "give two of keys, false-positive rate and bytes, got 1"},
+		{"rate alone", umbel.Goal{FPRate: 0.5}, umbel.ErrGoal, "got 1"},
+		{"all three", umbel.Goal{Keys: 1, FPRate: 0.5, Bytes: 1}, umbel.ErrGoal, "got 3"},
+		{"rate 1", umbel.Goal{Keys: 1, FPRate: 1}, umbel.ErrGoal, "rate 1 must lie between 0 and 1"},
+		{"rate above 1", umbel.Goal{Keys: 1, FPRate: 1.5}, umbel.ErrGoal, "rate 1.5 must"},
+		{"rate below 0", umbel.Goal{Keys: 1, FPRate: -0.01}, umbel.ErrGoal, "rate -0.01 must"},
+		{"rate not a number", umbel.Goal{Keys: 1, FPRate: math.NaN()}, umbel.ErrGoal, "rate NaN must"},
+		{"rate infinite", umbel.Goal{Keys: 1, FPRate: math.Inf(1)}, umbel.ErrGoal, "rate +Inf must"},
+		{"rate and nothing else wrong", umbel.Goal{FPRate: 2}, umbel.ErrGoal, "rate 2 must"},
+		{"no hasher", umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: 99}}, umbel.ErrGoal, "hash algorithm 99"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.g.Check()
+			if c.sentinel != nil {
+				wantError(t, err, c.sentinel, c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

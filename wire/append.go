@@ -1,6 +1,23 @@
+// Package wire writes and reads containers: the self-describing encoding of a filter's
+// state, for files and messages. It handles states of any kind, so a program can store,
+// forward and inspect filters that it can't open. Package wire/delta encodes the
+// difference between two states.
+//
+// [Append] and [Write] run at the speed of copying. A [Packer] writes the smallest
+// containers. [Parse] and [Read] read both; [Scan] reads them without memory for arrays.
+// Equal states have equal [ID]s, whatever the encoding.
+//
+// All functions may be called concurrently. They read states with plain loads: nothing may
+// change a filter, not even atomically, while its state is written. The caller's goroutine
+// does all work, unless Workers allows more goroutines. These end before the call returns.
+//
+// The format is spec/container.md and spec/codings.md. All versions of this package read
+// version 1.
 package wire
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
@@ -104,3 +121,22 @@ func stateSize(s umbel.State, c block.Coding) uint64 {
 	}
 	return n
 }
+
+// ID identifies a state: the SHA-256 of its canonical container without the checksum
+// (spec/container.md, "Canonical form and ID"). Equal states have equal IDs.
+type ID [sha256.Size]byte
+
+// Identify returns the ID of s, in the time of hashing all its words. It panics if s can't
+// be written, which is never true of the state of a filter: see [Append].
+func Identify(s umbel.State) ID {
+	if err := format.Check(s); err != nil {
+		panic(fmt.Sprintf("wire: identify: %v", err))
+	}
+	h := sha256.New()
+	w := format.Writer{W: h, Arrays: format.Unpacked(block.Canonical)}
+	w.Body(s)
+	return ID(h.Sum(nil))
+}
+
+// String returns the ID as 64 hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
