@@ -104,11 +104,11 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%q: %v, %v", c, u, err)
 		}
 	}
-	if u, err := us.Token(token); err != nil || u.Name != "shop" {
+	if u, err := us.LoginToken(token); err != nil || u.Name != "shop" {
 		t.Errorf("token: %v, %v", u, err)
 	}
 	for _, wrong := range []string{"", token + "x", sum} {
-		if u, err := us.Token(wrong); u != nil || !errors.Is(err, ErrWrongPassword) {
+		if u, err := us.LoginToken(wrong); u != nil || !errors.Is(err, ErrWrongPassword) {
 			t.Errorf("token %q: %v, %v", wrong, u, err)
 		}
 	}
@@ -260,7 +260,8 @@ func TestReload(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"]}]")
+		token, sum := NewToken()
+		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"], tokens: [\""+sum+"\"]}, {name: b, passwords: ["+cheap(t, "p")+"]}]")
 		const here = "[2001:db8::1]:1"
 		for range maxFailures {
 			if _, err := us.Login(here, "a", "x"); !errors.Is(err, ErrWrongPassword) {
@@ -270,7 +271,12 @@ func TestFailures(t *testing.T) {
 		if _, err := us.Login("[2001:db8::ffff:0:0:1]:2", "a", "p"); !errors.Is(err, ErrTooMany) {
 			t.Errorf("after %d failures: %v", maxFailures, err)
 		}
-		if _, err := us.LoginToken(here, "x"); !errors.Is(err, ErrTooMany) {
+		// A proxy's address is that of many clients. Failures of one lock out neither other users,
+		// nor tokens, which cannot be guessed.
+		if _, err := us.Login(here, "b", "p"); err != nil {
+			t.Errorf("another user: %v", err)
+		}
+		if _, err := us.LoginToken(token); err != nil {
 			t.Errorf("a token: %v", err)
 		}
 		if _, err := us.Login("192.0.2.2:1", "a", "p"); err != nil {
@@ -283,14 +289,38 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// However many addresses there are, few are remembered.
+// A login that succeeded before succeeds whatever others send from the same address.
+func TestVerifiedBeforeFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"]}]")
+		const here = "192.0.2.1:1"
+		if _, err := us.Login(here, "a", "p"); err != nil {
+			t.Fatal(err)
+		}
+		for range maxFailures + 1 {
+			_, _ = us.Login(here, "a", "x")
+			_, _ = us.LoginToken("x")
+		}
+		if _, err := us.Login(here, "a", "x"); !errors.Is(err, ErrTooMany) {
+			t.Errorf("a wrong password: %v", err)
+		}
+		if _, err := us.Login(here, "a", "p"); err != nil {
+			t.Errorf("a verified login: %v", err)
+		}
+		if _, err := us.LoginToken("x"); !errors.Is(err, ErrWrongPassword) {
+			t.Errorf("a wrong token: %v", err)
+		}
+	})
+}
+
+// Few failures are remembered, from however many addresses they come.
 func TestFailuresAreFew(t *testing.T) {
 	var f failures
-	for i := range 2 * maxAddresses {
+	for i := range 2 * maxPlaces {
 		p, _ := network(fmt.Sprintf("10.%d.%d.%d:1", byte(i>>16), byte(i>>8), byte(i)))
-		f.count(p, time.Now())
+		f.count(place{network: p}, time.Now())
 	}
-	if len(f.until) > maxAddresses {
+	if len(f.until) > maxPlaces {
 		t.Errorf("%d addresses are remembered", len(f.until))
 	}
 }

@@ -180,42 +180,36 @@ func (us *Users) Password(name, password string) (*User, error) {
 	return us.Login("", name, password)
 }
 
-// Token returns the user of a bearer token, or ErrWrongPassword.
-func (us *Users) Token(token string) (*User, error) { return us.LoginToken("", token) }
-
 // Login returns the user with this name and password; an empty name means "default". It returns
 // ErrWrongPassword or ErrTooMany. Missing and disabled users take as long as others, if all
 // hashes of the file have the same parameters. from is the client's address, for example
-// "192.0.2.1:1234": after too many failures all logins from it are refused for a while.
+// "192.0.2.1:1234": after too many failures for a name, further logins with that name from that
+// address are refused for a while, except with a password that was verified before.
 func (us *Users) Login(from, name, password string) (*User, error) {
 	if name == "" {
 		name = defaultName
 	}
-	return us.failures.guard(from, func() (*User, error) { return us.check(name, password) })
+	d := us.current.Load()
+	key := us.key(name, password)
+	if u := d.known(key); u != nil {
+		return u, nil
+	}
+	return us.failures.guard(from, us.key(name, ""), func() (*User, error) { return us.check(d, key, name, password) })
 }
 
-// LoginToken is Login with a bearer token.
-func (us *Users) LoginToken(from, token string) (*User, error) {
-	return us.failures.guard(from, func() (*User, error) {
-		e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
-		if e == nil || !e.enabled {
-			return nil, ErrWrongPassword
-		}
-		return e.User, nil
-	})
+// LoginToken returns the user of a bearer token, or ErrWrongPassword. Failures are not counted,
+// because a token of 256 bits cannot be guessed.
+func (us *Users) LoginToken(token string) (*User, error) {
+	e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
+	if e == nil || !e.enabled {
+		return nil, ErrWrongPassword
+	}
+	return e.User, nil
 }
 
 // check compares a password with the user's hashes, padded with decoys to the maximum number of
 // hashes.
-func (us *Users) check(name, password string) (*User, error) {
-	d := us.current.Load()
-	key := us.key(name, password)
-	d.mu.Lock()
-	u := d.verified[key]
-	d.mu.Unlock()
-	if u != nil {
-		return u, nil
-	}
+func (us *Users) check(d *snapshot, key [sha256.Size]byte, name, password string) (*User, error) {
 	turn := time.NewTimer(checkWait)
 	defer turn.Stop()
 	select {
@@ -246,6 +240,13 @@ func (us *Users) key(name, password string) (sum [sha256.Size]byte) {
 	io.WriteString(h, password)
 	h.Sum(sum[:0])
 	return sum
+}
+
+// known returns the user of a login that succeeded since the users were read, or nil.
+func (d *snapshot) known(key [sha256.Size]byte) *User {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.verified[key]
 }
 
 // remember caches a successful login until the users are read again.

@@ -109,7 +109,7 @@ func (req *request) login() (*access.User, error) {
 	}
 	switch scheme, credentials, _ := strings.Cut(req.http.Header.Get("Authorization"), " "); {
 	case strings.EqualFold(scheme, "Bearer"):
-		return req.Users.LoginToken(req.http.RemoteAddr, strings.TrimSpace(credentials))
+		return req.Users.LoginToken(strings.TrimSpace(credentials))
 	case strings.EqualFold(scheme, "Basic"):
 		name, password, ok := req.http.BasicAuth()
 		if !ok {

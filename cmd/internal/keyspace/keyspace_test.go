@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
@@ -36,7 +37,7 @@ func start(t *testing.T, change func(*resp.Options)) *place {
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
 	n := &fakeNode{settings: map[string]string{"save": "", "appendonly": "yes", "maxmemory": "0", "maxclients": "10000"}}
 	m := NewMonitor()
-	o := resp.Options{Commands: Commands(e, n, strings_{}, m), Observe: m.Observe}
+	o := resp.Options{Commands: Commands(e, n, strings_{}, m), Observe: m.Observe, Default: permit.Everyone()}
 	if change != nil {
 		change(&o)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -43,8 +44,7 @@ func isOption(word []byte, option string) bool {
 
 // canRead reports whether the client's user may know of a filter.
 func canRead(c *resp.Conn, f *engine.Filter) bool {
-	u, ok := c.User.(*access.User)
-	return !ok || u.May(access.Read, []byte(f.Name()))
+	return permit.May(c, access.Read, []byte(f.Name()))
 }
 
 // replyHelp replies lines of help in Redis' format: syntax, and below each line its meaning.

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -82,7 +83,9 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Redis:    redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
 		Log: n.log.With("part", "resp"),
 	}
-	if n.users != nil {
+	if n.users == nil {
+		o.Default = permit.Everyone()
+	} else {
 		o.Auth, o.Default, o.Allow = n.login, n.defaultUser, n.allow
 	}
 	return resp.NewServer(o)

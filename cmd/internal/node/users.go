@@ -121,7 +121,7 @@ func (n *Node) onlyReaders(h http.Handler) http.Handler {
 		case basic:
 			u, _ = n.users.Login(r.RemoteAddr, name, password)
 		case bearer:
-			u, _ = n.users.LoginToken(r.RemoteAddr, strings.TrimSpace(token))
+			u, _ = n.users.LoginToken(strings.TrimSpace(token))
 		case u == nil:
 			u = n.users.Default()
 		}

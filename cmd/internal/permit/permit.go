@@ -13,11 +13,17 @@ const (
 	NoSeeds = "NOPERM the seed of the filter's hash is secret; only administrators may do this"
 )
 
-// May reports whether the client's user has a right for a name, or for all names if it is nil.
-// Without users everything is allowed.
+// May reports whether the client's user has a right for a name, or for all names if it is nil. A
+// client without a user has no rights; a server without users gives Everyone to its clients.
 func May(c *resp.Conn, r access.Right, name []byte) bool {
-	u, ok := c.User.(*access.User)
-	return !ok || u.May(r, name)
+	u, _ := c.User.(*access.User)
+	return u.May(r, name)
+}
+
+// Everyone is resp.Options.Default for a server without users.
+func Everyone() func(*resp.Conn) any {
+	everyone := access.Everyone()
+	return func(*resp.Conn) any { return everyone }
 }
 
 // All reports whether the client may know the seed of the filter's hash. If not it replies an

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
@@ -42,7 +43,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 		MaxMemory: maxMemory,
 	})
 	m := redisbloom.New(e, o)
-	s := resp.NewServer(resp.Options{Commands: m.Commands()})
+	s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: permit.Everyone()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

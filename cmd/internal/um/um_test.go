@@ -38,7 +38,7 @@ type place struct {
 func start(t *testing.T, maxMemory uint64, o Options) *place {
 	t.Helper()
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
-	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o)})), t, e}
+	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o), Default: permit.Everyone()})), t, e}
 	p.Line("HELLO 3")
 	return p
 }

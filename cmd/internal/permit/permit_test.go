@@ -1,0 +1,20 @@
+package permit
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// A connection without a user, or with something that is not a user, has no rights.
+func TestMayFailsClosed(t *testing.T) {
+	for _, user := range []any{nil, "root", (*access.User)(nil)} {
+		if May(&resp.Conn{User: user}, access.Read, []byte("a")) || May(&resp.Conn{User: user}, access.Admin, nil) {
+			t.Errorf("user %v has rights", user)
+		}
+	}
+	if !May(&resp.Conn{User: Everyone()(nil)}, access.Admin, nil) {
+		t.Error("the user of a server without users has no rights")
+	}
+}
