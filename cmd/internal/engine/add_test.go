@@ -166,7 +166,7 @@ func TestReadOnly(t *testing.T) {
 		"Write":  func() error { _, err := f.Write(-1, 0, 0, []byte{1}, true); return err },
 		"Expire": func() error { _, err := f.Expire(1); return err },
 		"Delete": func() error { _, _, err := e.Delete([]byte("f")); return err },
-		"Rename": func() error { _, err := e.Rename([]byte("f"), []byte("g")); return err },
+		"Rename": func() error { _, err := e.Rename([]byte("f"), []byte("g"), true); return err },
 		"Copy":   func() error { _, err := e.Copy([]byte("f"), []byte("g"), true); return err },
 		"Flush":  func() error { _, err := e.Flush(); return err },
 		"Create": func() error { _, _, err := e.Create("g", "bloom", goal, nil); return err },

@@ -15,7 +15,7 @@ func (e *Engine) Apply(c Change) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	storeMax(&e.last, uint64(c.Position))
-	e.lastID = max(e.lastID, c.Filter)
+	storeMax(&e.lastID, c.Filter)
 	switch c.Op {
 	case OpFlush:
 		e.applyFlush(c.Position)
@@ -92,27 +92,34 @@ func (f *Filter) apply(c Change) error {
 			r.Remove(d)
 		}
 		return nil
-	case OpClear:
-		return clearing(f)
-	case OpFold:
-		return folding(c.Number)(f)
-	case OpUnfold:
-		return unfolding(c.Number)(f)
-	case OpAdvance:
-		return advancing(c.Number)(f)
-	case OpSeal:
-		return sealing(f)
 	case OpReplace:
-		if c.State == nil {
-			return fmt.Errorf("replacement without a state")
-		}
-		g, err := f.open(*c.State)
-		if err != nil {
-			return err
-		}
-		return f.replaceWith(g)
+		return f.applyReplace(c)
 	}
-	return fmt.Errorf("operation %d needs a later version of umbel", c.Op)
+	do := map[Op]func(umbel.Filter) (umbel.Filter, error){
+		OpClear: f.clearing, OpFold: f.folding(c.Number), OpUnfold: f.unfolding(c.Number),
+		OpAdvance: f.advancing(c.Number), OpSeal: f.sealing,
+	}[c.Op]
+	if do == nil {
+		return fmt.Errorf("operation %d needs a later version of umbel", c.Op)
+	}
+	_, err := do(f.filter)
+	return err
+}
+
+// applyReplace applies an OpReplace. The caller holds both locks.
+func (f *Filter) applyReplace(c Change) error {
+	if c.State == nil {
+		return fmt.Errorf("replacement without a state")
+	}
+	g, err := f.open(*c.State)
+	if err != nil {
+		return err
+	}
+	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State()); err != nil {
+		return fmt.Errorf("replacement of a filter: %w", err)
+	}
+	f.setFilter(g)
+	return nil
 }
 
 func (e *Engine) applyCreate(c Change) error {
@@ -130,14 +137,12 @@ func (e *Engine) applyCreate(c Change) error {
 	if err != nil {
 		return err
 	}
-	f.incomplete.Store(c.Number == 1)
+	f.incomplete.Store(c.Number&1 != 0)
+	f.expires.Store(int64(c.Number >> 1))
 	f.replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))
 	f.recount()
-	e.index.Lock()
-	e.roster.add(f)
-	e.index.Unlock()
-	e.claim(f)
+	e.addReplayed(f)
 	return nil
 }
 

@@ -19,6 +19,8 @@ func (i *idle) Ready() error                         { return nil }
 func (i *idle) Append(engine.Change) engine.Position { return engine.Position(i.last.Add(1)) }
 func (i *idle) Last() engine.Position                { return engine.Position(i.last.Load()) }
 
+func (i *idle) Begin(engine.Change) (engine.LongChange, error) { return nil, errDisk }
+
 // An operation is a batch. Additions are of keys that come for the first time, as long as
 // there are any, and then again.
 func BenchmarkAdd(b *testing.B) {

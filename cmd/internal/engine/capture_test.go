@@ -113,7 +113,7 @@ func TestCaptureVoid(t *testing.T) {
 		"folded":  func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Fold(1); return err },
 		"deleted": func(e *engine.Engine, _ *engine.Filter) error { _, _, err := e.Delete([]byte("f")); return err },
 		"replaced": func(e *engine.Engine, f *engine.Filter) error {
-			_, err := e.Rename([]byte("g"), []byte("f"))
+			_, err := e.Rename([]byte("g"), []byte("f"), true)
 			return err
 		},
 		"written": func(_ *engine.Engine, f *engine.Filter) error {
@@ -155,7 +155,7 @@ func TestCaptureStands(t *testing.T) {
 	var added sync.WaitGroup
 	added.Go(func() { add(t, f, digests(2, 10)) })
 	wantAll(t, f, digests(1, 10))
-	if _, err := e.Rename([]byte("f"), []byte("g")); err != nil {
+	if _, err := e.Rename([]byte("f"), []byte("g"), true); err != nil {
 		t.Fatal(err)
 	}
 	m, segments, ok := copied(t, c, func(int) {})

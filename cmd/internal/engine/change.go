@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"errors"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
@@ -9,12 +9,12 @@ import (
 
 // Clear removes all keys. It returns an error wrapping errors.ErrUnsupported if the kind cannot.
 func (f *Filter) Clear() (Position, error) {
-	return f.change(Change{Op: OpClear}, noGrowth, clearing)
+	return f.change(Change{Op: OpClear}, noGrowth, f.clearing)
 }
 
 // Fold shrinks the filter by factor r: see umbel.Folder.
 func (f *Filter) Fold(r uint64) (Position, error) {
-	return f.change(Change{Op: OpFold, Number: r}, noGrowth, folding(r))
+	return f.change(Change{Op: OpFold, Number: r}, noGrowth, f.folding(r))
 }
 
 // Unfold enlarges the filter by factor u: see umbel.Folder.
@@ -26,17 +26,17 @@ func (f *Filter) Unfold(u uint64) (Position, error) {
 		}
 		return bytes
 	}
-	return f.change(Change{Op: OpUnfold, Number: u}, more, unfolding(u))
+	return f.change(Change{Op: OpUnfold, Number: u}, more, f.unfolding(u))
 }
 
 // Advance advances the filter's clock: see umbel.Advancer.
 func (f *Filter) Advance(to uint64) (Position, error) {
-	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, advancing(to))
+	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, f.advancing(to))
 }
 
 // Seal converts the added keys into the final form: see umbel.Sealer.
 func (f *Filter) Seal() (Position, error) {
-	return f.change(Change{Op: OpSeal}, noGrowth, sealing)
+	return f.change(Change{Op: OpSeal}, noGrowth, f.sealing)
 }
 
 // Merge adds the keys of another filter, whose state it does not change: see umbel.Merger.
@@ -47,36 +47,128 @@ func (f *Filter) Merge(other umbel.State) (Position, error) {
 		}
 		return 0
 	}
-	return f.change(Change{Op: OpReplace}, more, func(f *Filter) error {
-		m, ok := f.filter.(umbel.Merger)
+	return f.change(Change{Op: OpReplace}, more, func(g umbel.Filter) (umbel.Filter, error) {
+		m, ok := g.(umbel.Merger)
 		if !ok {
-			return f.unsupported("merge")
+			return nil, f.unsupported("merge")
 		}
-		return m.Merge(other)
+		return g, m.Merge(other)
 	})
 }
 
-// Update calls change with the filter, exclusively, and replaces the filter by the result if it
-// differs. It writes the whole state to the journal. Use it for operations without a method here.
-// If change returns an error it must have left the filter unchanged. Its memory is counted
-// afterwards: see Engine.CheckMemory.
+// Update replaces the filter by the result of change, which gets a copy that it may modify. The
+// result must have the same kind and hasher. Other changes wait meanwhile; queries don't. The whole
+// state is written to the journal. Update reserves memory for the copy, not for the result: see
+// Engine.CheckMemory.
 func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
-	return f.change(Change{Op: OpReplace}, noGrowth, func(f *Filter) error {
-		g, err := change(f.filter)
-		if err == nil && g != f.filter {
-			err = f.replaceWith(g)
-		}
-		return err
-	})
+	return f.change(Change{Op: OpReplace}, noGrowth, change)
 }
 
-// change runs do with both locks. It reserves memory for more(filter) bytes first, and writes c
-// to the journal afterwards, with the state if c is an OpReplace.
-func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filter) error) (Position, error) {
+// Replace is Update without a copy: change gets the filter itself, which it must not modify and must
+// not share memory with, and returns another one.
+func (f *Filter) Replace(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
+	return f.replace(Change{Op: OpReplace}, change)
+}
+
+// change is replace with a copy of the filter, and reserves memory for it and for more(filter) bytes.
+// If there is not enough memory for the copy, a change with a short record is made in place.
+func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
+	hold := f.engine.NewReservation()
+	defer hold.Release()
+	pos, err := f.replace(c, func(g umbel.Filter) (umbel.Filter, error) {
+		n := more(g)
+		if err := hold.Take(n); err != nil {
+			return nil, err
+		}
+		if err := hold.Take(f.Bytes()); err != nil {
+			return nil, &copyError{err}
+		}
+		g, err := f.open(g.State().Clone())
+		if err != nil {
+			return nil, err
+		}
+		return do(liftGrowthLimit(g))
+	})
+	if _, isCopy := errors.AsType[*copyError](err); isCopy && c.Op != OpReplace {
+		return f.changeInPlace(c, do)
+	}
+	return pos, err
+}
+
+// copyError means that there is no memory for a copy of the filter.
+type copyError struct{ error }
+
+func (e *copyError) Unwrap() error { return e.error }
+
+// replace computes another filter and swaps it in. Meanwhile other changes wait, but queries and View
+// continue. It writes c to the journal, with the new state if c is an OpReplace; a large state is
+// written before the swap.
+func (f *Filter) replace(c Change, change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
 	}
 	f.markUsed()
+	old, err := f.beginReplacing()
+	if err != nil {
+		return 0, err
+	}
+	defer f.endReplacing()
+	g, err := change(old)
+	if err == nil {
+		err = (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State())
+	}
+	if err != nil {
+		return f.position(), err
+	}
+	if c.Op == OpReplace {
+		s := g.State()
+		c.State = &s
+	}
+	w, err := f.engine.begin(f, c)
+	if err != nil {
+		return f.position(), err
+	}
+	return f.swap(g, w)
+}
+
+// beginReplacing makes other changes wait and returns the filter.
+func (f *Filter) beginReplacing() (umbel.Filter, error) {
+	if err := f.lock(); err != nil {
+		return nil, err
+	}
+	defer f.changes.Unlock()
+	if f.incomplete.Load() {
+		return nil, ErrIncomplete
+	}
+	f.replacing = make(chan struct{})
+	return f.filter, nil
+}
+
+func (f *Filter) endReplacing() {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	close(f.replacing)
+	f.replacing = nil
+}
+
+// swap replaces the filter by g and writes w to the journal.
+func (f *Filter) swap(g umbel.Filter, w write) (Position, error) {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	if f.retired {
+		w.abort()
+		return 0, ErrNotFound
+	}
+	f.cells.Lock()
+	f.setFilter(g)
+	f.cells.Unlock()
+	f.recount()
+	f.shape.Add(1)
+	return f.appendWrite(w), nil
+}
+
+// changeInPlace is change without a copy. Queries wait meanwhile.
+func (f *Filter) changeInPlace(c Change, do func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
@@ -84,83 +176,70 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(*Filte
 	if f.incomplete.Load() {
 		return 0, ErrIncomplete
 	}
-	n := more(f.filter)
-	if err := f.engine.memory.reserve(n); err != nil {
-		return 0, err
-	}
 	f.cells.Lock()
-	err := do(f)
+	_, err := do(f.filter)
 	f.cells.Unlock()
-	f.engine.memory.release(n)
 	if err != nil {
 		return f.position(), err
 	}
 	f.recount()
 	f.shape.Add(1)
-	if c.Op == OpReplace {
-		s := f.filter.State()
-		c.State = &s
-	}
 	return f.appendChange(c), nil
 }
 
 func noGrowth(umbel.Filter) uint64 { return 0 }
 
-// replaceWith replaces the filter by g, which has the same kind and hasher. The caller holds both
+// setFilter replaces the filter by g, which has the same kind and hasher. The caller holds both
 // locks.
-func (f *Filter) replaceWith(g umbel.Filter) error {
-	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State()); err != nil {
-		return fmt.Errorf("replacement of a filter: %w", err)
-	}
+func (f *Filter) setFilter(g umbel.Filter) {
 	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)
-	return nil
 }
 
-// The functions below are used for requests and for the replay of a journal.
+// The functions below are used for requests and for the replay of a journal. They change g in place.
 
-func clearing(f *Filter) error {
-	c, ok := f.filter.(umbel.Clearer)
+func (f *Filter) clearing(g umbel.Filter) (umbel.Filter, error) {
+	c, ok := g.(umbel.Clearer)
 	if !ok {
-		return f.unsupported("clear")
+		return nil, f.unsupported("clear")
 	}
 	c.Clear()
-	return nil
+	return g, nil
 }
 
-func folding(r uint64) func(*Filter) error {
-	return func(f *Filter) error {
-		g, ok := f.filter.(umbel.Folder)
+func (f *Filter) folding(r uint64) func(umbel.Filter) (umbel.Filter, error) {
+	return func(g umbel.Filter) (umbel.Filter, error) {
+		b, ok := g.(umbel.Folder)
 		if !ok {
-			return f.unsupported("fold")
+			return nil, f.unsupported("fold")
 		}
-		return g.Fold(r)
+		return g, b.Fold(r)
 	}
 }
 
-func unfolding(u uint64) func(*Filter) error {
-	return func(f *Filter) error {
-		g, ok := f.filter.(umbel.Folder)
+func (f *Filter) unfolding(u uint64) func(umbel.Filter) (umbel.Filter, error) {
+	return func(g umbel.Filter) (umbel.Filter, error) {
+		b, ok := g.(umbel.Folder)
 		if !ok {
-			return f.unsupported("unfold")
+			return nil, f.unsupported("unfold")
 		}
-		return g.Unfold(u)
+		return g, b.Unfold(u)
 	}
 }
 
-func advancing(to uint64) func(*Filter) error {
-	return func(f *Filter) error {
-		a, ok := f.filter.(umbel.Advancer)
+func (f *Filter) advancing(to uint64) func(umbel.Filter) (umbel.Filter, error) {
+	return func(g umbel.Filter) (umbel.Filter, error) {
+		a, ok := g.(umbel.Advancer)
 		if !ok {
-			return f.unsupported("advance")
+			return nil, f.unsupported("advance")
 		}
-		return a.Advance(to)
+		return g, a.Advance(to)
 	}
 }
 
-func sealing(f *Filter) error {
-	s, ok := f.filter.(umbel.Sealer)
+func (f *Filter) sealing(g umbel.Filter) (umbel.Filter, error) {
+	s, ok := g.(umbel.Sealer)
 	if !ok {
-		return f.unsupported("seal")
+		return nil, f.unsupported("seal")
 	}
-	return s.Seal()
+	return g, s.Seal()
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
@@ -10,7 +9,12 @@ import (
 // Create makes an empty filter. It plans first, and returns ErrMemory if the filter would exceed
 // the memory limit, ErrExists if the name is taken, or an error of the kind: umbel.ErrKind,
 // umbel.ErrGoal.
-func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
+func (e *Engine) Create(name, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
+	return e.CreateUntil(name, kind, g, ps, 0)
+}
+
+// CreateUntil is Create with an expiry, as in PutOptions.
+func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, expires int64) (*Filter, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
 	}
@@ -34,66 +38,8 @@ func (e *Engine) Create(name string, kind string, g umbel.Goal, ps umbel.Params)
 	if err != nil {
 		return nil, 0, err
 	}
-	return e.Put(name, f, false, false)
+	return e.Put(name, f, PutOptions{Empty: true, Expires: expires})
 }
-
-// Put stores f under a name. The engine owns f afterwards. It returns ErrExists if the name is
-// taken and replace is false, and ErrMemory if there is not enough memory for f in addition to
-// the filter that it replaces. incomplete marks f as in MarkIncomplete.
-func (e *Engine) Put(name string, f umbel.Filter, replace, incomplete bool) (*Filter, Position, error) {
-	if err := e.checkWritable(); err != nil {
-		return nil, 0, err
-	}
-	e.directory.Lock()
-	defer e.directory.Unlock()
-	return e.put(name, f, replace, incomplete)
-}
-
-// checkName returns an error that wraps umbel.ErrLimit for a name that is too long.
-func checkName(name string) error {
-	if len(name) > MaxName {
-		return fmt.Errorf("name of %d bytes, want at most %d: %w", len(name), MaxName, umbel.ErrLimit)
-	}
-	return nil
-}
-
-// put is Put; the caller holds e.directory.
-func (e *Engine) put(name string, f umbel.Filter, replace, incomplete bool) (*Filter, Position, error) {
-	if err := checkName(name); err != nil {
-		return nil, 0, err
-	}
-	old := e.names[name]
-	if old != nil && !old.isExpired() && !replace {
-		return nil, e.lastOf(old), ErrExists
-	}
-	g, err := e.newFilter(e.nextID(), name, f)
-	if err != nil {
-		return nil, 0, err
-	}
-	n := footprint(name, arrayBytes(f))
-	if err := e.memory.reserve(n); err != nil {
-		return nil, 0, err
-	}
-	g.bytes.Store(n)
-	g.incomplete.Store(incomplete)
-	if old != nil {
-		old.retire(nil)
-	}
-	s := f.State()
-	c := Change{Op: OpCreate, Name: name, State: &s}
-	if incomplete {
-		c.Number = 1
-	}
-	pos := g.appendChange(c)
-	e.lastID = g.id
-	storeMax(&e.last, uint64(pos))
-	e.addToIndex(g)
-	return g, pos, nil
-}
-
-// nextID returns an ID that no filter ever had. Each filter has at least one change, so the last
-// position of the journal, which survives restarts, is at least as high as every ID.
-func (e *Engine) nextID() uint64 { return max(e.lastID, uint64(e.lastPosition())) + 1 }
 
 // lookup returns the filter with this name, or nil.
 func (e *Engine) lookup(name string) *Filter { return e.Get([]byte(name)) }
@@ -172,9 +118,9 @@ func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	return true, e.deleteFilter(f), nil
 }
 
-// Rename renames a filter, replacing a filter with the new name. It returns ErrNotFound if no
-// filter has the old name.
-func (e *Engine) Rename(from, to []byte) (Position, error) {
+// Rename renames a filter. It returns ErrNotFound if no filter has the old name, and ErrExists if
+// another filter has the new name and replace is false.
+func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err
 	}
@@ -189,10 +135,12 @@ func (e *Engine) Rename(from, to []byte) (Position, error) {
 		return 0, err
 	}
 	old := e.names[name]
-	if old == f {
+	switch {
+	case old != nil && !old.isExpired() && !replace:
+		return e.lastOf(old), ErrExists
+	case old == f:
 		return e.lastOf(f), nil
-	}
-	if old != nil {
+	case old != nil:
 		old.retire(nil)
 	}
 	f.changes.Lock()
@@ -221,47 +169,6 @@ func (f *Filter) rename(name string) {
 	f.bytes.Add(more)
 	f.engine.memory.used.Add(more)
 	f.name.Store(&name)
-}
-
-// Copy makes a second filter with the current contents and expiry. It returns ErrNotFound if
-// there is no first filter, ErrExists if the second name is taken and replace is false, and
-// ErrIncomplete if the first filter is incomplete.
-func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
-	if err := e.checkWritable(); err != nil {
-		return 0, err
-	}
-	e.directory.Lock()
-	defer e.directory.Unlock()
-	f := e.Get(from)
-	if f == nil {
-		return Position(e.last.Load()), ErrNotFound
-	}
-	old := e.Get(to)
-	switch {
-	case old != nil && !replace:
-		return e.lastOf(old), ErrExists
-	case old == f:
-		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
-	case f.incomplete.Load():
-		return 0, ErrIncomplete
-	}
-	if err := e.CheckMemory(f.Bytes()); err != nil {
-		return 0, err
-	}
-	var s umbel.State
-	if err := f.View(func(g umbel.Filter) { s = g.State().Clone() }); err != nil {
-		return 0, err
-	}
-	g, err := f.open(s)
-	if err != nil {
-		return 0, err
-	}
-	h, pos, err := e.put(string(to), g, replace, false)
-	if at := f.expires.Load(); err == nil && at != 0 {
-		pos = h.setExpires(at)
-	}
-	// The copied changes may not be durable yet.
-	return max(pos, f.position()), err
 }
 
 // Flush deletes all filters.

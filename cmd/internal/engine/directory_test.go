@@ -32,13 +32,13 @@ func TestNames(t *testing.T) {
 		t.Error("a filter that was replaced takes a key")
 	}
 	wantAll(t, e.Get([]byte("b")), digests(1, 10))
-	if _, err := e.Rename([]byte("a"), []byte("b")); err != nil {
+	if _, err := e.Rename([]byte("a"), []byte("b"), true); err != nil {
 		t.Fatal(err)
 	}
 	if e.Get([]byte("b")) != f || e.Get([]byte("a")) != nil || e.Len() != 1 || f.Name() != "b" {
 		t.Error("renamed otherwise")
 	}
-	_, err = e.Rename([]byte("a"), []byte("c"))
+	_, err = e.Rename([]byte("a"), []byte("c"), true)
 	wantErr(t, err, engine.ErrNotFound)
 	if ok, _, err := e.Delete([]byte("b")); !ok || err != nil {
 		t.Errorf("Delete: %v, %v", ok, err)
@@ -205,7 +205,7 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := e.Put("f", empty, false, true)
+		f, _, err := e.Put("f", empty, engine.PutOptions{Incomplete: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,16 @@
 // Locks are acquired in this order:
 //
 //	Engine.directory   creates, renames or deletes filters
-//	Filter.changes     shared: concurrent additions; exclusive: one change, or a
-//	                   reader of the whole filter
+//	Filter.changes     shared: concurrent additions; exclusive: one change, or View
 //	Filter.cells       shared: queries; exclusive: a change that excludes queries
 //	Engine.index       the maps of filters
 //
-// A query acquires the last two, shared. A writer to the journal holds Filter.changes but not
-// Filter.cells, so queries continue while the journal has no room.
+// A query acquires the last two, shared. No lock is held while something waits for the journal, and
+// none for longer than a batch of keys or a segment takes, except that a filter is changed in place
+// if there is no memory for a copy. A change of a whole filter makes other changes wait
+// (Filter.replacing), computes the new filter, queues it to the journal if it is large, and acquires
+// the locks only to swap the filters. The creation of a large filter is queued before the directory
+// is locked. Whoever calls the engine for a client waits for room in the journal before.
 //
 // # Classes
 //

@@ -42,9 +42,12 @@ type Engine struct {
 	now     func() int64
 	journal Journal // may be nil
 	memory  memory
+	// longBytes is the size of a state from which a change is queued with Journal.Begin. Smaller
+	// ones are queued while locks are held.
+	longBytes uint64
 
 	directory sync.Mutex
-	lastID    uint64        // under directory
+	lastID    atomic.Uint64
 	last      atomic.Uint64 // position of the last change of the directory
 	displaced []*Filter     // under directory: see claim
 
@@ -61,6 +64,8 @@ func New(o Options) *Engine {
 		now:      o.Now,
 		names:    make(map[string]*Filter),
 		expiring: make(map[*Filter]struct{}),
+
+		longBytes: longBytes,
 	}
 	if e.now == nil {
 		e.now = func() int64 { return 0 }
@@ -104,10 +109,12 @@ func (e *Engine) checkWritable() error {
 		return nil
 	}
 	if err := e.journal.Ready(); err != nil {
-		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+		return readOnly(err)
 	}
 	return nil
 }
+
+func readOnly(err error) error { return fmt.Errorf("%w: %w", ErrReadOnly, err) }
 
 // lastPosition returns the position of the last change of any filter.
 func (e *Engine) lastPosition() Position {

@@ -18,3 +18,6 @@ func (f *Filter) Waits() bool {
 	}
 	return true
 }
+
+// SetLongBytes sets the size of a state from which a change is queued with Journal.Begin.
+func (e *Engine) SetLongBytes(n uint64) { e.longBytes = n }

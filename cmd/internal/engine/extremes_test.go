@@ -64,7 +64,7 @@ func TestCountsAtTheirEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, j, _ := journaling(t)
-		f, _, err := e.Put("f", g, false, false)
+		f, _, err := e.Put("f", g, engine.PutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

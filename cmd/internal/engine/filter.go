@@ -39,7 +39,8 @@ type Filter struct {
 
 	changes   sync.RWMutex
 	retired   bool
-	frozen    chan struct{} // not nil while a Capture makes changes wait; closed afterwards
+	frozen    chan struct{} // not nil while a reader makes changes wait; closed afterwards
+	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
 	estimated uint64        // bytes reserved by estimates since the last recount
 	replay    *replay       // not nil during the replay of a journal
 
@@ -106,21 +107,21 @@ func (f *Filter) isExpired() bool {
 	return at != 0 && at <= f.engine.now()
 }
 
-// lock acquires f.changes exclusively, after a Capture that makes changes wait. It returns
-// ErrNotFound if the filter was deleted.
+// lock acquires f.changes exclusively, after a reader or a change that makes changes wait. It
+// returns ErrNotFound if the filter was deleted.
 func (f *Filter) lock() error {
 	for {
 		f.changes.Lock()
-		held := f.frozen
+		busy := f.busy()
 		switch {
 		case f.retired:
 			f.changes.Unlock()
 			return ErrNotFound
-		case held == nil:
+		case busy == nil:
 			return nil
 		}
 		f.changes.Unlock()
-		<-held
+		<-busy
 	}
 }
 
@@ -128,17 +129,26 @@ func (f *Filter) lock() error {
 func (f *Filter) share() error {
 	for {
 		f.changes.RLock()
-		held := f.frozen
+		busy := f.busy()
 		switch {
 		case f.retired:
 			f.changes.RUnlock()
 			return ErrNotFound
-		case held == nil:
+		case busy == nil:
 			return nil
 		}
 		f.changes.RUnlock()
-		<-held
+		<-busy
 	}
+}
+
+// busy returns the channel to wait for before the cells may change, nil if they may. The caller
+// holds f.changes.
+func (f *Filter) busy() chan struct{} {
+	if f.replacing != nil {
+		return f.replacing
+	}
+	return f.frozen
 }
 
 // appendChange writes a change to the journal. The caller holds f.changes.

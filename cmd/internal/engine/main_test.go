@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -17,18 +18,65 @@ type journal struct {
 	mu      sync.Mutex
 	changes []engine.Change
 	refuses error
+	begin   func(engine.Change) error // called by Begin; may be nil
+	begun   int                       // changes without an end
+	aborted int
 }
 
-func (j *journal) Ready() error { return j.refuses }
+// long is a change that was begun.
+type long struct {
+	j *journal
+	c engine.Change
+}
 
-func (j *journal) Append(c engine.Change) engine.Position {
+func (l *long) End() engine.Position {
+	l.j.mu.Lock()
+	defer l.j.mu.Unlock()
+	l.j.begun--
+	return l.j.append(l.c)
+}
+
+func (l *long) Abort() {
+	l.j.mu.Lock()
+	defer l.j.mu.Unlock()
+	l.j.begun--
+	l.j.aborted++
+}
+
+func (j *journal) Begin(c engine.Change) (engine.LongChange, error) {
+	if j.begin != nil {
+		if err := j.begin(c); err != nil {
+			return nil, err
+		}
+	}
+	c = clone(c)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begun++
+	return &long{j, c}, nil
+}
+
+// clone returns c with memory of its own.
+func clone(c engine.Change) engine.Change {
 	c.Digests, c.Data = slices.Clone(c.Digests), slices.Clone(c.Data)
 	if c.State != nil {
 		s := c.State.Clone()
 		c.State = &s
 	}
+	return c
+}
+
+func (j *journal) Ready() error { return j.refuses }
+
+func (j *journal) Append(c engine.Change) engine.Position {
+	c = clone(c)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.append(c)
+}
+
+// append keeps a change. The caller holds j.mu.
+func (j *journal) append(c engine.Change) engine.Position {
 	c.Position = engine.Position(len(j.changes) + 1)
 	j.changes = append(j.changes, c)
 	return c.Position
@@ -46,12 +94,29 @@ func (j *journal) behind(p engine.Position) []engine.Change {
 	defer j.mu.Unlock()
 	cs := slices.Clone(j.changes[p:])
 	for i, c := range cs {
+		cs[i] = clone(c)
 		if c.State != nil {
-			s := c.State.Clone()
-			cs[i].State = &s
+			materialize(cs[i].State)
 		}
 	}
 	return cs
+}
+
+// materialize gives arrays without words zero words, as a reader of a log does.
+func materialize(s *umbel.State) {
+	for i, a := range s.Arrays {
+		if len(a.Words) == 0 {
+			full, err := cells.New(a.Len, max(a.Width, 1))
+			if err != nil {
+				panic(err)
+			}
+			full.Width = a.Width
+			s.Arrays[i] = full
+		}
+	}
+	for i := range s.Parts {
+		materialize(&s.Parts[i])
+	}
 }
 
 var errDisk = errors.New("disk full")

@@ -32,7 +32,7 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 				case op == 3:
 					e.Delete(name())
 				case op == 4:
-					e.Rename(name(), name())
+					e.Rename(name(), name(), true)
 				case op == 5:
 					e.Copy(name(), name(), true)
 				case f == nil:
@@ -76,7 +76,7 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 	if _, _, err := e.Delete([]byte("deleted")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Rename([]byte("1"), []byte("renamed over")); err != nil {
+	if _, err := e.Rename([]byte("1"), []byte("renamed over"), true); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 {

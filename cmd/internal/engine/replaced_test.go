@@ -32,7 +32,7 @@ var replacements = map[string]func(e *engine.Engine, keys []umbel.Digest) error{
 			_, _, err = f.Add(nil, keys)
 		}
 		if err == nil {
-			_, err = e.Rename([]byte("b"), []byte("a"))
+			_, err = e.Rename([]byte("b"), []byte("a"), true)
 		}
 		return err
 	},
@@ -53,7 +53,7 @@ var replacements = map[string]func(e *engine.Engine, keys []umbel.Digest) error{
 			return err
 		}
 		umbel.AddAll(g, nil, keys)
-		_, _, err = e.Put("a", g, true, false)
+		_, _, err = e.Put("a", g, engine.PutOptions{Replace: true})
 		return err
 	},
 }

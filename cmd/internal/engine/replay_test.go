@@ -109,7 +109,15 @@ func (w *world) create() {
 		if err != nil {
 			w.Fatalf("%v", err)
 		}
-		_, _, err = w.e.Put(w.name(), f, rapid.Bool().Draw(w.T, "replace"), rapid.IntRange(0, 9).Draw(w.T, "hidden") == 0)
+		o := engine.PutOptions{
+			Replace:    rapid.Bool().Draw(w.T, "replace"),
+			Incomplete: rapid.IntRange(0, 9).Draw(w.T, "incomplete") == 0,
+			Empty:      rapid.Bool().Draw(w.T, "empty"),
+		}
+		if rapid.IntRange(0, 3).Draw(w.T, "expires") == 0 {
+			o.Expires = w.clock.at + int64(rapid.IntRange(-5, 50).Draw(w.T, "time"))
+		}
+		_, _, err = w.e.Put(w.name(), f, o)
 		w.may(err)
 		return
 	}
@@ -187,7 +195,7 @@ func (w *world) arrange() {
 	case 0, 1:
 		_, _, err = w.e.Delete([]byte(w.name()))
 	case 2, 3:
-		_, err = w.e.Rename([]byte(w.name()), []byte(w.name()))
+		_, err = w.e.Rename([]byte(w.name()), []byte(w.name()), rapid.Bool().Draw(w.T, "replace"))
 	case 4:
 		_, err = w.e.Copy([]byte(w.name()), []byte(w.name()), rapid.Bool().Draw(w.T, "replace"))
 	case 5:
@@ -222,6 +230,9 @@ func newWorld(t *rapid.T) *world {
 	w := &world{T: t, clock: &clock{at: 1000}, j: new(journal), names: []string{"a", "b", "c", "d"}}
 	w.e = engine.New(engine.Options{Kinds: filter.All, Now: w.clock.now})
 	w.e.SetJournal(w.j)
+	if rapid.Bool().Draw(t, "long") {
+		w.e.SetLongBytes(0)
+	}
 	return w
 }
 

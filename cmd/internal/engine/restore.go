@@ -95,7 +95,13 @@ func (e *Engine) addRestored(f *Filter) error {
 	if e.byID(f.id) != nil {
 		return fmt.Errorf("duplicate ID %d: %w", f.id, umbel.ErrCorrupt)
 	}
-	e.lastID = max(e.lastID, f.id)
+	storeMax(&e.lastID, f.id)
+	e.addReplayed(f)
+	return nil
+}
+
+// addReplayed adds a filter to the index during the replay of a journal.
+func (e *Engine) addReplayed(f *Filter) {
 	e.index.Lock()
 	e.roster.add(f)
 	if f.expires.Load() != 0 {
@@ -103,7 +109,6 @@ func (e *Engine) addRestored(f *Filter) error {
 	}
 	e.index.Unlock()
 	e.claim(f)
-	return nil
 }
 
 // arraysSize returns the size in bytes of arrays that have no words.

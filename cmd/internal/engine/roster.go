@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// roster is the list of filters in the order of their IDs. New filters have increasing IDs. After
-// a restart filters may arrive in another order; the list is then sorted when it is read.
+// roster is the list of filters in the order of their IDs. Large filters, and all filters after a
+// restart, may arrive in another order; the list is then sorted when it is read.
 type roster struct {
 	all      []slot
 	unsorted bool // all is not sorted

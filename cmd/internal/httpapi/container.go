@@ -117,7 +117,7 @@ func (req *request) putContainer() error {
 		return req.respondInfo(old, pos, false)
 	}
 	req.hold.Release() // from here on the engine accounts for it
-	f, pos, err := req.Engine.Put(req.name, in, old != nil, false)
+	f, pos, err := req.Engine.Put(req.name, in, engine.PutOptions{Replace: old != nil})
 	if errors.Is(err, engine.ErrExists) && fresh {
 		return problemf(precondition, "%q: %w", req.name, err)
 	}

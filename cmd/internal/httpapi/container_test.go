@@ -176,7 +176,7 @@ func TestIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := n.engine.Put("half", f, false, true); err != nil {
+	if _, _, err := n.engine.Put("half", f, engine.PutOptions{Incomplete: true}); err != nil {
 		t.Fatal(err)
 	}
 	n.want(n.ask("GET", "/v1/filters/half", ""), 200, `"incomplete":true`)

@@ -20,6 +20,7 @@ import (
 type Options struct {
 	Engine   *engine.Engine
 	Wait     func(ctx context.Context, pos engine.Position) error // nil: changes are acknowledged at once
+	Room     func(ctx context.Context) error                      // waits until the journal has room; nil: it always has
 	Users    *access.Users                                        // nil: everyone has all rights
 	Audit    access.Audit
 	Hasher   umbel.Hasher  // default for new filters

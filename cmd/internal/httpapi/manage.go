@@ -166,7 +166,7 @@ func (req *request) modify() error {
 		}
 	}
 	if rename {
-		at, err := req.Engine.Rename([]byte(req.name), []byte(to))
+		at, err := req.Engine.Rename([]byte(req.name), []byte(to), true)
 		if err != nil {
 			return err
 		}

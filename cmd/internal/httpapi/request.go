@@ -60,6 +60,9 @@ func (h *handler) serveRoute(to route) http.Handler {
 		defer req.hold.Release()
 		err := req.authorize()
 		if err == nil {
+			err = req.waitRoom()
+		}
+		if err == nil {
 			err = to.serve(req)
 			if to.right&access.Admin != 0 && !errors.Is(err, access.ErrDenied) { // denials were already recorded
 				req.record(req.name, err)
@@ -77,6 +80,16 @@ func (h *handler) serveRoute(to route) http.Handler {
 			writeProblem(w, r, err)
 		}
 	})
+}
+
+// waitRoom waits until the journal has room, before a route that changes filters.
+func (req *request) waitRoom() error {
+	if req.Room == nil || req.route.right&(access.Add|access.Remove) == 0 {
+		return nil
+	}
+	ctx := req.http.Context()
+	_ = req.Room(ctx) // the change reports why nothing can be written
+	return ctx.Err()
 }
 
 // authorize does all checks before the route is called.

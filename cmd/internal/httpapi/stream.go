@@ -107,6 +107,9 @@ func (s *stream) run() error {
 		if err := s.check(); err != nil {
 			return err
 		}
+		if err := s.waitRoom(); err != nil {
+			return err
+		}
 		if err := s.answer(ended); err != nil {
 			return err
 		}

@@ -249,6 +249,10 @@ func (l *log) Last() engine.Position {
 	return l.last
 }
 
+func (l *log) Begin(engine.Change) (engine.LongChange, error) {
+	return nil, errors.New("no filter here is large")
+}
+
 func (l *log) wait(ctx context.Context, pos engine.Position) error {
 	l.waited.Store(uint64(pos))
 	if l.fails != nil {

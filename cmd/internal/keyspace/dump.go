@@ -170,7 +170,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 		return 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
-	made, pos, err := k.engine.Put(name, f, replace, false)
+	made, pos, err := k.engine.Put(name, f, engine.PutOptions{Replace: replace})
 	if err != nil || expires == 0 {
 		return pos, err
 	}

@@ -77,7 +77,7 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 	if !mayRename(c, args[1], args[2]) {
 		return
 	}
-	pos, err := k.engine.Rename(args[1], args[2])
+	pos, err := k.engine.Rename(args[1], args[2], true)
 	if errors.Is(err, engine.ErrNotFound) {
 		c.Error(noSuchKey)
 		return
@@ -100,7 +100,7 @@ func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
 			c.Int(0)
 			return
 		}
-		pos, err := k.engine.Rename(args[1], args[2])
+		pos, err := k.engine.Rename(args[1], args[2], true)
 		if errors.Is(err, engine.ErrNotFound) {
 			c.Error(noSuchKey)
 			return

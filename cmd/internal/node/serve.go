@@ -77,6 +77,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 	o := resp.Options{
 		Commands: table,
 		Wait:     n.waitFor,
+		Room:     n.store.Room,
 		Version:  n.version,
 		Observe:  n.observe,
 		Limits:   limitsOf(n.config),
@@ -130,7 +131,7 @@ func (n *Node) clients() (k int) {
 // api returns the HTTP handler.
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
-		Engine: n.engine, Wait: n.store.Wait, Users: n.users, Audit: n.audit, Hasher: h.other,
+		Engine: n.engine, Wait: n.store.Wait, Room: n.store.Room, Users: n.users, Audit: n.audit, Hasher: h.other,
 		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
 		Profile: n.config.Pprof, Rates: n.rates, Serving: n.serving, Log: n.log.With("part", "http"),
 	}

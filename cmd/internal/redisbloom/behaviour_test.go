@@ -341,6 +341,10 @@ func (b *broken) Ready() error {
 func (b *broken) Append(engine.Change) engine.Position { return 0 }
 func (b *broken) Last() engine.Position                { return 0 }
 
+func (b *broken) Begin(engine.Change) (engine.LongChange, error) {
+	return nil, errors.New("no filter here is large")
+}
+
 // What can't be kept isn't done, and questions go on.
 func TestReadOnly(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})

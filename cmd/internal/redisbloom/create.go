@@ -57,7 +57,7 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 		return nil, 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
-	return m.engine.Put(string(name), f, false, false)
+	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true})
 }
 
 // attempts is the number of retries if other clients make or delete the filter meanwhile.

@@ -108,7 +108,7 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 		return nil, 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
-	return m.engine.Put(string(name), f, false, false)
+	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true})
 }
 
 // cuckooInfo implements CF.INFO. The size is that of the emulated filters, with one byte per

@@ -184,7 +184,7 @@ func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engin
 	case err != nil:
 		return 0, badHeader
 	}
-	_, pos, err := m.engine.Put(string(name), f, false, true)
+	_, pos, err := m.engine.Put(string(name), f, engine.PutOptions{Incomplete: true, Empty: true})
 	switch {
 	case errors.Is(err, engine.ErrExists):
 		return pos, badHeader

@@ -54,7 +54,7 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 		return 0, badPayload(err)
 	}
 	hold.Release() // from here on the engine accounts for it
-	f, pos, err := m.engine.Put(name, own, replace, false)
+	f, pos, err := m.engine.Put(name, own, engine.PutOptions{Replace: replace})
 	if err != nil || expires == 0 {
 		return pos, err
 	}

@@ -68,7 +68,7 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 	case err != nil:
 		return 0, badData
 	}
-	_, pos, err := m.engine.Put(string(name), f, false, true)
+	_, pos, err := m.engine.Put(string(name), f, engine.PutOptions{Incomplete: true, Empty: true})
 	switch {
 	case errors.Is(err, engine.ErrExists):
 		return pos, badData // as for a header that is sent for an existing filter

@@ -153,6 +153,9 @@ func (c *Conn) runPending() {
 	if c.lastCommand.Load() != e.Command {
 		c.lastCommand.Store(e.Command)
 	}
+	if e.write && c.s.o.Room != nil {
+		c.Aside(func() { _ = c.s.o.Room(c.s.alive) }) // the command reports why nothing can be changed
+	}
 	if e.RunAll != nil && n > 1 {
 		mark := len(c.out)
 		e.RunAll(c, c.pending.calls)

@@ -20,6 +20,9 @@ type Options struct {
 	// last call. If it returns an error, all replies become this error. No lock is held during the
 	// call. nil: replies are sent at once.
 	Wait func(ctx context.Context, pos uint64) error
+	// Room is called before commands with the flag "write" run. It waits until the journal has room.
+	// No lock is held during the call. nil: there is always room.
+	Room func(ctx context.Context) error
 	// Auth checks a password and returns the user, which is not nil. Its error is the reply,
 	// including the prefix (WRONGPASS …). nil: there are no users.
 	Auth func(c *Conn, user, password string) (any, error)

@@ -60,6 +60,7 @@ type entry struct {
 	immediate      bool // runs within MULTI instead of being queued
 	open           bool // runs before AUTH
 	noMulti        bool
+	write          bool // may change something
 	oneKey         bool // the first key is the only one
 }
 
@@ -76,7 +77,7 @@ func newDispatch(tables ...Table) dispatch {
 	for _, name := range slices.Sorted(maps.Keys(all)) { // commands before their subcommands
 		parent, sub, isSub := strings.Cut(name, "|")
 		e := &entry{Command: all[name], isSub: isSub, changesSession: slices.Contains(sessionNames, parent), immediate: slices.Contains(immediateNames, name),
-			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi")}
+			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi"), write: all[name].has("write")}
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {
 			d[name] = e

@@ -16,5 +16,5 @@
 // batch are unknown.
 //
 // Lock order: Store.snapping, the locks of the engine, queue.mu. The engine is not called with queue.mu
-// held.
+// held. Append never waits; Room and Begin, which wait while the queue is full, are called without locks.
 package store

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -225,9 +226,9 @@ func TestRenamesDuringSnapshotsWithoutLog(t *testing.T) {
 	var renames sync.WaitGroup
 	renames.Go(func() {
 		for i := 0; !stop.Load(); i++ {
-			n.Rename(fmt.Appendf(nil, "f%d", i%50), []byte("between"))
-			n.Rename(fmt.Appendf(nil, "f%d", (i+7)%50), fmt.Appendf(nil, "f%d", i%50))
-			n.Rename([]byte("between"), fmt.Appendf(nil, "f%d", (i+7)%50))
+			n.Rename(fmt.Appendf(nil, "f%d", i%50), []byte("between"), true)
+			n.Rename(fmt.Appendf(nil, "f%d", (i+7)%50), fmt.Appendf(nil, "f%d", i%50), true)
+			n.Rename([]byte("between"), fmt.Appendf(nil, "f%d", (i+7)%50), true)
 		}
 	})
 	for range 3 {
@@ -398,10 +399,11 @@ func TestUnfinishedChange(t *testing.T) {
 	}
 	want := contents(n.Engine)
 	batches := 0
-	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+	d.Before(func(ctx context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
 		if op == oplogtest.Append && r == oplog.Batches {
 			if batches++; batches > 3 {
-				return errors.New("no more")
+				<-ctx.Done()
+				return ctx.Err()
 			}
 		}
 		return nil
@@ -410,7 +412,10 @@ func TestUnfinishedChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Wait(t.Context(), pos); err == nil {
+	eventually(t, "the log hangs", func() bool { return n.Status().Commits >= 3 })
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := n.Wait(soon, pos); err == nil {
 		t.Error("half a change was acknowledged")
 	}
 	n.kill()
@@ -436,3 +441,73 @@ func TestUnfinishedChange(t *testing.T) {
 }
 
 var _ engine.Journal = (*Store)(nil)
+
+// A large change that fails with the log is not made, and what was written of it is no damage.
+func TestAbortedChange(t *testing.T) {
+	d := oplogtest.NewDisk()
+	n := start(t, d, Options{})
+	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 72 << 20, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) { fillWords(g.State()); return g, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reached, leave := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	var fails atomic.Bool
+	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+		if op != oplogtest.Append || r != oplog.Batches {
+			return nil
+		}
+		once.Do(func() { close(reached); <-leave })
+		if fails.Load() {
+			return errors.New("no space")
+		}
+		return nil
+	})
+	result := make(chan error)
+	go func() {
+		_, err := n.Copy([]byte("a"), []byte("b"), false)
+		result <- err
+	}()
+	<-reached
+	eventually(t, "there is no room", func() bool { return n.queue.crowded.Load() })
+	fails.Store(true)
+	close(leave)
+	if err := <-result; !errors.Is(err, engine.ErrReadOnly) {
+		t.Errorf("%v, want %v", err, engine.ErrReadOnly)
+	}
+	fails.Store(false)
+	eventually(t, "the log is writable", func() bool { return n.Ready() == nil })
+	g, pos, err := n.Create("c", "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uint64(pos) < g.ID() {
+		t.Errorf("the filter has ID %d and was made at position %d", g.ID(), pos)
+	}
+	want := contents(n.Engine)
+	if err := n.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.kill()
+	n = start(t, d, Options{})
+	wantSame(t, contents(n.Engine), want)
+	if n.report.Torn != "" {
+		t.Errorf("the report says that something is torn: %s", n.report.Torn)
+	}
+	n.kill()
+}
+
+// fillWords sets cells of a state so that all of it is written to the log.
+func fillWords(s umbel.State) {
+	for _, a := range s.Arrays {
+		for i := range a.Words {
+			a.Words[i] = 1
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (q *queue) keep(ctx context.Context, l oplog.Log, log *slog.Logger) {
 	defer q.mu.Unlock()
 	q.over, q.closed = true, true
 	q.fail(ErrClosed)
-	q.room.Broadcast()
+	q.crowd()
 }
 
 // take returns the next batch when its time has come, nil at the end.
@@ -46,7 +46,7 @@ func (q *queue) take() *batch {
 			b := q.full[0]
 			q.full = append(q.full[:0], q.full[1:]...)
 			q.flight = b
-			q.room.Broadcast()
+			q.crowd()
 			return b
 		}
 		due := lazy
@@ -128,6 +128,7 @@ func (q *queue) write(ctx context.Context, l oplog.Log, log *slog.Logger, b *bat
 // fail has everybody told why nothing can be kept. Called with mu held.
 func (q *queue) fail(err error) {
 	q.trouble.Store(&err)
+	q.release()
 	q.settle()
 }
 
@@ -160,6 +161,6 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.closing.Store(true)
-	q.room.Broadcast()
+	q.crowd()
 	q.wake()
 }

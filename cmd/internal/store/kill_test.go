@@ -89,7 +89,7 @@ func (c *client) act(n *node, kinds []string, all *acknowledged) bool {
 		if c.keys[name] == nil || name == other {
 			return true
 		}
-		pos, err := n.Rename([]byte(name), []byte(other))
+		pos, err := n.Rename([]byte(name), []byte(other), true)
 		if ok = kept(n, pos, err); ok {
 			c.keys[other] = c.keys[name]
 			delete(c.keys, name)
@@ -301,7 +301,7 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 				d := disk.Clone()
 				n := start(t, d, Options{})
 				n.Delete([]byte("blocked"))
-				n.Rename([]byte("counting"), []byte("renamed"))
+				n.Rename([]byte("counting"), []byte("renamed"), true)
 				n.ListAll(0, 100, func(f *engine.Filter) bool {
 					f.Add(nil, digests(5000, 5300))
 					return true

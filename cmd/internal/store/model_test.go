@@ -54,7 +54,7 @@ func drawStep(t *rapid.T, kinds []string) step {
 			return pos
 		}},
 		{what: fmt.Sprint("rename ", name, " to ", other), do: func(e *engine.Engine) engine.Position {
-			pos, _ := e.Rename([]byte(name), []byte(other))
+			pos, _ := e.Rename([]byte(name), []byte(other), true)
 			return pos
 		}},
 		{what: fmt.Sprint("copy ", name, " to ", other), do: func(e *engine.Engine) engine.Position {

@@ -16,7 +16,7 @@ import (
 var ErrClosed = errors.New("store: closed")
 
 const (
-	// maxFull is how many full batches wait before who appends is held up: 64 MiB.
+	// maxFull is the number of full batches from which Room waits: 64 MiB.
 	maxFull = 64 << 20 / oplog.MaxBatch
 	// enough is how many bytes go to the log though nobody waits for them.
 	enough = 64 << 10
@@ -38,10 +38,11 @@ type queue struct {
 	kept     atomic.Uint64 // position of the last change in the log; written with mu held
 	trouble  atomic.Pointer[error]
 	closing  atomic.Bool   // as closed
+	crowded  atomic.Bool   // there is no room; written with mu held
 	hasTaken chan struct{} // one message: there is something to do
 
 	mu      sync.Mutex
-	room    sync.Cond       // there is room for one more full batch, or the queue is closed
+	freed   chan struct{}   // closed when crowded ends, or when waiting is pointless
 	active  *batch          // being filled; nil if nothing waits
 	full    []*batch        // to be written, in order
 	flight  *batch          // being written
@@ -63,7 +64,6 @@ func newQueue(o Options, last engine.Position, batch uint64) *queue {
 		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true,
 		hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
 	}
-	q.room.L = &q.mu
 	q.last.Store(uint64(last))
 	q.kept.Store(uint64(last))
 	return q
@@ -85,14 +85,60 @@ func (q *queue) err() error {
 	return nil
 }
 
-func (q *queue) append(c engine.Change) engine.Position {
-	if isLong(&c) && q.durability != None {
-		return q.appendLong(&c)
+// room waits while maxFull batches or more wait to be written. It returns at once if none can be
+// written: see ready.
+func (q *queue) room(ctx context.Context) error {
+	for q.crowded.Load() {
+		q.mu.Lock()
+		freed := q.freed
+		q.mu.Unlock()
+		if err := q.ready(); err != nil {
+			return err
+		}
+		if freed == nil {
+			continue
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return q.ready()
+}
+
+// crowd notes whether there is room, and wakes who waits for it. Called with mu held.
+func (q *queue) crowd() {
+	crowded := len(q.full) >= maxFull && !q.closed
+	if crowded && q.freed == nil {
+		q.freed = make(chan struct{})
+	}
+	q.crowded.Store(crowded)
+	if !crowded {
+		q.release()
+	}
+}
+
+// release wakes who waits for room. Called with mu held.
+func (q *queue) release() {
+	if q.freed != nil {
+		close(q.freed)
+		q.freed = nil
+	}
+	if q.crowded.Load() {
+		q.freed = make(chan struct{})
+	}
+}
+
+// append queues a change. It never waits: whoever changes filters calls room before, without locks.
+func (q *queue) append(c engine.Change) engine.Position {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.durability == None {
 		return q.next()
+	}
+	if isLong(&c) {
+		return q.appendLong(c)
 	}
 	if c.Op != engine.OpAdd && c.Op != engine.OpRemove {
 		b := q.reserve(maxFixed + len(c.Name) + len(c.Data))
@@ -119,72 +165,40 @@ func (q *queue) append(c engine.Change) engine.Position {
 // next takes the next position. Called with mu held.
 func (q *queue) next() engine.Position { return engine.Position(q.last.Add(1)) }
 
-// appendLong writes a change piece by piece, straight from its own memory. Between the
-// pieces others get their turn.
-func (q *queue) appendLong(c *engine.Change) engine.Position {
-	head := longHead(c)
-	r := new(row)
-	ok := q.put(maxFixed, func(b *batch) {
-		b.begin(c, len(head))
-		b.begun = append(b.begun, r)
-		q.rows[r] = struct{}{}
-	})
-	for ok && len(head) > 0 {
-		piece := head[:min(len(head), maxPiece)]
-		head = head[len(piece):]
-		ok = q.put(maxFixed+len(piece), func(b *batch) { b.head(c.Filter, piece) })
-	}
-	if c.State != nil {
-		for i, p := range planes(c.State) {
-			ok = ok && runs(p.Words, func(offset uint64, run []uint64) bool {
-				return q.put(maxFixed+len(run)*8, func(b *batch) { b.cells(c.Filter, i, offset, run) })
-			})
-		}
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if ok {
-		if b := q.reserve(maxFixed); b != nil {
-			b.end(c.Filter)
-			b.ended = append(b.ended, r)
-			q.grown(b)
-		}
-	}
-	return q.next()
+// appendLong queues a change of several records. Called with mu held.
+func (q *queue) appendLong(c engine.Change) engine.Position {
+	l := longChange{q: q, filter: c.Filter}
+	_ = l.write(&c, q.put) // a closed queue keeps nothing
+	return l.end((*batch).end)
 }
 
-// put has a record of up to n bytes written, which ends no change. False if the queue is closed.
-func (q *queue) put(n int, write func(*batch)) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// put has a record of up to n bytes written, which ends no change. Called with mu held.
+func (q *queue) put(n int, write func(*batch)) error {
 	b := q.reserve(n)
 	if b == nil {
-		return false
+		return ErrClosed
 	}
 	write(b)
 	q.grown(b)
-	return true
+	return nil
 }
 
-// reserve returns the batch to which up to n bytes may go; nil if the queue is closed. It
-// waits where too much is to be written. Called with mu held, which it may let go of.
+// reserve returns the batch to which up to n bytes may go; nil if the queue is closed. Called with
+// mu held.
 func (q *queue) reserve(n int) *batch {
-	for !q.closed {
-		b := q.active
-		switch {
-		case b == nil:
-			return q.fresh()
-		case len(b.bytes)+n <= oplog.MaxBatch:
-			return b
-		case len(q.full) < maxFull:
-			q.full = append(q.full, b)
-			q.active = nil
-			q.wake()
-		default:
-			q.room.Wait()
-		}
+	if q.closed {
+		return nil
 	}
-	return nil
+	if b := q.active; b != nil {
+		if len(b.bytes)+n <= oplog.MaxBatch {
+			return b
+		}
+		q.full = append(q.full, b)
+		q.active = nil
+		q.crowd()
+		q.wake()
+	}
+	return q.fresh()
 }
 
 // fresh begins a batch. Called with mu held.

@@ -270,15 +270,22 @@ func TestNoneWritesNothing(t *testing.T) {
 	}
 }
 
-// Who appends is held up while 64 MiB wait, and goes on when they don't.
+// Room waits while 64 MiB or more are to be written, and returns when they are not.
 func TestBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{})
-		w.disk.Fill(true)
+		leave := make(chan struct{})
+		w.disk.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error {
+			<-leave
+			return nil
+		})
 		var all atomic.Bool
 		go func() {
 			ds := make([]umbel.Digest, maxDigests)
 			for range 100 << 20 / len(ds) / digestBytes {
+				if err := w.Room(t.Context()); err != nil {
+					t.Error(err)
+				}
 				w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 			}
 			all.Store(true)
@@ -287,12 +294,55 @@ func TestBackPressure(t *testing.T) {
 		if n, _ := w.queue.pending(); all.Load() || n > 64<<20+2*oplog.MaxBatch || n < 56<<20 {
 			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
 		}
-		w.disk.Fill(false)
+		close(leave)
 		time.Sleep(time.Minute)
 		if n, _ := w.queue.pending(); !all.Load() || n != 0 {
 			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
 		}
 	})
+}
+
+// Room doesn't wait for a log that fails, nor for longer than its context or the queue lasts.
+func TestRoomWithoutHope(t *testing.T) {
+	for name, end := range map[string]func(w *writer, cancel context.CancelFunc){
+		"failing": func(w *writer, _ context.CancelFunc) { w.disk.Fill(true) },
+		"context": func(_ *writer, cancel context.CancelFunc) { cancel() },
+		"closed":  func(w *writer, _ context.CancelFunc) { w.queue.close() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWriter(t, Options{})
+			leave := make(chan struct{})
+			w.disk.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error {
+				<-leave
+				return nil
+			})
+			ds := make([]umbel.Digest, maxDigests)
+			for !w.queue.crowded.Load() {
+				w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			result := make(chan error, 1)
+			go func() { result <- w.Room(ctx) }()
+			synctest.Wait()
+			if len(result) > 0 {
+				t.Fatalf("%s: Room did not wait", name)
+			}
+			end(w, cancel)
+			if name == "failing" {
+				close(leave)
+			}
+			synctest.Wait()
+			if len(result) == 0 || <-result == nil {
+				t.Errorf("%s: no error", name)
+			}
+			if name != "failing" {
+				close(leave)
+			}
+			w.disk.Fill(false)
+			time.Sleep(time.Minute)
+		})
+	}
 }
 
 // Who waits is told when the store ends, and what was appended before is written.

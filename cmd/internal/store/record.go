@@ -28,6 +28,7 @@ import (
 //	piece   codeHead 1 | filter | length, bytes: the head goes on
 //	        codeCells 1 | filter | plane | offset in bytes | length, bytes: words of a plane
 //	end     codeEnd 1 | filter
+//	abort   codeAbort 1 | filter: the change is not made, but has a position
 //
 // The head is the name for OpRename, the data for OpWrite, the name behind its length and
 // the shape for OpCreate, the shape for OpReplace. Cells that no piece has are zero. A row
@@ -39,6 +40,7 @@ const (
 	// are open never get their end.
 	batchSession = 1
 
+	codeAbort = 0x1c
 	codeCells = 0x1d
 	codeHead  = 0x1e
 	codeEnd   = 0x1f
@@ -165,6 +167,12 @@ func (b *batch) cells(filter uint64, plane int, offset uint64, words []uint64) {
 
 func (b *batch) end(filter uint64) {
 	b.code(codeEnd, filter)
+	b.last++
+}
+
+// abort appends the end of a long change that is not made.
+func (b *batch) abort(filter uint64) {
+	b.code(codeAbort, filter)
 	b.last++
 }
 

@@ -91,6 +91,15 @@ func (r *replay) record(c *cursor, code byte, filter uint64) error {
 	case code&codeLong != 0:
 		r.begin(c, ch)
 		return c.err
+	case code == codeAbort:
+		if r.open[filter] == nil && !r.skipped {
+			c.fail("the abort of a change to filter %d that has not begun", filter)
+			return c.err
+		}
+		delete(r.open, filter)
+		r.next++
+		r.changes++
+		return nil
 	case code == codeHead || code == codeCells || code == codeEnd:
 		row := r.open[filter]
 		if row == nil && r.skipped {

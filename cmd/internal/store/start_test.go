@@ -161,13 +161,13 @@ func TestNamesInALostBatch(t *testing.T) {
 	goal := umbel.Goal{Bytes: 1 << 20, FPRate: .01}
 	for name, take := range map[string]func(n *node) error{
 		"renamed": func(n *node) error {
-			if _, err := n.Rename([]byte("a"), []byte("away")); err != nil {
+			if _, err := n.Rename([]byte("a"), []byte("away"), true); err != nil {
 				return err
 			}
-			_, err := n.Rename([]byte("b"), []byte("a"))
+			_, err := n.Rename([]byte("b"), []byte("a"), true)
 			return err
 		},
-		"replaced": func(n *node) error { _, err := n.Rename([]byte("b"), []byte("a")); return err },
+		"replaced": func(n *node) error { _, err := n.Rename([]byte("b"), []byte("a"), true); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oplogtest.NewDisk()

@@ -102,9 +102,22 @@ type Report struct {
 	Lost     []string // with AcceptLoss: what is lost
 }
 
-// Ready, Append, Last: see engine.Journal. Append waits while 64 MiB are to be written, so
-// also while the log fails.
+// Room waits while 64 MiB or more are to be written. Whoever changes filters for a client calls it
+// before, without a lock. It returns an error at once if nothing can be written, and when ctx is
+// done.
+func (s *Store) Room(ctx context.Context) error { return s.queue.room(ctx) }
+
+// Ready, Append, Begin, Last: see engine.Journal.
 func (s *Store) Ready() error { return s.queue.ready() }
+
+// Begin is of engine.Journal. It returns an error if the log fails or the store is closed meanwhile.
+func (s *Store) Begin(c engine.Change) (engine.LongChange, error) {
+	l, err := s.queue.begin(context.Background(), &c)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
 
 // Append is of engine.Journal.
 func (s *Store) Append(c engine.Change) engine.Position { return s.queue.append(c) }

@@ -50,7 +50,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(name), union, false, false)
+	_, pos, err := u.engine.Put(string(name), union, engine.PutOptions{})
 	replyAfter(c, pos, err)
 }
 
@@ -114,7 +114,7 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(name), common, false, false)
+	_, pos, err := u.engine.Put(string(name), common, engine.PutOptions{})
 	replyAfter(c, pos, err)
 }
 

@@ -176,7 +176,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(args[1]), f, replace, false)
+	_, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace})
 	replyAfter(c, pos, err)
 }
 

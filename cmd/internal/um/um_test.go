@@ -536,7 +536,7 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		defer e.Delete([]byte("f"))
-		g, _, err := e.Put("f", made, true, false)
+		g, _, err := e.Put("f", made, engine.PutOptions{Replace: true})
 		if err != nil {
 			return
 		}
@@ -560,7 +560,7 @@ func TestHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.engine.Put("f", f, false, true); err != nil {
+	if _, _, err := p.engine.Put("f", f, engine.PutOptions{Incomplete: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.expect("UM.HAS f a b", "*2[#t, #t]")
@@ -601,6 +601,10 @@ func (j *journal) Append(engine.Change) engine.Position {
 }
 
 func (j *journal) Last() engine.Position { return j.last }
+
+func (j *journal) Begin(engine.Change) (engine.LongChange, error) {
+	return nil, errors.New("no filter here is large")
+}
 
 // Where a command needs more than its own right, it asks for it.
 func TestRights(t *testing.T) {

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// PutOptions configure Put.
+type PutOptions struct {
+	Replace    bool  // a filter with the name, if there is one; otherwise Put returns ErrExists
+	Incomplete bool  // see MarkIncomplete
+	Empty      bool  // no cell is set; the cells are neither read nor written to the journal
+	Expires    int64 // as for Expire. If the time has passed, the filter is never found
+}
+
+// Put stores f under a name. The engine owns f afterwards, also after an error. It returns ErrExists
+// if the name is taken and may not be replaced, and ErrMemory if there is not enough memory for f in
+// addition to the filter that it replaces.
+//
+// A large filter is written to the journal before the name is looked at, and without locks.
+func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Position, error) {
+	if err := e.checkWritable(); err != nil {
+		return nil, 0, err
+	}
+	if err := checkName(name); err != nil {
+		return nil, 0, err
+	}
+	if o.Expires < 0 {
+		o.Expires = 1 // long ago
+	}
+	if old := e.lookup(name); old != nil && !o.Replace {
+		return nil, e.lastOf(old), ErrExists
+	}
+	g, err := e.newFilter(0, name, f)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := footprint(name, arrayBytes(f))
+	if err := e.memory.reserve(n); err != nil {
+		return nil, 0, err
+	}
+	g.bytes.Store(n)
+	g.incomplete.Store(o.Incomplete)
+	g.expires.Store(o.Expires)
+	s := f.State()
+	if o.Empty {
+		s = withoutWords(s)
+	}
+	w, err := e.begin(g, Change{Op: OpCreate, Name: name, Number: createNumber(o), State: &s})
+	if err != nil {
+		e.memory.release(n)
+		return nil, 0, err
+	}
+	pos, err := e.putQueued(g, w, o.Replace)
+	if err != nil {
+		w.abort()
+		e.memory.release(n)
+		return nil, pos, err
+	}
+	return g, pos, nil
+}
+
+// putQueued adds a filter to the directory.
+func (e *Engine) putQueued(g *Filter, w write, replace bool) (Position, error) {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	old := e.names[g.Name()]
+	if old != nil && !old.isExpired() && !replace {
+		return e.lastOf(old), ErrExists
+	}
+	if old != nil {
+		old.retire(nil)
+	}
+	if w.long == nil {
+		g.id = e.newID()
+	}
+	pos := g.appendWrite(w)
+	storeMax(&e.last, uint64(pos))
+	e.addToIndex(g)
+	return pos, nil
+}
+
+// checkName returns an error that wraps umbel.ErrLimit for a name that is too long.
+func checkName(name string) error {
+	if len(name) > MaxName {
+		return fmt.Errorf("name of %d bytes, want at most %d: %w", len(name), MaxName, umbel.ErrLimit)
+	}
+	return nil
+}
+
+// newID returns an ID that no filter ever had. Each ID costs a position of the journal, so the last
+// position, which survives restarts, is at least as high as every ID.
+func (e *Engine) newID() uint64 {
+	for {
+		last := e.lastID.Load()
+		id := max(last, uint64(e.lastPosition())) + 1
+		if e.lastID.CompareAndSwap(last, id) {
+			return id
+		}
+	}
+}
+
+// createNumber returns the number of an OpCreate: bit 0 is set if the filter is incomplete, and the
+// other bits are its expiry.
+func createNumber(o PutOptions) uint64 {
+	n := uint64(o.Expires) << 1
+	if o.Incomplete {
+		n |= 1
+	}
+	return n
+}
+
+// Copy makes a second filter with the current contents and expiry. It returns ErrNotFound if there
+// is no first filter, ErrExists if the second name is taken and replace is false, and ErrIncomplete
+// if the first filter is incomplete. The copy is made before the second name is looked at.
+func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
+	if err := e.checkWritable(); err != nil {
+		return 0, err
+	}
+	f := e.Get(from)
+	if f == nil {
+		return Position(e.last.Load()), ErrNotFound
+	}
+	old := e.Get(to)
+	switch {
+	case old != nil && !replace:
+		return e.lastOf(old), ErrExists
+	case old == f:
+		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
+	case f.incomplete.Load():
+		return 0, ErrIncomplete
+	}
+	hold := e.NewReservation()
+	defer hold.Release()
+	g, err := f.Copy(hold)
+	if err != nil {
+		return 0, err
+	}
+	hold.Release() // Put reserves it
+	_, pos, err := e.Put(string(to), g, PutOptions{Replace: replace, Expires: f.Expires()})
+	// The copied changes may not be durable yet.
+	return max(pos, f.position()), err
+}
