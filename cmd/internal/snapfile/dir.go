@@ -1,0 +1,196 @@
+package snapfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// MaxPiece is the maximum size of a piece in bytes, MaxManifest that of a manifest.
+const (
+	MaxPiece    = 1 << 20
+	MaxManifest = 1 << 20
+)
+
+// maxUnsynced is the number of pieces that are written before they are synced together. One commit
+// of the file system then serves many pieces.
+const maxUnsynced = 32
+
+var (
+	// ErrNotFound is wrapped if a piece does not exist.
+	ErrNotFound = errors.New("piece not found")
+	// ErrDamaged is wrapped if no copy of a manifest is whole.
+	ErrDamaged = errors.New("manifest damaged")
+	// ErrReadOnly is wrapped by all methods that write if the directory was opened for reading.
+	ErrReadOnly = errors.New("snapshot directory is read-only")
+)
+
+// Options say how a directory is opened.
+type Options struct {
+	ReadOnly bool
+}
+
+// Dir is a directory of snapshots. Put, Discard, Publish and Sweep are called by one goroutine at a
+// time. All other methods may be called concurrently with them and with each other.
+type Dir struct {
+	fs      FS
+	options Options
+
+	next     uint64   // number of the next piece
+	fresh    []uint64 // pieces that were put since the last Publish
+	unsynced []File   // the last of them
+	stray    bool     // a temporary file may exist
+
+	mu        sync.Mutex
+	pieces    map[uint64]int64     // sizes
+	manifests map[generation]int64 // sizes of all copies
+	bytes     int64                // size of all files
+}
+
+// Open lists a directory. Its cost is proportional to the number of files.
+func Open(fsys FS, o Options) (*Dir, error) {
+	list, err := fsys.List()
+	if err != nil {
+		return nil, fmt.Errorf("snapfile: %w", err)
+	}
+	d := &Dir{fs: fsys, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64)}
+	for _, f := range list {
+		if number, ok := parsePiece(f.Name); ok {
+			d.pieces[number] = f.Size
+			d.next = max(d.next, number+1)
+		} else if g, _, ok := parseManifest(f.Name); ok {
+			d.manifests[g] += f.Size
+		} else if f.Name == temporary {
+			d.stray = true
+			continue
+		} else {
+			continue // not ours
+		}
+		d.bytes += f.Size
+	}
+	return d, nil
+}
+
+// OpenDir opens the directory at path, which is made if it does not exist and o allows it.
+func OpenDir(path string, o Options) (*Dir, error) {
+	fsys := FS(directory(path))
+	if !o.ReadOnly {
+		var err error
+		if fsys, err = OS(path); err != nil {
+			return nil, fmt.Errorf("snapfile: %w", err)
+		}
+	}
+	return Open(fsys, o)
+}
+
+// Put writes a piece of 1 to MaxPiece bytes and returns its number. It becomes durable with the next
+// Publish. If Put returns an error, the caller must call Discard.
+func (d *Dir) Put(data []byte) (uint64, error) {
+	switch {
+	case d.options.ReadOnly:
+		return 0, fmt.Errorf("snapfile: %w", ErrReadOnly)
+	case len(data) == 0 || len(data) > MaxPiece:
+		return 0, fmt.Errorf("snapfile: a piece of %d bytes, want 1 to %d", len(data), MaxPiece)
+	}
+	number := d.next
+	d.next++
+	f, err := d.fs.Create(pieceName(number))
+	if err != nil {
+		return 0, fmt.Errorf("snapfile: %w", err)
+	}
+	d.fresh = append(d.fresh, number)
+	d.unsynced = append(d.unsynced, f)
+	d.added(number, int64(len(data)))
+	_, err = f.Write(data)
+	if err == nil && len(d.unsynced) >= maxUnsynced {
+		err = d.sync()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("snapfile: %w", err)
+	}
+	return number, nil
+}
+
+// sync syncs and closes the pieces that are not synced yet. No file is synced again after an error,
+// because the second attempt may succeed without the data.
+func (d *Dir) sync() error {
+	var err error
+	for _, f := range d.unsynced {
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	clear(d.unsynced)
+	d.unsynced = d.unsynced[:0]
+	return err
+}
+
+// Discard removes the pieces that were put since the last Publish. Those that it cannot remove are
+// left to Sweep.
+func (d *Dir) Discard() error {
+	var errs []error
+	for _, f := range d.unsynced {
+		f.Close()
+	}
+	clear(d.unsynced)
+	d.unsynced = d.unsynced[:0]
+	for _, number := range d.fresh {
+		errs = append(errs, d.remove(number))
+	}
+	d.fresh = nil
+	return errors.Join(errs...)
+}
+
+// Piece returns the contents of a piece. The error wraps ErrNotFound if it does not exist. Any other
+// error is the disk's: the piece may exist.
+func (d *Dir) Piece(number uint64) ([]byte, error) {
+	b, err := d.fs.Read(pieceName(number), MaxPiece)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapfile: %w", err)
+	}
+	return b, nil
+}
+
+// Pieces returns the numbers of all pieces, in order.
+func (d *Dir) Pieces() []uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.pieces))
+}
+
+// Size returns the size of a piece in bytes, 0 if it does not exist.
+func (d *Dir) Size(number uint64) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pieces[number]
+}
+
+// Bytes returns the size of all files.
+func (d *Dir) Bytes() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return uint64(d.bytes)
+}
+
+func (d *Dir) added(number uint64, size int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pieces[number] = size
+	d.bytes += size
+}
+
+// remove removes a piece.
+func (d *Dir) remove(number uint64) error {
+	if err := d.fs.Remove(pieceName(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bytes -= d.pieces[number]
+	delete(d.pieces, number)
+	return nil
+}

@@ -1,0 +1,213 @@
+package snapfile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Manifest is what a directory contains of one manifest.
+type Manifest struct {
+	Number   uint64 // greater than those of all manifests before
+	Position uint64 // as it was passed to Publish
+	Data     []byte // nil if no copy is whole
+	Whole    int    // number of copies that are whole, 0 to 2
+	Err      error  // why a copy is not whole; wraps ErrDamaged if none is
+}
+
+// Copies is the number of copies of a whole manifest.
+const Copies = len(copies)
+
+const sumBytes = 16
+
+// Publish makes the pieces durable that were put before, and then a manifest of up to MaxManifest
+// bytes. number must be greater than LastNumber. After an error the manifest may be durable
+// nevertheless: its pieces stay until Sweep, and another attempt needs another number.
+func (d *Dir) Publish(number, position uint64, data []byte) error {
+	switch last := d.LastNumber(); {
+	case d.options.ReadOnly:
+		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+	case len(data) > MaxManifest-sumBytes:
+		return fmt.Errorf("snapfile: a manifest of %d bytes, want at most %d", len(data), MaxManifest-sumBytes)
+	case number <= last:
+		return fmt.Errorf("snapfile: manifest %d after %d", number, last)
+	}
+	if err := d.sync(); err != nil {
+		return fmt.Errorf("snapfile: %w", errors.Join(err, d.Discard()))
+	}
+	d.fresh = nil
+	if err := d.publish(generation{number, position}, data); err != nil {
+		return fmt.Errorf("snapfile: manifest %d: %w", number, err)
+	}
+	return nil
+}
+
+func (d *Dir) publish(g generation, data []byte) error {
+	if err := d.fs.SyncDir(); err != nil { // the names of the pieces
+		return err
+	}
+	whole := append(slices.Clone(data), g.sum(data)...)
+	d.stray = true
+	for _, copy := range copies {
+		d.addManifest(g, int64(len(whole))) // even if an error follows, it may exist
+		if err := d.write(temporary, whole); err != nil {
+			return err
+		}
+		if err := d.fs.Rename(temporary, g.name(copy)); err != nil {
+			return err
+		}
+	}
+	d.stray = false
+	return d.fs.SyncDir()
+}
+
+// write writes and syncs a file.
+func (d *Dir) write(name string, data []byte) error {
+	f, err := d.fs.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (d *Dir) addManifest(g generation, size int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.manifests[g] += size
+	d.bytes += size
+}
+
+// sum returns the sum at the end of the file of a manifest.
+func (g generation) sum(data []byte) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, g.number)
+	b = binary.LittleEndian.AppendUint64(b, g.position)
+	sum := xxh3.Hash128(append(b, data...)).Bytes()
+	return sum[:]
+}
+
+// LastNumber returns the greatest number of a manifest that exists, damaged or not, and 0 if there
+// is none.
+func (d *Dir) LastNumber() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := uint64(0)
+	for g := range d.manifests {
+		last = max(last, g.number)
+	}
+	return last
+}
+
+// Manifests reads all manifests, the newest first. It returns an error if the disk fails to read one
+// of which no other copy is whole: it may be undamaged.
+func (d *Dir) Manifests() ([]Manifest, error) {
+	d.mu.Lock()
+	generations := slices.SortedFunc(maps.Keys(d.manifests), func(a, b generation) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(b.position, a.position))
+	})
+	d.mu.Unlock()
+	var list []Manifest
+	for _, g := range generations {
+		m, err := d.read(g)
+		if err != nil {
+			return nil, fmt.Errorf("snapfile: manifest %d: %w", g.number, err)
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// read reads the copies of a manifest.
+func (d *Dir) read(g generation) (Manifest, error) {
+	m := Manifest{Number: g.number, Position: g.position}
+	var unread error
+	for _, copy := range copies {
+		b, err := d.fs.Read(g.name(copy), MaxManifest)
+		n := len(b) - sumBytes
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			m.Err = errors.Join(m.Err, fmt.Errorf("%s is missing", g.name(copy)))
+		case err != nil:
+			unread = errors.Join(unread, err)
+		case n < 0 || string(g.sum(b[:n])) != string(b[n:]):
+			m.Err = errors.Join(m.Err, fmt.Errorf("%s is altered", g.name(copy)))
+		default:
+			m.Data, m.Whole = b[:n:n], m.Whole+1
+		}
+	}
+	switch {
+	case m.Whole > 0:
+		m.Err = errors.Join(m.Err, unread)
+		return m, nil
+	case unread != nil:
+		return m, unread
+	}
+	m.Err = fmt.Errorf("snapfile: %w: %w", ErrDamaged, m.Err)
+	return m, nil
+}
+
+// Sweep removes all manifests except those with the given numbers, and all pieces for which needed
+// returns false. It also removes what a crash left. It continues after an error; what remains is
+// removed by the next call.
+func (d *Dir) Sweep(manifests []uint64, needed func(piece uint64) bool) error {
+	if d.options.ReadOnly {
+		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+	}
+	if err := d.sweepManifests(manifests); err != nil {
+		return fmt.Errorf("snapfile: %w", err)
+	}
+	var errs []error
+	for _, number := range d.Pieces() {
+		if !needed(number) {
+			errs = append(errs, d.remove(number))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("snapfile: %w", err)
+	}
+	return nil
+}
+
+// sweepManifests removes temporary files and manifests, and makes that durable: their pieces are
+// removed afterwards.
+func (d *Dir) sweepManifests(keep []uint64) error {
+	d.mu.Lock()
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(d.manifests)), func(g generation) bool { return slices.Contains(keep, g.number) })
+	d.mu.Unlock()
+	var names []string
+	if d.stray {
+		names = append(names, temporary)
+	}
+	for _, g := range gone {
+		for _, copy := range copies {
+			names = append(names, g.name(copy))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := d.fs.SyncDir(); err != nil {
+		return err
+	}
+	d.stray = false
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, g := range gone {
+		d.bytes -= d.manifests[g]
+		delete(d.manifests, g)
+	}
+	return nil
+}
