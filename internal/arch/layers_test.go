@@ -49,6 +49,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
 	"internal/fixture", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"cmd/internal/snapfile/snapfiletest",
 }
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,

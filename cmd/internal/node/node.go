@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -135,8 +137,9 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	if n.oplog, err = n.openLog(ctx, logDir(c.Data), oplog.Options{Log: n.log.With("part", "log")}); err != nil {
-		return fmt.Errorf("data directory %s: %w", c.Data, err)
+	var files *snapfile.Dir
+	if n.oplog, files, err = openData(ctx, c, n.log, n.openLog, false); err != nil {
+		return err
 	}
 	// Remove copies left over by a process that was killed. The directory is locked by now.
 	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
@@ -147,7 +150,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	n.engine = newEngine(limit)
 	percent := 100
 	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
-	n.store, n.found, err = store.Open(ctx, n.oplog, n.engine, store.Options{
+	n.store, n.found, err = store.Open(ctx, n.oplog, files, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
 		SnapshotInterval: c.SnapshotInterval,
@@ -175,8 +178,34 @@ func logReport(log *slog.Logger, r store.Report) {
 // durabilities are the values of the setting.
 var durabilities = map[string]store.Durability{"always": store.Always, "everysec": store.EverySec, "none": store.None}
 
-// logDir returns the directory of the log in a data directory.
-func logDir(data string) string { return filepath.Join(data, "log") }
+// openData opens the log and the snapshots of a data directory. The log locks it. A directory that has
+// a log but no snapshots has lost them: both are made at the same time.
+func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, readOnly bool) (oplog.Log, *snapfile.Dir, error) {
+	_, err := os.Stat(logDir(c.Data))
+	hasLog := err == nil
+	if _, err := os.Stat(snapshotsDir(c.Data)); hasLog && errors.Is(err, fs.ErrNotExist) && (readOnly || !c.AcceptLoss) {
+		return nil, nil, fmt.Errorf("data directory %s: %w: %s is missing: restore it or a backup, or start without the lost data (--accept-loss)",
+			c.Data, store.ErrLost, snapshotsDir(c.Data))
+	}
+	if !readOnly { // before the log, which may be created
+		if _, err := snapfile.OS(snapshotsDir(c.Data)); err != nil {
+			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+		}
+	}
+	l, err := open(ctx, logDir(c.Data), oplog.Options{Check: readOnly, Log: log.With("part", "log")})
+	if err != nil {
+		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+	}
+	files, err := snapfile.OpenDir(snapshotsDir(c.Data), snapfile.Options{ReadOnly: readOnly})
+	if err != nil {
+		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, errors.Join(err, l.Close()))
+	}
+	return l, files, nil
+}
+
+// logDir returns the directory of the log in a data directory, snapshotsDir that of the snapshots.
+func logDir(data string) string       { return filepath.Join(data, "log") }
+func snapshotsDir(data string) string { return filepath.Join(data, "snapshots") }
 
 // copiesDir returns the directory for copies of large filters while they are sent.
 func copiesDir(data string) string { return filepath.Join(data, "copies") }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -178,6 +179,26 @@ func TestRestart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A data directory that lost its snapshots is not taken for an empty one.
+func TestLostSnapshots(t *testing.T) {
+	c := testConfig(t)
+	c.Durability = "none"
+	n := started(t, c)
+	dial(t, n, nil).want("BF.ADD k a", ":1")
+	stopped(t, n)
+	if err := os.RemoveAll(snapshotsDir(c.Data)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil); !errors.Is(err, store.ErrLost) {
+		t.Errorf("error %v, want %v", err, store.ErrLost)
+	}
+	if _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); !errors.Is(err, store.ErrLost) {
+		t.Errorf("check: error %v, want %v", err, store.ErrLost)
+	}
+	c.AcceptLoss = true
+	stopped(t, started(t, c))
 }
 
 // Two nodes on one directory, or one address, are refused; and a refused one leaves nothing.

@@ -20,7 +20,7 @@ func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error
 		return store.Report{}, err
 	}
 	var found store.Report
-	err := withStore(ctx, c, log, true, func(_ *store.Store, r store.Report) error {
+	err := withStore(ctx, c, log, func(_ *store.Store, r store.Report) error {
 		found = r
 		return nil
 	})
@@ -30,20 +30,20 @@ func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error
 // Backup writes a backup of a data directory that no node uses. A running node makes backups over
 // HTTP.
 func Backup(ctx context.Context, c Config, log *slog.Logger, w io.Writer) error {
-	return withStore(ctx, c, log, true, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
+	return withStore(ctx, c, log, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
 }
 
 // withStore opens the log of an existing data directory for reading.
-func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use func(*store.Store, store.Report) error) (err error) {
+func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.Store, store.Report) error) (err error) {
 	if _, err := os.Stat(logDir(c.Data)); err != nil {
 		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
 	}
-	l, err := oplog.Open(ctx, logDir(c.Data), oplog.Options{Check: check, Log: log.With("part", "log")})
+	l, files, err := openData(ctx, c, log, oplog.Open, true)
 	if err != nil {
-		return fmt.Errorf("data directory %s: %w", c.Data, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	s, found, err := store.Open(ctx, l, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, l, files, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -54,27 +54,29 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 // RestoreDir makes a data directory from a backup and reports what a start would find in it. The
 // directory must not contain a log.
 func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
-	if _, err := os.Stat(logDir(data)); err == nil {
-		return store.Report{}, fmt.Errorf("data directory %s is in use; choose a new one", data)
+	for _, dir := range []string{logDir(data), snapshotsDir(data)} {
+		if _, err := os.Stat(dir); err == nil {
+			return store.Report{}, fmt.Errorf("data directory %s is in use; choose a new one", data)
+		}
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return store.Report{}, err
 	}
-	l, err := oplog.Open(ctx, logDir(data), oplog.Options{Log: log.With("part", "log")})
+	c := DefaultConfig()
+	c.Data = data
+	l, files, err := openData(ctx, c, log, oplog.Open, false)
 	if err != nil {
 		return store.Report{}, err
 	}
-	_, err = store.Restore(ctx, r, l)
+	_, err = store.Restore(ctx, r, l, files)
 	err = errors.Join(err, l.Close())
 	var found store.Report
 	if err == nil {
-		c := DefaultConfig()
-		c.Data = data
 		found, err = Check(ctx, c, log)
 	}
 	if err != nil {
 		// A partial restore must not look complete.
-		err = errors.Join(err, os.RemoveAll(logDir(data)))
+		err = errors.Join(err, os.RemoveAll(logDir(data)), os.RemoveAll(snapshotsDir(data)))
 	}
 	return found, err
 }

@@ -65,53 +65,6 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-func BenchmarkBlob(b *testing.B) {
-	const size = 512 << 10
-	b.Run("put", func(b *testing.B) {
-		l := openBench(b)
-		data := noise(size)
-		b.SetBytes(size)
-		for b.Loop() {
-			if _, err := l.PutBlob(b.Context(), data); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("get", func(b *testing.B) {
-		l := openBench(b)
-		data := noise(size)
-		const n = 128
-		for range n {
-			if _, err := l.PutBlob(b.Context(), data); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.SetBytes(size)
-		i := uint64(0)
-		for b.Loop() {
-			if _, err := l.Blob(b.Context(), i%n+1); err != nil {
-				b.Fatal(err)
-			}
-			i++
-		}
-	})
-	b.Run("delete", func(b *testing.B) {
-		l := openBench(b)
-		numbers := make([]uint64, b.N)
-		for i := range numbers {
-			n, err := l.PutBlob(b.Context(), []byte("a small blob"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			numbers[i] = n
-		}
-		b.ResetTimer()
-		if err := l.DeleteBlobs(b.Context(), numbers); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-
 // BenchmarkOpen opens a log with 1 GiB in it.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
@@ -121,7 +74,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	data := noise(512 << 10)
 	for range 2048 {
-		if _, err := l.PutBlob(b.Context(), data); err != nil {
+		if _, err := l.Append(b.Context(), data); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package oplog is the log of a node: a sequence of batches whose loss, reordering or alteration is
-// detected, and blobs with a manifest that lists the valid ones. It is implemented by an embedded NATS
-// JetStream without an open port; no other package depends on NATS.
+// detected. It is implemented by an embedded NATS JetStream without an open port; no other package
+// depends on NATS.
 //
 // # On the disk
 //
@@ -8,12 +8,10 @@
 //
 //	LOCK         locked by the process that has the log open, whose number is in it
 //	head         what must be there, in 8 KiB written in place: see head
-//	jetstream/   the files of the server: streams UMBEL_BATCHES (subject umbel.batches),
-//	             UMBEL_BLOBS (umbel.blobs) and UMBEL_MANIFESTS (umbel.manifests)
+//	jetstream/   the files of the server: stream UMBEL_BATCHES (subject umbel.batches)
 //
-// Batches, blobs and manifests are messages, each in a frame of ours (see frame), and their
-// numbers and revisions are the sequences of the streams. JetStream syncs each message
-// before it answers. It takes a message only as the number that we expect it to have, one
+// Batches are messages, each in a frame of ours (see frame), and their numbers are the sequence of the
+// stream. JetStream syncs each message before it answers. It takes a message only as the number that we expect it to have, one
 // at a time: so an answer that never came can be found out about later, and nothing is
 // kept twice or left out.
 //
@@ -24,12 +22,12 @@
 //
 //   - A batch has its number, a CRC-32C, and the number and the hash of the batch before it.
 //     What is altered, missing, or of another time in the middle of the log, Read finds.
-//   - The head has the numbers of the last batch, blob and manifest. What is missing at the
-//     end, opening the log finds, and Read says.
+//   - The head has the number of the last batch. What is missing at the end, opening the log
+//     finds, and Read says.
 //   - A message that JetStream was about to write when the process ended was never
 //     acknowledged. JetStream cuts it if it is incomplete; if it is complete, it counts.
 //
-// The head is synced only with manifests and purges. A power cut can make it some seconds
+// The head is synced only with purges. A power cut can make it some seconds
 // older, not newer, and then a loss of the last batches in the same power cut, which would take
 // a disk that lies about syncing, isn't found. If the head is missing, the log says so, since
 // its end can't be trusted.

@@ -41,8 +41,8 @@ func batchOf(number uint64) []byte {
 	return append(b, bytes.Repeat([]byte{byte(number)}, int(number*37%900))...)
 }
 
-// appendForever appends and says each number when it is acknowledged; it puts blobs and
-// purges between, as a node does.
+// appendForever appends and prints each number when it is acknowledged; it purges between, as a
+// node does.
 func appendForever(dir string) error {
 	ctx := context.Background()
 	l, err := oplog.Open(ctx, dir, oplog.Options{})
@@ -56,13 +56,6 @@ func appendForever(dir string) error {
 			return err
 		}
 		fmt.Println("batch", number)
-		if number%10 == 0 {
-			blob, err := l.PutBlob(ctx, batchOf(number))
-			if err != nil {
-				return err
-			}
-			fmt.Println("blob", blob, number)
-		}
 		if number%100 == 0 {
 			if err := l.Purge(ctx, number-50); err != nil {
 				return err
@@ -94,18 +87,15 @@ func TestKill(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var acknowledged uint64
-	blobs := map[uint64]uint64{}
 	for i := range kills {
 		c, lines := child(t, dir)
 		for n := 0; lines.Scan(); n++ {
 			if n == 40*i%301+5 {
 				c.Process.Kill() // what it said meanwhile is read too
 			}
-			var a, b uint64
-			if _, err := fmt.Sscanf(lines.Text(), "batch %d", &a); err == nil {
-				acknowledged = a
-			} else if _, err := fmt.Sscanf(lines.Text(), "blob %d %d", &a, &b); err == nil {
-				blobs[a] = b
+			var number uint64
+			if _, err := fmt.Sscanf(lines.Text(), "batch %d", &number); err == nil {
+				acknowledged = number
 			}
 		}
 		c.Wait()
@@ -130,11 +120,6 @@ func TestKill(t *testing.T) {
 		if next != last+1 {
 			t.Errorf("read up to %d of %d", next-1, last)
 		}
-		for blob, number := range blobs {
-			if data, err := l.Blob(t.Context(), blob); err != nil || !bytes.Equal(data, batchOf(number)) {
-				t.Errorf("blob %d holds %x, %v", blob, data, err)
-			}
-		}
 		if l.Torn() != "" {
 			t.Log("torn:", l.Torn())
 		}
@@ -142,7 +127,7 @@ func TestKill(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d kills, %d batches, %d blobs", kills, acknowledged, len(blobs))
+	t.Logf("%d kills, %d batches", kills, acknowledged)
 }
 
 func TestSecondProcess(t *testing.T) {
@@ -188,17 +173,9 @@ func flipBits(t *testing.T, killed bool) {
 		if _, err := l.Append(t.Context(), batchOf(n)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.PutBlob(t.Context(), batchOf(n)); err != nil {
-			t.Fatal(err)
-		}
 	}
-	if err := errors.Join(l.Purge(t.Context(), purged+1), l.DeleteBlobs(t.Context(), []uint64{3, 4})); err != nil {
+	if err := l.Purge(t.Context(), purged+1); err != nil {
 		t.Fatal(err)
-	}
-	for r := range uint64(3) {
-		if _, err := l.SetManifest(t.Context(), batchOf(r), r); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if killed {
 		// The files as they are while it runs are those that a kill leaves.
@@ -278,27 +255,6 @@ func lookAt(t *testing.T, dir, where string, batches, purged uint64) string {
 	case next != batches+1:
 		t.Errorf("%s: a log without a word up to %d of %d", where, next-1, batches)
 	}
-	for n := uint64(1); n <= batches; n++ {
-		data, err := l.Blob(t.Context(), n)
-		switch {
-		case errors.Is(err, oplog.ErrHole) || errors.Is(err, oplog.ErrNotFound):
-			if n != 3 && n != 4 {
-				whole = "found"
-			}
-		case err != nil || !bytes.Equal(data, batchOf(n)):
-			t.Errorf("%s: blob %d holds %x, %v", where, n, data, err)
-		}
-	}
-	data, revision, err := l.Manifest(t.Context())
-	switch {
-	case errors.Is(err, oplog.ErrHole):
-		whole = "found"
-		if data, _, err := l.OldManifest(t.Context()); err != nil || data != nil && !bytes.Equal(data, batchOf(0)) && !bytes.Equal(data, batchOf(1)) {
-			t.Errorf("%s: old manifest %x, %v", where, data, err)
-		}
-	case err != nil || !bytes.Equal(data, batchOf(2)) || revision != 3:
-		t.Errorf("%s: manifest %d holds %x, %v", where, revision, data, err)
-	}
 	// Whoever accepts that goes on with new numbers.
 	var seen []uint64
 	if err := l.ReadOver(t.Context(), purged+1, func(number uint64, batch []byte) error {
@@ -310,9 +266,6 @@ func lookAt(t *testing.T, dir, where string, batches, purged uint64) string {
 	number, err := l.Append(t.Context(), []byte("next"))
 	if err != nil || number <= batches || !slices.IsSorted(seen) {
 		t.Errorf("%s: the next batch is %d, %v, after %v", where, number, err, seen)
-	}
-	if blob, err := l.PutBlob(t.Context(), []byte("next")); err != nil || blob <= batches {
-		t.Errorf("%s: the next blob is %d, %v", where, blob, err)
 	}
 	return whole
 }

@@ -13,7 +13,7 @@ import (
 //
 //	offset  bytes
 //	     0      3  "umb"
-//	     3      1  version and kind: 'b' a batch, 'o' a blob, 'm' a manifest, 'v' nothing
+//	     3      1  version and kind: 'b' a batch, 'v' nothing
 //	     4      8  its number
 //	    12      8  number of the frame before it, 0 if there is none or it isn't known
 //	    20     16  XXH3-128 of all of the frame before it, zeros with number 0
@@ -33,10 +33,8 @@ const (
 type kind byte
 
 const (
-	kindBatch    kind = 'b'
-	kindBlob     kind = 'o'
-	kindManifest kind = 'm'
-	kindVoid     kind = 'v' // holds the place of a number that was given up
+	kindBatch kind = 'b'
+	kindVoid  kind = 'v' // holds the place of a number that was given up
 )
 
 var (

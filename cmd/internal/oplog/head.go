@@ -25,26 +25,22 @@ type Marks interface {
 // broken off takes both:
 //
 //	offset  bytes
-//	     0      8  "umbhead" and version 1
+//	     0      8  "umbhead" and version 2
 //	     8      8  how often it was written: of two good copies the greater one counts
 //	    16      8  number of the last batch
 //	    24     16  its hash, for the link of the next when the log is purged
 //	    40      8  highest number of what was cut after it
-//	    48      8  number of the last blob
-//	    56      8  revision of the manifest
-//	    64      8  number of the first batch that isn't purged
-//	    72      4  CRC-32C of all before it
+//	    48      8  number of the first batch that isn't purged
+//	    56      4  CRC-32C of all before it
 type head struct {
-	writes   uint64
-	first    uint64
-	batch    link
-	cut      uint64
-	blob     uint64
-	manifest uint64
+	writes uint64
+	first  uint64
+	batch  link
+	cut    uint64
 }
 
 const (
-	headBytes  = 76
+	headBytes  = 60
 	headStride = 4096 // the copies are in different sectors and pages
 	headCopies = 2
 )
@@ -52,7 +48,7 @@ const (
 // errNoHead: neither copy can be read.
 var errNoHead = errors.New("the file head, which contains the length of the log, is missing or damaged")
 
-var headMagic = [8]byte{'u', 'm', 'b', 'h', 'e', 'a', 'd', 1}
+var headMagic = [8]byte{'u', 'm', 'b', 'h', 'e', 'a', 'd', 2}
 
 func (h head) append(dst []byte) []byte {
 	start := len(dst)
@@ -61,8 +57,6 @@ func (h head) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, h.batch.number)
 	dst = append(dst, h.batch.hash[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, h.cut)
-	dst = binary.LittleEndian.AppendUint64(dst, h.blob)
-	dst = binary.LittleEndian.AppendUint64(dst, h.manifest)
 	dst = binary.LittleEndian.AppendUint64(dst, h.first)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
@@ -73,12 +67,10 @@ func parseHead(b []byte) (head, bool) {
 		return head{}, false
 	}
 	return head{
-		writes:   binary.LittleEndian.Uint64(b[8:]),
-		batch:    link{binary.LittleEndian.Uint64(b[16:]), [16]byte(b[24:40])},
-		cut:      binary.LittleEndian.Uint64(b[40:]),
-		blob:     binary.LittleEndian.Uint64(b[48:]),
-		manifest: binary.LittleEndian.Uint64(b[56:]),
-		first:    binary.LittleEndian.Uint64(b[64:]),
+		writes: binary.LittleEndian.Uint64(b[8:]),
+		batch:  link{binary.LittleEndian.Uint64(b[16:]), [16]byte(b[24:40])},
+		cut:    binary.LittleEndian.Uint64(b[40:]),
+		first:  binary.LittleEndian.Uint64(b[48:]),
 	}, true
 }
 

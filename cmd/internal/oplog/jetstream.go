@@ -18,10 +18,10 @@ import (
 )
 
 // names of the streams. Each has one subject, its name in small letters.
-var streams = [rows]string{"UMBEL_BATCHES", "UMBEL_BLOBS", "UMBEL_MANIFESTS"}
+var streams = [rows]string{"UMBEL_BATCHES"}
 
 func (r Row) stream() string  { return streams[r] }
-func (r Row) subject() string { return "umbel." + [rows]string{"batches", "blobs", "manifests"}[r] }
+func (r Row) subject() string { return "umbel." + [rows]string{"batches"}[r] }
 
 const (
 	// patience is how long JetStream may take for an answer. It takes that only when the
@@ -115,7 +115,7 @@ func (j *jetStream) working(ctx context.Context) (*run, error) {
 		j.run.stop()
 		j.run = nil
 	}
-	j.unknown = [rows]bool{true, true, true}
+	j.unknown = [rows]bool{true}
 	r, err := start(ctx, j.dir, j.options)
 	if err != nil {
 		j.failed = err
@@ -399,7 +399,7 @@ func openJetStream(ctx context.Context, dir string, o Options) (_ *jetStream, er
 	if err := writable(dir); err != nil {
 		return nil, err
 	}
-	j := &jetStream{dir: dir, options: o, unknown: [rows]bool{true, true, true}}
+	j := &jetStream{dir: dir, options: o, unknown: [rows]bool{true}}
 	if j.lock, err = lockDirectory(dir); err != nil {
 		return nil, err
 	}

@@ -15,17 +15,11 @@ type chain struct {
 	options Options
 	torn    string
 
-	// writing is held by what changes batches, storing by what changes blobs or the
-	// manifest, for as long as that takes: neither waits for the other.
+	// writing is held while batches are changed.
 	writing sync.Mutex
 	frame   []byte // the memory of frames; guarded by writing
 	unsure  bool   // whether the medium kept the last Append isn't known; guarded by writing
 	unsaid  bool   // it did, but Append didn't say so; guarded by writing
-
-	storing   sync.Mutex
-	stored    []byte // the memory of frames; guarded by storing
-	blob      uint64 // highest number of a blob; guarded by storing
-	manifests uint64 // highest revision; guarded by storing
 
 	// marking is held while the head is changed and written.
 	marking sync.Mutex
@@ -88,9 +82,6 @@ func On(ctx context.Context, m Medium, o Options) (Log, error) {
 			}
 		}
 	}
-	l.head.blob = max(used[Blobs], l.head.blob)
-	l.head.manifest = max(used[Manifests], l.head.manifest)
-	l.blob, l.manifests = l.head.blob, l.head.manifest
 	l.first = l.head.first
 	if err := l.findEnd(ctx, used[Batches]); err != nil {
 		return nil, err
@@ -393,8 +384,6 @@ func (l *chain) Bytes() uint64 { return l.medium.Bytes() }
 func (l *chain) Close() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.storing.Lock()
-	defer l.storing.Unlock()
 	l.now.Lock()
 	closed := l.closed
 	l.closed = true

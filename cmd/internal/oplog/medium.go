@@ -8,17 +8,15 @@ import (
 // ErrNumber: a message didn't get the number it was to get.
 var ErrNumber = errors.New("not the next number")
 
-// Row is one of the three rows of messages that a medium keeps.
+// Row is a row of messages that a medium keeps.
 type Row uint8
 
 const (
 	Batches Row = iota
-	Blobs
-	Manifests
 	rows
 )
 
-func (r Row) kind() kind { return [rows]kind{kindBatch, kindBlob, kindManifest}[r] }
+func (r Row) kind() kind { return [rows]kind{kindBatch}[r] }
 
 // Medium keeps rows of messages and knows nothing of what they hold: JetStream, or what
 // tests put in its place. The messages of a row are numbered from 1, each one more than

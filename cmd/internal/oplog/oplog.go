@@ -6,28 +6,21 @@ import (
 )
 
 var (
-	// ErrHole: batches, a blob or the manifest that were kept are gone or altered. The
-	// error says which.
+	// ErrHole: batches that were kept are gone or altered. The error says which.
 	ErrHole = errors.New("hole in the log")
-	// ErrConflict: the manifest isn't the one that was to be replaced.
-	ErrConflict = errors.New("manifest changed")
 	// ErrLocked: another process has the directory.
 	ErrLocked = errors.New("directory in use")
 	// ErrCheck: the log was opened only to be read.
 	ErrCheck = errors.New("log is read-only")
-	// ErrNotFound: no blob of that number.
-	ErrNotFound = errors.New("no such blob")
+	// ErrNotFound: a medium has no message of that number.
+	ErrNotFound = errors.New("no such message")
 )
 
-// MaxBatch is the longest batch in bytes, MaxBlob the longest blob.
-const (
-	MaxBatch = 768 << 10
-	MaxBlob  = 768 << 10
-)
+// MaxBatch is the maximum size of a batch in bytes.
+const MaxBatch = 768 << 10
 
-// Log is a log with its blobs and its manifest. Its methods may be called concurrently.
-// Append and Purge wait for each other, as do PutBlob, DeleteBlobs, SetManifest and
-// Manifest; reading batches and blobs waits for nothing.
+// Log is a log of batches. Its methods may be called concurrently. Append and Purge wait for each
+// other; Read waits for nothing.
 type Log interface {
 	// Append keeps a batch of 1 to MaxBatch bytes and returns its number: the first is 1,
 	// the next one more, but for numbers of batches that were lost or cut, which no other
@@ -55,26 +48,6 @@ type Log interface {
 	Torn() string
 	// Purge forgets the batches before that number.
 	Purge(ctx context.Context, before uint64) error
-
-	// PutBlob keeps 1 to MaxBlob bytes and returns their number, which no other blob ever has.
-	PutBlob(ctx context.Context, data []byte) (uint64, error)
-	// Blob returns a blob. The error wraps ErrNotFound if there is none of that number, so
-	// also if it is lost, and ErrHole if it is altered.
-	Blob(ctx context.Context, number uint64) ([]byte, error)
-	// DeleteBlobs forgets blobs; those that aren't there are no error.
-	DeleteBlobs(ctx context.Context, numbers []uint64) error
-	// Blobs calls each with the number of every blob there is, altered or not, in order.
-	Blobs(ctx context.Context, each func(number uint64) error) error
-
-	// Manifest returns the manifest and its revision, nil and 0 if there is none yet. The
-	// error wraps ErrHole if it is gone or altered.
-	Manifest(ctx context.Context) ([]byte, uint64, error)
-	// OldManifest is for who accepts that loss: it returns the last manifest that can be
-	// read, or nil, and the revision that SetManifest is to replace. A few old ones are kept.
-	OldManifest(ctx context.Context) ([]byte, uint64, error)
-	// SetManifest replaces the manifest of that revision, at most MaxBlob bytes, and
-	// returns the new revision. The error wraps ErrConflict if it isn't that revision.
-	SetManifest(ctx context.Context, data []byte, revision uint64) (uint64, error)
 
 	// Health returns nil, or why nothing can be kept (disk full, store failed).
 	Health() error

@@ -35,7 +35,7 @@ func (r *recovery) replay(ctx context.Context) error {
 		case last < first:
 			what = fmt.Sprintf("batches from %d on", first)
 		}
-		if err := r.loss("%s, so that all filters of that time take all keys for their own until they are made anew: %w", what, why); err != nil {
+		if err := r.loss("%s: filters that may have changed in them return true for every key until they are created again, and filters created in them are gone: %w", what, why); err != nil {
 			return err
 		}
 		r.holed = true
@@ -78,7 +78,7 @@ func (r *recovery) bridge(p *replay, b []byte) error {
 // missing says that the log lacks changes.
 func (r *recovery) missing(p *replay, first, last engine.Position) error {
 	if !r.holed {
-		if err := r.loss("changes %d to %d, so that all filters of that time take all keys for their own until they are made anew", first, last); err != nil {
+		if err := r.loss("changes %d to %d: filters that may have changed by them return true for every key until they are created again, and filters created by them are gone", first, last); err != nil {
 			return err
 		}
 	}

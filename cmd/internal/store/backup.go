@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 )
 
 // Backup writes all there is to w, while the node runs: the last snapshot and the log since
@@ -56,7 +57,7 @@ func (s *Store) hold() *snapshot {
 	s.snapping.Lock()
 	defer s.snapping.Unlock()
 	s.reading++
-	return s.archive.manifest.current
+	return s.archive.current
 }
 
 func (s *Store) release(ctx context.Context) {
@@ -70,8 +71,8 @@ func (s *Store) release(ctx context.Context) {
 
 // backupFilters writes the filters of a snapshot.
 func (s *Store) backupFilters(ctx context.Context, f *frameWriter, current *snapshot) error {
-	blobs := newShelf(s.log)
-	return readCatalogue(ctx, blobs, current.catalogue, func(entry []byte) error {
+	pieces := newPieceCache(s.files)
+	return readCatalogue(ctx, pieces, current.catalogue, func(entry []byte) error {
 		m, segments, err := readEntry(entry, limits())
 		if err != nil {
 			return err
@@ -80,16 +81,16 @@ func (s *Store) backupFilters(ctx context.Context, f *frameWriter, current *snap
 		for i, r := range segments {
 			plain[i] = r
 			plain[i].offset = 0
-			plain[i].blob = min(r.blob, 1)
+			plain[i].piece = min(r.piece, 1)
 		}
 		if err := f.frame(frameFilter, appendEntry(nil, &m, plain)); err != nil {
 			return err
 		}
 		for _, r := range segments {
-			if r.blob == 0 {
+			if r.piece == 0 {
 				continue
 			}
-			b, err := blobs.read(ctx, r)
+			b, err := pieces.read(ctx, r)
 			if err != nil {
 				return fmt.Errorf("filter %q: %w", m.Name, err)
 			}
@@ -101,23 +102,23 @@ func (s *Store) backupFilters(ctx context.Context, f *frameWriter, current *snap
 	})
 }
 
-// Restore makes a log of a backup. The log must be empty; until all is read, and found
-// whole, it can't be opened.
-func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
+// Restore makes a log and a snapshot from a backup. Both must be empty. Until the backup has been
+// read completely, Open refuses them.
+func Restore(ctx context.Context, r io.Reader, l oplog.Log, files *snapfile.Dir) (Report, error) {
 	begin := time.Now()
 	var report Report
-	if err := checkEmpty(ctx, l); err != nil {
-		return report, err
+	if _, last := l.Bounds(); last != 0 || files.LastNumber() != 0 || len(files.Pieces()) != 0 {
+		return report, errors.New("store: restore needs an empty directory")
 	}
-	revision, err := l.SetManifest(ctx, manifest{unfinished: true}.append(nil), 0)
-	if err != nil {
+	const unfinished, finished = 1, 2
+	if err := files.Publish(unfinished, 0, manifest{unfinished: true}.append(nil)); err != nil {
 		return report, fmt.Errorf("store: restore: %w", err)
 	}
-	p := newPacker(l)
+	p := newPacker(files)
 	var entries [][]byte
 	p.entry = func(_, _ uint64, entry []byte) { entries = append(entries, entry) }
 	var current *snapshot
-	err = readBackup(r, func(s *snapshot) error {
+	err := readBackup(r, func(s *snapshot) error {
 		current = s
 		return nil
 	}, func(f *frameReader, m engine.Meta, segments []reference) error {
@@ -144,29 +145,22 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	position := engine.Position(0)
 	if current != nil {
+		current.number, position = finished, current.position
 		current.batch, _ = l.Bounds()
 		current.filters, current.bytes, current.catalogue = uint64(report.Filters), report.Bytes, catalogue
 		report.Snapshot = current.time()
 	}
-	if _, err := l.SetManifest(ctx, manifest{current: current}.append(nil), revision); err != nil {
+	err = files.Publish(finished, uint64(position), manifest{snapshot: current}.append(nil))
+	if err == nil {
+		err = files.Sweep([]uint64{finished}, func(uint64) bool { return true })
+	}
+	if err != nil {
 		return report, fmt.Errorf("store: restore: %w", err)
 	}
 	report.Took = time.Since(begin)
 	return report, nil
-}
-
-// checkEmpty returns an error unless there is nothing in a log.
-func checkEmpty(ctx context.Context, l oplog.Log) error {
-	_, last := l.Bounds()
-	m, revision, err := l.Manifest(ctx)
-	if err != nil {
-		return fmt.Errorf("store: restore: %w", err)
-	}
-	if last != 0 || m != nil || revision != 0 {
-		return errors.New("store: restore needs an empty directory")
-	}
-	return nil
 }
 
 // restore adds a filter of a backup.
@@ -190,7 +184,7 @@ func (p *packer) restore(ctx context.Context, f *frameReader, m engine.Meta, seg
 // umbel.ErrCorrupt if it isn't whole.
 func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error) {
 	begin := time.Now()
-	r := newRecovery(nil, e, Options{Log: slog.New(slog.DiscardHandler)})
+	r := newRecovery(nil, nil, e, Options{Log: slog.New(slog.DiscardHandler)})
 	p := &replay{limits: limits(), each: r.apply}
 	err := readBackup(in, func(s *snapshot) error {
 		if s != nil {

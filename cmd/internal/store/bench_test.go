@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 )
 
 // BenchmarkReplay is a start from a log of additions: 64 at a time, and one at a time, to
@@ -24,7 +24,7 @@ func BenchmarkReplay(b *testing.B) {
 		for _, filters := range []int{1, 10} {
 			b.Run(fmt.Sprintf("each=%d/filters=%d", each, filters), func(b *testing.B) {
 				const keys = 1 << 20
-				d := oplogtest.NewDisk()
+				d := newDisk()
 				n, err := tryStart(d, Options{Durability: EverySec})
 				if err != nil {
 					b.Fatal(err)
@@ -50,7 +50,11 @@ func BenchmarkReplay(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if r, err := Check(b.Context(), l, newEngine(), Options{}); err != nil || r.Digests < keys*9/10 {
+					files, err := d.files.Open()
+					if err != nil {
+						b.Fatal(err)
+					}
+					if r, err := Check(b.Context(), l, files, newEngine(), Options{}); err != nil || r.Digests < keys*9/10 {
 						b.Fatal(r, err)
 					}
 					l.Close()
@@ -61,16 +65,26 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is a start from a snapshot of 256 MiB on the log of nodes, beside reading
-// its files.
-func BenchmarkStart(b *testing.B) {
-	dir := b.TempDir()
-	l, err := oplog.Open(b.Context(), dir, oplog.Options{})
+// openAt opens a log and a directory of snapshots on disk.
+func openAt(b *testing.B, dir string) (oplog.Log, *snapfile.Dir) {
+	b.Helper()
+	l, err := oplog.Open(b.Context(), filepath.Join(dir, "log"), oplog.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
+	files, err := snapfile.OpenDir(filepath.Join(dir, "snapshots"), snapfile.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return l, files
+}
+
+// BenchmarkStart compares a start from a snapshot of 256 MiB with reading its files.
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	l, files := openAt(b, dir)
 	e := newEngine()
-	s, _, err := Open(b.Context(), l, e, Options{Durability: None})
+	s, _, err := Open(b.Context(), l, files, e, Options{Durability: None})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,11 +106,8 @@ func BenchmarkStart(b *testing.B) {
 	b.Run("start", func(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
-			l, err := oplog.Open(b.Context(), dir, oplog.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := Check(b.Context(), l, newEngine(), Options{}); err != nil {
+			l, files := openAt(b, dir)
+			if _, err := Check(b.Context(), l, files, newEngine(), Options{}); err != nil {
 				b.Fatal(err)
 			}
 			if err := l.Close(); err != nil {
@@ -131,13 +142,10 @@ func BenchmarkLoad(b *testing.B) {
 	for name, o := range map[string]Options{"none": {Durability: None}, "everysec": {Durability: EverySec}} {
 		for _, snapshots := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/snapshots=%v", name, snapshots), func(b *testing.B) {
-				l, err := oplog.Open(b.Context(), b.TempDir(), oplog.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				l, files := openAt(b, b.TempDir())
 				defer l.Close()
 				e := newEngine()
-				s, _, err := Open(b.Context(), l, e, o)
+				s, _, err := Open(b.Context(), l, files, e, o)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,43 +8,40 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/zeebo/xxh3"
 )
 
-// A snapshot is a copy of all filters, made while they change, cut in segments that are
-// kept in blobs, many small ones in one. Its catalogue says where; it is a row of entries,
-// cut in blobs too. The log's manifest names the blobs of the catalogues of the last two
-// snapshots:
+// A snapshot is a copy of all filters, made while they change. It consists of segments, which are
+// stored in pieces (package snapfile), many small ones in one. Its catalogue is a sequence of entries,
+// one for each filter, with references to the segments; it is divided into pieces as well. The
+// manifest refers to the catalogue:
 //
-//	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1 | snapshots, the last first
+//	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1, 0 or 1 | snapshot
 //	snapshot   number | milliseconds since 1970 | batch | covered | position | filters | bytes
 //	           | number of references | references to the catalogue
 //	entry      length | filter | from | to - from | flags 1 | expires | name: length, bytes
 //	           | number of references | references to segments | shape
-//	reference  blob, 0 if all bytes are zero | length | offset and XXH3-128 16, unless blob is 0
+//	reference  piece, 0 if all bytes are zero | length | offset and XXH3-128 16, unless piece is 0
 //
-// The references of an entry are in the order of planes and offsets. Numbers are unsigned
-// LEB128.
+// The references of an entry are in the order of arrays and offsets. Numbers are unsigned LEB128.
 const (
 	manifestMagic   = "umbelsnap"
 	manifestVersion = 1
-	// manifestUnfinished, in the flags, says that a backup is being read to the log, and
-	// that it isn't whole.
+	// manifestUnfinished is a flag: a backup is being restored and is not complete.
 	manifestUnfinished = 1
 
 	entryHidden = 1
 )
 
-// reference says where bytes are.
+// reference is the place of bytes of a segment or of a catalogue.
 type reference struct {
-	blob   uint64 // 0: all are zero
+	piece  uint64 // 0: all bytes are zero
 	offset uint32
 	length uint32
 	sum    xxh3.Uint128
@@ -54,9 +51,9 @@ type reference struct {
 func (r reference) holds(b []byte) bool { return xxh3.Hash128(b) == r.sum }
 
 func appendReference(dst []byte, r reference) []byte {
-	dst = binary.AppendUvarint(dst, r.blob)
+	dst = binary.AppendUvarint(dst, r.piece)
 	dst = binary.AppendUvarint(dst, uint64(r.length))
-	if r.blob == 0 {
+	if r.piece == 0 {
 		return dst
 	}
 	dst = binary.AppendUvarint(dst, uint64(r.offset))
@@ -65,17 +62,17 @@ func appendReference(dst []byte, r reference) []byte {
 }
 
 func (c *cursor) reference() (r reference) {
-	r.blob = c.uvarint()
-	r.length = uint32(c.small("bytes of a segment", oplog.MaxBlob))
-	if r.blob == 0 || c.err != nil {
+	r.piece = c.uvarint()
+	r.length = uint32(c.small("bytes of a segment", snapfile.MaxPiece))
+	if r.piece == 0 || c.err != nil {
 		return r
 	}
-	r.offset = uint32(c.small("bytes before a segment", oplog.MaxBlob-int(r.length)))
+	r.offset = uint32(c.small("bytes before a segment", snapfile.MaxPiece-int(r.length)))
 	r.sum.Lo, r.sum.Hi = c.uint64(), c.uint64()
 	return r
 }
 
-// references reads how many there are, and them.
+// references reads a number of references and the references.
 func (c *cursor) references() (rs []reference) {
 	for range c.uvarint() {
 		r := c.reference()
@@ -87,23 +84,23 @@ func (c *cursor) references() (rs []reference) {
 	return rs
 }
 
-// snapshot is what the manifest says of one.
+// snapshot describes a snapshot.
 type snapshot struct {
 	number uint64
 	taken  int64  // milliseconds since 1970
-	batch  uint64 // the log from here on has all that the copies lack
-	// covered is the position up to which the log needn't have the changes.
+	batch  uint64 // the log from this batch on has all changes that the copies lack
+	// covered is the position up to which the log need not have the changes.
 	covered   engine.Position
-	position  engine.Position // up to here a copy may have changes
+	position  engine.Position // a copy may have changes up to here
 	filters   uint64
 	bytes     uint64 // of cells
 	catalogue []reference
 }
 
-// manifest is the last snapshot and the one before; nil where there is none.
+// manifest is the contents of a manifest.
 type manifest struct {
-	unfinished        bool
-	current, previous *snapshot
+	unfinished bool
+	snapshot   *snapshot // nil if there is none: a restored backup may consist of a log alone
 }
 
 func (m manifest) append(dst []byte) []byte {
@@ -111,25 +108,24 @@ func (m manifest) append(dst []byte) []byte {
 	if m.unfinished {
 		flags = manifestUnfinished
 	}
-	snapshots := slices.DeleteFunc([]*snapshot{m.current, m.previous}, func(s *snapshot) bool { return s == nil })
-	dst = append(append(dst, manifestMagic...), manifestVersion, flags, byte(len(snapshots)))
-	for _, s := range snapshots {
-		for _, v := range []uint64{s.number, uint64(s.taken), s.batch, uint64(s.covered), uint64(s.position), s.filters, s.bytes, uint64(len(s.catalogue))} {
-			dst = binary.AppendUvarint(dst, v)
-		}
-		for _, r := range s.catalogue {
-			dst = appendReference(dst, r)
-		}
+	dst = append(append(dst, manifestMagic...), manifestVersion, flags)
+	s := m.snapshot
+	if s == nil {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	for _, v := range []uint64{s.number, uint64(s.taken), s.batch, uint64(s.covered), uint64(s.position), s.filters, s.bytes, uint64(len(s.catalogue))} {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	for _, r := range s.catalogue {
+		dst = appendReference(dst, r)
 	}
 	return dst
 }
 
-// readManifest reads a manifest; that of a log that never had one is empty. The error wraps
-// umbel.ErrCorrupt, with errors.ErrUnsupported for later versions.
+// readManifest reads a manifest. The error wraps umbel.ErrCorrupt, with errors.ErrUnsupported for
+// later versions.
 func readManifest(b []byte) (m manifest, err error) {
-	if b == nil {
-		return m, nil
-	}
 	c := &cursor{b: b}
 	if string(c.bytes(uint64(len(manifestMagic)))) != manifestMagic {
 		return m, fmt.Errorf("store: not a manifest of umbel: %w", umbel.ErrCorrupt)
@@ -140,21 +136,16 @@ func readManifest(b []byte) (m manifest, err error) {
 			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	m.unfinished = flags&manifestUnfinished != 0
-	var snapshots [2]*snapshot
-	if n > 2 {
-		c.fail("a manifest of %d snapshots", n)
-	}
-	for i := range n {
-		s := &snapshot{
+	switch n {
+	case 0:
+	case 1:
+		m.snapshot = &snapshot{
 			number: c.uvarint(), taken: int64(c.uvarint()), batch: c.uvarint(), covered: engine.Position(c.uvarint()),
 			position: engine.Position(c.uvarint()), filters: c.uvarint(), bytes: c.uvarint(), catalogue: c.references(),
 		}
-		if c.err != nil {
-			break
-		}
-		snapshots[i] = s
+	default:
+		c.fail("a manifest of %d snapshots, want at most 1", n)
 	}
-	m.current, m.previous = snapshots[0], snapshots[1]
 	return m, c.end()
 }
 
@@ -165,7 +156,7 @@ func (s *snapshot) time() time.Time {
 	return time.UnixMilli(s.taken)
 }
 
-// appendEntry appends what the catalogue says of a filter, but for its length.
+// appendEntry appends the entry of a filter, without its length.
 func appendEntry(dst []byte, m *engine.Meta, segments []reference) []byte {
 	dst = binary.AppendUvarint(dst, m.ID)
 	dst = binary.AppendUvarint(dst, uint64(m.From))
@@ -184,7 +175,7 @@ func appendEntry(dst []byte, m *engine.Meta, segments []reference) []byte {
 	return appendShape(dst, &m.State)
 }
 
-// readEntry reads an entry. The planes have no words. The error wraps umbel.ErrCorrupt, or
+// readEntry reads an entry. The arrays of the state have no words. The error wraps umbel.ErrCorrupt or
 // umbel.ErrLimit.
 func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, err error) {
 	c := &cursor{b: b}
@@ -209,7 +200,7 @@ func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, er
 	return m, segments, checkSegments(&m.State, segments)
 }
 
-// entrySegments returns the references in an entry that was read before.
+// entrySegments returns the references of a valid entry.
 func entrySegments(b []byte) []reference {
 	c := &cursor{b: b}
 	c.uvarint()
@@ -221,7 +212,7 @@ func entrySegments(b []byte) []reference {
 	return c.references()
 }
 
-// checkSegments returns an error unless segments are those that planes of that size are cut in.
+// checkSegments returns an error unless the lengths of the segments are those of the state's arrays.
 func checkSegments(s *umbel.State, segments []reference) error {
 	i := 0
 	for plane, p := range planes(s) {
@@ -239,7 +230,7 @@ func checkSegments(s *umbel.State, segments []reference) error {
 	return nil
 }
 
-// segmentIndex returns a function that numbers the segments of a state through all its planes.
+// segmentIndex returns a function that numbers the segments of a state across all its arrays.
 func segmentIndex(s *umbel.State) func(engine.Segment) int {
 	var first []int
 	n := 0
@@ -250,9 +241,9 @@ func segmentIndex(s *umbel.State) func(engine.Segment) int {
 	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
 }
 
-// readCatalogue calls each with the entries of a catalogue, whose memory each may keep.
-func readCatalogue(ctx context.Context, blobs *shelf, refs []reference, each func(entry []byte) error) error {
-	in := bufio.NewReader(&catalogueReader{ctx, blobs, refs, nil})
+// readCatalogue calls each with the entries of a catalogue. each may keep the memory.
+func readCatalogue(ctx context.Context, pieces *pieceCache, refs []reference, each func(entry []byte) error) error {
+	in := bufio.NewReader(&catalogueReader{ctx, pieces, refs, nil})
 	for {
 		n, err := binary.ReadUvarint(in)
 		if errors.Is(err, io.EOF) {
@@ -261,7 +252,7 @@ func readCatalogue(ctx context.Context, blobs *shelf, refs []reference, each fun
 		if err != nil {
 			return fmt.Errorf("the catalogue: %w", err)
 		}
-		// The length is a stranger's word: memory is taken as bytes come.
+		// The length is untrusted: memory is allocated as bytes are read.
 		entry, err := io.ReadAll(io.LimitReader(in, int64(min(n, math.MaxInt64))))
 		if err == nil && uint64(len(entry)) != n {
 			err = fmt.Errorf("store: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
@@ -275,12 +266,12 @@ func readCatalogue(ctx context.Context, blobs *shelf, refs []reference, each fun
 	}
 }
 
-// catalogueReader reads bytes that are spread over blobs.
+// catalogueReader reads bytes that are divided into pieces.
 type catalogueReader struct {
-	ctx   context.Context
-	blobs *shelf
-	refs  []reference
-	rest  []byte
+	ctx    context.Context
+	pieces *pieceCache
+	refs   []reference
+	rest   []byte
 }
 
 func (r *catalogueReader) Read(b []byte) (int, error) {
@@ -289,7 +280,7 @@ func (r *catalogueReader) Read(b []byte) (int, error) {
 			return 0, io.EOF
 		}
 		var err error
-		if r.rest, err = r.blobs.read(r.ctx, r.refs[0]); err != nil {
+		if r.rest, err = r.pieces.read(r.ctx, r.refs[0]); err != nil {
 			return 0, err
 		}
 		r.refs = r.refs[1:]

@@ -23,7 +23,7 @@ func exampleEntry() (engine.Meta, []reference) {
 			Parts: []umbel.State{{Kind: "bloom", Arrays: []cells.Array{{Len: 8 * (engine.SegmentBytes + 8), Width: 1}}}},
 		},
 	}
-	return m, []reference{{length: engine.SegmentBytes}, {blob: 3, offset: 100, length: 8, sum: xxh3.Uint128{Hi: 1, Lo: 2}}}
+	return m, []reference{{length: engine.SegmentBytes}, {piece: 3, offset: 100, length: 8, sum: xxh3.Uint128{Hi: 1, Lo: 2}}}
 }
 
 func TestEntriesComeBack(t *testing.T) {
@@ -47,9 +47,9 @@ func TestEntriesComeBack(t *testing.T) {
 }
 
 func TestManifestsComeBack(t *testing.T) {
-	a := &snapshot{number: 2, taken: 1 << 40, batch: 7, covered: 8, position: 9, filters: 10, bytes: 11, catalogue: []reference{{blob: 1, length: 5, sum: xxh3.Uint128{Lo: 9}}}}
+	a := &snapshot{number: 2, taken: 1 << 40, batch: 7, covered: 8, position: 9, filters: 10, bytes: 11, catalogue: []reference{{piece: 1, length: 5, sum: xxh3.Uint128{Lo: 9}}}}
 	b := &snapshot{number: 1, taken: 1 << 39, batch: 2}
-	for _, m := range []manifest{{}, {unfinished: true}, {current: a}, {current: a, previous: b}} {
+	for _, m := range []manifest{{}, {unfinished: true}, {snapshot: a}, {snapshot: b}} {
 		coded := m.append(nil)
 		got, err := readManifest(coded)
 		if err != nil || !reflect.DeepEqual(got, m) {
@@ -69,7 +69,7 @@ func TestManifestsComeBack(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add(manifest{current: &snapshot{number: 2, catalogue: []reference{{blob: 1, length: 5}}}, previous: &snapshot{number: 1}}.append(nil))
+	f.Add(manifest{snapshot: &snapshot{number: 2, catalogue: []reference{{piece: 1, length: 5}}}}.append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := readManifest(b)
 		if err != nil {
@@ -119,7 +119,7 @@ func unsummed(kind byte, payload []byte) []byte {
 
 func FuzzBackup(f *testing.F) {
 	m, segments := exampleEntry()
-	segments[1] = reference{blob: 1, length: 8, sum: xxh3.Hash128(make([]byte, 8))}
+	segments[1] = reference{piece: 1, length: 8, sum: xxh3.Hash128(make([]byte, 8))}
 	whole := slices.Concat(
 		unsummed(frameHead, backupHead(&snapshot{})),
 		unsummed(frameFilter, appendEntry(nil, &m, segments)),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -20,7 +19,7 @@ import (
 func TestClockJumps(t *testing.T) {
 	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
 		t.Run(name, func(t *testing.T) {
-			n := startAt(t, oplogtest.NewDisk(), Options{Durability: d})
+			n := startAt(t, newDisk(), Options{Durability: d})
 			var mortals []*mortal
 			for round := range 300 {
 				m := &mortal{name: fmt.Sprint(round)}
@@ -64,7 +63,7 @@ type nodeAt struct {
 	now, latest int64
 }
 
-func startAt(t *testing.T, disk *oplogtest.Disk, o Options) *nodeAt {
+func startAt(t *testing.T, disk *disk, o Options) *nodeAt {
 	t.Helper()
 	n := &nodeAt{now: 50 * year, latest: 50 * year}
 	l, err := disk.Open(t.Context())
@@ -72,11 +71,15 @@ func startAt(t *testing.T, disk *oplogtest.Disk, o Options) *nodeAt {
 		t.Fatal(err)
 	}
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return n.now }})
-	s, report, err := Open(context.Background(), l, e, o)
+	files, err := disk.files.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.node = &node{s, e, disk, l, report}
+	s, report, err := Open(context.Background(), l, files, e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.node = &node{s, e, disk, l, files, report}
 	return n
 }
 

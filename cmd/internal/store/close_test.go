@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -10,10 +11,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // hang has all batches wait until who writes them gives up.
-func hang(d *oplogtest.Disk) {
+func hang(d *disk) {
 	d.Before(func(ctx context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
 		if op != oplogtest.Append || r != oplog.Batches {
 			return nil
@@ -38,7 +40,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 // A disk that hangs while changes wait for room, and a snapshot for the filter that they
 // change, doesn't keep the process from ending.
 func TestCloseOfAStoreThatIsStuck(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{SnapshotInterval: time.Second})
 	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 4 << 20, FPRate: .01}, nil)
 	if err != nil {
@@ -79,4 +81,33 @@ func TestCloseOfAStoreThatIsStuck(t *testing.T) {
 		t.Error("a change that isn't written was acknowledged")
 	}
 	n.log.Close()
+}
+
+// A call of the file system that does not return does not keep Close from returning.
+func TestCloseWhileASnapshotHangs(t *testing.T) {
+	for _, durability := range []Durability{Always, None} {
+		d := newDisk()
+		n := start(t, d, Options{Durability: durability, SnapshotInterval: time.Second})
+		if _, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil); err != nil {
+			t.Fatal(err)
+		}
+		hangs, release := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		d.files.Before(func(op snapfiletest.Op, _ string) error {
+			if op == snapfiletest.Sync {
+				once.Do(func() { close(hangs) })
+				<-release
+			}
+			return nil
+		})
+		<-hangs
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := n.Store.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("durability %v: error %v, want %v", durability, err, context.Canceled)
+		}
+		close(release)
+		n.runs.Wait()
+		n.log.Close()
+	}
 }

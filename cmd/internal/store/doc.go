@@ -1,5 +1,5 @@
 // Package store makes the filters of an engine durable. It is the engine's journal: it writes changes to
-// the log in batches, copies filters to blobs so that the log can be truncated, and restores the filters
+// the log in batches, copies filters to files (package snapfile) so that the log can be truncated, and restores the filters
 // at the start.
 //
 // Changes are queued in their order (queue.go) and written by one goroutine, one batch at a time, while

@@ -17,13 +17,15 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // history makes a disk with two snapshots and log behind them, and returns what the filters
 // hold, in the end and when the last snapshot was made.
-func history(t *testing.T, snapshots int) (d *oplogtest.Disk, names []string, keys []umbel.Digest, want map[string]string) {
+func history(t *testing.T, snapshots int) (d *disk, names []string, keys []umbel.Digest, want map[string]string) {
 	t.Helper()
-	d = oplogtest.NewDisk()
+	d = newDisk()
 	n := start(t, d, Options{})
 	filters := n.make(t, 20_000)
 	for _, f := range filters {
@@ -63,7 +65,7 @@ func history(t *testing.T, snapshots int) (d *oplogtest.Disk, names []string, ke
 }
 
 // numbers returns those of all messages of a row.
-func numbers(t *testing.T, d *oplogtest.Disk, r oplog.Row) (all []uint64) {
+func numbers(t *testing.T, d *disk, r oplog.Row) (all []uint64) {
 	t.Helper()
 	if err := d.Clone().Medium().Numbers(t.Context(), r, func(n uint64) error {
 		all = append(all, n)
@@ -78,12 +80,21 @@ func numbers(t *testing.T, d *oplogtest.Disk, r oplog.Row) (all []uint64) {
 // was, or says what is lost and doesn't; if it is told to go on, no key is missing.
 func TestFlippedBits(t *testing.T) {
 	d, names, keys, want := history(t, 3)
-	for row, name := range map[oplog.Row]string{oplog.Batches: "batch", oplog.Blobs: "blob", oplog.Manifests: "manifest"} {
+	flips := map[string][]func(c *disk, bit int){}
+	for _, number := range numbers(t, d, oplog.Batches) {
+		flips["batch"] = append(flips["batch"], func(c *disk, bit int) { c.Flip(oplog.Batches, number, bit) })
+	}
+	for kind, files := range map[string][]string{"piece": d.pieces(), "manifest": d.manifests()} {
+		for _, name := range files {
+			flips[kind] = append(flips[kind], func(c *disk, bit int) { c.files.Flip(name, bit) })
+		}
+	}
+	for kind, all := range flips {
 		refused, whole := 0, 0
-		for _, number := range numbers(t, d, row) {
+		for i, flip := range all {
 			for bit := 3; bit < 4000; bit = bit*40 + 1 {
 				c := d.Clone()
-				c.Flip(row, number, bit)
+				flip(c, bit)
 				n, err := tryStart(c, Options{})
 				if err == nil {
 					whole++
@@ -93,21 +104,21 @@ func TestFlippedBits(t *testing.T) {
 				}
 				refused++
 				if !errors.Is(err, ErrLost) && !errors.Is(err, oplog.ErrHole) || !strings.Contains(err.Error(), "accept-loss") {
-					t.Errorf("%s %d, bit %d: %v", name, number, bit, err)
+					t.Errorf("%s %d, bit %d: %v", kind, i, bit, err)
 				}
 				wantAccepted(t, c, names, keys)
 			}
 		}
-		t.Logf("%s: %d times refused, %d times whole", name, refused, whole)
-		if row == oplog.Blobs && whole == 0 || row == oplog.Batches && refused == 0 {
-			t.Errorf("%s: %d times refused, %d times whole", name, refused, whole)
+		t.Logf("%s: %d times refused, %d times whole", kind, refused, whole)
+		if kind == "manifest" && refused > 0 || kind == "piece" && whole == 0 || kind == "batch" && refused == 0 {
+			t.Errorf("%s: %d times refused, %d times whole", kind, refused, whole)
 		}
 	}
 }
 
-// wantAccepted checks that a node on a disk that lost something goes on if it is told to,
-// without losing a key of a filter that it has, and from then on without being told.
-func wantAccepted(t *testing.T, d *oplogtest.Disk, names []string, keys []umbel.Digest) {
+// wantAccepted checks that a node on a damaged disk starts if the loss is accepted, that no filter has
+// lost a key, and that later starts need not accept the loss.
+func wantAccepted(t *testing.T, d *disk, names []string, keys []umbel.Digest) {
 	t.Helper()
 	n, err := tryStart(d, Options{AcceptLoss: true})
 	if err != nil {
@@ -120,7 +131,7 @@ func wantAccepted(t *testing.T, d *oplogtest.Disk, names []string, keys []umbel.
 	check := func(n *node) {
 		t.Helper()
 		there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return n.Get([]byte(name)) == nil })
-		if len(there) < len(names) && !strings.Contains(fmt.Sprint(n.report.Lost), "all filters") {
+		if len(there) < len(names) && !strings.Contains(fmt.Sprint(n.report.Lost), "gone") {
 			t.Errorf("of %q only %q are there, and the report doesn't say so:\n%s", names, there, strings.Join(n.report.Lost, "\n"))
 		}
 		wantKeys(t, n.Engine, there, keys)
@@ -147,40 +158,126 @@ func wantAccepted(t *testing.T, d *oplogtest.Disk, names []string, keys []umbel.
 	n.end(t)
 }
 
-// Lost messages are as altered ones.
-func TestLostMessages(t *testing.T) {
+// Lost batches and files are as altered ones.
+func TestLostBatchesAndFiles(t *testing.T) {
 	d, names, keys, want := history(t, 2)
-	for _, row := range []oplog.Row{oplog.Batches, oplog.Blobs, oplog.Manifests} {
-		all := numbers(t, d, row)
-		for i, number := range all {
-			for _, lost := range [][]uint64{{number}, all[i:], all[:i+1]} {
-				c := d.Clone()
-				c.Lose(row, lost...)
-				n, err := tryStart(c, Options{})
-				if err == nil {
-					wantSame(t, contents(n.Engine), want)
-					n.end(t)
-					continue
-				}
-				if !strings.Contains(err.Error(), "accept-loss") {
-					t.Errorf("%v of row %v lost: %v", lost, row, err)
-				}
-				if row != oplog.Manifests {
-					wantAccepted(t, c, names, keys)
+	var losses []func(c *disk)
+	batches := numbers(t, d, oplog.Batches)
+	for i := range batches {
+		for _, lost := range [][]uint64{batches[i : i+1], batches[i:], batches[:i+1]} {
+			losses = append(losses, func(c *disk) { c.Lose(oplog.Batches, lost...) })
+		}
+	}
+	for _, files := range [][]string{d.pieces(), d.manifests()} {
+		for i := range files {
+			for _, lost := range [][]string{files[i : i+1], files[i:], files[:i+1]} {
+				losses = append(losses, func(c *disk) { c.files.Lose(lost...) })
+			}
+		}
+	}
+	for i, lose := range losses {
+		c := d.Clone()
+		lose(c)
+		n, err := tryStart(c, Options{})
+		if err == nil {
+			wantSame(t, contents(n.Engine), want)
+			n.end(t)
+			continue
+		}
+		if !strings.Contains(err.Error(), "accept-loss") {
+			t.Errorf("loss %d: %v", i, err)
+		}
+		wantAccepted(t, c, names, keys)
+	}
+}
+
+// One bit of any copy of a manifest is harmless. If all copies of the last one are damaged, the
+// previous snapshot and the log have everything. If the log ends before that snapshot, as it does with
+// None, that is a loss, and if it is accepted, no filter returns a wrong no.
+func TestDamagedManifests(t *testing.T) {
+	for _, durability := range []Durability{Always, None} {
+		d := newDisk()
+		o := Options{Durability: durability}
+		n := start(t, d, o)
+		filters := n.make(t, 20_000)
+		var names []string
+		for _, f := range filters {
+			names = append(names, f.Name())
+		}
+		keys := digests(0, 300)
+		for i := range 3 {
+			for _, f := range filters {
+				if _, _, err := f.Add(nil, keys[100*i:100*i+100]); err != nil {
+					t.Fatal(err)
 				}
 			}
+			snap(t, n)
+		}
+		want := contents(n.Engine)
+		n.kill()
+		manifests := d.manifests() // two copies of the previous one, two of the last one
+		if len(manifests) != 4 {
+			t.Fatalf("manifests %q", manifests)
+		}
+		for lost := range 1 << 4 {
+			c := d.Clone()
+			for i, name := range manifests {
+				if lost>>i&1 == 1 {
+					c.files.Flip(name, 100+17*lost)
+				}
+			}
+			n, err := tryStart(c, o)
+			lastGone, allGone := lost&0b1100 == 0b1100, lost == 0b1111
+			if wantErr := lastGone && durability == None || allGone; wantErr != (err != nil) || err != nil && !errors.Is(err, ErrLost) {
+				t.Fatalf("durability %v, damaged %04b: %v", durability, lost, err)
+			}
+			if err == nil {
+				wantSame(t, contents(n.Engine), want)
+				for i := range 2 {
+					n.Get([]byte("bloom")).Expire(1<<50 + int64(i))
+					snap(t, n)
+				}
+				list, err := n.files.Manifests()
+				if err != nil || len(list) != 2 || list[0].Whole != 2 || list[1].Whole != 2 {
+					t.Errorf("after two snapshots: manifests %+v, %v", list, err)
+				}
+				n.end(t)
+				continue
+			}
+			o := o
+			o.AcceptLoss = true
+			if n, err = tryStart(c, o); err != nil {
+				t.Fatalf("durability %v, damaged %04b: with losses accepted: %v", durability, lost, err)
+			}
+			if len(n.report.Lost) == 0 {
+				t.Error("no loss is reported")
+			}
+			if allGone {
+				if n.Len() != 0 || !strings.Contains(n.report.Lost[0], "gone") {
+					t.Errorf("%d filters, lost: %q", n.Len(), n.report.Lost)
+				}
+			} else {
+				wantKeys(t, n.Engine, names, keys)
+			}
+			n.end(t)
 		}
 	}
 }
 
 // A disk that fails now and then, and has little room now and then, loses nothing.
 func TestUnreliableDisk(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	var count atomic.Int64
 	n := start(t, d, Options{})
 	filters := n.make(t, 2000)
 	d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
 		if op == oplogtest.Append && count.Add(1)%5 == 0 {
+			return errors.New("now and then")
+		}
+		return nil
+	})
+	d.files.Before(func(snapfiletest.Op, string) error {
+		if count.Add(1)%37 == 0 {
 			return errors.New("now and then")
 		}
 		return nil
@@ -202,6 +299,7 @@ func TestUnreliableDisk(t *testing.T) {
 	}
 	n.kill()
 	d.Before(nil)
+	d.files.Before(nil)
 	n = start(t, d, Options{})
 	for i, f := range filters {
 		wantKeys(t, n.Engine, []string{f.Name()}, digests(0, kept[i]))
@@ -211,8 +309,8 @@ func TestUnreliableDisk(t *testing.T) {
 
 // With None there is no log that tells of filters that are renamed while they are copied.
 func TestRenamesDuringSnapshotsWithoutLog(t *testing.T) {
-	d := oplogtest.NewDisk()
-	d.Before(slowBlobs)
+	d := newDisk()
+	d.files.Before(slowFiles)
 	o := Options{Durability: None}
 	n := start(t, d, o)
 	for i := range 50 {
@@ -269,7 +367,7 @@ func TestBackups(t *testing.T) {
 			t.Errorf("%d filters in the report, want %d", report.Filters, len(want))
 		}
 		wantSame(t, contents(e), want)
-		other := oplogtest.NewDisk()
+		other := newDisk()
 		restoreTo(t, other, b)
 		// It is a log like others: what comes after it is kept too, and a start later.
 		for range 3 {
@@ -288,17 +386,21 @@ func TestBackups(t *testing.T) {
 	}
 }
 
-func restoreTo(t *testing.T, d *oplogtest.Disk, b []byte) {
+func restoreTo(t *testing.T, d *disk, b []byte) {
 	t.Helper()
 	l, err := d.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := Restore(t.Context(), bytes.NewReader(b), l); err != nil {
+	files, err := d.files.Open()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), bytes.NewReader(b), l); err == nil {
+	if _, err := Restore(t.Context(), bytes.NewReader(b), l, files); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), l, files); err == nil {
 		t.Error("a backup was restored over another")
 	}
 }
@@ -314,12 +416,16 @@ func TestBrokenBackups(t *testing.T) {
 		if _, err := Verify(t.Context(), bytes.NewReader(broken), newEngine()); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: verify: %v", what, err)
 		}
-		other := oplogtest.NewDisk()
+		other := newDisk()
 		l, err := other.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Restore(t.Context(), bytes.NewReader(broken), l); !errors.Is(err, umbel.ErrCorrupt) {
+		files, err := other.files.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Restore(t.Context(), bytes.NewReader(broken), l, files); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: restore: %v", what, err)
 		}
 		l.Close()
@@ -372,22 +478,31 @@ func TestBackupWhileSnapshotsAreMade(t *testing.T) {
 // Check finds what Open would, and changes nothing.
 func TestCheck(t *testing.T) {
 	d, _, _, want := history(t, 2)
-	l, err := d.Clone().Open(t.Context())
+	c := d.Clone()
+	names := c.files.Names()
+	l, err := c.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	files, err := snapfile.Open(c.files.FS(), snapfile.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	e := newEngine()
-	report, err := Check(t.Context(), l, e, Options{})
+	report, err := Check(t.Context(), l, files, e, Options{})
 	if err != nil || report.Filters != len(want) || report.Batches == 0 || report.Snapshot.IsZero() {
 		t.Errorf("%+v, %v", report, err)
 	}
 	wantSame(t, contents(e), want)
+	if !slices.Equal(c.files.Names(), names) {
+		t.Errorf("files %q, want %q", c.files.Names(), names)
+	}
 }
 
 // A change of many batches that was under way when the process ended was never acknowledged.
 func TestUnfinishedChange(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{})
 	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 8 << 20, FPRate: .01}, nil)
 	if err != nil {
@@ -444,7 +559,7 @@ var _ engine.Journal = (*Store)(nil)
 
 // A large change that fails with the log is not made, and what was written of it is no damage.
 func TestAbortedChange(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{})
 	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 72 << 20, FPRate: .01}, nil)
 	if err != nil {

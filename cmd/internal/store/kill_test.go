@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // client has filters of its own, and knows what was acknowledged of them.
@@ -170,8 +171,8 @@ func (a *acknowledged) check(t *testing.T, n *node) {
 // all that was acknowledged when the node is killed in the midst of that, again and again.
 func TestKills(t *testing.T) {
 	own := lasting(t)
-	d := oplogtest.NewDisk()
-	d.Before(slowBlobs)
+	d := newDisk()
+	d.files.Before(slowFiles)
 	n := start(t, d, Options{})
 	for _, kind := range shared {
 		if _, _, err := n.Create(kind, kind, umbel.Goal{Keys: 2000, FPRate: .01}, nil); err != nil {
@@ -227,8 +228,8 @@ func TestKills(t *testing.T) {
 // is restored of it gives no number twice.
 func TestBackupsAmidChanges(t *testing.T) {
 	own := lasting(t)
-	d := oplogtest.NewDisk()
-	d.Before(slowBlobs)
+	d := newDisk()
+	d.files.Before(slowFiles)
 	n := start(t, d, Options{})
 	for _, kind := range shared {
 		if _, _, err := n.Create(kind, kind, umbel.Goal{Keys: 2000, FPRate: .01}, nil); err != nil {
@@ -259,7 +260,7 @@ func TestBackupsAmidChanges(t *testing.T) {
 		if _, err := Verify(t.Context(), bytes.NewReader(b), e); err != nil {
 			t.Fatal(err)
 		}
-		other := oplogtest.NewDisk()
+		other := newDisk()
 		restoreTo(t, other, b)
 		again := start(t, other, Options{})
 		before.check(t, again)
@@ -311,7 +312,7 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 				}
 				want := contents(n.Engine)
 				var step atomic.Int64
-				d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
+				count := func() {
 					if step.Add(1) == steps {
 						if power {
 							d.PowerCut()
@@ -319,10 +320,12 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 							d.Kill()
 						}
 					}
-					return nil
-				})
+				}
+				d.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error { count(); return nil })
+				d.files.Before(func(snapfiletest.Op, string) error { count(); return nil })
 				err := n.Snapshot(t.Context())
 				d.Before(nil)
+				d.files.Before(nil)
 				n.kill()
 				n = start(t, d, Options{})
 				wantSame(t, contents(n.Engine), want)

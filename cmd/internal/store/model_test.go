@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"pgregory.net/rapid"
 )
 
@@ -85,8 +85,8 @@ func TestCrashes(t *testing.T) {
 	all := kinds(t, 100)
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Durability: rapid.SampledFrom([]Durability{Always, EverySec}).Draw(t, "durability")}
-		disk := oplogtest.NewDisk()
-		disk.Before(slowBlobs)
+		disk := newDisk()
+		disk.files.Before(slowFiles)
 		n := start(t, disk, o)
 		var done []step
 		acknowledged := engine.Position(0)
@@ -137,9 +137,9 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
-// slowBlobs leaves time for other things to happen during snapshots.
-func slowBlobs(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-	if op == oplogtest.Append && r != oplog.Batches {
+// slowFiles leaves time for other things to happen during snapshots.
+func slowFiles(op snapfiletest.Op, _ string) error {
+	if op == snapfiletest.Write {
 		time.Sleep(100 * time.Microsecond)
 	}
 	return nil
@@ -169,8 +169,8 @@ func TestAcceptedLosses(t *testing.T) {
 	all := kinds(t, 100)
 	keys := digests(0, 600)
 	rapid.Check(t, func(t *rapid.T) {
-		disk := oplogtest.NewDisk()
-		disk.Before(slowBlobs)
+		disk := newDisk()
+		disk.files.Before(slowFiles)
 		n := start(t, disk, Options{})
 		var snapshots sync.WaitGroup
 		for range rapid.IntRange(10, 80).Draw(t, "steps") {
@@ -196,14 +196,19 @@ func TestAcceptedLosses(t *testing.T) {
 		was := n.Engine
 		n.kill()
 		for range rapid.IntRange(1, 4).Draw(t, "losses") {
-			row := rapid.SampledFrom([]oplog.Row{oplog.Batches, oplog.Batches, oplog.Blobs}).Draw(t, "row")
+			if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
+				if files := disk.files.Names(); len(files) > 0 {
+					disk.files.Lose(rapid.SampledFrom(files).Draw(t, "file"))
+				}
+				continue
+			}
 			var numbers []uint64
-			disk.Bare().Numbers(context.Background(), row, func(n uint64) error {
+			disk.Bare().Numbers(context.Background(), oplog.Batches, func(n uint64) error {
 				numbers = append(numbers, n)
 				return nil
 			})
 			if len(numbers) > 0 {
-				disk.Lose(row, rapid.SampledFrom(numbers).Draw(t, "lost"))
+				disk.Lose(oplog.Batches, rapid.SampledFrom(numbers).Draw(t, "lost"))
 			}
 		}
 		n, err := tryStart(disk, Options{AcceptLoss: true})

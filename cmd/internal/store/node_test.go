@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -21,12 +26,42 @@ type tester interface {
 	Fatalf(string, ...any)
 }
 
+// disk is a data directory in memory: a log and files of snapshots.
+type disk struct {
+	*oplogtest.Disk
+	files *snapfiletest.Disk
+}
+
+func newDisk() *disk { return &disk{oplogtest.NewDisk(), snapfiletest.NewDisk()} }
+
+func (d *disk) Clone() *disk { return &disk{d.Disk.Clone(), d.files.Clone()} }
+
+func (d *disk) Kill() {
+	d.Disk.Kill()
+	d.files.Kill()
+}
+
+// PowerCut loses what was not synced, in one of many combinations.
+func (d *disk) PowerCut() {
+	d.Disk.PowerCut()
+	d.files.PowerCut(rand.Uint64())
+}
+
+// pieces returns the names of all pieces, manifests those of all manifests.
+func (d *disk) pieces() []string    { return d.named("piece-") }
+func (d *disk) manifests() []string { return d.named("manifest-") }
+
+func (d *disk) named(prefix string) []string {
+	return slices.DeleteFunc(d.files.Names(), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+}
+
 // node is an engine with its store over a disk.
 type node struct {
 	*Store
 	*engine.Engine
-	disk   *oplogtest.Disk
+	disk   *disk
 	log    oplog.Log
+	files  *snapfile.Dir
 	report Report
 }
 
@@ -35,20 +70,24 @@ func newEngine() *engine.Engine {
 }
 
 // tryStart starts a node on what a disk has.
-func tryStart(d *oplogtest.Disk, o Options) (*node, error) {
+func tryStart(d *disk, o Options) (*node, error) {
 	l, err := d.Open(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	e := newEngine()
-	s, report, err := Open(context.Background(), l, e, o)
+	files, err := d.files.Open()
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &node{s, e, d, l, report}, nil
+	s, report, err := Open(context.Background(), l, files, e, o)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &node{s, e, d, l, files, report}, nil
 }
 
-func start(t tester, d *oplogtest.Disk, o Options) *node {
+func start(t tester, d *disk, o Options) *node {
 	t.Helper()
 	n, err := tryStart(d, o)
 	if err != nil {

@@ -6,43 +6,43 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/zeebo/xxh3"
 )
 
-// packer puts segments to blobs, small ones together, and entries to a catalogue.
+// packer writes segments to pieces, small ones together, and entries to a catalogue.
 type packer struct {
-	log oplog.Log
-	// put is told of each blob that was written.
-	put func(number uint64, size int)
+	files *snapfile.Dir
 
-	pack    []byte       // the blob that is being filled
-	waiting []*reference // to pack, whose blob has no number yet
-	done    []packed     // filters of which all references are made, or wait
+	pack    []byte       // the piece that is being filled
+	waiting []*reference // to pack, whose piece has no number yet
+	done    []packed     // filters whose segments have been added
 
 	page      []byte // the part of the catalogue that is being filled
 	catalogue []reference
-	written   uint64 // bytes of blobs
-	// entry is given each entry when all it refers to is written.
+	written   uint64 // bytes of pieces
+	// entry is called with each entry after its segments were written.
 	entry func(id uint64, version uint64, entry []byte)
 }
 
-// packed is a filter whose entry waits for its blobs.
+// packed is a filter whose entry waits for its pieces.
 type packed struct {
 	meta     engine.Meta
 	version  uint64
 	segments []*reference
 }
 
-func newPacker(l oplog.Log) *packer {
+func newPacker(files *snapfile.Dir) *packer {
 	return &packer{
-		log: l, pack: make([]byte, 0, oplog.MaxBlob), page: make([]byte, 0, oplog.MaxBlob),
-		put:   func(uint64, int) {},
+		files: files, pack: make([]byte, 0, snapfile.MaxPiece), page: make([]byte, 0, maxPage),
 		entry: func(uint64, uint64, []byte) {},
 	}
 }
 
-// room returns memory for a segment, which add then takes.
+// maxPage is the size of a piece of the catalogue.
+const maxPage = snapfile.MaxPiece / 4
+
+// room returns memory for a segment, for add.
 func (p *packer) room(ctx context.Context) ([]byte, error) {
 	if cap(p.pack)-len(p.pack) < engine.SegmentBytes {
 		if err := p.flush(ctx); err != nil {
@@ -53,8 +53,8 @@ func (p *packer) room(ctx context.Context) ([]byte, error) {
 	return p.pack[n : n+engine.SegmentBytes : n+engine.SegmentBytes], nil
 }
 
-// add keeps the segment of n bytes that is in the memory that room returned last, unless
-// there is nothing in it, or old, if it isn't nil, refers to the same bytes.
+// add adds the segment in the first n bytes of the memory that room returned last. Nothing is written
+// if all its bytes are zero, or if old is not nil and refers to the same bytes.
 func (p *packer) add(n int, old *reference) *reference {
 	at := len(p.pack)
 	data := p.pack[at : at+n]
@@ -62,7 +62,7 @@ func (p *packer) add(n int, old *reference) *reference {
 		return &reference{length: uint32(n)}
 	}
 	r := &reference{offset: uint32(at), length: uint32(n), sum: xxh3.Hash128(data)}
-	if old != nil && old.blob != 0 && old.length == r.length && old.sum == r.sum {
+	if old != nil && old.piece != 0 && old.length == r.length && old.sum == r.sum {
 		return old
 	}
 	p.pack = p.pack[:at+n]
@@ -70,10 +70,10 @@ func (p *packer) add(n int, old *reference) *reference {
 	return r
 }
 
-// maxDone is how many filters wait for their blobs: those without cells fill none.
+// maxDone is the maximum number of filters that wait for their pieces: those without cells fill none.
 const maxDone = 1 << 10
 
-// filter says that all segments of a filter were added.
+// filter adds the entry of a filter whose segments have all been added.
 func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segments []*reference) error {
 	p.done = append(p.done, packed{m, version, segments})
 	if len(p.done) < maxDone {
@@ -82,15 +82,15 @@ func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segm
 	return p.flush(ctx)
 }
 
-// flush writes the blob, and the entries of the filters that are complete with it.
+// flush writes the piece, and the entries of the filters that are complete with it.
 func (p *packer) flush(ctx context.Context) error {
 	if len(p.pack) > 0 {
-		number, err := p.putBlob(ctx, p.pack)
+		number, err := p.put(ctx, p.pack)
 		if err != nil {
 			return err
 		}
 		for _, r := range p.waiting {
-			r.blob = number
+			r.piece = number
 		}
 		p.pack, p.waiting = p.pack[:0], p.waiting[:0]
 	}
@@ -134,11 +134,11 @@ func (p *packer) turn(ctx context.Context) error {
 	if len(p.page) == 0 {
 		return nil
 	}
-	number, err := p.putBlob(ctx, p.page)
+	number, err := p.put(ctx, p.page)
 	if err != nil {
 		return err
 	}
-	p.catalogue = append(p.catalogue, reference{blob: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
+	p.catalogue = append(p.catalogue, reference{piece: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
 	p.page = p.page[:0]
 	return nil
 }
@@ -149,17 +149,19 @@ func (p *packer) finish(ctx context.Context) ([]reference, error) {
 	return p.catalogue, err
 }
 
-func (p *packer) putBlob(ctx context.Context, data []byte) (uint64, error) {
-	number, err := p.log.PutBlob(ctx, data)
-	if err != nil {
-		return 0, fmt.Errorf("store: a blob of a snapshot: %w", err)
+func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
-	p.put(number, len(data))
+	number, err := p.files.Put(data)
+	if err != nil {
+		return 0, fmt.Errorf("store: %w", err)
+	}
 	p.written += uint64(len(data))
 	return number, nil
 }
 
-// zero reports whether all bytes are.
+// zero reports whether all bytes are zero.
 func zero(b []byte) bool {
 	for ; len(b) >= 8; b = b[8:] {
 		if binary.LittleEndian.Uint64(b) != 0 {

@@ -26,13 +26,13 @@ import (
 // writer is a store of which only the journal is used.
 type writer struct {
 	*Store
-	disk *oplogtest.Disk
+	disk *disk
 	said *bytes.Buffer
 }
 
 func newWriter(t testing.TB, o Options) *writer {
 	t.Helper()
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	l, err := d.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func add(filter, digest uint64) engine.Change {
 }
 
 // onDisk returns the digests that are in the log of a disk, in order.
-func onDisk(t *testing.T, d *oplogtest.Disk) (digests []uint64) {
+func onDisk(t *testing.T, d *disk) (digests []uint64) {
 	t.Helper()
 	l, err := d.Clone().Open(t.Context())
 	if err != nil {

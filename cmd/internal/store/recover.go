@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/sync/errgroup"
 )
@@ -29,12 +30,14 @@ const maxLost = 1000
 // recovery makes an engine's filters again.
 type recovery struct {
 	log    oplog.Log
+	files  *snapfile.Dir
 	engine *engine.Engine
 	o      Options
-	blobs  *shelf
+	pieces *pieceCache
 	report Report
 
 	archive  archive
+	damaged  bool            // a manifest is
 	position engine.Position // of the last change there is
 	batch    uint64          // number of the last batch there is
 
@@ -56,18 +59,18 @@ type recovery struct {
 	holed   bool                       // the batch that comes next is behind a hole
 }
 
-func newRecovery(l oplog.Log, e *engine.Engine, o Options) *recovery {
+func newRecovery(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *recovery {
 	return &recovery{
-		log: l, engine: e, o: o, blobs: newShelf(l), owed: make(map[uint64]string),
+		log: l, files: files, engine: e, o: o, pieces: newPieceCache(files), owed: make(map[uint64]string),
 		copied: make(map[uint64]engine.Position), changed: make(map[uint64]bool), hidden: make(map[uint64]bool),
-		archive: archive{entries: make(map[uint64]entry), blobs: make(map[uint64]*usage)},
+		archive: archive{entries: make(map[uint64]entry)},
 	}
 }
 
-// recoverAll fills the engine from the log.
-func recoverAll(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*recovery, error) {
+// recoverAll restores the filters of the engine.
+func recoverAll(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (*recovery, error) {
 	begin := time.Now()
-	r := newRecovery(l, e, o)
+	r := newRecovery(l, files, e, o)
 	r.report.Torn = l.Torn()
 	err := r.run(ctx)
 	r.report.Filters, r.report.Took = e.Len(), time.Since(begin)
@@ -76,7 +79,7 @@ func recoverAll(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (
 }
 
 func (r *recovery) run(ctx context.Context) error {
-	if err := r.manifest(ctx); err != nil {
+	if err := r.manifest(); err != nil {
 		return err
 	}
 	if err := r.restore(ctx); err != nil {
@@ -99,7 +102,7 @@ func (r *recovery) run(ctx context.Context) error {
 		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
 	}
 	r.knowVersions()
-	return r.countBlobs(ctx)
+	return r.countPieces(ctx)
 }
 
 // knowVersions notes of which filters the last snapshot has all there is.
@@ -119,42 +122,39 @@ func (r *recovery) knowVersions() {
 	}
 }
 
-// countBlobs notes which blobs there are and which of them the snapshots need.
-func (r *recovery) countBlobs(ctx context.Context) error {
-	err := r.log.Blobs(ctx, func(number uint64) error {
-		r.archive.blobs[number] = new(usage)
+// countPieces counts the bytes of pieces that the snapshots need.
+func (r *recovery) countPieces(ctx context.Context) error {
+	a := &r.archive
+	var err error
+	if a.live, err = r.references(ctx, a.current); err != nil {
+		return err
+	}
+	a.liveBefore, err = r.references(ctx, a.previous)
+	if errors.Is(err, umbel.ErrCorrupt) {
+		r.o.Log.Warn("previous snapshot unreadable", "error", err)
+		a.previous, a.liveBefore, err = nil, nil, nil
+	}
+	return err
+}
+
+// references returns the number of bytes of each piece to which a snapshot refers.
+func (r *recovery) references(ctx context.Context, s *snapshot) (map[uint64]int, error) {
+	live := make(map[uint64]int)
+	if s == nil {
+		return live, nil
+	}
+	count := func(refs []reference) {
+		for _, ref := range refs {
+			if ref.piece != 0 {
+				live[ref.piece] += int(ref.length)
+			}
+		}
+	}
+	count(s.catalogue)
+	return live, readCatalogue(ctx, r.pieces, s.catalogue, func(b []byte) error {
+		count(entrySegments(b))
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("store: the list of blobs: %w", err)
-	}
-	refer := func(s *snapshot, refs []reference) {
-		for _, ref := range refs {
-			u := r.archive.blobs[ref.blob]
-			if u == nil {
-				continue
-			}
-			u.size = max(u.size, int(ref.offset+ref.length))
-			u.at = max(u.at, s.number)
-			if s == r.archive.manifest.current {
-				u.live += int(ref.length)
-			}
-		}
-	}
-	for _, s := range []*snapshot{r.archive.manifest.previous, r.archive.manifest.current} {
-		if s == nil {
-			continue
-		}
-		refer(s, s.catalogue)
-		err := readCatalogue(ctx, r.blobs, s.catalogue, func(b []byte) error {
-			refer(s, entrySegments(b))
-			return nil
-		})
-		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
-			return err
-		}
-	}
-	return nil
 }
 
 // loss notes what is lost; it is an error unless losses are accepted.
@@ -173,27 +173,52 @@ func (r *recovery) loss(format string, args ...any) error {
 	return nil
 }
 
-// manifest reads which snapshots there are.
-func (r *recovery) manifest(ctx context.Context) error {
-	b, revision, err := r.log.Manifest(ctx)
-	if errors.Is(err, oplog.ErrHole) {
-		if err := r.loss("the manifest of the snapshots: %w", err); err != nil {
+// manifest finds the last two usable snapshots.
+func (r *recovery) manifest() error {
+	list, err := r.files.Manifests()
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	a, found := &r.archive, false
+	for _, m := range list {
+		if m.Err != nil {
+			r.damaged = true
+			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "usable copies", m.Whole, "error", m.Err)
+		}
+		if m.Whole == 0 {
+			r.expect(engine.Position(m.Position)) // its name is intact
+			continue
+		}
+		s, err := r.readManifest(m)
+		if err != nil {
 			return err
 		}
-		b, revision, err = r.log.OldManifest(ctx)
+		if !found {
+			found, a.current = true, s
+			continue
+		}
+		a.previous = s
+		break
 	}
-	if err != nil {
-		return fmt.Errorf("store: the manifest: %w", err)
+	if len(list) > 0 && !found {
+		return r.loss("the manifests of all snapshots: filters that the log does not create are gone: %w", list[0].Err)
 	}
-	m, err := readManifest(b)
-	if err != nil {
-		return err
-	}
-	if m.unfinished {
-		return errors.New("store: the directory contains an incomplete restore; remove it and restore again")
-	}
-	r.archive.revision, r.archive.manifest = revision, m
 	return nil
+}
+
+// readManifest returns the snapshot of a manifest, nil if it has none.
+func (r *recovery) readManifest(m snapfile.Manifest) (*snapshot, error) {
+	decoded, err := readManifest(m.Data)
+	switch s := decoded.snapshot; {
+	case err != nil:
+		return nil, err
+	case decoded.unfinished:
+		return nil, errors.New("store: the directory contains an incomplete restore; remove it and restore again")
+	case s != nil && s.number != m.Number:
+		return nil, fmt.Errorf("store: manifest %d describes snapshot %d: %w", m.Number, s.number, umbel.ErrCorrupt)
+	default:
+		return s, nil
+	}
 }
 
 // limits are those of the states that are read: more than there is. The engine's limit of
@@ -202,20 +227,20 @@ func limits() wire.Limits { return wire.Limits{Bytes: 1 << 44, States: 1 << 20} 
 
 // restore puts the filters of the last snapshot back.
 func (r *recovery) restore(ctx context.Context) error {
-	m := &r.archive.manifest
-	if m.current == nil {
+	a := &r.archive
+	if a.current == nil {
 		r.from = 1
 		return nil
 	}
-	r.use(m.current)
-	entries, err := r.catalogue(ctx, m.current)
+	r.use(a.current)
+	entries, err := r.catalogue(ctx, a.current)
 	if errors.Is(err, umbel.ErrCorrupt) {
 		entries, err = r.fallBack(ctx, err)
 	}
 	if err != nil {
 		return err
 	}
-	r.report.Snapshot = m.current.time()
+	r.report.Snapshot = a.current.time()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, b := range entries {
@@ -230,13 +255,18 @@ func (r *recovery) use(s *snapshot) {
 		r.used, r.from, r.covered = true, s.batch, s.covered
 	}
 	r.from, r.covered = min(r.from, s.batch), min(r.covered, s.covered)
-	r.single = max(r.single, s.position)
-	r.position = max(r.position, s.position)
+	r.expect(s.position)
+}
+
+// expect makes it a loss if the log ends before a position up to which a copy may have changes.
+func (r *recovery) expect(position engine.Position) {
+	r.single = max(r.single, position)
+	r.position = max(r.position, position)
 }
 
 // catalogue reads the entries of a snapshot.
 func (r *recovery) catalogue(ctx context.Context, s *snapshot) (entries [][]byte, err error) {
-	err = readCatalogue(ctx, r.blobs, s.catalogue, func(b []byte) error {
+	err = readCatalogue(ctx, r.pieces, s.catalogue, func(b []byte) error {
 		entries = append(entries, b)
 		return nil
 	})
@@ -248,26 +278,29 @@ func (r *recovery) catalogue(ctx context.Context, s *snapshot) (entries [][]byte
 
 // fallBack takes the snapshot before the last in its place.
 func (r *recovery) fallBack(ctx context.Context, why error) ([][]byte, error) {
-	m := &r.archive.manifest
-	last := m.current
+	a := &r.archive
+	last, previous := a.current, a.previous
+	a.current, a.previous = previous, nil
+	r.damaged = true
 	r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
-	if m.previous != nil {
-		entries, err := r.catalogue(ctx, m.previous)
+	if previous != nil {
+		entries, err := r.catalogue(ctx, previous)
 		if err == nil {
-			r.use(m.previous)
+			r.use(previous)
 			r.fellBack = true
 			return entries, nil
 		}
+		a.current = nil
 		why = errors.Join(why, err)
 		if !errors.Is(err, umbel.ErrCorrupt) {
 			return nil, why
 		}
 	}
-	if m.previous == nil && r.logIsWhole(ctx) {
+	if previous == nil && r.logIsWhole(ctx) {
 		r.from, r.covered = 1, 0
 		return nil, nil
 	}
-	return nil, r.loss("all filters of the snapshot of %v (%d): %w", last.time(), last.filters, why)
+	return nil, r.loss("the catalogue of the snapshot of %v: those of its %d filters that the log does not create are gone: %w", last.time(), last.filters, why)
 }
 
 // filter puts one filter back.
@@ -298,9 +331,9 @@ func (r *recovery) fill(ctx context.Context, m engine.Meta, segments []reference
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
 		i := index(g)
 		if len(segments) > ahead {
-			r.blobs.ahead(ctx, segments[i:min(i+ahead, len(segments))], &reading)
+			r.pieces.ahead(segments[i:min(i+ahead, len(segments))], &reading)
 		}
-		return r.blobs.copy(ctx, segments[i], dst)
+		return r.pieces.copy(ctx, segments[i], dst)
 	})
 	if err == nil {
 		r.mu.Lock()
@@ -356,14 +389,14 @@ func (r *recovery) olderEntry(ctx context.Context, id uint64) (entry []byte, rea
 // readOlder reads the catalogue of the snapshot before the last. Where there was none, the
 // log has to be there from its first change on. Called with mu held.
 func (r *recovery) readOlder(ctx context.Context) error {
-	previous := r.archive.manifest.previous
+	if r.fellBack {
+		return nil
+	}
+	previous := r.archive.previous
 	if previous == nil {
 		if r.reads = r.logIsWhole(ctx); r.reads {
 			r.from, r.covered = 1, 0
 		}
-		return nil
-	}
-	if r.fellBack {
 		return nil
 	}
 	entries, err := r.catalogue(ctx, previous)
@@ -396,10 +429,10 @@ func (r *recovery) logIsWhole(ctx context.Context) bool {
 	return whole && errors.Is(err, io.EOF)
 }
 
-// hollow puts a filter back that has lost cells. It says of all keys that they may be in it,
-// until it is made anew.
+// hollow restores a filter that has lost cells. It returns true for every key until it is created
+// again.
 func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []reference, why error) error {
-	if err := r.loss("cells of filter %q, which takes all keys for its own until it is made anew: %w", m.Name, why); err != nil {
+	if err := r.loss("cells of filter %q, which returns true for every key until it is created again: %w", m.Name, why); err != nil {
 		return err
 	}
 	m.Incomplete = true
@@ -408,7 +441,7 @@ func (r *recovery) hollow(ctx context.Context, m engine.Meta, segments []referen
 	r.mu.Unlock()
 	index := segmentIndex(&m.State)
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
-		if r.blobs.copy(ctx, segments[index(g)], dst) != nil {
+		if r.pieces.copy(ctx, segments[index(g)], dst) != nil {
 			clear(dst)
 		}
 		return ctx.Err()

@@ -1,51 +1,41 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// maxFlowing is how often a filter is copied beside its changes that becomes of another
-// shape meanwhile, before they have to wait.
+// maxFlowing is the maximum number of attempts to copy a filter while it changes. If its shape changes
+// during each, its changes wait during the next attempt.
 const maxFlowing = 3
 
-// archive is the snapshots that there are.
+// archive is the snapshots on disk.
 type archive struct {
-	revision uint64
-	manifest manifest
-	entries  map[uint64]entry // of the last snapshot, by filter
-	blobs    map[uint64]*usage
+	current, previous *snapshot        // the last two that are usable; nil if there is none
+	entries           map[uint64]entry // of the last snapshot, by filter
+	live, liveBefore  map[uint64]int   // bytes of pieces to which current and previous refer, by piece
 }
 
-// entry is what the last catalogue has of a filter.
+// entry is the entry of a filter in the last catalogue.
 type entry struct {
 	version uint64 // of the filter when it was copied
 	known   bool   // version is one of this process
 	bytes   []byte
 }
 
-// usage is what is needed of a blob.
-type usage struct {
-	size int    // at least
-	live int    // bytes to which the last snapshot refers
-	made uint64 // number of the snapshot that it was made for; 0 if that was another process
-	at   uint64 // number of the last snapshot that refers to it
-}
-
-// Snapshot copies all filters that changed since the last snapshot and cuts the log. The
-// filters go on meanwhile. If nothing changed there is nothing to do.
+// Snapshot copies all filters that changed since the last snapshot and truncates the log. Filters can
+// be queried and changed meanwhile. If nothing changed, it does nothing.
 func (s *Store) Snapshot(ctx context.Context) error {
 	s.snapping.Lock()
 	defer s.snapping.Unlock()
-	if c := s.archive.manifest.current; c != nil && c.position == s.Last() && !s.owing {
+	if c := s.archive.current; c != nil && c.position == s.Last() && !s.owing {
 		return nil
 	}
 	begin := time.Now()
@@ -55,7 +45,7 @@ func (s *Store) Snapshot(ctx context.Context) error {
 	s.note(func(st *Status) {
 		st.Snapshotting, st.LastSnapshotTook, st.LastSnapshotErr = false, took, err
 		if err == nil {
-			st.LastSnapshot = s.archive.manifest.current.time()
+			st.LastSnapshot = s.archive.current.time()
 		}
 	})
 	if err != nil {
@@ -63,39 +53,36 @@ func (s *Store) Snapshot(ctx context.Context) error {
 		return err
 	}
 	s.owing = false
-	s.o.Log.Info("snapshot taken", "filters", s.archive.manifest.current.filters, "written", n, "took", took)
+	s.o.Log.Info("snapshot taken", "filters", s.archive.current.filters, "written", n, "took", took)
 	return nil
 }
 
-// snapshot makes a snapshot and returns how many bytes of blobs it wrote. Called with
-// snapping held.
+// snapshot takes a snapshot and returns the number of bytes of pieces that it wrote. The caller holds
+// snapping.
 func (s *Store) snapshot(ctx context.Context) (uint64, error) {
-	next := &snapshot{taken: time.Now().UnixMilli(), number: 1}
-	if c := s.archive.manifest.current; c != nil {
-		next.number = c.number + 1
-	}
+	next := &snapshot{taken: time.Now().UnixMilli(), number: s.files.LastNumber() + 1}
 	if s.o.Durability == None {
 		_, last := s.log.Bounds()
 		next.batch = last + 1
 	} else {
 		next.batch, next.covered = s.queue.replayFrom()
 	}
-	w := &walk{store: s, snapshot: next, packer: newPacker(s.log), entries: make(map[uint64]entry), live: make(map[uint64]int)}
-	w.packer.put = w.put
+	w := &walk{store: s, snapshot: next, packer: newPacker(s.files), entries: make(map[uint64]entry), live: make(map[uint64]int)}
 	w.packer.entry = w.entered
 	written := s.queue.written()
 	if err := s.copyAll(ctx, w, next); err != nil {
-		s.archive.drop(ctx, s.log, next.number)
-		return w.packer.written, err
-	}
-	if err := s.archive.publish(ctx, s.log, next); err != nil {
-		for _, u := range s.archive.blobs {
-			u.made = 0 // the manifest may be there some day: they aren't deleted before the next is
+		if e := s.files.Discard(); e != nil {
+			s.o.Log.Warn("could not delete the files of a failed snapshot; will retry", "error", e)
 		}
 		return w.packer.written, err
 	}
-	s.archive.entries = w.entries
-	s.archive.count(w, next)
+	if err := s.files.Publish(next.number, uint64(next.position), manifest{snapshot: next}.append(nil)); err != nil {
+		return w.packer.written, fmt.Errorf("store: %w", err)
+	}
+	a := &s.archive
+	a.current, a.previous = next, a.current
+	a.live, a.liveBefore = w.live, a.live
+	a.entries = w.entries
 	s.marked.Store(written)
 	if err := s.tidy(ctx); err != nil {
 		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
@@ -103,7 +90,7 @@ func (s *Store) snapshot(ctx context.Context) (uint64, error) {
 	return w.packer.written, nil
 }
 
-// copyAll makes the copies of a snapshot and sees to it that the log has what they may have.
+// copyAll makes the copies of a snapshot and waits until the log has all changes that they may have.
 func (s *Store) copyAll(ctx context.Context, w *walk, next *snapshot) (err error) {
 	if next.catalogue, err = w.all(ctx); err != nil {
 		return err
@@ -116,61 +103,15 @@ func (s *Store) copyAll(ctx context.Context, w *walk, next *snapshot) (err error
 	return nil
 }
 
-// publish makes next the last snapshot.
-func (a *archive) publish(ctx context.Context, l oplog.Log, next *snapshot) error {
-	m := manifest{current: next, previous: a.manifest.current}
-	coded := m.append(nil)
-	for {
-		revision, err := l.SetManifest(ctx, coded, a.revision)
-		if err == nil {
-			a.revision, a.manifest = revision, m
-			return nil
-		}
-		there, now, unread := l.Manifest(ctx)
-		switch {
-		case unread == nil && bytes.Equal(there, coded): // kept in spite of that
-			a.revision, a.manifest = now, m
-			return nil
-		case unread == nil && errors.Is(err, oplog.ErrConflict) && now > a.revision:
-			// One before this, of which an error was said, was kept. It is replaced: what the
-			// two have in common is still there.
-			a.revision = now
-		default:
-			return fmt.Errorf("store: the manifest of a snapshot: %w", err)
-		}
-	}
-}
-
-// drop deletes the blobs of a snapshot of which nothing came: on a disk that is full they
-// would leave no room for the next. Those that stay are deleted later.
-func (a *archive) drop(ctx context.Context, l oplog.Log, number uint64) {
-	var dead []uint64
-	for n, u := range a.blobs {
-		if u.made == number {
-			dead = append(dead, n)
-		}
-	}
-	if len(dead) > 0 && l.DeleteBlobs(ctx, dead) == nil {
-		for _, n := range dead {
-			delete(a.blobs, n)
-		}
-	}
-}
-
 // walk makes the copies of one snapshot.
 type walk struct {
 	store    *Store
 	snapshot *snapshot
 	packer   *packer
 	entries  map[uint64]entry
-	order    []uint64       // of the entries: those that are near each other share blobs
-	live     map[uint64]int // bytes of blobs to which the new catalogue refers
+	order    []uint64       // of the entries: neighbours share pieces
+	live     map[uint64]int // bytes of pieces to which the new snapshot refers
 	pace     pace
-}
-
-// put notes a blob, so that it is deleted in case nothing comes of the snapshot.
-func (w *walk) put(number uint64, size int) {
-	w.store.archive.blobs[number] = &usage{size: size, made: w.snapshot.number}
 }
 
 // entered takes an entry of a filter.
@@ -223,12 +164,16 @@ func (w *walk) catalogue(ctx context.Context) ([]reference, error) {
 		w.snapshot.filters++
 		for _, r := range entrySegments(e.bytes) {
 			w.snapshot.bytes += uint64(r.length)
-			if r.blob != 0 {
-				w.live[r.blob] += int(r.length)
+			if r.piece != 0 {
+				w.live[r.piece] += int(r.length)
 			}
 		}
 	}
-	return w.packer.finish(ctx)
+	catalogue, err := w.packer.finish(ctx)
+	for _, r := range catalogue {
+		w.live[r.piece] += int(r.length)
+	}
+	return catalogue, err
 }
 
 // filter copies a filter, unless the last snapshot has it as it is now.
@@ -241,8 +186,7 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 	version := f.Version()
 	if e, ok := w.store.archive.entries[id]; ok {
 		old = entrySegments(e.bytes)
-		moves := w.store.archive.sparse(old)
-		if e.known && e.version == version && !moves {
+		if e.known && e.version == version && !slices.ContainsFunc(old, w.store.moves) {
 			w.entered(id, version, e.bytes)
 			return nil
 		}
@@ -253,7 +197,7 @@ func (w *walk) filter(ctx context.Context, f *engine.Filter) error {
 		case err != nil:
 			return err
 		case ok:
-			w.entries[id] = entry{} // until its blobs are written
+			w.entries[id] = entry{} // until its pieces are written
 			if err := w.packer.filter(ctx, m, version, segments); err != nil {
 				return err
 			}
@@ -320,7 +264,7 @@ func (w *walk) copy(ctx context.Context, f *engine.Filter, old []reference, stil
 			break
 		}
 		var before *reference
-		if i := len(segments); i < len(old) && !w.store.archive.moves(old[i]) {
+		if i := len(segments); i < len(old) && !w.store.moves(old[i]) {
 			before = &old[i]
 		}
 		segments = append(segments, w.packer.add(len(data), before))
@@ -341,72 +285,27 @@ func checkCopy(m *engine.Meta, segments []*reference) error {
 	return checkSegments(&m.State, plain)
 }
 
-// moves reports whether bytes are better copied than left in a blob of which little is needed.
-func (a *archive) moves(r reference) bool {
-	u := a.blobs[r.blob]
-	return u != nil && u.live*2 < u.size
+// moves reports whether bytes should be copied to another piece, because more than half of their piece
+// is obsolete.
+func (s *Store) moves(r reference) bool {
+	return r.piece != 0 && int64(s.archive.live[r.piece])*2 < s.files.Size(r.piece)
 }
 
-// sparse reports whether one of the segments moves.
-func (a *archive) sparse(segments []reference) bool {
-	for _, r := range segments {
-		if r.blob != 0 && a.moves(r) {
-			return true
-		}
-	}
-	return false
-}
-
-// count notes what a new snapshot refers to.
-func (a *archive) count(w *walk, next *snapshot) {
-	for _, u := range a.blobs {
-		u.live = 0
-	}
-	use := func(number uint64, live int) {
-		u := a.blobs[number]
-		if u == nil {
-			u = new(usage)
-			a.blobs[number] = u
-		}
-		u.live += live
-		u.size = max(u.size, u.live)
-		u.at, u.made = next.number, 0
-	}
-	for number, live := range w.live {
-		use(number, live)
-	}
-	for _, r := range next.catalogue {
-		use(r.blob, int(r.length))
-	}
-}
-
-// tidy cuts the log and deletes blobs, as far as neither of the snapshots needs them.
-// Called with snapping held. While a backup reads them it does nothing.
+// tidy truncates the log and deletes files, as far as neither of the snapshots needs them. The caller
+// holds snapping. While a backup reads them, tidy does nothing.
 func (s *Store) tidy(ctx context.Context) error {
-	m := s.archive.manifest
-	if s.reading > 0 || m.previous == nil {
+	a := &s.archive
+	if s.reading > 0 || a.previous == nil {
 		return nil
 	}
 	var errs []error
-	if err := s.log.Purge(ctx, min(m.previous.batch, m.current.batch)); err != nil {
+	if err := s.log.Purge(ctx, min(a.previous.batch, a.current.batch)); err != nil {
 		errs = append(errs, fmt.Errorf("store: log not truncated: %w", err))
 	}
-	var dead []uint64
-	for number, u := range s.archive.blobs {
-		if u.at < m.previous.number {
-			dead = append(dead, number)
-		}
-	}
-	if len(dead) > 0 {
-		if err := s.log.DeleteBlobs(ctx, dead); err != nil {
-			errs = append(errs, fmt.Errorf("store: obsolete blobs not deleted: %w", err))
-		} else {
-			for _, number := range dead {
-				delete(s.archive.blobs, number)
-			}
-		}
-	}
-	return errors.Join(errs...)
+	err := s.files.Sweep([]uint64{a.current.number, a.previous.number}, func(piece uint64) bool {
+		return a.live[piece] > 0 || a.liveBefore[piece] > 0
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 // pace gives way to changes: while there are some, a snapshot works a tenth of the time.

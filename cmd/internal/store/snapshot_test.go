@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // Filters of every kind that change all the time while snapshots are made are what they
@@ -22,8 +25,8 @@ import (
 func TestAdditionsDuringSnapshots(t *testing.T) {
 	for name, o := range map[string]Options{"always": {}, "everysec": {Durability: EverySec}} {
 		t.Run(name, func(t *testing.T) {
-			d := oplogtest.NewDisk()
-			d.Before(slowBlobs)
+			d := newDisk()
+			d.files.Before(slowFiles)
 			n := start(t, d, o)
 			// Some have many segments, so that copies take a while.
 			filters := n.make(t, 600_000)
@@ -80,11 +83,11 @@ func TestAdditionsDuringSnapshots(t *testing.T) {
 	}
 }
 
-// putBlobs counts the blobs that are put to a disk, and their bytes.
-func putBlobs(d *oplogtest.Disk) *atomic.Int64 {
+// putPieces counts the pieces that are written to a disk.
+func putPieces(d *disk) *atomic.Int64 {
 	var n atomic.Int64
-	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-		if op == oplogtest.Append && r == oplog.Blobs {
+	d.files.Before(func(op snapfiletest.Op, name string) error {
+		if op == snapfiletest.Create && strings.HasPrefix(name, "piece-") {
 			n.Add(1)
 		}
 		return nil
@@ -101,7 +104,7 @@ func snap(t testing.TB, n *node) {
 
 // What didn't change isn't written again: filters, and segments of filters.
 func TestSnapshotsWriteWhatChanged(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{})
 	var large *engine.Filter
 	for _, name := range []string{"a", "b"} {
@@ -112,43 +115,45 @@ func TestSnapshotsWriteWhatChanged(t *testing.T) {
 		f.Add(nil, digests(0, 2000))
 		large = f
 	}
-	put := putBlobs(d)
+	put := putPieces(d)
 	snap(t, n)
-	if n := put.Swap(0); n < 18 {
-		t.Errorf("%d blobs of two filters of 9 segments", n)
+	if n := put.Swap(0); n < 9 {
+		t.Errorf("%d pieces of two filters of 9 segments", n)
 	}
 	snap(t, n)
 	if n := put.Swap(0); n != 0 {
-		t.Errorf("%d blobs of nothing new", n)
+		t.Errorf("%d pieces of nothing new", n)
 	}
 	large.Expire(1 << 50)
 	snap(t, n)
 	if n := put.Swap(0); n != 1 {
-		t.Errorf("%d blobs of a filter with the same cells, want the catalogue alone", n)
+		t.Errorf("%d pieces of a filter with the same cells, want the catalogue alone", n)
 	}
 	d1 := digest(5000)
 	large.Add(nil, []umbel.Digest{d1})
 	snap(t, n)
 	if n := put.Swap(0); n < 2 || n > 8 {
-		t.Errorf("%d blobs of a filter with one key more", n)
+		t.Errorf("%d pieces of a filter with one key more", n)
 	}
+	large.Expire(1 << 51)
+	snap(t, n) // moves segments out of pieces that are mostly obsolete
 	want := contents(n.Engine)
 	n.end(t)
 	// A new process knows what the last one wrote.
 	n = start(t, d, Options{})
 	wantSame(t, contents(n.Engine), want)
-	put = putBlobs(d)
+	put = putPieces(d)
 	n.Get([]byte("a")).Expire(1 << 50)
 	snap(t, n)
 	if n := put.Swap(0); n != 1 {
-		t.Errorf("%d blobs of a filter with the same cells, want the catalogue alone", n)
+		t.Errorf("%d pieces of a filter with the same cells, want the catalogue alone", n)
 	}
 	n.end(t)
 }
 
-// The log and the blobs of old snapshots don't stay.
-func TestOldSnapshotsAreForgotten(t *testing.T) {
-	d := oplogtest.NewDisk()
+// The log and the files of old snapshots are deleted.
+func TestOldSnapshotsAreDeleted(t *testing.T) {
+	d := newDisk()
 	n := start(t, d, Options{})
 	filters := n.make(t, 10_000)
 	for i := range 30 {
@@ -164,17 +169,15 @@ func TestOldSnapshotsAreForgotten(t *testing.T) {
 	if last-first > 2 {
 		t.Errorf("batches %d to %d are kept", first, last)
 	}
-	blobs := 0
-	n.log.Blobs(t.Context(), func(uint64) error { blobs++; return nil })
-	if blobs > 6 || blobs != len(n.archive.blobs) {
-		t.Errorf("%d blobs are kept, %d are known", blobs, len(n.archive.blobs))
+	if pieces := len(d.pieces()); pieces > 6 || pieces != len(n.files.Pieces()) || len(d.manifests()) != 4 {
+		t.Errorf("%d pieces are kept, %d are known, manifests %q", pieces, len(n.files.Pieces()), d.manifests())
 	}
 	n.end(t)
 }
 
-// Small filters of which one after the other changes don't leave blobs with little in them.
-func TestSparseBlobsAreCleared(t *testing.T) {
-	d := oplogtest.NewDisk()
+// Small filters that change one after the other do not leave pieces that are mostly obsolete.
+func TestSparsePiecesAreCleared(t *testing.T) {
+	d := newDisk()
 	n := start(t, d, Options{})
 	var filters []*engine.Filter
 	for i := range 500 {
@@ -195,12 +198,8 @@ func TestSparseBlobsAreCleared(t *testing.T) {
 	snap(t, n)
 	n.Get([]byte("f0")).Expire(1 << 51)
 	snap(t, n)
-	size := 0
-	for _, u := range n.archive.blobs {
-		size += u.size
-	}
-	if live := int(n.archive.manifest.current.bytes); size > 5*live/2+100_000 {
-		t.Errorf("%d bytes of blobs for %d bytes of cells", size, live)
+	if size, live := n.files.Bytes(), n.archive.current.bytes; size > 5*live/2+100_000 {
+		t.Errorf("%d bytes of files for %d bytes of cells", size, live)
 	}
 	want := contents(n.Engine)
 	n.kill()
@@ -211,7 +210,7 @@ func TestSparseBlobsAreCleared(t *testing.T) {
 
 // A snapshot for which there is no room is an error, leaves nothing, and comes later.
 func TestSnapshotsOnAFullDisk(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{})
 	for _, f := range n.make(t, 10_000) {
 		f.Add(nil, digests(0, 1000))
@@ -220,14 +219,11 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := contents(n.Engine)
-	for fail := range 4 {
-		puts := 0
-		d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-			if op != oplogtest.Append {
-				return nil
-			}
-			if puts++; puts > fail {
-				return errors.New("no room")
+	for fail := 0; ; fail++ {
+		calls := 0
+		d.files.Before(func(snapfiletest.Op, string) error {
+			if calls++; calls > fail {
+				return syscall.ENOSPC
 			}
 			return nil
 		})
@@ -241,7 +237,7 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 		wantSame(t, contents(other.Engine), want)
 		other.end(t)
 	}
-	d.Before(nil)
+	d.files.Before(nil)
 	n.Get([]byte("bloom")).Add(nil, digests(5000, 5001))
 	snap(t, n)
 	want = contents(n.Engine)
@@ -253,7 +249,7 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 
 // With None, what the last snapshot had is there, and a clean end is one.
 func TestNoneKeepsSnapshots(t *testing.T) {
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	o := Options{Durability: None}
 	n := start(t, d, o)
 	filters := n.make(t, 1000)
@@ -297,7 +293,7 @@ func TestSnapshotsByTimeAndLength(t *testing.T) {
 	for name, o := range map[string]Options{"time": {SnapshotInterval: 2 * time.Second}, "length": {SnapshotBytes: 1000}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := start(t, oplogtest.NewDisk(), o)
+				n := start(t, newDisk(), o)
 				f := n.make(t, 1000)[0]
 				_, pos, err := f.Add(nil, digests(0, 500))
 				if err != nil || n.Wait(t.Context(), pos) != nil {
@@ -319,7 +315,7 @@ func TestManyFilters(t *testing.T) {
 	if os.Getenv("UMBEL_LONG") != "" {
 		count = 100_000
 	}
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := start(t, d, Options{})
 	for i := range count {
 		f, _, err := n.Create(fmt.Sprint("filter:", i), "redisbloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
@@ -350,7 +346,7 @@ func TestManyFilters(t *testing.T) {
 func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 	for name, o := range map[string]Options{"always": {}, "none": {Durability: None}} {
 		t.Run(name, func(t *testing.T) {
-			d := oplogtest.NewDisk()
+			d := newDisk()
 			n := start(t, d, o)
 			n.make(t, 2000)
 			var keys int
@@ -373,14 +369,19 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 				more()
 				snap(t, n)
 				more()
-				d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-					if op == oplogtest.Append && r == oplog.Manifests {
-						d.Before(nil)
-						d.FailAppends(1+round%2, true, errors.New("nobody answers"))
+				// The last call of Publish fails after the manifest was renamed.
+				renames := 0
+				d.files.Before(func(op snapfiletest.Op, name string) error {
+					if op == snapfiletest.Rename {
+						renames++
+					}
+					if renames > round%2 && op != snapfiletest.Rename {
+						return errors.New("no answer")
 					}
 					return nil
 				})
 				failed := n.Snapshot(t.Context())
+				d.files.Before(nil)
 				check := func() {
 					t.Helper()
 					if err := n.Sync(t.Context()); err != nil {
@@ -394,9 +395,6 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 					check()
 				}
 				more()
-				if round%2 == 1 { // a blob, too
-					n.Snapshot(t.Context())
-				}
 				if err := n.Snapshot(t.Context()); err != nil {
 					t.Fatalf("round %d: after a snapshot that failed (%v): %v", round, failed, err)
 				}
@@ -407,15 +405,21 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 	}
 }
 
-// A snapshot after which nothing old could be deleted is one all the same.
-func TestSnapshotThatLeavesOldThings(t *testing.T) {
-	d := oplogtest.NewDisk()
+// A snapshot is valid even if obsolete data cannot be deleted.
+func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
+	d := newDisk()
 	n := start(t, d, Options{})
 	f := n.make(t, 2000)[0]
 	for i := range 4 {
 		f.Add(nil, digests(i*100, i*100+100))
 		d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
-			if op == oplogtest.Purge || op == oplogtest.Remove {
+			if op == oplogtest.Purge {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		d.files.Before(func(op snapfiletest.Op, _ string) error {
+			if op == snapfiletest.Remove {
 				return errors.New("not now")
 			}
 			return nil
@@ -425,12 +429,13 @@ func TestSnapshotThatLeavesOldThings(t *testing.T) {
 			t.Errorf("the status says of a snapshot that was made: %v", err)
 		}
 	}
-	blobs := len(numbers(t, d, oplog.Blobs))
+	files := len(d.files.Names())
 	d.Before(nil)
+	d.files.Before(nil)
 	f.Add(nil, digests(1000, 1100))
 	snap(t, n)
-	if left := len(numbers(t, d, oplog.Blobs)); left >= blobs {
-		t.Errorf("%d blobs, before what is old could be deleted %d", left, blobs)
+	if left := len(d.files.Names()); left >= files {
+		t.Errorf("%d files, %d before obsolete ones could be deleted", left, files)
 	}
 	n.end(t)
 }

@@ -1,21 +1,21 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"github.com/umbel-filters/umbel/filter"
 )
 
 // startOn starts a node on what a disk has, with an engine of the test's own.
-func startOn(t *testing.T, d *oplogtest.Disk, o Options, with engine.Options) *node {
+func startOn(t *testing.T, d *disk, o Options, with engine.Options) *node {
 	t.Helper()
 	l, err := d.Open(t.Context())
 	if err != nil {
@@ -23,18 +23,22 @@ func startOn(t *testing.T, d *oplogtest.Disk, o Options, with engine.Options) *n
 	}
 	with.Kinds = filter.All
 	e := engine.New(with)
-	s, report, err := Open(t.Context(), l, e, o)
+	files, err := d.files.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, report, err := Open(t.Context(), l, files, e, o)
 	if err != nil {
 		t.Fatalf("start: %v", errors.Join(err, l.Close()))
 	}
-	return &node{s, e, d, l, report}
+	return &node{s, e, d, l, files, report}
 }
 
-// atBlob has do called when the nth blob from now on is written.
-func atBlob(d *oplogtest.Disk, n int64, do func()) {
+// atPiece calls do when the nth piece from now on is written.
+func atPiece(d *disk, n int64, do func()) {
 	var count atomic.Int64
-	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-		if op == oplogtest.Append && r == oplog.Blobs && count.Add(1) == n {
+	d.files.Before(func(op snapfiletest.Op, name string) error {
+		if op == snapfiletest.Write && strings.HasPrefix(name, "piece-") && count.Add(1) == n {
 			do()
 		}
 		return nil
@@ -46,7 +50,7 @@ func atBlob(d *oplogtest.Disk, n int64, do func()) {
 func TestStartWithinTheLimitOfMemory(t *testing.T) {
 	goal := umbel.Goal{Bytes: 2 << 20, FPRate: .01}
 	within := engine.Options{MaxMemory: 5 << 20}
-	d := oplogtest.NewDisk()
+	d := newDisk()
 	n := startOn(t, d, Options{}, within)
 	for _, name := range []string{"a", "b"} {
 		f, _, err := n.Create(name, "bloom", goal, nil)
@@ -60,7 +64,7 @@ func TestStartWithinTheLimitOfMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	atBlob(d, 5, func() { // "a" is copied, "b" is being copied, "c" is still to be
+	atPiece(d, 3, func() { // "a" is copied, "b" is being copied, "c" is still to be
 		if _, _, err := n.Delete([]byte("a")); err != nil {
 			t.Error(err)
 		}
@@ -93,7 +97,7 @@ func TestFiltersWhoseTimeIsOver(t *testing.T) {
 	for name, o := range map[string]Options{"always": {}, "none": {Durability: None}} {
 		t.Run(name, func(t *testing.T) {
 			now.Store(100)
-			d := oplogtest.NewDisk()
+			d := newDisk()
 			n := startOn(t, d, o, clock)
 			f, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil)
 			if err != nil {
@@ -132,11 +136,9 @@ func TestDiskThatDoesNotAnswer(t *testing.T) {
 		for nth := range 30 {
 			c := d.Clone()
 			var n atomic.Int64
-			c.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-				if op == oplogtest.Get && r == oplog.Blobs {
-					if int(n.Add(1)) > nth {
-						return silent
-					}
+			c.files.Before(func(op snapfiletest.Op, _ string) error {
+				if op == snapfiletest.Read && int(n.Add(1)) > nth {
+					return silent
 				}
 				return nil
 			})
@@ -170,7 +172,7 @@ func TestNamesInALostBatch(t *testing.T) {
 		"replaced": func(n *node) error { _, err := n.Rename([]byte("b"), []byte("a"), true); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := oplogtest.NewDisk()
+			d := newDisk()
 			n := start(t, d, Options{})
 			for _, name := range []string{"a", "b"} {
 				f, _, err := n.Create(name, "bloom", goal, nil)
@@ -181,7 +183,7 @@ func TestNamesInALostBatch(t *testing.T) {
 			}
 			n.Sync(t.Context())
 			_, before := n.log.Bounds()
-			atBlob(d, 3, func() { // "a" is copied, "b" is being copied
+			atPiece(d, 2, func() { // "a" is copied, "b" is being copied
 				if err := take(n); err != nil {
 					t.Error(err)
 				}
@@ -191,7 +193,7 @@ func TestNamesInALostBatch(t *testing.T) {
 			n.Get([]byte("a")).Add(nil, digests(200_000, 200_100))
 			n.Sync(t.Context())
 			n.kill()
-			d.Before(nil)
+			d.files.Before(nil)
 			d.Lose(oplog.Batches, before+1)
 			if _, err := tryStart(d, Options{}); !errors.Is(err, oplog.ErrHole) {
 				t.Errorf("with a batch lost: %v", err)

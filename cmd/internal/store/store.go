@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 )
 
 // Durability says when a change is acknowledged.
@@ -39,6 +40,7 @@ type Options struct {
 // Store is the journal of an engine. It is safe for concurrent use.
 type Store struct {
 	log    oplog.Log
+	files  *snapfile.Dir
 	engine *engine.Engine
 	o      Options
 	queue  *queue
@@ -51,11 +53,11 @@ type Store struct {
 	hurry  atomic.Bool   // a snapshot gives way to nobody
 	marked atomic.Uint64 // bytes of the log when the last snapshot was made
 
-	// snapping is held while a snapshot is made, and by what changes blobs.
+	// snapping is held while a snapshot is taken or files of snapshots are deleted.
 	snapping sync.Mutex
 	archive  archive
 	owing    bool // a snapshot is due though nothing changed
-	reading  int  // backups under way, which need all that is there
+	reading  int  // backups under way, which need all files and batches
 
 	status struct {
 		sync.Mutex
@@ -63,26 +65,31 @@ type Store struct {
 	}
 }
 
-// Open reads the log into e, which must be empty and not yet in use, becomes its journal
-// (Engine.SetJournal), and begins to write. The report says what was
-// found. The log stays the caller's, who closes it after the store. An error that tells of
-// losses wraps ErrLost.
-func Open(ctx context.Context, l oplog.Log, e *engine.Engine, o Options) (*Store, Report, error) {
+// Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
+// and the log. It becomes the engine's journal (Engine.SetJournal). The report describes what was
+// found. The caller closes the log after the store. The error wraps ErrLost if durable data is
+// missing.
+func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (*Store, Report, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r, err := recoverAll(ctx, l, e, o)
+	r, err := recoverAll(ctx, l, files, e, o)
 	if err != nil {
 		return nil, r.report, err
 	}
 	s := &Store{
-		log: l, engine: e, o: o, archive: r.archive, owing: r.lost,
+		log: l, files: files, engine: e, o: o, archive: r.archive, owing: r.lost || r.damaged,
 		queue: newQueue(o, r.position, r.batch),
 	}
-	s.status.LastSnapshot = r.archive.manifest.current.time()
+	s.status.LastSnapshot = r.archive.current.time()
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort
+	if !s.owing { // after damage, nothing is deleted before the next snapshot
+		if err := s.tidy(ctx); err != nil && !errors.Is(err, snapfile.ErrReadOnly) && !errors.Is(err, oplog.ErrCheck) {
+			o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
+		}
+	}
 	e.SetJournal(s) // before the first snapshot
 	s.keeps.Go(func() { s.queue.keep(writing, l, o.Log) })
 	s.runs.Go(func() { s.snapshots(background) })
@@ -191,7 +198,7 @@ func (s *Store) clear(ctx context.Context) {
 type Status struct {
 	Pending              uint64        // bytes that wait to be written
 	Lag                  time.Duration // age of the oldest change that isn't on the disk
-	LogBytes             uint64        // on the disk, blobs included
+	LogBytes             uint64        // size of the log and the snapshots on disk
 	Snapshotting         bool
 	LastSnapshot         time.Time
 	LastSnapshotTook     time.Duration
@@ -207,7 +214,7 @@ func (s *Store) Status() Status {
 	s.status.Unlock()
 	st.Pending, st.Lag = s.queue.pending()
 	st.Commits, st.CommitBytes = s.queue.counts()
-	st.LogBytes = s.log.Bytes()
+	st.LogBytes = s.log.Bytes() + s.files.Bytes()
 	if st.Err = s.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
 	}
@@ -237,26 +244,48 @@ func (s *Store) close(ctx context.Context) error {
 		s.queue.close()
 		s.abort()
 	})()
-	s.runs.Wait()
 	var errs []error
-	if s.o.Durability != None {
-		if err := s.drain(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("store: changes not written: %w", err))
+	fails := func(what string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("store: %s: %w", what, err))
 		}
 	}
-	if s.o.Durability == None {
+	fails("snapshot does not end", within(ctx, func() error { s.runs.Wait(); return nil }))
+	switch {
+	case s.o.Durability != None:
+		fails("changes not written", s.drain(ctx))
+	case len(errs) == 0:
 		s.hurry.Store(true)
-		if err := s.Snapshot(ctx); err != nil {
-			errs = append(errs, err)
-		}
+		fails("last snapshot", within(ctx, func() error { return s.Snapshot(ctx) }))
 	}
 	s.queue.close()
 	if len(errs) > 0 {
 		s.abort()
 	}
-	s.keeps.Wait()
+	fails("write to the log does not end", within(ctx, func() error { s.keeps.Wait(); return nil }))
 	s.abort()
 	return errors.Join(errs...)
+}
+
+// grace is the time that Close waits after its context is done. By then everything has been
+// cancelled, but a call of the operating system may hang.
+const grace = time.Second
+
+// within returns the result of f, or the error of ctx if f has not returned at the end of grace.
+func within(ctx context.Context, f func() error) error {
+	result := make(chan error, 1)
+	go func() { result <- f() }()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(grace):
+		return ctx.Err()
+	}
 }
 
 // drain returns when all is written. A log that fails is tried again until ctx is done, unless the

@@ -18,8 +18,8 @@ import (
 //	backup   "umbelbackup" | version 1 | frames: head, filters each with its segments, batches, end
 //	frame    kind 1 | length 4 | payload | CRC-32C of all of the backup before it 4
 //	head     1 if there is a snapshot | milliseconds since 1970 | covered | position
-//	filter   an entry of a catalogue, whose references have the blob 1 and no offset, or the blob 0
-//	segment  the bytes of one reference that hasn't the blob 0, in their order
+//	filter   an entry of a catalogue, whose references have piece 1 and no offset, or piece 0
+//	segment  the bytes of one reference with piece 1, in their order
 //	batch    a batch of the log
 //	end      number of filters | number of batches
 //
@@ -166,7 +166,7 @@ func (f *frameReader) end() error {
 
 // segment returns the bytes to which a reference of an entry refers.
 func (f *frameReader) segment(r reference) ([]byte, error) {
-	if r.blob == 0 {
+	if r.piece == 0 {
 		return make([]byte, r.length), nil
 	}
 	kind, b, err := f.next()

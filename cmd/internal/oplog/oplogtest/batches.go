@@ -40,14 +40,6 @@ func (b *bench) sizes() {
 			b.Errorf("a batch of %d bytes was taken", n)
 		}
 	}
-	for _, n := range []int{0, oplog.MaxBlob + 1} {
-		if _, err := b.log.PutBlob(b.Context(), make([]byte, n)); err == nil {
-			b.Errorf("a blob of %d bytes was taken", n)
-		}
-		if _, err := b.log.SetManifest(b.Context(), make([]byte, n), 0); err == nil {
-			b.Errorf("a manifest of %d bytes was taken", n)
-		}
-	}
 	long := bytes.Repeat([]byte("x"), oplog.MaxBatch)
 	for range 8 {
 		b.append(string(long), b.last()+1)

@@ -36,7 +36,7 @@ type row struct {
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
 	d := &Disk{Faults: NewFaults(), rows: map[oplog.Row]*row{}}
-	for _, r := range []oplog.Row{oplog.Batches, oplog.Blobs, oplog.Manifests} {
+	for _, r := range []oplog.Row{oplog.Batches} {
 		d.rows[r] = &row{first: 1, messages: map[uint64][]byte{}}
 	}
 	return d

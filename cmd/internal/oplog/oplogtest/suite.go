@@ -35,13 +35,6 @@ func Run(t *testing.T, place func(t *testing.T) func(t *testing.T) oplog.Medium)
 		{"a log opened to be checked", (*bench).check},
 		{"purge", (*bench).purge},
 		{"purge all", (*bench).purgeAll},
-		{"blobs", (*bench).blobs},
-		{"numbers of lost blobs", (*bench).blobNumbers},
-		{"manifest", (*bench).manifest},
-		{"a lost manifest", func(b *bench) { b.lostManifest(func(r uint64) { b.Lose(oplog.Manifests, r); b.again() }) }},
-		{"an altered manifest", func(b *bench) { b.lostManifest(func(r uint64) { b.Flip(oplog.Manifests, r, 300); b.again() }) }},
-		{"a forgotten manifest", func(b *bench) { b.lostManifest(func(r uint64) { b.forgetEnd(oplog.Manifests, r-1) }) }},
-		{"a manifest whose end isn't known", (*bench).unknownManifest},
 		{"a full disk", (*bench).full},
 		{"reading while appending", (*bench).concurrent},
 		{"closed", (*bench).closed},
@@ -59,10 +52,8 @@ func Run(t *testing.T, place func(t *testing.T) func(t *testing.T) oplog.Medium)
 
 func (b *bench) check() {
 	b.fill(3)
-	n, err := b.log.PutBlob(b.Context(), []byte("blob"))
-	b.must(err)
 	b.FailAppends(1, true, errFault)
-	_, err = b.log.Append(b.Context(), []byte("not acknowledged"))
+	_, err := b.log.Append(b.Context(), []byte("not acknowledged"))
 	b.wants(err, errFault)
 	b.Tear(oplog.Batches, 4)
 	b.must(b.log.Close())
@@ -74,12 +65,7 @@ func (b *bench) check() {
 		b.read(1, false, "1", "2", "3")
 		_, err = b.log.Append(b.Context(), []byte("x"))
 		b.wants(err, oplog.ErrCheck)
-		_, err = b.log.PutBlob(b.Context(), []byte("x"))
-		b.wants(err, oplog.ErrCheck)
-		_, err = b.log.SetManifest(b.Context(), []byte("x"), 0)
-		b.wants(err, oplog.ErrCheck)
 		b.wants(b.log.Purge(b.Context(), 2), oplog.ErrCheck)
-		b.wants(b.log.DeleteBlobs(b.Context(), []uint64{n}), oplog.ErrCheck)
 		b.must(b.log.Close())
 	}
 	b.open()
@@ -163,10 +149,6 @@ func (b *bench) concurrent() {
 	}
 	for i := uint64(1); i <= n; i++ {
 		b.append(string(binary.LittleEndian.AppendUint64(nil, i)), i)
-		if i%30 == 0 {
-			_, err := b.log.PutBlob(b.Context(), []byte("x"))
-			b.must(err)
-		}
 	}
 	g.Wait()
 }
