@@ -15,16 +15,16 @@ import (
 )
 
 // codings returns vectors of blocks with payloads.
-func codings() []file { return boxes("codings", goodCodings(), badCodings()) }
+func codings() []file { return containerVectors("codings", goodCodings(), badCodings()) }
 
 const (
 	arithmetic = "\x03"
 	listed     = "\x04"
 )
 
-func goodCodings() []boxed {
-	v := append(filledPlanes(), levelPlanes()...)
-	v = append(v, counterPlanes()...)
+func goodCodings() []containerVector {
+	v := append(filledArrays(), levelArrays()...)
+	v = append(v, counterArrays()...)
 	v = append(v,
 		coded("no-state", "strings of no state, told by their levels: zeros, ones, zeros in gaps, ones in bytes",
 			bits(1000)+arithmetic+payload("\x00"), bits(1001)+arithmetic+payload("\xb6"),
@@ -37,7 +37,7 @@ func goodCodings() []boxed {
 			bits(1000)+listed+payload("\x01\x3f\xcf\x07"+zeros(6))),
 		coded("positions-hundreds", "200 positions of 524288, and of 3000",
 			bits(blockCells)+listed+positionsIn(scattered(1, blockCells, 200)), bits(3000)+listed+positionsIn(scattered(2, 3000, 200))),
-		packedPlanes("mixed", "blocks that are empty, full, and coded both ways",
+		packedArrays("mixed", "blocks that are empty, full, and coded both ways",
 			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(3, blockCells, 10), scattered(4, blockCells, 100), scattered(5, 1000, 100))),
 	)
 	for i := range v {
@@ -46,7 +46,8 @@ func goodCodings() []boxed {
 	return v
 }
 
-// formOf returns how umbel writes the state that a container holds, if it is so.
+// formOf returns the form of a container: "written" if umbel writes it without a Packer,
+// "packed" if it writes it with a Packer, and otherwise "other".
 func formOf(b []byte) string {
 	s, err := wire.Parse(b, wire.Limits{})
 	if err != nil {
@@ -61,25 +62,25 @@ func formOf(b []byte) string {
 	return "other"
 }
 
-// coded returns a vector of planes that are put together by hand.
-func coded(name, comment string, planes ...string) boxed {
-	return boxed{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(planes))}), strings.Join(planes, ""), alone)}
+// coded returns a vector of arrays that are written by hand.
+func coded(name, comment string, arrays ...string) containerVector {
+	return containerVector{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(arrays))}), strings.Join(arrays, ""), alone)}
 }
 
-// packedPlanes returns a vector of planes in which every block is as short as it gets.
-func packedPlanes(name, comment string, planes ...cells.Array) boxed {
-	b, err := wire.Packer{}.Append(nil, umbel.State{Kind: kind[1:], Arrays: planes})
+// packedArrays returns a vector of arrays in which each block has its shortest coding.
+func packedArrays(name, comment string, arrays ...cells.Array) containerVector {
+	b, err := wire.Packer{}.Append(nil, umbel.State{Kind: kind[1:], Arrays: arrays})
 	if err != nil {
 		panic("gen: " + err.Error())
 	}
-	return boxed{name: name, comment: comment, bytes: b}
+	return containerVector{name: name, comment: comment, bytes: b}
 }
 
-// codedPlanes returns a vector of planes whose blocks are arithmetic where that is
-// shorter than raw.
-func codedPlanes(name, comment string, planes ...cells.Array) boxed {
+// codedArrays returns a vector of arrays whose blocks are arithmetic if that is shorter than
+// raw.
+func codedArrays(name, comment string, arrays ...cells.Array) containerVector {
 	var b strings.Builder
-	for _, a := range planes {
+	for _, a := range arrays {
 		b.WriteString(string([]byte{byte(a.Width)}) + u64(a.Len))
 		for block := range blocksIn(a) {
 			if code := payloadOf(block); uint64(len(code)) < block.Bytes() {
@@ -89,12 +90,12 @@ func codedPlanes(name, comment string, planes ...cells.Array) boxed {
 			}
 		}
 	}
-	return boxed{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(planes))}), b.String(), alone)}
+	return containerVector{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(arrays))}), b.String(), alone)}
 }
 
-// filledPlanes returns vectors of bits, one for each fill.
-func filledPlanes() []boxed {
-	var v []boxed
+// filledArrays returns vectors of bits, one for each fill.
+func filledArrays() []containerVector {
+	var v []containerVector
 	for i, ppm := range []uint64{10, 100, 1000, 10_000, 50_000, 130_000, 150_000, 156_000, 200_000, 300_000, 400_000, 480_000,
 		540_000, 700_000, 844_000, 850_000, 950_000, 990_000, 999_000, 999_900, 999_990} {
 		lens := []uint64{2, 7, 64, 100, 1000, 4099}
@@ -107,43 +108,44 @@ func filledPlanes() []boxed {
 			lens = []uint64{2, 65, 30_011}
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		planes := make([]cells.Array, len(lens))
+		arrays := make([]cells.Array, len(lens))
 		for j, n := range lens {
-			planes[j] = emptyCells(n, 1)
+			arrays[j] = emptyCells(n, 1)
 			for at := range n {
 				if rng.Uint64N(1_000_000) < ppm {
-					planes[j].SetBit(at)
+					arrays[j].SetBit(at)
 				}
 			}
 		}
-		v = append(v, codedPlanes(fmt.Sprintf("fill-%06d", ppm), fmt.Sprintf("planes of %v cells, a one in each with a chance of %d in a million", lens, ppm), planes...))
+		v = append(v, codedArrays(fmt.Sprintf("fill-%06d", ppm), fmt.Sprintf("planes of %v cells, a one in each with a chance of %d in a million", lens, ppm), arrays...))
 	}
 	return v
 }
 
-// levelPlanes returns vectors of bits in which every level comes.
-func levelPlanes() []boxed {
+// levelArrays returns vectors of bits with every level.
+func levelArrays() []containerVector {
 	between := func(from, to uint64) []cells.Array {
-		var planes []cells.Array
+		var arrays []cells.Array
 		for level := from; level <= to; level++ {
-			planes = append(planes, levelPlane(level))
+			arrays = append(arrays, levelArray(level))
 		}
-		return planes
+		return arrays
 	}
-	return []boxed{
-		codedPlanes("levels-gaps", "levels 1 to 99", between(1, 99)...),
-		codedPlanes("levels-bytes", "levels 100 to 181", between(100, 181)...),
-		codedPlanes("levels-inverted", "levels 182 to 255", between(182, 255)...),
+	return []containerVector{
+		codedArrays("levels-gaps", "levels 1 to 99", between(1, 99)...),
+		codedArrays("levels-bytes", "levels 100 to 181", between(100, 181)...),
+		codedArrays("levels-inverted", "levels 182 to 255", between(182, 255)...),
 	}
 }
 
-// levelPlane returns a plane that is coded with a level.
-func levelPlane(level uint64) cells.Array {
+// levelArray returns an array that is coded with a level.
+func levelArray(level uint64) cells.Array {
 	s := level
 	if level > 181 {
 		s = 181 * (level - 181) / 74
 	}
-	// Where half the bits are ones, words have some to spare: raw is no shorter.
+	// A multiple of 64, plus 1: the spare bits of the last word make raw longer, even if half of
+	// the bits are ones.
 	n := min(blockCells-1, max(20<<16/(s*s), 1<<16/s))&^63 + 1
 	for x := n * s * s >> 16; ; x++ {
 		a := scattered(s, n, x)
@@ -154,14 +156,14 @@ func levelPlane(level uint64) cells.Array {
 			return a
 		}
 		if x > n*s*s>>16 {
-			panic(fmt.Sprintf("gen: no plane of %d cells has level %d", n, level))
+			panic(fmt.Sprintf("gen: no array of %d cells has level %d", n, level))
 		}
 	}
 }
 
-// counterPlanes returns vectors of counters, one for each width.
-func counterPlanes() []boxed {
-	var v []boxed
+// counterArrays returns vectors of counters, one for each width.
+func counterArrays() []containerVector {
+	var v []containerVector
 	for width := uint(2); width <= 64; width *= 2 {
 		rng := rand.New(rand.NewPCG(uint64(width), 2))
 		few, many, saturated, tails := emptyCells(3, width), emptyCells(301, width), emptyCells(99, width), emptyCells(203, width)
@@ -182,10 +184,10 @@ func counterPlanes() []boxed {
 				break
 			}
 		}
-		v = append(v, codedPlanes(fmt.Sprintf("counters-%d", width),
+		v = append(v, codedArrays(fmt.Sprintf("counters-%d", width),
 			fmt.Sprintf("counters of %d bits: three, some hundreds, most saturated, some far above the rest", width), few, many, saturated, tails))
 	}
-	v = append(v, codedPlanes("counters-blocks", "three blocks of counters of 64 bits, few of them set", heavy(2*blockCells/64+7)))
+	v = append(v, codedArrays("counters-blocks", "three blocks of counters of 64 bits, few of them set", heavy(2*blockCells/64+7)))
 	return v
 }
 
@@ -200,7 +202,7 @@ func payload(b string) string {
 	return string(binary.AppendUvarint(nil, uint64(len(b)))) + b
 }
 
-// positionsIn returns the payload of the positions of a's ones.
+// positionsIn returns the payload that lists the positions of a's ones.
 func positionsIn(a cells.Array) string {
 	return payload(string(entropy.AppendRice(nil, entropy.Bits{Words: a.Words, Len: a.Len})))
 }

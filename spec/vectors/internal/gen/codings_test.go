@@ -9,10 +9,10 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// The vectors of levels have every level.
+// TestLevels: the vectors of levels contain every level.
 func TestLevels(t *testing.T) {
 	seen := map[byte]bool{}
-	for _, v := range levelPlanes() {
+	for _, v := range levelArrays() {
 		s, err := wire.Parse(v.bytes, wire.Limits{})
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +20,7 @@ func TestLevels(t *testing.T) {
 		for _, a := range s.Arrays {
 			code := payloadOf(a)
 			if seen[code[0]] = true; uint64(len(code)) >= a.Bytes() {
-				t.Errorf("level %d takes %d bytes, and the words %d: the block is raw", code[0], len(code), a.Bytes())
+				t.Errorf("level %d: %d bytes, not less than the %d bytes of the words: the block is raw", code[0], len(code), a.Bytes())
 			}
 		}
 	}
@@ -31,7 +31,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Every delta makes of its base what it says, or is refused as it says.
+// TestDeltas: each delta gives the result in its header, or is refused with the error in its
+// header.
 func TestDeltas(t *testing.T) {
 	for _, f := range inFolder(t, "deltas") {
 		t.Run(f.path, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestDeltas(t *testing.T) {
 			}
 			info, err := delta.Inspect(message)
 			if err != nil || info.Base.String() != f.value("base") || info.Result.String() != f.value("id") || info.Kind != f.value("kind") {
-				t.Errorf("the head says %+v, %v", info, err)
+				t.Errorf("Inspect returns %+v, %v", info, err)
 			}
 			if got := wire.Identify(result).String(); got != f.value("id") {
 				t.Errorf("ID %s, want %s", got, f.value("id"))

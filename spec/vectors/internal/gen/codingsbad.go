@@ -1,18 +1,18 @@
 package main
 
-// badCodings returns containers of one plane whose one block has a payload that no
-// reader takes. Where nothing is said of cells there are 1000 bits.
-func badCodings() []boxed {
+// badCodings returns containers of one array whose only block has an invalid payload. The array
+// has 1000 bits unless the comment names others.
+func badCodings() []containerVector {
 	const (
 		ten      = "\x01\x0a\x00\x00\x00\x00\x00\x00\x00" // ten bits
 		counters = "\x02\x0a\x00\x00\x00\x00\x00\x00\x00" // ten counters of 2 bits
 		thousand = "\x01\xe8\x03\x00\x00\x00\x00\x00\x00"
 	)
 	good := payloadOf(scattered(6, 1000, 40))
-	bad := func(name, comment, plane, coding, body string) boxed {
-		return boxed{name, "corrupt", comment, sealed(head, one, plane, coding, body, alone)}
+	bad := func(name, comment, array, coding, body string) containerVector {
+		return containerVector{name, "corrupt", comment, sealed(head, one, array, coding, body, alone)}
 	}
-	return []boxed{
+	return []containerVector{
 		bad("length-long-form", "the length of a payload in a byte too many", thousand, arithmetic, "\x81\x00\x00"),
 		bad("length-2-64", "a payload of 2^64 bytes", thousand, arithmetic, ones(9)+"\x02"),
 		bad("length-of-words", "a payload as long as the words", bits(64), arithmetic, payload(zeros(8))),

@@ -9,12 +9,12 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// containers returns vectors that are about the container and no kind. They are put
-// together by hand here, so that they don't follow from the code that they test.
-func containers() []file { return boxes("container", goodContainers(), badContainers()) }
+// containers returns vectors that test the container and not a kind. They are written by hand,
+// so they don't depend on the code under test.
+func containers() []file { return containerVectors("container", goodContainers(), badContainers()) }
 
-// boxes returns vectors of containers whose kinds are nobody's.
-func boxes(folder string, good, bad []boxed) []file {
+// containerVectors returns vectors of containers with unknown kinds.
+func containerVectors(folder string, good, bad []containerVector) []file {
 	var files []file
 	for _, v := range good {
 		s, err := wire.Parse(v.bytes, wire.Limits{})
@@ -43,9 +43,9 @@ func boxes(folder string, good, bad []boxed) []file {
 	return files
 }
 
-// boxed is a vector of a container. Its form is that of the header field, or what
-// to expect of one that is refused.
-type boxed struct {
+// containerVector is a vector of a container. expect is the form in the header, or the error if
+// the container is refused.
+type containerVector struct {
 	name, form, comment string
 	bytes               []byte
 }
@@ -55,7 +55,7 @@ const (
 	kind   = "\x09a.example"
 	seed   = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	hasher = "\x00" + seed
-	none   = "\x00"     // no params, no planes
+	none   = "\x00"     // no params, no arrays
 	one    = "\x01"     // one of them follows
 	alone  = "\x00\x00" // no parts
 	head   = kind + hasher + none
@@ -69,19 +69,19 @@ func u16(v uint16) string  { return string(binary.LittleEndian.AppendUint16(nil,
 func u64(v uint64) string  { return string(binary.LittleEndian.AppendUint64(nil, v)) }
 func ones(n int) string    { return strings.Repeat("\xff", n) }
 func zeros(n int) string   { return strings.Repeat("\x00", n) }
-func bits(n uint64) string { return "\x01" + u64(n) } // the head of a plane of bits
+func bits(n uint64) string { return "\x01" + u64(n) } // the head of an array of bits
 
-// sealed returns magic, fields and the checksum of both.
+// sealed returns the magic, the fields and the checksum of both.
 func sealed(fields ...string) []byte { return sum([]byte(magic + strings.Join(fields, ""))) }
 
 func sum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-func goodContainers() []boxed {
+func goodContainers() []containerVector {
 	const small = "written"
 	blocks := bits(3<<19-3) + empty + full
-	return []boxed{
+	return []containerVector{
 		{"least", small, "a state without params, planes and parts", sealed(least)},
 		{"params", small, "a whole number, the largest one, a float, negative zero, the smallest float", sealed(kind, hasher, "\x05",
 			"\x01k", none, u64(7), "\x03max", none, ones(8), "\x04rate", one, u64(0x3f847ae147ae147b),
@@ -102,7 +102,7 @@ func goodContainers() []boxed {
 	}
 }
 
-func badContainers() []boxed {
+func badContainers() []containerVector {
 	const corrupt, limit = "corrupt", "limit"
 	good := sealed(head, one, bits(64), raw, u64(0xfedcba9876543210), alone)
 	damaged := func(i int, mask byte) []byte {
@@ -117,7 +117,7 @@ func badContainers() []boxed {
 	}
 	number := func(name, kind string, v uint64) string { return string(rune(len(name))) + name + kind + u64(v) }
 	deep := strings.Repeat(head+none+u16(1), umbel.MaxDepth) + least
-	return []boxed{
+	return []containerVector{
 		{"magic", corrupt, "the first byte isn't that of a container", resealed(0, 0x88)},
 		{"version-0", corrupt, "version 0", resealed(7, 0)},
 		{"version-2", corrupt, "version 2", resealed(7, 2)},

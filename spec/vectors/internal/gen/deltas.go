@@ -30,15 +30,15 @@ func deltas() []file {
 	return files
 }
 
-// told is a vector of a delta from base to result.
-type told struct {
+// deltaVector is a vector of a delta from base to result.
+type deltaVector struct {
 	name, expect, comment string
 	base, result          umbel.State
 	delta                 []byte
 }
 
-// form returns whether umbel writes the delta so.
-func (v told) form() string {
+// form returns "written" if umbel writes this delta, and otherwise "other".
+func (v deltaVector) form() string {
 	b, err := delta.Append(nil, v.base, v.result)
 	if err != nil {
 		panic("gen: " + v.name + ": " + err.Error())
@@ -49,7 +49,7 @@ func (v told) form() string {
 	return "other"
 }
 
-func (v told) file() file {
+func (v deltaVector) file() file {
 	base, err := wire.Packer{}.Append(nil, v.base)
 	if err != nil {
 		panic("gen: " + v.name + ": " + err.Error())
@@ -76,7 +76,7 @@ const (
 
 func leb(v uint64) string { return string(binary.AppendUvarint(nil, v)) }
 
-// The sources of planes.
+// The sources of arrays.
 func fresh(width byte, n uint64) string     { return "\x00" + string([]byte{width}) + u64(n) }
 func sameAs(i byte) string                  { return string([]byte{1, i}) }
 func foldOf(i byte, r, group uint64) string { return string([]byte{2, i}) + leb(r) + leb(group) }
@@ -87,29 +87,28 @@ func refineOf(i byte, u, group uint64) string {
 	return string([]byte{4, i}) + leb(u) + leb(group)
 }
 
-// deltaOf returns a delta with its head and checksum.
+// deltaOf returns a delta with its header and checksum.
 func deltaOf(base, result umbel.State, change ...string) []byte {
-	return deltaSaying(base, result, result.Bytes(), change...)
+	return deltaOfBytes(base, result, result.Bytes(), change...)
 }
 
-func deltaSaying(base, result umbel.State, bytes uint64, change ...string) []byte {
+func deltaOfBytes(base, result umbel.State, bytes uint64, change ...string) []byte {
 	from, to := wire.Identify(base), wire.Identify(result)
 	name := string([]byte{byte(len(base.Kind))}) + base.Kind
 	return sum([]byte(deltaMagic + string(from[:]) + string(to[:]) + u64(bytes) + name + strings.Join(change, "")))
 }
 
-// stateOf returns a state of nobody's kind.
-func stateOf(planes ...cells.Array) umbel.State { return umbel.State{Kind: kind[1:], Arrays: planes} }
+// stateOf returns a state of an unknown kind.
+func stateOf(arrays ...cells.Array) umbel.State { return umbel.State{Kind: kind[1:], Arrays: arrays} }
 
-// handMade returns a vector of a delta put together by hand: its result is the base
-// with other planes.
-func handMade(name, comment string, base, result umbel.State, change ...string) told {
-	return told{name, "ok", comment, base, result, deltaOf(base, result, change...)}
+// handMade returns a vector of a delta that is written by hand.
+func handMade(name, comment string, base, result umbel.State, change ...string) deltaVector {
+	return deltaVector{name, "ok", comment, base, result, deltaOf(base, result, change...)}
 }
 
-// onePlane is handMade for a state of one plane.
-func onePlane(name, comment string, base, result cells.Array, plane ...string) told {
-	return handMade(name, comment, stateOf(base), stateOf(result), params, one, strings.Join(plane, ""), noParts)
+// oneArray is handMade for a state of one array.
+func oneArray(name, comment string, base, result cells.Array, array ...string) deltaVector {
+	return handMade(name, comment, stateOf(base), stateOf(result), params, one, strings.Join(array, ""), noParts)
 }
 
 // givenOld returns the payload of cells given the old ones.
@@ -118,7 +117,7 @@ func givenOld(old, new cells.Array) string {
 	return payload(string(c.AppendDelta(nil, old, new)))
 }
 
-// flips returns the payload of the positions of bits in which two planes differ.
+// flips returns the payload with the positions of the bits in which two arrays differ.
 func flips(old, new cells.Array) string {
 	diff := old.Clone()
 	for i, w := range new.Words {
@@ -127,7 +126,7 @@ func flips(old, new cells.Array) string {
 	return payload(string(entropy.AppendRice(nil, entropy.Bits{Words: diff.Words, Len: old.Len * uint64(old.Width)})))
 }
 
-// refinement returns all units of a plane of which another is the fold.
+// refinement returns all units that refine fold to full.
 func refinement(fold, full cells.Array, r, group uint64) string {
 	var c model.Modeler
 	var b strings.Builder
@@ -137,7 +136,7 @@ func refinement(fold, full cells.Array, r, group uint64) string {
 	return b.String()
 }
 
-// changed returns a plane in which x of the bits, whatever cells they are of, differ.
+// changed returns an array of which up to x bits are flipped.
 func changed(a cells.Array, seed, x uint64) cells.Array {
 	a = a.Clone()
 	rng := rand.New(rand.NewPCG(seed, a.Len))
@@ -148,7 +147,7 @@ func changed(a cells.Array, seed, x uint64) cells.Array {
 	return a
 }
 
-// drifted returns counters some of which rose and some of which fell, a few by much.
+// drifted returns counters of which some rose and some fell, a few by much.
 func drifted(a cells.Array, seed uint64) cells.Array {
 	a = a.Clone()
 	rng := rand.New(rand.NewPCG(seed, a.Len))
@@ -166,7 +165,7 @@ func drifted(a cells.Array, seed uint64) cells.Array {
 	return a
 }
 
-// counted returns n counters of about one each, and some that are larger.
+// counted returns n counters that are 1 on average, and some that are larger.
 func counted(seed, n uint64, width uint) cells.Array {
 	rng := rand.New(rand.NewPCG(seed, n))
 	a := emptyCells(n, width)

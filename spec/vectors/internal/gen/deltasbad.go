@@ -6,7 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-func badDeltas() []told {
+func badDeltas() []deltaVector {
 	const corrupt, limit, mismatch = "corrupt", "limit", "mismatch"
 	var (
 		bit      = scattered(40, 100, 30)
@@ -14,19 +14,19 @@ func badDeltas() []told {
 		base     = stateOf(bit, counters)
 		result   = stateOf(changed(bit, 42, 3), counters)
 		flip     = sameAs(0) + flipped + flips(bit, result.Arrays[0])
-		rest     = sameAs(1) + kept // the plane of counters
+		rest     = sameAs(1) + kept // the array of counters
 		good     = deltaOf(base, result, params, "\x02", flip, rest, noParts)
 	)
-	bad := func(name, expect, comment string, delta []byte) told {
-		return told{name: name, expect: expect, comment: comment, base: base, delta: delta}
+	bad := func(name, expect, comment string, delta []byte) deltaVector {
+		return deltaVector{name: name, expect: expect, comment: comment, base: base, delta: delta}
 	}
-	// first and second have another plane, the one of bits or the one of counters, and all
+	// first and second have another array, the one of bits or the one of counters, and all
 	// else right.
-	first := func(name, comment string, plane ...string) told {
-		return bad(name, corrupt, comment, deltaOf(base, result, params, "\x02", strings.Join(plane, ""), rest, noParts))
+	first := func(name, comment string, array ...string) deltaVector {
+		return bad(name, corrupt, comment, deltaOf(base, result, params, "\x02", strings.Join(array, ""), rest, noParts))
 	}
-	second := func(name, comment string, plane ...string) told {
-		return bad(name, corrupt, comment, deltaOf(base, result, params, "\x02", flip, strings.Join(plane, ""), noParts))
+	second := func(name, comment string, array ...string) deltaVector {
+		return bad(name, corrupt, comment, deltaOf(base, result, params, "\x02", flip, strings.Join(array, ""), noParts))
 	}
 	damaged := func(i int, mask byte) []byte {
 		b := append([]byte(nil), good...)
@@ -37,7 +37,7 @@ func badDeltas() []told {
 	const resultAt, bytesAt, kindAt = 8 + 32, 8 + 32 + 32, 8 + 32 + 32 + 8
 	blocks65 := emptyCells(65*blockCells, 1)
 
-	return []told{
+	return []deltaVector{
 		bad("wrong-base", mismatch, "the base is another state", deltaOf(stateOf(bit), result, params, "\x02", flip, rest, noParts)),
 		{name: "applied", expect: mismatch, comment: "the base is the result: the delta was applied before", base: result, delta: good},
 		bad("magic", corrupt, "the magic of a container", resealed(3, 'd'^'e')),
@@ -104,19 +104,19 @@ func badDeltas() []told {
 		first("refine-level", "a level for a string without bits", refineOf(0, 2, 1), payload("\x00\x01")),
 		first("refine-long", "a unit as long as its bits and what is granted besides", refineOf(0, 2, 1), payload(zeros(200/8+4*2+64))),
 
-		bad("bytes-1-tib", limit, "a result said to take 1 TiB", deltaSaying(base, result, 1<<40, params, "\x02", flip, rest, noParts)),
+		bad("bytes-1-tib", limit, "a result said to take 1 TiB", deltaOfBytes(base, result, 1<<40, params, "\x02", flip, rest, noParts)),
 		bad("new-1-tib", limit, "a plane that is new, said to have 2^43 cells, where the result is said to take less", deltaOf(base, result, params, "\x02", fresh(1, 1<<43), raw, rest, noParts)),
 		bad("unfold-1-tib", limit, "an unfold to 1 TiB, where the result is said to take less", deltaOf(base, result, params, "\x02", unfoldOf(0, 1<<37, 1), kept, rest, noParts)),
 	}
 }
 
-// counterGiven returns a vector in which 40 counters of 2 bits that are all the same
-// have a payload that no change of them gives.
-func counterGiven(name, comment string, was uint64, code string) told {
+// counterGiven returns a vector in which 40 equal counters of 2 bits have a payload that no
+// change of them gives.
+func counterGiven(name, comment string, was uint64, code string) deltaVector {
 	a := emptyCells(40, 2)
 	for i := range a.Len {
 		a.Put(i, was)
 	}
 	s := stateOf(a)
-	return told{name: name, expect: "corrupt", comment: comment, base: s, delta: deltaOf(s, s, params, one, sameAs(0), given, payload(code), noParts)}
+	return deltaVector{name: name, expect: "corrupt", comment: comment, base: s, delta: deltaOf(s, s, params, one, sameAs(0), given, payload(code), noParts)}
 }

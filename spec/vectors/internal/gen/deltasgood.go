@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-func goodDeltas() []told {
+func goodDeltas() []deltaVector {
 	var (
 		bit     = scattered(1, 2000, 700)
 		half    = scattered(15, 1<<18, 20)
@@ -18,33 +18,33 @@ func goodDeltas() []told {
 		wide    = joined(scattered(3, blockCells, 30), emptyCells(blockCells, 1), fullCells(1000))
 		last    = joined(scattered(3, blockCells, 30), emptyCells(blockCells, 1), scattered(4, 1000, 50))
 	)
-	v := []told{
+	v := []deltaVector{
 		handMade("nothing", "base and result are one state, without planes", stateOf(), stateOf(), params, none, noParts),
-		onePlane("kept", "a block is kept", bit, bit, sameAs(0), kept),
-		onePlane("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2), arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
-		onePlane("blocks", "blocks as containers have them: empty, full, in positions; no bit of the base's remains", wide,
+		oneArray("kept", "a block is kept", bit, bit, sameAs(0), kept),
+		oneArray("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2), arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
+		oneArray("blocks", "blocks as containers have them: empty, full, in positions; no bit of the base's remains", wide,
 			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(5, 1000, 9)), sameAs(0), empty, full, listed, positionsIn(scattered(5, 1000, 9))),
-		onePlane("raw", "a block is raw", bit, scattered(6, 2000, 990), sameAs(0), raw, words(scattered(6, 2000, 990))),
+		oneArray("raw", "a block is raw", bit, scattered(6, 2000, 990), sameAs(0), raw, words(scattered(6, 2000, 990))),
 		corrected("given", "bits given the old ones, many of which change", bit, changed(bit, 7, 100), given, givenOld),
 		corrected("given-run", "three blocks of bits given the old ones", wide, changed(wide, 8, 99), givenRun+leb(3), givenOld),
 		corrected("given-run-counters", "three blocks of counters of 64 bits given the old ones", many, changed(many, 9, 40), givenRun+leb(3), givenOld),
 		corrected("flipped", "bits that flip", bit, changed(bit, 10, 5), flipped, flips),
 		corrected("flipped-counters", "bits of counters that flip", byteful, changed(byteful, 11, 5), flipped, flips),
-		onePlane("flipped-run", "a block that is kept, and two in which bits flip", wide, afterBlock(wide, changed(wide, 12, 40)),
+		oneArray("flipped-run", "a block that is kept, and two in which bits flip", wide, afterBlock(wide, changed(wide, 12, 40)),
 			sameAs(0), kept, flippedRun, leb(2), flips(tail(wide), tail(changed(wide, 12, 40)))),
-		onePlane("new", "a plane that is new, of another width", bit, byteful, fresh(8, 300), arithmetic, payload(payloadOf(byteful))),
-		onePlane("new-empty", "a plane that is new, and has no cells", bit, emptyCells(0, 1), fresh(1, 0)),
+		oneArray("new", "a plane that is new, of another width", bit, byteful, fresh(8, 300), arithmetic, payload(payloadOf(byteful))),
+		oneArray("new-empty", "a plane that is new, and has no cells", bit, emptyCells(0, 1), fresh(1, 0)),
 		handMade("planes", "a plane left out, two in another order, one of them twice", stateOf(bit, byteful, scattered(13, 64, 9)), stateOf(scattered(13, 64, 9), byteful, byteful),
 			params, "\x03", sameAs(2), kept, sameAs(1), kept, sameAs(1), kept, noParts),
-		onePlane("fold-1", "a fold by 5 in groups of one cell", bit, folded(bit, 5, 1), foldOf(0, 5, 1), kept),
-		onePlane("fold-8", "a fold by 10 in groups of 8 cells, of which bits flip", bit, changed(folded(bit, 10, 8), 14, 3),
+		oneArray("fold-1", "a fold by 5 in groups of one cell", bit, folded(bit, 5, 1), foldOf(0, 5, 1), kept),
+		oneArray("fold-8", "a fold by 10 in groups of 8 cells, of which bits flip", bit, changed(folded(bit, 10, 8), 14, 3),
 			foldOf(0, 10, 8), flipped, flips(folded(bit, 10, 8), changed(folded(bit, 10, 8), 14, 3))),
-		onePlane("fold-all", "a fold by 2 in groups of half the cells", bit, folded(bit, 2, 1000), foldOf(0, 2, 1000), kept),
-		onePlane("fold-counters", "a fold by 3 of counters of 8 bits, of which some saturate", byteful, folded(byteful, 3, 20), foldOf(0, 3, 20), kept),
-		onePlane("unfold-1", "an unfold by 3 in groups of one cell", bit, unfolded(bit, 3, 1), unfoldOf(0, 3, 1), kept),
-		onePlane("unfold-blocks", "an unfold by 4 in groups of 64 cells, in two blocks, one given", half, grown(half),
+		oneArray("fold-all", "a fold by 2 in groups of half the cells", bit, folded(bit, 2, 1000), foldOf(0, 2, 1000), kept),
+		oneArray("fold-counters", "a fold by 3 of counters of 8 bits, of which some saturate", byteful, folded(byteful, 3, 20), foldOf(0, 3, 20), kept),
+		oneArray("unfold-1", "an unfold by 3 in groups of one cell", bit, unfolded(bit, 3, 1), unfoldOf(0, 3, 1), kept),
+		oneArray("unfold-blocks", "an unfold by 4 in groups of 64 cells, in two blocks, one given", half, grown(half),
 			unfoldOf(0, 4, 64), kept, given, givenOld(tail(unfolded(half, 4, 64)), tail(grown(half)))),
-		onePlane("unfold-counters", "an unfold by 2 of counters, given the old", byteful, drifted(unfolded(byteful, 2, 100), 16),
+		oneArray("unfold-counters", "an unfold by 2 of counters, given the old", byteful, drifted(unfolded(byteful, 2, 100), 16),
 			unfoldOf(0, 2, 100), given, givenOld(unfolded(byteful, 2, 100), drifted(unfolded(byteful, 2, 100), 16))),
 		handMade("params", "a whole number, a float and a float that becomes negative zero have other values",
 			numbered(umbel.Uint(7), umbel.Float(0.5), umbel.Uint(1), umbel.Float(1)), numbered(umbel.Uint(1<<63), umbel.Float(0.25), umbel.Uint(1), umbel.Float(math.Copysign(0, -1))),
@@ -52,35 +52,35 @@ func goodDeltas() []told {
 		handMade("params-all", "all parameters are others", numbered(umbel.Uint(7)), numbered(umbel.Float(1), umbel.Uint(3)),
 			"\xff", "\x02", "\x01a", one, u64(0x3ff0<<48), "\x01b", "\x00", u64(3), none, noParts),
 	}
-	v = append(v, givenCounters(), partsTold(), deepTold())
-	return append(v, refinedPlanes()...)
+	v = append(v, givenCounters(), movedParts(), deepestPart())
+	return append(v, refinedArrays()...)
 }
 
-// corrected returns a vector of one plane that is the same but for one payload.
-func corrected(name, comment string, old, new cells.Array, coding string, code func(old, new cells.Array) string) told {
-	return onePlane(name, comment, old, new, sameAs(0), coding, code(old, new))
+// corrected returns a vector of one array with one payload.
+func corrected(name, comment string, old, new cells.Array, coding string, code func(old, new cells.Array) string) deltaVector {
+	return oneArray(name, comment, old, new, sameAs(0), coding, code(old, new))
 }
 
-// tail returns a plane without its first block.
+// tail returns an array without its first block.
 func tail(a cells.Array) cells.Array {
 	per := blockCells / uint64(a.Width)
 	return cells.Array{Words: a.Words[blockCells/64:], Len: a.Len - per, Width: a.Width}
 }
 
-// afterBlock returns the first block of one plane and the rest of another.
+// afterBlock returns the first block of one array followed by the rest of another.
 func afterBlock(first, rest cells.Array) cells.Array {
 	rest = rest.Clone()
 	copy(rest.Words[:blockCells/64], first.Words)
 	return rest
 }
 
-// grown returns an unfold of which the second block has some more ones.
+// grown returns an unfold whose second block has more ones.
 func grown(a cells.Array) cells.Array {
 	b := unfolded(a, 4, 64)
 	return afterBlock(b, changed(b, 17, 60))
 }
 
-// numbered returns a state with params a, b, c and so on.
+// numbered returns a state with parameters a, b, c and so on.
 func numbered(values ...umbel.Number) umbel.State {
 	s := stateOf()
 	for i, v := range values {
@@ -89,7 +89,7 @@ func numbered(values ...umbel.Number) umbel.State {
 	return s
 }
 
-func givenCounters() told {
+func givenCounters() deltaVector {
 	var base, result []cells.Array
 	var change strings.Builder
 	for width := uint(2); width <= 64; width *= 2 {
@@ -102,8 +102,8 @@ func givenCounters() told {
 		params, "\x06", change.String(), noParts)
 }
 
-// partsTold has parts that come of others, in another order, and one that is new.
-func partsTold() told {
+// movedParts has parts that are based on others, in another order, and one that is new.
+func movedParts() deltaVector {
 	a, b, c := scattered(19, 500, 100), scattered(20, 500, 50), scattered(21, 640, 60)
 	base, result := stateOf(), stateOf()
 	base.Parts = []umbel.State{stateOf(a), stateOf(b)}
@@ -116,13 +116,13 @@ func partsTold() told {
 		"\x01", params, one, sameAs(0), given, givenOld(a, changed(a, 23, 30)), noParts)
 }
 
-// deepTold has a part that is new as deep as parts may be.
-func deepTold() told {
+// deepestPart has a new part at the maximum depth.
+func deepestPart() deltaVector {
 	base, result := nested(2, stateOf()), nested(2, nested(1, stateOf()))
 	return handMade("deep", "a state that is new, four deep", base, result, params, none, "\x01", "\x01", params, none, "\x01", "\x01", params, none, "\x01", "\x00", least)
 }
 
-// nested returns a state so many states deep inside others.
+// nested returns a state that is nested in others, depth deep.
 func nested(depth int, s umbel.State) umbel.State {
 	for range depth {
 		outer := stateOf()
@@ -132,8 +132,8 @@ func nested(depth int, s umbel.State) umbel.State {
 	return s
 }
 
-func refinedPlanes() []told {
-	var v []told
+func refinedArrays() []deltaVector {
+	var v []deltaVector
 	for _, r := range []struct {
 		name                       string
 		cells, ones, factor, group uint64
@@ -149,16 +149,16 @@ func refinedPlanes() []told {
 	} {
 		full := scattered(24, r.cells, r.ones)
 		fold := folded(full, r.factor, r.group)
-		v = append(v, onePlane(r.name, r.comment, fold, full, refineOf(0, r.factor, r.group), refinement(fold, full, r.factor, r.group)))
+		v = append(v, oneArray(r.name, r.comment, fold, full, refineOf(0, r.factor, r.group), refinement(fold, full, r.factor, r.group)))
 	}
 	return v
 }
 
-// writtenDeltas returns vectors of what umbel writes.
-func writtenDeltas() []told {
+// writtenDeltas returns vectors of deltas that umbel writes.
+func writtenDeltas() []deltaVector {
 	bit := scattered(25, 6400, 1500)
 	wide := joined(scattered(26, blockCells, 30), scattered(27, blockCells, 30), scattered(28, 6400, 10))
-	var v []told
+	var v []deltaVector
 	for _, d := range []struct {
 		name, comment string
 		base, result  cells.Array
@@ -175,12 +175,12 @@ func writtenDeltas() []told {
 		if err != nil {
 			panic("gen: " + d.name + ": " + err.Error())
 		}
-		v = append(v, told{d.name, "ok", d.comment, base, result, b})
+		v = append(v, deltaVector{d.name, "ok", d.comment, base, result, b})
 	}
 	return v
 }
 
-// merged returns the ones of both planes.
+// merged returns the ones of both arrays.
 func merged(a, b cells.Array) cells.Array {
 	if err := a.Sum(b); err != nil {
 		panic("gen: " + err.Error())

@@ -16,7 +16,7 @@ type file struct {
 
 type field struct{ name, value string }
 
-// bytes returns the file as it lies on disk.
+// bytes returns the contents of the file.
 func (f file) bytes() []byte {
 	var b bytes.Buffer
 	for _, h := range f.header {
@@ -45,7 +45,7 @@ func (f file) value(name string) string {
 	return ""
 }
 
-// parse reads what bytes wrote.
+// parse is the inverse of file.bytes.
 func parse(path string, b []byte) (file, error) {
 	head, body, ok := strings.Cut(string(b), "\n\n")
 	if !ok {
@@ -73,7 +73,7 @@ func hexLines(b []byte) string {
 	return s.String()
 }
 
-// delta returns the bytes of the base's container and of the delta that the body stands for.
+// delta returns the container of the base and the delta, which the body contains.
 func (f file) delta() (base, delta []byte, err error) {
 	first, second, _ := strings.Cut(f.body, "\n\n")
 	base, err = file{body: first}.container()
@@ -84,7 +84,7 @@ func (f file) delta() (base, delta []byte, err error) {
 	return base, delta, err
 }
 
-// container returns the bytes that the body of a container's vector stands for.
+// container returns the container that the body contains.
 func (f file) container() ([]byte, error) {
 	return hex.DecodeString(strings.ReplaceAll(f.body, "\n", ""))
 }

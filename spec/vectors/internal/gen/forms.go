@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
-// form is a filter that a kind may also be: with other cells, with a table, with what
-// came first forgotten. Kinds that have one form alone are not here.
+// form is another form of a kind's filters: with other cells, with a table, or after keys
+// expired. A kind with one form only is not listed.
 type form struct {
 	kind, name, comment string
 	make                func(umbel.Kind, umbel.Hasher) (umbel.Filter, error)
@@ -34,21 +34,21 @@ var forms = []form{
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
-// sizedWith makes filters of the small size with one parameter more.
+// sizedWith makes filters of the small size with one more parameter.
 func sizedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	z := small
 	z.params = append(slices.Clone(z.params), umbel.Param{Name: name, Value: umbel.Uint(value)})
 	return z.make
 }
 
-// ribbonOf makes filters for so many keys and a rate.
+// ribbonOf makes filters for a number of keys and a rate.
 func ribbonOf(keys uint64, rate float64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	return func(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		return v.New(umbel.Goal{Keys: keys, FPRate: rate, Hasher: h}, nil)
 	}
 }
 
-// plannedWith makes filters for few keys with one parameter given.
+// plannedWith makes filters planned for few keys with one parameter.
 func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	return func(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
@@ -56,7 +56,8 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 	}
 }
 
-// foldingWords makes a folding filter with groups of a word, though it isn't large.
+// foldingWords makes a small folding filter with groups of a word, which plans use for large
+// filters only.
 func foldingWords(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	f, err := plannedWith("oversize", 8)(v, h)
 	if err != nil {
@@ -70,7 +71,8 @@ func foldingWords(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	return v.Open(s)
 }
 
-// weightedBy makes weighted filters of three classes, which a table tells apart.
+// weightedBy makes weighted filters with three classes and a table that determines the class of
+// a key.
 func weightedBy(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	return func(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 		s := weighted.Shape{M: 960, Group: 6, Hasher: h, Classes: []weighted.Class{
@@ -81,14 +83,14 @@ func weightedBy(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umb
 	}
 }
 
-// hot puts every third key into class 1, and of those that follow some into class 2.
+// hot assigns every third key to class 1 or 2, in turn.
 func hot(s *weighted.Shape) {
 	for i := 0; i < 40; i += 3 {
 		s.Hot = append(s.Hot, weighted.Hot{Digest: digestOf(s.Hasher, keyFor(s.Hasher, i)), Class: 1 + i%2})
 	}
 }
 
-// prefixes has prefixes that begin others, and one of class 0.
+// prefixes assigns prefixes to classes. Some prefixes begin others, and one is of class 0.
 func prefixes(s *weighted.Shape) {
 	s.Prefixes = []weighted.Prefix{{Prefix: "key 1", Class: 1}, {Prefix: "key 13", Class: 2}, {Prefix: "key 15", Class: 0}, {Prefix: "key 3", Class: 2}, {Prefix: "key 30", Class: 1}}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// A hashed key: published is its hash as the algorithm's own authors print it, and
-// empty where the vector is ours.
+// hashed is a key with the hash that the algorithm's authors publish for it, or "" if they
+// don't.
 type hashed struct {
 	seed      umbel.Seed
 	key       []byte
@@ -82,7 +82,7 @@ var (
 	seeds16 = []umbel.Seed{{}, {Hi: 1}, {Lo: 0x0123456789abcdef, Hi: 0xfedcba9876543210}}
 )
 
-// ours returns keys of the lengths at which algorithms change their ways.
+// ours returns keys of the lengths at which algorithms take another path.
 func ours(seeds []umbel.Seed) []hashed {
 	var all []hashed
 	for _, s := range seeds {
@@ -97,7 +97,7 @@ func ours(seeds []umbel.Seed) []hashed {
 	return all
 }
 
-// sanityBuffer returns the first n bytes that xxHash's sanity test hashes.
+// sanityBuffer returns the first n bytes of the input of xxHash's sanity test.
 func sanityBuffer(n int) []byte {
 	b := make([]byte, n)
 	gen := uint64(prime32)

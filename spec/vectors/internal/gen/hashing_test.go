@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Our digests hold the hashes that the algorithms' authors publish.
+// TestPublishedHashes: our digests contain the hashes that the algorithms' authors publish.
 func TestPublishedHashes(t *testing.T) {
 	for _, a := range algorithms {
 		for _, k := range a.published {

@@ -10,11 +10,11 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// inpackets returns headers of each form, with which of some links they hold, those
-// that are refused, and keys.
+// inpackets returns keys, headers of each form with links that they contain or don't contain,
+// and invalid headers.
 func inpackets() ([]file, error) {
 	files := []file{linkKeys()}
-	for _, p := range soundPackets() {
+	for _, p := range validPackets() {
 		f, err := p.file()
 		if err != nil {
 			return nil, err
@@ -33,10 +33,10 @@ const (
 	packetLinks = 24
 )
 
-// networkKey is the key of the network that the vectors are of.
+// networkKey is the key of the network in the vectors.
 var networkKey = inpacket.Key{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// linkLabel is what the key of link i derives from: the names of its ends.
+// linkLabel returns the label from which the key of link i is derived: the names of its ends.
 func linkLabel(i int) []byte { return fmt.Appendf(nil, "node %d\x00node %d\x00", i, 3*i+1) }
 
 func codewords() []inpacket.Codeword {
@@ -64,8 +64,8 @@ func linkKeys() file {
 
 func codewordText(c inpacket.Codeword) string { return fmt.Sprintf("%016x%016x", c.H1, c.H2) }
 
-// soundPacket is a header that is taken, and what is asked of it.
-type soundPacket struct {
+// validPacket is a header that is accepted.
+type validPacket struct {
 	name, comment string
 	header        inpacket.Header
 	stored        []inpacket.BitString // codewords of links, if it is Dense
@@ -73,7 +73,7 @@ type soundPacket struct {
 
 const packetPayload = "payload"
 
-func (p soundPacket) file() (file, error) {
+func (p validPacket) file() (file, error) {
 	h := &p.header
 	b, err := h.AppendBinary(nil)
 	if err != nil {
@@ -109,8 +109,8 @@ func (p soundPacket) file() (file, error) {
 	return file{"inpacket/" + p.name + ".txt", header, hexLines(append(b, packetPayload...))}, nil
 }
 
-// match asks for the links and returns their codewords in hexadecimal.
-func (p soundPacket) match(held []uint64) []string {
+// match matches the links and returns their codewords in hexadecimal.
+func (p validPacket) match(held []uint64) []string {
 	var links []string
 	if p.header.Form != inpacket.Dense {
 		cs := codewords()
@@ -131,10 +131,10 @@ func (p soundPacket) match(held []uint64) []string {
 	return links
 }
 
-// denseBits is how many bits stored codewords have.
+// denseBits is the number of bits of stored codewords.
 const denseBits = 248
 
-// bitBytes returns the bytes of a row of bits.
+// bitBytes returns a bit string as bytes.
 func bitBytes(c inpacket.BitString, bits int) []byte {
 	b := make([]byte, (bits+7)/8)
 	for i := range b {
@@ -143,11 +143,11 @@ func bitBytes(c inpacket.BitString, bits int) []byte {
 	return b
 }
 
-func soundPackets() []soundPacket {
-	var ps []soundPacket
+func validPackets() []validPacket {
+	var ps []validPacket
 	add := func(name, comment string, h inpacket.Header) {
 		h.Epoch, h.Group = packetEpoch, 0xa1b2c3d4
-		ps = append(ps, soundPacket{name: name, comment: comment, header: h})
+		ps = append(ps, validPacket{name: name, comment: comment, header: h})
 	}
 	add("single", "the first five links by four positions", holding(inpacket.Header{TTL: 9, K: 4, Seed: 7, Bits: 37}, 5))
 	add("single-example", "the example of the page: the first two links", holding(inpacket.Header{TTL: 3, K: 4, Seed: 1, Bits: 16}, 2))
@@ -185,7 +185,7 @@ func soundPackets() []soundPacket {
 	return ps
 }
 
-// holding returns h with a filter that holds the first n links.
+// holding returns h with a filter that contains the first n links.
 func holding(h inpacket.Header, n int) inpacket.Header {
 	h.Filter = make([]byte, (h.Bits+7)/8)
 	for _, c := range codewords()[:n] {
@@ -231,11 +231,11 @@ func staged(ttl uint8) inpacket.Header {
 	return h
 }
 
-// dense returns the header of the first five links by stored codewords of which so
-// many bits are sent.
-func dense(bits int) soundPacket {
+// dense returns a header with the first five links, which sends the given number of bits of
+// stored codewords.
+func dense(bits int) validPacket {
 	r := rand.New(rand.NewPCG(5, 0))
-	p := soundPacket{name: fmt.Sprintf("dense-%d", bits), comment: fmt.Sprintf("stored codewords of %d bits", denseBits)}
+	p := validPacket{name: fmt.Sprintf("dense-%d", bits), comment: fmt.Sprintf("stored codewords of %d bits", denseBits)}
 	p.header = inpacket.Header{TTL: 9, Form: inpacket.Dense, Seed: 6, Bits: bits, Epoch: packetEpoch, Group: 1, Filter: make([]byte, (bits+7)/8)}
 	for i := range packetLinks {
 		c := make(inpacket.BitString, 4)
@@ -253,7 +253,7 @@ func dense(bits int) soundPacket {
 	return p
 }
 
-// chance returns bits of which about half are one.
+// chance returns random bits, about half of them ones.
 func chance(bits int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, uint64(bits)))
 	f := make([]byte, (bits+7)/8)

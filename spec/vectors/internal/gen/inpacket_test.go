@@ -15,8 +15,9 @@ import (
 
 var packetSentinels = map[string]error{"ok": nil, "malformed": inpacket.ErrMalformed, "version": inpacket.ErrVersion}
 
-// Every packet is taken or refused as it says; what is taken is what the fields say,
-// is written again as it was, and holds the links that are called held.
+// TestPackets: each packet is accepted or refused as its header states. An accepted packet has
+// the fields in its header, encodes to the same bytes and contains exactly the links that are
+// listed as held.
 func TestPackets(t *testing.T) {
 	for _, f := range inFolder(t, "inpacket") {
 		if f.value("row") != "" { // no packet
@@ -79,7 +80,7 @@ func checkOptions(t *testing.T, f file, h *inpacket.Header) {
 	}
 }
 
-// checkLinks asks for one link at a time.
+// checkLinks matches each link by itself.
 func checkLinks(t *testing.T, f file, h *inpacket.Header) {
 	t.Helper()
 	for name, want := range map[string]uint64{"held": 1, "link": 0} {
@@ -113,10 +114,10 @@ func checkLinks(t *testing.T, f file, h *inpacket.Header) {
 	}
 }
 
-// The example of inpacket.md is the vector that it says it is.
+// TestPacketExample: the example in inpacket.md is the vector single-example.
 func TestPacketExample(t *testing.T) {
 	got := exampleBytes(t, "inpacket.md")
-	for _, p := range soundPackets() {
+	for _, p := range validPackets() {
 		if p.name != "single-example" {
 			continue
 		}

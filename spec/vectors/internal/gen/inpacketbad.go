@@ -6,7 +6,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// badPackets returns packets that no reader takes: a good one with one thing wrong.
+// badPackets returns invalid packets: valid ones with one fault each.
 func badPackets() []file {
 	written := func(h inpacket.Header, n int) []byte {
 		h = holding(h, n)

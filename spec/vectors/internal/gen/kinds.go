@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// hashers are those that filters are made with.
+// hashers are the hashers of the filters.
 var hashers = []umbel.Hasher{
 	{},
 	{Seed: umbel.Seed{Lo: 0x0123456789abcdef}},
@@ -23,8 +23,8 @@ var hashers = []umbel.Hasher{
 	{Alg: umbel.Caller},
 }
 
-// size is a size of filters as parameters, of which each kind takes those it has;
-// kinds that take no m are planned for so many keys.
+// size is a size of filters: parameters, from which each kind uses those that it has, and the
+// number of keys for kinds without a parameter m.
 type size struct {
 	name   string
 	params umbel.Params
@@ -38,23 +38,24 @@ func sized(name string, m, k, words, bits, keys uint64) size {
 	}, keys}
 }
 
-// The first gives filters that grow several parts. The second is beyond the size
-// from which cells stay together in words.
+// Filters that grow have several parts in the small size. The large size is above the one from
+// which folds keep words together.
 var (
 	small = sized("small", 1000, 5, 3, 2, 6)
 	large = sized("large", 61_440, 3, 4, 1, 1500)
 )
 
-// smallRate is that of filters which are planned.
+// smallRate is the rate for which filters are planned.
 const smallRate = 0.05
 
-// added is the number of keys that are added to a filter of a size.
+// added is the number of keys in a filter.
 const added = 20
 
-// late is the number of keys that come after a filter was sealed.
+// late is the number of keys that are added after Seal.
 const late = 3
 
-// make returns an empty filter of that size, whatever plans may say.
+// make returns an empty filter of the size z. It uses a plan only for kinds without a parameter
+// m.
 func (z size) make(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	var ps umbel.Params
 	for _, d := range v.Params {
@@ -73,8 +74,7 @@ func (z size) make(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	return f, nil
 }
 
-// kinds returns filters of all kinds that hold a few keys, and states that no
-// filter has.
+// kinds returns vectors of filters of all kinds with a few keys, and of invalid states.
 func kinds() ([]file, error) {
 	var files []file
 	for _, v := range filter.All {
@@ -116,7 +116,7 @@ func hasherName(h umbel.Hasher) string {
 	return h.Alg.String()
 }
 
-// filled is a filter with keys in it.
+// filled is a filter with keys.
 type filled struct {
 	name, comment string
 	make          func(umbel.Kind, umbel.Hasher) (umbel.Filter, error)
@@ -155,7 +155,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 		text := hex.EncodeToString(key)
 		switch there := has(f, key); {
 		case i < x.keys && !there && !x.forgets:
-			return file{}, umbel.State{}, fmt.Errorf("key %d was added and isn't there", i)
+			return file{}, umbel.State{}, fmt.Errorf("key %d was added and is absent", i)
 		case i < x.keys && there:
 			keys = append(keys, field{"key", text})
 			if c, ok := f.(umbel.Counter); ok {
@@ -169,8 +169,9 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 	return file{"kinds/" + v.Name + "-" + x.name + ".txt", slices.Concat(header, keys, counts, absent), hexLines(b)}, s, err
 }
 
-// add adds key i: where that counts every third one twice, and the first one more often
-// than a counter of 4 bits can tell. Where a filter forgets by time that goes on first.
+// add adds key i. If the filter counts, it adds every third key twice and the first key more
+// often than a counter of 4 bits can count. If the filter expires keys, it advances the time
+// first.
 func (x filled) add(f umbel.Filter, i int) error {
 	if a, ok := f.(umbel.Advancer); ok && x.forgets && f.State().Params.Uint("ticks") != 0 {
 		if err := a.Advance(uint64(i)); err != nil {
@@ -197,7 +198,7 @@ func (x filled) add(f umbel.Filter, i int) error {
 	return nil
 }
 
-// count returns how often d was added, in decimal, or that the filter can't tell.
+// count returns the count of d in decimal, or "unknown".
 func count(c umbel.Counter, d umbel.Digest) string {
 	n := c.Count(d)
 	if n == math.MaxUint64 {
@@ -206,7 +207,7 @@ func count(c umbel.Counter, d umbel.Digest) string {
 	return fmt.Sprint(n)
 }
 
-// has asks for a key of the class that the key itself tells, where it does.
+// has queries a key, with the class that the key determines, if any.
 func has(f umbel.Filter, key []byte) bool {
 	d := digestOf(f.Hasher(), key)
 	if c, ok := f.(umbel.Classifier); ok {
@@ -217,7 +218,7 @@ func has(f umbel.Filter, key []byte) bool {
 	return f.Has(d)
 }
 
-// keyFor returns the i-th key: short text, or what an outside hash gave.
+// keyFor returns the i-th key: a short text or, for hash caller, an encoded digest.
 func keyFor(h umbel.Hasher, i int) []byte {
 	if h.Alg != umbel.Caller {
 		return fmt.Appendf(nil, "key %d", i)

@@ -1,5 +1,5 @@
 // Command gen writes the vectors of spec/vectors: go generate ./spec/...
-// What it writes depends on nothing but the code; its test compares.
+// Its output depends on the code only. A test compares the files with it.
 package main
 
 import (
@@ -27,7 +27,7 @@ func run(args []string) error {
 		return err
 	}
 	for _, folder := range folders {
-		// What was generated before and isn't any more must go.
+		// Files that are no longer generated are deleted.
 		if err := os.RemoveAll(filepath.Join(args[0], folder)); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func run(args []string) error {
 	return nil
 }
 
-// folders are those of the vectors, below spec/vectors.
+// folders are the folders of the vectors in spec/vectors.
 var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket"}
 
 // all returns all vectors.

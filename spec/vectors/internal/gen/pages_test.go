@@ -23,8 +23,8 @@ func page(t *testing.T, name string) string {
 	return string(b)
 }
 
-// exampleBytes returns the bytes in the example of a page: those at the begin of each
-// line, in hexadecimal.
+// exampleBytes returns the bytes in the example of a page: the hexadecimal numbers at the
+// beginning of each line.
 func exampleBytes(t *testing.T, name string) []byte {
 	t.Helper()
 	_, example, _ := strings.Cut(page(t, name), "## Example\n")
@@ -43,7 +43,8 @@ func exampleBytes(t *testing.T, name string) []byte {
 	return got
 }
 
-// The example of container.md is the filter that it says it is.
+// TestContainerExample: the example in container.md is the container of the filter that it
+// describes.
 func TestContainerExample(t *testing.T) {
 	got := exampleBytes(t, "container.md")
 	f, err := bloom.NewShape(bloom.Shape{M: 100, K: 3, Hasher: umbel.Hasher{Alg: umbel.MD5}})
@@ -56,7 +57,7 @@ func TestContainerExample(t *testing.T) {
 	}
 }
 
-// The table of codings.md has the payloads of what it says.
+// TestCodingsTable: the table in codings.md has the correct payloads.
 func TestCodingsTable(t *testing.T) {
 	text := page(t, "codings.md")
 	bits, counters := emptyCells(100, 1), emptyCells(10, 2)
@@ -73,7 +74,7 @@ func TestCodingsTable(t *testing.T) {
 	}
 }
 
-// The table of hashing.md holds the digests that hashers make.
+// TestHashingTable: the table in hashing.md has the correct digests.
 func TestHashingTable(t *testing.T) {
 	text := page(t, "hashing.md")
 	for _, a := range algorithms {
@@ -84,8 +85,8 @@ func TestHashingTable(t *testing.T) {
 	}
 }
 
-// Every kind has its line in kinds.md, its page there, and one for users with what was
-// measured.
+// TestKindsPages: each kind has a line in kinds.md, a page in spec, and a page for users with
+// measurements.
 func TestKindsPages(t *testing.T) {
 	list := page(t, "kinds.md")
 	for _, v := range filter.All {

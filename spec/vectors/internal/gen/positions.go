@@ -9,12 +9,12 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// positions returns digests with what they are taken to: the values of the stream,
-// and the cells in filters of the kinds that have single cells for a key.
+// positions returns digests with the values of their streams and with their cells in filters of
+// the kinds that implement umbel.Locator.
 func positions() ([]file, error) {
 	files := []file{stream(), ranges()}
 	for _, v := range filter.All {
-		// Without and with groups of a word: a size, and one that it is a fold of.
+		// Without and with groups of a word: a size, and one that folds to it.
 		for _, z := range []size{
 			sized("", 64, 4, 8, 1, 5), sized("", 960, 4, 8, 1, 75), sized("", 5<<16, 5, 5, 2, 30_000), sized("", 15<<16, 5, 5, 2, 90_000),
 		} {

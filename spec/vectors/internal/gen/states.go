@@ -10,17 +10,16 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// spoiled is something wrong with a state. spoil does it, and reports false where
-// a state doesn't have what it takes.
-type spoiled struct {
+// corruption makes a state invalid. change returns false if it doesn't apply to the state.
+type corruption struct {
 	name, comment string
-	spoil         func(*umbel.State) bool
+	change        func(*umbel.State) bool
 }
 
-// spoils are tried on the states of every kind.
-var spoils = slices.Concat(spoiltPlanes, spoiltParams, spoiltParts, spoiltTables, spoiltLists)
+// corruptions are applied to the states of every kind.
+var corruptions = slices.Concat(spoiltPlanes, spoiltParams, spoiltParts, spoiltTables, spoiltLists)
 
-var spoiltPlanes = []spoiled{
+var spoiltPlanes = []corruption{
 	{"no-plane", "no plane", func(s *umbel.State) bool {
 		had := len(s.Arrays) > 0
 		s.Arrays = nil
@@ -32,12 +31,12 @@ var spoiltPlanes = []spoiled{
 		return !had
 	}},
 	{"two-planes", "a second plane", func(s *umbel.State) bool {
-		return len(s.Arrays) == 1 && onPlane(func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) })(s)
+		return len(s.Arrays) == 1 && onArray(func(s *umbel.State) { s.Arrays = append(s.Arrays, s.Arrays[0]) })(s)
 	}},
-	{"no-cells", "no cells", onPlane(func(s *umbel.State) { s.Arrays[0] = cells.Array{Width: s.Arrays[0].Width} })},
+	{"no-cells", "no cells", onArray(func(s *umbel.State) { s.Arrays[0] = cells.Array{Width: s.Arrays[0].Width} })},
 	{"one-cell", "a single cell", func(s *umbel.State) bool {
 		may := []string{"bloom", "counting", "weighted", "sparse"}
-		return !slices.Contains(may, s.Kind) && onPlane(func(s *umbel.State) { s.Arrays[0] = emptyCells(1, s.Arrays[0].Width) })(s)
+		return !slices.Contains(may, s.Kind) && onArray(func(s *umbel.State) { s.Arrays[0] = emptyCells(1, s.Arrays[0].Width) })(s)
 	}},
 	{"bits", "cells of one bit", func(s *umbel.State) bool { return !ofBits(s) && ofWidth(1)(s) }},
 	{"counters", "cells of 2 bits", ofWidth(2)},
@@ -61,8 +60,8 @@ func emptyCells(n uint64, width uint) cells.Array {
 
 func ofBits(s *umbel.State) bool { return len(s.Arrays) > 0 && s.Arrays[0].Width <= 1 }
 
-// onPlane does something to states that have planes.
-func onPlane(do func(*umbel.State)) func(*umbel.State) bool {
+// onArray applies a change to the first array of a state, if it has one.
+func onArray(do func(*umbel.State)) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
 		if len(s.Arrays) == 0 {
 			return false
@@ -72,20 +71,19 @@ func onPlane(do func(*umbel.State)) func(*umbel.State) bool {
 	}
 }
 
-// ofWidth puts empty cells of another width in the place of the first plane's.
+// ofWidth replaces the first array by empty cells of another width.
 func ofWidth(width uint) func(*umbel.State) bool {
-	return onPlane(func(s *umbel.State) { s.Arrays[0] = emptyCells(s.Arrays[0].Len, width) })
+	return onArray(func(s *umbel.State) { s.Arrays[0] = emptyCells(s.Arrays[0].Len, width) })
 }
 
-// badStates returns states that no filter of a kind has, in containers that are
-// well formed: each is the first of the states, which have what it takes, with something
-// wrong.
+// badStates returns states that no filter of a kind has, in well-formed containers. Each
+// corruption is applied to the first of the states that it applies to.
 func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 	var files []file
-	for _, c := range spoils {
+	for _, c := range corruptions {
 		for _, s := range states {
 			s = s.Clone()
-			if !c.spoil(&s) {
+			if !c.change(&s) {
 				continue
 			}
 			b, err := wire.Append(nil, s)

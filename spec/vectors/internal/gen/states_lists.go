@@ -5,7 +5,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-var spoiltLists = []spoiled{
+var spoiltLists = []corruption{
 	{"m-0", "no cells stand behind the list", func(s *umbel.State) bool { return s.Kind == "sparse" && param("m", 0)(s) }},
 	{"positions-equal", "a position twice", listOfTwo(0b000011, 7|7<<8)},
 	{"positions-fall", "a position below the one before it", listOfTwo(0b000011, 8|7<<8)},
@@ -15,8 +15,8 @@ var spoiltLists = []spoiled{
 	{"high-less", "a one among the high bits of two positions", listOfTwo(0b000001, 7|8<<8)},
 }
 
-// listOfTwo puts planes into a sparse filter of 1000 cells that have the lengths for two
-// positions: 8 low bits each, four buckets.
+// listOfTwo gives a sparse filter of 1000 cells arrays with the lengths for two positions: 8 low
+// bits each, four buckets.
 func listOfTwo(high, low uint64) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
 		if s.Kind != "sparse" || s.Params.Uint("m") != 1000 {

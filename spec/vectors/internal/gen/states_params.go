@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-var spoiltParams = []spoiled{
+var spoiltParams = []corruption{
 	{"param-more", "one parameter more", func(s *umbel.State) bool {
 		s.Params = append(s.Params, umbel.Param{Name: "zz"})
 		return true
@@ -106,8 +106,8 @@ var spoiltParams = []spoiled{
 
 	{"planes-0", "no planes", param("planes", 0)},
 	{"planes-65", "65 planes, and the numbers of fewer", param("planes", 65)},
-	{"planes-65-all", "65 planes", morePlanes(65, func(uint64) uint64 { return 64 })},
-	{"cells-all", "planes of more than 2^56 cells in all", morePlanes(64, func(before uint64) uint64 { return min(1<<56, before/64*256) })},
+	{"planes-65-all", "65 planes", moreArrays(65, func(uint64) uint64 { return 64 })},
+	{"cells-all", "planes of more than 2^56 cells in all", moreArrays(64, func(before uint64) uint64 { return min(1<<56, before/64*256) })},
 	{"cells-1-0", "a plane of no cells", param("cells-1", 0)},
 	{"cells-2-odd", "a plane of 65 cells", param("cells-2", 65)},
 	{"cells-2-more", "a plane to come that is far larger than those before", param("cells-2", 1<<20)},
@@ -125,7 +125,8 @@ func named(format string, i int, value uint64) umbel.Param {
 	return umbel.Param{Name: fmt.Sprintf(format, i), Value: umbel.Uint(value)}
 }
 
-// ring gives a window of k and l as many slices, each of a word: all else is right.
+// ring gives a window k and l, and that number of slices of a word each. Everything else is
+// valid.
 func ring(k, l, group uint64) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
 		if !hasParam(s, "l") {
@@ -136,9 +137,9 @@ func ring(k, l, group uint64) func(*umbel.State) bool {
 	}
 }
 
-// morePlanes appends planes to come until there are n, each of a size that goes by
-// the cells of those before it.
-func morePlanes(n int, size func(before uint64) uint64) func(*umbel.State) bool {
+// moreArrays adds parameters of further arrays until there are n arrays. size returns the cells
+// of each from the sum of the cells before it.
+func moreArrays(n int, size func(before uint64) uint64) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
 		had := int(s.Params.Uint("planes"))
 		if had == 0 {
@@ -160,7 +161,7 @@ func hasParam(s *umbel.State, name string) bool {
 	return ok
 }
 
-// param sets a parameter where there is one of that name.
+// param sets a parameter, if the state has it.
 func param(name string, value uint64) func(*umbel.State) bool { return number(name, umbel.Uint(value)) }
 
 func number(name string, value umbel.Number) func(*umbel.State) bool {
@@ -174,5 +175,5 @@ func number(name string, value umbel.Number) func(*umbel.State) bool {
 	}
 }
 
-// last is the largest number that a parameter can have.
+// last is the largest value of a parameter.
 const last = math.MaxUint64

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-var spoiltParts = []spoiled{
+var spoiltParts = []corruption{
 	{"part", "a part", func(s *umbel.State) bool {
 		had := len(s.Parts) > 0
 		s.Parts = []umbel.State{s.Clone()}
@@ -98,19 +98,19 @@ var spoiltParts = []spoiled{
 	})},
 }
 
-// layerK sets both numbers in which a layer has its k.
+// layerK sets both numbers that contain the k of a layer.
 func layerK(k uint64, bitsPerKey float64) func(*umbel.State) bool {
 	return func(p *umbel.State) bool {
 		return number("bits-per-key", umbel.Float(bitsPerKey))(p) && param("k", k)(p)
 	}
 }
 
-// onPart spoils the last part, where there are parts.
-func onPart(spoil func(*umbel.State) bool) func(*umbel.State) bool {
-	return func(s *umbel.State) bool { return len(s.Parts) > 0 && spoil(&s.Parts[len(s.Parts)-1]) }
+// onPart changes the last part, if there is one.
+func onPart(change func(*umbel.State) bool) func(*umbel.State) bool {
+	return func(s *umbel.State) bool { return len(s.Parts) > 0 && change(&s.Parts[len(s.Parts)-1]) }
 }
 
-var spoiltTables = []spoiled{
+var spoiltTables = []corruption{
 	{"three-planes", "a plane behind the table", func(s *umbel.State) bool {
 		s.Arrays = append(s.Arrays, emptyCells(64, 1))
 		return len(s.Arrays) == 3
@@ -140,13 +140,13 @@ var spoiltTables = []spoiled{
 	})},
 }
 
-// onTable spoils a second plane of that width.
-func onTable(width uint, spoil func(*cells.Array)) func(*umbel.State) bool {
+// onTable changes the second array, if it has the given width.
+func onTable(width uint, change func(*cells.Array)) func(*umbel.State) bool {
 	return func(s *umbel.State) bool {
 		if len(s.Arrays) < 2 || s.Arrays[1].Width != width {
 			return false
 		}
-		spoil(&s.Arrays[1])
+		change(&s.Arrays[1])
 		return true
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/lipsin"
 )
 
-// storedCodewords returns codewords that are stored for dense headers, and designs
-// that are refused.
+// storedCodewords returns stored codewords of dense headers, and invalid designs.
 func storedCodewords() ([]file, error) {
 	drawn, err := adaptiveCodewords()
 	if err != nil {
@@ -23,7 +22,7 @@ func storedCodewords() ([]file, error) {
 	return []file{lipsinCodewords(), drawn, bad}, nil
 }
 
-// storedLinks is of how many links there are codewords.
+// storedLinks is the number of links with stored codewords.
 const storedLinks = 12
 
 func lipsinCodewords() file {
@@ -40,8 +39,8 @@ func lipsinCodewords() file {
 	}, b.String()}
 }
 
-// designs are small ones of each objective: with and without a second draw, with the
-// odds of all draws below one and exactly one, with more than one segment.
+// designs are small designs of each objective: with and without a second draw, with the sum of
+// the odds below one and exactly one, with several segments.
 func designs() []*adaptive.Design {
 	const half = 1 << 63
 	return []*adaptive.Design{
@@ -80,7 +79,7 @@ func adaptiveCodewords() (file, error) {
 	}, b.String()}, nil
 }
 
-// badDesigns are the bytes of designs with one thing wrong.
+// badDesigns returns encoded designs with one fault each.
 func badDesigns() (file, error) {
 	d := *designs()[1]
 	sound, err := d.MarshalBinary()

@@ -31,7 +31,7 @@ func storedRows(t *testing.T, path string) [][]string {
 	return rows
 }
 
-// numberOf reads a number of a row.
+// numberOf parses a number in a row.
 func numberOf(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)

@@ -20,7 +20,7 @@ import (
 // root is spec/vectors.
 const root = "../.."
 
-// What is on disk is what the code generates, no more and no less.
+// TestGenerated: the files on disk are exactly those that the code generates.
 func TestGenerated(t *testing.T) {
 	files, err := all()
 	if err != nil {
@@ -35,7 +35,7 @@ func TestGenerated(t *testing.T) {
 	}
 	for _, f := range onDisk(t) {
 		if !bytes.Equal(f.bytes(), want[f.path]) {
-			t.Errorf("%s differs from what is generated: run go generate ./spec/... and see whether a promise was broken", f.path)
+			t.Errorf("%s differs from what is generated: run go generate ./spec/... and check whether the format changed", f.path)
 		}
 		delete(want, f.path)
 	}
@@ -44,7 +44,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// onDisk returns all vectors there are.
+// onDisk returns all vectors on disk.
 func onDisk(t *testing.T) []file {
 	t.Helper()
 	var files []file
@@ -86,8 +86,8 @@ var sentinels = map[string]error{
 	"unknown-kind": umbel.ErrKind,
 }
 
-// Every container is taken or refused as it says, and what is taken is written
-// again as it was.
+// TestContainers: each container is accepted or refused as its header states. An accepted one
+// encodes to the same bytes.
 func TestContainers(t *testing.T) {
 	for _, f := range slices.Concat(inFolder(t, "container"), inFolder(t, "codings"), inFolder(t, "kinds")) {
 		t.Run(f.path, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestContainers(t *testing.T) {
 				t.Errorf("got %v, want %v", err, want)
 			}
 			if !strings.HasPrefix(f.path, "kinds/") && f.value("form") == "" && s.Kind != "" {
-				t.Error("the container is to be refused, not the state")
+				t.Error("Open refuses the state, want Parse to refuse the container")
 			}
 		})
 	}
@@ -142,7 +142,7 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 		t.Errorf("form is %s; packed again it is\n%s", form, hexLines(packed))
 	}
 	if f.value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
-		t.Errorf("%d bytes in canonical form, Size says %d", len(b), wire.Size(s))
+		t.Errorf("%d bytes in canonical form, Size returns %d", len(b), wire.Size(s))
 	}
 	if got := wire.Identify(s).String(); got != f.value("id") {
 		t.Errorf("ID %s, want %s", got, f.value("id"))
@@ -171,12 +171,12 @@ func checkKeys(t *testing.T, f file, opened umbel.Filter) {
 	}
 }
 
-// checkCounts checks how often keys were added.
+// checkCounts compares the counts of keys with the header.
 func checkCounts(t *testing.T, f file, opened umbel.Filter) {
 	t.Helper()
 	c, ok := opened.(umbel.Counter)
 	if counts := f.values("count"); ok != (len(counts) > 0) {
-		t.Errorf("%d counts, and the filter counts: %v", len(counts), ok)
+		t.Errorf("%d counts; the filter is a Counter: %v", len(counts), ok)
 	}
 	for _, v := range f.values("count") {
 		text, want, _ := strings.Cut(v, " ")
@@ -190,7 +190,8 @@ func checkCounts(t *testing.T, f file, opened umbel.Filter) {
 	}
 }
 
-// The reader in Python knows the pages of spec and none of our code.
+// TestForeignReader: the reader in Python, which was written from the pages of spec, reads all
+// vectors.
 func TestForeignReader(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

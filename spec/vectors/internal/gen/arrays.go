@@ -8,10 +8,10 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// blockCells is how many bits a block has.
+// blockCells is the number of bits in a block.
 const blockCells = 1 << 19
 
-// blocksIn yields the blocks of a plane.
+// blocksIn yields the blocks of an array.
 func blocksIn(a cells.Array) iter.Seq[cells.Array] {
 	return func(yield func(cells.Array) bool) {
 		per := blockCells / uint64(a.Width)
@@ -26,17 +26,17 @@ func blocksIn(a cells.Array) iter.Seq[cells.Array] {
 	}
 }
 
-// joined returns planes of whole words, but for the last, as one.
-func joined(planes ...cells.Array) cells.Array {
-	all := cells.Array{Width: planes[0].Width}
-	for _, a := range planes {
+// joined returns the concatenation of arrays. All but the last have whole words.
+func joined(arrays ...cells.Array) cells.Array {
+	all := cells.Array{Width: arrays[0].Width}
+	for _, a := range arrays {
 		all.Words = append(all.Words, a.Words...)
 		all.Len += a.Len
 	}
 	return all
 }
 
-// words returns the words of a plane as raw blocks have them.
+// words returns the words of an array as in a raw block.
 func words(a cells.Array) string {
 	var b []byte
 	for _, w := range a.Words {
@@ -45,7 +45,7 @@ func words(a cells.Array) string {
 	return string(b)
 }
 
-// heavy returns n counters of 64 bits, few of which are set.
+// heavy returns n counters of 64 bits, few of which are nonzero.
 func heavy(n uint64) cells.Array {
 	rng := rand.New(rand.NewPCG(n, 3))
 	a := emptyCells(n, 64)
@@ -69,7 +69,7 @@ func scattered(seed, n, x uint64) cells.Array {
 
 func fullCells(n uint64) cells.Array { return inverted(emptyCells(n, 1)) }
 
-// inverted returns bits with ones for zeros.
+// inverted returns a with each bit inverted.
 func inverted(a cells.Array) cells.Array {
 	b := emptyCells(a.Len, 1)
 	for i := range a.Len {
