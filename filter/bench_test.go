@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-// Kinds beside each other, at 1 %: in cache, and beyond the nearer caches. An operation
-// is 1000 keys, one by one or as a batch.
+// BenchmarkHas compares all kinds at 1 %, in cache and beyond the nearer caches. An operation is
+// 1000 keys, singly or as a batch.
 func BenchmarkHas(b *testing.B) {
 	for _, n := range []int{1e4, 1e6} {
 		in, out := digests(1, n), digests(2, 1<<20)

@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// A sparse filter is sent packed, and what is added to it later as a delta. Its sender
-// keeps the state that receivers have.
+// A sparse filter is sent packed, and later changes as deltas. The sender keeps the state that
+// its receivers have.
 func Example_messages() {
 	f, err := bloom.NewShape(bloom.Shape{M: 320_000, K: 2, Group: 6})
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// What plan says of messages, held against containers: their sizes are the forecast to
-// what it grants to coder and container, deviate as it says, and stay below its limit
-// for a tail that hardly any of these few reaches. The first two filters are those of
-// Mitzenmacher 2002, section III, which takes 9920 and 19805 bytes for them without
-// containers.
+// TestPackedAsPlanned compares the sizes of packed containers with the forecasts of plan. The
+// mean size is at most the forecast, and at least the forecast without its allowance for coder
+// and container. The standard deviation is that of the forecast. The limit for a tail of 1e-6 is
+// never exceeded. The first two filters are those of Mitzenmacher 2002, section III, which gives
+// 9920 and 19805 bytes for them, without containers.
 func TestPackedAsPlanned(t *testing.T) {
 	for _, c := range []struct {
 		m      uint64
@@ -49,14 +49,15 @@ func TestPackedAsPlanned(t *testing.T) {
 			sd, sigma := math.Sqrt(max(0, squares/n-mean*mean)), plan.WireDeviation(c.m, c.k, c.n)
 			forecast := plan.SnapshotBits(c.m, c.k, c.n, 0.5)
 			granted := 8 * (plan.ContainerBytes + plan.BlockBytes*math.Ceil(float64(c.m)/plan.BlockCells))
-			// The mean of so many is off by sigma/sqrt(n), here up to four times; a byte is for what is rounded up.
+			// The standard error of the mean is sigma/sqrt(n), of which 4 are allowed. A byte is for rounding up.
 			if off := 4*sigma/math.Sqrt(n) + 8; mean > forecast+off || mean < forecast-granted-off {
-				t.Errorf("%.1f bytes in the mean, forecast %.1f, of which %.0f for coder and container", mean/8, forecast/8, granted/8)
+				t.Errorf("%.1f bytes on average, forecast %.1f, of which %.0f for coder and container", mean/8, forecast/8, granted/8)
 			}
 			if limit := plan.SnapshotBits(c.m, c.k, c.n, 1e-6); most > limit {
-				t.Errorf("one took %.0f bytes, limit %.1f", most/8, limit/8)
+				t.Errorf("a container of %.0f bytes, limit %.1f", most/8, limit/8)
 			}
-			// Bytes are whole, which deviates by itself; a deviation of n is measured to 1/sqrt(2n), four times.
+			// Rounding to bytes adds to the deviation. The measured deviation of n values has a relative
+			// standard error of 1/sqrt(2n), of which 4 are allowed.
 			if sigma > 30 && math.Abs(sd/sigma-1) > 0.05+4/math.Sqrt(2*n) {
 				t.Errorf("deviation of %.2f bytes, forecast %.2f", sd/8, sigma/8)
 			}
@@ -65,9 +66,9 @@ func TestPackedAsPlanned(t *testing.T) {
 	}
 }
 
-// Updates take what is planned for them: a filter of which a share of the keys is replaced,
-// against the one before. The first is that of Mitzenmacher 2002, section IV, where the
-// exclusive-or takes 2090 bytes without what names the versions.
+// TestUpdatesAsPlanned compares the sizes of deltas, after a fraction of the keys was replaced,
+// with the forecasts of plan. The first filter is that of Mitzenmacher 2002, section IV, where
+// the exclusive-or takes 2090 bytes, without the IDs of the versions.
 func TestUpdatesAsPlanned(t *testing.T) {
 	const trials = 30
 	for _, c := range []struct {
@@ -96,14 +97,14 @@ func TestUpdatesAsPlanned(t *testing.T) {
 			}
 			mean, sigma := sum/trials, plan.DeltaDeviation(c.m, c.k, c.n, c.churn)
 			forecast := plan.UpdateBits(c.m, c.k, c.n, c.churn, 0.5)
-			// Off by four deviations of the mean, by what is granted that isn't needed, and by
-			// 6 bits a block at most where the fill is between two of the coder's levels.
+			// Allowed are 4 standard errors of the mean, an unused allowance for blocks, and 6 bits
+			// per block if the fill is between two levels of the coder.
 			levels := 6 * float64(c.m) / plan.BlockCells
 			if off := 4*sigma/math.Sqrt(trials) + 8; mean > forecast+off+levels || mean < 0.98*forecast-off-8*plan.BlockBytes {
-				t.Errorf("%.1f bytes in the mean, forecast %.1f", mean/8, forecast/8)
+				t.Errorf("%.1f bytes on average, forecast %.1f", mean/8, forecast/8)
 			}
 			if limit := plan.UpdateBits(c.m, c.k, c.n, c.churn, 1e-6); most > limit {
-				t.Errorf("one took %.0f bytes, limit %.1f", most/8, limit/8)
+				t.Errorf("a container of %.0f bytes, limit %.1f", most/8, limit/8)
 			}
 			t.Logf("%.1f bytes, at most %.0f; forecast %.1f ± %.1f", mean/8, most/8, forecast/8, sigma/8)
 		})
@@ -117,8 +118,9 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// A ribbon filter takes what a message that has one is planned with: of few keys a block
-// more where a shard takes a second try, of many more or less with the keys of the shards.
+// TestRibbonAsPlanned compares the sizes of ribbon filters with the forecasts of plan. With few
+// keys a second try of a shard adds a block; with many keys the size varies with the keys per
+// shard.
 func TestRibbonAsPlanned(t *testing.T) {
 	for _, c := range []struct {
 		n      uint64
@@ -144,7 +146,7 @@ func TestRibbonAsPlanned(t *testing.T) {
 	}
 }
 
-// ribbonOption returns the ribbon filter of a plan.
+// ribbonOption returns the ribbon filter in a plan.
 func ribbonOption(t *testing.T, q plan.Message) plan.MessageOption {
 	t.Helper()
 	for _, o := range must(q.Plan()) {

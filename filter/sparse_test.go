@@ -14,15 +14,15 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// sparseSizes are sizes of whole words and others, sparse and not, for n keys.
+// sparseSizes are sizes m for n keys: whole words and others, sparse and full.
 var sparseSizes = []struct{ m, n uint64 }{
 	{1, 1}, {20, 3}, {63, 100}, {64, 1}, {64 * 7, 50}, {64 * 7, 5000}, {99991, 1000},
 	{64 * 1500, 1000}, {64 * 100_000, 50_000}, {64 * 100_000, 0}, {1 << 30, 300},
 }
 
-// A sparse filter is the bloom filter with k = 1 of the same size: plans agree, each
-// becomes the other bit for bit, through a state and through a container of any coding,
-// and folds and unions of the two are the same.
+// TestSparseIsBloom: a sparse filter equals the Bloom filter of the same size with k = 1. Each
+// can be converted to the other, bit for bit, as a state and as a container with any coding.
+// Folds and unions of both are equal.
 func TestSparseIsBloom(t *testing.T) {
 	for _, c := range sparseSizes {
 		t.Run(fmt.Sprintf("m=%d,n=%d", c.m, c.n), func(t *testing.T) {
@@ -52,13 +52,13 @@ func TestSparseIsBloom(t *testing.T) {
 					t.Fatalf("Has is %v, want %v", y, x)
 				}
 			}
-			wantTwins(t, s, b, "with the same keys")
+			wantSame(t, s, b, "with the same keys")
 			for _, r := range []uint64{2, 3, 7} {
 				errB, errS := b.Fold(r), s.Fold(r)
 				if (errB == nil) != (errS == nil) {
 					t.Fatalf("Fold(%d) gives the error %v, want %v", r, errS, errB)
 				}
-				wantTwins(t, s, b, "folded")
+				wantSame(t, s, b, "folded")
 			}
 			if c.m < 1<<20 {
 				if err := b.Unfold(6); err != nil {
@@ -67,28 +67,28 @@ func TestSparseIsBloom(t *testing.T) {
 				if err := s.Unfold(6); err != nil {
 					t.Fatal(err)
 				}
-				wantTwins(t, s, b, "unfolded")
+				wantSame(t, s, b, "unfolded")
 			}
 		})
 	}
 }
 
-// wantTwins fails unless s and b become each other.
-func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
+// wantSame fails unless s and b can be converted to each other.
+func wantSame(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
 	t.Helper()
 	full, err := s.Bloom()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !alike(full, b.State()) {
-		t.Fatalf("%s: the state of the sparse filter as bloom is another", what)
+	if !equal(full, b.State()) {
+		t.Fatalf("%s: the sparse filter as bloom has another state", what)
 	}
 	from, err := sparse.FromBloom(b.State())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !alike(from.State(), s.State()) {
-		t.Fatalf("%s: the state of the bloom filter as sparse is another", what)
+	if !equal(from.State(), s.State()) {
+		t.Fatalf("%s: the bloom filter as sparse has another state", what)
 	}
 	plain, err := wire.Append(nil, b.State())
 	if err != nil {
@@ -110,8 +110,8 @@ func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
 		if err != nil {
 			t.Fatalf("%s, %s: %v", what, coding, err)
 		}
-		if !alike(read.State(), s.State()) {
-			t.Fatalf("%s: what is read from a %s container is another", what, coding)
+		if !equal(read.State(), s.State()) {
+			t.Fatalf("%s: a %s container gives another state", what, coding)
 		}
 	}
 	if x, y := s.Stats(), b.Stats(); x.Keys != y.Keys || x.Fill != y.Fill || x.FPRate != y.FPRate || x.Cells != y.Cells {
@@ -119,13 +119,14 @@ func wantTwins(t *testing.T, s *sparse.Filter, b *bloom.Filter, what string) {
 	}
 }
 
-// alike reports whether two states are the same.
-func alike(a, b umbel.State) bool {
+// equal reports whether two states are equal.
+func equal(a, b umbel.State) bool {
 	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.Equal(a.Params, b.Params) &&
 		slices.EqualFunc(a.Arrays, b.Arrays, cells.Array.Equal)
 }
 
-// A goal of keys and rate gives the size of the bloom filter with k = 1.
+// TestSparsePlanIsBloom: for keys and a rate, the plan has the size of the Bloom filter with k =
+// 1.
 func TestSparsePlanIsBloom(t *testing.T) {
 	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 1e6, FPRate: 0.01}, {Keys: 3, FPRate: 0.1}} {
 		s, err := sparse.Plan(g)
@@ -142,8 +143,8 @@ func TestSparsePlanIsBloom(t *testing.T) {
 	}
 }
 
-// The union with a bloom filter is the union of the two as bloom filters, sizes like and
-// unlike.
+// TestSparseMergesBloom: Merge with a Bloom filter gives the union of both as Bloom filters, for
+// equal and unequal sizes.
 func TestSparseMergesBloom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, sizes := range [][2]uint64{{6400, 6400}, {6400, 3200}, {64 * 30, 64 * 20}, {100, 50}} {
@@ -173,6 +174,6 @@ func TestSparseMergesBloom(t *testing.T) {
 		if err := a.Merge(b.State()); err != nil {
 			t.Fatal(err)
 		}
-		wantTwins(t, s, a, "united")
+		wantSame(t, s, a, "united")
 	}
 }

@@ -40,12 +40,12 @@ func TestKernelsAgainstPlain(t *testing.T) {
 				if slices.Contains(has[:n], false) {
 					t.Fatalf("%d blocks: one of %d keys is lost", blocks, n)
 				}
-				questions := digests(r, n)
-				f.HasAll(other, questions)
-				for i, d := range questions {
+				queries := digests(r, n)
+				f.HasAll(other, queries)
+				for i, d := range queries {
 					want := hasPlain(&plain.blocks, d.H1, d.H2) == 0
 					if other[i] != want || f.Has(d) != want {
-						t.Fatalf("%d blocks, question %d of %d: %v and %v, want %v", blocks, i, n, other[i], f.Has(d), want)
+						t.Fatalf("%d blocks, query %d of %d: %v and %v, want %v", blocks, i, n, other[i], f.Has(d), want)
 					}
 				}
 			}
@@ -68,7 +68,7 @@ func TestPlainBatches(t *testing.T) {
 		}
 		one := newFilter(t, prefetchFrom+1, words, bits)
 		for _, n := range sizes {
-			ds, questions := digests(r, n), digests(r, n)
+			ds, queries := digests(r, n), digests(r, n)
 			if n > 4 {
 				ds[n-1], ds[n/2] = ds[0], ds[n/2-1]
 			}
@@ -81,11 +81,11 @@ func TestPlainBatches(t *testing.T) {
 					t.Fatalf("key %d of %d: changed %v, want %v", i, n, changed[i], want)
 				}
 			}
-			for _, asked := range [][]umbel.Digest{ds, questions} {
-				f.HasAll(has, asked)
-				for i, d := range asked {
+			for _, queried := range [][]umbel.Digest{ds, queries} {
+				f.HasAll(has, queried)
+				for i, d := range queried {
 					if want := one.Has(d); has[i] != want {
-						t.Fatalf("question %d of %d: %v, want %v", i, n, has[i], want)
+						t.Fatalf("query %d of %d: %v, want %v", i, n, has[i], want)
 					}
 				}
 			}

@@ -71,7 +71,7 @@ func BenchmarkOneByOne(b *testing.B) {
 	})
 }
 
-// Prefetches alone show the limit of the memory.
+// BenchmarkBatch also measures prefetches alone, which show the limit of the memory.
 func BenchmarkBatch(b *testing.B) {
 	benchmark(b, func(b *testing.B, f *Filter, in, out []umbel.Digest) {
 		dst := make([]bool, batchSize)

@@ -265,7 +265,7 @@ func TestAddAtomicFromManyGoroutines(t *testing.T) {
 		}
 		all.Wait()
 		if !slices.Equal(f.cells.Words, want.cells.Words) {
-			t.Error("bits differ from those of additions in a row")
+			t.Error("bits differ from those of sequential additions")
 		}
 	})
 }

@@ -50,7 +50,7 @@ func TestZeroFilter(t *testing.T) {
 		t.Errorf("unmarshalled: %v, shape %+v, want %+v", err, f.Shape(), shape)
 	}
 	if err := f.UnmarshalBinary(b[:len(b)-1]); !errors.Is(err, umbel.ErrCorrupt) || !f.HasString("a") {
-		t.Errorf("unmarshalled from a part: %v, want an error that wraps %q and the filter as it was", err, umbel.ErrCorrupt)
+		t.Errorf("unmarshalled from a part: %v, want an error that wraps %q and the filter unchanged", err, umbel.ErrCorrupt)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestPlanWithParams(t *testing.T) {
 			t.Errorf("%+v: shape %+v", c, s)
 		}
 		if p := s.Forecast(goal.Keys).FPRate; p > goal.FPRate {
-			t.Errorf("%+v: a rate of %g, want at maxBatch %g", c, p, goal.FPRate)
+			t.Errorf("%+v: a rate of %g, want at most %g", c, p, goal.FPRate)
 		}
 	}
 	if _, err := blocked.Kind.New(goal, umbel.Params{{Name: "words", Value: umbel.Uint(6)}, {Name: "bits", Value: umbel.Uint(2)}}); !errors.Is(err, umbel.ErrGoal) {

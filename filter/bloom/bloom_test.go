@@ -72,7 +72,7 @@ func TestZeroFilter(t *testing.T) {
 		"AddAllAtomic": func() { f.AddAllAtomic(fixture.Digests(1, 1)) },
 	} {
 		if says := fixture.PanicText(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
-			t.Errorf("%s to the zero filter panics with %q, want a word on New", name, says)
+			t.Errorf("%s to the zero filter panics with %q, want it to name New", name, says)
 		}
 	}
 	if err := f.Fold(2); !errors.Is(err, umbel.ErrMismatch) {
@@ -91,7 +91,7 @@ func TestZeroFilter(t *testing.T) {
 		t.Errorf("unmarshalled to shape %+v, want %+v with the same bits", f.Shape(), g.Shape())
 	}
 	if !f.AddString("a") || !f.HasString("a") {
-		t.Error("the zero filter, become another, doesn't take a key")
+		t.Error("the zero filter doesn't accept a key after UnmarshalBinary")
 	}
 }
 
@@ -126,13 +126,13 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("hasher %v, want %v", f.Hasher(), h)
 	}
 	if !f.AddString("alice") || !g.AddBytes([]byte("alice")) || f.AddBytes([]byte("alice")) {
-		t.Error("the first addition of a key changes nothing, or the second something")
+		t.Error("the first addition of a key changes nothing, or the second changes the filter")
 	}
 	if !bits(f).Equal(bits(g)) || !f.HasBytes([]byte("alice")) || !g.HasString("alice") || !f.Has(h.HashString("alice")) {
-		t.Error("a string and its bytes are two keys")
+		t.Error("a string and its bytes are different keys")
 	}
 	if f.HasString("bob") {
-		t.Error("bob is there")
+		t.Error("bob is present")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestMergeUnequalSizes(t *testing.T) {
 				continue
 			}
 			if f.Shape() != small || !bits(f).Equal(bits(want)) {
-				t.Errorf("%+v with %+v: the union isn't what %+v holds with both keys", c[0], c[1], small)
+				t.Errorf("%+v with %+v: the union differs from %+v with both keys", c[0], c[1], small)
 			}
 			if !bits(g).Equal(before) {
 				t.Errorf("%+v with %+v: the other filter changed", c[0], c[1])
@@ -266,7 +266,7 @@ func TestMergeCommonDivisor(t *testing.T) {
 				continue
 			}
 			if f.Shape() != small || !bits(f).Equal(bits(want)) {
-				t.Errorf("%v times %d cells: the union isn't what a filter of these holds with both keys", times, small.M)
+				t.Errorf("%v times %d cells: the union differs from a filter of this size with both keys", times, small.M)
 			}
 			if !bits(g).Equal(before) {
 				t.Errorf("%v times %d cells: the other filter changed", times, small.M)

@@ -18,7 +18,7 @@ func TestBoseRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, and many more under the race detector")
 	}
-	const rate, questions = 0.015, 400_000
+	const rate, queries = 0.015, 400_000
 	var squares, cases float64
 	for _, m := range []uint64{64, 256, 1024, 8192, 65536, 1 << 20} {
 		filters := int(max(8, 200_000/m))
@@ -30,13 +30,13 @@ func TestBoseRates(t *testing.T) {
 			load := -math.Log1p(-math.Pow(rate, 1/float64(k))) // kn/m
 			n := max(1, int(math.Round(load*float64(m)/float64(k))))
 			want := plan.FPRateExact(m, k, uint64(n))
-			got := measure(t, s, n, filters, questions/filters)
+			got := measure(t, s, n, filters, queries/filters)
 
 			// The answers are random, and so is the fill of each filter.
 			load = float64(n*k) / float64(m)
 			empty := math.Exp(-load)
 			spread := float64(k) * math.Sqrt(empty*(1-(1+load)*empty)/float64(m)) / (1 - empty)
-			sigma := math.Sqrt(want*(1-want)/questions + want*want*spread*spread/float64(filters))
+			sigma := math.Sqrt(want*(1-want)/queries + want*want*spread*spread/float64(filters))
 			z := (got - want) / sigma
 			if math.Abs(z) > 3 {
 				t.Errorf("m=%d, k=%d, n=%d: rate %.5f, want %.5f; %.1f sigma off", m, k, n, got, want, z)
@@ -51,7 +51,7 @@ func TestBoseRates(t *testing.T) {
 }
 
 // measure returns the average rate of filters with n keys each.
-func measure(t *testing.T, s bloom.Shape, n, filters, questions int) float64 {
+func measure(t *testing.T, s bloom.Shape, n, filters, queries int) float64 {
 	t.Helper()
 	f, err := bloom.NewShape(s)
 	if err != nil {
@@ -64,13 +64,13 @@ func measure(t *testing.T, s bloom.Shape, n, filters, questions int) float64 {
 		for range n {
 			f.Add(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
 		}
-		for range questions {
+		for range queries {
 			if f.Has(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}) {
 				yes++
 			}
 		}
 	}
-	return float64(yes) / float64(filters*questions)
+	return float64(yes) / float64(filters*queries)
 }
 
 // The common formula is too low for small filters: Bose et al. 2008.

@@ -84,7 +84,7 @@ func TestDifferenceUndoesMerge(t *testing.T) {
 				t.Error("the other filter changed")
 			}
 			if f.AddAll(nil, b); errors.Join(f.Difference(g.State()), f.Difference(want.State())) != nil || !f.IsEmpty() {
-				t.Error("all was taken away, and the filter isn't empty")
+				t.Error("all keys were subtracted, but the filter isn't empty")
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func TestNoFalseNegativeEver(t *testing.T) {
 					return
 				}
 				if there[d]--; !f.Remove(d) {
-					t.Fatalf("Remove(%v) of what is there is refused", d)
+					t.Fatalf("Remove(%v) of a present key is refused", d)
 				}
 			},
 			"Merge": func(t *rapid.T) {
@@ -184,7 +184,7 @@ func TestNoFalseNegativeEver(t *testing.T) {
 					}
 				}
 				if err := f.Difference(g.State()); err != nil {
-					t.Fatalf("the difference with what is there: %v", err)
+					t.Fatalf("the difference with present keys: %v", err)
 				}
 				for d, n := range gone {
 					there[d] -= n
@@ -278,7 +278,7 @@ func TestSaturation(t *testing.T) {
 			}
 		}
 		if n := f.Count(d); n != math.MaxUint64 || f.Add(d) {
-			t.Errorf("at the limit Count is %d and Add says that something changed", n)
+			t.Errorf("at the limit Count is %d and Add reports a change", n)
 		}
 		if n, exact := f.Additions(); exact || n != limit {
 			t.Errorf("%d additions, exactly %v, want at least %d", n, exact, limit)
@@ -311,7 +311,7 @@ func TestRemoveAfterUnfold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, exact := f.Additions(); exact {
-		t.Error("after Unfold the additions are called exact")
+		t.Error("after Unfold the number of additions is exact")
 	}
 	for i, d := range ds {
 		if !f.Remove(d) {
@@ -328,7 +328,7 @@ func TestRemoveAfterUnfold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, exact := g.Additions(); exact {
-		t.Error("that counters were copied isn't kept in the state")
+		t.Error("the state doesn't record that counters were copied")
 	}
 	empty := mustNew(t, shape)
 	if err := empty.Unfold(4); err != nil {

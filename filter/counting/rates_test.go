@@ -30,7 +30,7 @@ func TestRates(t *testing.T) {
 			return ds
 		}
 		const j = 4
-		questions := 400_000 / c.filters
+		queries := 400_000 / c.filters
 		var wrong, high, raised float64
 		for range c.filters {
 			f.Clear()
@@ -44,7 +44,7 @@ func TestRates(t *testing.T) {
 					t.Fatal("a key isn't removed")
 				}
 			}
-			for _, d := range draw(questions) {
+			for _, d := range draw(queries) {
 				if f.Has(d) {
 					wrong++
 				}
@@ -71,8 +71,8 @@ func TestRates(t *testing.T) {
 			}
 			return sigma
 		}
-		asked := float64(c.filters * questions)
-		sigma := within("the rate", wrong/asked, rate, asked)
+		total := float64(c.filters * queries)
+		sigma := within("the rate", wrong/total, rate, total)
 		// Count is too high if other keys have all cells of a key. The formula ignores keys
 		// with two positions at one cell: a fraction of k²/2m.
 		within("the share of counts too high", high/filters/float64(c.n), plan.FPRateExact(c.m, c.k, n-1), filters*float64(c.n))
@@ -81,6 +81,6 @@ func TestRates(t *testing.T) {
 			t.Errorf("m=%d, k=%d, n=%d: %.2f counters of %d or more, want %.2f", c.m, c.k, c.n, got, j, mean)
 		}
 		t.Logf("| %d | %.2f | %d | %.4f | %.4f ± %.4f | %.4f | %.1f | %.1f ± %.1f |", c.n, float64(c.m)/float64(c.n), c.k, rate,
-			wrong/asked, sigma, high/filters/float64(c.n), mean, raised/filters, math.Sqrt(mean/filters))
+			wrong/total, sigma, high/filters/float64(c.n), mean, raised/filters, math.Sqrt(mean/filters))
 	}
 }

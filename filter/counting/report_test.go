@@ -30,7 +30,7 @@ func TestReportBug01DeleteHalfWay(t *testing.T) {
 		}
 		for j, other := range ds[i+1:] {
 			if !f.Has(other) {
-				t.Fatalf("with key %d went key %d", i, i+1+j)
+				t.Fatalf("removing key %d removed key %d", i, i+1+j)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 	before := f.State().Clone().Arrays[0]
 	for _, d := range fixture.Digests(2, 1000) {
 		if (f.Count(d) == 0 || !f.Has(d)) && f.Remove(d) {
-			t.Fatalf("%v was removed, and wasn't there", d)
+			t.Fatalf("%v was removed, but was absent", d)
 		}
 	}
 	if !f.State().Arrays[0].Equal(before) {
@@ -75,17 +75,17 @@ func TestReportBug03HashChain(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: m, K: k})
 	f.AddAll(nil, fixture.Digests(1, n))
 	yes := 0
-	const questions = 400_000
+	const queries = 400_000
 	rng := rand.NewPCG(9, 9)
-	for range questions {
+	for range queries {
 		if f.Has(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()}) {
 			yes++
 		}
 	}
 	want := f.Stats().FPRate
-	sigma := math.Sqrt(want * (1 - want) / questions)
-	if got := float64(yes) / questions; math.Abs(got-want) > 3*sigma || got > 0.01 {
-		t.Errorf("rate %.5f, want %.5f, give or take %.5f; planned %.5f", got, want, 3*sigma, plan.FPRate(m, k, n))
+	sigma := math.Sqrt(want * (1 - want) / queries)
+	if got := float64(yes) / queries; math.Abs(got-want) > 3*sigma || got > 0.01 {
+		t.Errorf("rate %.5f, want %.5f ± %.5f; planned %.5f", got, want, 3*sigma, plan.FPRate(m, k, n))
 	}
 	// Two keys that share their first position differ in the others.
 	first := make(map[uint64][]uint64)
@@ -109,11 +109,11 @@ func TestReportBug04DuplicatePositions(t *testing.T) {
 			t.Fatalf("positions %d of 5 cells are all different", at)
 		}
 		if !f.Add(d) || f.Count(d) != 1 || !f.Add(d) || f.Has(d) != true {
-			t.Fatalf("positions %d: the key isn't there once", at)
+			t.Fatalf("positions %d: the key isn't counted once", at)
 		}
 		f.Remove(d)
 		if saturated := slices.Contains(cellsOf(f), 15); !saturated && (!f.Remove(d) || !f.IsEmpty()) {
-			t.Fatalf("positions %d: the key isn't gone", at)
+			t.Fatalf("positions %d: the key is still present", at)
 		}
 		f.Clear()
 	}
@@ -143,7 +143,7 @@ func TestReportBug05KeySizeGrows(t *testing.T) {
 func TestReportBug06EmptyFilter(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 20, K: 3})
 	if d := fixture.Digests(1, 1)[0]; f.Has(d) || f.Remove(d) || f.Count(d) != 0 || !f.IsEmpty() {
-		t.Error("the empty filter has something")
+		t.Error("the empty filter contains a key")
 	}
 	if s := f.Stats(); s.Keys != 0 || s.FPRate != 0 {
 		t.Errorf("the stats of the empty filter are %+v", s)

@@ -51,10 +51,10 @@ func (c *tally) step(t *testing.T, s counting.Shape) {
 		if c.in[d] > 0 {
 			c.in[d]--
 			if !c.f.Remove(d) {
-				t.Error("a key that is there isn't removed")
+				t.Error("a present key isn't removed")
 			}
 		} else if c.f.Count(d) == 0 && c.f.Remove(d) {
-			t.Error("a key that isn't there is removed")
+			t.Error("an absent key is removed")
 		}
 	case op < 19 && c.f.Merge(c.f.State()) == nil:
 		for d := range c.in {

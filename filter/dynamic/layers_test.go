@@ -44,14 +44,14 @@ func wantAll(t testing.TB, f umbel.Filter, ds []umbel.Digest, what string) {
 	}
 }
 
-func rate(f umbel.Filter, seed uint64, questions int) float64 {
+func rate(f umbel.Filter, seed uint64, queries int) float64 {
 	yes := 0
-	for _, d := range fixture.Digests(seed, questions) {
+	for _, d := range fixture.Digests(seed, queries) {
 		if f.Has(d) {
 			yes++
 		}
 	}
-	return float64(yes) / float64(questions)
+	return float64(yes) / float64(queries)
 }
 
 func equal(a, b umbel.State) bool {
@@ -72,7 +72,7 @@ func TestRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second, and many more under the race detector")
 	}
-	const first, questions = 1000, 300_000
+	const first, queries = 1000, 300_000
 	for _, f := range both(t, first, 0.001) {
 		ds := fixture.Digests(1, 25*first)
 		for i, times := range []int{1, 10, 25} {
@@ -81,8 +81,8 @@ func TestRates(t *testing.T) {
 				f.AddAll(nil, ds[:first]) // again: the rate stays
 			}
 			wantAll(t, f, ds[:times*first], "grown")
-			fc, s, got := f.Shape().Forecast(uint64(times*first)), f.Stats(), rate(f, uint64(2+i), questions)
-			sigma := math.Sqrt(fc.FPRate / questions)
+			fc, s, got := f.Shape().Forecast(uint64(times*first)), f.Stats(), rate(f, uint64(2+i), queries)
+			sigma := math.Sqrt(fc.FPRate / queries)
 			t.Logf("%T, %5d keys: %2d parts, planned %.5f, estimated %.5f, measured %.5f ± %.5f", f, times*first, f.Layers(), fc.FPRate, s.FPRate, got, sigma)
 			// The fill of one layer differs from the average, and so does its rate.
 			if d := math.Abs(got - fc.FPRate); d > 0.06*fc.FPRate+3*sigma {
@@ -128,7 +128,7 @@ func TestLimit(t *testing.T) {
 			t.Fatalf("%T, after %d keys: %v, want an error that wraps %q and says the limit", f, n, refusal, umbel.ErrLimit)
 		}
 		if f.Has(ds[n-1]) {
-			t.Errorf("%T has the key that was refused", f)
+			t.Errorf("%T contains the refused key", f)
 		}
 		f.AddAll(nil, ds[n-1:])
 		wantAll(t, f, ds, "beyond the limit")
@@ -311,7 +311,7 @@ func TestSparseParts(t *testing.T) {
 		opened.SetMaxBytes(0)
 		for _, f := range []row{made, opened} {
 			if _, err := f.TryAdd(fixture.Digests(2, 1)[0]); err != nil || f.Layers() != 65 {
-				t.Errorf("%T, told to grow: %v, %d parts, want 65", f, err, f.Layers())
+				t.Errorf("%T without a limit: %v, %d parts, want 65", f, err, f.Layers())
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func wantFolded(t *testing.T, f filter, what string) {
 		t.Fatal(err)
 	}
 	if got := face.State().Arrays[0]; !got.Equal(want) {
-		t.Fatalf("%s: the face has %d cells, %d set, and the base folded %d, %d set", what, got.Len, got.Nonzero(), want.Len, want.Nonzero())
+		t.Fatalf("%s: the folded filter has %d cells, %d set; the folded base has %d, %d set", what, got.Len, got.Nonzero(), want.Len, want.Nonzero())
 	}
 }
 
@@ -124,7 +124,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 		}
 		if len(sizes) < 8 {
-			t.Errorf("%+v: the face had %d sizes, want more", s, len(sizes))
+			t.Errorf("%+v: the folded filter had %d sizes, want more", s, len(sizes))
 		}
 	}
 }
@@ -144,11 +144,11 @@ func TestRateStaysInInterval(t *testing.T) {
 			t.Fatalf("%d keys: a rate of %.5f, want at most %.5f", n, rate, high)
 		}
 		if n < 20 {
-			return // the smallest faces are of a few cells
+			return // the smallest folded filters have a few cells
 		}
 		want := f.Shape().FoldedSize(uint64(n))
 		if ratio := float64(size(f)) / float64(want); ratio > 1.25 || coming && ratio > 1.17 || ratio < 0.85 {
-			t.Fatalf("%d keys: a face of %d cells, expected %d", n, size(f), want)
+			t.Fatalf("%d keys: a folded filter of %d cells, expected %d", n, size(f), want)
 		}
 	}
 	for i, d := range ds {
@@ -160,7 +160,7 @@ func TestRateStaysInInterval(t *testing.T) {
 		check(keys-i-1, false)
 	}
 	if size(f) != 30 { // the smallest divisor that isn't below 120960/4096
-		t.Errorf("empty, the face has %d cells, want 30", size(f))
+		t.Errorf("the empty folded filter has %d cells, want 30", size(f))
 	}
 }
 
@@ -194,7 +194,7 @@ func TestNoFlapping(t *testing.T) {
 		}
 	}
 	if refolds != 0 {
-		t.Errorf("%d refolds while 5 of %d keys go and come back 500 times, want none", refolds, n)
+		t.Errorf("%d refolds while 5 of %d keys are removed and added 500 times, want none", refolds, n)
 	}
 	before := refolds
 	for i := range n / 4 {
@@ -202,7 +202,7 @@ func TestNoFlapping(t *testing.T) {
 		watch()
 	}
 	if down := refolds - before; down < 1 || down > 8 {
-		t.Errorf("%d refolds while a quarter of the keys go, want a few", down)
+		t.Errorf("%d refolds while a quarter of the keys are removed, want a few", down)
 	}
 	refolds, last = 0, size(f)
 	m := n - n/4
@@ -217,7 +217,7 @@ func TestNoFlapping(t *testing.T) {
 		}
 	}
 	if refolds > 2 {
-		t.Errorf("%d refolds while 5 keys come and go, want 2 at most", refolds)
+		t.Errorf("%d refolds while 5 keys are added and removed, want at most 2", refolds)
 	}
 }
 
@@ -239,10 +239,10 @@ func TestAddRemoveAllocateNothing(t *testing.T) {
 		i++
 	})
 	if size(f) != before {
-		t.Fatal("the face was folded anew: try other keys")
+		t.Fatal("the folded filter changed its size: try other keys")
 	}
 	if n != 0 {
-		t.Errorf("an addition, a question and a removal allocate %v times, want 0", n)
+		t.Errorf("an addition, a query and a removal allocate %v times, want 0", n)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestGrowthHasNoHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size(f) != size(g) || size(f) != size(h) {
-		t.Errorf("faces of %d, %d and %d cells, want the same", size(f), size(g), size(h))
+		t.Errorf("folded filters of %d, %d and %d cells, want the same", size(f), size(g), size(h))
 	}
 	wantFolded(t, h, "merged")
 }
@@ -333,7 +333,7 @@ func TestTryAddKeepsTheInterval(t *testing.T) {
 					made.Add(d)
 				}
 				if _, err := f.TryAdd(ds[0]); err != nil {
-					t.Errorf("width %d, %d cells, k = %d: a key that is there: %v", width, m, k, err)
+					t.Errorf("width %d, %d cells, k = %d: a present key: %v", width, m, k, err)
 				}
 			}
 		}
@@ -359,7 +359,7 @@ func TestTryAddRefuses(t *testing.T) {
 		before := f.State().Clone()
 		if _, refused = f.TryAdd(d); refused != nil {
 			if f.Has(d) || !f.State().Parts[0].Arrays[0].Equal(before.Parts[0].Arrays[0]) {
-				t.Error("what was refused was added")
+				t.Error("a refused key was added")
 			}
 			break
 		}
@@ -372,7 +372,7 @@ func TestTryAddRefuses(t *testing.T) {
 		t.Errorf("a rate of %v, above the interval", rate)
 	}
 	if fresh, err := f.TryAdd(ds[0]); fresh || err != nil {
-		t.Errorf("a key that is there: %v, %v, want neither a change nor an error", fresh, err)
+		t.Errorf("a present key: %v, %v, want neither a change nor an error", fresh, err)
 	}
 	for _, d := range ds {
 		f.Add(d)

@@ -15,7 +15,7 @@ import (
 // forecast: each is within 3 % or 3 sigma. With -v it prints the table of
 // docs/kinds/folding.md.
 func TestRates(t *testing.T) {
-	const filters, questions = 60, 20000
+	const filters, queries = 60, 20000
 	shape, err := folding.Plan(umbel.Goal{Keys: 1000, FPRate: 0.012})
 	if err != nil {
 		t.Fatal(err)
@@ -31,12 +31,12 @@ func TestRates(t *testing.T) {
 				f.Add(d)
 			}
 			yes := 0
-			for _, d := range fixture.Digests(uint64(2*i+2), questions) {
+			for _, d := range fixture.Digests(uint64(2*i+2), queries) {
 				if f.Has(d) {
 					yes++
 				}
 			}
-			rate := float64(yes) / questions
+			rate := float64(yes) / queries
 			sum, squares = sum+rate, squares+rate*rate
 			cells += float64(size(f))
 		}
@@ -87,7 +87,7 @@ func neighbors(r, s int) []int {
 // folds join the same cells, and the rate is 0.0156.
 func TestTwoFolds(t *testing.T) {
 	shape := kept(t, folding.Shape{M: entropyCells, K: entropyK}, 0.02, 0.005)
-	const filters, questions = 20, 50000
+	const filters, queries = 20, 50000
 	var three, four, both, unfolded float64
 	for i := range filters {
 		f := mustNew(t, shape)
@@ -102,13 +102,13 @@ func TestTwoFolds(t *testing.T) {
 			return folded
 		}
 		in3, in4, base := foldedBy(3), foldedBy(4), foldedBy(1)
-		for _, d := range fixture.Digests(uint64(2*i+2), questions) {
+		for _, d := range fixture.Digests(uint64(2*i+2), queries) {
 			for _, c := range []struct {
 				has bool
 				sum *float64
 			}{{in3.Has(d), &three}, {in4.Has(d), &four}, {in3.Has(d) && in4.Has(d), &both}, {base.Has(d), &unfolded}} {
 				if c.has {
-					*c.sum += 1.0 / (filters * questions)
+					*c.sum += 1.0 / (filters * queries)
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func TestTwoFolds(t *testing.T) {
 		if math.Abs(c.want-c.printed) > c.within {
 			t.Errorf("%s: a rate of %.5f, want %.4f", c.what, c.want, c.printed)
 		}
-		if sigma := math.Sqrt(c.want / (filters * questions)); c.measured >= 0 && math.Abs(c.measured-c.want) > max(0.03*c.want, 4*sigma) {
+		if sigma := math.Sqrt(c.want / (filters * queries)); c.measured >= 0 && math.Abs(c.measured-c.want) > max(0.03*c.want, 4*sigma) {
 			t.Errorf("%s: measured %.5f, want %.5f", c.what, c.measured, c.want)
 		}
 	}
@@ -141,7 +141,7 @@ func TestTwoFolds(t *testing.T) {
 
 // The order of equation (3), by position mod m, is measured too: 0.0048.
 func TestEquation3Order(t *testing.T) {
-	const filters, questions = 20, 50000
+	const filters, queries = 20, 50000
 	yes := 0
 	for i := range filters {
 		three, four := make([]bool, entropyCells/3), make([]bool, entropyCells/4)
@@ -151,7 +151,7 @@ func TestEquation3Order(t *testing.T) {
 				three[h%(entropyCells/3)], four[h%(entropyCells/4)] = true, true
 			}
 		}
-		for _, d := range fixture.Digests(uint64(2*i+2), questions) {
+		for _, d := range fixture.Digests(uint64(2*i+2), queries) {
 			all := true
 			for _, h := range []uint64{d.H1, d.H2} {
 				h %= entropyCells
@@ -162,7 +162,7 @@ func TestEquation3Order(t *testing.T) {
 			}
 		}
 	}
-	got, want := float64(yes)/(filters*questions), joined(3, 4, []int{6})
+	got, want := float64(yes)/(filters*queries), joined(3, 4, []int{6})
 	if math.Abs(got/want-1) > 0.05 {
 		t.Errorf("measured %.5f, want %.5f", got, want)
 	}

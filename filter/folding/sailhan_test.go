@@ -232,15 +232,15 @@ func TestOpenRefuses(t *testing.T) {
 		change   func(*umbel.State)
 		sentinel error
 	}{
-		"a fold by what doesn't divide": {func(s *umbel.State) { s.Params[0].Value = umbel.Uint(11) }, umbel.ErrCorrupt},
-		"a fold by 0":                   {func(s *umbel.State) { s.Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
-		"low above high":                {func(s *umbel.State) { s.Params[1].Value = s.Params[2].Value }, umbel.ErrCorrupt},
-		"low is 0":                      {func(s *umbel.State) { s.Params[1].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
-		"a face too":                    {func(s *umbel.State) { s.Parts = append(s.Parts, s.Parts[0].Clone()) }, umbel.ErrCorrupt},
-		"a base that is folding":        {func(s *umbel.State) { s.Parts[0] = s.Clone() }, umbel.ErrCorrupt},
-		"a base of bits and k = 0":      {func(s *umbel.State) { s.Parts[0].Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
-		"a base that counts":            {func(s *umbel.State) { s.Parts[0] = counts.State().Parts[0].Clone() }, umbel.ErrKind},
-		"another kind":                  {func(s *umbel.State) { s.Kind = bloom.Name }, umbel.ErrKind},
+		"a factor that doesn't divide": {func(s *umbel.State) { s.Params[0].Value = umbel.Uint(11) }, umbel.ErrCorrupt},
+		"a fold by 0":                  {func(s *umbel.State) { s.Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
+		"low above high":               {func(s *umbel.State) { s.Params[1].Value = s.Params[2].Value }, umbel.ErrCorrupt},
+		"low is 0":                     {func(s *umbel.State) { s.Params[1].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
+		"a face too":                   {func(s *umbel.State) { s.Parts = append(s.Parts, s.Parts[0].Clone()) }, umbel.ErrCorrupt},
+		"a base that is folding":       {func(s *umbel.State) { s.Parts[0] = s.Clone() }, umbel.ErrCorrupt},
+		"a base of bits and k = 0":     {func(s *umbel.State) { s.Parts[0].Params[0].Value = umbel.Uint(0) }, umbel.ErrCorrupt},
+		"a base that counts":           {func(s *umbel.State) { s.Parts[0] = counts.State().Parts[0].Clone() }, umbel.ErrKind},
+		"another kind":                 {func(s *umbel.State) { s.Kind = bloom.Name }, umbel.ErrKind},
 	} {
 		s := bits.State().Clone()
 		c.change(&s)

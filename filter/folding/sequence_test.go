@@ -48,7 +48,7 @@ type tally struct {
 	shape folding.Shape
 	keys  []umbel.Digest
 	in    map[umbel.Digest]int
-	fewer bool // keys go
+	fewer bool // removals
 }
 
 func (c *tally) open(t *testing.T, s umbel.State) umbel.Filter {

@@ -132,7 +132,7 @@ func TestRates(t *testing.T) {
 		s := mustPlan(t, n, p)
 		for _, share := range []float64{0.1, 0.25, 0.5, 0.75, 1} {
 			keys := int(n * share)
-			var yes, asked, bytes float64
+			var yes, total, bytes float64
 			for seed := range uint64(5) {
 				f := mustNew(t, s)
 				for _, d := range fixture.Digests(2*seed, keys) {
@@ -140,14 +140,14 @@ func TestRates(t *testing.T) {
 				}
 				bytes = float64(f.State().Bytes())
 				for _, d := range fixture.Digests(2*seed+1, int(30_000+40/p)) {
-					asked++
+					total++
 					if f.Has(d) {
 						yes++
 					}
 				}
 			}
-			got, want := yes/asked, s.Forecast(uint64(keys)).FPRate
-			sigma := math.Sqrt((want + 1e-6) / asked)
+			got, want := yes/total, s.Forecast(uint64(keys)).FPRate
+			sigma := math.Sqrt((want + 1e-6) / total)
 			t.Logf("rate %g, %d planes, %5d keys: %.6f measured, sigma %.6f, theory %.6f, %.0f bytes", p, len(s.Layers), keys, got, sigma, want, bytes)
 			if math.Abs(got-want) > max(0.03*want, 3*sigma) || got > p+3*sigma {
 				t.Errorf("measured %.6f with a sigma of %.6f, theory %.6f", got, sigma, want)

@@ -60,7 +60,7 @@ func TestAlmeidaSection2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second, and many more under the race detector")
 	}
-	const questions = 300_000
+	const queries = 300_000
 	for _, s := range []partitioned.Shape{
 		{M: 64, K: 4}, {M: 256, K: 8}, {M: 96, K: 12}, {M: 1000, K: 1}, {M: 1440, K: 5},
 		{M: 64 * 21, K: 3, Group: 6}, {M: 64 * 700, K: 7, Group: 6}, {M: 64 * 3200, K: 16, Group: 6},
@@ -74,12 +74,12 @@ func TestAlmeidaSection2(t *testing.T) {
 		for i := range filters {
 			f := filled(t, s, uint64(2*i+1), n)
 			yes := 0
-			for _, d := range fixture.Digests(uint64(2*i+2), questions/filters) {
+			for _, d := range fixture.Digests(uint64(2*i+2), queries/filters) {
 				if f.Has(d) {
 					yes++
 				}
 			}
-			r := float64(yes) / float64(questions/filters)
+			r := float64(yes) / float64(queries/filters)
 			sum, squares = sum+r, squares+r*r
 		}
 		mean := sum / float64(filters)
@@ -148,7 +148,7 @@ func TestMergeUnequalSizes(t *testing.T) {
 			continue
 		}
 		if f.Shape() != small || !bits(f).Equal(bits(want)) || !bits(g).Equal(before) {
-			t.Errorf("%+v with %+v: the union isn't what %+v holds with both keys, or the other changed", c[0], c[1], small)
+			t.Errorf("%+v with %+v: the union differs from %+v with both keys, or the other changed", c[0], c[1], small)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestZeroFilter(t *testing.T) {
 		"AddAllAtomic": func() { f.AddAllAtomic(fixture.Digests(1, 1)) },
 	} {
 		if says := fixture.PanicText(add); !strings.Contains(says, "zero") || !strings.Contains(says, "New") {
-			t.Errorf("%s to the zero filter panics with %q, want a word on New", name, says)
+			t.Errorf("%s to the zero filter panics with %q, want it to name New", name, says)
 		}
 	}
 	g := filled(t, partitioned.Shape{M: 1000, K: 5}, 1, 100)

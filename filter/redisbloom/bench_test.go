@@ -8,7 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// Filters at 1 % of one layer and of five, half of the keys in the newest.
+// BenchmarkFilter uses filters at 1 % with one layer and with five, half of the keys in the
+// newest.
 func BenchmarkFilter(b *testing.B) {
 	const n = 310_000
 	for layers, capacity := range map[int]uint64{1: n, 5: n / 31} {
@@ -54,7 +55,7 @@ func BenchmarkFilter(b *testing.B) {
 	})
 }
 
-// A small filter is designed longer than its bits are made.
+// BenchmarkReserve makes small filters, for which the design takes longer than the allocation.
 func BenchmarkReserve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

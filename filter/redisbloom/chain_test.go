@@ -44,8 +44,8 @@ func wantAll(t *testing.T, f *redisbloom.Filter, ds []umbel.Digest) {
 	}
 }
 
-// A hundred keys in a filter reserved for four: 23, 5 and 4 layers with expansions 1,
-// 2 and 4, where a key or two may come as false positives.
+// TestExpansion: a hundred keys in a filter reserved for four give 23, 5 and 4 layers with
+// expansions 1, 2 and 4. One or two keys may be false positives.
 func TestExpansion(t *testing.T) {
 	for expansion, want := range map[uint32]int{1: 23, 2: 5, 4: 4} {
 		f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 4, Expansion: expansion})
@@ -58,21 +58,21 @@ func TestExpansion(t *testing.T) {
 	}
 }
 
-// The rate of a chain of many layers stays below the one that was reserved:
-// Almeida et al. 2007, section 4.1; layers are large enough for double hashing.
+// TestAlmeidaSection41: the rate of a chain of many layers stays below the reserved one (Almeida
+// et al. 2007, section 4.1). The layers are large enough for double hashing.
 func TestAlmeidaSection41(t *testing.T) {
-	const rate, questions = 0.02, 200_000
+	const rate, queries = 0.02, 200_000
 	f := reserve(t, redisbloom.Options{ErrorRate: rate, Capacity: 2000})
 	for i, n := range []int{2000, 4000, 8000, 16000, 32000} {
 		addAll(f, digests(uint64(i), n))
 		yes := 0
-		for _, d := range digests(100+uint64(i), questions) {
+		for _, d := range digests(100+uint64(i), queries) {
 			if f.Has(d) {
 				yes++
 			}
 		}
-		got, want := float64(yes)/questions, f.Stats().FPRate
-		if sigma := math.Sqrt(want / questions); got > rate || math.Abs(got-want) > max(0.03*want, 3*sigma) {
+		got, want := float64(yes)/queries, f.Stats().FPRate
+		if sigma := math.Sqrt(want / queries); got > rate || math.Abs(got-want) > max(0.03*want, 3*sigma) {
 			t.Errorf("%d layers: rate %.5f, estimated %.5f, reserved %v", f.Info().Filters, got, want, rate)
 		}
 	}
@@ -81,8 +81,8 @@ func TestAlmeidaSection41(t *testing.T) {
 	}
 }
 
-// A filter that doesn't scale refuses keys when it is full, but not ones that it has,
-// and Add takes them at a higher rate.
+// TestNonScaling: a full filter that doesn't scale refuses absent keys in TryAdd, accepts
+// present ones, and accepts all in Add at a higher rate.
 func TestNonScaling(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 100, NonScaling: true})
 	ds := digests(1, 300)
@@ -98,7 +98,7 @@ func TestNonScaling(t *testing.T) {
 		}
 	}
 	if changed, err := f.TryAdd(ds[0]); changed || err != nil || full < 190 {
-		t.Errorf("a key that is there: %v, %v; %d refused", changed, err, full)
+		t.Errorf("a present key: %v, %v; %d refused", changed, err, full)
 	}
 	addAll(f, ds)
 	wantAll(t, f, ds)
@@ -107,8 +107,7 @@ func TestNonScaling(t *testing.T) {
 	}
 }
 
-// A filter that may not take more memory, or whose rates are used up, takes keys all
-// the same.
+// TestLimits: Add accepts keys even if the filter reached its memory limit or its lowest rate.
 func TestLimits(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 10})
 	f.SetMaxBytes(100)
@@ -151,7 +150,7 @@ func TestReserveRefuses(t *testing.T) {
 	}
 }
 
-// Options of a filter make another like it.
+// TestOptions: a filter's Options make another filter of the same design.
 func TestOptions(t *testing.T) {
 	for _, o := range []redisbloom.Options{
 		{ErrorRate: 0.001, Capacity: 500, Expansion: 3},
@@ -165,7 +164,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// RedisBloom's sizes, as its users assert them.
+// TestKnownSizes: sizes that users of RedisBloom have published.
 func TestKnownSizes(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.001, Capacity: 2000})
 	if got := f.Info().Size; got != 4056 {
@@ -181,8 +180,8 @@ func TestKnownSizes(t *testing.T) {
 	}
 }
 
-// Filters of the same options unite layer by layer, whichever has more; the union is
-// the same in either order and however often.
+// TestMerge: filters with the same options are united layer by layer, whichever has more layers.
+// The union is the same in either order and after repeated merges.
 func TestMerge(t *testing.T) {
 	o := redisbloom.Options{ErrorRate: 0.01, Capacity: 1000}
 	built := func(n int, seed uint64) *redisbloom.Filter {
@@ -261,8 +260,8 @@ func dump(t testing.TB, f *redisbloom.Filter) []chunk {
 	return cs
 }
 
-// A layer folded is the layer to which the keys were added at the smaller size: Sailhan
-// and Stehr 2012, equation (3), as printed.
+// TestSailhanEquation3: a folded layer equals the layer of the smaller size with the same keys
+// (Sailhan and Stehr 2012, equation (3), as printed).
 func TestSailhanEquation3(t *testing.T) {
 	o := redisbloom.Options{ErrorRate: 0.01, Capacity: 2000, NonScaling: true}
 	empty := reserve(t, o)
@@ -284,12 +283,12 @@ func TestSailhanEquation3(t *testing.T) {
 		addAll(small, ds)
 		wantAll(t, f, ds)
 		if !f.State().Parts[0].Arrays[0].Equal(small.State().Parts[0].Arrays[0]) {
-			t.Errorf("folded by %d, other bits than built small", r)
+			t.Errorf("folded by %d: the bits differ from those of the smaller layer", r)
 		}
 	}
 }
 
-// What no memory holds doesn't unfold, and nothing has changed.
+// TestUnfoldRefuses: Unfold to a size that exceeds any memory is refused and changes nothing.
 func TestUnfoldRefuses(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 10})
 	addAll(f, digests(1, 10))
@@ -300,12 +299,12 @@ func TestUnfoldRefuses(t *testing.T) {
 		}
 	}
 	if now := f.State().Parts[0].Arrays[0].Len; now != bits {
-		t.Errorf("%d bits, and were %d", now, bits)
+		t.Errorf("%d bits, want %d as before", now, bits)
 	}
 	wantAll(t, f, digests(1, 10))
 }
 
-// counting returns a filter of ds whose first layer has the given entries.
+// counting returns a filter of ds whose first layer has the given number of entries.
 func counting(t *testing.T, entries uint64, ds []umbel.Digest) *redisbloom.Filter {
 	t.Helper()
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
@@ -368,7 +367,7 @@ func TestMergeOfMostEntries(t *testing.T) {
 				}
 				wantAll(t, again, slices.Concat(ds, others[:40]))
 				if f.Card() < was {
-					t.Errorf("%s: %d items, and %d before", what, f.Card(), was)
+					t.Errorf("%s: %d items, want %d as before", what, f.Card(), was)
 				}
 			}
 		}

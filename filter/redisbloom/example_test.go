@@ -99,8 +99,8 @@ func ExampleFilter_TryAdd() {
 	// d false true
 }
 
-// What do I reserve for a hundred keys, to be wrong once in ten thousand questions?
-// Double hashing makes the filter that RedisBloom would make answer more often.
+// How many keys do I reserve for a hundred keys and a rate of 1 in 10,000? Double hashing raises
+// the rate of the filter that RedisBloom would make.
 func ExamplePlan() {
 	plain := redisbloom.Options{ErrorRate: 1e-4, Capacity: 100}
 	fmt.Printf("reserved for %d keys: one in %.0f\n", plain.Capacity, 1/plain.Forecast(100).FPRate)

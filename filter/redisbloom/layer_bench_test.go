@@ -8,7 +8,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// A layer at 1 %, half of whose bits are set, in a cache and beyond all caches.
+// BenchmarkLayer uses a layer at 1 % with half of its bits set, in a cache and beyond all
+// caches.
 func BenchmarkLayer(b *testing.B) {
 	for _, keys := range []uint64{1_000_000, 100_000_000} {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Positions are remainders, in any size.
+// TestPosition: positions are remainders, for any size.
 func TestPosition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []uint64{64, 128, 192, 640, 1152, 1 << 20, 1<<20 - 64, 1 << 56, 1<<56 - 64}
@@ -28,8 +28,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// Logarithms are those of a C library that rounds correctly, in the last bit; values
-// from glibc 2.36.
+// TestLogarithm: logarithms equal those of a correctly rounding C library in the last bit. The
+// values are from glibc 2.36.
 func TestLogarithm(t *testing.T) {
 	for x, want := range logarithms {
 		if got := logarithm(x); got != want {

@@ -13,7 +13,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// A dump loads to the same filter: in its chunks, in others, in any order, twice.
+// TestLoad: a dump loads to the same filter, in its own or other chunks, in any order and
+// repeatedly.
 func TestLoad(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
 	addAll(f, digests(1, 1000))
@@ -65,7 +66,7 @@ func load(t *testing.T, l *redisbloom.Loader, iter int64, data []byte) {
 	}
 }
 
-// A part of a filter isn't one: it would miss keys.
+// TestLoadIncomplete: an incomplete filter is refused, since it would have false negatives.
 func TestLoadIncomplete(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
 	addAll(f, digests(1, 100))
@@ -95,8 +96,8 @@ func TestLoadIncomplete(t *testing.T) {
 	}
 }
 
-// A filter from a header takes bits through its state; a header of more than is allowed
-// makes none.
+// TestFromHeader: a filter made from a header gets its bits through its state. A header of a
+// filter above the limit is refused.
 func TestFromHeader(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
 	addAll(f, digests(1, 100))
@@ -120,7 +121,7 @@ func TestFromHeader(t *testing.T) {
 	}
 }
 
-// A filter reserved with another hasher has the sizes of RedisBloom's and no dump.
+// TestReserveHashed: a filter with another hasher has the sizes of RedisBloom and no dump.
 func TestReserveHashed(t *testing.T) {
 	o := redisbloom.Options{ErrorRate: 0.001, Capacity: 2000}
 	f, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}})
@@ -134,11 +135,11 @@ func TestReserveHashed(t *testing.T) {
 		t.Errorf("ScanDump: %v, want ErrMismatch", err)
 	}
 	if _, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: 250}); !errors.Is(err, umbel.ErrGoal) {
-		t.Errorf("a hasher that there isn't: %v, want ErrGoal", err)
+		t.Errorf("an unknown hasher: %v, want ErrGoal", err)
 	}
 }
 
-// Chunks of 16 MiB, none over the end of a layer.
+// TestLargeChunks: chunks have at most 16 MiB and never cross the end of a layer.
 func TestLargeChunks(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 15_000_000, NonScaling: true})
 	addAll(f, digests(1, 1000))
@@ -174,7 +175,7 @@ func TestDumpRefuses(t *testing.T) {
 	}
 }
 
-// Headers that RedisBloom refuses, and some that it would choke on.
+// TestHeaders: headers that RedisBloom refuses, and some that would make it fail, are refused.
 func TestHeaders(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.1, Capacity: 4})
 	addAll(f, digests(1, 6))
@@ -247,14 +248,14 @@ func TestHeaders(t *testing.T) {
 				continue
 			}
 			if got := dump(t, g)[0].data; string(got) != string(header) {
-				t.Errorf("%s: comes out as % x, want % x", name, got, header)
+				t.Errorf("%s: dumped as % x, want % x", name, got, header)
 			}
 		}
 	}
 }
 
-// A header takes memory as it has bytes; its layers take theirs when bits come, within
-// the limit.
+// TestHeaderAllocates: the memory for a header is proportional to its bytes. Memory for the
+// layers is allocated when bits arrive, within the limit.
 func TestHeaderAllocates(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.1, Capacity: 100_000_000})
 	header := dump(t, f)[0].data
@@ -270,7 +271,7 @@ func TestHeaderAllocates(t *testing.T) {
 	}
 }
 
-// A loaded filter doesn't take all memory with its next addition.
+// TestLoadedGrowth: the first addition to a loaded filter doesn't allocate unlimited memory.
 func TestLoadedGrowth(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.1, Capacity: 4, Expansion: redisbloom.MaxExpansion})
 	addAll(f, digests(1, 4))
@@ -296,8 +297,8 @@ func TestLoadedGrowth(t *testing.T) {
 	}
 }
 
-// FuzzLoad loads headers and chunks that are cut from the input: lengths and iters come
-// with them. Whatever is loaded is a filter, and dumps to what was loaded.
+// FuzzLoad loads headers and chunks that are cut from the input, with lengths and iterators from
+// the input. If a filter is loaded, it works, and its dump is the input.
 func FuzzLoad(f *testing.F) {
 	filter := reserve(f, redisbloom.Options{ErrorRate: 0.1, Capacity: 4})
 	addAll(filter, digests(1, 6))
@@ -325,7 +326,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		if got := dump(t, g)[0].data; string(got) != string(header) {
-			t.Fatalf("comes out as % x, want % x", got, header)
+			t.Fatalf("dumped as % x, want % x", got, header)
 		}
 		g.SetMaxBytes(1 << 16)
 		ds := digests(1, 20)

@@ -16,22 +16,22 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// Each command that RedisBloom was asked has the same reply here, byte for byte.
+// TestReplies: recorded commands have the same replies as those of RedisBloom, byte for byte.
 func TestReplies(t *testing.T) {
 	s := server{}
-	asked := 0
+	commands := 0
 	for command, want := range exchanges(t, "testdata/replies.txt") {
-		asked++
+		commands++
 		if got := s.reply(words(t, command)); got != want {
 			t.Errorf("%s\n got %s\nwant %s", command, got, want)
 		}
 	}
-	if asked < 66 {
-		t.Errorf("%d commands were read, want 66", asked)
+	if commands < 66 {
+		t.Errorf("%d commands were read, want 66", commands)
 	}
 }
 
-// exchanges yields the commands of a file with their replies.
+// exchanges yields the commands in a file with their replies.
 func exchanges(t *testing.T, name string) func(yield func(command, reply string) bool) {
 	t.Helper()
 	return func(yield func(command, reply string) bool) {
@@ -74,7 +74,7 @@ func words(t *testing.T, command string) []string {
 	return ws
 }
 
-// server is as much of a Redis server as the fixture needs.
+// server implements the commands in the recording.
 type server map[string]*redisbloom.Filter
 
 func (s server) reply(ws []string) string {
@@ -176,7 +176,7 @@ func insertOptions(o redisbloom.Options, args []string) redisbloom.Options {
 	return o
 }
 
-// added replies to each item until one isn't taken.
+// added returns the replies for items up to the first that is refused.
 func added(f *redisbloom.Filter, items []string) []string {
 	var rs []string
 	for _, item := range items {
@@ -192,7 +192,7 @@ func added(f *redisbloom.Filter, items []string) []string {
 	return rs
 }
 
-// loadChunk loads a chunk over a complete filter, or begins one.
+// loadChunk loads a chunk. The first one replaces a complete filter.
 func loadChunk(f *redisbloom.Filter, iter int64, data string) string {
 	var l redisbloom.Loader
 	if f != nil {
@@ -234,9 +234,9 @@ func info(i redisbloom.Info) string {
 		i.Capacity, i.Size, i.Filters, i.Items, expansion)
 }
 
-// DUMP of the empty filter of BF.RESERVE k6 0.01 100 NONSCALING begins so: options,
-// expansion, and then the first layer as a design in numbers of Redis' own format.
-// Its bits per key are ln 0.01 as the C library rounds it.
+// TestDumpOfNonScalingFilter: the DUMP of the empty filter of BF.RESERVE k6 0.01 100 NONSCALING
+// begins with options, expansion and the design of the first layer, in the number formats of
+// Redis. Its bits per key use ln 0.01 as the C library rounds it.
 func TestDumpOfNonScalingFilter(t *testing.T) {
 	f, err := redisbloom.Reserve(redisbloom.Options{ErrorRate: 0.01, Capacity: 100, NonScaling: true})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// What a key takes to be added, and to be solved.
+// BenchmarkMake measures the time per key to add keys and to seal the filter.
 func BenchmarkMake(b *testing.B) {
 	for _, n := range []int{1e4, 1e6} {
 		ds := digests(1, n)

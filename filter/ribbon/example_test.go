@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/ribbon"
 )
 
-// A filter for receivers that only ask: it is made from all keys, sealed, and sent.
+// How do I make a filter for receivers that only query? Add all keys, seal it, and send it.
 func Example() {
 	goal := umbel.Goal{Keys: 100_000, FPRate: 0.01}
 	shape, err := ribbon.Plan(goal)
@@ -42,7 +42,7 @@ func Example() {
 	}
 	fmt.Println(g.HasString("key 7"), g.HasString("no key"))
 
-	// What comes later is kept beside it, at 16 bytes a key.
+	// Keys that are added after Seal are kept in a list of 16 bytes per key.
 	g.AddString("no key")
 	fmt.Printf("%v %.0f\n", g.HasString("no key"), g.Stats().Keys)
 	// Output:

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// sealed returns a filter of these digests at a rate of at most p.
+// sealed returns a sealed filter of ds with a rate of at most p.
 func sealed(t *testing.T, p float64, ds []umbel.Digest) *Filter {
 	t.Helper()
 	steps, err := plan.RibbonStepsFor(p)
@@ -34,8 +34,8 @@ func sealed(t *testing.T, p float64, ds []umbel.Digest) *Filter {
 	return f
 }
 
-// Bits per key of 10,000 keys that a ribbon of width 128 takes, at which half of the
-// seeds can be solved: recomputed, 1 % more slots than keys. All within 2 %.
+// TestSizes: bits per key of 10,000 keys are within 2 % of a ribbon of width 128 of which half
+// of the seeds can be solved, which needs 1 % more slots than keys (recomputed).
 func TestSizes(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct{ p, bitsPerKey float64 }{
@@ -48,12 +48,13 @@ func TestSizes(t *testing.T) {
 			t.Errorf("p=%g: %.3f bits per key at a rate of %g, want at most 2 %% more than %.3f", c.p, got, s.FPRate, c.bitsPerKey)
 		}
 		if low := -math.Log2(s.FPRate); got < low {
-			t.Errorf("p=%g: %.3f bits per key, and no filter takes less than %.3f", c.p, got, low)
+			t.Errorf("p=%g: %.3f bits per key, less than the minimum of any filter, %.3f", c.p, got, low)
 		}
 	}
 }
 
-// Large filters take no more per key than those of 10,000 keys, and their rate is kept.
+// TestManyShards: large filters take at most as many bits per key as those of 10,000 keys, and
+// keep their rate.
 func TestManyShards(t *testing.T) {
 	n, p := 300_000, 0.0216
 	if testing.Short() {
@@ -64,20 +65,20 @@ func TestManyShards(t *testing.T) {
 	if got := float64(s.Bytes) * 8 / float64(n); got > 5.674 || s.FPRate > p || f.list.len() != 0 {
 		t.Errorf("%.3f bits per key, a rate of %g, %d keys listed, want at most 5.674 bits and none listed", got, s.FPRate, f.list.len())
 	}
-	const questions = 400_000
+	const queries = 400_000
 	yes := 0
-	for _, d := range digests(2, questions) {
+	for _, d := range digests(2, queries) {
 		if f.Has(d) {
 			yes++
 		}
 	}
-	sigma := math.Sqrt(s.FPRate * (1 - s.FPRate) / questions)
-	if got := float64(yes) / questions; math.Abs(got-s.FPRate) > 4*sigma {
-		t.Errorf("a rate of %.5f was measured, the filter says %.5f, 4 sigma are %.5f", got, s.FPRate, 4*sigma)
+	sigma := math.Sqrt(s.FPRate * (1 - s.FPRate) / queries)
+	if got := float64(yes) / queries; math.Abs(got-s.FPRate) > 4*sigma {
+		t.Errorf("measured rate %.5f, estimated %.5f, 4 sigma are %.5f", got, s.FPRate, 4*sigma)
 	}
 }
 
-// A goal of keys and bytes is filled, and kept.
+// TestBytesGiven: a filter planned for keys and bytes uses the bytes and doesn't exceed them.
 func TestBytesGiven(t *testing.T) {
 	for _, n := range []int{100, 1000, 20_000} {
 		for _, bytesPerKey := range []float64{0.5, 1, 2.7} {
@@ -99,7 +100,7 @@ func TestBytesGiven(t *testing.T) {
 	}
 }
 
-// Whether keys are sealed before a container or behind it, the filter is the same.
+// TestSealLater: sealing before encoding and sealing after decoding give the same filter.
 func TestSealLater(t *testing.T) {
 	f, err := NewShape(Shape{Steps: 900})
 	if err != nil {
@@ -123,12 +124,12 @@ func TestSealLater(t *testing.T) {
 	x, _ := f.MarshalBinary()
 	y, _ := g.MarshalBinary()
 	if !slices.Equal(x, y) || len(x) > 5000*4/8*11/10 {
-		t.Errorf("sealed it takes %d bytes, and sealed from a container %d, want the same", len(x), len(y))
+		t.Errorf("sealed it has %d bytes, sealed after decoding %d, want the same", len(x), len(y))
 	}
 }
 
-// Digests that someone chose: of one shard, with few bits, or the same but for one bit.
-// None is lost, and solving ends.
+// TestChosenDigests: for digests that an attacker chose (in one shard, with few bits, or equal
+// except for one bit) no key is lost and solving ends.
 func TestChosenDigests(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
@@ -154,7 +155,7 @@ func TestChosenDigests(t *testing.T) {
 	}
 }
 
-// Keys that can't be solved are listed, not lost.
+// TestContradictions: keys whose equations can't be solved are listed, not lost.
 func TestContradictions(t *testing.T) {
 	ds := digests(5, 2000)
 	s := newSealing(1000, 1)
@@ -180,7 +181,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// The kernel and its plain twin agree, whatever the columns and the coefficients.
+// TestKernelAgrees: the kernel and the plain version return the same results for all columns and
+// coefficients.
 func TestKernelAgrees(t *testing.T) {
 	words := make([]uint64, 200)
 	for i, d := range digests(6, len(words)) {
@@ -192,7 +194,7 @@ func TestKernelAgrees(t *testing.T) {
 		columns := uint64(i % (maxColumns + 2)) // some at the very end
 		q := question{columns: columns, at: [3]uint64{rows[3*i].H1 % 160, rows[3*i+1].H1 % 160, uint64(len(words)) - columns}}
 		q.coefficients = [3]uint64{rows[3*i].H2, rows[3*i+1].H2, rows[3*i+2].H2}
-		// The right answer, and one with a bit wrong.
+		// The correct answer, and one with a wrong bit.
 		for j := range columns {
 			if q.want |= 1 << j; !answerPlain(words, &question{q.at, q.coefficients, j + 1, q.want}) {
 				q.want ^= 1 << j
@@ -214,6 +216,6 @@ func TestKernelAgrees(t *testing.T) {
 		}
 	}
 	if yes != 4000 {
-		t.Errorf("%d of 4000 right answers are taken", yes)
+		t.Errorf("%d of 4000 correct answers are accepted", yes)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// The kernel reads nothing outside of the words: behind them, or before, lies a page
-// without access.
+// TestGuards: the kernel reads nothing except the words. Directly before or behind them is an
+// inaccessible page.
 func TestGuards(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	page := syscall.Getpagesize()

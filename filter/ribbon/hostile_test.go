@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// States that no filter has are refused, with what is wrong in words.
+// TestOpenRefuses: Open refuses states that no filter has, and the error contains the reason.
 func TestOpenRefuses(t *testing.T) {
 	f := sealed(t, 0.01, digests(1, 4000))
 	f.Add(digests(2, 1)[0])
@@ -81,8 +81,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Digests that would all belong in one place of an index, were it known where that is: of
-// one half each, or with their halves in step. They are spread as any others are.
+// TestListSpreadsChosenDigests: digests with equal or correlated halves, which would share one
+// place in an index without a secret, are distributed like others.
 func TestListSpreadsChosenDigests(t *testing.T) {
 	const n = 20_000
 	for name, of := range map[string]func(i uint64) umbel.Digest{
@@ -94,7 +94,7 @@ func TestListSpreadsChosenDigests(t *testing.T) {
 		var added list
 		for i := range uint64(n) {
 			if !added.add(of(i)) || added.add(of(i)) {
-				t.Fatalf("%s: digest %d is there before it is added, or is added twice", name, i)
+				t.Fatalf("%s: digest %d is present before its addition, or is added twice", name, i)
 			}
 		}
 		opened, ok := openList(added.words)
@@ -110,7 +110,7 @@ func TestListSpreadsChosenDigests(t *testing.T) {
 				longest = max(longest, run)
 			}
 			if longest > 500 {
-				t.Errorf("%s: %d entries of an index of %d stand in a row", name, longest, len(l.index))
+				t.Errorf("%s: %d of %d entries of the index are contiguous", name, longest, len(l.index))
 			}
 		}
 		for i := range uint64(n) {
@@ -121,7 +121,8 @@ func TestListSpreadsChosenDigests(t *testing.T) {
 	}
 }
 
-// A list that is opened takes no memory behind its words for what is added.
+// TestOpenedListGrowsElsewhere: additions to an opened list don't write behind the words that it
+// was opened from.
 func TestOpenedListGrowsElsewhere(t *testing.T) {
 	memory := make([]uint64, 8)
 	l, ok := openList(append(memory[:0], 1, 2, 3, 4))

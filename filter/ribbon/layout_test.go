@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// specHas is Has as spec/kinds/ribbon.md tells it, bit by bit.
+// specHas is Has as in spec/kinds/ribbon.md, bit by bit.
 func specHas(s umbel.State, d umbel.Digest) bool {
 	if s.Params.Uint("keys") == 0 {
 		return false
@@ -51,7 +51,7 @@ func specCell(bits cells.Array, columns, low, block, column, slot uint64) uint64
 	return bits.Get((wordsBefore+column)*64 + slot)
 }
 
-// specValue is value i of the stream of a digest: spec/positions.md.
+// specValue returns value i of the stream of a digest, as in spec/positions.md.
 func specValue(d umbel.Digest, i uint64) uint64 {
 	x, y := d.H1+i*0x9e3779b97f4a7c15, d.H2+i*0xd6e8feb86659fd93
 	return specHigh(x, y) ^ x*y
@@ -62,7 +62,7 @@ func specHigh(x, y uint64) uint64 {
 	return p.Rsh(p, 64).Uint64()
 }
 
-// The planes say what the specification says they do.
+// TestLayout: the arrays have the contents that the specification states.
 func TestLayout(t *testing.T) {
 	for _, n := range []int{1, 40, 61, 100, 130, 200, 1000, 4000} {
 		for _, p := range []float64{0.9, 0.25, 0.1, 0.0216, 1e-4} {
@@ -72,7 +72,7 @@ func TestLayout(t *testing.T) {
 				s := f.State()
 				for _, d := range append(digests(9, 200), ds[:min(n, 100)]...) {
 					if got, want := f.Has(d), specHas(s, d); got != want {
-						t.Fatalf("Has(%v) is %v, and by the specification %v", d, got, want)
+						t.Fatalf("Has(%v) is %v, want %v by the specification", d, got, want)
 					}
 				}
 			})

@@ -10,9 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// The cost of growth: a scalable filter at 100 times its first capacity, next to the bloom
-// filter planned for as many keys.
-func beside(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []umbel.Digest)) {
+// compare runs a benchmark on a scalable filter that has grown to 100 times its first capacity,
+// and on the Bloom filter planned for as many keys.
+func compare(b *testing.B, run func(b *testing.B, f umbel.Filter, hits, misses []umbel.Digest)) {
 	for _, n := range []int{100_000, 10_000_000} {
 		if testing.Short() && n > 1_000_000 {
 			continue
@@ -66,22 +66,22 @@ func batch(b *testing.B, ds []umbel.Digest, op func([]umbel.Digest)) {
 
 func BenchmarkHas(b *testing.B) {
 	b.Run("hit", func(b *testing.B) {
-		beside(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Has) })
+		compare(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) { each(b, hits, f.Has) })
 	})
 	b.Run("miss", func(b *testing.B) {
-		beside(b, func(b *testing.B, f umbel.Filter, _, misses []umbel.Digest) { each(b, misses, f.Has) })
+		compare(b, func(b *testing.B, f umbel.Filter, _, misses []umbel.Digest) { each(b, misses, f.Has) })
 	})
 }
 
 func BenchmarkHasAll(b *testing.B) {
 	has := make([]bool, 1024)
 	b.Run("hit", func(b *testing.B) {
-		beside(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
+		compare(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
 			batch(b, hits, func(ds []umbel.Digest) { umbel.HasAll(f, has, ds) })
 		})
 	})
 	b.Run("miss", func(b *testing.B) {
-		beside(b, func(b *testing.B, f umbel.Filter, _, misses []umbel.Digest) {
+		compare(b, func(b *testing.B, f umbel.Filter, _, misses []umbel.Digest) {
 			batch(b, misses, func(ds []umbel.Digest) { umbel.HasAll(f, has, ds) })
 		})
 	})
@@ -89,7 +89,7 @@ func BenchmarkHasAll(b *testing.B) {
 
 // Additions of present keys, which do the same as queries.
 func BenchmarkAddAll(b *testing.B) {
-	beside(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
+	compare(b, func(b *testing.B, f umbel.Filter, hits, _ []umbel.Digest) {
 		batch(b, hits, func(ds []umbel.Digest) { umbel.AddAll(f, nil, ds) })
 	})
 }

@@ -33,14 +33,14 @@ func wantAll(t testing.TB, f umbel.Filter, ds []umbel.Digest, what string) {
 	}
 }
 
-func rate(f umbel.Filter, seed uint64, questions int) float64 {
+func rate(f umbel.Filter, seed uint64, queries int) float64 {
 	yes := 0
-	for _, d := range fixture.Digests(seed, questions) {
+	for _, d := range fixture.Digests(seed, queries) {
 		if f.Has(d) {
 			yes++
 		}
 	}
-	return float64(yes) / float64(questions)
+	return float64(yes) / float64(queries)
 }
 
 func equal(a, b umbel.State) bool {
@@ -63,7 +63,7 @@ func TestRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second, and many more under the race detector")
 	}
-	const first, questions = 1000, 500_000
+	const first, queries = 1000, 500_000
 	for _, c := range []struct {
 		goal float64
 		ps   umbel.Params
@@ -79,8 +79,8 @@ func TestRates(t *testing.T) {
 		for i, times := range []int{1, 10, 100} {
 			f.AddAll(nil, ds[:times*first])
 			wantAll(t, f, ds[:times*first], "grown")
-			fc, got := f.Shape().Forecast(uint64(times*first)), rate(f, uint64(2+i), questions)
-			sigma := math.Sqrt(fc.FPRate / questions)
+			fc, got := f.Shape().Forecast(uint64(times*first)), rate(f, uint64(2+i), queries)
+			sigma := math.Sqrt(fc.FPRate / queries)
 			s := f.Stats()
 			planned, err := bloom.Plan(umbel.Goal{Keys: uint64(times * first), FPRate: c.goal})
 			if err != nil {
@@ -160,7 +160,7 @@ func TestAddAgain(t *testing.T) {
 		f.AddAll(nil, ds[:n])
 		for _, d := range ds[:min(n, 50)] {
 			if f.Add(d) {
-				t.Fatalf("Add of what is there is true, with %d keys", n)
+				t.Fatalf("Add of a present key is true, with %d keys", n)
 			}
 		}
 		if !equal(f.State(), was) {
@@ -187,7 +187,7 @@ func TestLimit(t *testing.T) {
 		t.Error("the key that was refused changed the filter")
 	}
 	if ok, err := f.TryAdd(ds[0]); ok || err != nil {
-		t.Errorf("TryAdd of what is there: %v, %v", ok, err)
+		t.Errorf("TryAdd of a present key: %v, %v", ok, err)
 	}
 	if b := f.Stats().Bytes; b > 10_000 {
 		t.Errorf("%d bytes, want at most the limit of 10000", b)
@@ -199,7 +199,7 @@ func TestLimit(t *testing.T) {
 	g.AddAll(nil, ds[n-1:])
 	wantAll(t, f, ds, "beyond the limit")
 	if !equal(f.State(), g.State()) || f.Stats().Bytes > 10_000 {
-		t.Error("beyond the limit a batch isn't what its keys are one by one, or the filter grew")
+		t.Error("beyond the limit a batch differs from single additions, or the filter grew")
 	}
 	f.SetMaxBytes(0)
 	if ok, err := f.TryAdd(fixture.Digests(2, 1)[0]); err != nil || !ok && f.Stats().FPRate < 0.5 {

@@ -71,7 +71,7 @@ func TestCompactOfSmallerLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := len(f.Layers()); now >= layers {
-		t.Errorf("%d layers, and were %d: want the two small ones joined", now, layers)
+		t.Errorf("%d layers, %d before, want the two small ones joined", now, layers)
 	}
 	g, err := scalable.Open(f.State().Clone())
 	if err != nil {

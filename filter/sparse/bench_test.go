@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Sizes: in the second-level cache, and beyond all caches.
+// sizes are numbers of keys: one in the second-level cache, one beyond all caches.
 var sizes = []int{100_000, 10_000_000}
 
 func full(b *testing.B, n int, rate float64) *sparse.Filter {
@@ -31,8 +31,8 @@ func full(b *testing.B, n int, rate float64) *sparse.Filter {
 	return f
 }
 
-// asked is how many keys are asked in a round.
-const asked = 1 << 14
+// queries is the number of keys that an operation queries.
+const queries = 1 << 14
 
 func perKey(b *testing.B, keys int, do func()) {
 	for b.Loop() {
@@ -44,10 +44,10 @@ func perKey(b *testing.B, keys int, do func()) {
 func BenchmarkHas(b *testing.B) {
 	for _, n := range sizes {
 		f := full(b, n, 0.01)
-		yes, answers := 0, make([]bool, asked)
-		for what, ds := range map[string][]umbel.Digest{"hit": digests(1, asked), "miss": digests(2, asked)} {
+		yes, answers := 0, make([]bool, queries)
+		for what, ds := range map[string][]umbel.Digest{"hit": digests(1, queries), "miss": digests(2, queries)} {
 			b.Run(fmt.Sprintf("one/%s/n=%d", what, n), func(b *testing.B) {
-				perKey(b, asked, func() {
+				perKey(b, queries, func() {
 					for _, d := range ds {
 						if f.Has(d) {
 							yes++
@@ -56,7 +56,7 @@ func BenchmarkHas(b *testing.B) {
 				})
 			})
 			b.Run(fmt.Sprintf("batch/%s/n=%d", what, n), func(b *testing.B) {
-				perKey(b, asked, func() { f.HasAll(answers, ds) })
+				perKey(b, queries, func() { f.HasAll(answers, ds) })
 			})
 		}
 	}
@@ -84,8 +84,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkMessage sends a filter as packed cells and takes it; packs its own state, and
-// opens that. bits/key is what is sent, or for open what is in memory.
+// BenchmarkMessage writes a filter as packed cells and reads it, and packs the filter's own
+// state and opens it. bits/key is the size of the message or, for open, of the memory.
 func BenchmarkMessage(b *testing.B) {
 	const n = 100_000
 	for _, rate := range []float64{0.1, 0.0216, 0.01, 0.001, 0.0001} {

@@ -29,7 +29,7 @@ func Example() {
 	// bytes as a list: 149360 as cells: 12499200
 }
 
-// The receiver of a filter with k = 1 never has its cells in memory.
+// How do I receive a filter with k = 1 without memory for its cells?
 func ExampleRead() {
 	sender, err := bloom.NewShape(bloom.Shape{M: 64 << 20, K: 1, Group: 6})
 	if err != nil {
@@ -54,7 +54,7 @@ func ExampleRead() {
 	// bytes as a list: 18304 as cells: 8388608
 }
 
-// Who has a sparse filter sends it as cells, packed, which are the fewer bytes.
+// How do I send a sparse filter? As packed cells, which are smaller.
 func ExampleFilter_WriteBloom() {
 	f, err := sparse.NewShape(sparse.Shape{M: 64 << 20, Group: 6})
 	if err != nil {

@@ -39,8 +39,8 @@ func digests(seed uint64, n int) []umbel.Digest {
 	return ds
 }
 
-// A filter is the set of the first positions of its keys' streams, whatever way and
-// order they came in, and its state follows from that set.
+// TestFilterIsItsPositions: a filter is the set of the first positions of its keys' streams,
+// however they were added, and its state depends on that set only.
 func TestFilterIsItsPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		group := rapid.SampledFrom([]uint8{0, probe.WordLog}).Draw(t, "group")
@@ -108,8 +108,8 @@ func wantSame(t interface {
 	}
 }
 
-// Keys whose positions lie side by side, as nobody's hashes do, are kept and found as
-// well, while they wait and in the list.
+// TestNeighbours: keys with neighbouring positions, which no hash function returns, are kept and
+// found, both before and after they enter the list.
 func TestNeighbours(t *testing.T) {
 	const m, n = 1 << 30, 3000
 	for name, at := range map[string]func(i uint64) uint64{
@@ -129,7 +129,7 @@ func TestNeighbours(t *testing.T) {
 				}
 				want[at(i)] = true
 				if !f.Has(key(i)) {
-					t.Fatalf("position %d isn't there right after it was added", at(i))
+					t.Fatalf("position %d is absent immediately after Add", at(i))
 				}
 			}
 			for i := range uint64(2 * n) {
@@ -141,8 +141,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// Goals with bytes are met with no more than these when the keys are there, and leave
-// no more than a 64th of them.
+// TestPlanBytes: a filter planned for bytes takes at most these bytes when it has its keys, and
+// leaves at most a 64th of them unused.
 func TestPlanBytes(t *testing.T) {
 	for _, g := range []umbel.Goal{
 		{Keys: 10_000, Bytes: 10_000}, {Keys: 10_000, Bytes: 30_000}, {Keys: 500, Bytes: 1000},
@@ -166,7 +166,7 @@ func TestPlanBytes(t *testing.T) {
 	}
 }
 
-// What doesn't go together is refused for what it is.
+// TestRefuses: filters that can't be combined are refused with the right sentinel.
 func TestRefuses(t *testing.T) {
 	f := newFilter(t, 6400, 6)
 	bloom := func(m, k, group uint64, h umbel.Hasher) umbel.State {
@@ -220,8 +220,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A receiver of ten million cells takes a fraction of their memory, and one of cells
-// that are all set no more than the limit.
+// TestReadTakesLittleMemory: reading ten million cells allocates a fraction of their memory, and
+// reading cells that are all set allocates at most the limit.
 func TestReadTakesLittleMemory(t *testing.T) {
 	f := newFilter(t, 64<<20, 6)
 	f.AddAll(nil, digests(1, 70_000))
@@ -265,8 +265,8 @@ func TestReadTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// FuzzRead reads what was tampered with, the checksum mended: it is an error, or a
-// filter that works and that says of itself what it was read from.
+// FuzzRead reads fuzzed containers with corrected checksums. Each is refused, or gives a working
+// filter that equals the one in the container.
 func FuzzRead(f *testing.F) {
 	for _, n := range []int{0, 1, 30} {
 		g := newFilter(f, 6400, 6)
@@ -290,11 +290,11 @@ func FuzzRead(f *testing.F) {
 		}
 		s, err := wire.Parse(b, limits)
 		if err != nil {
-			t.Fatalf("Read takes what Parse doesn't: %v", err)
+			t.Fatalf("Read accepts a container that Parse refuses: %v", err)
 		}
 		same, err := sparse.FromBloom(s)
 		if err != nil {
-			t.Fatalf("Read takes what FromBloom doesn't: %v", err)
+			t.Fatalf("Read accepts a state that FromBloom refuses: %v", err)
 		}
 		wantSame(t, g, same)
 		d := umbel.Digest{H1: 1, H2: 1 << 40}

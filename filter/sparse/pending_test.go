@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Digests chosen so that all positions lie side by side: none is lost, and none is
-// looked for through a large part of the table.
+// TestNeighboursByChoice: digests chosen for neighbouring positions are kept, and none is
+// searched for through a large part of the table.
 func TestNeighboursByChoice(t *testing.T) {
 	const n, m = 30_000, 100 * 30_000
 	ds := make([]umbel.Digest, n)
@@ -38,27 +38,27 @@ func TestNeighboursByChoice(t *testing.T) {
 	for x := uint64(0); p.add(x); x++ {
 	}
 	if p.count < reach/2 || p.count > 2*reach {
-		t.Errorf("a table for %d takes %d positions that are neighbours, want some %d", n, p.count, reach)
+		t.Errorf("a table for %d accepts %d neighbouring positions, want about %d", n, p.count, reach)
 	}
 	for i, s := range p.slots {
 		if s != 0 && i-p.home(s-1) >= reach {
-			t.Fatalf("a position lies %d places behind its own, want less than %d", i-p.home(s-1), reach)
+			t.Fatalf("a position is %d places behind its home, want less than %d", i-p.home(s-1), reach)
 		}
 	}
 }
 
-// Positions that are spread evenly fill a table.
+// TestPendingIsFilled: evenly distributed positions fill a table.
 func TestPendingIsFilled(t *testing.T) {
 	const m = 1 << 40
 	for _, most := range []uint64{8, 100, 10_000, 300_000} {
 		r, p := rand.New(rand.NewPCG(most, 3)), newPending(m, most)
 		for p.count < most {
 			if x := r.Uint64N(m); !p.has(x) && !p.add(x) {
-				t.Fatalf("a table for %d takes %d", most, p.count)
+				t.Fatalf("a table for %d accepts %d", most, p.count)
 			}
 		}
 		if p.add(m - 1) {
-			t.Errorf("a table for %d takes one more", most)
+			t.Errorf("a table for %d accepts one more", most)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func FuzzBitset(f *testing.F) {
 		}
 		d := umbel.Digest{H1: uint64(len(b)) * 0x9e3779b97f4a7c15}
 		if g.Has(d) == g.Add(d) || !g.Has(d) {
-			t.Fatal("Add reports a change just where Has said no before, and yes ever after")
+			t.Fatal("Add must report a change if and only if Has was false before, and Has must be true afterwards")
 		}
 		if s := g.Stats(); !(s.FPRate >= 0 && s.FPRate <= 1) {
 			t.Fatalf("rate %v", s.FPRate)

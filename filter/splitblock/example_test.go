@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
-// A filter for a Parquet file, made larger than needed and folded to fit.
+// How do I make a filter for a Parquet file? Make it larger than needed and fold it to fit.
 func Example() {
 	shape, err := splitblock.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01, Hasher: splitblock.ParquetHasher})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Kernels touch no byte outside of the filter, the keys and the answers: before and
-// behind these lie pages without access.
+// TestGuards: kernels access nothing except the filter, the keys and the results. Directly
+// before and behind these are inaccessible pages.
 func TestGuards(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	const longest = maxBatch + prefetchDistance + 1
@@ -46,7 +46,7 @@ func TestGuards(t *testing.T) {
 						changed[i] = addPlain(want, d.H1)
 					}
 					if f.HasAll(got, ds); !slices.Equal(got, has) {
-						t.Fatalf("%s, %d blocks: HasAll of %d answers otherwise", name, blocks, n)
+						t.Fatalf("%s, %d blocks: HasAll of %d returns other results", name, blocks, n)
 					}
 					switch i % 4 {
 					case 0:
@@ -59,7 +59,7 @@ func TestGuards(t *testing.T) {
 						}
 					default:
 						if f.AddAll(got, ds); !slices.Equal(got, changed) {
-							t.Fatalf("%s, %d blocks: AddAll of %d answers otherwise", name, blocks, n)
+							t.Fatalf("%s, %d blocks: AddAll of %d returns other results", name, blocks, n)
 						}
 					}
 					for _, d := range ds {
@@ -76,8 +76,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// guarded returns n values that end, or else begin, at a page without access; one
-// lies at the other side too, up to a page away.
+// guarded returns n values directly before or directly after an inaccessible page. Another such
+// page is on the other side, at most a page away.
 func guarded[T any](t *testing.T, n int, atEnd bool) []T {
 	t.Helper()
 	page := syscall.Getpagesize()

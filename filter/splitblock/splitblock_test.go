@@ -46,7 +46,7 @@ func bitset(t testing.TB, f *Filter) []byte {
 	return b
 }
 
-// parquet-go and this package set the same bits.
+// TestParquetGolden: parquet-go and this package set the same bits.
 func TestParquetGolden(t *testing.T) {
 	for _, c := range []struct {
 		keys   int
@@ -77,7 +77,7 @@ func TestParquetGolden(t *testing.T) {
 	}
 }
 
-// The algorithm as BloomFilter.md states it, word by word.
+// TestParquetAlgorithm compares filters with the algorithm of BloomFilter.md, word by word.
 func TestParquetAlgorithm(t *testing.T) {
 	salt := [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31}
 	rapid.Check(t, func(r *rapid.T) {
@@ -99,15 +99,15 @@ func TestParquetAlgorithm(t *testing.T) {
 	})
 }
 
-// levels returns f with each set of kernels that this machine has.
+// levels returns f with each set of kernels that this machine supports.
 func levels(f *Filter) map[string]*Filter {
 	avx2, plain := *f, *f
 	avx2.wide, plain.wide, plain.fast = 0, 0, 0
 	return map[string]*Filter{"best": f, "avx2": &avx2, "plain": &plain}
 }
 
-// Kernels and their plain versions do the same, for lengths of a batch near the prefetch distance and the
-// limit of a kernel, with and without prefetches.
+// TestKernelsAgree: kernels and plain versions return the same results, for lengths of a batch
+// near the prefetch distance and the limit of a kernel, with and without prefetches.
 func TestKernelsAgree(t *testing.T) {
 	for _, blocks := range []uint64{1, 2, 7, 100, prefetchFrom} {
 		for _, n := range []int{1, 2, 3, 5, prefetchDistance - 1, prefetchDistance, prefetchDistance + 1, 2*prefetchDistance + 3, 700, maxBatch - 1, maxBatch + 1, maxBatch + prefetchDistance, 2*maxBatch + 5} {
@@ -124,16 +124,16 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 	for i := range ds {
 		ds[i].H1 = r.Uint64() >> (r.Uint32() % 3 * 20) // some in one block
 	}
-	asked := slices.Clone(ds)
-	for i := range asked[:n/2] {
-		asked[i].H1 = r.Uint64()
+	queried := slices.Clone(ds)
+	for i := range queried[:n/2] {
+		queried[i].H1 = r.Uint64()
 	}
 	want := testFilter(t, blocks)
 	has, changed := make([]bool, n), make([]bool, n)
 	for i, d := range ds {
 		changed[i] = addPlain(want, d.H1)
 	}
-	for i, d := range asked {
+	for i, d := range queried {
 		has[i] = hasPlain(want, d.H1)
 	}
 	for name, f := range levels(testFilter(t, blocks)) {
@@ -148,7 +148,7 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 			t.Helper()
 			sameBits(op)
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s, %d blocks, %d keys: %s answers\n%v, want\n%v", name, blocks, n, op, got, want)
+				t.Fatalf("%s, %d blocks, %d keys: %s returns\n%v, want\n%v", name, blocks, n, op, got, want)
 			}
 		}
 		f.Clear()
@@ -165,16 +165,16 @@ func kernelsAgree(t *testing.T, blocks uint64, n int) {
 		f.Clear()
 		f.AddAllAtomic(ds)
 		sameBits("AddAllAtomic")
-		f.HasAll(got, asked)
+		f.HasAll(got, queried)
 		same("HasAll", has)
-		for i, d := range asked {
+		for i, d := range queried {
 			got[i] = f.Has(d)
 		}
 		same("Has", has)
 	}
 }
 
-// Kernels work with memory that isn't aligned to blocks.
+// TestUnaligned: kernels work with memory that isn't aligned to blocks.
 func TestUnaligned(t *testing.T) {
 	s := testFilter(t, 9).State()
 	words := make([]uint64, len(s.Arrays[0].Words)+3)
@@ -200,7 +200,8 @@ func TestZeroFilter(t *testing.T) {
 	filtertest.Zero(t, Kind, func() umbel.Filter { return new(Filter) })
 }
 
-// Concurrent queries and additions, for the race detector; no key is lost.
+// TestAtomicAlongsideHas runs queries and additions concurrently, for the race detector. No key
+// is lost.
 func TestAtomicAlongsideHas(t *testing.T) {
 	f := testFilter(t, 64)
 	const n = 2000
@@ -212,7 +213,7 @@ func TestAtomicAlongsideHas(t *testing.T) {
 				d := umbel.Digest{H1: r.Uint64()}
 				f.AddAtomic(d)
 				if !f.Has(d) {
-					t.Error("added, and not there")
+					t.Error("a key is absent after its addition")
 					return
 				}
 			}
@@ -227,7 +228,7 @@ func TestAtomicAlongsideHas(t *testing.T) {
 		}
 	}
 	if !bytes.Equal(bitset(t, f), bitset(t, want)) {
-		t.Error("bits differ from those of adding one by one")
+		t.Error("bits differ from those of single additions")
 	}
 }
 
@@ -249,7 +250,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// The last block is right too: with 2^32 blocks the block is the high half itself.
+// TestBlockOfLargest: with 2^32 blocks, the block is the high half of the digest.
 func TestBlockOfLargest(t *testing.T) {
 	f := Filter{blocks: MaxBlocks}
 	if got := f.first(^uint64(0)); got != (MaxBlocks-1)*blockWords {

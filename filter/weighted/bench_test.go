@@ -96,7 +96,7 @@ func BenchmarkAdd(b *testing.B) {
 
 func BenchmarkHasBytesByPrefix(b *testing.B) {
 	f := mustNew(b, byPrefix)
-	key := []byte("a/b/something that is asked for")
+	key := []byte("a/b/a key that is queried")
 	f.AddBytes(key)
 	for b.Loop() {
 		f.HasBytes(key)

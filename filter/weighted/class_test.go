@@ -37,18 +37,18 @@ func TestNoFalseNegativesInAnyMixture(t *testing.T) {
 			}
 			class := (i-2000)%5 - 1
 			if i >= 2000 && (i-2000)%4 >= 2 && !f.HasClass(d, class) {
-				t.Fatalf("by %s: digest %d was added as of class %d and isn't found as that", name, i, class)
+				t.Fatalf("by %s: digest %d was added with class %d and isn't found with it", name, i, class)
 			}
 			if added := i < 2000 || (i-2000)%4 < 2; added || name == "digest" {
 				for class := -1; class <= 3; class++ {
 					if !f.HasClass(d, class) {
-						t.Fatalf("by %s: digest %d was added with no class and isn't found as of class %d", name, i, class)
+						t.Fatalf("by %s: digest %d was added with no class and isn't found with class %d", name, i, class)
 					}
 				}
 			}
 		}
 		if f.AddAll(changed, ds); slices.Contains(changed[:2000], true) {
-			t.Errorf("by %s: keys that are there change the filter", name)
+			t.Errorf("by %s: present keys change the filter", name)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestBatchesOfSeveralClasses(t *testing.T) {
 	batch.AddAll(got, ds)
 	atomic.AddAllAtomic(ds)
 	if !slices.Equal(got, want) || !bits(batch).Equal(bits(one)) || !bits(atomic).Equal(bits(one)) {
-		t.Error("AddAll or AddAllAtomic isn't Add one by one")
+		t.Error("AddAll or AddAllAtomic differs from single additions")
 	}
 	other := fixture.Digests(3, 20_000)
 	has := make([]bool, len(other))
@@ -111,10 +111,10 @@ func TestPositionsAreNested(t *testing.T) {
 				}
 			}
 			if at := f.Locate(nil, d); !slices.Equal(at, all[:want]) {
-				t.Fatalf("by %s: digest %d is asked for in %d cells, want the first %d of %d", name, i, at, want, all)
+				t.Fatalf("by %s: digest %d has the cells %d, want the first %d of %d", name, i, at, want, all)
 			}
 			if at := f.LocateClass(nil, d, 7); !slices.Equal(at, all[:want]) {
-				t.Fatalf("by %s: a class that there isn't is asked for in %d, want %d", name, at, all[:want])
+				t.Fatalf("by %s: an unknown class has the cells %d, want %d", name, at, all[:want])
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func TestPrefixes(t *testing.T) {
 			t.Errorf("adding %q set %d cells, want the %d of class %d", key, set, threeClasses[want].K, want)
 		}
 		if !f.HasString(key) || !f.HasBytes([]byte(key)) || f.AddBytes([]byte(key)) || !f.Has(f.Hasher().HashString(key)) {
-			t.Errorf("%q was added and isn't there, or not wholly", key)
+			t.Errorf("%q was added and is absent, or lacks cells", key)
 		}
 	}
 	key := []byte(strings.Repeat("a/b/c/", 50))

@@ -13,7 +13,7 @@ import (
 func Example() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: 100_000},
 		plan.WeightedClass{Members: 99_999, Queries: 60}, // all others
-		plan.WeightedClass{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the questions
+		plan.WeightedClass{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the queries
 	)
 	if err != nil {
 		log.Fatal(err)

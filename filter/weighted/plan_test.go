@@ -45,7 +45,7 @@ func TestPlanClasses(t *testing.T) {
 	}
 }
 
-// One class is the same as none.
+// TestPlanOfOneClass: a filter with one class equals a filter without classes.
 func TestPlanOfOneClass(t *testing.T) {
 	for _, g := range []umbel.Goal{{Keys: 5000, FPRate: 0.003}, {Keys: 5000, Bytes: 6000}, {FPRate: 0.01, Bytes: 800}, {Keys: 3, FPRate: 0.1}} {
 		want, err := weighted.Plan(g)

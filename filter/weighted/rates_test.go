@@ -25,7 +25,7 @@ const keysThere, members = 10_000, 1000
 func newUniverse(weight func(rank int) float64) universe {
 	u := universe{weights: make([]float64, keysThere), class: make([]int, keysThere)}
 	at := map[int]int{}
-	for i := keysThere - 1; i >= 0; i-- { // the least asked for are the most
+	for i := keysThere - 1; i >= 0; i-- { // the keys with the fewest queries form the largest class
 		w := weight(i)
 		half := int(math.Round(2 * math.Log2(w)))
 		if _, ok := at[half]; !ok {
@@ -98,7 +98,7 @@ func TestRates(t *testing.T) {
 		{"Zipf 1", zipf(1), 8, 0.70},
 		{"Zipf 1", zipf(1), 12, 0.68},
 		{"Zipf 1.2", zipf(1.2), 8, 0.86},
-		{"1 % asked 50 %", step, 8, 0.44},
+		{"1 % get 50 %", step, 8, 0.44},
 	} {
 		u := newUniverse(c.weight)
 		s, err := weighted.Plan(umbel.Goal{Keys: members, Bytes: c.perKey * members / 8}, u.classes...)

@@ -38,7 +38,7 @@ func TestStatesWithTables(t *testing.T) {
 		}
 		for _, d := range append(ds, fixture.Digests(4, 2000)...) {
 			if g.Has(d) != want.Has(d) {
-				t.Fatalf("by %s: folded and built small answer unlike", name)
+				t.Fatalf("by %s: folded and built small give different results", name)
 			}
 		}
 		if fc := f.Shape().Forecast(100); fc.Bytes != f.Stats().Bytes || fc.Cells != f.Stats().Cells || fc.K != f.Stats().K {
@@ -46,7 +46,7 @@ func TestStatesWithTables(t *testing.T) {
 		}
 		f.Clear()
 		if f.Has(ds[0]) || !reflect.DeepEqual(f.State(), mustNew(t, s).State()) {
-			t.Errorf("by %s: cleared it isn't as it was made", name)
+			t.Errorf("by %s: after Clear it differs from a new one", name)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestMergeWithTables(t *testing.T) {
 		g.AddAll(nil, b)
 		both.AddAll(nil, append(a, b...))
 		if err := f.Merge(g.State()); err != nil || !reflect.DeepEqual(f.State(), both.State()) {
-			t.Errorf("by %s: the union isn't what holds both: %v", name, err)
+			t.Errorf("by %s: the union differs from the filter with both keys: %v", name, err)
 		}
 	}
 	f := mustNew(t, byDigest)
@@ -133,7 +133,7 @@ func TestOpenRefusesTables(t *testing.T) {
 		"k of 257":                param("k2", 257),
 		"k of 2^64-1":             param("k", 1<<64-1),
 		"more members than all":   param("members1", 900_000_001),
-		"more questions than all": param("queries2", 1<<63),
+		"more queries than all":   param("queries2", 1<<63),
 		"group":                   param("group", 70),
 	} {
 		if _, err := weighted.Open(s); !errors.Is(err, umbel.ErrCorrupt) {

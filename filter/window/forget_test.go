@@ -30,7 +30,7 @@ func digests(seed uint64, n int) []umbel.Digest {
 	return ds
 }
 
-// shapes have slices of whole words and of parts of them.
+// shapes have slices of whole words and others.
 func shapes(ticks uint64) []window.Shape {
 	return []window.Shape{
 		{Slice: 1, K: 1, L: 1, Limit: 1, Ticks: ticks},
@@ -41,9 +41,9 @@ func shapes(ticks uint64) []window.Shape {
 	}
 }
 
-// By time, a key is there l generations after its own, at every moment, whatever
-// comes and however the clock moves, and then it is gone: a filter that lived through
-// the same, without the keys that are older, has the same state.
+// TestWindowOfTime: in a window by time, a key is present for l generations after its own,
+// whatever is added and however the clock advances, and expires afterwards. Then the filter
+// equals one to which the expired keys were never added.
 func TestWindowOfTime(t *testing.T) {
 	for i, s := range shapes(7) {
 		t.Run(fmt.Sprintf("k=%d,l=%d", s.K, s.L), func(t *testing.T) {
@@ -68,11 +68,11 @@ func TestWindowOfTime(t *testing.T) {
 				}
 				for d, at := range last {
 					if now <= at+s.Window() && !f.Has(d) {
-						t.Fatalf("time %d: the key added at %d is gone, the window is %d", now, at, s.Window())
+						t.Fatalf("time %d: the key added at %d is absent, the window is %d", now, at, s.Window())
 					}
 				}
 			}
-			// What is gone left nothing.
+			// Expired keys leave no trace.
 			g := mustNew(t, s)
 			oldest := now/s.Ticks - min(now/s.Ticks, uint64(s.K+s.L))
 			if err := f.Advance((now/s.Ticks + uint64(s.K+s.L)) * s.Ticks); err != nil {
@@ -82,19 +82,19 @@ func TestWindowOfTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := f.Stats().Fill; n != 0 {
-				t.Errorf("generation %d and all since then are over, and the fill is %g", oldest, n)
+				t.Errorf("generation %d and all later ones have expired, but the fill is %g", oldest, n)
 			}
 			f.Add(ds[0])
 			g.Add(ds[0])
 			if !f.State().Arrays[0].Equal(g.State().Arrays[0]) {
-				t.Error("a filter that forgot all differs from one that is new")
+				t.Error("a filter whose keys have expired differs from a new one")
 			}
 		})
 	}
 }
 
-// By keys, a key is there until l·Limit keys that changed the filter were added
-// after it.
+// TestWindowOfKeys: in a window by keys, a key is present until l·Limit later additions changed
+// the filter.
 func TestWindowOfKeys(t *testing.T) {
 	for i, s := range shapes(0) {
 		t.Run(fmt.Sprintf("k=%d,l=%d", s.K, s.L), func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWindowOfKeys(t *testing.T) {
 						if changes-at > s.Window() {
 							delete(last, d)
 						} else if !f.Has(d) {
-							t.Fatalf("a key is gone %d changes after it was added, the window is %d", changes-at, s.Window())
+							t.Fatalf("a key is absent %d changes after its addition, the window is %d", changes-at, s.Window())
 						}
 					}
 				}
@@ -126,9 +126,9 @@ func TestWindowOfKeys(t *testing.T) {
 	}
 }
 
-// Of the keys older than the window by a generation or more, no more are there than
-// of those never added.
-func TestOldKeysAreForgotten(t *testing.T) {
+// TestOldKeysExpire: keys that are older than the window by at least a generation are present as
+// rarely as keys that were never added.
+func TestOldKeysExpire(t *testing.T) {
 	for _, byKeys := range []bool{false, true} {
 		g := umbel.Goal{Keys: 2000, FPRate: 0.02}
 		s, err := window.Plan(g, 100)
@@ -165,12 +165,12 @@ func TestOldKeysAreForgotten(t *testing.T) {
 			}
 		}
 		if rate := float64(there) / float64(gone); rate > 0.025 {
-			t.Errorf("by keys %v: %d of %d keys that are too old are there, a share of %.4f, want 0.02", byKeys, there, gone, rate)
+			t.Errorf("by keys %v: %d of %d expired keys are present, a fraction of %.4f, want 0.02", byKeys, there, gone, rate)
 		}
 	}
 }
 
-// A key that is added again lives as long as one that is new.
+// TestAddRenews: a key that is added again lives as long as a new key.
 func TestAddRenews(t *testing.T) {
 	s := window.Shape{Slice: 1000, K: 5, L: 4, Limit: 50, Ticks: 10}
 	f := mustNew(t, s)
@@ -183,7 +183,7 @@ func TestAddRenews(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !f.Has(d) {
-			t.Fatalf("gone at %d, renewed at %d", now, now-30)
+			t.Fatalf("absent at %d, renewed at %d", now, now-30)
 		}
 		if !f.Add(d) {
 			t.Fatalf("not renewed at %d", now)
@@ -204,16 +204,16 @@ func TestAdvanceRefuses(t *testing.T) {
 	before := f.State().Clone()
 	err := f.Advance(94)
 	if !errors.Is(err, umbel.ErrMismatch) || !strings.Contains(err.Error(), "94") || !strings.Contains(err.Error(), "95") {
-		t.Errorf("backwards: %v, want both times and %q", err, umbel.ErrMismatch)
+		t.Errorf("Advance to an earlier time: %v, want both times and %q", err, umbel.ErrMismatch)
 	}
 	if s := f.State(); !slices.Equal(s.Params, before.Params) || !s.Arrays[0].Equal(before.Arrays[0]) {
 		t.Error("the filter changed")
 	}
 	if err := f.Advance(1<<64 - 1); err != nil || f.Stats().Fill != 0 {
-		t.Errorf("the end of time: a fill of %g, %v", f.Stats().Fill, err)
+		t.Errorf("Advance to the largest time: fill %g, %v", f.Stats().Fill, err)
 	}
 	if f.AddString("c"); !f.HasString("c") || f.HasString("b") {
-		t.Error("at the end of time keys aren't taken, or old ones are there")
+		t.Error("at the largest time keys are not added, or expired ones are present")
 	}
 	k := mustNew(t, window.Shape{Slice: 100, K: 5, L: 4, Limit: 10})
 	if err := k.Advance(1); !errors.Is(err, errors.ErrUnsupported) {
@@ -224,8 +224,8 @@ func TestAdvanceRefuses(t *testing.T) {
 	}
 }
 
-// Where more keys come than planned TryAdd refuses and changes nothing; Add goes on
-// and loses none.
+// TestTryAdd: above the planned keys TryAdd refuses a key and changes nothing. Add continues,
+// and no key is lost.
 func TestTryAdd(t *testing.T) {
 	s, err := window.Plan(umbel.Goal{Keys: 1000, FPRate: 0.01}, 60)
 	if err != nil {
@@ -243,15 +243,15 @@ func TestTryAdd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !f.State().Arrays[0].Equal(before.Arrays[0]) {
-			t.Fatal("refused, and the filter changed")
+			t.Fatal("TryAdd returned an error and changed the filter")
 		}
 		break
 	}
 	if float64(taken) < float64(s.Limit) || float64(taken) > 1.3*float64(s.Limit)+10 {
-		t.Errorf("%d keys are taken in a generation, want a few more than %d", taken, s.Limit)
+		t.Errorf("%d keys are accepted in a generation, want slightly more than %d", taken, s.Limit)
 	}
 	if changed, err := f.TryAdd(ds[0]); changed || err != nil {
-		t.Errorf("what is there already: %v, %v", changed, err)
+		t.Errorf("TryAdd of a present key: %v, %v", changed, err)
 	}
 	for _, d := range ds {
 		f.Add(d)

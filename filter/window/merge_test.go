@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
-// The union of two windows is the filter that lived through both, whichever clock is
-// ahead.
+// TestMergeOfClocks: the union of two windows equals the filter with the additions to both,
+// whichever clock is ahead.
 func TestMergeOfClocks(t *testing.T) {
 	s := window.Shape{Slice: 320, K: 4, L: 6, Limit: 30, Ticks: 10, Group: 6}
 	type event struct {
@@ -42,7 +42,7 @@ func TestMergeOfClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f.Now() != 72 || !f.State().Arrays[0].Equal(both.State().Arrays[0]) {
-			t.Errorf("union at time %d differs from the filter that lived through both, at 72", f.Now())
+			t.Errorf("the union at time %d differs from the filter with the additions to both, at 72", f.Now())
 		}
 		if !theirs.Arrays[0].Equal(pair[1].State().Arrays[0]) {
 			t.Error("the other filter changed")
@@ -132,7 +132,7 @@ func TestGenerationsAtTheirEnd(t *testing.T) {
 				t.Fatalf("%+v: %v", s, err)
 			}
 			if high = again; !high.Has(d) {
-				t.Fatalf("%+v, generation %d: the key added last isn't there", s, high.Now())
+				t.Fatalf("%+v, generation %d: the key added last is absent", s, high.Now())
 			}
 		}
 		if low.Now() < 5*n {

@@ -9,10 +9,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// TestRates measures windows in steady flow at several moments of a generation, many
-// generations long, against the recursion over the expected fills of that moment,
-// within 3 % or 3 sigma; and it is never above the goal. -v prints the table of
-// docs/kinds/window.md.
+// TestRates measures windows in steady flow, many generations long and at several moments of a
+// generation. Each rate is within 3 % or 3 sigma of the recursion over the expected fills of
+// that moment and never above the goal. With -v it prints the table of docs/kinds/window.md.
 func TestRates(t *testing.T) {
 	for _, c := range []struct {
 		rate   float64
@@ -36,7 +35,7 @@ func TestRates(t *testing.T) {
 		for _, moment := range []float64{0.02, 0.25, 0.5, 0.75, 1} {
 			var sum, squares, want float64
 			const generations = 20
-			questions := int(10_000 + 30/c.rate)
+			queries := int(10_000 + 30/c.rate)
 			for range generations {
 				for start := f.Now(); f.Now() == start; {
 					next(t, f, keys())
@@ -48,12 +47,12 @@ func TestRates(t *testing.T) {
 					}
 				}
 				yes := 0
-				for range questions {
+				for range queries {
 					if f.Has(ask()) {
 						yes++
 					}
 				}
-				r := float64(yes) / float64(questions)
+				r := float64(yes) / float64(queries)
 				sum += r / generations
 				squares += r * r / generations
 				want += plan.WindowFPRate(fillsAt(s, float64(ones(f))), s.K) / generations
@@ -71,7 +70,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// next adds a key, by time when the filter takes it.
+// next adds a key. A window by time gets it when it accepts it.
 func next(t *testing.T, f *window.Filter, d umbel.Digest) {
 	t.Helper()
 	if _, err := f.TryAdd(d); err != nil {
@@ -96,7 +95,7 @@ func source(seed uint64) func() umbel.Digest {
 	}
 }
 
-// ones counts the bits of the newest slice, as the specification finds it.
+// ones counts the bits of the newest slice, which it finds as the specification states.
 func ones(f *window.Filter) uint64 {
 	s := f.Shape()
 	g := f.Now()
@@ -114,8 +113,8 @@ func ones(f *window.Filter) uint64 {
 	return n
 }
 
-// fillsAt returns the expected fills when the newest slice has some bits and all
-// generations before it had Limit.
+// fillsAt returns the expected fills if the newest slice has the given bits and all earlier
+// generations had Limit keys.
 func fillsAt(s window.Shape, bits float64) []float64 {
 	whole := math.Log1p(-float64(s.Limit) / float64(s.Slice))
 	part := math.Log1p(-bits / float64(s.Slice))
@@ -130,7 +129,7 @@ func fillsAt(s window.Shape, bits float64) []float64 {
 	return fills
 }
 
-// All the keys of a window in one generation: the rate is kept, in a filter by time.
+// TestRateOfKeysAtOnce: a window by time with all its keys in one generation keeps the rate.
 func TestRateOfKeysAtOnce(t *testing.T) {
 	for _, rate := range []float64{0.1, 0.01} {
 		g := umbel.Goal{Keys: 4000, FPRate: rate}
@@ -160,7 +159,8 @@ func TestRateOfKeysAtOnce(t *testing.T) {
 	}
 }
 
-// Keys and their bounds, of a filter in steady flow: 95 of 100 bounds hold.
+// TestStatsInFlow: the bounds of Keys enclose the number of keys of a filter in steady flow in
+// 95 % of the cases.
 func TestStatsInFlow(t *testing.T) {
 	s, err := window.Plan(umbel.Goal{Keys: 500, FPRate: 0.02}, 100)
 	if err != nil {
