@@ -44,7 +44,7 @@ func TestParseDigestErrors(t *testing.T) {
 	}
 }
 
-// What is accepted is a digest in hexadecimal and nothing else.
+// FuzzParseDigest: ParseDigest accepts digests in hexadecimal and nothing else.
 func FuzzParseDigest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		d, err := umbel.ParseDigest(s)

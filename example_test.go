@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 )
 
-// kinds are those that these examples may make and open; filter.All has every one.
+// kinds are the kinds that these examples use. filter.All lists all kinds.
 var kinds = umbel.Kinds{bloom.Kind, partitioned.Kind}
 
 // A program that handles filters of any kind finds the kind by its name, plans,
@@ -35,8 +35,7 @@ func ExampleKinds() {
 	// umbel: kind "cuckoo", want one of bloom, partitioned: unknown kind
 }
 
-// What only some kinds can do is an interface with one method, found by type
-// assertion.
+// A method that only some kinds have is an interface with one method, found by type assertion.
 func ExampleFolder() {
 	halve := func(f umbel.Filter) error {
 		folder, ok := f.(umbel.Folder)
@@ -59,7 +58,7 @@ func ExampleFolder() {
 	// filters of kind exact don't fold: unsupported operation
 }
 
-// A state is plain data. It opens as the filter it was taken from.
+// A state is plain data. Open makes a filter with this state.
 func ExampleKinds_Open() {
 	f, err := bloom.NewShape(bloom.Shape{M: 1000, K: 4})
 	if err != nil {
@@ -81,8 +80,8 @@ func ExampleKinds_Open() {
 	// true
 }
 
-// Where others choose the keys, a secret seed keeps them from finding keys that
-// the filter takes for others. Seeds are part of the filter.
+// If keys are untrusted, a secret seed prevents others from finding keys that are false
+// positives. The seed is part of the filter.
 func ExampleHasher() {
 	seed, err := umbel.ParseSeed("000102030405060708090a0b0c0d0e0f")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// exact is the simplest filter: a set, with no method beyond those of Filter.
+// exact is the simplest filter: a set with only the methods of Filter.
 type exact map[umbel.Digest]bool
 
 func (f exact) Add(d umbel.Digest) bool {
@@ -20,7 +20,7 @@ func (f exact) Hasher() umbel.Hasher    { return umbel.Hasher{} }
 func (f exact) Stats() umbel.Stats      { return umbel.Stats{Keys: float64(len(f))} }
 func (f exact) State() umbel.State      { return umbel.State{Kind: "exact"} }
 
-// batched is exact with batches of its own; it counts them.
+// batched is exact with its own batch methods, which it counts.
 type batched struct {
 	exact
 	batches *int
@@ -57,7 +57,8 @@ func TestBatchesOfAnyFilter(t *testing.T) {
 	}
 }
 
-// A result too short is a mistake of the caller, found before anything is added.
+// TestBatchesPanicOnShortResults: a result slice that is too short panics before anything is
+// added.
 func TestBatchesPanicOnShortResults(t *testing.T) {
 	f, ds := exact{}, make([]umbel.Digest, 3)
 	for name, do := range map[string]func(){

@@ -145,7 +145,8 @@ func TestMD5Vectors(t *testing.T) {
 	}
 }
 
-// A key is not a digest: a filter with hash caller takes digests only.
+// TestCallerTakesNoKeys: a filter with hash caller accepts digests only, since a key is not a
+// digest.
 func TestCallerTakesNoKeys(t *testing.T) {
 	h := umbel.Hasher{Alg: umbel.Caller}
 	if h.HashesKeys() || !(umbel.Hasher{}).HashesKeys() {
@@ -319,7 +320,7 @@ func littleEndian(d umbel.Digest) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.H1), d.H2)
 }
 
-// wantError fails unless err wraps the sentinel, if there is one, and says want.
+// wantError fails unless err wraps the sentinel, if there is one, and contains want.
 func wantError(t *testing.T, err, sentinel error, want string) {
 	t.Helper()
 	if err == nil {

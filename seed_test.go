@@ -85,7 +85,7 @@ func TestSeedsAreNotPrinted(t *testing.T) {
 	}
 }
 
-// What is accepted are the first bytes of the seed in hexadecimal.
+// FuzzParseSeed: an accepted text consists of the first bytes of the seed in hexadecimal.
 func FuzzParseSeed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		seed, err := umbel.ParseSeed(s)

@@ -14,7 +14,7 @@ func bits(words ...uint64) cells.Array {
 	return cells.Array{Len: uint64(len(words)) * 64, Width: 1, Words: words}
 }
 
-// sample is a state with all that a state can have.
+// sample is a state with every element that a state can have.
 func sample() umbel.State {
 	return umbel.State{
 		Kind:   "scalable",

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkArray measures what goes over whole arrays, of 1 MiB (in cache) and,
-// without -short, of 1 GiB. The yardsticks are copy, into memory that is there,
-// and Clone, into a fresh array.
+// BenchmarkArray measures operations on whole arrays of 1 MiB (in cache) and, without -short, of
+// 1 GiB. For comparison it measures copy, into existing memory, and Clone, into a new array.
 func BenchmarkArray(b *testing.B) {
 	for _, size := range []struct {
 		name  string
@@ -49,8 +48,8 @@ func BenchmarkArray(b *testing.B) {
 	}
 }
 
-// benchWords returns about n words, a multiple of what the folds divide by; three
-// in four are zero.
+// benchWords returns about n words, a multiple of the factors of the folds. Three of four are
+// zero.
 func benchWords(n uint64) []uint64 {
 	a, err := New(n/(8*420)*(8*420), 64)
 	if err != nil {

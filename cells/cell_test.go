@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Put, Get, Inc and Dec in any order have the same effect as on single numbers, and don't change
-// other cells.
+// TestCellsMatchModel: Put, Get, Inc and Dec in any order have the same effect as on single
+// numbers, and don't change other cells.
 func TestCellsMatchModel(t *testing.T) {
 	forWidths(t, func(t *testing.T, width uint) {
 		limit := limitOf(width)
@@ -51,7 +51,7 @@ func TestCellsMatchModel(t *testing.T) {
 	})
 }
 
-// A counter at its maximum has lost count and stays there.
+// TestSaturationAbsorbs: a saturated counter does not change.
 func TestSaturationAbsorbs(t *testing.T) {
 	forWidths(t, func(t *testing.T, width uint) {
 		limit := limitOf(width)

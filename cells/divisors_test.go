@@ -34,7 +34,8 @@ func TestDivisorsNear(t *testing.T) {
 	}
 }
 
-// For sizes beyond 2^32 it finds the divisors up to 2^16 and their cofactors.
+// TestDivisorsNearOfLargeSizes: for sizes above 2^32 divisorsNear finds the divisors up to 2^16
+// and their cofactors.
 func TestDivisorsNearOfLargeSizes(t *testing.T) {
 	for _, c := range []struct {
 		n, r uint64

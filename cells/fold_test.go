@@ -30,8 +30,8 @@ func unfoldModel(model []uint64, u, group int) []uint64 {
 	return out
 }
 
-// foldGroups are a single cell, parts of words, words, blocks, and sizes that
-// begin anywhere in a word.
+// foldGroups are a single cell, parts of words, words, blocks, and sizes that are not aligned to
+// words.
 var foldGroups = []int{1, 2, 3, 8, 37, 64, 100, 128, 512}
 
 func forGroups(t *testing.T, f func(t *testing.T, width uint, group int)) {
@@ -192,7 +192,7 @@ func TestUnfoldThenFoldIsIdentityForBits(t *testing.T) {
 	}
 }
 
-// Folding loses nothing: no nonzero cell becomes zero.
+// TestFoldAndUnfoldKeepEveryKey: no nonzero cell becomes zero.
 func TestFoldAndUnfoldKeepEveryKey(t *testing.T) {
 	forGroups(t, func(t *testing.T, width uint, group int) {
 		model := pattern(12*group, width)

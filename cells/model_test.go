@@ -40,7 +40,7 @@ func unpacked(a Array) []uint64 {
 	return model
 }
 
-// wantCells fails unless a is well formed and holds the model's cells.
+// wantCells fails unless a is well formed and has the model's cells.
 func wantCells(t rapid.TB, a Array, want []uint64) {
 	t.Helper()
 	if err := a.Check(); err != nil {
@@ -63,8 +63,8 @@ func limitOf(width uint) uint64 { return ^uint64(0) >> (64 - width) }
 // plus is the saturating sum of two cells.
 func plus(x, y, limit uint64) uint64 { return x + min(y, limit-x) }
 
-// drawCell favours the values at which something happens: zero, one, the middle,
-// the maximum and its neighbours.
+// drawCell prefers the values at which operations behave differently: zero, one, the middle, the
+// maximum and its neighbours.
 func drawCell(width uint) *rapid.Generator[uint64] {
 	limit := limitOf(width)
 	edges := []uint64{0, 0, 1, limit / 2, limit/2 + 1, limit - 1, limit}

@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// simulateBlocked fills filters of m bits and returns their mean rate, asking each
-// of them trials times.
+// simulateBlocked fills filters of m bits and returns their mean rate over trials queries each.
 func simulateBlocked(m uint64, words, perWord int, n uint64, filters, trials int) *sample {
 	r := newRand(6)
 	sets := wordSets(words)
@@ -75,7 +74,7 @@ func TestBlockedFPRateAgainstSimulation(t *testing.T) {
 	}
 }
 
-// Few blocks: the load is binomial, one block has them all.
+// TestBlockedFPRateOfFewBlocks: with few blocks the load is binomial; one block has all keys.
 func TestBlockedFPRateOfFewBlocks(t *testing.T) {
 	for _, c := range []struct{ m, n uint64 }{{512, 40}, {1024, 100}, {1500, 60}} {
 		rate := simulateBlocked(c.m/blockBits*blockBits, 3, 2, c.n, 6000, 200)
@@ -83,7 +82,7 @@ func TestBlockedFPRateOfFewBlocks(t *testing.T) {
 	}
 }
 
-// With one bit in every word nothing is left to choose.
+// TestBlockedFPRateOfAllWords: with a bit in every word there is only one choice of words.
 func TestBlockedFPRateOfAllWords(t *testing.T) {
 	for _, n := range []uint64{1, 100, 10_000, 100_000} {
 		const m = 1 << 20
@@ -190,7 +189,7 @@ func blockedSize(n uint64, p float64) (m uint64, words, perWord int, err error) 
 	return m, words, perWord, err
 }
 
-// The two ways to the rate agree where both are good.
+// TestBlockedSumsAgree: the two sums agree where both are accurate.
 func TestBlockedSumsAgree(t *testing.T) {
 	for _, s := range moreDesigns {
 		for _, blocks := range []uint64{1, 2, 100, 1 << 20} {
@@ -219,7 +218,8 @@ func TestBlockedSumsAgree(t *testing.T) {
 	}
 }
 
-// With one key in a block the question has its words, and its bits in each of them.
+// TestBlockedRateOfOneKey: with one key in a block, a false positive has the key's words and its
+// bits in each word.
 func TestBlockedRateOfOneKey(t *testing.T) {
 	for _, d := range moreDesigns {
 		words, perWord := d.words, d.perWord
@@ -238,7 +238,8 @@ func TestBlockedRateOfOneKey(t *testing.T) {
 	}
 }
 
-// With all words used, words differ in nothing but the load, which they share.
+// TestBlockedRareRateOfAllWords: if all words are used, words differ only in their load, which
+// is the same for all.
 func TestBlockedRareRateOfAllWords(t *testing.T) {
 	for _, perWord := range []int{1, 2} {
 		for _, n := range []uint64{1, 10, 100, 1000} {
@@ -254,7 +255,8 @@ func TestBlockedRareRateOfAllWords(t *testing.T) {
 	}
 }
 
-// Rates never fall as keys come, also where one sum takes over from the other.
+// TestBlockedRatesRise: rates never fall as keys are added, also where one sum replaces the
+// other.
 func TestBlockedRatesRise(t *testing.T) {
 	for _, d := range blockedDesigns {
 		last := 0.0
@@ -268,8 +270,8 @@ func TestBlockedRatesRise(t *testing.T) {
 	}
 }
 
-// Bits per key rise by a half with each digit, and by three times in the end, when
-// keys that have a block for themselves are what matters.
+// TestBlockedSizesOfRareRates: a tenth of the rate takes about 1.5 times the bits per key and,
+// at very low rates, up to 3 times, where keys that are alone in a block determine the rate.
 func TestBlockedSizesOfRareRates(t *testing.T) {
 	for _, n := range []uint64{1000, 1 << 20} {
 		last, lastRatio := 0.0, 0.0

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write blockedtable.go: go generate ./plan")
 
-// TestBlockedTable compares the table with what it is computed from.
+// TestBlockedTable compares the table with a computation in 256-bit arithmetic.
 func TestBlockedTable(t *testing.T) {
 	if *update {
 		blockedDesigns = exactDesigns()

@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// The interval holds the true number of keys about 95 times in 100, and the value
-// is right in the mean.
+// TestBlockedKeys: the interval contains the true number of keys in about 95 % of the cases, and
+// the estimate is right on average.
 func TestBlockedKeys(t *testing.T) {
 	const trials = 400
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestBlockedKeys(t *testing.T) {
 			t.Errorf("%+v: the true number is inside in %.3f of the cases, want 0.95", c, share)
 		}
 		if mean := sum / trials; math.Abs(mean/float64(c.keys)-1) > 0.004 {
-			t.Errorf("%+v: the estimate is %.1f in the mean", c, mean)
+			t.Errorf("%+v: the mean estimate is %.1f", c, mean)
 		}
 	}
 	for _, c := range []struct {

@@ -66,7 +66,8 @@ func TestMitzenmacherTables(t *testing.T) {
 	}
 }
 
-// One base folded and then coded: bits per key and rate, recomputed.
+// TestFoldAndCode: bits per key and rate of a base that is folded and then compressed,
+// recomputed.
 func TestFoldAndCode(t *testing.T) {
 	const n = 1_000_000
 	for _, c := range []struct {
@@ -189,7 +190,7 @@ func TestWireBitsEnds(t *testing.T) {
 	}
 }
 
-// Mitzenmacher 2002 needs 92 cells a key at k = 1, and a list of 10,000 of them.
+// TestSparseBits: Mitzenmacher 2002 needs 92 cells per key at k = 1, and a list of 10,000 keys.
 func TestSparseBits(t *testing.T) {
 	for _, c := range []struct {
 		what       string
@@ -208,8 +209,8 @@ func TestSparseBits(t *testing.T) {
 	}
 }
 
-// The bits a key are those of the formula: at most 2 + log2(m/n), and half a bit more
-// than the cells compress to.
+// TestSparseBitsAgainstEntropy: the bits per key are those of the formula, at most 2 +
+// log2(m/n), and at most half a bit more than the entropy of the cells.
 func TestSparseBitsAgainstEntropy(t *testing.T) {
 	for _, f := range []float64{0.1, 0.0216, 0.01, 0.001, 1e-6} {
 		const n = 1_000_000
@@ -227,7 +228,7 @@ func TestSparseBitsAgainstEntropy(t *testing.T) {
 	}
 }
 
-// Sizes and capacities are the largest that fit.
+// TestSparseSize: sizes and capacities are the largest that fit.
 func TestSparseSize(t *testing.T) {
 	for _, c := range []struct{ n, bits uint64 }{{1, 128}, {1000, 8000}, {1000, 9000}, {1_000_000, 10_000_000}, {1000, 2000}} {
 		m, err := plan.SparseSize(c.n, c.bits)
@@ -255,7 +256,7 @@ func TestSparseSize(t *testing.T) {
 	}
 }
 
-// No larger size fits either, though the bits don't rise with every cell.
+// TestSparseSizeIsLargest: no larger size fits, although the bits don't rise with every cell.
 func TestSparseSizeIsLargest(t *testing.T) {
 	for n := uint64(1); n < 60; n++ {
 		most := make(map[uint64]uint64) // cells, by bits

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Mitzenmacher 2002, Figures 1 and 2, which have no numbers; recomputed.
+// TestMitzenmacherFigures recomputes Mitzenmacher 2002, Figures 1 and 2, which print no numbers.
 func TestMitzenmacherFigures(t *testing.T) {
 	for _, c := range []struct{ z, k, perKey, p, plain float64 }{
 		{8, 0.5, 12057.446, 0.0064395103, 0.24614414},
@@ -47,8 +47,8 @@ func TestMitzenmacherFigures(t *testing.T) {
 	}
 }
 
-// Section II-B: the compressed rate is the worst at the k that is best without, and tends
-// to (1/2)^(z/n).
+// TestCurveEnds: Mitzenmacher 2002, section II-B: the compressed rate is worst at the k that is
+// best without compression, and tends to (1/2)^(z/n).
 func TestCurveEnds(t *testing.T) {
 	const z = 8.0
 	worst := CompressionCurve(z, []float64{z * math.Ln2})[0].FPRate

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Deltas of Mitzenmacher 2002, Tables VI and VII, and three with k=1, recomputed:
-// bits per key as an exclusive-or, and with the old filter as context.
+// TestDeltaBits: bits per key of the deltas in Mitzenmacher 2002, Tables VI and VII, and of
+// three with k=1, recomputed: as an exclusive-or, and given the old filter.
 func TestDeltaBits(t *testing.T) {
 	const n = 10_000_000
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestDeltaBits(t *testing.T) {
 	}
 }
 
-// A delta of everything is a new filter; the old one never makes it larger.
+// TestDeltaEnds: a delta that replaces all keys is as large as a new filter, and never larger.
 func TestDeltaEnds(t *testing.T) {
 	for _, c := range []struct {
 		m uint64

@@ -44,8 +44,8 @@ func TestSailhanEquation14(t *testing.T) {
 	}
 }
 
-// Figure 2: the size for a rate, k = 2. An interval that is narrow enough has one
-// number or none.
+// TestSailhanFigure2: Figure 2, the size for a rate, k = 2. A narrow interval contains at most
+// one size.
 func TestSailhanFigure2(t *testing.T) {
 	rates := []float64{0.01, 0.02, 0.05, 0.1, 0.2}
 	for n, sizes := range map[uint64][]float64{
@@ -67,7 +67,7 @@ func TestSailhanFigure2(t *testing.T) {
 	}
 }
 
-// The interval is the sizes with a rate in the band, no more and no fewer.
+// TestInterval: the interval contains exactly the sizes with a rate in the band.
 func TestInterval(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, 1e9).Draw(t, "n")
@@ -170,7 +170,7 @@ func TestBaseErrors(t *testing.T) {
 	}
 }
 
-// From some keys up to 10^11, which take 2^40 cells and more.
+// BenchmarkBase plans bases for up to 10^11 keys, which take more than 2^40 cells.
 func BenchmarkBase(b *testing.B) {
 	for name, c := range map[string]struct {
 		n   uint64
@@ -234,8 +234,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// Sizes and targets of Sailhan and Stehr 2012, section IV, planned as they ask: the
-// most divisors in the interval, and then a divisor in the interval for n.
+// TestSailhanPlanning: sizes and targets of Sailhan and Stehr 2012, section IV: the size in the
+// interval with the most divisors, and then a divisor in the interval for n.
 func TestSailhanPlanning(t *testing.T) {
 	type target struct {
 		n, low, high, size uint64
@@ -298,9 +298,8 @@ func TestSailhanPlanning(t *testing.T) {
 	}
 }
 
-// foldAll folds for each number of keys up to n, and returns for how large a share
-// of them a size was inside the interval, and by how much the sizes are too large in
-// the mean.
+// foldAll folds for each number of keys up to n. It returns the fraction of these numbers for
+// which a size is inside the interval, and by which fraction sizes are too large on average.
 func foldAll(ladder []uint64, n uint64, k int, p, eps float64) (covered, waste float64) {
 	for keys := uint64(1); keys <= n; keys++ {
 		size, inside := plan.FoldTarget(ladder, keys, k, p, eps)
@@ -316,8 +315,8 @@ func foldAll(ladder []uint64, n uint64, k int, p, eps float64) (covered, waste f
 	return covered / float64(n), waste / float64(n)
 }
 
-// The table of docs/folding.md: what it brings to make the base t times as large
-// as its keys need.
+// TestOversizing: the table in docs/folding.md about bases that are t times as large as their
+// keys need.
 func TestOversizing(t *testing.T) {
 	const n, k, p, eps = 1000, 4, 0.01, 0.002
 	t.Logf("%d keys, k=%d, rate %v±%v", n, k, p, eps)
@@ -352,7 +351,7 @@ func TestOversizing(t *testing.T) {
 	}
 }
 
-// The second table of docs/folding.md: what whole words cost.
+// TestOversizingWords: the second table in docs/folding.md, about the cost of whole words.
 func TestOversizingWords(t *testing.T) {
 	const k, p, eps = 4, 0.01, 0.002
 	t.Log("keys   base of cells          base of words")

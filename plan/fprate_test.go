@@ -10,7 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Sailhan and Stehr 2012 print the fill where the rate belongs.
+// TestSailhanStehrEquation1: equation (1) of Sailhan and Stehr 2012, as printed, is the fill and
+// not the rate.
 func TestSailhanStehrEquation1(t *testing.T) {
 	const m, k, n = 8e6, 5, 1e6
 	if got := Fill(m, k, n); !fixture.Near(got, 0.4647, 1e-4) {
@@ -74,7 +75,7 @@ func TestFPRateAgainstSimulation(t *testing.T) {
 	}
 }
 
-// With 2^63 cells 1-1/m is 1 in a float64, and the rate must be right all the same.
+// TestFPRateKeepsPrecision: with 2^63 cells 1-1/m is 1 in a float64, but the rate is accurate.
 func TestFPRateKeepsPrecision(t *testing.T) {
 	const m = 1 << 63
 	for _, c := range []struct {
@@ -179,7 +180,8 @@ func TestBoseEquation(t *testing.T) {
 	}
 }
 
-// The formula that takes cells to be independent is low, most so in small filters.
+// TestBoseFormulaIsLow: the formula for independent cells is too low, most of all for small
+// filters.
 func TestBoseFormulaIsLow(t *testing.T) {
 	if got := FPRate(64, 4, 8); !fixture.Near(got, .02455621643, 1e-9) {
 		t.Errorf("FPRate = %.11g, want .02455621643", got)
@@ -201,7 +203,8 @@ func TestBoseFormulaIsLow(t *testing.T) {
 	})
 }
 
-// All ways to place two keys of two cells each and a question among three cells.
+// TestBoseByEnumeration enumerates all ways to place two keys of two cells each and a query
+// among three cells.
 func TestBoseByEnumeration(t *testing.T) {
 	const m, k, n = 3, 2, 2
 	yes, all := 0, 0
@@ -225,7 +228,8 @@ func TestBoseByEnumeration(t *testing.T) {
 	}
 }
 
-// The approximation above ExactLimit, tested where both can be had.
+// TestFPRateExactSecondOrder compares the approximation above ExactLimit with the exact rate
+// where both can be computed.
 func TestFPRateExactSecondOrder(t *testing.T) {
 	for _, c := range []struct {
 		k, most int // the number of positions, rounded down to whole keys

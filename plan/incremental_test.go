@@ -9,7 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Mean sizes for 1 to 200 keys, all equally likely, with the planes' ends.
+// TestIncrementalMean: mean sizes for 1 to 200 equally likely numbers of keys, with the ends of
+// the arrays.
 func TestIncrementalMean(t *testing.T) {
 	for _, c := range []struct {
 		p, mean float64
@@ -37,7 +38,7 @@ func TestIncrementalMean(t *testing.T) {
 	}
 }
 
-// No other share of few keys among planes has a smaller mean.
+// TestIncrementalIsLeast: no other division of a few keys among arrays has a smaller mean.
 func TestIncrementalIsLeast(t *testing.T) {
 	const n, p = 24, 0.03
 	for planes := 1; planes <= 3; planes++ {

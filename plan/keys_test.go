@@ -39,7 +39,8 @@ func TestSwamidassBaldi(t *testing.T) {
 	}
 }
 
-// Papapetrou et al. 2010 undo the mean fill to the letter; ours differs by 1-1/(2m).
+// TestPapapetrou: Papapetrou et al. 2010 invert the mean fill exactly; our estimate differs by
+// 1-1/(2m).
 func TestPapapetrou(t *testing.T) {
 	for _, m := range []uint64{64, 1000, 1e6} {
 		for _, k := range []int{1, 4, 8} {
@@ -66,7 +67,7 @@ func TestKeysUndoesFill(t *testing.T) {
 	})
 }
 
-// checkEstimate checks what holds for every estimate.
+// checkEstimate checks properties of every estimate.
 func checkEstimate(t rapid.TB, e Estimate) {
 	t.Helper()
 	ok := e.Low >= 0 && e.Low <= e.High && !math.IsInf(e.Low, 1)
@@ -154,7 +155,8 @@ func TestKeysIntervalCoverage(t *testing.T) {
 	}
 }
 
-// Keys is right for split blocks, and low by (k-1)/(2b) for blocks of b bits.
+// TestKeysOfBlocks: Keys is accurate for split blocks, and too low by (k-1)/(2b) for blocks of b
+// bits.
 func TestKeysOfBlocks(t *testing.T) {
 	const m, block, k, n = 1 << 16, 256, 7, 7000
 	r := newRand(6)

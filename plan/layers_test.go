@@ -164,7 +164,7 @@ func TestAlmeidaCompoundIsBounded(t *testing.T) {
 	})
 }
 
-// Rounding k_0 down costs what the doc comment says.
+// TestAlmeidaFirstKNeedsACeiling: rounding k_0 down has the cost that the doc comment states.
 func TestAlmeidaFirstKNeedsACeiling(t *testing.T) {
 	if got := PartitionedCapacity(7000, 7, 0.005); got != 632 {
 		t.Errorf("slices of 1000, k=7: %d keys at 0.005, want 632", got)

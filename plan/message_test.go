@@ -23,8 +23,8 @@ func named(t *testing.T, options []MessageOption, name string) MessageOption {
 	return MessageOption{}
 }
 
-// What is best depends on what receivers do, what they have memory for, and how much
-// changes.
+// TestMessagePlan: the best option depends on the receivers' operations and memory and on the
+// churn.
 func TestMessagePlan(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -33,11 +33,11 @@ func TestMessagePlan(t *testing.T) {
 		fit   int // how many
 	}{
 		{"a rate", Message{Keys: 1e4, FPRate: .01}, "sparse coded bloom ribbon", 3},
-		{"a rate, asked only", Message{Keys: 1e4, FPRate: .01, QueryOnly: true}, "ribbon sparse coded bloom", 4},
+		{"a rate, queries only", Message{Keys: 1e4, FPRate: .01, QueryOnly: true}, "ribbon sparse coded bloom", 4},
 		{"a rate, little changes", Message{Keys: 1e4, FPRate: .01, QueryOnly: true, Churn: .05}, "sparse coded bloom ribbon", 4},
 		{"a rate, all changes", Message{Keys: 1e4, FPRate: .01, QueryOnly: true, Churn: .95}, "ribbon sparse coded bloom", 4},
 		{"bits", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4}, "sparse coded bloom ribbon", 3},
-		{"bits, asked only", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4, QueryOnly: true}, "ribbon sparse coded bloom", 4},
+		{"bits, queries only", Message{Keys: 1e4, Bits: 8e4, Memory: 4e4, QueryOnly: true}, "ribbon sparse coded bloom", 4},
 		{"bits of a delta", Message{Keys: 1e4, Bits: 17000, Memory: 4e4, Churn: .05}, "sparse coded bloom ribbon", 3},
 		{"little memory", Message{Keys: 1e4, FPRate: .01, Memory: 10600, QueryOnly: true}, "ribbon coded sparse bloom", 1},
 		{"both, and only one fits", Message{Keys: 1e4, FPRate: .01, Bits: 82000}, "sparse coded ribbon bloom", 2},
@@ -69,8 +69,8 @@ func TestMessagePlan(t *testing.T) {
 	}
 }
 
-// The best compressed filter is that of the search, up to whole words and what a
-// container adds.
+// TestMessageIsTheSearch: the best compressed filter is that of CompressedSearch, except for
+// whole words and the container.
 func TestMessageIsTheSearch(t *testing.T) {
 	options, err := Message{Keys: 1e6, FPRate: .001, Memory: 8 << 20}.Plan()
 	if err != nil {
@@ -92,15 +92,15 @@ func TestMessageIsTheSearch(t *testing.T) {
 	}
 }
 
-// Of those that fit all are within what was asked for, none is better than the first,
-// and each of the others says why it isn't.
+// TestMessageLaws: every option that fits is within the limits of the message, none is better
+// than the first, and each of the others contains the reason.
 func TestMessageLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
 		bits := float64(n)*rapid.Float64Range(.5, 40).Draw(t, "bits") + 2000
 		p := math.Exp(-rapid.Float64Range(.1, 20).Draw(t, "ln 1/p"))
 		q := Message{
-			Keys: n, Churn: rapid.SampledFrom([]float64{0, .01, .3, 1}).Draw(t, "churn"), QueryOnly: rapid.Bool().Draw(t, "ask only"),
+			Keys: n, Churn: rapid.SampledFrom([]float64{0, .01, .3, 1}).Draw(t, "churn"), QueryOnly: rapid.Bool().Draw(t, "query only"),
 			Peers: rapid.IntRange(0, 9).Draw(t, "peers"), Tail: rapid.SampledFrom([]float64{0, .1, 1e-9}).Draw(t, "tail"),
 		}
 		given := rapid.IntRange(1, 3).Draw(t, "given")
@@ -126,13 +126,13 @@ func TestMessageLaws(t *testing.T) {
 		for i, o := range options {
 			u := o.Update()
 			if i > 0 && o.Why == "" {
-				t.Fatalf("%+v: %+v doesn't say why", q, o)
+				t.Fatalf("%+v: %+v contains no reason", q, o)
 			}
 			if !o.Fits {
 				continue
 			}
 			if q.Bits > 0 && u.Most > q.Bits || q.FPRate > 0 && o.FPRate > q.FPRate*(1+1e-9) || q.Memory > 0 && o.Memory > q.Memory {
-				t.Fatalf("%+v: %+v is beyond what was asked for", q, o)
+				t.Fatalf("%+v: %+v exceeds the limits of the message", q, o)
 			}
 			if !(u.Mean > 0 && u.Most >= u.Mean && o.FPRate > 0 && o.FPRate <= 1 && o.PerHour > 0) {
 				t.Fatalf("%+v: %+v", q, o)
@@ -170,7 +170,7 @@ func TestMessageErrors(t *testing.T) {
 	}
 }
 
-// Below the churn that RibbonBreakEven gives a delta is smaller, above it the ribbon filter.
+// TestRibbonBreakEven: below the returned churn a delta is smaller, above it the ribbon filter.
 func TestRibbonBreakEven(t *testing.T) {
 	const n, p = 100_000, .01
 	m, k, _ := Size(n, p)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Values made with exact arithmetic, apart from this package: Fan et al. 2000,
-// section V-C; Verma 2015, section 3.2.
+// TestFanOverflow: values of Fan et al. 2000, section V-C, and Verma 2015, section 3.2,
+// recomputed independently in exact arithmetic.
 func TestFanOverflow(t *testing.T) {
 	for _, c := range []struct {
 		m           uint64
@@ -53,8 +53,8 @@ func TestOverflowIsBelowItsBound(t *testing.T) {
 	}
 }
 
-// For j=1 the mean is that of the cells that aren't zero, and over all j the sum is
-// the number of positions: loads far below and far above j.
+// TestOverflowSums: for j=1 the mean is that of the nonzero cells, and the sum over all j is the
+// number of positions, for loads far below and far above j.
 func TestOverflowSums(t *testing.T) {
 	for _, c := range []struct {
 		m uint64

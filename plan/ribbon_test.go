@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Bits per key for 10,000 keys: those of a ribbon of width 128 of which half of the
-// seeds can be solved, 1 % more slots than keys, with a part of the keys having a column
-// more. Recomputed; within 2 %.
+// TestRibbonSizes: bits per key of 10,000 keys are within 2 % of a ribbon of width 128 of which
+// half of the seeds can be solved, with 1 % more slots than keys, where a fraction of the keys
+// has one more column (recomputed).
 func TestRibbonSizes(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct{ p, bitsPerKey float64 }{
@@ -23,7 +23,7 @@ func TestRibbonSizes(t *testing.T) {
 	}
 }
 
-// The least steps for a rate have it, and one step less hasn't.
+// TestRibbonFor: the steps for a rate are sufficient, and one step less is not.
 func TestRibbonFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := math.Exp2(-rapid.Float64Range(0.01, 31.9).Draw(t, "log2(1/p)"))
@@ -45,8 +45,8 @@ func TestRibbonFor(t *testing.T) {
 	}
 }
 
-// The rate is at most that of the steps, whatever the number of keys, and sizes grow with
-// keys and with steps.
+// TestRibbonMonotone: the rate is at most that of the steps for any number of keys, and sizes
+// rise with keys and with steps.
 func TestRibbonMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, 200_000).Draw(t, "n")
@@ -67,7 +67,7 @@ func TestRibbonMonotone(t *testing.T) {
 	})
 }
 
-// RibbonLowBlocks against a look at every place of every shard.
+// TestRibbonLow compares RibbonLowBlocks with a count over every place of every shard.
 func TestRibbonLow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.SliceOfN(rapid.Uint64Range(128, 700), 1, 5).Draw(t, "slots")

@@ -104,7 +104,8 @@ func TestLeastRate(t *testing.T) {
 	}
 }
 
-// Recomputed: the fewest bits sent a key for a rate, with at most limit cells a key.
+// TestLeastSent: the fewest bits per key that are sent for a rate, with at most limit cells per
+// key (recomputed).
 func TestLeastSent(t *testing.T) {
 	const n = 10_000_000
 	for _, c := range []struct {
@@ -253,8 +254,8 @@ func TestDenseBranch(t *testing.T) {
 	}
 }
 
-// What is found is inside the limits, and one cell more is not or is not sent with so
-// few bits; among all k nothing is better.
+// TestSearchHasNoBetterNeighbour: the result is inside the limits, one cell more exceeds them,
+// and no other k is better.
 func TestSearchHasNoBetterNeighbour(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := CompressedSearch{
@@ -289,7 +290,8 @@ func TestSearchHasNoBetterNeighbour(t *testing.T) {
 	})
 }
 
-// For each k the size rises with the number of cells, which the bisection needs.
+// TestSizesRise: for each k the size rises with the number of cells, which the bisection
+// requires.
 func TestSizesRise(t *testing.T) {
 	const n = 100_000
 	for _, s := range []CompressedSearch{
@@ -309,7 +311,8 @@ func TestSizesRise(t *testing.T) {
 	}
 }
 
-// So do those of deltas where positions take the place of cells, once filters are half full.
+// TestSizesRiseWhereFewChange: the same for deltas in which positions replace cells, above a
+// fill of one half.
 func TestSizesRiseWhereFewChange(t *testing.T) {
 	const n = 100_000
 	for _, s := range []CompressedSearch{{Keys: n, Churn: .001, Tail: 1e-6}, {Keys: n, Churn: 1e-4, Tail: 1e-6}, {Keys: n, Churn: .001, Tail: .5}} {

@@ -9,8 +9,8 @@ import (
 // newRand returns a generator with a fixed seed.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x756d62656c)) }
 
-// bits is a filter of the simulations: a cell is not zero if it holds the number
-// of the trial, so that a new trial starts empty.
+// bits is a filter of the simulations. A cell is nonzero if it contains the number of the trial,
+// so that a new trial starts empty.
 type bits struct {
 	cells []uint32
 	trial uint32
@@ -35,7 +35,7 @@ func (b *bits) addKeys(r *rand.Rand, k int, n uint64) {
 	}
 }
 
-// sample gathers the mean of what is measured, and its error.
+// sample accumulates the mean of measurements and its standard error.
 type sample struct {
 	count, sum, squares float64
 }
@@ -53,8 +53,8 @@ func (s *sample) sd() float64 {
 	return math.Sqrt(max(0, s.squares/s.count-s.mean()*s.mean()))
 }
 
-// wantMean checks that what is measured agrees with got to the fraction within,
-// or else to three standard deviations of the mean.
+// wantMean fails unless the measured mean agrees with got to the fraction within, or to three
+// standard errors.
 func (s *sample) wantMean(t *testing.T, got, within float64) {
 	t.Helper()
 	sigma := s.sd() / math.Sqrt(s.count)

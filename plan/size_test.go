@@ -30,7 +30,8 @@ func TestBestKHasNoBetterNeighbour(t *testing.T) {
 	})
 }
 
-// Broder and Mitzenmacher 2004: (m/n) ln 2, rounded to the better side.
+// TestBroderMitzenmacherBestK: Broder and Mitzenmacher 2004: (m/n) ln 2, rounded to the better
+// neighbour.
 func TestBroderMitzenmacherBestK(t *testing.T) {
 	const n = 1_000_000
 	for _, c := range []struct{ bitsPerKey, k int }{{2, 1}, {3, 2}, {4, 3}, {6, 4}, {8, 6}, {10, 7}, {16, 11}, {32, 22}} {

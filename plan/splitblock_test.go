@@ -11,7 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// Apache Parquet's BloomFilter.md, table of sizes: bits per key for a rate.
+// TestParquetSizes: bits per key for a rate, as in the table of sizes of Apache Parquet's
+// BloomFilter.md.
 func TestParquetSizes(t *testing.T) {
 	const n = 10_000_000
 	for _, c := range []struct{ p, bitsPerKey float64 }{
@@ -82,9 +83,9 @@ func TestSplitBlockSizeHasNoBetterNeighbour(t *testing.T) {
 	fixture.WantPanic(t, "m=255", func() { SplitBlockFPRate(255, 1) })
 }
 
-// The interval holds the true number of keys 95 times in 100, to 3 standard
-// deviations of the trials and half a percent, since ones are whole numbers; and the
-// value is right in the mean, to half a percent in one block alone.
+// TestSplitBlockKeys: the interval contains the true number of keys in 95 % of the cases, within
+// 3 standard deviations of the trials and half a percent, since ones are whole numbers. The
+// estimate is right on average, to half a percent in a single block.
 func TestSplitBlockKeys(t *testing.T) {
 	const trials = 2000
 	for _, c := range []struct{ blocks, keys uint64 }{

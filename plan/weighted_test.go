@@ -10,9 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// asked returns 10^4 keys, each a class of its own and a member by 0.1, about which
-// questions go as weight says of their ranks from 0.
-func asked(weight func(rank int) float64) []WeightedClass {
+// queriedBy returns 10^4 keys. Each is a class of its own and a member with probability 0.1.
+// weight returns the queries of a key from its rank, which begins at 0.
+func queriedBy(weight func(rank int) float64) []WeightedClass {
 	keys := make([]WeightedClass, 10_000)
 	for i := range keys {
 		keys[i] = WeightedClass{Members: 0.1, Queries: weight(i)}
@@ -21,11 +21,11 @@ func asked(weight func(rank int) float64) []WeightedClass {
 }
 
 func zipf(exponent float64) []WeightedClass {
-	return asked(func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) })
+	return queriedBy(func(rank int) float64 { return math.Pow(float64(rank+1), -exponent) })
 }
 
-// gathered puts keys whose real k are about the same into one class, as a filter of
-// that many classes would.
+// gathered puts keys with about the same real k into one class, as a filter with as many classes
+// would.
 func gathered(keys []WeightedClass, perBit float64) []WeightedClass {
 	classes := map[int]WeightedClass{}
 	for _, k := range keys {
@@ -41,9 +41,9 @@ func gathered(keys []WeightedClass, perBit float64) []WeightedClass {
 	return list
 }
 
-// Bruck, Gao and Jiang 2006, equations of section III, with 1000 members of 10^4
-// keys: the real optimum, its first and last k, and what whole k from 1 on cost. A
-// plain filter answers wrongly at 0.1469, 0.02158 and 0.003142.
+// TestBruckGaoJiangOptimum: Bruck, Gao and Jiang 2006, equations of section III, with 1000
+// members of 10^4 keys: the real optimum, its first and last k, and the rate of whole k. The
+// rates of a plain filter are 0.1469, 0.02158 and 0.003142.
 func TestBruckGaoJiangOptimum(t *testing.T) {
 	step := func(rank int) float64 {
 		if rank < 100 {
@@ -58,13 +58,13 @@ func TestBruckGaoJiangOptimum(t *testing.T) {
 		first, last float64
 		whole       float64 // no more than this, which rounding the optimum gives
 	}{
-		"uniform":        {asked(func(int) float64 { return 3 }), 8000, 0.021415847, 5.5451774, 5.5451774, 0.021577142},
+		"uniform":        {queriedBy(func(int) float64 { return 3 }), 8000, 0.021415847, 5.5451774, 5.5451774, 0.021577142},
 		"Zipf 0.8":       {zipf(0.8), 8000, 0.011087639, 15.021829, 4.391659, 0.011343912},
 		"Zipf 1, m/n=4":  {zipf(1), 4000, 0.040620543, 14.618403, 1.3306906, 0.041549280},
 		"Zipf 1":         {zipf(1), 8000, 0.0059444729, 17.390992, 4.1032794, 0.0060703309},
 		"Zipf 1, m/n=12": {zipf(1), 12000, 0.00086992333, 20.16358, 6.8758681, 0.00088575016},
 		"Zipf 1.2":       {zipf(1.2), 8000, 0.0023465888, 19.760155, 3.8148997, 0.0023893068},
-		"1 % asked 50 %": {asked(step), 8000, 0.011324693, 12.10824, 5.4788839, 0.011451661},
+		"1 % get 50 %":   {queriedBy(step), 8000, 0.011324693, 12.10824, 5.4788839, 0.011451661},
 	} {
 		ks, rate, err := WeightedK(c.m, c.keys)
 		if err != nil || !fixture.Near(rate, c.rate, 1e-7) || !fixture.Near(ks[0], c.first, 1e-7) || !fixture.Near(ks[len(ks)-1], c.last, 1e-7) {
@@ -78,8 +78,8 @@ func TestBruckGaoJiangOptimum(t *testing.T) {
 	}
 }
 
-// The printed k_e = c + log2 r_e isn't the optimum where keys are members with
-// unequal probability.
+// TestBruckGaoJiangErratum: the printed k_e = c + log2 r_e isn't the optimum if keys are members
+// with unequal probabilities.
 func TestBruckGaoJiangErratum(t *testing.T) {
 	const m = 8000
 	keys := zipf(1)
@@ -87,7 +87,7 @@ func TestBruckGaoJiangErratum(t *testing.T) {
 	for i := range keys {
 		x := 0.02 + 0.16*float64(i)/float64(len(keys)-1)
 		keys[i].Members = x
-		keys[i].Queries *= 1 - x // a question about a member isn't answered wrongly
+		keys[i].Queries *= 1 - x // a query of a member has no wrong result
 		n += keys[i].Members
 		total += keys[i].Queries
 	}
@@ -109,7 +109,8 @@ func TestBruckGaoJiangErratum(t *testing.T) {
 	}
 }
 
-// The real optimum is one: nearby real k, set to the same load or another, are worse.
+// TestWeightedKIsOptimal: nearby real k, scaled to the same load or to another, have a higher
+// rate.
 func TestWeightedKIsOptimal(t *testing.T) {
 	classes := []WeightedClass{{10, 5}, {200, 3}, {790, 2}}
 	const m = 8000
@@ -142,7 +143,7 @@ func TestWeightedKIsOptimal(t *testing.T) {
 	}
 }
 
-// With one class it is the plain filter with the best k.
+// TestWeightedKsOfOneClass: with one class the result is the plain filter with the best k.
 func TestWeightedKsOfOneClass(t *testing.T) {
 	for _, m := range []uint64{10, 1000, 8000, 20_000} {
 		ks, rate, err := WeightedKs(m, []WeightedClass{{Members: 1000, Queries: 7}}, 256)
@@ -152,7 +153,7 @@ func TestWeightedKsOfOneClass(t *testing.T) {
 	}
 }
 
-// The search finds what trying all vectors finds.
+// TestWeightedKsByBruteForce compares the search with trying all vectors.
 func TestWeightedKsByBruteForce(t *testing.T) {
 	const maxK = 14
 	r := newRand(2)
@@ -188,11 +189,12 @@ func TestWeightedKsByBruteForce(t *testing.T) {
 	}
 }
 
-// Classes that cost nothing get all, and those of which nobody asks, nothing.
-func TestWeightedKsWithoutMembersOrQuestions(t *testing.T) {
+// TestWeightedKsWithoutMembersOrQueries: a class without members gets the largest k, and a class
+// without queries the smallest.
+func TestWeightedKsWithoutMembersOrQueries(t *testing.T) {
 	ks, rate, err := WeightedKs(8000, []WeightedClass{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, 30)
 	if err != nil || ks[1] != 30 || ks[2] != 1 || ks[3] != 1 {
-		t.Fatalf("k = %v, %v; want 30 for the class without members and 1 for those nobody asks for", ks, err)
+		t.Fatalf("k = %v, %v; want 30 for the class without members and 1 for those without queries", ks, err)
 	}
 	if want, _ := WeightedFPRate(8000, []WeightedClass{{1000, 1}, {0, 1}, {100, 0}, {0, 0}}, ks); rate != want || rate > 0.02 {
 		t.Errorf("rate %g, want %g, and about half of a plain filter's", rate, want)
@@ -202,7 +204,8 @@ func TestWeightedKsWithoutMembersOrQuestions(t *testing.T) {
 	}
 }
 
-// The quotient of the classes' numbers, or a share, is no float64.
+// TestWeightedKsOfExtremeClasses: the quotient of the classes' numbers, or a share, overflows or
+// underflows a float64.
 func TestWeightedKsOfExtremeClasses(t *testing.T) {
 	for name, classes := range map[string][]WeightedClass{
 		"hardly a member":   {{Members: 5e-324, Queries: 1}, {Members: 10, Queries: 1}},

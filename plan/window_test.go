@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// The rate is that of all ways in which slices can match, counted one by one.
+// TestShtulRecursion compares the rate with a count of all ways in which slices can match.
 func TestShtulRecursion(t *testing.T) {
 	r := newRand(1)
 	for k := 1; k <= 6; k++ {
@@ -41,7 +41,8 @@ func TestShtulRecursion(t *testing.T) {
 	}
 }
 
-// With a load of ln 2, as the authors set it, the fills rise to a half and stay.
+// TestShtulFills: with a load of ln 2, as the authors choose it, the fills rise to one half and
+// stay.
 func TestShtulFills(t *testing.T) {
 	fills := make([]float64, 17)
 	fillWindow(fills, 10, math.Ln2)
@@ -78,7 +79,7 @@ func TestWindowSize(t *testing.T) {
 	}
 }
 
-// No k and l within reach take fewer cells than those found.
+// TestWindowSizeIsLeast: no other k and l in the limits take fewer cells.
 func TestWindowSizeIsLeast(t *testing.T) {
 	for _, p := range []float64{0.3, 0.02, 1e-4} {
 		for _, atOnce := range []bool{false, true} {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A Prefetcher computes words without knowing groups: Reduce to r times as many is in the same group.
+// TestPrefetcherFindsTheGroup: a Prefetcher computes words without the size of groups, since
+// Reduce to a multiple of the size stays in the same group.
 func TestPrefetcherFindsTheGroup(t *testing.T) {
 	rng := rand.NewPCG(1, 2)
 	for range 10_000 {

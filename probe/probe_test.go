@@ -37,7 +37,8 @@ func TestStreamDefinition(t *testing.T) {
 	})
 }
 
-// Every kind that uses the stream depends on these values: they never change.
+// TestStreamGolden: the values never change, since every kind that uses the stream depends on
+// them.
 func TestStreamGolden(t *testing.T) {
 	for _, c := range []struct {
 		d    umbel.Digest

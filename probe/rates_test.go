@@ -168,8 +168,8 @@ func independent(m, k, n int) float64 {
 	return rate
 }
 
-// TestStreamInARow tests both statements of Stream: pairs of neighbours are like independent ones, and
-// six in a row are not.
+// TestStreamInARow tests both statements of Stream: pairs of consecutive values are like
+// independent ones, and six consecutive values are not.
 func TestStreamInARow(t *testing.T) {
 	const trials = 1 << 20
 	r := rand.New(rand.NewPCG(1, 2))

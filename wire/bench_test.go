@@ -53,7 +53,7 @@ func Benchmark(b *testing.B) {
 	}
 }
 
-// The speed of packing and of reading what is packed, in bytes of planes.
+// BenchmarkPacked measures packing and reading packed containers, in bytes of arrays.
 func BenchmarkPacked(b *testing.B) {
 	const size = 4 << 20
 	for _, fill := range []float64{0.001, 0.01, 0.13, 0.5} {
@@ -88,7 +88,7 @@ func BenchmarkPacked(b *testing.B) {
 	}
 }
 
-// sown returns an array of bits of which about so many are wiretest.Ones, at random.
+// sown returns an array of bits of which about the fraction fill are ones, at random.
 func sown(t testing.TB, len uint64, fill float64) cells.Array {
 	a := wiretest.Array(t, len, 1, wiretest.Zeros)
 	for i := range uint64(-math.Log1p(-fill) * float64(len)) {

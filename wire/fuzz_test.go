@@ -22,14 +22,14 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parseBothWays(t, b)
-		// The fuzzer doesn't find checksums; with one it gets to what lies behind.
+		// The fuzzer doesn't find checksums. With a correct one it reaches the code behind the check.
 		parseBothWays(t, wiretest.Container(string(b)))
 		parseBothWays(t, wiretest.Sum(bytes.Clone(b)))
 	})
 }
 
-// parseBothWays checks that Parse, Read and Scan agree about b, with workers and
-// without, and that what they return can be written and read again.
+// parseBothWays checks that Parse, Read and Scan agree about b, with workers and without, and
+// that the result can be written and read again.
 func parseBothWays(t *testing.T, b []byte) {
 	l := wire.Limits{Bytes: 1 << 24, States: 100}
 	s, err := wire.Parse(b, l)

@@ -36,7 +36,7 @@ func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
 	}
 }
 
-// samples are small containers with all that there is.
+// samples are small containers with all elements of the format.
 func samples(t testing.TB) map[string][]byte {
 	return map[string][]byte{"plain": mustAppend(t, wiretest.Sample(t)), "packed": mustPack(t, packed(t))}
 }
@@ -62,7 +62,7 @@ func TestEveryBitFlip(t *testing.T) {
 			if _, err := wire.Read(bytes.NewBuffer(b), wire.Limits{}); err == nil {
 				t.Errorf("%s: bit %d flipped: Read took it", name, i)
 			}
-			// With a checksum that fits it may be another container, but of no state
+			// With the correct checksum it may be another container, but not one of a state
 			// that can't be.
 			s, err := wire.Parse(wiretest.Sum(bytes.Clone(b[:len(b)-4])), wire.Limits{})
 			if err == nil {
@@ -227,7 +227,8 @@ func TestHostileLengths(t *testing.T) {
 	}
 }
 
-// Everything except arrays takes memory in proportion to the container, including garbage.
+// TestMemoryWithoutArrays: the memory for everything except arrays is proportional to the
+// container, including garbage.
 func TestMemoryWithoutArrays(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"parts":  wiretest.Container(head, noPlanes, uint16(1<<16-1), strings.Repeat(head+noPlanes+noParts, 1<<16-1)),

@@ -28,8 +28,8 @@ func mustPack(t testing.TB, s umbel.State) []byte {
 	return b
 }
 
-// random returns an array of which each cell isn't zero with chance fill; counters
-// are larger by one with that chance again, and so on.
+// random returns an array whose cells are nonzero with probability fill. Counters are
+// geometrically distributed.
 func random(t testing.TB, len uint64, width uint, fill float64) cells.Array {
 	t.Helper()
 	a := wiretest.Array(t, len, width, wiretest.Zeros)
@@ -42,7 +42,7 @@ func random(t testing.TB, len uint64, width uint, fill float64) cells.Array {
 	return a
 }
 
-// packed is a state that has blocks in all codings, and is small.
+// packed is a small state with blocks in all codings.
 func packed(t testing.TB) umbel.State {
 	s := wiretest.Sample(t)
 	s.Arrays = append(s.Arrays, random(t, 700, 1, 0.1), random(t, 200, 4, 0.3), random(t, 100, 16, 0.2),
@@ -50,8 +50,8 @@ func packed(t testing.TB) umbel.State {
 	return s
 }
 
-// sameAllWays reports an error unless s comes back from what Packer makes of it,
-// by all ways and numbers of workers.
+// sameAllWays fails unless s is read again from what a Packer writes, by all functions and with
+// any number of workers.
 func sameAllWays(t *testing.T, name string, s umbel.State) {
 	t.Helper()
 	b := mustPack(t, s)
@@ -113,7 +113,7 @@ func TestPackerRapid(t *testing.T) {
 	})
 }
 
-// Each block is in the coding that suits it, and no block takes more than raw.
+// TestCodings: each block has the expected coding, and no block takes more than raw.
 func TestCodings(t *testing.T) {
 	every := func(n int) func(int) uint64 {
 		return func(i int) uint64 {
@@ -172,9 +172,9 @@ func first(i int) uint64 {
 	return 0
 }
 
-// Random bits take their entropy and less than ten bytes for each block: of these
-// coding, length and level are 4 or 5, and what the steps of the level lose is more
-// where ones are many, whose levels are coarser.
+// TestPackedToTheEntropy: random bits take their entropy and less than ten bytes per block.
+// Coding, length and level take 4 or 5 of these. The steps of the level cost more if there are
+// many ones, where levels are coarser.
 func TestPackedToTheEntropy(t *testing.T) {
 	const blocks = 4
 	for _, fill := range []float64{0.001, 0.01, 0.13, 0.3, 0.45, 0.7, 0.9} {
@@ -195,8 +195,8 @@ func TestPackedToTheEntropy(t *testing.T) {
 	}
 }
 
-// The entropy of counters is that of their values.
-func TestCensusEntropy(t *testing.T) {
+// TestStatsEntropy: the entropy of counters is that of their values.
+func TestStatsEntropy(t *testing.T) {
 	a := wiretest.Array(t, 1024, 8, func(i int) uint64 {
 		if i < 64 { // half of them 0, a quarter 255 and 1 each
 			return 0
@@ -231,7 +231,7 @@ func TestPackerErrors(t *testing.T) {
 	wantNoGoroutines(t)
 }
 
-// A writer that takes less than it should and doesn't say why ends the writing.
+// TestShortWrite: a writer that accepts too few bytes without an error ends the writing.
 func TestShortWrite(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, umbel.State) error{
 		"Write": wire.Write, "Packer.Write": wire.Packer{}.Write,
@@ -242,7 +242,7 @@ func TestShortWrite(t *testing.T) {
 	}
 }
 
-// failing is a writer that takes so many bytes.
+// failing is a writer that fails after a number of bytes.
 type failing struct {
 	left int
 	err  error
@@ -256,7 +256,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// wantNoGoroutines fails if goroutines of package wire are still there.
+// wantNoGoroutines fails if goroutines of package wire still run.
 func wantNoGoroutines(t *testing.T) {
 	t.Helper()
 	b := make([]byte, 1<<20)
@@ -266,7 +266,7 @@ func wantNoGoroutines(t *testing.T) {
 	}
 }
 
-// Errors in the source end parallel reading, and nothing is left behind.
+// TestParallelReadErrors: errors of the source end parallel reading, and no goroutine remains.
 func TestParallelReadErrors(t *testing.T) {
 	broken := errors.New("broken cable")
 	b := mustPack(t, umbel.State{Kind: "x", Arrays: []cells.Array{
@@ -283,7 +283,7 @@ func TestParallelReadErrors(t *testing.T) {
 	wantNoGoroutines(t)
 }
 
-// States may be packed and read by many at once, each with workers of its own.
+// TestConcurrentPacking: states can be packed and read concurrently, each with its own workers.
 func TestConcurrentPacking(t *testing.T) {
 	s := packed(t)
 	s.Arrays = append(s.Arrays, wiretest.Array(t, 20<<19, 1, func(i int) uint64 { return 1 << (wiretest.Noise(i) & 63) }))
@@ -314,8 +314,8 @@ func TestConcurrentPacking(t *testing.T) {
 	}
 }
 
-// Writing and counting at once writes what Write does, and counts what PackStats does.
-func TestWriteCensus(t *testing.T) {
+// TestWriteStats: WriteStats writes what Write writes and returns what Stats returns.
+func TestWriteStats(t *testing.T) {
 	s := wiretest.Sample(t)
 	var w, got bytes.Buffer
 	if err := (wire.Packer{}).Write(&w, s); err != nil {

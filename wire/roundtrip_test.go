@@ -56,7 +56,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A plane of several steps of growth arrives whole, in whatever pieces.
+// TestReadPieces: an array that grows in several steps is read correctly from pieces of any
+// size.
 func TestReadPieces(t *testing.T) {
 	s := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 5<<23+1000, 1, wiretest.Noise)}}
 	b := mustAppend(t, s)
@@ -77,7 +78,7 @@ func TestReadPieces(t *testing.T) {
 	}
 }
 
-// behind returns a reader of b that has something else before it.
+// behind returns a reader of b that follows other bytes.
 func behind(t *testing.T, b []byte) io.Reader {
 	r := bytes.NewReader(append([]byte("else"), b...))
 	if _, err := r.Seek(4, io.SeekStart); err != nil {
@@ -86,7 +87,7 @@ func behind(t *testing.T, b []byte) io.Reader {
 	return r
 }
 
-// noSeeker is like a pipe behind an *os.File: it has Seek, which fails.
+// noSeeker is like an *os.File that is a pipe: it has Seek, which fails.
 type noSeeker struct{ io.Reader }
 
 func (noSeeker) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
@@ -97,7 +98,7 @@ func pipe(b []byte) io.Reader {
 	return r
 }
 
-// The canonical container is read as well as the one that Append writes.
+// TestCanonicalReads: the canonical container can be read, like the one that Append writes.
 func TestCanonicalReads(t *testing.T) {
 	s := wiretest.Sample(t)
 	b := wire.Canonical(s)
@@ -110,7 +111,7 @@ func TestCanonicalReads(t *testing.T) {
 	}
 }
 
-// What is empty or full takes a byte for each 64 KiB.
+// TestSmallCodings: an empty or full block of 64 KiB takes one byte.
 func TestSmallCodings(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -134,7 +135,7 @@ func TestSmallCodings(t *testing.T) {
 	}
 }
 
-// allBut returns a word function of ones with word i zero.
+// allBut returns a word function of ones, except that word i is zero.
 func allBut(i int) func(int) uint64 {
 	return func(j int) uint64 {
 		if i == j {
@@ -177,7 +178,7 @@ func TestAppendKeepsDst(t *testing.T) {
 	}
 }
 
-// Errors of the source and of the target come through as they are.
+// TestForeignErrors: errors of the source and of the target are returned unchanged.
 func TestForeignErrors(t *testing.T) {
 	broken := errors.New("broken cable")
 	b := mustAppend(t, wiretest.Sample(t))
@@ -194,7 +195,7 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
-// A source that tells its size and can't go back to where it was can't be read.
+// TestReadLostSeeker: Read returns an error if the source reports its size but can't seek back.
 func TestReadLostSeeker(t *testing.T) {
 	b := mustAppend(t, wiretest.Sample(t))
 	for name, read := range map[string]func(io.Reader) error{

@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// scanned returns the state that the blocks of a scan make together.
+// scanned returns the state that consists of the blocks of a scan.
 func scanned(b []byte, l wire.Limits) (umbel.State, error) {
 	found := map[string][]wire.Block{}
 	s, err := wire.Scan(bytes.NewReader(b), l, func(b wire.Block) error {
@@ -90,7 +90,7 @@ func TestScanMemory(t *testing.T) {
 	}
 }
 
-// An error of the caller ends the scan, comes through, and says where.
+// TestScanStops: an error of the caller ends the scan and is returned with its position.
 func TestScanStops(t *testing.T) {
 	s := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 60<<19, 1, wiretest.Noise)}}
 	enough := errors.New("enough")

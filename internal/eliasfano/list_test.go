@@ -36,9 +36,9 @@ func build(t testing.TB, bound uint64, xs []uint64) List {
 	return l
 }
 
-// lists are sorted lists of every sort: none, one, all, evenly spread, in one place, in
-// copies at equal distances. Those of 70000 numbers at one place have 1024 buckets in
-// more than 2^16 high bits.
+// lists are sorted lists of all sorts: none, one, all, evenly spread, in one place, in copies at
+// equal distances. In those with 70000 numbers in one place, 1024 buckets take more than 2^16
+// high bits.
 func lists() map[string]struct {
 	bound uint64
 	xs    []uint64
@@ -76,8 +76,8 @@ func lists() map[string]struct {
 	}
 }
 
-// A list has what it was built from, in order, and nothing else; its planes open to the
-// same list; sizes are those that the functions say.
+// TestList: a list contains, in order, the numbers that it was built from and nothing else. Its
+// arrays open to the same list, and the functions return its sizes.
 func TestList(t *testing.T) {
 	for name, c := range lists() {
 		t.Run(name, func(t *testing.T) {
@@ -100,13 +100,14 @@ func TestList(t *testing.T) {
 			wantHas(t, &l, c.xs)
 			wantHas(t, &opened, c.xs)
 			if high, far := high.Bytes(), uint64(len(l.dir.far))*8; far > high || (far > 0) != (n >= 70000) {
-				t.Errorf("%d bytes of places beside %d of high bits of %d numbers, want no more, and none below 70000 numbers", far, high, n)
+				t.Errorf("%d bytes of positions and %d of high bits for %d numbers, want at most as many positions, and none below 70000 numbers", far, high, n)
 			}
 		})
 	}
 }
 
-// wantHas fails unless l has xs and, of numbers around them and elsewhere, no other.
+// wantHas fails unless Has is true for xs and false for other numbers, around them and
+// elsewhere.
 func wantHas(t *testing.T, l *List, xs []uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(len(xs))))
@@ -156,7 +157,7 @@ func TestListOfAnything(t *testing.T) {
 	})
 }
 
-// Of all numbers of low bits, Low gives the least bits together.
+// TestLowIsLeast: the number of low bits that Low returns gives the smallest size.
 func TestLowIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
@@ -176,7 +177,7 @@ func TestLowIsLeast(t *testing.T) {
 	}
 }
 
-// The size is the n(2 + log2(bound/n)) bits of Elias 1974 at most.
+// TestEliasBound: the size is at most the n(2 + log2(bound/n)) bits of Elias 1974.
 func TestEliasBound(t *testing.T) {
 	for _, c := range []struct{ n, bound, want uint64 }{
 		{1000, 64000, 8000},    // 2 + 6 bits a number
@@ -192,7 +193,7 @@ func TestEliasBound(t *testing.T) {
 	}
 }
 
-// What no list has is refused.
+// TestOpenRefuses: Open refuses arrays that no list has.
 func TestOpenRefuses(t *testing.T) {
 	xs := []uint64{3, 70, 71, 500, 999}
 	for name, change := range map[string]func(bound *uint64, high, low *cells.Array){
@@ -221,7 +222,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// swapLow gives number i the low bits of x, of which there are 7.
+// swapLow sets the 7 low bits of number i to those of x.
 func swapLow(low *cells.Array, i int, x uint64) {
 	low.Words[0] = low.Words[0]&^(0x7f<<(7*i)) | x&0x7f<<(7*i)
 }
@@ -240,15 +241,15 @@ func TestSelectOne(t *testing.T) {
 	}
 }
 
-// Beside the planes there is at most five eighths of a bit a number more where the numbers are
-// evenly spread.
+// TestDirectoryIsSmall: in addition to the arrays, a list takes at most five eighths of a bit
+// per number if the numbers are evenly spread.
 func TestDirectoryIsSmall(t *testing.T) {
 	for _, n := range []uint64{5000, 100000} {
 		for _, bound := range []uint64{64 * n, 100 * n, 127 * n} {
 			l := build(t, bound, draw(7, n, bound))
 			high, low := l.Arrays()
-			if beside := 8 * (l.Bytes() - high.Bytes() - low.Bytes()); beside > n*5/8+200 {
-				t.Errorf("%d numbers below %d: %d bits of directory, want %d at most", n, bound, beside, n*5/8+200)
+			if directory := 8 * (l.Bytes() - high.Bytes() - low.Bytes()); directory > n*5/8+200 {
+				t.Errorf("%d numbers below %d: %d bits of directory, want %d at most", n, bound, directory, n*5/8+200)
 			}
 		}
 	}
@@ -308,8 +309,8 @@ func first(a cells.Array) uint64 {
 	return a.Words[0]
 }
 
-// interpolation is the search that Mitzenmacher 2002 proposes in section III-A for a
-// sorted list, on one of numbers of 32 or 64 bits.
+// interpolation is the search in a sorted list of 32-bit or 64-bit numbers that Mitzenmacher
+// 2002 proposes in section III-A.
 func interpolation[T uint32 | uint64](xs []T, x T) bool {
 	low, high := 0, len(xs)-1
 	for low <= high && xs[low] <= x && x <= xs[high] {
@@ -375,7 +376,8 @@ func BenchmarkHas(b *testing.B) {
 	}
 }
 
-// The last of all numbers in one bucket, as a stranger's list may have them.
+// BenchmarkHasCrowded queries a list whose numbers are all in one bucket, as in an untrusted
+// list, for the last of them.
 func BenchmarkHasCrowded(b *testing.B) {
 	const n = 1 << 20
 	l, err := Build(n<<20, n, func(yield func(uint64) bool) {

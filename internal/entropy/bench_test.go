@@ -49,7 +49,7 @@ func BenchmarkCoder(b *testing.B) {
 			}
 		})
 	}
-	// What a stranger's payload of one byte asks for: see decoder.rest.
+	// An untrusted payload of one byte can request this: see decoder.rest.
 	exhausted := []Job{{Code: []byte{lastStep}, Strs: []Bits{NewBits(1 << 19)}}}
 	b.Run("decode/exhausted", func(b *testing.B) {
 		b.SetBytes(1 << 16)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// random returns n bits, each a one with chance p.
+// random returns n bits, each of which is one with probability p.
 func random(r *rand.Rand, n uint64, p float64) Bits {
 	b := NewBits(n)
 	if p > 0.5 {
@@ -41,12 +41,12 @@ func random(r *rand.Rand, n uint64, p float64) Bits {
 
 func (b Bits) set(i uint64) { b.Words[i/64] |= 1 << (i % 64) }
 
-// noise returns a string of the same length whose words are full of something else.
+// noise returns a string of the same length with other bits in its words.
 func (b Bits) noise() Bits {
 	return Bits{slices.Repeat([]uint64{0x5a5a5a5a5a5a5a5a}, len(b.Words)), b.Len}
 }
 
-// roundTrip returns the payload of the strings, decoded and compared.
+// roundTrip returns the payload of the strings after it has checked that it decodes to them.
 func roundTrip(t testing.TB, c *Coder, strs ...Bits) []byte {
 	t.Helper()
 	payload := c.Append([]byte{7}, strs...)
@@ -99,7 +99,7 @@ func TestRoundTripLong(t *testing.T) {
 	}
 }
 
-// Strings that are nothing like random ones of their fill.
+// TestRoundTripStructured encodes strings that are far from random strings of their fill.
 func TestRoundTripStructured(t *testing.T) {
 	var c Coder
 	const n = 1<<19 + 5
@@ -132,7 +132,7 @@ func TestRoundTripStructured(t *testing.T) {
 	}
 }
 
-// Many payloads side by side are the same as one by one, on errors too.
+// TestAll: several payloads at a time give the same results as one at a time, including errors.
 func TestAll(t *testing.T) {
 	var c Coder
 	r := rand.New(rand.NewPCG(5, 6))
@@ -200,7 +200,7 @@ func TestCorrupt(t *testing.T) {
 			}
 		})
 	}
-	// A one beyond the end: the last gap of a table with raw bits.
+	// The one is after the end: the last gap of a table with raw bits.
 	t.Run("a one beyond the end", func(t *testing.T) {
 		seen := false
 		for state := range 1 << 16 {
@@ -213,8 +213,8 @@ func TestCorrupt(t *testing.T) {
 	})
 }
 
-// A state that is used up has the last symbol again and again: zeros where the symbols
-// are gaps, ones where they are bytes. The encoder's state is 0 until another comes.
+// TestExhausted: an exhausted state repeats the last symbol: zeros if the symbols are gaps, ones
+// if they are bytes. The encoder's state is 0 until another symbol comes.
 func TestExhausted(t *testing.T) {
 	var c Coder
 	for level := 1; level <= lastLevel; level++ {
@@ -304,7 +304,7 @@ func ExampleAppend() {
 	// 4 ones
 }
 
-// A job whose ones are known has the code of one whose ones are counted.
+// TestKnownOnes: a job has the same code whether its ones are given or counted.
 func TestKnownOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	var c Coder

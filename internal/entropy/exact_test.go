@@ -57,8 +57,8 @@ func symbolsOf(b Bits) (all []symbol) {
 	return all
 }
 
-// The state, with the words, is as long as the chances of the symbols say: the start
-// costs nothing.
+// TestStartCostsNothing: state and words are as long as the probabilities of the symbols
+// require, so the start costs nothing.
 func TestStartCostsNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	var e encoder

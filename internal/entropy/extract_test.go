@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// slowExtract takes bit by bit.
+// slowExtract extracts bit by bit.
 func slowExtract(src, mask []uint64) (b Bits) {
 	for i := range uint64(len(mask)) * 64 {
 		if mask[i/64]>>(i%64)&1 == 0 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever the payload and the lengths are: an error, or strings that have a code. It
-// takes no longer than its strings are.
+// FuzzDecode: for any payload and any lengths, decoding returns an error or strings that encode
+// to a payload, in time proportional to the strings.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{}, uint32(0), uint16(0))
 	f.Add([]byte{93, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, uint32(100), uint16(0))
@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code []byte, n uint32, m uint16) {
 		a, b := NewBits(uint64(n%(1<<20))).noise(), NewBits(uint64(m)).noise()
 		err := c.Decode(code, a, b)
-		// Lanes that are decoded beside it change nothing.
+		// Lanes that are decoded at the same time change nothing.
 		x, y := a.noise(), b.noise()
 		jobs := []Job{{Code: code, Strs: []Bits{x, y}}, {Code: code, Strs: []Bits{y.noise(), x.noise()}}, {Code: code, Strs: []Bits{x.noise(), y.noise()}}}
 		c.DecodeAll(jobs)
@@ -36,7 +36,7 @@ func FuzzDecode(f *testing.F) {
 		for _, job := range []Job{jobs[0], jobs[2]} {
 			for i, want := range []Bits{a, b} {
 				if !equal(job.Strs[i], want) {
-					t.Fatalf("string %d is another beside others", i)
+					t.Fatalf("string %d differs when it is decoded with others", i)
 				}
 			}
 		}
@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Whatever the strings are, they come back.
+// FuzzRoundTrip: all strings decode to themselves.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte{}, byte(0), uint16(0), byte(0))
 	f.Add([]byte{1, 2, 4, 8, 16, 32, 64, 128}, byte(3), uint16(5), byte(1))
@@ -80,7 +80,7 @@ func FuzzRoundTrip(f *testing.F) {
 		jobs := []Job{{Strs: []Bits{b}}, {Strs: []Bits{half}}, {Strs: []Bits{b, half}}}
 		c.AppendAll(jobs)
 		if string(jobs[0].Code) != string(payload) {
-			t.Fatal("coded otherwise beside others")
+			t.Fatal("the code differs when it is encoded with others")
 		}
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// pattern returns n bits: those for which a small generator (Knuth's MMIX) gives less
-// than limit of 2^32.
+// pattern returns n bits: bit i is one if value i of a small generator (Knuth's MMIX) is below
+// limit, of 2^32.
 func pattern(n, limit uint64) Bits {
 	b := NewBits(n)
 	x := uint64(1)
@@ -21,7 +21,7 @@ func pattern(n, limit uint64) Bits {
 	return b
 }
 
-// Payloads are what they were: what is written today is read in years.
+// TestGolden: payloads never change, so that old payloads can always be read.
 func TestGolden(t *testing.T) {
 	const one = 1 << 32
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// So are long ones, by their length and FNV-1a sum.
+// TestGoldenSums: the same for long payloads, by their lengths and FNV-1a sums.
 func TestGoldenSums(t *testing.T) {
 	const one = 1 << 32
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Kernels and their plain twins do the same.
+// TestKernels: kernels and plain versions return the same results.
 func TestKernels(t *testing.T) {
 	if !haveKernels {
 		t.Skip("this machine has none")

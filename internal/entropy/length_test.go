@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// ideal returns the length in bytes of an ideal Laplace code of b:
-// log2((n+1)!/(x!(n-x)!))/8 for x ones of n bits.
+// ideal returns the length in bytes of an ideal Laplace code of b: log2((n+1)!/(x!(n-x)!))/8 for
+// x ones of n bits.
 func ideal(b Bits) float64 {
 	n, x := float64(b.Len), float64(b.Count())
 	lgamma := func(v float64) float64 { l, _ := math.Lgamma(v); return l }
@@ -29,7 +29,7 @@ func excess(r *rand.Rand, n uint64, fill float64, trials int) (mean, deviation, 
 	return mean, math.Sqrt((squares - mean*mean) / float64(trials)), length
 }
 
-// On average a payload is no longer than ideal, plus a byte and 0.01 %.
+// TestLength: on average a payload exceeds ideal by at most a byte and 0.01 %.
 func TestLength(t *testing.T) {
 	trials := 20
 	if testing.Short() {
@@ -46,9 +46,9 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// Mitzenmacher (2002) coded filters of 10^4 keys in 9920, 19805 and 9493 bytes on
-// average. Ideal lengths of filters, not of random strings, have these means over 100000
-// trials (recomputed); we add what ours are longer.
+// TestMitzenmacherFilters: Mitzenmacher 2002 encodes filters of 10^4 keys in 9920, 19805 and
+// 9493 bytes on average. The mean ideal lengths are those of filters, not of random strings,
+// over 100,000 trials (recomputed), plus the excess of our payloads.
 func TestMitzenmacherFilters(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, c := range []struct {

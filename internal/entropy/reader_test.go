@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReader reads payloads string by string, whole and damaged, and holds each result
-// against that of Decode, which knows all lengths from the start.
+// TestReader reads payloads string by string, whole and damaged, and compares each result with
+// that of Decode, which has all lengths from the start.
 func TestReader(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var c, other Coder

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// stringOf returns a string of n bits of which those at the positions are ones.
+// stringOf returns a string of n bits with ones at the positions.
 func stringOf(n uint64, at ...uint64) Bits {
 	b := NewBits(n)
 	for _, i := range at {
@@ -18,7 +18,7 @@ func stringOf(n uint64, at ...uint64) Bits {
 	return b
 }
 
-// The code as the comment of AppendRice has it, by hand.
+// TestRiceBytes compares codes with those written by hand from the comment of AppendRice.
 func TestRiceBytes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -72,7 +72,7 @@ func TestRiceRoundTrip(t *testing.T) {
 	check(stringOf(1<<20, append(dense, 5000, 1<<19, 1<<20-1)...))
 }
 
-// No other parameter makes fewer bytes.
+// TestRiceParameter: no other parameter gives a shorter code.
 func TestRiceParameter(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -101,7 +101,7 @@ func TestRiceParameter(t *testing.T) {
 	}
 }
 
-// A decoder takes what the encoder writes and nothing else.
+// TestRiceHostile: the decoder accepts only codes that the encoder writes.
 func TestRiceHostile(t *testing.T) {
 	b := stringOf(1000, 5, 17, 400, 402, 999)
 	good := AppendRice(nil, b)

@@ -53,7 +53,7 @@ func TestFrequencies(t *testing.T) {
 	}
 }
 
-// The reciprocals divide as division does, up to the largest state.
+// TestReciprocals: multiplication by a reciprocal equals division, up to the largest state.
 func TestReciprocals(t *testing.T) {
 	for step := 1; step <= lastStep; step++ {
 		a := tables[step]()
@@ -71,7 +71,7 @@ func TestReciprocals(t *testing.T) {
 	}
 }
 
-// cost returns the bits that x ones of n bits take at a level, if they lie at random.
+// cost returns the bits that x random ones of n bits take at a level.
 func cost(level int, x, n uint64) float64 {
 	s, inverted := stepOf(uint8(level))
 	p := float64(s*s) / whole

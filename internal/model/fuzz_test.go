@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/model"
 )
 
-// decoded checks what any decoder returns for any input: an error of the package, or
-// a well-formed block, which has a code that gives it again.
+// decoded checks the result of a decoder for untrusted input: an error of the package, or a
+// well-formed block that encodes to a code of the same block.
 func decoded(t *testing.T, err error, block cells.Array, encode func() []byte, decode func(src []byte, again cells.Array) error) {
 	t.Helper()
 	if err != nil {
@@ -78,8 +78,8 @@ func FuzzDecodeRefinement(f *testing.F) {
 	})
 }
 
-// TestDamage changes codes byte by byte and cuts them off: what comes is an error or a
-// well-formed block.
+// TestDamage changes codes byte by byte and truncates them. Each gives an error or a well-formed
+// block.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	var c model.Modeler
@@ -102,7 +102,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestRefinementDamage does so to refinements.
+// TestRefinementDamage does the same with refinements.
 func TestRefinementDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	var c model.Modeler
@@ -147,7 +147,7 @@ func damage(t *testing.T, code []byte, decode func(src []byte)) {
 	decode(append(bytes.Clone(code), 1))
 }
 
-// TestDecodeErrors has one thing wrong in each case.
+// TestDecodeErrors has one fault in each case.
 func TestDecodeErrors(t *testing.T) {
 	var c model.Modeler
 	for _, test := range []struct {
@@ -179,7 +179,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// TestAllocations says that a Modeler that has seen its largest block allocates nothing.
+// TestAllocations: a Modeler that has processed its largest block allocates nothing.
 func TestAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var c model.Modeler
@@ -212,7 +212,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestMisuse says that shapes that don't fit, which are the caller's fault, panic.
+// TestMisuse: shapes that don't match panic, since they are errors of the caller.
 func TestMisuse(t *testing.T) {
 	bits, more, counters := newArray(t, 128, 1), newArray(t, 192, 1), newArray(t, 128, 4)
 	var c model.Modeler

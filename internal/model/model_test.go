@@ -166,7 +166,7 @@ func steps(n, step uint64) (from []uint64) {
 	return from
 }
 
-// TestSparseDelta goes from few changes, which are extracted one by one, to many.
+// TestSparseDelta covers few changes, which are extracted one by one, and many.
 func TestSparseDelta(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	var c model.Modeler

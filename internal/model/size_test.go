@@ -11,9 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/model"
 )
 
-// entropyOf returns the entropy of a's cells given those of b, in bytes, by the
-// frequencies in which they come: what a coder spends that is told these. Cells have 4
-// bits or fewer.
+// entropyOf returns the entropy of a's cells given those of b, in bytes, for their actual
+// frequencies. A coder that knows these frequencies needs as many bytes. Cells have at most 4
+// bits.
 func entropyOf(a, b cells.Array) float64 {
 	var counts [16][16]float64
 	if a.Width == 1 {
@@ -48,7 +48,7 @@ func alone(a cells.Array) float64 {
 	return entropyOf(a, cells.Array{Len: a.Len, Words: make([]uint64, len(a.Words))})
 }
 
-// size compares means: of the code, and of the entropy.
+// size compares the means of code length and entropy.
 type size struct{ trials, got, entropy float64 }
 
 func (s *size) add(code []byte, entropy float64) {
@@ -57,7 +57,8 @@ func (s *size) add(code []byte, entropy float64) {
 	s.entropy += entropy
 }
 
-// check fails if the code takes more than the entropy, a part of it and some bytes.
+// check fails if the mean code length exceeds the entropy by more than a fraction of it and some
+// bytes.
 func (s *size) check(t *testing.T, part, bytes float64) {
 	t.Helper()
 	got, entropy := s.got/s.trials, s.entropy/s.trials
@@ -67,7 +68,7 @@ func (s *size) check(t *testing.T, part, bytes float64) {
 	}
 }
 
-// TestCounterSize holds counting filters against the entropy of a Poisson counter of
+// TestCounterSize compares codes of counting filters with the entropy of a Poisson counter of
 // mean kn/m, for designs of Mitzenmacher 2002, tables I and II.
 func TestCounterSize(t *testing.T) {
 	const m, trials = 1 << 17, 4
@@ -93,7 +94,7 @@ func TestCounterSize(t *testing.T) {
 	}
 }
 
-// TestCounterSizeOfTails says that nothing takes much more than it does raw.
+// TestCounterSizeOfTails: no array takes much more than raw.
 func TestCounterSizeOfTails(t *testing.T) {
 	var c model.Modeler
 	for _, content := range contents {
@@ -119,7 +120,7 @@ func TestCounterSizeOfTails(t *testing.T) {
 	}
 }
 
-// churned returns an array before and after a part of the keys is replaced.
+// churned returns an array before and after a fraction of its keys is replaced.
 func churned(t *testing.T, r *rand.Rand, m uint64, width uint, n, changed, k uint64) (base, now cells.Array) {
 	base, now = newArray(t, m, width), newArray(t, m, width)
 	both := newArray(t, m, width)
@@ -134,8 +135,8 @@ func churned(t *testing.T, r *rand.Rand, m uint64, width uint, n, changed, k uin
 	return base, now
 }
 
-// TestDeltaSize replaces 5 % of the keys of a filter of Mitzenmacher 2002, table VI:
-// its exclusive or takes 2090 bytes there, and 2077 at the entropy.
+// TestDeltaSize replaces 5 % of the keys of a filter of Mitzenmacher 2002, table VI. Its
+// exclusive-or takes 2090 bytes there; its entropy is 2077 bytes.
 func TestDeltaSize(t *testing.T) {
 	const trials = 30
 	r := rand.New(rand.NewPCG(5, 5))
@@ -173,7 +174,7 @@ func TestCounterDeltaSize(t *testing.T) {
 	}
 }
 
-// TestRefinementSize says that a fold and its refinement take what the array does: the
+// TestRefinementSize: a fold and its refinement together take as many bytes as the array. The
 // refinement takes H(array) - H(fold), which for independent cells is H(array | fold).
 func TestRefinementSize(t *testing.T) {
 	const trials = 3

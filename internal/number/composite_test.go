@@ -50,7 +50,7 @@ func TestComposite(t *testing.T) {
 	}
 }
 
-// By the definitions, number after number.
+// TestCompositeByCounting compares the lists with the definitions, number by number.
 func TestCompositeByCounting(t *testing.T) {
 	const limit = 1 << 21
 	divisors := make([]int, limit+1)
@@ -78,8 +78,8 @@ func TestCompositeByCounting(t *testing.T) {
 	}
 }
 
-// How many there are up to 2^63 is known for highly composite numbers only
-// (Flammenkamp's list; OEIS A002182, A002201).
+// TestCompositeFar: the number of highly composite numbers up to 2^63 is that of Flammenkamp's
+// list (OEIS A002182, A002201). For largely composite numbers none is published.
 func TestCompositeFar(t *testing.T) {
 	all := number.HighlyComposite(1 << 63)
 	if got, last := len(all), all[len(all)-1]; got != 167 || last != 9200527969062830400 || number.CountDivisors(last) != 161280 {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The best of each interval, found by counting the divisors of all its numbers.
+// TestMostDivisors compares the best number of each interval with counting the divisors of all
+// its numbers.
 func TestMostDivisors(t *testing.T) {
 	const limit = 1 << 20
 	divisors := make([]int, limit+1)
@@ -32,7 +33,8 @@ func TestMostDivisors(t *testing.T) {
 	})
 }
 
-// Far out the result is in the interval and no multiple nearby is better.
+// TestMostDivisorsFar: for large numbers the result is in the interval, and no multiple nearby
+// has more divisors.
 func TestMostDivisorsFar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := uint64(1) << rapid.IntRange(20, 62).Draw(t, "log low")

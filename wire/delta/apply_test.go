@@ -16,8 +16,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// revised is a state that comes of wiretest.Sample(t) in all ways there are, with every coding
-// of blocks.
+// revised is a state that differs from wiretest.Sample(t) in all ways that deltas support, with
+// every coding of blocks.
 func revised(t testing.TB) (base, result umbel.State) {
 	base = wiretest.Sample(t)
 	base.Arrays = append(base.Arrays, wiretest.Array(t, 1<<19+64, 1, wiretest.Noise), wiretest.Array(t, 128, 1, wiretest.Noise), wiretest.Array(t, 256, 1, wiretest.Noise))
@@ -149,7 +149,7 @@ func TestApplyLimits(t *testing.T) {
 	}
 }
 
-// deltaOf returns a delta of fields from base to a result that has no such ID.
+// deltaOf returns a delta of fields from base to a result with an invalid ID.
 func deltaOf(base umbel.State, bytes uint64, fields ...any) []byte {
 	id := wire.Identify(base)
 	all := []any{string(id[:]), strings.Repeat("?", 32), bytes, string(rune(len(base.Kind))), base.Kind}

@@ -10,8 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// BenchmarkDelta: go test -run - -bench Delta ./wire. It makes and applies deltas of a filter of 64 MiB of which a share of the
-// bits change, their IDs known; bytes are those of the filter.
+// BenchmarkDelta makes and applies deltas of a filter of 64 MiB of which a fraction of the bits
+// change, with known IDs. Bytes are those of the filter. Run it with go test -run - -bench Delta
+// ./wire/delta.
 func BenchmarkDelta(b *testing.B) {
 	const words = 8 << 20
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -26,7 +26,7 @@ func mustDelta(t testing.TB, base, result umbel.State) []byte {
 	return b
 }
 
-// wantApplied fails unless delta makes want of base, and leaves base as it was.
+// wantApplied fails unless delta gives want when applied to base, and leaves base unchanged.
 func wantApplied(t testing.TB, base umbel.State, message []byte, want umbel.State) {
 	t.Helper()
 	before := base.Clone()
@@ -117,8 +117,8 @@ func drawChange(t *rapid.T, s umbel.State) umbel.State {
 	return result
 }
 
-// drawChangedArray draws what a plane may become: some cells changed, a fold, an unfold
-// with cells changed, one that a is the fold of, another plane.
+// drawChangedArray draws a successor of an array: with some cells changed, a fold, an unfold
+// with cells changed, an array that it is the fold of, or an unrelated array.
 func drawChangedArray(t *rapid.T, a cells.Array) cells.Array {
 	group := rapid.SampledFrom([]uint64{1, 64, 256, 512, max(a.Len, 1)}).Draw(t, "group")
 	factor := rapid.Uint64Range(1, 6).Draw(t, "factor")
@@ -154,7 +154,7 @@ func drawChangedArray(t *rapid.T, a cells.Array) cells.Array {
 	return wiretest.DrawArray(t)
 }
 
-// thin clears cells of an unfold so that its fold stays what it was.
+// thin clears cells of an unfold without changing its fold.
 func thin(rng *rand.Rand, a cells.Array, group, factor uint64) {
 	for i := uint64(0); i < a.Len; i += group * factor {
 		for j := range group {

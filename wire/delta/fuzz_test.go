@@ -56,8 +56,8 @@ func fuzzDeltas(t testing.TB, base, result umbel.State) [][]byte {
 	return all
 }
 
-// applyAnyWay checks that Apply takes b only if it makes the state whose ID it has, and
-// that what it makes where nobody looks at IDs is a state all the same.
+// applyAnyWay checks that Apply accepts b only if the result has the ID in b, and that the
+// result is a valid state if IDs are not checked.
 func applyAnyWay(t *testing.T, base umbel.State, b []byte) {
 	l := wire.Limits{Bytes: 1 << 22, States: 100}
 	s, err := delta.Apply(base, b, l)

@@ -54,7 +54,7 @@ func TestRefineCosts(t *testing.T) {
 	}
 }
 
-// entropyBytes returns the bytes of a plane of bits at the entropy of its fill.
+// entropyBytes returns the bytes of an array of bits at the entropy of its fill.
 func entropyBytes(a cells.Array) float64 {
 	p := float64(a.Nonzero()) / float64(a.Len)
 	return -float64(a.Len) * (p*math.Log2(p) + (1-p)*math.Log2(1-p)) / 8

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
-// hashed returns a plane of m bits in which each of n keys sets k.
+// hashed returns an array of m bits in which each of n keys sets k.
 func hashed(t testing.TB, rng *rand.Rand, m uint64, keys, k int) cells.Array {
 	a := wiretest.Array(t, m, 1, wiretest.Zeros)
 	for range keys * k {
@@ -18,17 +18,17 @@ func hashed(t testing.TB, rng *rand.Rand, m uint64, keys, k int) cells.Array {
 	return a
 }
 
-// bloomOf is a state of one plane.
+// bloomOf returns a state of one array.
 func bloomOf(a cells.Array) umbel.State {
 	return umbel.State{Kind: "bloom", Arrays: []cells.Array{a}}
 }
 
-// deltaHead is what there is of a delta of a filter of one plane besides its blocks:
-// magic, IDs, bytes, kind, params, numbers of planes and parts, source, checksum.
+// deltaHead is the length of a delta of a filter of one array without its blocks: magic, IDs,
+// bytes, kind, parameters, numbers of arrays and parts, source, checksum.
 const deltaHead = 8 + 32 + 32 + 8 + 1 + len("bloom") + 1 + 1 + 1 + 2 + 4
 
-// meanPayload returns the mean bytes of the blocks of deltas between filters in which a
-// share c of n keys are other ones.
+// meanPayload returns the mean bytes of the blocks of deltas between filters in which a fraction
+// c of n keys is replaced.
 func meanPayload(t *testing.T, times int, m uint64, n, changed, k int) float64 {
 	rng := rand.New(rand.NewPCG(m, uint64(k)))
 	sum := 0
@@ -46,10 +46,10 @@ func meanPayload(t *testing.T, times int, m uint64, n, changed, k int) float64 {
 	return float64(sum) / float64(times)
 }
 
-// Mitzenmacher 2002, section 5 and Table VI, sends the exclusive or of two filters of
-// n = 10^4 keys, m = 320000, k = 2, of which 5 % are other wiretest.Ones, in 2090 bytes on average
-// by an arithmetic coder; its entropy is 2076 bytes. Given the base bits the entropy is
-// 1822.1 bytes: m·(p·H(a) + (1-p)·H(p·a/(1-p))) with p the fill, a = 1-(1-p)^c.
+// TestMitzenmacherDelta: Mitzenmacher 2002, section 5 and Table VI, sends the exclusive-or of
+// two filters of n = 10^4 keys, m = 320000, k = 2, of which 5 % are replaced, in 2090 bytes on
+// average with an arithmetic coder; its entropy is 2076 bytes. Given the base bits the entropy
+// is 1822.1 bytes: m·(p·H(a) + (1-p)·H(p·a/(1-p))) with p the fill, a = 1-(1-p)^c.
 func TestMitzenmacherDelta(t *testing.T) {
 	const frame = 1 + 2 // coding, length of the payload
 	if got, want := meanPayload(t, 200, 320000, 10000, 500, 2)-frame, 1826.0; got > want {
@@ -57,8 +57,8 @@ func TestMitzenmacherDelta(t *testing.T) {
 	}
 }
 
-// With one cell for each key and m/n = 50 the entropy of a delta in which 1 % of the
-// keys are other ones is 21.39 bits a key.
+// TestSparseDelta: with one cell per key and m/n = 50, the entropy of a delta in which 1 % of
+// the keys are replaced is 21.39 bits per key.
 func TestSparseDelta(t *testing.T) {
 	const changed = 1000
 	if got, want := 8*meanPayload(t, 5, 5000000, 100000, changed, 1)/changed, 21.5; got > want {
@@ -66,8 +66,8 @@ func TestSparseDelta(t *testing.T) {
 	}
 }
 
-// If arrays and parts moved, grew or shrank with few changes, a delta takes little more than its
-// head, because it finds them.
+// TestDeltaFinds: if arrays and parts moved, grew or shrank with few changes, a delta finds them
+// and takes little more than its header.
 func TestDeltaFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	plane := func(words int) cells.Array {
@@ -126,7 +126,8 @@ func foldIn(t testing.TB, a cells.Array, r, group uint64) cells.Array {
 	return f
 }
 
-// Wherever the changes are and however many, a delta takes about the entropy.
+// TestDeltaOfUnlikeBlocks: a delta takes about the entropy, wherever the changes are and however
+// many there are.
 func TestDeltaOfUnlikeBlocks(t *testing.T) {
 	const blocks = 40
 	rng := rand.New(rand.NewPCG(5, 6))
