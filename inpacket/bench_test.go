@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMatch is a router's decision, by form and number of links. Headers come
-// in turn from a few hundred, so that no branch predictor knows them by heart.
+// BenchmarkMatch measures a router's decision by form and number of links. It uses a few hundred
+// headers in turn, so that branch predictors can't learn them.
 func BenchmarkMatch(b *testing.B) {
 	for _, f := range []struct {
 		name string
@@ -55,7 +55,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// tableFor returns a table of random links that answers a form.
+// tableFor returns a table of random links for a form.
 func tableFor(r *rand.Rand, form Form, bits, links int) interface{ Match([]uint64, *Header) } {
 	if form != Dense {
 		return NewTable(randomCodewords(r, links))
@@ -87,7 +87,7 @@ func randomBitString(r *rand.Rand, bits, k int) BitString {
 	return c
 }
 
-// randomHeader returns a sound header whose filter is half full.
+// randomHeader returns a valid header whose filter is half full.
 func randomHeader(r *rand.Rand, form Form, k uint8, bits int) Header {
 	h := Header{TTL: 1, Form: form, K: k, Seed: uint16(r.IntN(256)), Bits: bits, Filter: randomFilter(r, bits)}
 	switch form {
@@ -110,8 +110,8 @@ func randomFilter(r *rand.Rand, bits int) []byte {
 	return f
 }
 
-// randomStages returns a filter of n stages, of up to bits bits each, with its
-// head, and its length.
+// randomStages returns a filter of n stages of up to bits bits each, with its header, and its
+// length.
 func randomStages(r *rand.Rand, most, n int) (int, []byte) {
 	var bits []byte // one each
 	for range n {
@@ -131,7 +131,7 @@ func randomStages(r *rand.Rand, most, n int) (int, []byte) {
 	return len(bits), f
 }
 
-// BenchmarkParse is what a router does with a packet before it decides.
+// BenchmarkParse measures what a router does with a packet before it matches.
 func BenchmarkParse(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, form := range []Form{Single, Staged, Folded, Linear, Dense} {
@@ -158,7 +158,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend is a header, written.
+// BenchmarkAppend measures encoding a header.
 func BenchmarkAppend(b *testing.B) {
 	h := randomHeader(rand.New(rand.NewPCG(1, 2)), Single, 4, 168)
 	var dst []byte

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// edges are lengths around those at which words, bytes and sections begin and end.
+// edges are lengths near the ends of words, bytes and sections.
 var edges = []int{1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 600, 4095, 4096, 4097, MaxBits - 1, MaxBits}
 
-// Match of Linear asks rows and sections as they are defined, at every length of sections
-// that its loops treat in a way of their own.
+// TestLinearAtEdges: Match of Linear agrees with the definition of rows and sections, at every
+// length that its loops treat differently.
 func TestLinearAtEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for k := range uint8(16) {
@@ -43,8 +43,8 @@ func TestLinearAtEdges(t *testing.T) {
 	}
 }
 
-// Match of Single asks the positions that senders set, at every length and number of
-// positions: a link whose positions but one are set isn't held.
+// TestSingleAtEdges: Match of Single tests the positions that senders set, at every length and
+// number of positions: a link with one position unset doesn't match.
 func TestSingleAtEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for k := uint8(1); k <= maxK; k++ {
@@ -70,8 +70,9 @@ func TestSingleAtEdges(t *testing.T) {
 	}
 }
 
-// The values of one seed and section are no other's: a row of the longest section ends
-// where the next section's begins, and the last section's where the next seed begins.
+// TestStreamRangesDontOverlap: different seeds and sections use different values: a row of the
+// longest section ends where the next section begins, and the last section ends where the next
+// seed begins.
 func TestStreamRangesDontOverlap(t *testing.T) {
 	for k := range uint8(16) {
 		sections, lengths := LinearSections(k, MaxBits)
@@ -90,7 +91,8 @@ func TestStreamRangesDontOverlap(t *testing.T) {
 	}
 }
 
-// The most stages there can be are searched for and held, each at its own TTL.
+// TestSearchOf255Stages: the largest number of stages is found, and each stage matches at its
+// own TTL.
 func TestSearchOf255Stages(t *testing.T) {
 	deep := Task{Tree: make([][]Codeword, 255), Others: make([][]Codeword, 255)}
 	for i := range deep.Tree {
@@ -103,8 +105,8 @@ func TestSearchOf255Stages(t *testing.T) {
 	checkFound(t, deep, f)
 }
 
-// Tasks around the lengths at which filters begin a new word: what a search says is
-// what routers do, whatever the seed has to be.
+// TestSearchAtEdges: for tasks near the lengths at which filters begin a new word, routers agree
+// with the search, whatever the seed.
 func TestSearchAtEdges(t *testing.T) {
 	for _, size := range []struct{ tree, others int }{{1, 1}, {13, 20}, {15, 40}, {16, 41}, {30, 50}, {31, 52}, {62, 63}, {63, 64}, {64, 65}, {65, 130}} {
 		task := oneHop(size.tree, size.others)

@@ -6,13 +6,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawHeader draws a sound header of any form.
+// drawHeader draws a valid header of any form.
 func drawHeader(t *rapid.T) Header {
 	return drawHeaderOf(t, Form(rapid.IntRange(0, int(Dense)).Draw(t, "form")))
 }
 
-// drawHeaderOf draws a sound header of a form, its filter empty, half full or nearly
-// full.
+// drawHeaderOf draws a valid header of a form. Its filter is empty, half full or nearly full.
 func drawHeaderOf(t *rapid.T, form Form) Header {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "filter's bits"), 0))
 	h := Header{
@@ -79,7 +78,7 @@ func drawCodeword(t *rapid.T) Codeword {
 	return Codeword{rapid.Uint64().Draw(t, "H1"), rapid.Uint64().Draw(t, "H2")}
 }
 
-// drawGarbage draws what Match is to write over.
+// drawGarbage draws contents that Match must overwrite.
 func drawGarbage(t *rapid.T, links int) []uint64 {
 	dst := make([]uint64, words(links))
 	for i := range dst {

@@ -6,8 +6,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// A sender writes two of a router's links into a header; the router asks which of
-// its links the packet goes out on.
+// A sender writes two of a router's links into a header. The router matches all of its links.
 func ExampleTable_Match() {
 	network := inpacket.Key{1, 2, 3}
 	var links []inpacket.Codeword

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParse: whatever the packet, Parse takes it and AppendBinary gives its bytes
-// back, or Parse says what is wrong; and no router falls over what it takes.
+// FuzzParse: Parse returns an error, or AppendBinary gives the same bytes again, and no router
+// panics on the header.
 func FuzzParse(f *testing.F) {
 	table := NewTable([]Codeword{{1, 2}, {3, 4}, {5, 6}})
 	dense := NewDenseTable(256, [][]BitString{{{1, 2, 3, 4}, {5, 6, 7, 8}, {0, 0, 0, 9}}})

@@ -38,8 +38,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// A Staged filter is as full as its fullest stage: one that holds every link can't
-// hide behind empty ones.
+// TestGuardOfStages: a Staged filter is as full as its fullest stage, so empty stages can't hide
+// one that matches every link.
 func TestGuardOfStages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeaderOf(t, Staged)
@@ -64,8 +64,8 @@ func TestGuardOfStages(t *testing.T) {
 	}
 }
 
-// Filters of stored codewords are judged by their fill, and a TTL without a stage holds
-// nothing.
+// TestFalseMatchWithoutChance: for filters of stored codewords FalseMatch depends on the fill,
+// and a TTL without a stage matches nothing.
 func TestFalseMatchWithoutChance(t *testing.T) {
 	h := Header{Form: Dense, Bits: 8, Filter: []byte{0x0f}}
 	if got := h.FalseMatch(); got != 0.5 {

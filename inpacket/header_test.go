@@ -23,7 +23,8 @@ func mustAppend(t interface {
 	return b
 }
 
-// What is written is read again, whatever follows, and has the size that is said.
+// TestParseUndoesAppend: Parse returns the header that was encoded and its size, whatever
+// follows.
 func TestParseUndoesAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -43,7 +44,7 @@ func TestParseUndoesAppend(t *testing.T) {
 	})
 }
 
-// A header that is cut off anywhere is an error, and leaves what was there.
+// TestParseTruncated: a header truncated at any byte is an error, and the receiver is unchanged.
 func TestParseTruncated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -60,7 +61,7 @@ func TestParseTruncated(t *testing.T) {
 	})
 }
 
-// simple is a sound header of 20 bits: 16 bytes on the wire.
+// simple is a valid header of 20 bits: 16 bytes on the wire.
 func simple() Header {
 	return Header{TTL: 9, Form: Single, K: 3, Seed: 7, Bits: 20, Epoch: 0x1234, Group: 0xa1b2c3d4, Filter: []byte{0x11, 0x22, 0x03}}
 }
@@ -160,8 +161,8 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// A router changes the TTL and the trace in the packet itself: it is then what
-// writing the changed header gives.
+// TestInPlace: TTL and trace that are changed in a packet give the bytes of the encoded changed
+// header.
 func TestInPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -181,9 +182,8 @@ func TestInPlace(t *testing.T) {
 	})
 }
 
-// Record writes nothing where there is no header, or not all of one.
-// A sequence is set where the header has one, whatever form and seed it has, and nowhere
-// else.
+// TestSetSequence: SetSequence sets the sequence of a header that has one, for every form and
+// seed, and changes no other. It doesn't panic on a truncated header.
 func TestSetSequence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -208,6 +208,7 @@ func TestSetSequence(t *testing.T) {
 	})
 }
 
+// TestRecordTruncated: Record writes nothing to a truncated header.
 func TestRecordTruncated(t *testing.T) {
 	h := simple()
 	h.Trace = &Trace{Capacity: 1}
@@ -219,7 +220,7 @@ func TestRecordTruncated(t *testing.T) {
 	}
 }
 
-// Reading a packet and deciding allocate nothing.
+// TestHotPathAllocatesNothing: Parse and Match allocate nothing.
 func TestHotPathAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for form := Single; form <= Dense; form++ {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Links that were added are held, whatever the form, m, K and seed.
+// TestNoFalseNegative: links that were added match, for any form, m, K and seed.
 func TestNoFalseNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -51,7 +51,7 @@ func TestNoFalseNegative(t *testing.T) {
 	})
 }
 
-// A link is held in the stage that it was written into, by routers that see its TTL.
+// TestStagesHold: a link matches in its stage, at routers that see the TTL of that stage.
 func TestStagesHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "filter's bits"), 0))
@@ -76,7 +76,8 @@ func TestStagesHold(t *testing.T) {
 	})
 }
 
-// The positions at a divisor of FoldBase are those at FoldBase, divided.
+// TestFoldedPositions: positions at a divisor of FoldBase are the positions at FoldBase,
+// divided.
 func TestFoldedPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCodeword(t)
@@ -91,7 +92,7 @@ func TestFoldedPositions(t *testing.T) {
 	})
 }
 
-// Tables divide exactly: every 16-bit number by every divisor there can be.
+// TestDivisor: tables divide every 16-bit number exactly by every divisor.
 func TestDivisor(t *testing.T) {
 	ds := divisors()
 	if len(ds) != 120 {
@@ -107,8 +108,8 @@ func TestDivisor(t *testing.T) {
 	}
 }
 
-// A header that nobody could have sent matches nothing, and does no harm.
-func TestMatchOfUnsound(t *testing.T) {
+// TestMatchOfInvalid: an invalid header matches nothing, and Match doesn't panic.
+func TestMatchOfInvalid(t *testing.T) {
 	table := NewTable([]Codeword{{1, 2}, {3, 4}})
 	dense := NewDenseTable(64, [][]BitString{{{1}, {2}}})
 	for name, h := range map[string]Header{

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the form, Match says of each link what the definition says, and Dense
-// tables too.
+// TestMatchIsTheDefinition: Match agrees with the definition for every link and form, including
+// dense tables.
 func TestMatchIsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeader(t)
@@ -44,7 +44,7 @@ func TestMatchIsTheDefinition(t *testing.T) {
 	})
 }
 
-// holds is the definition, in numbers as large as they come.
+// holds is the definition of a match, in big integers.
 func holds(h *Header, c Codeword) bool {
 	first, m, seed := 0, h.Bits, int64(h.Seed)
 	if h.Form == Linear {
@@ -120,7 +120,7 @@ func holdsDense(h *Header, c BitString) bool {
 	return found
 }
 
-// number reads n bits, low ones first.
+// number reads n bits, the lowest first.
 func number(filter []byte, at, n int) (v int64) {
 	for i := range n {
 		v |= int64(filter[(at+i)/8]>>((at+i)%8)&1) << i

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Positions and rows are made of the values that the definition says.
+// TestPositionsAndRows: positions and rows consist of the values in the definition.
 func TestPositionsAndRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCodeword(t)
@@ -42,8 +42,9 @@ func TestPositionsAndRows(t *testing.T) {
 	})
 }
 
-// Match of Linear is what senders solve for: odd parity of the row in each section.
-func TestRowsAreWhatMatchAsks(t *testing.T) {
+// TestRowsAgreeWithMatch: Match of Linear tests what senders solve for: odd parity of the row in
+// each section.
+func TestRowsAgreeWithMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHeaderOf(t, Linear)
 		c := drawCodeword(t)

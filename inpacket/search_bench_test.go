@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkSearch is of trees with about 30 links and 95 next to them, and with
-// about 36 and 330.
+// BenchmarkSearch uses trees with about 30 links and 95 adjacent ones, and with about 36 and
+// 330.
 func BenchmarkSearch(b *testing.B) {
 	for _, size := range []struct {
 		name        string

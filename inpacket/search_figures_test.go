@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// wanted is how many bits, with the seed, trees to 16 receivers may take on average.
+// wanted is the largest average number of bits, with the seed, for trees to 16 receivers.
 var wanted = map[string]float64{
 	"sndlib-ta2": 140, "rocketfuel-as1221": 166, "rocketfuel-as3967": 167,
 	"rocketfuel-as3257": 207, "rocketfuel-as6461": 189, "rocketfuel-as1239": 261,
 }
 
-// TestSearchFigures logs how many bits filters take, with the seed, over the
-// topologies in the directory that UMBEL_TOPOLOGIES names, files of edges, and how
-// long each search takes. It draws UMBEL_TREES trees, else 30, to each number of
-// receivers, and of the files takes those with UMBEL_TOPOLOGY in their name.
+// TestSearchFigures logs the bits of filters, with the seed, and the time of each search.
+// UMBEL_TOPOLOGIES names a directory with files of edges, of which it takes those with
+// UMBEL_TOPOLOGY in their name. It draws UMBEL_TREES trees, by default 30, to each number of
+// receivers.
 func TestSearchFigures(t *testing.T) {
 	dir := os.Getenv("UMBEL_TOPOLOGIES")
 	if dir == "" {

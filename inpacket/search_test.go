@@ -18,7 +18,7 @@ var searched = []struct {
 	form Form
 }{{"single", Single}, {"staged", Staged}, {"folded", Folded}, {"linear", Linear}}
 
-// checkFound fails the test unless routers take f for what the task says.
+// checkFound fails unless routers match f as the task requires.
 func checkFound(t *testing.T, task Task, f Found) {
 	t.Helper()
 	h := Header{Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter}
@@ -97,7 +97,7 @@ func TestSearchHasNoFalseMatch(t *testing.T) {
 	})
 }
 
-// codewords returns n codewords, others for other numbers i.
+// codewords returns n codewords, which depend on i.
 func codewords(i, n int) []Codeword {
 	cs := make([]Codeword, n)
 	for j := range cs {
@@ -106,7 +106,7 @@ func codewords(i, n int) []Codeword {
 	return cs
 }
 
-// oneHop is a task of one hop.
+// oneHop returns a task of one hop.
 func oneHop(tree, others int) Task {
 	return Task{[][]Codeword{codewords(1, tree)}, [][]Codeword{codewords(2, others)}}
 }
@@ -181,7 +181,7 @@ func TestSearchMaxFalseMatch(t *testing.T) {
 	checkFound(t, task, f)
 }
 
-// measuredFalseMatch is the part of 2000 links that aren't in the task that match, over all
+// measuredFalseMatch returns the fraction of 2000 links outside the task that match, over all
 // its hops.
 func measuredFalseMatch(task Task, f Found) float64 {
 	h := Header{Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter}
@@ -248,7 +248,8 @@ func TestSearchLinksAtTwoHops(t *testing.T) {
 	}
 }
 
-// A hop may have no links of the tree, and others may be queried after the last hop.
+// TestSearchHopsWithout: a hop may have no links of the tree, and links may be queried after the
+// last hop.
 func TestSearchHopsWithout(t *testing.T) {
 	task := Task{
 		Tree:   [][]Codeword{codewords(1, 2), nil, codewords(2, 3), nil},
@@ -294,7 +295,8 @@ func TestSearchOptions(t *testing.T) {
 	}
 }
 
-// More seeds find filters no longer, and wide ones are paid for.
+// TestSearchWideSeeds: more seeds find filters that are at most as long, including the bytes of
+// wide seeds.
 func TestSearchWideSeeds(t *testing.T) {
 	task := oneHop(20, 60)
 	wide := 0
@@ -323,8 +325,8 @@ func TestSearchWideSeeds(t *testing.T) {
 	}
 }
 
-// What is left out as hopeless isn't missed: the shortest Single filter of small tasks
-// is that of all seeds, lengths and numbers of positions.
+// TestSearchSingleMissesLittle: the search skips hopeless cases. This costs at most 10 bits in
+// 40 small tasks, compared with all seeds, lengths and numbers of positions.
 func TestSearchSingleMissesLittle(t *testing.T) {
 	const seeds = 8
 	missed := 0
@@ -345,8 +347,7 @@ func TestSearchSingleMissesLittle(t *testing.T) {
 	}
 }
 
-// exhaustSingle returns the length below m of the shortest Single filter that will
-// do, or m.
+// exhaustSingle returns the length of the shortest valid Single filter below m bits, or m.
 func exhaustSingle(task Task, seeds, m int) int {
 	tree, others := NewTable(task.Tree[0]), NewTable(task.Others[0])
 	held := make([]uint64, words(others.Len())+1)
@@ -370,8 +371,8 @@ func exhaustSingle(task Task, seeds, m int) int {
 	return m
 }
 
-// Of small tasks all Linear filters can be looked at: that which is found is hardly
-// longer than the shortest.
+// TestSearchLinearMissesLittle: for small tasks the filter found is hardly longer than the
+// shortest of all Linear filters.
 func TestSearchLinearMissesLittle(t *testing.T) {
 	const seeds = 4
 	for i := range 12 {
@@ -387,8 +388,7 @@ func TestSearchLinearMissesLittle(t *testing.T) {
 	}
 }
 
-// exhaustLinear returns the length below m of the shortest Linear filter that will
-// do, or m.
+// exhaustLinear returns the length of the shortest valid Linear filter below m bits, or m.
 func exhaustLinear(task Task, seeds, m int) int {
 	tree, others := NewTable(task.Tree[0]), NewTable(task.Others[0])
 	var held, not [1]uint64
@@ -408,7 +408,7 @@ func exhaustLinear(task Task, seeds, m int) int {
 	return m
 }
 
-// A task far larger than packets have room for is searched, with fewer seeds.
+// TestSearchLarge: a task that is too large for packets is searched with fewer seeds.
 func TestSearchLarge(t *testing.T) {
 	task := oneHop(300, 900)
 	for _, form := range searched {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A trial says of each filter what routers would: it has positions of its own, for
-// speed.
+// TestTrialAgreesWithTables: a trial, which computes positions itself for speed, agrees with
+// routers about every filter.
 func TestTrialAgreesWithTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	good, bad := 0, 0
@@ -37,8 +37,8 @@ func TestTrialAgreesWithTables(t *testing.T) {
 	}
 }
 
-// routersAgree reports whether a Single filter of m bits holds the tree's links and
-// none of the others, and isn't overfull.
+// routersAgree reports whether a Single filter of m bits matches the tree's links and no others,
+// and isn't overfull.
 func routersAgree(task Task, seed uint16, k, m int) bool {
 	f := Found{K: uint8(k), Seed: seed, Bits: m}
 	f.fill(newLinks(task.Tree, task.Others))
@@ -46,8 +46,8 @@ func routersAgree(task Task, seed uint16, k, m int) bool {
 	return holdsOnly(task, &h) && !h.Overfull()
 }
 
-// holdsOnly reports whether a header holds all links of the tree of a task of one
-// hop, and none of the others.
+// holdsOnly reports whether a header matches the links of the tree of a one-hop task and no
+// others.
 func holdsOnly(task Task, h *Header) bool {
 	held, count := make([]uint64, 1), 0
 	NewTable(task.Tree[0]).Match(held, h)

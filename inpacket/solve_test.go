@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// solvable reports, by trying all, whether n unknowns can fulfil the rows: the
-// unknowns are the low bits of a row, its right side is bit 63.
+// solvable reports, by trying all values, whether n unknowns satisfy the rows. The unknowns are
+// the low bits of a row, its right side is bit 63.
 func solvable(rows []uint64, n int) bool {
 	for x := range uint64(1) << n {
 		if fulfils(rows, x) {
@@ -26,8 +26,8 @@ func fulfils(rows []uint64, x uint64) bool {
 	return true
 }
 
-// What an echelon says it needs is what is needed, whatever the rows' width and the
-// order they come in, and its solution is one.
+// TestEchelon: an echelon reports the unknowns that are needed, for rows of any width and in any
+// order, and its solution satisfies the rows.
 func TestEchelon(t *testing.T) {
 	const unknowns = 10
 	r := rand.New(rand.NewPCG(5, 6))
@@ -82,7 +82,7 @@ func TestEchelon(t *testing.T) {
 	}
 }
 
-// With a limit, only the unknowns below it count.
+// TestEchelonLimit: with a limit, only the unknowns below it count.
 func TestEchelonLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for range 400 {

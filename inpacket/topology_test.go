@@ -112,13 +112,13 @@ func (n network) task(r *rand.Rand, receivers int) Task {
 			}
 		}
 	}
-	// To the deepest nodes the packet comes with its TTL used up: they ask nothing.
+	// At the deepest nodes the TTL is used up: they match nothing.
 	last := len(t.Tree) - 1
 	t.Tree, t.Others = t.Tree[:last], t.Others[:last]
 	return t
 }
 
-// count counts those of a task that are to be held, and not to be.
+// count returns the number of links in a task that must match, and of those that must not.
 func (t Task) count() (tree, others int) {
 	for i := range t.Tree {
 		tree += len(t.Tree[i])

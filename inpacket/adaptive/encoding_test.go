@@ -12,13 +12,13 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// tiny is a design of two blocks, small enough to be written down.
+// tiny is a design of two blocks that is small enough to be written by hand.
 var tiny = Design{
 	Objective: Hashed, K: 3, Least: 1, Method: ByOptimum, Rate: 0.25,
 	Runs: []Run{{4, 1 << 61}, {8, 1 << 58}}, Ends: []int{4, 12}, Weights: Weights{3, 1},
 }
 
-// designs are of all methods and both objectives.
+// designs returns designs of all methods and both objectives.
 func designs(t testing.TB) map[string]*Design {
 	t.Helper()
 	must := func(d *Design, err error) *Design {
@@ -74,7 +74,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// Every byte that is missing or too many is noticed, and what was there is kept.
+// TestBytesRefuse: a missing or additional byte at any place is refused, and the receiver is
+// unchanged.
 func TestBytesRefuse(t *testing.T) {
 	b, err := tiny.MarshalBinary()
 	if err != nil {
@@ -146,7 +147,7 @@ func TestJSONRefuse(t *testing.T) {
 	}
 }
 
-// What isn't a design is refused wherever it comes from.
+// TestCheck: an invalid design is refused by every method that receives one.
 func TestCheck(t *testing.T) {
 	for what, change := range map[string]func(*Design){
 		"objective":           func(d *Design) { d.Objective = 2 },
@@ -194,7 +195,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What is read is what is written, by bytes and as JSON, and nothing panics.
+// FuzzDesign: an accepted design encodes to the same bytes or JSON, and nothing panics.
 func FuzzDesign(f *testing.F) {
 	for _, d := range designs(f) {
 		b, err := d.MarshalBinary()
@@ -258,8 +259,8 @@ func FuzzDesignJSON(f *testing.F) {
 	})
 }
 
-// The largest design there can be has bytes that are read again; more bytes than it
-// could have are refused before they are looked at.
+// TestLargestDesign: the largest design can be decoded. Inputs that are longer than any design
+// are refused before they are parsed.
 func TestLargestDesign(t *testing.T) {
 	d := Design{Objective: Independent, Least: 1, Rate: 0.1, Ends: make([]int, MaxLinks), Weights: make(Weights, MaxLinks)}
 	for i := range d.Ends {

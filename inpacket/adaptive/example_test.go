@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/adaptive"
 )
 
-// How do I get a design for the sizes of sets that I have, and codewords by it?
+// How do I get a design for my distribution of set sizes, and codewords of it?
 func Example() {
 	histogram := strings.NewReader("# links  packets\n1 500\n2 300\n5 120\n20 40\n60 1\n")
 	weights, err := adaptive.ReadWeights(histogram)

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/truncated"
 )
 
-// golden returns an entry of the values that an independent program computed.
+// golden returns a value that an independent program computed.
 func golden[T any](t testing.TB, key string, args ...any) (v T) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/golden.json")
@@ -29,7 +29,7 @@ func golden[T any](t testing.TB, key string, args ...any) (v T) {
 	return v
 }
 
-// near reports an error if got isn't within a distance of want.
+// near fails unless got is within a distance of want.
 func near(t testing.TB, what string, got, want, within float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= within) {
@@ -58,7 +58,7 @@ func mustHeuristic(t testing.TB, n int, rate float64) *Design {
 	return d
 }
 
-// relax returns the optimum whose lengths need not be whole numbers.
+// relax returns the optimum with lengths that need not be whole numbers.
 func relax(t testing.TB, r Requirements) truncated.Relaxed {
 	t.Helper()
 	if err := r.Check(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// measured returns how often a link that isn't in it matches a filter of n links cut to
-// m_n, with the standard deviation of that mean, over the given number of filters.
+// measured returns the fraction of links outside a filter of n links, cut to m_n, that match,
+// and its standard error, over the given number of filters.
 func measured(t testing.TB, d *Design, n, filters, questions int) (mean, sigma float64) {
 	t.Helper()
 	s, err := d.Sampler()
@@ -54,8 +54,8 @@ func measured(t testing.TB, d *Design, n, filters, questions int) (mean, sigma f
 	return mean, math.Sqrt((squares/float64(filters) - mean*mean) / float64(filters-1))
 }
 
-// upToLinks returns the design cut to filters of up to n links, in which the positions
-// that are left have the odds they had: so much faster to draw from.
+// upToLinks returns the design cut to filters of up to n links, with the odds of the remaining
+// positions unchanged. It is faster to draw from.
 func (d *Design) upToLinks(n int) *Design {
 	cut := *d
 	cut.Ends, cut.Runs, cut.Weights = d.Ends[:n], nil, nil
@@ -72,8 +72,8 @@ func mustOptimum(t testing.TB, r Requirements) *Design {
 	return d
 }
 
-// Theorems 1 and 2 against filters: as in the paper, without a second draw, and with.
-// Theorem 2 is exact; the others may be off by as much as is said.
+// TestTheorems compares theorems 1 and 2 with filters, without a second draw as in the paper,
+// and with one. Theorem 2 is exact; the others may differ by the stated relative error.
 func TestTheorems(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

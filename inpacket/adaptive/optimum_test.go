@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// goldenMeans are those of optima with parts of positions, from another program; it
-// tried no k above 2.5·log2(1/f), which is too few where small sets are frequent.
+// goldenMeans are the means of optima with fractional positions, from another program. It tried
+// no k above 2.5·log2(1/f), which is too few if small sets are frequent.
 var goldenMeans = []struct {
 	rate                float64
 	weights             string
@@ -33,8 +33,8 @@ var goldenMeans = []struct {
 
 var shapes = map[string]func(int) Weights{"uniform": Uniform, "1/i": Inverse}
 
-// Both problems of section V: means that another program found, the dual's bound, whole
-// positions for half a bit more, and the rate met by every length.
+// TestOptimum checks both problems of section V: the means of another program, the dual's bound,
+// whole positions for at most half a bit more, and the rate at every length.
 func TestOptimum(t *testing.T) {
 	t.Parallel()
 	for _, c := range goldenMeans {
@@ -82,7 +82,8 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// Figure 2, the optima's lengths, which another program rounded its own way.
+// TestOptimumFigure2: the lengths of the optima in Figure 2, which another program rounded in
+// another way.
 func TestOptimumFigure2(t *testing.T) {
 	want := golden[map[string][]int](t, "002.figure2.f0.1")
 	for o, name := range map[Objective]string{Independent: "va", Hashed: "vb"} {
@@ -96,7 +97,7 @@ func TestOptimumFigure2(t *testing.T) {
 	}
 }
 
-// Figure 1, odds of some blocks; of V-B times k.
+// TestOptimumFigure1: the odds of some blocks in Figure 1, for V-B times k.
 func TestOptimumFigure1(t *testing.T) {
 	for o, want := range map[Objective]map[int]float64{
 		Independent: {1: 0.01063, 5: 0.01033, 20: 0.009377, 100: 0.00664, 200: 0.004978},
@@ -118,8 +119,8 @@ func TestOptimumGrows(t *testing.T) {
 	}
 }
 
-// However odd the weights are the dual's bound is met, so nothing is better; and no
-// other k is.
+// TestOptimumOfAnyWeights: for random weights the dual's bound is met, so neither another design
+// nor another k is better.
 func TestOptimumOfAnyWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	random := make(Weights, 60)
@@ -168,8 +169,8 @@ func TestOptimumOfAnyWeights(t *testing.T) {
 	}
 }
 
-// For filters of one size the optima are what theory says: e·ln(1/f) bits a link, or a
-// plain filter's.
+// TestOptimumOfOneSize: for filters of one size the optima have e·ln(1/f) bits per link, or
+// those of a plain filter.
 func TestOptimumOfOneSize(t *testing.T) {
 	w := append(make(Weights, 199), 1)
 	va := relax(t, Requirements{Rate: 0.1, Weights: w})
@@ -222,8 +223,8 @@ func BenchmarkOptimum(b *testing.B) {
 	}
 }
 
-// Rates near one and far below, few links and more: all lengths keep to the rate, and
-// codewords can be drawn.
+// TestOptimumAtTheEnds: for rates near one and far below, and for few and many links, all
+// lengths meet the rate and codewords can be drawn.
 func TestOptimumAtTheEnds(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 40} {
 		for _, f := range []float64{0.999, 0.9, 0.5, 1e-6, 1e-15, 1e-60} {

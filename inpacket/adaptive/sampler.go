@@ -17,7 +17,7 @@ const attempts = 32
 //
 // Codeword number s of a link, where s is the seed of a header, is drawn with the values
 // of the stream of the link's [inpacket.Codeword] from value s·2^12 on. Each value is
-// mixed. So whoever has the inpacket.Codeword draws the same bits:
+// mixed. So everyone who has the inpacket.Codeword draws the same bits:
 //
 //   - Hashed: the odds of all positions are intervals, one after the other from 0 on.
 //     Each of K values v sets the position whose interval contains v. A value after the

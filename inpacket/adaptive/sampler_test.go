@@ -27,8 +27,8 @@ func umbelCodeword(x uint64) inpacket.Codeword {
 	return inpacket.Codeword{H1: x * 0x9e3779b97f4a7c15, H2: x*0xd6e8feb86659fd93 + 1}
 }
 
-// Codewords by the words of their definition, in whole numbers and one position after
-// the other.
+// TestCodewordDefinition compares codewords with their definition, computed in integers, one
+// position at a time.
 func TestCodewordDefinition(t *testing.T) {
 	for name, d := range designs(t) {
 		s := mustSampler(t, d)
@@ -67,7 +67,7 @@ func TestCodewordDefinition(t *testing.T) {
 	}
 }
 
-// slowly draws one codeword.
+// slowly draws one codeword by the definition.
 func slowly(d *Design, next func() *big.Int) []uint64 {
 	w := make([]uint64, (d.Bits()+63)/64)
 	one := new(big.Int).Lsh(big.NewInt(1), 64)
@@ -134,8 +134,8 @@ func TestCodewordGolden(t *testing.T) {
 	}
 }
 
-// Positions are set with their odds, alone and together with others, near and across
-// the ends of segments.
+// TestCodewordOdds: positions are set with their odds, separately and in pairs, also across the
+// ends of segments.
 func TestCodewordOdds(t *testing.T) {
 	const codewords = 200_000
 	d := mustHeuristic(t, 200, 0.1)
@@ -176,7 +176,8 @@ func TestCodewordOdds(t *testing.T) {
 	}
 }
 
-// With enough ones at the front no link matches every filter; without, some do.
+// TestEnoughOnes: with enough ones among the first positions no link matches every filter.
+// Without, some links do.
 func TestEnoughOnes(t *testing.T) {
 	d := mustOptimum(t, Requirements{Objective: Hashed, Rate: 0.1, Weights: Uniform(200)})
 	front := func(w []uint64) (ones int) {

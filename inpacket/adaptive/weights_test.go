@@ -51,7 +51,7 @@ func TestReadWeights(t *testing.T) {
 	}
 }
 
-// However long what is read is, it is read line by line.
+// FuzzReadWeights: ReadWeights reads inputs of any length line by line.
 func FuzzReadWeights(f *testing.F) {
 	for _, s := range []string{"1 5\n2 3\n", "3,1\n# c\n\n1 5", "4096 1", "1 1\n1 1", "0 0", "1 18446744073709551615"} {
 		f.Add(s)

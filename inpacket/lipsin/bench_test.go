@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// Sizes are those of trees to 8, 16 and 32 receivers in networks of a hundred nodes.
+// BenchmarkChoose uses trees to 8, 16 and 32 receivers in networks of a hundred nodes.
 func BenchmarkChoose(b *testing.B) {
 	for _, size := range []struct{ tree, others int }{{18, 60}, {29, 100}, {45, 150}} {
 		b.Run(fmt.Sprintf("tree=%d/others=%d", size.tree, size.others), func(b *testing.B) {

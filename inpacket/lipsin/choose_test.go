@@ -9,9 +9,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// A filter contains its tree's links, and False of the other links match, according to
-// the table that routers have.
-func TestRoutersSeeWhatCandidatesSay(t *testing.T) {
+// TestRoutersAgreeWithCandidates: a router matches all links of the tree, and as many others as
+// the candidate counted.
+func TestRoutersAgreeWithCandidates(t *testing.T) {
 	for _, d := range []Parameters{LIPSIN(), {M: 100, K: 4, Sets: 3, MaxFill: 1}, {M: 256, K: 5, Sets: 2, MaxFill: 1}} {
 		r := rand.New(rand.NewPCG(4, uint64(d.M)))
 		tree, others := links(d, codewords(r, 20)), links(d, codewords(r, 300))
@@ -53,9 +53,9 @@ func TestRoutersSeeWhatCandidatesSay(t *testing.T) {
 	}
 }
 
-// Of many links that aren't in the tree as many match as ExactRate says, within 4
-// standard deviations of 400,000 trials; Rate is above it by 4 % at half the bits.
-func TestRatesAreThoseMeasured(t *testing.T) {
+// TestRates: the fraction of matching links outside the tree is within 4 standard deviations of
+// ExactRate, over 400,000 trials. At a fill of one half Rate is 4 % above it.
+func TestRates(t *testing.T) {
 	d := LIPSIN()
 	r := rand.New(rand.NewPCG(5, 5))
 	others := links(d, codewords(r, 2000))
@@ -104,8 +104,8 @@ func TestRateGolden(t *testing.T) {
 	}
 }
 
-// By tests is never worse in tests than by rate, nor by rate in rate than by tests;
-// both are among the best of all candidates.
+// TestChoicesAreTheBest: no candidate has a lower rate than the choice by rate, or fewer false
+// matches than the choice by tests.
 func TestChoicesAreTheBest(t *testing.T) {
 	d := LIPSIN()
 	r := rand.New(rand.NewPCG(6, 6))
@@ -170,7 +170,7 @@ func TestFullFiltersArentChosen(t *testing.T) {
 	}
 }
 
-// A tree without links has an empty filter, which holds nothing.
+// TestNoLinks: a tree without links has an empty filter.
 func TestNoLinks(t *testing.T) {
 	d := LIPSIN()
 	best, err := d.Choose(nil, links(d, codewords(rand.New(rand.NewPCG(8, 8)), 50)))

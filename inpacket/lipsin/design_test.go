@@ -62,8 +62,8 @@ func TestCodewordsHaveExactlyKBits(t *testing.T) {
 	}
 }
 
-// The bits of codewords are what senders and routers agree on: they never change. (Worked
-// out apart from this code, in integers of any size.)
+// TestCodewordsGolden: the bits of codewords never change, since senders and routers must agree
+// on them. The values were computed independently, in big integers.
 func TestCodewordsGolden(t *testing.T) {
 	l := LIPSIN().Link(inpacket.Codeword{H1: 0x0123456789abcdef, H2: 0xfedcba9876543210})
 	for s, want := range map[int][]int{
@@ -76,7 +76,7 @@ func TestCodewordsGolden(t *testing.T) {
 	}
 }
 
-// Each bit is in as many codewords as another, and each pair of bits too.
+// TestBitsAreEquallyLikely: each bit, and each pair of bits, is in equally many codewords.
 func TestBitsAreEquallyLikely(t *testing.T) {
 	d := Parameters{M: 10, K: 3, Sets: 4, MaxFill: 1}
 	const trials = 20_000
@@ -109,7 +109,8 @@ func TestBitsAreEquallyLikely(t *testing.T) {
 	}
 }
 
-// The codewords of two sets have no more in common than those of two links: k²/m bits.
+// TestSetsAreIndependent: the codewords of a link in two sets share as many bits as those of two
+// links: k²/m.
 func TestSetsAreIndependent(t *testing.T) {
 	d := LIPSIN()
 	const trials = 4000

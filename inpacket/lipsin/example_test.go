@@ -27,7 +27,7 @@ func Example() {
 	fmt.Printf("by rate:  set %d, fill %.2f, rate %.3f, false on %d\n", best.ByRate.Set, best.ByRate.Fill, best.ByRate.Rate, best.ByRate.False)
 	fmt.Printf("by tests: set %d, fill %.2f, rate %.3f, false on %d\n", best.ByTests.Set, best.ByTests.Fill, best.ByTests.Rate, best.ByTests.False)
 
-	// The router of a node asks about its links.
+	// The router of a node matches its own links.
 	header := inpacket.Header{TTL: 32, Group: 7}
 	best.ByTests.Put(&header)
 	table := design.Table([]lipsin.Link{tree[0], others[0], tree[1]})

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// A tree becomes a header, and the router of each node asks it about its own links.
+// A tree becomes a header, and the router of each node matches its own links.
 func Example() {
 	g, err := topology.Grid(3, 3)
 	if err != nil {

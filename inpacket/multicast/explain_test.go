@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestExplainIsRoute asks a node what it would do, and then lets it.
+// TestExplainIsRoute: Explain returns what Route then does, and changes neither the packet nor
+// the counters.
 func TestExplainIsRoute(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	cs, stored := links(16), dense(1, 248, 1, 16)
@@ -25,10 +26,10 @@ func TestExplainIsRoute(t *testing.T) {
 			}
 			b[1] = byte(r.IntN(6))
 			in := r.IntN(17) - 1
-			counts, asked := n.Counters().Read(), slices.Clone(b)
+			counts, before := n.Counters().Read(), slices.Clone(b)
 			e := n.Explain(b, in)
-			if !slices.Equal(asked, b) || n.Counters().Read() != counts {
-				t.Fatalf("%s: Explain changes the packet, or counts", name)
+			if !slices.Equal(before, b) || n.Counters().Read() != counts {
+				t.Fatalf("%s: Explain changes the packet or the counters", name)
 			}
 			copies, v := n.Route(nil, b, in)
 			var sends []int

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// FuzzRoute routes whatever comes: no packet makes a node panic, send back, send
-// twice on one port, or change what follows the header.
+// FuzzRoute routes untrusted packets. None makes a node panic, send back, send twice on one
+// port, or change what follows the header.
 func FuzzRoute(f *testing.F) {
 	cs, stored := links(16), dense(1, 248, 2, 16)
 	traced := single(200, cs[2])

@@ -104,8 +104,8 @@ func TestUnknownSetsAndLengths(t *testing.T) {
 	}
 }
 
-// TestFloodOfOnes sends filters of ones of all lengths: whatever an attacker who has
-// no key may try first goes out nowhere.
+// TestFloodOfOnes: a filter of ones of any length, which an attacker without a key may try
+// first, is dropped.
 func TestFloodOfOnes(t *testing.T) {
 	n := newNode(t, Config{Ports: 9, Keys: []Keys{{Epoch: 1, Ports: links(9), Dense: dense(2, 256, 1, 9), DenseBits: 256}}})
 	sent := uint64(0)
@@ -148,8 +148,8 @@ func TestAnyFill(t *testing.T) {
 	}
 }
 
-// TestBounds has routers that take no header looser than one link in eight, and none
-// with a TTL above the network's diameter: packets by somebody without keys die out.
+// TestBounds: routers drop headers that match more than one link in eight and headers with a TTL
+// above the network's diameter. Packets from a sender without keys therefore end.
 func TestBounds(t *testing.T) {
 	g, err := topology.Grid(5, 5)
 	if err != nil {
@@ -201,8 +201,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// spread carries a packet from the middle node of a grid, until it has made enough
-// copies, and returns how many, and how many at most went over one arc.
+// spread carries a packet from the middle node of a grid, up to a number of copies. It returns
+// the number of copies and the largest number on one arc.
 func spread(t *testing.T, net *Network, c Config, h inpacket.Header, enough int) (copies, most int) {
 	nodes := make([]*Node, len(net.Graph.Nodes))
 	for v := range nodes {
@@ -228,9 +228,9 @@ func spread(t *testing.T, net *Network, c Config, h inpacket.Header, enough int)
 	return copies, slices.Max(carried)
 }
 
-// TestStorms carries packets over a grid that an attacker makes who knows no key but
-// how full a filter may be. Only the TTL ends them, unless all nodes want sequences:
-// then a node takes each once, so that no arc carries two copies.
+// TestStorms carries the worst packets of an attacker who knows the largest permitted fill but
+// no key. Only the TTL ends them, unless all nodes require sequences. Then a node accepts each
+// packet once, so that no arc carries two copies.
 func TestStorms(t *testing.T) {
 	const enough = 10_000
 	g, err := topology.Grid(5, 5)

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// square is a ring of four nodes, 0-1-2-3, with one more node, 4, at node 2.
+// square is a ring of four nodes, 0-1-2-3, and node 4, which is connected to node 2.
 func square() *topology.Graph {
 	return &topology.Graph{
 		Nodes: []topology.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}},
@@ -56,7 +56,7 @@ func TestKeysAndDetours(t *testing.T) {
 	}
 }
 
-// TestKeysOutliveLinks changes the links of a network: others keep their codewords.
+// TestKeysOutliveLinks: if links of a network change, the other links keep their codewords.
 func TestKeysOutliveLinks(t *testing.T) {
 	g := square()
 	before := NewNetwork(g, inpacket.Key{1}, 2)

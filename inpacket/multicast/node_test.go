@@ -190,7 +190,7 @@ func TestBadConfigs(t *testing.T) {
 	}
 }
 
-// TestAlongside changes groups, links and keys while the node routes: run with -race.
+// TestAlongside changes groups, links and keys while the node routes, for the race detector.
 func TestAlongside(t *testing.T) {
 	cs := links(4)
 	n := newNode(t, Config{Ports: 4, Window: 3, Keys: []Keys{{Epoch: 1, Ports: cs}}})

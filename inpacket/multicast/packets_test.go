@@ -74,7 +74,7 @@ func ports(copies []Copy) []int {
 	return ps
 }
 
-// forms returns packets of all forms, for a node of the given links.
+// forms returns packets of all forms for a node with the given links.
 func forms(t testing.TB, cs []inpacket.Codeword, stored [][]inpacket.BitString, bits int) map[string][]byte {
 	t.Helper()
 	h := single(200, cs[0], cs[len(cs)-1])

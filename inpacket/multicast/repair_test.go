@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// around returns ways around port 0 of the given links: by port 1, over two more.
+// around returns detours around port 0 of the given links: by port 1, over two more links.
 func around(cs []inpacket.Codeword, stored [][]inpacket.BitString) []Detour {
 	d := make([]Detour, len(cs))
 	far := links(1000)[998:]
@@ -92,8 +92,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// checkFilter checks that the packet's filter holds the whole way around port 0 if it
-// was repaired, and is as it was if not.
+// checkFilter checks that the packet's filter contains the whole detour around port 0 if it was
+// repaired, and is unchanged otherwise.
 func checkFilter(t *testing.T, sent inpacket.Header, b []byte, stored [][]inpacket.BitString, want bool) {
 	t.Helper()
 	var h inpacket.Header
@@ -123,8 +123,8 @@ func checkFilter(t *testing.T, sent inpacket.Header, b []byte, stored [][]inpack
 	}
 }
 
-// TestRepairNeedsOr has filters to which no link can be added.
-// A way around isn't added if the next router would drop the packet for it.
+// TestRepairStaysWithinBounds: a detour isn't added if the next router would then drop the
+// packet.
 func TestRepairStaysWithinBounds(t *testing.T) {
 	cs := links(8)
 	detours := make([]Detour, 8)
@@ -143,6 +143,7 @@ func TestRepairStaysWithinBounds(t *testing.T) {
 	}
 }
 
+// TestRepairNeedsOr: a detour isn't added to filters of forms to which no link can be added.
 func TestRepairNeedsOr(t *testing.T) {
 	cs, stored := links(16), dense(1, 248, 1, 16)
 	detours := make([]Detour, 16)

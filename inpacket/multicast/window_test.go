@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// model is a window without limits: all that came, and the highest of each source.
+// model is a window without limits: all packets that came, and the largest sequence of each
+// source.
 type model struct {
 	came    map[[2]uint32]bool
 	highest map[uint32]uint32
@@ -77,8 +78,8 @@ func TestWindowForgetsTheSilent(t *testing.T) {
 	}
 }
 
-// TestWindowUnderFlood has far more sources than the window holds: its lists stay
-// whole, and a packet that comes twice in a row passes once.
+// TestWindowUnderFlood: with far more sources than the window has room for, its lists stay
+// consistent, and of a packet that comes twice in a row one passes.
 func TestWindowUnderFlood(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	w, err := newWindow(50)

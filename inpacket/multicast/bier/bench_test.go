@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// hub makes a graph of a node, 0, with some next hops, over which the others, leaves,
-// are spread; packets come from node 1, one neighbor more.
+// hub returns a graph of node 0 with next hops, over which the other nodes, leaves, are
+// distributed. Packets come from node 1, an additional neighbor.
 func hub(nodes, hops int) *topology.Graph {
 	links := [][2]int{{0, 1}}
 	for i := 2; i < nodes; i++ {
@@ -23,9 +23,9 @@ func hub(nodes, hops int) *topology.Graph {
 	return graph(nodes, links...)
 }
 
-// BenchmarkRoute is one decision, with its copies, at a node whose packets go on to
-// 16 receivers over 4, 8 or 16 next hops: a header and no payload. BIER's bit string
-// has 256 bits, BIER-TE's as many as the network takes.
+// BenchmarkRoute measures one decision with its copies, at a node that forwards to 16 receivers
+// over 4, 8 or 16 next hops. A packet is a header without payload. BIER's bit string has 256
+// bits, that of BIER-TE the bits of the network.
 func BenchmarkRoute(b *testing.B) {
 	for _, hops := range []int{1, 4, 8, 16} {
 		g := hub(250, hops)
@@ -74,7 +74,7 @@ func benchmarkRoute(b *testing.B, r multicast.Router, header []byte, bits, hops 
 	b.ReportMetric(float64(bits), "bits")
 }
 
-// BenchmarkNew is the tables' making, of which the paths are most.
+// BenchmarkNew measures the construction of the tables, mostly of the paths.
 func BenchmarkNew(b *testing.B) {
 	for _, nodes := range []int{100, 800} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {

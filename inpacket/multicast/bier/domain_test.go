@@ -21,9 +21,9 @@ func newDomain(t testing.TB, n *multicast.Network, o Options) *Domain {
 	return d
 }
 
-// Over random graphs, with one set and with several, every receiver has the packet
-// once and nobody else has it, copies are as many as the links of the shortest paths,
-// and nothing is dropped.
+// TestReceiversHaveThePacketOnce: in random graphs, with one set and with several, every
+// receiver gets the packet once and no other node does. There are as many copies as links of the
+// shortest paths, and no drops.
 func TestReceiversHaveThePacketOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 60 {
@@ -63,9 +63,8 @@ func TestReceiversHaveThePacketOnce(t *testing.T) {
 	}
 }
 
-// checkShortest fails unless the copies of a packet went over a tree, each node of
-// which is as far from the source as can be, each end of which had the packet: that
-// is, over the links of shortest paths to those who had it, and each link once.
+// checkShortest fails unless the copies of a packet went over the links of a tree of shortest
+// paths from the source, each link once, and each end of the tree is a receiver.
 func checkShortest(t *testing.T, g *topology.Graph, f *tree.Finder, source int, j journey) {
 	t.Helper()
 	steps := &tree.Tree{Graph: g, Source: source}
@@ -134,7 +133,7 @@ func TestNetworksThatAreRefused(t *testing.T) {
 	}
 }
 
-// The last hop of the longest path there may be is served.
+// TestLongestPath: the last hop of the longest possible path is served.
 func TestLongestPath(t *testing.T) {
 	g, err := topology.Line(256)
 	if err != nil {
@@ -176,8 +175,8 @@ func TestPlansThatAreRefused(t *testing.T) {
 	}
 }
 
-// Where a link is gone that routers still know, the nodes after it lose the packet, and
-// all others have it once: ports have other numbers than they had.
+// TestLostLink: if a link is gone that routers still have in their tables, the nodes behind it
+// don't get the packet and all others get it once, although ports have other numbers.
 func TestLostLink(t *testing.T) {
 	links := [][2]int{{0, 1}, {0, 2}, {0, 3}, {3, 4}}
 	known, present := network(graph(5, links...)), network(graph(5, links[1:]...))
@@ -202,7 +201,7 @@ func TestLostLink(t *testing.T) {
 	}
 }
 
-// A packet with all bits comes to every node of its set once, wherever it begins.
+// TestAllOnes: a packet with all bits reaches every node of its set once, from any source.
 func TestAllOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -224,7 +223,7 @@ func TestAllOnes(t *testing.T) {
 	}
 }
 
-// The rounding of costs makes no circles: a link so light that it vanishes in sums.
+// TestCostsThatVanish: a link cost that vanishes in the rounding of sums causes no loop.
 func TestCostsThatVanish(t *testing.T) {
 	g := graph(4, [2]int{0, 1}, [2]int{1, 2}, [2]int{0, 2}, [2]int{2, 3})
 	g.Links[0].Weight, g.Links[1].Weight, g.Links[2].Weight, g.Links[3].Weight = 1e-300, 1e-300, 1e-300, 1
@@ -239,8 +238,8 @@ func TestCostsThatVanish(t *testing.T) {
 	}
 }
 
-// Of next hops that are as near the neighbor with the lowest number is taken, whatever
-// the order of links.
+// TestEqualPaths: among next hops at the same distance the neighbor with the lowest number is
+// chosen, independent of the order of links.
 func TestEqualPaths(t *testing.T) {
 	for _, links := range [][][2]int{
 		{{0, 1}, {0, 2}, {1, 3}, {2, 3}},

@@ -44,7 +44,7 @@ func TestHeaderGolden(t *testing.T) {
 	}
 }
 
-// The codes of lengths are those of RFC 8296: log2 of the length, less 5.
+// TestCodesOfLengths: the codes of lengths are those of RFC 8296: log2 of the length, minus 5.
 func TestCodesOfLengths(t *testing.T) {
 	for want, length := range map[uint32]int{1: 64, 2: 128, 3: 256, 4: 512, 5: 1024, 6: 2048, 7: 4096} {
 		if got := code(length); got != want {

@@ -10,14 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// small is a network of a ring, a chord and three leaves, of which one hangs at node 0.
+// small is a network of a ring, a chord and three leaves, one of them at node 0.
 func small() *multicast.Network {
 	return network(graph(8, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 3}, [2]int{3, 4}, [2]int{0, 4}, [2]int{1, 3},
 		[2]int{0, 5}, [2]int{2, 6}, [2]int{4, 7}))
 }
 
-// planned returns a router of node 0 of each kind, and a packet for it that goes to
-// all other nodes; node 0 is a receiver too.
+// planned returns a router of node 0 of each kind, and a packet for it to all nodes. Node 0 is a
+// receiver, too.
 func planned(t testing.TB) map[string]struct {
 	router multicast.Router
 	packet []byte
@@ -91,7 +91,7 @@ func TestPacketsThatAreDropped(t *testing.T) {
 	}
 }
 
-// The last of all hops: a packet for this node alone is no fault with TTL 1.
+// TestLastHop: a packet for this node alone is delivered with TTL 1.
 func TestLastHop(t *testing.T) {
 	n := small()
 	d := newDomain(t, n, Options{})
@@ -105,8 +105,8 @@ func TestLastHop(t *testing.T) {
 	}
 }
 
-// Copies have the packet's payload and one hop less to go, but from the host as many;
-// the copies of BIER divide the bits, those of BIER-TE have none of the node's own.
+// TestCopies: copies have the packet's payload and a TTL that is one lower, except those from
+// the host. BIER's copies divide the bits among them; those of BIER-TE lack the node's own bits.
 func TestCopies(t *testing.T) {
 	for kind, p := range planned(t) {
 		for _, in := range []int{0, multicast.Host} {
@@ -151,7 +151,8 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// Copies stay as they are when later ones of the same packet need more memory.
+// TestCopiesKeepTheirMemory: copies are unchanged if later copies of the same packet need more
+// memory.
 func TestCopiesKeepTheirMemory(t *testing.T) {
 	n := network(star(40))
 	d := newDomain(t, n, Options{})
@@ -183,7 +184,7 @@ func TestCopiesKeepTheirMemory(t *testing.T) {
 	}
 }
 
-// FuzzRoute gives routers of both kinds any packet, on any port.
+// FuzzRoute routes untrusted packets on any port, with routers of both kinds.
 func FuzzRoute(f *testing.F) {
 	kinds := planned(f)
 	for _, p := range kinds {
@@ -224,7 +225,7 @@ func FuzzRoute(f *testing.F) {
 	})
 }
 
-// Packets with random bits for random tables cause no more than deliveries and drops.
+// TestRandomPackets: packets with random bits and random tables only cause deliveries and drops.
 func TestRandomPackets(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	n := small()

@@ -20,8 +20,8 @@ func newEngineered(t testing.TB, n *multicast.Network) *TE {
 	return d
 }
 
-// Over random graphs, packets go over the links of the tree, each once, and to its
-// receivers; also from sources and to receivers that are leaves.
+// TestPacketsFollowTheTree: in random graphs packets go over the links of the tree, each once,
+// and to its receivers, also if sources or receivers are leaves.
 func TestPacketsFollowTheTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	fromLeaf, toLeaf := 0, 0
@@ -73,8 +73,9 @@ func TestPacketsFollowTheTree(t *testing.T) {
 	}
 }
 
-// A link takes one bit, a node with several links one, and all leaves together one.
-func TestBitsThatAreGivenOut(t *testing.T) {
+// TestAssignedBits: a link has one bit, a node with several links one, and all leaves together
+// one.
+func TestAssignedBits(t *testing.T) {
 	ring := [][2]int{{0, 1}, {1, 2}, {2, 3}, {0, 3}}
 	for _, c := range []struct {
 		name         string
@@ -104,7 +105,7 @@ func TestBitsThatAreGivenOut(t *testing.T) {
 	}
 }
 
-// star makes a graph of a hub, node 0, and the given number of leaves.
+// star returns a graph of a hub, node 0, and the given number of leaves.
 func star(leaves int) *topology.Graph {
 	var links [][2]int
 	for i := range leaves {
@@ -146,8 +147,8 @@ func TestTreesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Where a link of the tree is gone, the nodes after it lose the packet, and all others
-// have it once.
+// TestLostLinkOfATree: if a link of the tree is gone, the nodes behind it don't get the packet
+// and all others get it once.
 func TestLostLinkOfATree(t *testing.T) {
 	links := [][2]int{{0, 1}, {0, 2}, {0, 3}, {3, 4}}
 	known, present := network(graph(5, links...)), network(graph(5, links[1:]...))
@@ -166,9 +167,9 @@ func TestLostLinkOfATree(t *testing.T) {
 	wantOnce(t, send(t, present, d.Router, 0, headers[0]), []int{2, 3, 4})
 }
 
-// With all bits a packet goes over every way there is, and each ends: a copy never
-// goes over a link again. (Which is why bit strings must come from who knows the
-// trees: on a mesh of any size ways are without number.)
+// TestAllOnesEnds: with all bits set a packet takes every path, and each path ends, because a
+// copy never crosses a link twice. Bit strings must come from trusted senders: in a mesh the
+// number of paths grows exponentially.
 func TestAllOnesEnds(t *testing.T) {
 	n := network(graph(5, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 3}, [2]int{0, 3}, [2]int{0, 2}, [2]int{3, 4}))
 	d := newEngineered(t, n)

@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// TestTopologies logs how long bit strings are for real networks, and sends one packet
-// to 16 receivers through each, by both kinds.
+// TestTopologies logs the lengths of bit strings for real networks, and sends one packet to 16
+// receivers through each with both kinds.
 func TestTopologies(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(maps.Dir(t), "edges", "*.tsv"))
 	if err != nil {

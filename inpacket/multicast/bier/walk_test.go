@@ -15,7 +15,7 @@ func network(g *topology.Graph) *multicast.Network {
 	return multicast.NewNetwork(g, inpacket.Key{1}, 0)
 }
 
-// graph makes a graph of links between numbered nodes, of weight 1.
+// graph returns a graph of links of weight 1 between numbered nodes.
 func graph(nodes int, links ...[2]int) *topology.Graph {
 	g := &topology.Graph{Name: "test"}
 	for i := range nodes {
@@ -27,8 +27,8 @@ func graph(nodes int, links ...[2]int) *topology.Graph {
 	return g
 }
 
-// randomGraph makes a connected graph: a random tree, and some links more. Weights
-// are small whole numbers, so that many paths are equal.
+// randomGraph returns a connected graph: a random tree and further links. Weights are small
+// whole numbers, so that many paths are equally long.
 func randomGraph(r *rand.Rand, nodes, more int) *topology.Graph {
 	var links [][2]int
 	add := func(a, b int) {
@@ -53,7 +53,7 @@ func randomGraph(r *rand.Rand, nodes, more int) *topology.Graph {
 // pick draws some of the numbers below n, in any order.
 func pick(r *rand.Rand, n, some int) []int { return r.Perm(n)[:some] }
 
-// journey is what became of a packet.
+// journey is the result of sending a packet.
 type journey struct {
 	delivered []int          // to each node, how often
 	arcs      []topology.Arc // over which copies went, in order
@@ -66,9 +66,8 @@ type hop struct {
 	links    []int // that it came over
 }
 
-// send sends a packet from a node's host through all routers until nothing is under
-// way. It fails if a copy crosses a link a second time in the same direction, or if
-// there are very many copies.
+// send sends a packet from a node's host through all routers until no copy is left. It fails if
+// a copy crosses a link twice in the same direction, or if there are too many copies.
 func send(t testing.TB, n *multicast.Network, router func(int) multicast.Router, source int, packet []byte) journey {
 	t.Helper()
 	j := journey{delivered: make([]int, len(n.Graph.Nodes))}
@@ -101,7 +100,7 @@ func send(t testing.TB, n *multicast.Network, router func(int) multicast.Router,
 	return j
 }
 
-// wantOnce fails unless exactly these nodes had the packet, once each.
+// wantOnce fails unless exactly these nodes got the packet, once each.
 func wantOnce(t *testing.T, j journey, nodes []int) {
 	t.Helper()
 	for node, got := range j.delivered {

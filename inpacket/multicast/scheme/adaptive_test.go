@@ -51,9 +51,9 @@ func formulaDesign(t *testing.T, n int, rate float64) *adaptive.Design {
 	return d
 }
 
-// TestFullFiltersAreTaken uses the paper's closed formula, whose filters of a few links
-// consist mostly of ones, and a design whose filters are too short.
-func TestFullFiltersAreTaken(t *testing.T) {
+// TestFullFiltersAreAccepted uses the paper's closed formula, whose filters of few links consist
+// mostly of ones, and a design whose filters are too short.
+func TestFullFiltersAreAccepted(t *testing.T) {
 	n := networks(t)["grid"]
 	formula := formulaDesign(t, 40, 0.1)
 	short := &adaptive.Design{Objective: adaptive.Independent, Rate: 0.5,

@@ -118,8 +118,8 @@ func TestPlanErrors(t *testing.T) {
 	t.Error("no tree of more than 255 hops was drawn")
 }
 
-// crowded is a design that nobody should make: all its filters have two bits, each of
-// which is one in every second codeword.
+// crowded is a bad design: all its filters have two bits, each of which is one in every second
+// codeword.
 var crowded = &adaptive.Design{
 	Objective: adaptive.Independent, Least: 1, Rate: 0.5,
 	Runs: []adaptive.Run{{Positions: 2, Odds: 1 << 63}}, Ends: slices.Repeat([]int{2}, 60),

@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// TestRepair takes each link of a tree down in turn. Routers that know ways around
-// lose far fewer receivers than those that don't, and packets don't multiply.
+// TestRepair takes each link of a tree down in turn. Routers with detours lose far fewer
+// receivers than routers without, and packets don't multiply.
 func TestRepair(t *testing.T) {
 	single := []inpacket.Form{inpacket.Single}
 	for _, c := range []struct {
@@ -39,8 +39,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// withLinksDown returns how many receivers got nothing, and how many copies there
-// were, in walks with one link of each tree after the other down.
+// withLinksDown returns the number of lost receivers and of copies, in walks with each link of
+// each tree down in turn.
 func withLinksDown(t *testing.T, d Domain, n *multicast.Network, all []*tree.Tree) (lost, copies int) {
 	for _, tr := range all {
 		d.Receive(1, tr.Receivers)
@@ -69,8 +69,8 @@ func down(d Domain, n *multicast.Network, a topology.Arc, down bool) {
 	}
 }
 
-// TestRepairStray adds ways around links to the shortest filters: packets multiply,
-// which is why RepairStray is there.
+// TestRepairStray adds detours to the shortest filters. Packets multiply, which is the reason
+// for RepairStray.
 func TestRepairStray(t *testing.T) {
 	for name, n := range networks(t) {
 		all := trees(t, n, 20, 6)

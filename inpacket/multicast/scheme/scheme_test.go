@@ -12,8 +12,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// TestAllReceive has every scheme carry trees: all receivers get a packet. Of umbel
-// and BIER-TE nothing else happens; of the others just that much more as was said.
+// TestAllReceive: in every scheme all receivers of a tree get a packet. Packets leave the tree
+// exactly if the plan has false matches, which umbel never has. BIER has its own paths, so they
+// are not compared with the tree.
 func TestAllReceive(t *testing.T) {
 	for _, s := range All() {
 		for name, n := range networks(t) {
@@ -55,7 +56,7 @@ func TestPlansAreTheSame(t *testing.T) {
 	}
 }
 
-// TestBits counts what BIER, BIER-TE and LIPSIN spend, which hangs on the network only.
+// TestBits counts the bits of BIER, BIER-TE and LIPSIN, which depend on the network only.
 func TestBits(t *testing.T) {
 	n := networks(t)["grid"] // 36 nodes, 60 links: 96 bits of BIER-TE
 	tests := []struct {
@@ -138,8 +139,8 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// TestStale plans for a network that isn't there any more. Nothing goes out on links
-// that are gone, and what is left of the tree still gets its packets.
+// TestStale plans for a network that has changed since. Nothing is sent on links that are gone,
+// and the rest of the tree gets its packets.
 func TestStale(t *testing.T) {
 	known := networks(t)["random"]
 	less := *known.Graph

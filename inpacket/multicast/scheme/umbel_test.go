@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket"
 )
 
-// TestUmbelForms has each form, alone, with and without slack, carry trees.
+// TestUmbelForms sends trees in each form, separately, with and without slack.
 func TestUmbelForms(t *testing.T) {
 	for _, u := range []Umbel{
 		{Forms: []inpacket.Form{inpacket.Single}},

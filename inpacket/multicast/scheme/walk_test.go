@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// walked is what became of a plan's packets.
+// walked is the result of walk.
 type walked struct {
 	arcs      map[topology.Arc]int // how often a copy went over each
 	delivered map[int]int          // how often each node's host got one
@@ -20,8 +20,7 @@ type walked struct {
 	drops     int
 }
 
-// walk carries a plan's packets over a network until no copy is left, or far too many
-// were made.
+// walk carries a plan's packets over a network until no copy is left or there are too many.
 func walk(t testing.TB, d Domain, n *multicast.Network, source int, p Plan) walked {
 	t.Helper()
 	type copied struct {
@@ -54,7 +53,7 @@ func walk(t testing.TB, d Domain, n *multicast.Network, source int, p Plan) walk
 	return w
 }
 
-// network returns the network of a graph that can't be refused.
+// network returns the network of a valid graph.
 func network(t testing.TB, g *topology.Graph, err error) *multicast.Network {
 	t.Helper()
 	if err != nil {
@@ -63,7 +62,7 @@ func network(t testing.TB, g *topology.Graph, err error) *multicast.Network {
 	return multicast.NewNetwork(g, inpacket.Key{1, 2, 3}, 7)
 }
 
-// networks are what all schemes are tried on.
+// networks are the networks on which all schemes are tested.
 func networks(t testing.TB) map[string]*multicast.Network {
 	grid, err := topology.Grid(6, 6)
 	all := map[string]*multicast.Network{"grid": network(t, grid, err)}
@@ -107,8 +106,8 @@ func plan(t testing.TB, d Domain, tr *tree.Tree, group uint32) Plan {
 	return p
 }
 
-// onlyTree says what is wrong if a walk went over other arcs than a tree's, or over
-// one twice, or if other nodes than its receivers got a packet, or one two.
+// onlyTree returns an error if a walk used arcs outside the tree, or one twice, or if nodes
+// other than its receivers got a packet, or one got two.
 func onlyTree(w walked, tr *tree.Tree) error {
 	if w.copies != len(tr.Steps) {
 		return fmt.Errorf("%d copies, want %d", w.copies, len(tr.Steps))
@@ -124,7 +123,7 @@ func onlyTree(w walked, tr *tree.Tree) error {
 	return everyReceiver(w, tr, true)
 }
 
-// everyReceiver says which receiver has got no packet, or, if only one will do, more.
+// everyReceiver returns an error if a receiver got no packet or, if one is set, several.
 func everyReceiver(w walked, tr *tree.Tree, one bool) error {
 	for _, r := range tr.Receivers {
 		if got := w.delivered[r]; got < 1 || one && got > 1 {

@@ -33,7 +33,7 @@ func mustRun(t testing.TB, e sim.Experiment) sim.Result {
 	return r
 }
 
-// nextTo returns the first arc next to the tree, for at least one false forward.
+// nextTo returns the first arc adjacent to the tree, for at least one false forward.
 func nextTo(t *tree.Tree) []topology.Arc {
 	for _, arcs := range t.Adjacent() {
 		if len(arcs) > 0 {
@@ -103,7 +103,7 @@ func TestRunIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// witness keeps the trees that a scheme encodes, by group.
+// witness records the trees that a scheme encodes, by group.
 type witness struct {
 	listed
 	mutex *sync.Mutex
@@ -154,7 +154,7 @@ func TestTreesDependOnSeedAndNumberOnly(t *testing.T) {
 	}
 }
 
-// TestWorstTree finds the tree again that a result says was the worst.
+// TestWorstTree: the tree that a result names as the worst can be found again.
 func TestWorstTree(t *testing.T) {
 	g := grown(t, 40, 2)
 	worst := func(tr *tree.Tree) []topology.Arc {
@@ -262,7 +262,7 @@ func TestUnplanned(t *testing.T) {
 	}
 }
 
-// moody can't write every other group.
+// moody is a scheme that can't encode every second group.
 type moody struct{ listed }
 
 type moodyDomain struct{ scheme.Domain }

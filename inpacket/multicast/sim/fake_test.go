@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// listed is a scheme whose packets list arcs of the known network, one bit each, after
-// a TTL and a group: exact, and easy to follow by hand.
+// listed is a scheme whose packets list arcs of the known network, one bit each, after a TTL and
+// a group. It has no false matches and is easy to follow by hand.
 type listed struct {
 	ttl   byte // 0: the tree's depth
 	extra func(t *tree.Tree) []topology.Arc
@@ -120,7 +120,7 @@ func (r *listedRouter) Route(dst []multicast.Copy, b []byte, in int) ([]multicas
 	return dst, multicast.Verdict{Deliver: in != multicast.Host && r.domain.groups[group][r.node]}
 }
 
-// everywhere gives all arcs of the tree's graph.
+// everywhere returns all arcs of the tree's graph.
 func everywhere(t *tree.Tree) []topology.Arc {
 	all := make([]topology.Arc, 2*len(t.Graph.Links))
 	for i := range all {
@@ -129,8 +129,7 @@ func everywhere(t *tree.Tree) []topology.Arc {
 	return all
 }
 
-// graph returns a graph of n nodes, A, B, C and so on, with links between those of
-// the pairs.
+// graph returns a graph of n nodes, A, B, C and so on, with links between the given pairs.
 func graph(n int, pairs ...[2]int) *topology.Graph {
 	g := &topology.Graph{Name: "small"}
 	for i := range n {
@@ -167,7 +166,7 @@ func network(g *topology.Graph) *multicast.Network {
 	return multicast.NewNetwork(g, inpacket.Key{1}, 0)
 }
 
-// arc returns the arc from a node to another, which the graph has.
+// arc returns an arc of the graph from one node to another.
 func arc(t testing.TB, g *topology.Graph, from, to int) topology.Arc {
 	t.Helper()
 	for _, p := range g.Ports()[from] {

@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-// number returns the number in a variable of the environment, or another.
+// number returns the number in an environment variable, or a default.
 func number(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -20,7 +20,7 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// list returns the words in a variable of the environment, or others.
+// list returns the words in an environment variable, or a default.
 func list(name, otherwise string) []string {
 	if s := os.Getenv(name); s != "" {
 		return strings.Fields(s)
@@ -34,16 +34,15 @@ const (
 	known = "sndlib-ta2 rocketfuel-as1221 rocketfuel-as3967 rocketfuel-as3257 rocketfuel-as6461 rocketfuel-as1239"
 )
 
-// most is how many bits umbel's headers may take to 16 receivers, with the seed.
+// most is the largest number of bits of umbel's headers to 16 receivers, with the seed.
 var most = map[string]float64{
 	"sndlib-ta2": 140, "rocketfuel-as1221": 166, "rocketfuel-as3967": 167,
 	"rocketfuel-as3257": 207, "rocketfuel-as6461": 189, "rocketfuel-as1239": 261,
 }
 
-// TestFigures logs what all schemes need on saved maps, and checks what has to hold of
-// each. UMBEL_MAPS, UMBEL_SCHEMES and UMBEL_RECEIVERS choose, else it is all of them to
-// 16 receivers; UMBEL_TREES is how many trees there are of each, else 20; UMBEL_SEEDS is
-// umbel's effort.
+// TestFigures logs the bits of all schemes on saved maps and checks the limits of each.
+// UMBEL_MAPS, UMBEL_SCHEMES and UMBEL_RECEIVERS select cases, by default all to 16 receivers.
+// UMBEL_TREES is the number of trees of each, by default 20, and UMBEL_SEEDS umbel's effort.
 func TestFigures(t *testing.T) {
 	t.Logf("%-18s %3s %-8s %7s %6s %6s %7s %8s %8s %6s %6s %6s %6s %8s  %s",
 		"map", "to", "scheme", "bits", "p95", "bytes", "links", "copies", "eff", "total", "loops", "storms", "can't", "ms", "forms")
@@ -78,7 +77,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestStaleFigures logs what becomes of headers when links fail and come after they
+// TestStaleFigures logs the deliveries of headers if links fail and are added after the headers
 // were made.
 func TestStaleFigures(t *testing.T) {
 	if testing.Short() {
@@ -107,8 +106,8 @@ func TestStaleFigures(t *testing.T) {
 	}
 }
 
-// TestRepairFigures logs who is lost when links fail: as long as nobody knows, when
-// the routers at their ends go around them, and when all routers know.
+// TestRepairFigures logs the lost receivers after links fail: before any router notices, when
+// the routers at the ends of the links use detours, and when all routers have new tables.
 func TestRepairFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-// FuzzTraceHeader gives any bytes to the routers of each scheme: none panics, copies
-// stay within bounds, and each packet is accounted for.
+// FuzzTraceHeader routes untrusted bytes in each scheme. No router panics, copies stay within
+// bounds, and each packet is accounted for.
 func FuzzTraceHeader(f *testing.F) {
 	g := grown(f, 12, 2)
 	n := network(g)

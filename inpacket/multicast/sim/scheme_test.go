@@ -9,8 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
 
-// TestNobodyIsLost: filters have false positives and no false negatives, whatever the
-// scheme.
+// TestNobodyIsLost: no scheme has false negatives.
 func TestNobodyIsLost(t *testing.T) {
 	for _, s := range scheme.All() {
 		t.Run(s.Name(), func(t *testing.T) {
@@ -25,8 +24,8 @@ func TestNobodyIsLost(t *testing.T) {
 	}
 }
 
-// TestStaleHeadersReachWhatTheyCan: when links fail, and others come, the receivers
-// are reached whose way in the tree is as it was, and with exact schemes no others.
+// TestStaleHeadersReachWhatTheyCan: if links fail and others are added, receivers whose path in
+// the tree is unchanged are reached. Others are reached by false forwards only.
 func TestStaleHeadersReachWhatTheyCan(t *testing.T) {
 	g := grown(t, 60, 2)
 	failed, err := g.Fail(12, 1, false)
@@ -75,7 +74,7 @@ func TestStaleHeadersReachWhatTheyCan(t *testing.T) {
 	}
 }
 
-// TestExactSchemes: these make no copy too many while the network is as known.
+// TestExactSchemes: in an unchanged network these schemes make no unnecessary copy.
 func TestExactSchemes(t *testing.T) {
 	for _, name := range []string{"umbel", "bier", "bier-te"} {
 		for _, clustered := range []bool{false, true} {
@@ -91,7 +90,7 @@ func TestExactSchemes(t *testing.T) {
 	}
 }
 
-// TestBIERInSets: more nodes than bits make several packets over the same links.
+// TestBIERInSets: if there are more nodes than bits, several packets go over the same links.
 func TestBIERInSets(t *testing.T) {
 	s, err := scheme.ByName("bier", scheme.Options{MaxBSL: 64})
 	if err != nil {
@@ -103,8 +102,8 @@ func TestBIERInSets(t *testing.T) {
 	}
 }
 
-// TestFloods: no router of filters makes a copy of a packet whose filter is all ones,
-// unless it is one that doesn't look.
+// TestFloods: no router of a scheme with filters forwards a packet whose filter is all ones,
+// except in schemes without this check.
 func TestFloods(t *testing.T) {
 	for _, name := range []string{"umbel", "lipsin"} {
 		s, err := scheme.ByName(name, scheme.Options{})
@@ -126,8 +125,7 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestBIERFindsNewPaths: when routing has caught up, only those are lost that are cut
-// off.
+// TestBIERFindsNewPaths: after routing has converged only disconnected receivers are lost.
 func TestBIERFindsNewPaths(t *testing.T) {
 	s, err := scheme.ByName("bier", scheme.Options{})
 	if err != nil {
@@ -144,7 +142,7 @@ func TestBIERFindsNewPaths(t *testing.T) {
 	}
 }
 
-// TestRepair: ways around links reach receivers that are lost without them.
+// TestRepair: detours reach receivers that are lost without them.
 func TestRepair(t *testing.T) {
 	run := func(repair bool, slack int, notice sim.FailureKnowledge) sim.Result {
 		s, err := scheme.ByName("umbel", scheme.Options{
@@ -167,7 +165,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestWindowsEndLoops: routers that know what they had don't send it twice.
+// TestWindowsEndLoops: routers with a window don't forward a packet twice.
 func TestWindowsEndLoops(t *testing.T) {
 	e := sim.Experiment{Graph: grown(t, 60, 3), Receivers: 16, Trees: 30, Seed: 3, Sequenced: true}
 	only := false

@@ -16,8 +16,8 @@ func drops(reason multicast.Reason, n int) (d [multicast.Reasons]int) {
 	return d
 }
 
-// TestSendByHand compares records with what is counted by hand. Numbers that a plan
-// gives (bits, form, bytes) are tested elsewhere.
+// TestSendByHand compares records with counts made by hand. Bits, form and bytes, which a plan
+// returns, are tested elsewhere.
 func TestSendByHand(t *testing.T) {
 	only := func(from, to int) func(*tree.Tree) []topology.Arc {
 		return func(tr *tree.Tree) []topology.Arc { return []topology.Arc{arc(t, tr.Graph, from, to)} }
@@ -76,7 +76,7 @@ func TestSendByHand(t *testing.T) {
 	}
 }
 
-// conserved checks what holds of every record.
+// conserved checks the invariants of a record.
 func conserved(t testing.TB, r sim.Record) {
 	t.Helper()
 	if sum := r.Covered + r.Near + r.Far + r.Repeats; r.Copies != sum {
@@ -107,7 +107,7 @@ func TestSendDropsByReason(t *testing.T) {
 	}
 }
 
-// TestSendOnAnotherGraph has trees of a graph whose links have other numbers now.
+// TestSendOnAnotherGraph sends along trees of a graph whose links have other numbers now.
 func TestSendOnAnotherGraph(t *testing.T) {
 	known := ring(5)
 	present := graph(5, [2]int{0, 4}, [2]int{3, 4}, [2]int{0, 2}, [2]int{0, 1}, [2]int{1, 2}) // 2-3 failed, 0-2 came
@@ -126,7 +126,7 @@ func TestSendOnAnotherGraph(t *testing.T) {
 	}
 }
 
-// TestSendSets has a tree written in two packets.
+// TestSendSets sends a tree that is encoded in two packets.
 func TestSendSets(t *testing.T) {
 	g := line(4)
 	n := network(g)
@@ -147,7 +147,7 @@ func TestSendSets(t *testing.T) {
 	}
 }
 
-// TestSendOwnPaths has a scheme that takes the other way round a ring.
+// TestSendOwnPaths uses a scheme that takes the other way around a ring.
 func TestSendOwnPaths(t *testing.T) {
 	g := ring(4)
 	n := network(g)

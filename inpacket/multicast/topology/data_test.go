@@ -27,8 +27,8 @@ func readFile(t testing.TB, file string) (*topology.Graph, topology.Notes) {
 	return g, notes
 }
 
-// TestCollection reads networks as their authors wrote them, and compares them with
-// the sizes that the collection's table has, and with its own reduced files.
+// TestCollection reads networks in their authors' formats and compares them with the sizes in
+// the collection's table and with the collection's reduced files.
 func TestCollection(t *testing.T) {
 	dir := maps.Dir(t)
 	for _, test := range []struct {

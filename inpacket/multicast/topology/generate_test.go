@@ -42,7 +42,7 @@ func TestMadeByRule(t *testing.T) {
 			if !g.Connected() {
 				t.Error("not connected")
 			}
-			keepsPromises(t, g)
+			checkGraph(t, g)
 			places := map[[2]float64]bool{}
 			for i, n := range g.Nodes {
 				if !n.Placed || places[[2]float64{n.X, n.Y}] {
@@ -57,8 +57,8 @@ func TestMadeByRule(t *testing.T) {
 	}
 }
 
-// keepsPromises checks what Graph says of every graph.
-func keepsPromises(t testing.TB, g *topology.Graph) {
+// checkGraph checks the guarantees in the documentation of Graph.
+func checkGraph(t testing.TB, g *topology.Graph) {
 	t.Helper()
 	names := map[string]bool{}
 	for i, n := range g.Nodes {

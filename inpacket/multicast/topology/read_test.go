@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// triangle is what all files of the triangle hold.
+// triangle is the contents of all files of the triangle.
 var triangle = []topology.Link{{A: 0, B: 1, Weight: 2.5}, {A: 0, B: 2, Weight: 1}, {A: 1, B: 2, Weight: 4}}
 
 func TestReadFormats(t *testing.T) {
@@ -208,8 +208,8 @@ func TestWeightsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestListsInNodes: what a drawing program says of a label or a frame isn't said of the
-// node.
+// TestListsInNodes: attributes of a label or a frame, which drawing programs write, are not
+// attributes of the node.
 func TestListsInNodes(t *testing.T) {
 	const text = `graph [
 		node [ graphics [ id 9 x 3 y 4 Line [ point [ x 5 y 6 ] ] ] LabelGraphics [ label "not this" weight "bold" ] id 1 label "a" ]
@@ -229,7 +229,7 @@ func TestListsInNodes(t *testing.T) {
 	}
 }
 
-// TestLimitsBelowZero: they mean what zeros mean.
+// TestLimitsBelowZero: negative limits have the meaning of zero.
 func TestLimitsBelowZero(t *testing.T) {
 	below := topology.Limits{Nodes: -1, Links: -1, Line: -1, Bytes: -1}
 	for name, text := range map[string]string{
@@ -241,7 +241,7 @@ func TestLimitsBelowZero(t *testing.T) {
 	}
 }
 
-// TestGraphMLDefaults: what a link doesn't say is what its key says.
+// TestGraphMLDefaults: an attribute that a link lacks has the default of its key.
 func TestGraphMLDefaults(t *testing.T) {
 	const text = `<graphml>
 		<key id="w" for="edge" attr.name="weight"><desc>cost</desc><default>2.5</default></key>
@@ -262,7 +262,8 @@ func TestGraphMLDefaults(t *testing.T) {
 	}
 }
 
-// A line for the other direction of a link is none too many; a third one is.
+// TestReadWeightsDirections: a second line for the other direction of a link is normal. A third
+// line is merged and counted.
 func TestReadWeightsDirections(t *testing.T) {
 	_, notes, err := topology.ReadWeights(strings.NewReader("a b 1\nb a 2\na b 3\na a 1\nb c 1\n"), topology.Limits{})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// large returns a network of 1000 nodes and 2994 links, and every 31st node of it.
+// large returns a network of 1000 nodes and 2994 links, and every 31st of its nodes.
 func large(b *testing.B) (*topology.Graph, []int) {
 	b.Helper()
 	g, err := topology.BarabasiAlbert(1000, 3, 1)

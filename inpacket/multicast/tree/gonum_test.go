@@ -11,9 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// toGonum makes a graph of gonum's, an independent judge; why no more than that is said
-// at Finder.Steiner. Its simple graphs keep nodes in maps, so that ties fall at random:
-// only what doesn't depend on them is compared.
+// toGonum returns the graph in gonum, an independent implementation. Its simple graphs keep
+// nodes in maps, so that ties are broken at random. Tests compare only what doesn't depend on
+// ties: see Finder.Steiner.
 func toGonum(g *topology.Graph, metric tree.Metric) *simple.WeightedUndirectedGraph {
 	w := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	for v := range g.Nodes {
@@ -45,8 +45,7 @@ func TestDistancesAreGonums(t *testing.T) {
 	}
 }
 
-// TestAllReceiversSpan: with all nodes to join, Steiner's tree is a least spanning
-// tree.
+// TestAllReceiversSpan: if all nodes are receivers, Steiner's tree is a minimum spanning tree.
 func TestAllReceiversSpan(t *testing.T) {
 	for _, g := range networks(t) {
 		everyone := make([]int, len(g.Nodes))

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// TestTowardIsShortest: the arcs to a node are ways as long as the shortest, of as many
-// arcs as is said, and no neighbor of a lower number would do as well.
+// TestTowardIsShortest: the arcs to a node form shortest paths with the stated number of arcs,
+// and no neighbor with a lower number gives a path as good.
 func TestTowardIsShortest(t *testing.T) {
 	for _, g := range networks(t) {
 		ports := g.Ports()

@@ -83,7 +83,7 @@ func TestTreesKeepTheirPromises(t *testing.T) {
 	}
 }
 
-// lengths returns the length of the way to each node of a tree.
+// lengths returns the length of the path to each node of a tree.
 func lengths(tr *tree.Tree, metric tree.Metric) map[int]float64 {
 	length := map[int]float64{tr.Source: 0}
 	for _, s := range tr.Steps {
@@ -97,8 +97,8 @@ func lengths(tr *tree.Tree, metric tree.Metric) map[int]float64 {
 	return length
 }
 
-// TestTiesShareLinks compares with trees in which each node takes one of its shortest
-// ways at random, as those do that know nothing of the group.
+// TestTiesShareLinks compares with trees in which each node takes a random shortest path, as in
+// trees that are made without knowledge of the group.
 func TestTiesShareLinks(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	g, err := topology.FatTree(8)
@@ -175,8 +175,8 @@ func TestSameTreeForSameSet(t *testing.T) {
 	}
 }
 
-// TestSteinerRatio finds the cheapest trees of small graphs by trying all sets of
-// nodes, and compares with them.
+// TestSteinerRatio compares with the cheapest trees of small graphs, found by trying all sets of
+// nodes.
 func TestSteinerRatio(t *testing.T) {
 	worst := 1.0
 	for seed := range uint64(60) {
@@ -204,8 +204,8 @@ func TestSteinerRatio(t *testing.T) {
 	t.Logf("the worst tree costs %.3f of the cheapest", worst)
 }
 
-// cheapest returns the least cost of a tree that joins nodes: the least spanning tree
-// of the best set of nodes that holds them.
+// cheapest returns the least cost of a tree that connects nodes: the minimum spanning tree of
+// the best superset of nodes.
 func cheapest(g *topology.Graph, joined []int, metric tree.Metric) float64 {
 	var must uint
 	for _, v := range joined {
@@ -220,8 +220,8 @@ func cheapest(g *topology.Graph, joined []int, metric tree.Metric) float64 {
 	return best
 }
 
-// spanning returns the cost of the least spanning tree of a set of nodes, by Prim's
-// algorithm, +Inf if it isn't connected.
+// spanning returns the cost of the minimum spanning tree of a set of nodes, by Prim's algorithm,
+// and +Inf if the set isn't connected.
 func spanning(g *topology.Graph, set uint, metric tree.Metric) (sum float64) {
 	in := set & -set
 	for in != set {
@@ -314,8 +314,8 @@ func sameArcs(a, b [][]topology.Arc) bool {
 	})
 }
 
-// TestAdjacentIsTheRest counts: each arc outward of a node of the tree is a step, the
-// way back, next to the tree, or of the fringe.
+// TestAdjacentIsTheRest: each outward arc of a node of the tree is either a step, the way back,
+// adjacent to the tree, or in the fringe.
 func TestAdjacentIsTheRest(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	for _, g := range networks(t) {
@@ -424,7 +424,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestTinyWeights: a weight that vanishes in a sum leads in no circle.
+// TestTinyWeights: a weight that vanishes in a sum causes no loop.
 func TestTinyWeights(t *testing.T) {
 	g := &topology.Graph{Nodes: make([]topology.Node, 4), Links: []topology.Link{
 		{A: 0, B: 1, Weight: 1}, {A: 1, B: 2, Weight: 1e-300}, {A: 0, B: 2, Weight: 1}, {A: 2, B: 3, Weight: 1e-300},
@@ -453,7 +453,7 @@ func TestMetricString(t *testing.T) {
 	}
 }
 
-// TestFinderForgets: ways from more sources than a finder keeps are found again.
+// TestFinderForgets: paths from more sources than a finder keeps are found again.
 func TestFinderForgets(t *testing.T) {
 	g, err := topology.BarabasiAlbert(5000, 2, 1)
 	if err != nil {

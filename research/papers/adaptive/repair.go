@@ -14,8 +14,8 @@ import (
 // around contains the options of schemes whose routers add detours.
 var around = scheme.Routers{Repair: true}
 
-// told are contenders, and who knows that links have failed.
-var told = []struct {
+// informed lists contenders with the routers that know of failed links.
+var informed = []struct {
 	forward.Contender
 	notice sim.FailureKnowledge
 }{
@@ -61,7 +61,7 @@ func makeRepaired(ctx context.Context, r *piece.Run) error {
 	failures := ages[1:]
 	var cells []forward.Cell
 	for _, g := range maps {
-		for _, c := range told {
+		for _, c := range informed {
 			for _, n := range failures {
 				cells = append(cells, forward.Cell{Contender: c.Contender, Experiment: sim.Experiment{
 					Graph: g, Key: key, Receivers: 16, Trees: min(mostTrees, r.Trials), Fail: n, Together: true, Knowledge: c.notice,

@@ -112,15 +112,15 @@ func cutting(name string, d *adaptive.Design) trial.Simulation {
 			return nil, err
 		}
 		words := (d.Bits() + 63) / 64
-		filter, w, asked := make([]uint64, words), make([]uint64, words), make([][]uint64, questions)
+		filter, w, queried := make([]uint64, words), make([]uint64, words), make([][]uint64, questions)
 		return func(r *rand.ChaCha8, out []int64) error {
 			draw := func(dst []uint64) []uint64 {
 				return s.AppendCodeword(dst[:0], inpacket.Codeword{H1: r.Uint64(), H2: r.Uint64()}, 0)
 			}
 			clear(out)
-			for i := range asked {
-				asked[i] = draw(asked[i])
-				if onesOf(asked[i], nil, d.Ends[0]) == 0 {
+			for i := range queried {
+				queried[i] = draw(queried[i])
+				if onesOf(queried[i], nil, d.Ends[0]) == 0 {
 					out[0]++
 				}
 			}
@@ -133,7 +133,7 @@ func cutting(name string, d *adaptive.Design) trial.Simulation {
 						filter[j] |= w[j]
 					}
 				}
-				for _, a := range asked {
+				for _, a := range queried {
 					if onesOf(a, filter, d.Ends[size-1]) == 0 {
 						out[1+i]++
 					}
@@ -259,13 +259,13 @@ func filling(name string, form inpacket.Form, shapes []plainShape) trial.Simulat
 		sim.Values = append(sim.Values, yesOf(n))
 	}
 	sim.Worker = func() (trial.Trial, error) {
-		asked := make([]inpacket.Codeword, questions)
+		queried := make([]inpacket.Codeword, questions)
 		return func(r *rand.ChaCha8, out []int64) error {
 			draw := func() inpacket.Codeword { return inpacket.Codeword{H1: r.Uint64(), H2: r.Uint64()} }
-			for i := range asked {
-				asked[i] = draw()
+			for i := range queried {
+				queried[i] = draw()
 			}
-			table := inpacket.NewTable(asked)
+			table := inpacket.NewTable(queried)
 			for i, n := range sizes {
 				h := inpacket.Header{Form: form, K: uint8(shapes[i].k), Bits: shapes[i].length, Filter: make([]byte, (shapes[i].length+7)/8)}
 				for range n {
