@@ -93,10 +93,10 @@ func (c *Capture) copy(buf []byte, words []uint64) {
 	if !c.frozen {
 		c.f.changes.Lock()
 		defer c.f.changes.Unlock()
-		if c.f.shape.Load() != c.shape {
-			c.invalid = true
-			return
-		}
+	}
+	if c.f.shape.Load() != c.shape { // a frozen filter can be deleted
+		c.invalid = true
+		return
 	}
 	wordsToBytes(buf, words)
 }

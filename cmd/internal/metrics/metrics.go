@@ -43,7 +43,7 @@ func New(o Options) *Metrics {
 		o:        o,
 		registry: prometheus.NewRegistry(),
 		commands: newCommands(o.Commands),
-		survey:   &survey{o: o},
+		survey:   &survey{o: o, idle: idle},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
 		}, []string{"route", "code"}),

@@ -18,6 +18,19 @@ import (
 type survey struct {
 	o    Options
 	last atomic.Pointer[surveyResult]
+	idle func(ctx context.Context, d time.Duration) error // waits; tests replace it
+}
+
+// idle waits for d. It returns the error of ctx if ctx is done first.
+func idle(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
 }
 
 // surveyResult is the result of one pass over all filters.
@@ -56,27 +69,22 @@ func (m *Metrics) Survey(ctx context.Context) {
 	}
 }
 
-// walk measures each filter once. ok is false if ctx was done first.
+// walk measures each filter once. ok is false if ctx was done first. It has no reference to a filter
+// while it is idle, which may be minutes: the memory of deleted filters is freed.
 func (s *survey) walk(ctx context.Context) (f *surveyResult, ok bool) {
 	f = new(surveyResult)
 	var cursor uint64
 	var spent time.Duration
 	for {
-		var batch []*engine.Filter
 		cursor = s.o.Engine.List(cursor, 128, func(e *engine.Filter) bool {
-			batch = append(batch, e)
-			return true
-		})
-		for _, e := range batch {
 			begin := time.Now()
 			f.add(e, s.o.Filters)
-			if spent += time.Since(begin); spent < 10*time.Millisecond {
-				continue
-			}
-			select {
-			case <-ctx.Done():
+			spent += time.Since(begin)
+			return spent < 10*time.Millisecond
+		})
+		if spent >= 10*time.Millisecond {
+			if s.idle(ctx, idleShare*spent) != nil {
 				return nil, false
-			case <-time.After(idleShare * spent):
 			}
 			spent = 0
 		}

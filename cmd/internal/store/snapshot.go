@@ -124,20 +124,16 @@ func (w *walk) entered(id, version uint64, bytes []byte) {
 func (w *walk) all(ctx context.Context) ([]reference, error) {
 	e := w.store.engine
 	w.pace.store = w.store
-	filters := make([]*engine.Filter, 0, 256)
 	for cursor := uint64(0); ; {
-		filters = filters[:0]
-		cursor = e.ListAll(cursor, cap(filters), func(f *engine.Filter) bool {
-			filters = append(filters, f)
-			return true
-		})
-		for _, f := range filters {
-			if err := w.filter(ctx, f); err != nil {
-				return nil, err
-			}
-		}
-		if cursor == 0 {
+		// One at a time: a list of filters would keep the memory of those that are deleted during
+		// the snapshot.
+		var f *engine.Filter
+		cursor = e.ListAll(cursor, 1, func(next *engine.Filter) bool { f = next; return true })
+		if f == nil {
 			break
+		}
+		if err := w.filter(ctx, f); err != nil {
+			return nil, err
 		}
 	}
 	if err := w.packer.flush(ctx); err != nil {

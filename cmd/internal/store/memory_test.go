@@ -1,0 +1,87 @@
+package store
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
+)
+
+// collected fails the test unless the garbage collector frees a filter.
+func collected(t *testing.T, what string, f weak.Pointer[engine.Filter]) {
+	t.Helper()
+	eventually(t, what+" is collected", func() bool {
+		runtime.GC()
+		return f.Value() == nil
+	})
+}
+
+// A filter that is deleted while a snapshot is being written, of another filter or of itself, is freed
+// at once and not at the end of the snapshot.
+func TestDeletedFiltersAreFreed(t *testing.T) {
+	for _, kind := range []string{"bloom", "counting"} { // the second one is frozen while it is copied
+		for _, durability := range []Durability{Always, None} {
+			t.Run(fmt.Sprint(kind, durability), func(t *testing.T) {
+				d := newDisk()
+				n := start(t, d, Options{Durability: durability})
+				var filters []weak.Pointer[engine.Filter]
+				for i := range 5 {
+					f, _, err := n.Create(fmt.Sprint(i), kind, umbel.Goal{Bytes: 4 << 20, FPRate: .01}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, _, err := f.Add(nil, digests(0, 100_000)); err != nil {
+						t.Fatal(err)
+					}
+					filters = append(filters, weak.Make(f))
+				}
+				if durability == Always {
+					if err := n.Sync(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				writes, resume := make(chan struct{}), make(chan struct{})
+				var once sync.Once
+				count := 0
+				d.files.Before(func(op snapfiletest.Op, name string) error {
+					if op == snapfiletest.Write && strings.HasPrefix(name, "piece-") {
+						if count++; count == 7 { // while the second filter is copied
+							once.Do(func() { close(writes) })
+							<-resume
+						}
+					}
+					return nil
+				})
+				done := make(chan error, 1)
+				go func() { done <- n.Snapshot(t.Context()) }()
+				<-writes
+				for _, i := range []int{0, 2, 4} {
+					if _, _, err := n.Delete(fmt.Append(nil, i)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, i := range []int{0, 2, 4} {
+					collected(t, fmt.Sprint("filter ", i), filters[i])
+				}
+				close(resume)
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				want := contents(n.Engine)
+				if len(want) != 2 {
+					t.Errorf("%d filters, want 2", len(want))
+				}
+				n.end(t)
+				n = start(t, d, Options{Durability: durability})
+				wantSame(t, contents(n.Engine), want)
+				n.end(t)
+			})
+		}
+	}
+}
