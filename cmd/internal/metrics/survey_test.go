@@ -27,7 +27,7 @@ func TestIdleSurveyKeepsNoFilter(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	idled := false
-	s := &survey{o: Options{Engine: e, Filters: 10}}; _ = func(context.Context, time.Duration) error {
+	s := &survey{o: Options{Engine: e, Filters: 10}, idle: func(context.Context, time.Duration) error {
 		idled = true
 		if _, err := e.Flush(); err != nil {
 			t.Error(err)
