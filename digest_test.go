@@ -39,7 +39,7 @@ func TestParseDigestErrors(t *testing.T) {
 			t.Errorf("error has %d characters", len(err.Error()))
 		}
 		if d != (umbel.Digest{}) {
-			t.Errorf("digest %v beside an error", d)
+			t.Errorf("digest %v with an error", d)
 		}
 	}
 }

@@ -36,8 +36,8 @@ func (h Hasher) Check() error {
 	return nil
 }
 
-// Secret reports whether the seed has to be kept secret: whoever has it can choose keys
-// that collide. That is so for [SipHash] with a seed.
+// Secret reports whether the seed must be kept secret, because anyone who has it can choose
+// keys that collide. It is true for [SipHash] with a seed.
 func (h Hasher) Secret() bool { return h.Alg == SipHash && h.Seed != Seed{} }
 
 // HashesKeys reports whether h can hash keys. It is false for [Caller], with which a

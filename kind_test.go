@@ -32,7 +32,7 @@ func TestVariantsFind(t *testing.T) {
 		v, err := vs.Find(kind)
 		wantError(t, err, umbel.ErrKind, "want one of exact, other")
 		if v.Name != "" || err != nil && len(err.Error()) > 200 {
-			t.Errorf("variant %q beside an error of %d characters", v.Name, len(err.Error()))
+			t.Errorf("kind %q with an error of %d characters", v.Name, len(err.Error()))
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestParseSeedErrors(t *testing.T) {
 		seed, err := umbel.ParseSeed(in)
 		wantError(t, err, umbel.ErrGoal, "hexadecimal digits")
 		if seed != (umbel.Seed{}) {
-			t.Errorf("seed %x beside an error", seed.Bytes())
+			t.Errorf("seed %x with an error", seed.Bytes())
 		}
 		if err != nil && strings.Contains(err.Error(), "c0ffee") {
 			t.Errorf("error contains the seed: %v", err)

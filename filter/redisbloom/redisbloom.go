@@ -138,7 +138,7 @@ func (f *Filter) next() (layer, error) {
 		return layer{}, err
 	}
 	if now, more := f.bytes(), next.bits/8; now > f.maxBytes || more > f.maxBytes-now {
-		return layer{}, fmt.Errorf("redisbloom: the next layer takes %d bytes beside %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
+		return layer{}, fmt.Errorf("redisbloom: the next layer takes %d bytes in addition to %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
 	}
 	return next, nil
 }

@@ -69,7 +69,7 @@ func (f *Filter) Add(d umbel.Digest) bool { return f.layers.Add(d, f.grow) }
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.layers.TryAdd(d, f.grow) }
 
 // Has reports whether d may have been added. It is never false for a digest that was. It
-// asks the newest layer first.
+// tests the newest layer first.
 func (f *Filter) Has(d umbel.Digest) bool { return f.layers.Has(d) }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].

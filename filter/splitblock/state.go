@@ -129,7 +129,7 @@ const (
 // [ParquetHasher], or umbel.ErrLimit if the bitset is longer than MaxBitset.
 func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 	if f.hasher != ParquetHasher {
-		return dst, fmt.Errorf("splitblock: the filter hashes with %v, Parquet with %v: whoever reads it would miss keys: %w", f.hasher, ParquetHasher, umbel.ErrMismatch)
+		return dst, fmt.Errorf("splitblock: the filter hashes with %v, Parquet with %v: readers would get false negatives: %w", f.hasher, ParquetHasher, umbel.ErrMismatch)
 	}
 	if f.bits.Bytes() > MaxBitset {
 		return dst, fmt.Errorf("splitblock: a bitset of %d bytes, want at most %d; fold the filter: %w", f.bits.Bytes(), MaxBitset, umbel.ErrLimit)

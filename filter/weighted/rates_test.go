@@ -61,14 +61,14 @@ func (u universe) measure(t *testing.T, s weighted.Shape, filters int, add, has 
 		for _, i := range order[:members] {
 			add(f, ds[i], i)
 		}
-		var asked, wrong float64
+		var total, wrong float64
 		for _, i := range order[members:] {
-			asked += u.weights[i]
+			total += u.weights[i]
 			if has(f, ds[i], i) {
 				wrong += u.weights[i]
 			}
 		}
-		rate := wrong / asked
+		rate := wrong / total
 		sum += rate
 		squares += rate * rate
 	}

@@ -91,7 +91,7 @@ func TestDeltaFinds(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		base, result umbel.State
-		most         int // bytes besides the head
+		most         int // bytes in addition to the header
 	}{
 		{"nothing changed", planes(p, q, r), planes(p, q, r), 20},
 		{"planes that rotate", planes(p, q, r), planes(r, p, q), 20},

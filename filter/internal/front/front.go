@@ -53,7 +53,7 @@ func ReadFrom[F any](f *F, r io.Reader, open func(umbel.State) (*F, error)) (int
 		in = struct {
 			io.Reader
 			io.Seeker
-		}{&c, s} // wire.Read asks for the size
+		}{&c, s} // wire.Read determines the size by seeking
 	}
 	s, err := wire.Read(in, wire.Limits{})
 	if err != nil {

@@ -5,9 +5,9 @@ import "github.com/umbel-filters/umbel"
 // chunk is the number of keys that wait on the stack for the next layer.
 const chunk = 256
 
-// HasAll sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds. It asks a large
+// HasAll sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds. It queries a large
 // list layer by layer, so that cache misses overlap, and a small one key by key: in the
-// caches layer by layer took 1.3 times as long, since most keys are looked up in all
+// caches, layer by layer took 1.3 times as long, since most keys are looked up in all
 // layers.
 func (l *List) HasAll(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
@@ -39,7 +39,7 @@ func (l *List) isLarge() bool {
 	return words >= largeFrom
 }
 
-// hasChunk asks layer by layer, the newest first, for the keys that no layer has so far.
+// hasChunk queries layer by layer, the newest first, for the keys that no layer has so far.
 func (l *List) hasChunk(dst []bool, ds []umbel.Digest) {
 	var open [chunk]umbel.Digest
 	var at [chunk]uint16

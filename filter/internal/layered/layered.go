@@ -1,5 +1,5 @@
-// Package layered provides what kinds have in common whose filters consist of layers of
-// bits: a query asks all layers, an addition goes to the last one, and a layer is full when
+// Package layered provides the common parts of kinds whose filters consist of layers of
+// bits: a query tests all layers, an addition goes to the last one, and a layer is full when
 // a given number of its bits is set.
 package layered
 

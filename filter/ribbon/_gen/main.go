@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Of a question, which see: three blocks, three words of coefficients, then these.
+// Offsets in a question: three blocks and three words of coefficients come before these.
 const (
 	columnsOffset = 48
 	wantOffset    = 56
@@ -97,8 +97,8 @@ func answerKeys() {
 	RET()
 }
 
-// prefetch asks for what the first far questions look at, from the first block's
-// beginning to a line behind the third's.
+// prefetch emits prefetches for the first far questions, from the beginning of the first block
+// to a line behind the third.
 func prefetch(words, qs, far reg.Register) {
 	Comment("Ask for the blocks of the first questions.")
 	left, q := GP64(), GP64()

@@ -202,7 +202,7 @@ type batch struct {
 	salt, ones        reg.VecVirtual
 }
 
-// newFilter emits loads of what is needed to find blocks.
+// newFilter emits loads of the registers that find blocks.
 func newFilter() batch {
 	f, b := GP64(), batch{words: GP64(), blocks: GP64(), ds: GP64()}
 	Load(Param("f"), f)
@@ -220,7 +220,7 @@ func newBatch() batch {
 	return b
 }
 
-// block tells where the block of the key is that comes so many keys later.
+// block emits the computation of the address of the block of a later key.
 func (b batch) block(later int) Mem {
 	offset := GP64()
 	MOVL(Mem{Base: b.ds, Disp: later*digestBytes + 4}, offset.As32())

@@ -3,8 +3,8 @@
 //
 // A state waits some twenty cycles for its next symbol. So each kernel works on the
 // states of four payloads, one after the other, and the processor on all at once.
-// Nothing but escapes is decided by a jump: whether a state needs a word can't be
-// foretold.
+// Only escapes are decided by a jump, because whether a state needs a word can't be
+// predicted.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What the package has as well, which see.
+// Copies of constants of the package.
 const (
 	lanes = 4
 

@@ -48,8 +48,8 @@ var spoiltParts = []corruption{
 	{"part-counters", "a part with cells of 2 bits", onPart(ofWidth(2))},
 	{"part-k-0", "a part in which k is 0", onPart(param("k", 0))},
 	{"part-size", "a part of another size", func(s *umbel.State) bool {
-		alike := hasParam(s, "full") && len(s.Parts) > 1 || hasParam(s, "planes")
-		return alike && onPart(func(p *umbel.State) bool {
+		equalParts := hasParam(s, "full") && len(s.Parts) > 1 || hasParam(s, "planes")
+		return equalParts && onPart(func(p *umbel.State) bool {
 			p.Arrays[0] = emptyCells(p.Arrays[0].Len+64, p.Arrays[0].Width)
 			return true
 		})(s)
