@@ -41,7 +41,7 @@ func TestConsecutive(t *testing.T) {
 	}
 }
 
-// towns is a graph whose nodes have names as maps have them.
+// towns is a graph whose nodes have names as in maps.
 var towns = &topology.Graph{
 	Nodes: []topology.Node{{Name: "New York"}, {Name: "Linz"}, {Name: "Győr"}},
 	Links: []topology.Link{{A: 0, B: 1, Weight: 1}, {A: 1, B: 2, Weight: 1}},
@@ -98,7 +98,7 @@ func TestReadHostsRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReadHosts reads addresses from anybody: either all nodes have one, or it is an
+// FuzzReadHosts reads untrusted addresses. Either all nodes have one, or ReadHosts returns an
 // error.
 func FuzzReadHosts(f *testing.F) {
 	f.Add(townHosts)

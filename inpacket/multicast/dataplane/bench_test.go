@@ -10,9 +10,9 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// BenchmarkCluster sends packets with a payload of 64 bytes through 100 nodes in a grid,
-// from one corner to 20 nodes, a window of them on their way. An operation is 64
-// packets from the source; a hop is one copy over one link.
+// BenchmarkCluster sends packets with a payload of 64 bytes through a grid of 100 nodes, from
+// one corner to 20 nodes, with a window of packets in flight. An operation is 64 packets from
+// the source; a hop is one copy over one link.
 func BenchmarkCluster(b *testing.B) {
 	g := graph(b)(topology.Grid(10, 10))
 	var receivers []int

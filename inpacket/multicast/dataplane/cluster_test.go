@@ -18,14 +18,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// arcCount is what went over an arc, as its two ends counted it.
+// arcCount is the number of packets on an arc, as counted at its two ends.
 type arcCount = dataplane.ArcCounters
 
-// packetsSent is how many packets runs send.
+// packetsSent is the number of packets in a run.
 const packetsSent = 10_000
 
-// TestCluster sends packets from one corner of a grid to eight nodes, a window of them on
-// their way, and finds each delivered once, over the arcs of the tree alone.
+// TestCluster sends packets from one corner of a grid to eight nodes, with a window of packets
+// in flight. Each is delivered once, over the arcs of the tree only.
 func TestCluster(t *testing.T) {
 	for name, form := range map[string]inpacket.Form{
 		"single": inpacket.Single, "staged": inpacket.Staged, "folded": inpacket.Folded, "linear": inpacket.Linear,
@@ -67,7 +67,7 @@ func testCluster(t *testing.T, form inpacket.Form) {
 	}
 }
 
-// send sends all packets from a node, at a pace, and waits until none is on its way.
+// send sends all packets from a node at a pace, and waits until none is in flight.
 func (l *lab) send(ctx context.Context, t *testing.T, n *dataplane.Node, p *dataplane.Pacer) {
 	t.Helper()
 	if err := n.Send(ctx, p, packetsSent, l.packet); err != nil {
@@ -81,7 +81,7 @@ func (l *lab) send(ctx context.Context, t *testing.T, n *dataplane.Node, p *data
 	}
 }
 
-// TestClusterLossy loses copies on purpose, and finds each accounted for.
+// TestClusterLossy drops copies deliberately and accounts for each.
 func TestClusterLossy(t *testing.T) {
 	g := graph(t)(topology.Line(5))
 	const packets = 1000
@@ -122,7 +122,7 @@ func TestClusterLossy(t *testing.T) {
 	}
 }
 
-// TestClusterAddresses runs a cluster at given addresses twice: the first leaves none taken.
+// TestClusterAddresses runs a cluster at given addresses twice: the first run releases them.
 func TestClusterAddresses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	l := newLab(t, g, inpacket.Single, 0, []int{2}, 1)
@@ -177,8 +177,7 @@ func TestStartClusterRefuses(t *testing.T) {
 	}
 }
 
-// TestProcesses runs nodes as if each were in a process of its own: all they have is
-// a description.
+// TestProcesses runs nodes as in separate processes: they know only their descriptions.
 func TestProcesses(t *testing.T) {
 	g := graph(t)(topology.Ring(4))
 	l := newLab(t, g, inpacket.Staged, 0, []int{2, 3}, packetsSent)

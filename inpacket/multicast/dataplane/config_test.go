@@ -33,7 +33,7 @@ func TestParseNodeConfig(t *testing.T) {
 	}
 }
 
-// checkConfig writes a site and reads it again.
+// checkConfig checks that a site is equal after it is written and read.
 func checkConfig(t *testing.T, s dataplane.NodeConfig) {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -78,8 +78,8 @@ func TestParseNodeConfigRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseNodeConfig reads descriptions from anybody: what is taken can be written and read
-// again.
+// FuzzParseNodeConfig parses untrusted descriptions. An accepted one is equal after it is
+// written and read.
 func FuzzParseNodeConfig(f *testing.F) {
 	for _, text := range goodConfigs {
 		f.Add([]byte(text))

@@ -72,7 +72,7 @@ func ExampleStartCluster() {
 	// 3 copies
 }
 
-// The addresses of nodes that each run in a process of their own.
+// How do I get the addresses of nodes that run in processes of their own?
 func ExampleNodeConfigs() {
 	g, err := topology.Line(3)
 	if err != nil {
@@ -94,7 +94,7 @@ func ExampleNodeConfigs() {
 	// 192.0.2.1:9002
 }
 
-// A node's description as it stands in a file.
+// What does the description of a node in a file look like?
 func ExampleParseNodeConfig() {
 	s, err := dataplane.ParseNodeConfig([]byte(`{
 		"name": "Linz",

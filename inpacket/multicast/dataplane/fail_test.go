@@ -13,11 +13,11 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// far can't be sent to from loopback: RFC 5737 keeps it for documents.
+// far is unreachable from loopback: RFC 5737 reserves it for documentation.
 var far = netip.MustParseAddrPort("192.0.2.1:9")
 
-// failing returns an open node of two neighbours, of which the system sends nothing to
-// the second; each packet goes to both, and to the first again.
+// failing returns an open node with two neighbours. The system refuses to send to the second.
+// Each packet goes to both, and to the first again.
 func failing(t *testing.T) *Node {
 	t.Helper()
 	here := netip.MustParseAddrPort("127.0.0.1:0")
@@ -39,14 +39,14 @@ func failing(t *testing.T) *Node {
 	return n
 }
 
-// thrice is a router that sends out on ports 0, 1 and 0.
+// thrice is a router that sends on ports 0, 1 and 0.
 type thrice struct{}
 
 func (thrice) Route(dst []multicast.Copy, b []byte, _ int) ([]multicast.Copy, multicast.Verdict) {
 	return append(dst, multicast.Copy{Packet: b}, multicast.Copy{Port: 1, Packet: b}, multicast.Copy{Packet: b}), multicast.Verdict{}
 }
 
-// TestSendErrors has copies that can't be sent among others: those go out all the same.
+// TestSendErrors: if some copies can't be sent, the others are sent nevertheless.
 func TestSendErrors(t *testing.T) {
 	n := failing(t)
 	const packets = burst + 3 // more copies than a box holds
@@ -61,8 +61,8 @@ func TestSendErrors(t *testing.T) {
 	}
 }
 
-// TestSocketFails has a node whose socket becomes a file that isn't one: the node ends,
-// and says why.
+// TestSocketFails: if the file descriptor of a socket becomes invalid, the node ends with an
+// error.
 func TestSocketFails(t *testing.T) {
 	n := failing(t)
 	other, err := os.Open(os.DevNull)
@@ -92,8 +92,8 @@ func TestSocketFails(t *testing.T) {
 	}
 }
 
-// TestCloseWhileSending closes a node that waits for room in its socket's buffer, with
-// its lock.
+// TestCloseWhileSending closes a node that waits, with its lock, for space in its socket's
+// buffer.
 func TestCloseWhileSending(t *testing.T) {
 	n := failing(t)
 	s := n.sockets[0]

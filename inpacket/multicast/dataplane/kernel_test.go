@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
 )
 
-// TestKernelDrops sends more to a node than its socket holds, before it runs: what isn't
-// received then was counted by the system.
+// TestKernelDrops sends more packets to a node than its socket's buffer holds, before it runs.
+// The system counts those that were dropped.
 func TestKernelDrops(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	n, err := dataplane.Open(dataplane.Config{

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// lab is a network with a tree, and receivers that check what they get.
+// lab is a network with a tree and receivers that check their packets.
 type lab struct {
 	network *multicast.Network
 	routers []*multicast.Node
@@ -58,8 +58,7 @@ func newRouter(t testing.TB, n *multicast.Network, node int) *multicast.Node {
 	return r
 }
 
-// newHeader returns a header in a form that holds the arcs of a tree, and none next to
-// it.
+// newHeader returns a header in a form that contains the arcs of a tree and no adjacent ones.
 func newHeader(t testing.TB, n *multicast.Network, way *tree.Tree, form inpacket.Form) []byte {
 	t.Helper()
 	f, err := inpacket.Search(n.Task(way), inpacket.Options{Forms: []inpacket.Form{form}})
@@ -79,7 +78,7 @@ func (l *lab) packet(number int) []byte {
 	return binary.BigEndian.AppendUint32(slices.Clone(l.header), uint32(number))
 }
 
-// deliver takes a packet at a node.
+// deliver accepts a packet at a node.
 func (l *lab) deliver(node int, packet []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +132,7 @@ func (l *lab) check(t *testing.T, counted []arcCount) {
 	}
 }
 
-// arcs returns what the nodes counted on their ports, by arc.
+// arcs returns the counts of the nodes' ports, by arc.
 func (l *lab) arcs(nodes []*dataplane.Node) []arcCount {
 	counted := make([]arcCount, 2*len(l.network.Graph.Links))
 	for i, n := range nodes {
@@ -146,7 +145,7 @@ func (l *lab) arcs(nodes []*dataplane.Node) []arcCount {
 	return counted
 }
 
-// runAll runs nodes, and returns what ends them.
+// runAll runs nodes and returns a function that stops them.
 func runAll(t *testing.T, nodes []*dataplane.Node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -164,7 +163,7 @@ func runAll(t *testing.T, nodes []*dataplane.Node) (stop func()) {
 	}
 }
 
-// graph returns a graph that was made by rule.
+// graph returns a generated graph.
 func graph(t testing.TB) func(g *topology.Graph, err error) *topology.Graph {
 	return func(g *topology.Graph, err error) *topology.Graph {
 		t.Helper()

@@ -27,9 +27,9 @@ import (
 // inside is set in the environment of the process that owns the namespaces.
 const inside = "UMBEL_TEST_NAMESPACES"
 
-// TestNamespaces runs a grid of nodes, each in a network namespace of its own, its links
-// pairs of virtual Ethernet devices, with a socket for each end of a link. It needs no
-// privilege but that of making a user namespace, in which it runs itself again.
+// TestNamespaces runs a grid of nodes, each in its own network namespace, with pairs of virtual
+// Ethernet devices as links and a socket for each end of a link. It needs the privilege to make
+// a user namespace only, in which it runs itself again.
 func TestNamespaces(t *testing.T) {
 	if os.Getenv(inside) != "" {
 		testNamespaces(t)
@@ -106,7 +106,7 @@ func testSpaces(t *testing.T, g *topology.Graph, form inpacket.Form, source int,
 	l.check(t, l.arcs(nodes))
 }
 
-// spaces are network namespaces, one a node.
+// spaces are network namespaces, one for each node.
 type spaces struct {
 	graph *topology.Graph
 	ports [][]topology.Port
@@ -114,8 +114,8 @@ type spaces struct {
 	tasks []chan func() // for a thread in each
 }
 
-// newSpaces makes a namespace for each node, and a pair of devices for each link: the
-// one in the namespace of node i for its port p is called pp.
+// newSpaces makes a namespace for each node and a pair of devices for each link. The device for
+// port p of a node is called pp.
 func newSpaces(t *testing.T, g *topology.Graph) *spaces {
 	t.Helper()
 	s := &spaces{graph: g, ports: g.Ports()}
@@ -154,8 +154,8 @@ func newSpaces(t *testing.T, g *topology.Graph) *spaces {
 	return s
 }
 
-// enter starts a thread in a new network namespace, which runs functions until
-// the channel is closed, and returns a file of the namespace.
+// enter starts a thread in a new network namespace, which runs functions until the channel is
+// closed. It returns a file of the namespace.
 func enter() (file int, tasks chan func(), err error) {
 	tasks = make(chan func())
 	made := make(chan error)
@@ -176,7 +176,7 @@ func enter() (file int, tasks chan func(), err error) {
 	return file, tasks, err
 }
 
-// in does something in the namespace of a node.
+// in runs a function in the namespace of a node.
 func (s *spaces) in(node int, task func()) {
 	done := make(chan struct{})
 	s.tasks[node] <- func() {
@@ -186,8 +186,8 @@ func (s *spaces) in(node int, task func()) {
 	<-done
 }
 
-// device describes, for ip, the device of an arc in the namespace of the node that the
-// arc leads from.
+// device returns the arguments of ip for the device of an arc, in the namespace of the node
+// where the arc begins.
 func (s *spaces) device(a topology.Arc) string {
 	node, _ := s.graph.Ends(a)
 	for i, p := range s.ports[node] {
@@ -201,8 +201,8 @@ func (s *spaces) device(a topology.Arc) string {
 // hardware returns the address of an arc's device.
 func hardware(a topology.Arc) string { return fmt.Sprintf("02:00:00:00:%02x:%02x", a>>8, a&255) }
 
-// address returns the IP address of an arc's device: a link's two are next to each
-// other.
+// address returns the IP address of an arc's device. The two addresses of a link are
+// consecutive.
 func address(a topology.Arc) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 0, byte(a >> 8), byte(a)})
 }
@@ -243,8 +243,8 @@ func (s *spaces) open(t *testing.T, node int, port uint16, c dataplane.Config) *
 	return n
 }
 
-// await sends packets over all links until something has come over each: a new device
-// drops what it is to send until the system has noticed that it is up.
+// await sends packets over all links until one has arrived over each, because a new device drops
+// packets until the system has noticed that it is up.
 func (s *spaces) await(t *testing.T) {
 	t.Helper()
 	heard := make(chan struct{}, 1)
@@ -289,8 +289,7 @@ func allHeard(nodes []*dataplane.Node) bool {
 	return true
 }
 
-// probe sends what comes from the host out on all ports, and delivers what comes from
-// there.
+// probe sends packets from the host on all ports, and delivers packets from ports.
 type probe struct{ ports int }
 
 func (p probe) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {

@@ -17,14 +17,14 @@ import (
 // anywhere is a free port on loopback.
 var anywhere = netip.MustParseAddrPort("127.0.0.1:0")
 
-// routed is a router made of a function.
+// routed is a router that consists of a function.
 type routed func(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict)
 
 func (r routed) Route(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 	return r(dst, b, in)
 }
 
-// onward sends what comes from the host out on port 0, and delivers all else.
+// onward sends packets from the host on port 0 and delivers all others.
 func onward(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast.Verdict) {
 	if in == multicast.Host {
 		return append(dst, multicast.Copy{Packet: b}), multicast.Verdict{}
@@ -32,7 +32,7 @@ func onward(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast
 	return dst, multicast.Verdict{Deliver: true}
 }
 
-// plug is a socket that stands for a neighbour.
+// plug is a socket in place of a neighbour.
 func plug(t *testing.T, network string) (*net.UDPConn, netip.AddrPort) {
 	t.Helper()
 	at := "127.0.0.1:0"
@@ -88,7 +88,7 @@ func send(t *testing.T, conn *net.UDPConn, to netip.AddrPort, packet string) {
 	}
 }
 
-// TestNodeForwards sends packets through a node both ways, over IPv4 and IPv6.
+// TestNodeForwards sends packets through a node in both directions, over IPv4 and IPv6.
 func TestNodeForwards(t *testing.T) {
 	for name, listen := range map[string]string{"udp4": "127.0.0.1:0", "udp6": "[::1]:0"} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestNodeForwards(t *testing.T) {
 	}
 }
 
-// TestNodeOwnSockets has a socket for the neighbour alone, and one for the host.
+// TestNodeOwnSockets uses one socket for the neighbour and one for the host.
 func TestNodeOwnSockets(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	unknown, _ := plug(t, "udp4")
@@ -145,8 +145,8 @@ func TestNodeOwnSockets(t *testing.T) {
 	}
 }
 
-// await waits until the node's counters are as they should be. UDP over loopback may
-// take its time, but doesn't lose a few packets.
+// await waits until the node's counters have the wanted values. UDP over loopback may be slow,
+// but doesn't lose a few packets.
 func await(t *testing.T, n *dataplane.Node, ok func(dataplane.Counters) bool) {
 	t.Helper()
 	for !ok(n.Counters()) {
@@ -157,7 +157,7 @@ func await(t *testing.T, n *dataplane.Node, ok func(dataplane.Counters) bool) {
 	}
 }
 
-// TestNodeDrops has something wrong with each packet, and finds each counted.
+// TestNodeDrops sends packets with one fault each. Each is counted.
 func TestNodeDrops(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	unknown, _ := plug(t, "udp4")
@@ -205,7 +205,7 @@ func equal(a, b dataplane.Counters) bool {
 		a.Drops == b.Drops && a.Sent == b.Sent && a.Injected == b.Injected && a.Delivered == b.Delivered
 }
 
-// TestNodeLongest sends the longest datagrams there are.
+// TestNodeLongest sends the longest possible datagrams.
 func TestNodeLongest(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	n := start(t, at, dataplane.Config{Router: routed(onward), Options: dataplane.Options{MaxPacket: 65507}})
@@ -223,7 +223,7 @@ func TestNodeLongest(t *testing.T) {
 	await(t, n, func(c dataplane.Counters) bool { return c.Delivered == 1 })
 }
 
-// TestNodeEnds says what a node does when it is closed.
+// TestNodeEnds: Inject into a closed node returns net.ErrClosed, and its counters remain.
 func TestNodeEnds(t *testing.T) {
 	_, at := plug(t, "udp4")
 	n := start(t, at, dataplane.Config{Router: routed(onward)})
@@ -233,14 +233,14 @@ func TestNodeEnds(t *testing.T) {
 	n.Close()
 	n.Close()
 	if err := n.Inject([]byte("x")); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("a closed node says %v, want net.ErrClosed", err)
+		t.Errorf("Inject into a closed node: %v, want net.ErrClosed", err)
 	}
 	if c := n.Counters(); c.Injected != 1 || c.Sent != 1 {
 		t.Errorf("a closed node has counted %+v, want one packet in and one out", c)
 	}
 }
 
-// TestNodeNeighborGone sends to a neighbour that isn't there for a while.
+// TestNodeNeighborGone sends to a neighbour that is absent for a while.
 func TestNodeNeighborGone(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	neighbor.Close()
@@ -267,7 +267,7 @@ func TestNodeNeighborGone(t *testing.T) {
 	}
 }
 
-// TestDeliverMayInject answers a packet in Deliver.
+// TestDeliverMayInject: Deliver may inject a reply.
 func TestDeliverMayInject(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	var n *dataplane.Node
@@ -306,7 +306,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestLoss loses copies by chance, the same with the same seed.
+// TestLoss drops copies at random; the same seed drops the same copies.
 func TestLoss(t *testing.T) {
 	const packets = 2000
 	lost := func(f dataplane.Fault) (which string) {
@@ -354,7 +354,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestDelay finds no packet sent before it is due, and all of them in order.
+// TestDelay: no packet is sent before it is due, and packets stay in order.
 func TestDelay(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	const wait = 30 * time.Millisecond
@@ -375,7 +375,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestDelayFull lets more copies wait than a node keeps.
+// TestDelayFull delays more copies than a node keeps.
 func TestDelayFull(t *testing.T) {
 	_, at := plug(t, "udp4")
 	n := start(t, at, dataplane.Config{Router: routed(onward), Options: dataplane.Options{Fault: dataplane.Fault{Delay: time.Hour}}})
@@ -387,7 +387,7 @@ func TestDelayFull(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses has something wrong with each config.
+// TestOpenRefuses has configs with one fault each.
 func TestOpenRefuses(t *testing.T) {
 	_, at := plug(t, "udp4")
 	for name, change := range map[string]func(*dataplane.Config){
@@ -420,7 +420,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestNoAllocation sends packets from one node to another and finds no memory made.
+// TestNoAllocation sends packets from one node to another without allocations.
 func TestNoAllocation(t *testing.T) {
 	for name, f := range map[string]dataplane.Fault{"at once": {}, "lossy": {Loss: 1e-9}} {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,8 @@ func newPacer(t *testing.T, p dataplane.Pace) *dataplane.Pacer {
 	return q
 }
 
-// TestPacerRate lets 1000 packets go at 500 a second: the last goes when the 999 before
-// have had their time.
+// TestPacerRate: of 1000 packets at 500 per second, the last one starts after the time of the
+// 999 before it.
 func TestPacerRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer(t, dataplane.Pace{Rate: 500})
@@ -48,7 +48,7 @@ func TestPacerRate(t *testing.T) {
 	})
 }
 
-// TestPacerWindow lets a packet go when one is delivered to all.
+// TestPacerWindow: a packet starts when an earlier one has been delivered to all receivers.
 func TestPacerWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer(t, dataplane.Pace{Window: 3, Receivers: 2})
@@ -79,7 +79,7 @@ func TestPacerWindow(t *testing.T) {
 	})
 }
 
-// TestPacerPatience gives up what doesn't come.
+// TestPacerPatience: packets that don't arrive in time are given up.
 func TestPacerPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer(t, dataplane.Pace{Window: 4, Receivers: 1, Patience: time.Minute})
@@ -116,7 +116,7 @@ func TestPacerPatience(t *testing.T) {
 	})
 }
 
-// TestPacerEnds says that a pacer ends with its context.
+// TestPacerEnds: a pacer ends with its context.
 func TestPacerEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
 )
 
-// TestSchemes sends packets of every scheme, and finds each with each receiver: once, if
-// the scheme has no false matches, and over the links of the tree, if it says those.
+// TestSchemes sends packets of every scheme to all receivers: once if the scheme has no false
+// matches, and over the links of the tree if the scheme uses these.
 func TestSchemes(t *testing.T) {
 	once := []string{"umbel", "bier", "bier-te"}
 	along := []string{"umbel", "bier-te"}

@@ -9,7 +9,7 @@ import (
 
 func distance(a, b point) float64 { return math.Hypot(a.x-b.x, a.y-b.y) }
 
-// TestStressOfALine: a line can be drawn without any stress, and is.
+// TestStressOfALine: a line is drawn without stress.
 func TestStressOfALine(t *testing.T) {
 	g, err := topology.Line(8)
 	if err != nil {
@@ -25,8 +25,8 @@ func TestStressOfALine(t *testing.T) {
 	}
 }
 
-// TestStressOfAGrid: nodes are about as far apart as they have links between them; a
-// grid can't be drawn without stress, since its ways have corners.
+// TestStressOfAGrid: the distance of nodes is about their number of hops. A grid can't be drawn
+// without stress, because its paths have corners.
 func TestStressOfAGrid(t *testing.T) {
 	g, err := topology.Grid(6, 7)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestProject: on the parallel of 60°, a degree of longitude is half as long.
+// TestProject: at 60° of latitude a degree of longitude is half as long.
 func TestProject(t *testing.T) {
 	degrees := []point{{10, 60}, {20, 60}}
 	if project(degrees); math.Abs(degrees[1].x-degrees[0].x-5) > 1e-9 || degrees[0].y != 60 {

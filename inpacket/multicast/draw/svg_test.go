@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// small returns a grid of 2 by 4 with a tree, and all there is to show over it.
+// small returns a grid of 2 by 4 nodes with a tree and all marks that can be shown.
 func small(t testing.TB) (*topology.Graph, draw.Options) {
 	t.Helper()
 	g, err := topology.Grid(2, 4)
@@ -71,7 +71,7 @@ func TestGolden(t *testing.T) {
 
 var number = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
-// check reads a drawing as XML, and returns how many elements of each class it has.
+// check parses a drawing as XML and returns the number of elements of each class.
 func check(t testing.TB, b []byte) map[string]int {
 	t.Helper()
 	classes := map[string]int{}
