@@ -27,7 +27,7 @@ const (
 	Murmur64A
 	// MD5 is MD5 (RFC 1321), both halves read big-endian. It takes no seed. Squid uses it.
 	MD5
-	// Caller means that the program brings digests, by a hash of its own. A filter with this
+	// Caller means that the program hashes its keys itself and passes digests. A filter with this
 	// algorithm takes digests only: methods that take keys panic.
 	Caller
 

@@ -68,7 +68,7 @@ func TestGoalCheck(t *testing.T) {
 		{"keys and bytes", umbel.Goal{Keys: math.MaxUint64, Bytes: 1}, nil, ""},
 		{"rate and bytes", umbel.Goal{FPRate: math.SmallestNonzeroFloat64, Bytes: 1}, nil, ""},
 		{"nothing", umbel.Goal{}, umbel.ErrGoal, "got 0"},
-		{"keys alone", umbel.Goal{Keys: 1}, umbel.ErrGoal, "give two of keys, false-positive rate and bytes, got 1"},
+		{"keys alone", umbel.Goal{Keys: 1}, umbel.ErrGoal, "give two of keys, false-positive rate and bytes, each above 0, got 1"},
 		{"rate alone", umbel.Goal{FPRate: 0.5}, umbel.ErrGoal, "got 1"},
 		{"all three", umbel.Goal{Keys: 1, FPRate: 0.5, Bytes: 1}, umbel.ErrGoal, "got 3"},
 		{"rate 1", umbel.Goal{Keys: 1, FPRate: 1}, umbel.ErrGoal, "rate 1 must lie between 0 and 1"},

@@ -19,7 +19,7 @@ func (a Array) NonzeroWord(j int) uint64 {
 }
 
 // gather moves the lowest bit of each lane of x to bits 0, 1, 2, …; the other bits of x are zero. It
-// joins neighbours to pairs, these to fours, and so on. If its terms don't overlap, a product does
+// joins neighbors to pairs, these to fours, and so on. If its terms don't overlap, a product does
 // all steps at once (Warren, Hacker's Delight, section 7-4).
 func (l lanes) gather(x uint64) uint64 {
 	switch l.shift {

@@ -22,7 +22,7 @@ func ExampleArray_Inc() {
 	// Output: 15 1 2
 }
 
-// A fold adds neighbouring groups: here, three cells become one.
+// A fold adds neighboring groups: here, three cells become one.
 func ExampleArray_Fold() {
 	a, err := cells.New(12, 1)
 	if err != nil {

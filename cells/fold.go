@@ -2,7 +2,7 @@ package cells
 
 import "fmt"
 
-// Fold returns an array of Len/r cells in which group j is the sum of the r neighbouring groups
+// Fold returns an array of Len/r cells in which group j is the sum of the r neighboring groups
 // j·r to j·r+r-1 of a (the OR for bits, saturating for counters). A group is a run of group cells,
 // which keep their place in it. This is Sailhan and Stehr 2012, equation (3), with groups in the
 // order that positions by multiplication need; with groups of Len/r cells it is the equation as
@@ -93,7 +93,7 @@ func (a Array) wordsPerGroup(group uint64) (int, bool) {
 	return int(group / perWord), group%perWord == 0
 }
 
-// foldWords sets each word of dst to the sum of r neighbouring words of src.
+// foldWords sets each word of dst to the sum of r neighboring words of src.
 func (l lanes) foldWords(dst, src []uint64, r int) {
 	for j := range dst {
 		w := src[0]

@@ -10,7 +10,7 @@ import (
 )
 
 // foldModel is the definition: cell i of the result is the sum of the cells at its place in r
-// neighbouring groups.
+// neighboring groups.
 func foldModel(model []uint64, r, group int, limit uint64) []uint64 {
 	out := make([]uint64, len(model)/r)
 	for i, v := range model {

@@ -74,7 +74,7 @@ func TestJoinLaws(t *testing.T) {
 	}
 }
 
-// All pairs of narrow cells, in every lane, with full and with empty neighbours.
+// All pairs of narrow cells, in every lane, with full and with empty neighbors.
 func TestLanesOfNarrowCells(t *testing.T) {
 	for _, width := range []uint{1, 2, 4} {
 		l, limit := newLanes(width), limitOf(width)

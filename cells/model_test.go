@@ -64,7 +64,7 @@ func limitOf(width uint) uint64 { return ^uint64(0) >> (64 - width) }
 func plus(x, y, limit uint64) uint64 { return x + min(y, limit-x) }
 
 // drawCell prefers the values at which operations behave differently: zero, one, the middle, the
-// maximum and its neighbours.
+// maximum and its neighbors.
 func drawCell(width uint) *rapid.Generator[uint64] {
 	limit := limitOf(width)
 	edges := []uint64{0, 0, 1, limit / 2, limit/2 + 1, limit - 1, limit}

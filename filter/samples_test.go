@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -27,8 +28,11 @@ func sample%d(
 }
 `
 
-// continued declares the filter of pages whose later samples continue the first one.
-const continued = "f, sent, message, update := new(bloom.Filter), umbel.State{}, []byte(nil), []byte(nil)\n"
+// continued declares what the later samples of a page have from the first one.
+var continued = map[string]string{
+	"messages.md": "f, sent, message, update := new(bloom.Filter), umbel.State{}, []byte(nil), []byte(nil)\n",
+	"weighted.md": "f, shape := new(weighted.Filter), weighted.Shape{}\n",
+}
 
 // Every Go sample of the pages on kinds and messages compiles.
 func TestSamplesCompile(t *testing.T) {
@@ -45,9 +49,7 @@ func TestSamplesCompile(t *testing.T) {
 		}
 		for i, text := range goSamples(string(b)) {
 			samples++
-			if strings.HasSuffix(page, "messages.md") {
-				text = continued + "{\n" + text + "\n}"
-			}
+			text = continued[filepath.Base(page)] + "{\n" + text + "\n}"
 			if err := check(text); err != nil {
 				t.Errorf("%s, sample %d: %v", page, i+1, err)
 			}
@@ -58,6 +60,43 @@ func TestSamplesCompile(t *testing.T) {
 	}
 	if check("f, err := bloom.New(1_000_000, 0.01, 7)") == nil {
 		t.Error("a sample with a wrong call is accepted")
+	}
+}
+
+// Every name of a package of the library that a document mentions exists.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	paths, exports := packagesByName(t)
+	load := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	qualified := regexp.MustCompile("`([a-z]+)\\.([A-Z][A-Za-z0-9]*)")
+	names := 0
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/kinds/*.md", "../spec/*.md", "../spec/kinds/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			b, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range qualified.FindAllStringSubmatch(string(b), -1) {
+				path, ok := paths[m[1]]
+				if !ok || !strings.HasPrefix(path, "github.com/umbel-filters/") || strings.HasSuffix(page, "CHANGELOG.md") {
+					continue
+				}
+				names++
+				pkg, err := load.Import(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pkg.Scope().Lookup(m[2]) == nil {
+					t.Errorf("%s: package %s has no %s", page, m[1], m[2])
+				}
+			}
+		}
+	}
+	if names < 50 {
+		t.Errorf("the documents have %d names, want at least 50", names)
 	}
 }
 

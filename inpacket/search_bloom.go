@@ -122,7 +122,7 @@ func (s *trial) cleanWord(filter uint64, m, k int) bool {
 }
 
 // clean reports whether no other link has all its first k positions marked. A link that
-// has is moved to the front: filters of neighbouring lengths are similar, so it is likely
+// has is moved to the front: filters of neighboring lengths are similar, so it is likely
 // to match again.
 func (s *trial) clean(marks []uint8, k int) bool {
 	m := uint64(len(marks))

@@ -30,6 +30,6 @@ func ExampleSearch() {
 	match := make([]uint64, 1)
 	header.TTL--
 	b.Match(match, &header)
-	fmt.Printf("%d bits with the seed; b sends to neighbours %04b\n", found.Cost(), match[0]&^1)
-	// Output: 10 bits with the seed; b sends to neighbours 0110
+	fmt.Printf("%d bits with the seed; b sends to neighbors %04b\n", found.Cost(), match[0]&^1)
+	// Output: 10 bits with the seed; b sends to neighbors 0110
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// network is a graph for tests: the neighbours of each node.
+// network is a graph for tests: the neighbors of each node.
 type network [][]int
 
 // randomNetwork returns a connected network of the given number of nodes: a random tree, and
@@ -61,7 +61,7 @@ func readNetwork(t testing.TB, path string) network {
 // arcKey is the key of all networks in tests.
 var arcKey = Key{1, 2, 3}
 
-// arc returns the codeword of the link from a node to a neighbour.
+// arc returns the codeword of the link from a node to a neighbor.
 func arc(from, to int) Codeword {
 	var label [8]byte
 	binary.BigEndian.PutUint32(label[:], uint32(from))

@@ -11,7 +11,7 @@ import (
 // key, with n distinct keys: m·H(p), where p is the share of zero cells and
 // H(p) = -p·log2(p) - (1-p)·log2(1-p). A half-full filter doesn't shrink and a sparse one does:
 // 36,000 cells with 1000 keys of 2 cells compress to 10,919 bits. It panics if m or k is zero or
-// k is negative. Source: Mitzenmacher 2002, section 3, where it is z.
+// k is negative. Source: Mitzenmacher 2002, section 3, which calls it z.
 func WireBits(m uint64, k int, n uint64) float64 {
 	return float64(m) * entropy(Fill(m, k, n))
 }

@@ -115,7 +115,7 @@ func surprise(p float64) float64 {
 // containers.
 const (
 	ContainerBytes = 74      // of a container without its blocks, of kind bloom
-	DeltaBytes     = 96      // of a delta without its blocks, of which 64 name its base and its result
+	DeltaBytes     = 96      // of a delta without its blocks, of which 64 are the IDs of base and result
 	BlockCells     = 1 << 19 // cells of a block, 64 KiB; each block is coded separately
 	BlockBytes     = 7       // of a block, on average at most: coding, length, level, and the coder's loss
 )

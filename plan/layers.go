@@ -117,7 +117,7 @@ func ScalableLayerAt(i int, p0, r float64, growth, slice0 uint64) (ScalableLayer
 	return l, nil
 }
 
-// HalfFull returns the largest number of keys with which at most half of a slice of that many
+// HalfFull returns the largest number of keys with which at most half of a slice of `slice`
 // cells is expected to be set: ln(1/2)/ln(1-1/slice) rounded down, and at least 1. At this fill
 // ratio a slice takes the most keys for its size, according to Almeida et al. 2007. It panics if
 // slice is zero.

@@ -28,7 +28,7 @@ type CompressedSearch struct {
 	Dense bool    // allow a k above the best one of that size
 	Churn float64 // share of keys replaced between two versions if deltas are sent; 0 for whole filters
 	XOR   bool    // deltas are exclusive-ors, see [XORDeltaBits]; otherwise [DeltaBits]
-	Tail  float64 // probability to exceed the size, of whole messages; 0: the size is the mean of an ideal code
+	Tail  float64 // probability of exceeding the size, for whole messages; 0: the size is the mean of an ideal code
 }
 
 // CompressedShape is the result of a [CompressedSearch].

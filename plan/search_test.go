@@ -254,9 +254,9 @@ func TestDenseBranch(t *testing.T) {
 	}
 }
 
-// TestSearchHasNoBetterNeighbour: the result is inside the limits, one cell more exceeds them,
+// TestSearchHasNoBetterNeighbor: the result is inside the limits, one cell more exceeds them,
 // and no other k is better.
-func TestSearchHasNoBetterNeighbour(t *testing.T) {
+func TestSearchHasNoBetterNeighbor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := CompressedSearch{
 			Keys:  rapid.Uint64Range(1, 1<<40).Draw(t, "n"),

@@ -17,7 +17,7 @@ func drawGoal(t *rapid.T, mostKeys uint64) (n uint64, p float64) {
 	return n, p
 }
 
-func TestBestKHasNoBetterNeighbour(t *testing.T) {
+func TestBestKHasNoBetterNeighbor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
 		m := uint64(float64(n)*rapid.Float64Range(0.01, 30).Draw(t, "m/n")) + 1
@@ -31,7 +31,7 @@ func TestBestKHasNoBetterNeighbour(t *testing.T) {
 }
 
 // TestBroderMitzenmacherBestK: Broder and Mitzenmacher 2004: (m/n) ln 2, rounded to the better
-// neighbour.
+// neighbor.
 func TestBroderMitzenmacherBestK(t *testing.T) {
 	const n = 1_000_000
 	for _, c := range []struct{ bitsPerKey, k int }{{2, 1}, {3, 2}, {4, 3}, {6, 4}, {8, 6}, {10, 7}, {16, 11}, {32, 22}} {
@@ -60,7 +60,7 @@ func TestBestKEdges(t *testing.T) {
 	fixture.WantPanic(t, "m=0", func() { BestK(0, 1) })
 }
 
-func TestSizeHasNoBetterNeighbour(t *testing.T) {
+func TestSizeHasNoBetterNeighbor(t *testing.T) {
 	check := func(t rapid.TB, n uint64, p float64) {
 		t.Helper()
 		m, k, err := Size(n, p)
@@ -146,7 +146,7 @@ func TestSizeErrors(t *testing.T) {
 	}
 }
 
-func TestCapacityHasNoBetterNeighbour(t *testing.T) {
+func TestCapacityHasNoBetterNeighbor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Uint64Range(1, 1<<45).Draw(t, "m")
 		k := rapid.IntRange(1, 40).Draw(t, "k")
@@ -252,7 +252,7 @@ func TestPartitionedFPRateAgainstSimulation(t *testing.T) {
 	}
 }
 
-func TestPartitionedSizeHasNoBetterNeighbour(t *testing.T) {
+func TestPartitionedSizeHasNoBetterNeighbor(t *testing.T) {
 	check := func(t rapid.TB, n uint64, p float64) {
 		t.Helper()
 		m, k, err := PartitionedSize(n, p)

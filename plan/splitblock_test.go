@@ -65,7 +65,7 @@ func TestSplitBlockFPRateAgainstSimulation(t *testing.T) {
 	}
 }
 
-func TestSplitBlockSizeHasNoBetterNeighbour(t *testing.T) {
+func TestSplitBlockSizeHasNoBetterNeighbor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
 		p := math.Exp(-rapid.Float64Range(0.01, 14).Draw(t, "ln 1/p"))

@@ -27,11 +27,11 @@ func (w Window) FPRate() float64 {
 	return WindowFPRate(fills, w.K)
 }
 
-// WindowFPRate returns the probability that k neighbouring slices all have the cell of a key that the
+// WindowFPRate returns the probability that k neighboring slices all have the cell of a key that the
 // filter does not contain. fills are the slices' fill ratios, fractions in [0, 1], in the order of age,
 // newest or oldest first. It panics if k is less than 1.
 //
-// It follows the number of neighbouring matches from slice to slice: with fill ratio r a run of
+// It follows the number of neighboring matches from slice to slice: with fill ratio r a run of
 // matches grows by one with probability r and ends with probability 1-r. A run of k is a false
 // positive. Shtul, Baquero and Almeida 2020, "Age-Partitioned Bloom Filters", write the same as a
 // recursion over pairs of slice and run. It is exact for the given fills. The time is k times the

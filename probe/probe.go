@@ -3,7 +3,7 @@
 // doesn't depend on the number of cells, which makes folds exact.
 //
 // For r that divides m, Reduce(v, m/r) = ⌊Reduce(v, m)/r⌋. Cells that become one cell when the size
-// is divided by r are therefore neighbours, and an array that is folded by cells.Array.Fold is equal
+// is divided by r are therefore neighbors, and an array that is folded by cells.Array.Fold is equal
 // to the array that is built at the smaller size.
 //
 // Nothing here is computed in floating point, so all machines agree.

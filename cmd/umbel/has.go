@@ -14,7 +14,7 @@ import (
 )
 
 const hasHelp = `Query the filter in FILE for the keys, and print those that may be present, in order. Without
-KEY the keys are read from standard input, and answered as they arrive.
+KEY the keys are read from standard input, and answered as they arrive. A KEY of - is the key "-".
 
 The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.
 

@@ -29,6 +29,8 @@ including repetitions. For a pipe, digests are kept in memory up to an eighth of
 there are more, the keys are added to a filter of half of --memory, which is folded to the rate
 at the end; it may then be up to twice as large as with --keys. A kind that grows just grows.
 
+Filters that are to be merged need the same size: give all of them the same --keys.
+
 With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution; see docs/kinds/weighted.md.

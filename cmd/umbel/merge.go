@@ -19,6 +19,9 @@ const mergeHelp = `Make a filter with the keys of all filters in the files. They
 k. Filters of different sizes are folded to a common divisor, if there is one close to them. The
 rate rises with the number of keys, and with each fold. Counting filters add their counts.
 
+The sizes of the filters must have a large common divisor. Make filters that are to be merged with
+the same --keys or --m.
+
 With --estimate nothing is written. The number of distinct keys in all files is estimated, with
 its 95% confidence interval.
 

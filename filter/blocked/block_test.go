@@ -111,7 +111,7 @@ func TestOrdersCoverPairsEvenly(t *testing.T) {
 	}
 }
 
-// A fold joins neighbouring blocks.
+// A fold joins neighboring blocks.
 func TestFoldIsTheFilterBuiltSmall(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
 		ds := fixture.Digests(2, 3000)

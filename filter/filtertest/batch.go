@@ -109,7 +109,7 @@ func addAtomic(t tb, v umbel.Kind) {
 }
 
 // concurrently adds ds to f with four goroutines, two of them in batches, while two others
-// query. Each shares half of its keys with its neighbours.
+// query. Each shares half of its keys with its neighbors.
 func concurrently(t tb, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	var adders, readers sync.WaitGroup

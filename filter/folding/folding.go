@@ -17,7 +17,7 @@
 // added and removed at one end of it do not fold the base each time.
 //
 // If a base contains more keys than planned, the folded filter is as large as the base and
-// its rate rises; TryAdd refuses keys instead. Other kinds that grow have no such end.
+// its rate rises; TryAdd refuses keys instead. Other kinds that grow have no maximum size.
 //
 // The kind's name stands for its positions (spec/kinds/folding.md). They do not depend on
 // the rules for folding again; the current factor is part of each state.
@@ -170,8 +170,8 @@ func (f *Filter) Merge(s umbel.State) error {
 
 var errZero = fmt.Errorf("folding: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
 
-// Folded returns a copy of the folded filter, to publish to readers. It contains the keys of
-// now. The error wraps umbel.ErrMismatch if f is the zero Filter.
+// Folded returns a copy of the folded filter, to publish to readers. It contains the
+// current keys. The error wraps umbel.ErrMismatch if f is the zero Filter.
 func (f *Filter) Folded() (*bloom.Filter, error) {
 	if f.base == nil {
 		return nil, errZero
@@ -239,7 +239,7 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 // open opens a state with a base of bits or counters.
 func open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("folding: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+		return nil, fmt.Errorf("folding: the state has kind %.40q, want folding: %w", s.Kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err

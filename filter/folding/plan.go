@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Plan returns the shape, with a base of bits, for up to that many keys at a rate of at most
+// Plan returns the shape, with a base of bits, for up to g.Keys keys at a rate of at most
 // that of the goal, which becomes the upper end of the interval. The lower end is two thirds
 // of it: the interval of Sailhan and Stehr with ρ = 5/6 of the rate and ε = ρ/5. The base is
 // 12 times as large as all keys need, so that some size is close to what fewer keys need:

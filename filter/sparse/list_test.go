@@ -108,9 +108,9 @@ func wantSame(t interface {
 	}
 }
 
-// TestNeighbours: keys with neighbouring positions, which no hash function returns, are kept and
+// TestNeighbors: keys with neighboring positions, which no hash function returns, are kept and
 // found, both before and after they enter the list.
-func TestNeighbours(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	const m, n = 1 << 30, 3000
 	for name, at := range map[string]func(i uint64) uint64{
 		"at the beginning": func(i uint64) uint64 { return i },

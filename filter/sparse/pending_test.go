@@ -7,9 +7,9 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// TestNeighboursByChoice: digests chosen for neighbouring positions are kept, and none is
+// TestNeighborsByChoice: digests chosen for neighboring positions are kept, and none is
 // searched for through a large part of the table.
-func TestNeighboursByChoice(t *testing.T) {
+func TestNeighborsByChoice(t *testing.T) {
 	const n, m = 30_000, 100 * 30_000
 	ds := make([]umbel.Digest, n)
 	for i := range ds { // the stream begins with H2 itself
@@ -38,7 +38,7 @@ func TestNeighboursByChoice(t *testing.T) {
 	for x := uint64(0); p.add(x); x++ {
 	}
 	if p.count < reach/2 || p.count > 2*reach {
-		t.Errorf("a table for %d accepts %d neighbouring positions, want about %d", n, p.count, reach)
+		t.Errorf("a table for %d accepts %d neighboring positions, want about %d", n, p.count, reach)
 	}
 	for i, s := range p.slots {
 		if s != 0 && i-p.home(s-1) >= reach {

@@ -116,7 +116,7 @@ func (f *Filter) block(hash uint64) *[blockWords]uint64 {
 // first returns the index of the first 64-bit word of a hash's block.
 func (f *Filter) first(hash uint64) uint64 { return hash >> 32 * f.blocks >> 32 * blockWords }
 
-// pair returns the bits of x in two neighbouring 32-bit words.
+// pair returns the bits of x in two neighboring 32-bit words.
 func pair(x, low, high uint32) uint64 { return 1<<(x*low>>27) | 1<<(32+x*high>>27) }
 
 // Locate appends the eight positions of d to dst, and none for the zero Filter: see [umbel.Locator].

@@ -99,7 +99,7 @@ type Design struct {
 	// positions; a codeword with fewer is redrawn, see [Sampler]. If it is 0 no codeword
 	// is redrawn, as in the paper, and some links match every filter that is cut short.
 	Least int
-	Runs  []Run // from the first position on; neighbours differ in their odds
+	Runs  []Run // from the first position on; neighbors differ in their odds
 	Ends  []int // Ends[i-1] is m_i, the length of a filter of i links; not decreasing
 
 	// What the design was made for. These fields do not influence codewords.

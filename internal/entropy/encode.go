@@ -111,14 +111,14 @@ func (e *encoder) finish() []byte {
 	return code
 }
 
-// The first symbols of a payload are put on the state exactly: a symbol multiplies the state by
+// The first symbols of a payload are encoded into the state without rounding: a symbol multiplies the state by
 // the inverse of its probability, to within one, however small the state is. A symbol is a path
 // of decisions between halves of the table; each is coded by uniform binary ANS (Duda 2013,
 // arXiv:1311.2540, section 3; spec/codings.md, "Decoding").
 //
 // Of the states below d·2^15 exactly a·2^15 mean the upper half, and of those below 2^31 exactly
 // f·2^15 mean a symbol of frequency f. Those states stay below 2^31 if the symbol is put
-// exactly; the others reach 2^31 if it is put plainly. So the decoder can tell them apart.
+// exactly; the others reach 2^31 if it is encoded plainly. So the decoder can distinguish them.
 
 // exactMax is the limit of states that are coded exactly.
 const exactMax = exactUnit * whole

@@ -86,7 +86,7 @@ func (g Goal) Solve(whole bool) Relaxed {
 	if !whole {
 		return best
 	}
-	// If lengths are small, rounding may make a neighbour of k better.
+	// If lengths are small, rounding may make a neighbor of k better.
 	about := best.K
 	best.Mean = math.Inf(1)
 	for k := max(1, about-2); k <= min(g.MaxK, about+2); k++ {
@@ -148,7 +148,7 @@ type solver struct {
 	whole bool
 }
 
-// ratio is the quotient of neighbours in the grid. A parabola through three neighbours
+// ratio is the quotient of neighbors in the grid. A parabola through three neighbors
 // then finds the minimum to a thousandth of a bit.
 const ratio = 1.015
 

@@ -14,8 +14,8 @@ import (
 // Apply returns the result of applying a delta to its base, in memory of its own. It checks
 // the ID of the result. It returns an error wrapping
 //
-//   - umbel.ErrMismatch if base isn't the delta's base, also if the delta was applied
-//     already;
+//   - umbel.ErrMismatch if base isn't the delta's base, including the case that the delta was
+//     already applied;
 //   - umbel.ErrLimit if the result needs more than l permits, before memory is allocated;
 //   - umbel.ErrCorrupt if the delta is damaged, and also errors.ErrUnsupported if a later
 //     version of this package may be able to read it.
@@ -123,7 +123,7 @@ func Is(b []byte) bool {
 	return len(b) >= MagicBytes && string(b[:MagicBytes-1]) == format.DeltaMagic[:MagicBytes-1]
 }
 
-// Inspect returns the head of a delta, which is what a program needs that stores or forwards
+// Inspect returns the head of a delta, for programs that store or forward
 // deltas. It checks the whole message for damage, but not whether it can be applied. Its
 // error wraps umbel.ErrCorrupt, and also errors.ErrUnsupported if the version is unknown.
 func Inspect(delta []byte) (Info, error) {

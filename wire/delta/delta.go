@@ -36,7 +36,7 @@ func Append(dst []byte, base, result umbel.State) ([]byte, error) {
 
 // Refine appends the delta from a folded filter to the filter before the fold, which encodes
 // what the fold lost. A fold can be sent at once and the refinement later; together they
-// take no more bytes than the whole filter, because H(full) = H(folded) + H(full | folded).
+// take about 100 bytes more than the whole filter, because H(full) = H(folded) + H(full | folded).
 // [Apply] takes the refinement with folded as the base.
 //
 // Each array of folded must be equal to that of full or its fold, all by the same factor;

@@ -156,7 +156,7 @@ func TestDeltaOfUnlikeBlocks(t *testing.T) {
 	}
 }
 
-// A block that becomes empty costs a byte and doesn't affect the coding of its neighbours.
+// A block that becomes empty costs a byte and doesn't affect the coding of its neighbors.
 func TestDeltaEmptiedBlocks(t *testing.T) {
 	const blocks = 16
 	rng := rand.New(rand.NewPCG(7, 8))

@@ -112,15 +112,15 @@ func (k *keyspace) memoryDoctor(c *resp.Conn, _ [][]byte) {
 
 func objectHelp(c *resp.Conn, _ [][]byte) {
 	replyHelp(c, "OBJECT",
-		"ENCODING <key>", "    Return how the filter is kept: always raw.",
-		"FREQ <key>", "    Isn't known: nothing is thrown away by frequency.",
-		"IDLETIME <key>", "    Return for how many seconds the filter was neither asked nor changed.",
+		"ENCODING <key>", "    Return the encoding of the filter: always raw.",
+		"FREQ <key>", "    Not known: no filter is evicted by frequency.",
+		"IDLETIME <key>", "    Return for how many seconds the filter was neither queried nor changed.",
 		"REFCOUNT <key>", "    Return the number of references: always 1.")
 }
 
 func memoryHelp(c *resp.Conn, _ [][]byte) {
 	replyHelp(c, "MEMORY",
-		"DOCTOR", "    Say how near the filters are to their limit.",
+		"DOCTOR", "    Report how close the filters are to their memory limit.",
 		"PURGE", "    Does nothing: memory is given back by itself.",
 		"STATS", "    Return what takes memory.",
 		"USAGE <key> [SAMPLES <count>]", "    Return the bytes that the filter and its name take.")

@@ -130,7 +130,7 @@ func slowHelp(c *resp.Conn, _ [][]byte) {
 
 func latencyHelp(c *resp.Conn, _ [][]byte) {
 	replyHelp(c, "LATENCY",
-		"DOCTOR", "    Say whether delays are kept.",
+		"DOCTOR", "    Report whether latencies are recorded.",
 		"HISTORY <event>", "    Return time-latency samples for the <event> class.",
 		"LATEST", "    Return the latest latency samples for all events.",
 		"RESET [<event> ...]", "    Reset latency data of one or more <event> classes.",

@@ -56,7 +56,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
 	for _, dir := range []string{logDir(data), snapshotsDir(data)} {
 		if _, err := os.Stat(dir); err == nil {
-			return store.Report{}, fmt.Errorf("data directory %s is in use; choose a new one", data)
+			return store.Report{}, fmt.Errorf("%s already contains the data of a node; choose an empty directory", data)
 		}
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {

@@ -92,7 +92,7 @@ func (a Array) Merge(b Array) (Array, error) { return a.Join(b, cells.Array.Sum)
 //
 // The error wraps umbel.ErrMismatch if a and b differ in more than their size, if join
 // fails, or if the result would have a single group or less than a quarter of the groups
-// of the smaller array: its rate would be of no use. Then a is unchanged.
+// of the smaller array: its rate would be close to 1. Then a is unchanged.
 func (a Array) Join(b Array, join func(a, b cells.Array) error) (Array, error) {
 	common, err := a.Common(b)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a Array) Common(b Array) (uint64, error) {
 	x, y := a.groups(), b.groups()
 	common, smaller := commonDivisor(x, y), min(x, y)
 	if common*leastShare < smaller || common == 1 && smaller > 1 {
-		return 0, fmt.Errorf("%s: %d and %d cells both fold to %d cells at most; if so small a union is wanted, fold by %d and %d first: %w",
+		return 0, fmt.Errorf("%s: sizes of %d and %d cells have a common fold of only %d cells: make both filters with the same number of keys, or add the keys of one to the other; to combine them anyway, fold by %d and %d first: %w",
 			a.Kind.Name, a.Shape.M, b.Shape.M, a.Shape.M/(x/common), x/common, y/common, umbel.ErrMismatch)
 	}
 	return common, nil

@@ -1,5 +1,5 @@
-// Package core provides the filter of one array, of which the kinds are made. An
-// [Array] holds the cells and how they are laid out; it folds and merges. [Bits] adds
+// Package core provides filters with one array, from which the kinds are built. An
+// [Array] holds the cells and their layout; it folds and merges. [Bits] adds
 // and queries keys in an array of bits, [Counters] in an array of counters.
 //
 // The kinds bloom and partitioned are Bits with a formula and a name; weighted is an
@@ -139,7 +139,7 @@ var paramNames = []string{"k", "group", "copied"}
 // umbel.ErrCorrupt.
 func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
 	if s.Kind != k.Name {
-		return cells.Array{}, fmt.Errorf("%s: a state of kind %.40q: %w", k.Name, s.Kind, umbel.ErrKind)
+		return cells.Array{}, fmt.Errorf("%s: the state has kind %.40q, want %q: %w", k.Name, s.Kind, k.Name, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return cells.Array{}, err

@@ -16,7 +16,7 @@ import (
 // part, no array, and one hasher. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func OpenParts[F any](kind string, s umbel.State, open func(umbel.State) (F, error), names []string, dst ...*uint64) ([]F, error) {
 	if s.Kind != kind {
-		return nil, fmt.Errorf("%s: a state of kind %.40q: %w", kind, s.Kind, umbel.ErrKind)
+		return nil, fmt.Errorf("%s: the state has kind %.40q, want %q: %w", kind, s.Kind, kind, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestReadHosts(t *testing.T) {
 		t.Error("two addresses were enough for three nodes")
 	}
 	if _, err := dataplane.NodeConfigs(towns, []netip.AddrPort{all[0], all[1], all[0]}); err == nil {
-		t.Error("two neighbours have one address, and no error")
+		t.Error("two neighbors have one address, and no error")
 	}
 }
 

@@ -52,7 +52,7 @@ func StartCluster(ctx context.Context, c ClusterConfig) (*Cluster, error) {
 	return f, nil
 }
 
-// open opens all sockets before it makes nodes, because neighbours must know their ports.
+// open opens all sockets before it makes nodes, because neighbors must know their ports.
 func (f *Cluster) open(c ClusterConfig) error {
 	addresses, buffer := c.Addresses, c.Buffer
 	if addresses == nil {

@@ -1,7 +1,7 @@
 // Package dataplane forwards packets between nodes over UDP sockets: an overlay whose
 // nodes keep no state of groups.
 //
-// A [Node] is one node of the overlay: a socket, the addresses of its neighbours in the
+// A [Node] is one node of the overlay: a socket, the addresses of its neighbors in the
 // order of its ports, and a [multicast.Router] that decides where each packet is sent. A
 // [NodeConfig] describes it in JSON, so that a process can run one node. A [Cluster] is
 // all nodes of a topology in one process.
@@ -30,13 +30,13 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
 )
 
-// NodeConfig describes a node of the overlay: its address and those of its neighbours.
+// NodeConfig describes a node of the overlay: its address and those of its neighbors.
 // Addresses are IP addresses and ports, as in 192.0.2.1:9000 or [2001:db8::1]:9000,
 // without zones. The sockets of one node must not mix IPv4 and IPv6.
 type NodeConfig struct {
 	Name string `json:"name"`
 	// Listen is the address of the node's socket. It may be 0.0.0.0 or ::, and its port
-	// may be 0 for any free port. It may be absent if all neighbours have their own
+	// may be 0 for any free port. It may be absent if all neighbors have their own
 	// sockets.
 	Listen netip.AddrPort `json:"listen"`
 	// Host, if given, is the address of a socket for packets of the node's own host.
@@ -109,7 +109,7 @@ func (s *NodeConfig) Check() error {
 	return nil
 }
 
-// shares reports whether the node has a socket for more than one neighbour.
+// shares reports whether the node has a socket for more than one neighbor.
 func (s *NodeConfig) shares() bool {
 	for _, n := range s.Neighbors {
 		if !n.Local.IsValid() {

@@ -64,10 +64,10 @@ func TestParseNodeConfigRefuses(t *testing.T) {
 		"unspecified":        {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "0.0.0.0:9000"}]}`, "0.0.0.0:9000"},
 		"families":           {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "[::1]:9000"}]}`, "IPv4"},
 		"families, local":    {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "127.0.0.1:1", "local": "[::1]:9000"}]}`, "IPv4"},
-		"neighbour twice":    {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "127.0.0.1:1"}, {"address": "127.0.0.1:1"}]}`, "0 and 1"},
+		"neighbor twice":     {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "127.0.0.1:1"}, {"address": "127.0.0.1:1"}]}`, "0 and 1"},
 		"twice, in disguise": {`{"name": "a", "listen": "127.0.0.1:9000", "neighbors": [{"address": "127.0.0.1:1"}, {"address": "[::ffff:127.0.0.1]:1"}]}`, "0 and 1"},
 		"zone":               {`{"name": "a", "listen": "[fe80::1%eth0]:9000"}`, "zone"},
-		"neighbour's zone":   {`{"name": "a", "listen": "[::]:9000", "neighbors": [{"address": "[fe80::1%eth0]:9000"}]}`, "zone"},
+		"neighbor's zone":    {`{"name": "a", "listen": "[::]:9000", "neighbors": [{"address": "[fe80::1%eth0]:9000"}]}`, "zone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := dataplane.ParseNodeConfig([]byte(c.text))

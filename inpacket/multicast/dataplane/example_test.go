@@ -107,6 +107,6 @@ func ExampleParseNodeConfig() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.Name, "has", len(s.Neighbors), "neighbours; port 1 leads to", s.Neighbors[1].Name)
-	// Output: Linz has 2 neighbours; port 1 leads to Passau
+	fmt.Println(s.Name, "has", len(s.Neighbors), "neighbors; port 1 leads to", s.Neighbors[1].Name)
+	// Output: Linz has 2 neighbors; port 1 leads to Passau
 }

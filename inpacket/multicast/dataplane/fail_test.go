@@ -16,7 +16,7 @@ import (
 // far is unreachable from loopback: RFC 5737 reserves it for documentation.
 var far = netip.MustParseAddrPort("192.0.2.1:9")
 
-// failing returns an open node with two neighbours. The system refuses to send to the second.
+// failing returns an open node with two neighbors. The system refuses to send to the second.
 // Each packet goes to both, and to the first again.
 func failing(t *testing.T) *Node {
 	t.Helper()

@@ -130,7 +130,7 @@ func newSpaces(t *testing.T, g *topology.Graph) *spaces {
 		})
 		s.files, s.tasks = append(s.files, file), append(s.tasks, tasks)
 	}
-	// Both ends of each link are made where they belong. Static neighbours and no IPv6:
+	// Both ends of each link are made where they belong. Static neighbors and no IPv6:
 	// then devices carry packets at once, and not only when they have found out who else
 	// is there.
 	var links strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 )
 
-// Node forwards packets between its neighbours and its host. It is safe for concurrent
+// Node forwards packets between its neighbors and its host. It is safe for concurrent
 // use. It does not allocate memory per packet.
 type Node struct {
 	config  NodeConfig
@@ -21,7 +21,7 @@ type Node struct {
 	longest int
 	sockets []*socket
 	byPort  []*socket              // by port
-	ports   map[netip.AddrPort]int // by neighbour
+	ports   map[netip.AddrPort]int // by neighbor
 	inboxes sync.Pool              // for packets of the host
 	ended   chan struct{}          // closed when the node is closed
 
@@ -162,10 +162,10 @@ func (n *Node) Close() {
 // Counters are numbers of packets at a node.
 type Counters struct {
 	Injected   uint64 // from the node's own host
-	Received   uint64 // from neighbours
-	Sent       uint64 // to neighbours
+	Received   uint64 // from neighbors
+	Sent       uint64 // to neighbors
 	Delivered  uint64 // to the node's own host
-	Unknown    uint64 // dropped: from an address that is not a neighbour's
+	Unknown    uint64 // dropped: from an address that is not a neighbor's
 	TooLong    uint64 // dropped: longer than Options.MaxPacket
 	Faults     uint64 // dropped because of Options.Fault
 	SendErrors uint64 // copies that the system refused to send, or for a port that doesn't exist

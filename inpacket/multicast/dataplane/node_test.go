@@ -32,7 +32,7 @@ func onward(dst []multicast.Copy, b []byte, in int) ([]multicast.Copy, multicast
 	return dst, multicast.Verdict{Deliver: true}
 }
 
-// plug is a socket in place of a neighbour.
+// plug is a socket in place of a neighbor.
 func plug(t *testing.T, network string) (*net.UDPConn, netip.AddrPort) {
 	t.Helper()
 	at := "127.0.0.1:0"
@@ -47,7 +47,7 @@ func plug(t *testing.T, network string) (*net.UDPConn, netip.AddrPort) {
 	return conn, conn.LocalAddr().(*net.UDPAddr).AddrPort()
 }
 
-// start opens a node with one neighbour and runs it until the test ends.
+// start opens a node with one neighbor and runs it until the test ends.
 func start(t *testing.T, neighbor netip.AddrPort, c dataplane.Config) *dataplane.Node {
 	t.Helper()
 	c.Node.Name = "a"
@@ -103,7 +103,7 @@ func TestNodeForwards(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, from := receive(t, neighbor); got != "to b" || from != n.Config().Listen {
-				t.Errorf("the neighbour got %q from %v, want %q from %v", got, from, "to b", n.Config().Listen)
+				t.Errorf("the neighbor got %q from %v, want %q from %v", got, from, "to b", n.Config().Listen)
 			}
 			send(t, neighbor, n.Config().Listen, "to a")
 			if got := <-delivered; got != "to a" {
@@ -113,7 +113,7 @@ func TestNodeForwards(t *testing.T) {
 	}
 }
 
-// TestNodeOwnSockets uses one socket for the neighbour and one for the host.
+// TestNodeOwnSockets uses one socket for the neighbor and one for the host.
 func TestNodeOwnSockets(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	unknown, _ := plug(t, "udp4")
@@ -132,9 +132,9 @@ func TestNodeOwnSockets(t *testing.T) {
 	send(t, unknown, s.Host, "from the host")
 	got, from := receive(t, neighbor)
 	if got != "from the host" || from != s.Neighbors[0].Local {
-		t.Errorf("the neighbour got %q from %v, want it from %v", got, from, s.Neighbors[0].Local)
+		t.Errorf("the neighbor got %q from %v, want it from %v", got, from, s.Neighbors[0].Local)
 	}
-	// The neighbour's way is its own socket, and no other.
+	// The neighbor's way is its own socket, and no other.
 	send(t, neighbor, s.Listen, "astray")
 	await(t, n, func(c dataplane.Counters) bool { return c.Unknown == 1 })
 	send(t, neighbor, s.Neighbors[0].Local, "right")
@@ -186,7 +186,7 @@ func TestNodeDrops(t *testing.T) {
 	want.Drops[multicast.Expired] = 1
 	await(t, n, func(c dataplane.Counters) bool {
 		if c.Ports[0] != (dataplane.PortCounters{Received: c.Received}) {
-			t.Fatalf("a node of one neighbour counted %+v", c)
+			t.Fatalf("a node of one neighbor counted %+v", c)
 		}
 		c.Ports = nil
 		return equal(c, want)
@@ -217,7 +217,7 @@ func TestNodeLongest(t *testing.T) {
 		t.Skip("needs a system that sends datagrams of 65507 bytes")
 	}
 	if got, _ := receive(t, neighbor); got != long {
-		t.Errorf("the neighbour got %d bytes", len(got))
+		t.Errorf("the neighbor got %d bytes", len(got))
 	}
 	send(t, neighbor, n.Config().Listen, long)
 	await(t, n, func(c dataplane.Counters) bool { return c.Delivered == 1 })
@@ -240,7 +240,7 @@ func TestNodeEnds(t *testing.T) {
 	}
 }
 
-// TestNodeNeighborGone sends to a neighbour that is absent for a while.
+// TestNodeNeighborGone sends to a neighbor that is absent for a while.
 func TestNodeNeighborGone(t *testing.T) {
 	neighbor, at := plug(t, "udp4")
 	neighbor.Close()
@@ -263,7 +263,7 @@ func TestNodeNeighborGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := receive(t, back); got != "again?" {
-		t.Errorf("the neighbour that came back got %q", got)
+		t.Errorf("the neighbor that came back got %q", got)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestWith(t *testing.T) {
 func TestLoss(t *testing.T) {
 	const packets = 2000
 	lost := func(f dataplane.Fault) (which string) {
-		// A node that isn't run, and whose neighbour doesn't care: only what is counted
+		// A node that isn't run, and whose neighbor doesn't care: only what is counted
 		// matters.
 		_, at := plug(t, "udp4")
 		n, err := dataplane.Open(dataplane.Config{
@@ -400,7 +400,7 @@ func TestOpenRefuses(t *testing.T) {
 		"negative delay":    func(c *dataplane.Config) { c.Fault.Delay = -1 },
 		"address taken":     func(c *dataplane.Config) { c.Node.Listen = at },
 		"host's taken":      func(c *dataplane.Config) { c.Node.Host = at },
-		"neighbour's taken": func(c *dataplane.Config) { c.Node.Neighbors[0].Local = at },
+		"neighbor's taken": func(c *dataplane.Config) { c.Node.Neighbors[0].Local = at },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := dataplane.Config{

@@ -107,7 +107,7 @@ func (w *writer) open(conn *net.UDPConn) (err error) {
 	return err
 }
 
-// aim sets the addresses of the neighbours of all ports.
+// aim sets the addresses of the neighbors of all ports.
 func (w *writer) aim(neighbors []netip.AddrPort) {
 	w.to, w.lengths = make([]address, len(neighbors)), make([]uint32, len(neighbors))
 	for i, a := range neighbors {

@@ -42,7 +42,7 @@ func (w *writer) open(conn *net.UDPConn) error {
 	return nil
 }
 
-// aim sets the addresses of the neighbours of all ports.
+// aim sets the addresses of the neighbors of all ports.
 func (w *writer) aim(neighbors []netip.AddrPort) {
 	w.to = make([]netip.AddrPort, len(neighbors))
 	for i, a := range neighbors {

@@ -47,7 +47,7 @@ func usable(n topology.Node) bool {
 func radius(n int) float64 { return min(7, max(2.5, 60/math.Sqrt(float64(n)))) }
 
 // fill returns the nodes' places. A node without a place is put at the mean of its
-// neighbours that have one, or at the mean of all places if no path leads to any.
+// neighbors that have one, or at the mean of all places if no path leads to any.
 func fill(g *topology.Graph) []point {
 	places := make([]point, len(g.Nodes))
 	placed := make([]bool, len(g.Nodes))

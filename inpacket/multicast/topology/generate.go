@@ -85,7 +85,7 @@ func Star(n int) (*Graph, error) {
 }
 
 // Grid returns a grid of rows and columns, with 2 to MaxNodes nodes in total. Each node
-// has links to its horizontal and vertical neighbours. Nodes are named "row-column".
+// has links to its horizontal and vertical neighbors. Nodes are named "row-column".
 func Grid(rows, columns int) (*Graph, error) {
 	if rows < 1 || columns < 1 || rows > MaxNodes || columns > MaxNodes {
 		return nil, fmt.Errorf("%w: a grid of %d rows and %d columns, want at least 1 of each and at most %d nodes", ErrSize, rows, columns, MaxNodes)

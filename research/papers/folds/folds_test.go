@@ -146,7 +146,7 @@ func TestJoined(t *testing.T) {
 	if got := joined([]int{1}); !near(got, 0.00480418, 1e-4) {
 		t.Errorf("order of equation (3): %.7g, want 0.00480418", got)
 	}
-	if got := joined(neighbours(3, 4)); !near(got, 0.0156, 5e-3) {
+	if got := joined(neighbors(3, 4)); !near(got, 0.0156, 5e-3) {
 		t.Errorf("umbel's order: %.7g, want 0.0156", got)
 	}
 }

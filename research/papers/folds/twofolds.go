@@ -35,7 +35,7 @@ var twoFolds = piece.Piece{
 "Changing the folding with each transmission increases the entropy", according to the paper: a
 receiver that has a fold by 3 and a fold by 4 queries both. That lowers the rate, but not to the
 product of both rates, because both folds contain the same keys. In the order of equation (3),
-the two folds of a cell share only that cell; in umbel's order, neighbouring cells are folded
+the two folds of a cell share only that cell; in umbel's order, neighboring cells are folded
 together and the two folds share more. In either case, a filter of as many bits with the best k
 has a lower rate, and the compressed base is smaller and has a lower rate. 36000 cells, 1000
 keys, k = 2.`,
@@ -59,7 +59,7 @@ keys, k = 2.`,
 			piece.Row{What: "folded by 4, 9000 bits", Recomputed: single(twoCells/4, twoK), Measured: rate(byFour)},
 			piece.Row{What: "their product, if they were independent", Recomputed: single(twoCells/3, twoK) * single(twoCells/4, twoK)},
 			piece.Row{What: "both, 21000 bits, in the order of equation (3)", Recomputed: joined([]int{1}), Measured: rate(inOrder3)},
-			piece.Row{What: "both, in umbel's order", Recomputed: joined(neighbours(3, 4)), Measured: rate(both)},
+			piece.Row{What: "both, in umbel's order", Recomputed: joined(neighbors(3, 4)), Measured: rate(both)},
 			piece.Row{What: "one filter of 21000 bits, k=2", Recomputed: single(21_000, twoK), Measured: same},
 			piece.Row{What: "one filter of 21000 bits, k=4", Recomputed: single(21_000, 4), Measured: best},
 			piece.Row{What: "the base, 36000 bits", Recomputed: single(twoCells, twoK), Measured: rate(whole)},
@@ -82,9 +82,9 @@ func joined(common []int) float64 {
 	return math.Pow(sum/float64(len(common)), twoK)
 }
 
-// neighbours returns, for each cell of a period, how many cells are folded together with
-// it in both folds, if one fold joins r neighbouring cells and the other s.
-func neighbours(r, s int) []int {
+// neighbors returns, for each cell of a period, how many cells are folded together with
+// it in both folds, if one fold joins r neighboring cells and the other s.
+func neighbors(r, s int) []int {
 	common := make([]int, r*s)
 	for c := range common {
 		a, b := c/r*r, c/s*s
