@@ -391,15 +391,15 @@ func TestDelayFull(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	_, at := plug(t, "udp4")
 	for name, change := range map[string]func(*dataplane.Config){
-		"no router":         func(c *dataplane.Config) { c.Router = nil },
-		"no name":           func(c *dataplane.Config) { c.Node.Name = "" },
-		"negative packet":   func(c *dataplane.Config) { c.MaxPacket = -1 },
-		"giant packet":      func(c *dataplane.Config) { c.MaxPacket = 65508 },
-		"negative buffer":   func(c *dataplane.Config) { c.Buffer = -1 },
-		"loss above one":    func(c *dataplane.Config) { c.Fault.Loss = 1.5 },
-		"negative delay":    func(c *dataplane.Config) { c.Fault.Delay = -1 },
-		"address taken":     func(c *dataplane.Config) { c.Node.Listen = at },
-		"host's taken":      func(c *dataplane.Config) { c.Node.Host = at },
+		"no router":        func(c *dataplane.Config) { c.Router = nil },
+		"no name":          func(c *dataplane.Config) { c.Node.Name = "" },
+		"negative packet":  func(c *dataplane.Config) { c.MaxPacket = -1 },
+		"giant packet":     func(c *dataplane.Config) { c.MaxPacket = 65508 },
+		"negative buffer":  func(c *dataplane.Config) { c.Buffer = -1 },
+		"loss above one":   func(c *dataplane.Config) { c.Fault.Loss = 1.5 },
+		"negative delay":   func(c *dataplane.Config) { c.Fault.Delay = -1 },
+		"address taken":    func(c *dataplane.Config) { c.Node.Listen = at },
+		"host's taken":     func(c *dataplane.Config) { c.Node.Host = at },
 		"neighbor's taken": func(c *dataplane.Config) { c.Node.Neighbors[0].Local = at },
 	} {
 		t.Run(name, func(t *testing.T) {
