@@ -58,6 +58,7 @@ func (f *Filter) capture(still bool) *Capture {
 	defer f.changes.Unlock()
 	if c.frozen = still || f.incomplete.Load(); c.frozen {
 		f.frozen = make(chan struct{})
+		f.setBusy()
 	}
 	c.state = f.filter.State()
 	c.arrays = arraysOf(nil, c.state)
@@ -110,6 +111,7 @@ func (c *Capture) End() (m Meta, ok bool) {
 	if c.frozen {
 		close(f.frozen)
 		f.frozen = nil
+		f.setBusy()
 		c.frozen = false
 	}
 	if c.invalid || f.retired || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {

@@ -141,6 +141,7 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 		return nil, ErrIncomplete
 	}
 	f.replacing = make(chan struct{})
+	f.setBusy()
 	return f.filter, nil
 }
 
@@ -149,6 +150,7 @@ func (f *Filter) endReplacing() {
 	defer f.changes.Unlock()
 	close(f.replacing)
 	f.replacing = nil
+	f.setBusy()
 }
 
 // swap replaces the filter by g and writes w to the journal.

@@ -32,6 +32,10 @@ func TestNames(t *testing.T) {
 		t.Error("a filter that was replaced takes a key")
 	}
 	wantAll(t, e.Get([]byte("b")), digests(1, 10))
+	pos, err = e.Rename([]byte("a"), []byte("b"), false)
+	if wantErr(t, err, engine.ErrExists); pos == 0 || e.Get([]byte("a")) != f {
+		t.Errorf("a rename to a name that is taken changes something, or depends on position %d", pos)
+	}
 	if _, err := e.Rename([]byte("a"), []byte("b"), true); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -39,6 +40,7 @@ type Filter struct {
 
 	changes   sync.RWMutex
 	retired   bool
+	blocked   atomic.Bool   // busy() != nil; written with changes held
 	frozen    chan struct{} // not nil while a reader makes changes wait; closed afterwards
 	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
 	estimated uint64        // bytes reserved by estimates since the last recount
@@ -149,6 +151,29 @@ func (f *Filter) busy() chan struct{} {
 		return f.replacing
 	}
 	return f.frozen
+}
+
+// setBusy notes whether changes of the cells wait. The caller holds f.changes.
+func (f *Filter) setBusy() { f.blocked.Store(f.busy() != nil) }
+
+// Settle waits while a change of a whole filter, or a reader, makes other changes of a filter wait. It
+// is called before a change by whoever holds locks during the change. Afterwards the filter may be busy
+// again.
+func (e *Engine) Settle(ctx context.Context, name []byte) {
+	f := e.Get(name)
+	for f != nil && f.blocked.Load() {
+		f.changes.RLock()
+		busy := f.busy()
+		f.changes.RUnlock()
+		if busy == nil {
+			return
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // appendChange writes a change to the journal. The caller holds f.changes.

@@ -19,7 +19,7 @@ var containerHead = []byte("\x89umbel\n")
 
 func (k *keyspace) dumps() []row {
 	return []row{
-		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as a payload for RESTORE.", resp.Aside(k.dump)},
+		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as a payload for RESTORE.", k.dump},
 		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter from a payload of DUMP.", k.restore},
 	}
 }

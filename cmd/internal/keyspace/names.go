@@ -23,7 +23,7 @@ func (k *keyspace) names() []row {
 		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Renames a filter, replacing one with the new name.", k.rename},
 		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Renames a filter unless the new name is taken.", k.renameNX},
 		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Copies a filter.", k.copy},
-		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of a random filter.", resp.Aside(k.randomKey)},
+		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of a random filter.", k.randomKey},
 		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Returns the number of filters.", k.dbSize},
 	}
 }
@@ -85,28 +85,20 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 	replyAfter(c, pos, err)
 }
 
-// renameNX runs exclusively: no other Redis client takes the name between the check and the
-// change.
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
 	if !mayRename(c, args[1], args[2]) {
 		return
 	}
-	c.Exclusive(func() {
-		if k.engine.Get(args[1]) == nil {
-			c.Error(noSuchKey)
-			return
-		}
-		if k.engine.Get(args[2]) != nil {
-			c.Int(0)
-			return
-		}
-		pos, err := k.engine.Rename(args[1], args[2], true)
-		if errors.Is(err, engine.ErrNotFound) {
-			c.Error(noSuchKey)
-			return
-		}
+	pos, err := k.engine.Rename(args[1], args[2], false)
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		c.Error(noSuchKey)
+	case errors.Is(err, engine.ErrExists):
+		c.Commit(uint64(pos))
+		c.Int(0)
+	default:
 		replyOK(c, pos, err)
-	})
+	}
 }
 
 // copy refuses the types of RedisBloom, with Redis' text; UM.COPY copies them.

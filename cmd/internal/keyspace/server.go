@@ -14,15 +14,15 @@ func (k *keyspace) server() []row {
 	return []row{
 		{"flushall", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
 		{"flushdb", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
-		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Takes a snapshot and waits for it.", resp.Aside(k.save)},
+		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Takes a snapshot and waits for it.", k.save},
 		{"bgsave", -1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot.", k.backgroundSave},
 		{"bgrewriteaof", 1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot, after which the log is truncated.", k.rewrite},
 		{"lastsave", 1, noKeys, "", "loading stale fast", "admin fast dangerous", "Returns the time of the last snapshot.", k.lastSave},
 		{"shutdown", -1, noKeys, "admin", "admin noscript loading stale no_multi allow_busy", admins, "Shuts the server down without loss.", k.shutdown},
 		{"wait", 3, noKeys, "", "noscript", "slow connection", "Returns 0: replication is not supported.", wait},
-		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", resp.Aside(k.waitDisk)},
+		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", k.waitDisk},
 		{"time", 1, noKeys, "", "loading stale fast", "fast", "Returns the time.", clock},
-		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Returns information about the server.", resp.Aside(k.info)},
+		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Returns information about the server.", k.info},
 		{"role", 1, noKeys, "", "noscript loading stale fast", "admin fast dangerous", "Returns the role master.", role},
 	}
 }
@@ -102,7 +102,8 @@ func wait(c *resp.Conn, args [][]byte) {
 	c.Int(0)
 }
 
-// waitDisk replies 1 when all changes are durable, 0 on failure; and 0 for replicas.
+// waitDisk replies 1 when all changes are durable, 0 on failure and in a transaction; and 0 for
+// replicas.
 func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
 	local, ok := parseInt(args[1])
 	if !ok || local < 0 || local > 1 {
@@ -117,7 +118,9 @@ func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
 		c.Error(refused)
 		return
 	}
-	if err := k.node.Sync(); err != nil {
+	if c.InTransaction() { // it must not wait
+		local = 0
+	} else if err := k.node.Sync(); err != nil {
 		local = 0
 	} else {
 		local = 1

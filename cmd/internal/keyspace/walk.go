@@ -12,8 +12,8 @@ import (
 
 func (k *keyspace) walks() []row {
 	return []row{
-		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that match a pattern.", resp.Aside(k.keys)},
-		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Iterates over names.", resp.Aside(k.scan)},
+		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that match a pattern.", k.keys},
+		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Iterates over names.", k.scan},
 	}
 }
 

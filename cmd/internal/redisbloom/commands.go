@@ -46,6 +46,16 @@ func commands(rows []row, category string) []*resp.Command {
 	return cs
 }
 
+// markLong marks the commands that allocate a filter or validate all of it. What they work through is
+// limited by the memory limit and the length of a transaction.
+func markLong(t resp.Table) {
+	for _, name := range []string{"bf.reserve", "bf.loadchunk", "cf.reserve", "cf.loadchunk"} {
+		if cmd := t[name]; cmd != nil {
+			cmd.Long = func([][]byte) uint64 { return 0 }
+		}
+	}
+}
+
 func (m *Module) bloomCommands() []*resp.Command {
 	return commands([]row{
 		{"bf.reserve", -4, "add", "write denyoom", "write fast", "Makes an empty filter with a capacity and an error rate.", m.reserve, nil},

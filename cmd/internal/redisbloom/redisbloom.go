@@ -63,5 +63,6 @@ func (m *Module) Commands() resp.Table {
 	for _, c := range rows {
 		t[c.Name] = c
 	}
+	markLong(t)
 	return t
 }

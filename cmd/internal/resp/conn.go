@@ -30,22 +30,23 @@ type Conn struct {
 	in     parser
 	limits *Limits // in force for this connection
 
-	out       []byte
-	replies   int    // number of replies in out
-	position  uint64 // journal position that the replies depend on
-	closing   bool   // the connection ends after the replies
-	failed    bool   // because of a protocol error
-	broken    bool   // the connection ends without the replies
-	version   int    // of RESP
-	mute      int    // number of replies not to send; muted: all
-	pending   run    // calls that are yet to run
-	args      [][]byte
-	failure   string // reply of the last call if it was an error
-	exclusive bool   // no other client's command runs
-	tx        transaction
-	limiter   *rate.Limiter
-	ran       int       // commands since the last read
-	clock     time.Time // end of the time that was observed already
+	out      []byte
+	replies  int    // number of replies in out
+	position uint64 // journal position that the replies depend on
+	closing  bool   // the connection ends after the replies
+	failed   bool   // because of a protocol error
+	broken   bool   // the connection ends without the replies
+	version  int    // of RESP
+	mute     int    // number of replies not to send; muted: all
+	pending  run    // calls that are yet to run
+	args     [][]byte
+	failure  string   // reply of the last call if it was an error
+	inExec   bool     // EXEC runs
+	keySet   []uint16 // locks that the running command holds
+	tx       transaction
+	limiter  *rate.Limiter
+	ran      int       // commands since the last read
+	clock    time.Time // end of the time that was observed already
 
 	since  atomic.Int64 // beginning of the current activity
 	doing  atomic.Int32
@@ -143,39 +144,9 @@ func (c *Conn) MaxReply() int {
 // Commit declares that the replies since the last flush depend on position pos of the journal.
 func (c *Conn) Commit(pos uint64) { c.position = max(c.position, pos) }
 
-// Exclusive runs f while no other client's command runs. Commands of other clients may run before
-// f begins.
-func (c *Conn) Exclusive(f func()) {
-	if c.exclusive {
-		f()
-		return
-	}
-	c.s.gate.RUnlock()
-	c.s.gate.Lock()
-	c.exclusive = true
-	defer func() {
-		c.exclusive = false
-		c.s.gate.Unlock()
-		c.s.gate.RLock()
-	}()
-	f()
-}
-
-// Aside runs f without excluding EXEC and Exclusive of other clients. It is for long operations.
-// Within EXEC it only runs f.
-func (c *Conn) Aside(f func()) {
-	if !c.exclusive {
-		c.s.gate.RUnlock()
-		defer c.s.gate.RLock()
-	}
-	f()
-}
-
-// Aside wraps a long command that changes nothing in Conn.Aside, so that other clients don't wait
-// for it.
-func Aside(run func(c *Conn, args [][]byte)) func(c *Conn, args [][]byte) {
-	return func(c *Conn, args [][]byte) { c.Aside(func() { run(c, args) }) }
-}
+// InTransaction reports whether the command runs within EXEC. The keys of the transaction are locked
+// then, so the command must not wait for the journal.
+func (c *Conn) InTransaction() bool { return c.inExec }
 
 func (c *Conn) setVersion(v int) {
 	c.version = v

@@ -1,6 +1,10 @@
 package resp
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // transaction contains the calls since MULTI and the keys of WATCH.
 type transaction struct {
@@ -27,7 +31,7 @@ var immediateNames = []string{"multi", "exec", "discard", "watch", "quit", "rese
 func transactionCommands() Table {
 	return Table{
 		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Starts a transaction.", Run: multi},
-		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding other clients.", Run: execute},
+		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding those of other clients on its keys.", Run: execute},
 		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
 		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: "read",
 			Summary: "Cancels the next EXEC if a key changes.", Run: watch},
@@ -78,29 +82,56 @@ func execute(c *Conn, _ [][]byte) {
 		c.Error("EXECABORT Transaction discarded because of previous errors.")
 		return
 	}
-	c.Exclusive(func() {
-		for _, w := range tx.watched {
-			if c.s.o.Version([]byte(w.key)) != w.version {
-				c.NullArray()
-				return
-			}
+	set := c.lockTransaction(&tx)
+	c.inExec = true
+	defer func() {
+		c.inExec = false
+		c.s.keys.unlock(set, true)
+	}()
+	for _, w := range tx.watched {
+		if c.s.o.Version([]byte(w.key)) != w.version {
+			c.NullArray()
+			return
 		}
-		c.Array(len(tx.calls))
-		for _, q := range tx.calls {
-			if reply := c.checkAllowed(q.cmd, q.args); reply != "" {
-				c.Error(reply)
-				continue
-			}
-			c.args = q.args
-			mark := len(c.out)
-			q.cmd.Run(c, q.args)
-			c.recordFailure(mark)
-			c.observe(q.cmd.Command, 1)
-			if c.overflows() {
-				return
-			}
+	}
+	c.Array(len(tx.calls))
+	left := uint64(MaxTransactionBytes)
+	for _, q := range tx.calls {
+		reply := c.checkAllowed(q.cmd, q.args)
+		if reply == "" {
+			reply = takeBytes(&left, q)
 		}
-	})
+		if reply != "" {
+			c.Error(reply)
+			continue
+		}
+		c.args = q.args
+		mark := len(c.out)
+		q.cmd.Run(c, q.args)
+		c.recordFailure(mark)
+		c.observe(q.cmd.Command, 1)
+		if c.overflows() {
+			return
+		}
+	}
+}
+
+// MaxTransactionBytes is the sum of the bytes that the long commands of a transaction may work
+// through while other clients wait for its keys.
+const MaxTransactionBytes = 1 << 20
+
+// takeBytes subtracts the bytes of a long command from what is left, or returns an error reply.
+func takeBytes(left *uint64, q queued) string {
+	if q.cmd.Long == nil {
+		return ""
+	}
+	n := q.cmd.Long(q.args)
+	if n > *left {
+		return fmt.Sprintf("ERR %s works through %d bytes, and the long commands of a transaction may work through %d in all; run it outside of MULTI",
+			strings.ToUpper(q.cmd.Name), n, MaxTransactionBytes)
+	}
+	*left -= n
+	return ""
 }
 
 func discard(c *Conn, _ [][]byte) {

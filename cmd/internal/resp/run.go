@@ -23,7 +23,6 @@ type run struct {
 func (c *Conn) answer() (more bool) {
 	c.clock = time.Now()
 	c.state(running, c.clock)
-	c.s.gate.RLock()
 	for !c.closing && !c.broken {
 		if c.limiter != nil && c.ran+len(c.pending.calls) >= c.limiter.Burst() {
 			more = true
@@ -43,7 +42,6 @@ func (c *Conn) answer() (more bool) {
 		c.enqueue(args)
 	}
 	c.runPending()
-	c.s.gate.RUnlock()
 	if c.in.release() {
 		c.args, c.pending = nil, run{}
 	}
@@ -153,18 +151,19 @@ func (c *Conn) runPending() {
 	if c.lastCommand.Load() != e.Command {
 		c.lastCommand.Store(e.Command)
 	}
-	if e.write && c.s.o.Room != nil {
-		c.Aside(func() { _ = c.s.o.Room(c.s.alive) }) // the command reports why nothing can be changed
-	}
 	if e.RunAll != nil && n > 1 {
 		mark := len(c.out)
+		c.lockKeys(e, c.pending.calls...)
 		e.RunAll(c, c.pending.calls)
+		c.unlockKeys()
 		c.failure = ""
 		c.replied(n, mark)
 	} else {
 		for i, args := range c.pending.calls {
 			mark := len(c.out)
+			c.lockKeys(e, args)
 			e.Run(c, args)
+			c.unlockKeys()
 			c.recordFailure(mark)
 			c.replied(1, mark)
 			if c.closing || c.broken {
@@ -208,10 +207,8 @@ func (c *Conn) replied(n, mark int) {
 	}
 	c.replies += n
 	if len(c.out) > maxUnflushed && !c.overflows() {
-		c.s.gate.RUnlock()
 		c.flush()
 		c.clock = time.Now()
-		c.s.gate.RLock()
 	}
 }
 

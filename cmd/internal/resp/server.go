@@ -23,6 +23,10 @@ type Options struct {
 	// Room is called before commands with the flag "write" run. It waits until the journal has room.
 	// No lock is held during the call. nil: there is always room.
 	Room func(ctx context.Context) error
+	// Settle is called with each key of a command with the flag "write" before it runs. It waits while
+	// a change of the whole value makes other changes of the key wait. No lock is held during the
+	// call. nil: there are no such changes.
+	Settle func(ctx context.Context, key []byte)
 	// Auth checks a password and returns the user, which is not nil. Its error is the reply,
 	// including the prefix (WRONGPASS …). nil: there are no users.
 	Auth func(c *Conn, user, password string) (any, error)
@@ -83,7 +87,7 @@ type Server struct {
 	limits   atomic.Pointer[Limits]
 	commands dispatch
 
-	gate sync.RWMutex // read-locked by running commands, locked by exclusive ones
+	keys *keyLocks
 
 	draining context.Context // done when Shutdown begins
 	drain    context.CancelFunc
@@ -107,7 +111,7 @@ func NewServer(o Options) *Server {
 	if o.Redis == "" {
 		o.Redis = "8.4.0"
 	}
-	s := &Server{o: o, commands: newDispatch(sessionCommands(), o.Commands),
+	s := &Server{o: o, keys: newKeyLocks(), commands: newDispatch(sessionCommands(), o.Commands),
 		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}}
 	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())

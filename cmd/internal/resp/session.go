@@ -108,12 +108,10 @@ func (c *Conn) login(user string, password []byte) string {
 		}
 		return ""
 	}
-	if c.exclusive { // all other clients would wait
+	if c.inExec { // other clients would wait for the keys
 		return "ERR AUTH is not allowed inside a transaction"
 	}
-	var u any
-	var err error
-	c.Aside(func() { u, err = c.s.o.Auth(c, user, string(password)) }) // password hashes are slow
+	u, err := c.s.o.Auth(c, user, string(password))
 	if err != nil {
 		return err.Error()
 	}

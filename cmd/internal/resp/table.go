@@ -23,6 +23,11 @@ type Command struct {
 	// Run makes exactly one reply to a call. args are its words including the name; they are valid
 	// until Run returns and must not be modified.
 	Run func(c *Conn, args [][]byte)
+	// Long is not nil for a command that may take long or wait for the journal, and returns the bytes
+	// that it works through. It runs without locks on its keys, so it may take effect between two
+	// commands of another client's transaction. In a transaction the sum is limited: see
+	// MaxTransactionBytes.
+	Long func(args [][]byte) uint64
 	// RunAll makes exactly one reply to each of several consecutive calls with the same first key.
 	// nil: Run is called for each.
 	RunAll func(c *Conn, calls [][][]byte)

@@ -37,9 +37,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	var union umbel.Filter
-	var err error
-	c.Aside(func() { union, err = u.union(hold, sources) })
+	union, err := u.union(hold, sources)
 	if err != nil {
 		fail(c, err)
 		return
@@ -106,9 +104,7 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	var common umbel.Filter
-	var err error
-	c.Aside(func() { common, err = u.common(hold, args[2:]) })
+	common, err := u.common(hold, args[2:])
 	if err != nil {
 		fail(c, err)
 		return

@@ -16,10 +16,10 @@ import (
 // looks are the commands that describe filters and kinds.
 func (u *um) looks() []row {
 	return []row{
-		{"um.info", "key", 2, 1, "read", "readonly", "Describes a filter: kind, size, rate and keys.", resp.Aside(u.info), nil},
-		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which identifies its contents.", resp.Aside(u.id), nil},
-		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", resp.Aside(u.overlap), nil},
-		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds with their abilities and parameters.", resp.Aside(u.kinds), nil},
+		{"um.info", "key", 2, 1, "read", "readonly", "Describes a filter: kind, size, rate and keys.", u.info, nil},
+		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which identifies its contents.", u.id, nil},
+		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", u.overlap, nil},
+		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds with their abilities and parameters.", u.kinds, nil},
 	}
 }
 

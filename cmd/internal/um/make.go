@@ -13,7 +13,7 @@ func (u *um) makes() []row {
 	const spec = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
 	return []row{
 		{"um.make", "key kind " + spec + " [NX]", -3, 1, "add", "write denyoom", "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", u.make, nil},
-		{"um.plan", "kind|* " + spec, -2, 0, "", "readonly", "Forecasts what UM.MAKE would make; * means all kinds.", resp.Aside(u.plan), nil},
+		{"um.plan", "kind|* " + spec, -2, 0, "", "readonly", "Forecasts what UM.MAKE would make; * means all kinds.", u.plan, nil},
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 // moves are the commands that export and import filters.
 func (u *um) moves() []row {
 	return []row{
-		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a range of it.", resp.Aside(u.export), nil},
+		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a range of it.", u.export, nil},
 		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter from a container.", u.imports, nil},
-		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta from another filter to this one.", resp.Aside(u.diff), nil},
+		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta from another filter to this one.", u.diff, nil},
 		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which contains the ID of its base.", u.patch, nil},
 	}
 }
@@ -142,10 +142,14 @@ func (u *um) limits(h *engine.Reservation) wire.Limits {
 
 // parse returns the filter in a container.
 func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
+	return u.parseWithin(u.limits(h), b)
+}
+
+func (u *um) parseWithin(l wire.Limits, b []byte) (umbel.Filter, error) {
 	if delta.Is(b) {
 		return nil, fmt.Errorf("the argument is a delta, not a container; use UM.PATCH: %w", umbel.ErrCorrupt)
 	}
-	s, err := wire.Parse(b, u.limits(h))
+	s, err := wire.Parse(b, l)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +172,11 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	var f umbel.Filter
-	var err error
-	c.Aside(func() { f, err = u.parse(hold, args[2]) })
+	limits := u.limits(hold)
+	if c.InTransaction() {
+		limits.Bytes = min(limits.Bytes, resp.MaxTransactionBytes)
+	}
+	f, err := u.parseWithin(limits, args[2])
 	if err != nil {
 		fail(c, err)
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -28,7 +29,40 @@ func Commands(e *engine.Engine, o Options) resp.Table {
 	for _, r := range u.rows() {
 		t[r.name] = r.command()
 	}
+	for _, name := range []string{
+		"um.make", "um.merge", "um.intersect", "um.copy", "um.fold", "um.unfold", "um.compact", "um.clear", "um.advance",
+		"um.seal", "um.export", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
+	} {
+		t[name].Long = u.bytesOf(t[name])
+	}
 	return t
+}
+
+// bytesOf returns a function that returns the bytes of the filters and of the arguments of a long
+// command.
+func (u *um) bytesOf(cmd *resp.Command) func(args [][]byte) uint64 {
+	return func(args [][]byte) uint64 {
+		n := uint64(0)
+		add := func(name []byte) bool {
+			if f := u.engine.Get(name); f != nil {
+				n += f.Bytes()
+			}
+			return true
+		}
+		cmd.Keys(args, add)
+		switch cmd.Name {
+		case "um.diff":
+			add(args[3])
+		case "um.unfold":
+			if by, err := quantity.ParseCount(string(args[2])); err == nil {
+				n *= min(uint64(by), 1<<20)
+			}
+		}
+		for _, a := range args[1:] {
+			n += uint64(len(a))
+		}
+		return n
+	}
 }
 
 // um is the state of the commands.

@@ -606,6 +606,37 @@ func (j *journal) Begin(engine.Change) (engine.LongChange, error) {
 	return nil, errors.New("no filter here is large")
 }
 
+// Long commands are limited in a transaction: they keep other clients from its keys.
+func TestLongCommandsInTransactions(t *testing.T) {
+	p := start(t, 0, Options{})
+	p.Line("UM.MAKE f bloom BYTES 800KiB RATE 1%")
+	p.Line("UM.MAKE g bloom BYTES 800KiB RATE 1%")
+	container := resptest.Bulk(t, p.Line("UM.EXPORT f PACKED"))
+	p.Line("UM.MAKE h bloom BYTES 2MiB RATE 1%")
+	large := resptest.Bulk(t, p.Line("UM.EXPORT h PACKED"))
+	for _, c := range []struct {
+		call    []string
+		refused bool
+	}{
+		{[]string{"UM.ID", "f"}, false},
+		{[]string{"UM.DIFF", "f", "FROM", "g"}, true},
+		{[]string{"UM.MERGE", "f", "g"}, true},
+		{[]string{"UM.UNFOLD", "f", "2"}, true},
+		{[]string{"UM.IMPORT", "i", container, "REPLACE"}, false},
+		{[]string{"UM.IMPORT", "j", large, "REPLACE"}, true},
+	} {
+		p.expect("MULTI", "+OK")
+		p.Do(c.call...)
+		got := p.Line("EXEC")
+		if refused := strings.HasPrefix(got, "*1[-ERR "); refused != c.refused {
+			t.Errorf("%s: %.200s, want refused %v", c.call[0], got, c.refused)
+		}
+		if got := p.Do(c.call...); strings.HasPrefix(got, "-") {
+			t.Errorf("%s without MULTI: %.200s", c.call[0], got)
+		}
+	}
+}
+
 // Where a command needs more than its own right, it asks for it.
 func TestRights(t *testing.T) {
 	p := start(t, 0, Options{})
