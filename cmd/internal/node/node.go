@@ -131,6 +131,10 @@ func (n *Node) secure() (err error) {
 	return err
 }
 
+// diskReserve is the size of the file that is deleted when the disk is full, in bytes. It has room for
+// the changes that are queued then: see store.Options.
+const diskReserve = 64 << 20
+
 // recover restores the filters from the data directory.
 func (n *Node) recover(ctx context.Context) (err error) {
 	c := n.config
@@ -155,6 +159,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		CommitDelay:      c.CommitDelay,
 		SnapshotInterval: c.SnapshotInterval,
 		SnapshotBytes:    uint64(c.SnapshotBytes),
+		Reserve:          diskReserve,
 		AcceptLoss:       c.AcceptLoss,
 		Log:              n.log.With("part", "store"),
 	})

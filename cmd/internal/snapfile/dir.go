@@ -44,6 +44,9 @@ type Dir struct {
 	unsynced []File   // the last of them
 	stray    bool     // a temporary file may exist
 
+	reserving sync.Mutex // held during Reserve and Release
+	reserved  int64      // size of the file of Reserve
+
 	mu        sync.Mutex
 	pieces    map[uint64]int64     // sizes
 	manifests map[generation]int64 // sizes of all copies
@@ -65,6 +68,9 @@ func Open(fsys FS, o Options) (*Dir, error) {
 			d.manifests[g] += f.Size
 		} else if f.Name == temporary {
 			d.stray = true
+			continue
+		} else if f.Name == reserveName {
+			d.reserved = f.Size
 			continue
 		} else {
 			continue // not ours

@@ -220,6 +220,37 @@ func TestFullDisk(t *testing.T) {
 	manifests(t, dir, 4, 3)
 }
 
+// The reserve takes room until it is released, outlasts the process, and is not part of a snapshot.
+func TestReserve(t *testing.T) {
+	d := snapfiletest.NewDisk()
+	d.Limit(10_000)
+	dir := open(t, d)
+	must(t, dir.Reserve(8000))
+	if err := snapshot(dir, 1, 20); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v, want %v", err, syscall.ENOSPC)
+	}
+	dir = open(t, d)
+	must(t, dir.Release())
+	must(t, snapshot(dir, 2, 20))
+	used := d.Used()
+	if err := dir.Reserve(8000); !errors.Is(err, syscall.ENOSPC) || d.Used() != used {
+		t.Errorf("error %v, want %v; %d bytes used, want %d", err, syscall.ENOSPC, d.Used(), used)
+	}
+	d.Limit(0)
+	must(t, dir.Reserve(8000))
+	must(t, dir.Reserve(8000))
+	if d.Used() != used+8000 || dir.Bytes() != uint64(used) {
+		t.Errorf("%d bytes used, %d in snapshots, want %d and %d", d.Used(), dir.Bytes(), used+8000, used)
+	}
+	must(t, dir.Release())
+	must(t, dir.Release())
+
+	disk, err := snapfile.OpenDir(t.TempDir(), snapfile.Options{})
+	must(t, err)
+	must(t, disk.Reserve(3<<20))
+	must(t, disk.Release())
+}
+
 // The cost of a start depends on the files that exist, not on those that ever existed. It lists the
 // directory once and opens nothing; then the manifests are read. UMBEL_CHURN=10000000 removes as many
 // pieces.

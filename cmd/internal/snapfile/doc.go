@@ -8,6 +8,7 @@
 //	manifest-NUMBER-POSITION-COPY  contents | XXH3-128 of number, position and contents 16;
 //	                               copies 1 and 2 are equal
 //	manifest.tmp                   a manifest that is being written
+//	reserve                        room for a snapshot on a full disk
 //
 // Numbers and positions have 16 hexadecimal digits. Files can be read by their owner only, since
 // they contain the seeds of hashers.

@@ -1,6 +1,7 @@
 package snapfile
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,6 +22,9 @@ type FS interface {
 	Remove(name string) error
 	// List returns all files, in any order.
 	List() ([]Info, error)
+	// Allocate creates a file of size bytes, for which the disk has room from then on. After an
+	// error a part of the file may exist.
+	Allocate(name string, size int64) error
 	// SyncDir makes all creations, renames and removals durable.
 	SyncDir() error
 }
@@ -71,6 +75,30 @@ func (d directory) Read(name string, limit int) ([]byte, error) {
 	b := make([]byte, min(info.Size(), int64(limit)))
 	_, err = io.ReadFull(f, b)
 	return b, err
+}
+
+// zeros writes size zero bytes, for systems that cannot allocate them otherwise.
+func zeros(f *os.File, size int64) error {
+	block := make([]byte, 1<<20)
+	for size > 0 {
+		n, err := f.Write(block[:min(size, int64(len(block)))])
+		if err != nil {
+			return err
+		}
+		size -= int64(n)
+	}
+	return nil
+}
+
+func (d directory) Allocate(name string, size int64) error {
+	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = allocate(f, size); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 func (d directory) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }

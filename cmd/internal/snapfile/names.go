@@ -10,6 +10,7 @@ const (
 	piecePrefix    = "piece-"
 	manifestPrefix = "manifest-"
 	temporary      = "manifest.tmp"
+	reserveName    = "reserve"
 	digits         = 16
 )
 

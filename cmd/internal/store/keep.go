@@ -110,6 +110,7 @@ func (q *queue) write(ctx context.Context, l oplog.Log, log *slog.Logger, b *bat
 			}
 			return number, nil
 		}
+		q.failed(err)
 		if tries == 1 {
 			log.Error("log write failed; refusing writes", "error", err)
 			q.mu.Lock()

@@ -33,13 +33,15 @@ const (
 type queue struct {
 	durability Durability
 	delay      time.Duration
+	failed     func(error) // is called with the error of each failed write
 
-	last     atomic.Uint64 // position appended last; written with mu held
-	kept     atomic.Uint64 // position of the last change in the log; written with mu held
-	trouble  atomic.Pointer[error]
-	closing  atomic.Bool   // as closed
-	crowded  atomic.Bool   // there is no room; written with mu held
-	hasTaken chan struct{} // one message: there is something to do
+	last     atomic.Uint64         // position appended last; written with mu held
+	kept     atomic.Uint64         // position of the last change in the log; written with mu held
+	trouble  atomic.Pointer[error] // why the last write failed; nil if it succeeded
+	blocked  atomic.Pointer[error] // why nothing is to be appended, though writes may succeed
+	closing  atomic.Bool           // as closed
+	crowded  atomic.Bool           // there is no room; written with mu held
+	hasTaken chan struct{}         // one message: there is something to do
 
 	mu      sync.Mutex
 	freed   chan struct{}   // closed when crowded ends, or when waiting is pointless
@@ -62,7 +64,7 @@ type queue struct {
 func newQueue(o Options, last engine.Position, batch uint64) *queue {
 	q := &queue{
 		durability: o.Durability, delay: o.CommitDelay, batch: batch, session: true,
-		hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
+		failed: func(error) {}, hasTaken: make(chan struct{}, 1), rows: make(map[*row]struct{}),
 	}
 	q.last.Store(uint64(last))
 	q.kept.Store(uint64(last))
@@ -74,8 +76,16 @@ func (q *queue) ready() error {
 	if q.closing.Load() {
 		return ErrClosed
 	}
+	if p := q.blocked.Load(); p != nil {
+		return *p
+	}
 	return q.err()
 }
+
+// block makes ready return err until unblock. What is queued is still written.
+func (q *queue) block(err error) { q.blocked.Store(&err) }
+
+func (q *queue) unblock() { q.blocked.Store(nil) }
 
 // err returns why nothing can be kept, nil if it can.
 func (q *queue) err() error {

@@ -50,6 +50,7 @@ func (s *Store) Snapshot(ctx context.Context) error {
 	})
 	if err != nil {
 		s.o.Log.Error("snapshot failed; log not truncated", "error", err)
+		s.noteFull(err)
 		return err
 	}
 	s.owing = false
@@ -294,17 +295,23 @@ func (s *Store) tidy(ctx context.Context) error {
 	if s.reading > 0 || a.previous == nil {
 		return nil
 	}
-	var errs []error
-	if err := s.log.Purge(ctx, min(a.previous.batch, a.current.batch)); err != nil {
-		errs = append(errs, fmt.Errorf("store: log not truncated: %w", err))
-	}
-	err := s.files.Sweep([]uint64{a.current.number, a.previous.number}, func(piece uint64) bool {
-		return a.live[piece] > 0 || a.liveBefore[piece] > 0
-	})
-	return errors.Join(append(errs, err)...)
+	return s.cleanUp(ctx, min(a.previous.batch, a.current.batch), a.current.number, a.previous.number)
 }
 
-// pace gives way to changes: while there are some, a snapshot works a tenth of the time.
+// cleanUp deletes the log before a batch, and files that the snapshots of these numbers do not need.
+func (s *Store) cleanUp(ctx context.Context, batch uint64, snapshots ...uint64) error {
+	a := &s.archive
+	err := s.log.Purge(ctx, batch)
+	if err != nil {
+		err = fmt.Errorf("store: log not truncated: %w", err)
+	}
+	return errors.Join(err, s.files.Sweep(snapshots, func(piece uint64) bool {
+		return a.live[piece] > 0 || a.liveBefore[piece] > 0
+	}))
+}
+
+// pace gives way to changes: while there are some, a snapshot works a tenth of the time, and more if
+// the log has become longer than Options.SnapshotBytes. It does not rest if the log is twice as long.
 type pace struct {
 	store *Store
 	since time.Time // the end of the last rest
@@ -319,7 +326,7 @@ const (
 func (p *pace) rest(ctx context.Context) error {
 	now := time.Now()
 	last := p.store.Last()
-	busy := last != p.last && !p.since.IsZero() && !p.store.hurry.Load()
+	busy := last != p.last && !p.since.IsZero()
 	p.last = last
 	worked := now.Sub(p.since)
 	if p.since.IsZero() {
@@ -329,10 +336,11 @@ func (p *pace) rest(ctx context.Context) error {
 		return nil
 	}
 	p.since = now
-	if !busy {
+	share := p.store.leisure()
+	if !busy || share == 0 {
 		return nil
 	}
-	t := time.NewTimer(min(worked*paceShare, paceRest))
+	t := time.NewTimer(time.Duration(share * float64(min(worked*paceShare, paceRest))))
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -341,4 +349,16 @@ func (p *pace) rest(ctx context.Context) error {
 	}
 	p.since = time.Now()
 	return nil
+}
+
+// leisure returns the share of its rests that a snapshot takes, from 0 to 1.
+func (s *Store) leisure() float64 {
+	if s.hurry.Load() || s.full.Load() {
+		return 0
+	}
+	if s.o.SnapshotBytes == 0 {
+		return 1
+	}
+	length := float64(s.queue.written()-s.marked.Load()) / float64(s.o.SnapshotBytes)
+	return max(0, min(1, 2-length))
 }

@@ -30,6 +30,7 @@ type Options struct {
 	CommitDelay      time.Duration // time that a batch waits for more changes
 	SnapshotInterval time.Duration // 0: only on request
 	SnapshotBytes    uint64        // growth of the log that triggers a snapshot; 0: off
+	Reserve          uint64        // bytes kept free for snapshots on a full disk; 0: none
 	// AcceptLoss makes Open continue if durable changes or cells are missing. It marks the filters
 	// that may lack some as incomplete: queries return true for every key until they are made
 	// again. The report lists them.
@@ -51,6 +52,8 @@ type Store struct {
 	keeps  sync.WaitGroup
 	closed sync.Once
 	hurry  atomic.Bool   // a snapshot gives way to nobody
+	full   atomic.Bool   // the disk was full, and is not known to have room again
+	kick   chan struct{} // starts an attempt to leave a full disk
 	marked atomic.Uint64 // bytes of the log when the last snapshot was made
 
 	// snapping is held while a snapshot is taken or files of snapshots are deleted.
@@ -79,8 +82,9 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	}
 	s := &Store{
 		log: l, files: files, engine: e, o: o, archive: r.archive, owing: r.lost || r.damaged,
-		queue: newQueue(o, r.position, r.batch),
+		queue: newQueue(o, r.position, r.batch), kick: make(chan struct{}, 1),
 	}
+	s.queue.failed = s.noteFull
 	s.status.LastSnapshot = r.archive.current.time()
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
@@ -89,6 +93,9 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 		if err := s.tidy(ctx); err != nil && !errors.Is(err, snapfile.ErrReadOnly) && !errors.Is(err, oplog.ErrCheck) {
 			o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
 		}
+	}
+	if err := s.reserve(); err != nil && !errors.Is(err, snapfile.ErrReadOnly) {
+		o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", o.Reserve, "error", err)
 	}
 	e.SetJournal(s) // before the first snapshot
 	s.keeps.Go(func() { s.queue.keep(writing, l, o.Log) })
@@ -114,7 +121,7 @@ type Report struct {
 // done.
 func (s *Store) Room(ctx context.Context) error { return s.queue.room(ctx) }
 
-// Ready, Append, Begin, Last: see engine.Journal.
+// Ready, Append, Begin, Last: see engine.Journal. The error of Ready wraps ErrFull if the disk is full.
 func (s *Store) Ready() error { return s.queue.ready() }
 
 // Begin is of engine.Journal. It returns an error if the log fails or the store is closed meanwhile.
@@ -164,7 +171,16 @@ func (s *Store) snapshots(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.kick:
 		case <-tick.C:
+			if s.full.Load() && time.Since(last) < fullRetry {
+				continue
+			}
+		}
+		if s.full.Load() {
+			s.leaveFull(ctx)
+			last = time.Now()
+			continue
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
 		byBytes := s.o.SnapshotBytes > 0 && s.queue.written()-s.marked.Load() >= s.o.SnapshotBytes
@@ -185,9 +201,7 @@ func (s *Store) clear(ctx context.Context) {
 		if !owing || s.Snapshot(ctx) != nil {
 			return
 		}
-		s.snapping.Lock()
-		s.owing = true
-		s.snapping.Unlock()
+		s.owe()
 	}
 	s.snapping.Lock()
 	s.owing = false

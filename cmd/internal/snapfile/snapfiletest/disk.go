@@ -29,6 +29,7 @@ const (
 	Rename  Op = "rename"
 	Remove  Op = "remove"
 	List    Op = "list"
+	Alloc   Op = "allocate"
 	SyncDir Op = "syncdir"
 )
 
@@ -151,6 +152,13 @@ func (d *Disk) Names() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Sorted(maps.Keys(d.names))
+}
+
+// Used returns the size of all files.
+func (d *Disk) Used() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.size()
 }
 
 // Size returns the size of a file.
@@ -282,6 +290,21 @@ func (p *process) List() (list []snapfile.Info, err error) {
 		list = append(list, snapfile.Info{Name: name, Size: int64(len(n.data))})
 	}
 	return list, nil
+}
+
+func (p *process) Allocate(name string, size int64) error {
+	if err := p.enter(Alloc, name); err != nil {
+		return err
+	}
+	defer p.disk.mu.Unlock()
+	n := &inode{}
+	p.disk.names[name] = n
+	if room := p.disk.room; room > 0 && p.disk.size()+size > room {
+		return fmt.Errorf("allocate %s: %w", name, syscall.ENOSPC)
+	}
+	n.data = make([]byte, size)
+	n.synced = n.data
+	return nil
 }
 
 func (p *process) SyncDir() error {

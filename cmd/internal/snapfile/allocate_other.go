@@ -1,0 +1,8 @@
+//go:build !linux
+
+package snapfile
+
+import "os"
+
+// allocate makes room for size bytes in an empty file.
+func allocate(f *os.File, size int64) error { return zeros(f, size) }

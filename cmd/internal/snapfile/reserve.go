@@ -1,0 +1,44 @@
+package snapfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Reserve creates a file of size bytes, or keeps the one that exists. It holds room on the disk until
+// Release: a full disk then has room for what is needed to make more room. It is not part of Bytes.
+func (d *Dir) Reserve(size int64) error {
+	if d.options.ReadOnly {
+		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+	}
+	d.reserving.Lock()
+	defer d.reserving.Unlock()
+	if d.reserved == size {
+		return nil
+	}
+	if err := d.fs.Allocate(reserveName, size); err != nil {
+		return fmt.Errorf("snapfile: %w", errors.Join(err, d.release()))
+	}
+	d.reserved = size
+	return nil
+}
+
+// Release removes the file of Reserve, if it exists.
+func (d *Dir) Release() error {
+	d.reserving.Lock()
+	defer d.reserving.Unlock()
+	if err := d.release(); err != nil {
+		return fmt.Errorf("snapfile: %w", err)
+	}
+	return nil
+}
+
+// release removes the file. The caller holds reserving.
+func (d *Dir) release() error {
+	d.reserved = 0
+	if err := d.fs.Remove(reserveName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

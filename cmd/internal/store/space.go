@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// ErrFull is wrapped while changes are refused because the disk is full.
+var ErrFull = errors.New("disk full")
+
+// A disk that the log fills is left as follows. The store holds a reserve (snapfile.Dir.Reserve). If
+// the log or a snapshot finds no room, the reserve is released, new changes are refused, and snapshots
+// are taken until the log could be truncated and the reserve made again. The first snapshot has room
+// for the changes that are queued, and for the cells that they changed, in the reserve. If that is not
+// enough, the previous snapshot and its part of the log are given up.
+
+// fullRetry is the time between attempts to leave a full disk.
+const fullRetry = 5 * time.Second
+
+// isFull reports whether err says that the disk is full.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// noteFull releases the reserve if err says that the disk is full. It is safe for concurrent use.
+func (s *Store) noteFull(err error) {
+	if !isFull(err) || s.full.Swap(true) {
+		return
+	}
+	s.o.Log.Error("disk full; refusing writes until a snapshot has truncated the log", "error", err)
+	if s.o.Durability != None {
+		s.queue.block(fmt.Errorf("store: %w; refusing writes until a snapshot has truncated the log", ErrFull))
+	}
+	if err := s.files.Release(); err != nil {
+		s.o.Log.Error("could not release the reserve", "error", err)
+	}
+	select {
+	case s.kick <- struct{}{}:
+	default: // the snapshots are taken already
+	}
+}
+
+// reserve makes the reserve. If the disk has no room for it, the store works without.
+func (s *Store) reserve() error {
+	if s.o.Reserve == 0 {
+		return nil
+	}
+	return s.files.Reserve(int64(s.o.Reserve))
+}
+
+// leaveFull tries to leave a full disk.
+func (s *Store) leaveFull(ctx context.Context) {
+	err := s.snapshotQueued(ctx)
+	if isFull(err) {
+		if err = s.giveUpPrevious(ctx); err == nil {
+			err = s.snapshotQueued(ctx)
+		}
+	}
+	if err == nil {
+		s.owe() // after a second one, the log before the first is obsolete
+		err = s.Snapshot(ctx)
+	}
+	if err == nil {
+		err = s.reserve()
+	}
+	if err != nil {
+		s.o.Log.Warn("disk still full; will retry", "error", err)
+		return
+	}
+	s.full.Store(false)
+	s.queue.unblock()
+	s.o.Log.Info("disk has room again; accepting writes")
+}
+
+// snapshotQueued takes a snapshot after the queued changes have been written.
+func (s *Store) snapshotQueued(ctx context.Context) error {
+	if s.o.Durability != None {
+		limited, cancel := context.WithTimeout(ctx, fullRetry)
+		defer cancel()
+		if err := s.drain(limited); err != nil {
+			return err
+		}
+	}
+	s.owe()
+	return s.Snapshot(ctx)
+}
+
+// giveUpPrevious deletes the previous snapshot and the part of the log that only it needs.
+func (s *Store) giveUpPrevious(ctx context.Context) error {
+	s.snapping.Lock()
+	defer s.snapping.Unlock()
+	a := &s.archive
+	if s.reading > 0 || a.current == nil {
+		return fmt.Errorf("store: %w: nothing can be deleted", ErrFull)
+	}
+	a.previous, a.liveBefore = nil, nil
+	s.o.Log.Warn("deleting the previous snapshot, because the disk is full")
+	return s.cleanUp(ctx, a.current.batch, a.current.number)
+}
+
+// owe makes the next call of Snapshot take one even if nothing changed.
+func (s *Store) owe() {
+	s.snapping.Lock()
+	defer s.snapping.Unlock()
+	s.owing = true
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
+)
+
+// smallDisk is a disk on which log and snapshots together have limit bytes.
+type smallDisk struct {
+	*disk
+	limit int64
+	log   oplog.Log
+}
+
+func newSmallDisk(limit int64) *smallDisk {
+	d := &smallDisk{disk: newDisk(), limit: limit}
+	d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+		if op == oplogtest.Append && d.used() >= d.limit {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	d.files.Before(func(op snapfiletest.Op, _ string) error {
+		if op == snapfiletest.Write || op == snapfiletest.Alloc {
+			d.files.Limit(max(1, d.limit-d.logBytes()))
+		}
+		return nil
+	})
+	return d
+}
+
+func (d *smallDisk) logBytes() int64 { return int64(d.log.Bytes()) }
+func (d *smallDisk) used() int64     { return d.logBytes() + d.files.Used() }
+
+// start starts a node. The log is not used before it is opened.
+func (d *smallDisk) start(t *testing.T, o Options) *node {
+	t.Helper()
+	d.log = noLog{}
+	n := start(t, d.disk, o)
+	d.log = n.log
+	return n
+}
+
+type noLog struct{ oplog.Log }
+
+func (noLog) Bytes() uint64 { return 0 }
+
+// toggle adds and removes keys, which makes the log longer and the filter not. It returns the error of
+// the first change that is refused.
+func toggle(n *node, f *engine.Filter) error {
+	ds := digests(0, 500)
+	for {
+		_, pos, err := f.Add(nil, ds)
+		if err == nil {
+			err = n.Wait(context.Background(), pos)
+		}
+		if err == nil {
+			pos, err = f.Remove(make([]bool, len(ds)), ds)
+		}
+		if err == nil {
+			err = n.Wait(context.Background(), pos)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A disk that the log has filled is left without help, again and again, and no acknowledged change is
+// lost.
+func TestFullDiskIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(6 << 20)
+		o := Options{Reserve: 1 << 20}
+		n := d.start(t, o)
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 {
+			keep := digests(1000+100*i, 1100+100*i)
+			if _, pos, err := f.Add(nil, keep); err != nil || n.Wait(t.Context(), pos) != nil {
+				t.Fatal(err)
+			}
+			if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+				t.Fatalf("round %d: error %v", i, err)
+			}
+			time.Sleep(time.Minute)
+			if err := n.Ready(); err != nil {
+				t.Fatalf("round %d: still full: %v", i, err)
+			}
+			if used := d.used(); used > d.limit/2 {
+				t.Errorf("round %d: %d bytes of %d are used after two snapshots", i, used, d.limit)
+			}
+			wantKeys(t, n.Engine, []string{"counts"}, digests(1000, 1100+100*i))
+		}
+		if err := n.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := contents(n.Engine)
+		n.kill()
+		n = d.start(t, o)
+		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// If the disk has no room for a snapshot, changes are refused and queries are answered until it has.
+// The previous snapshot is given up before that.
+func TestDiskWithoutRoomForASnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(16 << 20)
+		n := d.start(t, Options{Reserve: 64 << 10})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 2_000_000, FPRate: .01}, nil) // about 10 MB
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := digests(0, 100_000)
+		f.Add(nil, keys)
+		snap(t, n)
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatalf("error %v", err)
+		}
+		time.Sleep(time.Minute)
+		if err := n.Ready(); !errors.Is(err, ErrFull) {
+			t.Errorf("ready: error %v, want %v", err, ErrFull)
+		}
+		wantKeys(t, n.Engine, []string{"counts"}, keys)
+		d.limit = 64 << 20
+		time.Sleep(time.Minute)
+		if err := n.Ready(); err != nil {
+			t.Errorf("with more room: %v", err)
+		}
+		want := contents(n.Engine)
+		n.kill()
+		n = d.start(t, Options{})
+		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// A snapshot rests less while the log grows beyond its planned length, and not at all when the log is
+// twice as long.
+func TestSnapshotsKeepPaceWithTheLog(t *testing.T) {
+	for _, c := range []struct {
+		written uint64
+		o       Options
+		want    float64
+	}{
+		{0, Options{SnapshotBytes: 1000}, 1},
+		{1000, Options{SnapshotBytes: 1000}, 1},
+		{1500, Options{SnapshotBytes: 1000}, .5},
+		{2000, Options{SnapshotBytes: 1000}, 0},
+		{9000, Options{SnapshotBytes: 1000}, 0},
+		{9000, Options{}, 1},
+	} {
+		s := &Store{o: c.o, queue: newQueue(c.o, 0, 0)}
+		s.queue.bytes = 5000 + c.written
+		s.marked.Store(5000)
+		if got := s.leisure(); got != c.want {
+			t.Errorf("%d bytes after the last snapshot: %v, want %v", c.written, got, c.want)
+		}
+		s.full.Store(true)
+		if got := s.leisure(); got != 0 {
+			t.Errorf("on a full disk: %v, want 0", got)
+		}
+	}
+}
