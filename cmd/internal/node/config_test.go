@@ -69,7 +69,7 @@ func TestLoadErrors(t *testing.T) {
 		want    []string
 	}{
 		{"unknown in the file", nil, "durabilty: always", []string{"umbel.yaml: durabilty", "did you mean durability?"}},
-		{"nested", nil, "resp: {listen: x}", []string{"resp.listen", "unknown setting"}},
+		{"nested", nil, "resp: {listen: x}", []string{"umbel.yaml: resp", "want a single value"}},
 		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "did you mean bf-error-rate?"}},
 		{"not of the words", nil, "durability: sometimes", []string{"durability", `"sometimes"`, "want always, everysec, none"}},
 		{"no number", []string{"UMBEL_MAX_CLIENTS=many"}, "", []string{"UMBEL_MAX_CLIENTS", `"many"`}},

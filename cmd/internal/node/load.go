@@ -10,12 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 )
 
 // Origin is the value of a setting and its origin.
@@ -47,51 +43,33 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 	var c Config
 	known := pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.flags(known)
-	from := map[string]string{}
-	k := koanf.New(".")
-	layer := func(p koanf.Provider, parse koanf.Parser, origin func(key string) string) error {
-		one := koanf.New(".")
-		if err := one.Load(p, parse); err != nil {
-			return err
-		}
-		for _, key := range slices.Sorted(maps.Keys(one.All())) {
-			if known.Lookup(key) == nil {
-				return fmt.Errorf("%s: unknown setting; did you mean %s?", origin(key), nearest(key, known))
-			}
-			from[key] = origin(key)
-		}
-		return k.Merge(one)
-	}
-	if path := filePath(flags, environ); path != "" {
-		err := layer(file.Provider(path), yaml.Parser(), func(key string) string { return fmt.Sprintf("file %s: %s", path, key) })
-		if err != nil {
-			return c, nil, fmt.Errorf("settings: %w", fileError(err, path))
-		}
-	}
-	err := layer(env.Provider(".", env.Opt{Prefix: prefix, EnvironFunc: environ, TransformFunc: func(name, value string) (string, any) {
-		if ignored.MatchString(name) {
-			return "", nil
-		}
-		return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, prefix)), "_", "-"), value
-	}}), nil, func(key string) string { return "environment " + variable(key) })
+	path, file, err := readFile(flags, environ())
 	if err != nil {
-		return c, nil, fmt.Errorf("settings: %w", err)
+		return c, nil, fmt.Errorf("settings: file %s: %w", path, err)
 	}
-	given := map[string]any{}
-	flags.Visit(func(f *pflag.Flag) {
-		if known.Lookup(f.Name) != nil {
-			given[f.Name] = f.Value.String()
+	// From the lowest precedence to the highest: later sources replace values of earlier ones.
+	values, from := map[string]any{}, map[string]string{}
+	for _, source := range []struct {
+		values map[string]any
+		origin func(name string) string
+	}{
+		{file, func(name string) string { return "file " + path + ": " + name }},
+		{variables(environ()), func(name string) string { return "environment " + variable(name) }},
+		{changed(flags, known), func(name string) string { return "flag --" + name }},
+	} {
+		for _, name := range slices.Sorted(maps.Keys(source.values)) {
+			if known.Lookup(name) == nil {
+				return c, nil, fmt.Errorf("settings: %s: unknown setting; did you mean %s?", source.origin(name), nearest(name, known))
+			}
+			values[name], from[name] = source.values[name], source.origin(name)
 		}
-	})
-	if err := layer(confmap.Provider(given, "."), nil, func(key string) string { return "flag --" + key }); err != nil {
-		return c, nil, fmt.Errorf("settings: %w", err)
 	}
 	var origins Origins
 	known.VisitAll(func(f *pflag.Flag) {
 		o := Origin{Name: f.Name, Value: f.Value.String(), From: "default", Usage: f.Usage}
-		if k.Exists(f.Name) && err == nil {
+		if v, ok := values[f.Name]; ok && err == nil {
 			o.From = strings.TrimSuffix(from[f.Name], ": "+f.Name)
-			if o.Value, err = scalar(k.Get(f.Name)); err == nil {
+			if o.Value, err = scalar(v); err == nil {
 				err = f.Value.Set(o.Value)
 			}
 			if err != nil {
@@ -103,25 +81,48 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 	return c, origins, err
 }
 
-// filePath returns the path of the file of settings, "" if there is none.
-func filePath(flags *pflag.FlagSet, environ func() []string) string {
-	if f := flags.Lookup(fileFlag); f != nil && f.Changed {
-		return f.Value.String()
-	}
-	for _, v := range environ() {
-		if path, ok := strings.CutPrefix(v, prefix+"CONFIG="); ok {
-			return path
+// readFile reads the file of settings. path is "" if there is none.
+func readFile(flags *pflag.FlagSet, environ []string) (path string, values map[string]any, err error) {
+	for _, v := range environ {
+		if value, ok := strings.CutPrefix(v, prefix+"CONFIG="); ok {
+			path = value
+			break
 		}
 	}
-	return ""
+	if f := flags.Lookup(fileFlag); f != nil && f.Changed {
+		path = f.Value.String()
+	}
+	if path == "" {
+		return "", nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return path, nil, pe.Err
+	}
+	return path, values, yaml.Unmarshal(data, &values)
 }
 
-// fileError adds the path to an error about a file.
-func fileError(err error, path string) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) || strings.HasPrefix(err.Error(), "file ") {
-		return err
+// variables returns the settings of the environment by name.
+func variables(environ []string) map[string]any {
+	values := map[string]any{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !ignored.MatchString(name) {
+			values[strings.ReplaceAll(strings.ToLower(setting), "_", "-")] = value
+		}
 	}
-	return fmt.Errorf("file %s: %w", path, err)
+	return values
+}
+
+// changed returns the settings of the command line by name.
+func changed(flags, known *pflag.FlagSet) map[string]any {
+	values := map[string]any{}
+	flags.Visit(func(f *pflag.Flag) {
+		if known.Lookup(f.Name) != nil {
+			values[f.Name] = f.Value.String()
+		}
+	})
+	return values
 }
 
 // scalar formats a value of a file like a flag's value.
