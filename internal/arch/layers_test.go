@@ -50,6 +50,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 var testSupport = []string{
 	"internal/fixture", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	"cmd/internal/snapfile/snapfiletest",
+	"cmd/internal/wal/waltest",
 }
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,

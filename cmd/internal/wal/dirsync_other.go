@@ -1,0 +1,6 @@
+//go:build !unix
+
+package wal
+
+// syncDir does nothing: the system syncs directories itself.
+func syncDir(string) error { return nil }

@@ -1,0 +1,225 @@
+package wal_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
+)
+
+// failing returns a hook that lets the next n operations of that kind fail.
+func failing(op waltest.Op, n int, err error) func(waltest.Op, string) error {
+	return func(o waltest.Op, _ string) error {
+		if o == op && n > 0 {
+			n--
+			return err
+		}
+		return nil
+	}
+}
+
+func TestFailedWrites(t *testing.T) {
+	b := newBench(t)
+	b.fill(3)
+	for i, fault := range []error{errFault, waltest.Half{Err: errFault}, waltest.Half{Err: errFault}} {
+		b.disk.Before(failing(waltest.Write, 2, fault))
+		next := b.log.Next()
+		for range 2 {
+			es := []wal.Entry{entryOf(next, 1), entryOf(next+1, 1)}
+			if i == 2 {
+				es = es[:1] // of which nothing can remain
+			}
+			b.wants(b.log.Write(es), errFault)
+			b.wants(b.log.Health(), errFault)
+		}
+		if i < 2 {
+			b.fill(1) // shorter than what failed
+			b.must(b.log.Health())
+		}
+		b.disk.Kill()
+		b.open()
+		b.fill(1)
+	}
+	b.read(1, "1-8")
+}
+
+// After a failed sync nothing is accepted, although the next sync would succeed.
+func TestFailedSync(t *testing.T) {
+	b := newBench(t)
+	b.fill(3)
+	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
+	b.disk.Before(failing(waltest.Sync, 1, errFault))
+	_, err := b.log.Sync()
+	b.wants(err, errFault)
+	for range 2 {
+		_, err := b.log.Sync()
+		b.wants(err, errFault)
+		b.wants(b.log.Append([]wal.Entry{entryOf(5, 1)}), errFault)
+		b.wants(b.log.CutFront(2), errFault)
+		b.wants(b.log.Health(), errFault)
+	}
+	b.bounds(1, 3)
+	b.read(1, "1-3")
+	b.must(b.log.Close())
+	b.open()
+	b.read(1, "1-4") // it was in memory all the time
+}
+
+func TestFailedHead(t *testing.T) {
+	b := newBench(t)
+	b.fill(3)
+	b.disk.Before(func(op waltest.Op, name string) error {
+		if op == waltest.Write && name == "head" {
+			return errFault
+		}
+		return nil
+	})
+	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
+	_, err := b.log.Sync()
+	b.wants(err, errFault)
+	b.bounds(1, 3)
+	b.disk.Before(nil)
+	if durable, err := b.log.Sync(); durable != 4 || err != nil {
+		t.Errorf("synced up to %d, %v", durable, err)
+	}
+	b.again()
+	b.read(1, "1-4")
+}
+
+// A segment cannot be made now and then.
+func TestFailedSegments(t *testing.T) {
+	for _, op := range []waltest.Op{waltest.Create, waltest.Allocate, waltest.Rename, waltest.Write} {
+		b := newBench(t)
+		for range 300 {
+			b.disk.Before(failing(op, 1, errFault))
+			e := []wal.Entry{entryOf(b.log.Next(), 1)}
+			if err := b.log.Append(e); err != nil {
+				b.wants(err, errFault)
+				if b.log.Next() == e[0].Index {
+					b.must(b.log.Append(e))
+				} else {
+					_, err := b.log.Sync()
+					b.must(err)
+				}
+			}
+		}
+		b.disk.Before(nil)
+		b.read(1, "1-300")
+		b.again()
+		b.read(1, "1-300")
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	b := newBench(t)
+	b.disk.Space(8192 + 5*segmentBytes/2)
+	full := func() (n uint64) {
+		for {
+			e := []wal.Entry{entryOf(b.log.Next(), 1)}
+			if err := b.log.Append(e); err != nil {
+				b.wants(err, syscall.ENOSPC)
+				return e[0].Index - 1
+			}
+		}
+	}
+	n := full()
+	b.wants(b.log.Health(), syscall.ENOSPC)
+	b.read(1, spans(1, n))
+	b.must(b.log.CutFront(n / 2)) // which needs no space
+	m := full()
+	if m <= n {
+		t.Errorf("the log ends with %d after space was freed, and with %d before", m, n)
+	}
+	b.disk.Space(-1)
+	b.fill(10)
+	b.must(b.log.Health())
+	b.again()
+	b.read(n/2, spans(n/2, m+10))
+}
+
+func TestMaxBytes(t *testing.T) {
+	b := newBench(t)
+	b.o = wal.Options{MaxBytes: 1 << 20}
+	b.again()
+	for round := range 3 {
+		first, _ := b.log.Bounds()
+		var err error
+		for err == nil {
+			err = b.log.Append([]wal.Entry{entryOf(b.log.Next(), 1)})
+		}
+		b.wants(err, wal.ErrFull)
+		if n := b.log.Bytes(); n > 1<<20 || n < 3<<18 {
+			t.Errorf("round %d: %d bytes of %d are used", round, n, 1<<20)
+		}
+		_, last := b.log.Bounds()
+		b.read(first, spans(first, last))
+		b.must(b.log.CutFront(last + 1))
+		b.fill(1)
+	}
+}
+
+// A log that cannot be opened leaves no lock and no file open, and the next attempt succeeds.
+func TestFailedOpen(t *testing.T) {
+	b := newBench(t)
+	b.fill(100)
+	b.must(b.log.Write([]wal.Entry{entryOf(101, 1)}))
+	b.disk.Kill()
+	for n := 0; ; n++ {
+		count := 0
+		d := b.disk.Dir()
+		b.disk.Before(func(waltest.Op, string) error {
+			if count++; count > n {
+				return errFault
+			}
+			return nil
+		})
+		l, err := wal.OpenDir(d, b.o)
+		b.disk.Before(nil)
+		if err == nil {
+			b.log = l
+			break
+		}
+		b.wants(err, errFault)
+		if l, err = wal.OpenDir(d, b.o); err != nil {
+			t.Fatalf("after operation %d failed: %v", n, err)
+		}
+		b.must(l.Close())
+		if n > 100 {
+			t.Fatal("it is never opened")
+		}
+	}
+	b.read(1, "1-101")
+}
+
+func TestOlderAndLaterVersions(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "jetstream"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, readOnly := range []bool{false, true} {
+		_, err := wal.Open(dir, wal.Options{ReadOnly: readOnly})
+		if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
+			t.Errorf("error %v, want one with the commands that migrate", err)
+		}
+	}
+	for _, name := range []string{"head", "00000000000000000001.wal"} {
+		b := newBench(t)
+		b.fill(1)
+		b.must(b.log.Close())
+		data := b.disk.File(name)
+		for at := 0; at < min(len(data), 3*4096); at += 2048 {
+			if data[at] != 0 {
+				data[at+7]++
+			}
+		}
+		b.disk.SetFile(name, data)
+		if _, err := b.disk.Open(b.o); !errors.Is(err, wal.ErrVersion) {
+			t.Errorf("%s: error %v, want %v", name, err, wal.ErrVersion)
+		}
+	}
+}

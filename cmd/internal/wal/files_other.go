@@ -1,0 +1,12 @@
+//go:build !linux
+
+package wal
+
+import (
+	"errors"
+	"os"
+)
+
+func reserve(*os.File, int64) error { return errors.ErrUnsupported }
+
+func syncData(f *os.File) error { return f.Sync() }

@@ -1,0 +1,80 @@
+package wal
+
+import (
+	"errors"
+	"log/slog"
+)
+
+var (
+	// ErrHole is wrapped if entries that were durable are missing or altered. The error names them.
+	ErrHole = errors.New("hole in the log")
+	// ErrLocked is wrapped by Open if another process has the directory open.
+	ErrLocked = errors.New("directory in use")
+	// ErrReadOnly is wrapped by everything that changes a log that was opened with ReadOnly.
+	ErrReadOnly = errors.New("log is read-only")
+	// ErrVersion is wrapped by Open if the directory contains the log of another version, which
+	// this program does not read.
+	ErrVersion = errors.New("log of another version")
+	// ErrFull is wrapped if the log has reached Options.MaxBytes.
+	ErrFull = errors.New("log has reached its limit")
+
+	errClosed = errors.New("the log is closed")
+	errFrame  = errors.New("damaged")
+	errNoHead = errors.New("the file head, which contains the length of the log, is missing or damaged")
+)
+
+// Type says what the data of an entry is. The log stores it and does not interpret it.
+type Type uint8
+
+// Batch is the type of a batch of changes. Other types are reserved for a replicated log.
+const Batch Type = 1
+
+// Entry is what the log stores. Indices begin with 1 and are consecutive, except after a loss that
+// was accepted: indices of lost entries are not used again.
+type Entry struct {
+	Index, Term uint64
+	Type        Type
+	Data        []byte // at most MaxData bytes
+}
+
+// Options configure a log. The zero value is usable.
+type Options struct {
+	// ReadOnly opens a log without changing anything in the directory.
+	ReadOnly bool
+	// SegmentBytes is the size of a segment file; 0 means 32 MiB. Segments are smaller if the disk
+	// or MaxBytes leave no more space, and larger if an entry needs it.
+	SegmentBytes int64
+	// Spare is the number of obsolete segment files that are kept to be used again, since writing
+	// to them is faster than to new files; 0 means 2, negative means none.
+	Spare int
+	// MaxBytes limits the size of all files; 0 means no limit.
+	MaxBytes int64
+	Log      *slog.Logger // nil: nowhere
+}
+
+const (
+	defaultSegment = 32 << 20
+	defaultSpare   = 2
+	minSegment     = 64 << 10
+)
+
+func (o Options) withDefaults() Options {
+	if o.SegmentBytes <= 0 {
+		o.SegmentBytes = defaultSegment
+	}
+	if o.MaxBytes > 0 {
+		// Entries are removed by whole segments, so one segment must not fill the space.
+		o.SegmentBytes = min(o.SegmentBytes, o.MaxBytes/4)
+	}
+	o.SegmentBytes = max(o.SegmentBytes, minSegment) &^ (align - 1)
+	switch {
+	case o.Spare == 0:
+		o.Spare = defaultSpare
+	case o.Spare < 0:
+		o.Spare = 0
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

@@ -1,0 +1,152 @@
+package waltest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// file is a file as one process has it open.
+type file struct {
+	dir   *dir
+	inode *inode
+	name  string
+	write bool
+}
+
+var errRead = errors.New("waltest: the file is open for reading only")
+
+func (f *file) change(op Op) error {
+	if !f.write {
+		return errRead
+	}
+	return f.dir.begin(op, f.name)
+}
+
+func (f *file) ReadAt(b []byte, at int64) (int, error) {
+	if err := f.dir.begin(Read, f.name); err != nil {
+		return 0, err
+	}
+	defer f.dir.disk.mu.Unlock()
+	if at >= int64(len(f.inode.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, f.inode.data[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt writes b. If the hook returns an error, the first half of b may have been written.
+func (f *file) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.change(Write); err != nil {
+		if half, ok := errors.AsType[Half](err); ok && f.dir.enter() == nil {
+			f.inode.put(b[:len(b)/2], int(at))
+			f.dir.disk.mu.Unlock()
+			return len(b) / 2, half.Err
+		}
+		return 0, err
+	}
+	defer f.dir.disk.mu.Unlock()
+	if err := f.dir.disk.room(int(at) + len(b) - len(f.inode.data)); err != nil {
+		return 0, err
+	}
+	f.inode.put(b, int(at))
+	return len(b), nil
+}
+
+// ErrKilled is the error of a hook that ends the process before an operation.
+var ErrKilled = errors.New("waltest: the process is killed")
+
+// Half is the error of a hook that lets a write fail after its first half.
+type Half struct{ Err error }
+
+func (h Half) Error() string { return h.Err.Error() }
+
+// put writes b at an offset.
+func (f *inode) put(b []byte, at int) {
+	if end := at + len(b); end > len(f.data) {
+		f.resize(end)
+	}
+	copy(f.data[at:], b)
+	f.touch(at, at+len(b))
+}
+
+// touch notes the new contents of sectors.
+func (f *inode) touch(from, to int) {
+	if f.states == nil {
+		f.states = map[int64][][]byte{}
+	}
+	for at := from / sector * sector; at < to; at += sector {
+		now := bytes.Clone(f.data[at:min(at+sector, len(f.data))])
+		f.states[int64(at)] = append(f.states[int64(at)], now)
+	}
+}
+
+func (f *inode) resize(n int) {
+	f.data = resize(f.data, n)
+	f.sizes = append(f.sizes, n)
+}
+
+func (f *file) Size() (int64, error) {
+	f.dir.disk.mu.Lock()
+	defer f.dir.disk.mu.Unlock()
+	return int64(len(f.inode.data)), nil
+}
+
+func (f *file) Truncate(size int64) error {
+	if err := f.change(Truncate); err != nil {
+		return err
+	}
+	defer f.dir.disk.mu.Unlock()
+	f.inode.resize(int(size))
+	for at := range f.inode.states {
+		if at >= size {
+			delete(f.inode.states, at)
+		}
+	}
+	return nil
+}
+
+func (f *file) Allocate(size int64) error {
+	if err := f.change(Allocate); err != nil {
+		return err
+	}
+	defer f.dir.disk.mu.Unlock()
+	old := len(f.inode.data)
+	if int(size) <= old {
+		return nil
+	}
+	if err := f.dir.disk.room(int(size) - old); err != nil {
+		return err
+	}
+	f.inode.resize(int(size))
+	f.inode.touch(old, max(old+1, min(len(f.inode.safe), int(size)))) // zeros replace what was there
+	return nil
+}
+
+func (f *file) Sync() error {
+	if err := f.change(Sync); err != nil {
+		// As in Linux: what could not be written is marked as clean, and the next sync succeeds.
+		if !errors.Is(err, ErrKilled) && f.dir.enter() == nil {
+			f.inode.states, f.inode.sizes = nil, nil
+			f.dir.disk.mu.Unlock()
+		}
+		return err
+	}
+	defer f.dir.disk.mu.Unlock()
+	f.inode.sync()
+	return nil
+}
+
+// sync makes durable what was written since the last sync, unless that failed.
+func (f *inode) sync() {
+	f.safe = resize(f.safe, len(f.data))
+	for at, states := range f.states {
+		copy(f.safe[min(int(at), len(f.safe)):], states[len(states)-1])
+	}
+	f.states, f.sizes = nil, nil
+}
+
+func (f *file) Close() error { return nil }

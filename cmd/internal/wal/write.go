@@ -1,0 +1,82 @@
+package wal
+
+import "fmt"
+
+// Append writes and syncs entries.
+func (l *Log) Append(entries []Entry) error {
+	if err := l.Write(entries); err != nil {
+		return err
+	}
+	_, err := l.Sync()
+	return err
+}
+
+// Write writes entries, whose indices begin with Next and are consecutive, with one operation. They
+// are durable when Sync has returned. While a Sync is in progress, Write does not wait for it,
+// unless a new segment begins. After an error nothing was written, and Write may be called again.
+// The error wraps ErrHole if the end of the log is lost and neither Read nor ReadOver has accepted
+// that.
+func (l *Log) Write(entries []Entry) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.outcome(l.write(entries), "write")
+}
+
+func (l *Log) write(entries []Entry) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	a, tip, next, durable := l.active, l.tip, l.next(), l.durable.index
+	l.mu.Unlock()
+	need := int64(0)
+	for i, e := range entries {
+		if e.Index != next+uint64(i) {
+			return fmt.Errorf("entry %d, want %d", e.Index, next+uint64(i))
+		}
+		if len(e.Data) > MaxData {
+			return fmt.Errorf("an entry of %d bytes, want at most %d", len(e.Data), MaxData)
+		}
+		need += frameBytes(len(e.Data))
+	}
+	if a == nil || a.end+need > a.size {
+		var err error
+		if a, err = l.roll(next, need); err != nil {
+			return err
+		}
+		durable = tip.index
+	}
+	if l.unclean {
+		if err := clean(a); err != nil {
+			return err
+		}
+		l.unclean = false
+	}
+	if int64(cap(l.buf)) < need {
+		l.buf = make([]byte, 0, need)
+	}
+	buf := l.buf[:0]
+	for _, e := range entries {
+		buf, tip = appendFrame(buf, a.salt, &frame{Entry: e, durable: durable, before: tip})
+	}
+	if _, err := a.file.WriteAt(buf, a.end); err != nil {
+		l.unclean = true
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.end += need
+	l.tip = tip
+	return nil
+}
+
+// clean removes what a failed write left after the last frame.
+func clean(a *active) error {
+	if err := a.file.Truncate(a.end); err != nil {
+		return err
+	}
+	return a.file.Allocate(a.size)
+}
