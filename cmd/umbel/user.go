@@ -31,19 +31,6 @@ A running node reloads the file on SIGHUP.`
 const userExample = `  umbel user alice --rights read,add --names 'users:*' --file users.yaml
   umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml`
 
-// userEntry is a user in the file.
-type userEntry struct {
-	Name      string      `yaml:"name"`
-	Passwords []string    `yaml:"passwords"`
-	Tokens    []string    `yaml:"tokens,omitempty"`
-	Rules     []userRules `yaml:"rules"`
-}
-
-type userRules struct {
-	Rights []string `yaml:"rights,flow"`
-	Names  []string `yaml:"names,flow"`
-}
-
 // newUser is the result of umbel user.
 type newUser struct {
 	Name     string `json:"name"`
@@ -82,7 +69,7 @@ func userCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e := userEntry{Name: args[0], Passwords: []string{hash}, Rules: []userRules{{*rights, *names}}}
+		e := access.FileUser{Name: args[0], Passwords: []string{hash}, Rules: []access.FileRule{{Rights: *rights, Names: *names}}}
 		if *token {
 			var sum string
 			u.Token, sum = access.NewToken()
@@ -113,11 +100,11 @@ func passwordLine(r io.Reader) (string, error) {
 
 // usersWith returns the contents of the file with the user appended. The rest, with its
 // comments, stays the same.
-func usersWith(file string, e userEntry) ([]byte, error) {
+func usersWith(file string, u access.FileUser) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	if err := enc.Encode(map[string][]userEntry{"users": {e}}); err != nil {
+	if err := enc.Encode(access.File{Users: []access.FileUser{u}}); err != nil {
 		return nil, err
 	}
 	if file != "" {

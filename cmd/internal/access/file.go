@@ -6,14 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// account is a user in the file.
+// File is the contents of a users file.
+type File struct {
+	Users []FileUser `yaml:"users"`
+}
+
+// FileUser is a user in a file. It contains hashes of secrets, not secrets.
+type FileUser struct {
+	Name         string     `yaml:"name"`
+	Passwords    []string   `yaml:"passwords"`
+	Tokens       []string   `yaml:"tokens,omitempty"`
+	Certificates []string   `yaml:"certificates,omitempty"`
+	Rules        []FileRule `yaml:"rules"`
+	Enabled      *bool      `yaml:"enabled,omitempty"` // nil: true
+	NoPassword   bool       `yaml:"nopass,omitempty"`
+}
+
+// FileRule grants rights to filters whose names match a pattern.
+type FileRule struct {
+	Rights []string `yaml:"rights,flow"`
+	Names  []string `yaml:"names,flow"`
+}
+
+// account is a user of a file that has been checked.
 type account struct {
 	name         string
 	passwords    []hash
@@ -27,204 +49,129 @@ type account struct {
 // maxFile is the maximum size of a users file in bytes.
 const maxFile = 16 << 20
 
-// parse parses a users file. Errors contain the line.
+// parse parses a users file. Errors contain the line or the user, but no hash, password or token.
 func parse(data []byte) ([]account, error) {
-	var doc yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&doc); err == io.EOF {
-		return nil, errors.New("no users")
-	} else if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	d.KnownFields(true)
+	var f File
+	if err := d.Decode(&f); err != nil && err != io.EOF {
+		return nil, decodeError(err)
 	}
 	if err := d.Decode(new(yaml.Node)); err != io.EOF {
 		return nil, errors.New("more than one document")
 	}
-	var accounts []account
-	names := map[string]bool{}
-	err := fields(doc.Content[0], map[string]func(*yaml.Node) error{
-		"users": func(n *yaml.Node) error {
-			return each(n, func(n *yaml.Node) error {
-				a, err := parseAccount(n)
-				if err != nil {
-					return err
-				}
-				if names[a.name] {
-					return nodeError(n, "duplicate user %q", a.name)
-				}
-				names[a.name] = true
-				accounts = append(accounts, a)
-				return nil
-			})
-		},
-	})
-	if err == nil && len(accounts) == 0 {
-		err = errors.New("no users")
+	if len(f.Users) == 0 {
+		return nil, errors.New("no users")
 	}
-	return accounts, err
+	accounts := make([]account, len(f.Users))
+	names := map[string]bool{}
+	for i, u := range f.Users {
+		if u.Name == "" {
+			return nil, fmt.Errorf("user %d has no name", i+1)
+		}
+		if names[u.Name] {
+			return nil, fmt.Errorf("duplicate user %q", u.Name)
+		}
+		names[u.Name] = true
+		var err error
+		if accounts[i], err = u.account(); err != nil {
+			return nil, fmt.Errorf("user %q: %w", u.Name, err)
+		}
+	}
+	return accounts, nil
 }
 
-func parseAccount(n *yaml.Node) (account, error) {
-	a := account{enabled: true}
-	err := fields(n, map[string]func(*yaml.Node) error{
-		"name": func(n *yaml.Node) error { return text(n, &a.name) },
-		"passwords": func(n *yaml.Node) error {
-			return list(n, parseHash, &a.passwords)
-		},
-		"tokens": func(n *yaml.Node) error {
-			return list(n, parseToken, &a.tokens)
-		},
-		"certificates": func(n *yaml.Node) error {
-			return list(n, nonEmpty, &a.certificates)
-		},
-		"rules": func(n *yaml.Node) error {
-			return each(n, func(n *yaml.Node) error {
-				r, err := parseRule(n)
-				a.rules = append(a.rules, r)
-				return err
-			})
-		},
-		"enabled": func(n *yaml.Node) error { return boolean(n, &a.enabled) },
-		"nopass":  func(n *yaml.Node) error { return boolean(n, &a.open) },
-	})
-	if err != nil {
-		return a, err
-	}
-	if a.name == "" {
-		return a, nodeError(n, "user without a name")
-	}
+// account checks a user.
+func (u FileUser) account() (a account, err error) {
+	a = account{name: u.Name, certificates: u.Certificates, enabled: u.Enabled == nil || *u.Enabled, open: u.NoPassword}
 	if a.open && a.name != defaultName {
-		return a, nodeError(n, "nopass is only for the user %q, which is used by clients without login", defaultName)
+		return a, fmt.Errorf("nopass is only for the user %q, which is used by clients without login", defaultName)
+	}
+	if a.passwords, err = each(u.Passwords, parseHash); err != nil {
+		return a, fmt.Errorf("passwords: %w", err)
+	}
+	if a.tokens, err = each(u.Tokens, parseToken); err != nil {
+		return a, fmt.Errorf("tokens: %w", err)
+	}
+	if slices.Contains(u.Certificates, "") {
+		return a, errors.New("certificates: empty name")
+	}
+	if a.rules, err = each(u.Rules, FileRule.rule); err != nil {
+		return a, fmt.Errorf("rules: %w", err)
 	}
 	return a, nil
 }
 
-func parseRule(n *yaml.Node) (rule, error) {
-	var r rule
-	err := fields(n, map[string]func(*yaml.Node) error{
-		"rights": func(n *yaml.Node) error {
-			var rights []Right
-			err := list(n, ParseRight, &rights)
-			for _, one := range rights {
-				r.rights |= one
-			}
-			return err
-		},
-		"names": func(n *yaml.Node) error {
-			return list(n, func(s string) (string, error) { return s, checkPattern(s) }, &r.names)
-		},
-	})
+// rule checks a rule.
+func (f FileRule) rule() (r rule, err error) {
+	rights, err := each(f.Rights, ParseRight)
 	if err != nil {
 		return r, err
 	}
-	everything := false
-	for _, p := range r.names {
-		everything = everything || p == all
+	for _, right := range rights {
+		r.rights |= right
 	}
+	for _, name := range f.Names {
+		if err := checkPattern(name); err != nil {
+			return r, err
+		}
+	}
+	r.names = f.Names
 	switch {
 	case r.rights == 0:
-		return r, nodeError(n, "rule without rights")
+		return r, errors.New("rule without rights")
 	case r.rights == Admin && len(r.names) == 0:
 		r.names = []string{all}
 	case len(r.names) == 0:
-		return r, nodeError(n, "rule without names; use [%q] for all names", all)
-	case r.rights&Admin != 0 && !everything:
-		return r, nodeError(n, "admin is a right for the server, not for names; put it into a rule with the name \"*\"")
+		return r, fmt.Errorf("rule without names; use [%q] for all names", all)
+	case r.rights&Admin != 0 && !slices.Contains(r.names, all):
+		return r, errors.New("admin is a right for the server, not for names; put it into a rule with the name \"*\"")
 	}
 	return r, nil
 }
 
-// nodeError returns an error with the line of a node.
-func nodeError(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w", n.Line, fmt.Errorf(format, args...))
-}
-
-// fields calls the function for each key of a mapping.
-func fields(n *yaml.Node, by map[string]func(*yaml.Node) error) error {
-	if n.Kind != yaml.MappingNode {
-		return nodeError(n, "want keys and values, got %s", kind(n))
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		read, ok := by[key.Value]
-		if !ok || key.Kind != yaml.ScalarNode {
-			return nodeError(key, "unknown key %.40q, want one of %s", key.Value, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
-		}
-		if seen[key.Value] {
-			return nodeError(key, "duplicate key %s", key.Value)
-		}
-		seen[key.Value] = true
-		if err := read(n.Content[i+1]); err != nil {
-			return err
+// each applies parse to the elements of a list. Errors contain the number of the element.
+func each[T, U any](list []T, parse func(T) (U, error)) ([]U, error) {
+	parsed := make([]U, len(list))
+	for i, v := range list {
+		var err error
+		if parsed[i], err = parse(v); err != nil {
+			return nil, fmt.Errorf("number %d: %w", i+1, err)
 		}
 	}
-	return nil
+	return parsed, nil
 }
 
-// each calls read for each element of a list.
-func each(n *yaml.Node, read func(*yaml.Node) error) error {
-	if n.Kind != yaml.SequenceNode {
-		return nodeError(n, "want a list, got %s", kind(n))
-	}
-	for _, e := range n.Content {
-		if err := read(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// The decoder's errors about the structure of a file. The first quotes the value.
+var (
+	mismatch = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (\S+)$`)
+	badField = regexp.MustCompile(`(?s)^(line \d+): (?:field|mapping key) (.*) (not found|already defined|already set)`)
+)
 
-// list parses a list of strings. Errors don't contain the strings, which could be misplaced
-// secrets.
-func list[T any](n *yaml.Node, read func(string) (T, error), to *[]T) error {
-	return each(n, func(n *yaml.Node) error {
-		var s string
-		if err := text(n, &s); err != nil {
-			return err
-		}
-		v, err := read(s)
-		if err != nil {
-			return nodeError(n, "%w", err)
-		}
-		*to = append(*to, v)
-		return nil
-	})
-}
-
-func text(n *yaml.Node, to *string) error {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		return nodeError(n, "want a string, got %s", kind(n))
+// decodeError returns an error of the decoder without the values that it quotes, which could be
+// misplaced secrets.
+func decodeError(err error) error {
+	wrong := (*yaml.TypeError)(nil)
+	if !errors.As(err, &wrong) {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // syntax
 	}
-	*to = n.Value
-	return nil
-}
-
-func boolean(n *yaml.Node, to *bool) error {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
-		return nodeError(n, "want true or false")
+	text := wrong.Errors[0]
+	if m := badField.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: key %.40q %s", m[1], strings.Trim(m[2], `"`), m[3])
 	}
-	return n.Decode(to)
-}
-
-func nonEmpty(s string) (string, error) {
-	if s == "" {
-		return "", errors.New("empty name")
+	m := mismatch.FindStringSubmatch(text)
+	if m == nil {
+		line, _, _ := strings.Cut(text, ":")
+		return fmt.Errorf("%s: wrong structure", line)
 	}
-	return s, nil
-}
-
-// kind names the type of a node for errors.
-func kind(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "keys and values"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "an alias, which is not supported"
+	want := "keys and values"
+	switch {
+	case strings.HasPrefix(m[2], "[]"):
+		want = "a list"
+	case m[2] == "string":
+		want = "a string"
+	case m[2] == "bool":
+		want = "true or false"
 	}
-	if n.Tag == "!!null" {
-		return "nothing"
-	}
-	return "a value"
+	return fmt.Errorf("%s: want %s", m[1], want)
 }
