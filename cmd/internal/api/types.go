@@ -186,13 +186,6 @@ type Problem struct {
 	Done   uint64 `json:"done,omitempty"` // keys of the request that were processed before the error
 }
 
-// KeyList is a request with keys, as one JSON value. The keys are processed in the order of the fields.
-type KeyList struct {
-	Keys    []string `json:"keys"`
-	Base64  []string `json:"base64"`
-	Digests []string `json:"digests"` // 32 hexadecimal digits each
-}
-
 // Totals summarizes the answers to the keys of one request.
 type Totals struct {
 	Keys uint64 `json:"keys"`

@@ -181,12 +181,14 @@ func TestSeedIsDrawn(t *testing.T) {
 
 // A page of another site can't make a browser ask, nor reach the server by a name of its own.
 func TestOtherSites(t *testing.T) {
-	n := serve(t, Options{Hosts: []string{"filters.example"}})
+	n := serve(t, Options{Hosts: Hosts{Names: []string{"filters.example"}}})
 	n.make("f", thousand)
 	for _, headers := range [][]string{
 		{"Origin: https://evil.example"}, {"Origin: null"}, {"Sec-Fetch-Site: cross-site"},
 	} {
 		n.wantProblem(n.ask("POST", "/v1/filters/f/add", "a", append(headers, "Content-Type: text/plain")...), 403, "cross-origin")
+		n.wantProblem(n.ask("GET", "/v1/backup", "", headers...), 403, "cross-origin")
+		n.wantProblem(n.ask("GET", "/v1/filters", "", headers...), 403, "cross-origin")
 	}
 	for host, status := range map[string]int{
 		"evil.example": 421, "evil.example:80": 421, "": 421, "filters.example": 200, "Filters.example:8780": 200, "filters.example.": 200, "localhost:1": 200, "127.0.0.1": 200, "[::1]:8780": 200, "10.0.0.7:1": 200,
@@ -194,7 +196,7 @@ func TestOtherSites(t *testing.T) {
 		r := httptest.NewRequest("GET", "/healthz", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		New(Options{Engine: n.engine, Hosts: []string{"filters.example"}}).ServeHTTP(w, r)
+		New(Options{Engine: n.engine, Hosts: Hosts{Names: []string{"filters.example"}}}).ServeHTTP(w, r)
 		if w.Code != status {
 			t.Errorf("host %q: %d, want %d", host, w.Code, status)
 		}

@@ -107,6 +107,9 @@ func keyOf(l []byte) ([]byte, error) {
 		return nil, problemf(badRequest, `a line is not UTF-8; send binary keys as {"base64": "..."}`)
 	}
 	if l[0] == '"' {
+		if loneSurrogate(l) {
+			return nil, asProblem(badRequest, errSurrogate)
+		}
 		var s string
 		if err := json.Unmarshal(l, &s); err != nil {
 			return nil, problemf(badRequest, "line: %w", err)

@@ -61,11 +61,19 @@ func notModified(r *http.Request, tag string) bool {
 // limits returns the limits of an incoming container. Its memory is reserved in addition to that
 // of the filter that it replaces, which exists until the container is complete.
 func (req *request) limits() wire.Limits {
-	l := wire.Limits{Bytes: req.MaxBytes, Reserve: req.hold.Take}
+	l := wire.Limits{Bytes: req.maxBytes(), Reserve: req.hold.Take}
 	if used, most := req.Engine.Memory(); most > 0 {
 		l.Bytes = min(l.Bytes, max(most-min(used, most), 1)) // 0 would mean the default
 	}
 	return l
+}
+
+// maxBytes returns the current limit of the memory of an incoming filter.
+func (req *request) maxBytes() uint64 {
+	if n := req.MaxBytes(); n > 0 {
+		return n
+	}
+	return wire.DefaultBytes
 }
 
 // readContainer reads the filter in a container from the body.
@@ -75,7 +83,7 @@ func (req *request) readContainer() (umbel.Filter, error) {
 	switch {
 	case errors.Is(err, engine.ErrMemory):
 		return nil, err
-	case errors.Is(err, umbel.ErrLimit) && l.Bytes < req.MaxBytes:
+	case errors.Is(err, umbel.ErrLimit) && l.Bytes < req.maxBytes():
 		return nil, fmt.Errorf("%w: %w", err, engine.ErrMemory)
 	case errors.Is(err, umbel.ErrLimit):
 		return nil, &apiError{tooLarge, err}

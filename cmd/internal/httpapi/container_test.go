@@ -102,7 +102,7 @@ func TestContainers(t *testing.T) {
 }
 
 func TestPutContainer(t *testing.T) {
-	n := serve(t, Options{MaxBytes: 1 << 20})
+	n := serve(t, Options{MaxBytes: func() uint64 { return 1 << 20 }})
 	const asContainer = "Content-Type: " + api.MediaContainer
 	n.make("a", thousand)
 	n.want(n.ask("POST", "/v1/filters/a/add", `{"keys":["x"]}`), 200)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 	"slices"
@@ -23,6 +24,22 @@ func bodyType(r *http.Request, want ...string) (string, error) {
 		return "", problemf(mediaType, "media type of the body is %q, want %s", text, strings.Join(want, ", "))
 	}
 	return media, nil
+}
+
+// identity is the only encoding of bodies that the server reads.
+const identity = "identity"
+
+var errEncoded = errors.New("the body must not be compressed or otherwise encoded")
+
+// checkEncoding returns an error if the body has a Content-Encoding: its bytes would be taken for
+// keys. RFC 9110, section 15.5.16.
+func checkEncoding(r *http.Request) error {
+	for _, coding := range r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(coding), identity) {
+			return problemf(mediaType, "Content-Encoding is %q: %w", api.Clip(coding), errEncoded)
+		}
+	}
+	return nil
 }
 
 // acceptItem is one media range of an Accept header.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Options configure the handler.
@@ -25,16 +25,17 @@ type Options struct {
 	Audit    access.Audit
 	Hasher   umbel.Hasher  // default for new filters
 	MaxBody  int64         // bytes of a request that is not a stream; 0: 8 MiB
-	MaxBytes uint64        // memory of a filter that arrives as a container; 0: 1 GiB
+	MaxBytes func() uint64 // current limit of the memory of a filter that arrives as a container; nil or 0: 1 GiB
 	Idle     time.Duration // time in which a client must send or take the next piece; 0: one minute
 	Dir      string        // for copies of large filters while they are sent; "": the system's directory
-	Hosts    []string      // allowed in the Host header, besides addresses and localhost; nil: any
+	Hosts    Hosts         // allowed in the Host header
 	Ready    func() error  // for /readyz
 	Metrics  http.Handler  // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error
-	Profile  bool   // serve /debug/pprof to administrators
-	Rates    *Rates // requests per client; nil: no limit
+	Profile  bool           // serve /debug/pprof to administrators
+	Rates    *Rates         // requests per client; nil: no limit
+	Budget   *budget.Budget // memory of bodies and answers; nil: no limit
 	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
 	// may be nil.
 	Serving context.Context
@@ -53,7 +54,7 @@ const (
 type handler struct {
 	Options
 	mux    *http.ServeMux
-	origin *http.CrossOriginProtection
+	guard  guard
 	copies *copies
 
 	everyone *access.User // the user of all requests if Options.Users is nil
@@ -66,8 +67,8 @@ func New(o Options) http.Handler {
 	if o.MaxBody == 0 {
 		o.MaxBody = defaultBody
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = wire.DefaultBytes
+	if o.MaxBytes == nil {
+		o.MaxBytes = func() uint64 { return 0 }
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle
@@ -84,7 +85,7 @@ func New(o Options) http.Handler {
 	h := &handler{
 		Options: o,
 		mux:     http.NewServeMux(),
-		origin:  http.NewCrossOriginProtection(),
+		guard:   newGuard(o.Hosts),
 		copies:  newCopies(o.Dir),
 
 		everyone: access.Everyone(),
@@ -98,6 +99,7 @@ func New(o Options) http.Handler {
 // ServeHTTP serves one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	a := newResponse(w, h.Idle)
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = newTimedBody(r.Body, a)
@@ -111,7 +113,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "from", r.RemoteAddr)
 	}()
-	if err := h.checkOrigin(r); err != nil {
+	if err := h.guard.check(r); err != nil {
 		writeProblem(a, r, err)
 		return
 	}

@@ -1,14 +1,11 @@
 package httpapi
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
-	"unicode/utf8"
+	"strconv"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
@@ -110,38 +107,6 @@ func (req *request) checkHasher(h umbel.Hasher) error {
 	return nil
 }
 
-// keyDigests returns the digests of the keys.
-func keyDigests(l api.KeyList, h umbel.Hasher) ([]umbel.Digest, error) {
-	ds := make([]umbel.Digest, 0, len(l.Keys)+len(l.Base64)+len(l.Digests))
-	for i, k := range l.Keys {
-		d, err := keyDigest(h, []byte(k))
-		if err != nil {
-			return nil, fmt.Errorf("key %d: %w", i, err)
-		}
-		ds = append(ds, d)
-	}
-	var key []byte
-	for i, k := range l.Base64 {
-		var err error
-		if key, err = base64.StdEncoding.AppendDecode(key[:0], []byte(k)); err != nil {
-			return nil, problemf(badRequest, "key %d: %w", i, err)
-		}
-		d, err := keyDigest(h, key)
-		if err != nil {
-			return nil, fmt.Errorf("key %d: %w", i, err)
-		}
-		ds = append(ds, d)
-	}
-	for i, k := range l.Digests {
-		d, err := umbel.ParseDigest(k)
-		if err != nil {
-			return nil, problemf(badRequest, "digest %d: %w", i, err)
-		}
-		ds = append(ds, d)
-	}
-	return ds, nil
-}
-
 // keyDigest returns the digest of a key. If the filter's keys are digests already, key must be 32
 // hexadecimal digits.
 func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
@@ -153,11 +118,6 @@ func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 		return d, problemf(badRequest, "the filter accepts only digests: %w", err)
 	}
 	return d, nil
-}
-
-// answers are the answers of one request.
-type answers struct {
-	Answers any `json:"answers"` // []bool or []uint64
 }
 
 // addTotals adds the answers of a batch.
@@ -179,66 +139,101 @@ func (op operation) addTotals(s *api.Totals, b *batch) {
 	}
 }
 
-// serveJSON answers keys that are one JSON value.
+// serveJSON answers keys that are one JSON value. It reads all of it before it changes the filter.
 func (op operation) serveJSON(req *request, f *engine.Filter) error {
-	body, err := io.ReadAll(req.limitedBody())
-	if err != nil {
-		return bodyError(err)
+	in := keyListReader{
+		from: req.limitedBody(req.MaxBody), hasher: f.Hasher(), take: req.share.Take,
+		allowed: func() error { return req.requireSeedAccess(f.Hasher(), req.name) },
 	}
-	if !utf8.Valid(body) {
-		return problemf(badRequest, "the body is not UTF-8; send binary keys as base64")
-	}
-	var list api.KeyList
-	if err := json.Unmarshal(body, &list); err != nil {
-		return bodyError(err)
-	}
-	if list.Keys == nil && list.Base64 == nil && list.Digests == nil {
-		return problemf(badRequest, `keys are missing; send {"keys": ["a", "b"]}, or use base64 or digests`)
-	}
-	if len(list.Digests) > 0 {
-		if err := req.requireSeedAccess(f.Hasher(), req.name); err != nil {
-			return err
-		}
-	}
-	ds, err := keyDigests(list, f.Hasher())
+	list, err := in.read()
 	if err != nil {
 		return err
 	}
-	a, sum, pos, err := op.processAll(f, ds)
+	pieces, minimal := list.all(), prefersMinimal(req.http)
+	var all batch // answers to all keys
+	if !minimal {
+		if err := all.reserve(op, pieces, req.share.Take); err != nil {
+			return err
+		}
+	}
+	sum, pos, err := op.processAll(f, pieces, func(b *batch) {
+		if !minimal {
+			all.yes, all.counts = append(all.yes, b.yes[:min(b.n, len(b.yes))]...), append(all.counts, b.counts[:min(b.n, len(b.counts))]...)
+		}
+	})
 	if keptErr := req.waitDurable(pos); keptErr != nil {
 		err = keptErr
 	}
 	if err != nil {
 		return partialError{err, sum.Keys}
 	}
-	if prefersMinimal(req.http) {
+	if minimal {
 		return req.respondTotals(sum)
 	}
-	return writeJSON(req.response, http.StatusOK, a)
+	return op.respondAnswers(req, &all)
 }
 
-// processAll runs the operation on all digests in batches.
-func (op operation) processAll(f *engine.Filter, ds []umbel.Digest) (a answers, sum api.Totals, pos engine.Position, err error) {
+// reserve allocates memory for answers.
+func (b *batch) reserve(op operation, pieces digestList, take func(int) error) error {
+	n := 0
+	for _, ds := range pieces {
+		n += len(ds)
+	}
+	if op.counts {
+		if err := take(8 * n); err != nil {
+			return err
+		}
+		b.counts = make([]uint64, 0, n)
+		return nil
+	}
+	if err := take(n); err != nil {
+		return err
+	}
+	b.yes = make([]bool, 0, n)
+	return nil
+}
+
+// processAll runs the operation on all digests and calls each after each batch.
+func (op operation) processAll(f *engine.Filter, pieces digestList, each func(*batch)) (sum api.Totals, pos engine.Position, err error) {
 	var b batch
-	yes, counts := make([]bool, 0, len(ds)), []uint64{}
-	for len(ds) > 0 && err == nil {
-		n := min(len(ds), batchKeys)
-		b.ds, ds = ds[:n], ds[n:]
-		var at engine.Position
-		at, err = op.process(f, &b)
+	for _, b.ds = range pieces {
+		at, err := op.process(f, &b)
 		pos = max(pos, at)
 		op.addTotals(&sum, &b)
-		if op.counts {
-			counts = append(counts, b.counts[:b.n]...)
-		} else {
-			yes = append(yes, b.yes[:b.n]...)
+		each(&b)
+		if err != nil {
+			return sum, pos, err
 		}
 	}
-	a.Answers = yes
-	if op.counts {
-		a.Answers = counts
+	return sum, pos, nil
+}
+
+// respondAnswers responds with {"answers": […]}, in pieces.
+func (op operation) respondAnswers(req *request, b *batch) error {
+	h := req.Header()
+	h.Set("Content-Type", api.MediaJSON)
+	h.Set("Cache-Control", "no-store")
+	req.WriteHeader(http.StatusOK)
+	out := append(make([]byte, 0, 4<<10), `{"answers":[`...)
+	n := len(b.yes) + len(b.counts)
+	for i := range n {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if op.counts {
+			out = strconv.AppendUint(out, b.counts[i], 10)
+		} else {
+			out = strconv.AppendBool(out, b.yes[i])
+		}
+		if len(out) > cap(out)-32 {
+			if _, err := req.Write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
 	}
-	return a, sum, pos, err
+	_, err := req.Write(append(out, "]}\n"...))
+	return err
 }
 
 // respondTotals responds with the totals only.

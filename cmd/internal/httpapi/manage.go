@@ -49,6 +49,9 @@ func (req *request) create() error {
 		if err := req.require(access.Remove, req.name); err != nil {
 			return err
 		}
+		if millis(want.Expires) <= req.Engine.Now() {
+			return problemf(badRequest, "expires is %s, which is in the past", want.Expires.Format(time.RFC3339))
+		}
 	}
 	f, pos, err := req.Engine.Create(req.name, want.Kind, goal, params)
 	if errors.Is(err, engine.ErrExists) {
@@ -113,7 +116,7 @@ func checkNameLength(name string) error {
 func requiredName(n api.FilterName) (string, error) {
 	name, err := otherName(n)
 	if err == nil && name == "" {
-		err = problemf(badRequest, "name of the other filter is missing")
+		err = problemf(badRequest, "the name of the other filter is missing or empty")
 	}
 	return name, err
 }
@@ -135,9 +138,10 @@ func (req *request) modify() error {
 		return err
 	}
 	var want struct {
-		api.FilterName
-		Replace bool   `json:"replace"`
-		Expires expiry `json:"expires"`
+		Name       *string `json:"name"`
+		NameBase64 *string `json:"nameBase64"`
+		Replace    bool    `json:"replace"`
+		Expires    expiry  `json:"expires"`
 	}
 	if err := req.readJSON(&want); err != nil {
 		return err
@@ -146,11 +150,13 @@ func (req *request) modify() error {
 	if err != nil {
 		return err
 	}
-	to, err := otherName(want.FilterName)
-	if err != nil {
-		return err
+	to := req.name
+	if want.Name != nil || want.NameBase64 != nil {
+		if to, err = requiredName(api.FilterName{Name: deref(want.Name), NameBase64: deref(want.NameBase64)}); err != nil {
+			return err
+		}
 	}
-	rename := to != "" && to != req.name
+	rename := to != req.name
 	if rename { // other users may be allowed to read it under the new name
 		if err := req.require(access.Read, req.name); err != nil {
 			return err
@@ -173,6 +179,14 @@ func (req *request) modify() error {
 		pos = max(pos, at)
 	}
 	return req.respondInfo(f, pos, false)
+}
+
+// deref returns *p, or the zero value if p is nil.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // requireMake returns an error unless the user may make a filter with this name, replacing an

@@ -145,8 +145,8 @@ func (req *request) readDelta() ([]byte, error) {
 			return nil, err
 		}
 		_, err := io.CopyN(&b, in, readBytes)
-		if uint64(b.Len()) >= req.MaxBytes+head {
-			return nil, problemf(tooLarge, "the delta is longer than %d bytes, the limit for a filter", req.MaxBytes)
+		if uint64(b.Len()) >= req.maxBytes()+head {
+			return nil, problemf(tooLarge, "the delta is longer than %d bytes, the limit for a filter", req.maxBytes())
 		}
 		if err == io.EOF {
 			_, err = delta.Inspect(b.Bytes())

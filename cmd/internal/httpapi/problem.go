@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -65,6 +66,7 @@ var (
 	tooMany          = problemType{"rate", "Too many requests", http.StatusTooManyRequests}
 	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
+	busy             = problemType{"busy", "Requests take too much memory", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
 	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
@@ -83,6 +85,7 @@ var sentinels = []struct {
 	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
 	{access.ErrTooMany, tooMany},
+	{budget.ErrFull, busy},
 	{errors.ErrUnsupported, problemType{"unsupported", "Not supported by this kind", http.StatusUnprocessableEntity}},
 	{umbel.ErrCorrupt, problemType{"corrupt", "Invalid filter data", http.StatusUnprocessableEntity}},
 	{umbel.ErrKind, problemType{"kind", "Unknown kind", http.StatusUnprocessableEntity}},
@@ -129,6 +132,10 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusUnauthorized:
 		h.Add("WWW-Authenticate", `Bearer realm="umbel"`)
 		h.Add("WWW-Authenticate", `Basic realm="umbel", charset="UTF-8"`)
+	case http.StatusUnsupportedMediaType:
+		if errors.Is(err, errEncoded) {
+			h.Set("Accept-Encoding", identity)
+		}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		h.Set("Retry-After", retryAfter)
 	}

@@ -1,19 +1,16 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -29,36 +26,20 @@ type request struct {
 	user  *access.User
 	name  string              // of the filter in the path
 	hold  *engine.Reservation // memory of incoming filters and of copies
-}
-
-// checkOrigin refuses requests that a page of another site caused a browser to send, and requests
-// for a host name that is not allowed. The second check stops a page that has pointed its own
-// name at this address.
-func (h *handler) checkOrigin(r *http.Request) error {
-	if err := h.origin.Check(r); err != nil {
-		return problemf(crossOrigin, "%w", err)
-	}
-	if h.Hosts == nil {
-		return nil
-	}
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
-	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || slices.ContainsFunc(h.Hosts, func(own string) bool { return strings.EqualFold(own, host) }) {
-		return nil
-	}
-	return problemf(misdirected, "host %q is not allowed; use an address or localhost, or add it to http-hosts", host)
+	share *budget.Share       // memory of the body and the answers
 }
 
 // serveRoute returns the handler of a route. It authenticates and authorizes before it calls the
 // route.
 func (h *handler) serveRoute(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{handler: h, response: w.(*response), http: r, route: to, name: r.PathValue("name"), hold: h.Engine.NewReservation()}
+		req := &request{handler: h, response: w.(*response), http: r, route: to, name: r.PathValue("name"), hold: h.Engine.NewReservation(), share: h.Budget.Share()}
 		defer req.hold.Release()
+		defer req.share.Release()
 		err := req.authorize()
+		if err == nil {
+			err = checkEncoding(r)
+		}
 		if err == nil {
 			err = req.waitRoom()
 		}
@@ -222,9 +203,10 @@ func (req *request) waitDurable(pos engine.Position) error {
 	return asProblem(notKept, req.Wait(req.http.Context(), pos))
 }
 
-// limitedBody returns the body of a request that is not a stream.
-func (req *request) limitedBody() io.Reader {
-	return http.MaxBytesReader(req.response.ResponseWriter, req.http.Body, req.MaxBody)
+// limitedBody returns the body of a request that is not a stream, with at most most bytes and
+// MaxBody.
+func (req *request) limitedBody(most int64) io.Reader {
+	return http.MaxBytesReader(req.response.ResponseWriter, req.http.Body, min(most, req.MaxBody))
 }
 
 // streamedBody returns a body of any length, with a time limit for each piece.
@@ -235,34 +217,15 @@ func (req *request) streamedBody() io.Reader {
 	return req.http.Body
 }
 
-// readJSON decodes a body that is one JSON value; an empty body leaves v unchanged. It refuses
-// the media types that a form of a web page can send.
-func (req *request) readJSON(v any) error {
-	if _, err := bodyType(req.http, api.MediaJSON, api.MediaMerge); err != nil {
-		return err
-	}
-	d := json.NewDecoder(req.limitedBody())
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == io.EOF {
-		return nil
-	}
-	if err == nil {
-		if _, err = d.Token(); err == io.EOF {
-			return nil
-		} else if err == nil {
-			return problemf(badRequest, "the body has data after the JSON value")
-		}
-	}
-	return bodyError(err)
-}
-
 // bodyError classifies an error of reading or decoding a body.
 func bodyError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("the body is too large; send it in parts or as a stream: %w", err)
 	}
 	if _, ok := errors.AsType[net.Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*apiError](err); ok {
 		return err
 	}
 	return problemf(badRequest, "body: %w", err)

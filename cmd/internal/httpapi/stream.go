@@ -18,6 +18,8 @@ const (
 	readBytes = 64 << 10
 	// maxKey is the length of the longest key of a stream in bytes, including its encoding.
 	maxKey = 1 << 20
+	// streamBytes is the memory of a stream: input, digests and answers.
+	streamBytes = 4 * readBytes
 )
 
 // stream is a request whose keys are answered while they arrive.
@@ -38,6 +40,9 @@ type stream struct {
 // serveStream answers keys while they arrive: the keys of one read are processed, made durable and
 // answered before the next read. Its memory does not depend on the length of the stream.
 func (op operation) serveStream(req *request, f *engine.Filter, format codec) error {
+	if err := req.share.Take(streamBytes); err != nil {
+		return err
+	}
 	s := stream{
 		request: req, op: op, codec: format, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(req.http),
 		in: make([]byte, 0, readBytes),
@@ -93,6 +98,9 @@ func (s *stream) run() error {
 		if len(s.in) == cap(s.in) {
 			if len(s.in) >= maxKey {
 				return problemf(tooLarge, "a key has more than %d bytes", maxKey)
+			}
+			if err := s.share.Take(2 * cap(s.in)); err != nil {
+				return err
 			}
 			s.in = append(make([]byte, 0, 2*cap(s.in)), s.in...)
 		}

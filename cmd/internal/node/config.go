@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
@@ -42,6 +43,7 @@ type Config struct {
 	SnapshotAtShutdown   bool          // snapshot-at-shutdown
 	AcceptLoss           bool          // accept-loss
 	MaxMemory            Memory        // max-memory
+	MaxClientMemory      Memory        // max-client-memory
 	Hash                 string        // hash: auto, redisbloom, siphash or xxh3
 	BFErrorRate          float64       // bf-error-rate
 	BFInitialSize        uint64        // bf-initial-size
@@ -90,7 +92,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Users, "users", "", "`file` with users, made by umbel user; without it everyone has all rights")
 	fs.BoolVar(&c.AllowInsecureNetwork, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
-	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides localhost if HTTP listens on a loopback address, separated by commas; *: any")
+	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
 	fs.IntVar(&c.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
 	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
 	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
@@ -108,6 +110,8 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 
 	c.MaxMemory = Memory{Auto: true}
 	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
+	c.MaxClientMemory = Memory{Auto: true}
+	fs.Var(&c.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
 	choiceVar(fs, &c.Hash, "hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
 	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters made by BF.ADD")
 	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "initial capacity of filters made by BF.ADD, in keys")
@@ -192,13 +196,16 @@ func (c Config) exposed() (names []string) {
 	return names
 }
 
-// hosts returns the allowed Host headers, nil for any. On a loopback address the check stops
-// pages of other sites that reach the node through a browser on this machine (DNS rebinding).
-func (c Config) hosts() []string {
-	if c.HTTPHosts == "*" || c.HTTP != off && !loopback(c.HTTP) {
-		return nil
+// hosts returns the Host headers that are allowed at an address for HTTP. Any name is allowed only
+// if http-hosts says so, or if it is not set and other machines log in: a page that has pointed its
+// own name at the node (DNS rebinding) has no credentials for that name. A port of a container that
+// is published on 127.0.0.1 is reached through a browser on that machine like a loopback address.
+func (c Config) hosts(address string) httpapi.Hosts {
+	names := strings.FieldsFunc(c.HTTPHosts, func(r rune) bool { return r == ',' || r == ' ' })
+	return httpapi.Hosts{
+		Any:   slices.Contains(names, "*") || len(names) == 0 && c.Users != "" && !loopback(address),
+		Names: names,
 	}
-	return strings.FieldsFunc(c.HTTPHosts+",", func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // metricsAddress returns the separate address for metrics, or off.

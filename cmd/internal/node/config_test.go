@@ -1,6 +1,9 @@
 package node
 
 import (
+	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,21 +159,54 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A name that leads to this machine isn't taken for it: browsers ask for any.
+// Any name in the Host header is allowed only if the setting says so, or if clients log in from other
+// machines: browsers send any name.
 func TestHosts(t *testing.T) {
 	for _, c := range []struct {
-		http, hosts string
-		want        []string
+		http, hosts, users string
+		any                bool
+		names              []string
 	}{
-		{"127.0.0.1:0", "", []string{}},
-		{"127.0.0.1:0", "a.example, b.example", []string{"a.example", "b.example"}},
-		{"127.0.0.1:0", "*", nil},
-		{":0", "", nil},
+		{"127.0.0.1:0", "", "", false, nil},
+		{"127.0.0.1:0", "", "users.yaml", false, nil},
+		{"127.0.0.1:0", "a.example, b.example", "", false, []string{"a.example", "b.example"}},
+		{"127.0.0.1:0", "*", "", true, []string{"*"}},
+		{":0", "", "", false, nil},
+		{":0", "", "users.yaml", true, nil},
+		{":0", "a.example", "users.yaml", false, []string{"a.example"}},
 	} {
 		config := DefaultConfig()
-		config.HTTP, config.HTTPHosts = c.http, c.hosts
-		if got := config.hosts(); !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+		config.HTTPHosts, config.Users = c.hosts, c.users
+		if got := config.hosts(c.http); got.Any != c.any || !slices.Equal(got.Names, c.names) {
 			t.Errorf("%+v: got %#v", c, got)
+		}
+	}
+}
+
+// The compose file publishes ports on 127.0.0.1 for a node without users: a page that has pointed its
+// name at that address must not reach it, on no listener.
+func TestRebinding(t *testing.T) {
+	c := testConfig(t)
+	c.HTTP, c.Metrics, c.AllowInsecureNetwork = ":0", ":0", true
+	n := started(t, c)
+	for _, l := range []net.Addr{n.HTTP(), n.Metrics()} {
+		for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost:8780": http.StatusOK} {
+			r, err := http.NewRequest("GET", fmt.Sprintf("http://127.0.0.1:%d/metrics", l.(*net.TCPAddr).Port), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Host = host; l == n.HTTP() {
+				r.URL.Path = "/v1/filters"
+			}
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			answer, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%s as host %s: %d, want %d", r.URL, host, answer.StatusCode, want)
+			}
 		}
 	}
 }

@@ -1,10 +1,16 @@
 package node
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // SIGHUP puts new limits in force, for clients that are there as well.
@@ -32,6 +38,52 @@ func TestReloadLimits(t *testing.T) {
 		if status, _ := get(t, n, "/v1/filters"); status != want {
 			t.Errorf("request %d: %d, want %d", i, status, want)
 		}
+	}
+}
+
+// A higher memory limit admits larger containers at once, over HTTP and RESP.
+func TestRaisedMemoryLimit(t *testing.T) {
+	c := testConfig(t)
+	c.MaxMemory = Memory{Bytes: 1 << 20}
+	n := started(t, c)
+	f, err := bloom.NewGoal(umbel.Goal{Bytes: 4 << 20, FPRate: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	container, err := wire.Append(nil, f.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func() int {
+		r, err := http.NewRequest("PUT", "http://"+n.HTTP().String()+"/v1/filters/f", bytes.NewReader(container))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/vnd.umbel.container")
+		answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	imported := func() string {
+		c := dial(t, n, nil)
+		if _, err := c.c.Write(resp.Append(nil, []byte("UM.IMPORT"), []byte("g"), container)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.reply()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s[:1]
+	}
+	if status, reply := put(), imported(); status < 400 || reply[0] != '-' {
+		t.Errorf("above the limit: %d, %q", status, reply)
+	}
+	dial(t, n, nil).want("CONFIG SET maxmemory 64mb", "+OK")
+	if status, reply := put(), imported(); status != http.StatusCreated || reply[0] == '-' {
+		t.Errorf("below the raised limit: %d, %q", status, reply)
 	}
 }
 

@@ -33,6 +33,21 @@ func memoryLimit(m Memory, used uint64) uint64 {
 	return (n + used) / 4 * 3
 }
 
+// minClientMemory is the least memory of requests that auto allows.
+const minClientMemory = 256 << 20
+
+// clientMemory returns the memory limit of all requests together in bytes; 0 means no limit. limit
+// is that of all filters.
+func clientMemory(m Memory, limit uint64) uint64 {
+	switch {
+	case !m.Auto:
+		return uint64(m.Bytes)
+	case limit == 0:
+		return 0
+	}
+	return max(limit/8, minClientMemory)
+}
+
 // setGoMemoryLimit makes the garbage collector keep the process near the size of its filters.
 // Otherwise garbage could reach the size of the live memory. GOMEMLIMIT takes precedence.
 func setGoMemoryLimit(limit uint64) {
@@ -113,10 +128,12 @@ func (n *Node) sweep() {
 	}
 }
 
-// freeMemory returns memory to the system if filters have released much of it since most, their
-// maximum. It returns the new maximum.
+// freeMemory returns memory to the system if filters and requests have released much of it since
+// most, their maximum. It returns the new maximum.
 func (n *Node) freeMemory(most uint64) uint64 {
 	used, _ := n.engine.Memory()
+	most = max(most, used+n.budget.Peak())
+	used += n.budget.Used()
 	if used+max(freed, used/8) > most {
 		return max(used, most)
 	}

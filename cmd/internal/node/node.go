@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
@@ -58,6 +59,7 @@ type Node struct {
 
 	limits   atomic.Pointer[Config] // with the current limits of clients
 	rates    *httpapi.Rates
+	budget   *budget.Budget // memory of requests and replies
 	draining atomic.Bool
 	asked    chan struct{} // closed when a client requests shutdown
 	ask      sync.Once
@@ -152,6 +154,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	limit := memoryLimit(c.MaxMemory, 0)
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit)
+	n.budget = budget.New(clientMemory(c.MaxClientMemory, limit))
 	percent := 100
 	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
 	n.store, n.found, err = store.Open(ctx, n.oplog, files, n.engine, store.Options{

@@ -45,7 +45,7 @@ func (n *Node) serve() error {
 		n.serveHTTP("http", l, n.api(h))
 	}
 	if l := n.listeners.metrics; l != nil {
-		n.serveHTTP("metrics", l, n.onlyReaders(n.metrics.Handler()))
+		n.serveHTTP("metrics", l, httpapi.Protect(n.onlyReaders(n.metrics.Handler()), n.config.hosts(n.config.Metrics)))
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	for _, t := range []resp.Table{
 		n.bloom.Commands(),
 		keyspace.Commands(n.engine, process{n}, n.bloom, n.monitor),
-		um.Commands(n.engine, um.Options{Hasher: h.other, MaxBytes: n.limit()}),
+		um.Commands(n.engine, um.Options{Hasher: h.other, MaxBytes: n.limit}),
 	} {
 		for name, cmd := range t {
 			if table[name] != nil {
@@ -133,8 +133,8 @@ func (n *Node) clients() (k int) {
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Room: n.store.Room, Users: n.users, Audit: n.audit, Hasher: h.other,
-		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit(), Hosts: n.config.hosts(), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
-		Profile: n.config.Pprof, Rates: n.rates, Serving: n.serving, Log: n.log.With("part", "http"),
+		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit, Hosts: n.config.hosts(n.config.HTTP), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
+		Profile: n.config.Pprof, Rates: n.rates, Budget: n.budget, Serving: n.serving, Log: n.log.With("part", "http"),
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request

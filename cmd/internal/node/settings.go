@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,13 +69,29 @@ func (s settings) Set(name, value string) error {
 		return s.setLevel(strings.ToLower(value))
 	case "max-memory", "maxmemory":
 		var m Memory
-		if err := m.Set(value); err != nil {
+		if n, ok := redisSize(value); ok && name == "maxmemory" {
+			m.Bytes = n
+		} else if err := m.Set(value); err != nil {
 			return err
 		}
 		s.setMemory(m)
 		return nil
 	}
 	return fmt.Errorf("%s can't be changed at run time", name)
+}
+
+// redisUnits are the units of sizes in Redis' configuration, in lower case.
+var redisUnits = map[string]quantity.Size{"b": 1, "k": 1e3, "kb": 1 << 10, "m": 1e6, "mb": 1 << 20, "g": 1e9, "gb": 1 << 30}
+
+// redisSize parses a size as Redis does, for example "64mb", which is 64 MiB.
+func redisSize(s string) (quantity.Size, bool) {
+	digits := strings.TrimRight(s, "bkmgBKMG")
+	unit, known := redisUnits[strings.ToLower(s[len(digits):])]
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if !known || err != nil || n > math.MaxUint64/uint64(unit) {
+		return 0, false
+	}
+	return quantity.Size(n) * unit, true
 }
 
 // setLevel sets the minimum level of the log.
@@ -93,6 +110,7 @@ func (n *Node) setMemory(m Memory) {
 	limit := memoryLimit(m, used)
 	setGoMemoryLimit(limit)
 	n.engine.SetMaxMemory(limit)
+	n.budget.SetLimit(clientMemory(n.limits.Load().MaxClientMemory, limit))
 }
 
 // values yields all settings as text.

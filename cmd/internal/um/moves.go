@@ -130,7 +130,10 @@ func (w *window) Write(b []byte) (int, error) {
 // limits returns the limits of incoming containers: the free memory, which is reserved, and at
 // most the configured limit.
 func (u *um) limits(h *engine.Reservation) wire.Limits {
-	l := wire.Limits{Bytes: u.options.MaxBytes, Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
+	l := wire.Limits{Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
+	if u.options.MaxBytes != nil {
+		l.Bytes = u.options.MaxBytes()
+	}
 	if l.Bytes == 0 {
 		l.Bytes = wire.DefaultBytes
 	}

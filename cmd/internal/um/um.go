@@ -19,7 +19,7 @@ import (
 // Options are the defaults of new filters and the limits.
 type Options struct {
 	Hasher   umbel.Hasher
-	MaxBytes uint64 // of cells in a container or a delta; 0: the default of wire.Limits
+	MaxBytes func() uint64 // current limit of cells in a container or a delta; nil or 0: the default of wire.Limits
 }
 
 // Commands returns the table of the package.

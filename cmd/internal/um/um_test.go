@@ -435,7 +435,7 @@ func TestImportLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*place{
-		"memory": start(t, 1<<20, Options{}), "options": start(t, 0, Options{MaxBytes: 1 << 20}),
+		"memory": start(t, 1<<20, Options{}), "options": start(t, 0, Options{MaxBytes: func() uint64 { return 1 << 20 }}),
 	} {
 		if got := p.Do("UM.IMPORT", "f", string(container)); !strings.Contains(got, "limit") {
 			t.Errorf("%s: a container of %d bytes for %d: %s", name, len(container), big.State().Bytes(), got)

@@ -1,0 +1,82 @@
+package budget
+
+import (
+	"errors"
+	"sync"
+	"testing"
+)
+
+func TestBudget(t *testing.T) {
+	b := New(100)
+	one, two := b.Share(), b.Share()
+	if err := errors.Join(one.Take(60), two.Take(40)); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Take(1); !errors.Is(err, ErrFull) {
+		t.Errorf("a byte too many: %v", err)
+	}
+	one.Release()
+	if err := two.Take(60); err != nil || b.Used() != 100 {
+		t.Errorf("after a release: %v, %d used", err, b.Used())
+	}
+	b.SetLimit(50)
+	if err := one.Take(1); !errors.Is(err, ErrFull) {
+		t.Errorf("a lower limit: %v", err)
+	}
+	two.Release()
+	two.Release()
+	if b.Used() != 0 {
+		t.Errorf("%d bytes are taken, want 0", b.Used())
+	}
+}
+
+func TestPeak(t *testing.T) {
+	b := New(0)
+	s := b.Share()
+	for _, n := range []int{100, 50} {
+		if err := s.Take(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Release()
+	if err := s.Take(10); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Peak(); got != 150 {
+		t.Errorf("the peak is %d, want 150", got)
+	}
+	if got := b.Peak(); got != 10 {
+		t.Errorf("the peak since then is %d, want 10", got)
+	}
+}
+
+func TestNoLimit(t *testing.T) {
+	for _, b := range []*Budget{nil, New(0)} {
+		if err := b.Share().Take(1 << 40); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// However many take at once, they never have more than the limit.
+func TestBudgetConcurrently(t *testing.T) {
+	b := New(1000)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s := b.Share()
+			for range 1000 {
+				for s.Take(37) == nil {
+				}
+				if s.taken > 1000 {
+					t.Errorf("one share has %d bytes", s.taken)
+				}
+				s.Release()
+			}
+		})
+	}
+	all.Wait()
+	if b.Used() != 0 {
+		t.Errorf("%d bytes are taken, want 0", b.Used())
+	}
+}
