@@ -55,7 +55,8 @@ func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 	if there := (len(b) - headBytes) / layerBytes; uint64(n) != uint64(there) {
 		return nil, fmt.Errorf("redisbloom: a header with %d layers says that it has %d: %w", there, n, ErrBadData)
 	}
-	f := &Filter{hasher: RedisHasher, flags: flags(le.Uint32(b[12:])), expansion: le.Uint32(b[16:]), layers: make([]layer, n)}
+	f := withLayers(int(n))
+	f.hasher, f.flags, f.expansion = RedisHasher, flags(le.Uint32(b[12:])), le.Uint32(b[16:])
 	var bytes, over uint64
 	for i := range f.layers {
 		l, err := parseLayer(b[headBytes+i*layerBytes:])
@@ -87,7 +88,7 @@ func parseLayer(b []byte) (layer, error) {
 	l.entries = le.Uint64(b[16:])
 	l.rate = math.Float64frombits(le.Uint64(b[24:]))
 	l.bitsPerKey = math.Float64frombits(le.Uint64(b[32:]))
-	l.k = int(min(le.Uint32(b[40:]), MaxK+1))
+	l.k = int32(min(le.Uint32(b[40:]), MaxK+1))
 	l.capacity = le.Uint64(b[44:])
 	l.n2 = b[52]
 	if l.bits%8 != 0 || l.bits/8 != bytes {
@@ -183,7 +184,7 @@ func (f *Filter) scanDump(iter int64) (int64, []byte) {
 	}
 	l := &f.layers[i]
 	n := min(chunkBytes, l.bits/8-from)
-	return iter + int64(n), appendBytes(make([]byte, 0, n+16), l.cells.Words, from, n)
+	return iter + int64(n), appendBytes(make([]byte, 0, n+16), l.words, from, n)
 }
 
 // locate returns the layer of a byte of all layers, and its index in that layer. For an index

@@ -23,7 +23,7 @@ func (f *Filter) Fold(r uint64) error {
 		return f.mismatch(err)
 	}
 	return f.resize(r, func(l layer) (layer, error) {
-		folded, err := l.cells.Fold(r, l.bits/r)
+		folded, err := l.array().Fold(r, l.bits/r)
 		if err != nil {
 			return l, err
 		}
@@ -40,7 +40,7 @@ func (f *Filter) Unfold(u uint64) error {
 		if over != 0 || u > maxBits/l.bits {
 			return l, fmt.Errorf("a layer of %d bits for %d keys doesn't unfold by %d", l.bits, l.capacity, u)
 		}
-		unfolded, err := l.cells.Unfold(u, l.bits)
+		unfolded, err := l.array().Unfold(u, l.bits)
 		if err != nil {
 			return l, err
 		}
@@ -127,7 +127,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		f.layers[i].unite(&g.layers[i])
 	}
 	for _, l := range g.layers[shared:] {
-		l.cells = l.cells.Clone()
+		l.words = l.array().Clone().Words
 		f.layers = append(f.layers, l)
 	}
 	f.bound()
@@ -147,15 +147,16 @@ func (f *Filter) bound() {
 
 // unite adds the keys of a layer of the same design.
 func (l *layer) unite(o *layer) {
-	own, theirs := l.cells.Nonzero(), o.cells.Nonzero()
-	_ = l.cells.Sum(o.cells) // of the same size
+	a, b := l.array(), o.array()
+	own, theirs := a.Nonzero(), b.Nonzero()
+	_ = a.Sum(b) // of the same size
 	least := max(l.entries, o.entries)
-	if all := l.cells.Nonzero(); all != own && all != theirs {
+	if all := a.Nonzero(); all != own && all != theirs {
 		most := l.entries + o.entries
 		if most < least {
 			most = math.MaxUint64
 		}
-		switch n := math.Round(plan.Keys(l.bits, l.k, all)); {
+		switch n := math.Round(plan.Keys(l.bits, int(l.k), all)); {
 		case n >= float64(most): // also where all bits are set, and n is infinite
 			l.entries = most
 		case n > float64(least):

@@ -12,14 +12,15 @@ import (
 // layer is one of the filters that a Filter consists of.
 type layer struct {
 	sizing
-	capacity uint64  // entries before it is full
-	entries  uint64  // additions that changed it
-	rate     float64 // the error rate it was made for
-	n2       uint8   // of filters older than RedisBloom 2: bits is 2^n2; otherwise 0
-
-	cells cells.Array
-	scale uint64 // scaleOf(bits)
+	capacity uint64   // entries before it is full
+	entries  uint64   // additions that changed it
+	rate     float64  // the error rate it was made for
+	words    []uint64 // the bits, as in array
+	scale    uint64   // scaleOf(bits)
 }
+
+// array returns the bits of the layer.
+func (l *layer) array() cells.Array { return cells.Array{Len: l.bits, Width: 1, Words: l.words} }
 
 // allocate allocates the bits of the layer, all zero.
 func (l *layer) allocate() error {
@@ -32,7 +33,7 @@ func (l *layer) allocate() error {
 
 // hold sets the layer's bits to a.
 func (l *layer) hold(a cells.Array) {
-	l.cells, l.bits = a, a.Len
+	l.words, l.bits = a.Words, a.Len
 	l.scale = scaleOf(l.bits)
 }
 
@@ -54,7 +55,7 @@ const together = 3
 
 // has reports whether all bits of d are set.
 func (l *layer) has(d umbel.Digest) bool {
-	words, v := l.cells.Words, d.H1
+	words, v := l.words, d.H1
 	for left := l.k; left > 0; left -= min(left, together) {
 		all := uint64(1)
 		for range min(left, together) {
@@ -74,7 +75,7 @@ func (l *layer) add(d umbel.Digest) bool {
 	if l.has(d) {
 		return false // and no cache of another processor loses what it has
 	}
-	words, v := l.cells.Words, d.H1
+	words, v := l.words, d.H1
 	for range l.k {
 		at := l.position(v)
 		words[at>>6] |= 1 << (at & 63)
@@ -138,7 +139,7 @@ func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 	var room positions
 	for i := len(f.layers) - 1; i >= 0; i-- {
 		l := &f.layers[i]
-		atOnce := len(room) / l.k
+		atOnce := len(room) / int(l.k)
 		if atOnce == 0 {
 			l.findEach(dst, ds)
 			continue
@@ -180,10 +181,10 @@ func (l *layer) find(dst []bool, ds []umbel.Digest, room *positions) {
 			v += d.H2
 		}
 	}
-	words := l.cells.Words
+	words, k := l.words, int(l.k)
 	for i := range ds {
 		all := uint64(1)
-		for _, at := range room[i*l.k : (i+1)*l.k] {
+		for _, at := range room[i*k : (i+1)*k] {
 			all &= words[at>>6] >> (at & 63)
 		}
 		dst[i] = dst[i] || all != 0

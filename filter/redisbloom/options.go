@@ -74,7 +74,9 @@ func (o Options) make(h umbel.Hasher) (*Filter, error) {
 	if err := first.allocate(); err != nil {
 		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
 	}
-	f := &Filter{hasher: h, expansion: o.Expansion, flags: scaling, layers: []layer{first}, maxBytes: math.MaxUint64}
+	f := withLayers(1)
+	f.hasher, f.expansion, f.flags, f.maxBytes = h, o.Expansion, scaling, math.MaxUint64
+	f.layers[0] = first
 	if o.Expansion == 0 {
 		f.expansion = DefaultExpansion
 	}
@@ -126,7 +128,8 @@ const (
 type sizing struct {
 	bits       uint64
 	bitsPerKey float64 // a record; k and bits count
-	k          int
+	k          int32
+	n2         uint8 // of filters older than RedisBloom 2: bits is 2^n2; otherwise 0
 }
 
 // sizeFor returns RedisBloom's design of a layer: -ln(rate)/ln²2 bits per key,
@@ -147,7 +150,7 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 	return sizing{
 		bits:       (max(uint64(all), 1) + 63) / 64 * 64,
 		bitsPerKey: perKey,
-		k:          int(math.Ceil(ln2 * perKey)),
+		k:          int32(math.Ceil(ln2 * perKey)),
 	}, nil
 }
 

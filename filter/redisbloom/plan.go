@@ -225,4 +225,6 @@ func powers(fill, all float64, n int) float64 {
 }
 
 // falseRate returns the false-positive rate of a layer with n keys.
-func (s sizing) falseRate(n uint64) float64 { return falseRate(s.bits, s.k, plan.Fill(s.bits, s.k, n)) }
+func (s sizing) falseRate(n uint64) float64 {
+	return falseRate(s.bits, int(s.k), plan.Fill(s.bits, int(s.k), n))
+}

@@ -36,6 +36,20 @@ type Filter struct {
 	maxBytes  uint64  // a new layer takes the filter no further
 }
 
+// withLayers returns a filter with n zero layers. The first is in the same allocation: a server
+// has many small filters.
+func withLayers(n int) *Filter {
+	if n != 1 {
+		return &Filter{layers: make([]layer, n)}
+	}
+	f := new(struct {
+		Filter
+		first [1]layer
+	})
+	f.layers = f.first[:]
+	return &f.Filter
+}
+
 // Add adds d and reports whether the filter changed. It returns false if a layer contains d
 // already. If the filter cannot grow, Add adds d to the newest layer beyond its capacity, and
 // the rate rises. TryAdd fails instead, as RedisBloom does.
@@ -108,7 +122,7 @@ func (f *Filter) Clear() {
 	clear(f.layers[1:])
 	f.layers = f.layers[:1]
 	f.layers[0].entries = 0
-	f.layers[0].cells.Clear()
+	clear(f.layers[0].words)
 }
 
 // SetMaxBytes sets the maximum memory of the bits of all layers. Without it, a filter from

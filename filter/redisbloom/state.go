@@ -50,7 +50,7 @@ func (f *Filter) State() umbel.State {
 				{Name: "error-rate", Value: umbel.Float(l.rate)},
 				{Name: "bits-per-key", Value: umbel.Float(l.bitsPerKey)},
 			},
-			Arrays: []cells.Array{l.cells},
+			Arrays: []cells.Array{l.array()},
 		}
 	}
 	return s
@@ -75,10 +75,8 @@ func Open(s umbel.State) (*Filter, error) {
 	if len(s.Arrays) != 0 {
 		return nil, fmt.Errorf("redisbloom: %d planes, want none: %w", len(s.Arrays), umbel.ErrCorrupt)
 	}
-	f := &Filter{
-		hasher: s.Hasher, expansion: uint32(expansion), flags: flags(min(options, 1<<32-1)),
-		layers: make([]layer, len(s.Parts)),
-	}
+	f := withLayers(len(s.Parts))
+	f.hasher, f.expansion, f.flags = s.Hasher, uint32(expansion), flags(min(options, 1<<32-1))
 	for i, p := range s.Parts {
 		l, err := openLayer(p, s.Hasher)
 		if err != nil {
@@ -140,7 +138,7 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 		}
 		*dst = p.Value.Float()
 	}
-	l.k, l.n2, l.bits = int(min(k, MaxK+1)), uint8(min(n2, 255)), s.Arrays[0].Len
+	l.k, l.n2, l.bits = int32(min(k, MaxK+1)), uint8(min(n2, 255)), s.Arrays[0].Len
 	if err := l.check(); err != nil {
 		return layer{}, err
 	}
@@ -164,17 +162,17 @@ func (f *Filter) Stats() umbel.Stats {
 	var low, high float64 // squares of the distances from Keys to Low and High
 	missed := 0.0         // rate of the layers so far
 	for _, l := range f.layers {
-		n := l.cells.Nonzero()
-		e := plan.KeysInterval(l.bits, l.k, n)
+		n := l.array().Nonzero()
+		e := plan.KeysInterval(l.bits, int(l.k), n)
 		e.Low, e.Value, e.High = e.Low/(1-missed), e.Value/(1-missed), e.High/(1-missed)
 		s.Low += e.Low
 		s.Keys += e.Value
 		low += square(e.Value - e.Low)
 		high += square(e.High - e.Value)
-		missed += (1 - missed) * falseRate(l.bits, l.k, float64(n)/float64(l.bits))
+		missed += (1 - missed) * falseRate(l.bits, int(l.k), float64(n)/float64(l.bits))
 		ones += n
 		s.Cells += l.bits
-		s.Bytes += l.cells.Bytes()
+		s.Bytes += l.array().Bytes()
 	}
 	if s.High = math.Inf(1); !math.IsInf(s.Keys, 1) {
 		s.Low, s.High = max(s.Keys-math.Sqrt(low), s.Low), s.Keys+math.Sqrt(high)
