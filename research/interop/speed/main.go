@@ -42,6 +42,7 @@ type options struct {
 	only     *regexp.Regexp
 	json     bool
 	md       string
+	program  string
 	full     bool
 }
 
@@ -53,6 +54,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	only := flags.String("only", "", "measure only the sections whose names match this regular expression")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.md, "md", "", "write Markdown to this file")
+	flags.StringVar(&o.program, "program", "", "measure this umbel instead of the one in this checkout")
 	flags.BoolVar(&o.full, "full", false, "include measurements that take minutes: filters of 1 GiB, 100,000 filters")
 	serve := flags.String("serve", "", "run as a server made with redcon or gnet")
 	addr := flags.String("addr", "", "address of that server")
@@ -106,8 +108,10 @@ func measure(ctx context.Context, o options, report *Report) error {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	if b.umbel, err = proc.Build(ctx, b.dir); err != nil {
-		return err
+	if b.umbel = o.program; b.umbel == "" {
+		if b.umbel, err = proc.Build(ctx, b.dir); err != nil {
+			return err
+		}
 	}
 	for _, section := range []struct {
 		path    string
@@ -120,6 +124,7 @@ func measure(ctx context.Context, o options, report *Report) error {
 		{"snapshot", b.snapshot, false},
 		{"start", b.start, true},
 		{"small", b.small, true},
+		{"memory", b.memory, true},
 	} {
 		if !o.only.MatchString(section.path) || section.long && !o.full {
 			continue
