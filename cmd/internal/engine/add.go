@@ -230,6 +230,11 @@ func (f *Filter) reserveEstimate(n int) error {
 // did. The caller holds f.changes.
 func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
 	n := countTrue(changed)
+	if n > 0 {
+		for _, r := range f.recorders {
+			r.add(changed, ds)
+		}
+	}
 	switch {
 	case n == 0:
 	case n == len(ds) || f.engine.journal == nil:

@@ -57,8 +57,7 @@ func (f *Filter) capture(still bool) *Capture {
 	}
 	defer f.changes.Unlock()
 	if c.frozen = still || f.incomplete.Load(); c.frozen {
-		f.frozen = make(chan struct{})
-		f.setBusy()
+		f.addReader()
 	}
 	c.state = f.filter.State()
 	c.arrays = arraysOf(nil, c.state)
@@ -109,9 +108,7 @@ func (c *Capture) End() (m Meta, ok bool) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	if c.frozen {
-		close(f.frozen)
-		f.frozen = nil
-		f.setBusy()
+		f.thaw()
 		c.frozen = false
 	}
 	if c.invalid || f.retired || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {

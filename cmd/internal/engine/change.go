@@ -83,7 +83,7 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.
 		if err := hold.Take(f.Bytes()); err != nil {
 			return nil, &copyError{err}
 		}
-		g, err := f.open(g.State().Clone())
+		g, err := f.open(g.State().Clone()) // other changes wait
 		if err != nil {
 			return nil, err
 		}

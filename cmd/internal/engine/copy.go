@@ -1,22 +1,215 @@
 package engine
 
-import "github.com/umbel-filters/umbel"
+import (
+	"errors"
+	"slices"
+	"sync"
 
-// Copy returns an independent copy of the filter and reserves memory for it. It returns ErrMemory if
-// there is not enough.
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+)
+
+const (
+	// inspectBytes is the size from which Inspect uses a copy.
+	inspectBytes = 256 << 10
+	// maxRecorded is the number of digests that may be added while a filter is copied.
+	maxRecorded = 1 << 20
+	// copyAttempts is the number of attempts to copy a filter while additions continue.
+	copyAttempts = 2
+)
+
+// Copy returns an independent copy of the filter as it is at one moment, and reserves memory for it. It
+// returns ErrMemory if there is not enough. If additions of the kind only set bits
+// (umbel.Kind.Monotone), they wait only while a piece is copied; otherwise changes wait.
 func (f *Filter) Copy(h *Reservation) (umbel.Filter, error) {
-	s, err := f.CopyState(h)
-	if err != nil {
+	if err := h.Take(f.Bytes()); err != nil {
+		return nil, err
+	}
+	if f.kind.Monotone && f.Bytes() > inspectBytes && !f.incomplete.Load() {
+		for range copyAttempts {
+			if g, err := f.copyFlowing(); g != nil || err != nil {
+				return g, err
+			}
+		}
+	}
+	var s umbel.State
+	if err := f.still(func(g umbel.Filter) { s = g.State().Clone() }); err != nil {
 		return nil, err
 	}
 	return f.open(s)
 }
 
 // CopyState is Copy for the state of the filter.
-func (f *Filter) CopyState(h *Reservation) (s umbel.State, err error) {
-	if err := h.Take(f.Bytes()); err != nil {
-		return s, err
+func (f *Filter) CopyState(h *Reservation) (umbel.State, error) {
+	g, err := f.Copy(h)
+	if err != nil {
+		return umbel.State{}, err
 	}
-	err = f.View(func(g umbel.Filter) { s = g.State().Clone() })
-	return s, err
+	return g.State(), nil
+}
+
+// Inspect calls look with the filter as it is at one moment, for looks that read all of it. look must
+// not change or keep the filter. A large filter is copied if there is memory, so that additions
+// continue; otherwise changes wait. Queries continue in any case.
+func (f *Filter) Inspect(look func(umbel.Filter)) error {
+	if f.Bytes() <= inspectBytes {
+		return f.View(look)
+	}
+	h := f.engine.NewReservation()
+	defer h.Release()
+	g, err := f.Copy(h)
+	switch {
+	case errors.Is(err, ErrMemory):
+		return f.still(look)
+	case err != nil:
+		return err
+	}
+	look(g)
+	return nil
+}
+
+// freeze makes changes of the cells wait until thaw. Readers may freeze a filter together, unless
+// a change waits. A change that is computed aside does not modify the filter, so a reader does not wait
+// for it.
+func (f *Filter) freeze() (umbel.Filter, error) {
+	for {
+		f.changes.Lock()
+		frozen := f.frozen
+		switch {
+		case f.retired:
+			f.changes.Unlock()
+			return nil, ErrNotFound
+		case frozen == nil || f.waiting.Load() == 0:
+			defer f.changes.Unlock()
+			f.addReader()
+			return f.filter, nil
+		}
+		f.changes.Unlock()
+		<-frozen
+	}
+}
+
+// addReader makes changes of the cells wait. The caller holds f.changes.
+func (f *Filter) addReader() {
+	if f.frozen == nil {
+		f.frozen = make(chan struct{})
+		f.setBusy()
+	}
+	f.readers++
+}
+
+// thaw lets changes go on after the last reader. The caller holds f.changes.
+func (f *Filter) thaw() {
+	if f.readers--; f.readers == 0 {
+		close(f.frozen)
+		f.frozen = nil
+		f.setBusy()
+	}
+}
+
+// still calls look while changes of the cells wait. Queries, View, and changes of the directory
+// continue.
+func (f *Filter) still(look func(umbel.Filter)) error {
+	g, err := f.freeze()
+	if err != nil {
+		return err
+	}
+	look(g)
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	f.thaw()
+	return nil
+}
+
+// recorder collects the digests that are added while the filter is copied.
+type recorder struct {
+	mu      sync.Mutex
+	digests []umbel.Digest
+	full    bool
+}
+
+// add records the digests that changed the filter.
+func (r *recorder) add(changed []bool, ds []umbel.Digest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.full = r.full || len(r.digests)+len(ds) > maxRecorded; r.full {
+		return
+	}
+	for i, d := range ds {
+		if changed[i] {
+			r.digests = append(r.digests, d)
+		}
+	}
+}
+
+// copyFlowing copies a filter of a monotone kind while additions continue: it copies the cells piece by
+// piece and then adds what was added meanwhile. It returns nil if the filter's shape changed or too much
+// was added.
+func (f *Filter) copyFlowing() (umbel.Filter, error) {
+	r := new(recorder)
+	arrays, shape, err := f.beginRecording(r)
+	if err != nil {
+		return nil, err
+	}
+	copied := make([]cells.Array, len(arrays))
+	ok := true
+	for i, a := range arrays {
+		copied[i] = a
+		copied[i].Words = make([]uint64, len(a.Words))
+		for at := 0; at < len(a.Words) && ok; at += SegmentBytes / 8 {
+			end := min(at+SegmentBytes/8, len(a.Words))
+			ok = f.copyPiece(copied[i].Words[at:end], a.Words[at:end], shape)
+		}
+	}
+	now, err := f.endRecording(r, shape)
+	if err != nil || !ok || now == nil || r.full || !sameSizes(arraysOf(nil, *now), copied) {
+		return nil, err
+	}
+	return f.complete(*now, copied, r.digests)
+}
+
+// beginRecording returns the arrays, which share memory with the filter, and the shape.
+func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	if f.retired {
+		return nil, 0, ErrNotFound
+	}
+	f.recorders = append(f.recorders, r)
+	return arraysOf(nil, f.filter.State()), f.shape.Load(), nil
+}
+
+// copyPiece copies words while no change runs. It reports whether the shape is still the same.
+func (f *Filter) copyPiece(dst, words []uint64, shape uint64) bool {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	copy(dst, words)
+	return f.shape.Load() == shape
+}
+
+// endRecording returns the state without cells, or nil if the shape changed.
+func (f *Filter) endRecording(r *recorder, shape uint64) (*umbel.State, error) {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	f.recorders = slices.DeleteFunc(f.recorders, func(other *recorder) bool { return other == r })
+	switch {
+	case f.retired:
+		return nil, ErrNotFound
+	case f.shape.Load() != shape:
+		return nil, nil
+	}
+	s := withoutWords(f.filter.State())
+	return &s, nil
+}
+
+// complete makes a filter from its state at the end of a copy, cells that were copied before, and the
+// digests that were added meanwhile, as the replay of a journal does.
+func (f *Filter) complete(s umbel.State, arrays []cells.Array, added []umbel.Digest) (umbel.Filter, error) {
+	g, err := f.open(withArrays(s, arrays))
+	if err != nil || len(added) == 0 {
+		return g, err
+	}
+	stopGrowth(g)
+	umbel.AddAll(g, nil, added)
+	return f.open(withArrays(s, arraysOf(nil, g.State())))
 }

@@ -15,7 +15,8 @@
 // if there is no memory for a copy. A change of a whole filter makes other changes wait
 // (Filter.replacing), computes the new filter, queues it to the journal if it is large, and acquires
 // the locks only to swap the filters. The creation of a large filter is queued before the directory
-// is locked. Whoever calls the engine for a client waits for room in the journal before.
+// is locked. A reader of a whole filter works on a copy, or makes changes of the cells wait
+// (Filter.frozen) without a lock. Whoever calls the engine for a client waits for room in the journal before.
 //
 // # Classes
 //

@@ -41,8 +41,11 @@ type Filter struct {
 	changes   sync.RWMutex
 	retired   bool
 	blocked   atomic.Bool   // busy() != nil; written with changes held
-	frozen    chan struct{} // not nil while a reader makes changes wait; closed afterwards
+	waiting   atomic.Int64  // changes that wait in lock or share
+	readers   int           // that make changes wait
+	frozen    chan struct{} // not nil while there are readers; closed afterwards
 	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
+	recorders []*recorder   // of copies that are being made
 	estimated uint64        // bytes reserved by estimates since the last recount
 	replay    *replay       // not nil during the replay of a journal
 
@@ -123,7 +126,7 @@ func (f *Filter) lock() error {
 			return nil
 		}
 		f.changes.Unlock()
-		<-busy
+		f.wait(busy)
 	}
 }
 
@@ -140,8 +143,15 @@ func (f *Filter) share() error {
 			return nil
 		}
 		f.changes.RUnlock()
-		<-busy
+		f.wait(busy)
 	}
+}
+
+// wait waits for a channel of busy.
+func (f *Filter) wait(busy chan struct{}) {
+	f.waiting.Add(1)
+	<-busy
+	f.waiting.Add(-1)
 }
 
 // busy returns the channel to wait for before the cells may change, nil if they may. The caller

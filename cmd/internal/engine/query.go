@@ -10,7 +10,19 @@ import (
 // filter. A deleted filter answers as it did before.
 func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	dst = dst[:len(ds):len(dst)]
+	for at := 0; at == 0 || at < len(ds); at += maxBatch {
+		end := min(at+maxBatch, len(ds))
+		f.hasSome(dst[at:end], ds[at:end])
+	}
+	f.markUsed()
+	f.counts.queried.Add(uint64(len(ds)))
+	f.counts.found.Add(uint64(countTrue(dst)))
+}
+
+// hasSome queries at most maxBatch digests, so that changes don't wait for long.
+func (f *Filter) hasSome(dst []bool, ds []umbel.Digest) {
 	f.cells.RLock()
+	defer f.cells.RUnlock()
 	switch {
 	case f.incomplete.Load():
 		for i := range dst {
@@ -21,10 +33,6 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
 	default:
 		umbel.HasAll(f.filter, dst, ds)
 	}
-	f.cells.RUnlock()
-	f.markUsed()
-	f.counts.queried.Add(uint64(len(ds)))
-	f.counts.found.Add(uint64(countTrue(dst)))
 }
 
 // Count sets dst[i] to an upper bound of how often ds[i] was added: 2^64-1 for an incomplete
@@ -50,8 +58,8 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	return nil
 }
 
-// View calls look with the filter while no change runs; queries continue. look must not keep the
-// filter and must not call the engine.
+// View calls look with the filter while no change runs; queries continue. look must be short, must not
+// keep the filter and must not call the engine: see Inspect.
 func (f *Filter) View(look func(umbel.Filter)) error {
 	f.changes.Lock()
 	defer f.changes.Unlock()
@@ -62,11 +70,10 @@ func (f *Filter) View(look func(umbel.Filter)) error {
 	return nil
 }
 
-// Stats measures the filter. It reads all of it while queries continue and changes wait. The
-// result for a deleted filter is zero.
+// Stats measures the filter: see Inspect. The result for a deleted filter is zero.
 func (f *Filter) Stats() umbel.Stats {
-	var m measure
-	_ = f.View(func(g umbel.Filter) { m = measure{g.Stats(), f.counts.changed.Load(), f.shape.Load()} })
+	m := measure{changed: f.counts.changed.Load(), shape: f.shape.Load()}
+	_ = f.Inspect(func(g umbel.Filter) { m.stats = g.Stats() })
 	f.measured.Store(&m)
 	return m.stats
 }

@@ -141,7 +141,7 @@ func (req *request) replaceMatching(old *engine.Filter, in umbel.Filter, match s
 	if old.Incomplete() {
 		return 0, checkComplete(old)
 	}
-	return old.Update(func(f umbel.Filter) (umbel.Filter, error) {
+	return old.Replace(func(f umbel.Filter) (umbel.Filter, error) {
 		if !matches(match, wire.Identify(f.State())) {
 			return nil, problemf(precondition, "the filter has changed; its ID differs from If-Match")
 		}

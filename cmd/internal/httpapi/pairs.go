@@ -45,11 +45,10 @@ func (req *request) otherState() (umbel.State, error) {
 
 // stateOf returns a copy of a filter's state.
 func (req *request) stateOf(f *engine.Filter) (s umbel.State, err error) {
-	if err := req.hold.Take(f.Bytes()); err != nil {
+	if s, err = f.CopyState(req.hold); err != nil {
 		return s, fmt.Errorf("copy of %q: %w", f.Name(), err)
 	}
-	err = f.View(func(f umbel.Filter) { s = f.State().Clone() })
-	return s, err
+	return s, nil
 }
 
 // merge adds the keys of another filter.
@@ -174,7 +173,7 @@ func (req *request) patch() error {
 	if err != nil {
 		return err
 	}
-	pos, err := f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+	pos, err := f.Replace(func(f umbel.Filter) (umbel.Filter, error) {
 		s, err := delta.Apply(f.State(), message, req.limits())
 		if err != nil {
 			return nil, err

@@ -55,12 +55,11 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 
 // container returns a filter of any kind as a payload.
 func container(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
-	gone := f.View(func(f umbel.Filter) {
-		s := f.State()
-		if err = fits(c, wire.Size(s)); err == nil {
-			b, err = wire.Append(nil, s)
-		}
-	})
+	gone := f.View(func(f umbel.Filter) { err = fits(c, wire.Size(f.State())) }) // before a copy is made
+	if err := errors.Join(gone, err); err != nil {
+		return nil, err
+	}
+	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
 	return b, errors.Join(gone, err)
 }
 

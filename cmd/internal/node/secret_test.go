@@ -67,7 +67,7 @@ func TestSecretSeedStays(t *testing.T) {
 	}
 	digest := strings.Repeat("d", 16)
 	for _, line := range []string{
-		"UM.EXPORT a", "UM.EXPORT a PACKED", "UM.EXPORT a RANGE 0 1000", "UM.DIFF a FROM b", "DUMP a",
+		"UM.EXPORT a", "UM.EXPORT a PACKED", "UM.DIFF a FROM b", "DUMP a",
 		"UM.ADDRAW a " + digest, "UM.HASRAW a " + digest,
 	} {
 		reply := client.Line(line)

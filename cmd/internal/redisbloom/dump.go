@@ -30,7 +30,7 @@ func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 	}
 	var payload []byte
 	var err error
-	gone := f.View(func(f umbel.Filter) {
+	gone := f.Inspect(func(f umbel.Filter) {
 		own, ok := f.(*redisbloom.Filter)
 		if !ok {
 			err = fmt.Errorf("it isn't a filter of RedisBloom's: %w", errors.ErrUnsupported)

@@ -69,7 +69,7 @@ func TestExtremeFactors(t *testing.T) {
 		name := fmt.Sprint("f", i)
 		p.Line("UM.MAKE " + name + " " + kind + " KEYS 1000 RATE 1%")
 		for _, n := range []string{"0", "1", "2", "3", "1000000007", "4294967296", "9223372036854775808", "18446744073709551615", "-1", "x"} {
-			for _, line := range []string{"UM.FOLD %s %s", "UM.UNFOLD %s %s", "UM.ADVANCE %s %s", "UM.FOLD %s RATE %s", "UM.FOLD %s BYTES %s", "UM.EXPORT %s RANGE %[2]s %[2]s", "UM.COMPACT %s RATE %s"} {
+			for _, line := range []string{"UM.FOLD %s %s", "UM.UNFOLD %s %s", "UM.ADVANCE %s %s", "UM.FOLD %s RATE %s", "UM.FOLD %s BYTES %s", "UM.COMPACT %s RATE %s"} {
 				p.Line(fmt.Sprintf(line, name, n))
 			}
 		}

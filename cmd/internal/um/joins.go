@@ -70,7 +70,7 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 	if err != nil {
 		return nil, err
 	}
-	union, err := u.open(h, first)
+	union, err := first.Copy(h)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 			return nil, err
 		}
 		var mismatch error
-		gone := f.View(func(f umbel.Filter) { mismatch = m.Merge(f.State()) })
+		gone := f.Inspect(func(f umbel.Filter) { mismatch = m.Merge(f.State()) })
 		if err := errors.Join(gone, mismatch); err != nil {
 			return nil, fmt.Errorf("%s and %s: %w", quoted(names[0]), quoted(name), err)
 		}

@@ -92,7 +92,7 @@ func (u *um) id(c *resp.Conn, args [][]byte) {
 		return
 	}
 	var id wire.ID
-	if err := f.View(func(f umbel.Filter) { id = wire.Identify(f.State()) }); err != nil {
+	if err := f.Inspect(func(f umbel.Filter) { id = wire.Identify(f.State()) }); err != nil {
 		fail(c, err)
 		return
 	}
@@ -131,7 +131,7 @@ func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := u.open(h, f)
+	own, err := f.Copy(h)
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,7 @@ package um
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
-	"strconv"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -19,7 +17,7 @@ import (
 // moves are the commands that export and import filters.
 func (u *um) moves() []row {
 	return []row{
-		{"um.export", "key [PACKED | RANGE offset length]", -2, 1, "read", "readonly", "Returns a filter as a container, packed, or a range of it.", u.export, nil},
+		{"um.export", "key [PACKED]", -2, 1, "read", "readonly", "Returns a filter as a container, which may be packed.", u.export, nil},
 		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter from a container.", u.imports, nil},
 		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta from another filter to this one.", u.diff, nil},
 		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which contains the ID of its base.", u.patch, nil},
@@ -41,11 +39,8 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 		b, err = canonical(c, f)
 	case len(args) == 3 && isOption(args[2], "PACKED"):
 		b, err = u.packed(c, f)
-	case len(args) == 5 && isOption(args[2], "RANGE"):
-		u.exportRange(c, f, args[3], args[4])
-		return
 	default:
-		err = errors.New("usage: UM.EXPORT key [PACKED | RANGE offset length]")
+		err = errors.New("usage: UM.EXPORT key [PACKED]")
 	}
 	if err != nil {
 		fail(c, err)
@@ -56,12 +51,11 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 
 // canonical returns the canonical container of a filter.
 func canonical(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
-	gone := f.View(func(f umbel.Filter) {
-		s := f.State()
-		if err = fits(c, wire.Size(s)); err == nil {
-			b, err = wire.Append(nil, s)
-		}
-	})
+	gone := f.View(func(f umbel.Filter) { err = fits(c, wire.Size(f.State())) }) // before a copy is made
+	if err := errors.Join(gone, err); err != nil {
+		return nil, err
+	}
+	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
 	return b, errors.Join(gone, err)
 }
 
@@ -69,7 +63,7 @@ func canonical(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
 func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	s, err := u.snapshot(hold, f)
+	s, err := f.CopyState(hold)
 	if err != nil {
 		return nil, err
 	}
@@ -83,48 +77,9 @@ func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 // fits returns an error unless a reply of n bytes can be sent to the client.
 func fits(c *resp.Conn, n uint64) error {
 	if most := c.MaxReply(); n > uint64(most) {
-		return fmt.Errorf("the container has %d bytes and a reply at most %d; use UM.EXPORT with RANGE, or HTTP: %w", n, most, umbel.ErrLimit)
+		return fmt.Errorf("the container has %d bytes and a reply at most %d; get it over HTTP: %w", n, most, umbel.ErrLimit)
 	}
 	return nil
-}
-
-// exportRange replies a range of the canonical container and the filter's version. Ranges with
-// equal versions belong together.
-func (u *um) exportRange(c *resp.Conn, f *engine.Filter, from, length []byte) {
-	offset, err1 := strconv.ParseUint(string(from), 10, 63)
-	n, err2 := strconv.ParseUint(string(length), 10, 63)
-	if most := c.MaxReply(); err1 != nil || err2 != nil || n > uint64(most) {
-		c.Error(fmt.Sprintf("ERR offset and length must be whole numbers, and the length at most %d", most))
-		return
-	}
-	version := f.Version() // a later change changes the version of the next range
-	var err error
-	w := window{from: offset, to: offset + min(n, math.MaxUint64-offset)}
-	gone := f.View(func(f umbel.Filter) { err = wire.Write(&w, f.State()) })
-	if err := errors.Join(gone, err); err != nil {
-		fail(c, err)
-		return
-	}
-	c.Map(3)
-	fieldInt(c, "total", w.total)
-	fieldInt(c, "version", version)
-	c.BulkString("data")
-	c.Bulk(w.data)
-}
-
-// window keeps a range of what is written to it, and counts all bytes.
-type window struct {
-	from, to uint64
-	total    uint64
-	data     []byte
-}
-
-func (w *window) Write(b []byte) (int, error) {
-	first := min(w.from-min(w.from, w.total), uint64(len(b)))
-	last := min(w.to-min(w.to, w.total), uint64(len(b)))
-	w.data = append(w.data, b[first:last]...)
-	w.total += uint64(len(b))
-	return len(b), nil
 }
 
 // limits returns the limits of incoming containers: the free memory, which is reserved, and at
@@ -207,7 +162,7 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	base, err := u.base(hold, args[2], args[3])
 	var now umbel.State
 	if err == nil {
-		now, err = u.snapshot(hold, f)
+		now, err = f.CopyState(hold)
 	}
 	var message []byte
 	if err == nil {
@@ -231,7 +186,7 @@ func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error
 		if err != nil {
 			return umbel.State{}, err
 		}
-		return u.snapshot(h, f)
+		return f.CopyState(h)
 	case isOption(word, "BASE"):
 		f, err := u.parse(h, value)
 		if err != nil {
@@ -262,7 +217,7 @@ func (u *um) apply(f *engine.Filter, message []byte) (engine.Position, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	limits := u.limits(hold)
-	return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
+	return f.Replace(func(f umbel.Filter) (umbel.Filter, error) {
 		s, err := delta.Apply(f.State(), message, limits)
 		if err != nil {
 			return nil, err

@@ -39,24 +39,6 @@ func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	return f, nil
 }
 
-// snapshot returns a copy of a filter's state and reserves memory for it.
-func (u *um) snapshot(h *engine.Reservation, f *engine.Filter) (s umbel.State, err error) {
-	if err := h.Take(f.Bytes()); err != nil {
-		return s, err
-	}
-	err = f.View(func(f umbel.Filter) { s = f.State().Clone() })
-	return s, err
-}
-
-// open returns an independent copy of a filter.
-func (u *um) open(h *engine.Reservation, f *engine.Filter) (umbel.Filter, error) {
-	s, err := u.snapshot(h, f)
-	if err != nil {
-		return nil, err
-	}
-	return u.engine.Kinds().Open(s)
-}
-
 // replyAfter replies OK after a change, or its error.
 func replyAfter(c *resp.Conn, pos engine.Position, err error) {
 	c.Commit(uint64(pos))

@@ -122,7 +122,7 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	if err := hold.Take(f.Bytes()); err != nil { // for trial folds
 		return 0, err
 	}
-	gone := f.View(func(g umbel.Filter) {
+	gone := f.Inspect(func(g umbel.Filter) {
 		var l *folding.Ladder
 		if l, err = folding.NewLadder(u.engine.Kinds(), g); err == nil {
 			_, by, err = meet(l)
