@@ -228,24 +228,3 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
-
-// Each gives the keys in order and stops at an error.
-func TestEach(t *testing.T) {
-	var got []string
-	take := func(key []byte) error {
-		got = append(got, string(key))
-		return nil
-	}
-	if err := Each(strings.NewReader("a\n\nb c\r\nd"), Lines, take); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"a", "", "b c", "d"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	stop := errors.New("stop")
-	calls := 0
-	err := Each(strings.NewReader("a\x00b"), NUL, func([]byte) error { calls++; return stop })
-	if err != stop || calls != 1 {
-		t.Errorf("after %d calls the error is %v, want %v after 1", calls, err, stop)
-	}
-}

@@ -62,27 +62,3 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 	}
 	return buf, nil
 }
-
-// Each calls f for each key in r, in order, and stops at the first error. The key is
-// valid during the call.
-func Each(r io.Reader, format Format, f func(key []byte) error) error {
-	in := NewReader(r, format)
-	var buf []byte
-	for {
-		chunk, err := in.Next(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		buf = chunk
-		for rest := chunk; len(rest) > 0; {
-			var key []byte
-			key, rest = format.Cut(rest)
-			if err := f(key); err != nil {
-				return err
-			}
-		}
-	}
-}

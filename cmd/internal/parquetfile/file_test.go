@@ -199,22 +199,26 @@ func TestListing(t *testing.T) {
 		"at": "TIMESTAMP(MICROS,UTC)", "seen": "TIMESTAMP(MILLIS,LOCAL)", "clock": "TIME(MILLIS)", "price": "DECIMAL(18,2)", "cents": "DECIMAL(9,2)",
 		"address.city": "STRING", "tags.list.element": "STRING", "maybe": "INT64", "plain": "STRING",
 	}
-	columns := f.Columns()
-	if len(columns) != len(types) {
-		t.Errorf("%d columns, want %d", len(columns), len(types))
+	if len(f.columns) != len(types) {
+		t.Errorf("%d columns, want %d", len(f.columns), len(types))
 	}
-	for _, c := range columns {
-		chunks := groups
-		if c.Path == "plain" {
-			chunks = 0
+	for i, c := range f.columns {
+		want, chunks := groups, 0
+		if c.path == "plain" {
+			want = 0
 		}
-		if c.Type != types[c.Path] || c.Chunks != chunks {
-			t.Errorf("%+v, want type %q and %d chunks", c, types[c.Path], chunks)
+		for _, chunk := range f.chunks {
+			if chunk.column == i {
+				chunks++
+			}
+		}
+		if c.typ.name != types[c.path] || chunks != want {
+			t.Errorf("%s has type %q and %d chunks, want %q and %d", c.path, c.typ.name, chunks, types[c.path], want)
 		}
 	}
 	chunks := f.Chunks()
-	if len(chunks) != groups*(len(types)-1) || f.RowGroups() != groups {
-		t.Errorf("%d chunks in %d row groups, want %d in %d", len(chunks), f.RowGroups(), groups*(len(types)-1), groups)
+	if len(chunks) != groups*(len(types)-1) || f.groups != groups {
+		t.Errorf("%d chunks in %d row groups, want %d in %d", len(chunks), f.groups, groups*(len(types)-1), groups)
 	}
 	for _, c := range chunks {
 		values := rowsPerGroup

@@ -39,18 +39,11 @@ type File struct {
 	chunks  []Chunk
 }
 
-// Column is a leaf of the schema.
-type Column struct {
-	Path   string // names from the root, joined by dots: "tags.list.element"
-	Type   string // the logical type if there is one: "STRING", "DECIMAL(9,2)", "INT64"
-	Chunks int    // row groups that have a Bloom filter for it
-}
-
 // Chunk is a column in a row group, with a Bloom filter.
 type Chunk struct {
 	RowGroup int    // from 0
-	Column   string // as Column.Path
-	Type     string // as Column.Type
+	Column   string // names from the root, joined by dots: "tags.list.element"
+	Type     string // the logical type if there is one: "STRING", "DECIMAL(9,2)", "INT64"
 	Rows     uint64 // of the row group
 	Values   uint64 // of the column in it, including nulls and repetitions
 	Bytes    uint64 // of the filter's bitset; 0 if Err isn't nil
@@ -115,21 +108,6 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
-
-// RowGroups returns the number of row groups.
-func (f *File) RowGroups() int { return f.groups }
-
-// Columns returns the leaves of the schema in order, with and without Bloom filters.
-func (f *File) Columns() []Column {
-	cs := make([]Column, len(f.columns))
-	for i, c := range f.columns {
-		cs[i] = Column{Path: c.path, Type: c.typ.name}
-	}
-	for _, c := range f.chunks {
-		cs[c.column].Chunks++
-	}
-	return cs
-}
 
 // Chunks returns the chunks with Bloom filters, by row group, then in the order of the schema.
 func (f *File) Chunks() []Chunk { return append([]Chunk(nil), f.chunks...) }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -29,10 +30,10 @@ func TestClientList(t *testing.T) {
 		go a.Write(say("client list", "client info", "client list id 2"))
 		const first = `id=1 addr=pipe laddr=pipe fd=-1 name=first age=90 idle=0 flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=\d+ argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=\d+ events=r cmd=client\|(list|info) user=default redir=-1 resp=3 lib-name=lib\(1\) lib-ver=2\n`
 		const second = `id=2 addr=pipe laddr=pipe fd=-1 name= age=90 idle=0 flags=x db=0 .*multi=1 watch=0 .*cmd=multi user=default redir=-1 resp=2 lib-name= lib-ver=\n`
-		r := NewReader(a)
+		r := bufio.NewReader(a)
 		for _, want := range []string{first + second, first, second} {
-			v, err := r.ReadValue()
-			if err != nil || v.Mark != '=' || !regexp.MustCompile("^"+want+"$").Match(v.Text) {
+			v, err := readReply(r)
+			if err != nil || v.mark != '=' || !regexp.MustCompile("^"+want+"$").MatchString(v.text) {
 				t.Errorf("got %s, %v, want a text like %s", v, err, want)
 			}
 		}
@@ -84,14 +85,14 @@ func TestCommandInfo(t *testing.T) {
 		`*[*["bf.add", :3, ~[+write, +denyoom, +module], :1, :1, :1, ~[+@write, +@bloom], ~[], ~[%["flags", ~[+RW], "begin_search", %["type", "index", "spec", %["index", :1]], "find_keys", %["type", "range", "spec", %["lastkey", :0, "keystep", :1, "limit", :0]]]], ~[]]]`)
 	check(t, ask(t, nc, "command list filterby module bf", "command getkeysandflags bf.add k x"), `*["bf.add", "bf.card"]`, `*[*["k", ~[+RW]]]`)
 	n := len(s.commands)
-	r := NewReader(nc)
+	r := bufio.NewReader(nc)
 	go nc.Write(say("command", "command docs", "command list", "command count"))
 	for _, want := range []int{n, 2 * n, n} {
-		if v, err := r.ReadValue(); err != nil || len(v.Items) != want {
-			t.Errorf("%d elements, %v, want %d", len(v.Items), err, want)
+		if v, err := readReply(r); err != nil || len(v.items) != want {
+			t.Errorf("%d elements, %v, want %d", len(v.items), err, want)
 		}
 	}
-	if v, err := r.ReadValue(); err != nil || v.String() != ":"+strconv.Itoa(n) {
+	if v, err := readReply(r); err != nil || v.String() != ":"+strconv.Itoa(n) {
 		t.Errorf("got %s, %v, want %d", v, err, n)
 	}
 }

@@ -1,5 +1,5 @@
 // Package resp implements RESP, the protocol of Redis, versions 2 and 3. Server serves tables of commands;
-// Reader reads replies, and commands from files.
+// Reader reads commands from files.
 //
 // One goroutine per connection reads, runs all complete commands, waits once until the changes that the
 // replies depend on are durable, and writes all replies. Consecutive calls of the same command with the

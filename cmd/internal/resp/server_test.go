@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -58,9 +59,9 @@ func ask(t testing.TB, nc net.Conn, lines ...string) []string {
 
 func replies(t testing.TB, nc net.Conn, n int) (all []string) {
 	t.Helper()
-	r := NewReader(nc)
+	r := bufio.NewReader(nc)
 	for range n {
-		v, err := r.ReadValue()
+		v, err := readReply(r)
 		if err != nil {
 			t.Fatalf("after %q: %v", all, err)
 		}
@@ -244,10 +245,10 @@ func TestClientsThatDontRead(t *testing.T) {
 		s := NewServer(Options{Commands: big, Limits: Limits{Output: 3 << 20}})
 		nc := pipe(t, s)
 		go nc.Write(say("big", "multi", "big", "big", "big", "big", "exec"))
-		r := NewReader(nc)
+		r := bufio.NewReader(nc)
 		got := 0
 		for ; ; got++ {
-			if _, err := r.ReadValue(); err != nil {
+			if _, err := readReply(r); err != nil {
 				break
 			}
 		}
@@ -404,9 +405,9 @@ func TestLongPipeline(t *testing.T) {
 	const n = 20_000
 	word := strings.Repeat("x", 1000)
 	go nc.Write(bytes.Repeat(command("ECHO", word), n))
-	r := NewReader(nc)
+	r := bufio.NewReader(nc)
 	for i := range n {
-		if v, err := r.ReadValue(); err != nil || string(v.Text) != word {
+		if v, err := readReply(r); err != nil || v.text != word {
 			t.Fatalf("reply %d: %v, %v", i, v, err)
 		}
 	}
