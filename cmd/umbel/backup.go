@@ -15,7 +15,7 @@ import (
 
 const backupHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data
 directory must not be in use by a node. umbel verify checks the file, umbel restore makes a
-data directory of it.`
+data directory of it. Only the owner can read the file, because it contains secret seeds.`
 
 const backupExample = `  umbel backup --addr 127.0.0.1:8780 -o monday.backup
   umbel backup --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
@@ -43,7 +43,7 @@ func backupCommand() *cobra.Command {
 		if cmd.Flags().Changed("data") {
 			n = nil // --data overrides UMBEL_ADDR
 		}
-		written, err := writeFile(cmd, *output, -1, func(w io.Writer) error {
+		written, err := writeSecret(cmd, *output, -1, func(w io.Writer) error {
 			if n != nil {
 				return n.Backup(cmd.Context(), w)
 			}

@@ -92,7 +92,7 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 		if err != nil {
 			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
 		}
-		if err := container.WriteDelta(*output, b); err != nil || isQuiet(cmd) {
+		if err := container.WriteDelta(*output, b, states[1].Hasher.Secret()); err != nil || isQuiet(cmd) {
 			return err
 		}
 		info, err := delta.Inspect(b)

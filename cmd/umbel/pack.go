@@ -122,7 +122,7 @@ func packCommand() *cobra.Command {
 			}
 			write = func(w io.Writer) error { return f.WriteBloom(w, container.Packer()) }
 		}
-		p.FileBytes, err = writeFile(cmd, to, -1, write)
+		p.FileBytes, err = writerOf(s.Hasher)(cmd, to, -1, write)
 		return p, err
 	}, func(p packing) string {
 		if *bloom {
@@ -173,7 +173,7 @@ func unpackCommand() *cobra.Command {
 			return packing{}, err
 		}
 		p := packingOf(s)
-		p.FileBytes, err = writeFile(cmd, to, int64(p.Unpacked), func(w io.Writer) error { return wire.Write(w, s) })
+		p.FileBytes, err = writerOf(s.Hasher)(cmd, to, int64(p.Unpacked), func(w io.Writer) error { return wire.Write(w, s) })
 		return p, err
 	}, func(p packing) string {
 		return fmt.Sprintf("unpacked, %v bytes\n", quantity.Count(p.FileBytes))

@@ -69,7 +69,7 @@ func patchCommand() *cobra.Command {
 			return err
 		}
 		s = f.State()
-		if _, err := writeFile(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
+		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
 			return err
 		}
 		return summarize(target, f).print(cmd, "patched")

@@ -12,7 +12,8 @@ const getHelp = `Fetch a consistent copy of a filter from a node into a file tha
 keeps serving the filter. Without --addr it uses the node at 127.0.0.1:8780.
 
 With --packed the copy is sent and written in the fewest bytes (see umbel pack). Only an
-administrator gets a filter with a secret seed, because the file contains the seed.`
+administrator gets a filter with a secret seed, because the file contains the seed. Only the
+owner can read a new file.`
 
 const getExample = `  umbel get users -o users.umb
   umbel get users --packed -o users.umb --addr filters.example:8780`
@@ -47,7 +48,7 @@ func getCommand() *cobra.Command {
 			return err
 		}
 		result := getResult{Name: args[0], File: *output}
-		result.Bytes, err = writeFile(cmd, *output, -1, func(w io.Writer) (err error) {
+		result.Bytes, err = writeSecret(cmd, *output, -1, func(w io.Writer) (err error) {
 			result.ID, err = n.Get(cmd.Context(), args[0], *packed, w)
 			return err
 		})

@@ -130,14 +130,7 @@ func usersWith(file string, u access.FileUser) ([]byte, error) {
 
 // writePrivate writes a file. A new one is readable only by its owner.
 func writePrivate(file string, content []byte) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return atomicfile.Write(file, func(w io.Writer) error {
+	return atomicfile.WriteSecret(file, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})

@@ -30,10 +30,27 @@ func readFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.L
 // writeFile writes the file at path with write, completely or not at all, and returns its size.
 // It shows progress; total is the expected size, -1 if unknown.
 func writeFile(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
+	return writeFileWith(cmd, atomicfile.Write, path, total, write)
+}
+
+// writeSecret is writeFile for contents that only the owner of the file may read.
+func writeSecret(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
+	return writeFileWith(cmd, atomicfile.WriteSecret, path, total, write)
+}
+
+// writerOf returns writeFile, or writeSecret if the filter's seed is secret.
+func writerOf(h umbel.Hasher) func(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
+	if h.Secret() {
+		return writeSecret
+	}
+	return writeFile
+}
+
+func writeFileWith(cmd *cobra.Command, replace func(string, func(io.Writer) error) error, path string, total int64, write func(io.Writer) error) (uint64, error) {
 	bar := startBar(cmd, "writing "+path, total)
 	defer bar.Stop()
 	var n byteCount
-	err := atomicfile.Write(path, func(w io.Writer) error { return write(io.MultiWriter(bar.Writer(w), &n)) })
+	err := replace(path, func(w io.Writer) error { return write(io.MultiWriter(bar.Writer(w), &n)) })
 	return uint64(n), err
 }
 

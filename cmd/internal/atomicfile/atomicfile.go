@@ -21,7 +21,16 @@ var ErrInterrupted = errors.New("interrupted")
 // in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
 // SIGTERM it removes the new file. An existing file keeps its permissions, and a symbolic link
 // stays one; devices and pipes are written directly. The path "-" is an error.
-func Write(path string, write func(io.Writer) error) error {
+func Write(path string, write func(io.Writer) error) error { return writeMode(path, 0o666, write) }
+
+// WriteSecret is Write for contents that only the owner of the file may read: a new file has the
+// permissions 0600.
+func WriteSecret(path string, write func(io.Writer) error) error {
+	return writeMode(path, 0o600, write)
+}
+
+// writeMode is Write; a new file has the permissions mode, less the umask.
+func writeMode(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "-" {
 		return errors.New("- is not standard output here; use /dev/stdout, or ./- for a file of that name")
 	}
@@ -29,7 +38,6 @@ func Write(path string, write func(io.Writer) error) error {
 	if unnamed == nil {
 		path = target
 	}
-	mode := fs.FileMode(0o666)
 	switch old, err := os.Stat(path); {
 	case err == nil && old.IsDir():
 		return fmt.Errorf("%s is a directory; give a file in it", path)

@@ -41,6 +41,28 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Only the owner can read a new file with secrets; an existing file keeps its permissions.
+func TestWriteSecret(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions are others there")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	for _, want := range []os.FileMode{0o600, 0o640} {
+		if want != 0o600 {
+			if err := os.Chmod(path, want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := WriteSecret(path, text("secret")); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, path, "secret")
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("mode %v, %v, want %v", info.Mode(), err, want)
+		}
+	}
+}
+
 func TestErrorKeepsOld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := Write(path, text("old")); err != nil {

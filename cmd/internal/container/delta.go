@@ -31,9 +31,14 @@ func IsDelta(path string) bool {
 	return err == nil && delta.Is(head)
 }
 
-// WriteDelta writes the delta to the file at path, completely or not at all.
-func WriteDelta(path string, message []byte) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
+// WriteDelta writes the delta to the file at path, completely or not at all. Only the owner can read a
+// new file if secret is set, because the seed of the filters is secret.
+func WriteDelta(path string, message []byte, secret bool) error {
+	write := atomicfile.Write
+	if secret {
+		write = atomicfile.WriteSecret
+	}
+	return write(path, func(w io.Writer) error {
 		_, err := w.Write(message)
 		return err
 	})

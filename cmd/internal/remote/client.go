@@ -18,7 +18,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
@@ -38,11 +37,7 @@ type Options struct {
 	Key    string
 }
 
-const (
-	defaultPort = "8780"
-	// headerTimeout is the time in which a response must begin.
-	headerTimeout = time.Minute
-)
+const defaultPort = "8780"
 
 // New returns a client of the node at an address: http://host:port, https://host:port, host:port
 // or host. The default scheme is http, the default port 8780. A user and a password may precede
@@ -55,7 +50,9 @@ func New(addr string, o Options) (*Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = parallel
 	t.DisableCompression = true // containers are incompressible
-	t.ResponseHeaderTimeout = headerTimeout
+	// No limit for the header: the node sends it after the work, and copying or merging a large filter
+	// takes minutes. Keep-alives of TCP detect a node that is gone.
+	t.ResponseHeaderTimeout = 0
 	if t.TLSClientConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
