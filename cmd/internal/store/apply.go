@@ -9,18 +9,19 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
 // replay applies the changes that the copies lack.
 func (r *recovery) replay(ctx context.Context) error {
-	p := &replay{limits: limits(), single: r.single, each: r.apply}
+	p := &changelog.Reader{Limits: limits(), Single: r.single, Each: r.apply}
 	each := func(number uint64, b []byte) error {
 		r.report.Batches++
 		err := r.bridge(p, b)
 		if err == nil {
-			err = p.batch(b)
+			err = p.Batch(b)
 		}
 		if err != nil {
 			return fmt.Errorf("batch %d: %w", number, err)
@@ -49,7 +50,7 @@ func (r *recovery) replay(ctx context.Context) error {
 		return r.loss("changes of filters: %w", err)
 	}
 	if err == nil {
-		err = p.flush()
+		err = p.Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -59,12 +60,12 @@ func (r *recovery) replay(ctx context.Context) error {
 
 // bridge sees to it that the changes of a batch follow those before it, but for changes
 // that needn't be in the log.
-func (r *recovery) bridge(p *replay, b []byte) error {
-	begins, err := batchBegins(b)
+func (r *recovery) bridge(p *changelog.Reader, b []byte) error {
+	begins, err := changelog.First(b)
 	if err != nil {
 		return err
 	}
-	if expected := max(p.next, r.covered+1); begins > expected {
+	if expected := max(p.Next(), r.covered+1); begins > expected {
 		if err := r.missing(p, expected, begins-1); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (r *recovery) bridge(p *replay, b []byte) error {
 }
 
 // missing says that the log lacks changes.
-func (r *recovery) missing(p *replay, first, last engine.Position) error {
+func (r *recovery) missing(p *changelog.Reader, first, last engine.Position) error {
 	if !r.holed {
 		if err := r.loss("changes %d to %d: filters that may have changed by them return true for every key until they are created again, and filters created by them are gone", first, last); err != nil {
 			return err
@@ -86,9 +87,9 @@ func (r *recovery) missing(p *replay, first, last engine.Position) error {
 }
 
 // hideAll has all filters that may lack changes up to that position take all keys for theirs.
-func (r *recovery) hideAll(p *replay, last engine.Position) error {
+func (r *recovery) hideAll(p *changelog.Reader, last engine.Position) error {
 	r.holed = false
-	if err := p.skip(); err != nil {
+	if err := p.Skip(); err != nil {
 		return err
 	}
 	var hide []uint64
@@ -128,7 +129,7 @@ func (r *recovery) apply(c *engine.Change) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, name(c.Op), c.Filter, err)
+	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, changelog.OpName(c.Op), c.Filter, err)
 	if !r.lost || !errors.Is(err, umbel.ErrCorrupt) {
 		return err
 	}
@@ -138,17 +139,17 @@ func (r *recovery) apply(c *engine.Change) error {
 }
 
 // checkEnd looks whether all is there at the end of the log.
-func (r *recovery) checkEnd(p *replay) error {
-	for _, id := range slices.Sorted(maps.Keys(p.open)) {
-		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", id, name(p.open[id].change.Op))
+func (r *recovery) checkEnd(p *changelog.Reader) error {
+	for _, c := range p.Unfinished() {
+		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", c.Filter, changelog.OpName(c.Op))
 		if r.report.Torn != "" {
 			torn = r.report.Torn + "; " + torn
 		}
 		r.report.Torn = torn
 	}
-	r.report.Changes, r.report.Digests = p.changes, p.digests
-	if p.next > 0 {
-		r.position = max(r.position, p.next-1)
+	r.report.Changes, r.report.Digests = p.Counts()
+	if p.Next() > 0 {
+		r.position = max(r.position, p.Next()-1)
 	}
 	for id := range r.hidden {
 		r.engine.MarkIncomplete(id) // a write that came later may have said that it is complete
@@ -157,7 +158,7 @@ func (r *recovery) checkEnd(p *replay) error {
 		if err := r.hideAll(p, math.MaxUint64); err != nil {
 			return err
 		}
-	} else if end := max(p.next, r.covered+1); end <= r.single {
+	} else if end := max(p.Next(), r.covered+1); end <= r.single {
 		if err := r.missing(p, end, r.single); err != nil {
 			return err
 		}

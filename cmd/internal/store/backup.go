@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // Backup writes all there is to w, while the node runs: the last snapshot and the log since
@@ -123,7 +125,7 @@ func Restore(ctx context.Context, r io.Reader, l oplog.Log, files *snapfile.Dir)
 		return nil
 	}, func(f *frameReader, m engine.Meta, segments []reference) error {
 		report.Filters++
-		report.Bytes += shapeBytes(&m.State)
+		report.Bytes += statecode.Size(&m.State)
 		return p.restore(ctx, f, m, segments)
 	}, func(b []byte) error {
 		report.Batches++
@@ -185,13 +187,13 @@ func (p *packer) restore(ctx context.Context, f *frameReader, m engine.Meta, seg
 func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error) {
 	begin := time.Now()
 	r := newRecovery(nil, nil, e, Options{Log: slog.New(slog.DiscardHandler)})
-	p := &replay{limits: limits(), each: r.apply}
+	p := &changelog.Reader{Limits: limits(), Each: r.apply}
 	err := readBackup(in, func(s *snapshot) error {
 		if s != nil {
 			r.use(s)
 			r.report.Snapshot = s.time()
 		}
-		p.single = r.single
+		p.Single = r.single
 		return ctx.Err()
 	}, func(f *frameReader, m engine.Meta, segments []reference) error {
 		return r.verify(ctx, f, m, segments)
@@ -200,10 +202,10 @@ func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (Report, error)
 		if err := r.bridge(p, b); err != nil {
 			return err
 		}
-		return errors.Join(p.batch(b), ctx.Err())
+		return errors.Join(p.Batch(b), ctx.Err())
 	})
 	if err == nil {
-		err = p.flush()
+		err = p.Flush()
 	}
 	if err == nil {
 		err = r.checkEnd(p)

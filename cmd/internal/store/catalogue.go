@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/zeebo/xxh3"
 )
@@ -61,22 +62,23 @@ func appendReference(dst []byte, r reference) []byte {
 	return binary.LittleEndian.AppendUint64(dst, r.sum.Hi)
 }
 
-func (c *cursor) reference() (r reference) {
-	r.piece = c.uvarint()
-	r.length = uint32(c.small("bytes of a segment", snapfile.MaxPiece))
-	if r.piece == 0 || c.err != nil {
+// readReference reads a reference.
+func readReference(c *statecode.Cursor) (r reference) {
+	r.piece = c.Uvarint()
+	r.length = uint32(c.Small("bytes of a segment", snapfile.MaxPiece))
+	if r.piece == 0 || c.Err != nil {
 		return r
 	}
-	r.offset = uint32(c.small("bytes before a segment", snapfile.MaxPiece-int(r.length)))
-	r.sum.Lo, r.sum.Hi = c.uint64(), c.uint64()
+	r.offset = uint32(c.Small("bytes before a segment", snapfile.MaxPiece-int(r.length)))
+	r.sum.Lo, r.sum.Hi = c.Uint64(), c.Uint64()
 	return r
 }
 
-// references reads a number of references and the references.
-func (c *cursor) references() (rs []reference) {
-	for range c.uvarint() {
-		r := c.reference()
-		if c.err != nil {
+// readReferences reads a number of references and the references.
+func readReferences(c *statecode.Cursor) (rs []reference) {
+	for range c.Uvarint() {
+		r := readReference(c)
+		if c.Err != nil {
 			return nil
 		}
 		rs = append(rs, r)
@@ -126,12 +128,12 @@ func (m manifest) append(dst []byte) []byte {
 // readManifest reads a manifest. The error wraps umbel.ErrCorrupt, with errors.ErrUnsupported for
 // later versions.
 func readManifest(b []byte) (m manifest, err error) {
-	c := &cursor{b: b}
-	if string(c.bytes(uint64(len(manifestMagic)))) != manifestMagic {
+	c := &statecode.Cursor{Rest: b}
+	if string(c.Bytes(uint64(len(manifestMagic)))) != manifestMagic {
 		return m, fmt.Errorf("store: not a manifest of umbel: %w", umbel.ErrCorrupt)
 	}
-	version, flags, n := c.byte(), c.byte(), c.byte()
-	if c.err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
+	version, flags, n := c.Byte(), c.Byte(), c.Byte()
+	if c.Err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
 		return m, fmt.Errorf("store: a manifest of version %d, flags %#x, needs a later version of umbel: %w: %w",
 			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
@@ -140,13 +142,13 @@ func readManifest(b []byte) (m manifest, err error) {
 	case 0:
 	case 1:
 		m.snapshot = &snapshot{
-			number: c.uvarint(), taken: int64(c.uvarint()), batch: c.uvarint(), covered: engine.Position(c.uvarint()),
-			position: engine.Position(c.uvarint()), filters: c.uvarint(), bytes: c.uvarint(), catalogue: c.references(),
+			number: c.Uvarint(), taken: int64(c.Uvarint()), batch: c.Uvarint(), covered: engine.Position(c.Uvarint()),
+			position: engine.Position(c.Uvarint()), filters: c.Uvarint(), bytes: c.Uvarint(), catalogue: readReferences(c),
 		}
 	default:
-		c.fail("a manifest of %d snapshots, want at most 1", n)
+		c.Fail("a manifest of %d snapshots, want at most 1", n)
 	}
-	return m, c.end()
+	return m, c.End()
 }
 
 func (s *snapshot) time() time.Time {
@@ -167,34 +169,34 @@ func appendEntry(dst []byte, m *engine.Meta, segments []reference) []byte {
 		dst = append(dst, 0)
 	}
 	dst = binary.AppendUvarint(dst, uint64(m.Expires))
-	dst = appendText(dst, m.Name)
+	dst = statecode.AppendText(dst, m.Name)
 	dst = binary.AppendUvarint(dst, uint64(len(segments)))
 	for _, r := range segments {
 		dst = appendReference(dst, r)
 	}
-	return appendShape(dst, &m.State)
+	return statecode.Append(dst, &m.State)
 }
 
 // readEntry reads an entry. The arrays of the state have no words. The error wraps umbel.ErrCorrupt or
 // umbel.ErrLimit.
 func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, err error) {
-	c := &cursor{b: b}
-	m.ID, m.From = c.uvarint(), engine.Position(c.uvarint())
-	m.To = m.From + engine.Position(c.uvarint())
-	switch flags := c.byte(); flags {
+	c := &statecode.Cursor{Rest: b}
+	m.ID, m.From = c.Uvarint(), engine.Position(c.Uvarint())
+	m.To = m.From + engine.Position(c.Uvarint())
+	switch flags := c.Byte(); flags {
 	case 0:
 	case entryHidden:
 		m.Incomplete = true
 	default:
-		c.fail("an entry with the flags %#x", flags)
+		c.Fail("an entry with the flags %#x", flags)
 	}
-	m.Expires = int64(c.uvarint())
-	m.Name = c.text()
-	segments = c.references()
-	if m.State, err = readShape(c, l); err != nil {
+	m.Expires = int64(c.Uvarint())
+	m.Name = c.Text()
+	segments = readReferences(c)
+	if m.State, err = statecode.Read(c, l); err != nil {
 		return m, nil, err
 	}
-	if err := c.end(); err != nil {
+	if err := c.End(); err != nil {
 		return m, nil, err
 	}
 	return m, segments, checkSegments(&m.State, segments)
@@ -202,21 +204,21 @@ func readEntry(b []byte, l wire.Limits) (m engine.Meta, segments []reference, er
 
 // entrySegments returns the references of a valid entry.
 func entrySegments(b []byte) []reference {
-	c := &cursor{b: b}
-	c.uvarint()
-	c.uvarint()
-	c.uvarint()
-	c.byte()
-	c.uvarint()
-	c.bytes(c.uvarint())
-	return c.references()
+	c := &statecode.Cursor{Rest: b}
+	c.Uvarint()
+	c.Uvarint()
+	c.Uvarint()
+	c.Byte()
+	c.Uvarint()
+	c.Bytes(c.Uvarint())
+	return readReferences(c)
 }
 
 // checkSegments returns an error unless the lengths of the segments are those of the state's arrays.
 func checkSegments(s *umbel.State, segments []reference) error {
 	i := 0
-	for plane, p := range planes(s) {
-		for left := planeBytes(p); left > 0; i++ {
+	for plane, p := range statecode.Arrays(s) {
+		for left := statecode.ArrayBytes(p); left > 0; i++ {
 			want := min(left, engine.SegmentBytes)
 			if i >= len(segments) || uint64(segments[i].length) != want {
 				return fmt.Errorf("store: segment %d of array %d, want %d bytes: %w", i, plane, want, umbel.ErrCorrupt)
@@ -234,9 +236,9 @@ func checkSegments(s *umbel.State, segments []reference) error {
 func segmentIndex(s *umbel.State) func(engine.Segment) int {
 	var first []int
 	n := 0
-	for _, p := range planes(s) {
+	for _, p := range statecode.Arrays(s) {
 		first = append(first, n)
-		n += int((planeBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
+		n += int((statecode.ArrayBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
 	}
 	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
 }

@@ -124,7 +124,7 @@ func FuzzBackup(f *testing.F) {
 		unsummed(frameHead, backupHead(&snapshot{})),
 		unsummed(frameFilter, appendEntry(nil, &m, segments)),
 		unsummed(frameSegment, make([]byte, 8)),
-		unsummed(frameBatch, []byte{batchVersion, 0, 1}),
+		unsummed(frameBatch, []byte{1, 0, 1}),
 		unsummed(frameEnd, uvarints(1, 1)),
 	)
 	read := func(b []byte) error {

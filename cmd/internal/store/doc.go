@@ -2,7 +2,7 @@
 // the log in batches, copies filters to files (package snapfile) so that the log can be truncated, and restores the filters
 // at the start.
 //
-// Changes are queued in their order (queue.go) and written by one goroutine, one batch at a time, while
+// Changes are queued in their order (package journal) and written by one goroutine, one batch at a time, while
 // the next one is collected (keep.go). record.go defines the format of batches, replay.go reads it.
 //
 // A snapshot (snapshot.go) is taken while filters change. Each copy contains all changes up to one
@@ -15,6 +15,6 @@
 // filter; lost batches affect all filters that they may have changed. Filters that were made in a lost
 // batch are unknown.
 //
-// Lock order: Store.snapping, the locks of the engine, queue.mu. The engine is not called with queue.mu
-// held. Append never waits; Room and Begin, which wait while the queue is full, are called without locks.
+// Lock order: Store.snapping, the locks of the engine, Journal.mu. The engine is not called with
+// Journal.mu held. Append never waits; Room and Begin, which wait while the queue is full, are called without locks.
 package store

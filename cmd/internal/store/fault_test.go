@@ -590,7 +590,7 @@ func TestAbortedChange(t *testing.T) {
 		result <- err
 	}()
 	<-reached
-	eventually(t, "there is no room", func() bool { return n.queue.crowded.Load() })
+	eventually(t, "there is no room", func() bool { return n.Status().Pending > 56<<20 })
 	fails.Store(true)
 	close(leave)
 	if err := <-result; !errors.Is(err, engine.ErrReadOnly) {

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/sync/errgroup"
 )
@@ -407,8 +409,8 @@ func (r *recovery) readOlder(ctx context.Context) error {
 		return err
 	}
 	for _, b := range entries {
-		c := &cursor{b: b}
-		r.older[c.uvarint()] = b
+		c := &statecode.Cursor{Rest: b}
+		r.older[c.Uvarint()] = b
 	}
 	r.use(previous)
 	r.reads = true
@@ -422,7 +424,7 @@ func (r *recovery) logIsWhole(ctx context.Context) bool {
 	}
 	whole := false
 	err := r.log.Read(ctx, 1, func(_ uint64, b []byte) error {
-		begins, err := batchBegins(b)
+		begins, err := changelog.First(b)
 		whole = err == nil && begins == 1
 		return io.EOF
 	})
@@ -468,11 +470,11 @@ func (r *recovery) standIn(m engine.Meta) error {
 	}
 	m.State = f.State()
 	var all [][]uint64
-	for _, p := range planes(&m.State) {
+	for _, p := range statecode.Arrays(&m.State) {
 		all = append(all, p.Words)
 	}
 	return r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
-		putWords(dst, all[g.Array][g.Offset/8:][:len(dst)/8])
+		statecode.PutWords(dst, all[g.Array][g.Offset/8:][:len(dst)/8])
 		return nil
 	})
 }

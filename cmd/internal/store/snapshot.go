@@ -66,11 +66,11 @@ func (s *Store) snapshot(ctx context.Context) (uint64, error) {
 		_, last := s.log.Bounds()
 		next.batch = last + 1
 	} else {
-		next.batch, next.covered = s.queue.replayFrom()
+		next.batch, next.covered = s.journal.ReplayFrom()
 	}
 	w := &walk{store: s, snapshot: next, packer: newPacker(s.files), entries: make(map[uint64]entry), live: make(map[uint64]int)}
 	w.packer.entry = w.entered
-	written := s.queue.written()
+	written := s.written()
 	if err := s.copyAll(ctx, w, next); err != nil {
 		if e := s.files.Discard(); e != nil {
 			s.o.Log.Warn("could not delete the files of a failed snapshot; will retry", "error", e)
@@ -98,7 +98,7 @@ func (s *Store) copyAll(ctx context.Context, w *walk, next *snapshot) (err error
 	}
 	next.position = s.Last()
 	if s.o.Durability != None {
-		return s.queue.wait(ctx, next.position)
+		return s.journal.Sync(ctx, next.position)
 	}
 	next.covered = next.position
 	return nil
@@ -356,9 +356,14 @@ func (s *Store) leisure() float64 {
 	if s.hurry.Load() || s.full.Load() {
 		return 0
 	}
-	if s.o.SnapshotBytes == 0 {
+	return restShare(s.written()-s.marked.Load(), s.o.SnapshotBytes)
+}
+
+// restShare returns the share of its rests that a snapshot takes if the log has length bytes and was
+// planned to have planned bytes, 0 if it may have any length.
+func restShare(length, planned uint64) float64 {
+	if planned == 0 {
 		return 1
 	}
-	length := float64(s.queue.written()-s.marked.Load()) / float64(s.o.SnapshotBytes)
-	return max(0, min(1, 2-length))
+	return max(0, min(1, 2-float64(length)/float64(planned)))
 }

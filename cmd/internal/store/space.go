@@ -32,7 +32,7 @@ func (s *Store) noteFull(err error) {
 	}
 	s.o.Log.Error("disk full; refusing writes until a snapshot has truncated the log", "error", err)
 	if s.o.Durability != None {
-		s.queue.block(fmt.Errorf("store: %w; refusing writes until a snapshot has truncated the log", ErrFull))
+		s.journal.Refuse(fmt.Errorf("store: %w; refusing writes until a snapshot has truncated the log", ErrFull))
 	}
 	if err := s.files.Release(); err != nil {
 		s.o.Log.Error("could not release the reserve", "error", err)
@@ -71,7 +71,7 @@ func (s *Store) leaveFull(ctx context.Context) {
 		return
 	}
 	s.full.Store(false)
-	s.queue.unblock()
+	s.journal.Accept()
 	s.o.Log.Info("disk has room again; accepting writes")
 }
 
@@ -80,7 +80,7 @@ func (s *Store) snapshotQueued(ctx context.Context) error {
 	if s.o.Durability != None {
 		limited, cancel := context.WithTimeout(ctx, fullRetry)
 		defer cancel()
-		if err := s.drain(limited); err != nil {
+		if err := s.journal.Drain(limited); err != nil {
 			return err
 		}
 	}

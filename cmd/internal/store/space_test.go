@@ -153,26 +153,13 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 // twice as long.
 func TestSnapshotsKeepPaceWithTheLog(t *testing.T) {
 	for _, c := range []struct {
-		written uint64
-		o       Options
-		want    float64
+		length, planned uint64
+		want            float64
 	}{
-		{0, Options{SnapshotBytes: 1000}, 1},
-		{1000, Options{SnapshotBytes: 1000}, 1},
-		{1500, Options{SnapshotBytes: 1000}, .5},
-		{2000, Options{SnapshotBytes: 1000}, 0},
-		{9000, Options{SnapshotBytes: 1000}, 0},
-		{9000, Options{}, 1},
+		{0, 1000, 1}, {1000, 1000, 1}, {1500, 1000, .5}, {2000, 1000, 0}, {9000, 1000, 0}, {9000, 0, 1},
 	} {
-		s := &Store{o: c.o, queue: newQueue(c.o, 0, 0)}
-		s.queue.bytes = 5000 + c.written
-		s.marked.Store(5000)
-		if got := s.leisure(); got != c.want {
-			t.Errorf("%d bytes after the last snapshot: %v, want %v", c.written, got, c.want)
-		}
-		s.full.Store(true)
-		if got := s.leisure(); got != 0 {
-			t.Errorf("on a full disk: %v, want 0", got)
+		if got := restShare(c.length, c.planned); got != c.want {
+			t.Errorf("%d bytes, %d planned: %v, want %v", c.length, c.planned, got, c.want)
 		}
 	}
 }

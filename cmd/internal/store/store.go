@@ -7,22 +7,26 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/journal"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 )
 
-// Durability says when a change is acknowledged.
-type Durability uint8
+// Durability is the time at which a change is acknowledged.
+type Durability = journal.Durability
 
+// The durabilities: see package journal.
 const (
-	Always   Durability = iota // after fsync
-	EverySec                   // at once, unless the disk is a second behind
-	None                       // at once; durable with the next snapshot
+	Always   = journal.Always
+	EverySec = journal.EverySec
+	None     = journal.None
 )
+
+// ErrClosed is returned for changes after Close.
+var ErrClosed = journal.ErrClosed
 
 // Options configure a store.
 type Options struct {
@@ -40,11 +44,11 @@ type Options struct {
 
 // Store is the journal of an engine. It is safe for concurrent use.
 type Store struct {
-	log    oplog.Log
-	files  *snapfile.Dir
-	engine *engine.Engine
-	o      Options
-	queue  *queue
+	log     oplog.Log
+	files   *snapfile.Dir
+	engine  *engine.Engine
+	o       Options
+	journal *journal.Journal
 
 	stop   context.CancelFunc // of what runs in the background
 	abort  context.CancelFunc // of keep, which otherwise ends when all is written
@@ -82,9 +86,9 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	}
 	s := &Store{
 		log: l, files: files, engine: e, o: o, archive: r.archive, owing: r.lost || r.damaged,
-		queue: newQueue(o, r.position, r.batch), kick: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1),
 	}
-	s.queue.failed = s.noteFull
+	s.journal = journal.New(l, r.position, r.batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Log: o.Log})
 	s.status.LastSnapshot = r.archive.current.time()
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
@@ -98,7 +102,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 		o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", o.Reserve, "error", err)
 	}
 	e.SetJournal(s) // before the first snapshot
-	s.keeps.Go(func() { s.queue.keep(writing, l, o.Log) })
+	s.keeps.Go(func() { s.journal.Run(writing) })
 	s.runs.Go(func() { s.snapshots(background) })
 	return s, r.report, nil
 }
@@ -116,39 +120,23 @@ type Report struct {
 	Lost     []string // with AcceptLoss: what is lost
 }
 
-// Room waits while 64 MiB or more are to be written. Whoever changes filters for a client calls it
-// before, without a lock. It returns an error at once if nothing can be written, and when ctx is
-// done.
-func (s *Store) Room(ctx context.Context) error { return s.queue.room(ctx) }
+// Room, Ready, Append, Begin, Last and Wait are those of the journal.
+func (s *Store) Room(ctx context.Context) error { return s.journal.Room(ctx) }
 
-// Ready, Append, Begin, Last: see engine.Journal. The error of Ready wraps ErrFull if the disk is full.
-func (s *Store) Ready() error { return s.queue.ready() }
+func (s *Store) Ready() error { return s.journal.Ready() }
 
-// Begin is of engine.Journal. It returns an error if the log fails or the store is closed meanwhile.
-func (s *Store) Begin(c engine.Change) (engine.LongChange, error) {
-	l, err := s.queue.begin(context.Background(), &c)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
-}
+func (s *Store) Append(c engine.Change) engine.Position { return s.journal.Append(c) }
 
-// Append is of engine.Journal.
-func (s *Store) Append(c engine.Change) engine.Position { return s.queue.append(c) }
+func (s *Store) Begin(c engine.Change) (engine.LongChange, error) { return s.journal.Begin(c) }
 
-// Last is of engine.Journal.
-func (s *Store) Last() engine.Position { return engine.Position(s.queue.last.Load()) }
+func (s *Store) Last() engine.Position { return s.journal.Last() }
 
-// Wait returns when the change at pos is kept as the durability promises, or why it isn't.
-// What wasn't kept when it returns an error may be later.
-func (s *Store) Wait(ctx context.Context, pos engine.Position) error {
-	switch {
-	case s.o.Durability == None || uint64(pos) <= s.queue.kept.Load():
-		return nil
-	case s.o.Durability == EverySec && !s.queue.late():
-		return s.queue.err()
-	}
-	return s.queue.wait(ctx, pos)
+func (s *Store) Wait(ctx context.Context, pos engine.Position) error { return s.journal.Wait(ctx, pos) }
+
+// written returns the number of bytes that were written to the log since the process began.
+func (s *Store) written() uint64 {
+	_, bytes := s.journal.Counts()
+	return bytes
 }
 
 // Sync returns when all that was appended before is on the disk. With Durability None that
@@ -157,7 +145,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	if s.o.Durability == None {
 		return s.Snapshot(ctx)
 	}
-	return s.queue.wait(ctx, s.Last())
+	return s.journal.Sync(ctx, s.Last())
 }
 
 // snapshots makes snapshots when it is time to, and when the log has become long.
@@ -183,7 +171,7 @@ func (s *Store) snapshots(ctx context.Context) {
 			continue
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
-		byBytes := s.o.SnapshotBytes > 0 && s.queue.written()-s.marked.Load() >= s.o.SnapshotBytes
+		byBytes := s.o.SnapshotBytes > 0 && s.written()-s.marked.Load() >= s.o.SnapshotBytes
 		if !byTime && !byBytes || s.Ready() != nil {
 			continue
 		}
@@ -226,8 +214,8 @@ func (s *Store) Status() Status {
 	s.status.Lock()
 	st := s.status.Status
 	s.status.Unlock()
-	st.Pending, st.Lag = s.queue.pending()
-	st.Commits, st.CommitBytes = s.queue.counts()
+	st.Pending, st.Lag = s.journal.Pending()
+	st.Commits, st.CommitBytes = s.journal.Counts()
 	st.LogBytes = s.log.Bytes() + s.files.Bytes()
 	if st.Err = s.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
@@ -251,11 +239,11 @@ func (s *Store) Close(ctx context.Context) error {
 }
 
 func (s *Store) close(ctx context.Context) error {
-	s.queue.closing.Store(true) // Ready says so from now on
+	s.journal.StopAccepting()
 	s.stop()
 	// Who waits for room may hold a filter for which a snapshot waits.
 	defer context.AfterFunc(ctx, func() {
-		s.queue.close()
+		s.journal.Close()
 		s.abort()
 	})()
 	var errs []error
@@ -267,12 +255,12 @@ func (s *Store) close(ctx context.Context) error {
 	fails("snapshot does not end", within(ctx, func() error { s.runs.Wait(); return nil }))
 	switch {
 	case s.o.Durability != None:
-		fails("changes not written", s.drain(ctx))
+		fails("changes not written", s.journal.Drain(ctx))
 	case len(errs) == 0:
 		s.hurry.Store(true)
 		fails("last snapshot", within(ctx, func() error { return s.Snapshot(ctx) }))
 	}
-	s.queue.close()
+	s.journal.Close()
 	if len(errs) > 0 {
 		s.abort()
 	}
@@ -299,21 +287,5 @@ func within(ctx context.Context, f func() error) error {
 		return err
 	case <-time.After(grace):
 		return ctx.Err()
-	}
-}
-
-// drain returns when all is written. A log that fails is tried again until ctx is done, unless the
-// file system is read-only.
-func (s *Store) drain(ctx context.Context) error {
-	for {
-		err := s.queue.wait(ctx, s.Last())
-		if err == nil || ctx.Err() != nil || errors.Is(err, syscall.EROFS) {
-			return err
-		}
-		select {
-		case <-time.After(firstRetry):
-		case <-ctx.Done():
-			return err
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // A backup is one stream:
@@ -186,12 +187,12 @@ func backupHead(s *snapshot) []byte {
 
 // readBackupHead returns nil if the backup has no snapshot.
 func readBackupHead(b []byte) (*snapshot, error) {
-	c := &cursor{b: b}
+	c := &statecode.Cursor{Rest: b}
 	var s *snapshot
-	if c.small("snapshots", 1) == 1 {
-		s = &snapshot{number: 1, taken: int64(c.uvarint()), covered: engine.Position(c.uvarint()), position: engine.Position(c.uvarint())}
+	if c.Small("snapshots", 1) == 1 {
+		s = &snapshot{number: 1, taken: int64(c.Uvarint()), covered: engine.Position(c.Uvarint()), position: engine.Position(c.Uvarint())}
 	}
-	return s, c.end()
+	return s, c.End()
 }
 
 // readBackup gives head, filter and batch what a backup has, in this order. filter reads

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func TestEverySecOnADiskThatHangs(t *testing.T) {
 		if err := w.Wait(short, last); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after a second without a word from the disk: %v", err)
 		}
-		if _, lag := w.queue.pending(); lag != time.Since(at) {
+		if _, lag := w.Pending(); lag != time.Since(at) {
 			t.Errorf("the lag is %v, want %v", lag, time.Since(at))
 		}
 		close(goOn)
@@ -68,7 +68,7 @@ func TestEverySecAtTheEnd(t *testing.T) {
 		})
 		first := w.Append(add(1, 1))
 		time.Sleep(600 * time.Millisecond) // it is being written
-		w.queue.close()
+		w.Close()
 		if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, ErrClosed) {
 			t.Errorf("a change that nobody keeps: %v", err)
 		}

@@ -1,4 +1,4 @@
-package store
+package changelog
 
 import (
 	"bytes"
@@ -10,37 +10,57 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/wire"
 	"pgregory.net/rapid"
 )
 
-// encode returns the batches that the changes become, and checks the positions they get.
+// encode returns the batches of changes, and checks their positions.
 func encode(t interface {
 	Helper()
 	Errorf(string, ...any)
 }, changes []engine.Change) [][]byte {
 	t.Helper()
-	q := newQueue(Options{}, 0, 0)
+	var batches []*Batch
+	room := func(n int) *Batch {
+		if last := len(batches) - 1; last >= 0 && len(batches[last].Bytes)+n <= MaxBatch {
+			return batches[last]
+		}
+		first := engine.Position(1)
+		if last := len(batches) - 1; last >= 0 {
+			first = batches[last].Last + 1
+		}
+		b := &Batch{Bytes: make([]byte, 0, MaxBatch)}
+		b.Start(first, len(batches) == 0)
+		batches = append(batches, b)
+		return b
+	}
 	for i := range changes {
-		if pos := q.append(changes[i]); pos != changes[i].Position {
-			t.Errorf("change %d got position %d, want %d", i, pos, changes[i].Position)
-		}
-	}
-	var batches [][]byte
-	for _, b := range append(q.full, q.active) {
-		if b != nil {
-			if len(b.bytes) > oplog.MaxBatch || cap(b.bytes) != oplog.MaxBatch {
-				t.Errorf("a batch of %d bytes, with room for %d", len(b.bytes), cap(b.bytes))
+		c := changes[i]
+		if IsLong(&c) {
+			if err := WriteLong(&c, func(n int, write func(*Batch)) error { write(room(n)); return nil }); err != nil {
+				t.Errorf("change %d: %v", i, err)
 			}
-			batches = append(batches, b.bytes)
+			room(EndBytes).End(c.Filter)
+		} else {
+			room(MaxBytes(&c)).Append(&c)
+		}
+		if pos := batches[len(batches)-1].Last; pos != c.Position {
+			t.Errorf("change %d got position %d, want %d", i, pos, c.Position)
 		}
 	}
-	return batches
+	var coded [][]byte
+	for _, b := range batches {
+		if len(b.Bytes) > MaxBatch || cap(b.Bytes) != MaxBatch {
+			t.Errorf("a batch of %d bytes, with room for %d", len(b.Bytes), cap(b.Bytes))
+		}
+		coded = append(coded, b.Bytes)
+	}
+	return coded
 }
 
 func decode(batches [][]byte, single engine.Position, l wire.Limits) (changes []engine.Change, err error) {
-	r := &replay{limits: l, single: single, each: func(c *engine.Change) error {
+	r := &Reader{Limits: l, Single: single, Each: func(c *engine.Change) error {
 		keep := *c
 		keep.Digests = append([]umbel.Digest(nil), c.Digests...)
 		keep.Data = bytes.Clone(c.Data)
@@ -48,11 +68,11 @@ func decode(batches [][]byte, single engine.Position, l wire.Limits) (changes []
 		return nil
 	}}
 	for _, b := range batches {
-		if err := r.batch(b); err != nil {
+		if err := r.Batch(b); err != nil {
 			return changes, err
 		}
 	}
-	return changes, r.flush()
+	return changes, r.Flush()
 }
 
 func drawState(t *rapid.T, depth int) umbel.State {
@@ -67,7 +87,7 @@ func drawState(t *rapid.T, depth int) umbel.State {
 		}
 		s.Params = append(s.Params, p)
 	}
-	for range rapid.IntRange(0, 2).Draw(t, "planes") {
+	for range rapid.IntRange(0, 2).Draw(t, "arrays") {
 		width := uint(1) << rapid.IntRange(0, 6).Draw(t, "width")
 		p, err := cells.New(rapid.SampledFrom([]uint64{0, 1, 100, 40000}).Draw(t, "len"), width)
 		if err != nil {
@@ -172,26 +192,6 @@ func TestAdditionsAreJoined(t *testing.T) {
 	}
 }
 
-// Digests beyond what one record takes become several changes.
-func TestManyDigests(t *testing.T) {
-	ds := make([]umbel.Digest, 3*maxDigests+1)
-	for i := range ds {
-		ds[i].H1 = uint64(i)
-	}
-	batches := encode(t, []engine.Change{{Position: 4, Op: engine.OpAdd, Filter: 1, Digests: ds}})
-	got, err := decode(batches, math.MaxUint64, wire.NoLimits)
-	if err != nil || len(got) != 4 {
-		t.Fatalf("%d changes, %v", len(got), err)
-	}
-	var all []umbel.Digest
-	for _, c := range got {
-		all = append(all, c.Digests...)
-	}
-	if !reflect.DeepEqual(all, ds) {
-		t.Error("other digests came back")
-	}
-}
-
 // A new filter takes no more bytes of the log for being large.
 func TestEmptyCellsCostNothing(t *testing.T) {
 	s := umbel.State{Kind: "bloom", Arrays: []cells.Array{{Len: 1 << 33, Width: 1}}} // no words: all zero
@@ -200,26 +200,26 @@ func TestEmptyCellsCostNothing(t *testing.T) {
 		t.Fatalf("%d batches, the first of %d bytes", len(batches), len(batches[0]))
 	}
 	if _, err := decode(batches, 0, wire.Limits{Bytes: 1 << 20, States: 10}); err == nil {
-		t.Error("a plane of 1 GiB was made where 1 MiB is allowed")
+		t.Error("an array of 1 GiB was made where 1 MiB is allowed")
 	}
 }
 
 // What was not finished when a process ended is forgotten when the next begins.
-func TestUnfinishedRows(t *testing.T) {
+func TestUnfinishedChanges(t *testing.T) {
 	data := bytes.Repeat([]byte{1}, 1<<20)
 	batches := encode(t, []engine.Change{{Position: 1, Op: engine.OpWrite, Filter: 1, Data: data}})
 	got, err := decode(batches[:1], 0, wire.NoLimits)
 	if err != nil || len(got) != 0 {
-		t.Fatalf("%d changes of a row without its end, %v", len(got), err)
+		t.Fatalf("%d changes of a change without its end, %v", len(got), err)
 	}
 	again := encode(t, []engine.Change{{Position: 1, Op: engine.OpWrite, Filter: 1, Data: data}})
 	got, err = decode(append(batches[:1:1], again...), 0, wire.NoLimits)
 	if err != nil || len(got) != 1 || !bytes.Equal(got[0].Data, data) {
-		t.Fatalf("%d changes after a row without its end, %v", len(got), err)
+		t.Fatalf("%d changes after a change without its end, %v", len(got), err)
 	}
 }
 
-func FuzzReplay(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	s := umbel.State{Kind: "bloom", Params: umbel.Params{{Name: "k", Value: umbel.Uint(3)}}, Arrays: []cells.Array{{Len: 100, Width: 1, Words: []uint64{1, 2}}}}
 	for _, b := range encode(f, []engine.Change{
 		{Position: 1, Op: engine.OpCreate, Filter: 1, Name: "a", State: &s},
@@ -241,9 +241,9 @@ func FuzzReplay(f *testing.F) {
 				t.Errorf("position %d after %d", c.Position, changes[i-1].Position)
 			}
 			if c.State != nil {
-				for _, p := range planes(c.State) {
-					if planeBytes(p) != p.Bytes() {
-						t.Errorf("a plane of %d bytes has %d", planeBytes(p), p.Bytes())
+				for _, p := range statecode.Arrays(c.State) {
+					if statecode.ArrayBytes(p) != p.Bytes() {
+						t.Errorf("an array of %d bytes has %d", statecode.ArrayBytes(p), p.Bytes())
 					}
 				}
 			}

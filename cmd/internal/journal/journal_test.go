@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"bytes"
@@ -17,66 +17,76 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// writer is a store of which only the journal is used.
+// writer is a journal that writes to a log in memory.
 type writer struct {
-	*Store
-	disk *disk
-	said *bytes.Buffer
+	*Journal
+	disk  *oplogtest.Disk
+	said  *bytes.Buffer
+	ended chan struct{} // closed when Run has ended
 }
 
 func newWriter(t testing.TB, o Options) *writer {
 	t.Helper()
-	d := newDisk()
+	d := oplogtest.NewDisk()
 	l, err := d.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	said := new(bytes.Buffer)
-	return &writer{writeTo(t, l, o, said), d, said}
+	j, ended := writeTo(t, l, o, said)
+	return &writer{j, d, said, ended}
 }
 
-// writeTo returns a store of which only the journal is used, over a log that ends with the test.
-func writeTo(t testing.TB, l oplog.Log, o Options, said io.Writer) *Store {
-	s := &Store{log: l, o: o, queue: newQueue(o, 0, 0)}
+// writeTo returns a journal that writes to a log until the end of the test.
+func writeTo(t testing.TB, l oplog.Log, o Options, said io.Writer) (*Journal, chan struct{}) {
+	o.Log = slog.New(slog.NewTextHandler(said, nil))
+	j := New(l, 0, 0, o)
 	ctx, abort := context.WithCancel(context.Background())
-	s.keeps.Go(func() { s.queue.keep(ctx, l, slog.New(slog.NewTextHandler(said, nil))) })
+	ended := make(chan struct{})
+	go func() {
+		j.Run(ctx)
+		close(ended)
+	}()
 	t.Cleanup(func() {
-		s.queue.close()
+		j.Close()
 		abort()
-		s.keeps.Wait()
+		<-ended
 		l.Close()
 	})
-	return s
+	return j, ended
 }
+
+const digestBytes = 16
 
 func add(filter, digest uint64) engine.Change {
 	return engine.Change{Op: engine.OpAdd, Filter: filter, Digests: []umbel.Digest{{H1: digest}}}
 }
 
 // onDisk returns the digests that are in the log of a disk, in order.
-func onDisk(t *testing.T, d *disk) (digests []uint64) {
+func onDisk(t *testing.T, d *oplogtest.Disk) (digests []uint64) {
 	t.Helper()
 	l, err := d.Clone().Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := &replay{limits: wire.NoLimits, single: math.MaxUint64, each: func(c *engine.Change) error {
+	r := &changelog.Reader{Limits: wire.NoLimits, Single: math.MaxUint64, Each: func(c *engine.Change) error {
 		for _, g := range c.Digests {
 			digests = append(digests, g.H1)
 		}
 		return nil
 	}}
-	if err := l.Read(t.Context(), 1, func(_ uint64, b []byte) error { return r.batch(b) }); err != nil {
+	if err := l.Read(t.Context(), 1, func(_ uint64, b []byte) error { return r.Batch(b) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.flush(); err != nil {
+	if err := r.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	return digests
@@ -134,7 +144,7 @@ func TestGroupCommit(t *testing.T) {
 	if err := w.Wait(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := w.queue.counts(); n != 2 {
+	if n, _ := w.Counts(); n != 2 {
 		t.Errorf("%d batches, want 2", n)
 	}
 	w.disk.Before(nil)
@@ -163,8 +173,8 @@ func TestFullDisk(t *testing.T) {
 	if got := onDisk(t, w.disk); !slices.Equal(got, []uint64{1, 2}) {
 		t.Errorf("on the disk is %d, want 1 and 2, once each", got)
 	}
-	w.queue.close()
-	w.keeps.Wait()
+	w.Close()
+	<-w.ended
 	if n := strings.Count(w.said.String(), "\n"); n != 2 {
 		t.Errorf("%d lines in the log, want one at the beginning and one at the end:\n%s", n, w.said)
 	}
@@ -199,25 +209,25 @@ func TestEverySec(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
-		if n, _ := w.queue.counts(); n != 0 {
+		if n, _ := w.Counts(); n != 0 {
 			t.Errorf("%d batches after 0.3 s, want none", n)
 		}
-		if _, lag := w.queue.pending(); lag != 300*time.Millisecond {
+		if _, lag := w.Pending(); lag != 300*time.Millisecond {
 			t.Errorf("the lag is %v, want 0.3 s", lag)
 		}
 		time.Sleep(700 * time.Millisecond)
 		synctest.Wait()
-		if n, _ := w.queue.counts(); n != 1 {
+		if n, _ := w.Counts(); n != 1 {
 			t.Errorf("%d batches after 1 s, want 1", n)
 		}
 		// Much is written at once.
-		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: make([]umbel.Digest, enough/digestBytes)})
+		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: make([]umbel.Digest, flushBytes/digestBytes)})
 		synctest.Wait()
-		if n, _ := w.queue.counts(); n != 2 {
+		if n, _ := w.Counts(); n != 2 {
 			t.Errorf("%d batches, want 2", n)
 		}
 		w.Append(add(1, 7))
-		if err := w.Sync(t.Context()); err != nil {
+		if err := w.Sync(t.Context(), w.Last()); err != nil {
 			t.Fatal(err)
 		}
 		w.disk.Fill(true)
@@ -250,7 +260,7 @@ func TestCommitDelay(t *testing.T) {
 			time.Sleep(time.Millisecond / 2)
 		}
 		group.Wait()
-		n, _ := w.queue.counts()
+		n, _ := w.Counts()
 		if took := time.Since(begin); took != 5*time.Millisecond || n != 1 {
 			t.Errorf("%d batches in %v, want 1 in 5 ms", n, took)
 		}
@@ -281,7 +291,7 @@ func TestBackPressure(t *testing.T) {
 		})
 		var all atomic.Bool
 		go func() {
-			ds := make([]umbel.Digest, maxDigests)
+			ds := make([]umbel.Digest, changelog.MaxDigests)
 			for range 100 << 20 / len(ds) / digestBytes {
 				if err := w.Room(t.Context()); err != nil {
 					t.Error(err)
@@ -291,12 +301,12 @@ func TestBackPressure(t *testing.T) {
 			all.Store(true)
 		}()
 		time.Sleep(time.Minute)
-		if n, _ := w.queue.pending(); all.Load() || n > 64<<20+2*oplog.MaxBatch || n < 56<<20 {
+		if n, _ := w.Pending(); all.Load() || n > 64<<20+2*changelog.MaxBatch || n < 56<<20 {
 			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
 		}
 		close(leave)
 		time.Sleep(time.Minute)
-		if n, _ := w.queue.pending(); !all.Load() || n != 0 {
+		if n, _ := w.Pending(); !all.Load() || n != 0 {
 			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
 		}
 	})
@@ -307,7 +317,7 @@ func TestRoomWithoutHope(t *testing.T) {
 	for name, end := range map[string]func(w *writer, cancel context.CancelFunc){
 		"failing": func(w *writer, _ context.CancelFunc) { w.disk.Fill(true) },
 		"context": func(_ *writer, cancel context.CancelFunc) { cancel() },
-		"closed":  func(w *writer, _ context.CancelFunc) { w.queue.close() },
+		"closed":  func(w *writer, _ context.CancelFunc) { w.Close() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWriter(t, Options{})
@@ -316,8 +326,8 @@ func TestRoomWithoutHope(t *testing.T) {
 				<-leave
 				return nil
 			})
-			ds := make([]umbel.Digest, maxDigests)
-			for !w.queue.crowded.Load() {
+			ds := make([]umbel.Digest, changelog.MaxDigests)
+			for synctest.Wait(); !w.crowded.Load(); synctest.Wait() { // also after the writer took a batch
 				w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -349,8 +359,8 @@ func TestRoomWithoutHope(t *testing.T) {
 func TestCloseOfQueue(t *testing.T) {
 	w := newWriter(t, Options{})
 	pos := w.Append(add(1, 1))
-	w.queue.close()
-	w.keeps.Wait()
+	w.Close()
+	<-w.ended
 	if err := w.Wait(t.Context(), pos); err != nil {
 		t.Errorf("what was appended before the end: %v", err)
 	}
@@ -366,11 +376,11 @@ func TestCloseOfQueue(t *testing.T) {
 }
 
 func TestAppendAllocatesNothing(t *testing.T) {
-	q := newQueue(Options{}, 0, 0)
+	j := New(nil, 0, 0, Options{})
 	ds := make([]umbel.Digest, 64)
-	q.append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+	j.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 	if n := testing.AllocsPerRun(100, func() {
-		q.append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
+		j.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 	}); n != 0 {
 		t.Errorf("%v allocations for each change", n)
 	}
@@ -389,7 +399,7 @@ func BenchmarkCommit(b *testing.B) {
 					}
 					return nil
 				})
-				commit(b, w.Store)
+				commit(b, w.Journal)
 			})
 		}
 	}
@@ -403,12 +413,13 @@ func BenchmarkCommitJetStream(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			commit(b, writeTo(b, l, Options{Durability: d}, io.Discard))
+			j, _ := writeTo(b, l, Options{Durability: d}, io.Discard)
+			commit(b, j)
 		})
 	}
 }
 
-func commit(b *testing.B, s *Store) {
+func commit(b *testing.B, s *Journal) {
 	const connections = 50
 	work := make(chan struct{}, connections)
 	var group sync.WaitGroup
@@ -478,12 +489,12 @@ func TestLagOfFullBatches(t *testing.T) {
 			}
 			return nil
 		})
-		ds := make([]umbel.Digest, oplog.MaxBatch/digestBytes-10)
+		ds := make([]umbel.Digest, changelog.MaxBatch/digestBytes-10)
 		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 		for range 50 { // as fast as the disk
 			w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 			time.Sleep(100 * time.Millisecond)
-			if _, lag := w.queue.pending(); lag > time.Second {
+			if _, lag := w.Pending(); lag > time.Second {
 				t.Fatalf("the lag is %v, on a disk that takes 0.1 s", lag)
 			}
 		}

@@ -1,0 +1,293 @@
+// Package changelog encodes the changes of filters as batches, and decodes them. It does no I/O: package
+// journal writes batches to the log, and package recovery replays them.
+package changelog
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+)
+
+// A batch contains changes of many filters:
+//
+//	batch   version 1 | flags 1 | position of the first change that ends in it | records
+//	record  code 1 | filter, unless it is that of the record before | what the code says:
+//	        OpDelete, OpClear, OpSeal, OpFlush: nothing
+//	        OpExpire, OpFold, OpUnfold, OpAdvance: number
+//	        OpRename: length, name
+//	        OpAdd, OpRemove: count | digests, 16 each
+//	        OpWrite: part | plane | offset | last 1 | length, data
+//
+// Each record is one change, whose position is one more than that of the previous change. A change that
+// is long, or has cells, consists of several records. Those of other filters may be between them. It has
+// the position of its end:
+//
+//	begin   code with codeLong 1 | filter | number | part | plane | last 1 | length of the head
+//	piece   codeHead 1 | filter | length, bytes: the head goes on
+//	        codeCells 1 | filter | plane | offset in bytes | length, bytes: words of a plane
+//	end     codeEnd 1 | filter
+//	abort   codeAbort 1 | filter: the change is not made, but has a position
+//
+// The head is the name for OpRename, the data for OpWrite, the name behind its length and
+// the shape for OpCreate, the shape for OpReplace. Cells that no piece has are zero. A long
+// change without its end was never acknowledged. Numbers are unsigned LEB128, part is zigzag,
+// digests and words are little-endian.
+const (
+	batchVersion = 1
+	// batchSession is a flag: the batch is the first of a process, and changes that are unfinished
+	// before it stay so.
+	batchSession = 1
+
+	codeAbort = 0x1c
+	codeCells = 0x1d
+	codeHead  = 0x1e
+	codeEnd   = 0x1f
+	codeMask  = 0x1f
+	codeLong  = 0x40
+	codeSame  = 0x80
+
+	// maxHeader is the maximum size of a batch without records, and maxFixed that of a record without
+	// its name, digests, data or cells.
+	maxHeader = 2 + binary.MaxVarintLen64
+	maxFixed  = 3 + 5*binary.MaxVarintLen64
+
+	digestBytes = 16
+	// maxPiece is the maximum size of a part of a long change, and of the data of any other change.
+	maxPiece = 64 << 10
+	// zeroWords is the granularity in words with which cells that are zero are omitted.
+	zeroWords = 512
+)
+
+const (
+	// MaxBatch is the maximum size of a batch in bytes.
+	MaxBatch = 768 << 10
+	// MaxDigests is the maximum number of digests of a change.
+	MaxDigests = 4096
+	// EndBytes is the maximum size of what End and Abort append.
+	EndBytes = maxFixed
+)
+
+// Every record fits into a batch.
+const _ = uint(MaxBatch - maxHeader - maxFixed - maxPiece)
+
+// Batch encodes changes.
+type Batch struct {
+	Bytes  []byte
+	First  engine.Position // of the first change that ends in it
+	Last   engine.Position // of the last change that ends in it; First-1 if none does
+	filter uint64          // of the previous record
+}
+
+// Start begins a batch whose first change has a position. It keeps the memory of Bytes, which needs
+// room for MaxBatch bytes. session is true for the first batch of a process: changes that are
+// unfinished before it stay so.
+func (b *Batch) Start(first engine.Position, session bool) {
+	flags := byte(0)
+	if session {
+		flags = batchSession
+	}
+	*b = Batch{Bytes: binary.AppendUvarint(append(b.Bytes[:0], batchVersion, flags), uint64(first)), First: first, Last: first - 1}
+}
+
+// Append appends a change that is not long and has at most MaxDigests digests. It needs MaxBytes(c).
+func (b *Batch) Append(c *engine.Change) {
+	if c.Op == engine.OpAdd || c.Op == engine.OpRemove {
+		b.digests(c)
+		return
+	}
+	b.short(c)
+}
+
+// MaxBytes returns the maximum size of the record that Append appends.
+func MaxBytes(c *engine.Change) int {
+	return maxFixed + len(c.Name) + len(c.Data) + len(c.Digests)*digestBytes
+}
+
+// code appends the beginning of a record.
+func (b *Batch) code(code byte, filter uint64) {
+	if filter == b.filter {
+		b.Bytes = append(b.Bytes, code|codeSame)
+		return
+	}
+	b.filter = filter
+	b.Bytes = binary.AppendUvarint(append(b.Bytes, code), filter)
+}
+
+func (b *Batch) uvarint(v uint64) { b.Bytes = binary.AppendUvarint(b.Bytes, v) }
+
+func (b *Batch) flag(v bool) {
+	if v {
+		b.Bytes = append(b.Bytes, 1)
+	} else {
+		b.Bytes = append(b.Bytes, 0)
+	}
+}
+
+// short appends a change that is one record.
+func (b *Batch) short(c *engine.Change) {
+	b.code(byte(c.Op), c.Filter)
+	switch c.Op {
+	case engine.OpExpire, engine.OpFold, engine.OpUnfold, engine.OpAdvance:
+		b.uvarint(c.Number)
+	case engine.OpRename:
+		b.Bytes = statecode.AppendText(b.Bytes, c.Name)
+	case engine.OpWrite:
+		b.Bytes = binary.AppendVarint(b.Bytes, int64(c.Part))
+		b.uvarint(uint64(c.Array))
+		b.uvarint(c.Number)
+		b.flag(c.Last)
+		b.uvarint(uint64(len(c.Data)))
+		b.Bytes = append(b.Bytes, c.Data...)
+	}
+	b.Last++
+}
+
+// digests appends a change of at most MaxDigests digests.
+func (b *Batch) digests(c *engine.Change) {
+	b.code(byte(c.Op), c.Filter)
+	b.uvarint(uint64(len(c.Digests)))
+	at := len(b.Bytes)
+	b.Bytes = b.Bytes[:at+len(c.Digests)*digestBytes]
+	putDigests(b.Bytes[at:], c.Digests)
+	b.Last++
+}
+
+// begin appends the beginning of a long change.
+func (b *Batch) begin(c *engine.Change, head int) {
+	b.code(byte(c.Op)|codeLong, c.Filter)
+	b.uvarint(c.Number)
+	b.Bytes = binary.AppendVarint(b.Bytes, int64(c.Part))
+	b.uvarint(uint64(c.Array))
+	b.flag(c.Last)
+	b.uvarint(uint64(head))
+}
+
+func (b *Batch) head(filter uint64, piece []byte) {
+	b.code(codeHead, filter)
+	b.uvarint(uint64(len(piece)))
+	b.Bytes = append(b.Bytes, piece...)
+}
+
+func (b *Batch) cells(filter uint64, plane int, offset uint64, words []uint64) {
+	b.code(codeCells, filter)
+	b.uvarint(uint64(plane))
+	b.uvarint(offset)
+	b.uvarint(uint64(len(words)) * 8)
+	at := len(b.Bytes)
+	b.Bytes = b.Bytes[:at+len(words)*8]
+	statecode.PutWords(b.Bytes[at:], words)
+}
+
+// End appends the end of a long change.
+func (b *Batch) End(filter uint64) {
+	b.code(codeEnd, filter)
+	b.Last++
+}
+
+// Abort appends the end of a long change that is not made.
+func (b *Batch) Abort(filter uint64) {
+	b.code(codeAbort, filter)
+	b.Last++
+}
+
+// IsLong reports whether a change consists of several records.
+func IsLong(c *engine.Change) bool {
+	return c.State != nil || len(c.Name) > maxPiece || len(c.Data) > maxPiece
+}
+
+// WriteLong passes the records of a long change, except the end, to put: the maximum size of a record,
+// and a function that appends it to a batch. It ends at the first error of put and returns it.
+func WriteLong(c *engine.Change, put func(n int, write func(*Batch)) error) error {
+	head := longHead(c)
+	err := put(maxFixed, func(b *Batch) { b.begin(c, len(head)) })
+	for err == nil && len(head) > 0 {
+		piece := head[:min(len(head), maxPiece)]
+		head = head[len(piece):]
+		err = put(maxFixed+len(piece), func(b *Batch) { b.head(c.Filter, piece) })
+	}
+	if c.State == nil {
+		return err
+	}
+	for i, p := range statecode.Arrays(c.State) {
+		if err != nil {
+			break
+		}
+		runs(p.Words, func(offset uint64, run []uint64) bool {
+			err = put(maxFixed+len(run)*8, func(b *Batch) { b.cells(c.Filter, i, offset, run) })
+			return err == nil
+		})
+	}
+	return err
+}
+
+// longHead returns the head of a long change.
+func longHead(c *engine.Change) []byte {
+	switch c.Op {
+	case engine.OpCreate:
+		return statecode.Append(statecode.AppendText(nil, c.Name), c.State)
+	case engine.OpReplace:
+		return statecode.Append(nil, c.State)
+	case engine.OpRename:
+		return []byte(c.Name)
+	}
+	return c.Data
+}
+
+// runs calls yield with the parts of words that are not all zero, up to maxPiece bytes
+// each, and where they begin, until it returns false.
+func runs(words []uint64, yield func(offset uint64, run []uint64) bool) bool {
+	for at := 0; at < len(words); {
+		end := at
+		for end < len(words) && end-at < maxPiece/8 {
+			unit := words[end:min(end+zeroWords, len(words))]
+			if allZero(unit) {
+				break
+			}
+			end += len(unit)
+		}
+		if end == at {
+			at += zeroWords
+			continue
+		}
+		if !yield(uint64(at)*8, words[at:end]) {
+			return false
+		}
+		at = end
+	}
+	return true
+}
+
+func allZero(words []uint64) bool {
+	var or uint64
+	for _, w := range words {
+		or |= w
+	}
+	return or == 0
+}
+
+func putDigests(dst []byte, ds []umbel.Digest) {
+	for i, d := range ds {
+		at := dst[i*digestBytes : i*digestBytes+digestBytes]
+		binary.LittleEndian.PutUint64(at, d.H1)
+		binary.LittleEndian.PutUint64(at[8:], d.H2)
+	}
+}
+
+func getDigests(dst []umbel.Digest, src []byte) []umbel.Digest {
+	for ; len(src) >= digestBytes; src = src[digestBytes:] {
+		dst = append(dst, umbel.Digest{H1: binary.LittleEndian.Uint64(src), H2: binary.LittleEndian.Uint64(src[8:])})
+	}
+	return dst
+}
+
+// OpName returns the name of an operation in errors.
+func OpName(op engine.Op) string {
+	names := [...]string{"", "create", "delete", "rename", "expire", "add", "remove", "clear", "fold", "unfold", "advance", "seal", "replace", "write", "flush"}
+	if int(op) < len(names) {
+		return names[op]
+	}
+	return fmt.Sprintf("operation %d", op)
+}

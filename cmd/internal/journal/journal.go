@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// Durability is the time at which a change is acknowledged.
+type Durability uint8
+
+const (
+	Always   Durability = iota // after fsync
+	EverySec                   // at once, unless the disk is a second behind
+	None                       // at once; durable with the next snapshot
+)
+
+// ErrClosed is returned for changes after Close.
+var ErrClosed = errors.New("journal: closed")
+
+const (
+	// maxFull is the number of full batches from which Room waits: 64 MiB.
+	maxFull = 64 << 20 / changelog.MaxBatch
+	// flushBytes is the size from which a batch is written although nobody waits for it.
+	flushBytes = 64 << 10
+	// maxDelay is the maximum time that a batch for which nobody waits collects changes. With the time
+	// for the disk it is less than everySecLimit.
+	maxDelay = time.Second / 2
+	// everySecLimit is the age of the oldest queued change from which EverySec waits.
+	everySecLimit = time.Second
+	// freeBatches is the number of batches whose memory is kept.
+	freeBatches = 4
+)
+
+// Every batch fits into the log.
+const _ = uint(oplog.MaxBatch - changelog.MaxBatch)
+
+// Log keeps batches. It is a part of oplog.Log.
+type Log interface {
+	// Append keeps a batch durably and returns its number.
+	Append(ctx context.Context, batch []byte) (uint64, error)
+}
+
+// Options configure a journal.
+type Options struct {
+	Durability  Durability
+	CommitDelay time.Duration // time that a batch waits for more changes
+	Failed      func(error)   // is called with the error of each failed write; nil: nothing is called
+	Log         *slog.Logger  // nil: nowhere
+}
+
+// Journal is an engine.Journal. It is safe for concurrent use.
+type Journal struct {
+	log Log
+	o   Options
+
+	last    atomic.Uint64         // position of the last change; written with mu held
+	kept    atomic.Uint64         // position of the last change in the log; written with mu held
+	trouble atomic.Pointer[error] // why the last write failed; nil if it succeeded
+	blocked atomic.Pointer[error] // why changes are refused, although writes may succeed
+	closing atomic.Bool           // changes are refused
+	crowded atomic.Bool           // there is no room; written with mu held
+	woken   chan struct{}         // one message: the writer should look again
+
+	mu       sync.Mutex
+	freed    chan struct{}          // closed when crowded ends, or when waiting is pointless
+	active   *batch                 // collects changes; nil if there are none
+	full     []*batch               // to be written, in order
+	flight   *batch                 // is written now
+	free     []*batch               // whose memory is reused
+	wanted   engine.Position        // the last position that somebody waits for
+	wantedAt time.Time              // when somebody began to wait for a change of active
+	sleeping bool                   // the writer waits for woken
+	closed   bool                   // Append keeps nothing
+	session  bool                   // the next batch is the first of the process
+	number   uint64                 // of the last batch in the log
+	long     map[*longPart]struct{} // long changes whose end is not in the log
+	commits  uint64
+	bytes    uint64
+}
+
+// New returns a journal that continues after the last change, and the last batch, of a log. Run writes
+// it.
+func New(l Log, last engine.Position, number uint64, o Options) *Journal {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
+	}
+	j := &Journal{log: l, o: o, number: number, session: true, woken: make(chan struct{}, 1), long: make(map[*longPart]struct{})}
+	j.last.Store(uint64(last))
+	j.kept.Store(uint64(last))
+	return j
+}
+
+// Last returns the position of the last change.
+func (j *Journal) Last() engine.Position { return engine.Position(j.last.Load()) }
+
+// Ready returns an error if the journal accepts no changes.
+func (j *Journal) Ready() error {
+	if j.closing.Load() {
+		return ErrClosed
+	}
+	if p := j.blocked.Load(); p != nil {
+		return *p
+	}
+	return j.err()
+}
+
+// Refuse makes Ready return err until Accept is called. Queued changes are still written.
+func (j *Journal) Refuse(err error) { j.blocked.Store(&err) }
+
+// Accept ends the effect of Refuse.
+func (j *Journal) Accept() { j.blocked.Store(nil) }
+
+// err returns why the last write failed, or nil.
+func (j *Journal) err() error {
+	if p := j.trouble.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// StopAccepting makes Ready return ErrClosed. Changes that are under way are still kept.
+func (j *Journal) StopAccepting() { j.closing.Store(true) }
+
+// Close ends Append. Queued changes are still written; then Run ends.
+func (j *Journal) Close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	j.closing.Store(true)
+	j.updateRoom()
+	j.wake()
+}
+
+// ReplayFrom returns the number of the batch from which the log will contain all changes that it does
+// not contain now, and the position of the last change that it contains.
+func (j *Journal) ReplayFrom() (number uint64, kept engine.Position) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	number = j.number + 1
+	for l := range j.long {
+		if l.number != 0 {
+			number = min(number, l.number)
+		}
+	}
+	return number, engine.Position(j.kept.Load())
+}
+
+// Pending returns the number of bytes that are not in the log, and the age of the oldest of them.
+func (j *Journal) Pending() (n uint64, lag time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, b := range append([]*batch{j.flight, j.active}, j.full...) {
+		if b != nil {
+			n += uint64(len(b.Bytes))
+		}
+	}
+	return n, j.lag()
+}
+
+// lag returns the age of the oldest change that is not in the log. The caller holds mu.
+func (j *Journal) lag() time.Duration {
+	first := j.flight
+	switch {
+	case first != nil:
+	case len(j.full) > 0:
+		first = j.full[0]
+	case j.active != nil:
+		first = j.active
+	default:
+		return 0
+	}
+	return time.Since(first.since)
+}
+
+// Counts returns the number of batches and bytes that were written to the log since the process began.
+func (j *Journal) Counts() (batches, bytes uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.commits, j.bytes
+}

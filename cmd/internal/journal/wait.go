@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+// Wait returns when the change at pos is as durable as Options.Durability requires, or why it is not.
+// After an error it may become durable later.
+func (j *Journal) Wait(ctx context.Context, pos engine.Position) error {
+	switch {
+	case j.o.Durability == None || uint64(pos) <= j.kept.Load():
+		return nil
+	case j.o.Durability == EverySec && !j.late():
+		return j.err()
+	}
+	return j.Sync(ctx, pos)
+}
+
+// late reports whether changes are not in the log within the second of EverySec.
+func (j *Journal) late() bool {
+	if j.closing.Load() {
+		return true
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lag() > everySecLimit
+}
+
+// Sync returns when the change at pos is in the log, or why it is not.
+func (j *Journal) Sync(ctx context.Context, pos engine.Position) error {
+	j.mu.Lock()
+	for j.kept.Load() < uint64(pos) {
+		err := j.err()
+		b := j.holder(pos)
+		switch {
+		case err == nil && b == nil && j.closed:
+			err = ErrClosed
+		case err == nil && b == nil:
+			err = fmt.Errorf("journal: no change at position %d", pos)
+		}
+		if err != nil {
+			j.mu.Unlock()
+			return err
+		}
+		if pos > j.wanted {
+			if j.wanted < b.First {
+				j.wantedAt = time.Now()
+			}
+			j.wanted = pos
+			j.wake()
+		}
+		settled := b.settled
+		j.mu.Unlock()
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		j.mu.Lock()
+	}
+	j.mu.Unlock()
+	return nil
+}
+
+// Drain returns when all changes are in the log. If the log fails, it waits until the log works again or
+// ctx is done.
+func (j *Journal) Drain(ctx context.Context) error {
+	for {
+		err := j.Sync(ctx, j.Last())
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(firstRetry):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// holder returns the batch in which the change at pos ends. The caller holds mu.
+func (j *Journal) holder(pos engine.Position) *batch {
+	if j.flight != nil && pos <= j.flight.Last {
+		return j.flight
+	}
+	for _, b := range j.full {
+		if pos <= b.Last {
+			return b
+		}
+	}
+	if j.active != nil && pos <= j.active.Last {
+		return j.active
+	}
+	return nil
+}
+
+// notify makes all who wait look again. The caller holds mu.
+func (j *Journal) notify() {
+	for _, b := range append([]*batch{j.flight, j.active}, j.full...) {
+		if b != nil {
+			close(b.settled)
+			b.settled = make(chan struct{})
+		}
+	}
+}
