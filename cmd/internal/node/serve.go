@@ -82,6 +82,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Version:  n.version,
 		Observe:  n.observe,
 		Limits:   limitsOf(n.config),
+		Budget:   n.budget,
 		Redis:    redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
 		Log: n.log.With("part", "resp"),
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
 // Conn is the connection of a client. Its methods may be called only by the running command, unless they
@@ -50,7 +52,11 @@ type Conn struct {
 
 	since  atomic.Int64 // beginning of the current activity
 	doing  atomic.Int32
-	memory atomic.Int64 // bytes of its buffers
+	memory atomic.Int64  // bytes of its buffers and of its transaction
+	taken  int64         // bytes taken from Options.Budget
+	ended  chan struct{} // closed when they were given back
+
+	stranger atomic.Int64 // beginning of the time without a user; 0: it has one
 
 	connInfo
 }
@@ -77,7 +83,7 @@ type connInfo struct {
 }
 
 func newConn(s *Server, nc net.Conn) *Conn {
-	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1)}
+	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1), ended: make(chan struct{})}
 	c.applyLimits()
 	c.born = time.Now()
 	c.since.Store(c.born.UnixNano())
@@ -207,7 +213,10 @@ func (c *Conn) linger() {
 func (c *Conn) read() error {
 	for {
 		room := c.in.room()
-		c.updateMemory()
+		if !c.updateMemory() {
+			c.logMemory()
+			return budget.ErrFull
+		}
 		n, err := c.nc.Read(room)
 		c.in.filled(n)
 		if n > 0 {
@@ -228,12 +237,6 @@ func (c *Conn) read() error {
 	}
 }
 
-func (c *Conn) updateMemory() {
-	if held := int64(c.in.memory() + cap(c.out) + 24*cap(c.pending.calls)); held != c.memory.Load() {
-		c.memory.Store(held)
-	}
-}
-
 // maxUnflushed is the number of bytes of replies above which they are sent before all commands of
 // a read have run, and the size of a write.
 const maxUnflushed = 256 << 10
@@ -241,6 +244,11 @@ const maxUnflushed = 256 << 10
 // flush waits until the changes that the replies depend on are durable, and sends the replies.
 func (c *Conn) flush() {
 	if c.replies == 0 || c.broken {
+		return
+	}
+	if cap(c.out) > ownMemory && !c.updateMemory() { // the client may take long to read
+		c.logMemory()
+		c.broken = true
 		return
 	}
 	if c.position > 0 && c.s.o.Wait != nil {

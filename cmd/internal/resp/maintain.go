@@ -41,7 +41,7 @@ func (c *Conn) maintain(now time.Time) {
 			c.cut()
 		}
 	case reading:
-		if l.Idle > 0 && took > l.Idle {
+		if c.overdue(now) || l.Idle > 0 && took > l.Idle {
 			c.cut()
 		} else if took > quietTime && c.memory.Load() > minBuffer {
 			c.wake()

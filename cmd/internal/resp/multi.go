@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
 // transaction contains the calls since MULTI and the keys of WATCH.
@@ -63,6 +65,12 @@ func (c *Conn) queue(e *entry, args [][]byte) {
 		return
 	}
 	c.tx.bytes += size
+	if !c.updateMemory() {
+		c.tx.bytes -= size
+		c.tx.failed = true
+		c.Error("ERR " + budget.ErrFull.Error())
+		return
+	}
 	kept := make([][]byte, len(args))
 	for i, a := range args {
 		kept[i] = slices.Clone(a)

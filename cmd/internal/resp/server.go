@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
 // Options configure a server.
@@ -44,7 +46,11 @@ type Options struct {
 	Redis   string
 	Modules []Module
 	Limits  Limits
-	Log     *slog.Logger
+	// Budget bounds the memory that all clients take: incomplete commands, transactions and unsent
+	// replies, without a part of each client. If it is full, the client with most is disconnected.
+	// nil: no limit.
+	Budget *budget.Budget
+	Log    *slog.Logger
 }
 
 // Module is a module that HELLO reports, because clients look for it.
@@ -213,6 +219,7 @@ func (s *Server) serve(c *Conn) {
 	defer s.running.Done()
 	c.serve()
 	c.nc.Close()
+	c.releaseMemory()
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()

@@ -79,6 +79,7 @@ func (c *Conn) setUser(user string) {
 	c.mu.Lock()
 	c.user = user
 	c.mu.Unlock()
+	c.noteUser()
 }
 
 func auth(c *Conn, args [][]byte) {
