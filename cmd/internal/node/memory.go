@@ -62,26 +62,6 @@ func setGoMemoryLimit(limit uint64) {
 	debug.SetMemoryLimit(int64(most))
 }
 
-// garbage is the approximate size of garbage at which the collector runs. By default garbage
-// could reach the size of the filters. Collection is cheap because cells contain no pointers.
-const garbage = 64 << 20
-
-// garbagePercent returns the GOGC value for filters of used bytes, between 5 and 100.
-func garbagePercent(used uint64) int {
-	return int(min(max(garbage*100/max(used, 1), 5), 100))
-}
-
-// tuneGC adapts GOGC to the size of the filters and returns it. was is the current value: a
-// change stops the process for a moment. GOGC in the environment takes precedence.
-func (n *Node) tuneGC(was int) int {
-	used, _ := n.engine.Memory()
-	percent := garbagePercent(used)
-	if percent != was && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-	return percent
-}
-
 const (
 	// houseEvery is the interval of background work.
 	houseEvery = 500 * time.Millisecond
@@ -96,6 +76,7 @@ func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
+	n.tasks.Go(func() { n.every(2*houseEvery, newTrimmer().trim) })
 	if n.metrics != nil {
 		n.tasks.Go(func() { n.metrics.Survey(n.working) })
 	}

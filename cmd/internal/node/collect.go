@@ -1,0 +1,88 @@
+package node
+
+import (
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// The garbage collector runs when garbage reaches a percentage of the live memory, GOGC. By default
+// garbage could reach the size of the filters. Cells contain no pointers, so they cost the collector
+// nothing; each filter costs it about 100 ns. Garbage may therefore reach a constant and some bytes
+// per filter.
+const (
+	baseGarbage      = 4 << 20
+	garbagePerFilter = 64
+	maxGarbage       = 64 << 20
+	// otherLive approximates the live memory of a node without filters.
+	otherLive = 4 << 20
+)
+
+// garbagePercent returns the GOGC value, between 5 and 100, for a number of filters of used bytes.
+func garbagePercent(used uint64, filters int) int {
+	garbage := min(baseGarbage+garbagePerFilter*uint64(filters), maxGarbage)
+	return int(min(max(garbage*100/(used+otherLive), 5), 100))
+}
+
+// tuneGC adapts GOGC to the size of the filters and returns it. was is the current value: a
+// change stops the process for a moment. GOGC in the environment takes precedence.
+func (n *Node) tuneGC(was int) int {
+	used, _ := n.engine.Memory()
+	percent := garbagePercent(used, n.engine.Len())
+	if percent != was && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+	return percent
+}
+
+const (
+	// quietBytes is how much a quiet node allocates between two looks of a trimmer, at most.
+	quietBytes = 1 << 20
+	// minTrim is the least amount of memory that a trimmer returns to the system.
+	minTrim = 1 << 20
+)
+
+// trimmer returns unused memory to the system when the node becomes quiet. Otherwise the process would
+// keep what its last garbage took: the collector runs when memory is allocated, and it retains free
+// memory for the garbage to come.
+type trimmer struct {
+	samples   []metrics.Sample
+	allocated uint64 // bytes, at the last look
+}
+
+func newTrimmer() *trimmer {
+	t := &trimmer{samples: []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}}
+	metrics.Read(t.samples)
+	t.allocated = t.samples[0].Value.Uint64()
+	return t
+}
+
+// trim looks at the memory. It is called at an interval.
+func (t *trimmer) trim() {
+	metrics.Read(t.samples)
+	value := func(i int) uint64 { return t.samples[i].Value.Uint64() }
+	allocated := value(0) - t.allocated
+	t.allocated = value(0)
+	if worthTrimming(allocated, value(1), value(2), value(3)) {
+		debug.FreeOSMemory()
+	}
+}
+
+// worthTrimming reports whether memory is to be returned to the system. allocated is what was
+// allocated since the last look; live, objects and free are the sizes of what the last collection
+// found, of all objects now, and of unused memory.
+func worthTrimming(allocated, live, objects, free uint64) bool {
+	if allocated > quietBytes {
+		return false
+	}
+	unused := free
+	if objects > live {
+		unused += objects - live // garbage, or new
+	}
+	return unused > max(minTrim, live/32)
+}

@@ -1,0 +1,74 @@
+package node
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+func TestGarbagePercent(t *testing.T) {
+	for _, c := range []struct {
+		used    uint64
+		filters int
+		want    int
+	}{
+		{0, 0, 100},
+		{14 << 20, 10, 22},
+		{60 << 20, 100_000, 15},
+		{600 << 20, 1_000_000, 10},
+		{1 << 30, 1, 5},
+		{6 << 30, 10_000_000, 5},
+	} {
+		if got := garbagePercent(c.used, c.filters); got != c.want {
+			t.Errorf("%d filters of %d bytes: %d %%, want %d", c.filters, c.used, got, c.want)
+		}
+	}
+}
+
+func TestWorthTrimming(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name                           string
+		allocated, live, objects, free uint64
+		want                           bool
+	}{
+		{"empty", 0, 3 * mib, 3 * mib, 0, false},
+		{"garbage", 0, 3 * mib, 5 * mib, 0, true},
+		{"free memory", 0, 3 * mib, 3 * mib, 2 * mib, true},
+		{"both, too little", 0, 3 * mib, 3*mib + mib/2, mib / 2, false},
+		{"too little of much", 0, 320 * mib, 325 * mib, 5 * mib, false},
+		{"enough of much", 0, 320 * mib, 325 * mib, 6 * mib, true},
+		{"objects were freed since", 0, 5 * mib, 3 * mib, mib / 2, false},
+		{"not quiet", quietBytes + 1, 3 * mib, 50 * mib, 0, false},
+	} {
+		if got := worthTrimming(c.allocated, c.live, c.objects, c.free); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Garbage is collected once: not while the node allocates, and not again afterwards.
+func TestTrim(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	tr := newTrimmer()
+	tr.trim() // what earlier tests left
+	tr.trim()
+	garbage := make([][]byte, 64)
+	for i := range garbage {
+		garbage[i] = make([]byte, 64<<10)
+	}
+	clear(garbage)
+	for i, want := range []uint32{0, 1, 0, 0} {
+		before := forcedCollections()
+		tr.trim()
+		if got := forcedCollections() - before; got != want {
+			t.Errorf("look %d: %d collections, want %d", i, got, want)
+		}
+	}
+}
+
+func forcedCollections() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumForcedGC
+}
