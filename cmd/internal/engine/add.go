@@ -90,9 +90,14 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 // addSome adds at most maxBatch digests and returns how many were added. Afterwards f.position
 // covers all changes that changed depends on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
-	if f.addMode == concurrent && len(ds) < minExclusiveBatch {
+	if f.concurrent.Load() && len(ds) < minExclusiveBatch {
 		return f.addConcurrently(changed, ds)
 	}
+	return f.addExclusively(changed, ds)
+}
+
+// addExclusively adds ds while no other change runs.
+func (f *Filter) addExclusively(changed []bool, ds []umbel.Digest) (int, error) {
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
@@ -115,6 +120,10 @@ func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error)
 	if f.incomplete.Load() {
 		f.changes.RUnlock()
 		return 0, ErrIncomplete
+	}
+	if f.addMode != concurrent { // the filter was replaced
+		f.changes.RUnlock()
+		return f.addExclusively(changed, ds)
 	}
 	f.concurrentAdds.Add(1)
 	a := f.filter.(umbel.AtomicAdder)

@@ -195,6 +195,7 @@ func noGrowth(umbel.Filter) uint64 { return 0 }
 // locks.
 func (f *Filter) setFilter(g umbel.Filter) {
 	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)
+	f.concurrent.Store(f.addMode == concurrent)
 }
 
 // The functions below are used for requests and for the replay of a journal. They change g in place.

@@ -19,11 +19,10 @@ import (
 // ErrIncomplete and ErrMemory a part of the change may have been made; the caller waits for the position
 // in this case too.
 type Filter struct {
-	engine  *Engine
-	id      uint64
-	kind    *umbel.Kind
-	hasher  umbel.Hasher
-	addMode addMode
+	engine *Engine
+	id     uint64
+	kind   *umbel.Kind
+	hasher umbel.Hasher
 
 	name           atomic.Pointer[string]
 	expires        atomic.Int64
@@ -38,19 +37,21 @@ type Filter struct {
 
 	measured atomic.Pointer[measure]
 
-	changes   sync.RWMutex
-	retired   bool
-	blocked   atomic.Bool   // busy() != nil; written with changes held
-	waiting   atomic.Int64  // changes that wait in lock or share
-	readers   int           // that make changes wait
-	frozen    chan struct{} // not nil while there are readers; closed afterwards
-	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
-	recorders []*recorder   // of copies that are being made
-	estimated uint64        // bytes reserved by estimates since the last recount
-	replay    *replay       // not nil during the replay of a journal
+	changes    sync.RWMutex
+	retired    bool
+	concurrent atomic.Bool   // addMode == concurrent; written with changes held
+	blocked    atomic.Bool   // busy() != nil; written with changes held
+	waiting    atomic.Int64  // changes that wait in lock or share
+	readers    int           // that make changes wait
+	frozen     chan struct{} // not nil while there are readers; closed afterwards
+	replacing  chan struct{} // not nil while a change is computed aside; closed afterwards
+	recorders  []*recorder   // of copies that are being made
+	estimated  uint64        // bytes reserved by estimates since the last recount
+	replay     *replay       // not nil during the replay of a journal
 
-	cells  sync.RWMutex
-	filter umbel.Filter // nil if retired while incomplete
+	cells   sync.RWMutex
+	addMode addMode      // of filter; written with changes held, too
+	filter  umbel.Filter // nil if retired while incomplete
 }
 
 // newFilter returns a filter that is not in the index and has no memory reserved.
@@ -60,7 +61,8 @@ func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, err
 	if err != nil {
 		return nil, err
 	}
-	g := &Filter{engine: e, id: id, kind: v, hasher: s.Hasher, filter: liftGrowthLimit(f), addMode: addModeOf(f)}
+	g := &Filter{engine: e, id: id, kind: v, hasher: s.Hasher}
+	g.setFilter(f)
 	g.name.Store(&name)
 	g.used.Store(e.now())
 	return g, nil
