@@ -142,6 +142,46 @@ func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error)
 	return len(ds), nil
 }
 
+// AddAbsent adds the digests of ds that are absent, in order; no other change is made between a query
+// and its addition. added and the results are as changed and the results of Add.
+func (f *Filter) AddAbsent(added []bool, ds []umbel.Digest) (n int, pos Position, err error) {
+	if err := f.engine.checkWritable(); err != nil {
+		return 0, 0, err
+	}
+	f.markUsed()
+	for at := 0; at < len(ds) && err == nil; at += maxBatch {
+		var took int
+		end := min(at+maxBatch, len(ds))
+		took, err = f.addAbsent(added[at:end], ds[at:end])
+		n += took
+	}
+	f.counts.added.Add(uint64(n))
+	f.counts.changed.Add(uint64(countTrue(added[:n])))
+	return n, f.position(), err
+}
+
+func (f *Filter) addAbsent(added []bool, ds []umbel.Digest) (n int, err error) {
+	if err := f.lock(); err != nil {
+		return 0, err
+	}
+	defer f.changes.Unlock()
+	if f.incomplete.Load() {
+		return 0, ErrIncomplete
+	}
+	f.cells.Lock()
+	for ; n < len(ds) && err == nil; n++ {
+		if added[n] = false; f.filter.Has(ds[n]) {
+			continue
+		}
+		if _, err = f.addLocked(added[n:n+1], ds[n:n+1]); err != nil {
+			break
+		}
+	}
+	f.cells.Unlock()
+	f.journalAdded(added[:n], ds[:n])
+	return n, err
+}
+
 // addLocked adds to the filter and returns how many digests it added. The caller holds both
 // locks.
 func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {

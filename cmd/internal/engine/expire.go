@@ -3,19 +3,28 @@ package engine
 // Expire sets the time at which the filter is deleted, in milliseconds since 1970; 0 means never.
 // It deletes the filter at once if the time has passed.
 func (f *Filter) Expire(at int64) (Position, error) {
+	_, pos, err := f.ExpireIf(at, func(int64) bool { return true })
+	return pos, err
+}
+
+// ExpireIf is Expire if allow returns true for the current time, 0 for never. It reports whether it
+// did. No other change of the time is made in between.
+func (f *Filter) ExpireIf(at int64, allow func(old int64) bool) (done bool, pos Position, err error) {
 	e := f.engine
 	if err := e.checkWritable(); err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	if f.isRetired() {
-		return Position(e.last.Load()), ErrNotFound
+	switch {
+	case f.isRetired():
+		return false, Position(e.last.Load()), ErrNotFound
+	case !allow(f.expires.Load()):
+		return false, e.lastOf(f), nil
+	case at != 0 && at <= e.now():
+		return true, e.deleteFilter(f), nil
 	}
-	if at != 0 && at <= e.now() {
-		return e.deleteFilter(f), nil
-	}
-	return f.setExpires(at), nil
+	return true, f.setExpires(at), nil
 }
 
 // isRetired reports whether the filter was deleted. The result is stable while e.directory is

@@ -125,9 +125,13 @@ func (req *request) putContainer() error {
 		return req.respondInfo(old, pos, false)
 	}
 	req.hold.Release() // from here on the engine accounts for it
-	f, pos, err := req.Engine.Put(req.name, in, engine.PutOptions{Replace: old != nil})
-	if errors.Is(err, engine.ErrExists) && fresh {
+	replace := !fresh && req.allowed(access.Remove, req.name)
+	f, pos, err := req.Engine.Put(req.name, in, engine.PutOptions{Replace: replace})
+	switch {
+	case errors.Is(err, engine.ErrExists) && fresh:
 		return problemf(precondition, "%q: %w", req.name, err)
+	case errors.Is(err, engine.ErrExists) && !replace:
+		return req.require(access.Remove, req.name) // it was made meanwhile
 	}
 	if err != nil {
 		return err

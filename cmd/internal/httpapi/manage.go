@@ -53,19 +53,12 @@ func (req *request) create() error {
 			return problemf(badRequest, "expires is %s, which is in the past", want.Expires.Format(time.RFC3339))
 		}
 	}
-	f, pos, err := req.Engine.Create(req.name, want.Kind, goal, params)
+	f, pos, err := req.Engine.CreateUntil(req.name, want.Kind, goal, params, millis(want.Expires))
 	if errors.Is(err, engine.ErrExists) {
 		err = fmt.Errorf("%q: %w", req.name, err)
 	}
 	if err != nil {
 		return err
-	}
-	if want.Expires != nil {
-		at, err := f.Expire(millis(want.Expires))
-		pos = max(pos, at)
-		if err != nil {
-			return err
-		}
 	}
 	return req.respondInfo(f, pos, true)
 }
@@ -156,23 +149,19 @@ func (req *request) modify() error {
 			return err
 		}
 	}
-	rename := to != req.name
-	if rename { // other users may be allowed to read it under the new name
+	var pos engine.Position
+	if to != req.name { // other users may be allowed to read it under the new name
 		if err := req.require(access.Read, req.name); err != nil {
 			return err
 		}
-		if err := req.requireMake(to, want.Replace); err != nil {
+		if pos, err = req.makeAs(to, want.Replace, func(replace bool) (engine.Position, error) {
+			return req.Engine.Rename([]byte(req.name), []byte(to), replace)
+		}); err != nil {
 			return err
 		}
 	}
-	var pos engine.Position
 	if want.Expires.given {
-		if pos, err = f.Expire(millis(want.Expires.at)); err != nil {
-			return err
-		}
-	}
-	if rename {
-		at, err := req.Engine.Rename([]byte(req.name), []byte(to), true)
+		at, err := f.Expire(millis(want.Expires.at))
 		if err != nil {
 			return err
 		}
@@ -189,19 +178,21 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// requireMake returns an error unless the user may make a filter with this name, replacing an
-// existing one if replace is true.
-func (req *request) requireMake(name string, replace bool) error {
+// makeAs calls do, which gives a filter a name, if the user may make a filter with this name. do
+// may replace another filter only if that was requested and the user may remove it.
+func (req *request) makeAs(name string, replace bool, do func(replace bool) (engine.Position, error)) (engine.Position, error) {
 	if err := req.require(access.Add, name); err != nil {
-		return err
+		return 0, err
 	}
-	if req.Engine.Get([]byte(name)) == nil {
-		return nil
+	mayReplace := replace && req.allowed(access.Remove, name)
+	pos, err := do(mayReplace)
+	switch {
+	case !errors.Is(err, engine.ErrExists):
+		return pos, err
+	case replace && !mayReplace:
+		return 0, req.require(access.Remove, name)
 	}
-	if !replace {
-		return fmt.Errorf("%q: %w", name, engine.ErrExists)
-	}
-	return req.require(access.Remove, name)
+	return pos, fmt.Errorf("%q: %w", name, err)
 }
 
 func (req *request) deleteFilter() error {
@@ -236,10 +227,9 @@ func (req *request) copyFilter() error {
 	if _, err := req.completeFilter(req.name); err != nil {
 		return err
 	}
-	if err := req.requireMake(to, want.Replace); err != nil {
-		return err
-	}
-	pos, err := req.Engine.Copy([]byte(req.name), []byte(to), want.Replace)
+	pos, err := req.makeAs(to, want.Replace, func(replace bool) (engine.Position, error) {
+		return req.Engine.Copy([]byte(req.name), []byte(to), replace)
+	})
 	if err != nil {
 		return err
 	}

@@ -134,18 +134,14 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error("ERR Invalid TTL value, must be >= 0")
 		return
 	}
-	now := k.engine.Now()
 	if at != 0 && !o.absolute {
-		at = now + min(at, 1<<62) // the year 146 million
+		at = k.engine.Now() + min(at, 1<<62) // the year 146 million
 	}
 	pos, err := k.put(string(name), payload, o.replace, at)
 	c.Commit(uint64(pos))
 	if errors.Is(err, engine.ErrExists) {
 		c.Error(busyKey)
 		return
-	}
-	if err == nil && at != 0 && at <= now {
-		_, pos, err = k.engine.Delete(name)
 	}
 	replyAfter(c, pos, err)
 }
@@ -169,11 +165,8 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 		return 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
-	made, pos, err := k.engine.Put(name, f, engine.PutOptions{Replace: replace})
-	if err != nil || expires == 0 {
-		return pos, err
-	}
-	return made.Expire(expires)
+	_, pos, err := k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires})
+	return pos, err
 }
 
 // memoryLeft returns the bytes that are free for cells, at least 1.

@@ -84,26 +84,37 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			return
 		}
 		at = at*unit + from
-		f := k.engine.Get(args[1])
-		if f == nil || !o.allow(f.Expires(), at) {
-			c.Int(0)
-			return
-		}
-		if at == 0 { // 0 means never to the engine, and 1970 to Redis
-			at = -1
-		}
-		pos, err := f.Expire(at)
-		replyOK(c, pos, err)
+		k.expireIf(c, args[1], at, func(old int64) bool { return o.allow(old, at) })
 	}
 }
 
 func (k *keyspace) persist(c *resp.Conn, args [][]byte) {
-	f := k.engine.Get(args[1])
-	if f == nil || f.Expires() == 0 {
+	k.expireIf(c, args[1], never, func(old int64) bool { return old != 0 })
+}
+
+// never is the time of a filter that does not expire. To Redis, 0 is in 1970.
+const never = math.MinInt64
+
+// expireIf sets the expiry of a filter if allow returns true for the current one. It replies 1 if it
+// did.
+func (k *keyspace) expireIf(c *resp.Conn, name []byte, at int64, allow func(old int64) bool) {
+	f := k.engine.Get(name)
+	if f == nil {
 		c.Int(0)
 		return
 	}
-	pos, err := f.Expire(0)
+	switch at {
+	case never:
+		at = 0
+	case 0:
+		at = -1
+	}
+	done, pos, err := f.ExpireIf(at, allow)
+	if err == nil && !done {
+		c.Commit(uint64(pos))
+		c.Int(0)
+		return
+	}
 	replyOK(c, pos, err)
 }
 

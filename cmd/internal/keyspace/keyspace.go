@@ -38,7 +38,7 @@ type Dumper interface {
 	// Dump returns the payload. It returns an error wrapping errors.ErrUnsupported for other kinds,
 	// for which this package uses containers.
 	Dump(f *engine.Filter) ([]byte, error)
-	// Restore makes a filter from a payload; expires is as for engine.Filter.Expire. It returns an
+	// Restore makes a filter from a payload; expires is as in engine.PutOptions. It returns an
 	// error wrapping engine.ErrExists if the name is taken and replace is false. The text of other
 	// errors is the reply, after ERR.
 	Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error)

@@ -120,7 +120,7 @@ func TestShutdownOnReadOnlyFileSystem(t *testing.T) {
 	c.ShutdownTimeout = 10 * time.Minute
 	n, l := startedFaulty(t, c)
 	l.set(func(context.Context) error { return fmt.Errorf("write: %w", syscall.EROFS) })
-	dial(t, n, nil).want("BF.ADD f a", "-MISCONF")
+	dial(t, n, nil).want("BF.ADD f a", "-UNKEPT")
 	if err := endsWithin(t, n, 15*time.Second); err == nil {
 		t.Error("a change was not written, and Shutdown returned no error")
 	}

@@ -69,13 +69,8 @@ func (m *Module) cuckooInsertAll(c *resp.Conn, args [][]byte, name string, absen
 	}
 }
 
-// cuckooAddAll adds items one by one, only absent ones if absent is set; no other Redis client
-// adds meanwhile. problem is the reason why an item failed; the items after it were not tried.
+// cuckooAddAll adds items one by one, only absent ones if absent is set. problem is the reason why an item failed; the items after it were not tried.
 func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cuckooInsertion, absent bool) (results []added, problem string) {
-	if absent {
-		m.atomic.Lock()
-		defer m.atomic.Unlock()
-	}
 	for range attempts {
 		f, problem := m.cuckooTarget(c, name, o)
 		if problem != "" {
@@ -106,20 +101,15 @@ func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool)
 		}
 		return results, err
 	}
-	var there [1]bool
-	for i := range ds {
-		if f.Has(there[:], ds[i:i+1]); there[0] {
-			results[i] = addedThere
-			continue
+	fresh := make([]bool, len(ds))
+	n, pos, err := f.AddAbsent(fresh, ds)
+	c.Commit(uint64(pos))
+	for i := range n {
+		if results[i] = addedThere; fresh[i] {
+			results[i] = addedNow
 		}
-		_, pos, err := f.Add(nil, ds[i:i+1])
-		c.Commit(uint64(pos))
-		if err != nil {
-			return results, err
-		}
-		results[i] = addedNow
 	}
-	return results, nil
+	return results, err
 }
 
 // cuckooTarget returns the filter for the items, which it makes with o if it is missing.

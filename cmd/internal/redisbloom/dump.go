@@ -54,10 +54,6 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 		return 0, badPayload(err)
 	}
 	hold.Release() // from here on the engine accounts for it
-	f, pos, err := m.engine.Put(name, own, engine.PutOptions{Replace: replace})
-	if err != nil || expires == 0 {
-		return pos, err
-	}
-	later, err := f.Expire(expires)
-	return max(pos, later), err
+	_, pos, err := m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires})
+	return pos, err
 }

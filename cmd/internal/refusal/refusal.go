@@ -21,9 +21,10 @@ func Text(err error) string {
 	return "ERR " + line(err)
 }
 
-// Unkept returns the reply for a change that was made but may not be durable.
+// Unkept returns the reply for a change that was made but may not be durable. MISCONF means that
+// nothing was changed.
 func Unkept(err error) string {
-	return "MISCONF the change was made but may not be durable: " + line(err)
+	return "UNKEPT the change was made but may not be durable: " + line(err)
 }
 
 // line returns the text of an error on one line, without the redundant umbel.ErrGoal.

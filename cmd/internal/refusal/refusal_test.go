@@ -26,7 +26,7 @@ func TestText(t *testing.T) {
 }
 
 func TestUnkept(t *testing.T) {
-	if got, want := Unkept(errors.New("store: disk\nfull")), "MISCONF the change was made but may not be durable: store: disk full"; got != want {
+	if got, want := Unkept(errors.New("store: disk\nfull")), "UNKEPT the change was made but may not be durable: store: disk full"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
