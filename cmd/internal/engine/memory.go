@@ -46,6 +46,16 @@ func (e *Engine) Memory() (used, limit uint64) {
 	return e.memory.used.Load(), e.memory.limit.Load()
 }
 
+// FreeMemory returns the bytes that filters may still take, at least 1, because limits of 0 mean other
+// things. Without a memory limit it returns unlimited.
+func (e *Engine) FreeMemory(unlimited uint64) uint64 {
+	used, limit := e.Memory()
+	if limit == 0 {
+		return unlimited
+	}
+	return max(limit-min(used, limit), 1)
+}
+
 // SetMaxMemory changes the limit. Existing filters stay.
 func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,19 +62,13 @@ func notModified(r *http.Request, tag string) bool {
 // limits returns the limits of an incoming container. Its memory is reserved in addition to that
 // of the filter that it replaces, which exists until the container is complete.
 func (req *request) limits() wire.Limits {
-	l := wire.Limits{Bytes: req.maxBytes(), Reserve: req.hold.Take}
-	if used, most := req.Engine.Memory(); most > 0 {
-		l.Bytes = min(l.Bytes, max(most-min(used, most), 1)) // 0 would mean the default
-	}
-	return l
+	return wire.Limits{Bytes: req.Engine.FreeMemory(wire.DefaultBytes), Reserve: req.hold.Take}
 }
 
-// maxBytes returns the current limit of the memory of an incoming filter.
+// maxBytes returns the limit of the memory of an incoming filter on an empty server.
 func (req *request) maxBytes() uint64 {
-	if n := req.MaxBytes(); n > 0 {
-		return n
-	}
-	return wire.DefaultBytes
+	_, limit := req.Engine.Memory()
+	return cmp.Or(limit, wire.DefaultBytes)
 }
 
 // readContainer reads the filter in a container from the body.

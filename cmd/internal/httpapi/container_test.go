@@ -102,7 +102,7 @@ func TestContainers(t *testing.T) {
 }
 
 func TestPutContainer(t *testing.T) {
-	n := serve(t, Options{MaxBytes: func() uint64 { return 1 << 20 }})
+	n := serve(t, Options{})
 	const asContainer = "Content-Type: " + api.MediaContainer
 	n.make("a", thousand)
 	n.want(n.ask("POST", "/v1/filters/a/add", `{"keys":["x"]}`), 200)
@@ -141,9 +141,11 @@ func TestPutContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.wantProblem(n.ask("PUT", "/v1/filters/e", string(large), asContainer), 413, "too-large")
-	n.engine.SetMaxMemory(64 << 10)
+	n.engine.SetMaxMemory(1 << 20)
 	n.wantProblem(n.ask("PUT", "/v1/filters/e", string(large), asContainer), 507, "memory")
+	empty := serve(t, Options{})
+	empty.engine.SetMaxMemory(1 << 20)
+	empty.wantProblem(empty.ask("PUT", "/v1/filters/e", string(large), asContainer), 413, "too-large")
 }
 
 func TestDeltas(t *testing.T) {

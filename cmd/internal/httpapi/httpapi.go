@@ -25,7 +25,6 @@ type Options struct {
 	Audit    access.Audit
 	Hasher   umbel.Hasher  // default for new filters
 	MaxBody  int64         // bytes of a request that is not a stream; 0: 8 MiB
-	MaxBytes func() uint64 // current limit of the memory of a filter that arrives as a container; nil or 0: 1 GiB
 	Idle     time.Duration // time in which a client must send or take the next piece; 0: one minute
 	Dir      string        // for copies of large filters while they are sent; "": the system's directory
 	Hosts    Hosts         // allowed in the Host header
@@ -66,9 +65,6 @@ type handler struct {
 func New(o Options) http.Handler {
 	if o.MaxBody == 0 {
 		o.MaxBody = defaultBody
-	}
-	if o.MaxBytes == nil {
-		o.MaxBytes = func() uint64 { return 0 }
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
@@ -220,9 +220,9 @@ func TestRights(t *testing.T) {
 		"KEYS *", "*0[]",
 		"SCAN 0 COUNT 100", `*2[$1:"0", *0[]]`,
 		"RANDOMKEY", "$-1",
-		"COPY a c", "-"+permit.NoKey,
+		"COPY a c", "-"+command.NoKey,
 	)
-	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+permit.NoKey {
+	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+command.NoKey {
 		t.Error(got)
 	}
 }

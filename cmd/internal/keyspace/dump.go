@@ -3,13 +3,11 @@ package keyspace
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -33,42 +31,24 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 	hold := k.engine.NewReservation()
 	defer hold.Release()
 	if err := hold.Take(f.Bytes()); err != nil {
-		c.Error(refusal.Text(err))
+		command.Fail(c, err)
 		return
 	}
 	payload, err := k.dumper.Dump(f)
 	if errors.Is(err, errors.ErrUnsupported) {
-		if !permit.All(c, f) {
+		if !command.MayCopy(c, f) {
 			return
 		}
-		payload, err = container(c, f)
+		payload, err = command.Container(c, f)
 	}
 	if err == nil {
-		err = fits(c, uint64(len(payload)))
+		err = command.Fits(c, uint64(len(payload)))
 	}
 	if err != nil {
-		c.Error(refusal.Text(err))
+		command.Fail(c, err)
 		return
 	}
 	c.Bulk(payload)
-}
-
-// container returns a filter of any kind as a payload.
-func container(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
-	gone := f.View(func(f umbel.Filter) { err = fits(c, wire.Size(f.State())) }) // before a copy is made
-	if err := errors.Join(gone, err); err != nil {
-		return nil, err
-	}
-	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
-	return b, errors.Join(gone, err)
-}
-
-// fits returns an error unless a payload of n bytes can be replied to the client.
-func fits(c *resp.Conn, n uint64) error {
-	if most := c.MaxReply(); n > uint64(most) {
-		return fmt.Errorf("the payload has %d bytes and a reply at most %d; use UM.EXPORT or BF.SCANDUMP: %w", n, most, umbel.ErrLimit)
-	}
-	return nil
 }
 
 // restoring contains the options of RESTORE.
@@ -83,22 +63,22 @@ func restoreOptions(words [][]byte) (o restoring, refused string) {
 	for i := 0; i < len(words); i++ {
 		more := i+1 < len(words)
 		switch {
-		case isOption(words[i], "replace"):
+		case command.Is(words[i], "replace"):
 			o.replace = true
-		case isOption(words[i], "absttl"):
+		case command.Is(words[i], "absttl"):
 			o.absolute = true
-		case isOption(words[i], "idletime") && more && !often:
+		case command.Is(words[i], "idletime") && more && !often:
 			i++
 			idle = true
-			if n, ok := parseInt(words[i]); !ok {
+			if n, ok := command.ParseInt(words[i]); !ok {
 				return o, notWhole
 			} else if n < 0 {
 				return o, "ERR Invalid IDLETIME value, must be >= 0"
 			}
-		case isOption(words[i], "freq") && more && !idle:
+		case command.Is(words[i], "freq") && more && !idle:
 			i++
 			often = true
-			if n, ok := parseInt(words[i]); !ok {
+			if n, ok := command.ParseInt(words[i]); !ok {
 				return o, notWhole
 			} else if n < 0 || n > 255 {
 				return o, "ERR Invalid FREQ value, must be >= 0 and <= 255"
@@ -121,11 +101,11 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error(busyKey)
 		return
 	}
-	if o.replace && !permit.May(c, access.Remove, name) {
-		c.Error(permit.NoKey)
+	if o.replace && !command.May(c, access.Remove, name) {
+		c.Error(command.NoKey)
 		return
 	}
-	at, ok := parseInt(args[2])
+	at, ok := command.ParseInt(args[2])
 	if !ok {
 		c.Error(notWhole)
 		return
@@ -143,7 +123,7 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error(busyKey)
 		return
 	}
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 // put makes a filter from a payload.
@@ -153,7 +133,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	}
 	hold := k.engine.NewReservation()
 	defer hold.Release()
-	s, err := wire.Parse(payload, wire.Limits{Bytes: k.memoryLeft(), Reserve: hold.Take})
+	s, err := wire.Parse(payload, wire.Limits{Bytes: k.engine.FreeMemory(wire.DefaultBytes), Reserve: hold.Take})
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
 	}
@@ -167,15 +147,6 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	hold.Release() // from here on the engine accounts for it
 	_, pos, err := k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires})
 	return pos, err
-}
-
-// memoryLeft returns the bytes that are free for cells, at least 1.
-func (k *keyspace) memoryLeft() uint64 {
-	used, limit := k.engine.Memory()
-	if limit == 0 {
-		return wire.DefaultBytes
-	}
-	return max(limit-min(used, limit), 1)
 }
 
 // redisError is an error with Redis' text.

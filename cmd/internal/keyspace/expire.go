@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -30,16 +31,16 @@ type condition struct{ nx, xx, gt, lt bool }
 func conditions(words [][]byte) (o condition, refused string) {
 	for _, w := range words {
 		switch {
-		case isOption(w, "nx"):
+		case command.Is(w, "nx"):
 			o.nx = true
-		case isOption(w, "xx"):
+		case command.Is(w, "xx"):
 			o.xx = true
-		case isOption(w, "gt"):
+		case command.Is(w, "gt"):
 			o.gt = true
-		case isOption(w, "lt"):
+		case command.Is(w, "lt"):
 			o.lt = true
 		default:
-			return o, fmt.Sprintf("ERR Unsupported option %s", singleLine(w))
+			return o, fmt.Sprintf("ERR Unsupported option %s", command.Clip(w))
 		}
 	}
 	switch {
@@ -70,7 +71,7 @@ func (k *keyspace) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) 
 			c.Error(refused)
 			return
 		}
-		at, ok := parseInt(args[2])
+		at, ok := command.ParseInt(args[2])
 		if !ok {
 			c.Error(notWhole)
 			return

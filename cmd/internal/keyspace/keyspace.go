@@ -5,6 +5,7 @@ package keyspace
 import (
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -56,22 +57,9 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 			t[r.name] = r.command()
 		}
 	}
-	t["copy"].Long, t["dump"].Long = k.bytesOf(t["copy"]), k.bytesOf(t["dump"])
+	t["copy"].Long, t["dump"].Long = command.Bytes(e, t["copy"]), command.Bytes(e, t["dump"])
 	t["restore"].Long = func([][]byte) uint64 { return 0 } // limited by the length of the transaction
 	return t
-}
-
-// bytesOf returns a function that returns the bytes of the filters that a long command names.
-func (k *keyspace) bytesOf(cmd *resp.Command) func(args [][]byte) uint64 {
-	return func(args [][]byte) (n uint64) {
-		cmd.Keys(args, func(name []byte) bool {
-			if f := k.engine.Get(name); f != nil {
-				n += f.Bytes()
-			}
-			return true
-		})
-		return n
-	}
 }
 
 // keyspace is the state of the commands.

@@ -9,14 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,7 +38,7 @@ func start(t *testing.T, change func(*resp.Options)) *place {
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
 	n := &fakeNode{settings: map[string]string{"save": "", "appendonly": "yes", "maxmemory": "0", "maxclients": "10000"}}
 	m := NewMonitor()
-	o := resp.Options{Commands: Commands(e, n, strings_{}, m), Observe: m.Observe, Default: permit.Everyone()}
+	o := resp.Options{Commands: Commands(e, n, strings_{}, m), Observe: m.Observe, Default: command.Everyone()}
 	if change != nil {
 		change(&o)
 	}

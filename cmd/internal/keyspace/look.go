@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
@@ -46,11 +47,11 @@ func noFrequency(c *resp.Conn, _ *engine.Filter) {
 
 func (k *keyspace) memoryUsage(c *resp.Conn, args [][]byte) {
 	for words := args[3:]; len(words) > 0; words = words[2:] {
-		if len(words) == 1 || !isOption(words[0], "samples") {
+		if len(words) == 1 || !command.Is(words[0], "samples") {
 			c.Error(syntaxError)
 			return
 		}
-		if n, ok := parseInt(words[1]); !ok {
+		if n, ok := command.ParseInt(words[1]); !ok {
 			c.Error(notWhole)
 			return
 		} else if n < 0 {

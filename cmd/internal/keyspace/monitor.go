@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -206,7 +207,7 @@ func (m *Monitor) set(name, value string) (known bool, err error) {
 		if s.name != name {
 			continue
 		}
-		n, ok := parseInt([]byte(value))
+		n, ok := command.ParseInt([]byte(value))
 		if !ok {
 			return true, errors.New("argument couldn't be parsed into an integer")
 		}

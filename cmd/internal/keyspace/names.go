@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -34,7 +33,7 @@ func (k *keyspace) del(c *resp.Conn, args [][]byte) {
 		there, pos, err := k.engine.Delete(name)
 		c.Commit(uint64(pos))
 		if err != nil {
-			c.Error(refusal.Text(err))
+			command.Fail(c, err)
 			return
 		}
 		if there {
@@ -66,10 +65,10 @@ func (k *keyspace) typeOf(c *resp.Conn, args [][]byte) {
 // mayRename reports whether the client has the rights on both names, or replies an error. Reading
 // is needed because others may read the filter under the new name.
 func mayRename(c *resp.Conn, from, to []byte) bool {
-	if permit.May(c, access.Read, from) && permit.May(c, access.Add, to) { // the table checks the right to remove both
+	if command.May(c, access.Read, from) && command.May(c, access.Add, to) { // the table checks the right to remove both
 		return true
 	}
-	c.Error(permit.NoKey)
+	c.Error(command.NoKey)
 	return false
 }
 
@@ -82,7 +81,7 @@ func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
 		c.Error(noSuchKey)
 		return
 	}
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 func (k *keyspace) renameNX(c *resp.Conn, args [][]byte) {
@@ -107,11 +106,11 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 	replace := false
 	for i := 3; i < len(args); i++ {
 		switch {
-		case isOption(args[i], "replace"):
+		case command.Is(args[i], "replace"):
 			replace = true
-		case isOption(args[i], "db") && i+1 < len(args):
+		case command.Is(args[i], "db") && i+1 < len(args):
 			i++
-			if db, ok := parseInt(args[i]); !ok {
+			if db, ok := command.ParseInt(args[i]); !ok {
 				c.Error(notWhole)
 				return
 			} else if db != 0 {
@@ -136,8 +135,8 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 		c.Error("ERR not supported for this module key")
 		return
 	}
-	if !permit.May(c, access.Add, to) || replace && !permit.May(c, access.Remove, to) {
-		c.Error(permit.NoKey)
+	if !command.May(c, access.Add, to) || replace && !command.May(c, access.Remove, to) {
+		c.Error(command.NoKey)
 		return
 	}
 	pos, err := k.engine.Copy(from, to, replace)

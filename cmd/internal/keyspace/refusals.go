@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -35,7 +36,7 @@ func always(text string) func(*resp.Conn, [][]byte) {
 }
 
 func replicaOf(c *resp.Conn, args [][]byte) {
-	if isOption(args[1], "no") && isOption(args[2], "one") {
+	if command.Is(args[1], "no") && command.Is(args[2], "one") {
 		c.Simple("OK")
 		return
 	}
@@ -81,7 +82,7 @@ func aclCat(c *resp.Conn, args [][]byte) {
 	if len(args) == 3 {
 		category := strings.ToLower(string(args[2]))
 		if !slices.Contains(categories, category) {
-			c.Error(fmt.Sprintf("ERR Unknown category '%s'", singleLine(args[2])))
+			c.Error(fmt.Sprintf("ERR Unknown category '%s'", command.Clip(args[2])))
 			return
 		}
 		list = nil

@@ -2,13 +2,10 @@ package keyspace
 
 import (
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -20,31 +17,9 @@ const (
 	busyKey     = "BUSYKEY Target key name already exists."
 )
 
-// replyAfter replies OK after a change, or its error.
-func replyAfter(c *resp.Conn, pos engine.Position, err error) {
-	c.Commit(uint64(pos))
-	if err != nil {
-		c.Error(refusal.Text(err))
-		return
-	}
-	c.Simple("OK")
-}
-
-// parseInt parses a whole number as Redis does: without plus sign and without leading zeros.
-func parseInt(b []byte) (int64, bool) {
-	s := string(b)
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil && strconv.FormatInt(n, 10) == s
-}
-
-// isOption reports whether a word is the option.
-func isOption(word []byte, option string) bool {
-	return len(word) == len(option) && strings.EqualFold(string(word), option)
-}
-
 // canRead reports whether the client's user may know of a filter.
 func canRead(c *resp.Conn, f *engine.Filter) bool {
-	return permit.May(c, access.Read, []byte(f.Name()))
+	return command.May(c, access.Read, []byte(f.Name()))
 }
 
 // replyHelp replies lines of help in Redis' format: syntax, and below each line its meaning.
@@ -63,11 +38,6 @@ func unknownSubcommand(sub, command string) string {
 	return "ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try " + command + " HELP."
 }
 
-// singleLine returns input in a form that can be quoted in an error.
-func singleLine(b []byte) string {
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(string(b[:min(len(b), 128)]))
-}
-
 // replyOK replies 1 after a change of one filter, or 0 if the filter was deleted meanwhile.
 func replyOK(c *resp.Conn, pos engine.Position, err error) {
 	c.Commit(uint64(pos))
@@ -75,7 +45,7 @@ func replyOK(c *resp.Conn, pos engine.Position, err error) {
 	case errors.Is(err, engine.ErrNotFound):
 		c.Int(0)
 	case err != nil:
-		c.Error(refusal.Text(err))
+		command.Fail(c, err)
 	default:
 		c.Int(1)
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -28,18 +28,18 @@ func (k *keyspace) server() []row {
 }
 
 func (k *keyspace) flush(c *resp.Conn, args [][]byte) {
-	if len(args) > 2 || len(args) == 2 && !isOption(args[1], "sync") && !isOption(args[1], "async") {
+	if len(args) > 2 || len(args) == 2 && !command.Is(args[1], "sync") && !command.Is(args[1], "async") {
 		c.Error(syntaxError)
 		return
 	}
 	pos, err := k.engine.Flush()
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
-func (k *keyspace) save(c *resp.Conn, _ [][]byte) { replyAfter(c, 0, k.node.Save(false)) }
+func (k *keyspace) save(c *resp.Conn, _ [][]byte) { command.OK(c, 0, k.node.Save(false)) }
 
 func (k *keyspace) backgroundSave(c *resp.Conn, args [][]byte) {
-	if len(args) > 2 || len(args) == 2 && !isOption(args[1], "schedule") {
+	if len(args) > 2 || len(args) == 2 && !command.Is(args[1], "schedule") {
 		c.Error(syntaxError)
 		return
 	}
@@ -53,7 +53,7 @@ func (k *keyspace) rewrite(c *resp.Conn, _ [][]byte) {
 // begin begins a snapshot.
 func (k *keyspace) begin(c *resp.Conn, begun string) {
 	if err := k.node.Save(true); err != nil {
-		c.Error(refusal.Text(err))
+		command.Fail(c, err)
 		return
 	}
 	c.Simple(begun)
@@ -67,13 +67,13 @@ func (k *keyspace) shutdown(c *resp.Conn, args [][]byte) {
 	var save, noSave, abort bool
 	for _, w := range args[1:] {
 		switch {
-		case isOption(w, "save"):
+		case command.Is(w, "save"):
 			save = true
-		case isOption(w, "nosave"):
+		case command.Is(w, "nosave"):
 			noSave = true
-		case isOption(w, "abort"):
+		case command.Is(w, "abort"):
 			abort = true
-		case isOption(w, "now"), isOption(w, "force"):
+		case command.Is(w, "now"), command.Is(w, "force"):
 		default:
 			c.Error(syntaxError)
 			return
@@ -91,7 +91,7 @@ func (k *keyspace) shutdown(c *resp.Conn, args [][]byte) {
 }
 
 func wait(c *resp.Conn, args [][]byte) {
-	if _, ok := parseInt(args[1]); !ok {
+	if _, ok := command.ParseInt(args[1]); !ok {
 		c.Error(notWhole)
 		return
 	}
@@ -105,12 +105,12 @@ func wait(c *resp.Conn, args [][]byte) {
 // waitDisk replies 1 when all changes are durable, 0 on failure and in a transaction; and 0 for
 // replicas.
 func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
-	local, ok := parseInt(args[1])
+	local, ok := command.ParseInt(args[1])
 	if !ok || local < 0 || local > 1 {
 		c.Error("ERR value is out of range, value must between 0 and 1")
 		return
 	}
-	if replicas, ok := parseInt(args[2]); !ok || replicas < 0 {
+	if replicas, ok := command.ParseInt(args[2]); !ok || replicas < 0 {
 		c.Error("ERR value is out of range, must be positive")
 		return
 	}
@@ -132,7 +132,7 @@ func (k *keyspace) waitDisk(c *resp.Conn, args [][]byte) {
 
 // timeout checks a number of milliseconds; it returns an error reply or "".
 func timeout(b []byte) (refused string) {
-	n, ok := parseInt(b)
+	n, ok := command.ParseInt(b)
 	switch {
 	case !ok:
 		return "ERR timeout is not an integer or out of range"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -79,7 +80,7 @@ func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
 		name := strings.ToLower(string(args[i]))
 		old, known := k.value(name)
 		if !known {
-			c.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", singleLine(args[i])))
+			c.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", command.Clip(args[i])))
 			return
 		}
 		if slices.ContainsFunc(before, func(s [2]string) bool { return s[0] == name }) {
@@ -103,7 +104,7 @@ func (k *keyspace) configSet(c *resp.Conn, args [][]byte) {
 }
 
 func failed(name []byte, why string) string {
-	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", singleLine(name), why)
+	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", command.Clip(name), why)
 }
 
 func (k *keyspace) configResetStat(c *resp.Conn, _ [][]byte) {

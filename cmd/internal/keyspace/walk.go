@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -56,8 +57,8 @@ func scanOptions(words [][]byte) (o filterOf, refused string) {
 		switch {
 		case len(words) == 1:
 			return o, syntaxError
-		case isOption(words[0], "count"):
-			n, ok := parseInt(words[1])
+		case command.Is(words[0], "count"):
+			n, ok := command.ParseInt(words[1])
 			if !ok {
 				return o, notWhole
 			}
@@ -65,12 +66,12 @@ func scanOptions(words [][]byte) (o filterOf, refused string) {
 				return o, syntaxError
 			}
 			o.count = int(min(n, math.MaxInt32))
-		case isOption(words[0], "match"):
+		case command.Is(words[0], "match"):
 			if len(words[1]) > longestPattern {
 				return o, patternTooLong
 			}
 			o.match, o.byMatch = words[1], true
-		case isOption(words[0], "type"):
+		case command.Is(words[0], "type"):
 			o.types, o.byType = string(words[1]), true
 		default:
 			return o, syntaxError

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -33,7 +34,7 @@ func (k *keyspace) slowGet(c *resp.Conn, args [][]byte) {
 	}
 	if len(args) == 3 {
 		var ok bool
-		if n, ok = parseInt(args[2]); !ok || n < -1 {
+		if n, ok = command.ParseInt(args[2]); !ok || n < -1 {
 			c.Error("ERR count should be greater than or equal to -1")
 			return
 		}

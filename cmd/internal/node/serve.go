@@ -13,13 +13,12 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/um"
 )
@@ -61,7 +60,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	for _, t := range []resp.Table{
 		n.bloom.Commands(),
 		keyspace.Commands(n.engine, process{n}, n.bloom, n.monitor),
-		um.Commands(n.engine, um.Options{Hasher: h.other, MaxBytes: n.limit}),
+		um.Commands(n.engine, um.Options{Hasher: h.other}),
 	} {
 		for name, cmd := range t {
 			if table[name] != nil {
@@ -87,7 +86,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Log: n.log.With("part", "resp"),
 	}
 	if n.users == nil {
-		o.Default = permit.Everyone()
+		o.Default = command.Everyone()
 	} else {
 		o.Auth, o.Default, o.Allow = n.login, n.defaultUser, n.allow
 	}
@@ -97,7 +96,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 // waitFor waits until a change is durable. Its error is the reply to Redis clients.
 func (n *Node) waitFor(ctx context.Context, pos uint64) error {
 	if err := n.store.Wait(ctx, engine.Position(pos)); err != nil {
-		return errors.New(refusal.Unkept(err))
+		return errors.New(command.Unkept(err))
 	}
 	return nil
 }
@@ -134,7 +133,7 @@ func (n *Node) clients() (k int) {
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
 		Engine: n.engine, Wait: n.store.Wait, Room: n.store.Room, Users: n.users, Audit: n.audit, Hasher: h.other,
-		MaxBody: int64(n.config.MaxBody), MaxBytes: n.limit, Hosts: n.config.hosts(n.config.HTTP), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
+		MaxBody: int64(n.config.MaxBody), Hosts: n.config.hosts(n.config.HTTP), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
 		Profile: n.config.Pprof, Rates: n.rates, Budget: n.budget, Serving: n.serving, Log: n.log.With("part", "http"),
 	}
 	if n.metrics != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter"
@@ -105,7 +105,7 @@ func BenchmarkCommand(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/P=%d", bench.command, bench.pipeline), func(b *testing.B) {
 			e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }})
 			m := redisbloom.New(e, redisbloom.Options{Capacity: n, Hasher: format.RedisHasher})
-			s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: permit.Everyone()})
+			s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: command.Everyone()})
 			b.Cleanup(func() { _ = s.Shutdown(b.Context()) })
 			s.ServeConn(&script{texts: [][]byte{resp.Append(nil, []byte("BF.ADD"), []byte("speed"), []byte("key"))}, n: 1})
 			once := bench.pipeline * max(bench.items, 1)

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -61,7 +61,7 @@ func lookCuckoo(f *engine.Filter, missing string, what func(*cuckoo)) (problem s
 	case errors.Is(err, engine.ErrNotFound):
 		return missing
 	case err != nil:
-		return refusal.Text(err)
+		return command.Text(err)
 	}
 	return problem
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // A dump of CF.* begins with a header of little-endian 8-byte numbers: the mark; the parameters of the
@@ -94,7 +94,7 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 
 // cuckooScanDump implements CF.SCANDUMP.
 func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
-	iter, ok := parseInt(args[2])
+	iter, ok := command.ParseInt(args[2])
 	if !ok {
 		c.Error(badPosition)
 		return
@@ -107,7 +107,7 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 		}
 	})
 	if err != nil {
-		problem = refusal.Text(err)
+		problem = command.Text(err)
 	}
 	if problem != "" {
 		c.Error(problem)
@@ -141,7 +141,7 @@ func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 // cuckooLoadChunk implements CF.LOADCHUNK: see loadChunk.
 func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	name, data := args[1], args[3]
-	iter, ok := parseInt(args[2])
+	iter, ok := command.ParseInt(args[2])
 	if !ok || iter < 1 {
 		c.Error(badPosition)
 		return
@@ -157,8 +157,8 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Incomplete() && !permit.May(c, access.Remove, name) {
-		c.Error(permit.NoKey)
+	if !f.Incomplete() && !command.May(c, access.Remove, name) {
+		c.Error(command.NoKey)
 		return
 	}
 	at, problem := locate(parts, iter, data)
@@ -168,7 +168,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	}
 	pos, err := m.loads.write(m.engine, f, at, data)
 	if err != nil {
-		problem = refusal.Text(err)
+		problem = command.Text(err)
 	}
 	replyOK(c, pos, problem)
 }
@@ -177,7 +177,7 @@ func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engin
 	if iter != 1 {
 		return 0, notFound
 	}
-	f, err := cuckooFromHeader(header, m.memoryLeft())
+	f, err := cuckooFromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
 	switch {
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -143,11 +143,11 @@ func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *
 func cuckooAddProblem(f *engine.Filter, err error) string {
 	switch {
 	case errors.Is(err, engine.ErrReadOnly):
-		return refusal.Text(err)
+		return command.Text(err)
 	case errors.Is(err, engine.ErrMemory):
 		return outOfMemory
 	case !errors.Is(err, umbel.ErrLimit):
-		return refusal.Text(err)
+		return command.Text(err)
 	}
 	text := cuckooExpansions
 	lookCuckoo(f, "", func(f *cuckoo) {
@@ -194,7 +194,7 @@ func (m *Module) cuckooCount(c *resp.Conn, args [][]byte) {
 	var n [1]uint64
 	if f := m.cuckooOf(args[1]); f != nil {
 		if err := f.Count(n[:], digests(f.Hasher(), args[2:])); err != nil && !errors.Is(err, engine.ErrNotFound) {
-			c.Error(refusal.Text(err))
+			command.Fail(c, err)
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (m *Module) cuckooDelete(c *resp.Conn, args [][]byte) {
 	case errors.Is(err, engine.ErrNotFound):
 		c.Error(cuckooMissing)
 	case err != nil:
-		c.Error(refusal.Text(err))
+		command.Fail(c, err)
 	default:
 		c.Bool(removed[0])
 	}

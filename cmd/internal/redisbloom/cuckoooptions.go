@@ -1,6 +1,9 @@
 package redisbloom
 
-import "github.com/umbel-filters/umbel/filter/redisbloom"
+import (
+	"github.com/umbel-filters/umbel/cmd/internal/command"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
+)
 
 // Errors with RedisBloom's texts.
 const (
@@ -39,7 +42,7 @@ func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, prob
 	if len(args)%2 == 0 || len(args) > 7 {
 		return o, cuckooReserveArity
 	}
-	capacity, ok := parseInt(args[0])
+	capacity, ok := command.ParseInt(args[0])
 	if !ok {
 		return o, cuckooBadCapacity
 	}
@@ -51,7 +54,7 @@ func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, prob
 		if i+2 == len(args) {
 			return o, n.parse
 		}
-		v, ok := parseInt(args[i+2])
+		v, ok := command.ParseInt(args[i+2])
 		switch {
 		case !ok:
 			return o, n.parse
@@ -92,7 +95,7 @@ func cuckooInsertOptions(args [][]byte, s *settings, name string) (o cuckooInser
 			if i++; i == len(args) {
 				return o, arity
 			}
-			n, ok := parseInt(args[i])
+			n, ok := command.ParseInt(args[i])
 			switch {
 			case !ok:
 				return o, cuckooBadCapacity

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // Type returns the reply of TYPE: RedisBloom's type, or the name of the kind.
@@ -49,7 +50,7 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	own, err := parsePayload(payload, m.memoryLeft(), hold.Take)
+	own, err := parsePayload(payload, m.engine.FreeMemory(wire.DefaultBytes), hold.Take)
 	if err != nil {
 		return 0, badPayload(err)
 	}

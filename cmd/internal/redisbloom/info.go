@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"math"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
@@ -54,7 +55,7 @@ func (m *Module) info(c *resp.Conn, args [][]byte) {
 		return
 	}
 	for _, field := range infoFields {
-		if isOption(args[2], field.word) {
+		if command.Is(args[2], field.word) {
 			if c.Version() == 2 {
 				c.Array(1)
 			} else {

@@ -5,9 +5,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/wire"
@@ -24,7 +23,7 @@ const (
 // RedisBloom, and need the right to remove.
 func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	name, data := args[1], args[3]
-	iter, ok := parseInt(args[2])
+	iter, ok := command.ParseInt(args[2])
 	if !ok {
 		c.Error(loadNotNumeric)
 		return
@@ -40,8 +39,8 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Incomplete() && !permit.May(c, access.Remove, name) {
-		c.Error(permit.NoKey)
+	if !f.Incomplete() && !command.May(c, access.Remove, name) {
+		c.Error(command.NoKey)
 		return
 	}
 	at, problem := locate(layers, iter, data)
@@ -51,7 +50,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	}
 	pos, err := m.loads.write(m.engine, f, at, data)
 	if err != nil {
-		problem = refusal.Text(err)
+		problem = command.Text(err)
 	}
 	replyOK(c, pos, problem)
 }
@@ -61,7 +60,7 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 	if iter != 1 {
 		return 0, notFound
 	}
-	f, err := redisbloom.FromHeader(header, m.memoryLeft())
+	f, err := redisbloom.FromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
 	switch {
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory
@@ -76,19 +75,6 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 		return pos, createProblem(err)
 	}
 	return pos, ""
-}
-
-// memoryLeft returns the bytes that an untrusted filter may use. Without a memory limit it is the
-// limit of containers.
-func (m *Module) memoryLeft() uint64 {
-	used, limit := m.engine.Memory()
-	switch {
-	case limit == 0:
-		return wire.DefaultBytes
-	case used >= limit:
-		return 0
-	}
-	return limit - used
 }
 
 // chunkPlace is the position of a chunk in a filter.

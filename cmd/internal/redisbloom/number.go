@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// parseInt parses a whole number as Redis does: without plus sign and without leading zeros.
-func parseInt(b []byte) (int64, bool) {
-	if len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && len(b) > 1 && b[1] == '0' {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	return n, err == nil
-}
-
 // parseFloat parses a number as Redis does: NaN and underflow are errors.
 func parseFloat(b []byte) (float64, bool) {
 	if len(b) == 0 || len(b) > 256 {

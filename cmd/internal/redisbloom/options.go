@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"math"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -49,7 +51,7 @@ func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 	if !(rate > 0 && rate < 1) {
 		return o, errorRateRange
 	}
-	capacity, ok := parseInt(args[1])
+	capacity, ok := command.ParseInt(args[1])
 	if !ok {
 		return o, badCapacity
 	}
@@ -63,7 +65,7 @@ func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 		if i+1 == len(more) {
 			return o, noExpansion
 		}
-		expansion, ok := parseInt(more[i+1])
+		expansion, ok := command.ParseInt(more[i+1])
 		switch {
 		case !ok:
 			return o, badExpansion
@@ -127,11 +129,11 @@ func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (
 			read = o.errorRate
 		case begins(word, "E"):
 			read = o.expansion
-		case isOption(word, "SEED"):
+		case command.Is(word, "SEED"):
 			valkey, read = true, o.seed
-		case isOption(word, "TIGHTENING"):
+		case command.Is(word, "TIGHTENING"):
 			valkey, read = true, tightening
-		case isOption(word, "VALIDATESCALETO"):
+		case command.Is(word, "VALIDATESCALETO"):
 			valkey, read = true, o.validateScaleTo
 		default:
 			return o, unknownArgument
@@ -151,7 +153,7 @@ func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (
 }
 
 func (o *insertion) capacity(b []byte) string {
-	n, ok := parseInt(b)
+	n, ok := command.ParseInt(b)
 	if !ok || n < 1 || n > redisbloom.MaxCapacity {
 		return insertCapacity
 	}
@@ -169,7 +171,7 @@ func (o *insertion) errorRate(b []byte) string {
 }
 
 func (o *insertion) expansion(b []byte) string {
-	n, ok := parseInt(b)
+	n, ok := command.ParseInt(b)
 	switch {
 	case !ok || n < 0 || n > redisbloom.MaxExpansion:
 		return insertExpansion
@@ -203,7 +205,7 @@ func tightening(b []byte) string {
 }
 
 func (o *insertion) validateScaleTo(b []byte) string {
-	n, ok := parseInt(b)
+	n, ok := command.ParseInt(b)
 	if !ok || n < 1 {
 		return badCapacity
 	}
@@ -241,15 +243,12 @@ func degrades(o redisbloom.Options, n uint64) bool {
 // wordIn returns the index of a word, ignoring case, or -1.
 func wordIn(words [][]byte, word string) int {
 	for i, w := range words {
-		if isOption(w, word) {
+		if command.Is(w, word) {
 			return i
 		}
 	}
 	return -1
 }
-
-// isOption reports whether b is the word, ignoring case.
-func isOption(b []byte, word string) bool { return len(b) == len(word) && begins(b, word) }
 
 // begins reports whether b begins with the letters, ignoring case.
 func begins(b []byte, letters string) bool {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -43,7 +43,7 @@ func createProblem(err error) string {
 	case errors.Is(err, engine.ErrExists):
 		return itemExists
 	}
-	return refusal.Text(err)
+	return command.Text(err)
 }
 
 // addProblem returns the reply for an item that f refuses. full means that it is an element of
@@ -51,11 +51,11 @@ func createProblem(err error) string {
 func addProblem(f *engine.Filter, err error) (text string, full bool) {
 	switch {
 	case errors.Is(err, engine.ErrReadOnly):
-		return refusal.Text(err), false
+		return command.Text(err), false
 	case errors.Is(err, engine.ErrMemory):
 		return outOfMemory, false
 	case !errors.Is(err, umbel.ErrLimit):
-		return refusal.Text(err), false
+		return command.Text(err), false
 	}
 	text = insertProblem
 	if _, fixed := room(f); fixed {
@@ -89,7 +89,7 @@ func look(f *engine.Filter, missing string, what func(*redisbloom.Filter)) (prob
 	case errors.Is(err, engine.ErrNotFound):
 		return missing
 	case err != nil:
-		return refusal.Text(err)
+		return command.Text(err)
 	}
 	return problem
 }

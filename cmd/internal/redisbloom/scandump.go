@@ -1,7 +1,7 @@
 package redisbloom
 
 import (
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -13,7 +13,7 @@ const (
 
 // scanDump implements BF.SCANDUMP.
 func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
-	iter, ok := parseInt(args[2])
+	iter, ok := command.ParseInt(args[2])
 	if !ok {
 		c.Error(scanNotNumeric)
 		return
@@ -27,7 +27,7 @@ func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 		}
 	})
 	if err != nil {
-		problem = refusal.Text(err)
+		problem = command.Text(err)
 	}
 	if problem != "" {
 		c.Error(problem)

@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	format "github.com/umbel-filters/umbel/filter/redisbloom"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,7 +44,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 		MaxMemory: maxMemory,
 	})
 	m := redisbloom.New(e, o)
-	s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: permit.Everyone()})
+	s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: command.Everyone()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -104,7 +105,7 @@ func (m *Module) SetConfig(name, value string) (known bool, err error) {
 		if n.name != name || i >= cuckooBucket && !m.options.Cuckoo {
 			continue
 		}
-		v, ok := parseInt([]byte(value))
+		v, ok := command.ParseInt([]byte(value))
 		if !ok || v < n.low || v > n.high {
 			return true, outOfRange(name, fmt.Sprintf("[%d, %d]", n.low, n.high))
 		}

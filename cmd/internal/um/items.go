@@ -7,9 +7,8 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -84,7 +83,7 @@ func (u *um) findAll(c *resp.Conn, calls [][][]byte) *engine.Filter {
 	f := u.engine.Get(calls[0][1])
 	if f == nil {
 		for range calls {
-			c.Error(refusal.Text(missing(calls[0][1])))
+			command.Fail(c, missing(calls[0][1]))
 		}
 	}
 	return f
@@ -99,7 +98,7 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 	}
 	if !f.Hasher().HashesKeys() {
 		for range calls {
-			fail(c, errDigests)
+			command.Fail(c, errDigests)
 		}
 		return
 	}
@@ -111,7 +110,7 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 	for _, args := range calls {
 		n := len(args) - 2
 		if err != nil && taken == 0 {
-			fail(c, err)
+			command.Fail(c, err)
 			continue
 		}
 		c.Array(n)
@@ -119,7 +118,7 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 			if i < taken {
 				c.Bool(changed)
 			} else {
-				fail(c, err)
+				command.Fail(c, err)
 			}
 		}
 		answers, taken = answers[n:], max(taken-n, 0)
@@ -133,7 +132,7 @@ func (u *um) has(c *resp.Conn, calls [][][]byte) {
 	}
 	if !f.Hasher().HashesKeys() {
 		for range calls {
-			fail(c, errDigests)
+			command.Fail(c, errDigests)
 		}
 		return
 	}
@@ -161,7 +160,7 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if !f.Hasher().HashesKeys() {
-		fail(c, errDigests)
+		command.Fail(c, errDigests)
 		return
 	}
 	b := hash(f.Hasher(), [][][]byte{args})
@@ -169,7 +168,7 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 	pos, err := f.Remove(b.answers, b.digests)
 	c.Commit(uint64(pos))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	bools(c, b.answers)
@@ -181,14 +180,14 @@ func (u *um) count(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if !f.Hasher().HashesKeys() {
-		fail(c, errDigests)
+		command.Fail(c, errDigests)
 		return
 	}
 	b := hash(f.Hasher(), [][][]byte{args})
 	defer b.free()
 	b.counts = slices.Grow(b.counts[:0], len(b.digests))[:len(b.digests)]
 	if err := f.Count(b.counts, b.digests); err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	c.Array(len(b.counts))
@@ -199,19 +198,19 @@ func (u *um) count(c *resp.Conn, args [][]byte) {
 
 func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 	f := u.find(c, args[1])
-	if f == nil || !permit.All(c, f) {
+	if f == nil || !command.MayCopy(c, f) {
 		return
 	}
 	b, err := raw(args[2])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	defer b.free()
 	n, pos, err := f.Add(b.answers, b.digests)
 	c.Commit(uint64(pos))
 	if err != nil {
-		fail(c, fmt.Errorf("%d of %d digests were added: %w", n, len(b.digests), err))
+		command.Fail(c, fmt.Errorf("%d of %d digests were added: %w", n, len(b.digests), err))
 		return
 	}
 	changed := 0
@@ -225,12 +224,12 @@ func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 
 func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
 	f := u.find(c, args[1])
-	if f == nil || !permit.All(c, f) {
+	if f == nil || !command.MayCopy(c, f) {
 		return
 	}
 	b, err := raw(args[2])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	defer b.free()

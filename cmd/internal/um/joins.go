@@ -8,9 +8,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -26,8 +26,8 @@ func (u *um) joins() []row {
 // merge merges the sources first, so that the destination changes once or not at all.
 func (u *um) merge(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !permit.May(c, access.Add, name) {
-		c.Error(permit.NoKey)
+	if !command.May(c, access.Add, name) {
+		c.Error(command.NoKey)
 		return
 	}
 	sources := others(name, args[2:])
@@ -39,17 +39,17 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 	defer hold.Release()
 	union, err := u.union(hold, sources)
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	if f := u.engine.Get(name); f != nil {
 		pos, err := f.Merge(union.State())
-		replyAfter(c, pos, err)
+		command.OK(c, pos, err)
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(name), union, engine.PutOptions{})
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 // others returns the distinct names without one: merging a counting filter twice would count
@@ -86,7 +86,7 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 		var mismatch error
 		gone := f.Inspect(func(f umbel.Filter) { mismatch = m.Merge(f.State()) })
 		if err := errors.Join(gone, mismatch); err != nil {
-			return nil, fmt.Errorf("%s and %s: %w", quoted(names[0]), quoted(name), err)
+			return nil, fmt.Errorf("%s and %s: %w", command.Quote(names[0]), command.Quote(name), err)
 		}
 	}
 	return union, nil
@@ -94,24 +94,24 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 
 func (u *um) intersect(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !permit.May(c, access.Add, name) {
-		c.Error(permit.NoKey)
+	if !command.May(c, access.Add, name) {
+		c.Error(command.NoKey)
 		return
 	}
 	if u.engine.Get(name) != nil {
-		fail(c, fmt.Errorf("%w: %s; choose a new name", engine.ErrExists, quoted(name)))
+		command.Fail(c, fmt.Errorf("%w: %s; choose a new name", engine.ErrExists, command.Quote(name)))
 		return
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	common, err := u.common(hold, args[2:])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(name), common, engine.PutOptions{})
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 // common returns a new filter with the intersection of all.
@@ -138,20 +138,20 @@ func (u *um) narrow(common umbel.Filter, first, second []byte) error {
 		return err
 	}
 	if err := overlap.Intersect(u.engine.Kinds(), common, b); err != nil {
-		return fmt.Errorf("%s and %s: %w", quoted(first), quoted(second), err)
+		return fmt.Errorf("%s and %s: %w", command.Quote(first), command.Quote(second), err)
 	}
 	return nil
 }
 
 func (u *um) copy(c *resp.Conn, args [][]byte) {
 	from, to := args[1], args[2]
-	replace := len(args) == 4 && isOption(args[3], "REPLACE")
+	replace := len(args) == 4 && command.Is(args[3], "REPLACE")
 	switch {
 	case len(args) > 3 && !replace:
 		c.Error("ERR usage: UM.COPY source destination [REPLACE]")
 		return
-	case !permit.May(c, access.Add, to) || replace && !permit.May(c, access.Remove, to):
-		c.Error(permit.NoKey)
+	case !command.May(c, access.Add, to) || replace && !command.May(c, access.Remove, to):
+		c.Error(command.NoKey)
 		return
 	case bytes.Equal(from, to):
 		c.Error("ERR source and destination are the same")
@@ -162,7 +162,7 @@ func (u *um) copy(c *resp.Conn, args [][]byte) {
 	}
 	pos, err := u.engine.Copy(from, to, replace)
 	if errors.Is(err, engine.ErrExists) {
-		err = fmt.Errorf("%w: %s; use REPLACE", err, quoted(to))
+		err = fmt.Errorf("%w: %s; use REPLACE", err, command.Quote(to))
 	}
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -56,7 +57,7 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 	}
 	sh, err := shapeOf(f)
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	s, counts := measure(f), f.Counts()
@@ -88,12 +89,12 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 func (u *um) id(c *resp.Conn, args [][]byte) {
 	f, err := u.completeFilter(args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	var id wire.ID
 	if err := f.Inspect(func(f umbel.Filter) { id = wire.Identify(f.State()) }); err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	c.BulkString(id.String())
@@ -104,17 +105,17 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 	defer hold.Release()
 	a, err := u.bits(hold, args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	b, err := u.bits(hold, args[2])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	o, err := overlap.Of(u.engine.Kinds(), a, b)
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	c.Map(4)
@@ -140,7 +141,7 @@ func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
 	}
 	bits, err := overlap.Bits(own)
 	if err != nil {
-		return nil, fmt.Errorf("filter %s: %w", quoted(name), err)
+		return nil, fmt.Errorf("filter %s: %w", command.Quote(name), err)
 	}
 	return bits, nil
 }
@@ -177,7 +178,7 @@ func (u *um) kinds(c *resp.Conn, args [][]byte) {
 	if len(args) == 2 {
 		v, err := kinds.Find(string(args[1]))
 		if err != nil {
-			fail(c, err)
+			command.Fail(c, err)
 			return
 		}
 		kinds = umbel.Kinds{v}

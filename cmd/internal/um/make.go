@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -20,12 +21,12 @@ func (u *um) makes() []row {
 func (u *um) make(c *resp.Conn, args [][]byte) {
 	v, err := u.engine.Kinds().Find(string(args[2]))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	w, err := u.parseSpec(v, args[3:])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	_, pos, err := u.engine.Create(string(args[1]), v.Name, w.goal, w.params)
@@ -35,13 +36,13 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		return
 	}
 	if errors.Is(err, engine.ErrExists) {
-		err = fmt.Errorf("%w: %s; NX makes only new filters", err, quoted(args[1]))
+		err = fmt.Errorf("%w: %s; NX makes only new filters", err, command.Quote(args[1]))
 	}
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 func (u *um) plan(c *resp.Conn, args [][]byte) {
-	if isOption(args[1], "*") {
+	if command.Is(args[1], "*") {
 		kinds := u.engine.Kinds()
 		c.Map(len(kinds))
 		for _, v := range kinds {
@@ -57,12 +58,12 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 	}
 	v, err := u.engine.Kinds().Find(string(args[1]))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	f, err := u.forecast(v, args[2:])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	u.replyForecast(c, f)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
@@ -73,7 +73,7 @@ func TestMemoryComesBack(t *testing.T) {
 // What is too long for the client is refused, and doesn't cut it.
 func TestLongReplies(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All})
-	c := serve(t, resp.NewServer(resp.Options{Commands: Commands(e, Options{}), Default: permit.Everyone(), Limits: resp.Limits{Output: 1 << 20}}))
+	c := serve(t, resp.NewServer(resp.Options{Commands: Commands(e, Options{}), Default: command.Everyone(), Limits: resp.Limits{Output: 1 << 20}}))
 	c.Line("UM.MAKE f bloom KEYS 1000 BYTES 2MiB")
 	if got := c.Line("UM.EXPORT f"); !strings.HasPrefix(got, "-ERR") || !strings.Contains(got, "at most 1048512") {
 		t.Errorf("UM.EXPORT f: %.100s", got)

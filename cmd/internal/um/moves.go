@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
@@ -27,36 +27,26 @@ func (u *um) moves() []row {
 func (u *um) export(c *resp.Conn, args [][]byte) {
 	f, err := u.completeFilter(args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
-	if !permit.All(c, f) {
+	if !command.MayCopy(c, f) {
 		return
 	}
 	var b []byte
 	switch {
 	case len(args) == 2:
-		b, err = canonical(c, f)
-	case len(args) == 3 && isOption(args[2], "PACKED"):
+		b, err = command.Container(c, f)
+	case len(args) == 3 && command.Is(args[2], "PACKED"):
 		b, err = u.packed(c, f)
 	default:
 		err = errors.New("usage: UM.EXPORT key [PACKED]")
 	}
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	c.Bulk(b)
-}
-
-// canonical returns the canonical container of a filter.
-func canonical(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
-	gone := f.View(func(f umbel.Filter) { err = fits(c, wire.Size(f.State())) }) // before a copy is made
-	if err := errors.Join(gone, err); err != nil {
-		return nil, err
-	}
-	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
-	return b, errors.Join(gone, err)
 }
 
 // packed packs a copy of the filter, because packing is slow.
@@ -69,33 +59,14 @@ func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
 	}
 	b, err := wire.Packer{Workers: runtime.GOMAXPROCS(0)}.Append(nil, s)
 	if err == nil {
-		err = fits(c, uint64(len(b)))
+		err = command.Fits(c, uint64(len(b)))
 	}
 	return b, err
 }
 
-// fits returns an error unless a reply of n bytes can be sent to the client.
-func fits(c *resp.Conn, n uint64) error {
-	if most := c.MaxReply(); n > uint64(most) {
-		return fmt.Errorf("the container has %d bytes and a reply at most %d; get it over HTTP: %w", n, most, umbel.ErrLimit)
-	}
-	return nil
-}
-
-// limits returns the limits of incoming containers: the free memory, which is reserved, and at
-// most the configured limit.
+// limits returns the limits of incoming containers: the free memory, which is reserved.
 func (u *um) limits(h *engine.Reservation) wire.Limits {
-	l := wire.Limits{Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
-	if u.options.MaxBytes != nil {
-		l.Bytes = u.options.MaxBytes()
-	}
-	if l.Bytes == 0 {
-		l.Bytes = wire.DefaultBytes
-	}
-	if used, limit := u.engine.Memory(); limit != 0 {
-		l.Bytes = max(min(l.Bytes, limit-min(used, limit)), 1)
-	}
-	return l
+	return wire.Limits{Bytes: u.engine.FreeMemory(wire.DefaultBytes), Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
 }
 
 // parse returns the filter in a container.
@@ -115,17 +86,17 @@ func (u *um) parseWithin(l wire.Limits, b []byte) (umbel.Filter, error) {
 }
 
 func (u *um) imports(c *resp.Conn, args [][]byte) {
-	replace := len(args) == 4 && isOption(args[3], "REPLACE")
+	replace := len(args) == 4 && command.Is(args[3], "REPLACE")
 	switch {
 	case len(args) > 3 && !replace:
 		c.Error("ERR usage: UM.IMPORT key container [REPLACE]")
 		return
-	case replace && !permit.May(c, access.Remove, args[1]):
-		c.Error(permit.NoKey)
+	case replace && !command.May(c, access.Remove, args[1]):
+		c.Error(command.NoKey)
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
-		fail(c, fmt.Errorf("%w: %s; use REPLACE", engine.ErrExists, quoted(args[1])))
+		command.Fail(c, fmt.Errorf("%w: %s; use REPLACE", engine.ErrExists, command.Quote(args[1])))
 		return
 	}
 	hold := u.engine.NewReservation()
@@ -136,25 +107,25 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	}
 	f, err := u.parseWithin(limits, args[2])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
 	_, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace})
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 func (u *um) diff(c *resp.Conn, args [][]byte) {
-	if isOption(args[2], "FROM") && !permit.May(c, access.Read, args[3]) {
-		c.Error(permit.NoKey)
+	if command.Is(args[2], "FROM") && !command.May(c, access.Read, args[3]) {
+		c.Error(command.NoKey)
 		return
 	}
 	f, err := u.completeFilter(args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
-	if !permit.All(c, f) {
+	if !command.MayCopy(c, f) {
 		return
 	}
 	hold := u.engine.NewReservation()
@@ -169,10 +140,10 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 		message, err = delta.Encoder{Workers: runtime.GOMAXPROCS(0)}.Append(nil, base, now)
 	}
 	if err == nil {
-		err = fits(c, uint64(len(message)))
+		err = command.Fits(c, uint64(len(message)))
 	}
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	c.Bulk(message)
@@ -181,13 +152,13 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 // base returns the base of a delta: the state of a filter, or of a container.
 func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error) {
 	switch {
-	case isOption(word, "FROM"):
+	case command.Is(word, "FROM"):
 		f, err := u.completeFilter(value)
 		if err != nil {
 			return umbel.State{}, err
 		}
 		return f.CopyState(h)
-	case isOption(word, "BASE"):
+	case command.Is(word, "BASE"):
 		f, err := u.parse(h, value)
 		if err != nil {
 			return umbel.State{}, err
@@ -199,17 +170,17 @@ func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error
 
 // patch needs the right to remove too, because a delta may clear cells.
 func (u *um) patch(c *resp.Conn, args [][]byte) {
-	if !permit.May(c, access.Remove, args[1]) {
-		c.Error(permit.NoKey)
+	if !command.May(c, access.Remove, args[1]) {
+		c.Error(command.NoKey)
 		return
 	}
 	f, err := u.completeFilter(args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	pos, err := u.apply(f, args[2])
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 // apply applies a delta to a filter, if there is memory for both states.

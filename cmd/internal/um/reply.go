@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -17,13 +15,13 @@ import (
 func (u *um) find(c *resp.Conn, name []byte) *engine.Filter {
 	f := u.engine.Get(name)
 	if f == nil {
-		c.Error(refusal.Text(missing(name)))
+		command.Fail(c, missing(name))
 	}
 	return f
 }
 
 func missing(name []byte) error {
-	return fmt.Errorf("%w: %s", engine.ErrNotFound, quoted(name))
+	return fmt.Errorf("%w: %s", engine.ErrNotFound, command.Quote(name))
 }
 
 // completeFilter returns a complete filter. What is derived from an incomplete one would miss
@@ -34,31 +32,10 @@ func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	case f == nil:
 		return nil, missing(name)
 	case f.Incomplete():
-		return nil, fmt.Errorf("%w: %s", engine.ErrIncomplete, quoted(name))
+		return nil, fmt.Errorf("%w: %s", engine.ErrIncomplete, command.Quote(name))
 	}
 	return f, nil
 }
-
-// replyAfter replies OK after a change, or its error.
-func replyAfter(c *resp.Conn, pos engine.Position, err error) {
-	c.Commit(uint64(pos))
-	if err != nil {
-		c.Error(refusal.Text(err))
-		return
-	}
-	c.Simple("OK")
-}
-
-// fail replies an error.
-func fail(c *resp.Conn, err error) { c.Error(refusal.Text(err)) }
-
-// isOption reports whether a word is the option.
-func isOption(word []byte, option string) bool {
-	return len(word) == len(option) && strings.EqualFold(string(word), option)
-}
-
-// quoted returns input in a form that can be quoted in an error.
-func quoted(b []byte) string { return strconv.Quote(string(b[:min(len(b), 64)])) }
 
 // number replies a parameter of a filter.
 func number(c *resp.Conn, n umbel.Number) {

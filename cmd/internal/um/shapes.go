@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -32,7 +33,7 @@ func (u *um) change(c *resp.Conn, name []byte, change func(*engine.Filter) (engi
 		return
 	}
 	pos, err := change(f)
-	replyAfter(c, pos, err)
+	command.OK(c, pos, err)
 }
 
 func (u *um) clear(c *resp.Conn, args [][]byte) {
@@ -46,7 +47,7 @@ func (u *um) seal(c *resp.Conn, args [][]byte) {
 func (u *um) advance(c *resp.Conn, args [][]byte) {
 	to, err := quantity.ParseCount(string(args[2]))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(to)) })
@@ -55,7 +56,7 @@ func (u *um) advance(c *resp.Conn, args [][]byte) {
 func (u *um) unfold(c *resp.Conn, args [][]byte) {
 	by, err := quantity.ParseCount(string(args[2]))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
@@ -73,12 +74,12 @@ func (u *um) unfold(c *resp.Conn, args [][]byte) {
 func (u *um) fold(c *resp.Conn, args [][]byte) {
 	f, err := u.completeFilter(args[1])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	by, err := u.factor(f, args[2:])
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	var pos engine.Position
@@ -87,7 +88,7 @@ func (u *um) fold(c *resp.Conn, args [][]byte) {
 	}
 	c.Commit(uint64(pos))
 	if err != nil {
-		fail(c, err)
+		command.Fail(c, err)
 		return
 	}
 	number(c, umbel.Uint(by))
@@ -102,13 +103,13 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	}
 	var meet func(*folding.Ladder) (umbel.Filter, uint64, error)
 	switch {
-	case len(words) == 2 && isOption(words[0], "RATE"):
+	case len(words) == 2 && command.Is(words[0], "RATE"):
 		p, err := quantity.ParseRate(string(words[1]))
 		if err != nil {
 			return 0, err
 		}
 		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToRate(float64(p)) }
-	case len(words) == 2 && isOption(words[0], "BYTES"):
+	case len(words) == 2 && command.Is(words[0], "BYTES"):
 		n, err := quantity.ParseSize(string(words[1]))
 		if err != nil {
 			return 0, err
@@ -134,9 +135,9 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 func (u *um) compact(c *resp.Conn, args [][]byte) {
 	rate := quantity.Rate(defaultRate)
 	switch {
-	case len(args) == 4 && isOption(args[2], "RATE"):
+	case len(args) == 4 && command.Is(args[2], "RATE"):
 		if err := rate.Set(string(args[3])); err != nil {
-			fail(c, err)
+			command.Fail(c, err)
 			return
 		}
 	case len(args) != 2:

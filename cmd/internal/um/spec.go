@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -35,7 +36,7 @@ func (u *um) parseSpec(v umbel.Kind, args [][]byte) (w spec, err error) {
 			continue
 		}
 		if len(args) == 0 {
-			return w, fmt.Errorf("%s needs a value: %w", quoted([]byte(word)), umbel.ErrGoal)
+			return w, fmt.Errorf("%s needs a value: %w", command.Quote([]byte(word)), umbel.ErrGoal)
 		}
 		value := string(args[0])
 		args = args[1:]
@@ -72,7 +73,7 @@ func param(v umbel.Kind, name, value string) (umbel.Param, error) {
 		if doc.Name == name && doc.Float {
 			f, err := strconv.ParseFloat(value, 64)
 			if err != nil {
-				return umbel.Param{}, fmt.Errorf("%s %s: want a number: %w", name, quoted([]byte(value)), umbel.ErrGoal)
+				return umbel.Param{}, fmt.Errorf("%s %s: want a number: %w", name, command.Quote([]byte(value)), umbel.ErrGoal)
 			}
 			return umbel.Param{Name: name, Value: umbel.Float(f)}, nil
 		}
@@ -83,7 +84,7 @@ func param(v umbel.Kind, name, value string) (umbel.Param, error) {
 		names = append(names, doc.Name)
 	}
 	return umbel.Param{}, fmt.Errorf("unknown word %s, want %s or a parameter of kind %s (%s): %w",
-		quoted([]byte(name)), strings.Join(words, ", "), v.Name, strings.Join(names, ", "), umbel.ErrGoal)
+		command.Quote([]byte(name)), strings.Join(words, ", "), v.Name, strings.Join(names, ", "), umbel.ErrGoal)
 }
 
 // hasher returns the hasher of a new filter. The server's algorithm keeps the server's seed, so

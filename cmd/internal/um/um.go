@@ -11,15 +11,15 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Options are the defaults of new filters and the limits.
+// Options are the defaults of new filters.
 type Options struct {
-	Hasher   umbel.Hasher
-	MaxBytes func() uint64 // current limit of cells in a container or a delta; nil or 0: the default of wire.Limits
+	Hasher umbel.Hasher
 }
 
 // Commands returns the table of the package.
@@ -41,18 +41,14 @@ func Commands(e *engine.Engine, o Options) resp.Table {
 // bytesOf returns a function that returns the bytes of the filters and of the arguments of a long
 // command.
 func (u *um) bytesOf(cmd *resp.Command) func(args [][]byte) uint64 {
+	named := command.Bytes(u.engine, cmd)
 	return func(args [][]byte) uint64 {
-		n := uint64(0)
-		add := func(name []byte) bool {
-			if f := u.engine.Get(name); f != nil {
-				n += f.Bytes()
-			}
-			return true
-		}
-		cmd.Keys(args, add)
+		n := named(args)
 		switch cmd.Name {
 		case "um.diff":
-			add(args[3])
+			if f := u.engine.Get(args[3]); f != nil {
+				n += f.Bytes()
+			}
 		case "um.unfold":
 			if by, err := quantity.ParseCount(string(args[2])); err == nil {
 				n *= min(uint64(by), 1<<20)
@@ -116,7 +112,7 @@ func (u *um) help(c *resp.Conn, args [][]byte) {
 		name := strings.ToLower(string(args[1]))
 		rows = slices.DeleteFunc(rows, func(r row) bool { return r.name != name && r.name != "um."+name })
 		if len(rows) == 0 {
-			c.Error("ERR unknown command " + quoted(args[1]) + "; UM.HELP lists all")
+			c.Error("ERR unknown command " + command.Quote(args[1]) + "; UM.HELP lists all")
 			return
 		}
 	}

@@ -14,16 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/permit"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +39,7 @@ type place struct {
 func start(t *testing.T, maxMemory uint64, o Options) *place {
 	t.Helper()
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, MaxMemory: maxMemory})
-	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o), Default: permit.Everyone()})), t, e}
+	p := &place{serve(t, resp.NewServer(resp.Options{Commands: Commands(e, o), Default: command.Everyone()})), t, e}
 	p.Line("HELLO 3")
 	return p
 }
@@ -417,7 +418,7 @@ func TestImportLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*place{
-		"memory": start(t, 1<<20, Options{}), "options": start(t, 0, Options{MaxBytes: func() uint64 { return 1 << 20 }}),
+		"memory": start(t, 1<<20, Options{}),
 	} {
 		if got := p.Do("UM.IMPORT", "f", string(container)); !strings.Contains(got, "limit") {
 			t.Errorf("%s: a container of %d bytes for %d: %s", name, len(container), big.State().Bytes(), got)
@@ -633,7 +634,7 @@ func TestRights(t *testing.T) {
 		{"UM.MERGE", "g", "f"}, {"UM.INTERSECT", "g", "f", "f"}, {"UM.COPY", "f", "g"}, {"UM.IMPORT", "f", container, "REPLACE"},
 		{"UM.DIFF", "f", "FROM", "f"}, {"UM.PATCH", "f", "delta"},
 	} {
-		if got := c.Do(words...); got != "-"+permit.NoKey {
+		if got := c.Do(words...); got != "-"+command.NoKey {
 			t.Errorf("%q: %s", words, got)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package permit checks rights of a connection's user that depend on the arguments of a command.
-package permit
+package command
 
 import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -26,9 +25,9 @@ func Everyone() func(*resp.Conn) any {
 	return func(*resp.Conn) any { return everyone }
 }
 
-// All reports whether the client may know the seed of the filter's hash. If not it replies an
+// MayCopy reports whether the client may know the seed of the filter's hash. If not it replies an
 // error. A container or a delta contains the seed; digests let the client choose cells.
-func All(c *resp.Conn, f *engine.Filter) bool {
+func MayCopy(c *resp.Conn, f *engine.Filter) bool {
 	if f.Hasher().Secret() && !May(c, access.Admin, nil) {
 		c.Error(NoSeeds)
 		return false

@@ -1,4 +1,4 @@
-package refusal
+package command
 
 import (
 	"errors"

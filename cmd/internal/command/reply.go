@@ -1,5 +1,4 @@
-// Package refusal formats errors of the engine as replies to Redis clients.
-package refusal
+package command
 
 import (
 	"errors"
@@ -7,7 +6,21 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
+
+// OK replies OK after a change, or its error.
+func OK(c *resp.Conn, pos engine.Position, err error) {
+	c.Commit(uint64(pos))
+	if err != nil {
+		Fail(c, err)
+		return
+	}
+	c.Simple("OK")
+}
+
+// Fail replies an error.
+func Fail(c *resp.Conn, err error) { c.Error(Text(err)) }
 
 // Text returns the reply for an error: MISCONF if no changes are accepted, OOM if the memory
 // limit is reached, otherwise ERR, followed by the text of the error on one line.
@@ -30,11 +43,7 @@ func Unkept(err error) string {
 // line returns the text of an error on one line, without the redundant umbel.ErrGoal.
 func line(err error) string {
 	text := strings.TrimPrefix(err.Error(), "umbel: ")
-	text = strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())
-	return strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' {
-			return ' '
-		}
-		return r
-	}, text)
+	return oneLine.Replace(strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error()))
 }
+
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
