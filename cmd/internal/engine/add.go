@@ -258,12 +258,13 @@ const digestBytes = 48
 // reserveEstimate reserves memory for n digests of a filter whose memory depends on its keys. The
 // real memory is counted again when much of the reservation is an estimate.
 func (f *Filter) reserveEstimate(n int) error {
-	if f.estimated > max(64<<10, f.bytes.Load()/8) {
+	x := f.ownExtra()
+	if x.estimated > max(64<<10, f.bytes.Load()/8) {
 		f.recount()
 	}
 	more := uint64(n) * digestBytes
 	err := f.engine.memory.reserve(more)
-	if err != nil && f.estimated > 0 {
+	if err != nil && x.estimated > 0 {
 		f.recount()
 		err = f.engine.memory.reserve(more)
 	}
@@ -271,7 +272,7 @@ func (f *Filter) reserveEstimate(n int) error {
 		return err
 	}
 	f.bytes.Add(more)
-	f.estimated += more
+	x.estimated += more
 	return nil
 }
 
@@ -280,7 +281,7 @@ func (f *Filter) reserveEstimate(n int) error {
 func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
 	n := countTrue(changed)
 	if n > 0 {
-		for _, r := range f.recorders {
+		for _, r := range f.extra().recorders {
 			r.add(changed, ds)
 		}
 	}
@@ -338,7 +339,7 @@ func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 		if err := f.removeSome(found, ds[from:to]); err != nil {
 			return f.position(), err
 		}
-		f.counts.removed.Add(uint64(countTrue(found)))
+		f.ownExtra().removed.Add(uint64(countTrue(found)))
 		from = to
 	}
 	return f.position(), nil

@@ -138,7 +138,7 @@ func (e *Engine) applyCreate(c Change) error {
 		return err
 	}
 	f.incomplete.Store(c.Number&1 != 0)
-	f.expires.Store(int64(c.Number >> 1))
+	f.storeExpires(int64(c.Number >> 1))
 	f.replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))
 	f.recount()

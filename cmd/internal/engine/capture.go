@@ -115,7 +115,7 @@ func (c *Capture) End() (m Meta, ok bool) {
 		c.invalid = true
 		return Meta{}, false
 	}
-	m = Meta{ID: f.id, Name: f.Name(), Expires: f.expires.Load(), Incomplete: f.incomplete.Load(), From: c.from, To: c.from}
+	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.incomplete.Load(), From: c.from, To: c.from}
 	if f.version.Load() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()

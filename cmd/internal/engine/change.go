@@ -140,7 +140,7 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 	if f.incomplete.Load() {
 		return nil, ErrIncomplete
 	}
-	f.replacing = make(chan struct{})
+	f.ownExtra().replacing = make(chan struct{})
 	f.setBusy()
 	return f.filter, nil
 }
@@ -148,8 +148,9 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 func (f *Filter) endReplacing() {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	close(f.replacing)
-	f.replacing = nil
+	x := f.ownExtra()
+	close(x.replacing)
+	x.replacing = nil
 	f.setBusy()
 }
 

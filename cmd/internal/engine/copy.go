@@ -74,12 +74,12 @@ func (f *Filter) Inspect(look func(umbel.Filter)) error {
 func (f *Filter) freeze() (umbel.Filter, error) {
 	for {
 		f.changes.Lock()
-		frozen := f.frozen
+		frozen := f.extra().frozen
 		switch {
 		case f.retired:
 			f.changes.Unlock()
 			return nil, ErrNotFound
-		case frozen == nil || f.waiting.Load() == 0:
+		case frozen == nil || f.extra().waiting.Load() == 0:
 			defer f.changes.Unlock()
 			f.addReader()
 			return f.filter, nil
@@ -91,18 +91,20 @@ func (f *Filter) freeze() (umbel.Filter, error) {
 
 // addReader makes changes of the cells wait. The caller holds f.changes.
 func (f *Filter) addReader() {
-	if f.frozen == nil {
-		f.frozen = make(chan struct{})
+	x := f.ownExtra()
+	if x.frozen == nil {
+		x.frozen = make(chan struct{})
 		f.setBusy()
 	}
-	f.readers++
+	x.readers++
 }
 
 // thaw lets changes go on after the last reader. The caller holds f.changes.
 func (f *Filter) thaw() {
-	if f.readers--; f.readers == 0 {
-		close(f.frozen)
-		f.frozen = nil
+	x := f.ownExtra()
+	if x.readers--; x.readers == 0 {
+		close(x.frozen)
+		x.frozen = nil
 		f.setBusy()
 	}
 }
@@ -175,7 +177,8 @@ func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
 	if f.retired {
 		return nil, 0, ErrNotFound
 	}
-	f.recorders = append(f.recorders, r)
+	x := f.ownExtra()
+	x.recorders = append(x.recorders, r)
 	return arraysOf(nil, f.filter.State()), f.shape.Load(), nil
 }
 
@@ -191,7 +194,8 @@ func (f *Filter) copyPiece(dst, words []uint64, shape uint64) bool {
 func (f *Filter) endRecording(r *recorder, shape uint64) (*umbel.State, error) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	f.recorders = slices.DeleteFunc(f.recorders, func(other *recorder) bool { return other == r })
+	x := f.ownExtra()
+	x.recorders = slices.DeleteFunc(x.recorders, func(other *recorder) bool { return other == r })
 	switch {
 	case f.retired:
 		return nil, ErrNotFound

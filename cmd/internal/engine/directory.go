@@ -58,7 +58,7 @@ func (e *Engine) addToIndex(f *Filter) {
 	}
 	e.names[f.Name()] = f
 	e.roster.add(f)
-	if f.expires.Load() != 0 {
+	if f.Expires() != 0 {
 		e.expiring[f] = struct{}{}
 	}
 }
@@ -89,7 +89,7 @@ func (f *Filter) retire(c *Change) Position {
 		f.filter = nil
 		f.cells.Unlock()
 	}
-	f.measured.Store(nil)
+	f.storeMeasure(nil)
 	return pos
 }
 
@@ -168,7 +168,7 @@ func (f *Filter) rename(name string) {
 	more := uint64(len(name)) - uint64(len(f.Name())) // negative differences wrap modulo 2^64
 	f.bytes.Add(more)
 	f.engine.memory.used.Add(more)
-	f.name.Store(&name)
+	f.name.Store(newLabel(name))
 }
 
 // Flush deletes all filters.

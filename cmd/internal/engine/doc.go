@@ -13,10 +13,10 @@
 // A query acquires the last two, shared. No lock is held while something waits for the journal, and
 // none for longer than a batch of keys or a segment takes, except that a filter is changed in place
 // if there is no memory for a copy. A change of a whole filter makes other changes wait
-// (Filter.replacing), computes the new filter, queues it to the journal if it is large, and acquires
+// (extra.replacing), computes the new filter, queues it to the journal if it is large, and acquires
 // the locks only to swap the filters. The creation of a large filter is queued before the directory
 // is locked. A reader of a whole filter works on a copy, or makes changes of the cells wait
-// (Filter.frozen) without a lock. Whoever calls the engine for a client waits for room in the journal before.
+// (extra.frozen) without a lock. Whoever calls the engine for a client waits for room in the journal before.
 //
 // # Classes
 //

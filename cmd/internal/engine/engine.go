@@ -39,6 +39,7 @@ type Options struct {
 // Engine is a set of named filters. It is safe for concurrent use.
 type Engine struct {
 	kinds   umbel.Kinds
+	designs []atomic.Pointer[design] // of each kind, the last
 	now     func() int64
 	journal Journal // may be nil
 	memory  memory
@@ -61,6 +62,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		kinds:    o.Kinds,
+		designs:  make([]atomic.Pointer[design], len(o.Kinds)),
 		now:      o.Now,
 		names:    make(map[string]*Filter),
 		expiring: make(map[*Filter]struct{}),

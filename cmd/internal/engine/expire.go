@@ -19,7 +19,7 @@ func (f *Filter) ExpireIf(at int64, allow func(old int64) bool) (done bool, pos 
 	switch {
 	case f.isRetired():
 		return false, Position(e.last.Load()), ErrNotFound
-	case !allow(f.expires.Load()):
+	case !allow(f.Expires()):
 		return false, e.lastOf(f), nil
 	case at != 0 && at <= e.now():
 		return true, e.deleteFilter(f), nil
@@ -44,7 +44,7 @@ func (f *Filter) setExpires(at int64) Position {
 }
 
 func (f *Filter) expireAt(at int64) {
-	f.expires.Store(at)
+	f.storeExpires(at)
 	f.engine.index.Lock()
 	defer f.engine.index.Unlock()
 	if at == 0 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,51 +20,62 @@ import (
 // ErrIncomplete and ErrMemory a part of the change may have been made; the caller waits for the position
 // in this case too.
 type Filter struct {
-	engine *Engine
-	id     uint64
-	kind   *umbel.Kind
-	hasher umbel.Hasher
+	*design
+	id      uint64
+	name    atomic.Pointer[label]
+	version atomic.Uint64
+	shape   atomic.Uint64 // incremented by every change other than an addition
+	bytes   atomic.Uint64 // reserved memory
+	used    atomic.Int64  // time of the last query or change
+	last    atomic.Uint64 // position of the last change
+	counts  counts
+	extras  atomic.Pointer[extra]
+	replay  *replay // not nil during the replay of a journal; read and written with changes held
 
-	name           atomic.Pointer[string]
-	expires        atomic.Int64
 	incomplete     atomic.Bool
-	version        atomic.Uint64
-	shape          atomic.Uint64 // incremented by every change other than an addition
-	bytes          atomic.Uint64 // reserved memory
-	used           atomic.Int64  // time of the last query or change
-	last           atomic.Uint64 // position of the last change
-	concurrentAdds atomic.Int64  // running concurrent additions
-	counts         counts
-
-	measured atomic.Pointer[measure]
+	concurrentAdds atomic.Int32 // running concurrent additions
 
 	changes    sync.RWMutex
-	retired    bool
-	concurrent atomic.Bool   // addMode == concurrent; written with changes held
-	blocked    atomic.Bool   // busy() != nil; written with changes held
-	waiting    atomic.Int64  // changes that wait in lock or share
-	readers    int           // that make changes wait
-	frozen     chan struct{} // not nil while there are readers; closed afterwards
-	replacing  chan struct{} // not nil while a change is computed aside; closed afterwards
-	recorders  []*recorder   // of copies that are being made
-	estimated  uint64        // bytes reserved by estimates since the last recount
-	replay     *replay       // not nil during the replay of a journal
+	concurrent atomic.Bool // addMode == concurrent; written with changes held
+	cells      sync.RWMutex
+	retired    bool         // read and written with changes held
+	addMode    addMode      // of filter; written with changes held, too
+	filter     umbel.Filter // nil if retired while incomplete
+}
 
-	cells   sync.RWMutex
-	addMode addMode      // of filter; written with changes held, too
-	filter  umbel.Filter // nil if retired while incomplete
+// design is what many filters have in common.
+type design struct {
+	engine *Engine
+	kind   *umbel.Kind
+	hasher umbel.Hasher
+}
+
+// designFor returns the design of filters of a kind, which all filters share that are made with the same
+// hasher one after the other. The error wraps umbel.ErrKind.
+func (e *Engine) designFor(kind string, h umbel.Hasher) (*design, error) {
+	i := slices.IndexFunc(e.kinds, func(k umbel.Kind) bool { return k.Name == kind })
+	if i < 0 {
+		_, err := e.kinds.Find(kind)
+		return nil, err
+	}
+	d := e.designs[i].Load()
+	if d == nil || d.hasher != h {
+		d = &design{engine: e, kind: &e.kinds[i], hasher: h}
+		e.designs[i].Store(d)
+	}
+	return d, nil
 }
 
 // newFilter returns a filter that is not in the index and has no memory reserved.
 func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, error) {
 	s := f.State()
-	v, err := e.find(s.Kind)
+	d, err := e.designFor(s.Kind, s.Hasher)
 	if err != nil {
 		return nil, err
 	}
-	g := &Filter{engine: e, id: id, kind: v, hasher: s.Hasher}
+	g := &Filter{design: d, id: id}
 	g.setFilter(f)
-	g.name.Store(&name)
+	g.name.Store(newLabel(name))
 	g.used.Store(e.now())
 	return g, nil
 }
@@ -83,7 +95,7 @@ func (e *Engine) find(kind string) (*umbel.Kind, error) {
 func (f *Filter) ID() uint64 { return f.id }
 
 // Name returns the filter's current name.
-func (f *Filter) Name() string { return *f.name.Load() }
+func (f *Filter) Name() string { return f.name.Load().String() }
 
 // Kind returns the name of the filter's kind.
 func (f *Filter) Kind() string { return f.kind.Name }
@@ -101,7 +113,7 @@ func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 func (f *Filter) Incomplete() bool { return f.incomplete.Load() }
 
 // Expires returns the time set by Expire.
-func (f *Filter) Expires() int64 { return f.expires.Load() }
+func (f *Filter) Expires() int64 { return f.extra().expires.Load() }
 
 // Idle returns the milliseconds since the last query or change.
 func (f *Filter) Idle() int64 { return max(0, f.engine.now()-f.used.Load()) }
@@ -110,7 +122,7 @@ func (f *Filter) markUsed() { f.used.Store(f.engine.now()) }
 
 // isExpired reports whether the filter's expiry has passed.
 func (f *Filter) isExpired() bool {
-	at := f.expires.Load()
+	at := f.Expires()
 	return at != 0 && at <= f.engine.now()
 }
 
@@ -151,29 +163,31 @@ func (f *Filter) share() error {
 
 // wait waits for a channel of busy.
 func (f *Filter) wait(busy chan struct{}) {
-	f.waiting.Add(1)
+	x := f.ownExtra()
+	x.waiting.Add(1)
 	<-busy
-	f.waiting.Add(-1)
+	x.waiting.Add(-1)
 }
 
 // busy returns the channel to wait for before the cells may change, nil if they may. The caller
 // holds f.changes.
 func (f *Filter) busy() chan struct{} {
-	if f.replacing != nil {
-		return f.replacing
+	x := f.extra()
+	if x.replacing != nil {
+		return x.replacing
 	}
-	return f.frozen
+	return x.frozen
 }
 
 // setBusy notes whether changes of the cells wait. The caller holds f.changes.
-func (f *Filter) setBusy() { f.blocked.Store(f.busy() != nil) }
+func (f *Filter) setBusy() { f.ownExtra().blocked.Store(f.busy() != nil) }
 
 // Settle waits while a change of a whole filter, or a reader, makes other changes of a filter wait. It
 // is called before a change by whoever holds locks during the change. Afterwards the filter may be busy
 // again.
 func (e *Engine) Settle(ctx context.Context, name []byte) {
 	f := e.Get(name)
-	for f != nil && f.blocked.Load() {
+	for f != nil && f.extra().blocked.Load() {
 		f.changes.RLock()
 		busy := f.busy()
 		f.changes.RUnlock()
@@ -226,11 +240,11 @@ func (f *Filter) Counts() Counts {
 	return Counts{
 		Added: c.added.Load(), Changed: c.changed.Load(),
 		Queried: c.queried.Load(), Found: c.found.Load(),
-		Removed: c.removed.Load(),
+		Removed: f.extra().removed.Load(),
 	}
 }
 
-type counts struct{ added, changed, queried, found, removed atomic.Uint64 }
+type counts struct{ added, changed, queried, found atomic.Uint64 }
 
 func countTrue(bs []bool) int {
 	n := 0

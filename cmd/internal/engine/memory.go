@@ -9,7 +9,7 @@ import (
 
 // overhead is the memory of a filter besides its arrays and its name. TestMemoryOfSmallFilters
 // measures it.
-const overhead = 608
+const overhead = 448
 
 // memory is the memory used by all filters, and its limit.
 type memory struct{ used, limit atomic.Uint64 }
@@ -77,7 +77,9 @@ func (f *Filter) recount() {
 
 func (f *Filter) account(n uint64) {
 	f.engine.memory.used.Add(n - f.bytes.Swap(n))
-	f.estimated = 0
+	if f.extra().estimated != 0 {
+		f.ownExtra().estimated = 0
+	}
 }
 
 // liftGrowthLimit removes the growth limit that kinds set for untrusted filters, because the

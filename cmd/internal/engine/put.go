@@ -42,7 +42,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	}
 	g.bytes.Store(n)
 	g.incomplete.Store(o.Incomplete)
-	g.expires.Store(o.Expires)
+	g.storeExpires(o.Expires)
 	s := f.State()
 	if o.Empty {
 		s = withoutWords(s)

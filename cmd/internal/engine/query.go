@@ -74,14 +74,14 @@ func (f *Filter) View(look func(umbel.Filter)) error {
 func (f *Filter) Stats() umbel.Stats {
 	m := measure{changed: f.counts.changed.Load(), shape: f.shape.Load()}
 	_ = f.Inspect(func(g umbel.Filter) { m.stats = g.Stats() })
-	f.measured.Store(&m)
+	f.storeMeasure(&m)
 	return m.stats
 }
 
 // Measured returns the last measurement if at most 1 % of the keys changed since; otherwise it
 // measures.
 func (f *Filter) Measured() umbel.Stats {
-	if m := f.measured.Load(); m != nil && m.shape == f.shape.Load() &&
+	if m := f.extra().measured.Load(); m != nil && m.shape == f.shape.Load() &&
 		float64(f.counts.changed.Load()-m.changed)*100 <= m.stats.Keys {
 		return m.stats
 	}

@@ -77,7 +77,7 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 	if err != nil {
 		return nil, err
 	}
-	f.expires.Store(m.Expires)
+	f.storeExpires(m.Expires)
 	f.incomplete.Store(m.Incomplete)
 	f.last.Store(uint64(m.To))
 	f.replay = &replay{from: m.From, to: m.To, claim: m.To}
@@ -104,7 +104,7 @@ func (e *Engine) addRestored(f *Filter) error {
 func (e *Engine) addReplayed(f *Filter) {
 	e.index.Lock()
 	e.roster.add(f)
-	if f.expires.Load() != 0 {
+	if f.Expires() != 0 {
 		e.expiring[f] = struct{}{}
 	}
 	e.index.Unlock()

@@ -1,0 +1,53 @@
+package engine
+
+import "sync/atomic"
+
+// extra contains what few filters have. A filter gets it when it is needed.
+type extra struct {
+	expires  atomic.Int64
+	measured atomic.Pointer[measure]
+	removed  atomic.Uint64 // digests
+	waiting  atomic.Int64  // changes that wait in lock or share
+	blocked  atomic.Bool   // busy() != nil; written with changes held
+
+	// The following are read and written with Filter.changes held.
+
+	readers   int           // that make changes wait
+	frozen    chan struct{} // not nil while there are readers; closed afterwards
+	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
+	recorders []*recorder   // of copies that are being made
+	estimated uint64        // bytes reserved by estimates since the last recount
+}
+
+// noExtra is the extra of filters that have none. It is never written.
+var noExtra extra
+
+// extra returns the filter's extra for reading.
+func (f *Filter) extra() *extra {
+	if x := f.extras.Load(); x != nil {
+		return x
+	}
+	return &noExtra
+}
+
+// ownExtra returns the filter's extra for writing.
+func (f *Filter) ownExtra() *extra {
+	if f.extras.Load() == nil {
+		f.extras.CompareAndSwap(nil, new(extra))
+	}
+	return f.extras.Load()
+}
+
+// storeExpires sets the time at which the filter is deleted; 0 means never.
+func (f *Filter) storeExpires(at int64) {
+	if at != f.extra().expires.Load() {
+		f.ownExtra().expires.Store(at)
+	}
+}
+
+// storeMeasure stores a measurement, or nil.
+func (f *Filter) storeMeasure(m *measure) {
+	if m != f.extra().measured.Load() {
+		f.ownExtra().measured.Store(m)
+	}
+}
