@@ -59,8 +59,7 @@ var kindAgnostic = []string{"cmd/internal/engine", "cmd/internal/store"}
 
 // owners maps an external module to the only package that may import it.
 var owners = map[string]string{
-	"github.com/nats-io/nats-server/v2": "cmd/internal/oplog",
-	"github.com/nats-io/nats.go":        "cmd/internal/oplog",
+	"github.com/gofrs/flock": "cmd/internal/wal",
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 )
 
@@ -18,8 +17,8 @@ func TestEverySecOnADiskThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
 		goOn := make(chan struct{})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-			if op == oplogtest.Append && r == oplog.Batches {
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
+			if op == oplogtest.Append {
 				<-goOn
 			}
 			return nil
@@ -62,7 +61,7 @@ func TestEverySecAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
 		goOn := make(chan struct{})
-		w.disk.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error {
+		w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
 			<-goOn
 			return nil
 		})

@@ -122,7 +122,7 @@ func TestWaitIsForTheDisk(t *testing.T) {
 func TestGroupCommit(t *testing.T) {
 	w := newWriter(t, Options{})
 	reached, leave := make(chan struct{}), make(chan struct{})
-	w.disk.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+	w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
 		if op == oplogtest.Append {
 			reached <- struct{}{}
 			<-leave
@@ -285,7 +285,7 @@ func TestBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{})
 		leave := make(chan struct{})
-		w.disk.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error {
+		w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
 			<-leave
 			return nil
 		})
@@ -322,7 +322,7 @@ func TestRoomWithoutHope(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWriter(t, Options{})
 			leave := make(chan struct{})
-			w.disk.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error {
+			w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
 				<-leave
 				return nil
 			})
@@ -393,7 +393,7 @@ func BenchmarkCommit(b *testing.B) {
 		for name, d := range map[string]Durability{"always": Always, "everysec": EverySec, "none": None} {
 			b.Run(fmt.Sprintf("%s/sync=%v", name, disk), func(b *testing.B) {
 				w := newWriter(b, Options{Durability: d})
-				w.disk.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+				w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
 					if op == oplogtest.Append && disk > 0 {
 						time.Sleep(disk)
 					}
@@ -405,8 +405,8 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkCommitJetStream is the same over the log of nodes, on this machine's disk.
-func BenchmarkCommitJetStream(b *testing.B) {
+// BenchmarkCommitDisk is the same over the log of nodes, on this machine's disk.
+func BenchmarkCommitDisk(b *testing.B) {
 	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
 		b.Run(name, func(b *testing.B) {
 			l, err := oplog.Open(b.Context(), b.TempDir(), oplog.Options{})
@@ -448,8 +448,8 @@ func commit(b *testing.B, s *Journal) {
 func TestEverySecOnASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-			if op == oplogtest.Append && r == oplog.Batches {
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
+			if op == oplogtest.Append {
 				time.Sleep(5 * time.Second)
 			}
 			return nil
@@ -483,8 +483,8 @@ func TestEverySecOnASlowDisk(t *testing.T) {
 func TestLagOfFullBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-			if op == oplogtest.Append && r == oplog.Batches {
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
+			if op == oplogtest.Append {
 				time.Sleep(100 * time.Millisecond)
 			}
 			return nil

@@ -26,6 +26,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/wal"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -189,6 +190,9 @@ var durabilities = map[string]store.Durability{"always": store.Always, "everysec
 // openData opens the log and the snapshots of a data directory. The log locks it. A directory that has
 // a log but no snapshots has lost them: both are made at the same time.
 func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, readOnly bool) (oplog.Log, *snapfile.Dir, error) {
+	if err := wal.Supported(logDir(c.Data)); err != nil {
+		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+	}
 	_, err := os.Stat(logDir(c.Data))
 	hasLog := err == nil
 	if _, err := os.Stat(snapshotsDir(c.Data)); hasLog && errors.Is(err, fs.ErrNotExist) && (readOnly || !c.AcceptLoss) {
@@ -200,7 +204,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, rea
 			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	l, err := open(ctx, logDir(c.Data), oplog.Options{Check: readOnly, Log: log.With("part", "log")})
+	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, Log: log.With("part", "log")})
 	if err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

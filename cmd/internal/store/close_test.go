@@ -9,15 +9,14 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // hang has all batches wait until who writes them gives up.
 func hang(d *disk) {
-	d.Before(func(ctx context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-		if op != oplogtest.Append || r != oplog.Batches {
+	d.Before(func(ctx context.Context, op oplogtest.Op, _ uint64) error {
+		if op != oplogtest.Append {
 			return nil
 		}
 		<-ctx.Done()

@@ -64,25 +64,13 @@ func history(t *testing.T, snapshots int) (d *disk, names []string, keys []umbel
 	return d, names, keys, want
 }
 
-// numbers returns those of all messages of a row.
-func numbers(t *testing.T, d *disk, r oplog.Row) (all []uint64) {
-	t.Helper()
-	if err := d.Clone().Medium().Numbers(t.Context(), r, func(n uint64) error {
-		all = append(all, n)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // One altered bit, wherever it is, is never a wrong answer: the node starts with all there
 // was, or says what is lost and doesn't; if it is told to go on, no key is missing.
 func TestFlippedBits(t *testing.T) {
 	d, names, keys, want := history(t, 3)
 	flips := map[string][]func(c *disk, bit int){}
-	for _, number := range numbers(t, d, oplog.Batches) {
-		flips["batch"] = append(flips["batch"], func(c *disk, bit int) { c.Flip(oplog.Batches, number, bit) })
+	for _, number := range d.Numbers() {
+		flips["batch"] = append(flips["batch"], func(c *disk, bit int) { c.Flip(number, bit) })
 	}
 	for kind, files := range map[string][]string{"piece": d.pieces(), "manifest": d.manifests()} {
 		for _, name := range files {
@@ -162,10 +150,10 @@ func wantAccepted(t *testing.T, d *disk, names []string, keys []umbel.Digest) {
 func TestLostBatchesAndFiles(t *testing.T) {
 	d, names, keys, want := history(t, 2)
 	var losses []func(c *disk)
-	batches := numbers(t, d, oplog.Batches)
+	batches := d.Numbers()
 	for i := range batches {
 		for _, lost := range [][]uint64{batches[i : i+1], batches[i:], batches[:i+1]} {
-			losses = append(losses, func(c *disk) { c.Lose(oplog.Batches, lost...) })
+			losses = append(losses, func(c *disk) { c.Lose(lost...) })
 		}
 	}
 	for _, files := range [][]string{d.pieces(), d.manifests()} {
@@ -270,7 +258,7 @@ func TestUnreliableDisk(t *testing.T) {
 	var count atomic.Int64
 	n := start(t, d, Options{})
 	filters := n.make(t, 2000)
-	d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
 		if op == oplogtest.Append && count.Add(1)%5 == 0 {
 			return errors.New("now and then")
 		}
@@ -514,8 +502,8 @@ func TestUnfinishedChange(t *testing.T) {
 	}
 	want := contents(n.Engine)
 	batches := 0
-	d.Before(func(ctx context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-		if op == oplogtest.Append && r == oplog.Batches {
+	d.Before(func(ctx context.Context, op oplogtest.Op, _ uint64) error {
+		if op == oplogtest.Append {
 			if batches++; batches > 3 {
 				<-ctx.Done()
 				return ctx.Err()
@@ -574,8 +562,8 @@ func TestAbortedChange(t *testing.T) {
 	reached, leave := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	var fails atomic.Bool
-	d.Before(func(_ context.Context, op oplogtest.Op, r oplog.Row, _ uint64) error {
-		if op != oplogtest.Append || r != oplog.Batches {
+	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
+		if op != oplogtest.Append {
 			return nil
 		}
 		once.Do(func() { close(reached); <-leave })

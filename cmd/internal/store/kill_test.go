@@ -14,7 +14,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
@@ -321,7 +320,7 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 						}
 					}
 				}
-				d.Before(func(context.Context, oplogtest.Op, oplog.Row, uint64) error { count(); return nil })
+				d.Before(func(context.Context, oplogtest.Op, uint64) error { count(); return nil })
 				d.files.Before(func(snapfiletest.Op, string) error { count(); return nil })
 				err := n.Snapshot(t.Context())
 				d.Before(nil)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"pgregory.net/rapid"
 )
@@ -202,13 +201,8 @@ func TestAcceptedLosses(t *testing.T) {
 				}
 				continue
 			}
-			var numbers []uint64
-			disk.Bare().Numbers(context.Background(), oplog.Batches, func(n uint64) error {
-				numbers = append(numbers, n)
-				return nil
-			})
-			if len(numbers) > 0 {
-				disk.Lose(oplog.Batches, rapid.SampledFrom(numbers).Draw(t, "lost"))
+			if numbers := disk.Numbers(); len(numbers) > 0 {
+				disk.Lose(rapid.SampledFrom(numbers).Draw(t, "lost"))
 			}
 		}
 		n, err := tryStart(disk, Options{AcceptLoss: true})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
@@ -412,7 +411,7 @@ func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
 	f := n.make(t, 2000)[0]
 	for i := range 4 {
 		f.Add(nil, digests(i*100, i*100+100))
-		d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+		d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
 			if op == oplogtest.Purge {
 				return errors.New("not now")
 			}

@@ -53,6 +53,9 @@ func (s *Store) reserve() error {
 
 // leaveFull tries to leave a full disk.
 func (s *Store) leaveFull(ctx context.Context) {
+	if err := s.log.Trim(); err != nil {
+		s.o.Log.Warn("could not remove spare files of the log", "error", err)
+	}
 	err := s.snapshotQueued(ctx)
 	if isFull(err) {
 		if err = s.giveUpPrevious(ctx); err == nil {
@@ -62,6 +65,9 @@ func (s *Store) leaveFull(ctx context.Context) {
 	if err == nil {
 		s.owe() // after a second one, the log before the first is obsolete
 		err = s.Snapshot(ctx)
+	}
+	if err == nil {
+		err = s.log.Trim()
 	}
 	if err == nil {
 		err = s.reserve()

@@ -24,7 +24,7 @@ type smallDisk struct {
 
 func newSmallDisk(limit int64) *smallDisk {
 	d := &smallDisk{disk: newDisk(), limit: limit}
-	d.Before(func(_ context.Context, op oplogtest.Op, _ oplog.Row, _ uint64) error {
+	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
 		if op == oplogtest.Append && d.used() >= d.limit {
 			return syscall.ENOSPC
 		}
@@ -128,6 +128,7 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 		keys := digests(0, 100_000)
 		f.Add(nil, keys)
 		snap(t, n)
+		f.Add(nil, digests(200_000, 200_500)) // all segments differ from the snapshot
 		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
 			t.Fatalf("error %v", err)
 		}

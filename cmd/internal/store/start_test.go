@@ -194,7 +194,7 @@ func TestNamesInALostBatch(t *testing.T) {
 			n.Sync(t.Context())
 			n.kill()
 			d.files.Before(nil)
-			d.Lose(oplog.Batches, before+1)
+			d.Lose(before + 1)
 			if _, err := tryStart(d, Options{}); !errors.Is(err, oplog.ErrHole) {
 				t.Errorf("with a batch lost: %v", err)
 			}

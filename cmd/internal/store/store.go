@@ -94,7 +94,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort
 	if !s.owing { // after damage, nothing is deleted before the next snapshot
-		if err := s.tidy(ctx); err != nil && !errors.Is(err, snapfile.ErrReadOnly) && !errors.Is(err, oplog.ErrCheck) {
+		if err := s.tidy(ctx); err != nil && !errors.Is(err, snapfile.ErrReadOnly) && !errors.Is(err, oplog.ErrReadOnly) {
 			o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
 		}
 	}

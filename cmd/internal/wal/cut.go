@@ -97,6 +97,27 @@ func (l *Log) collect() error {
 	return errors.Join(errs...)
 }
 
+// Trim removes the files that are kept to be used again, for a disk that is full.
+func (l *Log) Trim() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if err := l.ready(); err != nil {
+		return l.outcome(err, "trim")
+	}
+	l.mu.Lock()
+	spares := slices.Clone(l.spares)
+	l.spares = nil
+	l.mu.Unlock()
+	var errs []error
+	for _, name := range spares {
+		errs = append(errs, l.dir.Remove(name))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("wal: trim: %w", err)
+	}
+	return nil
+}
+
 // CutBack removes the entries after an index, which must not be less than that of Commit. It waits
 // until no Read is in progress. Terms of other entries may then be written for the same indices.
 func (l *Log) CutBack(after uint64) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,6 +133,10 @@ func TestFullDisk(t *testing.T) {
 	b.read(1, spans(1, n))
 	b.must(b.log.CutFront(n / 2)) // which needs no space
 	m := full()
+	b.must(b.log.CutFront(m - 5))
+	if before := b.log.Bytes(); !slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Trim() != nil || slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Bytes() != before-segmentBytes {
+		t.Errorf("%d bytes after spare files were removed, %d before: %v", b.log.Bytes(), before, b.disk.Names())
+	}
 	if m <= n {
 		t.Errorf("the log ends with %d after space was freed, and with %d before", m, n)
 	}
@@ -139,8 +144,10 @@ func TestFullDisk(t *testing.T) {
 	b.fill(10)
 	b.must(b.log.Health())
 	b.again()
-	b.read(n/2, spans(n/2, m+10))
+	b.read(m-5, spans(m-5, m+10))
 }
+
+func isSpare(name string) bool { return strings.HasSuffix(name, ".old") }
 
 func TestMaxBytes(t *testing.T) {
 	b := newBench(t)
@@ -200,6 +207,12 @@ func TestOlderAndLaterVersions(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "jetstream"), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if err := wal.Supported(dir); !errors.Is(err, wal.ErrVersion) {
+		t.Errorf("error %v, want %v", err, wal.ErrVersion)
+	}
+	if err := errors.Join(wal.Supported(t.TempDir()), wal.Supported(filepath.Join(dir, "none"))); err != nil {
+		t.Error(err)
 	}
 	for _, readOnly := range []bool{false, true} {
 		_, err := wal.Open(dir, wal.Options{ReadOnly: readOnly})

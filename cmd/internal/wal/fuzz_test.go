@@ -56,7 +56,7 @@ func FuzzSegment(f *testing.F) {
 			t.Fatalf("%d copies are damaged, segment %+v", damaged, s)
 		}
 		file := bytes.NewReader(b)
-		end, err := readTail(file, &s, proof)
+		end, err := readTail(file, &s, link{}, proof)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,11 +5,25 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
+
+// olderName is the directory in which older programs stored their log.
+const olderName = "jetstream"
 
 // migrate says how to go on with the directory of an older program.
 const migrate = "the directory was written by an older umbel, which stored its log in JetStream; " +
 	"make a backup with that program (umbel backup --data DIR -o FILE), then restore it with this one (umbel restore FILE --data NEW-DIR)"
+
+// Supported returns an error that wraps ErrVersion and contains the commands that migrate the data if a
+// directory was written by a program whose log this one does not read. A directory that does not
+// exist is supported.
+func Supported(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, olderName)); err == nil {
+		return fmt.Errorf("wal: %w: %s", ErrVersion, migrate)
+	}
+	return nil
+}
 
 // Open opens the log in a directory, which is made if it does not exist. It reads the last segment;
 // damage before it is found by Read. The error wraps ErrLocked or ErrVersion, or fs.ErrNotExist with
@@ -83,6 +97,8 @@ func (l *Log) open() error {
 		l.lost = hole(end.tip.index+1, end.proof, "they were durable and are missing or altered at the end of the log")
 	case noHead && !fresh:
 		l.lost = fmt.Errorf("%w: %w: entries after %d may have been there: %s", ErrHole, errNoHead, l.last(), remedy)
+	case end.foreign:
+		l.lost = fmt.Errorf("%w: %w: %s", ErrHole, errForeign, remedy)
 	default:
 		l.torn = end.torn
 	}
@@ -138,7 +154,7 @@ func (l *Log) findEnd() (tail, error) {
 		if err != nil {
 			return tail{}, err
 		}
-		end, err = readTail(f, s, end.proof)
+		end, err = readTail(f, s, l.head.durable, end.proof)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return tail{}, err
 		}

@@ -155,7 +155,7 @@ func list(dir Dir, warn func(msg string, args ...any)) (listing, error) {
 			l.strays = append(l.strays, name)
 		case name == headName:
 			l.head = true
-		case name == "jetstream":
+		case name == olderName:
 			l.older = true
 		}
 	}

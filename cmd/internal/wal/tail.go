@@ -13,6 +13,7 @@ type tail struct {
 	fresh   int64    // offset of the first frame that the head does not name as durable; end if there is none
 	proof   uint64
 	torn    string // what follows and was never acknowledged
+	foreign bool   // the last durable entry is not the one that the head names
 }
 
 // run is a sequence of frames each of which names the one before.
@@ -24,20 +25,24 @@ type run struct {
 	end    int64
 }
 
-// readTail reads a segment and finds the end of the log in it. proof is an index that is known to be
-// durable, 0 if none is.
+// readTail reads a segment and finds the end of the log in it. known is what the head names as the last
+// durable entry, and proof an index that is known to be durable, 0 if none is.
 //
 // A power cut may leave a frame incomplete that was being written, and a whole one after it. Neither
 // was acknowledged; they are torn. But a frame that is missing or altered although it had been synced
 // is damage. What decides is proof: the highest index that the head, the header of a segment, or any
 // whole frame names as durable. Entries up to it must be there. Entries after it count up to the
 // first that is not whole.
-func readTail(file io.ReaderAt, s *segment, proof uint64) (tail, error) {
-	runs, rest, durable, err := readRuns(file, s, proof)
+func readTail(file io.ReaderAt, s *segment, known link, proof uint64) (tail, error) {
+	t := tail{tip: s.before, end: segmentHeader, fresh: segmentHeader}
+	runs, rest, durable, err := readRuns(file, s, func(l link) bool {
+		t.foreign = t.foreign || l.index == known.index && l != known
+		return l.index <= known.index
+	})
 	if err != nil {
 		return tail{}, err
 	}
-	t := tail{tip: s.before, end: segmentHeader, fresh: segmentHeader, proof: max(proof, s.before.index, durable)}
+	t.proof = max(proof, s.before.index, durable)
 	for _, r := range runs {
 		if r.before != t.tip && !t.isDamage(r) {
 			if t.tip.index < t.proof {
@@ -61,8 +66,8 @@ func (t *tail) isDamage(r run) bool {
 }
 
 // readRuns returns the frames of a segment, and the highest index that they name as durable. rest is
-// not nil if the header of another frame follows the last one. Entries after known are fresh.
-func readRuns(file io.ReaderAt, s *segment, known uint64) (runs []run, rest error, durable uint64, err error) {
+// not nil if the header of another frame follows the last one. Frames that are not known are fresh.
+func readRuns(file io.ReaderAt, s *segment, known func(link) bool) (runs []run, rest error, durable uint64, err error) {
 	scan := newScanner(file, s)
 	for {
 		f, ok, err := scan.next()
@@ -84,7 +89,7 @@ func readRuns(file io.ReaderAt, s *segment, known uint64) (runs []run, rest erro
 				runs[n].fresh = runs[n-1].fresh
 			}
 		}
-		if r := &runs[len(runs)-1]; f.Index <= known {
+		if r := &runs[len(runs)-1]; known(f.link) {
 			r.fresh = scan.offset
 		} else if r.fresh == 0 {
 			r.fresh = segmentHeader

@@ -18,9 +18,10 @@ var (
 	// ErrFull is wrapped if the log has reached Options.MaxBytes.
 	ErrFull = errors.New("log has reached its limit")
 
-	errClosed = errors.New("the log is closed")
-	errFrame  = errors.New("damaged")
-	errNoHead = errors.New("the file head, which contains the length of the log, is missing or damaged")
+	errClosed  = errors.New("the log is closed")
+	errFrame   = errors.New("damaged")
+	errForeign = errors.New("the last durable entry is not the one that the head names: a file of another log, or an older copy, is in the directory")
+	errNoHead  = errors.New("the file head, which contains the length of the log, is missing or damaged")
 )
 
 // Type says what the data of an entry is. The log stores it and does not interpret it.

@@ -2,10 +2,8 @@ package oplogtest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
@@ -99,50 +97,4 @@ func (b *bench) another() {
 	b.read(1, false, "b", "a", "b")
 	b.again()
 	b.read(1, false, "b", "a", "b")
-}
-
-// late is a medium that keeps an append after it said no, as a server that was slow does.
-func (b *bench) late() {
-	b.fill(1)
-	medium := b.medium
-	b.must(b.log.Close())
-	var slow *lateMedium
-	b.medium = func(t *testing.T) oplog.Medium {
-		slow = &lateMedium{Medium: medium(t)}
-		return slow
-	}
-	b.open()
-	for _, text := range []string{"2", "3"} {
-		slow.delay = true
-		_, err := b.log.Append(b.Context(), []byte(text))
-		b.wants(err, errFault)
-		b.append(text, b.last()+1)
-	}
-	slow.delay = true
-	_, err := b.log.Append(b.Context(), []byte("4"))
-	b.wants(err, errFault)
-	b.append("5", 5) // not the same: 4 came before it
-	b.read(1, false, "1", "2", "3", "4", "5")
-}
-
-type lateMedium struct {
-	oplog.Medium
-	delay   bool
-	delayed func() error
-}
-
-func (m *lateMedium) Append(ctx context.Context, r oplog.Row, number uint64, message []byte) error {
-	if m.delay {
-		m.delay = false
-		message = bytes.Clone(message)
-		m.delayed = func() error { return m.Medium.Append(ctx, r, number, message) }
-		return errFault
-	}
-	if m.delayed != nil {
-		if err := m.delayed(); err != nil {
-			return err
-		}
-		m.delayed = nil
-	}
-	return m.Medium.Append(ctx, r, number, message)
 }

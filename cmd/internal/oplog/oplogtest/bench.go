@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/wal"
 )
 
 // bench is a log at a test.
 type bench struct {
 	*testing.T
-	*Faults
-	medium func(t *testing.T) oplog.Medium
-	log    oplog.Log
-	got    []string // what read was told, in order
+	*Disk
+	log oplog.Log
+	got []string // what was read, in order
 }
 
 func (b *bench) must(err error) {
@@ -27,38 +27,19 @@ func (b *bench) must(err error) {
 
 func (b *bench) open() {
 	b.Helper()
-	b.openWith(oplog.Options{})
+	b.openWith(Options())
 }
 
-func (b *bench) openWith(o oplog.Options) {
+func (b *bench) openWith(o wal.Options) {
 	b.Helper()
 	var err error
-	b.log, err = oplog.On(b.Context(), b.Over(b.medium(b.T)), o)
+	b.log, err = b.OpenWith(o)
 	b.must(err)
 }
 
 func (b *bench) again() {
 	b.Helper()
 	b.must(b.log.Close())
-	b.open()
-}
-
-// forgetEnd shortens a row while it is closed, where the medium can.
-func (b *bench) forgetEnd(r oplog.Row, last uint64) {
-	b.Helper()
-	b.must(b.log.Close())
-	m := b.medium(b.T)
-	f, ok := m.(interface {
-		ForgetEnd(r oplog.Row, last uint64)
-	})
-	if ok {
-		f.ForgetEnd(r, last)
-	}
-	b.must(m.Close())
-	if !ok {
-		b.log = nil
-		b.Skip("this medium can't be made to forget the end of a row")
-	}
 	b.open()
 }
 

@@ -1,12 +1,15 @@
 package oplogtest
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
 func (b *bench) middle() {
 	b.fill(9)
-	b.Lose(oplog.Batches, 4, 5, 8)
+	b.Lose(4, 5, 8)
 	b.read(1, true, "1", "2", "3")
 	b.read(4, true)
 	b.read(6, true, "6", "7")
@@ -21,8 +24,9 @@ func (b *bench) middle() {
 
 func (b *bench) end() {
 	b.fill(5)
-	b.Lose(oplog.Batches, 4, 5)
-	b.again()
+	b.must(b.log.Close())
+	b.Lose(4, 5)
+	b.open()
 	b.bounds(1, 5)
 	_, err := b.log.Append(b.Context(), []byte("x"))
 	b.wants(err, oplog.ErrHole)
@@ -41,39 +45,50 @@ func (b *bench) end() {
 	b.read(1, false, "1", "2", "3", "6", "7")
 	b.read(5, false, "6", "7")
 	// A snapshot that has all that was lost needs nobody's word.
-	b.Lose(oplog.Batches, 7)
-	b.again()
+	b.must(b.log.Close())
+	b.Lose(7)
+	b.open()
 	b.read(8, false)
 	b.append("8", 8)
 	b.again()
 	b.read(8, false, "8")
-	b.Lose(oplog.Batches, 3)
+	b.Lose(3)
 	b.readOver(1, "1", "2", "-3..5", "6", "8")
 }
 
 func (b *bench) forgotten() {
 	b.fill(5)
-	b.forgetEnd(oplog.Batches, 3)
-	b.bounds(1, 5)
-	b.read(1, true, "1", "2", "3")
-	b.readOver(1, "1", "2", "3", "-4..5")
-	b.append("6", 6)
-	b.again()
+	long := bytes.Repeat([]byte("x"), oplog.MaxBatch) // which begins another file
+	b.append(string(long), 6)
+	b.must(b.log.Close())
+	files := b.segments()
+	b.Files.SetFile(files[len(files)-1], nil)
+	b.open()
+	b.bounds(1, 6)
+	b.read(1, true, "1", "2", "3", "4", "5")
+	b.readOver(1, "1", "2", "3", "4", "5", "-6..6")
 	b.append("7", 7)
-	b.read(1, false, "1", "2", "3", "6", "7")
-	b.forgetEnd(oplog.Batches, 0)
-	b.bounds(1, 7)
-	b.read(1, true)
-	b.read(8, false)
-	b.append("8", 8)
 	b.again()
-	b.read(8, false, "8")
+	b.append("8", 8)
+	b.read(1, false, "1", "2", "3", "4", "5", "7", "8")
+	b.must(b.log.Close())
+	for _, name := range b.segments() {
+		b.Files.SetFile(name, nil)
+	}
+	b.open()
+	b.bounds(1, 8)
+	b.read(1, true)
+	b.read(9, false)
+	b.append("9", 9)
+	b.again()
+	b.read(9, false, "9")
 }
 
 func (b *bench) everything() {
 	b.fill(3)
-	b.Lose(oplog.Batches, 1, 2, 3)
-	b.again()
+	b.must(b.log.Close())
+	b.Lose(1, 2, 3)
+	b.open()
 	b.bounds(1, 3)
 	b.read(1, true)
 	b.readOver(1, "-1..3")
@@ -86,8 +101,9 @@ func (b *bench) everything() {
 
 func (b *bench) beginning() {
 	b.fill(5)
-	b.Lose(oplog.Batches, 1, 2)
-	b.again()
+	b.must(b.log.Close())
+	b.Lose(1, 2)
+	b.open()
 	b.bounds(1, 5)
 	b.read(1, true)
 	b.read(2, true)
@@ -99,20 +115,22 @@ func (b *bench) bits() {
 	b.fill(5)
 	const bits = 8 * (40 + 1)
 	for bit := 0; bit < bits; bit += 7 {
-		b.Flip(oplog.Batches, 3, bit)
+		b.Flip(3, bit)
 		b.read(1, true, "1", "2")
 		b.readOver(1, "1", "2", "-3..3", "4", "5")
-		b.Flip(oplog.Batches, 3, bit)
+		b.Flip(3, bit)
 	}
 	b.read(1, false, "1", "2", "3", "4", "5")
 	for bit := 0; bit < bits; bit += 61 {
-		b.Flip(oplog.Batches, 5, bit)
-		b.again()
+		b.must(b.log.Close())
+		b.Flip(5, bit)
+		b.open()
 		b.read(1, true, "1", "2", "3", "4")
-		b.Flip(oplog.Batches, 5, bit)
+		b.Flip(5, bit)
 	}
-	b.Flip(oplog.Batches, 5, 17)
-	b.again()
+	b.must(b.log.Close())
+	b.Flip(5, 17)
+	b.open()
 	b.readOver(1, "1", "2", "3", "4", "-5..5")
 	b.append("6", 6)
 	b.again()
@@ -124,43 +142,33 @@ func (b *bench) torn() {
 	b.FailAppends(1, true, errFault)
 	_, err := b.log.Append(b.Context(), []byte("not acknowledged"))
 	b.wants(err, errFault)
-	b.Tear(oplog.Batches, 4)
-	b.again()
+	b.Tear(4)
+	b.Kill()
+	b.open()
 	if b.log.Torn() == "" {
-		b.Error("nothing is said of the torn end")
+		b.Error("the incomplete end is not reported")
 	}
 	b.bounds(1, 3)
 	b.read(1, false, "1", "2", "3")
 	b.again()
 	if b.log.Torn() != "" {
-		b.Error("said again: ", b.log.Torn())
+		b.Error("reported again: ", b.log.Torn())
 	}
 	b.read(1, false, "1", "2", "3")
-	b.append("5", 5)
+	b.append("4", 4)
 	b.again()
-	b.bounds(1, 5)
-	b.read(1, false, "1", "2", "3", "5")
-	b.read(4, false, "5")
-	// The same while it is open.
-	b.FailAppends(1, true, errFault)
-	_, err = b.log.Append(b.Context(), []byte("6"))
-	b.wants(err, errFault)
-	b.Tear(oplog.Batches, 6)
-	b.append("6", 7)
-	b.read(1, false, "1", "2", "3", "5", "6")
-	b.again()
-	b.read(1, false, "1", "2", "3", "5", "6")
+	b.bounds(1, 4)
+	b.read(1, false, "1", "2", "3", "4")
 	// But not of one that was acknowledged.
-	b.Tear(oplog.Batches, 7)
-	b.again()
-	b.read(1, true, "1", "2", "3", "5")
+	b.must(b.log.Close())
+	b.Tear(4)
+	b.open()
+	b.read(1, true, "1", "2", "3")
 }
 
-// replaced puts the third batch of another log in the place of ours.
+// replaced puts the file of another log in the place of ours.
 func (b *bench) replaced() {
-	b.fill(2)
-	b.append("x", 3)
-	b.append("y", 4)
+	b.fill(4)
 	other := NewDisk()
 	l, err := other.Open(b.Context())
 	b.must(err)
@@ -168,26 +176,29 @@ func (b *bench) replaced() {
 		_, err := l.Append(b.Context(), []byte{byte(i)})
 		b.must(err)
 	}
-	m := other.Medium()
-	strange, err := m.Get(b.Context(), oplog.Batches, 3)
-	b.must(err)
-	b.Replace(oplog.Batches, 3, strange)
-	b.read(1, true, "1", "2")
-	b.read(3, true, string([]byte{2}))
-	b.again()
-	b.read(1, true, "1", "2")
+	b.must(l.Close())
+	b.must(b.log.Close())
+	name := b.segments()[0]
+	b.Files.SetFile(name, other.Files.File(name))
+	b.open()
+	for i, batch := range []string{"\x00", "\x01", "\x02", "\x03"} {
+		b.read(uint64(i+1), true, []string{"\x00", "\x01", "\x02", "\x03"}[i:]...)
+		if _, err := b.log.Append(b.Context(), []byte(batch)); !errors.Is(err, oplog.ErrHole) {
+			b.Fatalf("error %v, want %v", err, oplog.ErrHole)
+		}
+	}
 }
 
-func (b *bench) marks() {
+func (b *bench) lostHead() {
 	b.fill(3)
-	b.NoMarks(true)
-	b.again()
+	b.must(b.log.Close())
+	b.LoseHead()
+	b.open()
 	b.bounds(1, 3)
 	b.read(1, true, "1", "2", "3")
 	_, err := b.log.Append(b.Context(), []byte("x"))
 	b.wants(err, oplog.ErrHole)
 	b.readOver(1, "1", "2", "3", "-4..3")
-	b.NoMarks(false)
 	b.append("4", 4)
 	b.again()
 	b.read(1, false, "1", "2", "3", "4")

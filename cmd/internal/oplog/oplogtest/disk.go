@@ -1,286 +1,240 @@
-// Package oplogtest has a log in memory whose disk fails, fills, slows and forgets as a
-// test wants, and the suite that every medium of logs passes.
+// Package oplogtest contains a disk in memory for logs of batches, which fails, fills, loses power and
+// loses batches as a test demands.
 package oplogtest
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"io"
-	"maps"
-	"slices"
+	"math/rand/v2"
+	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
-var errClosed = errors.New("oplogtest: closed, or killed")
+// Op is a call of a log.
+type Op string
 
-// Disk is memory in which a log is kept, over its ends and deaths. The faults are those of
-// its logs too. Its methods may be called concurrently.
+// Calls of a log.
+const (
+	Append Op = "append"
+	Purge  Op = "purge"
+)
+
+// Disk is a directory in memory in which a log is kept, over the ends of processes. Its methods may be
+// called concurrently.
 type Disk struct {
-	*Faults
-	mu   sync.Mutex
-	life int // of the process that has it open
-	rows map[oplog.Row]*row
-	file []byte // the marks
-	safe []byte // the marks as they were synced
+	Files *waltest.Disk
+
+	mu     sync.Mutex
+	before func(ctx context.Context, op Op, number uint64) error
+	fail   int
+	kept   bool
+	why    error
+	full   bool
+	places map[uint64]place // of frames that were altered
 }
 
-type row struct {
-	first, last uint64
-	messages    map[uint64][]byte
+// place is where the frame of a batch is.
+type place struct {
+	file    string
+	at, end int
 }
 
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	d := &Disk{Faults: NewFaults(), rows: map[oplog.Row]*row{}}
-	for _, r := range []oplog.Row{oplog.Batches} {
-		d.rows[r] = &row{first: 1, messages: map[uint64][]byte{}}
-	}
+	d := &Disk{Files: waltest.NewDisk(), places: map[uint64]place{}}
+	d.Files.Before(d.fault)
 	return d
 }
 
-// Open opens the log of the disk. What had it open before is as good as killed.
-func (d *Disk) Open(ctx context.Context) (oplog.Log, error) {
-	return oplog.On(ctx, d.Medium(), oplog.Options{})
+// Options are those of the logs: small segments, so that tests have several.
+func Options() wal.Options { return wal.Options{SegmentBytes: 256 << 10} }
+
+// Open opens the log. The process that had it open before ends.
+func (d *Disk) Open(context.Context) (oplog.Log, error) { return d.OpenWith(Options()) }
+
+// OpenWith is Open with options.
+func (d *Disk) OpenWith(o wal.Options) (oplog.Log, error) {
+	l, err := d.Files.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	return &log{oplog.On(l), d}, nil
 }
 
-// Medium is what Open makes a log of: the disk with its faults.
-func (d *Disk) Medium() oplog.Medium { return d.Over(d.Bare()) }
+// Kill ends the process as kill -9 would: all that it wrote is there.
+func (d *Disk) Kill() { d.Files.Kill() }
 
-// Bare is Medium without the faults.
-func (d *Disk) Bare() oplog.Medium {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.life++
-	return &memory{disk: d, life: d.life}
-}
-
-// Kill ends what has the disk open, as kill -9 would: all it wrote is there.
-func (d *Disk) Kill() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.life++
-}
-
-// PowerCut ends what has the disk open, and takes what wasn't synced with it.
-func (d *Disk) PowerCut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.life++
-	d.file = bytes.Clone(d.safe)
-}
+// PowerCut ends the process and loses what was not synced, in one of many combinations.
+func (d *Disk) PowerCut() { d.Files.PowerCut(rand.New(rand.NewPCG(rand.Uint64(), 0))) }
 
 // Clone returns another disk with the same contents and without faults.
 func (d *Disk) Clone() *Disk {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c := NewDisk()
-	for r, old := range d.rows {
-		c.rows[r] = &row{first: old.first, last: old.last, messages: maps.Clone(old.messages)}
-	}
-	c.file, c.safe = bytes.Clone(d.file), bytes.Clone(d.safe)
+	c := &Disk{Files: d.Files.Clone(), places: map[uint64]place{}}
+	c.Files.Before(c.fault)
 	return c
 }
 
-// ForgetEnd makes a row end with that number, as if no more had ever been kept.
-func (d *Disk) ForgetEnd(r oplog.Row, last uint64) {
+// Before sets a function that is called before each call of a log, with the number of the batch that
+// is appended, or before which batches are purged. It may wait. Its error is the result of the call.
+// nil removes it.
+func (d *Disk) Before(hook func(ctx context.Context, op Op, number uint64) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w := d.rows[r]
-	maps.DeleteFunc(w.messages, func(n uint64, _ []byte) bool { return n > last })
-	w.last = last
-	w.first = min(w.first, last+1)
+	d.before = hook
 }
 
-// LoseMarks makes the file of marks empty, FlipMarks alters one bit of it.
-func (d *Disk) LoseMarks() {
+// FailAppends lets the next n attempts to append fail with an error: before the batch is written, or
+// after it is durable.
+func (d *Disk) FailAppends(n int, kept bool, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.file, d.safe = nil, nil
+	d.fail, d.kept, d.why = n, kept, why
 }
 
-func (d *Disk) FlipMarks(bit int) {
+// Fill makes the disk full, or no longer full.
+func (d *Disk) Fill(full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.file[bit/8%len(d.file)] ^= 1 << (bit % 8)
+	d.full = full
 }
 
-// memory is a disk as one process has it open.
-type memory struct {
+// fault is the hook of the files.
+func (d *Disk) fault(op waltest.Op, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	segment := strings.HasSuffix(name, ".wal")
+	switch {
+	case d.full && (op == waltest.Write && segment || op == waltest.Allocate):
+		return fmt.Errorf("write: %w", syscall.ENOSPC)
+	case d.fail > 0 && op == waltest.Write && (name == "head") == d.kept && (segment || d.kept):
+		d.fail--
+		return d.why
+	}
+	return nil
+}
+
+// Numbers returns the numbers of all batches in the files.
+func (d *Disk) Numbers() (all []uint64) {
+	for _, name := range d.segments() {
+		b := d.Files.File(name)
+		for at := 0; at+frameHeader <= len(b); at += 8 {
+			if isFrame(b[at:]) {
+				all = append(all, binary.LittleEndian.Uint64(b[at+8:]))
+			}
+		}
+	}
+	return all
+}
+
+const frameHeader = 64
+
+// isFrame reports whether b begins with the frame of a batch.
+func isFrame(b []byte) bool {
+	return string(b[:4]) == "umb\x01" && b[56] == byte(wal.Batch) && b[57]|b[58]|b[59] == 0
+}
+
+func (d *Disk) segments() (names []string) {
+	for _, name := range d.Files.Names() {
+		if strings.HasSuffix(name, ".wal") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// find returns the place of a batch's frame: the same as before if the frame may have been altered.
+func (d *Disk) find(number uint64, altered bool) (p place, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p, ok = d.places[number]; ok && altered {
+		return p, true
+	}
+	for _, name := range d.segments() {
+		b := d.Files.File(name)
+		for at := 0; at+frameHeader <= len(b); at += 8 {
+			if isFrame(b[at:]) && binary.LittleEndian.Uint64(b[at+8:]) == number {
+				n := int(binary.LittleEndian.Uint32(b[at+4:]))
+				p = place{name, at, at + frameHeader + n + 4}
+				d.places[number] = p
+				return p, true
+			}
+		}
+	}
+	return place{}, false
+}
+
+// alter changes the bytes of a batch's frame.
+func (d *Disk) alter(number uint64, altered bool, change func(frame []byte)) {
+	if p, ok := d.find(number, altered); ok {
+		b := d.Files.File(p.file)
+		change(b[p.at:p.end])
+		d.Files.Overwrite(p.file, b)
+	}
+}
+
+// Flip alters one bit of a batch: bit modulo the number of its bits.
+func (d *Disk) Flip(number uint64, bit int) {
+	d.alter(number, true, func(b []byte) { b[bit/8%len(b)] ^= 1 << (bit % 8) })
+}
+
+// Lose removes batches: zeros are in their place.
+func (d *Disk) Lose(numbers ...uint64) {
+	for _, n := range numbers {
+		d.alter(n, false, func(b []byte) { clear(b) })
+	}
+}
+
+// Tear leaves only the first half of a batch.
+func (d *Disk) Tear(number uint64) {
+	d.alter(number, false, func(b []byte) { clear(b[frameHeader+(len(b)-frameHeader)/2:]) })
+}
+
+// LoseHead removes the head.
+func (d *Disk) LoseHead() { d.Files.SetFile("head", nil) }
+
+// log is a log whose calls the disk may delay or refuse.
+type log struct {
+	oplog.Log
 	disk *Disk
-	life int
 }
 
-// open returns the row with the disk locked, or an error and the disk unlocked.
-func (m *memory) open(ctx context.Context, r oplog.Row) (*row, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+func (l *log) ask(ctx context.Context, op Op, number uint64) error {
+	l.disk.mu.Lock()
+	before := l.disk.before
+	l.disk.mu.Unlock()
+	if before == nil {
+		return nil
 	}
-	m.disk.mu.Lock()
-	if m.life != m.disk.life {
-		m.disk.mu.Unlock()
-		return nil, errClosed
-	}
-	return m.disk.rows[r], nil
+	return before(ctx, op, number)
 }
 
-func (m *memory) Bounds(ctx context.Context, r oplog.Row) (first, last uint64, err error) {
-	w, err := m.open(ctx, r)
-	if err != nil {
-		return 0, 0, err
+func (l *log) Append(ctx context.Context, batch []byte) (uint64, error) {
+	_, last := l.Bounds()
+	if err := l.ask(ctx, Append, last+1); err != nil {
+		return 0, err
 	}
-	defer m.disk.mu.Unlock()
-	return w.first, w.last, nil
+	return l.Log.Append(ctx, batch)
 }
 
-func (m *memory) Append(ctx context.Context, r oplog.Row, number uint64, message []byte) error {
-	w, err := m.open(ctx, r)
-	if err != nil {
+func (l *log) Purge(ctx context.Context, before uint64) error {
+	if err := l.ask(ctx, Purge, before); err != nil {
 		return err
 	}
-	defer m.disk.mu.Unlock()
-	if number != w.last+1 {
-		return fmt.Errorf("%w: %d after %d", oplog.ErrNumber, number, w.last)
-	}
-	w.last = number
-	w.messages[number] = bytes.Clone(message)
-	return nil
+	return l.Log.Purge(ctx, before)
 }
 
-func (m *memory) Get(ctx context.Context, r oplog.Row, number uint64) ([]byte, error) {
-	w, err := m.open(ctx, r)
-	if err != nil {
-		return nil, err
+func (l *log) Health() error {
+	l.disk.mu.Lock()
+	full := l.disk.full
+	l.disk.mu.Unlock()
+	if full {
+		return fmt.Errorf("write: %w", syscall.ENOSPC)
 	}
-	defer m.disk.mu.Unlock()
-	message, ok := w.messages[number]
-	if !ok {
-		return nil, oplog.ErrNotFound
-	}
-	return bytes.Clone(message), nil
-}
-
-func (m *memory) Scan(ctx context.Context, r oplog.Row, from, to uint64, each func(uint64, []byte) error) error {
-	return m.Numbers(ctx, r, func(number uint64) error {
-		if number < from || number > to {
-			return nil
-		}
-		message, err := m.Get(ctx, r, number)
-		if errors.Is(err, oplog.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return each(number, message)
-	})
-}
-
-func (m *memory) Numbers(ctx context.Context, r oplog.Row, each func(uint64) error) error {
-	w, err := m.open(ctx, r)
-	if err != nil {
-		return err
-	}
-	numbers := slices.Sorted(maps.Keys(w.messages))
-	m.disk.mu.Unlock()
-	for _, n := range numbers {
-		if err := each(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *memory) Purge(ctx context.Context, r oplog.Row, before uint64) error {
-	w, err := m.open(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer m.disk.mu.Unlock()
-	maps.DeleteFunc(w.messages, func(n uint64, _ []byte) bool { return n < before })
-	w.first = max(w.first, before)
-	w.last = max(w.last, before-1)
-	return nil
-}
-
-func (m *memory) Remove(ctx context.Context, r oplog.Row, numbers []uint64) error {
-	w, err := m.open(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer m.disk.mu.Unlock()
-	for _, n := range numbers {
-		delete(w.messages, n)
-	}
-	for ; w.first <= w.last && w.messages[w.first] == nil; w.first++ {
-	}
-	return nil
-}
-
-func (m *memory) ForgetEnd(r oplog.Row, last uint64) { m.disk.ForgetEnd(r, last) }
-
-func (m *memory) Marks() oplog.Marks { return marks{m} }
-func (m *memory) Torn() string       { return "" }
-func (m *memory) Health() error      { return nil }
-
-func (m *memory) Bytes() uint64 {
-	m.disk.mu.Lock()
-	defer m.disk.mu.Unlock()
-	sum := len(m.disk.file)
-	for _, w := range m.disk.rows {
-		for _, message := range w.messages {
-			sum += len(message)
-		}
-	}
-	return uint64(sum)
-}
-
-func (m *memory) Close() error {
-	m.disk.mu.Lock()
-	defer m.disk.mu.Unlock()
-	if m.life == m.disk.life {
-		m.disk.life++
-	}
-	return nil
-}
-
-// marks is the file of marks.
-type marks struct{ *memory }
-
-func (m marks) ReadAt(b []byte, at int64) (int, error) {
-	m.disk.mu.Lock()
-	defer m.disk.mu.Unlock()
-	if at >= int64(len(m.disk.file)) {
-		return 0, io.EOF
-	}
-	n := copy(b, m.disk.file[at:])
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-func (m marks) WriteAt(b []byte, at int64) (int, error) {
-	m.disk.mu.Lock()
-	defer m.disk.mu.Unlock()
-	if m.life != m.disk.life {
-		return 0, errClosed
-	}
-	if end := int(at) + len(b); end > len(m.disk.file) {
-		m.disk.file = append(m.disk.file, make([]byte, end-len(m.disk.file))...)
-	}
-	return copy(m.disk.file[at:], b), nil
-}
-
-func (m marks) Sync() error {
-	m.disk.mu.Lock()
-	defer m.disk.mu.Unlock()
-	if m.life != m.disk.life {
-		return errClosed
-	}
-	m.disk.safe = bytes.Clone(m.disk.file)
-	return nil
+	return l.Log.Health()
 }

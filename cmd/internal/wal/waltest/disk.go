@@ -205,6 +205,15 @@ func (d *Disk) SetFile(name string, data []byte) {
 	d.names[name], d.stable[name] = f, f
 }
 
+// Overwrite replaces the contents of a file in place: processes that have it open see the change.
+func (d *Disk) Overwrite(name string, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.names[name]
+	f.data = bytes.Clone(data)
+	f.settle()
+}
+
 // dir is the disk as one process uses it.
 type dir struct {
 	disk *Disk
