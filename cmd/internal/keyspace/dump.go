@@ -15,10 +15,10 @@ import (
 // containerHead begins payloads that are containers, which have their own checksum.
 var containerHead = []byte("\x89umbel\n")
 
-func (k *keyspace) dumps() []row {
-	return []row{
-		{"dump", 2, oneKey, "read", "readonly", "keyspace read slow", "Returns a filter as a payload for RESTORE.", k.dump},
-		{"restore", -4, oneKey, "add", "write denyoom", "keyspace write slow dangerous", "Makes a filter from a payload of DUMP.", k.restore},
+func (k *keyspace) dumps() []command.Row {
+	return []command.Row{
+		{Name: "dump", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "keyspace read slow", Summary: "Returns a filter as a payload for RESTORE.", Run: k.dump},
+		{Name: "restore", Arity: -4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "keyspace write slow dangerous", Summary: "Makes a filter from a payload of DUMP.", Run: k.restore},
 	}
 }
 

@@ -5,22 +5,23 @@ import (
 	"math"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-func (k *keyspace) expiry() []row {
+func (k *keyspace) expiry() []command.Row {
 	const sets, fast = "keyspace write fast", "keyspace read fast"
-	return []row{
-		{"expire", -3, oneKey, "remove", "write fast", sets, "Sets a filter's time to live in seconds.", k.expire(1000, false)},
-		{"pexpire", -3, oneKey, "remove", "write fast", sets, "Sets a filter's time to live in milliseconds.", k.expire(1, false)},
-		{"expireat", -3, oneKey, "remove", "write fast", sets, "Sets a filter's expiry in seconds since 1970.", k.expire(1000, true)},
-		{"pexpireat", -3, oneKey, "remove", "write fast", sets, "Sets a filter's expiry in milliseconds since 1970.", k.expire(1, true)},
-		{"persist", 2, oneKey, "remove", "write fast", sets, "Removes a filter's expiry.", k.persist},
-		{"ttl", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's time to live in seconds.", k.expires(1000, false)},
-		{"pttl", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's time to live in milliseconds.", k.expires(1, false)},
-		{"expiretime", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's expiry in seconds since 1970.", k.expires(1000, true)},
-		{"pexpiretime", 2, oneKey, "read", "readonly fast", fast, "Returns a filter's expiry in milliseconds since 1970.", k.expires(1, true)},
+	return []command.Row{
+		{Name: "expire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's time to live in seconds.", Run: k.expire(1000, false)},
+		{Name: "pexpire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's time to live in milliseconds.", Run: k.expire(1, false)},
+		{Name: "expireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's expiry in seconds since 1970.", Run: k.expire(1000, true)},
+		{Name: "pexpireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's expiry in milliseconds since 1970.", Run: k.expire(1, true)},
+		{Name: "persist", Arity: 2, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Removes a filter's expiry.", Run: k.persist},
+		{Name: "ttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's time to live in seconds.", Run: k.expires(1000, false)},
+		{Name: "pttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's time to live in milliseconds.", Run: k.expires(1, false)},
+		{Name: "expiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's expiry in seconds since 1970.", Run: k.expires(1000, true)},
+		{Name: "pexpiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's expiry in milliseconds since 1970.", Run: k.expires(1, true)},
 	}
 }
 

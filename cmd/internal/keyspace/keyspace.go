@@ -3,6 +3,7 @@
 package keyspace
 
 import (
+	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
@@ -51,10 +52,11 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 		m = NewMonitor()
 	}
 	k := &keyspace{engine: e, node: n, dumper: d, monitor: m}
-	t := resp.Table{}
-	for _, list := range [][]row{k.names(), k.walks(), k.expiry(), k.dumps(), k.looks(), k.server(), k.settings(), k.watches(), k.refusals()} {
-		for _, r := range list {
-			t[r.name] = r.command()
+	t := command.Table(slices.Concat(k.names(), k.walks(), k.expiry(), k.dumps(), k.looks(), k.server(), k.settings(), k.watches(), k.refusals())...)
+	for _, cmd := range t {
+		cmd.Group = "server"
+		if slices.Contains(cmd.Categories, "@keyspace") {
+			cmd.Group = "generic"
 		}
 	}
 	t["copy"].Long, t["dump"].Long = command.Bytes(e, t["copy"]), command.Bytes(e, t["dump"])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -11,21 +12,21 @@ import (
 )
 
 // looks are OBJECT and MEMORY.
-func (k *keyspace) looks() []row {
+func (k *keyspace) looks() []command.Row {
 	const inner = "keyspace read slow"
-	return []row{
-		{"object", -2, noKeys, "", "", "slow", "Inspects a filter.", nil},
-		{"object|encoding", 3, subKey, "read", "readonly", inner, "Returns raw.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.BulkString("raw") })},
-		{"object|idletime", 3, subKey, "read", "readonly", inner, "Returns the seconds since a filter was last used.", k.object(func(c *resp.Conn, f *engine.Filter) { c.Int(f.Idle() / 1000) })},
-		{"object|refcount", 3, subKey, "read", "readonly", inner, "Returns 1.", k.object(func(c *resp.Conn, _ *engine.Filter) { c.Int(1) })},
-		{"object|freq", 3, subKey, "read", "readonly", inner, "Not supported: filters are not evicted.", k.object(noFrequency)},
-		{"object|help", 2, noKeys, "", "loading stale", "keyspace slow", "Lists the subcommands.", objectHelp},
-		{"memory", -2, noKeys, "", "", "slow", "Reports memory usage.", nil},
-		{"memory|usage", -3, subKey, "read", "readonly", "read slow", "Returns the memory of a filter in bytes.", k.memoryUsage},
-		{"memory|stats", 2, noKeys, "", "", "slow", "Reports memory usage.", k.memoryStats},
-		{"memory|doctor", 2, noKeys, "", "", "slow", "Compares memory usage with the limit.", k.memoryDoctor},
-		{"memory|purge", 2, noKeys, "", "", "slow", "No effect: memory is released automatically.", func(c *resp.Conn, _ [][]byte) { c.Simple("OK") }},
-		{"memory|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", memoryHelp},
+	return []command.Row{
+		{Name: "object", Arity: -2, Categories: "slow", Summary: "Inspects a filter."},
+		{Name: "object|encoding", Arity: 3, Keys: command.SubKey, Right: access.Read, Flags: "readonly", Categories: inner, Summary: "Returns raw.", Run: k.object(func(c *resp.Conn, _ *engine.Filter) { c.BulkString("raw") })},
+		{Name: "object|idletime", Arity: 3, Keys: command.SubKey, Right: access.Read, Flags: "readonly", Categories: inner, Summary: "Returns the seconds since a filter was last used.", Run: k.object(func(c *resp.Conn, f *engine.Filter) { c.Int(f.Idle() / 1000) })},
+		{Name: "object|refcount", Arity: 3, Keys: command.SubKey, Right: access.Read, Flags: "readonly", Categories: inner, Summary: "Returns 1.", Run: k.object(func(c *resp.Conn, _ *engine.Filter) { c.Int(1) })},
+		{Name: "object|freq", Arity: 3, Keys: command.SubKey, Right: access.Read, Flags: "readonly", Categories: inner, Summary: "Not supported: filters are not evicted.", Run: k.object(noFrequency)},
+		{Name: "object|help", Arity: 2, Flags: "loading stale", Categories: "keyspace slow", Summary: "Lists the subcommands.", Run: objectHelp},
+		{Name: "memory", Arity: -2, Categories: "slow", Summary: "Reports memory usage."},
+		{Name: "memory|usage", Arity: -3, Keys: command.SubKey, Right: access.Read, Flags: "readonly", Categories: "read slow", Summary: "Returns the memory of a filter in bytes.", Run: k.memoryUsage},
+		{Name: "memory|stats", Arity: 2, Categories: "slow", Summary: "Reports memory usage.", Run: k.memoryStats},
+		{Name: "memory|doctor", Arity: 2, Categories: "slow", Summary: "Compares memory usage with the limit.", Run: k.memoryDoctor},
+		{Name: "memory|purge", Arity: 2, Categories: "slow", Summary: "No effect: memory is released automatically.", Run: func(c *resp.Conn, _ [][]byte) { c.Simple("OK") }},
+		{Name: "memory|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: memoryHelp},
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-func (k *keyspace) names() []row {
-	return []row{
-		{"del", -2, allKeys, "remove", "write", "keyspace write slow", "Deletes filters.", k.del},
-		{"unlink", -2, allKeys, "remove", "write fast", "keyspace write fast", "Deletes filters.", k.del},
-		{"exists", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Counts the names that are filters.", k.exists},
-		{"touch", -2, allKeys, "read", "readonly fast", "keyspace read fast", "Counts the names that are filters.", k.exists},
-		{"type", 2, oneKey, "read", "readonly fast", "keyspace read fast", "Returns the type of a filter.", k.typeOf},
-		{"rename", 3, twoKeys, "remove", "write", "keyspace write slow", "Renames a filter, replacing one with the new name.", k.rename},
-		{"renamenx", 3, twoKeys, "remove", "write fast", "keyspace write fast", "Renames a filter unless the new name is taken.", k.renameNX},
-		{"copy", -3, twoKeys, "read", "write denyoom", "keyspace write slow", "Copies a filter.", k.copy},
-		{"randomkey", 1, noKeys, "", "readonly", "keyspace read slow", "Returns the name of a random filter.", k.randomKey},
-		{"dbsize", 1, noKeys, "", "readonly fast", "keyspace read fast", "Returns the number of filters.", k.dbSize},
+func (k *keyspace) names() []command.Row {
+	return []command.Row{
+		{Name: "del", Arity: -2, Keys: command.AllKeys, Right: access.Remove, Flags: "write", Categories: "keyspace write slow", Summary: "Deletes filters.", Run: k.del},
+		{Name: "unlink", Arity: -2, Keys: command.AllKeys, Right: access.Remove, Flags: "write fast", Categories: "keyspace write fast", Summary: "Deletes filters.", Run: k.del},
+		{Name: "exists", Arity: -2, Keys: command.AllKeys, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Counts the names that are filters.", Run: k.exists},
+		{Name: "touch", Arity: -2, Keys: command.AllKeys, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Counts the names that are filters.", Run: k.exists},
+		{Name: "type", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Returns the type of a filter.", Run: k.typeOf},
+		{Name: "rename", Arity: 3, Keys: command.TwoKeys, Right: access.Remove, Flags: "write", Categories: "keyspace write slow", Summary: "Renames a filter, replacing one with the new name.", Run: k.rename},
+		{Name: "renamenx", Arity: 3, Keys: command.TwoKeys, Right: access.Remove, Flags: "write fast", Categories: "keyspace write fast", Summary: "Renames a filter unless the new name is taken.", Run: k.renameNX},
+		{Name: "copy", Arity: -3, Keys: command.TwoKeys, Right: access.Read, Flags: "write denyoom", Categories: "keyspace write slow", Summary: "Copies a filter.", Run: k.copy},
+		{Name: "randomkey", Arity: 1, Flags: "readonly", Categories: "keyspace read slow", Summary: "Returns the name of a random filter.", Run: k.randomKey},
+		{Name: "dbsize", Arity: 1, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Returns the number of filters.", Run: k.dbSize},
 	}
 }
 

@@ -14,19 +14,19 @@ import (
 const moduleVersion = 80800
 
 // refusals are commands with a constant answer.
-func (k *keyspace) refusals() []row {
-	return []row{
-		{"cluster", -2, noKeys, "", "", "slow", "Not supported.", always("ERR This instance has cluster support disabled")},
-		{"debug", -2, noKeys, "admin", "admin noscript loading stale", "admin slow dangerous", "Not supported.", always("ERR DEBUG command not allowed.")},
-		{"replicaof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Not supported.", replicaOf},
-		{"slaveof", 3, noKeys, "admin", "admin noscript stale no_async_loading", "admin slow dangerous", "Not supported.", replicaOf},
-		{"module", -2, noKeys, "", "", "slow", "Module commands.", nil},
-		{"module|list", 2, noKeys, "", "admin noscript", "admin slow dangerous", "Lists the module bf, like RedisBloom.", moduleList},
-		{"module|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", moduleHelp},
-		{"acl", -2, noKeys, "", "", "slow", "Access control commands.", nil},
-		{"acl|whoami", 2, noKeys, "", "noscript loading stale", "slow", "Returns the client's user.", whoAmI},
-		{"acl|cat", -2, noKeys, "", "noscript loading stale", "slow", "Lists command categories.", aclCat},
-		{"acl|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", aclHelp},
+func (k *keyspace) refusals() []command.Row {
+	return []command.Row{
+		{Name: "cluster", Arity: -2, Categories: "slow", Summary: "Not supported.", Run: always("ERR This instance has cluster support disabled")},
+		{Name: "debug", Arity: -2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: "admin slow dangerous", Summary: "Not supported.", Run: always("ERR DEBUG command not allowed.")},
+		{Name: "replicaof", Arity: 3, Right: access.Admin, Flags: "admin noscript stale no_async_loading", Categories: "admin slow dangerous", Summary: "Not supported.", Run: replicaOf},
+		{Name: "slaveof", Arity: 3, Right: access.Admin, Flags: "admin noscript stale no_async_loading", Categories: "admin slow dangerous", Summary: "Not supported.", Run: replicaOf},
+		{Name: "module", Arity: -2, Categories: "slow", Summary: "Module commands."},
+		{Name: "module|list", Arity: 2, Flags: "admin noscript", Categories: "admin slow dangerous", Summary: "Lists the module bf, like RedisBloom.", Run: moduleList},
+		{Name: "module|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: moduleHelp},
+		{Name: "acl", Arity: -2, Categories: "slow", Summary: "Access control commands."},
+		{Name: "acl|whoami", Arity: 2, Flags: "noscript loading stale", Categories: "slow", Summary: "Returns the client's user.", Run: whoAmI},
+		{Name: "acl|cat", Arity: -2, Flags: "noscript loading stale", Categories: "slow", Summary: "Lists command categories.", Run: aclCat},
+		{Name: "acl|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: aclHelp},
 	}
 }
 

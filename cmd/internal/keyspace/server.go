@@ -4,26 +4,27 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
 // server are the commands that concern the server.
-func (k *keyspace) server() []row {
+func (k *keyspace) server() []command.Row {
 	const admins = "admin slow dangerous"
-	return []row{
-		{"flushall", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
-		{"flushdb", -1, noKeys, "admin", "write", "keyspace write slow dangerous", "Deletes all filters.", k.flush},
-		{"save", 1, noKeys, "admin", "admin noscript no_async_loading no_multi", admins, "Takes a snapshot and waits for it.", k.save},
-		{"bgsave", -1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot.", k.backgroundSave},
-		{"bgrewriteaof", 1, noKeys, "admin", "admin noscript no_async_loading", admins, "Starts a snapshot, after which the log is truncated.", k.rewrite},
-		{"lastsave", 1, noKeys, "", "loading stale fast", "admin fast dangerous", "Returns the time of the last snapshot.", k.lastSave},
-		{"shutdown", -1, noKeys, "admin", "admin noscript loading stale no_multi allow_busy", admins, "Shuts the server down without loss.", k.shutdown},
-		{"wait", 3, noKeys, "", "noscript", "slow connection", "Returns 0: replication is not supported.", wait},
-		{"waitaof", 4, noKeys, "", "noscript", "slow connection", "Waits until all changes are on the disk.", k.waitDisk},
-		{"time", 1, noKeys, "", "loading stale fast", "fast", "Returns the time.", clock},
-		{"info", -1, noKeys, "", "loading stale", "slow dangerous", "Returns information about the server.", k.info},
-		{"role", 1, noKeys, "", "noscript loading stale fast", "admin fast dangerous", "Returns the role master.", role},
+	return []command.Row{
+		{Name: "flushall", Arity: -1, Right: access.Admin, Flags: "write", Categories: "keyspace write slow dangerous", Summary: "Deletes all filters.", Run: k.flush},
+		{Name: "flushdb", Arity: -1, Right: access.Admin, Flags: "write", Categories: "keyspace write slow dangerous", Summary: "Deletes all filters.", Run: k.flush},
+		{Name: "save", Arity: 1, Right: access.Admin, Flags: "admin noscript no_async_loading no_multi", Categories: admins, Summary: "Takes a snapshot and waits for it.", Run: k.save},
+		{Name: "bgsave", Arity: -1, Right: access.Admin, Flags: "admin noscript no_async_loading", Categories: admins, Summary: "Starts a snapshot.", Run: k.backgroundSave},
+		{Name: "bgrewriteaof", Arity: 1, Right: access.Admin, Flags: "admin noscript no_async_loading", Categories: admins, Summary: "Starts a snapshot, after which the log is truncated.", Run: k.rewrite},
+		{Name: "lastsave", Arity: 1, Flags: "loading stale fast", Categories: "admin fast dangerous", Summary: "Returns the time of the last snapshot.", Run: k.lastSave},
+		{Name: "shutdown", Arity: -1, Right: access.Admin, Flags: "admin noscript loading stale no_multi allow_busy", Categories: admins, Summary: "Shuts the server down without loss.", Run: k.shutdown},
+		{Name: "wait", Arity: 3, Flags: "noscript", Categories: "slow connection", Summary: "Returns 0: replication is not supported.", Run: wait},
+		{Name: "waitaof", Arity: 4, Flags: "noscript", Categories: "slow connection", Summary: "Waits until all changes are on the disk.", Run: k.waitDisk},
+		{Name: "time", Arity: 1, Flags: "loading stale fast", Categories: "fast", Summary: "Returns the time.", Run: clock},
+		{Name: "info", Arity: -1, Flags: "loading stale", Categories: "slow dangerous", Summary: "Returns information about the server.", Run: k.info},
+		{Name: "role", Arity: 1, Flags: "noscript loading stale fast", Categories: "admin fast dangerous", Summary: "Returns the role master.", Run: role},
 	}
 }
 

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
 // settings are the subcommands of CONFIG.
-func (k *keyspace) settings() []row {
+func (k *keyspace) settings() []command.Row {
 	const flags, categories = "admin noscript loading stale", "admin slow dangerous"
-	return []row{
-		{"config", -2, noKeys, "", "", "slow", "Reads and changes settings.", nil},
-		{"config|get", -3, noKeys, "admin", flags, categories, "Returns the settings that match patterns.", k.configGet},
-		{"config|set", -4, noKeys, "admin", flags, categories, "Changes settings, all of them or none.", k.configSet},
-		{"config|resetstat", 2, noKeys, "admin", flags, categories, "Resets command statistics.", k.configResetStat},
-		{"config|rewrite", 2, noKeys, "admin", flags, categories, "Not supported.", configRewrite},
-		{"config|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", configHelp},
+	return []command.Row{
+		{Name: "config", Arity: -2, Categories: "slow", Summary: "Reads and changes settings."},
+		{Name: "config|get", Arity: -3, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Returns the settings that match patterns.", Run: k.configGet},
+		{Name: "config|set", Arity: -4, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Changes settings, all of them or none.", Run: k.configSet},
+		{Name: "config|resetstat", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Resets command statistics.", Run: k.configResetStat},
+		{Name: "config|rewrite", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Not supported.", Run: configRewrite},
+		{Name: "config|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: configHelp},
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-func (k *keyspace) walks() []row {
-	return []row{
-		{"keys", 2, noKeys, "", "readonly", "keyspace read slow dangerous", "Lists the names that match a pattern.", k.keys},
-		{"scan", -2, noKeys, "", "readonly", "keyspace read slow", "Iterates over names.", k.scan},
+func (k *keyspace) walks() []command.Row {
+	return []command.Row{
+		{Name: "keys", Arity: 2, Flags: "readonly", Categories: "keyspace read slow dangerous", Summary: "Lists the names that match a pattern.", Run: k.keys},
+		{Name: "scan", Arity: -2, Flags: "readonly", Categories: "keyspace read slow", Summary: "Iterates over names.", Run: k.scan},
 	}
 }
 

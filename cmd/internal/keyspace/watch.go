@@ -4,25 +4,26 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
 // watches are SLOWLOG and LATENCY.
-func (k *keyspace) watches() []row {
+func (k *keyspace) watches() []command.Row {
 	const flags, categories = "admin loading stale", "admin slow dangerous"
-	return []row{
-		{"slowlog", -2, noKeys, "", "", "slow", "Slow log commands.", nil},
-		{"slowlog|get", -2, noKeys, "admin", flags, categories, "Lists slow calls, the latest first.", k.slowGet},
-		{"slowlog|len", 2, noKeys, "admin", flags, categories, "Returns the number of slow calls.", k.slowLen},
-		{"slowlog|reset", 2, noKeys, "admin", flags, categories, "Clears the slow log.", k.slowReset},
-		{"slowlog|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", slowHelp},
-		{"latency", -2, noKeys, "", "", "slow", "Latency commands.", nil},
-		{"latency|latest", 2, noKeys, "admin", "admin noscript loading stale", categories, "Lists the latest delays.", k.latencyLatest},
-		{"latency|history", 3, noKeys, "admin", "admin noscript loading stale", categories, "Lists the delays of an event.", k.latencyHistory},
-		{"latency|reset", -2, noKeys, "admin", "admin noscript loading stale", categories, "Clears recorded delays.", k.latencyReset},
-		{"latency|doctor", 2, noKeys, "admin", "admin noscript loading stale", categories, "Reports whether delays are recorded.", k.latencyDoctor},
-		{"latency|help", 2, noKeys, "", "loading stale", "slow", "Lists the subcommands.", latencyHelp},
+	return []command.Row{
+		{Name: "slowlog", Arity: -2, Categories: "slow", Summary: "Slow log commands."},
+		{Name: "slowlog|get", Arity: -2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Lists slow calls, the latest first.", Run: k.slowGet},
+		{Name: "slowlog|len", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Returns the number of slow calls.", Run: k.slowLen},
+		{Name: "slowlog|reset", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Clears the slow log.", Run: k.slowReset},
+		{Name: "slowlog|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: slowHelp},
+		{Name: "latency", Arity: -2, Categories: "slow", Summary: "Latency commands."},
+		{Name: "latency|latest", Arity: 2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the latest delays.", Run: k.latencyLatest},
+		{Name: "latency|history", Arity: 3, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the delays of an event.", Run: k.latencyHistory},
+		{Name: "latency|reset", Arity: -2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Clears recorded delays.", Run: k.latencyReset},
+		{Name: "latency|doctor", Arity: 2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Reports whether delays are recorded.", Run: k.latencyDoctor},
+		{Name: "latency|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: latencyHelp},
 	}
 }
 

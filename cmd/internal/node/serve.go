@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
@@ -110,9 +109,6 @@ func (n *Node) version(key []byte) uint64 {
 	// IDs differ between filters, and versions within one filter.
 	return f.ID()<<32 ^ f.Version() + 1
 }
-
-// adminRight is the right that administrative commands need.
-var adminRight = access.Admin.String()
 
 // observe records commands that ran.
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -13,7 +14,7 @@ import (
 var (
 	errWrongPassword = errors.New("WRONGPASS " + access.ErrWrongPassword.Error())
 	errTooMany       = errors.New("ERR " + access.ErrTooMany.Error())
-	errNoKey         = errors.New("NOPERM this user has no permissions to access one of the keys used as arguments")
+	errNoKey         = errors.New(command.NoKey)
 )
 
 // login implements AUTH.
@@ -45,7 +46,7 @@ func (n *Node) defaultUser(c *resp.Conn) any {
 
 // allow returns an error unless the client's user may run the command.
 func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
-	if cmd.Right == "" {
+	if cmd.Right == 0 {
 		return nil
 	}
 	u, _ := c.User.(*access.User)
@@ -59,17 +60,13 @@ func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
 // may returns an error unless a user has the right that a command needs: for its keys or, if it
 // has none, for all names.
 func may(u *access.User, cmd *resp.Command, args [][]byte) error {
-	right, err := access.ParseRight(cmd.Right)
-	if err != nil {
-		return errors.New("NOPERM nobody may run the '" + cmd.Name + "' command: " + err.Error())
-	}
 	keys, allowed := 0, true
 	cmd.Keys(args, func(key []byte) bool {
 		keys++
-		allowed = u.May(right, key)
+		allowed = u.May(cmd.Right, key)
 		return allowed
 	})
-	if keys == 0 && !u.May(right, nil) {
+	if keys == 0 && !u.May(cmd.Right, nil) {
 		return errors.New("NOPERM this user has no permissions to run the '" + cmd.Name + "' command")
 	}
 	if !allowed {
@@ -85,7 +82,7 @@ func (n *Node) record(c *resp.Conn, cmd *resp.Command) {
 	switch {
 	case strings.HasPrefix(failed, "NOPERM "):
 		err = access.ErrDenied
-	case cmd.Right != adminRight:
+	case cmd.Right != access.Admin:
 		return
 	case failed != "":
 		err = errors.New(failed)

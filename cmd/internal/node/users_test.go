@@ -23,15 +23,15 @@ func TestMay(t *testing.T) {
 		args string
 		want string // how the reply begins
 	}{
-		{"its key", resp.Command{Name: "bf.exists", Right: "read", FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists a b", ""},
-		{"another key", resp.Command{Name: "bf.exists", Right: "read", FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists b a", "NOPERM this user has no permissions to access one"},
-		{"all keys", resp.Command{Name: "exists", Right: "read", FirstKey: 1, LastKey: -1, Step: 1}, "exists a ab", ""},
-		{"one of the keys", resp.Command{Name: "exists", Right: "read", FirstKey: 1, LastKey: -1, Step: 1}, "exists a b", "NOPERM this user has no permissions to access one"},
-		{"every second", resp.Command{Name: "x", Right: "read", FirstKey: 1, LastKey: -1, Step: 2}, "x a b a b", ""},
-		{"no key", resp.Command{Name: "dbsize", Right: "read"}, "dbsize", "NOPERM this user has no permissions to run the 'dbsize' command"},
-		{"no key, all names", resp.Command{Name: "x", Right: "add"}, "x", ""},
-		{"a key that isn't there", resp.Command{Name: "x", Right: "read", FirstKey: 2, LastKey: 2}, "x a", "NOPERM this user has no permissions to run"},
-		{"admin", resp.Command{Name: "flushall", Right: "admin"}, "flushall", "NOPERM"},
+		{"its key", resp.Command{Name: "bf.exists", Right: access.Read, FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists a b", ""},
+		{"another key", resp.Command{Name: "bf.exists", Right: access.Read, FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists b a", "NOPERM this user has no permissions to access one"},
+		{"all keys", resp.Command{Name: "exists", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 1}, "exists a ab", ""},
+		{"one of the keys", resp.Command{Name: "exists", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 1}, "exists a b", "NOPERM this user has no permissions to access one"},
+		{"every second", resp.Command{Name: "x", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 2}, "x a b a b", ""},
+		{"no key", resp.Command{Name: "dbsize", Right: access.Read}, "dbsize", "NOPERM this user has no permissions to run the 'dbsize' command"},
+		{"no key, all names", resp.Command{Name: "x", Right: access.Add}, "x", ""},
+		{"a key that isn't there", resp.Command{Name: "x", Right: access.Read, FirstKey: 2, LastKey: 2}, "x a", "NOPERM this user has no permissions to run"},
+		{"admin", resp.Command{Name: "flushall", Right: access.Admin}, "flushall", "NOPERM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var args [][]byte

@@ -37,7 +37,7 @@ func (m *Module) insert(c *resp.Conn, args [][]byte) {
 		c.Array(0)
 		return
 	}
-	b := batchOf(c, alone(c, args), o.items)
+	b := batchOf(c, c.Single(args), o.items)
 	defer b.release()
 	m.addBatch(c, b, &o, m.options.Atomic)
 	b.reply(c, false)

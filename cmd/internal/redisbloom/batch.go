@@ -16,7 +16,6 @@ type batch struct {
 	next     int       // number of answered items
 	call     int       // the call of the next item
 	end      int       // end of that call
-	alone    [1][][]byte
 }
 
 // failure is an item that was not added. The items after it in its call were not tried.
@@ -40,13 +39,6 @@ func slotOf(c *resp.Conn) *batch {
 	return b
 }
 
-// alone returns a single call as a list of calls, in memory of the connection.
-func alone(c *resp.Conn, args [][]byte) [][][]byte {
-	b := slotOf(c)
-	b.alone[0] = args
-	return b.alone[:]
-}
-
 // batchOf returns the connection's batch with these calls and no answers.
 func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 	b := slotOf(c)
@@ -58,7 +50,7 @@ func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 
 // release frees memory that the connection should not keep.
 func (b *batch) release() {
-	b.calls, b.alone[0] = nil, nil
+	b.calls = nil
 	if max(cap(b.digests), cap(b.answers)) > maxKeptBatch {
 		*b = batch{}
 	}

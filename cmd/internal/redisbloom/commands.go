@@ -1,50 +1,10 @@
 package redisbloom
 
 import (
-	"strings"
-
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
-
-// row is a command as a line of a table.
-type row struct {
-	name       string
-	arity      int
-	right      string
-	flags      string // "write denyoom"; "module" is added
-	categories string // "write fast", without that of the module
-	summary    string
-	run        func(c *resp.Conn, args [][]byte)
-	runAll     func(c *resp.Conn, calls [][][]byte)
-}
-
-// commands makes commands with one key each; category is that of the module.
-func commands(rows []row, category string) []*resp.Command {
-	var cs []*resp.Command
-	for _, r := range rows {
-		kind, more, _ := strings.Cut(r.flags, " ")
-		flags := []string{kind}
-		if more == "fast" {
-			flags = append(flags, "module", "fast")
-		} else {
-			flags = append(append(flags, strings.Fields(more)...), "module")
-		}
-		var categories []string
-		for _, c := range strings.Fields(r.categories + " " + category) {
-			categories = append(categories, "@"+c)
-		}
-		run := r.run
-		if run == nil {
-			run = func(c *resp.Conn, args [][]byte) { r.runAll(c, alone(c, args)) }
-		}
-		cs = append(cs, &resp.Command{
-			Name: r.name, Arity: r.arity, Flags: flags, Categories: categories,
-			FirstKey: 1, LastKey: 1, Step: 1,
-			Right: r.right, Summary: r.summary, Run: run, RunAll: r.runAll,
-		})
-	}
-	return cs
-}
 
 // markLong marks the commands that allocate a filter or validate all of it. What they work through is
 // limited by the memory limit and the length of a transaction.
@@ -56,18 +16,18 @@ func markLong(t resp.Table) {
 	}
 }
 
-func (m *Module) bloomCommands() []*resp.Command {
-	return commands([]row{
-		{"bf.reserve", -4, "add", "write denyoom", "write fast", "Makes an empty filter with a capacity and an error rate.", m.reserve, nil},
-		{"bf.add", 3, "add", "write denyoom", "write", "Adds an item; makes a missing filter.", nil, m.add},
-		{"bf.madd", -3, "add", "write denyoom", "write", "Adds items; makes a missing filter.", nil, m.addMany},
-		{"bf.insert", -4, "add", "write denyoom", "write", "Adds items; makes a missing filter with options.", m.insert, nil},
-		{"bf.exists", 3, "read", "readonly fast", "read", "Queries whether an item may have been added.", nil, m.exists},
-		{"bf.mexists", -3, "read", "readonly fast", "read", "Queries which items may have been added.", nil, m.existMany},
-		{"bf.card", 2, "read", "readonly fast", "read fast", "Returns the number of added items.", m.card, nil},
-		{"bf.info", -2, "read", "readonly fast", "read fast", "Returns size, capacity and growth of a filter.", m.info, nil},
-		{"bf.debug", 2, "read", "readonly", "read", "Describes the layers of a filter.", m.debug, nil},
-		{"bf.scandump", 3, "read", "readonly", "read", "Dumps a filter in chunks for BF.LOADCHUNK.", m.scanDump, nil},
-		{"bf.loadchunk", 4, "add", "write denyoom", "write", "Loads a chunk of BF.SCANDUMP.", m.loadChunk, nil},
-	}, "bloom")
+func (m *Module) bloomCommands() []command.Row {
+	return []command.Row{
+		{Name: "bf.reserve", Arity: -4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write fast bloom", Summary: "Makes an empty filter with a capacity and an error rate.", Run: m.reserve},
+		{Name: "bf.add", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds an item; makes a missing filter.", RunAll: m.add},
+		{Name: "bf.madd", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter.", RunAll: m.addMany},
+		{Name: "bf.insert", Arity: -4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter with options.", Run: m.insert},
+		{Name: "bf.exists", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries whether an item may have been added.", RunAll: m.exists},
+		{Name: "bf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries which items may have been added.", RunAll: m.existMany},
+		{Name: "bf.card", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns the number of added items.", Run: m.card},
+		{Name: "bf.info", Arity: -2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns size, capacity and growth of a filter.", Run: m.info},
+		{Name: "bf.debug", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read bloom", Summary: "Describes the layers of a filter.", Run: m.debug},
+		{Name: "bf.scandump", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read bloom", Summary: "Dumps a filter in chunks for BF.LOADCHUNK.", Run: m.scanDump},
+		{Name: "bf.loadchunk", Arity: 4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Loads a chunk of BF.SCANDUMP.", Run: m.loadChunk},
+	}
 }

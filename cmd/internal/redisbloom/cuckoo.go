@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -19,23 +20,23 @@ import (
 //     item. CF.DEL then returns 0 and keeps the item, because removing it from the wrong part would
 //     lose other items. (CF.DEL of an item that was never added loses other items, as in RedisBloom.)
 //   - The chunks of CF.SCANDUMP can only be loaded by umbel.
-func (m *Module) cuckooCommands() []*resp.Command {
-	return commands([]row{
-		{"cf.reserve", -3, "add", "write denyoom", "write fast", "Makes an empty filter with a capacity.", m.cuckooReserve, nil},
-		{"cf.add", 3, "add", "write denyoom", "write", "Adds an item; makes a missing filter.", m.cuckooAdd, nil},
-		{"cf.addnx", 3, "add", "write denyoom", "write", "Adds an item unless it may be present.", m.cuckooAddNX, nil},
-		{"cf.insert", -4, "add", "write denyoom", "write", "Adds items; makes a missing filter with options.", m.cuckooInsert, nil},
-		{"cf.insertnx", -4, "add", "write denyoom", "write", "Adds the items that are absent.", m.cuckooInsertNX, nil},
-		{"cf.exists", 3, "read", "readonly fast", "read fast", "Queries whether an item may be present.", m.cuckooExists, nil},
-		{"cf.mexists", -3, "read", "readonly fast", "read", "Queries which items may be present.", m.cuckooExistMany, nil},
-		{"cf.count", 3, "read", "readonly fast", "read", "Returns an upper bound of how often an item is present.", m.cuckooCount, nil},
-		{"cf.del", 3, "remove", "write fast", "write", "Removes one addition of an item.", m.cuckooDelete, nil},
-		{"cf.compact", 2, "add", "write", "write", "No effect.", m.cuckooCompact, nil},
-		{"cf.info", 2, "read", "readonly fast", "read fast", "Returns size and growth of a filter.", m.cuckooInfo, nil},
-		{"cf.debug", 2, "read", "readonly", "read", "Describes a filter in one line.", m.cuckooDebug, nil},
-		{"cf.scandump", 3, "read", "readonly", "read", "Dumps a filter in chunks for CF.LOADCHUNK.", m.cuckooScanDump, nil},
-		{"cf.loadchunk", 4, "add", "write denyoom", "write", "Loads a chunk of CF.SCANDUMP.", m.cuckooLoadChunk, nil},
-	}, "cuckoo")
+func (m *Module) cuckooCommands() []command.Row {
+	return []command.Row{
+		{Name: "cf.reserve", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write fast cuckoo", Summary: "Makes an empty filter with a capacity.", Run: m.cuckooReserve},
+		{Name: "cf.add", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item; makes a missing filter.", Run: m.cuckooAdd},
+		{Name: "cf.addnx", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item unless it may be present.", Run: m.cuckooAddNX},
+		{Name: "cf.insert", Arity: -4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds items; makes a missing filter with options.", Run: m.cuckooInsert},
+		{Name: "cf.insertnx", Arity: -4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds the items that are absent.", Run: m.cuckooInsertNX},
+		{Name: "cf.exists", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast cuckoo", Summary: "Queries whether an item may be present.", Run: m.cuckooExists},
+		{Name: "cf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Queries which items may be present.", Run: m.cuckooExistMany},
+		{Name: "cf.count", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Returns an upper bound of how often an item is present.", Run: m.cuckooCount},
+		{Name: "cf.del", Arity: 3, Keys: command.OneKey, Right: access.Remove, Flags: "write module fast", Categories: "write cuckoo", Summary: "Removes one addition of an item.", Run: m.cuckooDelete},
+		{Name: "cf.compact", Arity: 2, Keys: command.OneKey, Right: access.Add, Flags: "write module", Categories: "write cuckoo", Summary: "No effect.", Run: m.cuckooCompact},
+		{Name: "cf.info", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast cuckoo", Summary: "Returns size and growth of a filter.", Run: m.cuckooInfo},
+		{Name: "cf.debug", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Describes a filter in one line.", Run: m.cuckooDebug},
+		{Name: "cf.scandump", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Dumps a filter in chunks for CF.LOADCHUNK.", Run: m.cuckooScanDump},
+		{Name: "cf.loadchunk", Arity: 4, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Loads a chunk of CF.SCANDUMP.", Run: m.cuckooLoadChunk},
+	}
 }
 
 const (

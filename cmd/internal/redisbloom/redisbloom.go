@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -55,14 +56,11 @@ func New(e *engine.Engine, o Options) *Module {
 
 // Commands returns the table of BF.*, and of CF.* if enabled.
 func (m *Module) Commands() resp.Table {
-	t := resp.Table{}
 	rows := m.bloomCommands()
 	if m.options.Cuckoo {
 		rows = append(rows, m.cuckooCommands()...)
 	}
-	for _, c := range rows {
-		t[c.Name] = c
-	}
+	t := command.Table(rows...)
 	markLong(t)
 	return t
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 )
 
 const (
@@ -28,12 +30,12 @@ func clientCommands() Table {
 		"client|setname":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Names the connection.", Run: setName},
 		"client|setinfo":      {Arity: 4, Flags: flags, Categories: slow, Summary: "Sets the name or version of the client library.", Run: setInfo},
 		"client|info":         {Arity: 2, Flags: flags, Categories: slow, Summary: "Describes the connection.", Run: clientInfo},
-		"client|list":         {Arity: -2, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Describes all connections.", Run: clientList},
-		"client|kill":         {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "Closes connections.", Run: clientKill},
+		"client|list":         {Arity: -2, Flags: admin, Categories: dangerous, Right: access.Admin, Summary: "Describes all connections.", Run: clientList},
+		"client|kill":         {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, Summary: "Closes connections.", Run: clientKill},
 		"client|no-evict":     {Arity: 3, Flags: admin, Categories: dangerous, Summary: "No effect: clients are never evicted.", Run: onOff},
 		"client|no-touch":     {Arity: 3, Flags: flags, Categories: slow, Summary: "No effect: no LRU is kept.", Run: onOff},
 		"client|reply":        {Arity: 3, Flags: append(slices.Clip(flags), "no_multi"), Categories: slow, Summary: "Switches replies on or off.", Run: clientReply},
-		"client|unblock":      {Arity: -3, Flags: admin, Categories: dangerous, Right: "admin", Summary: "No effect: no command blocks.", Run: unblock},
+		"client|unblock":      {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, Summary: "No effect: no command blocks.", Run: unblock},
 		"client|tracking":     {Arity: -3, Flags: flags, Categories: slow, Summary: "Not supported, except OFF.", Run: tracking},
 		"client|caching":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Not supported.", Run: caching},
 		"client|getredir":     {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns -1: tracking is not supported.", Run: func(c *Conn, _ [][]byte) { c.Int(-1) }},

@@ -42,9 +42,10 @@ type Conn struct {
 	mute     int    // number of replies not to send; muted: all
 	pending  run    // calls that are yet to run
 	args     [][]byte
-	failure  string   // reply of the last call if it was an error
-	inExec   bool     // EXEC runs
-	keySet   []uint16 // locks that the running command holds
+	single   [1][][]byte // memory of Single
+	failure  string      // reply of the last call if it was an error
+	inExec   bool        // EXEC runs
+	keySet   []uint16    // locks that the running command holds
 	tx       transaction
 	limiter  *rate.Limiter
 	ran      int       // commands since the last read
@@ -132,6 +133,13 @@ func (c *Conn) Server() *Server { return c.s }
 
 // Args returns the words of the running or last command: see Options.Observe.
 func (c *Conn) Args() [][]byte { return c.args }
+
+// Single returns a call as a list of calls. The list is memory of the connection that is valid while the
+// command runs.
+func (c *Conn) Single(args [][]byte) [][][]byte {
+	c.single[0] = args
+	return c.single[:]
+}
 
 // Failed returns the reply of the last command if it was an error, otherwise "". It is unknown,
 // and "", for several calls that ran with one RunAll. See Options.Observe.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
@@ -35,7 +36,7 @@ func transactionCommands() Table {
 		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Starts a transaction.", Run: multi},
 		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding those of other clients on its keys.", Run: execute},
 		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
-		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: "read",
+		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: access.Read,
 			Summary: "Cancels the next EXEC if a key changes.", Run: watch},
 		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Cancels all WATCH.", Run: unwatch},
 	}
@@ -115,7 +116,7 @@ func execute(c *Conn, _ [][]byte) {
 		}
 		c.args = q.args
 		mark := len(c.out)
-		q.cmd.Run(c, q.args)
+		q.cmd.runOne(c, q.args)
 		c.recordFailure(mark)
 		c.observe(q.cmd.Command, 1)
 		if c.overflows() {

@@ -162,7 +162,7 @@ func (c *Conn) runPending() {
 		for i, args := range c.pending.calls {
 			mark := len(c.out)
 			c.lockKeys(e, args)
-			e.Run(c, args)
+			e.runOne(c, args)
 			c.unlockKeys()
 			c.recordFailure(mark)
 			c.replied(1, mark)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 )
 
 // Table maps names in lower case to commands; "client|kill" is a subcommand of "client".
@@ -17,11 +19,11 @@ type Command struct {
 	Flags                   []string // as in COMMAND INFO; "no_multi" forbids the command in transactions
 	Categories              []string // "@write", "@bloom"
 	FirstKey, LastKey, Step int
-	Right                   string // right that a user needs for the keys: "read", "add", "remove", "admin", or "" for none
-	Summary                 string // one line, for COMMAND DOCS
-	Group                   string // for COMMAND DOCS; "" for "module"
+	Right                   access.Right // that a user needs for the keys, 0 for none
+	Summary                 string       // one line, for COMMAND DOCS
+	Group                   string       // for COMMAND DOCS; "" for "module"
 	// Run makes exactly one reply to a call. args are its words including the name; they are valid
-	// until Run returns and must not be modified.
+	// until Run returns and must not be modified. Run may be nil if RunAll is not.
 	Run func(c *Conn, args [][]byte)
 	// Long is not nil for a command that may take long or wait for the journal, and returns the bytes
 	// that it works through. It runs without locks on its keys, so it may take effect between two
@@ -67,6 +69,16 @@ type entry struct {
 	noMulti        bool
 	write          bool // may change something
 	oneKey         bool // the first key is the only one
+}
+
+// runOne runs a single call.
+func (e *entry) runOne(c *Conn, args [][]byte) {
+	if e.Run != nil {
+		e.Run(c, args)
+	} else {
+		e.RunAll(c, c.Single(args))
+	}
+	c.single[0] = nil
 }
 
 // dispatch maps names to commands; subcommands by the part after "|".

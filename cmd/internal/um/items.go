@@ -7,26 +7,22 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
 // items are the commands about keys of a filter.
-func (u *um) items() []row {
-	return []row{
-		{"um.add", "key item [item ...]", -3, 1, "add", "write denyoom fast", "Adds items. Replies true for each that changed the filter.", one(u.add), u.add},
-		{"um.has", "key item [item ...]", -3, 1, "read", "readonly fast", "Queries items. Replies false for each that was never added.", one(u.has), u.has},
-		{"um.remove", "key item [item ...]", -3, 1, "remove", "write fast", "Removes one addition of each item, which must have been added. Replies true for each that was present.", u.remove, nil},
-		{"um.count", "key item [item ...]", -3, 1, "read", "readonly fast", "Returns an upper bound of how often each item was added.", u.count, nil},
-		{"um.addraw", "key digests", 3, 1, "add", "write denyoom fast", "Adds digests of 16 bytes (H1, H2, little-endian). Returns how many changed the filter.", u.addRaw, nil},
-		{"um.hasraw", "key digests", 3, 1, "read", "readonly fast", "Queries digests of 16 bytes. Returns one bit per digest, lowest bit first.", u.hasRaw, nil},
+func (u *um) items() []command.Row {
+	return []command.Row{
+		{Name: "um.add", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom fast", Categories: "fast umbel write", Summary: "Adds items. Replies true for each that changed the filter.", RunAll: u.add},
+		{Name: "um.has", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Queries items. Replies false for each that was never added.", RunAll: u.has},
+		{Name: "um.remove", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: "fast umbel write", Summary: "Removes one addition of each item, which must have been added. Replies true for each that was present.", Run: u.remove},
+		{Name: "um.count", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Returns an upper bound of how often each item was added.", Run: u.count},
+		{Name: "um.addraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom fast", Categories: "fast umbel write", Summary: "Adds digests of 16 bytes (H1, H2, little-endian). Returns how many changed the filter.", Run: u.addRaw},
+		{Name: "um.hasraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Queries digests of 16 bytes. Returns one bit per digest, lowest bit first.", Run: u.hasRaw},
 	}
-}
-
-// one makes a Run function from a RunAll function.
-func one(all func(*resp.Conn, [][][]byte)) func(*resp.Conn, [][]byte) {
-	return func(c *resp.Conn, args [][]byte) { all(c, [][][]byte{args}) }
 }
 
 // batch is reusable memory for digests and answers.

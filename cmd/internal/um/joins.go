@@ -15,11 +15,11 @@ import (
 )
 
 // joins are the commands that make filters from others.
-func (u *um) joins() []row {
-	return []row{
-		{"um.merge", "destination source [source ...]", -3, -1, "read", "write denyoom", "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", u.merge, nil},
-		{"um.intersect", "destination source source [source ...]", -4, -1, "read", "write denyoom", "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", u.intersect, nil},
-		{"um.copy", "source destination [REPLACE]", -3, 2, "read", "write denyoom", "Copies a filter of any kind.", u.copy, nil},
+func (u *um) joins() []command.Row {
+	return []command.Row{
+		{Name: "um.merge", Syntax: "destination source [source ...]", Arity: -3, Keys: command.AllKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", Run: u.merge},
+		{Name: "um.intersect", Syntax: "destination source source [source ...]", Arity: -4, Keys: command.AllKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", Run: u.intersect},
+		{Name: "um.copy", Syntax: "source destination [REPLACE]", Arity: -3, Keys: command.TwoKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Copies a filter of any kind.", Run: u.copy},
 	}
 }
 

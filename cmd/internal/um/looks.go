@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
@@ -15,12 +16,12 @@ import (
 )
 
 // looks are the commands that describe filters and kinds.
-func (u *um) looks() []row {
-	return []row{
-		{"um.info", "key", 2, 1, "read", "readonly", "Describes a filter: kind, size, rate and keys.", u.info, nil},
-		{"um.id", "key", 2, 1, "read", "readonly", "Returns a filter's ID, which identifies its contents.", u.id, nil},
-		{"um.overlap", "key key", 3, 2, "read", "readonly", "Estimates how many keys two filters share.", u.overlap, nil},
-		{"um.kinds", "[kind]", -1, 0, "", "readonly", "Lists the kinds with their abilities and parameters.", u.kinds, nil},
+func (u *um) looks() []command.Row {
+	return []command.Row{
+		{Name: "um.info", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Describes a filter: kind, size, rate and keys.", Run: u.info},
+		{Name: "um.id", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns a filter's ID, which identifies its contents.", Run: u.id},
+		{Name: "um.overlap", Syntax: "key key", Arity: 3, Keys: command.TwoKeys, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Estimates how many keys two filters share.", Run: u.overlap},
+		{Name: "um.kinds", Syntax: "[kind]", Arity: -1, Flags: "readonly", Categories: "read slow umbel", Summary: "Lists the kinds with their abilities and parameters.", Run: u.kinds},
 	}
 }
 

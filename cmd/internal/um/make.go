@@ -5,16 +5,17 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-func (u *um) makes() []row {
+func (u *um) makes() []command.Row {
 	const spec = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
-	return []row{
-		{"um.make", "key kind " + spec + " [NX]", -3, 1, "add", "write denyoom", "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", u.make, nil},
-		{"um.plan", "kind|* " + spec, -2, 0, "", "readonly", "Forecasts what UM.MAKE would make; * means all kinds.", u.plan, nil},
+	return []command.Row{
+		{Name: "um.make", Syntax: "key kind " + spec + " [NX]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", Run: u.make},
+		{Name: "um.plan", Syntax: "kind|* " + spec, Arity: -2, Flags: "readonly", Categories: "read slow umbel", Summary: "Forecasts what UM.MAKE would make; * means all kinds.", Run: u.plan},
 	}
 }
 

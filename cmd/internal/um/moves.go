@@ -15,12 +15,12 @@ import (
 )
 
 // moves are the commands that export and import filters.
-func (u *um) moves() []row {
-	return []row{
-		{"um.export", "key [PACKED]", -2, 1, "read", "readonly", "Returns a filter as a container, which may be packed.", u.export, nil},
-		{"um.import", "key container [REPLACE]", -3, 1, "add", "write denyoom", "Makes a filter from a container.", u.imports, nil},
-		{"um.diff", "key FROM key | key BASE container", 4, 1, "read", "readonly", "Returns the delta from another filter to this one.", u.diff, nil},
-		{"um.patch", "key delta", 3, 1, "add", "write denyoom", "Applies a delta, which contains the ID of its base.", u.patch, nil},
+func (u *um) moves() []command.Row {
+	return []command.Row{
+		{Name: "um.export", Syntax: "key [PACKED]", Arity: -2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns a filter as a container, which may be packed.", Run: u.export},
+		{Name: "um.import", Syntax: "key container [REPLACE]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter from a container.", Run: u.imports},
+		{Name: "um.diff", Syntax: "key FROM key | key BASE container", Arity: 4, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns the delta from another filter to this one.", Run: u.diff},
+		{Name: "um.patch", Syntax: "key delta", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Applies a delta, which contains the ID of its base.", Run: u.patch},
 	}
 }
 

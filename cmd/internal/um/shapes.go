@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
@@ -15,14 +16,14 @@ import (
 )
 
 // shapes are the commands that change a whole filter.
-func (u *um) shapes() []row {
-	return []row{
-		{"um.fold", "key factor | RATE p | BYTES n", -3, 1, "remove", "write", "Shrinks a filter by a factor, as far as its rate stays at most p, or to at most n bytes. Keeps all keys. Returns the factor.", u.fold, nil},
-		{"um.unfold", "key factor", 3, 1, "remove", "write denyoom", "Enlarges a filter by a factor, for more keys.", u.unfold, nil},
-		{"um.compact", "key [RATE p]", -2, 1, "remove", "write", "Joins the layers of a filter as far as its rate stays at most p (default 1%).", u.compact, nil},
-		{"um.clear", "key", 2, 1, "remove", "write", "Removes all keys; kind, hash and size stay.", u.clear, nil},
-		{"um.advance", "key time", 3, 1, "remove", "write", "Advances the clock of a window, which drops expired keys.", u.advance, nil},
-		{"um.seal", "key", 2, 1, "add", "write", "Builds the final form of a ribbon filter, which needs less memory.", u.seal, nil},
+func (u *um) shapes() []command.Row {
+	return []command.Row{
+		{Name: "um.fold", Syntax: "key factor | RATE p | BYTES n", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write", Categories: "slow umbel write", Summary: "Shrinks a filter by a factor, as far as its rate stays at most p, or to at most n bytes. Keeps all keys. Returns the factor.", Run: u.fold},
+		{Name: "um.unfold", Syntax: "key factor", Arity: 3, Keys: command.OneKey, Right: access.Remove, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Enlarges a filter by a factor, for more keys.", Run: u.unfold},
+		{Name: "um.compact", Syntax: "key [RATE p]", Arity: -2, Keys: command.OneKey, Right: access.Remove, Flags: "write", Categories: "slow umbel write", Summary: "Joins the layers of a filter as far as its rate stays at most p (default 1%).", Run: u.compact},
+		{Name: "um.clear", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Remove, Flags: "write", Categories: "slow umbel write", Summary: "Removes all keys; kind, hash and size stay.", Run: u.clear},
+		{Name: "um.advance", Syntax: "key time", Arity: 3, Keys: command.OneKey, Right: access.Remove, Flags: "write", Categories: "slow umbel write", Summary: "Advances the clock of a window, which drops expired keys.", Run: u.advance},
+		{Name: "um.seal", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Add, Flags: "write", Categories: "slow umbel write", Summary: "Builds the final form of a ribbon filter, which needs less memory.", Run: u.seal},
 	}
 }
 

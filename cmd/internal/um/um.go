@@ -25,10 +25,7 @@ type Options struct {
 // Commands returns the table of the package.
 func Commands(e *engine.Engine, o Options) resp.Table {
 	u := &um{engine: e, options: o}
-	t := resp.Table{}
-	for _, r := range u.rows() {
-		t[r.name] = r.command()
-	}
+	t := command.Table(u.rows()...)
 	for _, name := range []string{
 		"um.make", "um.merge", "um.intersect", "um.copy", "um.fold", "um.unfold", "um.compact", "um.clear", "um.advance",
 		"um.seal", "um.export", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
@@ -67,50 +64,17 @@ type um struct {
 	options Options
 }
 
-// row is a command as a line of a table.
-type row struct {
-	name    string
-	syntax  string // words after the name
-	arity   int
-	last    int    // 0: no names; otherwise index of the last name
-	right   string // for all names; commands check further rights themselves
-	flags   string
-	summary string
-	run     func(c *resp.Conn, args [][]byte)
-	runAll  func(c *resp.Conn, calls [][][]byte)
-}
-
-func (u *um) rows() []row {
-	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []row{
-		{"um.help", "[command]", -1, 0, "", "readonly", "Lists the commands, or describes one.", u.help, nil},
+func (u *um) rows() []command.Row {
+	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []command.Row{
+		{Name: "um.help", Syntax: "[command]", Arity: -1, Flags: "readonly", Categories: "read slow umbel", Summary: "Lists the commands, or describes one.", Run: u.help},
 	})
-}
-
-func (r row) command() *resp.Command {
-	c := &resp.Command{
-		Name: r.name, Arity: r.arity, Flags: strings.Fields(r.flags), Categories: []string{"@umbel"},
-		Right: r.right, Summary: r.summary, Run: r.run, RunAll: r.runAll,
-	}
-	if r.last != 0 {
-		c.FirstKey, c.LastKey, c.Step = 1, r.last, 1
-	}
-	for flag, category := range map[string]string{"readonly": "@read", "write": "@write", "fast": "@fast"} {
-		if slices.Contains(c.Flags, flag) {
-			c.Categories = append(c.Categories, category)
-		}
-	}
-	if !slices.Contains(c.Flags, "fast") {
-		c.Categories = append(c.Categories, "@slow")
-	}
-	slices.Sort(c.Categories)
-	return c
 }
 
 func (u *um) help(c *resp.Conn, args [][]byte) {
 	rows := u.rows()
 	if len(args) > 1 {
 		name := strings.ToLower(string(args[1]))
-		rows = slices.DeleteFunc(rows, func(r row) bool { return r.name != name && r.name != "um."+name })
+		rows = slices.DeleteFunc(rows, func(r command.Row) bool { return r.Name != name && r.Name != "um."+name })
 		if len(rows) == 0 {
 			c.Error("ERR unknown command " + command.Quote(args[1]) + "; UM.HELP lists all")
 			return
@@ -118,7 +82,7 @@ func (u *um) help(c *resp.Conn, args [][]byte) {
 	}
 	c.Array(2 * len(rows))
 	for _, r := range rows {
-		c.Simple(strings.TrimSpace(strings.ToUpper(r.name) + " " + r.syntax))
-		c.Simple("    " + r.summary)
+		c.Simple(strings.TrimSpace(strings.ToUpper(r.Name) + " " + r.Syntax))
+		c.Simple("    " + r.Summary)
 	}
 }

@@ -1,0 +1,53 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// Row is a command as a line of a table.
+type Row struct {
+	Name       string // lower case; "client|kill" is a subcommand
+	Syntax     string // words after the name, for UM.HELP
+	Arity      int    // number of words including the name; -n: at least n
+	Keys       Keys
+	Right      access.Right // for all keys; 0 for none. Commands check further rights themselves
+	Flags      string       // as in COMMAND INFO, separated by spaces
+	Categories string       // without @
+	Summary    string
+	Run        func(c *resp.Conn, args [][]byte) // as in resp.Command
+	RunAll     func(c *resp.Conn, calls [][][]byte)
+}
+
+// Keys are the indices of the words of a command that are keys: from First to Last, which counts from
+// the end if it is negative. The zero value means that there are none.
+type Keys struct{ First, Last int }
+
+// Keys of commands.
+var (
+	OneKey  = Keys{1, 1}
+	TwoKeys = Keys{1, 2}
+	AllKeys = Keys{1, -1}
+	SubKey  = Keys{2, 2} // after a subcommand
+)
+
+// Table returns the table of rows.
+func Table(rows ...Row) resp.Table {
+	t := resp.Table{}
+	for _, r := range rows {
+		cmd := &resp.Command{
+			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), FirstKey: r.Keys.First, LastKey: r.Keys.Last,
+			Right: r.Right, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,
+		}
+		if r.Keys != (Keys{}) {
+			cmd.Step = 1
+		}
+		for _, c := range strings.Fields(r.Categories) {
+			cmd.Categories = append(cmd.Categories, "@"+c)
+		}
+		t[r.Name] = cmd
+	}
+	return t
+}
