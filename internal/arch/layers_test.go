@@ -16,6 +16,13 @@ var layers = []layer{
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "inpacket/..."}},
 	{"network", []string{"inpacket/multicast/..."}},
+	{"logs and files", []string{"cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
+	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
+	{"changes", []string{"cmd/internal/changelog"}},
+	{"journal and snapshots", []string{"cmd/internal/journal", "cmd/internal/snapshot"}},
+	{"recovery", []string{"cmd/internal/recovery"}},
+	{"backup", []string{"cmd/internal/backup"}},
+	{"store", []string{"cmd/internal/store"}},
 	{"program", []string{"cmd/..."}},
 	{"research", []string{"research/...", "spec/...", "internal/arch", "filter/internal/gen"}},
 }
@@ -55,7 +62,10 @@ var testSupport = []string{
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,
 // and so work with kinds of other modules.
-var kindAgnostic = []string{"cmd/internal/engine", "cmd/internal/store"}
+var kindAgnostic = []string{
+	"cmd/internal/engine", "cmd/internal/statecode", "cmd/internal/changelog", "cmd/internal/journal", "cmd/internal/snapshot",
+	"cmd/internal/recovery", "cmd/internal/backup", "cmd/internal/store",
+}
 
 // owners maps an external module to the only package that may import it.
 var owners = map[string]string{

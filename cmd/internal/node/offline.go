@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/umbel-filters/umbel/cmd/internal/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
@@ -68,7 +69,7 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	if err != nil {
 		return store.Report{}, err
 	}
-	_, err = store.Restore(ctx, r, l, files)
+	err = backup.Restore(ctx, r, l, files)
 	err = errors.Join(err, l.Close())
 	var found store.Report
 	if err == nil {
@@ -83,5 +84,5 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 
 // VerifyFile reads a backup as RestoreDir and a start would, and reports what it contains.
 func VerifyFile(ctx context.Context, r io.Reader) (store.Report, error) {
-	return store.Verify(ctx, r, newEngine(0))
+	return backup.Verify(ctx, r, newEngine(0))
 }

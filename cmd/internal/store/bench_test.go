@@ -54,7 +54,7 @@ func BenchmarkReplay(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if r, err := Check(b.Context(), l, files, newEngine(), Options{}); err != nil || r.Digests < keys*9/10 {
+					if r, err := check(b.Context(), l, files, newEngine()); err != nil || r.Digests < keys*9/10 {
 						b.Fatal(r, err)
 					}
 					l.Close()
@@ -107,7 +107,7 @@ func BenchmarkStart(b *testing.B) {
 		b.SetBytes(bytes)
 		for b.Loop() {
 			l, files := openAt(b, dir)
-			if _, err := Check(b.Context(), l, files, newEngine(), Options{}); err != nil {
+			if _, err := check(b.Context(), l, files, newEngine()); err != nil {
 				b.Fatal(err)
 			}
 			if err := l.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
@@ -347,7 +348,7 @@ func TestBackups(t *testing.T) {
 		b := n.backup(t)
 		n.end(t)
 		e := newEngine()
-		report, err := Verify(t.Context(), bytes.NewReader(b), e)
+		report, err := backup.Verify(t.Context(), bytes.NewReader(b), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,10 +386,10 @@ func restoreTo(t *testing.T, d *disk, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), bytes.NewReader(b), l, files); err != nil {
+	if err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), bytes.NewReader(b), l, files); err == nil {
+	if err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err == nil {
 		t.Error("a backup was restored over another")
 	}
 }
@@ -401,7 +402,7 @@ func TestBrokenBackups(t *testing.T) {
 	n.end(t)
 	refused := func(what string, broken []byte) {
 		t.Helper()
-		if _, err := Verify(t.Context(), bytes.NewReader(broken), newEngine()); !errors.Is(err, umbel.ErrCorrupt) {
+		if _, err := backup.Verify(t.Context(), bytes.NewReader(broken), newEngine()); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: verify: %v", what, err)
 		}
 		other := newDisk()
@@ -413,7 +414,7 @@ func TestBrokenBackups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Restore(t.Context(), bytes.NewReader(broken), l, files); !errors.Is(err, umbel.ErrCorrupt) {
+		if err := backup.Restore(t.Context(), bytes.NewReader(broken), l, files); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: restore: %v", what, err)
 		}
 		l.Close()
@@ -440,8 +441,8 @@ func TestBackupWhileSnapshotsAreMade(t *testing.T) {
 	n := start(t, d, Options{})
 	r, w := io.Pipe()
 	var b bytes.Buffer
-	backup := make(chan error, 1)
-	go func() { backup <- n.Backup(t.Context(), w); w.Close() }()
+	done := make(chan error, 1)
+	go func() { done <- n.Backup(t.Context(), w); w.Close() }()
 	if _, err := io.CopyN(&b, r, 100_000); err != nil {
 		t.Fatal(err)
 	}
@@ -452,11 +453,11 @@ func TestBackupWhileSnapshotsAreMade(t *testing.T) {
 	if _, err := io.Copy(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-backup; err != nil {
+	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	e := newEngine()
-	if _, err := Verify(t.Context(), &b, e); err != nil {
+	if _, err := backup.Verify(t.Context(), &b, e); err != nil {
 		t.Fatal(err)
 	}
 	wantSame(t, contents(e), want)
@@ -478,7 +479,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEngine()
-	report, err := Check(t.Context(), l, files, e, Options{})
+	report, err := check(t.Context(), l, files, e)
 	if err != nil || report.Filters != len(want) || report.Batches == 0 || report.Snapshot.IsZero() {
 		t.Errorf("%+v, %v", report, err)
 	}

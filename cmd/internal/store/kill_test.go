@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
@@ -256,7 +257,7 @@ func TestBackupsAmidChanges(t *testing.T) {
 		last := n.Last()
 		b := n.backup(t)
 		e := newEngine()
-		if _, err := Verify(t.Context(), bytes.NewReader(b), e); err != nil {
+		if _, err := backup.Verify(t.Context(), bytes.NewReader(b), e); err != nil {
 			t.Fatal(err)
 		}
 		other := newDisk()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"github.com/umbel-filters/umbel/filter"
@@ -205,4 +207,10 @@ func wantKeys(t tester, e *engine.Engine, names []string, ds []umbel.Digest) {
 			}
 		}
 	}
+}
+
+// check reads what a disk has, as a start does, and starts nothing.
+func check(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine) (Report, error) {
+	r, err := recovery.Run(ctx, l, files, e, recovery.Options{Log: slog.New(slog.DiscardHandler)})
+	return r.Report, err
 }

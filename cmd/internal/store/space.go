@@ -30,6 +30,7 @@ func (s *Store) noteFull(err error) {
 	if !isFull(err) || s.full.Swap(true) {
 		return
 	}
+	s.taker.Hurry(true)
 	s.o.Log.Error("disk full; refusing writes until a snapshot has truncated the log", "error", err)
 	if s.o.Durability != None {
 		s.journal.Refuse(fmt.Errorf("store: %w; refusing writes until a snapshot has truncated the log", ErrFull))
@@ -58,12 +59,12 @@ func (s *Store) leaveFull(ctx context.Context) {
 	}
 	err := s.snapshotQueued(ctx)
 	if isFull(err) {
-		if err = s.giveUpPrevious(ctx); err == nil {
+		if err = s.taker.GiveUpPrevious(ctx); err == nil {
 			err = s.snapshotQueued(ctx)
 		}
 	}
 	if err == nil {
-		s.owe() // after a second one, the log before the first is obsolete
+		s.taker.Require() // after a second one, the log before the first is obsolete
 		err = s.Snapshot(ctx)
 	}
 	if err == nil {
@@ -77,6 +78,7 @@ func (s *Store) leaveFull(ctx context.Context) {
 		return
 	}
 	s.full.Store(false)
+	s.taker.Hurry(false)
 	s.journal.Accept()
 	s.o.Log.Info("disk has room again; accepting writes")
 }
@@ -90,26 +92,6 @@ func (s *Store) snapshotQueued(ctx context.Context) error {
 			return err
 		}
 	}
-	s.owe()
+	s.taker.Require()
 	return s.Snapshot(ctx)
-}
-
-// giveUpPrevious deletes the previous snapshot and the part of the log that only it needs.
-func (s *Store) giveUpPrevious(ctx context.Context) error {
-	s.snapping.Lock()
-	defer s.snapping.Unlock()
-	a := &s.archive
-	if s.reading > 0 || a.current == nil {
-		return fmt.Errorf("store: %w: nothing can be deleted", ErrFull)
-	}
-	a.previous, a.liveBefore = nil, nil
-	s.o.Log.Warn("deleting the previous snapshot, because the disk is full")
-	return s.cleanUp(ctx, a.current.batch, a.current.number)
-}
-
-// owe makes the next call of Snapshot take one even if nothing changed.
-func (s *Store) owe() {
-	s.snapping.Lock()
-	defer s.snapping.Unlock()
-	s.owing = true
 }

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/recovery"
+	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
@@ -36,7 +38,7 @@ const (
 	frameBatch   = 4
 	frameEnd     = 5
 
-	// maxEntry is the longest entry of a filter, which has 32 bytes for half a MiB of it.
+	// maxEntry is the maximum size of the entry of a filter, which has 32 bytes for each segment.
 	maxEntry = 1 << 30
 )
 
@@ -91,9 +93,9 @@ type frameReader struct {
 	payload bytes.Buffer
 }
 
-// errBackup begins errors about backups.
-func errBackup(format string, args ...any) error {
-	return fmt.Errorf("store: the backup "+format+": %w", append(args, umbel.ErrCorrupt)...)
+// corrupt returns an error about a damaged backup.
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("backup: the backup "+format+": %w", append(args, umbel.ErrCorrupt)...)
 }
 
 func newFrameReader(r io.Reader) (*frameReader, error) {
@@ -103,21 +105,21 @@ func newFrameReader(r io.Reader) (*frameReader, error) {
 		return nil, f.short(err, "has no head")
 	}
 	if string(head[:len(backupMagic)]) != backupMagic {
-		return nil, errBackup("isn't one: it doesn't begin as backups do")
+		return nil, corrupt("is not one: it has another beginning")
 	}
 	if v := head[len(backupMagic)]; v != backupVersion {
-		return nil, fmt.Errorf("store: a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return nil, fmt.Errorf("backup: a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	f.sum = crc32.Update(0, castagnoli, head)
 	return f, nil
 }
 
-// short returns what is to be said of an end that comes too early.
+// short returns the error for an end of the input.
 func (f *frameReader) short(err error, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errBackup("%s: it is cut short", what)
+		return corrupt("%s: it is cut short", what)
 	}
-	return fmt.Errorf("store: reading a backup: %w", err)
+	return fmt.Errorf("backup: reading a backup: %w", err)
 }
 
 // next returns the next frame, whose payload is valid until the next one.
@@ -133,10 +135,10 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 		most = 1 << 20
 	}
 	if n > most {
-		return 0, nil, errBackup("has a frame of kind %d with %d bytes, want at most %d", kind, n, most)
+		return 0, nil, corrupt("has a frame of kind %d with %d bytes, want at most %d", kind, n, most)
 	}
 	f.payload.Reset()
-	// The length is a stranger's word: memory is taken as bytes come.
+	// The length is untrusted: memory is allocated as bytes are read.
 	if _, err := io.CopyN(&f.payload, f.r, int64(n)); err != nil {
 		return 0, nil, f.short(err, "ends within a frame")
 	}
@@ -147,7 +149,7 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 		return 0, nil, f.short(err, "ends within a frame")
 	}
 	if binary.LittleEndian.Uint32(sum[:]) != f.sum {
-		return 0, nil, errBackup("is altered: the sum of a frame of kind %d and what is before it isn't right", kind)
+		return 0, nil, corrupt("is altered: the sum of a frame of kind %d and everything before it is wrong", kind)
 	}
 	f.sum = crc32.Update(f.sum, castagnoli, sum[:])
 	return kind, payload, nil
@@ -160,44 +162,44 @@ func (f *frameReader) end() error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err == nil:
-		return errBackup("has something behind its end")
+		return corrupt("has bytes after its end")
 	}
-	return fmt.Errorf("store: reading a backup: %w", err)
+	return fmt.Errorf("backup: reading a backup: %w", err)
 }
 
 // segment returns the bytes to which a reference of an entry refers.
-func (f *frameReader) segment(r reference) ([]byte, error) {
-	if r.piece == 0 {
-		return make([]byte, r.length), nil
+func (f *frameReader) segment(r snapshot.Reference) ([]byte, error) {
+	if r.IsZero() {
+		return make([]byte, r.Len()), nil
 	}
 	kind, b, err := f.next()
-	if err == nil && (kind != frameSegment || len(b) != int(r.length) || !r.holds(b)) {
-		err = errBackup("has a frame of kind %d with %d bytes where a segment of %d is wanted", kind, len(b), r.length)
+	if err == nil && (kind != frameSegment || len(b) != r.Len() || !r.Holds(b)) {
+		err = corrupt("has a frame of kind %d with %d bytes where a segment of %d is wanted", kind, len(b), r.Len())
 	}
 	return b, err
 }
 
-// backupHead is what a backup says of its snapshot.
-func backupHead(s *snapshot) []byte {
+// encodeHead encodes what a backup contains of its snapshot.
+func encodeHead(s *snapshot.Snapshot) []byte {
 	if s == nil {
 		return uvarints(0)
 	}
-	return uvarints(1, uint64(s.taken), uint64(s.covered), uint64(s.position))
+	return uvarints(1, uint64(s.Taken), uint64(s.Covered), uint64(s.Position))
 }
 
-// readBackupHead returns nil if the backup has no snapshot.
-func readBackupHead(b []byte) (*snapshot, error) {
+// decodeHead returns nil if the backup has no snapshot.
+func decodeHead(b []byte) (*snapshot.Snapshot, error) {
 	c := &statecode.Cursor{Rest: b}
-	var s *snapshot
+	var s *snapshot.Snapshot
 	if c.Small("snapshots", 1) == 1 {
-		s = &snapshot{number: 1, taken: int64(c.Uvarint()), covered: engine.Position(c.Uvarint()), position: engine.Position(c.Uvarint())}
+		s = &snapshot.Snapshot{Number: 1, Taken: int64(c.Uvarint()), Covered: engine.Position(c.Uvarint()), Position: engine.Position(c.Uvarint())}
 	}
 	return s, c.End()
 }
 
-// readBackup gives head, filter and batch what a backup has, in this order. filter reads
-// its segments itself, all of them. What it returns is checked to the last byte.
-func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameReader, engine.Meta, []reference) error, batch func([]byte) error) error {
+// read calls head, filter and batch with the contents of a backup, in this order. filter must read all
+// segments of the filter. If read returns nil, every byte was checked.
+func read(in io.Reader, head func(*snapshot.Snapshot) error, filter func(*frameReader, engine.Meta, []snapshot.Reference) error, batch func([]byte) error) error {
 	f, err := newFrameReader(in)
 	if err != nil {
 		return err
@@ -209,12 +211,12 @@ func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameRead
 			return err
 		}
 		if kind == frameSegment || kind < state || (kind == frameHead) != (state == 0) {
-			return errBackup("has a frame of kind %d after one of kind %d", kind, state)
+			return corrupt("has a frame of kind %d after one of kind %d", kind, state)
 		}
 		state = kind
 		switch kind {
 		case frameHead:
-			s, err := readBackupHead(b)
+			s, err := decodeHead(b)
 			if err != nil {
 				return err
 			}
@@ -223,7 +225,7 @@ func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameRead
 			}
 		case frameFilter:
 			filters++
-			m, segments, err := readEntry(b, limits())
+			m, segments, err := snapshot.ReadEntry(b, recovery.Limits())
 			if err != nil {
 				return err
 			}
@@ -237,11 +239,11 @@ func readBackup(in io.Reader, head func(*snapshot) error, filter func(*frameRead
 			}
 		case frameEnd:
 			if !bytes.Equal(b, uvarints(filters, batches)) {
-				return errBackup("has %d filters and %d batches, and says otherwise", filters, batches)
+				return corrupt("has %d filters and %d batches, but its end has other numbers", filters, batches)
 			}
 			return f.end()
 		default:
-			return errBackup("has a frame of kind %d, which this umbel doesn't know", kind)
+			return corrupt("has a frame of kind %d, which this version of umbel does not support", kind)
 		}
 	}
 }

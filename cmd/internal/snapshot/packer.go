@@ -1,4 +1,4 @@
-package store
+package snapshot
 
 import (
 	"context"
@@ -15,11 +15,11 @@ type packer struct {
 	files *snapfile.Dir
 
 	pack    []byte       // the piece that is being filled
-	waiting []*reference // to pack, whose piece has no number yet
+	waiting []*Reference // to pack, whose piece has no number yet
 	done    []packed     // filters whose segments have been added
 
 	page      []byte // the part of the catalogue that is being filled
-	catalogue []reference
+	catalogue []Reference
 	written   uint64 // bytes of pieces
 	// entry is called with each entry after its segments were written.
 	entry func(id uint64, version uint64, entry []byte)
@@ -29,7 +29,7 @@ type packer struct {
 type packed struct {
 	meta     engine.Meta
 	version  uint64
-	segments []*reference
+	segments []*Reference
 }
 
 func newPacker(files *snapfile.Dir) *packer {
@@ -55,13 +55,13 @@ func (p *packer) room(ctx context.Context) ([]byte, error) {
 
 // add adds the segment in the first n bytes of the memory that room returned last. Nothing is written
 // if all its bytes are zero, or if old is not nil and refers to the same bytes.
-func (p *packer) add(n int, old *reference) *reference {
+func (p *packer) add(n int, old *Reference) *Reference {
 	at := len(p.pack)
 	data := p.pack[at : at+n]
 	if zero(data) {
-		return &reference{length: uint32(n)}
+		return &Reference{length: uint32(n)}
 	}
-	r := &reference{offset: uint32(at), length: uint32(n), sum: xxh3.Hash128(data)}
+	r := &Reference{offset: uint32(at), length: uint32(n), sum: xxh3.Hash128(data)}
 	if old != nil && old.piece != 0 && old.length == r.length && old.sum == r.sum {
 		return old
 	}
@@ -74,7 +74,7 @@ func (p *packer) add(n int, old *reference) *reference {
 const maxDone = 1 << 10
 
 // filter adds the entry of a filter whose segments have all been added.
-func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segments []*reference) error {
+func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segments []*Reference) error {
 	p.done = append(p.done, packed{m, version, segments})
 	if len(p.done) < maxDone {
 		return nil
@@ -95,11 +95,11 @@ func (p *packer) flush(ctx context.Context) error {
 		p.pack, p.waiting = p.pack[:0], p.waiting[:0]
 	}
 	for _, f := range p.done {
-		segments := make([]reference, len(f.segments))
+		segments := make([]Reference, len(f.segments))
 		for i, r := range f.segments {
 			segments[i] = *r
 		}
-		p.entry(f.meta.ID, f.version, appendEntry(nil, &f.meta, segments))
+		p.entry(f.meta.ID, f.version, AppendEntry(nil, &f.meta, segments))
 	}
 	clear(p.done)
 	p.done = p.done[:0]
@@ -108,20 +108,20 @@ func (p *packer) flush(ctx context.Context) error {
 
 // enter writes an entry to the catalogue.
 func (p *packer) enter(ctx context.Context, entry []byte) error {
-	if err := p.print(ctx, binary.AppendUvarint(nil, uint64(len(entry)))); err != nil {
+	if err := p.write(ctx, binary.AppendUvarint(nil, uint64(len(entry)))); err != nil {
 		return err
 	}
-	return p.print(ctx, entry)
+	return p.write(ctx, entry)
 }
 
-// print writes bytes to the catalogue.
-func (p *packer) print(ctx context.Context, b []byte) error {
+// write writes bytes to the catalogue.
+func (p *packer) write(ctx context.Context, b []byte) error {
 	for len(b) > 0 {
 		n := copy(p.page[len(p.page):cap(p.page)], b)
 		p.page = p.page[:len(p.page)+n]
 		b = b[n:]
 		if len(p.page) == cap(p.page) {
-			if err := p.turn(ctx); err != nil {
+			if err := p.endPage(ctx); err != nil {
 				return err
 			}
 		}
@@ -129,8 +129,8 @@ func (p *packer) print(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// turn writes the page of the catalogue.
-func (p *packer) turn(ctx context.Context) error {
+// endPage writes the page of the catalogue.
+func (p *packer) endPage(ctx context.Context) error {
 	if len(p.page) == 0 {
 		return nil
 	}
@@ -138,14 +138,14 @@ func (p *packer) turn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.catalogue = append(p.catalogue, reference{piece: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
+	p.catalogue = append(p.catalogue, Reference{piece: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
 	p.page = p.page[:0]
 	return nil
 }
 
 // finish writes what is left of the catalogue and returns where it is.
-func (p *packer) finish(ctx context.Context) ([]reference, error) {
-	err := p.turn(ctx)
+func (p *packer) finish(ctx context.Context) ([]Reference, error) {
+	err := p.endPage(ctx)
 	return p.catalogue, err
 }
 
@@ -155,7 +155,7 @@ func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {
 	}
 	number, err := p.files.Put(data)
 	if err != nil {
-		return 0, fmt.Errorf("store: %w", err)
+		return 0, fmt.Errorf("snapshot: %w", err)
 	}
 	p.written += uint64(len(data))
 	return number, nil

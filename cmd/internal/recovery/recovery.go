@@ -1,0 +1,143 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// ErrLost is wrapped by errors that report missing durable data. Their texts say what is lost.
+var ErrLost = errors.New("durable data is lost")
+
+// remedy is a part of these errors.
+const remedy = "restore a backup, or start without the lost data (--accept-loss)"
+
+// Options configure a recovery.
+type Options struct {
+	// AcceptLoss makes Run continue if durable data is missing: see the package comment. The report
+	// lists what is lost.
+	AcceptLoss bool
+	Log        *slog.Logger
+}
+
+// Report describes what a recovery found.
+type Report struct {
+	Filters  int
+	Bytes    uint64    // memory of the filters
+	Snapshot time.Time // time of the snapshot that was read; zero if none
+	Batches  uint64    // replayed
+	Changes  uint64
+	Digests  uint64
+	Took     time.Duration
+	Torn     string   // what was discarded at the end of the log
+	Lost     []string // with AcceptLoss: what is lost
+}
+
+// Result is the state of the disk after a recovery.
+type Result struct {
+	Set      snapshot.Set
+	Position engine.Position // of the last change
+	Batch    uint64          // number of the last batch
+	// Damaged is true if data is lost or was read from a second copy. New snapshots make everything
+	// whole again.
+	Damaged bool
+	Report  Report
+}
+
+// Run fills the engine, which must be empty. The error wraps ErrLost if durable data is missing.
+func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (Result, error) {
+	begin := time.Now()
+	r := newRestorer(l, files, e, o)
+	p := newReplayer(e, r.losses)
+	err := run(ctx, r, p)
+	result := Result{Set: r.set, Position: p.position, Batch: p.batch, Damaged: r.damaged || r.losses.any, Report: p.report}
+	result.Report.Snapshot, result.Report.Lost = r.snapshot, r.losses.list
+	result.Report.Filters, result.Report.Took = e.Len(), time.Since(begin)
+	result.Report.Bytes, _ = e.Memory()
+	return result, err
+}
+
+func run(ctx context.Context, r *restorer, p *Replayer) error {
+	if err := r.findSnapshots(); err != nil {
+		return err
+	}
+	if err := r.restore(ctx); err != nil {
+		return err
+	}
+	p.begin(r)
+	if err := p.replay(ctx, r.log, r.from); err != nil {
+		return err
+	}
+	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
+		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
+	}
+	r.noteVersions(p)
+	return r.countPieces(ctx)
+}
+
+// Limits are those of the states that are read. The engine's memory limit does not apply: it may have
+// been lowered since.
+func Limits() wire.Limits { return wire.Limits{Bytes: 1 << 44, States: 1 << 20} }
+
+// maxLost is the maximum number of losses in a report.
+const maxLost = 1000
+
+// losses collects what is lost.
+type losses struct {
+	o    Options
+	mu   sync.Mutex
+	any  bool
+	list []string
+}
+
+// add adds a loss. It returns an error unless losses are accepted. It is safe for concurrent use.
+func (l *losses) add(format string, args ...any) error {
+	what := fmt.Errorf(format, args...)
+	if !l.o.AcceptLoss {
+		return fmt.Errorf("recovery: %w: %w: %s", ErrLost, what, remedy)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.any = true
+	if len(l.list) < maxLost {
+		l.list = append(l.list, what.Error())
+		l.o.Log.Warn("lost", "what", what)
+	}
+	return nil
+}
+
+// noteVersions notes the filters that are as they are in the last snapshot.
+func (r *restorer) noteVersions(p *Replayer) {
+	for cursor := uint64(0); ; {
+		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
+			if !p.changed[f.ID()] {
+				r.set.NoteVersion(f)
+			}
+			return true
+		})
+		if cursor == 0 {
+			return
+		}
+	}
+}
+
+// countPieces counts the bytes of pieces that the snapshots need.
+func (r *restorer) countPieces(ctx context.Context) error {
+	previous, err := r.set.Count(ctx, r.pieces)
+	if previous && errors.Is(err, umbel.ErrCorrupt) {
+		r.o.Log.Warn("previous snapshot unreadable", "error", err)
+		r.set.DropPrevious()
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,265 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
+)
+
+// Replayer applies the changes of a log to an engine whose filters have been restored, and finds gaps.
+type Replayer struct {
+	engine *engine.Engine
+	losses *losses
+	reader changelog.Reader
+	report Report
+
+	covered    engine.Position            // up to here changes need not be in the log
+	reach      engine.Position            // the log must reach up to here
+	restored   map[uint64]engine.Position // filters, with the position up to which their copies are complete
+	missing    map[uint64]string          // names of filters that the log must create
+	changed    map[uint64]bool            // filters that differ from their last copy
+	incomplete map[uint64]bool            // filters that lack changes or cells
+	afterGap   bool                       // batches before the next one are lost
+
+	position engine.Position // of the last change
+	batch    uint64          // number of the last batch
+}
+
+// NewReplayer returns a Replayer for a log that contains all changes, and accepts no loss.
+func NewReplayer(e *engine.Engine) *Replayer {
+	return newReplayer(e, &losses{o: Options{Log: slog.New(slog.DiscardHandler)}})
+}
+
+func newReplayer(e *engine.Engine, l *losses) *Replayer {
+	p := &Replayer{
+		engine: e, losses: l, restored: make(map[uint64]engine.Position), missing: make(map[uint64]string),
+		changed: make(map[uint64]bool), incomplete: make(map[uint64]bool),
+	}
+	p.reader = changelog.Reader{Limits: Limits(), Each: p.apply}
+	return p
+}
+
+// begin makes the replay begin where a restorer needs it.
+func (p *Replayer) begin(r *restorer) {
+	p.covered, p.restored, p.missing = r.covered, r.restored, r.missing
+	for id := range r.incomplete {
+		p.incomplete[id] = true
+	}
+	p.setReach(r.reach)
+}
+
+// Begin makes the replay begin after a snapshot.
+func (p *Replayer) Begin(s *snapshot.Snapshot) {
+	p.covered = s.Covered
+	p.setReach(s.Position)
+	p.report.Snapshot = s.Time()
+}
+
+func (p *Replayer) setReach(reach engine.Position) {
+	p.reach, p.position, p.reader.Single = reach, reach, reach
+}
+
+// Restored says that a filter was restored from a copy with all changes up to from.
+func (p *Replayer) Restored(id uint64, from engine.Position) { p.restored[id] = from }
+
+// replay applies the batches of a log from the number on.
+func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
+	p.report.Torn = l.Torn()
+	_, p.batch = l.Bounds()
+	each := func(number uint64, b []byte) error {
+		if err := p.Batch(b); err != nil {
+			return fmt.Errorf("batch %d: %w", number, err)
+		}
+		return nil
+	}
+	var err error
+	if p.losses.o.AcceptLoss {
+		err = l.ReadOver(ctx, from, each, p.lost)
+	} else if err = l.Read(ctx, from, each); errors.Is(err, oplog.ErrHole) {
+		return p.losses.add("changes of filters: %w", err)
+	}
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return fmt.Errorf("recovery: %w", err)
+	}
+	return nil
+}
+
+// lost notes that batches are lost.
+func (p *Replayer) lost(first, last uint64, why error) error {
+	what := fmt.Sprintf("batches %d to %d", first, last)
+	switch {
+	case last == first:
+		what = fmt.Sprintf("batch %d", first)
+	case last < first:
+		what = fmt.Sprintf("batches from %d on", first)
+	}
+	if err := p.losses.add("%s: filters that may have changed in them return true for every key until they are created again, and filters created in them are gone: %w", what, why); err != nil {
+		return err
+	}
+	p.afterGap = true
+	return nil
+}
+
+// Batch applies the changes of the next batch.
+func (p *Replayer) Batch(b []byte) error {
+	p.report.Batches++
+	if err := p.checkContinuity(b); err != nil {
+		return err
+	}
+	return p.reader.Batch(b)
+}
+
+// checkContinuity reports changes that are missing before a batch.
+func (p *Replayer) checkContinuity(b []byte) error {
+	first, err := changelog.First(b)
+	if err != nil {
+		return err
+	}
+	if expected := max(p.reader.Next(), p.covered+1); first > expected {
+		if err := p.missingChanges(expected, first-1); err != nil {
+			return err
+		}
+	}
+	if p.afterGap {
+		return p.markAllIncomplete(first - 1)
+	}
+	return nil
+}
+
+// missingChanges reports changes that the log lacks.
+func (p *Replayer) missingChanges(first, last engine.Position) error {
+	if !p.afterGap {
+		if err := p.losses.add("changes %d to %d: filters that may have changed by them return true for every key until they are created again, and filters created by them are gone", first, last); err != nil {
+			return err
+		}
+	}
+	return p.markAllIncomplete(last)
+}
+
+// markAllIncomplete marks the filters that may lack changes up to a position.
+func (p *Replayer) markAllIncomplete(last engine.Position) error {
+	p.afterGap = false
+	if err := p.reader.Skip(); err != nil {
+		return err
+	}
+	var lacking []uint64
+	for cursor := uint64(0); ; {
+		cursor = p.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
+			if from, ok := p.restored[f.ID()]; !ok || from < last {
+				lacking = append(lacking, f.ID())
+			}
+			return true
+		})
+		if cursor == 0 {
+			break
+		}
+	}
+	for _, id := range lacking {
+		p.markIncomplete(id)
+	}
+	return nil
+}
+
+// markIncomplete makes queries of a filter return true.
+func (p *Replayer) markIncomplete(id uint64) {
+	p.incomplete[id] = true
+	p.changed[id] = true
+	p.engine.MarkIncomplete(id)
+}
+
+// apply applies a change.
+func (p *Replayer) apply(c *engine.Change) error {
+	if from, ok := p.restored[c.Filter]; !ok || c.Position > from {
+		p.changed[c.Filter] = true
+	}
+	if c.Op == engine.OpCreate {
+		delete(p.missing, c.Filter)
+	}
+	err := p.engine.Apply(*c)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, changelog.OpName(c.Op), c.Filter, err)
+	if !p.losses.any || !errors.Is(err, umbel.ErrCorrupt) {
+		return err
+	}
+	// The state that it changes is lost, or is another one.
+	p.markIncomplete(c.Filter)
+	return p.losses.add("%w", err)
+}
+
+// End checks that the log was complete, and completes the filters.
+func (p *Replayer) End() (Report, error) {
+	err := p.end()
+	p.report.Filters = p.engine.Len()
+	p.report.Bytes, _ = p.engine.Memory()
+	return p.report, err
+}
+
+func (p *Replayer) end() error {
+	if err := p.reader.Flush(); err != nil {
+		return err
+	}
+	p.noteTorn()
+	p.report.Changes, p.report.Digests = p.reader.Counts()
+	if next := p.reader.Next(); next > 0 {
+		p.position = max(p.position, next-1)
+	}
+	for id := range p.incomplete {
+		p.engine.MarkIncomplete(id) // a later write may have made it complete
+	}
+	if err := p.checkEnd(); err != nil {
+		return err
+	}
+	if p.losses.any {
+		if err := p.engine.DropNameless(func(id uint64, name string) error {
+			return p.losses.add("filter %d, from which another took the name %q, and whose own name is lost", id, name)
+		}); err != nil {
+			return err
+		}
+	}
+	return p.engine.FinishReplay()
+}
+
+// noteTorn adds unfinished changes to the report.
+func (p *Replayer) noteTorn() {
+	for _, c := range p.reader.Unfinished() {
+		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", c.Filter, changelog.OpName(c.Op))
+		if p.report.Torn != "" {
+			torn = p.report.Torn + "; " + torn
+		}
+		p.report.Torn = torn
+	}
+}
+
+// checkEnd reports what is missing at the end of the log.
+func (p *Replayer) checkEnd() error {
+	if p.afterGap {
+		if err := p.markAllIncomplete(math.MaxUint64); err != nil {
+			return err
+		}
+	} else if next := max(p.reader.Next(), p.covered+1); next <= p.reach {
+		if err := p.missingChanges(next, p.reach); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.missing)) {
+		if err := p.losses.add("filter %q: its copies cannot be read, and the log does not create it", p.missing[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
+	"golang.org/x/sync/errgroup"
+)
+
+// restorer restores the filters of the last snapshot.
+type restorer struct {
+	log    oplog.Log
+	files  *snapfile.Dir
+	engine *engine.Engine
+	o      Options
+	losses *losses
+	pieces *snapshot.Cache
+
+	set          snapshot.Set
+	snapshot     time.Time // of the snapshot that was read
+	damaged      bool      // a manifest or a catalogue is
+	usedPrevious bool      // the last snapshot was unreadable
+
+	used    bool            // from and covered are set
+	from    uint64          // the first batch to be replayed
+	covered engine.Position // up to here changes need not be in the log
+	reach   engine.Position // up to here copies may have changes, and the log must reach
+
+	mu            sync.Mutex                 // guards what follows
+	older         map[uint64][]byte          // entries of the previous snapshot, after it was needed
+	olderReadable bool                       // older is complete
+	missing       map[uint64]string          // names of filters that the log must create
+	incomplete    map[uint64]bool            // filters that have lost cells
+	restored      map[uint64]engine.Position // filters, with the position up to which their copies are complete
+}
+
+func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
+	return &restorer{
+		log: l, files: files, engine: e, o: o, losses: &losses{o: o}, pieces: snapshot.NewCache(files),
+		missing: make(map[uint64]string), incomplete: make(map[uint64]bool), restored: make(map[uint64]engine.Position),
+	}
+}
+
+// findSnapshots finds the last two usable snapshots.
+func (r *restorer) findSnapshots() error {
+	list, err := r.files.Manifests()
+	if err != nil {
+		return fmt.Errorf("recovery: %w", err)
+	}
+	found := false
+	for _, m := range list {
+		if m.Err != nil {
+			r.damaged = true
+			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "usable copies", m.Whole, "error", m.Err)
+		}
+		if m.Whole == 0 {
+			r.reach = max(r.reach, engine.Position(m.Position)) // its name is intact
+			continue
+		}
+		s, err := readManifest(m)
+		if err != nil {
+			return err
+		}
+		if !found {
+			found, r.set.Current = true, s
+			continue
+		}
+		r.set.Previous = s
+		break
+	}
+	if len(list) > 0 && !found {
+		return r.losses.add("the manifests of all snapshots: filters that the log does not create are gone: %w", list[0].Err)
+	}
+	return nil
+}
+
+// readManifest returns the snapshot of a manifest, nil if it has none.
+func readManifest(m snapfile.Manifest) (*snapshot.Snapshot, error) {
+	decoded, err := snapshot.ReadManifest(m.Data)
+	switch s := decoded.Snapshot; {
+	case err != nil:
+		return nil, err
+	case decoded.Unfinished:
+		return nil, errors.New("recovery: the directory contains an incomplete restore; remove it and restore again")
+	case s != nil && s.Number != m.Number:
+		return nil, fmt.Errorf("recovery: manifest %d describes snapshot %d: %w", m.Number, s.Number, umbel.ErrCorrupt)
+	default:
+		return s, nil
+	}
+}
+
+// restore restores the filters of the last snapshot.
+func (r *restorer) restore(ctx context.Context) error {
+	if r.set.Current == nil {
+		r.from = 1
+		return nil
+	}
+	r.use(r.set.Current)
+	entries, err := r.catalogue(ctx, r.set.Current)
+	if errors.Is(err, umbel.ErrCorrupt) {
+		entries, err = r.previousCatalogue(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	r.snapshot = r.set.Current.Time()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, b := range entries {
+		group.Go(func() error { return r.filter(ctx, b) })
+	}
+	return group.Wait()
+}
+
+// use makes the replay begin where a snapshot needs it.
+func (r *restorer) use(s *snapshot.Snapshot) {
+	if !r.used {
+		r.used, r.from, r.covered = true, s.Batch, s.Covered
+	}
+	r.from, r.covered = min(r.from, s.Batch), min(r.covered, s.Covered)
+	r.reach = max(r.reach, s.Position)
+}
+
+// useWholeLog makes the replay begin with the first change.
+func (r *restorer) useWholeLog() { r.from, r.covered = 1, 0 }
+
+// catalogue reads the entries of a snapshot.
+func (r *restorer) catalogue(ctx context.Context, s *snapshot.Snapshot) (entries [][]byte, err error) {
+	err = snapshot.ReadCatalogue(ctx, r.pieces, s, func(b []byte) error {
+		entries = append(entries, b)
+		return nil
+	})
+	if err == nil && uint64(len(entries)) != s.Filters {
+		err = fmt.Errorf("%d filters in the catalogue, want %d: %w", len(entries), s.Filters, umbel.ErrCorrupt)
+	}
+	return entries, err
+}
+
+// filter restores one filter.
+func (r *restorer) filter(ctx context.Context, b []byte) error {
+	m, segments, err := snapshot.ReadEntry(b, Limits())
+	if err != nil {
+		return fmt.Errorf("recovery: an entry of the catalogue: %w", err)
+	}
+	err = r.fill(ctx, m, segments)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.set.AddEntry(m.ID, b)
+		return nil
+	}
+	if !errors.Is(err, umbel.ErrCorrupt) {
+		return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
+	}
+	return r.olderFilter(ctx, m, segments, err)
+}
+
+// fill restores a filter from its segments.
+func (r *restorer) fill(ctx context.Context, m engine.Meta, segments []snapshot.Reference) error {
+	const ahead = 4
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	index := snapshot.SegmentIndex(&m.State)
+	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+		i := index(g)
+		if len(segments) > ahead {
+			r.pieces.Ahead(segments[i:min(i+ahead, len(segments))], &reading)
+		}
+		return r.pieces.Copy(ctx, segments[i], dst)
+	})
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.restored[m.ID] = m.From
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package snapshot
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// AppendEntry appends the entry of a filter, without its length.
+func AppendEntry(dst []byte, m *engine.Meta, segments []Reference) []byte {
+	dst = binary.AppendUvarint(dst, m.ID)
+	dst = binary.AppendUvarint(dst, uint64(m.From))
+	dst = binary.AppendUvarint(dst, uint64(m.To-m.From))
+	if m.Incomplete {
+		dst = append(dst, entryHidden)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = binary.AppendUvarint(dst, uint64(m.Expires))
+	dst = statecode.AppendText(dst, m.Name)
+	dst = binary.AppendUvarint(dst, uint64(len(segments)))
+	for _, r := range segments {
+		dst = appendReference(dst, r)
+	}
+	return statecode.Append(dst, &m.State)
+}
+
+// ReadEntry reads an entry. The arrays of the state have no words. The error wraps umbel.ErrCorrupt or
+// umbel.ErrLimit.
+func ReadEntry(b []byte, l wire.Limits) (m engine.Meta, segments []Reference, err error) {
+	c := &statecode.Cursor{Rest: b}
+	m.ID, m.From = c.Uvarint(), engine.Position(c.Uvarint())
+	m.To = m.From + engine.Position(c.Uvarint())
+	switch flags := c.Byte(); flags {
+	case 0:
+	case entryHidden:
+		m.Incomplete = true
+	default:
+		c.Fail("an entry with the flags %#x", flags)
+	}
+	m.Expires = int64(c.Uvarint())
+	m.Name = c.Text()
+	segments = readReferences(c)
+	if m.State, err = statecode.Read(c, l); err != nil {
+		return m, nil, err
+	}
+	if err := c.End(); err != nil {
+		return m, nil, err
+	}
+	return m, segments, checkSegments(&m.State, segments)
+}
+
+// entrySegments returns the references of a valid entry.
+func entrySegments(b []byte) []Reference {
+	c := &statecode.Cursor{Rest: b}
+	c.Uvarint()
+	c.Uvarint()
+	c.Uvarint()
+	c.Byte()
+	c.Uvarint()
+	c.Bytes(c.Uvarint())
+	return readReferences(c)
+}
+
+// EntryID returns the ID of the filter of a valid entry.
+func EntryID(b []byte) uint64 { return (&statecode.Cursor{Rest: b}).Uvarint() }
+
+// checkSegments returns an error unless the lengths of the segments are those of the state's arrays.
+func checkSegments(s *umbel.State, segments []Reference) error {
+	i := 0
+	for array, p := range statecode.Arrays(s) {
+		for left := statecode.ArrayBytes(p); left > 0; i++ {
+			want := min(left, engine.SegmentBytes)
+			if i >= len(segments) || uint64(segments[i].length) != want {
+				return fmt.Errorf("snapshot: segment %d of array %d, want %d bytes: %w", i, array, want, umbel.ErrCorrupt)
+			}
+			left -= want
+		}
+	}
+	if i != len(segments) {
+		return fmt.Errorf("snapshot: %d segments, want %d: %w", len(segments), i, umbel.ErrCorrupt)
+	}
+	return nil
+}
+
+// SegmentIndex returns a function that numbers the segments of a state across all its arrays.
+func SegmentIndex(s *umbel.State) func(engine.Segment) int {
+	var first []int
+	n := 0
+	for _, p := range statecode.Arrays(s) {
+		first = append(first, n)
+		n += int((statecode.ArrayBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
+	}
+	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
+}
+
+// ReadCatalogue calls each with the entries of a catalogue. each may keep the memory.
+func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(entry []byte) error) error {
+	in := bufio.NewReader(&catalogueReader{ctx, pieces, s.Catalogue, nil})
+	for {
+		n, err := binary.ReadUvarint(in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the catalogue: %w", err)
+		}
+		// The length is untrusted: memory is allocated as bytes are read.
+		entry, err := io.ReadAll(io.LimitReader(in, int64(min(n, math.MaxInt64))))
+		if err == nil && uint64(len(entry)) != n {
+			err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
+		}
+		if err != nil {
+			return fmt.Errorf("the catalogue: %w", err)
+		}
+		if err := each(entry); err != nil {
+			return err
+		}
+	}
+}
+
+// catalogueReader reads bytes that are divided into pieces.
+type catalogueReader struct {
+	ctx    context.Context
+	pieces *Cache
+	refs   []Reference
+	rest   []byte
+}
+
+func (r *catalogueReader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if len(r.refs) == 0 {
+			return 0, io.EOF
+		}
+		var err error
+		if r.rest, err = r.pieces.Read(r.ctx, r.refs[0]); err != nil {
+			return 0, err
+		}
+		r.refs = r.refs[1:]
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,168 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/zeebo/xxh3"
+)
+
+// A snapshot is a copy of all filters, made while they change. It consists of segments, which are
+// stored in pieces (package snapfile), many small ones in one. Its catalogue is a sequence of entries,
+// one for each filter, with references to the segments; it is divided into pieces as well. The
+// manifest refers to the catalogue:
+//
+//	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1, 0 or 1 | snapshot
+//	snapshot   number | milliseconds since 1970 | batch | covered | position | filters | bytes
+//	           | number of references | references to the catalogue
+//	entry      length | filter | from | to - from | flags 1 | expires | name: length, bytes
+//	           | number of references | references to segments | shape
+//	reference  piece, 0 if all bytes are zero | length | offset and XXH3-128 16, unless piece is 0
+//
+// The references of an entry are in the order of arrays and offsets. Numbers are unsigned LEB128.
+const (
+	manifestMagic   = "umbelsnap"
+	manifestVersion = 1
+	// manifestUnfinished is a flag: a backup is being restored and is not complete.
+	manifestUnfinished = 1
+
+	entryHidden = 1
+)
+
+// Reference is the place of bytes of a segment or of a catalogue.
+type Reference struct {
+	piece  uint64 // 0: all bytes are zero
+	offset uint32
+	length uint32
+	sum    xxh3.Uint128
+}
+
+// Holds reports whether b is what r refers to.
+func (r Reference) Holds(b []byte) bool { return xxh3.Hash128(b) == r.sum }
+
+// Len returns the number of bytes.
+func (r Reference) Len() int { return int(r.length) }
+
+// IsZero reports whether all bytes are zero, and not stored.
+func (r Reference) IsZero() bool { return r.piece == 0 }
+
+// WithoutPlace returns a reference with the same bytes that has piece 1, or 0 if IsZero, and no offset.
+func (r Reference) WithoutPlace() Reference {
+	r.piece, r.offset = min(r.piece, 1), 0
+	return r
+}
+
+func appendReference(dst []byte, r Reference) []byte {
+	dst = binary.AppendUvarint(dst, r.piece)
+	dst = binary.AppendUvarint(dst, uint64(r.length))
+	if r.piece == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(r.offset))
+	dst = binary.LittleEndian.AppendUint64(dst, r.sum.Lo)
+	return binary.LittleEndian.AppendUint64(dst, r.sum.Hi)
+}
+
+// readReference reads a reference.
+func readReference(c *statecode.Cursor) (r Reference) {
+	r.piece = c.Uvarint()
+	r.length = uint32(c.Small("bytes of a segment", snapfile.MaxPiece))
+	if r.piece == 0 || c.Err != nil {
+		return r
+	}
+	r.offset = uint32(c.Small("bytes before a segment", snapfile.MaxPiece-int(r.length)))
+	r.sum.Lo, r.sum.Hi = c.Uint64(), c.Uint64()
+	return r
+}
+
+// readReferences reads a number of references and the references.
+func readReferences(c *statecode.Cursor) (rs []Reference) {
+	for range c.Uvarint() {
+		r := readReference(c)
+		if c.Err != nil {
+			return nil
+		}
+		rs = append(rs, r)
+	}
+	return rs
+}
+
+// Snapshot describes a snapshot.
+type Snapshot struct {
+	Number uint64
+	Taken  int64  // milliseconds since 1970
+	Batch  uint64 // the log from this batch on has all changes that the copies lack
+	// Covered is the position up to which the log need not have the changes.
+	Covered   engine.Position
+	Position  engine.Position // a copy may have changes up to here
+	Filters   uint64
+	Bytes     uint64 // of cells
+	Catalogue []Reference
+}
+
+// Time returns the time at which the snapshot was begun; zero if s is nil.
+func (s *Snapshot) Time() time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(s.Taken)
+}
+
+// Manifest is the contents of a manifest.
+type Manifest struct {
+	Unfinished bool
+	Snapshot   *Snapshot // nil if there is none: a restored backup may consist of a log alone
+}
+
+// Append appends the encoding of a manifest.
+func (m Manifest) Append(dst []byte) []byte {
+	var flags byte
+	if m.Unfinished {
+		flags = manifestUnfinished
+	}
+	dst = append(append(dst, manifestMagic...), manifestVersion, flags)
+	s := m.Snapshot
+	if s == nil {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	for _, v := range []uint64{s.Number, uint64(s.Taken), s.Batch, uint64(s.Covered), uint64(s.Position), s.Filters, s.Bytes, uint64(len(s.Catalogue))} {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	for _, r := range s.Catalogue {
+		dst = appendReference(dst, r)
+	}
+	return dst
+}
+
+// ReadManifest reads a manifest. The error wraps umbel.ErrCorrupt, with errors.ErrUnsupported for
+// later versions.
+func ReadManifest(b []byte) (m Manifest, err error) {
+	c := &statecode.Cursor{Rest: b}
+	if string(c.Bytes(uint64(len(manifestMagic)))) != manifestMagic {
+		return m, fmt.Errorf("snapshot: not a manifest of umbel: %w", umbel.ErrCorrupt)
+	}
+	version, flags, n := c.Byte(), c.Byte(), c.Byte()
+	if c.Err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
+		return m, fmt.Errorf("snapshot: a manifest of version %d, flags %#x, needs a later version of umbel: %w: %w",
+			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
+	}
+	m.Unfinished = flags&manifestUnfinished != 0
+	switch n {
+	case 0:
+	case 1:
+		m.Snapshot = &Snapshot{
+			Number: c.Uvarint(), Taken: int64(c.Uvarint()), Batch: c.Uvarint(), Covered: engine.Position(c.Uvarint()),
+			Position: engine.Position(c.Uvarint()), Filters: c.Uvarint(), Bytes: c.Uvarint(), Catalogue: readReferences(c),
+		}
+	default:
+		c.Fail("a manifest of %d snapshots, want at most 1", n)
+	}
+	return m, c.End()
+}
