@@ -28,11 +28,25 @@ func TestPosition(t *testing.T) {
 	}
 }
 
+// The logarithms of usual rates are those that are computed for others.
+func TestUsualLogarithms(t *testing.T) {
+	for x := range usualLogarithms {
+		if got, want := logarithm(x), exactLogarithm(x); got != want {
+			t.Errorf("ln %v: %v, want %v", x, got, want)
+		}
+	}
+	for _, x := range []float64{0.03, 0.007} {
+		if got, want := logarithm(x), exactLogarithm(x); got != want {
+			t.Errorf("ln %v: %v, want %v", x, got, want)
+		}
+	}
+}
+
 // TestLogarithm: logarithms equal those of a correctly rounding C library in the last bit. The
 // values are from glibc 2.36.
 func TestLogarithm(t *testing.T) {
 	for x, want := range logarithms {
-		if got := logarithm(x); got != want {
+		if got := exactLogarithm(x); got != want {
 			t.Errorf("ln %v = %v, want %v", x, got, want)
 		}
 	}

@@ -157,6 +157,36 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 // logarithm returns ln x, correctly rounded, for x in (0, 1). math.Log may differ in the last
 // place, for example for 0.01, and RedisBloom's dump contains the correct one.
 func logarithm(x float64) float64 {
+	if y, ok := usualLogarithms[x]; ok {
+		return y
+	}
+	return exactLogarithm(x)
+}
+
+// usualLogarithms contains the logarithms of the error rates of most layers: usual rates, and half of
+// them, since the first layer of a filter that scales has half its rate. A server makes many small
+// filters, and computing the logarithm takes most of the time and allocates 3 kB.
+var usualLogarithms = map[float64]float64{
+	0.1:     -2.3025850929940455,
+	0.05:    -2.995732273553991,
+	0.025:   -3.6888794541139363,
+	0.02:    -3.912023005428146,
+	0.01:    -4.605170185988091,
+	0.005:   -5.298317366548036,
+	0.0025:  -5.991464547107982,
+	0.002:   -6.214608098422191,
+	0.001:   -6.907755278982137,
+	0.0005:  -7.600902459542082,
+	0.00025: -8.294049640102028,
+	0.0001:  -9.210340371976182,
+	5e-05:   -9.903487552536127,
+	1e-05:   -11.512925464970229,
+	5e-06:   -12.206072645530174,
+	1e-06:   -13.815510557964274,
+	5e-07:   -14.508657738524219,
+}
+
+func exactLogarithm(x float64) float64 {
 	const precision = 160
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
