@@ -133,7 +133,7 @@ func (e *Engine) applyCreate(c Change) error {
 	if err != nil {
 		return fmt.Errorf("change %d of filter %q: %w", c.Position, c.Name, err)
 	}
-	f, err := e.newFilter(c.Filter, c.Name, g)
+	f, err := e.newFilter(c.Filter, c.Name, g, *c.State)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 func (e *Engine) claim(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	old := e.names[f.Name()]
+	old := e.names.find([]byte(f.Name()))
 	if old != nil && old.replayed().claim > f.replayed().claim {
 		e.displaced = append(e.displaced, f)
 		return
@@ -24,16 +24,14 @@ func (e *Engine) claim(f *Filter) {
 	if old != nil {
 		e.displaced = append(e.displaced, old)
 	}
-	e.names[f.Name()] = f
+	e.names.add(f)
 }
 
 // unclaim takes the name of f away.
 func (e *Engine) unclaim(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	if e.names[f.Name()] == f {
-		delete(e.names, f.Name())
-	}
+	e.names.remove(f)
 	e.displaced = slices.DeleteFunc(e.displaced, func(g *Filter) bool { return g == f })
 }
 
@@ -41,7 +39,7 @@ func (e *Engine) unclaim(f *Filter) {
 // earlier.
 func (e *Engine) dropEarlierClaims(c Change) {
 	losers := slices.DeleteFunc(slices.Clone(e.displaced), func(f *Filter) bool { return f.Name() != c.Name })
-	if f := e.names[c.Name]; f != nil {
+	if f := e.names.find([]byte(c.Name)); f != nil {
 		losers = append(losers, f)
 	}
 	for _, f := range losers {

@@ -53,10 +53,10 @@ func (e *Engine) lastOf(f *Filter) Position {
 func (e *Engine) addToIndex(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	if old := e.names[f.Name()]; old != nil {
+	if old := e.names.find([]byte(f.Name())); old != nil {
 		e.removeFromIndex(old)
 	}
-	e.names[f.Name()] = f
+	e.names.add(f)
 	e.roster.add(f)
 	if f.Expires() != 0 {
 		e.expiring[f] = struct{}{}
@@ -65,9 +65,7 @@ func (e *Engine) addToIndex(f *Filter) {
 
 // removeFromIndex removes a retired filter. The caller holds e.index.
 func (e *Engine) removeFromIndex(f *Filter) {
-	if e.names[f.Name()] == f {
-		delete(e.names, f.Name())
-	}
+	e.names.remove(f)
 	delete(e.expiring, f)
 	e.roster.remove(f)
 	e.memory.release(f.bytes.Swap(0))
@@ -134,7 +132,7 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 	if err := checkName(name); err != nil {
 		return 0, err
 	}
-	old := e.names[name]
+	old := e.names.find([]byte(name))
 	switch {
 	case old != nil && !old.isExpired() && !replace:
 		return e.lastOf(old), ErrExists
@@ -156,12 +154,12 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 func (e *Engine) moveInIndex(f *Filter, name string) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	if old := e.names[name]; old != nil {
+	if old := e.names.find([]byte(name)); old != nil {
 		e.removeFromIndex(old)
 	}
-	delete(e.names, f.Name())
+	e.names.remove(f)
 	f.rename(name)
-	e.names[name] = f
+	e.names.add(f)
 }
 
 func (f *Filter) rename(name string) {

@@ -53,7 +53,7 @@ type Engine struct {
 	displaced []*Filter     // under directory: see claim
 
 	index    sync.RWMutex
-	names    map[string]*Filter
+	names    nameIndex
 	roster   roster
 	expiring map[*Filter]struct{}
 }
@@ -64,7 +64,7 @@ func New(o Options) *Engine {
 		kinds:    o.Kinds,
 		designs:  make([]atomic.Pointer[design], len(o.Kinds)),
 		now:      o.Now,
-		names:    make(map[string]*Filter),
+		names:    newNameIndex(),
 		expiring: make(map[*Filter]struct{}),
 
 		longBytes: longBytes,
@@ -84,7 +84,7 @@ func (e *Engine) SetJournal(j Journal) { e.journal = j }
 // allocate and does not keep name.
 func (e *Engine) Get(name []byte) *Filter {
 	e.index.RLock()
-	f := e.names[string(name)]
+	f := e.names.find(name)
 	e.index.RUnlock()
 	if f == nil || f.isExpired() {
 		return nil
@@ -96,7 +96,7 @@ func (e *Engine) Get(name []byte) *Filter {
 func (e *Engine) Len() int {
 	e.index.RLock()
 	defer e.index.RUnlock()
-	return len(e.names)
+	return e.names.len()
 }
 
 // Kinds returns the kinds that filters may have.

@@ -66,9 +66,8 @@ func (e *Engine) designFor(kind string, h umbel.Hasher) (*design, error) {
 	return d, nil
 }
 
-// newFilter returns a filter that is not in the index and has no memory reserved.
-func (e *Engine) newFilter(id uint64, name string, f umbel.Filter) (*Filter, error) {
-	s := f.State()
+// newFilter returns a filter with state s that is not in the index and has no memory reserved.
+func (e *Engine) newFilter(id uint64, name string, f umbel.Filter, s umbel.State) (*Filter, error) {
 	d, err := e.designFor(s.Kind, s.Hasher)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	if old := e.lookup(name); old != nil && !o.Replace {
 		return nil, e.lastOf(old), ErrExists
 	}
-	g, err := e.newFilter(0, name, f)
+	s := f.State()
+	g, err := e.newFilter(0, name, f, s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -43,7 +44,6 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	g.bytes.Store(n)
 	g.incomplete.Store(o.Incomplete)
 	g.storeExpires(o.Expires)
-	s := f.State()
 	if o.Empty {
 		s = withoutWords(s)
 	}
@@ -65,7 +65,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 func (e *Engine) putQueued(g *Filter, w write, replace bool) (Position, error) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	old := e.names[g.Name()]
+	old := e.names.find([]byte(g.Name()))
 	if old != nil && !old.isExpired() && !replace {
 		return e.lastOf(old), ErrExists
 	}

@@ -73,7 +73,7 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 	if err != nil {
 		return nil, err
 	}
-	f, err := e.newFilter(m.ID, m.Name, g)
+	f, err := e.newFilter(m.ID, m.Name, g, m.State)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ func TestOverheadOfSmallFilters(t *testing.T) {
 	got := float64(liveBytes()-before)/n - bits
 	runtime.KeepAlive(e)
 	t.Logf("%.0f bytes beyond the bits", got)
-	if got > 410 {
-		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 410", got)
+	if got > 400 {
+		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 400", got)
 	}
 }
 
