@@ -42,22 +42,36 @@ type Capture struct {
 	invalid bool // the copy is useless
 }
 
-// Capture begins a copy of the filter. The caller must call End.
-func (f *Filter) Capture() *Capture { return f.capture(!f.kind.Monotone) }
+// Capture begins a copy of the filter. It does not wait for a change that is computed aside, which
+// makes the copy useless when it is made. The caller must call End.
+func (f *Filter) Capture() *Capture {
+	still := !f.kind.Monotone || f.incomplete.Load()
+	if still {
+		if _, err := f.freeze(); err != nil {
+			return &Capture{f: f, invalid: true}
+		}
+	}
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	return f.capture(still)
+}
 
-// CaptureStill is Capture, but all changes wait until End. It is for a filter whose shape changes
-// so often that Capture does not succeed.
-func (f *Filter) CaptureStill() *Capture { return f.capture(true) }
-
-func (f *Filter) capture(still bool) *Capture {
-	c := &Capture{f: f}
+// CaptureStill is Capture, but it waits for changes, and all changes wait until End. It is for a
+// filter whose shape changes so often that Capture does not succeed.
+func (f *Filter) CaptureStill() *Capture {
 	if f.lock() != nil {
-		c.invalid = true
-		return c
+		return &Capture{f: f, invalid: true}
 	}
 	defer f.changes.Unlock()
-	if c.frozen = still || f.incomplete.Load(); c.frozen {
-		f.addReader()
+	f.addReader()
+	return f.capture(true)
+}
+
+// capture begins a copy. The caller holds f.changes.
+func (f *Filter) capture(still bool) *Capture {
+	c := &Capture{f: f, frozen: still, invalid: f.retired}
+	if c.invalid {
+		return c
 	}
 	c.state = f.filter.State()
 	c.arrays = arraysOf(nil, c.state)

@@ -84,18 +84,30 @@ func dial(t *testing.T, n *Node, config *tls.Config) *client {
 // call sends a command and returns its reply: "+OK", ":1", "$text", or elements in brackets.
 func (c *client) call(command string) string {
 	c.t.Helper()
-	var words [][]byte
-	for _, w := range strings.Fields(command) {
-		words = append(words, []byte(w))
-	}
-	if _, err := c.c.Write(resp.Append(nil, words...)); err != nil {
-		c.t.Fatalf("%s: %v", command, err)
-	}
+	return c.words(strings.Fields(command)...)
+}
+
+// words is call for a command whose words may have spaces.
+func (c *client) words(words ...string) string {
+	c.t.Helper()
+	c.send(words...)
 	s, err := c.reply()
 	if err != nil {
-		c.t.Fatalf("%s: %v", command, err)
+		c.t.Fatalf("%s: %v", words[0], err)
 	}
 	return s
+}
+
+// send sends a command.
+func (c *client) send(words ...string) {
+	c.t.Helper()
+	var call [][]byte
+	for _, w := range words {
+		call = append(call, []byte(w))
+	}
+	if _, err := c.c.Write(resp.Append(nil, call...)); err != nil {
+		c.t.Fatalf("%s: %v", words[0], err)
+	}
 }
 
 func (c *client) reply() (string, error) {
