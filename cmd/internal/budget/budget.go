@@ -14,7 +14,6 @@ var ErrFull = errors.New("the requests of all clients take too much memory")
 type Budget struct {
 	limit atomic.Int64
 	used  atomic.Int64
-	peak  atomic.Int64
 }
 
 // New returns a budget of limit bytes; 0 means no limit.
@@ -43,18 +42,8 @@ func (b *Budget) Take(n int64) error {
 	if used, limit := b.used.Add(n), b.limit.Load(); limit > 0 && used > limit {
 		b.used.Add(-n)
 		return ErrFull
-	} else if peak := b.peak.Load(); used > peak {
-		b.peak.CompareAndSwap(peak, used) // a lost race costs accuracy only
 	}
 	return nil
-}
-
-// Peak returns the approximate maximum of Used since the last call of Peak.
-func (b *Budget) Peak() uint64 {
-	if b == nil {
-		return 0
-	}
-	return uint64(max(b.peak.Swap(b.used.Load()), 0))
 }
 
 // Give returns n bytes that were taken.

@@ -30,26 +30,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-func TestPeak(t *testing.T) {
-	b := New(0)
-	s := b.Share()
-	for _, n := range []int{100, 50} {
-		if err := s.Take(n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Release()
-	if err := s.Take(10); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.Peak(); got != 150 {
-		t.Errorf("the peak is %d, want 150", got)
-	}
-	if got := b.Peak(); got != 10 {
-		t.Errorf("the peak since then is %d, want 10", got)
-	}
-}
-
 func TestNoLimit(t *testing.T) {
 	for _, b := range []*Budget{nil, New(0)} {
 		if err := b.Share().Take(1 << 40); err != nil {

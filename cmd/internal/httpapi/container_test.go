@@ -254,7 +254,7 @@ func TestCopiesAreShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cs := newCopies(t.TempDir())
+	cs := newCopies(t.TempDir(), nil)
 	a, err := cs.acquire(t.Context(), f, "")
 	if err != nil {
 		t.Fatal(err)

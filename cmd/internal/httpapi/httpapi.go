@@ -35,6 +35,7 @@ type Options struct {
 	Profile  bool           // serve /debug/pprof to administrators
 	Rates    *Rates         // requests per client; nil: no limit
 	Budget   *budget.Budget // memory of bodies and answers; nil: no limit
+	Disk     *budget.Budget // bytes of the files in Dir; nil: no limit
 	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
 	// may be nil.
 	Serving context.Context
@@ -82,7 +83,7 @@ func New(o Options) http.Handler {
 		Options: o,
 		mux:     http.NewServeMux(),
 		guard:   newGuard(o.Hosts),
-		copies:  newCopies(o.Dir),
+		copies:  newCopies(o.Dir, o.Disk),
 
 		everyone: access.Everyone(),
 	}

@@ -66,7 +66,7 @@ var (
 	tooMany          = problemType{"rate", "Too many requests", http.StatusTooManyRequests}
 	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
-	busy             = problemType{"busy", "Requests take too much memory", http.StatusServiceUnavailable}
+	busy             = problemType{"busy", "Too many requests at a time", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
 	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -25,7 +26,7 @@ func (s *source) small() bool { return s.cells <= inMemory }
 
 // source copies the cells of a filter: small ones to memory while changes wait, others to a file
 // while additions go on if the kind allows.
-func (cs *copies) source(f *engine.Filter) (*source, error) {
+func (cs *copies) source(ctx context.Context, f *engine.Filter) (*source, error) {
 	var src *source
 	err := f.View(func(f umbel.Filter) {
 		if s := f.State(); s.Bytes() <= inMemory {
@@ -40,7 +41,7 @@ func (cs *copies) source(f *engine.Filter) (*source, error) {
 		if try == captures-1 {
 			begin = f.CaptureStill
 		}
-		src, err := cs.capture(begin())
+		src, err := cs.capture(ctx, begin())
 		if err != nil || src != nil {
 			return src, err
 		}
@@ -77,7 +78,7 @@ func withoutWords(s umbel.State, arrays *[]cells.Array) umbel.State {
 
 // capture copies the cells of a filter to a file. It returns a nil source if the filter's shape
 // changed meanwhile.
-func (cs *copies) capture(c *engine.Capture) (*source, error) {
+func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, error) {
 	file, err := cs.temporary()
 	if err != nil {
 		c.End()
@@ -95,6 +96,9 @@ func (cs *copies) capture(c *engine.Capture) (*source, error) {
 		var n int
 		n, err = file.Write(b)
 		size += int64(n)
+		if err == nil {
+			err = ctx.Err()
+		}
 	}
 	meta, ok := c.End()
 	if err != nil || !ok {

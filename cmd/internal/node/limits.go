@@ -10,13 +10,14 @@ import (
 )
 
 // limited are the limits of clients that Reload applies, also to existing connections.
-var limited = []string{"max-clients", "idle-timeout", "max-bulk", "max-output", "max-client-memory", "rate", "http-rate"}
+var limited = []string{"max-clients", "idle-timeout", "max-bulk", "max-output", "max-client-memory", "max-disk", "rate", "http-rate"}
 
 // limitClients applies the limits of settings.
 func (n *Node) limitClients(c Config) {
 	n.limits.Store(&c)
 	n.rates.Set(c.HTTPRate)
 	n.budget.SetLimit(clientMemory(c.MaxClientMemory, n.limit()))
+	n.store.SetMaxDisk(uint64(c.MaxDisk))
 	if n.resp != nil {
 		n.resp.SetLimits(limitsOf(c))
 	}
@@ -33,7 +34,7 @@ func limitsOf(c Config) resp.Limits {
 // currentConfig returns the settings including changes since the start.
 func (n *Node) currentConfig() Config {
 	c, l := n.config, n.limits.Load()
-	c.MaxClients, c.IdleTimeout, c.MaxBulk, c.MaxOutput, c.MaxClientMemory, c.Rate, c.HTTPRate = l.MaxClients, l.IdleTimeout, l.MaxBulk, l.MaxOutput, l.MaxClientMemory, l.Rate, l.HTTPRate
+	c.MaxClients, c.IdleTimeout, c.MaxBulk, c.MaxOutput, c.MaxClientMemory, c.MaxDisk, c.Rate, c.HTTPRate = l.MaxClients, l.IdleTimeout, l.MaxBulk, l.MaxOutput, l.MaxClientMemory, l.MaxDisk, l.Rate, l.HTTPRate
 	return c
 }
 

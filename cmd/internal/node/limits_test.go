@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/wire"
@@ -85,6 +86,29 @@ func TestRaisedMemoryLimit(t *testing.T) {
 	if status, reply := put(), imported(); status != http.StatusCreated || reply[0] == '-' {
 		t.Errorf("below the raised limit: %d, %q", status, reply)
 	}
+}
+
+// What max-disk leaves bounds the copies of filters that are being sent.
+func TestLimitOfCopies(t *testing.T) {
+	c := testConfig(t)
+	n := started(t, c)
+	if err := n.disk.Take(int64(2 * n.limit())); err != nil {
+		t.Errorf("without max-disk: %v", err)
+	}
+	if err := n.disk.Take(1); err == nil {
+		t.Error("copies may take more than twice the memory limit")
+	}
+	n.disk.Give(int64(2 * n.limit()))
+	used := n.store.Status().LogBytes
+	c.MaxDisk = quantity.Size(used) + 64<<10
+	if err := n.Reload(c); err != nil {
+		t.Fatal(err)
+	}
+	n.limitCopies()
+	if err := n.disk.Take(64<<10 + 1); err == nil {
+		t.Error("copies may take more than max-disk leaves")
+	}
+	dial(t, n, nil).want("CONFIG GET max-disk", "[$max-disk $"+c.MaxDisk.String()+"]")
 }
 
 // HTTP has as many places for connections as RESP, and one that ends is free again.

@@ -73,7 +73,9 @@ const (
 
 // startBackground starts the background tasks.
 func (n *Node) startBackground() {
+	n.limitCopies()
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
+	n.tasks.Go(func() { n.every(2*houseEvery, n.limitCopies) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
 	n.tasks.Go(func() { n.every(2*houseEvery, newTrimmer().trim) })
@@ -109,17 +111,29 @@ func (n *Node) sweep() {
 	}
 }
 
-// freeMemory returns memory to the system if filters and requests have released much of it since
-// most, their maximum. It returns the new maximum.
+// freeMemory returns memory to the system if filters have released much of it since most, their
+// maximum. It returns the new maximum.
 func (n *Node) freeMemory(most uint64) uint64 {
 	used, _ := n.engine.Memory()
-	most = max(most, used+n.budget.Peak())
-	used += n.budget.Used()
 	if used+max(freed, used/8) > most {
 		return max(used, most)
 	}
 	debug.FreeOSMemory()
 	return used
+}
+
+// limitCopies sets the limit of the copies of filters that are being sent: twice max-memory, and what
+// max-disk leaves.
+func (n *Node) limitCopies() {
+	limit := 2 * n.limit()
+	if most := uint64(n.limits.Load().MaxDisk); most > 0 {
+		used := n.store.Status().LogBytes
+		left := max(most-min(most, used), 1) // 0 would be no limit
+		if limit == 0 || limit > left {
+			limit = left
+		}
+	}
+	n.disk.SetLimit(limit)
 }
 
 // limit returns the memory limit of all filters in bytes.

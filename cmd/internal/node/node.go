@@ -61,6 +61,7 @@ type Node struct {
 	limits   atomic.Pointer[Config] // with the current limits of clients
 	rates    *httpapi.Rates
 	budget   *budget.Budget // memory of requests and replies
+	disk     *budget.Budget // bytes of copies of filters that are being sent
 	draining atomic.Bool
 	asked    chan struct{} // closed when a client requests shutdown
 	ask      sync.Once
@@ -156,6 +157,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit)
 	n.budget = budget.New(clientMemory(c.MaxClientMemory, limit))
+	n.disk = budget.New(0)
 	percent := 100
 	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
 	n.store, n.found, err = store.Open(ctx, n.oplog, files, n.engine, store.Options{
@@ -164,6 +166,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		SnapshotInterval: c.SnapshotInterval,
 		SnapshotBytes:    uint64(c.SnapshotBytes),
 		Reserve:          diskReserve,
+		MaxDisk:          uint64(c.MaxDisk),
 		AcceptLoss:       c.AcceptLoss,
 		Log:              n.log.With("part", "store"),
 	})

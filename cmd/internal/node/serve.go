@@ -128,9 +128,24 @@ func (n *Node) clients() (k int) {
 // api returns the HTTP handler.
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
-		Engine: n.engine, Wait: n.store.Wait, Room: n.store.Room, Users: n.users, Audit: n.audit, Hasher: h.other,
-		MaxBody: int64(n.config.MaxBody), Hosts: n.config.hosts(n.config.HTTP), Dir: copiesDir(n.config.Data), Ready: n.Ready, Backup: n.store.Backup, Snapshot: n.store.Snapshot,
-		Profile: n.config.Pprof, Rates: n.rates, Budget: n.budget, Serving: n.serving, Log: n.log.With("part", "http"),
+		Engine:   n.engine,
+		Wait:     n.store.Wait,
+		Room:     n.store.Room,
+		Users:    n.users,
+		Audit:    n.audit,
+		Hasher:   h.other,
+		MaxBody:  int64(n.config.MaxBody),
+		Hosts:    n.config.hosts(n.config.HTTP),
+		Dir:      copiesDir(n.config.Data),
+		Ready:    n.Ready,
+		Backup:   n.store.Backup,
+		Snapshot: n.store.Snapshot,
+		Profile:  n.config.Pprof,
+		Rates:    n.rates,
+		Budget:   n.budget,
+		Disk:     n.disk,
+		Serving:  n.serving,
+		Log:      n.log.With("part", "http"),
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request

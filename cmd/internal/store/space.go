@@ -11,6 +11,9 @@ import (
 // ErrFull is wrapped while changes are refused because the disk is full.
 var ErrFull = errors.New("disk full")
 
+// errMaxDisk means that log and snapshots have reached Options.MaxDisk. It is left like a full disk.
+var errMaxDisk = errors.New("the data directory has reached max-disk")
+
 // A disk that the log fills is left as follows. The store holds a reserve (snapfile.Dir.Reserve). If
 // the log or a snapshot finds no room, the reserve is released, new changes are refused, and snapshots
 // are taken until the log could be truncated and the reserve made again. The first snapshot has room
@@ -22,7 +25,19 @@ const fullRetry = 5 * time.Second
 
 // isFull reports whether err says that the disk is full.
 func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, errMaxDisk)
+}
+
+// SetMaxDisk changes Options.MaxDisk.
+func (s *Store) SetMaxDisk(bytes uint64) { s.maxDisk.Store(bytes) }
+
+// checkMaxDisk returns an error wrapping errMaxDisk if log and snapshots have reached their limit.
+func (s *Store) checkMaxDisk() error {
+	limit := s.maxDisk.Load()
+	if used := s.log.Bytes() + s.files.Bytes(); limit > 0 && used > limit {
+		return fmt.Errorf("%w: %d bytes of %d are used", errMaxDisk, used, limit)
+	}
+	return nil
 }
 
 // noteFull releases the reserve if err says that the disk is full. It is safe for concurrent use.
@@ -33,14 +48,20 @@ func (s *Store) noteFull(err error) {
 	s.taker.Hurry(true)
 	s.o.Log.Error("disk full; refusing writes until a snapshot has truncated the log", "error", err)
 	if s.o.Durability != None {
-		s.journal.Refuse(fmt.Errorf("store: %w; refusing writes until a snapshot has truncated the log", ErrFull))
+		s.journal.Refuse(fmt.Errorf("store: %w (%w); refusing writes until a snapshot has truncated the log", ErrFull, err))
 	}
-	if err := s.files.Release(); err != nil {
-		s.o.Log.Error("could not release the reserve", "error", err)
+	if !errors.Is(err, errMaxDisk) {
+		s.releaseReserve()
 	}
 	select {
 	case s.kick <- struct{}{}:
 	default: // the snapshots are taken already
+	}
+}
+
+func (s *Store) releaseReserve() {
+	if err := s.files.Release(); err != nil {
+		s.o.Log.Error("could not release the reserve", "error", err)
 	}
 }
 
@@ -72,6 +93,9 @@ func (s *Store) leaveFull(ctx context.Context) {
 	}
 	if err == nil {
 		err = s.reserve()
+	}
+	if err == nil {
+		err = s.checkMaxDisk()
 	}
 	if err != nil {
 		s.o.Log.Warn("disk still full; will retry", "error", err)

@@ -149,3 +149,49 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 		n.end(t)
 	})
 }
+
+// Log and snapshots that have reached MaxDisk are handled like a full disk: changes are refused until
+// snapshots have truncated the log, or until the limit is raised.
+func TestMaxDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 4 << 20
+		n := start(t, newDisk(), Options{MaxDisk: limit})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grow := func() {
+			t.Helper()
+			ds := digests(0, 500)
+			for n.log.Bytes() <= limit {
+				if _, _, err := f.Add(nil, ds); err != nil {
+					t.Fatal(err)
+				}
+				pos, err := f.Remove(make([]bool, len(ds)), ds)
+				if err == nil {
+					err = n.Wait(t.Context(), pos)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		grow()
+		time.Sleep(time.Minute)
+		if err := n.Ready(); err != nil || n.Status().LogBytes > limit/2 {
+			t.Errorf("after a minute %d bytes are used, and changes are refused because of %v", n.Status().LogBytes, err)
+		}
+
+		n.SetMaxDisk(1) // less than the filters take
+		time.Sleep(2 * time.Second)
+		if _, _, err := f.Add(nil, digests(0, 1)); !errors.Is(err, ErrFull) || !errors.Is(err, engine.ErrReadOnly) {
+			t.Errorf("above the limit a change has the error %v", err)
+		}
+		n.SetMaxDisk(limit)
+		time.Sleep(time.Minute)
+		if _, _, err := f.Add(nil, digests(0, 1)); err != nil {
+			t.Errorf("after the limit was raised: %v", err)
+		}
+		n.end(t)
+	})
+}

@@ -44,6 +44,7 @@ type Options struct {
 	SnapshotInterval time.Duration // 0: only on request
 	SnapshotBytes    uint64        // growth of the log that triggers a snapshot; 0: off
 	Reserve          uint64        // bytes kept free for snapshots on a full disk; 0: none
+	MaxDisk          uint64        // bytes of log and snapshots above which changes are refused, checked every second; 0: no limit
 	// AcceptLoss makes Open continue if durable changes or cells are missing. It marks the filters
 	// that may lack some as incomplete: queries return true for every key until they are created
 	// again. The report lists them.
@@ -66,6 +67,8 @@ type Store struct {
 	closed  sync.Once
 	full    atomic.Bool   // the disk was full, and is not known to have room again
 	kick    chan struct{} // starts an attempt to leave a full disk
+
+	maxDisk atomic.Uint64
 }
 
 // Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
@@ -81,6 +84,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 		return nil, r.Report, err
 	}
 	s := &Store{log: l, files: files, o: o, kick: make(chan struct{}, 1)}
+	s.maxDisk.Store(o.MaxDisk)
 	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if r.Damaged { // nothing is deleted before the next snapshot
@@ -164,6 +168,7 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 				continue
 			}
 		}
+		s.noteFull(s.checkMaxDisk())
 		if s.full.Load() {
 			s.leaveFull(ctx)
 			last = time.Now()
