@@ -94,9 +94,12 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 	}, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
 		return into.Filter(ctx, m, len(segments), func(i int) ([]byte, error) { return f.segment(segments[i]) })
 	}, func(b []byte) error {
-		_, err := l.Append(ctx, b)
+		_, err := l.Propose(ctx, b)
 		return err
 	})
+	if err == nil {
+		_, err = l.Commit(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("backup: restore: %w", err)
 	}

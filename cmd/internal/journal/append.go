@@ -11,9 +11,10 @@ import (
 // batch is a batch that collects changes or waits to be written.
 type batch struct {
 	changelog.Batch
+	number       uint64        // in the log; 0 until it is written
 	since        time.Time     // of its first change
 	begun, ended []*longPart   // long changes that begin or end in it
-	settled      chan struct{} // closed when it was written, and when that fails
+	settled      chan struct{} // closed when it is committed, and when that fails
 }
 
 // Room waits while 64 MiB or more are queued. It returns an error at once if nothing can be written (see

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,8 @@ const (
 	maxDelay = time.Second / 2
 	// everySecLimit is the age of the oldest queued change from which EverySec waits.
 	everySecLimit = time.Second
+	// maxFlight is the number of batches that may be written and not committed.
+	maxFlight = 4
 	// freeBatches is the number of batches whose memory is kept.
 	freeBatches = 4
 )
@@ -42,10 +45,10 @@ const (
 // Every batch fits into the log.
 const _ = uint(oplog.MaxBatch - changelog.MaxBatch)
 
-// Log keeps batches. It is a part of oplog.Log.
+// Log keeps batches. It is a part of oplog.Replicator, which describes it.
 type Log interface {
-	// Append keeps a batch durably and returns its number.
-	Append(ctx context.Context, batch []byte) (uint64, error)
+	Propose(ctx context.Context, batch []byte) (number uint64, err error)
+	Commit(ctx context.Context) (number uint64, err error)
 }
 
 // Options configure a journal.
@@ -73,7 +76,8 @@ type Journal struct {
 	freed    chan struct{}          // closed when crowded ends, or when waiting is pointless
 	active   *batch                 // collects changes; nil if there are none
 	full     []*batch               // to be written, in order
-	flight   *batch                 // is written now
+	flight   []*batch               // are written or committed now, in order
+	troubles [2]error               // the last errors of Propose and Commit; trouble is the first of them
 	free     []*batch               // whose memory is reused
 	wanted   engine.Position        // the last position that somebody waits for
 	wantedAt time.Time              // when somebody began to wait for a change of active
@@ -160,27 +164,34 @@ func (j *Journal) ReplayFrom() (number uint64, kept engine.Position) {
 func (j *Journal) Pending() (n uint64, lag time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, b := range append([]*batch{j.flight, j.active}, j.full...) {
-		if b != nil {
-			n += uint64(len(b.Bytes))
-		}
+	for b := range j.queued() {
+		n += uint64(len(b.Bytes))
 	}
 	return n, j.lag()
 }
 
+// queued yields the batches that are not committed, in order. The caller holds mu.
+func (j *Journal) queued() iter.Seq[*batch] {
+	return func(yield func(*batch) bool) {
+		for _, bs := range [][]*batch{j.flight, j.full} {
+			for _, b := range bs {
+				if !yield(b) {
+					return
+				}
+			}
+		}
+		if j.active != nil {
+			yield(j.active)
+		}
+	}
+}
+
 // lag returns the age of the oldest change that is not in the log. The caller holds mu.
 func (j *Journal) lag() time.Duration {
-	first := j.flight
-	switch {
-	case first != nil:
-	case len(j.full) > 0:
-		first = j.full[0]
-	case j.active != nil:
-		first = j.active
-	default:
-		return 0
+	for b := range j.queued() {
+		return time.Since(b.since)
 	}
-	return time.Since(first.since)
+	return 0
 }
 
 // Counts returns the number of batches and bytes that were written to the log since the process began.

@@ -84,26 +84,18 @@ func (j *Journal) Drain(ctx context.Context) error {
 
 // holder returns the batch in which the change at pos ends. The caller holds mu.
 func (j *Journal) holder(pos engine.Position) *batch {
-	if j.flight != nil && pos <= j.flight.Last {
-		return j.flight
-	}
-	for _, b := range j.full {
+	for b := range j.queued() {
 		if pos <= b.Last {
 			return b
 		}
-	}
-	if j.active != nil && pos <= j.active.Last {
-		return j.active
 	}
 	return nil
 }
 
 // notify makes all who wait look again. The caller holds mu.
 func (j *Journal) notify() {
-	for _, b := range append([]*batch{j.flight, j.active}, j.full...) {
-		if b != nil {
-			close(b.settled)
-			b.settled = make(chan struct{})
-		}
+	for b := range j.queued() {
+		close(b.settled)
+		b.settled = make(chan struct{})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/changelog"
@@ -15,50 +17,75 @@ const (
 	lastRetry  = time.Second
 )
 
-// Run writes the batches to the log, one after the other, until the journal is closed and empty, or ctx
-// is done. It is called once.
+// The operations of the log, as indices of Journal.troubles.
+const (
+	proposing = iota
+	committing
+)
+
+// Run writes the batches to the log, in order, until the journal is closed and empty, or ctx is done. A
+// second goroutine commits them meanwhile. It is called once.
 func (j *Journal) Run(ctx context.Context) {
-	for {
-		b := j.next()
-		if b == nil {
-			break
+	written := make(chan struct{}, 1) // there is a batch that no Commit under way includes
+	var commits sync.WaitGroup
+	commits.Go(func() {
+		for range written {
+			if number, err := j.retry(ctx, committing, j.log.Commit); err == nil {
+				j.committed(number)
+			}
 		}
-		number, err := j.write(ctx, b)
+	})
+	for b := j.next(); b != nil; b = j.next() {
+		number, err := j.retry(ctx, proposing, func(ctx context.Context) (uint64, error) { return j.log.Propose(ctx, b.Bytes) })
 		if err != nil {
 			break
 		}
-		j.written(b, number)
+		j.mu.Lock()
+		b.number = number
+		j.mu.Unlock()
+		select {
+		case written <- struct{}{}:
+		default:
+		}
 	}
+	close(written)
+	commits.Wait()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
-	j.setErr(ErrClosed)
+	j.trouble.Store(new(ErrClosed))
+	j.wakeRoom()
+	j.notify()
 	j.updateRoom()
 }
 
-// next returns the next batch when it is due, nil at the end.
+// next returns the next batch when it is due, nil at the end. While others are in flight, only long
+// batches are due: short ones collect changes, which then share a Commit.
 func (j *Journal) next() *batch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for {
-		if len(j.full) > 0 {
+		idle := len(j.flight) == 0
+		if len(j.full) > 0 && len(j.flight) < maxFlight {
 			b := j.full[0]
 			j.full = append(j.full[:0], j.full[1:]...)
-			j.flight = b
+			j.flight = append(j.flight, b)
 			j.updateRoom()
 			return b
 		}
 		delay := maxDelay
-		if j.active != nil {
+		if len(j.full) == 0 && j.active != nil {
 			delay = j.delay()
-		} else if j.closed {
+		} else if j.closed && len(j.full) == 0 {
 			return nil
 		}
-		if j.active != nil && (delay <= 0 || j.closed) {
-			j.flight, j.active = j.active, nil
-			return j.flight
+		if len(j.full) == 0 && j.active != nil && (delay <= 0 || j.closed) &&
+			(idle || len(j.flight) < maxFlight && len(j.active.Bytes) >= flushBytes) {
+			b := j.active
+			j.flight, j.active = append(j.flight, b), nil
+			return b
 		}
-		j.sleep(delay, j.active != nil)
+		j.sleep(delay, idle && j.active != nil)
 	}
 }
 
@@ -98,23 +125,22 @@ func (j *Journal) sleep(d time.Duration, timed bool) {
 	}
 }
 
-// write appends b to the log, and retries until that succeeds or ctx is done.
-func (j *Journal) write(ctx context.Context, b *batch) (uint64, error) {
+// retry calls an operation of the log until it succeeds or ctx is done.
+func (j *Journal) retry(ctx context.Context, which int, operation func(context.Context) (uint64, error)) (uint64, error) {
 	pause := firstRetry
 	for tries := 1; ; tries++ {
-		number, err := j.log.Append(ctx, b.Bytes)
+		number, err := operation(ctx)
 		if err == nil {
 			if tries > 1 {
 				j.o.Log.Info("log writable again", "tries", tries)
+				j.setTrouble(which, nil)
 			}
 			return number, nil
 		}
 		j.o.Failed(err)
 		if tries == 1 {
 			j.o.Log.Error("log write failed; refusing writes", "error", err)
-			j.mu.Lock()
-			j.setErr(fmt.Errorf("journal: log write failed: %w", err))
-			j.mu.Unlock()
+			j.setTrouble(which, fmt.Errorf("journal: log write failed: %w", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -125,29 +151,50 @@ func (j *Journal) write(ctx context.Context, b *batch) (uint64, error) {
 	}
 }
 
-// setErr sets the error of Ready and of all who wait. The caller holds mu.
-func (j *Journal) setErr(err error) {
-	j.trouble.Store(&err)
-	j.wakeRoom()
-	j.notify()
-}
-
-// written notes that a batch is in the log.
-func (j *Journal) written(b *batch, number uint64) {
+// setTrouble sets or removes an error of Ready and of all who wait.
+func (j *Journal) setTrouble(which int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.troubles[which] = err
+	j.trouble.Store(nil)
+	for _, err := range j.troubles {
+		if err != nil {
+			j.trouble.Store(&err)
+			j.wakeRoom()
+			j.notify()
+			return
+		}
+	}
+}
+
+// committed notes that the batches up to a number are in the log.
+func (j *Journal) committed(number uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for _, b := range j.flight {
+		if b.number == 0 || b.number > number {
+			break
+		}
+		n++
+		j.settle(b)
+	}
+	j.flight = slices.Delete(j.flight, 0, n)
+	j.wake()
+}
+
+// settle notes that a batch is in the log. The caller holds mu.
+func (j *Journal) settle(b *batch) {
 	for _, l := range b.begun {
-		l.number = number
+		l.number = b.number
 	}
 	for _, l := range b.ended {
 		delete(j.long, l)
 	}
-	j.number = number
+	j.number = b.number
 	j.kept.Store(uint64(b.Last))
 	j.commits++
 	j.bytes += uint64(len(b.Bytes))
-	j.flight = nil
-	j.trouble.Store(nil)
 	close(b.settled)
 	if len(j.free) < freeBatches {
 		*b = batch{Batch: changelog.Batch{Bytes: b.Bytes[:0]}, begun: b.begun[:0], ended: b.ended[:0]}

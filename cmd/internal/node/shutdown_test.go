@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
-// faultyLog is a log whose appends call fault first, if it is set.
+// faultyLog is a log whose Propose calls fault first, if it is set.
 type faultyLog struct {
 	oplog.Log
 	mu    sync.Mutex
@@ -29,7 +29,7 @@ func (l *faultyLog) set(fault func(context.Context) error) {
 	l.fault = fault
 }
 
-func (l *faultyLog) Append(ctx context.Context, b []byte) (uint64, error) {
+func (l *faultyLog) Propose(ctx context.Context, b []byte) (uint64, error) {
 	l.mu.Lock()
 	fault := l.fault
 	l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *faultyLog) Append(ctx context.Context, b []byte) (uint64, error) {
 			return 0, err
 		}
 	}
-	return l.Log.Append(ctx, b)
+	return l.Log.Propose(ctx, b)
 }
 
 // hanging is the fault of a disk that does not return.

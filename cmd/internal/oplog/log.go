@@ -1,7 +1,6 @@
 package oplog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,90 +33,97 @@ func Open(_ context.Context, dir string, o Options) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return On(l), nil
+	return Alone(l), nil
 }
 
-// On returns the log of batches in l, which is closed with it.
-func On(l *wal.Log) Log { return &batches{wal: l, turn: make(chan struct{}, 1)} }
-
-// batches is a log of batches.
-type batches struct {
-	wal  *wal.Log
-	turn chan struct{} // held by the goroutine that appends
-
-	pending   []byte // the batch that was written last, if it was not acknowledged; guarded by turn
-	abandoned bool   // a caller of Append did not wait for its end; guarded by turn
+// Alone returns the log of a node that is not replicated, in l, which is closed with it. A batch is
+// committed when it is durable.
+func Alone(l *wal.Log) Log {
+	return &alone{wal: l, proposing: make(chan struct{}, 1), committing: make(chan struct{}, 1)}
 }
 
-// errAbandoned: whether the last batch is durable was never found out.
-var errAbandoned = errors.New("oplog: an append was cancelled; open the log again")
+// alone is the log of a node that is not replicated.
+type alone struct {
+	wal        *wal.Log
+	proposing  chan struct{} // held by Propose
+	committing chan struct{} // held by Commit
+	abandoned  atomic.Bool   // a caller of Propose did not wait for its end
+}
 
-func (l *batches) Append(ctx context.Context, batch []byte) (number uint64, err error) {
+// errAbandoned: whether the last batch was written was never found out.
+var errAbandoned = errors.New("oplog: an operation was cancelled; open the log again")
+
+func (l *alone) Ready() error { return l.wal.Health() }
+
+func (l *alone) Propose(ctx context.Context, batch []byte) (number uint64, err error) {
 	if len(batch) == 0 || len(batch) > MaxBatch {
 		return 0, fmt.Errorf("oplog: a batch of %d bytes, want 1 to %d", len(batch), MaxBatch)
 	}
+	if l.abandoned.Load() {
+		return 0, errAbandoned
+	}
+	done, err := interruptible(ctx, l.proposing, func() (uint64, error) {
+		n := l.wal.Next()
+		return n, l.wal.Write([]wal.Entry{{Index: n, Term: term, Type: wal.Batch, Data: batch}})
+	})
+	if err != nil && ctx.Err() != nil {
+		l.abandoned.Store(true)
+	}
+	return done, err
+}
+
+func (l *alone) Commit(ctx context.Context) (uint64, error) {
+	return interruptible(ctx, l.committing, func() (uint64, error) {
+		n, err := l.wal.Sync()
+		if err == nil {
+			l.wal.Commit(n)
+		}
+		return n, err
+	})
+}
+
+// interruptible calls f while it holds turn, and returns its result, or the error of ctx when that is
+// done: a disk that hangs does not return.
+func interruptible(ctx context.Context, turn chan struct{}, f func() (uint64, error)) (uint64, error) {
 	select {
-	case l.turn <- struct{}{}:
+	case turn <- struct{}{}:
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 	if err := ctx.Err(); err != nil {
-		<-l.turn
+		<-turn
 		return 0, err
 	}
-	// A disk that hangs does not return, but the caller does when ctx is done.
-	var left atomic.Bool
-	done := make(chan struct{})
+	type result struct {
+		number uint64
+		err    error
+	}
+	done := make(chan result, 1)
 	go func() {
-		number, err = l.append(batch)
-		close(done)
-		if left.Load() {
-			l.abandoned = true
-		}
-		<-l.turn
+		n, err := f()
+		<-turn
+		done <- result{n, err}
 	}()
 	select {
-	case <-done:
-		return number, err
+	case r := <-done:
+		return r.number, r.err
 	case <-ctx.Done():
-		left.Store(true)
 		return 0, ctx.Err()
 	}
 }
 
-// append is Append. Called with turn held.
-func (l *batches) append(batch []byte) (uint64, error) {
-	if l.abandoned {
-		return 0, errAbandoned
-	}
-	if l.pending != nil {
-		number, err := l.wal.Sync()
-		if err != nil {
-			return 0, err
-		}
-		same := bytes.Equal(l.pending, batch)
-		l.pending = nil
-		if same {
-			return number, nil
-		}
-	}
-	number := l.wal.Next()
-	if err := l.wal.Write([]wal.Entry{{Index: number, Term: term, Type: wal.Batch, Data: batch}}); err != nil {
-		return 0, err
-	}
-	if _, err := l.wal.Sync(); err != nil {
-		l.pending = bytes.Clone(batch)
-		return 0, err
-	}
-	l.wal.Commit(number)
-	return number, nil
+func (l *alone) Committed() uint64 {
+	_, last := l.wal.Bounds()
+	return last
 }
 
-func (l *batches) Read(ctx context.Context, from uint64, each func(uint64, []byte) error) error {
+func (l *alone) Lost() <-chan struct{} { return nil }
+
+func (l *alone) Read(ctx context.Context, from uint64, each func(uint64, []byte) error) error {
 	return l.wal.Read(from, entries(ctx, each))
 }
 
-func (l *batches) ReadOver(ctx context.Context, from uint64, each func(uint64, []byte) error, lost func(first, last uint64, why error) error) error {
+func (l *alone) ReadOver(ctx context.Context, from uint64, each func(uint64, []byte) error, lost func(first, last uint64, why error) error) error {
 	return l.wal.ReadOver(from, entries(ctx, each), lost)
 }
 
@@ -131,24 +137,26 @@ func entries(ctx context.Context, each func(uint64, []byte) error) func(wal.Entr
 	}
 }
 
-func (l *batches) Bounds() (first, last uint64) { return l.wal.Bounds() }
-func (l *batches) Torn() string                 { return l.wal.Torn() }
-func (l *batches) Health() error                { return l.wal.Health() }
-func (l *batches) Bytes() uint64                { return l.wal.Bytes() }
+func (l *alone) Purge(_ context.Context, before uint64) error { return l.wal.CutFront(before) }
 
-// patience is how long Close waits for an append on a disk that hangs.
+func (l *alone) Bounds() (first, last uint64) { return l.wal.Bounds() }
+func (l *alone) Torn() string                 { return l.wal.Torn() }
+func (l *alone) Trim() error                  { return l.wal.Trim() }
+func (l *alone) Health() error                { return l.wal.Health() }
+func (l *alone) Bytes() uint64                { return l.wal.Bytes() }
+
+// patience is how long Close waits for operations on a disk that hangs.
 const patience = 5 * time.Second
 
-func (l *batches) Close() error {
-	select {
-	case l.turn <- struct{}{}:
-	case <-time.After(patience):
-		return errors.New("oplog: the disk does not answer; the log was not closed in order")
+func (l *alone) Close() error {
+	hangs := time.After(patience)
+	for _, turn := range []chan struct{}{l.proposing, l.committing} {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-hangs:
+			return errors.New("oplog: the disk does not answer; the log was not closed in order")
+		}
 	}
-	defer func() { <-l.turn }()
 	return l.wal.Close()
 }
-
-func (l *batches) Trim() error { return l.wal.Trim() }
-
-func (l *batches) Purge(_ context.Context, before uint64) error { return l.wal.CutFront(before) }

@@ -34,7 +34,7 @@ func (b *bench) reopen() {
 
 func (b *bench) sizes() {
 	for _, n := range []int{0, oplog.MaxBatch + 1} {
-		if _, err := b.log.Append(b.Context(), make([]byte, n)); err == nil {
+		if _, err := b.commit(make([]byte, n)); err == nil {
 			b.Errorf("a batch of %d bytes was taken", n)
 		}
 	}
@@ -60,7 +60,7 @@ func (b *bench) unknown() {
 	for i, kept := range []bool{false, true, true, false} {
 		b.FailAppends(1, kept, errFault)
 		text := fmt.Sprint(i + 1)
-		_, err := b.log.Append(b.Context(), []byte(text))
+		_, err := b.commit([]byte(text))
 		b.wants(err, errFault)
 		b.wants(b.log.Health(), errFault)
 		b.append(text, uint64(i+1))
@@ -70,13 +70,13 @@ func (b *bench) unknown() {
 	b.append("4", 5)
 	b.FailAppends(2, false, errFault)
 	for range 2 {
-		_, err := b.log.Append(b.Context(), []byte("6"))
+		_, err := b.commit([]byte("6"))
 		b.wants(err, errFault)
 	}
 	b.append("6", 6)
 	b.read(1, false, "1", "2", "3", "4", "4", "6")
 	b.FailAppends(1, true, errFault)
-	_, err := b.log.Append(b.Context(), []byte("7"))
+	_, err := b.commit([]byte("7"))
 	b.wants(err, errFault)
 	b.again()
 	b.read(1, false, "1", "2", "3", "4", "4", "6", "7")
@@ -86,7 +86,7 @@ func (b *bench) unknown() {
 func (b *bench) another() {
 	for _, kept := range []bool{false, true} {
 		b.FailAppends(1, kept, errFault)
-		_, err := b.log.Append(b.Context(), []byte("a"))
+		_, err := b.commit([]byte("a"))
 		b.wants(err, errFault)
 		want := b.last() + 1
 		if kept {

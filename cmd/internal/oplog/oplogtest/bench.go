@@ -1,6 +1,7 @@
 package oplogtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,8 @@ type bench struct {
 	*Disk
 	log oplog.Log
 	got []string // what was read, in order
+
+	written []byte // the batch that was proposed and not committed
 }
 
 func (b *bench) must(err error) {
@@ -43,9 +46,25 @@ func (b *bench) again() {
 	b.open()
 }
 
+// commit proposes a batch, if that was not done before, and commits it.
+func (b *bench) commit(batch []byte) (uint64, error) {
+	if b.written == nil || !bytes.Equal(b.written, batch) {
+		b.written = nil
+		if _, err := b.log.Propose(b.Context(), batch); err != nil {
+			return 0, err
+		}
+		b.written = batch
+	}
+	n, err := b.log.Commit(b.Context())
+	if err == nil {
+		b.written = nil
+	}
+	return n, err
+}
+
 func (b *bench) append(text string, want uint64) {
 	b.Helper()
-	n, err := b.log.Append(b.Context(), []byte(text))
+	n, err := b.commit([]byte(text))
 	b.must(err)
 	if n != want {
 		b.Fatalf("%s got number %d, want %d", text, n, want)

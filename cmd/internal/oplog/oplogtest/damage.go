@@ -28,12 +28,12 @@ func (b *bench) end() {
 	b.Lose(4, 5)
 	b.open()
 	b.bounds(1, 5)
-	_, err := b.log.Append(b.Context(), []byte("x"))
+	_, err := b.commit([]byte("x"))
 	b.wants(err, oplog.ErrHole)
 	b.wants(b.log.Health(), oplog.ErrHole)
 	b.wants(b.log.Purge(b.Context(), 3), oplog.ErrHole)
 	b.read(1, true, "1", "2", "3")
-	_, err = b.log.Append(b.Context(), []byte("x"))
+	_, err = b.commit([]byte("x"))
 	b.wants(err, oplog.ErrHole)
 	b.readOver(2, "2", "3", "-4..5")
 	b.must(b.log.Health())
@@ -140,7 +140,7 @@ func (b *bench) bits() {
 func (b *bench) torn() {
 	b.fill(3)
 	b.FailAppends(1, true, errFault)
-	_, err := b.log.Append(b.Context(), []byte("not acknowledged"))
+	_, err := b.commit([]byte("not acknowledged"))
 	b.wants(err, errFault)
 	b.Tear(4)
 	b.Kill()
@@ -173,7 +173,7 @@ func (b *bench) replaced() {
 	l, err := other.Open(b.Context())
 	b.must(err)
 	for i := range 4 {
-		_, err := l.Append(b.Context(), []byte{byte(i)})
+		_, err := l.Propose(b.Context(), []byte{byte(i)})
 		b.must(err)
 	}
 	b.must(l.Close())
@@ -183,7 +183,7 @@ func (b *bench) replaced() {
 	b.open()
 	for i, batch := range []string{"\x00", "\x01", "\x02", "\x03"} {
 		b.read(uint64(i+1), true, []string{"\x00", "\x01", "\x02", "\x03"}[i:]...)
-		if _, err := b.log.Append(b.Context(), []byte(batch)); !errors.Is(err, oplog.ErrHole) {
+		if _, err := b.commit([]byte(batch)); !errors.Is(err, oplog.ErrHole) {
 			b.Fatalf("error %v, want %v", err, oplog.ErrHole)
 		}
 	}
@@ -196,7 +196,7 @@ func (b *bench) lostHead() {
 	b.open()
 	b.bounds(1, 3)
 	b.read(1, true, "1", "2", "3")
-	_, err := b.log.Append(b.Context(), []byte("x"))
+	_, err := b.commit([]byte("x"))
 	b.wants(err, oplog.ErrHole)
 	b.readOver(1, "1", "2", "3", "-4..3")
 	b.append("4", 4)

@@ -21,7 +21,8 @@ type Op string
 
 // Calls of a log.
 const (
-	Append Op = "append"
+	Append Op = "append" // Propose
+	Commit Op = "commit"
 	Purge  Op = "purge"
 )
 
@@ -64,7 +65,7 @@ func (d *Disk) OpenWith(o wal.Options) (oplog.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &log{oplog.On(l), d}, nil
+	return &log{oplog.Alone(l), d}, nil
 }
 
 // Kill ends the process as kill -9 would: all that it wrote is there.
@@ -214,12 +215,19 @@ func (l *log) ask(ctx context.Context, op Op, number uint64) error {
 	return before(ctx, op, number)
 }
 
-func (l *log) Append(ctx context.Context, batch []byte) (uint64, error) {
+func (l *log) Propose(ctx context.Context, batch []byte) (uint64, error) {
 	_, last := l.Bounds()
 	if err := l.ask(ctx, Append, last+1); err != nil {
 		return 0, err
 	}
-	return l.Log.Append(ctx, batch)
+	return l.Log.Propose(ctx, batch)
+}
+
+func (l *log) Commit(ctx context.Context) (uint64, error) {
+	if err := l.ask(ctx, Commit, 0); err != nil {
+		return 0, err
+	}
+	return l.Log.Commit(ctx)
 }
 
 func (l *log) Purge(ctx context.Context, before uint64) error {

@@ -51,7 +51,7 @@ func Run(t *testing.T) {
 func (b *bench) check() {
 	b.fill(3)
 	b.FailAppends(1, true, errFault)
-	_, err := b.log.Append(b.Context(), []byte("not acknowledged"))
+	_, err := b.commit([]byte("not acknowledged"))
 	b.wants(err, errFault)
 	b.Tear(4)
 	b.Kill()
@@ -63,7 +63,7 @@ func (b *bench) check() {
 			b.Error("the incomplete end is not reported")
 		}
 		b.read(1, false, "1", "2", "3")
-		_, err = b.log.Append(b.Context(), []byte("x"))
+		_, err = b.commit([]byte("x"))
 		b.wants(err, oplog.ErrReadOnly)
 		b.wants(b.log.Purge(b.Context(), 2), oplog.ErrReadOnly)
 		b.must(b.log.Close())
@@ -108,7 +108,7 @@ func (b *bench) full() {
 	b.fill(2)
 	b.Fill(true)
 	for range 3 {
-		if _, err := b.log.Append(b.Context(), []byte("3")); err == nil {
+		if _, err := b.commit([]byte("3")); err == nil {
 			b.Fatal("appended to a full disk")
 		}
 		if b.log.Health() == nil {
@@ -157,7 +157,7 @@ func (b *bench) closed() {
 	b.fill(1)
 	b.must(b.log.Close())
 	b.must(b.log.Close())
-	if _, err := b.log.Append(b.Context(), []byte("x")); err == nil {
+	if _, err := b.commit([]byte("x")); err == nil {
 		b.Error("appended to a closed log")
 	}
 	if err := b.log.Read(b.Context(), 1, b.each); err == nil {

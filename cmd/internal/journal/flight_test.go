@@ -1,0 +1,138 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+)
+
+// slowLog is a log whose Commit waits, or fails.
+type slowLog struct {
+	mu       sync.Mutex
+	proposed int
+	release  chan struct{} // Commit waits for it
+	fail     int           // number of Commits that fail
+}
+
+func (l *slowLog) Propose(context.Context, []byte) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.proposed++
+	return uint64(l.proposed), nil
+}
+
+func (l *slowLog) Commit(ctx context.Context) (uint64, error) {
+	l.mu.Lock()
+	n, fails := l.proposed, l.fail > 0
+	if fails {
+		l.fail--
+	}
+	l.mu.Unlock()
+	if fails {
+		return 0, errSlow
+	}
+	select {
+	case <-l.release:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	return uint64(n), nil
+}
+
+func (l *slowLog) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.proposed
+}
+
+var errSlow = errors.New("slow log")
+
+// long is a change of more than flushBytes.
+func long() engine.Change {
+	return engine.Change{Op: engine.OpAdd, Filter: 1, Digests: make([]umbel.Digest, flushBytes/16+1)}
+}
+
+// While a Commit is under way, long batches are written, up to a limit, and short changes share a batch.
+func TestFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLog{release: make(chan struct{})}
+		j := New(l, 0, 0, Options{})
+		var run sync.WaitGroup
+		run.Go(func() { j.Run(t.Context()) })
+		var ends []uint64 // positions
+		for i := range maxFlight {
+			ends = append(ends, uint64(j.Append(long())))
+			synctest.Wait()
+			if n := l.count(); n != i+1 {
+				t.Fatalf("%d batches are written after %d long changes", n, i+1)
+			}
+		}
+		j.Append(long())
+		time.Sleep(10 * maxDelay)
+		if n := l.count(); n != maxFlight {
+			t.Fatalf("%d batches are in flight, want %d", n, maxFlight)
+		}
+		l.release <- struct{}{} // of the first
+		synctest.Wait()
+		if n, last := l.count(), j.kept.Load(); n != maxFlight+1 || last != ends[0] {
+			t.Fatalf("%d batches are written and %d changes committed, want %d and %d", n, last, maxFlight+1, ends[0])
+		}
+		l.release <- struct{}{} // of the second to the fourth; the fifth was written later
+		synctest.Wait()
+		if last := j.kept.Load(); last != ends[maxFlight-1] {
+			t.Fatalf("%d changes are committed, want %d", last, ends[maxFlight-1])
+		}
+		// The fifth is in flight. Short changes wait for it, although somebody waits for them.
+		waiting := make(chan error, 3)
+		for range cap(waiting) {
+			pos := j.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: make([]umbel.Digest, 1)})
+			go func() { waiting <- j.Wait(t.Context(), pos) }()
+		}
+		time.Sleep(10 * maxDelay)
+		if n := l.count(); n != maxFlight+1 {
+			t.Fatalf("%d batches are written, want %d", n, maxFlight+1)
+		}
+		close(l.release)
+		for range cap(waiting) {
+			if err := <-waiting; err != nil {
+				t.Error(err)
+			}
+		}
+		if n := l.count(); n != maxFlight+2 {
+			t.Errorf("%d batches are written, want %d: short changes share one", n, maxFlight+2)
+		}
+		j.Close()
+		run.Wait()
+	})
+}
+
+// A batch whose Commit fails is committed later, and not written again.
+func TestFailedCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLog{release: make(chan struct{}), fail: 3}
+		close(l.release)
+		j := New(l, 0, 0, Options{})
+		var run sync.WaitGroup
+		run.Go(func() { j.Run(t.Context()) })
+		if err := j.Wait(t.Context(), j.Append(long())); !errors.Is(err, errSlow) {
+			t.Errorf("error %v, want %v", err, errSlow)
+		}
+		if err := j.Ready(); !errors.Is(err, errSlow) {
+			t.Errorf("ready: error %v, want %v", err, errSlow)
+		}
+		if err := j.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := l.count(); n != 1 || j.Ready() != nil {
+			t.Errorf("%d batches are written, want 1; ready: %v", n, j.Ready())
+		}
+		j.Close()
+		run.Wait()
+	})
+}
