@@ -90,7 +90,7 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 // addSome adds at most maxBatch digests and returns how many were added. Afterwards f.position
 // covers all changes that changed depends on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
-	if f.concurrent.Load() && len(ds) < minExclusiveBatch {
+	if f.mode() == concurrent && len(ds) < minExclusiveBatch {
 		return f.addConcurrently(changed, ds)
 	}
 	return f.addExclusively(changed, ds)
@@ -102,7 +102,7 @@ func (f *Filter) addExclusively(changed []bool, ds []umbel.Digest) (int, error) 
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.incomplete.Load() {
+	if f.is(flagIncomplete) {
 		return 0, ErrIncomplete
 	}
 	f.cells.Lock()
@@ -117,11 +117,11 @@ func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error)
 	if err := f.share(); err != nil {
 		return 0, err
 	}
-	if f.incomplete.Load() {
+	if f.is(flagIncomplete) {
 		f.changes.RUnlock()
 		return 0, ErrIncomplete
 	}
-	if f.addMode != concurrent { // the filter was replaced
+	if f.mode() != concurrent { // the filter was replaced
 		f.changes.RUnlock()
 		return f.addExclusively(changed, ds)
 	}
@@ -165,7 +165,7 @@ func (f *Filter) addAbsent(added []bool, ds []umbel.Digest) (n int, err error) {
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.incomplete.Load() {
+	if f.is(flagIncomplete) {
 		return 0, ErrIncomplete
 	}
 	f.cells.Lock()
@@ -185,7 +185,7 @@ func (f *Filter) addAbsent(added []bool, ds []umbel.Digest) (n int, err error) {
 // addLocked adds to the filter and returns how many digests it added. The caller holds both
 // locks.
 func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {
-	switch f.addMode {
+	switch f.mode() {
 	case predictsGrowth:
 		return f.addPredictingGrowth(changed, ds)
 	case mayRefuse:
@@ -354,7 +354,7 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	switch {
 	case !ok:
 		return f.unsupported("remove")
-	case f.incomplete.Load():
+	case f.is(flagIncomplete):
 		return ErrIncomplete
 	}
 	f.cells.Lock()
@@ -365,7 +365,7 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	if countTrue(removed) > 0 {
 		f.shape.Add(1)
 		f.journalMarked(OpRemove, removed, ds)
-		if f.addMode == predictsGrowth { // it may have shrunk
+		if f.mode() == predictsGrowth { // it may have shrunk
 			f.recount()
 		}
 	}

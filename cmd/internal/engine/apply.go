@@ -78,7 +78,7 @@ func (f *Filter) apply(c Change) error {
 	}
 	f.cells.Lock()
 	defer f.cells.Unlock()
-	f.replay.stale = true
+	f.replayed().stale = true
 	switch c.Op {
 	case OpAdd:
 		umbel.AddAll(f.filter, nil, c.Digests)
@@ -137,9 +137,9 @@ func (e *Engine) applyCreate(c Change) error {
 	if err != nil {
 		return err
 	}
-	f.incomplete.Store(c.Number&1 != 0)
+	f.set(flagIncomplete, c.Number&1 != 0)
 	f.storeExpires(int64(c.Number >> 1))
-	f.replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
+	f.ownExtra().replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))
 	f.recount()
 	e.addReplayed(f)

@@ -45,7 +45,7 @@ type Capture struct {
 // Capture begins a copy of the filter. It does not wait for a change that is computed aside, which
 // makes the copy useless when it is made. The caller must call End.
 func (f *Filter) Capture() *Capture {
-	still := !f.kind.Monotone || f.incomplete.Load()
+	still := !f.kind.Monotone || f.is(flagIncomplete)
 	if still {
 		if _, err := f.freeze(); err != nil {
 			return &Capture{f: f, invalid: true}
@@ -69,7 +69,7 @@ func (f *Filter) CaptureStill() *Capture {
 
 // capture begins a copy. The caller holds f.changes.
 func (f *Filter) capture(still bool) *Capture {
-	c := &Capture{f: f, frozen: still, invalid: f.retired}
+	c := &Capture{f: f, frozen: still, invalid: f.is(flagRetired)}
 	if c.invalid {
 		return c
 	}
@@ -125,11 +125,11 @@ func (c *Capture) End() (m Meta, ok bool) {
 		f.thaw()
 		c.frozen = false
 	}
-	if c.invalid || f.retired || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {
+	if c.invalid || f.is(flagRetired) || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {
 		c.invalid = true
 		return Meta{}, false
 	}
-	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.incomplete.Load(), From: c.from, To: c.from}
+	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.is(flagIncomplete), From: c.from, To: c.from}
 	if f.version.Load() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()

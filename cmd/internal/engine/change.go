@@ -137,7 +137,7 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 		return nil, err
 	}
 	defer f.changes.Unlock()
-	if f.incomplete.Load() {
+	if f.is(flagIncomplete) {
 		return nil, ErrIncomplete
 	}
 	f.ownExtra().replacing = make(chan struct{})
@@ -158,7 +158,7 @@ func (f *Filter) endReplacing() {
 func (f *Filter) swap(g umbel.Filter, w write) (Position, error) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	if f.retired {
+	if f.is(flagRetired) {
 		w.abort()
 		return 0, ErrNotFound
 	}
@@ -176,7 +176,7 @@ func (f *Filter) changeInPlace(c Change, do func(umbel.Filter) (umbel.Filter, er
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.incomplete.Load() {
+	if f.is(flagIncomplete) {
 		return 0, ErrIncomplete
 	}
 	f.cells.Lock()
@@ -195,8 +195,8 @@ func noGrowth(umbel.Filter) uint64 { return 0 }
 // setFilter replaces the filter by g, which has the same kind and hasher. The caller holds both
 // locks.
 func (f *Filter) setFilter(g umbel.Filter) {
-	f.filter, f.addMode = liftGrowthLimit(g), addModeOf(g)
-	f.concurrent.Store(f.addMode == concurrent)
+	f.filter = liftGrowthLimit(g)
+	f.setMode(addModeOf(g))
 }
 
 // The functions below are used for requests and for the replay of a journal. They change g in place.

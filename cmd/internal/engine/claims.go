@@ -85,11 +85,11 @@ func (e *Engine) FinishReplay() error {
 	for _, f := range e.filters(0, e.known()) {
 		f.changes.Lock()
 		err := f.finishReplay()
-		if r := f.replay; err == nil && r != nil {
+		if r := f.extra().replay; err == nil && r != nil {
 			if r.stale {
 				f.recount()
 			}
-			f.replay = nil
+			f.endReplay()
 		}
 		f.changes.Unlock()
 		if err != nil {

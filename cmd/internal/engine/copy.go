@@ -25,7 +25,7 @@ func (f *Filter) Copy(h *Reservation) (umbel.Filter, error) {
 	if err := h.Take(f.Bytes()); err != nil {
 		return nil, err
 	}
-	if f.kind.Monotone && f.Bytes() > inspectBytes && !f.incomplete.Load() {
+	if f.kind.Monotone && f.Bytes() > inspectBytes && !f.is(flagIncomplete) {
 		for range copyAttempts {
 			if g, err := f.copyFlowing(); g != nil || err != nil {
 				return g, err
@@ -76,7 +76,7 @@ func (f *Filter) freeze() (umbel.Filter, error) {
 		f.changes.Lock()
 		frozen := f.extra().frozen
 		switch {
-		case f.retired:
+		case f.is(flagRetired):
 			f.changes.Unlock()
 			return nil, ErrNotFound
 		case frozen == nil || f.extra().waiting.Load() == 0:
@@ -174,7 +174,7 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	if f.retired {
+	if f.is(flagRetired) {
 		return nil, 0, ErrNotFound
 	}
 	x := f.ownExtra()
@@ -197,7 +197,7 @@ func (f *Filter) endRecording(r *recorder, shape uint64) (*umbel.State, error) {
 	x := f.ownExtra()
 	x.recorders = slices.DeleteFunc(x.recorders, func(other *recorder) bool { return other == r })
 	switch {
-	case f.retired:
+	case f.is(flagRetired):
 		return nil, ErrNotFound
 	case f.shape.Load() != shape:
 		return nil, nil

@@ -76,13 +76,13 @@ func (e *Engine) removeFromIndex(f *Filter) {
 func (f *Filter) retire(c *Change) Position {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	f.retired = true
+	f.set(flagRetired, true)
 	f.shape.Add(1)
 	var pos Position
 	if c != nil {
 		pos = f.appendChange(*c)
 	}
-	if f.incomplete.Load() { // its queries don't read the cells
+	if f.is(flagIncomplete) { // its queries don't read the cells
 		f.cells.Lock()
 		f.filter = nil
 		f.cells.Unlock()

@@ -32,7 +32,7 @@ func (f *Filter) ExpireIf(at int64, allow func(old int64) bool) (done bool, pos 
 func (f *Filter) isRetired() bool {
 	f.changes.RLock()
 	defer f.changes.RUnlock()
-	return f.retired
+	return f.is(flagRetired)
 }
 
 // setExpires is Expire for a filter that is not deleted; the caller holds e.directory.

@@ -17,6 +17,7 @@ type extra struct {
 	replacing chan struct{} // not nil while a change is computed aside; closed afterwards
 	recorders []*recorder   // of copies that are being made
 	estimated uint64        // bytes reserved by estimates since the last recount
+	replay    *replay       // not nil during the replay of a journal
 }
 
 // noExtra is the extra of filters that have none. It is never written.
@@ -50,4 +51,21 @@ func (f *Filter) storeMeasure(m *measure) {
 	if m != f.extra().measured.Load() {
 		f.ownExtra().measured.Store(m)
 	}
+}
+
+// endReplay frees what was needed for the replay of a journal. There are no other changes meanwhile.
+func (f *Filter) endReplay() {
+	x := f.ownExtra()
+	x.replay = nil
+	if x.expires.Load() == 0 && x.removed.Load() == 0 && x.waiting.Load() == 0 && x.busy() == nil && x.recorders == nil && x.estimated == 0 {
+		f.extras.Store(nil)
+	}
+}
+
+// busy returns the channel to wait for before the cells may change, nil if they may.
+func (x *extra) busy() chan struct{} {
+	if x.replacing != nil {
+		return x.replacing
+	}
+	return x.frozen
 }

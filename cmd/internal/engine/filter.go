@@ -30,17 +30,13 @@ type Filter struct {
 	last    atomic.Uint64 // position of the last change
 	counts  counts
 	extras  atomic.Pointer[extra]
-	replay  *replay // not nil during the replay of a journal; read and written with changes held
 
-	incomplete     atomic.Bool
+	flags          atomic.Uint32
 	concurrentAdds atomic.Int32 // running concurrent additions
 
-	changes    sync.RWMutex
-	concurrent atomic.Bool // addMode == concurrent; written with changes held
-	cells      sync.RWMutex
-	retired    bool         // read and written with changes held
-	addMode    addMode      // of filter; written with changes held, too
-	filter     umbel.Filter // nil if retired while incomplete
+	changes sync.RWMutex
+	cells   sync.RWMutex
+	filter  umbel.Filter // nil if retired while incomplete
 }
 
 // design is what many filters have in common.
@@ -109,7 +105,7 @@ func (f *Filter) Version() uint64 { return f.version.Load() }
 func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 
 // Incomplete reports whether parts of the filter are missing. Every query then returns true.
-func (f *Filter) Incomplete() bool { return f.incomplete.Load() }
+func (f *Filter) Incomplete() bool { return f.is(flagIncomplete) }
 
 // Expires returns the time set by Expire.
 func (f *Filter) Expires() int64 { return f.extra().expires.Load() }
@@ -132,7 +128,7 @@ func (f *Filter) lock() error {
 		f.changes.Lock()
 		busy := f.busy()
 		switch {
-		case f.retired:
+		case f.is(flagRetired):
 			f.changes.Unlock()
 			return ErrNotFound
 		case busy == nil:
@@ -149,7 +145,7 @@ func (f *Filter) share() error {
 		f.changes.RLock()
 		busy := f.busy()
 		switch {
-		case f.retired:
+		case f.is(flagRetired):
 			f.changes.RUnlock()
 			return ErrNotFound
 		case busy == nil:
@@ -170,13 +166,7 @@ func (f *Filter) wait(busy chan struct{}) {
 
 // busy returns the channel to wait for before the cells may change, nil if they may. The caller
 // holds f.changes.
-func (f *Filter) busy() chan struct{} {
-	x := f.extra()
-	if x.replacing != nil {
-		return x.replacing
-	}
-	return x.frozen
-}
+func (f *Filter) busy() chan struct{} { return f.extra().busy() }
 
 // setBusy notes whether changes of the cells wait. The caller holds f.changes.
 func (f *Filter) setBusy() { f.ownExtra().blocked.Store(f.busy() != nil) }

@@ -42,7 +42,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 		return nil, 0, err
 	}
 	g.bytes.Store(n)
-	g.incomplete.Store(o.Incomplete)
+	g.set(flagIncomplete, o.Incomplete)
 	g.storeExpires(o.Expires)
 	if o.Empty {
 		s = withoutWords(s)
@@ -128,7 +128,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 		return e.lastOf(old), ErrExists
 	case old == f:
 		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
-	case f.incomplete.Load():
+	case f.is(flagIncomplete):
 		return 0, ErrIncomplete
 	}
 	hold := e.NewReservation()

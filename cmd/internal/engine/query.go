@@ -24,7 +24,7 @@ func (f *Filter) hasSome(dst []bool, ds []umbel.Digest) {
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	switch {
-	case f.incomplete.Load():
+	case f.is(flagIncomplete):
 		for i := range dst {
 			dst[i] = true
 		}
@@ -49,7 +49,7 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 		return f.unsupported("count")
 	}
 	for i, d := range ds {
-		if dst[i] = math.MaxUint64; !f.incomplete.Load() {
+		if dst[i] = math.MaxUint64; !f.is(flagIncomplete) {
 			dst[i] = c.Count(d)
 		}
 	}
@@ -63,7 +63,7 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 func (f *Filter) View(look func(umbel.Filter)) error {
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	if f.retired {
+	if f.is(flagRetired) {
 		return ErrNotFound
 	}
 	look(f.filter)

@@ -19,17 +19,18 @@ type replay struct {
 
 // from returns the position up to which the filter contains all changes.
 func (f *Filter) from() Position {
-	if f.replay == nil {
-		return 0
+	if r := f.extra().replay; r != nil {
+		return r.from
 	}
-	return f.replay.from
+	return 0
 }
 
 func (f *Filter) replayed() *replay {
-	if f.replay == nil {
-		f.replay = new(replay)
+	x := f.ownExtra()
+	if x.replay == nil {
+		x.replay = new(replay)
 	}
-	return f.replay
+	return x.replay
 }
 
 // Restore restores a filter from a capture. It calls fill for each segment; fill must fill dst
@@ -78,11 +79,11 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 		return nil, err
 	}
 	f.storeExpires(m.Expires)
-	f.incomplete.Store(m.Incomplete)
+	f.set(flagIncomplete, m.Incomplete)
 	f.last.Store(uint64(m.To))
-	f.replay = &replay{from: m.From, to: m.To, claim: m.To}
+	f.ownExtra().replay = &replay{from: m.From, to: m.To, claim: m.To}
 	if m.From < m.To && f.kind.Monotone {
-		f.replay.torn = &m.State
+		f.replayed().torn = &m.State
 		stopGrowth(g)
 	}
 	return f, nil
@@ -163,7 +164,7 @@ func stopGrowth(f umbel.Filter) {
 // finishReplay completes a filter that changed while it was captured, after all additions up to
 // the end of its capture were applied. The caller holds f.changes.
 func (f *Filter) finishReplay() error {
-	r := f.replay
+	r := f.extra().replay
 	if r == nil || r.torn == nil {
 		return nil
 	}
@@ -188,7 +189,7 @@ func (e *Engine) MarkIncomplete(id uint64) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	if f := e.byID(id); f != nil {
-		f.incomplete.Store(true)
+		f.set(flagIncomplete, true)
 		f.version.Add(1)
 	}
 }

@@ -59,7 +59,7 @@ func (f *Filter) write(part, array int, offset uint64, data []byte, last bool) e
 	f.filter = liftGrowthLimit(g)
 	f.shape.Add(1)
 	if last {
-		f.incomplete.Store(false)
+		f.set(flagIncomplete, false)
 	}
 	return nil
 }
