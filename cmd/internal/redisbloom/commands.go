@@ -9,7 +9,7 @@ import (
 // markLong marks the commands that allocate a filter or validate all of it. What they work through is
 // limited by the memory limit and the length of a transaction.
 func markLong(t resp.Table) {
-	for _, name := range []string{"bf.reserve", "bf.loadchunk", "cf.reserve", "cf.loadchunk"} {
+	for _, name := range []string{"bf.reserve", "bf.loadchunk", "cf.reserve", "cf.loadchunk", "cf.compact"} {
 		if cmd := t[name]; cmd != nil {
 			cmd.Long = func([][]byte) uint64 { return 0 }
 		}

@@ -53,11 +53,26 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 		return nil, 0, err
 	}
 	f, err := redisbloom.ReserveHashed(o, h)
+	if err == nil && o.NonScaling && o.Expansion == 0 {
+		f, err = withoutExpansion(f)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
 	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true})
+}
+
+// withoutExpansion returns f, which does not scale, with an expansion of 0. RedisBloom dumps such a
+// number if it was requested, and 2 after NONSCALING.
+func withoutExpansion(f *redisbloom.Filter) (*redisbloom.Filter, error) {
+	s := f.State()
+	for i := range s.Params {
+		if s.Params[i].Name == "expansion" {
+			s.Params[i].Value = umbel.Uint(0)
+		}
+	}
+	return redisbloom.Open(s)
 }
 
 // attempts is the number of retries if other clients make or delete the filter meanwhile.

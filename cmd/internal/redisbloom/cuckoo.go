@@ -31,7 +31,7 @@ func (m *Module) cuckooCommands() []command.Row {
 		{Name: "cf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Queries which items may be present.", Run: m.cuckooExistMany},
 		{Name: "cf.count", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Returns an upper bound of how often an item is present.", Run: m.cuckooCount},
 		{Name: "cf.del", Arity: 3, Keys: command.OneKey, Right: access.Remove, Flags: "write module fast", Categories: "write cuckoo", Summary: "Removes one addition of an item.", Run: m.cuckooDelete},
-		{Name: "cf.compact", Arity: 2, Keys: command.OneKey, Right: access.Add, Flags: "write module", Categories: "write cuckoo", Summary: "No effect.", Run: m.cuckooCompact},
+		{Name: "cf.compact", Arity: -1, Keys: command.OneKey, Right: access.Add, Flags: "write module", Categories: "write cuckoo", Summary: "Sets the number of deleted items to 0.", Run: m.cuckooCompact},
 		{Name: "cf.info", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast cuckoo", Summary: "Returns size and growth of a filter.", Run: m.cuckooInfo},
 		{Name: "cf.debug", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Describes a filter in one line.", Run: m.cuckooDebug},
 		{Name: "cf.scandump", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Dumps a filter in chunks for CF.LOADCHUNK.", Run: m.cuckooScanDump},
@@ -150,11 +150,30 @@ func (m *Module) cuckooDebug(c *resp.Conn, args [][]byte) {
 	c.BulkString(line)
 }
 
-// cuckooCompact implements CF.COMPACT.
+// cuckooCompact implements CF.COMPACT. Counters need no compaction; the number of deleted items
+// becomes 0, as in RedisBloom.
 func (m *Module) cuckooCompact(c *resp.Conn, args [][]byte) {
-	if m.cuckooOf(args[1]) == nil {
+	if len(args) != 2 {
+		c.Error("ERR wrong number of arguments for 'cf.compact' command")
+		return
+	}
+	f := m.cuckooOf(args[1])
+	if f == nil {
 		c.Error(cuckooNoCompact)
 		return
 	}
-	c.Simple("OK")
+	deleted := uint64(0)
+	if problem := lookCuckoo(f, cuckooNoCompact, func(own *cuckoo) { deleted = own.deleted }); problem != "" || deleted == 0 {
+		replyOK(c, 0, problem)
+		return
+	}
+	pos, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) {
+		g.(*cuckoo).deleted = 0
+		return g, nil
+	})
+	problem := ""
+	if err != nil {
+		problem = command.Text(err)
+	}
+	replyOK(c, pos, problem)
 }

@@ -16,9 +16,10 @@ func TestCuckoo(t *testing.T) {
 		"CF.EXISTS k b", ":1", "CF.MEXISTS k a b c", "*3[:1, :1, :0]",
 		"CF.DEL k a", ":1", "CF.DEL k a", ":1", "CF.DEL k a", ":0", "CF.EXISTS k a", ":0",
 		"CF.DEL none a", "-Not found", "CF.COUNT none a", ":0", "CF.MEXISTS none a b", "*2[:0, :0]",
-		"CF.COMPACT k", "+OK", "CF.COMPACT none", "-Cuckoo filter was not found",
-		"CF.INFO none", "-ERR not found",
 		"CF.DEBUG k", `$79:"bktsize:2 buckets:512 items:1 deletes:2 filters:1 max_iterations:20 expansion:1"`,
+		"CF.COMPACT k", "+OK", "CF.COMPACT k x", "-ERR wrong number of arguments for 'cf.compact' command", "CF.COMPACT none", "-Cuckoo filter was not found",
+		"CF.INFO none", "-ERR not found",
+		"CF.DEBUG k", `$79:"bktsize:2 buckets:512 items:1 deletes:0 filters:1 max_iterations:20 expansion:1"`,
 		"CF.INSERT k2 NOCREATE ITEMS a", "-ERR not found",
 		"CF.INSERT k2 CAPACITY 3 ITEMS a", "-Capacity must be in the range [cf-bucket-size * 2, 1073741824]",
 		"CF.INSERT k2 CAPACITY 1000 ITEMS a b", "*2[:1, :1]",
@@ -86,7 +87,9 @@ func TestCuckooLosesNothing(t *testing.T) {
 	if n := p.each("CF.MEXISTS", "k", items(0, 2500)); n > 500 {
 		t.Errorf("%d items of 2500 are still there", n)
 	}
-	p.expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header", "CF.LOADCHUNK copy x x", "-Invalid position")
+	p.expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header", "CF.LOADCHUNK copy x x", "-ERR not found", "CF.LOADCHUNK copy -1 x", "-ERR not found",
+		"CF.LOADCHUNK k 1 x", "-ERR item exists", "CF.LOADCHUNK k -1 x", "-Invalid position", "CF.LOADCHUNK k x x", "-Invalid position",
+		"CF.SCANDUMP k -1", "-Invalid position", "CF.SCANDUMP k x", "-Invalid position", "CF.SCANDUMP none x", "-ERR not found", "CF.SCANDUMP k 99999999", "*2[:0, $-1]")
 	for i, c := range p.dump("CF.SCANDUMP", "k") {
 		if got := p.Do("CF.LOADCHUNK", "copy", c.iter, c.data); got != "+OK" {
 			t.Fatalf("chunk %d: %s", i, got)

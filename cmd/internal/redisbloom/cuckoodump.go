@@ -95,17 +95,16 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 // cuckooScanDump implements CF.SCANDUMP.
 func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := command.ParseInt(args[2])
-	if !ok {
-		c.Error(badPosition)
-		return
-	}
 	next, data := int64(0), []byte(nil)
 	var err error
 	problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
-		if err = notPortable(f.State().Hasher); err == nil {
+		if err = notPortable(f.State().Hasher); err == nil && ok {
 			next, data = f.scanDump(iter)
 		}
 	})
+	if problem == "" && (!ok || iter < 0) {
+		problem, err = badPosition, nil
+	}
 	if err != nil {
 		problem = command.Text(err)
 	}
@@ -115,6 +114,10 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	}
 	c.Array(2)
 	c.Int(next)
+	if data == nil {
+		c.Null()
+		return
+	}
 	c.Bulk(data)
 }
 
@@ -142,10 +145,6 @@ func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
 func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	name, data := args[1], args[3]
 	iter, ok := command.ParseInt(args[2])
-	if !ok || iter < 1 {
-		c.Error(badPosition)
-		return
-	}
 	f := m.engine.Get(name)
 	if f == nil {
 		pos, problem := m.cuckooLoadHeader(name, iter, data)
@@ -155,6 +154,14 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	var parts []uint64
 	if problem := lookCuckoo(f, notFound, func(f *cuckoo) { parts = layerBytes(f.State()) }); problem != "" {
 		c.Error(problem)
+		return
+	}
+	if !ok || iter < 1 {
+		c.Error(badPosition)
+		return
+	}
+	if iter == 1 { // a header
+		c.Error(itemExists)
 		return
 	}
 	if !f.Incomplete() && !command.May(c, access.Remove, name) {

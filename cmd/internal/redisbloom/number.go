@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
+// maxFloat is the length of the longest number in bytes. Redis has no limit.
+const maxFloat = 64 << 10
+
 // parseFloat parses a number as Redis does: NaN and underflow are errors.
 func parseFloat(b []byte) (float64, bool) {
-	if len(b) == 0 || len(b) > 256 {
+	if len(b) == 0 || len(b) > maxFloat {
 		return 0, false
 	}
 	s := string(b)

@@ -42,7 +42,8 @@ const (
 )
 
 // reserveOptions parses the words after the key of BF.RESERVE: error rate, capacity, and
-// EXPANSION e and NONSCALING anywhere. Other words are ignored. problem is the error reply or "".
+// EXPANSION e and NONSCALING anywhere. Other words are ignored. An expansion of 0 means NONSCALING; the
+// dump contains it. problem is the error reply or "".
 func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 	rate, ok := parseFloat(args[0])
 	if !ok {
@@ -69,15 +70,13 @@ func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 		switch {
 		case !ok:
 			return o, badExpansion
+		case expansion != 0 && o.NonScaling:
+			return o, cannotExpand
 		case expansion < 0 || expansion > redisbloom.MaxExpansion:
 			return o, expansionRange
-		case expansion > 0 && o.NonScaling:
-			return o, cannotExpand
-		case expansion == 0:
-			o.NonScaling = true
-		default:
-			o.Expansion = uint32(expansion)
 		}
+		o.Expansion = uint32(expansion)
+		o.NonScaling = o.NonScaling || expansion == 0
 	}
 	return o, ""
 }
@@ -86,13 +85,15 @@ func reserveOptions(args [][]byte) (o redisbloom.Options, problem string) {
 type insertion struct {
 	redisbloom.Options
 	hasher   umbel.Hasher
+	fixed    bool // NONSCALING
 	noCreate bool
 	scaleTo  uint64 // keys to which a new filter must be able to grow; 0: not requested
 	items    int    // index of the first item in the arguments
 }
 
 // insertOptions parses the words after the key of BF.INSERT; defaults are those of new filters. As in
-// RedisBloom, only the first letters of its options count: c, er, e, noc, n, i. The options of
+// RedisBloom, only some letters of its options count: c, er, e, n and i at the beginning, and of those that
+// begin with n the third, which is c for NOCREATE. The options of
 // valkey-bloom must be complete:
 //
 //   - SEED, 32 bytes, selects SipHash with the first 16 bytes of the seed's SHA-256 as key. Clients
@@ -114,11 +115,12 @@ func insertOptions(args [][]byte, defaults redisbloom.Options, h umbel.Hasher) (
 				return o, insertArity
 			}
 			return o, o.check()
-		case begins(word, "NOC"):
-			o.noCreate = true
-			continue
 		case begins(word, "N"):
-			o.NonScaling = true
+			if len(word) > 2 && (word[2] == 'c' || word[2] == 'C') {
+				o.noCreate = true
+			} else {
+				o.fixed = true
+			}
 			continue
 		}
 		var read func([]byte) string
@@ -172,14 +174,10 @@ func (o *insertion) errorRate(b []byte) string {
 
 func (o *insertion) expansion(b []byte) string {
 	n, ok := command.ParseInt(b)
-	switch {
-	case !ok || n < 0 || n > redisbloom.MaxExpansion:
+	if !ok || n < 0 || n > redisbloom.MaxExpansion {
 		return insertExpansion
-	case n == 0:
-		o.NonScaling = true
-	default:
-		o.Expansion = uint32(n)
 	}
+	o.Expansion = uint32(n)
 	return ""
 }
 
@@ -213,8 +211,9 @@ func (o *insertion) validateScaleTo(b []byte) string {
 	return ""
 }
 
-// check returns the error of the combined options, or "".
+// check completes the options and returns the error of their combination, or "".
 func (o *insertion) check() string {
+	o.NonScaling = o.fixed || o.Expansion == 0
 	switch {
 	case o.scaleTo == 0:
 		return ""

@@ -24,7 +24,8 @@ func TestReserveOptions(t *testing.T) {
 	}{
 		{"0.01 100", redisbloom.Options{ErrorRate: 0.01, Capacity: 100, Expansion: 2}, ""},
 		{"1e-300 1073741824 EXPANSION 32768", redisbloom.Options{ErrorRate: 1e-300, Capacity: 1 << 30, Expansion: 32768}, ""},
-		{"0.01 100 expansion 0", redisbloom.Options{ErrorRate: 0.01, Capacity: 100, Expansion: 2, NonScaling: true}, ""},
+		{"0.01 100 expansion 0", redisbloom.Options{ErrorRate: 0.01, Capacity: 100, NonScaling: true}, ""},
+		{"0." + strings.Repeat("0", 300) + "1e300 100", redisbloom.Options{ErrorRate: 0.1, Capacity: 100, Expansion: 2}, ""},
 		{"0.01 100 FOO nonscaling", redisbloom.Options{ErrorRate: 0.01, Capacity: 100, Expansion: 2, NonScaling: true}, ""},
 		{args: "1e-400 100", problem: badErrorRate},
 		{args: "0.0_1 100", problem: badErrorRate},
@@ -37,6 +38,7 @@ func TestReserveOptions(t *testing.T) {
 		{args: "0.01 100 EXPANSION EXPANSION", problem: badExpansion},
 		{args: "0.01 100 NONSCALING EXPANSION", problem: noExpansion},
 		{args: "0.01 100 NONSCALING EXPANSION 1", problem: cannotExpand},
+		{args: "0.01 100 EXPANSION -1 NONSCALING", problem: cannotExpand},
 	} {
 		got, problem := reserveOptions(words(c.args))
 		if problem != c.problem || problem == "" && got != c.want {
@@ -60,11 +62,15 @@ func TestInsertOptions(t *testing.T) {
 	}{
 		{"ITEMS a", with(func(o *insertion) { o.items = 1 }), ""},
 		{"i a", with(func(o *insertion) { o.items = 1 }), ""},
-		{"noc n items ITEMS", with(func(o *insertion) { o.noCreate, o.NonScaling, o.items = true, true, 3 }), ""},
+		{"noc n items ITEMS", with(func(o *insertion) { o.noCreate, o.fixed, o.NonScaling, o.items = true, true, true, 3 }), ""},
+		{"NXC i a", with(func(o *insertion) { o.noCreate, o.items = true, 2 }), ""},
+		{"NON i a", with(func(o *insertion) { o.fixed, o.NonScaling, o.items = true, true, 2 }), ""},
 		{"cap 7 err 0.5 exp 3 it a b", with(func(o *insertion) {
 			o.Capacity, o.ErrorRate, o.Expansion, o.items = 7, 0.5, 3, 7
 		}), ""},
-		{"E 0 ITEMS a", with(func(o *insertion) { o.NonScaling, o.items = true, 3 }), ""},
+		{"E 0 ITEMS a", with(func(o *insertion) { o.Expansion, o.NonScaling, o.items = 0, true, 3 }), ""},
+		{"E 0 E 5 ITEMS a", with(func(o *insertion) { o.Expansion, o.items = 5, 5 }), ""},
+		{"E 5 E 0 ITEMS a", with(func(o *insertion) { o.Expansion, o.NonScaling, o.items = 0, true, 5 }), ""},
 		{"SEED " + seed + " TIGHTENING 0.5", with(func(o *insertion) {
 			o.hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 0xd757588fa7a6d68f, Hi: 0xecfebf3390fe1cba}}
 			o.items = 4

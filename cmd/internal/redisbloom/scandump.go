@@ -14,18 +14,17 @@ const (
 // scanDump implements BF.SCANDUMP.
 func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := command.ParseInt(args[2])
-	if !ok {
-		c.Error(scanNotNumeric)
-		return
-	}
 	var next int64
 	var data []byte
 	var err error
 	problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) {
-		if err = notPortable(f.Hasher()); err == nil {
+		if err = notPortable(f.Hasher()); err == nil && ok {
 			next, data, err = f.ScanDump(iter)
 		}
 	})
+	if problem == "" && !ok {
+		problem, err = scanNotNumeric, nil
+	}
 	if err != nil {
 		problem = command.Text(err)
 	}

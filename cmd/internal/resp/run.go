@@ -125,7 +125,7 @@ func (c *Conn) rejectCall(args [][]byte, reply string) {
 		c.closing = true
 		return
 	}
-	if c.tx.open && bytes.EqualFold(args[0], []byte("exec")) {
+	if bytes.EqualFold(args[0], []byte("exec")) {
 		c.endTransaction()
 		reply = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(reply, "ERR ")
 	}
