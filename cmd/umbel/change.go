@@ -7,12 +7,13 @@ import (
 	"math/bits"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
 
 // changeCommand completes a verb that changes the filter of its first argument, or a copy
@@ -167,7 +168,7 @@ const compactExample = `  umbel compact urls.umb
   umbel compact urls.umb --to-fpr 5% -o small.umb`
 
 func compactCommand() *cobra.Command {
-	rate := quantity.Rate(build.DefaultRate)
+	rate := quantity.Rate(spec.DefaultRate)
 	cmd := &cobra.Command{
 		Use:     "compact FILE",
 		Short:   "join the layers of a filter that grew",

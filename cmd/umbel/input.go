@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
@@ -148,28 +149,4 @@ func totalBytes(files []*os.File) int64 {
 		total += n
 	}
 	return total
-}
-
-// parseHasher parses --hash and --seed. SipHash without a seed gets a random one: its purpose
-// is a seed that others don't know.
-func parseHasher(name, seed string, random io.Reader) (umbel.Hasher, error) {
-	var h umbel.Hasher
-	var err error
-	if name != "" {
-		if h.Alg, err = umbel.ParseAlg(name); err != nil {
-			return h, err
-		}
-	}
-	switch {
-	case seed != "":
-		h.Seed, err = umbel.ParseSeed(seed)
-	case h.Alg == umbel.SipHash:
-		var b [16]byte
-		_, err = io.ReadFull(random, b[:])
-		h.Seed = umbel.SeedFrom(b)
-	}
-	if err != nil {
-		return h, err
-	}
-	return h, h.Check()
 }

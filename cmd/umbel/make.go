@@ -2,21 +2,20 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
@@ -62,8 +61,7 @@ func makeCommand() *cobra.Command {
 		Args:    arguments(0, -1),
 	}
 	flags := cmd.Flags()
-	var wanted spec
-	wanted.add(cmd)
+	wanted := addSpecFlags(cmd)
 	output := flags.StringP("output", "o", "", "`FILE` to write")
 	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
 	memory := quantity.Size(512 << 20)
@@ -75,12 +73,12 @@ func makeCommand() *cobra.Command {
 			return usageError(cmd, errNoOutput)
 		}
 		if *weights != "" && !flags.Changed("kind") {
-			wanted.kind = weighted.Name
+			wanted.Kind = weighted.Name
 		}
-		if *weights != "" && wanted.kind != weighted.Name {
-			return usageError(cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, wanted.kind))
+		if *weights != "" && wanted.Kind != weighted.Name {
+			return usageError(cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, wanted.Kind))
 		}
-		v, goal, params, err := wanted.resolve()
+		v, goal, params, err := resolve(wanted)
 		if err != nil {
 			return err
 		}
@@ -98,7 +96,7 @@ func makeCommand() *cobra.Command {
 			if *weights != "" {
 				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
 			}
-			return t.make(*output, order, wanted.hash, wanted.seed, format(), files)
+			return t.make(*output, order, wanted.Spec(), format(), files)
 		}
 		job, stop := newJob(cmd, goal.Hasher, format(), files)
 		order.Keys = job
@@ -137,7 +135,7 @@ func makeFilter(o build.Order, files []*os.File, log string) (build.Result, erro
 
 // make makes a filter on a node and adds the keys of the files. On an error it deletes the
 // filter.
-func (t target) make(name string, order build.Order, hash, seed string, format keys.Format, files []*os.File) error {
+func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File) error {
 	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
 	order, sized, err := order.Sized(files)
 	if err != nil {
@@ -150,8 +148,9 @@ func (t target) make(name string, order build.Order, hash, seed string, format k
 	if err != nil {
 		return err
 	}
+	s.Goal = order.Goal
 	ctx := t.cmd.Context()
-	if _, err := t.node.Make(ctx, name, orderOf(order, hash, seed)); err != nil {
+	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {
 		return err
 	}
 	batches, stop := readKeys(t.cmd, format, files)
@@ -164,9 +163,9 @@ func (t target) make(name string, order build.Order, hash, seed string, format k
 	if err != nil {
 		return t.undo(name, err)
 	}
-	s := summaryOf(name, in)
-	s.Read = &read
-	return s.print(t.cmd, quantity.Count(read).String()+" keys read")
+	sum := summaryOf(name, in)
+	sum.Read = &read
+	return sum.print(t.cmd, quantity.Count(read).String()+" keys read")
 }
 
 // made seals a filter of a kind that is sealed, and returns its description. It returns an
@@ -181,19 +180,4 @@ func (t target) made(ctx context.Context, name string, order build.Order, planne
 	}
 	s := summaryOf(name, in)
 	return in, order.Check(umbel.Stats{Keys: float64(s.Keys), Low: float64(s.Low), High: float64(s.High), FPRate: float64(s.FPRate)}, planned, read)
-}
-
-// orderOf returns the request for an order. If hash is empty the node chooses.
-func orderOf(o build.Order, hash, seed string) api.FilterSpec {
-	order := api.FilterSpec{
-		Kind: o.Kind.Name, Keys: api.Whole(o.Goal.Keys), FPRate: o.Goal.FPRate, Bytes: api.Whole(o.Goal.Bytes),
-		Hash: hash, Params: map[string]json.Number{},
-	}
-	if seed != "" {
-		order.Seed = &seed
-	}
-	for _, p := range o.Params {
-		order.Params[p.Name] = json.Number(strconv.FormatFloat(p.Value.Float(), 'g', -1, 64))
-	}
-	return order
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/cmd/internal/trial"
 	"github.com/umbel-filters/umbel/filter"
@@ -50,16 +52,16 @@ func measureCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var goal goalFlags
-	goal.add(cmd)
 	flags := cmd.Flags()
+	var wanted spec.Flags
+	wanted.AddGoal(flags)
 	kind := flags.String("kind", "", "only this `KIND`")
 	load := flags.Float64("load", 1, "keys to add, as a `FACTOR` of those in the goal")
 	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
 	queries := quantity.Count(200_000)
 	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
 	seed := flags.Uint64("seed", 1, "`NUMBER` that determines the keys")
-	params := addParamFlags(flags, filter.All)
+	wanted.AddParams(flags, filter.All)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		kinds, err := chosenKinds(*kind)
@@ -69,8 +71,9 @@ func measureCommand() *cobra.Command {
 		if !(*load > 0 && *load <= 1e6) || *filters < 1 || queries < 1 {
 			return usageError(cmd, fmt.Errorf("load %v, %d filters, %v queries: want more than 0 of each, and a load of at most 1e6", *load, *filters, queries))
 		}
+		s := wanted.Spec()
 		order := trial.Order{
-			Goal: goal.goal(umbel.Hasher{}), Params: params.given(flags),
+			Goal: s.Goal, Params: s.Params,
 			Load: *load, Filters: *filters, Queries: uint64(queries), Seed: *seed,
 		}
 		rows, err := measureAll(cmd, kinds, order)
@@ -97,7 +100,7 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 	var reasons []error
 	goal := order.Goal
 	for _, v := range kinds {
-		order.Kind, order.Goal = v, completed(v, goal, order.Params)
+		order.Kind, order.Goal = v, spec.Complete(v, goal, order.Params)
 		var bar *progress.Bar
 		if f, ok := cmd.ErrOrStderr().(*os.File); ok && !isQuiet(cmd) {
 			bar = progress.Start(f, v.Name, -1)

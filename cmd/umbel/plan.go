@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/explain"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -64,53 +66,53 @@ func planCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var goal goalFlags
-	goal.add(cmd)
 	flags := cmd.Flags()
-	flags.Var(&goal.bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
+	var wanted spec.Flags
+	wanted.AddGoal(flags)
+	flags.Var(&wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
 	flags.Lookup("memory").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("bytes", "memory")
 	kind := flags.String("kind", "", "only this `KIND`")
 	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
-	params := addParamFlags(flags, filter.All)
+	wanted.AddParams(flags, filter.All)
 	var message messageFlags
 	message.add(cmd)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if message.given(flags) {
-			if len(params.given(flags)) > 0 {
+			if len(wanted.Spec().Params) > 0 {
 				return usageError(cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
 			}
-			return planMessage(cmd, goal, message)
+			return planMessage(cmd, &wanted, message)
 		}
 		kinds, err := chosenKinds(*kind)
 		if err != nil {
 			return err
 		}
-		g, given := goal.goal(umbel.Hasher{}), params.given(flags)
-		offers, err := kindPlansOf(kinds, g, given)
+		s := wanted.Spec()
+		offers, err := kindPlansOf(kinds, s)
 		if err != nil {
 			return usageError(cmd, err)
 		}
 		if *explained {
-			if err := explainPlans(kinds, g, given, offers); err != nil {
+			if err := explainPlans(kinds, s, offers); err != nil {
 				return err
 			}
 			if !wantsJSON(cmd) {
 				return writeExplained(cmd.OutOrStdout(), offers)
 			}
 		}
-		return printKindPlans(cmd, g, offers)
+		return printKindPlans(cmd, s.Goal, offers)
 	}
 	return cmd
 }
 
 // kindPlansOf plans all kinds. It returns an error if the goal is impossible for all.
-func kindPlansOf(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params) ([]kindPlan, error) {
+func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 	var offers []kindPlan
 	var reasons []error
 	for _, v := range kinds {
-		f, err := v.Plan(completed(v, g, ps), ps)
+		f, err := v.Plan(spec.Complete(v, s.Goal, s.Params), s.Params)
 		if err != nil {
 			reasons = append(reasons, err)
 			text := err.Error()
@@ -213,13 +215,13 @@ func inWords(p float64) string {
 }
 
 // explainOffers adds to each offer the formulas of its plan.
-func explainPlans(kinds umbel.Kinds, g umbel.Goal, ps umbel.Params, offers []kindPlan) error {
+func explainPlans(kinds umbel.Kinds, s spec.Spec, offers []kindPlan) error {
 	for i, k := range kinds {
 		if offers[i].Error != nil {
 			continue
 		}
 		var err error
-		if offers[i].Explain, err = explain.Plan(k, completed(k, g, ps), ps); err != nil {
+		if offers[i].Explain, err = explain.Plan(k, spec.Complete(k, s.Goal, s.Params), s.Params); err != nil {
 			return err
 		}
 	}

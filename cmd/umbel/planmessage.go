@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
+
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -75,13 +76,13 @@ func (f *messageFlags) given(flags *pflag.FlagSet) bool {
 }
 
 // message returns the message to plan. With keys alone the rate is 1%.
-func (f *messageFlags) message(g goalFlags) plan.Message {
+func (f *messageFlags) message(g *spec.Flags) plan.Message {
 	q := plan.Message{
-		Keys: uint64(g.keys), Bits: 8 * float64(f.sent), FPRate: float64(g.rate), Memory: uint64(g.bytes),
+		Keys: uint64(g.Keys), Bits: 8 * float64(f.sent), FPRate: float64(g.Rate), Memory: uint64(g.Bytes),
 		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.queryOnly, Tail: float64(f.tail),
 	}
 	if q.Bits == 0 && q.FPRate == 0 {
-		q.FPRate = build.DefaultRate
+		q.FPRate = spec.DefaultRate
 	}
 	return q
 }
@@ -118,7 +119,7 @@ func newMessagePlan(o plan.MessageOption) messagePlan {
 }
 
 // planMessage prints the ways to send a filter.
-func planMessage(cmd *cobra.Command, g goalFlags, f messageFlags) error {
+func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags) error {
 	q := f.message(g)
 	if q.Keys == 0 {
 		return usageError(cmd, errors.New("give the number of keys: -n NUMBER"))

@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/prompt"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -37,15 +39,14 @@ func shellCommand() *cobra.Command {
 		Example: shellExample,
 		Args:    arguments(1, 1),
 	}
-	var wanted spec
-	wanted.add(cmd)
+	wanted := addSpecFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if wantsJSON(cmd) {
 			return usageError(cmd, errors.New("--json isn't available in umbel shell"))
 		}
 		s := &session{file: args[0], out: bufio.NewWriter(cmd.OutOrStdout())}
 		s.lines = prompt.New(cmd.InOrStdin().(*os.File), os.Stdout, s.words())
-		if err := s.begin(cmd, &wanted); err != nil {
+		if err := s.begin(cmd, wanted); err != nil {
 			return err
 		}
 		return s.run(cmd.ErrOrStderr())
@@ -64,23 +65,22 @@ type session struct {
 }
 
 // begin opens the file, or makes the filter that the flags describe.
-func (s *session) begin(cmd *cobra.Command, wanted *spec) error {
+func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
 	_, err := os.Stat(s.file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case !missing && wanted.given():
+	case !missing && wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
 	case !missing:
 		s.filter, _, err = container.Open(s.file, filter.All)
 		return err
-	case !wanted.given():
+	case !wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
 	}
-	v, goal, params, err := wanted.resolve()
+	v, goal, params, err := resolve(wanted)
 	if err != nil {
 		return err
 	}
-	goal = completed(v, goal, params)
 	forecast, err := v.Plan(goal, params)
 	if err != nil {
 		return err

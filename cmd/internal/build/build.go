@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
 
 // Order describes a filter to make.
@@ -24,9 +25,6 @@ type Order struct {
 	Keys   keys.Job
 	Memory uint64 // bytes to use if the number of keys is unknown
 }
-
-// DefaultRate is the default false-positive rate.
-const DefaultRate = 0.01
 
 // Result is a filter, and how it was made.
 type Result struct {
@@ -65,7 +63,7 @@ func (o Order) unsealed(files []*os.File) (Result, error) {
 }
 
 // Sized completes the order: it counts the keys of regular files if their number is missing, and
-// sets the rate to [DefaultRate] if necessary. It returns false if the order is still
+// sets the rate to [spec.DefaultRate] if necessary. It returns false if the order is still
 // incomplete.
 func (o Order) Sized(files []*os.File) (Order, bool, error) {
 	if err := o.Kind.Check(o.Params); err != nil {
@@ -84,7 +82,7 @@ func (o Order) Sized(files []*os.File) (Order, bool, error) {
 		}
 	}
 	if o.Goal.FPRate == 0 && (o.Goal.Keys == 0 || o.Goal.Bytes == 0) && !o.determined() {
-		o.Goal.FPRate = DefaultRate
+		o.Goal.FPRate = spec.DefaultRate
 	}
 	return o, o.Goal.Keys > 0 || o.determined(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/heavy"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -41,7 +42,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 		o.Goal.Keys = max(there.keys, 1)
 	}
 	if o.Goal.FPRate == 0 && o.Goal.Bytes == 0 {
-		o.Goal.FPRate = DefaultRate
+		o.Goal.FPRate = spec.DefaultRate
 	}
 	shape, err := o.shape(asked, there.members)
 	if err != nil {

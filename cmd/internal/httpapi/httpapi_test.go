@@ -263,7 +263,8 @@ func TestPlan(t *testing.T) {
 	n := serve(t, Options{})
 	n.want(n.ask("POST", "/v1/plan", thousand), 200, `"kind":"bloom"`, `"kind":"blocked"`)
 	n.want(n.ask("POST", "/v1/plan", `{"kind":"bloom","keys":1000,"fpRate":0.01}`), 200, `"fits":true`)
-	n.wantProblem(n.ask("POST", "/v1/plan", `{"kind":"bloom","keys":1000}`), 422, "goal")
+	n.want(n.ask("POST", "/v1/plan", `{"kind":"bloom","keys":1000}`), 200, `"fpRate":0.0099`)
+	n.wantProblem(n.ask("POST", "/v1/plan", `{"kind":"bloom","fpRate":0.01}`), 422, "goal")
 	n.wantProblem(n.ask("POST", "/v1/plan", `{"kind":"x"}`), 422, "kind")
 	n.want(n.ask("GET", "/v1/kinds", ""), 200, `"kind":"ribbon"`, `"word":"seal"`)
 }

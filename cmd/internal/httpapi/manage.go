@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
 
 // putFilter makes a filter: an empty one from a spec, or the one in a container.
@@ -29,6 +30,19 @@ func (req *request) putFilter() error {
 	return req.create()
 }
 
+// defaultKind is the kind of a filter if the request names none.
+const defaultKind = "bloom"
+
+// resolve returns the goal and the parameters that a request specifies for a filter of kind v.
+func (req *request) resolve(v umbel.Kind, want api.FilterSpec) (umbel.Goal, umbel.Params, error) {
+	s, err := spec.FromJSON(v, want)
+	if err != nil {
+		return umbel.Goal{}, nil, err
+	}
+	goal, err := s.Resolve(v, req.Hasher)
+	return goal, s.Params, err
+}
+
 func (req *request) create() error {
 	var want api.FilterSpec
 	if err := req.readJSON(&want); err != nil {
@@ -41,7 +55,7 @@ func (req *request) create() error {
 	if err != nil {
 		return err
 	}
-	goal, params, err := goalOf(want, v, req.Hasher)
+	goal, params, err := req.resolve(v, want)
 	if err != nil {
 		return err
 	}
@@ -290,14 +304,11 @@ func (req *request) advance() error {
 	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(*want.To)) })
 }
 
-// defaultRate is the rate up to which compact joins layers if the request has none.
-const defaultRate = 0.01
-
-// compact joins the layers of a filter as far as its rate stays at most fpRate.
+// compact joins the layers of a filter as far as its rate stays at most fpRate, or the default rate.
 func (req *request) compact() error {
 	want := struct {
 		FPRate float64 `json:"fpRate"`
-	}{defaultRate}
+	}{spec.DefaultRate}
 	if err := req.readJSON(&want); err != nil {
 		return err
 	}

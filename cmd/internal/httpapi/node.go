@@ -113,18 +113,18 @@ func (req *request) plan() error {
 	if _, err := bodyType(req.http, api.MediaJSON); err != nil {
 		return err
 	}
-	var spec api.FilterSpec
-	if err := req.readJSON(&spec); err != nil {
+	var want api.FilterSpec
+	if err := req.readJSON(&want); err != nil {
 		return err
 	}
 	plans := []api.Forecast{}
 	for _, v := range req.Engine.Kinds() {
-		if spec.Kind != "" && v.Name != spec.Kind {
+		if want.Kind != "" && v.Name != want.Kind {
 			continue
 		}
-		p, err := req.planOf(v, spec)
+		p, err := req.planOf(v, want)
 		if err != nil {
-			if spec.Kind != "" {
+			if want.Kind != "" {
 				return err
 			}
 			problem := problemOf(err)
@@ -133,7 +133,7 @@ func (req *request) plan() error {
 		plans = append(plans, p)
 	}
 	if len(plans) == 0 {
-		_, err := req.Engine.Kinds().Find(spec.Kind)
+		_, err := req.Engine.Kinds().Find(want.Kind)
 		return err
 	}
 	return writeJSON(req.response, http.StatusOK, struct {
@@ -141,9 +141,9 @@ func (req *request) plan() error {
 	}{plans})
 }
 
-func (req *request) planOf(v umbel.Kind, spec api.FilterSpec) (api.Forecast, error) {
+func (req *request) planOf(v umbel.Kind, want api.FilterSpec) (api.Forecast, error) {
 	p := api.Forecast{Kind: v.Name}
-	goal, params, err := goalOf(spec, v, req.Hasher)
+	goal, params, err := req.resolve(v, want)
 	if err != nil {
 		return p, err
 	}

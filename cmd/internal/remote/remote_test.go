@@ -365,7 +365,7 @@ func TestErrors(t *testing.T) {
 		{func() error { _, err := n.Info(ctx, "x"); return err }, engine.ErrNotFound},
 		{func() error { _, err := n.Make(ctx, "f", thousand); return err }, engine.ErrExists},
 		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
-		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Keys: 1}); return err }, umbel.ErrGoal},
+		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{FPRate: 0.1}); return err }, umbel.ErrGoal},
 		{func() error { _, err := n.Merge(ctx, "f", "md5"); return err }, umbel.ErrMismatch},
 		{func() error { _, err := n.Advance(ctx, "f", 1); return err }, errors.ErrUnsupported},
 		{func() error { _, err := n.Put(ctx, "x", strings.NewReader("x"), false); return err }, umbel.ErrCorrupt},

@@ -3,19 +3,21 @@ package um
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
 
 func (u *um) makes() []command.Row {
-	const spec = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
+	const words = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
 	return []command.Row{
-		{Name: "um.make", Syntax: "key kind " + spec + " [NX]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", Run: u.make},
-		{Name: "um.plan", Syntax: "kind|* " + spec, Arity: -2, Flags: "readonly", Categories: "read slow umbel", Summary: "Forecasts what UM.MAKE would make; * means all kinds.", Run: u.plan},
+		{Name: "um.make", Syntax: "key kind " + words + " [NX]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", Run: u.make},
+		{Name: "um.plan", Syntax: "kind|* " + words, Arity: -2, Flags: "readonly", Categories: "read slow umbel", Summary: "Forecasts what UM.MAKE would make; * means all kinds.", Run: u.plan},
 	}
 }
 
@@ -25,13 +27,14 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		command.Fail(c, err)
 		return
 	}
-	w, err := u.parseSpec(v, args[3:])
+	words := withoutNX(args[3:])
+	goal, params, err := u.resolve(v, words)
 	if err != nil {
 		command.Fail(c, err)
 		return
 	}
-	_, pos, err := u.engine.Create(string(args[1]), v.Name, w.goal, w.params)
-	if errors.Is(err, engine.ErrExists) && w.nx {
+	_, pos, err := u.engine.Create(string(args[1]), v.Name, goal, params)
+	if errors.Is(err, engine.ErrExists) && len(words) < len(args[3:]) {
 		c.Commit(uint64(pos))
 		c.Null()
 		return
@@ -40,6 +43,21 @@ func (u *um) make(c *resp.Conn, args [][]byte) {
 		err = fmt.Errorf("%w: %s; NX makes only new filters", err, command.Quote(args[1]))
 	}
 	command.OK(c, pos, err)
+}
+
+// withoutNX returns the words without NX.
+func withoutNX(words [][]byte) [][]byte {
+	return slices.DeleteFunc(slices.Clone(words), func(w []byte) bool { return command.Is(w, "NX") })
+}
+
+// resolve returns the goal and the parameters that words specify for a filter of kind v.
+func (u *um) resolve(v umbel.Kind, words [][]byte) (umbel.Goal, umbel.Params, error) {
+	s, err := spec.ParseWords(v, words)
+	if err != nil {
+		return umbel.Goal{}, nil, err
+	}
+	goal, err := s.Resolve(v, u.options.Hasher)
+	return goal, s.Params, err
 }
 
 func (u *um) plan(c *resp.Conn, args [][]byte) {
@@ -71,14 +89,11 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) forecast(v umbel.Kind, args [][]byte) (umbel.Forecast, error) {
-	w, err := u.parseSpec(v, args)
+	goal, params, err := u.resolve(v, args)
 	if err != nil {
 		return umbel.Forecast{}, err
 	}
-	if w.nx {
-		return umbel.Forecast{}, fmt.Errorf("NX is only for UM.MAKE: %w", umbel.ErrGoal)
-	}
-	return v.Plan(w.goal, w.params)
+	return v.Plan(goal, params)
 }
 
 // replyForecast replies a forecast and whether there is enough memory.

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
 
 // shapes are the commands that change a whole filter.
@@ -134,7 +135,7 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 }
 
 func (u *um) compact(c *resp.Conn, args [][]byte) {
-	rate := quantity.Rate(defaultRate)
+	rate := quantity.Rate(spec.DefaultRate)
 	switch {
 	case len(args) == 4 && command.Is(args[2], "RATE"):
 		if err := rate.Set(string(args[3])); err != nil {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -464,17 +463,6 @@ func TestHelp(t *testing.T) {
 	p.refused("UM.HELP nothing", "unknown command")
 	if got := p.Line("UM.HELP"); !strings.Contains(got, "+UM.MAKE key kind") {
 		t.Errorf("%.200s", got)
-	}
-}
-
-// A word of the grammar isn't a parameter of a kind too.
-func TestWordsAndParameters(t *testing.T) {
-	for _, v := range filter.All {
-		for _, p := range v.Params {
-			if slices.Contains(words, strings.ToUpper(p.Name)) {
-				t.Errorf("%s is a word of UM.MAKE and a parameter of %s", p.Name, v.Name)
-			}
-		}
 	}
 }
 

@@ -1,0 +1,98 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// Flags are the flags of a spec. A command adds the groups that it needs, and calls Spec after the flags are
+// parsed.
+type Flags struct {
+	Kind  string
+	Keys  quantity.Count // 0: not given, likewise Rate and Bytes
+	Rate  quantity.Rate
+	Bytes quantity.Size
+
+	hash, seed string
+	params     []*param
+	added      []*pflag.Flag
+}
+
+// param is the flag of a kind's parameter.
+type param struct {
+	doc   umbel.ParamDoc
+	value umbel.Number
+	flag  *pflag.Flag
+}
+
+func (p *param) Set(s string) (err error) {
+	p.value, err = parseParam(p.doc, s)
+	return err
+}
+
+func (p *param) String() string { return "" }
+func (p *param) Type() string   { return "NUMBER" }
+
+// AddGoal adds --fpr, --keys and --bytes.
+func (f *Flags) AddGoal(flags *pflag.FlagSet) {
+	for _, flag := range []*pflag.Flag{
+		flags.VarPF(&f.Rate, "fpr", "p", "false-positive `RATE`"),
+		flags.VarPF(&f.Keys, "keys", "n", "`NUMBER` of distinct keys"),
+		flags.VarPF(&f.Bytes, "bytes", "", "`SIZE` of the filter's cells"),
+	} {
+		flag.DefValue = "" // zero is not a default to print
+		f.added = append(f.added, flag)
+	}
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "rate" { // the term of the papers
+			name = "fpr"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// AddKind adds --kind, --hash and --seed. The default is the first of the kinds.
+func (f *Flags) AddKind(flags *pflag.FlagSet, kinds umbel.Kinds) {
+	flags.StringVar(&f.Kind, "kind", kinds[0].Name, "`KIND` of filter (see umbel kinds)")
+	flags.StringVar(&f.hash, "hash", "", "`HASH` of the keys (default xxh3; murmur64a for kind redisbloom)")
+	flags.StringVar(&f.seed, "seed", "", "seed of the hash in `HEX`, padded with zero bytes")
+	f.added = append(f.added, flags.Lookup("kind"), flags.Lookup("hash"), flags.Lookup("seed"))
+}
+
+// AddParams adds a flag for each parameter. Its help lists the kinds that have it.
+func (f *Flags) AddParams(flags *pflag.FlagSet, kinds umbel.Kinds) {
+	having := map[string][]string{}
+	for _, v := range kinds {
+		for _, doc := range v.Params {
+			if having[doc.Name] == nil {
+				f.params = append(f.params, &param{doc: doc})
+			}
+			having[doc.Name] = append(having[doc.Name], v.Name)
+		}
+	}
+	for _, p := range f.params {
+		p.flag = flags.VarPF(p, p.doc.Name, "", p.doc.Doc+"; kind "+strings.Join(having[p.doc.Name], ", "))
+		f.added = append(f.added, p.flag)
+	}
+}
+
+// Given reports whether any of the flags is given.
+func (f *Flags) Given() bool {
+	return slices.ContainsFunc(f.added, func(flag *pflag.Flag) bool { return flag.Changed })
+}
+
+// Spec returns the spec that the flags give.
+func (f *Flags) Spec() Spec {
+	s := Spec{Goal: umbel.Goal{Keys: uint64(f.Keys), FPRate: float64(f.Rate), Bytes: uint64(f.Bytes)}, Hash: f.hash, Seed: f.seed}
+	for _, p := range f.params {
+		if p.flag.Changed {
+			s.Params = append(s.Params, umbel.Param{Name: p.doc.Name, Value: p.value})
+		}
+	}
+	return s
+}
