@@ -316,6 +316,9 @@ func TestVerifiedBeforeFailures(t *testing.T) {
 		if _, err := us.LoginToken("x"); !errors.Is(err, ErrWrongPassword) {
 			t.Errorf("a wrong token: %v", err)
 		}
+		if got, want := us.Failed(), uint64(2*(maxFailures+1)+2); got != want {
+			t.Errorf("%d logins have failed, want %d", got, want)
+		}
 	})
 }
 

@@ -28,6 +28,7 @@ type Users struct {
 	known  map[string]*User // all users ever loaded, because clients keep references
 
 	failures failures
+	failed   atomic.Uint64 // logins
 	checking chan struct{} // limits the passwords that are checked concurrently
 }
 
@@ -194,14 +195,22 @@ func (us *Users) Login(from, name, password string) (*User, error) {
 	if u := d.known(key); u != nil {
 		return u, nil
 	}
-	return us.failures.guard(from, us.key(name, ""), func() (*User, error) { return us.check(d, key, name, password) })
+	u, err := us.failures.guard(from, us.key(name, ""), func() (*User, error) { return us.check(d, key, name, password) })
+	if err != nil {
+		us.failed.Add(1)
+	}
+	return u, err
 }
+
+// Failed returns the number of failed logins since the users were loaded first.
+func (us *Users) Failed() uint64 { return us.failed.Load() }
 
 // LoginToken returns the user of a bearer token, or ErrWrongPassword. Failures are not counted,
 // because a token of 256 bits cannot be guessed.
 func (us *Users) LoginToken(token string) (*User, error) {
 	e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
 	if e == nil || !e.enabled {
+		us.failed.Add(1)
 		return nil, ErrWrongPassword
 	}
 	return e.User, nil

@@ -175,6 +175,15 @@ func (m *Monitor) observed() []observed {
 	return list
 }
 
+// Calls returns the number of calls since the last CONFIG RESETSTAT.
+func (m *Monitor) Calls() (n int64) {
+	m.counts.Range(func(_, v any) bool {
+		n += v.(*count).calls.Load()
+		return true
+	})
+	return n
+}
+
 func (m *Monitor) resetCounts() { m.counts.Clear() }
 
 // setting is a number that CONFIG can get and set.

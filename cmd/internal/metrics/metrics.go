@@ -21,10 +21,18 @@ type Options struct {
 	Engine   *engine.Engine
 	Status   func() store.Status
 	Clients  func() int    // number of RESP connections
+	Totals   func() Totals // since the start
 	Commands []string      // commands that Observe may be called with
 	Filters  int           // number of largest filters with their own series
 	Every    time.Duration // interval between surveys
 	Version  string
+}
+
+// Totals are totals of all clients since the start.
+type Totals struct {
+	Connections, Rejected, Errors, Read, Written uint64 // of Redis clients
+	HTTPConnections, HTTPRejected                uint64
+	FailedLogins                                 uint64
 }
 
 // Metrics are the metrics of a node. It is safe for concurrent use.

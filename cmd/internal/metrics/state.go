@@ -12,6 +12,10 @@ type state struct{ o Options }
 // gauge describes a metric of the whole node.
 func gauge(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 
+func labelled(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
 var (
 	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory used by all filters.")
 	filtersNow      = gauge("bloom_num_objects", "Number of filters.")
@@ -23,6 +27,12 @@ var (
 	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
 	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
+	connections     = labelled("umbel_connections_total", "Accepted connections.", "protocol")
+	rejected        = labelled("umbel_rejected_connections_total", "Connections above max-clients.", "protocol")
+	errorReplies    = gauge("umbel_error_replies_total", "Error replies to Redis clients.")
+	readBytes       = gauge("umbel_read_bytes_total", "Bytes received from Redis clients.")
+	writtenBytes    = gauge("umbel_written_bytes_total", "Bytes sent to Redis clients.")
+	failedLogins    = gauge("umbel_failed_logins_total", "Logins with a wrong name, password or token, and logins that were refused after too many.")
 	snapshotAge     = gauge("umbel_snapshot_age_seconds", "Time since the last snapshot ended; absent before the first.")
 	snapshotTook    = gauge("umbel_snapshot_duration_seconds", "Duration of the last snapshot.")
 	snapshotRunning = gauge("umbel_snapshot_running", "1 while a snapshot is running.")
@@ -33,6 +43,7 @@ func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		memoryUsed, filtersNow, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
+		connections, rejected, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
 		ch <- d
 	}
@@ -48,6 +59,7 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(memoryLimit, float64(limit))
 	now(filtersNow, float64(s.o.Engine.Len()))
 	now(clientsNow, float64(s.o.Clients()))
+	s.collectTotals(ch)
 	log := s.o.Status()
 	now(logPending, float64(log.Pending))
 	now(logLag, log.Lag.Seconds())
@@ -61,6 +73,21 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(snapshotTook, log.LastSnapshotTook.Seconds())
 	now(snapshotRunning, boolValue(log.Snapshotting))
 	now(snapshotHealthy, boolValue(log.LastSnapshotErr == nil))
+}
+
+func (s state) collectTotals(ch chan<- prometheus.Metric) {
+	emit := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	t := s.o.Totals()
+	emit(connections, t.Connections, "resp")
+	emit(connections, t.HTTPConnections, "http")
+	emit(rejected, t.Rejected, "resp")
+	emit(rejected, t.HTTPRejected, "http")
+	emit(errorReplies, t.Errors)
+	emit(readBytes, t.Read)
+	emit(writtenBytes, t.Written)
+	emit(failedLogins, t.FailedLogins)
 }
 
 func boolValue(b bool) float64 {

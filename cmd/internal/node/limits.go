@@ -44,6 +44,8 @@ type connLimiter struct {
 	net.Listener
 	most func() int
 	here atomic.Int64
+
+	accepted, rejected *atomic.Uint64
 }
 
 // Accept returns the next connection within the maximum.
@@ -54,9 +56,11 @@ func (c *connLimiter) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if c.here.Add(1) <= int64(c.most()) {
+			c.accepted.Add(1)
 			return &limitedConn{Conn: conn, leave: sync.OnceFunc(func() { c.here.Add(-1) })}, nil
 		}
 		c.here.Add(-1)
+		c.rejected.Add(1)
 		_ = conn.Close()
 	}
 }

@@ -63,11 +63,13 @@ type Node struct {
 	budget   *budget.Budget // memory of requests and replies
 	disk     *budget.Budget // bytes of copies of filters that are being sent
 	draining atomic.Bool
-	asked    chan struct{} // closed when a client requests shutdown
-	ask      sync.Once
-	failed   chan error // error of a listener
-	end      sync.Once
-	ended    error
+
+	httpAccepted, httpRejected atomic.Uint64 // connections
+	asked                      chan struct{} // closed when a client requests shutdown
+	ask                        sync.Once
+	failed                     chan error // error of a listener
+	end                        sync.Once
+	ended                      error
 
 	openLog openLog
 }

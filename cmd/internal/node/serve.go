@@ -31,7 +31,7 @@ func (n *Node) serve() error {
 	table := n.commands(h)
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Commands: slices.Collect(maps.Keys(table)),
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Commands: slices.Collect(maps.Keys(table)),
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
@@ -119,6 +119,19 @@ func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Dur
 	}
 }
 
+// totals returns the totals of all clients for metrics.
+func (n *Node) totals() metrics.Totals {
+	r := n.resp.Stats()
+	t := metrics.Totals{
+		Connections: r.Connections, Rejected: r.Rejected, Errors: r.Errors, Read: r.Read, Written: r.Written,
+		HTTPConnections: n.httpAccepted.Load(), HTTPRejected: n.httpRejected.Load(),
+	}
+	if n.users != nil {
+		t.FailedLogins = n.users.Failed()
+	}
+	return t
+}
+
 // clients returns the number of Redis connections.
 func (n *Node) clients() (k int) {
 	n.resp.Clients(func(*resp.Conn) { k++ })
@@ -158,7 +171,7 @@ func (n *Node) api(h hashers) http.Handler {
 
 // serveHTTP serves HTTP on l.
 func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
-	l = &connLimiter{Listener: l, most: func() int { return n.limits.Load().MaxClients }}
+	l = &connLimiter{Listener: l, most: func() int { return n.limits.Load().MaxClients }, accepted: &n.httpAccepted, rejected: &n.httpRejected}
 	s := &http.Server{
 		Handler:           exitOnPanic(h, n.log.With("part", name)),
 		ReadHeaderTimeout: 10 * time.Second,

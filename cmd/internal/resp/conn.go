@@ -226,6 +226,7 @@ func (c *Conn) read() error {
 			return budget.ErrFull
 		}
 		n, err := c.nc.Read(room)
+		c.s.stats.read.Add(uint64(n))
 		c.in.filled(n)
 		if n > 0 {
 			if n == len(room) {
@@ -270,6 +271,7 @@ func (c *Conn) flush() {
 	c.position, c.replies = 0, 0
 	for part := range slices.Chunk(c.out, maxUnflushed) {
 		c.state(writing, time.Now())
+		c.s.stats.written.Add(uint64(len(part)))
 		if _, err := c.nc.Write(part); err != nil {
 			c.broken = true
 			return

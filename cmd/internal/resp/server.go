@@ -107,6 +107,7 @@ type Server struct {
 	maintenance sync.WaitGroup
 	running     sync.WaitGroup // connections
 	lastID      atomic.Int64
+	stats       stats
 }
 
 // NewServer returns a server. Call Serve next.
@@ -195,9 +196,11 @@ func (s *Server) register(nc net.Conn) *Conn {
 		return nil
 	}
 	if most := s.limits.Load().Clients; most > 0 && len(s.conns) >= most {
+		s.stats.rejected.Add(1)
 		s.running.Go(func() { rejectConn(nc) })
 		return nil
 	}
+	s.stats.connections.Add(1)
 	c := newConn(s, nc)
 	s.conns[c] = struct{}{}
 	s.running.Add(1)

@@ -1,0 +1,173 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// Versions of Redis and RedisBloom that are reported, because some clients check them.
+const (
+	redisVersion = "8.4.0"
+	bloomVersion = 80800
+)
+
+// usage is what the process has taken from the system.
+type usage struct {
+	resident, peak uint64        // bytes of memory; 0: unknown
+	user, system   time.Duration // time of the processors
+}
+
+// Info returns the process' sections of INFO, with the names that redis-cli --stat and the exporters
+// for Prometheus read.
+func (p process) Info() []keyspace.Section {
+	port := "0"
+	if a := p.RESP(); a != nil {
+		port = a.String()[strings.LastIndexByte(a.String(), ':')+1:]
+	}
+	up, use, status := time.Since(p.began), usageNow(), p.store.Status()
+	return []keyspace.Section{
+		{Name: "Server", Fields: [][2]string{
+			{"redis_version", redisVersion},
+			{"redis_mode", "standalone"},
+			{"umbel_version", Version()},
+			{"os", runtime.GOOS + " " + runtime.GOARCH},
+			{"arch_bits", strconv.Itoa(strconv.IntSize)},
+			{"process_id", strconv.Itoa(os.Getpid())},
+			{"tcp_port", port},
+			{"uptime_in_seconds", whole(up.Seconds())},
+			{"uptime_in_days", whole(up.Hours() / 24)},
+			{"config_file", ""},
+		}},
+		{Name: "Memory", Fields: p.memoryFields(use)},
+		{Name: "Persistence", Fields: [][2]string{
+			{"loading", "0"},
+			{"async_loading", "0"},
+			{"rdb_changes_since_last_save", fmt.Sprint(status.Pending)},
+			{"rdb_bgsave_in_progress", flag(status.Snapshotting)},
+			{"rdb_last_save_time", fmt.Sprint(p.LastSave().Unix())},
+			{"rdb_last_bgsave_status", okOrErr(status.LastSnapshotErr)},
+			{"rdb_last_bgsave_time_sec", whole(status.LastSnapshotTook.Seconds())},
+			{"rdb_current_bgsave_time_sec", "-1"},
+			{"aof_enabled", "1"},
+			{"aof_rewrite_in_progress", flag(status.Snapshotting)},
+			{"aof_rewrite_scheduled", "0"},
+			{"aof_last_rewrite_time_sec", whole(status.LastSnapshotTook.Seconds())},
+			{"aof_current_rewrite_time_sec", "-1"},
+			{"aof_last_bgrewrite_status", okOrErr(status.LastSnapshotErr)},
+			{"aof_last_write_status", okOrErr(status.Err)},
+			{"aof_current_size", fmt.Sprint(status.LogBytes)},
+			{"aof_base_size", fmt.Sprint(status.LogBytes)},
+			{"aof_buffer_length", fmt.Sprint(status.Pending)},
+			{"aof_pending_bio_fsync", "0"},
+			{"aof_delayed_fsync", "0"},
+			{"umbel_log_lag_milliseconds", fmt.Sprint(status.Lag.Milliseconds())},
+			{"umbel_durability", p.config.Durability},
+		}},
+		{Name: "Stats", Fields: p.statsFields()},
+		{Name: "Replication", Fields: [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}},
+		{Name: "CPU", Fields: [][2]string{
+			{"used_cpu_sys", seconds(use.system)},
+			{"used_cpu_user", seconds(use.user)},
+			{"used_cpu_sys_children", "0.000000"},
+			{"used_cpu_user_children", "0.000000"},
+		}},
+		{Name: "Cluster", Fields: [][2]string{{"cluster_enabled", "0"}}},
+	}
+}
+
+func (p process) memoryFields(use usage) [][2]string {
+	used, limit := p.engine.Memory()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	if use.resident == 0 {
+		use.resident = mem.Sys - mem.HeapReleased
+	}
+	use.peak = max(use.peak, use.resident)
+	return [][2]string{
+		{"used_memory", fmt.Sprint(mem.HeapAlloc)},
+		{"used_memory_human", human(mem.HeapAlloc)},
+		{"used_memory_rss", fmt.Sprint(use.resident)},
+		{"used_memory_rss_human", human(use.resident)},
+		{"used_memory_peak", fmt.Sprint(use.peak)},
+		{"used_memory_peak_human", human(use.peak)},
+		{"used_memory_dataset", fmt.Sprint(used)},
+		{"used_memory_overhead", fmt.Sprint(mem.HeapAlloc - min(used, mem.HeapAlloc))},
+		{"used_memory_lua", "0"},
+		{"maxmemory", fmt.Sprint(limit)},
+		{"maxmemory_human", human(limit)},
+		{"maxmemory_policy", "noeviction"},
+		{"mem_clients_normal", fmt.Sprint(p.budget.Used())},
+		{"mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(use.resident)/float64(max(mem.HeapAlloc, 1)))},
+		{"mem_allocator", "go"},
+	}
+}
+
+// statsFields returns the totals since the start. Hits and misses are those of queried keys, in the
+// filters that exist now.
+func (p process) statsFields() [][2]string {
+	t := p.totals()
+	var queried, found uint64
+	for cursor := uint64(0); ; {
+		cursor = p.engine.List(cursor, 1024, func(f *engine.Filter) bool {
+			c := f.Counts()
+			queried, found = queried+c.Queried, found+c.Found
+			return true
+		})
+		if cursor == 0 {
+			break
+		}
+	}
+	return [][2]string{
+		{"total_connections_received", fmt.Sprint(t.Connections)},
+		{"total_commands_processed", fmt.Sprint(p.monitor.Calls())},
+		{"instantaneous_ops_per_sec", "0"},
+		{"total_net_input_bytes", fmt.Sprint(t.Read)},
+		{"total_net_output_bytes", fmt.Sprint(t.Written)},
+		{"rejected_connections", fmt.Sprint(t.Rejected)},
+		{"total_error_replies", fmt.Sprint(t.Errors)},
+		{"acl_access_denied_auth", fmt.Sprint(t.FailedLogins)},
+		{"keyspace_hits", fmt.Sprint(found)},
+		{"keyspace_misses", fmt.Sprint(queried - min(found, queried))},
+		{"expired_keys", "0"},
+		{"evicted_keys", "0"},
+		{"sync_full", "0"},
+		{"sync_partial_ok", "0"},
+		{"sync_partial_err", "0"},
+		{"pubsub_channels", "0"},
+		{"pubsub_patterns", "0"},
+		{"latest_fork_usec", "0"},
+		{"migrate_cached_sockets", "0"},
+		{"slave_expires_tracked_keys", "0"},
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
+
+func whole(f float64) string { return strconv.FormatInt(int64(f), 10) }
+
+// human formats a size as Redis does: 1.50M.
+func human(n uint64) string {
+	return strings.NewReplacer(" ", "", "iB", "").Replace(quantity.Size(n).String())
+}
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func okOrErr(err error) string {
+	if err != nil {
+		return "err"
+	}
+	return "ok"
+}

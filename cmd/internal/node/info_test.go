@@ -1,0 +1,57 @@
+package node
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// infoFields returns the fields of INFO.
+func infoFields(t *testing.T, c *client) map[string]string {
+	t.Helper()
+	fields := map[string]string{}
+	for line := range strings.Lines(c.call("INFO")) {
+		if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
+// INFO has the totals that redis-cli --stat and exporters read.
+func TestInfoTotals(t *testing.T) {
+	c := testConfig(t)
+	c.MaxClients = 1
+	n := started(t, c)
+	r := dial(t, n, nil)
+	r.want("BF.ADD f a", ":1")
+	r.want("BF.EXISTS f a", ":1")
+	r.want("BF.EXISTS f b", ":0")
+	r.want("NOSUCH", "-ERR unknown command")
+	if got, err := dial(t, n, nil).reply(); !strings.HasPrefix(got, "-ERR max") {
+		t.Fatalf("a second client: %q, %v", got, err)
+	}
+	got := infoFields(t, r)
+	for name, want := range map[string]uint64{
+		"total_connections_received": 1, "rejected_connections": 1, "total_commands_processed": 3, "total_error_replies": 1,
+		"keyspace_hits": 1, "keyspace_misses": 1, "connected_clients": 1, "acl_access_denied_auth": 0,
+	} {
+		if got[name] != fmt.Sprint(want) {
+			t.Errorf("%s is %q, want %d", name, got[name], want)
+		}
+	}
+	for _, name := range []string{"used_memory", "used_memory_rss", "used_memory_peak", "total_net_input_bytes", "total_net_output_bytes"} {
+		if v, err := strconv.ParseUint(got[name], 10, 64); err != nil || v == 0 {
+			t.Errorf("%s is %q", name, got[name])
+		}
+	}
+	for _, name := range []string{"used_cpu_sys", "used_cpu_user"} {
+		if _, err := strconv.ParseFloat(got[name], 64); err != nil {
+			t.Errorf("%s is %q", name, got[name])
+		}
+	}
+	if !strings.Contains(r.call("HELLO"), "$version $"+got["redis_version"]) {
+		t.Errorf("HELLO and INFO (%s) report different versions", got["redis_version"])
+	}
+}
