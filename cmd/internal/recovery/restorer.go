@@ -167,13 +167,11 @@ func (r *restorer) filter(ctx context.Context, b []byte) error {
 // fill restores a filter from its segments.
 func (r *restorer) fill(ctx context.Context, m engine.Meta, segments []snapshot.Reference) error {
 	const ahead = 4
-	var reading sync.WaitGroup
-	defer reading.Wait()
 	index := snapshot.SegmentIndex(&m.State)
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
 		i := index(g)
-		if len(segments) > ahead {
-			r.pieces.Ahead(segments[i:min(i+ahead, len(segments))], &reading)
+		if next := i + ahead; next < len(segments) {
+			r.pieces.Prefetch(segments[next], segments[next-1])
 		}
 		return r.pieces.Copy(ctx, segments[i], dst)
 	})

@@ -92,6 +92,9 @@ func OpenDir(path string, o Options) (*Dir, error) {
 	return Open(fsys, o)
 }
 
+// ReadOnly reports whether the directory was opened for reading.
+func (d *Dir) ReadOnly() bool { return d.options.ReadOnly }
+
 // Put writes a piece of 1 to MaxPiece bytes and returns its number. It becomes durable with the next
 // Publish. If Put returns an error, the caller must call Discard.
 func (d *Dir) Put(data []byte) (uint64, error) {
@@ -160,6 +163,22 @@ func (d *Dir) Piece(number uint64) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// ReadAt reads a part of a piece into b. It returns fewer bytes if the piece ends before. Errors are
+// those of Piece.
+func (d *Dir) ReadAt(number uint64, b []byte, offset int64) (int, error) {
+	n, err := d.fs.ReadAt(pieceName(number), b, offset)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("snapfile: %w", err)
+	}
+	return n, nil
+}
+
+// Prefetch makes the system read a piece in the background, if it can.
+func (d *Dir) Prefetch(number uint64) { d.fs.Prefetch(pieceName(number)) }
 
 // Pieces returns the numbers of all pieces, in order.
 func (d *Dir) Pieces() []uint64 {

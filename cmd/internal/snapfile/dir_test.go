@@ -158,6 +158,16 @@ func TestPieces(t *testing.T) {
 	if b, err := dir.Piece(piece); err != nil || !bytes.Equal(b, long) || dir.Size(piece) != snapfile.MaxPiece {
 		t.Errorf("%d bytes, %v, size %d", len(b), err, dir.Size(piece))
 	}
+	part := make([]byte, 10)
+	if n, err := dir.ReadAt(piece, part, 5); err != nil || n != 10 || string(part) != "xxxxxxxxxx" {
+		t.Errorf("a part of %d bytes: %q, %v", n, part, err)
+	}
+	if n, err := dir.ReadAt(piece, part, snapfile.MaxPiece-3); err != nil || n != 3 {
+		t.Errorf("a part beyond the end: %d bytes, %v", n, err)
+	}
+	if _, err := dir.ReadAt(piece+1, part, 0); !errors.Is(err, snapfile.ErrNotFound) {
+		t.Errorf("a part of a piece that does not exist: %v", err)
+	}
 	if _, err := dir.Piece(piece + 1); !errors.Is(err, snapfile.ErrNotFound) {
 		t.Errorf("a piece that does not exist: %v", err)
 	}
@@ -248,6 +258,15 @@ func TestReserve(t *testing.T) {
 	disk, err := snapfile.OpenDir(t.TempDir(), snapfile.Options{})
 	must(t, err)
 	must(t, disk.Reserve(3<<20))
+	piece, err := disk.Put([]byte("0123456789"))
+	must(t, err)
+	disk.Prefetch(piece)
+	disk.Prefetch(piece + 1)
+	b := make([]byte, 4)
+	if n, err := disk.ReadAt(piece, b, 8); err != nil || n != 2 || string(b[:n]) != "89" {
+		t.Errorf("a part: %q, %v", b[:n], err)
+	}
+	must(t, disk.Discard())
 	must(t, disk.Release())
 }
 

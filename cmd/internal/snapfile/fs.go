@@ -16,6 +16,11 @@ type FS interface {
 	// Read returns the contents of a file, or its first limit bytes. The error wraps
 	// fs.ErrNotExist if there is no such file.
 	Read(name string, limit int) ([]byte, error)
+	// ReadAt reads a part of a file into b. It returns fewer bytes if the file ends before. The error
+	// wraps fs.ErrNotExist if there is no such file.
+	ReadAt(name string, b []byte, offset int64) (int, error)
+	// Prefetch makes the system read a file in the background, if it can.
+	Prefetch(name string)
 	// Rename gives a file a new name and replaces the file that has the name.
 	Rename(from, to string) error
 	// Remove deletes a file. The error wraps fs.ErrNotExist if there is no such file.
@@ -75,6 +80,26 @@ func (d directory) Read(name string, limit int) ([]byte, error) {
 	b := make([]byte, min(info.Size(), int64(limit)))
 	_, err = io.ReadFull(f, b)
 	return b, err
+}
+
+func (d directory) ReadAt(name string, b []byte, offset int64) (int, error) {
+	f, err := os.Open(d.path(name))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n, err := f.ReadAt(b, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func (d directory) Prefetch(name string) {
+	if f, err := os.Open(d.path(name)); err == nil {
+		prefetch(f)
+		f.Close()
+	}
 }
 
 // zeros writes size zero bytes, for systems that cannot allocate them otherwise.

@@ -77,52 +77,70 @@ func (c *Cache) Read(ctx context.Context, r Reference) ([]byte, error) {
 		return make([]byte, r.length), nil
 	}
 	b, err := c.piece(ctx, r.piece)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, readError(ctx, err)
 	}
-	switch {
-	case errors.Is(err, snapfile.ErrNotFound):
-		return nil, fmt.Errorf("snapshot: %w: %w", err, umbel.ErrCorrupt)
-	case err != nil: // the piece may be undamaged
-		return nil, fmt.Errorf("snapshot: %w", err)
-	}
-	end := uint64(r.offset) + uint64(r.length)
-	if end > uint64(len(b)) {
-		return nil, fmt.Errorf("snapshot: piece %d has %d bytes, want %d: %w", r.piece, len(b), end, umbel.ErrCorrupt)
-	}
-	b = b[r.offset:end]
-	if !r.Holds(b) {
-		return nil, fmt.Errorf("snapshot: piece %d: bytes %d to %d are altered: %w", r.piece, r.offset, end, umbel.ErrCorrupt)
+	b = b[min(int(r.offset), len(b)):]
+	b = b[:min(r.Len(), len(b))]
+	if err := r.check(b); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
 
-// Copy reads the bytes to which r refers into dst, which has the same length.
-func (c *Cache) Copy(ctx context.Context, r Reference, dst []byte) error {
-	if r.piece == 0 {
-		clear(dst)
-		return nil
+// readError returns the error of reading a piece: it wraps umbel.ErrCorrupt only if the piece is lost.
+func readError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, snapfile.ErrNotFound):
+		return fmt.Errorf("snapshot: %w: %w", err, umbel.ErrCorrupt)
+	default: // the piece may be undamaged
+		return fmt.Errorf("snapshot: %w", err)
 	}
-	b, err := c.Read(ctx, r)
-	if err == nil && len(b) != len(dst) {
-		err = fmt.Errorf("snapshot: a segment of %d bytes, want %d: %w", len(b), len(dst), umbel.ErrCorrupt)
-	}
-	if err == nil {
-		copy(dst, b)
-	}
-	return err
 }
 
-// Ahead starts to read the pieces of the next segments. wait is done when they have been read.
-func (c *Cache) Ahead(segments []Reference, wait *sync.WaitGroup) {
-	for _, r := range segments {
-		if r.piece == 0 {
-			continue
+// check returns an error unless b is what r refers to.
+func (r Reference) check(b []byte) error {
+	switch {
+	case len(b) < r.Len():
+		return fmt.Errorf("snapshot: piece %d has %d bytes at %d, want %d: %w", r.piece, len(b), r.offset, r.length, umbel.ErrCorrupt)
+	case !r.Holds(b):
+		return fmt.Errorf("snapshot: piece %d: %d bytes at %d are altered: %w", r.piece, r.length, r.offset, umbel.ErrCorrupt)
+	}
+	return nil
+}
+
+// minDirect is the length from which a segment is read without the cache: its piece has few others.
+const minDirect = snapfile.MaxPiece / 8
+
+// Copy reads the bytes to which r refers into dst, which has the same length. Errors are those of Read.
+func (c *Cache) Copy(ctx context.Context, r Reference, dst []byte) error {
+	switch {
+	case len(dst) != r.Len():
+		return fmt.Errorf("snapshot: a segment of %d bytes, want %d: %w", r.length, len(dst), umbel.ErrCorrupt)
+	case r.IsZero():
+		clear(dst)
+		return nil
+	case len(dst) >= minDirect:
+		n, err := c.files.ReadAt(r.piece, dst, int64(r.offset))
+		if err != nil {
+			return readError(ctx, err)
 		}
-		f, mine := c.claim(r.piece)
-		if !mine {
-			continue
-		}
-		wait.Go(func() { c.fetch(f, r.piece) })
+		return r.check(dst[:n])
+	}
+	b, err := c.Read(ctx, r)
+	if err != nil {
+		return err
+	}
+	copy(dst, b)
+	return nil
+}
+
+// Prefetch makes the system read the piece of a segment in the background. It does nothing if previous,
+// the segment before, is in the same piece.
+func (c *Cache) Prefetch(r, previous Reference) {
+	if r.Len() >= minDirect && !r.IsZero() && r.piece != previous.piece {
+		c.files.Prefetch(r.piece)
 	}
 }

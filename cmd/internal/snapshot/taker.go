@@ -43,10 +43,10 @@ type Taker struct {
 	hurry  atomic.Bool   // snapshots do not rest
 	marked atomic.Uint64 // bytes of the log when the last snapshot was begun
 
-	mu       sync.Mutex // held while a snapshot is taken or files are deleted
-	set      Set
-	required bool // a snapshot is due although nothing changed
-	readers  int  // backups under way, which need all files and batches
+	required atomic.Bool   // a snapshot is due although nothing changed
+	turn     chan struct{} // has one message while a snapshot is taken or files are deleted
+	set      Set           // guarded by turn
+	readers  int           // backups under way, which need all files and batches; guarded by turn
 
 	status struct {
 		sync.Mutex
@@ -64,7 +64,7 @@ type Status struct {
 
 // New returns a Taker that continues with the snapshots on disk.
 func New(files *snapfile.Dir, l oplog.Log, j Journal, e *engine.Engine, set Set, o Options) *Taker {
-	t := &Taker{files: files, log: l, journal: j, engine: e, set: set, o: o}
+	t := &Taker{files: files, log: l, journal: j, engine: e, set: set, o: o, turn: make(chan struct{}, 1)}
 	t.status.Last = set.Current.Time()
 	return t
 }
@@ -95,18 +95,30 @@ func (t *Taker) written() uint64 {
 func (t *Taker) Hurry(hurry bool) { t.hurry.Store(hurry) }
 
 // Require makes the next call of Take take a snapshot even if nothing changed.
-func (t *Taker) Require() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.required = true
+func (t *Taker) Require() { t.required.Store(true) }
+
+// lock waits until no snapshot is taken and no file is deleted. That may take long: it returns the error
+// of ctx if ctx is done first.
+func (t *Taker) lock(ctx context.Context) error {
+	select {
+	case t.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
+
+func (t *Taker) unlock() { <-t.turn }
 
 // Take copies all filters that changed since the last snapshot and truncates the log. Filters can be
 // queried and changed meanwhile. If nothing changed, it does nothing.
 func (t *Taker) Take(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c := t.set.Current; c != nil && c.Position == t.journal.Last() && !t.required {
+	if err := t.lock(ctx); err != nil {
+		return err
+	}
+	defer t.unlock()
+	required := t.required.Swap(false)
+	if c := t.set.Current; c != nil && c.Position == t.journal.Last() && !required {
 		return nil
 	}
 	begin := time.Now()
@@ -120,15 +132,17 @@ func (t *Taker) Take(ctx context.Context) error {
 		}
 	})
 	if err != nil {
+		if required {
+			t.Require()
+		}
 		t.o.Log.Error("snapshot failed; log not truncated", "error", err)
 		return err
 	}
-	t.required = false
 	t.o.Log.Info("snapshot taken", "filters", t.set.Current.Filters, "written", n, "took", took)
 	return nil
 }
 
-// take takes a snapshot and returns the number of bytes of pieces that it wrote. The caller holds mu.
+// take takes a snapshot and returns the number of bytes of pieces that it wrote. The caller holds turn.
 func (t *Taker) take(ctx context.Context) (uint64, error) {
 	next := &Snapshot{Taken: time.Now().UnixMilli(), Number: t.files.LastNumber() + 1}
 	if t.o.Logged {
@@ -171,30 +185,34 @@ func (t *Taker) copyAll(ctx context.Context, c *copier) (err error) {
 }
 
 // Hold returns the last snapshot, nil if there is none. Until Release, it is not deleted, and the log is
-// not truncated.
-func (t *Taker) Hold() *Snapshot {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// not truncated. Hold waits for a snapshot that is being taken, or returns the error of ctx.
+func (t *Taker) Hold(ctx context.Context) (*Snapshot, error) {
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer t.unlock()
 	t.readers++
-	return t.set.Current
+	return t.set.Current, nil
 }
 
 // Release ends the effect of Hold.
 func (t *Taker) Release(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	_ = t.lock(context.WithoutCancel(ctx)) // it has no other end
+	defer t.unlock()
 	t.readers--
 	return t.tidy(ctx)
 }
 
 // Tidy truncates the log and deletes files, as far as neither of the two snapshots needs them.
 func (t *Taker) Tidy(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	if err := t.lock(ctx); err != nil {
+		return err
+	}
+	defer t.unlock()
 	return t.tidy(ctx)
 }
 
-// tidy is Tidy. The caller holds mu.
+// tidy is Tidy. The caller holds turn.
 func (t *Taker) tidy(ctx context.Context) error {
 	if t.readers > 0 || t.set.Previous == nil {
 		return nil
@@ -205,8 +223,10 @@ func (t *Taker) tidy(ctx context.Context) error {
 // GiveUpPrevious deletes the previous snapshot and the part of the log that only it needs. It returns an
 // error if that is not possible.
 func (t *Taker) GiveUpPrevious(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	if err := t.lock(ctx); err != nil {
+		return err
+	}
+	defer t.unlock()
 	if t.readers > 0 || t.set.Current == nil {
 		return errors.New("snapshot: nothing can be deleted")
 	}

@@ -9,6 +9,6 @@
 //	recovery    restores filters from snapshots and the log
 //	backup      writes both to one stream, and reads it
 //
-// Lock order: snapshot.Taker.mu, the locks of the engine, Journal.mu. Append never waits; Room and Begin,
+// Lock order: snapshot.Taker.turn, the locks of the engine, Journal.mu. Append never waits; Room and Begin,
 // which wait while the queue is full, are called without locks.
 package store

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -87,28 +86,30 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	s.maxDisk.Store(o.MaxDisk)
 	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
-	if r.Damaged { // nothing is deleted before the next snapshot
-		s.taker.Require()
-	} else {
-		s.tidy(ctx)
-	}
-	if err := s.reserve(); err != nil && !errors.Is(err, snapfile.ErrReadOnly) {
-		o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", o.Reserve, "error", err)
+	if !files.ReadOnly() {
+		s.prepare(ctx, r.Damaged)
 	}
 	e.SetJournal(s) // before the first snapshot
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort
 	s.writing.Go(func() { s.journal.Run(writing) })
-	s.runs.Go(func() { s.schedule(background, r.Damaged) })
+	if !files.ReadOnly() {
+		s.runs.Go(func() { s.schedule(background, r.Damaged) })
+	}
 	return s, r.Report, nil
 }
 
-// tidy deletes what a process that ended left.
-func (s *Store) tidy(ctx context.Context) {
-	err := s.taker.Tidy(ctx)
-	if err != nil && !errors.Is(err, snapfile.ErrReadOnly) && !errors.Is(err, oplog.ErrReadOnly) {
+// prepare deletes what a process that ended left, and makes the reserve. If something is damaged, nothing
+// is deleted before the next snapshot.
+func (s *Store) prepare(ctx context.Context, damaged bool) {
+	if damaged {
+		s.taker.Require()
+	} else if err := s.taker.Tidy(ctx); err != nil {
 		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
+	}
+	if err := s.reserve(); err != nil {
+		s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", s.o.Reserve, "error", err)
 	}
 }
 
@@ -198,7 +199,10 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	if err := s.Sync(ctx); err != nil {
 		return err
 	}
-	last := s.taker.Hold()
+	last, err := s.taker.Hold(ctx)
+	if err != nil {
+		return err
+	}
 	defer func() {
 		if err := s.taker.Release(context.WithoutCancel(ctx)); err != nil {
 			s.o.Log.Warn("cleanup after backup failed", "error", err)

@@ -255,6 +255,20 @@ func (p *process) Read(name string, limit int) ([]byte, error) {
 	return bytes.Clone(n.data[:min(limit, len(n.data))]), nil
 }
 
+func (p *process) ReadAt(name string, b []byte, offset int64) (int, error) {
+	if err := p.enter(Read, name); err != nil {
+		return 0, err
+	}
+	defer p.disk.mu.Unlock()
+	n := p.disk.names[name]
+	if n == nil {
+		return 0, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return copy(b, n.data[min(int(offset), len(n.data)):]), nil
+}
+
+func (p *process) Prefetch(string) {}
+
 func (p *process) Rename(from, to string) error {
 	if err := p.enter(Rename, to); err != nil {
 		return err

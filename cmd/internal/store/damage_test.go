@@ -1,0 +1,101 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// directory is the log or the snapshots of a disk.
+type directory struct {
+	names func() []string
+	read  func(name string) []byte
+	write func(name string, data []byte) // nil removes the file
+}
+
+func (d *disk) directories() []directory {
+	return []directory{
+		{d.Disk.Files.Names, d.Disk.Files.File, d.Disk.Files.SetFile},
+		{d.files.Names, func(name string) (b []byte) {
+			d.files.Change(name, func(old []byte) []byte { b = slices.Clone(old); return old })
+			return b
+		}, func(name string, b []byte) {
+			if b == nil {
+				d.files.Lose(name)
+				return
+			}
+			d.files.Change(name, func([]byte) []byte { return b })
+		}},
+	}
+}
+
+// damage damages a random file of a disk and returns what it did.
+func damage(rng *rand.Rand, d *disk) string {
+	dirs := d.directories()
+	dir := dirs[rng.IntN(len(dirs))]
+	names := dir.names()
+	name := names[rng.IntN(len(names))]
+	b := slices.Clone(dir.read(name))
+	if len(b) == 0 || rng.IntN(6) == 0 {
+		dir.write(name, nil)
+		return name + " removed"
+	}
+	at := rng.IntN(len(b))
+	if rng.IntN(2) == 0 {
+		at = rng.IntN(min(len(b), 20_000)) // the end of a segment is not used yet
+	}
+	switch rng.IntN(4) {
+	case 0:
+		dir.write(name, b[:at])
+		return fmt.Sprintf("%s cut to %d of %d bytes", name, at, len(b))
+	case 1:
+		clear(b[at:min(len(b), at+4096)])
+		dir.write(name, b)
+		return fmt.Sprintf("4096 bytes at %d of %s zeroed", at, name)
+	default:
+		b[at] ^= 1 << rng.IntN(8)
+		dir.write(name, b)
+		return fmt.Sprintf("a bit of byte %d of %s flipped", at, name)
+	}
+}
+
+// Whatever happens to one file, of the log or of the snapshots, either a start finds everything, or it
+// reports what is lost; and if the loss is accepted, no filter returns a wrong no. UMBEL_LONG=1 damages
+// 2,000 times.
+func TestRandomDamage(t *testing.T) {
+	d, names, keys, want := history(t, 3)
+	tries := 60
+	if os.Getenv("UMBEL_LONG") != "" {
+		tries = 2000
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	refused := 0
+	for range tries {
+		c := d.Clone()
+		what := damage(rng, c)
+		n, err := tryStart(c, Options{})
+		if err == nil {
+			wantSame(t, contents(n.Engine), want)
+			n.end(t)
+		} else {
+			refused++
+			if !errors.Is(err, ErrLost) && !errors.Is(err, oplog.ErrHole) || !strings.Contains(err.Error(), "accept") {
+				t.Errorf("error %v", err)
+			}
+			wantAccepted(t, c, names, keys)
+		}
+		if t.Failed() {
+			t.Fatal(what)
+		}
+	}
+	t.Logf("%d damages: %d refused, %d whole", tries, refused, tries-refused)
+}
