@@ -184,7 +184,7 @@ func (f *Filter) scanDump(iter int64) (int64, []byte) {
 	}
 	l := &f.layers[i]
 	n := min(chunkBytes, l.bits/8-from)
-	return iter + int64(n), appendBytes(make([]byte, 0, n+16), l.words, from, n)
+	return iter + int64(n), appendBytes(make([]byte, 0, n+16), l.words(), from, n)
 }
 
 // locate returns the layer of a byte of all layers, and its index in that layer. For an index

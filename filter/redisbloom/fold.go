@@ -127,7 +127,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		f.layers[i].unite(&g.layers[i])
 	}
 	for _, l := range g.layers[shared:] {
-		l.words = l.array().Clone().Words
+		l.hold(l.array().Clone())
 		f.layers = append(f.layers, l)
 	}
 	f.bound()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -12,15 +13,24 @@ import (
 // layer is one of the filters that a Filter consists of.
 type layer struct {
 	sizing
-	capacity uint64   // entries before it is full
-	entries  uint64   // additions that changed it
-	rate     float64  // the error rate it was made for
-	words    []uint64 // the bits, as in array
-	scale    uint64   // scaleOf(bits)
+	capacity uint64  // entries before it is full
+	entries  uint64  // additions that changed it
+	rate     float64 // the error rate it was made for
+	first    *uint64 // first word of the bits; nil before they are allocated
+	scale    uint64  // scaleOf(bits)
 }
 
 // array returns the bits of the layer.
-func (l *layer) array() cells.Array { return cells.Array{Len: l.bits, Width: 1, Words: l.words} }
+func (l *layer) array() cells.Array { return cells.Array{Len: l.bits, Width: 1, Words: l.words()} }
+
+// words returns the words of the bits. A slice in the layer would make every small filter 16 bytes
+// larger.
+func (l *layer) words() []uint64 {
+	if l.first == nil {
+		return nil
+	}
+	return unsafe.Slice(l.first, l.bits/64)
+}
 
 // allocate allocates the bits of the layer, all zero.
 func (l *layer) allocate() error {
@@ -33,7 +43,7 @@ func (l *layer) allocate() error {
 
 // hold sets the layer's bits to a.
 func (l *layer) hold(a cells.Array) {
-	l.words, l.bits = a.Words, a.Len
+	l.first, l.bits = &a.Words[0], a.Len
 	l.scale = scaleOf(l.bits)
 }
 
@@ -55,7 +65,7 @@ const together = 3
 
 // has reports whether all bits of d are set.
 func (l *layer) has(d umbel.Digest) bool {
-	words, v := l.words, d.H1
+	words, v := l.words(), d.H1
 	for left := l.k; left > 0; left -= min(left, together) {
 		all := uint64(1)
 		for range min(left, together) {
@@ -75,7 +85,7 @@ func (l *layer) add(d umbel.Digest) bool {
 	if l.has(d) {
 		return false // and no cache of another processor loses what it has
 	}
-	words, v := l.words, d.H1
+	words, v := l.words(), d.H1
 	for range l.k {
 		at := l.position(v)
 		words[at>>6] |= 1 << (at & 63)
@@ -181,7 +191,7 @@ func (l *layer) find(dst []bool, ds []umbel.Digest, room *positions) {
 			v += d.H2
 		}
 	}
-	words, k := l.words, int(l.k)
+	words, k := l.words(), int(l.k)
 	for i := range ds {
 		all := uint64(1)
 		for _, at := range room[i*k : (i+1)*k] {

@@ -20,8 +20,8 @@ func BenchmarkLayer(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for i := range l.words {
-			l.words[i] = rng.Uint64()
+		for i := range l.words() {
+			l.words()[i] = rng.Uint64()
 		}
 		ds := make([]umbel.Digest, 1<<16)
 		for i := range ds {

@@ -64,12 +64,12 @@ func (l *Loader) LoadChunk(iter int64, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	if len(layer.words) == 0 {
+	if layer.first == nil {
 		if err := layer.allocate(); err != nil {
 			return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
 		}
 	}
-	putBytes(layer.words, at, data)
+	putBytes(layer.words(), at, data)
 	l.missing -= l.here[i].add(at, at+uint64(len(data)))
 	return nil
 }

@@ -122,7 +122,7 @@ func (f *Filter) Clear() {
 	clear(f.layers[1:])
 	f.layers = f.layers[:1]
 	f.layers[0].entries = 0
-	clear(f.layers[0].words)
+	clear(f.layers[0].words())
 }
 
 // SetMaxBytes sets the maximum memory of the bits of all layers. Without it, a filter from
