@@ -16,7 +16,7 @@ import (
 func (e *Engine) claim(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	old := e.names.find([]byte(f.Name()))
+	old := e.names.find(f.Name())
 	if old != nil && old.replayed().claim > f.replayed().claim {
 		e.displaced = append(e.displaced, f)
 		return
@@ -39,7 +39,7 @@ func (e *Engine) unclaim(f *Filter) {
 // earlier.
 func (e *Engine) dropEarlierClaims(c Change) {
 	losers := slices.DeleteFunc(slices.Clone(e.displaced), func(f *Filter) bool { return f.Name() != c.Name })
-	if f := e.names.find([]byte(c.Name)); f != nil {
+	if f := e.names.find(c.Name); f != nil {
 		losers = append(losers, f)
 	}
 	for _, f := range losers {

@@ -42,7 +42,15 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 }
 
 // lookup returns the filter with this name, or nil.
-func (e *Engine) lookup(name string) *Filter { return e.Get([]byte(name)) }
+func (e *Engine) lookup(name string) *Filter {
+	e.index.RLock()
+	f := e.names.find(name)
+	e.index.RUnlock()
+	if f == nil || f.isExpired() {
+		return nil
+	}
+	return f
+}
 
 // lastOf returns the position that a result about the names and f depends on.
 func (e *Engine) lastOf(f *Filter) Position {
@@ -53,7 +61,7 @@ func (e *Engine) lastOf(f *Filter) Position {
 func (e *Engine) addToIndex(f *Filter) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	if old := e.names.find([]byte(f.Name())); old != nil {
+	if old := e.names.find(f.Name()); old != nil {
 		e.removeFromIndex(old)
 	}
 	e.names.add(f)
@@ -132,7 +140,7 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 	if err := checkName(name); err != nil {
 		return 0, err
 	}
-	old := e.names.find([]byte(name))
+	old := e.names.find(name)
 	switch {
 	case old != nil && !old.isExpired() && !replace:
 		return e.lastOf(old), ErrExists
@@ -154,7 +162,7 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 func (e *Engine) moveInIndex(f *Filter, name string) {
 	e.index.Lock()
 	defer e.index.Unlock()
-	if old := e.names.find([]byte(name)); old != nil {
+	if old := e.names.find(name); old != nil {
 		e.removeFromIndex(old)
 	}
 	e.names.remove(f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -83,13 +84,7 @@ func (e *Engine) SetJournal(j Journal) { e.journal = j }
 // Get returns the filter with this name, or nil if there is none or it has expired. It does not
 // allocate and does not keep name.
 func (e *Engine) Get(name []byte) *Filter {
-	e.index.RLock()
-	f := e.names.find(name)
-	e.index.RUnlock()
-	if f == nil || f.isExpired() {
-		return nil
-	}
-	return f
+	return e.lookup(unsafe.String(unsafe.SliceData(name), len(name)))
 }
 
 // Len returns the number of filters, including expired ones that Sweep has not deleted yet.

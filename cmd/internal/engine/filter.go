@@ -69,7 +69,9 @@ func (e *Engine) newFilter(id uint64, name string, f umbel.Filter, s umbel.State
 		return nil, err
 	}
 	g := &Filter{design: d, id: id}
-	g.setFilter(f)
+	liftLimit(f, s.Params)
+	g.filter = f
+	g.setMode(addModeOf(f))
 	g.name.Store(newLabel(name))
 	g.used.Store(e.now())
 	return g, nil

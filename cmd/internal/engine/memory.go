@@ -9,7 +9,7 @@ import (
 
 // overhead is the memory of a filter besides its arrays and its name. TestMemoryOfSmallFilters
 // measures it.
-const overhead = 432
+const overhead = 416
 
 // memory is the memory used by all filters, and its limit.
 type memory struct{ used, limit atomic.Uint64 }
@@ -67,6 +67,14 @@ func arrayBytes(f umbel.Filter) uint64 {
 	return f.State().Bytes()
 }
 
+// arrayBytesOf is arrayBytes for a filter with state s.
+func arrayBytesOf(f umbel.Filter, s umbel.State) uint64 {
+	if _, ok := f.(umbel.PositionLister); ok {
+		return f.Stats().Bytes
+	}
+	return s.Bytes()
+}
+
 // footprint returns the memory of a filter with this name.
 func footprint(name string, arrays uint64) uint64 { return arrays + overhead + uint64(len(name)) }
 
@@ -85,17 +93,23 @@ func (f *Filter) account(n uint64) {
 // liftGrowthLimit removes the growth limit that kinds set for untrusted filters, because the
 // engine has its own limit. A limit that is part of the filter's parameters stays.
 func liftGrowthLimit(f umbel.Filter) umbel.Filter {
+	if _, ok := f.(growthLimiter); ok {
+		liftLimit(f, f.State().Params)
+	}
+	return f
+}
+
+// liftLimit is liftGrowthLimit for a filter with these parameters.
+func liftLimit(f umbel.Filter, ps umbel.Params) {
 	l, ok := f.(growthLimiter)
 	if !ok {
-		return f
+		return
 	}
-	ps := f.State().Params
 	if _, own := ps.Get("max-bytes"); own {
 		l.SetMaxBytes(ps.Uint("max-bytes"))
 	} else {
 		l.SetMaxBytes(1 << 62)
 	}
-	return f
 }
 
 // growthLimiter is a filter with a growth limit in bytes.

@@ -5,35 +5,35 @@ import "hash/maphash"
 // nameIndex finds filters by their names. It contains hashes of names instead of names, which the
 // filters have: for 100,000 filters this takes 22 bytes per filter instead of 33.
 type nameIndex struct {
-	hash  func(name []byte) uint64
+	seed  maphash.Seed
+	mask  uint64             // of hashes; all bits except in tests
 	first map[uint64]*Filter // by hash
 	more  map[string]*Filter // those whose hash belongs to another filter in first
 }
 
 func newNameIndex() nameIndex {
-	seed := maphash.MakeSeed()
 	return nameIndex{
-		hash:  func(name []byte) uint64 { return maphash.Bytes(seed, name) },
+		seed:  maphash.MakeSeed(),
+		mask:  1<<64 - 1,
 		first: make(map[uint64]*Filter),
 		more:  make(map[string]*Filter),
 	}
 }
 
-// find returns the filter with this name, or nil. It does not allocate and does not keep name.
-func (n *nameIndex) find(name []byte) *Filter {
-	if f := n.first[n.hash(name)]; f != nil && f.Name() == string(name) {
+// find returns the filter with this name, or nil. It does not allocate.
+func (n *nameIndex) find(name string) *Filter {
+	if f := n.first[n.hash(name)]; f != nil && f.Name() == name {
 		return f
 	}
-	if len(n.more) > 0 {
-		return n.more[string(name)]
-	}
-	return nil
+	return n.more[name]
 }
+
+func (n *nameIndex) hash(name string) uint64 { return maphash.String(n.seed, name) & n.mask }
 
 // add adds a filter, replacing the one with the same name.
 func (n *nameIndex) add(f *Filter) {
 	name := f.Name()
-	h := n.hash([]byte(name))
+	h := n.hash(name)
 	if old := n.first[h]; old != nil && old.Name() != name {
 		n.more[name] = f
 		return
@@ -45,7 +45,7 @@ func (n *nameIndex) add(f *Filter) {
 // remove removes a filter if it is the one with its name.
 func (n *nameIndex) remove(f *Filter) {
 	name := f.Name()
-	if h := n.hash([]byte(name)); n.first[h] == f {
+	if h := n.hash(name); n.first[h] == f {
 		delete(n.first, h)
 	} else if n.more[name] == f {
 		delete(n.more, name)

@@ -37,7 +37,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	if err != nil {
 		return nil, 0, err
 	}
-	n := footprint(name, arrayBytes(f))
+	n := footprint(name, arrayBytesOf(f, s))
 	if err := e.memory.reserve(n); err != nil {
 		return nil, 0, err
 	}
@@ -65,7 +65,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 func (e *Engine) putQueued(g *Filter, w write, replace bool) (Position, error) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	old := e.names.find([]byte(g.Name()))
+	old := e.names.find(g.Name())
 	if old != nil && !old.isExpired() && !replace {
 		return e.lastOf(old), ErrExists
 	}

@@ -27,7 +27,7 @@ func TestSizeOfFilter(t *testing.T) {
 	}
 }
 
-// A filter as BF.ADD makes it takes 380 bytes beyond its bits.
+// A filter as BF.ADD makes it takes 365 bytes beyond its bits.
 func TestOverheadOfSmallFilters(t *testing.T) {
 	const n, bits = 50_000, 144
 	e := New(Options{Kinds: filter.All})
@@ -44,8 +44,8 @@ func TestOverheadOfSmallFilters(t *testing.T) {
 	got := float64(liveBytes()-before)/n - bits
 	runtime.KeepAlive(e)
 	t.Logf("%.0f bytes beyond the bits", got)
-	if got > 384 {
-		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 384", got)
+	if got > 368 {
+		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 368", got)
 	}
 }
 
