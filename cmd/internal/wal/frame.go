@@ -1,7 +1,6 @@
 package wal
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -138,6 +137,3 @@ func parseFrame(b []byte, salt uint32) (frame, link, error) {
 	}
 	return f, link{f.Index, xxh3.Hash128(b[:end+sumBytes]).Bytes()}, nil
 }
-
-// beginsFrame reports whether b begins as a frame does.
-func beginsFrame(b []byte) bool { return bytes.HasPrefix(b, magic[:]) }

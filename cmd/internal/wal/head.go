@@ -15,7 +15,8 @@ const headName = "head"
 // in it; the head detects that. It is written after each sync and synced only with rare changes. So
 // it is exact after a process was killed. After a power cut it may be older, but never newer.
 //
-// The file has two slots of 4096 bytes, written alternately:
+// The file has three slots of 4096 bytes. A write never changes the newest slot, nor the newest one
+// that is durable:
 //
 //	offset  bytes
 //	     0      8  "umbhead" and version 2
