@@ -12,7 +12,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
@@ -127,15 +126,8 @@ func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Se
 // newJob returns the job of hashing the keys of files on all cores, and the function that ends
 // its progress bar.
 func newJob(cmd *cobra.Command, h umbel.Hasher, f keys.Format, files []*os.File) (keys.Job, func()) {
-	job := keys.Job{Format: f, Hasher: h, Workers: runtime.GOMAXPROCS(0)}
-	if isQuiet(cmd) {
-		return job, func() {}
-	}
-	bar := progress.Start(os.Stderr, "keys", totalBytes(files))
-	if bar != nil {
-		job.Tick = bar.Add
-	}
-	return job, bar.Stop
+	bar := startBar(cmd, "keys", totalBytes(files))
+	return keys.Job{Format: f, Hasher: h, Workers: runtime.GOMAXPROCS(0), Tick: bar.Add}, bar.Stop
 }
 
 // totalBytes returns the bytes that remain to be read, or -1 if one of the files is a pipe.

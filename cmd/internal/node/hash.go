@@ -2,15 +2,16 @@ package node
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
@@ -51,19 +52,8 @@ func secretSeed(path string) (umbel.Seed, error) {
 	}
 	var b [16]byte
 	rand.Read(b[:])
-	return umbel.SeedFrom(b), writeSecret(path, hex.EncodeToString(b[:])+"\n")
-}
-
-// writeSecret atomically writes a file that only the owner can read.
-func writeSecret(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
+	return umbel.SeedFrom(b), atomicfile.WriteSecret(path, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%x\n", b)
 		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	})
 }

@@ -1,8 +1,6 @@
 package redisbloom
 
 import (
-	"errors"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
@@ -45,27 +43,6 @@ const (
 	cuckooMissing    = "Not found"
 	cuckooNoCompact  = "Cuckoo filter was not found"
 )
-
-// lookCuckoo is look for filters of CF.*.
-func lookCuckoo(f *engine.Filter, missing string, what func(*cuckoo)) (problem string) {
-	if f == nil {
-		return missing
-	}
-	problem = wrongType
-	err := f.View(func(f umbel.Filter) {
-		if own, ok := f.(*cuckoo); ok {
-			problem = ""
-			what(own)
-		}
-	})
-	switch {
-	case errors.Is(err, engine.ErrNotFound):
-		return missing
-	case err != nil:
-		return command.Text(err)
-	}
-	return problem
-}
 
 // cuckooOf returns the filter with this name, or nil if CF.* has not made one.
 func (m *Module) cuckooOf(name []byte) *engine.Filter {
@@ -116,7 +93,7 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 // slot.
 func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 	var own cuckoo
-	if problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) { own = *f }); problem != "" {
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) { own = *f }); problem != "" {
 		c.Error(problem)
 		return
 	}
@@ -143,7 +120,7 @@ func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 // cuckooDebug implements CF.DEBUG.
 func (m *Module) cuckooDebug(c *resp.Conn, args [][]byte) {
 	var line string
-	if problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) { line = f.describe() }); problem != "" {
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) { line = f.describe() }); problem != "" {
 		c.Error(problem)
 		return
 	}
@@ -163,7 +140,7 @@ func (m *Module) cuckooCompact(c *resp.Conn, args [][]byte) {
 		return
 	}
 	deleted := uint64(0)
-	if problem := lookCuckoo(f, cuckooNoCompact, func(own *cuckoo) { deleted = own.deleted }); problem != "" || deleted == 0 {
+	if problem := look(f, cuckooNoCompact, func(own *cuckoo) { deleted = own.deleted }); problem != "" || deleted == 0 {
 		replyOK(c, 0, problem)
 		return
 	}

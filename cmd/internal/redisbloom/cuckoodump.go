@@ -97,7 +97,7 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := command.ParseInt(args[2])
 	next, data := int64(0), []byte(nil)
 	var err error
-	problem := lookCuckoo(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
+	problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
 		if err = notPortable(f.State().Hasher); err == nil && ok {
 			next, data = f.scanDump(iter)
 		}
@@ -152,7 +152,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 		return
 	}
 	var parts []uint64
-	if problem := lookCuckoo(f, notFound, func(f *cuckoo) { parts = layerBytes(f.State()) }); problem != "" {
+	if problem := look(f, notFound, func(f *cuckoo) { parts = layerBytes(f.State()) }); problem != "" {
 		c.Error(problem)
 		return
 	}

@@ -150,7 +150,7 @@ func cuckooAddProblem(f *engine.Filter, err error) string {
 		return command.Text(err)
 	}
 	text := cuckooExpansions
-	lookCuckoo(f, "", func(f *cuckoo) {
+	look(f, "", func(f *cuckoo) {
 		if f.expansion == 0 {
 			text = cuckooFull
 		}

@@ -72,15 +72,15 @@ func notPortable(h umbel.Hasher) error {
 	return fmt.Errorf("the filter hashes with %v and RedisBloom with %v: make filters with the option hash=redisbloom, or move this one with UM.EXPORT", h.Alg, redisbloom.RedisHasher.Alg)
 }
 
-// look calls what with the filter of RedisBloom's kind while no change runs. It returns an error
+// look calls what with the filter, of the kind with type T, while no change runs. It returns an error
 // reply otherwise: missing if f is nil, WRONGTYPE for another kind.
-func look(f *engine.Filter, missing string, what func(*redisbloom.Filter)) (problem string) {
+func look[T umbel.Filter](f *engine.Filter, missing string, what func(T)) (problem string) {
 	if f == nil {
 		return missing
 	}
 	problem = wrongType
 	err := f.View(func(f umbel.Filter) {
-		if own, ok := f.(*redisbloom.Filter); ok {
+		if own, ok := f.(T); ok {
 			problem = ""
 			what(own)
 		}

@@ -74,31 +74,46 @@ func raw(data []byte) (*batch, error) {
 	return b, nil
 }
 
-// findAll is find for several calls with the same name.
-func (u *um) findAll(c *resp.Conn, calls [][][]byte) *engine.Filter {
+// parseItems returns the filter of calls with one name, and the digests of their items. On an error it
+// replies to all calls and returns nil.
+func (u *um) parseItems(c *resp.Conn, calls ...[][]byte) (*engine.Filter, *batch) {
 	f := u.engine.Get(calls[0][1])
-	if f == nil {
-		for range calls {
-			command.Fail(c, missing(calls[0][1]))
-		}
+	var err error
+	switch {
+	case f == nil:
+		err = missing(calls[0][1])
+	case !f.Hasher().HashesKeys():
+		err = errDigests
+	default:
+		return f, hash(f.Hasher(), calls)
 	}
-	return f
+	for range calls {
+		command.Fail(c, err)
+	}
+	return nil, nil
+}
+
+// parseDigests returns the filter of a call and its digests. On an error it replies and returns nil.
+func (u *um) parseDigests(c *resp.Conn, args [][]byte) (*engine.Filter, *batch) {
+	f := u.find(c, args[1])
+	if f == nil || !command.MayCopy(c, f) {
+		return nil, nil
+	}
+	b, err := raw(args[2])
+	if err != nil {
+		command.Fail(c, err)
+		return nil, nil
+	}
+	return f, b
 }
 
 // add replies an error if no item of a call was added, otherwise a result per item: a filter that
 // becomes full adds some and refuses others.
 func (u *um) add(c *resp.Conn, calls [][][]byte) {
-	f := u.findAll(c, calls)
+	f, b := u.parseItems(c, calls...)
 	if f == nil {
 		return
 	}
-	if !f.Hasher().HashesKeys() {
-		for range calls {
-			command.Fail(c, errDigests)
-		}
-		return
-	}
-	b := hash(f.Hasher(), calls)
 	defer b.free()
 	taken, pos, err := f.Add(b.answers, b.digests)
 	c.Commit(uint64(pos))
@@ -122,17 +137,10 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 }
 
 func (u *um) has(c *resp.Conn, calls [][][]byte) {
-	f := u.findAll(c, calls)
+	f, b := u.parseItems(c, calls...)
 	if f == nil {
 		return
 	}
-	if !f.Hasher().HashesKeys() {
-		for range calls {
-			command.Fail(c, errDigests)
-		}
-		return
-	}
-	b := hash(f.Hasher(), calls)
 	defer b.free()
 	f.Has(b.answers, b.digests)
 	answers := b.answers
@@ -151,15 +159,10 @@ func bools(c *resp.Conn, answers []bool) {
 }
 
 func (u *um) remove(c *resp.Conn, args [][]byte) {
-	f := u.find(c, args[1])
+	f, b := u.parseItems(c, args)
 	if f == nil {
 		return
 	}
-	if !f.Hasher().HashesKeys() {
-		command.Fail(c, errDigests)
-		return
-	}
-	b := hash(f.Hasher(), [][][]byte{args})
 	defer b.free()
 	pos, err := f.Remove(b.answers, b.digests)
 	c.Commit(uint64(pos))
@@ -171,15 +174,10 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) count(c *resp.Conn, args [][]byte) {
-	f := u.find(c, args[1])
+	f, b := u.parseItems(c, args)
 	if f == nil {
 		return
 	}
-	if !f.Hasher().HashesKeys() {
-		command.Fail(c, errDigests)
-		return
-	}
-	b := hash(f.Hasher(), [][][]byte{args})
 	defer b.free()
 	b.counts = slices.Grow(b.counts[:0], len(b.digests))[:len(b.digests)]
 	if err := f.Count(b.counts, b.digests); err != nil {
@@ -193,13 +191,8 @@ func (u *um) count(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) addRaw(c *resp.Conn, args [][]byte) {
-	f := u.find(c, args[1])
-	if f == nil || !command.MayCopy(c, f) {
-		return
-	}
-	b, err := raw(args[2])
-	if err != nil {
-		command.Fail(c, err)
+	f, b := u.parseDigests(c, args)
+	if f == nil {
 		return
 	}
 	defer b.free()
@@ -219,13 +212,8 @@ func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
-	f := u.find(c, args[1])
-	if f == nil || !command.MayCopy(c, f) {
-		return
-	}
-	b, err := raw(args[2])
-	if err != nil {
-		command.Fail(c, err)
+	f, b := u.parseDigests(c, args)
+	if f == nil {
 		return
 	}
 	defer b.free()
