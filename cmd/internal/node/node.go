@@ -209,7 +209,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, rea
 			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, Log: log.With("part", "log")})
+	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: segmentBytes(int64(c.MaxDisk)), Log: log.With("part", "log")})
 	if err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -218,6 +218,15 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, rea
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, errors.Join(err, l.Close()))
 	}
 	return l, files, nil
+}
+
+// segmentBytes returns the size of a file of the log, of which one is in use and two are kept: less than
+// usual if the data directory may have only maxDisk bytes.
+func segmentBytes(maxDisk int64) int64 {
+	if maxDisk == 0 {
+		return 0
+	}
+	return min(maxDisk/32, 32<<20)
 }
 
 // logDir returns the directory of the log in a data directory, snapshotsDir that of the snapshots.

@@ -16,14 +16,14 @@ const term = 1
 
 // Options configure a log.
 type Options struct {
-	ReadOnly bool         // nothing in the directory is changed
-	MaxBytes uint64       // limit of the size of all files; 0: none
-	Log      *slog.Logger // nil: nowhere
+	ReadOnly     bool         // nothing in the directory is changed
+	SegmentBytes int64        // size of a file; 0: as in package wal
+	Log          *slog.Logger // nil: nowhere
 }
 
 // wal returns the options of the log below.
 func (o Options) wal() wal.Options {
-	return wal.Options{ReadOnly: o.ReadOnly, MaxBytes: int64(o.MaxBytes), Log: o.Log}
+	return wal.Options{ReadOnly: o.ReadOnly, SegmentBytes: o.SegmentBytes, Log: o.Log}
 }
 
 // Open opens the log in a directory, which is made if it does not exist. The error wraps ErrLocked or
