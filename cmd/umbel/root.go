@@ -63,7 +63,7 @@ func rootCommand() *cobra.Command {
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
-		serveCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
+		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()

@@ -192,3 +192,22 @@ type Totals struct {
 	Yes  uint64 `json:"yes"`           // keys whose answer was true, or a number above 0
 	Sum  uint64 `json:"sum,omitempty"` // of the numbers
 }
+
+// Status describes the node.
+type Status struct {
+	Version        string     `json:"version"`
+	Uptime         float64    `json:"uptimeSeconds"`
+	Problem        string     `json:"problem,omitempty"` // why changes are refused
+	Filters        int        `json:"filters"`
+	Bytes          uint64     `json:"bytes"`       // memory of the filters
+	MaxBytes       uint64     `json:"maxBytes"`    // limit of that memory; 0: none
+	Clients        int        `json:"clients"`     // Redis connections
+	ClientBytes    uint64     `json:"clientBytes"` // memory of requests
+	Durability     string     `json:"durability"`
+	DiskBytes      uint64     `json:"diskBytes"`    // log and snapshots
+	PendingBytes   uint64     `json:"pendingBytes"` // changes waiting to be written
+	LagSeconds     float64    `json:"lagSeconds"`   // age of the oldest of them
+	Snapshotting   bool       `json:"snapshotting"`
+	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"`
+	SnapshotFailed string     `json:"snapshotFailed,omitempty"` // error of the last snapshot
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -28,8 +29,10 @@ type Options struct {
 	Idle     time.Duration // time in which a client must send or take the next piece; 0: one minute
 	Dir      string        // for copies of large filters while they are sent; "": the system's directory
 	Hosts    Hosts         // allowed in the Host header
-	Ready    func() error  // for /readyz
-	Metrics  http.Handler  // for /metrics; nil: not enabled
+	Ready    func() error  // for /readyz: whether queries are answered
+	Writable func() error  // for /writable: whether changes are accepted
+	Status   func() api.Status
+	Metrics  http.Handler // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error
 	Profile  bool           // serve /debug/pprof to administrators

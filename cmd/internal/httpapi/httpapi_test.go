@@ -278,17 +278,22 @@ func TestNode(t *testing.T) {
 		Backup:   func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "all"); return err },
 		Snapshot: func(context.Context) error { return nil },
 		Ready:    func() error { return fmt.Errorf("replaying the log") },
+		Writable: func() error { return fmt.Errorf("the disk is full") },
+		Status:   func() api.Status { return api.Status{Version: "v1", Durability: "always"} },
 	})
 	n.want(n.ask("GET", "/healthz", ""), 200, "alive")
 	if r := n.wantProblem(n.ask("GET", "/readyz", ""), 503, "not-ready", "replaying"); r.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
+	n.wantProblem(n.ask("GET", "/writable", ""), 503, "not-ready", "full")
+	n.want(n.ask("GET", "/v1/status", ""), 200, `"version":"v1"`)
 	n.want(n.ask("GET", "/metrics", ""), 200, "up 1")
 	n.want(n.ask("GET", "/v1/backup", ""), 200, "all")
 	n.want(n.ask("POST", "/v1/snapshot", ""), 204)
 	bare := serve(t, Options{})
 	bare.want(bare.ask("GET", "/readyz", ""), 200, "ready")
-	for _, path := range []string{"/metrics", "/v1/backup"} {
+	bare.want(bare.ask("GET", "/writable", ""), 200, "writable")
+	for _, path := range []string{"/metrics", "/v1/backup", "/v1/status"} {
 		bare.wantProblem(bare.ask("GET", path, ""), 501, "absent")
 	}
 	bare.wantProblem(bare.ask("POST", "/v1/snapshot", ""), 501, "absent")

@@ -27,14 +27,28 @@ type status struct {
 	Status string `json:"status"`
 }
 
-// ready reports whether filters can be queried and changed.
-func (req *request) ready() error {
-	if req.Ready != nil {
-		if err := req.Ready(); err != nil {
+// ready reports whether filters can be queried.
+func (req *request) ready() error { return req.check(req.Ready, "ready") }
+
+// writable reports whether filters can be changed too.
+func (req *request) writable() error { return req.check(req.Writable, "writable") }
+
+// check responds with a word, or with the problem not-ready.
+func (req *request) check(f func() error, word string) error {
+	if f != nil {
+		if err := f(); err != nil {
 			return asProblem(notReady, err)
 		}
 	}
-	return writeJSON(req.response, http.StatusOK, status{"ready"})
+	return writeJSON(req.response, http.StatusOK, status{word})
+}
+
+// nodeStatus responds with the state of the node.
+func (req *request) nodeStatus() error {
+	if req.Status == nil {
+		return problemf(absent, "the server has no status")
+	}
+	return writeJSON(req.response, http.StatusOK, req.Status())
 }
 
 func (req *request) serveMetrics() error {

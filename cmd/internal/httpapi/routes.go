@@ -22,11 +22,13 @@ func (h *handler) routes() []route {
 	rs := []route{
 		{pattern: "GET /healthz", open: true, serve: (*request).alive},
 		{pattern: "GET /readyz", open: true, serve: (*request).ready},
+		{pattern: "GET /writable", open: true, serve: (*request).writable},
 		{pattern: "GET /openapi.json", open: true, serve: (*request).openAPI},
 		{pattern: "GET /metrics", right: access.Read, serve: (*request).serveMetrics},
 
 		{pattern: "GET /v1/kinds", serve: (*request).kinds},
 		{pattern: "POST /v1/plan", serve: (*request).plan},
+		{pattern: "GET /v1/status", right: access.Read, serve: (*request).nodeStatus},
 		{pattern: "GET /v1/backup", right: access.Admin, serve: (*request).serveBackup},
 		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
 

@@ -251,10 +251,18 @@ func (n *Node) RESP() net.Addr    { return address(n.listeners.resp) }
 func (n *Node) HTTP() net.Addr    { return address(n.listeners.http) }
 func (n *Node) Metrics() net.Addr { return address(n.listeners.metrics) }
 
-// Ready returns an error if the node accepts no changes.
+// Ready returns an error if the node does not answer queries, or will end.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("shutting down")
+	}
+	return nil
+}
+
+// Writable returns an error if the node accepts no changes.
+func (n *Node) Writable() error {
+	if err := n.Ready(); err != nil {
+		return err
 	}
 	return n.store.Ready()
 }

@@ -46,6 +46,9 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	if err != nil {
 		return err
 	}
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		welcome(os.Stderr, n)
+	}
 	notify("READY=1")
 	n.tasks.Go(n.watchdog)
 	for err == nil {

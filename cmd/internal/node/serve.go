@@ -151,6 +151,8 @@ func (n *Node) api(h hashers) http.Handler {
 		Hosts:    n.config.hosts(n.config.HTTP),
 		Dir:      copiesDir(n.config.Data),
 		Ready:    n.Ready,
+		Writable: n.Writable,
+		Status:   n.status,
 		Backup:   n.store.Backup,
 		Snapshot: n.store.Snapshot,
 		Profile:  n.config.Pprof,

@@ -120,7 +120,16 @@ func TestShutdownOnReadOnlyFileSystem(t *testing.T) {
 	c.ShutdownTimeout = 10 * time.Minute
 	n, l := startedFaulty(t, c)
 	l.set(func(context.Context) error { return fmt.Errorf("write: %w", syscall.EROFS) })
+	if status, _ := get(t, n, "/writable"); status != http.StatusOK {
+		t.Errorf("/writable before the failure: %d", status)
+	}
 	dial(t, n, nil).want("BF.ADD f a", "-UNKEPT")
+	// Queries are answered, so a balancer must not take the node away.
+	for path, want := range map[string]int{"/readyz": http.StatusOK, "/writable": http.StatusServiceUnavailable} {
+		if status, _ := get(t, n, path); status != want {
+			t.Errorf("%s while changes are refused: %d, want %d", path, status, want)
+		}
+	}
 	if err := endsWithin(t, n, 15*time.Second); err == nil {
 		t.Error("a change was not written, and Shutdown returned no error")
 	}

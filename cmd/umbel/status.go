@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+const healthHelp = `Ask a node whether it answers queries. With --writable, also whether it accepts changes. The
+exit code is 0 if it does, otherwise 2, so containers and scripts can use it as a check.
+Without --addr it uses the node at 127.0.0.1:8780.`
+
+func healthCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "health",
+		Short:   "check whether a node works",
+		Long:    healthHelp,
+		Example: "  umbel health\n  umbel health --writable --timeout 2s --addr filters.example:8780",
+		Args:    noArguments,
+	}
+	writable := cmd.Flags().Bool("writable", false, "check that changes are accepted, too")
+	timeout := cmd.Flags().Duration("timeout", 5*time.Second, "time limit")
+	addAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		n, err := dialOrLocal(cmd)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
+		defer cancel()
+		if err := n.Ready(ctx, *writable); err != nil || isQuiet(cmd) {
+			return err
+		}
+		word := "ready"
+		if *writable {
+			word = "writable"
+		}
+		return answer(cmd, map[string]string{"status": word}, func(w io.Writer) error {
+			_, err := io.WriteString(w, word+"\n")
+			return err
+		})
+	}
+	return cmd
+}
+
+const statusHelp = `Print the state of a node: its filters, memory, log and snapshots, and why it refuses changes
+if it does. Without --addr it uses the node at 127.0.0.1:8780.`
+
+func statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "print the state of a node",
+		Long:    statusHelp,
+		Example: "  umbel status --addr filters.example:8780 --token-file token",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			n, err := dialOrLocal(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := n.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return answer(cmd, s, func(w io.Writer) error { return writeStatus(w, s) })
+		},
+	}
+	addAddrFlags(cmd)
+	return cmd
+}
+
+func writeStatus(w io.Writer, s api.Status) error {
+	writes, snapshot := "accepted", "none yet"
+	if s.Problem != "" {
+		writes = "refused: " + s.Problem
+	}
+	if s.LastSnapshot != nil {
+		snapshot = s.LastSnapshot.Local().Format(time.DateTime)
+	}
+	switch {
+	case s.SnapshotFailed != "":
+		snapshot += "; the last attempt failed: " + s.SnapshotFailed
+	case s.Snapshotting:
+		snapshot += "; one is being taken"
+	}
+	limit := ""
+	if s.MaxBytes > 0 {
+		limit = " of " + quantity.Size(s.MaxBytes).String()
+	}
+	for _, row := range [][2]string{
+		{"version", s.Version},
+		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
+		{"changes", writes},
+		{"durability", s.Durability},
+		{"filters", quantity.Count(uint64(s.Filters)).String()},
+		{"memory", quantity.Size(s.Bytes).String() + limit},
+		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
+		{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
+		{"snapshot", snapshot},
+	} {
+		if _, err := fmt.Fprintf(w, "%-11s %s\n", row[0], row[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const snapshotHelp = `Make a node take a snapshot, which shortens its next start and truncates its log, and wait for
+it. Without --addr it uses the node at 127.0.0.1:8780.`
+
+func snapshotCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "snapshot",
+		Short:   "make a node take a snapshot",
+		Long:    snapshotHelp,
+		Example: "  umbel snapshot --addr filters.example:8780",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			n, err := dialOrLocal(cmd)
+			if err != nil {
+				return err
+			}
+			stop := note(cmd, "taking a snapshot")
+			err = n.Snapshot(cmd.Context())
+			stop()
+			if err != nil || isQuiet(cmd) {
+				return err
+			}
+			return answer(cmd, map[string]string{"status": "done"}, func(w io.Writer) error {
+				_, err := io.WriteString(w, "snapshot taken\n")
+				return err
+			})
+		},
+	}
+	addAddrFlags(cmd)
+	return cmd
+}
