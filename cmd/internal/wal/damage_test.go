@@ -204,6 +204,18 @@ func damage(d *waltest.Disk, random *rand.Rand) string {
 	return name + " removed"
 }
 
+// recycled returns the disk of a log with the entries from first to last in files that were used before.
+func recycled(t *testing.T, first, last int) *waltest.Disk {
+	t.Helper()
+	b := newBench(t)
+	b.fill(first + 100)
+	b.must(b.log.CutFront(uint64(first)))
+	b.fill(last - first - 100)
+	b.must(b.log.CutFront(uint64(first)))
+	b.must(b.log.Close())
+	return b.disk
+}
+
 // TestRandomDamage damages logs at random. What was durable is there, unaltered, or its loss is
 // reported.
 func TestRandomDamage(t *testing.T) {
@@ -212,23 +224,25 @@ func TestRandomDamage(t *testing.T) {
 		tries = 200
 	}
 	random := rand.New(rand.NewPCG(13, 1))
-	const n = 250
+	const n = 350
 	whole, holes := 0, 0
-	for _, killed := range []bool{false, true} {
-		disk, _ := sound(t, n, killed)
-		for range tries / 2 {
+	closed, _ := sound(t, n, false)
+	killed, _ := sound(t, n, true)
+	for i, disk := range []*waltest.Disk{closed, killed, recycled(t, 150, n)} {
+		first := []uint64{1, 1, 150}[i]
+		for range (tries + 2) / 3 {
 			d := disk.Clone()
 			what := damage(d, random)
 			l, err := d.Open(wal.Options{SegmentBytes: segmentBytes})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			refused := l.Read(1, func(wal.Entry) error { return nil })
-			got := read(t, l, 1)
+			refused := l.Read(first, func(wal.Entry) error { return nil })
+			got := read(t, l, first)
 			switch {
-			case got == spans(1, n) && refused == nil:
+			case got == spans(first, n) && refused == nil:
 				whole++
-			case strings.Contains(got, "!") && errors.Is(refused, wal.ErrHole) && covers(got, n):
+			case strings.Contains(got, "!") && errors.Is(refused, wal.ErrHole) && covers(got, first, n):
 				holes++
 			default:
 				t.Errorf("%s: %s, error %v", what, got, refused)
@@ -250,16 +264,16 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
-// covers reports whether spans and holes name each entry from 1 to n.
-func covers(spans string, n uint64) bool {
-	next := uint64(1)
+// covers reports whether spans and holes name each entry from first to last.
+func covers(spans string, first, last uint64) bool {
+	next := first
 	for s := range strings.FieldsSeq(strings.ReplaceAll(spans, "!", "")) {
-		var first, last uint64
-		fmt.Sscanf(s, "%d-%d", &first, &last)
-		if first != next {
+		var from, to uint64
+		fmt.Sscanf(s, "%d-%d", &from, &to)
+		if from != next {
 			return false
 		}
-		next = last + 1
+		next = to + 1
 	}
-	return next == n+1
+	return next == last+1
 }
