@@ -97,16 +97,10 @@ func (a Array) Limit() uint64 { return ^uint64(0) >> (64 - a.width()) }
 // Clone returns a copy that shares no memory with a.
 func (a Array) Clone() Array {
 	words := allocate(len(a.Words))
-	for at := 0; at < len(words); at += atOnce {
-		copy(words[at:min(at+atOnce, len(words))], a.Words[at:])
-	}
+	copy(words, a.Words)
 	a.Words = words
 	return a
 }
-
-// atOnce is the number of words that are copied or cleared in one step: 1 MiB. The runtime cannot
-// interrupt such a step, and all goroutines wait for it when a garbage collection begins.
-const atOnce = 1 << 17
 
 // Equal reports whether a and b have the same length, width and cells.
 func (a Array) Equal(b Array) bool {
@@ -114,11 +108,7 @@ func (a Array) Equal(b Array) bool {
 }
 
 // Clear sets all cells to zero.
-func (a Array) Clear() {
-	for _, block := range a.Blocks(atOnce) {
-		clear(block)
-	}
-}
+func (a Array) Clear() { clear(a.Words) }
 
 func (a Array) checkIndex(i uint64) {
 	if i >= a.Len {

@@ -1,7 +1,6 @@
 package cells
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -180,24 +179,4 @@ func wantPanic(t *testing.T, want string, f func()) {
 		}
 	}()
 	f()
-}
-
-// Arrays longer than one step are copied and cleared completely.
-func TestCloneInSteps(t *testing.T) {
-	for _, words := range []int{atOnce - 1, atOnce, atOnce + 1, 2*atOnce + 7} {
-		a, err := New(uint64(words)*64, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range a.Words {
-			a.Words[i] = uint64(i) + 1
-		}
-		b := a.Clone()
-		if !b.Equal(a) || &b.Words[0] == &a.Words[0] {
-			t.Errorf("%d words: the copy differs, or shares memory", words)
-		}
-		if b.Clear(); slices.ContainsFunc(b.Words, func(w uint64) bool { return w != 0 }) || a.Words[words-1] != uint64(words) {
-			t.Errorf("%d words: not all, or too much, is cleared", words)
-		}
-	}
 }
