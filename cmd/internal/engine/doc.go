@@ -18,6 +18,8 @@
 // is locked. A reader of a whole filter works on a copy, or makes changes of the cells wait
 // (extra.frozen) without a lock. Whoever calls the engine for a client waits for room in the journal before.
 //
+// docs/locks.md has the locks of all packages.
+//
 // # Classes
 //
 // Keys have no class here. Unless the filter's own table of digests has a key, a weighted filter

@@ -92,8 +92,9 @@ func addUpTo(c *resp.Conn, f *engine.Filter, b *batch, end int) (deleted bool) {
 // no room. Other Redis clients wait meanwhile; a client of another protocol may still fill the
 // filter, and the call is then cut short as in RedisBloom.
 func (m *Module) addWhole(c *resp.Conn, f *engine.Filter, b *batch) (deleted bool) {
-	m.atomic.Lock()
-	defer m.atomic.Unlock()
+	mu := &m.atomic[f.ID()%uint64(len(m.atomic))]
+	mu.Lock()
+	defer mu.Unlock()
 	for b.next < len(b.digests) {
 		if n, fixed := room(f); fixed && !fits(f, b.digests[b.next:b.end], n) {
 			b.fail(filterFull, false)

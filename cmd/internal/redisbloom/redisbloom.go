@@ -43,7 +43,8 @@ type Module struct {
 	settings atomic.Pointer[settings]
 	setting  sync.Mutex // held while settings are replaced
 	loads    loads
-	atomic   sync.Mutex // held by additions if Options.Atomic is set
+	// atomic is held by additions if Options.Atomic is set; filters share one by their IDs.
+	atomic [256]sync.Mutex
 }
 
 // New returns the commands for the filters of e. If o.Cuckoo is set, the kinds of e must include

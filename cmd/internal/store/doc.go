@@ -10,5 +10,6 @@
 //	backup      writes both to one stream, and reads it
 //
 // Lock order: snapshot.Taker.turn, the locks of the engine, Journal.mu. Append never waits; Room and Begin,
-// which wait while the queue is full, are called without locks.
+// which wait while the queue is full, are called without locks. docs/locks.md has the locks of all
+// packages.
 package store
