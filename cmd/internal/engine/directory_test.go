@@ -259,7 +259,7 @@ func TestWriteBehindTheLastCell(t *testing.T) {
 
 func TestMeasured(t *testing.T) {
 	e, _, _ := journaling(t)
-	f := create(t, e, "f", "bloom", umbel.Goal{Keys: 10_000, FPRate: 0.01}, nil)
+	f := create(t, e, "f", "bloom", umbel.Goal{Keys: 100_000, FPRate: 0.01}, nil)
 	add(t, f, digests(1, 5000))
 	s := f.Measured()
 	add(t, f, digests(2, 20))

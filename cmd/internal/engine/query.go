@@ -70,16 +70,22 @@ func (f *Filter) View(look func(umbel.Filter)) error {
 	return nil
 }
 
+// measuredBytes is the size from which a measurement is kept. Measuring a smaller filter takes less than
+// 10 µs, and a measurement more memory than many filters.
+const measuredBytes = 64 << 10
+
 // Stats measures the filter: see Inspect. The result for a deleted filter is zero.
 func (f *Filter) Stats() umbel.Stats {
 	m := measure{changed: f.counts.changed.Load(), shape: f.shape.Load()}
 	_ = f.Inspect(func(g umbel.Filter) { m.stats = g.Stats() })
-	f.storeMeasure(&m)
+	if f.Bytes() >= measuredBytes {
+		f.storeMeasure(&m)
+	}
 	return m.stats
 }
 
-// Measured returns the last measurement if at most 1 % of the keys changed since; otherwise it
-// measures.
+// Measured returns the last measurement of a large filter if at most 1 % of the keys changed since;
+// otherwise it measures.
 func (f *Filter) Measured() umbel.Stats {
 	if m := f.extra().measured.Load(); m != nil && m.shape == f.shape.Load() &&
 		float64(f.counts.changed.Load()-m.changed)*100 <= m.stats.Keys {

@@ -153,14 +153,14 @@ func (r *restorer) filter(ctx context.Context, b []byte) error {
 	}
 	err = r.fill(ctx, m, segments)
 	if err == nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.set.AddEntry(m.ID, b)
 		return nil
 	}
 	if !errors.Is(err, umbel.ErrCorrupt) {
 		return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
 	}
+	r.mu.Lock()
+	r.set.MarkUnusable(m.ID)
+	r.mu.Unlock()
 	return r.olderFilter(ctx, m, segments, err)
 }
 

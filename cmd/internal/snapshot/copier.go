@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +22,22 @@ type copier struct {
 	snapshot *Snapshot
 	packer   *packer
 	throttle throttle
+	old      map[uint64][]byte // entries of the last snapshot, by filter
 	entries  map[uint64]entry
 	order    []uint64       // of the entries: neighbours share pieces
 	live     map[uint64]int // bytes of pieces to which the new snapshot refers
 }
 
-func newCopier(t *Taker, s *Snapshot) *copier {
+// entry is the entry of a filter in the catalogue.
+type entry struct {
+	version uint64 // of the filter when it was copied
+	known   bool   // the entry is that of version
+	bytes   []byte
+}
+
+func newCopier(t *Taker, s *Snapshot, old map[uint64][]byte) *copier {
 	c := &copier{
-		taker: t, snapshot: s, packer: newPacker(t.files), throttle: throttle{taker: t},
+		taker: t, snapshot: s, old: old, packer: newPacker(t.files), throttle: throttle{taker: t},
 		entries: make(map[uint64]entry), live: make(map[uint64]int),
 	}
 	c.packer.entry = c.addEntry
@@ -96,10 +105,10 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 	}
 	var old []Reference
 	version := f.Version()
-	if e, ok := c.taker.set.entries[id]; ok {
-		old = entrySegments(e.bytes)
-		if e.known && e.version == version && !slices.ContainsFunc(old, c.moves) {
-			c.addEntry(id, version, e.bytes)
+	if b, ok := c.old[id]; ok {
+		old = entrySegments(b)
+		if c.taker.set.has(id, version) && !slices.ContainsFunc(old, c.moves) {
+			c.addEntry(id, version, b)
 			return nil
 		}
 	}
@@ -194,5 +203,17 @@ func values(refs []*Reference) []Reference {
 	for i, r := range refs {
 		list[i] = *r
 	}
+	return list
+}
+
+// versions returns the filters whose version in the snapshot is known.
+func (c *copier) versions() []copied {
+	list := make([]copied, 0, len(c.entries))
+	for id, e := range c.entries {
+		if e.known {
+			list = append(list, copied{id, e.version})
+		}
+	}
+	slices.SortFunc(list, func(a, b copied) int { return cmp.Compare(a.id, b.id) })
 	return list
 }

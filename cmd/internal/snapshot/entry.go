@@ -114,8 +114,7 @@ func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(en
 		if err != nil {
 			return fmt.Errorf("the catalogue: %w", err)
 		}
-		// The length is untrusted: memory is allocated as bytes are read.
-		entry, err := io.ReadAll(io.LimitReader(in, int64(min(n, math.MaxInt64))))
+		entry, err := readBytes(in, n)
 		if err == nil && uint64(len(entry)) != n {
 			err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
 		}
@@ -126,6 +125,20 @@ func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(en
 			return err
 		}
 	}
+}
+
+// readBytes reads n bytes, or less if in ends before. n is untrusted: memory is allocated as bytes are
+// read, except for the first ones.
+func readBytes(in io.Reader, n uint64) ([]byte, error) {
+	const first = 4 << 10
+	b := make([]byte, min(n, first))
+	if k, err := io.ReadFull(in, b); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return b[:k], nil
+	} else if err != nil || n <= first {
+		return b, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(in, int64(min(n-first, math.MaxInt64))))
+	return append(b, rest...), err
 }
 
 // catalogueReader reads bytes that are divided into pieces.

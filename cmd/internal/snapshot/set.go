@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -10,31 +12,49 @@ import (
 type Set struct {
 	Current, Previous *Snapshot // the last two that are usable; nil if there is none
 
-	entries          map[uint64]entry // of the current snapshot, by filter
-	live, liveBefore map[uint64]int   // bytes of pieces to which Current and Previous refer, by piece
+	versions         []copied            // of the filters in Current, in the order of their IDs
+	unusable         map[uint64]struct{} // filters whose entries in Current are damaged
+	live, liveBefore map[uint64]int      // bytes of pieces to which Current and Previous refer, by piece
 }
 
-// entry is the entry of a filter in the catalogue.
-type entry struct {
-	version uint64 // of the filter when it was copied
-	known   bool   // version is one of this process
-	bytes   []byte
-}
+// copied is a filter that the current snapshot has as it was at a version of this process.
+type copied struct{ id, version uint64 }
 
-// AddEntry adds an entry of the current snapshot, which restored a filter.
-func (s *Set) AddEntry(id uint64, bytes []byte) {
-	if s.entries == nil {
-		s.entries = make(map[uint64]entry)
+// MarkUnusable notes that the current snapshot has the filter, but damaged.
+func (s *Set) MarkUnusable(id uint64) {
+	if s.unusable == nil {
+		s.unusable = make(map[uint64]struct{})
 	}
-	s.entries[id] = entry{bytes: bytes}
+	s.unusable[id] = struct{}{}
 }
 
-// NoteVersion notes that the current snapshot has the filter as it is now.
+// NoteVersion notes that the current snapshot, if it has the filter, has it as it is now. Filters are
+// noted in the order of their IDs.
 func (s *Set) NoteVersion(f *engine.Filter) {
-	if e, ok := s.entries[f.ID()]; ok {
-		e.version, e.known = f.Version(), true
-		s.entries[f.ID()] = e
+	s.versions = append(s.versions, copied{f.ID(), f.Version()})
+}
+
+// has reports whether the current snapshot, if it has the filter, has it as it is at a version.
+func (s *Set) has(id, version uint64) bool {
+	i, ok := slices.BinarySearchFunc(s.versions, id, func(c copied, id uint64) int { return cmp.Compare(c.id, id) })
+	return ok && s.versions[i].version == version
+}
+
+// entries reads the entries of the current snapshot, by filter. They stay on the disk between
+// snapshots, because an entry is larger than a small filter.
+func (s *Set) entries(ctx context.Context, pieces *Cache) (map[uint64][]byte, error) {
+	all := make(map[uint64][]byte)
+	if s.Current == nil {
+		return all, nil
 	}
+	err := ReadCatalogue(ctx, pieces, s.Current, func(b []byte) error {
+		id := EntryID(b)
+		if _, bad := s.unusable[id]; !bad {
+			all[id] = b
+		}
+		return nil
+	})
+	return all, err
 }
 
 // Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalogue

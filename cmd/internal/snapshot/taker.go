@@ -152,7 +152,15 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		next.Batch = last + 1
 	}
 	written := t.written()
-	c := newCopier(t, next)
+	old, err := t.set.entries(ctx, NewCache(t.files))
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		t.o.Log.Warn("the last snapshot is unreadable; all filters are copied", "error", err)
+		old = nil
+	}
+	c := newCopier(t, next, old)
 	if err := t.copyAll(ctx, c); err != nil {
 		if e := t.files.Discard(); e != nil {
 			t.o.Log.Warn("could not delete the files of a failed snapshot; will retry", "error", e)
@@ -162,7 +170,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 	if err := t.files.Publish(next.Number, uint64(next.Position), Manifest{Snapshot: next}.Append(nil)); err != nil {
 		return c.packer.written, fmt.Errorf("snapshot: %w", err)
 	}
-	t.set = Set{Current: next, Previous: t.set.Current, entries: c.entries, live: c.live, liveBefore: t.set.live}
+	t.set = Set{Current: next, Previous: t.set.Current, versions: c.versions(), live: c.live, liveBefore: t.set.live}
 	t.marked.Store(written)
 	if err := t.tidy(ctx); err != nil {
 		t.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
