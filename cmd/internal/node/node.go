@@ -160,6 +160,8 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	n.engine = newEngine(limit)
 	n.budget = budget.New(clientMemory(c.MaxClientMemory, limit))
 	n.disk = budget.New(0)
+	l := n.startLoading()
+	defer l.end()
 	percent := 100
 	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
 	n.store, n.found, err = store.Open(ctx, n.oplog, files, n.engine, store.Options{

@@ -69,7 +69,17 @@ type client struct {
 
 func dial(t *testing.T, n *Node, config *tls.Config) *client {
 	t.Helper()
-	c, err := net.Dial("tcp", n.RESP().String())
+	return dialTLS(t, n.RESP().String(), config)
+}
+
+func dialAddress(t *testing.T, address string) *client {
+	t.Helper()
+	return dialTLS(t, address, nil)
+}
+
+func dialTLS(t *testing.T, address string, config *tls.Config) *client {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,6 +65,9 @@ func (c *Conn) enqueue(args [][]byte) {
 		}
 	}
 	e, reply := c.s.commands.resolve(args)
+	if c.s.o.Loading && (reply != "" || e.FirstKey > 0 || !slices.Contains(e.Flags, "loading")) {
+		reply = "LOADING Redis is loading the dataset in memory"
+	}
 	if reply == "" {
 		reply = c.checkAllowed(e, args)
 	}

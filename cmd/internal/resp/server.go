@@ -45,6 +45,9 @@ type Options struct {
 	// Redis is the version that HELLO reports, "" for 8.4.0; Modules are the modules it reports.
 	Redis   string
 	Modules []Module
+	// Loading makes the server reply -LOADING to all commands without the flag "loading", also to
+	// unknown ones, and to all with keys.
+	Loading bool
 	Limits  Limits
 	// Budget bounds the memory that all clients take: incomplete commands, transactions and unsent
 	// replies, without a part of each client. If it is full, the client with most is disconnected.

@@ -1,0 +1,128 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/command"
+	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
+)
+
+// progressEvery is the interval of log messages about the recovery.
+const progressEvery = 10 * time.Second
+
+// loading answers clients while the filters are restored: -LOADING over RESP, the problem not-ready
+// over HTTP, and /healthz. It touches neither engine nor store.
+type loading struct {
+	node  *Node
+	began time.Time
+	resp  *resp.Server
+	web   []*http.Server
+	lent  []*lentListener
+	tasks sync.WaitGroup
+	stop  context.CancelFunc
+}
+
+// lentListener is a listener that can be used again after Close, which only ends Accept.
+type lentListener struct{ *net.TCPListener }
+
+func (l *lentListener) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
+
+// startLoading begins to answer on all listeners.
+func (n *Node) startLoading() *loading {
+	l := &loading{node: n, began: time.Now()}
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	l.tasks.Go(func() { l.logProgress(ctx) })
+	o := resp.Options{
+		Loading:  true,
+		Commands: resp.Table{"info": {Arity: -1, Flags: []string{"loading", "stale"}, Summary: "Returns the progress of the recovery.", Run: l.info}},
+		Limits:   limitsOf(n.config),
+		Budget:   n.budget,
+		Redis:    redisVersion,
+		Log:      n.log.With("part", "resp"),
+		Default:  command.Everyone(),
+	}
+	if n.users != nil {
+		o.Auth, o.Default = n.login, n.defaultUser
+	}
+	l.resp = resp.NewServer(o)
+	if lent := l.lend(n.listeners.resp); lent != nil {
+		l.tasks.Go(func() { _ = l.resp.Serve(n.encrypt(lent)) })
+	}
+	for _, one := range []net.Listener{n.listeners.http, n.listeners.metrics} {
+		lent := l.lend(one)
+		if lent == nil {
+			continue
+		}
+		s := &http.Server{
+			Handler:      httpapi.Loading(l.progress),
+			ReadTimeout:  10 * time.Second,
+			WriteTimeout: 10 * time.Second,
+			TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only
+		}
+		l.web = append(l.web, s)
+		l.tasks.Go(func() { _ = s.Serve(n.encrypt(lent, "http/1.1")) })
+	}
+	return l
+}
+
+func (l *loading) lend(from net.Listener) net.Listener {
+	t, ok := from.(*net.TCPListener)
+	if !ok {
+		return nil
+	}
+	lent := &lentListener{t}
+	l.lent = append(l.lent, lent)
+	return lent
+}
+
+// end disconnects all clients and gives the listeners back.
+func (l *loading) end() {
+	l.stop()
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = l.resp.Shutdown(done)
+	for _, s := range l.web {
+		_ = s.Close()
+	}
+	l.tasks.Wait()
+	for _, lent := range l.lent {
+		_ = lent.SetDeadline(time.Time{}) // Accept of the node's servers reports errors
+	}
+}
+
+// progress describes how far the recovery is.
+func (l *loading) progress() string {
+	used, _ := l.node.engine.Memory()
+	return fmt.Sprintf("restoring the filters: %d bytes after %v", used, time.Since(l.began).Round(time.Millisecond))
+}
+
+func (l *loading) logProgress(ctx context.Context) {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			used, _ := l.node.engine.Memory()
+			l.node.log.Info("restoring the filters", "bytes", used, "elapsed", time.Since(l.began).Round(time.Second).String())
+			notify(fmt.Sprintf("STATUS=restoring the filters: %d bytes", used))
+		}
+	}
+}
+
+// info replies the sections of INFO that clients read to find out whether a server is ready.
+func (l *loading) info(c *resp.Conn, _ [][]byte) {
+	used, _ := l.node.engine.Memory()
+	c.Verbatim(fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\numbel_version:%s\r\n\r\n"+
+		"# Persistence\r\nloading:1\r\nasync_loading:0\r\nloading_start_time:%d\r\nloading_loaded_bytes:%d\r\n",
+		redisVersion, Version(), l.began.Unix(), used))
+}

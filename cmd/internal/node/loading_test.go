@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+)
+
+// slowLog is a log whose Read waits: a recovery that takes long.
+type slowLog struct {
+	oplog.Log
+	reading, goOn chan struct{}
+}
+
+func (l *slowLog) Read(ctx context.Context, from uint64, each func(uint64, []byte) error) error {
+	close(l.reading)
+	<-l.goOn
+	return l.Log.Read(ctx, from, each)
+}
+
+// freeAddress returns an address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// While the filters are restored, clients are answered that they are, and that the process is alive.
+func TestLoading(t *testing.T) {
+	c := testConfig(t)
+	c.RESP, c.HTTP = freeAddress(t), freeAddress(t)
+	n := started(t, c)
+	dial(t, n, nil).want("BF.ADD f a", ":1")
+	stopped(t, n)
+
+	l := &slowLog{reading: make(chan struct{}), goOn: make(chan struct{})}
+	type result struct {
+		node *Node
+		err  error
+	}
+	done := make(chan result)
+	go func() {
+		n, err := start(t.Context(), c, slog.New(slog.DiscardHandler), nil, func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, error) {
+			inner, err := oplog.Open(ctx, dir, o)
+			l.Log = inner
+			return l, err
+		})
+		done <- result{n, err}
+	}()
+	select {
+	case <-l.reading:
+	case r := <-done:
+		t.Fatalf("the node has started: %v", r.err)
+	}
+	r := dialAddress(t, c.RESP)
+	for command, reply := range map[string]string{
+		"PING": "-LOADING", "BF.EXISTS f a": "-LOADING", "NOSUCH": "-LOADING", "WATCH f": "-LOADING", "INFO": "$# Server", "HELLO 2": "[",
+	} {
+		r.want(command, reply)
+	}
+	if got := infoFields(t, r)["loading"]; got != "1" {
+		t.Errorf("loading is %q, want 1", got)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/writable": 503, "/v1/filters/f": 503} {
+		answer, err := client.Get(fmt.Sprintf("http://%s%s", c.HTTP, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+		}
+	}
+	close(l.goOn)
+	ready := <-done
+	if ready.err != nil {
+		t.Fatal(ready.err)
+	}
+	defer stopped(t, ready.node)
+	again := dialAddress(t, c.RESP)
+	again.want("BF.EXISTS f a", ":1")
+	if got := infoFields(t, again)["loading"]; got != "0" {
+		t.Errorf("loading is %q, want 0", got)
+	}
+	if status, body := get(t, ready.node, "/readyz"); status != http.StatusOK || !strings.Contains(body, "ready") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+}
