@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
@@ -85,6 +86,17 @@ func TestRandomDamage(t *testing.T) {
 		n, err := tryStart(c, Options{})
 		if err == nil {
 			wantSame(t, contents(n.Engine), want)
+			// New snapshots do not refer to what is damaged.
+			for i := range 3 {
+				n.Get([]byte("bloom")).Expire(1<<50 + int64(i))
+				snap(t, n)
+			}
+			now := contents(n.Engine)
+			n.end(t)
+			if n, err = tryStart(c, Options{}); err != nil {
+				t.Fatalf("%s; after three snapshots: %v", what, err)
+			}
+			wantSame(t, contents(n.Engine), now)
 			n.end(t)
 		} else {
 			refused++
@@ -98,4 +110,47 @@ func TestRandomDamage(t *testing.T) {
 		}
 	}
 	t.Logf("%d damages: %d refused, %d whole", tries, refused, tries-refused)
+}
+
+// A filter that was restored from the previous snapshot and the log has the cells that the damaged copy
+// had. The next snapshot does not take the copy for whole because of that.
+func TestDamagedCopyIsNotReused(t *testing.T) {
+	d := newDisk()
+	n := start(t, d, Options{})
+	f, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if _, _, err := f.Add(nil, digests(100*i, 100*i+100)); err != nil {
+			t.Fatal(err)
+		}
+		snap(t, n)
+	}
+	want := contents(n.Engine)
+	n.kill()
+	restored := 0
+	for _, name := range d.pieces() {
+		c := d.Clone()
+		c.files.Flip(name, 12345)
+		n := start(t, c, Options{})
+		wantSame(t, contents(n.Engine), want)
+		for i := range 3 { // the cells stay as they are
+			n.Get([]byte("a")).Expire(1<<50 + int64(i))
+			snap(t, n)
+		}
+		now := contents(n.Engine)
+		n.end(t)
+		n, err := tryStart(c, Options{})
+		if err != nil {
+			t.Errorf("%s damaged: after three snapshots: %v", name, err)
+			continue
+		}
+		wantSame(t, contents(n.Engine), now)
+		n.end(t)
+		restored++
+	}
+	if restored < 3 {
+		t.Errorf("%d pieces, want at least 3", restored)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
@@ -83,5 +84,49 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 				n.end(t)
 			})
 		}
+	}
+}
+
+// Between snapshots a store has a few bytes for each filter, not its entry of the catalogue.
+func TestMemoryOfSnapshots(t *testing.T) {
+	d := newDisk()
+	l, err := d.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	files, err := snapfile.OpenDir(t.TempDir(), snapfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine()
+	s, _, err := Open(t.Context(), l, files, e, Options{Durability: None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const filters = 20_000
+	for i := range filters {
+		f, _, err := e.Create(fmt.Sprint("filter:", i), "redisbloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(i, i+3))
+	}
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	if err := s.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if each := (heap() - before) / filters; each > 80 {
+		t.Errorf("%d bytes for each filter after a snapshot, want at most 80", each)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
