@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -12,6 +13,8 @@ import (
 const (
 	// inspectBytes is the size from which Inspect uses a copy.
 	inspectBytes = 256 << 10
+	// statsBytes is the size up to which Stats makes changes wait: it takes about a millisecond.
+	statsBytes = 8 << 20
 	// maxRecorded is the number of digests that may be added while a filter is copied.
 	maxRecorded = 1 << 20
 	// copyAttempts is the number of attempts to copy a filter while additions continue.
@@ -49,11 +52,15 @@ func (f *Filter) CopyState(h *Reservation) (umbel.State, error) {
 }
 
 // Inspect calls look with the filter as it is at one moment, for looks that read all of it. look must
-// not change or keep the filter. A large filter is copied if there is memory, so that additions
-// continue; otherwise changes wait. Queries continue in any case.
+// not change or keep the filter. A large filter is copied if that takes at most half of the free
+// memory, so that additions continue; otherwise changes wait. Queries continue in any case.
 func (f *Filter) Inspect(look func(umbel.Filter)) error {
-	if f.Bytes() <= inspectBytes {
+	n := f.Bytes()
+	switch {
+	case n <= inspectBytes:
 		return f.View(look)
+	case n > f.engine.FreeMemory(math.MaxUint64)/2: // filters may need it to grow
+		return f.still(look)
 	}
 	h := f.engine.NewReservation()
 	defer h.Release()

@@ -68,8 +68,8 @@ func equalAfter(t *testing.T, _ *engine.Engine, f *engine.Filter, g umbel.Filter
 	return equal
 }
 
-// While a large filter is read, keys are added to it if there is memory for a copy; otherwise they
-// wait. Queries, View, deletion and renaming never wait.
+// While a large filter is read, keys are added to it if a copy takes at most half of the free memory;
+// otherwise they wait. Queries, View, deletion and renaming never wait.
 func TestInspectLetsAdditionsGoOn(t *testing.T) {
 	for _, kind := range []string{"bloom", "counting"} {
 		for _, memory := range []bool{true, false} {
@@ -77,7 +77,7 @@ func TestInspectLetsAdditionsGoOn(t *testing.T) {
 			f := create(t, e, "f", kind, huge, nil)
 			add(t, f, digests(1, 100))
 			if used, _ := e.Memory(); !memory {
-				e.SetMaxMemory(used + f.Bytes()/2)
+				e.SetMaxMemory(used + f.Bytes()*3/2)
 			}
 			entered, leave, done := make(chan struct{}), make(chan struct{}), make(chan error)
 			go func() {

@@ -77,7 +77,11 @@ const measuredBytes = 64 << 10
 // Stats measures the filter: see Inspect. The result for a deleted filter is zero.
 func (f *Filter) Stats() umbel.Stats {
 	m := measure{changed: f.counts.changed.Load(), shape: f.shape.Load()}
-	_ = f.Inspect(func(g umbel.Filter) { m.stats = g.Stats() })
+	inspect := f.Inspect
+	if f.Bytes() <= statsBytes {
+		inspect = f.View
+	}
+	_ = inspect(func(g umbel.Filter) { m.stats = g.Stats() })
 	if f.Bytes() >= measuredBytes {
 		f.storeMeasure(&m)
 	}
