@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // Meta is a filter without its cells.
@@ -74,7 +75,7 @@ func (f *Filter) capture(still bool) *Capture {
 		return c
 	}
 	c.state = f.filter.State()
-	c.arrays = arraysOf(nil, c.state)
+	c.arrays = statecode.ArraysOf(c.state)
 	c.version, c.shape = f.version.Load(), f.shape.Load()
 	c.from = f.engine.lastPosition()
 	return c
@@ -112,7 +113,7 @@ func (c *Capture) copy(buf []byte, words []uint64) {
 		c.invalid = true
 		return
 	}
-	wordsToBytes(buf, words)
+	statecode.PutWords(buf, words)
 }
 
 // End ends the copy. ok is false, and the copy is useless, if the filter was deleted, its shape
@@ -133,20 +134,11 @@ func (c *Capture) End() (m Meta, ok bool) {
 	if f.version.Load() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()
-		if !sameSizes(arraysOf(nil, c.state), c.arrays) {
+		if !sameSizes(statecode.ArraysOf(c.state), c.arrays) {
 			c.invalid = true
 			return Meta{}, false
 		}
 	}
-	m.State = withoutWords(c.state)
+	m.State = statecode.WithoutWords(c.state)
 	return m, true
-}
-
-// withoutWords returns s with arrays that have no words.
-func withoutWords(s umbel.State) umbel.State {
-	arrays := arraysOf(nil, s)
-	for i := range arrays {
-		arrays[i].Words = nil
-	}
-	return withArrays(s, arrays)
 }

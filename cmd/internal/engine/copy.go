@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 const (
@@ -171,7 +172,7 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 		}
 	}
 	now, err := f.endRecording(r, shape)
-	if err != nil || !ok || now == nil || r.full || !sameSizes(arraysOf(nil, *now), copied) {
+	if err != nil || !ok || now == nil || r.full || !sameSizes(statecode.ArraysOf(*now), copied) {
 		return nil, err
 	}
 	return f.complete(*now, copied, r.digests)
@@ -186,7 +187,7 @@ func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
 	}
 	x := f.ownExtra()
 	x.recorders = append(x.recorders, r)
-	return arraysOf(nil, f.filter.State()), f.shape.Load(), nil
+	return statecode.ArraysOf(f.filter.State()), f.shape.Load(), nil
 }
 
 // copyPiece copies words while no change runs. It reports whether the shape is still the same.
@@ -209,18 +210,18 @@ func (f *Filter) endRecording(r *recorder, shape uint64) (*umbel.State, error) {
 	case f.shape.Load() != shape:
 		return nil, nil
 	}
-	s := withoutWords(f.filter.State())
+	s := statecode.WithoutWords(f.filter.State())
 	return &s, nil
 }
 
 // complete makes a filter from its state at the end of a copy, cells that were copied before, and the
 // digests that were added meanwhile, as the replay of a journal does.
 func (f *Filter) complete(s umbel.State, arrays []cells.Array, added []umbel.Digest) (umbel.Filter, error) {
-	g, err := f.open(withArrays(s, arrays))
+	g, err := f.open(statecode.WithArrays(s, arrays))
 	if err != nil || len(added) == 0 {
 		return g, err
 	}
 	stopGrowth(g)
 	umbel.AddAll(g, nil, added)
-	return f.open(withArrays(s, arraysOf(nil, g.State())))
+	return f.open(statecode.WithArrays(s, statecode.ArraysOf(g.State())))
 }

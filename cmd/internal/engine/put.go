@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // PutOptions configure Put.
@@ -45,7 +46,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	g.set(flagIncomplete, o.Incomplete)
 	g.storeExpires(o.Expires)
 	if o.Empty {
-		s = withoutWords(s)
+		s = statecode.WithoutWords(s)
 	}
 	w, err := e.begin(g, Change{Op: OpCreate, Name: name, Number: createNumber(o), State: &s})
 	if err != nil {

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/umbel-filters/umbel"
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+)
 
 // write is a change on its way to the journal: a long one that was queued, or a short one that is
 // still to be queued.
@@ -30,7 +33,7 @@ func (e *Engine) begin(f *Filter, c Change) (write, error) {
 // wordBytes returns the size of the cells of a state, 0 for arrays without words.
 func wordBytes(s umbel.State) uint64 {
 	n := uint64(0)
-	for _, a := range arraysOf(nil, s) {
+	for _, a := range statecode.ArraysOf(s) {
 		n += 8 * uint64(len(a.Words))
 	}
 	return n

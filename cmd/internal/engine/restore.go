@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // replay is the state of a filter during the replay of a journal.
@@ -46,7 +46,7 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if m.From > m.To {
 		return fmt.Errorf("filter %q was captured from position %d to %d: %w", m.Name, m.From, m.To, umbel.ErrCorrupt)
 	}
-	arrays := arraysOf(nil, m.State)
+	arrays := statecode.ArraysOf(m.State)
 	bytes, err := arraysSize(arrays)
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", m.Name, err)
@@ -70,7 +70,7 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 	if err := readArrays(arrays, fill); err != nil {
 		return nil, err
 	}
-	g, err := e.kinds.Open(withArrays(m.State, arrays))
+	g, err := e.kinds.Open(statecode.WithArrays(m.State, arrays))
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,7 @@ func readArrays(arrays []cells.Array, fill func(s Segment, dst []byte) error) er
 			if err := fill(Segment{Array: i, Offset: 8 * uint64(from)}, dst); err != nil {
 				return err
 			}
-			for i := range words {
-				words[i] = binary.LittleEndian.Uint64(dst[8*i:])
-			}
+			statecode.Words(words, dst)
 		}
 		a.Width = p.Width
 		arrays[i] = a
@@ -168,11 +166,11 @@ func (f *Filter) finishReplay() error {
 	if r == nil || r.torn == nil {
 		return nil
 	}
-	arrays := arraysOf(nil, f.filter.State())
-	if !sameSizes(arrays, arraysOf(nil, *r.torn)) {
+	arrays := statecode.ArraysOf(f.filter.State())
+	if !sameSizes(arrays, statecode.ArraysOf(*r.torn)) {
 		return fmt.Errorf("array sizes differ from those of the capture")
 	}
-	g, err := f.open(withArrays(*r.torn, arrays))
+	g, err := f.open(statecode.WithArrays(*r.torn, arrays))
 	if err != nil {
 		return err
 	}

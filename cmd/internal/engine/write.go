@@ -83,38 +83,6 @@ func bytesToWords(words []uint64, from int, data []byte) {
 	}
 }
 
-// wordsToBytes writes words to dst, little-endian.
-func wordsToBytes(dst []byte, words []uint64) {
-	for i, w := range words {
-		binary.LittleEndian.PutUint64(dst[8*i:], w)
-	}
-}
-
-// arraysOf appends the arrays of a state, then those of its parts, depth first.
-func arraysOf(dst []cells.Array, s umbel.State) []cells.Array {
-	dst = append(dst, s.Arrays...)
-	for _, p := range s.Parts {
-		dst = arraysOf(dst, p)
-	}
-	return dst
-}
-
-// withArrays returns s with other arrays, which have the order of arraysOf.
-func withArrays(s umbel.State, arrays []cells.Array) umbel.State {
-	s, _ = replaceArrays(s, arrays)
-	return s
-}
-
-func replaceArrays(s umbel.State, arrays []cells.Array) (umbel.State, []cells.Array) {
-	n := len(s.Arrays)
-	s.Arrays, arrays = slices.Clone(arrays[:n]), arrays[n:]
-	s.Parts = slices.Clone(s.Parts)
-	for i := range s.Parts {
-		s.Parts[i], arrays = replaceArrays(s.Parts[i], arrays)
-	}
-	return s, arrays
-}
-
 // sameSizes reports whether arrays have pairwise the same sizes.
 func sameSizes(as, bs []cells.Array) bool {
 	return slices.EqualFunc(as, bs, func(a, b cells.Array) bool {

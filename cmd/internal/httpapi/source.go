@@ -2,12 +2,12 @@ package httpapi
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // captures is the number of attempts to capture a filter that changes its shape meanwhile. The
@@ -51,29 +51,13 @@ func (cs *copies) source(ctx context.Context, f *engine.Filter) (*source, error)
 
 // sourceOf returns a state as a source.
 func sourceOf(s umbel.State) *source {
-	var arrays []cells.Array
-	src := &source{state: withoutWords(s, &arrays), cells: s.Bytes(), close: func() {}}
+	arrays := statecode.ArraysOf(s)
+	src := &source{state: statecode.WithoutWords(s), cells: s.Bytes(), close: func() {}}
 	src.fill = func(array int, first uint64, b cells.Array) error {
 		copy(b.Words, arrays[array].Words[first*uint64(max(b.Width, 1))/64:])
 		return nil
 	}
 	return src
-}
-
-// withoutWords returns s with arrays that have no words. It appends the arrays of s, then those
-// of its parts, to arrays.
-func withoutWords(s umbel.State, arrays *[]cells.Array) umbel.State {
-	*arrays = append(*arrays, s.Arrays...)
-	own := make([]cells.Array, len(s.Arrays))
-	for i, p := range s.Arrays {
-		own[i] = cells.Array{Len: p.Len, Width: p.Width}
-	}
-	parts := make([]umbel.State, len(s.Parts))
-	for i, p := range s.Parts {
-		parts[i] = withoutWords(p, arrays)
-	}
-	s.Arrays, s.Parts = own, parts
-	return s
 }
 
 // capture copies the cells of a filter to a file. It returns a nil source if the filter's shape
@@ -105,8 +89,7 @@ func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, erro
 		discard(file)
 		return nil, err
 	}
-	var arrays []cells.Array
-	src := &source{state: withoutWords(meta.State, &arrays), cells: uint64(size), close: func() { discard(file) }}
+	src := &source{state: meta.State, cells: uint64(size), close: func() { discard(file) }}
 	var bytes []byte
 	src.fill = func(array int, first uint64, b cells.Array) error {
 		offset := first * uint64(max(b.Width, 1)) / 8
@@ -119,15 +102,8 @@ func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, erro
 		if _, err := file.ReadAt(bytes, start+int64(offset-segment.Offset)); err != nil {
 			return err
 		}
-		setWords(b.Words, bytes)
+		statecode.Words(b.Words, bytes)
 		return nil
 	}
 	return src, nil
-}
-
-// setWords decodes little-endian words.
-func setWords(words []uint64, b []byte) {
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
@@ -94,10 +95,8 @@ func appendPayload(dst []byte, s umbel.State) []byte {
 
 // plainBytes returns words as little-endian bytes.
 func plainBytes(words []uint64) []byte {
-	b := make([]byte, 0, 8*len(words))
-	for _, w := range words {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
+	b := make([]byte, 8*len(words))
+	statecode.PutWords(b, words)
 	return b
 }
 
@@ -296,9 +295,7 @@ func (p *payload) cells(n uint64) []uint64 {
 		return nil
 	}
 	words := make([]uint64, n)
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
+	statecode.Words(words, b)
 	return words
 }
 
