@@ -3,9 +3,7 @@ package node
 import (
 	"net"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // notify sends the state to systemd (sd_notify), if systemd set the socket.
@@ -20,16 +18,4 @@ func notify(state string) {
 	}
 	defer c.Close()
 	_, _ = c.Write([]byte(state)) // best effort
-}
-
-// watchdog reports to systemd that the node responds, twice per watchdog interval.
-func (n *Node) watchdog() {
-	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
-	if err != nil || usec <= 0 {
-		return
-	}
-	n.every(time.Duration(usec)*time.Microsecond/2, func() {
-		n.engine.Get([]byte("watchdog")) // blocks if the engine is deadlocked
-		notify("WATCHDOG=1")
-	})
 }

@@ -35,6 +35,9 @@ func (n *Node) login(c *resp.Conn, name, password string) (any, error) {
 // defaultUser returns the user of a client before AUTH: that of its certificate, or the default
 // user.
 func (n *Node) defaultUser(c *resp.Conn) any {
+	if isProbe(c) {
+		return prober
+	}
 	if u := n.users.Certificate(c.TLS()); u != nil {
 		return u
 	}
