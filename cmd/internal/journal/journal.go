@@ -56,7 +56,10 @@ type Options struct {
 	Durability  Durability
 	CommitDelay time.Duration // time that a batch waits for more changes
 	Failed      func(error)   // is called with the error of each failed write; nil: nothing is called
-	Log         *slog.Logger  // nil: nowhere
+	// Committed is called for each batch with the time since its first change, Synced for each sync with
+	// its duration. They must be quick. nil: nothing is called.
+	Committed, Synced func(time.Duration)
+	Log               *slog.Logger // nil: nowhere
 }
 
 // Journal is an engine.Journal. It is safe for concurrent use.

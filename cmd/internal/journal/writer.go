@@ -30,7 +30,7 @@ func (j *Journal) Run(ctx context.Context) {
 	var commits sync.WaitGroup
 	commits.Go(func() {
 		for range written {
-			if number, err := j.retry(ctx, committing, j.log.Commit); err == nil {
+			if number, err := j.retry(ctx, committing, j.timedCommit); err == nil {
 				j.committed(number)
 			}
 		}
@@ -151,6 +151,16 @@ func (j *Journal) retry(ctx context.Context, which int, operation func(context.C
 	}
 }
 
+// timedCommit is log.Commit.
+func (j *Journal) timedCommit(ctx context.Context) (uint64, error) {
+	began := time.Now()
+	number, err := j.log.Commit(ctx)
+	if err == nil && j.o.Synced != nil {
+		j.o.Synced(time.Since(began))
+	}
+	return number, err
+}
+
 // setTrouble sets or removes an error of Ready and of all who wait.
 func (j *Journal) setTrouble(which int, err error) {
 	j.mu.Lock()
@@ -196,6 +206,9 @@ func (j *Journal) settle(b *batch) {
 	j.commits++
 	j.bytes += uint64(len(b.Bytes))
 	close(b.settled)
+	if j.o.Committed != nil {
+		j.o.Committed(time.Since(b.since))
+	}
 	if len(j.free) < freeBatches {
 		*b = batch{Batch: changelog.Batch{Bytes: b.Bytes[:0]}, begun: b.begun[:0], ended: b.ended[:0]}
 		j.free = append(j.free, b)

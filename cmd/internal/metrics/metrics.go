@@ -22,6 +22,7 @@ type Options struct {
 	Status   func() store.Status
 	Clients  func() int    // number of RESP connections
 	Totals   func() Totals // since the start
+	Disk     *Latencies
 	Commands []string      // commands that Observe may be called with
 	Filters  int           // number of largest filters with their own series
 	Every    time.Duration // interval between surveys
@@ -47,6 +48,9 @@ type Metrics struct {
 
 // New returns the metrics of a node. The caller runs Survey in the background.
 func New(o Options) *Metrics {
+	if o.Disk == nil {
+		o.Disk = NewLatencies()
+	}
 	m := &Metrics{
 		o:        o,
 		registry: prometheus.NewRegistry(),
@@ -64,7 +68,7 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(build, m.commands, m.survey, m.requests, m.waits, state{o},
+	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

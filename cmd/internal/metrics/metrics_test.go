@@ -14,7 +14,7 @@ import (
 
 // described returns the names of all metrics that are this package's own.
 func described(m *Metrics) (names []string) {
-	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, state{}} {
+	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}} {
 		ch := make(chan *prometheus.Desc)
 		go func() {
 			c.Describe(ch)

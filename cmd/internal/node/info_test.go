@@ -55,3 +55,17 @@ func TestInfoTotals(t *testing.T) {
 		t.Errorf("HELLO and INFO (%s) report different versions", got["redis_version"])
 	}
 }
+
+// An acknowledged change has been timed until it was on the disk.
+func TestLatencies(t *testing.T) {
+	n := started(t, testConfig(t))
+	dial(t, n, nil).want("BF.ADD f a", ":1")
+	_, page := get(t, n, "/metrics")
+	for _, name := range []string{"umbel_log_commit_duration_seconds_count", "umbel_log_sync_duration_seconds_count"} {
+		_, value, found := strings.Cut(page, "\n"+name+" ")
+		value, _, _ = strings.Cut(value, "\n")
+		if count, err := strconv.ParseFloat(value, 64); !found || err != nil || count < 1 {
+			t.Errorf("%s is %q, want 1 or more", name, value)
+		}
+	}
+}

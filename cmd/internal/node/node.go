@@ -49,6 +49,8 @@ type Node struct {
 	monitor *keyspace.Monitor
 	metrics *metrics.Metrics
 
+	latencies *metrics.Latencies
+
 	listeners  listeners
 	resp       *resp.Server
 	web        []*http.Server
@@ -93,6 +95,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
 		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
+		latencies: metrics.NewLatencies(),
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)
@@ -171,6 +174,8 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		SnapshotBytes:    uint64(c.SnapshotBytes),
 		Reserve:          diskReserve,
 		MaxDisk:          uint64(c.MaxDisk),
+		Committed:        n.latencies.Commit,
+		Synced:           n.latencies.Sync,
 		AcceptLoss:       c.AcceptLoss,
 		Log:              n.log.With("part", "store"),
 	})

@@ -31,7 +31,7 @@ func (n *Node) serve() error {
 	table := n.commands(h)
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Commands: slices.Collect(maps.Keys(table)),
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}

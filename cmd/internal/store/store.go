@@ -49,6 +49,8 @@ type Options struct {
 	// again. The report lists them.
 	AcceptLoss bool
 	Log        *slog.Logger // nil: nowhere
+	// Committed and Synced are those of journal.Options.
+	Committed, Synced func(time.Duration)
 }
 
 // Store is the journal of an engine. It is safe for concurrent use.
@@ -84,7 +86,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	}
 	s := &Store{log: l, files: files, o: o, kick: make(chan struct{}, 1)}
 	s.maxDisk.Store(o.MaxDisk)
-	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Log: o.Log})
+	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
