@@ -1,0 +1,66 @@
+package oplog_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
+)
+
+// A disk that hangs holds no caller whose context is done, and Close gives up.
+func TestHangingDisk(t *testing.T) {
+	for _, hangs := range []waltest.Op{waltest.Sync, waltest.Write} {
+		synctest.Test(t, func(t *testing.T) {
+			d := waltest.NewDisk()
+			w, err := d.Open(wal.Options{SegmentBytes: 64 << 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := oplog.Alone(w)
+			if _, err := l.Propose(t.Context(), []byte("1")); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := l.Commit(t.Context()); n != 1 || err != nil || l.Committed() != 1 || l.Ready() != nil {
+				t.Fatalf("committed %d and %d, %v, ready: %v", n, l.Committed(), err, l.Ready())
+			}
+			release := make(chan struct{})
+			d.Before(func(op waltest.Op, name string) error {
+				if op == hangs && name != "head" {
+					<-release
+				}
+				return nil
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := l.Propose(ctx, []byte("2"))
+				if err == nil {
+					_, err = l.Commit(ctx)
+				}
+				ended <- err
+			}()
+			synctest.Wait()
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: error %v, want %v", hangs, err, context.Canceled)
+			}
+			if hangs == waltest.Write {
+				if _, err := l.Propose(t.Context(), []byte("2")); err == nil {
+					t.Error("a batch was proposed after one of which the end is unknown")
+				}
+			}
+			if l.Close() == nil {
+				t.Errorf("%s: the log was closed while the disk hangs", hangs)
+			}
+			close(release)
+			synctest.Wait()
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
