@@ -1,0 +1,68 @@
+package node
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// liveHeap returns the bytes of the heap that are in use after a collection.
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// The memory of a filter that was deleted, replaced or flushed is free without a snapshot, whatever was
+// done with it before.
+func TestDeletedFiltersAreFreed(t *testing.T) {
+	const size = 32 << 20
+	for _, durability := range []string{"none", "always"} {
+		c := testConfig(t)
+		c.Durability = durability
+		c.MaxMemory = Memory{Bytes: 1 << 30}
+		n := started(t, c)
+		conn := dial(t, n, nil)
+		large := &largeClient{n: n, t: t}
+		conn.want("BF.ADD warm a", ":1")
+		before := liveHeap()
+		for name, remove := range map[string]func(){
+			"DEL":      func() { conn.want("DEL f", ":1") },
+			"FLUSHALL": func() { conn.want("FLUSHALL", "+OK") },
+			"RENAME":   func() { conn.want("BF.ADD g a", ":1"); conn.want("RENAME g f", "+OK") },
+			"EXPIRE":   func() { conn.want("PEXPIRE f -1", ":1") },
+		} {
+			conn.want("BF.RESERVE f 0.01 28000000", "+OK")
+			conn.want("BF.ADD f x", ":1")
+			conn.want("BF.MADD f x y z", "[")
+			conn.want("UM.INFO f", "[")
+			conn.want("UM.ID f", "$")
+			conn.want("BF.INFO f", "[")
+			if err := large.export("f"); err != nil {
+				t.Error(err)
+			}
+			if name != "EXPIRE" {
+				conn.want("SAVE", "+OK")
+			}
+			conn.want("BF.ADD f w", ":1")
+			if live := liveHeap(); live < before+size {
+				t.Fatalf("%d bytes in use with the filter, %d before", live, before)
+			}
+			remove()
+			live := liveHeap()
+			for range 100 { // the survey of metrics may be measuring the filter
+				if live <= before+size/2 {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+				live = liveHeap()
+			}
+			if live > before+size/2 {
+				t.Errorf("%s, %s: %d bytes are still in use, %d before", durability, name, live-before, before)
+			}
+			conn.call("DEL f")
+		}
+	}
+}
