@@ -125,14 +125,14 @@ func (f *Filter) addConcurrently(changed []bool, ds []umbel.Digest) (int, error)
 		f.changes.RUnlock()
 		return f.addExclusively(changed, ds)
 	}
-	f.concurrentAdds.Add(1)
+	f.flags.Add(oneAdd)
 	a := f.filter.(umbel.AtomicAdder)
 	for i, d := range ds {
 		changed[i] = a.AddAtomic(d)
 	}
 	all := f.journalAdded(changed, ds)
 	// A key that was present may be from a concurrent addition that is not in the journal yet.
-	alone := f.concurrentAdds.Add(-1) == 0
+	alone := f.flags.Add(^uint32(oneAdd-1))/oneAdd == 0
 	f.changes.RUnlock()
 	if !alone && !all && f.engine.journal != nil {
 		f.changes.Lock()

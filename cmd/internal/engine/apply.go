@@ -34,7 +34,6 @@ func (e *Engine) Apply(c Change) error {
 		return fmt.Errorf("change %d of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
 	}
 	storeMax(&f.last, uint64(c.Position))
-	f.version.Add(1)
 	return nil
 }
 

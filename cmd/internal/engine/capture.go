@@ -37,7 +37,7 @@ type Capture struct {
 	state   umbel.State // at the beginning
 	arrays  []cells.Array
 	version uint64
-	shape   uint64
+	shape   uint32
 	from    Position
 	next    Segment
 	invalid bool // the copy is useless
@@ -76,7 +76,7 @@ func (f *Filter) capture(still bool) *Capture {
 	}
 	c.state = f.filter.State()
 	c.arrays = statecode.ArraysOf(c.state)
-	c.version, c.shape = f.version.Load(), f.shape.Load()
+	c.version, c.shape = f.Version(), f.shape.Load()
 	c.from = f.engine.lastPosition()
 	return c
 }
@@ -131,7 +131,7 @@ func (c *Capture) End() (m Meta, ok bool) {
 		return Meta{}, false
 	}
 	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.is(flagIncomplete), From: c.from, To: c.from}
-	if f.version.Load() != c.version {
+	if f.Version() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()
 		if !sameSizes(statecode.ArraysOf(c.state), c.arrays) {

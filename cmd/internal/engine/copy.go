@@ -179,7 +179,7 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 }
 
 // beginRecording returns the arrays, which share memory with the filter, and the shape.
-func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
+func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint32, error) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	if f.is(flagRetired) {
@@ -191,7 +191,7 @@ func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint64, error) {
 }
 
 // copyPiece copies words while no change runs. It reports whether the shape is still the same.
-func (f *Filter) copyPiece(dst, words []uint64, shape uint64) bool {
+func (f *Filter) copyPiece(dst, words []uint64, shape uint32) bool {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	copy(dst, words)
@@ -199,7 +199,7 @@ func (f *Filter) copyPiece(dst, words []uint64, shape uint64) bool {
 }
 
 // endRecording returns the state without cells, or nil if the shape changed.
-func (f *Filter) endRecording(r *recorder, shape uint64) (*umbel.State, error) {
+func (f *Filter) endRecording(r *recorder, shape uint32) (*umbel.State, error) {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	x := f.ownExtra()

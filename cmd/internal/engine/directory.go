@@ -54,7 +54,7 @@ func (e *Engine) lookup(name string) *Filter {
 
 // lastOf returns the position that a result about the names and f depends on.
 func (e *Engine) lastOf(f *Filter) Position {
-	return Position(max(e.last.Load(), f.last.Load()))
+	return Position(max(e.last.Load(), uint64(f.position())))
 }
 
 // addToIndex adds a filter, replacing the one with the same name.

@@ -21,18 +21,16 @@ import (
 // in this case too.
 type Filter struct {
 	*design
-	id      uint64
-	name    atomic.Pointer[label]
-	version atomic.Uint64
-	shape   atomic.Uint64 // incremented by every change other than an addition
-	bytes   atomic.Uint64 // reserved memory
-	used    atomic.Int64  // time of the last query or change
-	last    atomic.Uint64 // position of the last change
-	counts  counts
-	extras  atomic.Pointer[extra]
+	id     uint64
+	name   atomic.Pointer[label]
+	bytes  atomic.Uint64 // reserved memory
+	used   atomic.Int64  // time of the last query or change
+	last   atomic.Uint64 // position of the last change; without a journal the number of changes
+	counts counts
+	extras atomic.Pointer[extra]
 
-	flags          atomic.Uint32
-	concurrentAdds atomic.Int32 // running concurrent additions
+	shape atomic.Uint32 // incremented by every change other than an addition
+	flags atomic.Uint32
 
 	changes sync.RWMutex
 	cells   sync.RWMutex
@@ -101,7 +99,7 @@ func (f *Filter) Kind() string { return f.kind.Name }
 func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
 
 // Version returns a number that changes with every change of the filter, its name and its expiry.
-func (f *Filter) Version() uint64 { return f.version.Load() }
+func (f *Filter) Version() uint64 { return f.last.Load() }
 
 // Bytes returns the memory of the filter, including overhead.
 func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
@@ -195,8 +193,8 @@ func (e *Engine) Settle(ctx context.Context, name []byte) {
 
 // appendChange writes a change to the journal. The caller holds f.changes.
 func (f *Filter) appendChange(c Change) Position {
-	f.version.Add(1)
 	if f.engine.journal == nil {
+		f.last.Add(1)
 		return 0
 	}
 	c.Filter = f.id
@@ -216,7 +214,12 @@ func storeMax(a *atomic.Uint64, n uint64) {
 }
 
 // position returns the position of the filter's last change.
-func (f *Filter) position() Position { return Position(f.last.Load()) }
+func (f *Filter) position() Position {
+	if f.engine.journal == nil {
+		return 0
+	}
+	return Position(f.last.Load())
+}
 
 // Counts are numbers of digests.
 type Counts struct {

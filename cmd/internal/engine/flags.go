@@ -1,10 +1,12 @@
 package engine
 
-// The flags of a filter are the bits of Filter.flags. The bits from modeShift on are its addMode.
+// The word Filter.flags contains flags, the addMode, and the number of concurrent additions that run.
 const (
 	flagIncomplete = 1 << iota // cells are missing
 	flagRetired                // the filter was deleted; written with changes held
-	modeShift      = iota
+	oneMode
+	oneAdd   = 1 << 8
+	modeMask = oneAdd - oneMode
 )
 
 // is reports whether a flag is set.
@@ -20,10 +22,10 @@ func (f *Filter) set(flag uint32, on bool) {
 }
 
 // mode returns the way in which keys are added. It is stable while changes or cells are held.
-func (f *Filter) mode() addMode { return addMode(f.flags.Load() >> modeShift) }
+func (f *Filter) mode() addMode { return addMode(f.flags.Load() & modeMask / oneMode) }
 
 // setMode sets the way in which keys are added. The caller holds changes and cells.
 func (f *Filter) setMode(m addMode) {
-	f.flags.And(1<<modeShift - 1)
-	f.flags.Or(uint32(m) << modeShift)
+	f.flags.And(^uint32(modeMask))
+	f.flags.Or(uint32(m) * oneMode)
 }

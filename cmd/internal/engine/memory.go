@@ -9,7 +9,7 @@ import (
 
 // overhead is the memory of a filter besides its arrays and its name. TestMemoryOfSmallFilters
 // measures it.
-const overhead = 416
+const overhead = 400
 
 // memory is the memory used by all filters, and its limit.
 type memory struct{ used, limit atomic.Uint64 }

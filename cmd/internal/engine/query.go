@@ -102,5 +102,5 @@ func (f *Filter) Measured() umbel.Stats {
 type measure struct {
 	stats   umbel.Stats
 	changed uint64
-	shape   uint64
+	shape   uint32
 }

@@ -52,7 +52,6 @@ func (f *Filter) appendWrite(w write) Position {
 	if w.long == nil {
 		return f.appendChange(w.change)
 	}
-	f.version.Add(1)
 	pos := w.long.End()
 	storeMax(&f.last, uint64(pos))
 	return pos

@@ -188,6 +188,5 @@ func (e *Engine) MarkIncomplete(id uint64) {
 	defer e.directory.Unlock()
 	if f := e.byID(id); f != nil {
 		f.set(flagIncomplete, true)
-		f.version.Add(1)
 	}
 }

@@ -19,15 +19,15 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// A Filter is in the size class of 176 bytes. In that of 192 bytes are parameters of states, which live
+// A Filter is in the size class of 160 bytes. In that of 192 bytes are parameters of states, which live
 // for a moment and leave holes between filters.
 func TestSizeOfFilter(t *testing.T) {
-	if got := unsafe.Sizeof(Filter{}); got > 176 {
-		t.Errorf("%d bytes, want at most 176", got)
+	if got := unsafe.Sizeof(Filter{}); got > 160 {
+		t.Errorf("%d bytes, want at most 160", got)
 	}
 }
 
-// A filter as BF.ADD makes it takes 365 bytes beyond its bits.
+// A filter as BF.ADD makes it takes 350 bytes beyond its bits.
 func TestOverheadOfSmallFilters(t *testing.T) {
 	const n, bits = 50_000, 144
 	e := New(Options{Kinds: filter.All})
@@ -44,8 +44,8 @@ func TestOverheadOfSmallFilters(t *testing.T) {
 	got := float64(liveBytes()-before)/n - bits
 	runtime.KeepAlive(e)
 	t.Logf("%.0f bytes beyond the bits", got)
-	if got > 368 {
-		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 368", got)
+	if got > 352 {
+		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 352", got)
 	}
 }
 
