@@ -106,6 +106,14 @@ func (t *TLS) Watch(ctx context.Context, log *slog.Logger) {
 // Expires returns the expiry of the certificate in use.
 func (t *TLS) Expires() time.Time { return t.current.Load().cert.Leaf.NotAfter }
 
+// suites are the cipher suites of TLS 1.2: those with forward secrecy and authenticated encryption.
+// Go's default list also has suites with CBC and SHA-1. The suites of TLS 1.3 are all of this kind.
+var suites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+}
+
 // Config returns the configuration of a listener, which always uses the files as last read.
 // protocols are those of ALPN, for example "h2".
 func (t *TLS) Config(protocols ...string) *tls.Config {
@@ -121,7 +129,7 @@ func (t *TLS) Config(protocols ...string) *tls.Config {
 		if m := last.Load(); m != nil && m.identity == id {
 			return m.config
 		}
-		c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{id.cert}, NextProtos: protocols, ClientCAs: id.clients}
+		c := &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: suites, Certificates: []tls.Certificate{id.cert}, NextProtos: protocols, ClientCAs: id.clients}
 		switch {
 		case t.require:
 			c.ClientAuth = tls.RequireAndVerifyClientCert

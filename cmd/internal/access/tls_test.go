@@ -216,3 +216,24 @@ func TestLoadTLSErrors(t *testing.T) {
 		t.Error("certificates are required and nobody signs them")
 	}
 }
+
+// Clients of TLS 1.2 get authenticated encryption or no connection.
+func TestSuites(t *testing.T) {
+	f, a := newFiles(t), newAuthority(t)
+	cert, key := a.sign(t, "server", "server")
+	f.write(t, cert, key, a.pem)
+	server, err := LoadTLS(f.cert, f.key, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(a.pem)
+	old := &tls.Config{RootCAs: roots, ServerName: "server", MaxVersion: tls.VersionTLS12}
+	if _, err := greet(t, server.Config(), old); err != nil {
+		t.Errorf("TLS 1.2: %v", err)
+	}
+	old.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA}
+	if _, err := greet(t, server.Config(), old); err == nil {
+		t.Error("a suite with CBC and SHA-1 is accepted")
+	}
+}

@@ -91,7 +91,7 @@ var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {
-		return slog.New(slog.NewTextHandler(to, o))
+		return slog.New(eventHandler{slog.NewTextHandler(to, o)})
 	}
-	return slog.New(slog.NewJSONHandler(to, o))
+	return slog.New(eventHandler{slog.NewJSONHandler(to, o)})
 }

@@ -1,0 +1,83 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+)
+
+// events are the values of the attribute "event" of log messages. They never change, also if the
+// message does, so that searches and alerts can rely on them. docs/node-logs.md describes them.
+var events = map[string]string{
+	"ready":                          "ready",
+	"restoring the filters":          "recovering",
+	"signal":                         "signal",
+	"shutting down":                  "stopping",
+	"shutdown complete":              "stopped",
+	"shutdown completed with errors": "stopped-with-errors",
+	"fatal: listener failed":         "listener-failed",
+	"panic in an HTTP request; the process ends": "panic",
+	"the node does not respond":                  "unresponsive",
+
+	"audit": "audit",
+
+	"reloaded":                                             "reloaded",
+	"reload failed; kept previous settings":                "reload-failed",
+	"reload incomplete; kept previous values":              "reload-incomplete",
+	"setting change needs a restart":                       "restart-needed",
+	"certificate reloaded":                                 "certificate-reloaded",
+	"certificate reload failed; kept previous certificate": "certificate-failed",
+	"memory limit exceeded after recovery; creating and growing filters is refused": "memory-exceeded",
+
+	"accept failed; retrying": "accept-failed",
+	"client disconnected":     "client-disconnected",
+	"http request failed":     "http-failed",
+
+	"log write failed; refusing writes": "log-failed",
+	"log writable again":                "log-recovered",
+	"disk full; refusing writes until a snapshot has truncated the log":   "disk-full",
+	"disk still full; will retry":                                         "disk-still-full",
+	"disk has room again; accepting writes":                               "disk-recovered",
+	"could not release the reserve":                                       "reserve-failed",
+	"no room for the reserve; a full disk may have to be cleared by hand": "reserve-missing",
+	"could not remove spare files of the log":                             "cleanup-failed",
+	"closing a segment failed":                                            "cleanup-failed",
+	"removing obsolete segments failed":                                   "cleanup-failed",
+	"cleanup after backup failed":                                         "cleanup-failed",
+	"could not delete obsolete snapshot data; will retry":                 "cleanup-failed",
+	"could not delete the files of a failed snapshot; will retry":         "cleanup-failed",
+
+	"snapshot taken":                     "snapshot",
+	"snapshot failed":                    "snapshot-failed",
+	"snapshot failed; log not truncated": "snapshot-failed",
+	"deleting the previous snapshot, because the disk is full": "snapshot-given-up",
+
+	"discarded an incomplete batch at the end of the log, which was never acknowledged": "log-torn",
+	"the end of the log was incomplete and is cut":                                      "log-torn",
+	"a copy of the head is damaged; the other one is used":                              "damage-repaired",
+	"last snapshot unreadable; using the previous one":                                  "damage-repaired",
+	"last snapshot of a filter unreadable; using the previous one":                      "damage-repaired",
+	"previous snapshot unreadable":                                                      "damage-repaired",
+	"manifest of a snapshot is damaged":                                                 "damage-repaired",
+	"the last snapshot is unreadable; all filters are copied":                           "damage-repaired",
+	"lost":               "data-lost",
+	"data loss accepted": "data-lost",
+}
+
+// eventHandler adds the attribute "event" to messages.
+type eventHandler struct{ slog.Handler }
+
+func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
+	if event, ok := events[r.Message]; ok {
+		r = r.Clone()
+		r.AddAttrs(slog.String("event", event))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h eventHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return eventHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h eventHandler) WithGroup(name string) slog.Handler {
+	return eventHandler{h.Handler.WithGroup(name)}
+}
