@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -22,9 +23,8 @@ type copier struct {
 	snapshot *Snapshot
 	packer   *packer
 	throttle throttle
-	old      map[uint64][]byte // entries of the last snapshot, by filter
+	last     lastEntries
 	entries  map[uint64]entry
-	order    []uint64       // of the entries: neighbours share pieces
 	live     map[uint64]int // bytes of pieces to which the new snapshot refers
 }
 
@@ -35,9 +35,9 @@ type entry struct {
 	bytes   []byte
 }
 
-func newCopier(t *Taker, s *Snapshot, old map[uint64][]byte) *copier {
+func newCopier(ctx context.Context, t *Taker, s *Snapshot) *copier {
 	c := &copier{
-		taker: t, snapshot: s, old: old, packer: newPacker(t.files), throttle: throttle{taker: t},
+		taker: t, snapshot: s, packer: newPacker(t.files), throttle: throttle{taker: t}, last: newLastEntries(ctx, t),
 		entries: make(map[uint64]entry), live: make(map[uint64]int),
 	}
 	c.packer.entry = c.addEntry
@@ -47,7 +47,6 @@ func newCopier(t *Taker, s *Snapshot, old map[uint64][]byte) *copier {
 // addEntry adds the entry of a filter.
 func (c *copier) addEntry(id, version uint64, bytes []byte) {
 	c.entries[id] = entry{version: version, known: true, bytes: bytes}
-	c.order = append(c.order, id)
 }
 
 // all copies all filters and returns the catalogue.
@@ -77,11 +76,8 @@ func (c *copier) all(ctx context.Context) ([]Reference, error) {
 
 // catalogue writes the catalogue.
 func (c *copier) catalogue(ctx context.Context) ([]Reference, error) {
-	for _, id := range c.order {
-		e, ok := c.entries[id]
-		if !ok {
-			continue
-		}
+	for _, id := range slices.Sorted(maps.Keys(c.entries)) {
+		e := c.entries[id]
 		if err := c.packer.enter(ctx, e.bytes); err != nil {
 			return nil, err
 		}
@@ -105,7 +101,7 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 	}
 	var old []Reference
 	version := f.Version()
-	if b, ok := c.old[id]; ok {
+	if b := c.last.find(id); b != nil {
 		old = entrySegments(b)
 		if c.taker.set.has(id, version) && !slices.ContainsFunc(old, c.moves) {
 			c.addEntry(id, version, b)

@@ -105,26 +105,45 @@ func SegmentIndex(s *umbel.State) func(engine.Segment) int {
 
 // ReadCatalogue calls each with the entries of a catalogue. each may keep the memory.
 func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(entry []byte) error) error {
-	in := bufio.NewReader(&catalogueReader{ctx, pieces, s.Catalogue, nil})
+	r := newEntryReader(ctx, pieces, s)
 	for {
-		n, err := binary.ReadUvarint(in)
+		entry, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("the catalogue: %w", err)
-		}
-		entry, err := readBytes(in, n)
-		if err == nil && uint64(len(entry)) != n {
-			err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
+		if err == nil {
+			err = each(entry)
 		}
 		if err != nil {
-			return fmt.Errorf("the catalogue: %w", err)
-		}
-		if err := each(entry); err != nil {
 			return err
 		}
 	}
+}
+
+// entryReader reads the entries of a catalogue.
+type entryReader struct{ in *bufio.Reader }
+
+func newEntryReader(ctx context.Context, pieces *Cache, s *Snapshot) *entryReader {
+	return &entryReader{bufio.NewReader(&catalogueReader{ctx, pieces, s.Catalogue, nil})}
+}
+
+// next returns the next entry, and io.EOF after the last.
+func (r *entryReader) next() ([]byte, error) {
+	n, err := binary.ReadUvarint(r.in)
+	if errors.Is(err, io.EOF) {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue: %w", err)
+	}
+	entry, err := readBytes(r.in, n)
+	if err == nil && uint64(len(entry)) != n {
+		err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue: %w", err)
+	}
+	return entry, nil
 }
 
 // readBytes reads n bytes, or less if in ends before. n is untrusted: memory is allocated as bytes are

@@ -40,23 +40,6 @@ func (s *Set) has(id, version uint64) bool {
 	return ok && s.versions[i].version == version
 }
 
-// entries reads the entries of the current snapshot, by filter. They stay on the disk between
-// snapshots, because an entry is larger than a small filter.
-func (s *Set) entries(ctx context.Context, pieces *Cache) (map[uint64][]byte, error) {
-	all := make(map[uint64][]byte)
-	if s.Current == nil {
-		return all, nil
-	}
-	err := ReadCatalogue(ctx, pieces, s.Current, func(b []byte) error {
-		id := EntryID(b)
-		if _, bad := s.unusable[id]; !bad {
-			all[id] = b
-		}
-		return nil
-	})
-	return all, err
-}
-
 // Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalogue
 // is unreadable; previous is true if it is that of the previous snapshot.
 func (s *Set) Count(ctx context.Context, pieces *Cache) (previous bool, err error) {

@@ -152,15 +152,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		next.Batch = last + 1
 	}
 	written := t.written()
-	old, err := t.set.entries(ctx, NewCache(t.files))
-	if ctx.Err() != nil {
-		return 0, ctx.Err()
-	}
-	if err != nil {
-		t.o.Log.Warn("the last snapshot is unreadable; all filters are copied", "error", err)
-		old = nil
-	}
-	c := newCopier(t, next, old)
+	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {
 		if e := t.files.Discard(); e != nil {
 			t.o.Log.Warn("could not delete the files of a failed snapshot; will retry", "error", e)
