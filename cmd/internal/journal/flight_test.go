@@ -136,3 +136,27 @@ func TestFailedCommit(t *testing.T) {
 		run.Wait()
 	})
 }
+
+// A journal whose log never commits ends when it is aborted, although a change waits behind the batch in
+// flight.
+func TestAbortBehindAFailedCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := New(&slowLog{fail: 1 << 30}, 0, 0, Options{})
+		ctx, abort := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			j.Run(ctx)
+			close(ended)
+		}()
+		j.Append(add(1, 1))
+		time.Sleep(time.Minute) // it is in flight
+		j.Append(add(1, 2))
+		time.Sleep(time.Minute)
+		j.Close()
+		abort()
+		<-ended // otherwise synctest reports a deadlock
+		if err := j.Sync(t.Context(), 2); !errors.Is(err, ErrClosed) {
+			t.Errorf("error %v, want %v", err, ErrClosed)
+		}
+	})
+}

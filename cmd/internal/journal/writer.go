@@ -35,7 +35,12 @@ func (j *Journal) Run(ctx context.Context) {
 			}
 		}
 	})
-	for b := j.next(); b != nil; b = j.next() {
+	defer context.AfterFunc(ctx, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.wake()
+	})()
+	for b := j.next(ctx); b != nil; b = j.next(ctx) {
 		number, err := j.retry(ctx, proposing, func(ctx context.Context) (uint64, error) { return j.log.Propose(ctx, b.Bytes) })
 		if err != nil {
 			break
@@ -59,12 +64,12 @@ func (j *Journal) Run(ctx context.Context) {
 	j.updateRoom()
 }
 
-// next returns the next batch when it is due, nil at the end. While others are in flight, only long
-// batches are due: short ones collect changes, which then share a Commit.
-func (j *Journal) next() *batch {
+// next returns the next batch when it is due, and nil at the end or when ctx is done. While others are in
+// flight, only long batches are due: short ones collect changes, which then share a Commit.
+func (j *Journal) next(ctx context.Context) *batch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for {
+	for ctx.Err() == nil {
 		idle := len(j.flight) == 0
 		if len(j.full) > 0 && len(j.flight) < maxFlight {
 			b := j.full[0]
@@ -87,6 +92,7 @@ func (j *Journal) next() *batch {
 		}
 		j.sleep(delay, idle && j.active != nil)
 	}
+	return nil
 }
 
 // delay returns the time until active is due. The caller holds mu.
