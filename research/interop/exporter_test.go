@@ -1,0 +1,69 @@
+package interop
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// TestRedisExporter runs Debian's prometheus-redis-exporter and looks for the metrics of the usual
+// dashboards.
+func TestRedisExporter(t *testing.T) {
+	exporter := find(t, "prometheus-redis-exporter")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	cmd := exec.CommandContext(t.Context(), exporter, "-redis.addr", "redis://"+node, "-web.listen-address", address)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	}()
+	page := ""
+	for try := 0; page == ""; try++ {
+		answer, err := http.Get("http://" + address + "/metrics")
+		if err != nil {
+			if try == 100 {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond) // until it listens
+			continue
+		}
+		b, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = string(b)
+	}
+	values := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(redis_[a-z_]+)(?:\{[^}]*\})? (\S+)$`).FindAllStringSubmatch(page, -1) {
+		values[m[1]] = m[2]
+	}
+	if values["redis_up"] != "1" {
+		t.Fatalf("redis_up is %q: %s", values["redis_up"], page)
+	}
+	for _, name := range []string{
+		"redis_commands_processed_total", "redis_connections_received_total", "redis_connected_clients", "redis_rejected_connections_total",
+		"redis_keyspace_hits_total", "redis_keyspace_misses_total", "redis_net_input_bytes_total", "redis_net_output_bytes_total",
+		"redis_memory_used_bytes", "redis_memory_used_rss_bytes", "redis_memory_used_peak_bytes", "redis_memory_max_bytes",
+		"redis_cpu_sys_seconds_total", "redis_cpu_user_seconds_total", "redis_uptime_in_seconds", "redis_loading_dump_file",
+		"redis_rdb_last_bgsave_status", "redis_aof_enabled", "redis_expired_keys_total", "redis_evicted_keys_total", "redis_instance_info",
+	} {
+		if _, found := values[name]; !found {
+			t.Errorf("the exporter has no %s", name)
+		}
+	}
+	t.Logf("%d metrics", len(values))
+}
