@@ -58,7 +58,7 @@ var events = map[string]string{
 	"last snapshot of a filter unreadable; using the previous one":                      "damage-repaired",
 	"previous snapshot unreadable":                                                      "damage-repaired",
 	"manifest of a snapshot is damaged":                                                 "damage-repaired",
-	"the last snapshot is unreadable; all filters are copied":                           "damage-repaired",
+	"last snapshot unreadable; writing all filters":                                     "damage-repaired",
 	"lost":               "data-lost",
 	"data loss accepted": "data-lost",
 }

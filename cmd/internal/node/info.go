@@ -50,7 +50,7 @@ func (p process) Info() []keyspace.Section {
 		{Name: "Persistence", Fields: [][2]string{
 			{"loading", "0"},
 			{"async_loading", "0"},
-			{"rdb_changes_since_last_save", fmt.Sprint(status.Pending)},
+			{"rdb_changes_since_last_save", "0"}, // changes are in the log
 			{"rdb_bgsave_in_progress", flag(status.Snapshotting)},
 			{"rdb_last_save_time", fmt.Sprint(p.LastSave().Unix())},
 			{"rdb_last_bgsave_status", okOrErr(status.LastSnapshotErr)},
@@ -128,7 +128,6 @@ func (p process) statsFields() [][2]string {
 	return [][2]string{
 		{"total_connections_received", fmt.Sprint(t.Connections)},
 		{"total_commands_processed", fmt.Sprint(p.monitor.Calls())},
-		{"instantaneous_ops_per_sec", "0"},
 		{"total_net_input_bytes", fmt.Sprint(t.Read)},
 		{"total_net_output_bytes", fmt.Sprint(t.Written)},
 		{"rejected_connections", fmt.Sprint(t.Rejected)},
@@ -136,7 +135,7 @@ func (p process) statsFields() [][2]string {
 		{"acl_access_denied_auth", fmt.Sprint(t.FailedLogins)},
 		{"keyspace_hits", fmt.Sprint(found)},
 		{"keyspace_misses", fmt.Sprint(queried - min(found, queried))},
-		{"expired_keys", "0"},
+		{"expired_keys", fmt.Sprint(p.expired.Load())},
 		{"evicted_keys", "0"},
 		{"sync_full", "0"},
 		{"sync_partial_ok", "0"},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // infoFields returns the fields of INFO.
@@ -32,9 +33,14 @@ func TestInfoTotals(t *testing.T) {
 	if got, err := dial(t, n, nil).reply(); !strings.HasPrefix(got, "-ERR max") {
 		t.Fatalf("a second client: %q, %v", got, err)
 	}
+	r.want("BF.ADD gone a", ":1")
+	r.want("PEXPIRE gone 1", ":1")
+	for n.expired.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	got := infoFields(t, r)
 	for name, want := range map[string]uint64{
-		"total_connections_received": 1, "rejected_connections": 1, "total_commands_processed": 3, "total_error_replies": 1,
+		"total_connections_received": 1, "rejected_connections": 1, "total_commands_processed": 5, "expired_keys": 1, "total_error_replies": 1,
 		"keyspace_hits": 1, "keyspace_misses": 1, "connected_clients": 1, "acl_access_denied_auth": 0,
 	} {
 		if got[name] != fmt.Sprint(want) {

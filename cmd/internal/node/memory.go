@@ -105,7 +105,9 @@ func (n *Node) every(d time.Duration, do func()) {
 // filters are invisible meanwhile.
 func (n *Node) sweep() {
 	for n.working.Err() == nil {
-		if k, err := n.engine.Sweep(sweepStep); err != nil || k < sweepStep {
+		k, err := n.engine.Sweep(sweepStep)
+		n.expired.Add(uint64(k))
+		if err != nil || k < sweepStep {
 			return
 		}
 	}

@@ -67,6 +67,7 @@ type Node struct {
 	draining atomic.Bool
 
 	httpAccepted, httpRejected atomic.Uint64 // connections
+	expired                    atomic.Uint64 // filters that sweep deleted
 	asked                      chan struct{} // closed when a client requests shutdown
 	ask                        sync.Once
 	failed                     chan error // error of a listener
