@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -257,4 +258,35 @@ func TestFoldWithoutMemory(t *testing.T) {
 		t.Errorf("Update without memory: %v, want %v", err, engine.ErrMemory)
 	}
 	sameAfterReplay(t, "fold", e, j)
+}
+
+// While a filter of any kind is replaced, others may read it: nothing that a reader calls modifies it.
+func TestReadersDuringAReplacement(t *testing.T) {
+	for _, v := range filter.All {
+		e, _, _ := journaling(t)
+		f := create(t, e, "f", v.Name, goal, nil)
+		add(t, f, digests(1, 50))
+		read := func(g umbel.Filter) {
+			g.State()
+			g.Stats()
+			g.Has(digests(1, 1)[0])
+		}
+		if _, err := f.Replace(func(g umbel.Filter) (umbel.Filter, error) {
+			var readers sync.WaitGroup
+			for range 4 {
+				readers.Go(func() { read(g) })
+				readers.Go(func() { wantAll(t, f, digests(1, 50)) })
+				readers.Go(func() {
+					if err := errors.Join(f.View(read), f.Inspect(read)); err != nil {
+						t.Errorf("%s: %v", v.Name, err)
+					}
+				})
+			}
+			readers.Wait()
+			return v.Open(g.State().Clone())
+		}); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		wantAll(t, f, digests(1, 50))
+	}
 }
