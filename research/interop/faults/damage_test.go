@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,26 +56,30 @@ func TestDamage(t *testing.T) {
 var damages = []damage{
 	{"flip", func(path string) (string, error) {
 		return edit(path, func(b []byte) ([]byte, string) {
-			bit := rand.IntN(len(b) * 8)
+			bit := rand.IntN(used(b) * 8)
 			b[bit/8] ^= 1 << (bit % 8)
 			return b, fmt.Sprintf("bit %d of", bit)
 		})
 	}},
 	{"cut", func(path string) (string, error) {
 		return edit(path, func(b []byte) ([]byte, string) {
-			n := rand.IntN(len(b))
+			n := rand.IntN(used(b))
 			return b[:n], fmt.Sprintf("all but %d bytes of", n)
 		})
 	}},
 	{"zeros", func(path string) (string, error) {
 		return edit(path, func(b []byte) ([]byte, string) {
-			n := rand.IntN(len(b))
+			n := rand.IntN(used(b))
 			clear(b[n:min(n+4096, len(b))])
 			return b, fmt.Sprintf("the page from byte %d of", n)
 		})
 	}},
 	{"remove", func(path string) (string, error) { return "the whole", os.Remove(path) }},
 }
+
+// used returns the size of a file without the zeros at its end, at least 1: files of the log are
+// longer than their contents.
+func used(b []byte) int { return max(len(bytes.TrimRight(b, "\x00")), 1) }
 
 type damage struct {
 	name string
