@@ -48,6 +48,7 @@ const (
 type trimmer struct {
 	samples   []metrics.Sample
 	allocated uint64 // bytes, at the last look
+	kept      uint64 // unused memory that the runtime kept when it was last asked to return all
 }
 
 func newTrimmer() *trimmer {
@@ -68,14 +69,17 @@ func (t *trimmer) trim() {
 	value := func(i int) uint64 { return t.samples[i].Value.Uint64() }
 	allocated := value(0) - t.allocated
 	t.allocated = value(0)
-	if worthTrimming(allocated, value(1), value(2), value(3)) {
+	t.kept = min(t.kept, value(3))
+	if worthTrimming(allocated, value(1), value(2), value(3)-t.kept) {
 		debug.FreeOSMemory()
+		metrics.Read(t.samples)
+		t.kept = value(3)
 	}
 }
 
 // worthTrimming reports whether memory is to be returned to the system. allocated is what was
 // allocated since the last look; live, objects and free are the sizes of what the last collection
-// found, of all objects now, and of unused memory.
+// found, of all objects now, and of unused memory that can be returned.
 func worthTrimming(allocated, live, objects, free uint64) bool {
 	if allocated > quietBytes {
 		return false
