@@ -2,6 +2,7 @@ package node
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -40,23 +41,20 @@ func (n *Node) watchdog() {
 }
 
 // probe returns an error unless the server replies to a PING and a query of a filter before ctx is
-// done. It takes the way of a client's commands, with all their locks.
+// done, and then the error of ctx. It takes the way of a client's commands, with all their locks.
 func probe(ctx context.Context, s *resp.Server, name string) error {
 	client, server := net.Pipe()
 	defer client.Close()
 	go s.ServeConn(server)
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = client.SetDeadline(deadline)
-	}
 	defer context.AfterFunc(ctx, func() { client.Close() })()
 	r := bufio.NewReader(client)
 	for _, words := range [][][]byte{{[]byte("PING")}, {[]byte("UM.HAS"), []byte(name), []byte("watchdog")}} {
 		if _, err := client.Write(resp.Append(nil, words...)); err != nil {
-			return fmt.Errorf("%s: %w", words[0], err)
+			return fmt.Errorf("%s: %w", words[0], cmp.Or(ctx.Err(), err))
 		}
 		// Any reply shows that the path works, also an error.
 		if _, err := r.ReadString('\n'); err != nil {
-			return fmt.Errorf("%s: %w", words[0], err)
+			return fmt.Errorf("%s: %w", words[0], cmp.Or(ctx.Err(), err))
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func TestProbe(t *testing.T) {
 	}}}})
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := probe(short, stuck, "f"); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := probe(short, stuck, "f"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a server that hangs: %v", err)
 	}
 	close(release)
