@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 )
 
 // Write writes a backup: a snapshot, or nil, and the batches of the log after it that exist when it is
-// called. The snapshot and the batches must not be deleted meanwhile.
-func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s *snapshot.Snapshot) error {
+// called. The snapshot and the batches must not be deleted meanwhile. seed is the seed of the hash of new
+// filters, or nil.
+func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s *snapshot.Snapshot, seed []byte) error {
 	first, last := l.Bounds()
 	var filters, batches uint64
 	if s != nil {
@@ -26,6 +28,11 @@ func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s
 	f := newFrameWriter(w)
 	if err := f.frame(frameHead, encodeHead(s)); err != nil {
 		return err
+	}
+	if seed != nil {
+		if err := f.frame(frameSeed, seed); err != nil {
+			return err
+		}
 	}
 	if s != nil {
 		if err := writeFilters(ctx, f, files, s); err != nil {
@@ -78,18 +85,21 @@ func writeFilters(ctx context.Context, f *frameWriter, files *snapfile.Dir, s *s
 }
 
 // Restore makes a log and a snapshot from a backup. Both must be empty. Until the backup has been read
-// completely, a start refuses them.
-func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir) error {
+// completely, a start refuses them. It returns the seed that Write was given.
+func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir) (seed []byte, err error) {
 	if _, last := l.Bounds(); last != 0 || files.LastNumber() != 0 || len(files.Pieces()) != 0 {
-		return errors.New("backup: restore needs an empty directory")
+		return nil, errors.New("backup: restore needs an empty directory")
 	}
 	into, err := snapshot.NewImport(files)
 	if err != nil {
-		return fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("backup: restore: %w", err)
 	}
 	var restored *snapshot.Snapshot
 	err = read(in, func(s *snapshot.Snapshot) error {
 		restored = s
+		return nil
+	}, func(b []byte) error {
+		seed = bytes.Clone(b)
 		return nil
 	}, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
 		return into.Filter(ctx, m, len(segments), func(i int) ([]byte, error) { return f.segment(segments[i]) })
@@ -101,15 +111,15 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 		_, err = l.Commit(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("backup: restore: %w", err)
 	}
 	if restored != nil {
 		restored.Batch, _ = l.Bounds()
 	}
 	if err := into.Publish(ctx, restored); err != nil {
-		return fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("backup: restore: %w", err)
 	}
-	return nil
+	return seed, nil
 }
 
 // Verify reads a backup into e, which must be empty, as a start would. The error wraps umbel.ErrCorrupt
@@ -122,7 +132,7 @@ func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (recovery.Repor
 			p.Begin(s)
 		}
 		return ctx.Err()
-	}, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
+	}, func([]byte) error { return nil }, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
 		p.Restored(m.ID, m.From)
 		return verifyFilter(ctx, f, e, m, segments)
 	}, func(b []byte) error {

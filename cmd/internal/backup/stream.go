@@ -24,6 +24,7 @@ import (
 //	filter   an entry of a catalogue, whose references have piece 1 and no offset, or piece 0
 //	segment  the bytes of one reference with piece 1, in their order
 //	batch    a batch of the log
+//	seed     seed of the hash of new filters, directly after the head; absent if the node has none
 //	end      number of filters | number of batches
 //
 // Numbers are unsigned LEB128, lengths and sums little-endian. As each sum is of all that
@@ -37,6 +38,7 @@ const (
 	frameSegment = 3
 	frameBatch   = 4
 	frameEnd     = 5
+	frameSeed    = 6
 
 	// maxEntry is the maximum size of the entry of a filter, which has 32 bytes for each segment.
 	maxEntry = 1 << 30
@@ -197,20 +199,28 @@ func decodeHead(b []byte) (*snapshot.Snapshot, error) {
 	return s, c.End()
 }
 
-// read calls head, filter and batch with the contents of a backup, in this order. filter must read all
+// read calls head, seed, filter and batch with the contents of a backup, in this order. filter must read all
 // segments of the filter. If read returns nil, every byte was checked.
-func read(in io.Reader, head func(*snapshot.Snapshot) error, filter func(*frameReader, engine.Meta, []snapshot.Reference) error, batch func([]byte) error) error {
+func read(in io.Reader, head func(*snapshot.Snapshot) error, seed func([]byte) error, filter func(*frameReader, engine.Meta, []snapshot.Reference) error, batch func([]byte) error) error {
 	f, err := newFrameReader(in)
 	if err != nil {
 		return err
 	}
 	var filters, batches uint64
+	seeded := false
 	for state := byte(0); ; {
 		kind, b, err := f.next()
 		if err != nil {
 			return err
 		}
-		if kind == frameSegment || kind < state || (kind == frameHead) != (state == 0) {
+		if kind == frameSeed && state == frameHead && !seeded {
+			seeded = true
+			if err := seed(b); err != nil {
+				return err
+			}
+			continue
+		}
+		if kind == frameSegment || kind == frameSeed || kind < state || (kind == frameHead) != (state == 0) {
 			return corrupt("has a frame of kind %d after one of kind %d", kind, state)
 		}
 		state = kind

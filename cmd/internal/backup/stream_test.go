@@ -77,7 +77,7 @@ func FuzzBackup(f *testing.F) {
 		unsummed(frameEnd, uvarints(1, 1)),
 	)
 	readAll := func(b []byte) error {
-		return read(bytes.NewReader(b), func(*snapshot.Snapshot) error { return nil },
+		return read(bytes.NewReader(b), func(*snapshot.Snapshot) error { return nil }, func([]byte) error { return nil },
 			func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
 				for _, r := range segments {
 					if _, err := f.segment(r); err != nil {

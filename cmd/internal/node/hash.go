@@ -28,12 +28,25 @@ func hashersOf(c Config) (hashers, error) {
 	case c.Hash == "redisbloom", c.Hash == "auto" && len(c.exposed()) == 0:
 		return hashers{bloom: redisbloom.RedisHasher}, nil
 	}
-	seed, err := secretSeed(filepath.Join(c.Data, "hash-seed"))
+	seed, err := secretSeed(seedFile(c.Data))
 	if err != nil {
 		return hashers{}, fmt.Errorf("hash-seed: %w", err)
 	}
 	h := umbel.Hasher{Alg: umbel.SipHash, Seed: seed}
 	return hashers{h, h}, nil
+}
+
+// seedFile returns the path of the seed in a data directory.
+func seedFile(data string) string { return filepath.Join(data, "hash-seed") }
+
+// seedOf returns the contents of the seed's file, nil if there is none. A restored node needs it: its
+// new filters merge with its old ones only if they have the same seed.
+func seedOf(data string) []byte {
+	b, err := os.ReadFile(seedFile(data))
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // secretSeed reads the seed from a file, which it makes with a random seed if it is missing.
@@ -52,8 +65,13 @@ func secretSeed(path string) (umbel.Seed, error) {
 	}
 	var b [16]byte
 	rand.Read(b[:])
-	return umbel.SeedFrom(b), atomicfile.WriteSecret(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%x\n", b)
+	return umbel.SeedFrom(b), writeSeed(path, fmt.Appendf(nil, "%x\n", b))
+}
+
+// writeSeed writes the file of a seed, which only the owner can read.
+func writeSeed(path string, text []byte) error {
+	return atomicfile.WriteSecret(path, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
 	})
 }

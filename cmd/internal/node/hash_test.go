@@ -1,6 +1,8 @@
 package node
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,5 +46,32 @@ func TestHashersOf(t *testing.T) {
 	}
 	if _, err := hashersOf(c); err == nil {
 		t.Error("half of a seed is taken")
+	}
+}
+
+// A node that was restored from a backup has the seed of the node that was backed up.
+func TestBackupHasSeed(t *testing.T) {
+	c := testConfig(t)
+	c.Hash = "siphash"
+	n := started(t, c)
+	dial(t, n, nil).want("UM.MAKE f bloom KEYS 100", "+OK")
+	var b bytes.Buffer
+	if err := n.store.Backup(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	fresh := c
+	fresh.Data = filepath.Join(t.TempDir(), "fresh")
+	if _, err := RestoreDir(t.Context(), fresh.Data, slog.New(slog.DiscardHandler), &b); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(seedFile(fresh.Data)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of the seed: %v, %v", info, err)
+	}
+	was, err := hashersOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, err := hashersOf(fresh); err != nil || is != was {
+		t.Errorf("the restored node has another seed, %v", err)
 	}
 }

@@ -159,6 +159,9 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
+	if _, err := hashersOf(c); err != nil { // makes the seed that backups contain
+		return err
+	}
 	limit := memoryLimit(c.MaxMemory, 0)
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit)
@@ -175,6 +178,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		SnapshotBytes:    uint64(c.SnapshotBytes),
 		Reserve:          diskReserve,
 		MaxDisk:          uint64(c.MaxDisk),
+		Seed:             seedOf(c.Data),
 		Committed:        n.latencies.Commit,
 		Synced:           n.latencies.Sync,
 		AcceptLoss:       c.AcceptLoss,

@@ -44,7 +44,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	s, found, err := store.Open(ctx, l, files, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, l, files, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -69,8 +69,11 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	if err != nil {
 		return store.Report{}, err
 	}
-	err = backup.Restore(ctx, r, l, files)
+	seed, err := backup.Restore(ctx, r, l, files)
 	err = errors.Join(err, l.Close())
+	if err == nil && seed != nil {
+		err = writeSeed(seedFile(data), seed)
+	}
 	var found store.Report
 	if err == nil {
 		found, err = Check(ctx, c, log)

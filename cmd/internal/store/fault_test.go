@@ -386,10 +386,10 @@ func restoreTo(t *testing.T, d *disk, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err != nil {
+	if _, err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err != nil {
 		t.Fatal(err)
 	}
-	if err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err == nil {
+	if _, err := backup.Restore(t.Context(), bytes.NewReader(b), l, files); err == nil {
 		t.Error("a backup was restored over another")
 	}
 }
@@ -414,7 +414,7 @@ func TestBrokenBackups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := backup.Restore(t.Context(), bytes.NewReader(broken), l, files); !errors.Is(err, umbel.ErrCorrupt) {
+		if _, err := backup.Restore(t.Context(), bytes.NewReader(broken), l, files); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("%s: restore: %v", what, err)
 		}
 		l.Close()

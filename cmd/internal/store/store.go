@@ -49,6 +49,7 @@ type Options struct {
 	// again. The report lists them.
 	AcceptLoss bool
 	Log        *slog.Logger // nil: nowhere
+	Seed       []byte       // of the hash of new filters, for backups; nil: none
 	// Committed and Synced are those of journal.Options.
 	Committed, Synced func(time.Duration)
 }
@@ -210,7 +211,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 			s.o.Log.Warn("cleanup after backup failed", "error", err)
 		}
 	}()
-	return backup.Write(ctx, w, s.log, s.files, last)
+	return backup.Write(ctx, w, s.log, s.files, last, s.o.Seed)
 }
 
 // Status is the state of a store, for metrics.
