@@ -190,9 +190,11 @@ func TestStreamOverHTTP2(t *testing.T) {
 // What goes wrong after the first answer is the last line, and in the trailer.
 func TestStreamFails(t *testing.T) {
 	n := serve(t, Options{})
+	// The key that is too long exceeds the limit by little: a server that leaves more of a request
+	// unread closes the connection, and the client may lose the end of the response.
 	for _, c := range []struct{ media, good, answer, bad, last string }{
 		{api.MediaLines, "\"a\"\n", "true\n", "\"b\"\nnonsense\n\"c\"\n", "true\n{"},
-		{api.MediaText, "a\n", "1\n", "b\n" + strings.Repeat("x", 2<<20), "1\nerror: "},
+		{api.MediaText, "a\n", "1\n", "b\n" + strings.Repeat("x", 1<<20+1000), "1\nerror: "},
 	} {
 		n.make("f", thousand)
 		k := n.talkTo("/v1/filters/f/add", c.media, c.good)

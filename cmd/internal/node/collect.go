@@ -46,34 +46,48 @@ const (
 // keep what its last garbage took: the collector runs when memory is allocated, and it retains free
 // memory for the garbage to come.
 type trimmer struct {
-	samples   []metrics.Sample
-	allocated uint64 // bytes, at the last look
-	kept      uint64 // unused memory that the runtime kept when it was last asked to return all
+	read      func() heap // looks at the memory
+	release   func()      // collects garbage and returns unused memory
+	allocated uint64      // bytes, at the last look
+	kept      uint64      // unused memory that the runtime kept when it was last asked to return all
 }
 
-func newTrimmer() *trimmer {
-	t := &trimmer{samples: []metrics.Sample{
-		{Name: "/gc/heap/allocs:bytes"},
-		{Name: "/gc/heap/live:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"},
-	}}
-	metrics.Read(t.samples)
-	t.allocated = t.samples[0].Value.Uint64()
-	return t
+// heap is the state of the heap, in bytes.
+type heap struct {
+	allocated uint64 // since the start of the process
+	live      uint64 // found by the last collection
+	objects   uint64 // now, garbage included
+	free      uint64 // unused memory that can be returned
+}
+
+func newTrimmer(read func() heap, release func()) *trimmer {
+	return &trimmer{read: read, release: release, allocated: read().allocated}
 }
 
 // trim looks at the memory. It is called at an interval.
 func (t *trimmer) trim() {
-	metrics.Read(t.samples)
-	value := func(i int) uint64 { return t.samples[i].Value.Uint64() }
-	allocated := value(0) - t.allocated
-	t.allocated = value(0)
-	t.kept = min(t.kept, value(3))
-	if worthTrimming(allocated, value(1), value(2), value(3)-t.kept) {
-		debug.FreeOSMemory()
-		metrics.Read(t.samples)
-		t.kept = value(3)
+	h := t.read()
+	allocated := h.allocated - t.allocated
+	t.allocated = h.allocated
+	t.kept = min(t.kept, h.free)
+	if worthTrimming(allocated, h.live, h.objects, h.free-t.kept) {
+		t.release()
+		t.kept = t.read().free
+	}
+}
+
+// heapReader returns a function that reads the state of this process' heap.
+func heapReader() func() heap {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
+	return func() heap {
+		metrics.Read(samples)
+		value := func(i int) uint64 { return samples[i].Value.Uint64() }
+		return heap{value(0), value(1), value(2), value(3)}
 	}
 }
 
