@@ -42,6 +42,9 @@ const (
 	minTrim = 1 << 20
 )
 
+// settleLooks is the number of looks of a quiet node after which its clients have released their buffers.
+const settleLooks = 8
+
 // trimmer returns unused memory to the system when the node becomes quiet. Otherwise the process would
 // keep what its last garbage took: the collector runs when memory is allocated, and it retains free
 // memory for the garbage to come.
@@ -49,6 +52,8 @@ type trimmer struct {
 	read      func() heap // looks at the memory
 	release   func()      // collects garbage and returns unused memory
 	allocated uint64      // bytes, at the last look
+	quiet     int         // looks since the node allocated much
+	most      uint64      // bytes of filters, the maximum since memory was returned
 	kept      uint64      // unused memory that the runtime kept when it was last asked to return all
 }
 
@@ -64,14 +69,20 @@ func newTrimmer(read func() heap, release func()) *trimmer {
 	return &trimmer{read: read, release: release, allocated: read().allocated}
 }
 
-// trim looks at the memory. It is called at an interval.
-func (t *trimmer) trim() {
+// trim looks at the memory, of which filters take the given bytes. It is called at an interval.
+func (t *trimmer) trim(filters uint64) {
 	h := t.read()
 	allocated := h.allocated - t.allocated
 	t.allocated = h.allocated
 	t.kept = min(t.kept, h.free)
-	if worthTrimming(allocated, h.live, h.objects, h.free-t.kept) {
+	t.most = max(t.most, filters)
+	if t.quiet++; allocated > quietBytes {
+		t.quiet = 0
+	}
+	deleted := t.most - filters
+	if t.quiet == settleLooks || worthTrimming(allocated, h.live, h.objects, h.free-t.kept+deleted) {
 		t.release()
+		t.most = filters
 		t.kept = t.read().free
 	}
 }

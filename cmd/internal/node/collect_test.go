@@ -62,7 +62,39 @@ func TestTrim(t *testing.T) {
 	}{{4 * mib, 0}, {0, 1}, {0, 1}, {mib / 2, 1}, {4 * mib, 1}, {0, 2}, {0, 2}} {
 		h.allocated += c.allocates
 		h.objects += c.allocates
-		if tr.trim(); releases != c.want {
+		if tr.trim(0); releases != c.want {
+			t.Errorf("look %d: %d releases, want %d", i, releases, c.want)
+		}
+	}
+}
+
+// Memory is returned once more when the clients of a quiet node have released their buffers.
+func TestTrimSettled(t *testing.T) {
+	h := heap{live: 3 << 20, objects: 3 << 20}
+	releases := 0
+	tr := newTrimmer(func() heap { return h }, func() { releases++ })
+	for look := range 3 * settleLooks {
+		want := 0
+		if look >= settleLooks-1 {
+			want = 1
+		}
+		if tr.trim(0); releases != want {
+			t.Errorf("look %d: %d releases, want %d", look, releases, want)
+		}
+	}
+}
+
+// The memory of deleted filters is returned.
+func TestTrimDeleted(t *testing.T) {
+	const mib = 1 << 20
+	h := heap{live: 20 * mib, objects: 20 * mib}
+	releases := 0
+	tr := newTrimmer(func() heap { return h }, func() { releases++ })
+	for i, c := range []struct {
+		filters uint64
+		want    int
+	}{{10 * mib, 0}, {10 * mib, 0}, {10*mib - mib/2, 0}, {5 * mib, 1}, {5 * mib, 1}, {6 * mib, 1}} {
+		if tr.trim(c.filters); releases != c.want {
 			t.Errorf("look %d: %d releases, want %d", i, releases, c.want)
 		}
 	}

@@ -78,7 +78,13 @@ func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(2*houseEvery, n.limitCopies) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
-	n.tasks.Go(func() { n.every(2*houseEvery, newTrimmer(heapReader(), debug.FreeOSMemory).trim) })
+	trimmer := newTrimmer(heapReader(), debug.FreeOSMemory)
+	n.tasks.Go(func() {
+		n.every(2*houseEvery, func() {
+			used, _ := n.engine.Memory()
+			trimmer.trim(used)
+		})
+	})
 	if n.metrics != nil {
 		n.tasks.Go(func() { n.metrics.Survey(n.working) })
 	}

@@ -53,7 +53,7 @@ func (b *bench) memory(ctx context.Context) error {
 }
 
 // rest is how long the node is left alone before its memory is measured again.
-const rest = 10 * time.Second
+const rest = 15 * time.Second
 
 // footprints returns the rows of the table for one durability: at once and after a rest.
 func (b *bench) footprints(ctx context.Context, durability string) (atOnce, later [4]float64, err error) {
