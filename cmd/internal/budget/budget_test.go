@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"testing"
 )
@@ -32,7 +33,7 @@ func TestBudget(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	for _, b := range []*Budget{nil, New(0)} {
-		if err := b.Share().Take(1 << 40); err != nil {
+		if err := b.Share().Take(math.MaxInt); err != nil {
 			t.Error(err)
 		}
 	}
