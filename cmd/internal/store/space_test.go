@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -18,21 +19,22 @@ import (
 // smallDisk is a disk on which log and snapshots together have limit bytes.
 type smallDisk struct {
 	*disk
-	limit int64
+	limit atomic.Int64
 	log   oplog.Log
 }
 
 func newSmallDisk(limit int64) *smallDisk {
-	d := &smallDisk{disk: newDisk(), limit: limit}
+	d := &smallDisk{disk: newDisk()}
+	d.limit.Store(limit)
 	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-		if op == oplogtest.Append && d.used() >= d.limit {
+		if op == oplogtest.Append && d.used() >= d.limit.Load() {
 			return syscall.ENOSPC
 		}
 		return nil
 	})
 	d.files.Before(func(op snapfiletest.Op, _ string) error {
 		if op == snapfiletest.Write || op == snapfiletest.Alloc {
-			d.files.Limit(max(1, d.limit-d.logBytes()))
+			d.files.Limit(max(1, d.limit.Load()-d.logBytes()))
 		}
 		return nil
 	})
@@ -99,8 +101,8 @@ func TestFullDiskIsLeft(t *testing.T) {
 			if err := n.Ready(); err != nil {
 				t.Fatalf("round %d: still full: %v", i, err)
 			}
-			if used := d.used(); used > d.limit/2 {
-				t.Errorf("round %d: %d bytes of %d are used after two snapshots", i, used, d.limit)
+			if used := d.used(); used > d.limit.Load()/2 {
+				t.Errorf("round %d: %d bytes of %d are used after two snapshots", i, used, d.limit.Load())
 			}
 			wantKeys(t, n.Engine, []string{"counts"}, digests(1000, 1100+100*i))
 		}
@@ -137,7 +139,7 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 			t.Errorf("ready: error %v, want %v", err, ErrFull)
 		}
 		wantKeys(t, n.Engine, []string{"counts"}, keys)
-		d.limit = 64 << 20
+		d.limit.Store(64 << 20)
 		time.Sleep(time.Minute)
 		if err := n.Ready(); err != nil {
 			t.Errorf("with more room: %v", err)
