@@ -24,7 +24,7 @@ SIGTERM and ^C stop it after the commands of clients are answered and written; a
 stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
-code is 0 if nothing is lost.`
+code is 0 if a start with the same flags would succeed.`
 
 const serveExample = `  umbel serve
   umbel serve --data /var/lib/umbel --durability everysec --max-memory 8GiB

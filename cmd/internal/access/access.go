@@ -17,7 +17,7 @@ var (
 	//lint:ignore ST1005 these are Redis' words
 	ErrWrongPassword = errors.New("invalid username-password pair or user is disabled.")
 	// ErrTooMany means that an address failed to log in too often, or that too many logins are pending.
-	ErrTooMany = errors.New("too many logins; try again in a minute")
+	ErrTooMany = errors.New("too many failed logins; try again in a few seconds")
 )
 
 // Right is a set of rights that a user has for matching names.

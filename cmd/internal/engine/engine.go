@@ -18,7 +18,7 @@ var (
 	// ErrExists means that the name is taken.
 	ErrExists = errors.New("filter exists")
 	// ErrIncomplete means that parts of the filter are missing, and that it accepts only writes of them.
-	ErrIncomplete = errors.New("filter is incomplete")
+	ErrIncomplete = errors.New("filter is incomplete: some of its data is missing; complete it, or delete it and make it again")
 	// ErrMemory means that the filters would exceed the memory limit. It wraps
 	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)

@@ -32,9 +32,9 @@ var events = map[string]string{
 	"client disconnected":     "client-disconnected",
 	"http request failed":     "http-failed",
 
-	"log write failed; refusing writes": "log-failed",
-	"log writable again":                "log-recovered",
-	"disk full; refusing writes until a snapshot has truncated the log":   "disk-full",
+	"log write failed; refusing writes":                                   "log-failed",
+	"log writable again":                                                  "log-recovered",
+	"disk full; refusing writes until snapshots have made room":           "disk-full",
 	"disk still full; will retry":                                         "disk-still-full",
 	"disk has room again; accepting writes":                               "disk-recovered",
 	"could not release the reserve":                                       "reserve-failed",

@@ -54,3 +54,11 @@ func text(a net.Addr) string {
 	}
 	return a.String()
 }
+
+// metricsAt returns where metrics are served: an address, "http" for the listener of HTTP, or "off".
+func (n *Node) metricsAt() string {
+	if a := n.Metrics(); a != nil || n.HTTP() == nil {
+		return text(a)
+	}
+	return n.config.Metrics
+}

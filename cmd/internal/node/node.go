@@ -121,7 +121,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		return nil, err
 	}
 	n.startBackground()
-	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", text(n.Metrics()), "tls", n.tls != nil, "users", n.users != nil,
+	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
 		"digests", n.found.Digests, "recovery", n.found.Took.String(), "durability", c.Durability, "hash", n.hashes(), "memory", n.limit())
 	return n, nil

@@ -24,6 +24,13 @@ func (d *Dir) Reserve(size int64) error {
 	return nil
 }
 
+// Reserved returns the size of the file of Reserve, 0 if there is none.
+func (d *Dir) Reserved() int64 {
+	d.reserving.Lock()
+	defer d.reserving.Unlock()
+	return d.reserved
+}
+
 // Release removes the file of Reserve, if it exists.
 func (d *Dir) Release() error {
 	d.reserving.Lock()

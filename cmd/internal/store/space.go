@@ -16,7 +16,7 @@ var errMaxDisk = errors.New("the data directory has reached max-disk")
 
 // A disk that the log fills is left as follows. The store holds a reserve (snapfile.Dir.Reserve). If
 // the log or a snapshot finds no room, the reserve is released, new changes are refused, and snapshots
-// are taken until the log could be truncated and the reserve made again. The first snapshot has room
+// are taken until the log could be truncated and a part of the reserve made again. The first snapshot has room
 // for the changes that are queued, and for the cells that they changed, in the reserve. If that is not
 // enough, the previous snapshot and its part of the log are given up.
 
@@ -46,9 +46,9 @@ func (s *Store) noteFull(err error) {
 		return
 	}
 	s.taker.Hurry(true)
-	s.o.Log.Error("disk full; refusing writes until a snapshot has truncated the log", "error", err)
+	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "reserve", s.o.Reserve)
 	if s.o.Durability != None {
-		s.journal.Refuse(fmt.Errorf("store: %w (%w); refusing writes until a snapshot has truncated the log", ErrFull, err))
+		s.journal.Refuse(fmt.Errorf("store: %w (%w); refusing writes until snapshots have made room", ErrFull, err))
 	}
 	if !errors.Is(err, errMaxDisk) {
 		s.releaseReserve()
@@ -65,12 +65,32 @@ func (s *Store) releaseReserve() {
 	}
 }
 
-// reserve makes the reserve. If the disk has no room for it, the store works without.
+// leastReserve is the part of Options.Reserve that is enough to accept changes.
+const leastReserve = 1. / 16
+
+// reserve makes the reserve, or a half, a quarter or another part of it if the disk has no room for
+// more. The error says that the disk has no room for leastReserve either; the store works without.
 func (s *Store) reserve() error {
-	if s.o.Reserve == 0 {
-		return nil
+	var err error
+	for size := s.o.Reserve; size > 0 && float64(size) >= leastReserve*float64(s.o.Reserve); size /= 2 {
+		if err = s.files.Reserve(int64(size)); !isFull(err) {
+			break
+		}
 	}
-	return s.files.Reserve(int64(s.o.Reserve))
+	return err
+}
+
+// growReserve makes a reserve that was too small as large as the disk now allows.
+func (s *Store) growReserve() {
+	if s.full.Load() || s.files.Reserved() >= int64(s.o.Reserve) {
+		return
+	}
+	if err := s.reserve(); err != nil {
+		s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", s.o.Reserve, "error", err)
+	}
+	if s.full.Load() { // since then: the room is needed
+		s.releaseReserve()
+	}
 }
 
 // leaveFull tries to leave a full disk.

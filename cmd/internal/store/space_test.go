@@ -117,6 +117,36 @@ func TestFullDiskIsLeft(t *testing.T) {
 	})
 }
 
+// A disk that has room for a part of the reserve only is left as well. The reserve becomes complete
+// when there is room.
+func TestSmallerReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const reserve = 8 << 20
+		d := newSmallDisk(6 << 20)
+		n := d.start(t, Options{Reserve: reserve})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := n.Ready(); err != nil {
+			t.Errorf("still full: %v", err)
+		}
+		if got := n.files.Reserved(); got == 0 || got >= reserve {
+			t.Errorf("the reserve has %d bytes, want less than %d", got, reserve)
+		}
+		d.limit.Store(64 << 20)
+		snap(t, n)
+		if got := n.files.Reserved(); got != reserve {
+			t.Errorf("the reserve has %d bytes, want %d", got, reserve)
+		}
+		n.end(t)
+	})
+}
+
 // If the disk has no room for a snapshot, changes are refused and queries are answered until it has.
 // The previous snapshot is given up before that.
 func TestDiskWithoutRoomForASnapshot(t *testing.T) {

@@ -148,8 +148,10 @@ func (s *Store) Snapshot(ctx context.Context) error {
 	err := s.taker.Take(ctx)
 	if err != nil {
 		s.noteFull(err)
+		return err
 	}
-	return err
+	s.growReserve()
+	return nil
 }
 
 // schedule takes snapshots when they are due: by time, by the length of the log, and when the disk is
