@@ -89,7 +89,7 @@ func TestBadKeys(t *testing.T) {
 		{"a line that isn't UTF-8", "f", api.MediaLines, "\"\xff\"\n", 400, "bad-request"},
 		{"an open string", "f", api.MediaLines, "\"a\n", 400, "bad-request"},
 		{"15 bytes", "f", api.MediaDigests, "123456789012345", 400, "bad-request"},
-		{"a key of two MiB", "f", api.MediaText, strings.Repeat("x", 2<<20), 413, "too-large"},
+		{"a key above 1 MiB", "f", api.MediaText, strings.Repeat("x", 1<<20+1000), 413, "too-large"},
 		{"a key where digests are", "d", api.MediaText, "a\n", 400, "bad-request"},
 		{"another form", "f", "image/png", "a\n", 415, "media-type"},
 		{"another filter", "x", api.MediaText, "a\n", 404, "not-found"},
