@@ -176,7 +176,7 @@ func TestLargeChangesThatFail(t *testing.T) {
 	}
 }
 
-// While a filter is computed anew, its queries and View see the old one, and additions wait.
+// While a filter is recomputed, its queries and View see the old one, and additions wait.
 func TestQueriesDuringAChange(t *testing.T) {
 	e, _, _ := journaling(t)
 	f := create(t, e, "f", "bloom", goal, nil)

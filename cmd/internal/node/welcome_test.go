@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a new user is told to try works.
+// The commands that the welcome text prints work.
 func TestWelcome(t *testing.T) {
 	n := started(t, testConfig(t))
 	var b strings.Builder

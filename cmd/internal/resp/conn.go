@@ -57,7 +57,7 @@ type Conn struct {
 	taken  int64         // bytes taken from Options.Budget
 	ended  chan struct{} // closed when they were given back
 
-	stranger atomic.Int64 // beginning of the time without a user; 0: it has one
+	withoutUser atomic.Int64 // when the connection began to have no user, in Unix nanoseconds; 0: it has one
 
 	connInfo
 }

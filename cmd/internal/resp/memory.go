@@ -80,7 +80,7 @@ const loginTime = time.Minute
 
 // overdue reports whether the client should have logged in. It is safe for concurrent use.
 func (c *Conn) overdue(now time.Time) bool {
-	since := c.stranger.Load()
+	since := c.withoutUser.Load()
 	return since != 0 && now.UnixNano()-since > int64(loginTime)
 }
 
@@ -88,8 +88,8 @@ func (c *Conn) overdue(now time.Time) bool {
 func (c *Conn) noteUser() {
 	switch {
 	case !c.unauthenticated():
-		c.stranger.Store(0)
-	case c.stranger.Load() == 0:
-		c.stranger.Store(time.Now().UnixNano())
+		c.withoutUser.Store(0)
+	case c.withoutUser.Load() == 0:
+		c.withoutUser.Store(time.Now().UnixNano())
 	}
 }

@@ -112,7 +112,7 @@ func TestKill(t *testing.T) {
 		next := first
 		if err := l.Read(first, func(e wal.Entry) error {
 			if !same(e, entryOf(next, 1)) {
-				return fmt.Errorf("entry %d in the place of %d", e.Index, next)
+				return fmt.Errorf("entry %d, want %d", e.Index, next)
 			}
 			next++
 			return nil

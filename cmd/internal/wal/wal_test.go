@@ -345,7 +345,7 @@ func TestReadWhileWriting(t *testing.T) {
 				next := uint64(1)
 				if err := b.log.Read(1, func(e wal.Entry) error {
 					if !same(e, entryOf(next, 1)) {
-						return fmt.Errorf("entry %d in the place of %d", e.Index, next)
+						return fmt.Errorf("entry %d, want %d", e.Index, next)
 					}
 					next++
 					return nil

@@ -166,7 +166,7 @@ func (b *bench) torn() {
 	b.read(1, true, "1", "2", "3")
 }
 
-// replaced puts the file of another log in the place of ours.
+// replaced replaces a file by that of another log.
 func (b *bench) replaced() {
 	b.fill(4)
 	other := NewDisk()
