@@ -156,8 +156,8 @@ func TestRules(t *testing.T) {
 		{"no hash, in another module", "research/bench", "research/bench", file{name: "a.go", imports: []string{"github.com/greatroar/blobloom"}}, ""},
 		{"a test library", "wire", ".", file{name: "a_test.go", imports: []string{"pgregory.net/rapid"}}, ""},
 		{"a test library elsewhere", "wire", ".", file{name: "a.go", imports: []string{"pgregory.net/rapid"}}, "hash libraries"},
-		{"an owned library", "cmd/internal/store", "cmd", file{name: "a.go", imports: []string{"github.com/gofrs/flock"}}, "only cmd/internal/wal"},
-		{"an owned library in its owner", "cmd/internal/wal", "cmd", file{name: "a.go", imports: []string{"github.com/gofrs/flock"}}, ""},
+		{"an owned library", "cmd/internal/store", "cmd", file{name: "a.go", imports: []string{"github.com/gofrs/flock"}}, "only cmd/internal/disk"},
+		{"an owned library in its owner", "cmd/internal/disk", "cmd", file{name: "a.go", imports: []string{"github.com/gofrs/flock"}}, ""},
 		{"a kind in the engine", "cmd/internal/engine", "cmd", file{name: "a.go", imports: []string{"filter/bloom"}}, "umbel.Kinds"},
 		{"a kind in a test of the engine", "cmd/internal/engine", "cmd", file{name: "a_test.go", imports: []string{"filter/bloom"}}, ""},
 	} {

@@ -16,7 +16,7 @@ var layers = []layer{
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "inpacket/..."}},
 	{"network", []string{"inpacket/multicast/..."}},
-	{"logs and files", []string{"cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
+	{"logs and files", []string{"cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
 	{"journal and snapshots", []string{"cmd/internal/journal", "cmd/internal/snapshot"}},
@@ -56,8 +56,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
 	"internal/fixture", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
-	"cmd/internal/snapfile/snapfiletest",
-	"cmd/internal/wal/waltest",
+	"cmd/internal/disk/disktest",
 }
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,
@@ -69,7 +68,7 @@ var kindAgnostic = []string{
 
 // owners maps an external module to the only package that may import it.
 var owners = map[string]string{
-	"github.com/gofrs/flock": "cmd/internal/wal",
+	"github.com/gofrs/flock": "cmd/internal/disk",
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A

@@ -8,8 +8,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -18,7 +19,7 @@ import (
 func exampleEntry(t testing.TB) (entry, segment []byte) {
 	t.Helper()
 	m := engine.Meta{ID: 7, Name: "a", From: 3, To: 9, State: umbel.State{Kind: "bloom", Arrays: []cells.Array{{Len: 64, Width: 1}}}}
-	d, err := snapfiletest.NewDisk().Open()
+	d, err := snapfile.Open(disktest.NewDisk().Dir(), snapfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

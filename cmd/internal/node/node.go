@@ -17,6 +17,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
@@ -217,7 +218,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, rea
 			c.Data, store.ErrLost, snapshotsDir(c.Data))
 	}
 	if !readOnly { // before the log, which may be created
-		if _, err := snapfile.OS(snapshotsDir(c.Data)); err != nil {
+		if _, err := disk.Make(snapshotsDir(c.Data)); err != nil {
 			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 // A disk that hangs holds no caller whose context is done, and Close gives up.
 func TestHangingDisk(t *testing.T) {
-	for _, hangs := range []waltest.Op{waltest.Sync, waltest.Write} {
+	for _, hangs := range []disktest.Op{disktest.Sync, disktest.Write} {
 		synctest.Test(t, func(t *testing.T) {
-			d := waltest.NewDisk()
-			w, err := d.Open(wal.Options{SegmentBytes: 64 << 10})
+			d := disktest.NewDisk()
+			w, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +28,7 @@ func TestHangingDisk(t *testing.T) {
 				t.Fatalf("committed %d and %d, %v, ready: %v", n, l.Committed(), err, l.Ready())
 			}
 			release := make(chan struct{})
-			d.Before(func(op waltest.Op, name string) error {
+			d.Before(func(op disktest.Op, name string) error {
 				if op == hangs && name != "head" {
 					<-release
 				}
@@ -48,7 +48,7 @@ func TestHangingDisk(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: error %v, want %v", hangs, err, context.Canceled)
 			}
-			if hangs == waltest.Write {
+			if hangs == disktest.Write {
 				if _, err := l.Propose(t.Context(), []byte("2")); err == nil {
 					t.Error("a batch was proposed after one of which the end is unknown")
 				}

@@ -3,6 +3,7 @@ package oplog
 import (
 	"context"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
 )
 
@@ -10,7 +11,7 @@ var (
 	// ErrHole is wrapped if batches that were durable are missing or altered. The error names them.
 	ErrHole = wal.ErrHole
 	// ErrLocked is wrapped if another process has the directory open.
-	ErrLocked = wal.ErrLocked
+	ErrLocked = disk.ErrLocked
 	// ErrReadOnly is wrapped if the log was opened only to be read.
 	ErrReadOnly = wal.ErrReadOnly
 	// ErrVersion is wrapped if the directory contains the log of another version.

@@ -2,29 +2,30 @@ package snapfile_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // damages returns the ways in which a file can be damaged.
-func damages(d *snapfiletest.Disk, name string) map[string]func(*snapfiletest.Disk) {
-	size := d.Size(name)
-	all := map[string]func(*snapfiletest.Disk){
-		"lost":  func(d *snapfiletest.Disk) { d.Lose(name) },
-		"empty": func(d *snapfiletest.Disk) { d.Truncate(name, 0) },
-		"cut":   func(d *snapfiletest.Disk) { d.Truncate(name, size-1) },
-		"longer": func(d *snapfiletest.Disk) {
+func damages(d *disktest.Disk, name string) map[string]func(*disktest.Disk) {
+	size := len(d.File(name))
+	all := map[string]func(*disktest.Disk){
+		"lost":  func(d *disktest.Disk) { d.Lose(name) },
+		"empty": func(d *disktest.Disk) { d.SetFile(name, nil) },
+		"cut":   func(d *disktest.Disk) { d.SetFile(name, d.File(name)[:size-1]) },
+		"longer": func(d *disktest.Disk) {
 			d.Change(name, func(b []byte) []byte { return append(b, make([]byte, 2<<20)...) })
 		},
-		"zeros": func(d *snapfiletest.Disk) {
+		"zeros": func(d *disktest.Disk) {
 			d.Change(name, func(b []byte) []byte { clear(b[len(b)/2:]); return b })
 		},
 	}
 	for bit := 0; bit < 8*size; bit += 37 {
-		all["flipped"+string(rune('a'+bit))] = func(d *snapfiletest.Disk) { d.Flip(name, bit) }
+		all["flipped"+string(rune('a'+bit))] = func(d *disktest.Disk) { d.Flip(name, bit) }
 	}
 	return all
 }
@@ -32,7 +33,7 @@ func damages(d *snapfiletest.Disk, name string) map[string]func(*snapfiletest.Di
 // Whatever happens to one copy of a manifest, it is found, and the other copy is used. If both are
 // damaged, the directory still tells which snapshot is lost, and the previous one is whole.
 func TestDamagedManifests(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	dir := open(t, d)
 	must(t, snapshot(dir, 1, 2))
 	must(t, snapshot(dir, 2, 2))
@@ -58,7 +59,7 @@ func TestDamagedManifests(t *testing.T) {
 			check(t, dir, list[0])
 
 			if what == "lost" {
-				c.Truncate(copies[1-i], 5) // without a name nothing is left of it
+				c.SetFile(copies[1-i], c.File(copies[1-i])[:5]) // without a name nothing is left of it
 			} else {
 				c.Lose(copies[1-i])
 			}
@@ -83,14 +84,12 @@ func TestDamagedManifests(t *testing.T) {
 
 // A copy with the contents of another manifest is not taken for whole.
 func TestSwappedManifests(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	dir := open(t, d)
 	must(t, snapshot(dir, 1, 2))
 	must(t, snapshot(dir, 2, 2))
 	names := d.Names() // two copies of 1, two of 2
-	var old []byte
-	d.Change(names[0], func(b []byte) []byte { old = b; return b })
-	d.Change(names[2], func([]byte) []byte { return old })
+	d.SetFile(names[2], d.File(names[0]))
 	list, err := open(t, d).Manifests()
 	must(t, err)
 	if list[0].Number != 2 || list[0].Whole != 1 {
@@ -100,14 +99,14 @@ func TestSwappedManifests(t *testing.T) {
 
 // A manifest that the disk fails to read may be undamaged: only the other copy helps.
 func TestUnreadableManifests(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	must(t, snapshot(open(t, d), 1, 2))
 	bad := errors.New("bad sector")
 	names := d.Names()
 	for _, broken := range [][]string{names[:1], names[1:2], names[:2]} {
-		d.Before(func(op snapfiletest.Op, name string) error {
+		d.Before(func(op disktest.Op, name string) error {
 			for _, b := range broken {
-				if op == snapfiletest.Read && name == b {
+				if op == disktest.Read && name == b {
 					return bad
 				}
 			}
@@ -129,7 +128,7 @@ func TestUnreadableManifests(t *testing.T) {
 // A crash or a power cut before any step leaves the last published snapshot, or the next one, whole.
 // A start removes the rest.
 func TestCrashes(t *testing.T) {
-	start := snapfiletest.NewDisk()
+	start := disktest.NewDisk()
 	dir := open(t, start)
 	must(t, snapshot(dir, 1, 2))
 	must(t, snapshot(dir, 2, 35))
@@ -144,12 +143,12 @@ func TestCrashes(t *testing.T) {
 			d := start.Clone()
 			dir := open(t, d)
 			calls := 0
-			d.Before(func(snapfiletest.Op, string) error {
+			d.Before(func(disktest.Op, string) error {
 				if calls++; calls == step {
 					if seed == 0 {
 						d.Kill()
 					} else {
-						d.PowerCut(seed)
+						d.PowerCut(rand.New(rand.NewPCG(seed, 0)))
 					}
 				}
 				return nil

@@ -3,10 +3,13 @@ package snapfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // MaxPiece is the maximum size of a piece in bytes, MaxManifest that of a manifest.
@@ -36,13 +39,13 @@ type Options struct {
 // Dir is a directory of snapshots. Put, Discard, Publish and Sweep are called by one goroutine at a
 // time. All other methods may be called concurrently with them and with each other.
 type Dir struct {
-	fs      FS
+	files   disk.Dir
 	options Options
 
-	next     uint64   // number of the next piece
-	fresh    []uint64 // pieces that were put since the last Publish
-	unsynced []File   // the last of them
-	stray    bool     // a temporary file may exist
+	next     uint64      // number of the next piece
+	fresh    []uint64    // pieces that were put since the last Publish
+	unsynced []disk.File // the last of them
+	stray    bool        // a temporary file may exist
 
 	reserving sync.Mutex // held during Reserve and Release
 	reserved  int64      // size of the file of Reserve
@@ -54,14 +57,16 @@ type Dir struct {
 }
 
 // Open lists a directory. Its cost is proportional to the number of files.
-func Open(fsys FS, o Options) (*Dir, error) {
-	list, err := fsys.List()
+func Open(files disk.Dir, o Options) (*Dir, error) {
+	list, err := files.List()
 	if err != nil {
 		return nil, fmt.Errorf("snapfile: %w", err)
 	}
-	d := &Dir{fs: fsys, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64)}
+	d := &Dir{files: files, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64)}
 	for _, f := range list {
-		if number, ok := parsePiece(f.Name); ok {
+		if !f.Regular {
+			continue
+		} else if number, ok := parsePiece(f.Name); ok {
 			d.pieces[number] = f.Size
 			d.next = max(d.next, number+1)
 		} else if g, _, ok := parseManifest(f.Name); ok {
@@ -82,14 +87,14 @@ func Open(fsys FS, o Options) (*Dir, error) {
 
 // OpenDir opens the directory at path, which is made if it does not exist and o allows it.
 func OpenDir(path string, o Options) (*Dir, error) {
-	fsys := FS(directory(path))
+	files := disk.OS(path)
 	if !o.ReadOnly {
 		var err error
-		if fsys, err = OS(path); err != nil {
+		if files, err = disk.Make(path); err != nil {
 			return nil, fmt.Errorf("snapfile: %w", err)
 		}
 	}
-	return Open(fsys, o)
+	return Open(files, o)
 }
 
 // ReadOnly reports whether the directory was opened for reading.
@@ -106,14 +111,14 @@ func (d *Dir) Put(data []byte) (uint64, error) {
 	}
 	number := d.next
 	d.next++
-	f, err := d.fs.Create(pieceName(number))
+	f, err := d.files.Create(pieceName(number))
 	if err != nil {
 		return 0, fmt.Errorf("snapfile: %w", err)
 	}
 	d.fresh = append(d.fresh, number)
 	d.unsynced = append(d.unsynced, f)
 	d.added(number, int64(len(data)))
-	_, err = f.Write(data)
+	_, err = f.WriteAt(data, 0)
 	if err == nil && len(d.unsynced) >= maxUnsynced {
 		err = d.sync()
 	}
@@ -153,12 +158,13 @@ func (d *Dir) Discard() error {
 
 // Piece returns the contents of a piece. The error wraps ErrNotFound if it does not exist. Any other
 // error is the disk's: the piece may exist.
-func (d *Dir) Piece(number uint64) ([]byte, error) {
-	b, err := d.fs.Read(pieceName(number), MaxPiece)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
-	}
+func (d *Dir) Piece(number uint64) (b []byte, err error) {
+	f, err := d.open(number)
 	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if b, err = readAll(f, MaxPiece); err != nil {
 		return nil, fmt.Errorf("snapfile: %w", err)
 	}
 	return b, nil
@@ -167,18 +173,49 @@ func (d *Dir) Piece(number uint64) ([]byte, error) {
 // ReadAt reads a part of a piece into b. It returns fewer bytes if the piece ends before. Errors are
 // those of Piece.
 func (d *Dir) ReadAt(number uint64, b []byte, offset int64) (int, error) {
-	n, err := d.fs.ReadAt(pieceName(number), b, offset)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
-	}
+	f, err := d.open(number)
 	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n, err := f.ReadAt(b, offset)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("snapfile: %w", err)
 	}
 	return n, nil
 }
 
 // Prefetch makes the system read a piece in the background, if it can.
-func (d *Dir) Prefetch(number uint64) { d.fs.Prefetch(pieceName(number)) }
+func (d *Dir) Prefetch(number uint64) {
+	if f, err := d.open(number); err == nil {
+		f.Prefetch()
+		f.Close()
+	}
+}
+
+func (d *Dir) open(number uint64) (disk.File, error) {
+	f, err := d.files.Open(pieceName(number))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapfile: %w", err)
+	}
+	return f, nil
+}
+
+// readAll returns the contents of a file, or its first limit bytes.
+func readAll(f disk.File, limit int64) ([]byte, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(size, limit))
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		return nil, err
+	}
+	return b, nil
+}
 
 // Pieces returns the numbers of all pieces, in order.
 func (d *Dir) Pieces() []uint64 {
@@ -210,7 +247,7 @@ func (d *Dir) added(number uint64, size int64) {
 
 // remove removes a piece.
 func (d *Dir) remove(number uint64) error {
-	if err := d.fs.Remove(pieceName(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.files.Remove(pieceName(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	d.mu.Lock()

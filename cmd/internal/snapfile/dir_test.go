@@ -13,13 +13,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
-func open(t testing.TB, d *snapfiletest.Disk) *snapfile.Dir {
+func open(t testing.TB, d *disktest.Disk) *snapfile.Dir {
 	t.Helper()
-	dir, err := d.Open()
+	dir, err := snapfile.Open(d.Dir(), snapfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func manifests(t *testing.T, dir *snapfile.Dir, want ...uint64) {
 }
 
 func TestGenerations(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	dir := open(t, d)
 	manifests(t, dir)
 	must(t, snapshot(dir, 1, 3))
@@ -132,12 +132,8 @@ func TestGenerations(t *testing.T) {
 		if dir.LastNumber() != number {
 			t.Errorf("last number %d, want %d", dir.LastNumber(), number)
 		}
-		total := 0
-		for _, name := range d.Names() {
-			total += d.Size(name)
-		}
-		if dir.Bytes() != uint64(total) {
-			t.Errorf("%d bytes, want %d", dir.Bytes(), total)
+		if dir.Bytes() != uint64(d.Used()) {
+			t.Errorf("%d bytes, want %d", dir.Bytes(), d.Used())
 		}
 	}
 	if err := dir.Publish(8, 1, nil); err == nil {
@@ -146,7 +142,7 @@ func TestGenerations(t *testing.T) {
 }
 
 func TestPieces(t *testing.T) {
-	dir := open(t, snapfiletest.NewDisk())
+	dir := open(t, disktest.NewDisk())
 	for _, n := range []int{0, snapfile.MaxPiece + 1} {
 		if _, err := dir.Put(make([]byte, n)); err == nil {
 			t.Errorf("a piece of %d bytes was accepted", n)
@@ -181,10 +177,10 @@ func TestPieces(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	must(t, snapshot(open(t, d), 1, 2))
 	names := d.Names()
-	dir, err := snapfile.Open(d.FS(), snapfile.Options{ReadOnly: true})
+	dir, err := snapfile.Open(d.Dir(), snapfile.Options{ReadOnly: true})
 	must(t, err)
 	manifests(t, dir, 1)
 	_, put := dir.Put([]byte("x"))
@@ -200,7 +196,7 @@ func TestReadOnly(t *testing.T) {
 
 // A disk that fills during a snapshot is as before after Discard, and the next snapshot has room.
 func TestFullDisk(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	dir := open(t, d)
 	must(t, snapshot(dir, 1, 40))
 	names, used := d.Names(), int64(dir.Bytes())
@@ -224,7 +220,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("%d bytes more: files %v, want %v", room-used, now, names)
 		}
 	}
-	d.Limit(0)
+	d.Limit(-1)
 	must(t, snapshot(dir, 3, 40))
 	must(t, snapshot(dir, 4, 40))
 	manifests(t, dir, 4, 3)
@@ -232,7 +228,7 @@ func TestFullDisk(t *testing.T) {
 
 // The reserve takes room until it is released, outlasts the process, and is not part of a snapshot.
 func TestReserve(t *testing.T) {
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	d.Limit(10_000)
 	dir := open(t, d)
 	must(t, dir.Reserve(8000))
@@ -246,7 +242,7 @@ func TestReserve(t *testing.T) {
 	if err := dir.Reserve(8000); !errors.Is(err, syscall.ENOSPC) || d.Used() != used {
 		t.Errorf("error %v, want %v; %d bytes used, want %d", err, syscall.ENOSPC, d.Used(), used)
 	}
-	d.Limit(0)
+	d.Limit(-1)
 	must(t, dir.Reserve(8000))
 	must(t, dir.Reserve(8000))
 	if d.Used() != used+8000 || dir.Bytes() != uint64(used) {
@@ -280,26 +276,26 @@ func TestStartAfterChurn(t *testing.T) {
 		churn, err = strconv.Atoi(s)
 		must(t, err)
 	}
-	d := snapfiletest.NewDisk()
+	d := disktest.NewDisk()
 	dir := open(t, d)
 	number := uint64(0)
 	for written := 0; written < churn; written += live {
 		number++
 		must(t, snapshot(dir, number, live))
 	}
-	calls := map[snapfiletest.Op]int{}
-	d.Before(func(op snapfiletest.Op, _ string) error { calls[op]++; return nil })
+	calls := map[disktest.Op]int{}
+	d.Before(func(op disktest.Op, _ string) error { calls[op]++; return nil })
 	dir = open(t, d)
 	if len(dir.Pieces()) != 2*live || len(d.Names()) != 2*live+4 {
 		t.Errorf("%d pieces, %d files, want %d and %d", len(dir.Pieces()), len(d.Names()), 2*live, 2*live+4)
 	}
-	if calls[snapfiletest.List] != 1 || len(calls) != 1 {
+	if calls[disktest.List] != 1 || len(calls) != 1 {
 		t.Errorf("calls %v, want one List", calls)
 	}
 	_, err := dir.Manifests()
 	must(t, err)
-	if calls[snapfiletest.Read] != 4 {
-		t.Errorf("%d reads for two manifests of two copies", calls[snapfiletest.Read])
+	if calls[disktest.Open] != 4 || calls[disktest.Read] != 4 {
+		t.Errorf("calls %v for two manifests of two copies", calls)
 	}
 }
 

@@ -49,7 +49,7 @@ func (d *Dir) Publish(number, position uint64, data []byte) error {
 }
 
 func (d *Dir) publish(g generation, data []byte) error {
-	if err := d.fs.SyncDir(); err != nil { // the names of the pieces
+	if err := d.files.Sync(); err != nil { // the names of the pieces
 		return err
 	}
 	whole := append(slices.Clone(data), g.sum(data)...)
@@ -59,24 +59,34 @@ func (d *Dir) publish(g generation, data []byte) error {
 		if err := d.write(temporary, whole); err != nil {
 			return err
 		}
-		if err := d.fs.Rename(temporary, g.name(copy)); err != nil {
+		if err := d.files.Rename(temporary, g.name(copy)); err != nil {
 			return err
 		}
 	}
 	d.stray = false
-	return d.fs.SyncDir()
+	return d.files.Sync()
 }
 
 // write writes and syncs a file.
 func (d *Dir) write(name string, data []byte) error {
-	f, err := d.fs.Create(name)
+	f, err := d.files.Create(name)
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
+	if _, err = f.WriteAt(data, 0); err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// readFile returns the contents of a manifest.
+func (d *Dir) readFile(name string) ([]byte, error) {
+	f, err := d.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, MaxManifest)
 }
 
 func (d *Dir) addManifest(g generation, size int64) {
@@ -130,7 +140,7 @@ func (d *Dir) read(g generation) (Manifest, error) {
 	m := Manifest{Number: g.number, Position: g.position}
 	var unread error
 	for _, copy := range copies {
-		b, err := d.fs.Read(g.name(copy), MaxManifest)
+		b, err := d.readFile(g.name(copy))
 		n := len(b) - sumBytes
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -195,11 +205,11 @@ func (d *Dir) sweepManifests(keep []uint64) error {
 		return nil
 	}
 	for _, name := range names {
-		if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.files.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := d.fs.SyncDir(); err != nil {
+	if err := d.files.Sync(); err != nil {
 		return err
 	}
 	d.stray = false

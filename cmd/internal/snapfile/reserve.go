@@ -17,11 +17,23 @@ func (d *Dir) Reserve(size int64) error {
 	if d.reserved == size {
 		return nil
 	}
-	if err := d.fs.Allocate(reserveName, size); err != nil {
+	if err := d.allocate(size); err != nil {
 		return fmt.Errorf("snapfile: %w", errors.Join(err, d.release()))
 	}
 	d.reserved = size
 	return nil
+}
+
+// allocate creates the file of Reserve. After an error a part of it may exist.
+func (d *Dir) allocate(size int64) error {
+	f, err := d.files.Create(reserveName)
+	if err != nil {
+		return err
+	}
+	if err = f.Allocate(size); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Reserved returns the size of the file of Reserve, 0 if there is none.
@@ -44,7 +56,7 @@ func (d *Dir) Release() error {
 // release removes the file. The caller holds reserving.
 func (d *Dir) release() error {
 	d.reserved = 0
-	if err := d.fs.Remove(reserveName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.files.Remove(reserveName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

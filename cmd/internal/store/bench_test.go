@@ -50,7 +50,7 @@ func BenchmarkReplay(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					files, err := d.files.Open()
+					files, err := snapfile.Open(d.files.Dir(), snapfile.Options{})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -71,7 +72,7 @@ func startAt(t *testing.T, disk *disk, o Options) *nodeAt {
 		t.Fatal(err)
 	}
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return n.now }})
-	files, err := disk.files.Open()
+	files, err := snapfile.Open(disk.files.Dir(), snapfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

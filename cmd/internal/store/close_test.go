@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // hang has all batches wait until who writes them gives up.
@@ -92,8 +92,8 @@ func TestCloseWhileASnapshotHangs(t *testing.T) {
 		}
 		hangs, release := make(chan struct{}), make(chan struct{})
 		var once sync.Once
-		d.files.Before(func(op snapfiletest.Op, _ string) error {
-			if op == snapfiletest.Sync {
+		d.files.Before(func(op disktest.Op, _ string) error {
+			if op == disktest.Sync {
 				once.Do(func() { close(hangs) })
 				<-release
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,38 +13,17 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
-// directory is the log or the snapshots of a disk.
-type directory struct {
-	names func() []string
-	read  func(name string) []byte
-	write func(name string, data []byte) // nil removes the file
-}
-
-func (d *disk) directories() []directory {
-	return []directory{
-		{d.Disk.Files.Names, d.Disk.Files.File, d.Disk.Files.SetFile},
-		{d.files.Names, func(name string) (b []byte) {
-			d.files.Change(name, func(old []byte) []byte { b = slices.Clone(old); return old })
-			return b
-		}, func(name string, b []byte) {
-			if b == nil {
-				d.files.Lose(name)
-				return
-			}
-			d.files.Change(name, func([]byte) []byte { return b })
-		}},
-	}
-}
-
 // damage damages a random file of a disk and returns what it did.
 func damage(rng *rand.Rand, d *disk) string {
-	dirs := d.directories()
-	dir := dirs[rng.IntN(len(dirs))]
-	names := dir.names()
+	dir := d.files
+	if rng.IntN(2) == 0 {
+		dir = d.Disk.Files
+	}
+	names := dir.Names()
 	name := names[rng.IntN(len(names))]
-	b := slices.Clone(dir.read(name))
+	b := dir.File(name)
 	if len(b) == 0 || rng.IntN(6) == 0 {
-		dir.write(name, nil)
+		dir.Lose(name)
 		return name + " removed"
 	}
 	at := rng.IntN(len(b))
@@ -54,15 +32,15 @@ func damage(rng *rand.Rand, d *disk) string {
 	}
 	switch rng.IntN(4) {
 	case 0:
-		dir.write(name, b[:at])
+		dir.SetFile(name, b[:at])
 		return fmt.Sprintf("%s cut to %d of %d bytes", name, at, len(b))
 	case 1:
 		clear(b[at:min(len(b), at+4096)])
-		dir.write(name, b)
+		dir.SetFile(name, b)
 		return fmt.Sprintf("4096 bytes at %d of %s zeroed", at, name)
 	default:
 		b[at] ^= 1 << rng.IntN(8)
-		dir.write(name, b)
+		dir.SetFile(name, b)
 		return fmt.Sprintf("a bit of byte %d of %s flipped", at, name)
 	}
 }

@@ -15,11 +15,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // history makes a disk with two snapshots and log behind them, and returns what the filters
@@ -265,7 +265,7 @@ func TestUnreliableDisk(t *testing.T) {
 		}
 		return nil
 	})
-	d.files.Before(func(snapfiletest.Op, string) error {
+	d.files.Before(func(disktest.Op, string) error {
 		if count.Add(1)%37 == 0 {
 			return errors.New("now and then")
 		}
@@ -382,7 +382,7 @@ func restoreTo(t *testing.T, d *disk, b []byte) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	files, err := d.files.Open()
+	files, err := snapfile.Open(d.files.Dir(), snapfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func TestBrokenBackups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := other.files.Open()
+		files, err := snapfile.Open(other.files.Dir(), snapfile.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +474,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	files, err := snapfile.Open(c.files.FS(), snapfile.Options{ReadOnly: true})
+	files, err := snapfile.Open(c.files.Dir(), snapfile.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

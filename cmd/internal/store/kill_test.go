@@ -14,9 +14,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // client has filters of its own, and knows what was acknowledged of them.
@@ -322,7 +322,7 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 					}
 				}
 				d.Before(func(context.Context, oplogtest.Op, uint64) error { count(); return nil })
-				d.files.Before(func(snapfiletest.Op, string) error { count(); return nil })
+				d.files.Before(func(disktest.Op, string) error { count(); return nil })
 				err := n.Snapshot(t.Context())
 				d.Before(nil)
 				d.files.Before(nil)

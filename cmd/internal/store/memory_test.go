@@ -9,9 +9,9 @@ import (
 	"weak"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // collected fails the test unless the garbage collector frees a filter.
@@ -50,8 +50,8 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 				writes, resume := make(chan struct{}), make(chan struct{})
 				var once sync.Once
 				count := 0
-				d.files.Before(func(op snapfiletest.Op, name string) error {
-					if op == snapfiletest.Write && strings.HasPrefix(name, "piece-") {
+				d.files.Before(func(op disktest.Op, name string) error {
+					if op == disktest.Write && strings.HasPrefix(name, "piece-") {
 						if count++; count == 7 { // while the second filter is copied
 							once.Do(func() { close(writes) })
 							<-resume

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"pgregory.net/rapid"
 )
 
@@ -137,8 +137,8 @@ func TestCrashes(t *testing.T) {
 }
 
 // slowFiles leaves time for other things to happen during snapshots.
-func slowFiles(op snapfiletest.Op, _ string) error {
-	if op == snapfiletest.Write {
+func slowFiles(op disktest.Op, _ string) error {
+	if op == disktest.Write {
 		time.Sleep(100 * time.Microsecond)
 	}
 	return nil

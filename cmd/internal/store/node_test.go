@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -31,10 +31,10 @@ type tester interface {
 // disk is a data directory in memory: a log and files of snapshots.
 type disk struct {
 	*oplogtest.Disk
-	files *snapfiletest.Disk
+	files *disktest.Disk
 }
 
-func newDisk() *disk { return &disk{oplogtest.NewDisk(), snapfiletest.NewDisk()} }
+func newDisk() *disk { return &disk{oplogtest.NewDisk(), disktest.NewDisk()} }
 
 func (d *disk) Clone() *disk { return &disk{d.Disk.Clone(), d.files.Clone()} }
 
@@ -46,7 +46,7 @@ func (d *disk) Kill() {
 // PowerCut loses what was not synced, in one of many combinations.
 func (d *disk) PowerCut() {
 	d.Disk.PowerCut()
-	d.files.PowerCut(rand.Uint64())
+	d.files.PowerCut(rand.New(rand.NewPCG(rand.Uint64(), 0)))
 }
 
 // pieces returns the names of all pieces, manifests those of all manifests.
@@ -78,7 +78,7 @@ func tryStart(d *disk, o Options) (*node, error) {
 		return nil, err
 	}
 	e := newEngine()
-	files, err := d.files.Open()
+	files, err := snapfile.Open(d.files.Dir(), snapfile.Options{})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

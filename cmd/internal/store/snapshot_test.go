@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
@@ -86,8 +86,8 @@ func TestAdditionsDuringSnapshots(t *testing.T) {
 // putPieces counts the pieces that are written to a disk.
 func putPieces(d *disk) *atomic.Int64 {
 	var n atomic.Int64
-	d.files.Before(func(op snapfiletest.Op, name string) error {
-		if op == snapfiletest.Create && strings.HasPrefix(name, "piece-") {
+	d.files.Before(func(op disktest.Op, name string) error {
+		if op == disktest.Create && strings.HasPrefix(name, "piece-") {
 			n.Add(1)
 		}
 		return nil
@@ -233,7 +233,7 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 	want := contents(n.Engine)
 	for fail := 0; ; fail++ {
 		calls := 0
-		d.files.Before(func(snapfiletest.Op, string) error {
+		d.files.Before(func(disktest.Op, string) error {
 			if calls++; calls > fail {
 				return syscall.ENOSPC
 			}
@@ -383,11 +383,11 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 				more()
 				// The last call of Publish fails after the manifest was renamed.
 				renames := 0
-				d.files.Before(func(op snapfiletest.Op, name string) error {
-					if op == snapfiletest.Rename {
+				d.files.Before(func(op disktest.Op, name string) error {
+					if op == disktest.Rename {
 						renames++
 					}
-					if renames > round%2 && op != snapfiletest.Rename {
+					if renames > round%2 && op != disktest.Rename {
 						return errors.New("no answer")
 					}
 					return nil
@@ -430,8 +430,8 @@ func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
 			}
 			return nil
 		})
-		d.files.Before(func(op snapfiletest.Op, _ string) error {
-			if op == snapfiletest.Remove {
+		d.files.Before(func(op disktest.Op, _ string) error {
+			if op == disktest.Remove {
 				return errors.New("not now")
 			}
 			return nil

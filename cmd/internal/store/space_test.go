@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
 )
 
 // smallDisk is a disk on which log and snapshots together have limit bytes.
@@ -32,9 +32,9 @@ func newSmallDisk(limit int64) *smallDisk {
 		}
 		return nil
 	})
-	d.files.Before(func(op snapfiletest.Op, _ string) error {
-		if op == snapfiletest.Write || op == snapfiletest.Alloc {
-			d.files.Limit(max(1, d.limit.Load()-d.logBytes()))
+	d.files.Before(func(op disktest.Op, _ string) error {
+		if op == disktest.Write || op == disktest.Allocate {
+			d.files.Limit(max(0, d.limit.Load()-d.logBytes()))
 		}
 		return nil
 	})

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/snapfile/snapfiletest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -23,7 +24,7 @@ func startOn(t *testing.T, d *disk, o Options, with engine.Options) *node {
 	}
 	with.Kinds = filter.All
 	e := engine.New(with)
-	files, err := d.files.Open()
+	files, err := snapfile.Open(d.files.Dir(), snapfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,8 @@ func startOn(t *testing.T, d *disk, o Options, with engine.Options) *node {
 // atPiece calls do when the nth piece from now on is written.
 func atPiece(d *disk, n int64, do func()) {
 	var count atomic.Int64
-	d.files.Before(func(op snapfiletest.Op, name string) error {
-		if op == snapfiletest.Write && strings.HasPrefix(name, "piece-") && count.Add(1) == n {
+	d.files.Before(func(op disktest.Op, name string) error {
+		if op == disktest.Write && strings.HasPrefix(name, "piece-") && count.Add(1) == n {
 			do()
 		}
 		return nil
@@ -136,8 +137,8 @@ func TestDiskThatDoesNotAnswer(t *testing.T) {
 		for nth := range 30 {
 			c := d.Clone()
 			var n atomic.Int64
-			c.files.Before(func(op snapfiletest.Op, _ string) error {
-				if op == snapfiletest.Read && int(n.Add(1)) > nth {
+			c.files.Before(func(op disktest.Op, _ string) error {
+				if op == disktest.Read && int(n.Add(1)) > nth {
 					return silent
 				}
 				return nil

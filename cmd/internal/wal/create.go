@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // roll syncs the last segment and begins the next one, with space for need bytes. Called with
@@ -94,9 +96,9 @@ func (l *Log) takeFile(header []byte, need int64) (name string, size int64, err 
 		switch {
 		case spare != "" && size == l.o.SegmentBytes && allowed >= 0:
 			l.forgetSpare(spare)
-			return spare, size, l.fill(spare, header, func() (File, error) { return l.dir.Edit(spare) })
+			return spare, size, l.fill(spare, header, func() (disk.File, error) { return l.dir.Edit(spare) })
 		case allowed >= need:
-			err := l.fill(newName, header, func() (File, error) { return l.allocate(allowed) })
+			err := l.fill(newName, header, func() (disk.File, error) { return l.allocate(allowed) })
 			if !errors.Is(err, syscall.ENOSPC) || spare == "" && size == need {
 				return newName, allowed, err
 			}
@@ -122,7 +124,7 @@ func (l *Log) forgetSpare(name string) {
 }
 
 // allocate makes a file of size bytes.
-func (l *Log) allocate(size int64) (File, error) {
+func (l *Log) allocate(size int64) (disk.File, error) {
 	f, err := l.dir.Create(newName)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func (l *Log) allocate(size int64) (File, error) {
 }
 
 // fill opens a file, writes a header to it and syncs it. After an error the file does not exist.
-func (l *Log) fill(name string, header []byte, open func() (File, error)) error {
+func (l *Log) fill(name string, header []byte, open func() (disk.File, error)) error {
 	f, err := open()
 	if err == nil {
 		if _, err = f.WriteAt(header, 0); err == nil {

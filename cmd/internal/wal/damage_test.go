@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 func spans(first, last uint64) string { return fmt.Sprintf("%d-%d", first, last) }
 
 // sound returns the disk of a log of n entries, after a close in order or a kill, and its segments.
-func sound(t *testing.T, n int, killed bool) (*waltest.Disk, []string) {
+func sound(t *testing.T, n int, killed bool) (*disktest.Disk, []string) {
 	t.Helper()
 	b := newBench(t)
 	b.fill(n)
@@ -29,8 +29,8 @@ func sound(t *testing.T, n int, killed bool) (*waltest.Disk, []string) {
 }
 
 // headBit flips a bit in copies of the head.
-func headBit(slots ...int) func(*waltest.Disk) {
-	return func(d *waltest.Disk) {
+func headBit(slots ...int) func(*disktest.Disk) {
+	return func(d *disktest.Disk) {
 		b := d.File("head")
 		for _, slot := range slots {
 			b[slot*4096+20] ^= 1
@@ -72,16 +72,16 @@ func TestFaults(t *testing.T) {
 		var middleFirst, middleNext uint64
 		fmt.Sscanf(segments[1], "%d.wal", &middleFirst)
 		fmt.Sscanf(segments[2], "%d.wal", &middleNext)
-		in := func(index uint64, delta int) func(*waltest.Disk) {
-			return func(d *waltest.Disk) {
+		in := func(index uint64, delta int) func(*disktest.Disk) {
+			return func(d *disktest.Disk) {
 				name := holder(segments, index)
 				b := d.File(name)
 				b[offsetOf(t, b, index)+delta] ^= 4
 				d.SetFile(name, b)
 			}
 		}
-		cut := func(index uint64, delta int, zeros bool) func(*waltest.Disk) {
-			return func(d *waltest.Disk) {
+		cut := func(index uint64, delta int, zeros bool) func(*disktest.Disk) {
+			return func(d *disktest.Disk) {
 				b := d.File(lastSegment)
 				at := offsetOf(t, b, index) + delta
 				if zeros {
@@ -92,11 +92,11 @@ func TestFaults(t *testing.T) {
 				d.SetFile(lastSegment, b)
 			}
 		}
-		remove := func(name string) func(*waltest.Disk) {
-			return func(d *waltest.Disk) { d.SetFile(name, nil) }
+		remove := func(name string) func(*disktest.Disk) {
+			return func(d *disktest.Disk) { d.Lose(name) }
 		}
-		header := func(name string) func(*waltest.Disk) {
-			return func(d *waltest.Disk) {
+		header := func(name string) func(*disktest.Disk) {
+			return func(d *disktest.Disk) {
 				b := d.File(name)
 				b[20] ^= 1
 				b[2048+40] ^= 1
@@ -105,10 +105,10 @@ func TestFaults(t *testing.T) {
 		}
 		for _, c := range []struct {
 			name   string
-			damage func(*waltest.Disk)
+			damage func(*disktest.Disk)
 			want   string
 		}{
-			{"none", func(*waltest.Disk) {}, "1-300"},
+			{"none", func(*disktest.Disk) {}, "1-300"},
 			{"a bit of the data in an old file", in(20, 66), "1-19 !20-20 21-300"},
 			{"a bit of the data in the last file", in(lastFirst+3, 66), fmt.Sprintf("1-%d !%[2]d-%[2]d %d-300", lastFirst+2, lastFirst+3, lastFirst+4)},
 			{"a bit of the length in the last file", in(lastFirst+3, 5), fmt.Sprintf("1-%d !%[2]d-%[2]d %d-300", lastFirst+2, lastFirst+3, lastFirst+4)},
@@ -117,14 +117,14 @@ func TestFaults(t *testing.T) {
 			{"a bit of the header of the last entry", in(n, 30), "1-299 !300-300"},
 			{"the last file is cut in an entry", cut(n-5, 30, false), "1-294 !295-300"},
 			{"the last file is cut between entries", cut(n-5, 0, false), "1-294 !295-300"},
-			{"the last file is cut in its header", func(d *waltest.Disk) { d.SetFile(lastSegment, d.File(lastSegment)[:30]) }, fmt.Sprintf("1-%d !%d-300", lastFirst-1, lastFirst)},
+			{"the last file is cut in its header", func(d *disktest.Disk) { d.SetFile(lastSegment, d.File(lastSegment)[:30]) }, fmt.Sprintf("1-%d !%d-300", lastFirst-1, lastFirst)},
 			{"zeros at the end", cut(n-5, 30, true), "1-294 !295-300"},
 			{"the first file is missing", remove(segments[0]), fmt.Sprintf("!1-%d %d-300", middleFirst-1, middleFirst)},
 			{"an old file is missing", remove(segments[1]), fmt.Sprintf("1-%d !%d-%d %d-300", middleFirst-1, middleFirst, middleNext-1, middleNext)},
 			{"the last file is missing", remove(lastSegment), fmt.Sprintf("1-%d !%d-300", lastFirst-1, lastFirst)},
-			{"all files are missing", func(d *waltest.Disk) {
+			{"all files are missing", func(d *disktest.Disk) {
 				for _, s := range segments {
-					d.SetFile(s, nil)
+					d.Lose(s)
 				}
 			}, "!1-300"},
 			{"the header of an old file", header(segments[1]), fmt.Sprintf("1-%d !%d-%d %d-300", middleFirst-1, middleFirst, middleNext-1, middleNext)},
@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 			{"the first copy of the head", headBit(0), "1-300"},
 			{"the second copy of the head", headBit(1), "1-300"},
 			{"the third copy of the head", headBit(2), "1-300"},
-			{"an empty head", func(d *waltest.Disk) { d.SetFile("head", []byte{}) }, "1-300 !301-300"},
+			{"an empty head", func(d *disktest.Disk) { d.SetFile("head", []byte{}) }, "1-300 !301-300"},
 		} {
 			t.Run(fmt.Sprintf("%s/killed=%v", c.name, killed), func(t *testing.T) {
 				d := disk.Clone()
@@ -177,7 +177,7 @@ func TestFaults(t *testing.T) {
 }
 
 // damage alters the files of a disk at random and says how.
-func damage(d *waltest.Disk, random *rand.Rand) string {
+func damage(d *disktest.Disk, random *rand.Rand) string {
 	names := d.Names()
 	name := names[random.IntN(len(names))]
 	b := d.File(name)
@@ -200,12 +200,12 @@ func damage(d *waltest.Disk, random *rand.Rand) string {
 		d.SetFile(name, b)
 		return fmt.Sprintf("zeros at %d of %s", page, name)
 	}
-	d.SetFile(name, nil)
+	d.Lose(name)
 	return name + " removed"
 }
 
 // recycled returns the disk of a log with the entries from first to last in files that were used before.
-func recycled(t *testing.T, first, last int) *waltest.Disk {
+func recycled(t *testing.T, first, last int) *disktest.Disk {
 	t.Helper()
 	b := newBench(t)
 	b.fill(first + 100)
@@ -228,12 +228,12 @@ func TestRandomDamage(t *testing.T) {
 	whole, holes := 0, 0
 	closed, _ := sound(t, n, false)
 	killed, _ := sound(t, n, true)
-	for i, disk := range []*waltest.Disk{closed, killed, recycled(t, 150, n)} {
+	for i, disk := range []*disktest.Disk{closed, killed, recycled(t, 150, n)} {
 		first := []uint64{1, 1, 150}[i]
 		for range (tries + 2) / 3 {
 			d := disk.Clone()
 			what := damage(d, random)
-			l, err := d.Open(wal.Options{SegmentBytes: segmentBytes})
+			l, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: segmentBytes})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}

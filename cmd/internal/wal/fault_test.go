@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 // failing returns a hook that lets the next n operations of that kind fail.
-func failing(op waltest.Op, n int, err error) func(waltest.Op, string) error {
-	return func(o waltest.Op, _ string) error {
+func failing(op disktest.Op, n int, err error) func(disktest.Op, string) error {
+	return func(o disktest.Op, _ string) error {
 		if o == op && n > 0 {
 			n--
 			return err
@@ -27,8 +27,8 @@ func failing(op waltest.Op, n int, err error) func(waltest.Op, string) error {
 func TestFailedWrites(t *testing.T) {
 	b := newBench(t)
 	b.fill(3)
-	for i, fault := range []error{errFault, waltest.Half{Err: errFault}, waltest.Half{Err: errFault}} {
-		b.disk.Before(failing(waltest.Write, 2, fault))
+	for i, fault := range []error{errFault, disktest.Half{Err: errFault}, disktest.Half{Err: errFault}} {
+		b.disk.Before(failing(disktest.Write, 2, fault))
 		next := b.log.Next()
 		for range 2 {
 			es := []wal.Entry{entryOf(next, 1), entryOf(next+1, 1)}
@@ -54,7 +54,7 @@ func TestFailedSync(t *testing.T) {
 	b := newBench(t)
 	b.fill(3)
 	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
-	b.disk.Before(failing(waltest.Sync, 1, errFault))
+	b.disk.Before(failing(disktest.Sync, 1, errFault))
 	_, err := b.log.Sync()
 	b.wants(err, errFault)
 	for range 2 {
@@ -74,8 +74,8 @@ func TestFailedSync(t *testing.T) {
 func TestFailedHead(t *testing.T) {
 	b := newBench(t)
 	b.fill(3)
-	b.disk.Before(func(op waltest.Op, name string) error {
-		if op == waltest.Write && name == "head" {
+	b.disk.Before(func(op disktest.Op, name string) error {
+		if op == disktest.Write && name == "head" {
 			return errFault
 		}
 		return nil
@@ -94,7 +94,7 @@ func TestFailedHead(t *testing.T) {
 
 // A segment cannot be made now and then.
 func TestFailedSegments(t *testing.T) {
-	for _, op := range []waltest.Op{waltest.Create, waltest.Allocate, waltest.Rename, waltest.Write} {
+	for _, op := range []disktest.Op{disktest.Create, disktest.Allocate, disktest.Rename, disktest.Write} {
 		b := newBench(t)
 		for range 300 {
 			b.disk.Before(failing(op, 1, errFault))
@@ -118,7 +118,7 @@ func TestFailedSegments(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	b := newBench(t)
-	b.disk.Space(8192 + 5*segmentBytes/2)
+	b.disk.Limit(8192 + 5*segmentBytes/2)
 	full := func() (n uint64) {
 		for {
 			e := []wal.Entry{entryOf(b.log.Next(), 1)}
@@ -140,7 +140,7 @@ func TestFullDisk(t *testing.T) {
 	if m <= n {
 		t.Errorf("the log ends with %d after space was freed, and with %d before", m, n)
 	}
-	b.disk.Space(-1)
+	b.disk.Limit(-1)
 	b.fill(10)
 	b.must(b.log.Health())
 	b.again()
@@ -179,7 +179,7 @@ func TestFailedOpen(t *testing.T) {
 	for n := 0; ; n++ {
 		count := 0
 		d := b.disk.Dir()
-		b.disk.Before(func(waltest.Op, string) error {
+		b.disk.Before(func(disktest.Op, string) error {
 			if count++; count > n {
 				return errFault
 			}
@@ -231,7 +231,7 @@ func TestOlderAndLaterVersions(t *testing.T) {
 			}
 		}
 		b.disk.SetFile(name, data)
-		if _, err := b.disk.Open(b.o); !errors.Is(err, wal.ErrVersion) {
+		if _, err := wal.OpenDir(b.disk.Dir(), b.o); !errors.Is(err, wal.ErrVersion) {
 			t.Errorf("%s: error %v, want %v", name, err, wal.ErrVersion)
 		}
 	}

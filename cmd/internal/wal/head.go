@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // headName is the file of the head.
@@ -78,7 +80,7 @@ func parseHead(b []byte) (head, bool) {
 
 // headWriter is the file of the head.
 type headWriter struct {
-	file    File
+	file    disk.File
 	last    int // slot that was written last
 	durable int // slot that was written last before the last sync
 }

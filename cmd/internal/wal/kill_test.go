@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
 )
 
@@ -137,7 +138,7 @@ func TestLock(t *testing.T) {
 	}
 	for _, readOnly := range []bool{false, true} {
 		_, err := wal.Open(dir, wal.Options{ReadOnly: readOnly})
-		if !errors.Is(err, wal.ErrLocked) || !strings.Contains(err.Error(), strconv.Itoa(c.Process.Pid)) || !strings.Contains(err.Error(), dir) {
+		if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), strconv.Itoa(c.Process.Pid)) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("error %v, want one of process %d and %s", err, c.Process.Pid, dir)
 		}
 	}
@@ -146,8 +147,8 @@ func TestLock(t *testing.T) {
 	}
 	c.Wait()
 	l := open(t, dir, wal.Options{})
-	if _, err := wal.Open(dir, wal.Options{}); !errors.Is(err, wal.ErrLocked) {
-		t.Errorf("error %v, want %v", err, wal.ErrLocked)
+	if _, err := wal.Open(dir, wal.Options{}); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("error %v, want %v", err, disk.ErrLocked)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // Log is an open log. Its methods may be called concurrently. Write and CutBack wait for each other,
@@ -12,7 +14,7 @@ import (
 //
 // Lock order: writing, syncing, mu. mu is never held during an operation of the disk.
 type Log struct {
-	dir  Dir
+	dir  disk.Dir
 	o    Options
 	lock io.Closer
 	torn string
@@ -46,7 +48,7 @@ type Log struct {
 // active is the last segment, open for writing.
 type active struct {
 	*segment
-	file File
+	file disk.File
 	end  int64 // offset of the next frame
 }
 

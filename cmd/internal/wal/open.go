@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // olderName is the directory in which older programs stored their log.
@@ -26,16 +28,18 @@ func Supported(dir string) error {
 }
 
 // Open opens the log in a directory, which is made if it does not exist. It reads the last segment;
-// damage before it is found by Read. The error wraps ErrLocked or ErrVersion, or fs.ErrNotExist with
+// damage before it is found by Read. The error wraps disk.ErrLocked or ErrVersion, or fs.ErrNotExist with
 // ReadOnly. If durable entries are lost at the end, Open succeeds, Read reports them, and nothing
 // can be written until the loss is accepted.
 func Open(dir string, o Options) (*Log, error) {
+	files := disk.OS(dir)
 	if !o.ReadOnly {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		var err error
+		if files, err = disk.Make(dir); err != nil {
 			return nil, fmt.Errorf("wal: %w", err)
 		}
 	}
-	l, err := OpenDir(osDir(dir), o)
+	l, err := OpenDir(files, o)
 	if err != nil {
 		return nil, fmt.Errorf("%w (directory %s)", err, dir)
 	}
@@ -43,7 +47,7 @@ func Open(dir string, o Options) (*Log, error) {
 }
 
 // OpenDir is Open for a directory that exists.
-func OpenDir(dir Dir, o Options) (*Log, error) {
+func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 	lock, err := dir.Lock(o.ReadOnly)
 	if err != nil {
 		return nil, fmt.Errorf("wal: %w", err)
@@ -110,7 +114,7 @@ func (l *Log) open() error {
 
 // openHead opens and reads the head, and reports whether there is none.
 func (l *Log) openHead(exists bool) (missing bool, err error) {
-	var f File
+	var f disk.File
 	switch {
 	case !exists && l.o.ReadOnly:
 		return true, nil
@@ -232,7 +236,7 @@ func (l *Log) continueSegment(end tail) error {
 }
 
 // rewrite writes a part of a file again.
-func rewrite(f File, from, to int64) error {
+func rewrite(f disk.File, from, to int64) error {
 	b := make([]byte, min(windowBytes, max(to-from, 0)))
 	for from < to {
 		n := min(to-from, int64(len(b)))

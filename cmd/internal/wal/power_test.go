@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 // history is what a program did with a log, and what may have remained after its end.
@@ -121,14 +121,14 @@ func TestPowerCuts(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(7, 7))
 	torn := 0
-	var disk *waltest.Disk
+	var disk *disktest.Disk
 	var h *history
 	var end error
 	for i := range cuts {
 		if i%20 == 0 {
-			disk = waltest.NewDisk()
+			disk = disktest.NewDisk()
 			h = &history{random: random, terms: map[uint64]uint64{}, first: 1, term: 1, syncFails: i%60 == 0}
-			end = waltest.ErrKilled
+			end = disktest.ErrKilled
 			if h.syncFails {
 				end = errFault
 			}
@@ -136,18 +136,18 @@ func TestPowerCuts(t *testing.T) {
 		left := random.IntN(300)
 		half := random.IntN(2) == 0
 		dead := false
-		disk.Before(func(op waltest.Op, _ string) error {
+		disk.Before(func(op disktest.Op, _ string) error {
 			if left--; left < 0 {
-				if !dead && half && op == waltest.Write {
+				if !dead && half && op == disktest.Write {
 					dead = true
-					return waltest.Half{Err: end}
+					return disktest.Half{Err: end}
 				}
 				dead = true
 				return end
 			}
 			return nil
 		})
-		l, err := disk.Open(wal.Options{SegmentBytes: segmentBytes})
+		l, err := wal.OpenDir(disk.Dir(), wal.Options{SegmentBytes: segmentBytes})
 		if err == nil {
 			h.log = l
 			for err == nil {
@@ -163,7 +163,7 @@ func TestPowerCuts(t *testing.T) {
 		} else {
 			disk.PowerCut(random)
 		}
-		if l, err = disk.Open(wal.Options{SegmentBytes: segmentBytes, ReadOnly: true}); err == nil {
+		if l, err = wal.OpenDir(disk.Dir(), wal.Options{SegmentBytes: segmentBytes, ReadOnly: true}); err == nil {
 			if l.Torn() != "" {
 				torn++
 			}
@@ -175,7 +175,7 @@ func TestPowerCuts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("crash %d: %v", i, err)
 		}
-		if l, err = disk.Open(wal.Options{SegmentBytes: segmentBytes}); err != nil {
+		if l, err = wal.OpenDir(disk.Dir(), wal.Options{SegmentBytes: segmentBytes}); err != nil {
 			t.Fatalf("crash %d: %v", i, err)
 		}
 		h.check(t, l)

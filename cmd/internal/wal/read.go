@@ -3,6 +3,8 @@ package wal
 import (
 	"errors"
 	"fmt"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // remedy ends the errors of holes.
@@ -118,7 +120,7 @@ func (r *reader) note(bad error) {
 }
 
 // segments reads the segments that contain entries from r.next to r.last.
-func (r *reader) segments(dir Dir, all []*segment) error {
+func (r *reader) segments(dir disk.Dir, all []*segment) error {
 	for i, s := range all {
 		end := r.last
 		if i+1 < len(all) {
@@ -145,7 +147,7 @@ func (r *reader) segments(dir Dir, all []*segment) error {
 }
 
 // segment reads the entries of a segment up to the index end.
-func (r *reader) segment(dir Dir, s *segment, end uint64) (err error) {
+func (r *reader) segment(dir disk.Dir, s *segment, end uint64) (err error) {
 	if end < s.first {
 		return nil
 	}

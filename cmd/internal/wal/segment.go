@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // A segment is a file of frames. Its name is the index of the first of them. It begins with a header
@@ -134,13 +136,14 @@ type listing struct {
 }
 
 // list reads the names and the headers of all segments.
-func list(dir Dir, warn func(msg string, args ...any)) (listing, error) {
+func list(dir disk.Dir, warn func(msg string, args ...any)) (listing, error) {
 	var l listing
-	names, err := dir.List()
+	files, err := dir.List()
 	if err != nil {
 		return l, err
 	}
-	for _, name := range names {
+	for _, f := range files {
+		name := f.Name
 		first, ok := parseSegmentName(name)
 		switch {
 		case ok:
@@ -172,7 +175,7 @@ func list(dir Dir, warn func(msg string, args ...any)) (listing, error) {
 }
 
 // readSegment reads the header of a segment. A damaged one is noted in the segment.
-func readSegment(dir Dir, first uint64, warn func(msg string, args ...any)) (_ *segment, err error) {
+func readSegment(dir disk.Dir, first uint64, warn func(msg string, args ...any)) (_ *segment, err error) {
 	f, err := dir.Open(segmentName(first))
 	if err != nil {
 		return nil, err

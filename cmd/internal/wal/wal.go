@@ -8,8 +8,6 @@ import (
 var (
 	// ErrHole is wrapped if entries that were durable are missing or altered. The error names them.
 	ErrHole = errors.New("hole in the log")
-	// ErrLocked is wrapped by Open if another process has the directory open.
-	ErrLocked = errors.New("directory in use")
 	// ErrReadOnly is wrapped by everything that changes a log that was opened with ReadOnly.
 	ErrReadOnly = errors.New("log is read-only")
 	// ErrVersion is wrapped by Open if the directory contains the log of another version, which

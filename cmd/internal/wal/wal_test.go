@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 const segmentBytes = 64 << 10
@@ -33,13 +33,13 @@ func same(a, b wal.Entry) bool {
 // bench is a log on a simulated disk.
 type bench struct {
 	*testing.T
-	disk *waltest.Disk
+	disk *disktest.Disk
 	o    wal.Options
 	log  *wal.Log
 }
 
 func newBench(t *testing.T) *bench {
-	b := &bench{T: t, disk: waltest.NewDisk(), o: wal.Options{SegmentBytes: segmentBytes}}
+	b := &bench{T: t, disk: disktest.NewDisk(), o: wal.Options{SegmentBytes: segmentBytes}}
 	b.open()
 	t.Cleanup(func() { b.log.Close() })
 	return b
@@ -62,7 +62,7 @@ func (b *bench) wants(err, want error) {
 func (b *bench) open() {
 	b.Helper()
 	var err error
-	b.log, err = b.disk.Open(b.o)
+	b.log, err = wal.OpenDir(b.disk.Dir(), b.o)
 	b.must(err)
 }
 
@@ -270,7 +270,7 @@ func TestCutBack(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	b := newBench(t)
 	b.o.ReadOnly = true
-	if _, err := waltest.NewDisk().Open(b.o); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := wal.OpenDir(disktest.NewDisk().Dir(), b.o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 	b.fill(100)
@@ -285,8 +285,8 @@ func TestReadOnly(t *testing.T) {
 	for _, name := range b.disk.Names() {
 		before[name] = b.disk.File(name)
 	}
-	b.disk.Before(func(op waltest.Op, name string) error {
-		if op != waltest.Read {
+	b.disk.Before(func(op disktest.Op, name string) error {
+		if !op.ReadOnly() {
 			t.Errorf("%s of %s in a log that is read-only", op, name)
 		}
 		return nil

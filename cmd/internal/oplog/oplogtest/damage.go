@@ -62,7 +62,7 @@ func (b *bench) forgotten() {
 	b.append(string(long), 6)
 	b.must(b.log.Close())
 	files := b.segments()
-	b.Files.SetFile(files[len(files)-1], nil)
+	b.Files.Lose(files[len(files)-1])
 	b.open()
 	b.bounds(1, 6)
 	b.read(1, true, "1", "2", "3", "4", "5")
@@ -73,7 +73,7 @@ func (b *bench) forgotten() {
 	b.read(1, false, "1", "2", "3", "4", "5", "7", "8")
 	b.must(b.log.Close())
 	for _, name := range b.segments() {
-		b.Files.SetFile(name, nil)
+		b.Files.Lose(name)
 	}
 	b.open()
 	b.bounds(1, 8)

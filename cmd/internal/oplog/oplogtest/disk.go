@@ -11,9 +11,9 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
-	"github.com/umbel-filters/umbel/cmd/internal/wal/waltest"
 )
 
 // Op is a call of a log.
@@ -29,7 +29,7 @@ const (
 // Disk is a directory in memory in which a log is kept, over the ends of processes. Its methods may be
 // called concurrently.
 type Disk struct {
-	Files *waltest.Disk
+	Files *disktest.Disk
 
 	mu     sync.Mutex
 	before func(ctx context.Context, op Op, number uint64) error
@@ -48,7 +48,7 @@ type place struct {
 
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	d := &Disk{Files: waltest.NewDisk(), places: map[uint64]place{}}
+	d := &Disk{Files: disktest.NewDisk(), places: map[uint64]place{}}
 	d.Files.Before(d.fault)
 	return d
 }
@@ -61,7 +61,7 @@ func (d *Disk) Open(context.Context) (oplog.Log, error) { return d.OpenWith(Opti
 
 // OpenWith is Open with options.
 func (d *Disk) OpenWith(o wal.Options) (oplog.Log, error) {
-	l, err := d.Files.Open(o)
+	l, err := wal.OpenDir(d.Files.Dir(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +106,14 @@ func (d *Disk) Fill(full bool) {
 }
 
 // fault is the hook of the files.
-func (d *Disk) fault(op waltest.Op, name string) error {
+func (d *Disk) fault(op disktest.Op, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	segment := strings.HasSuffix(name, ".wal")
 	switch {
-	case d.full && (op == waltest.Write && segment || op == waltest.Allocate):
+	case d.full && (op == disktest.Write && segment || op == disktest.Allocate):
 		return fmt.Errorf("write: %w", syscall.ENOSPC)
-	case d.fail > 0 && op == waltest.Write && (name == "head") == d.kept && (segment || d.kept):
+	case d.fail > 0 && op == disktest.Write && (name == "head") == d.kept && (segment || d.kept):
 		d.fail--
 		return d.why
 	}
@@ -175,7 +175,7 @@ func (d *Disk) alter(number uint64, altered bool, change func(frame []byte)) {
 	if p, ok := d.find(number, altered); ok {
 		b := d.Files.File(p.file)
 		change(b[p.at:p.end])
-		d.Files.Overwrite(p.file, b)
+		d.Files.Change(p.file, func([]byte) []byte { return b })
 	}
 }
 
@@ -197,7 +197,7 @@ func (d *Disk) Tear(number uint64) {
 }
 
 // LoseHead removes the head.
-func (d *Disk) LoseHead() { d.Files.SetFile("head", nil) }
+func (d *Disk) LoseHead() { d.Files.Lose("head") }
 
 // log is a log whose calls the disk may delay or refuse.
 type log struct {

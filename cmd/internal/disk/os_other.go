@@ -1,6 +1,6 @@
 //go:build !linux
 
-package wal
+package disk
 
 import (
 	"errors"
@@ -10,3 +10,5 @@ import (
 func reserve(*os.File, int64) error { return errors.ErrUnsupported }
 
 func syncData(f *os.File) error { return f.Sync() }
+
+func prefetch(*os.File) {}

@@ -1,7 +1,6 @@
-package waltest
+package disktest
 
 import (
-	"bytes"
 	"errors"
 	"io"
 )
@@ -13,8 +12,6 @@ type file struct {
 	name  string
 	write bool
 }
-
-var errRead = errors.New("waltest: the file is open for reading only")
 
 func (f *file) change(op Op) error {
 	if !f.write {
@@ -49,44 +46,13 @@ func (f *file) WriteAt(b []byte, at int64) (int, error) {
 		return 0, err
 	}
 	defer f.dir.disk.mu.Unlock()
-	if err := f.dir.disk.room(int(at) + len(b) - len(f.inode.data)); err != nil {
-		return 0, err
+	grows := max(0, int(at)+len(b)-len(f.inode.data))
+	room, err := f.dir.disk.room(grows)
+	n := max(0, len(b)-grows+room)
+	if n > 0 {
+		f.inode.put(b[:n], int(at))
 	}
-	f.inode.put(b, int(at))
-	return len(b), nil
-}
-
-// ErrKilled is the error of a hook that ends the process before an operation.
-var ErrKilled = errors.New("waltest: the process is killed")
-
-// Half is the error of a hook that lets a write fail after its first half.
-type Half struct{ Err error }
-
-func (h Half) Error() string { return h.Err.Error() }
-
-// put writes b at an offset.
-func (f *inode) put(b []byte, at int) {
-	if end := at + len(b); end > len(f.data) {
-		f.resize(end)
-	}
-	copy(f.data[at:], b)
-	f.touch(at, at+len(b))
-}
-
-// touch notes the new contents of sectors.
-func (f *inode) touch(from, to int) {
-	if f.states == nil {
-		f.states = map[int64][][]byte{}
-	}
-	for at := from / sector * sector; at < to; at += sector {
-		now := bytes.Clone(f.data[at:min(at+sector, len(f.data))])
-		f.states[int64(at)] = append(f.states[int64(at)], now)
-	}
-}
-
-func (f *inode) resize(n int) {
-	f.data = resize(f.data, n)
-	f.sizes = append(f.sizes, n)
+	return n, err
 }
 
 func (f *file) Size() (int64, error) {
@@ -118,7 +84,7 @@ func (f *file) Allocate(size int64) error {
 	if int(size) <= old {
 		return nil
 	}
-	if err := f.dir.disk.room(int(size) - old); err != nil {
+	if _, err := f.dir.disk.room(int(size) - old); err != nil {
 		return err
 	}
 	f.inode.resize(int(size))
@@ -140,13 +106,6 @@ func (f *file) Sync() error {
 	return nil
 }
 
-// sync makes durable what was written since the last sync, unless that failed.
-func (f *inode) sync() {
-	f.safe = resize(f.safe, len(f.data))
-	for at, states := range f.states {
-		copy(f.safe[min(int(at), len(f.safe)):], states[len(states)-1])
-	}
-	f.states, f.sizes = nil, nil
-}
+func (f *file) Prefetch() {}
 
 func (f *file) Close() error { return nil }
