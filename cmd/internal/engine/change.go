@@ -137,8 +137,8 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 		return nil, err
 	}
 	defer f.changes.Unlock()
-	if f.is(flagIncomplete) {
-		return nil, ErrIncomplete
+	if err := f.CheckComplete(); err != nil {
+		return nil, err
 	}
 	f.ownExtra().replacing = make(chan struct{})
 	f.setBusy()
@@ -176,8 +176,8 @@ func (f *Filter) changeInPlace(c Change, do func(umbel.Filter) (umbel.Filter, er
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.is(flagIncomplete) {
-		return 0, ErrIncomplete
+	if err := f.CheckComplete(); err != nil {
+		return 0, err
 	}
 	f.cells.Lock()
 	_, err := do(f.filter)

@@ -3,6 +3,7 @@ package engine
 // The word Filter.flags contains flags, the addMode, and the number of concurrent additions that run.
 const (
 	flagIncomplete = 1 << iota // cells are missing
+	flagLost                   // data was lost; set only if flagIncomplete is
 	flagRetired                // the filter was deleted; written with changes held
 	oneMode
 	oneAdd   = 1 << 8

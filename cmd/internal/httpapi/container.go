@@ -137,8 +137,8 @@ func (req *request) putContainer() error {
 // replaceMatching replaces old by in, if the ID of old matches and both have the same hasher:
 // clients may have hashed their keys already.
 func (req *request) replaceMatching(old *engine.Filter, in umbel.Filter, match string) (engine.Position, error) {
-	if old.Incomplete() {
-		return 0, checkComplete(old)
+	if err := checkComplete(old); err != nil {
+		return 0, err
 	}
 	return old.Replace(func(f umbel.Filter) (umbel.Filter, error) {
 		if !matches(match, wire.Identify(f.State())) {

@@ -400,3 +400,17 @@ func TestMemoryComesBack(t *testing.T) {
 		t.Errorf("%d bytes are used without a filter", used)
 	}
 }
+
+// A filter that lost data accepts additions, which change nothing, and refuses other changes.
+func TestLostFilter(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	n.engine.MarkLost(n.engine.Get([]byte("f")).ID())
+	n.want(n.ask("POST", "/v1/filters/f/add", `{"keys":["a","b"]}`), 200, "[false,false]")
+	n.want(n.ask("POST", "/v1/filters/f/has", `{"keys":["a","c"]}`), 200, "[true,true]")
+	for path, body := range map[string]string{"clear": "", "fold": `{"factor":2}`, "copy": `{"name":"x"}`} {
+		n.wantProblem(n.ask("POST", "/v1/filters/f/"+path, body), 409, "incomplete", "create it again")
+	}
+	n.wantProblem(n.ask("GET", "/v1/filters/f", "", acceptContainer), 409, "incomplete", "create it again")
+	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+}

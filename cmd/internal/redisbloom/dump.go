@@ -26,8 +26,8 @@ func (m *Module) Type(f *engine.Filter) string {
 // errors.ErrUnsupported for other kinds, engine.ErrNotFound for a deleted filter, or an error for
 // a filter with another hasher or an incomplete one.
 func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
-	if f.Incomplete() {
-		return nil, errLoading
+	if err := checkComplete(f); err != nil {
+		return nil, err
 	}
 	var payload []byte
 	var err error

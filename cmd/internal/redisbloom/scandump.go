@@ -17,13 +17,17 @@ func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	var next int64
 	var data []byte
 	var err error
-	problem := look(m.engine.Get(args[1]), notFound, func(f *redisbloom.Filter) {
+	f := m.engine.Get(args[1])
+	problem := look(f, notFound, func(f *redisbloom.Filter) {
 		if err = notPortable(f.Hasher()); err == nil && ok {
 			next, data, err = f.ScanDump(iter)
 		}
 	})
 	if problem == "" && !ok {
 		problem, err = scanNotNumeric, nil
+	}
+	if problem == "" && err == nil {
+		err = checkComplete(f)
 	}
 	if err != nil {
 		problem = command.Text(err)

@@ -639,3 +639,13 @@ func BenchmarkHash(b *testing.B) {
 		hash(umbel.Hasher{}, calls).free()
 	}
 }
+
+// A filter that lost data accepts additions, which change nothing, and refuses other changes.
+func TestLostFilter(t *testing.T) {
+	p := start(t, 0, Options{})
+	p.expect("UM.MAKE f bloom KEYS 100", "+OK")
+	p.engine.MarkLost(p.engine.Get([]byte("f")).ID())
+	p.expect("UM.ADD f a b", "*2[#f, #f]", "UM.HAS f x", "*1[#t]")
+	const lost = "create it again"
+	p.refused("UM.CLEAR f", lost, "UM.FOLD f 2", lost, "UM.EXPORT f", lost, "UM.COPY f g", lost)
+}
