@@ -247,49 +247,6 @@ func TestContainersWhileAdding(t *testing.T) {
 	wg.Wait()
 }
 
-// Who asks for the same container at the same time shares a copy of it.
-func TestCopiesAreShared(t *testing.T) {
-	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
-	f, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1_000_000, FPRate: 0.01}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cs := newCopies(t.TempDir(), nil)
-	a, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a != b {
-		t.Error("two copies of one version")
-	}
-	cs.release(a)
-	if _, err := b.data.ReadAt(make([]byte, 10), 0); err != nil {
-		t.Errorf("the copy went while it was read: %v", err)
-	}
-	if _, err := f.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	c, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c == b {
-		t.Error("a copy of the filter as it was")
-	}
-	cs.release(b)
-	cs.release(c)
-	if len(cs.open) > 0 {
-		t.Errorf("%d copies are open", len(cs.open))
-	}
-	if _, err := b.data.ReadAt(make([]byte, 10), 0); err == nil {
-		t.Error("a copy that nobody has is still open")
-	}
-}
-
 func TestAccepted(t *testing.T) {
 	for _, c := range []struct{ accept, media, form string }{
 		{"", api.MediaJSON, ""},

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 )
 
 // Options configure the handler.
@@ -58,7 +59,7 @@ type handler struct {
 	Options
 	mux    *http.ServeMux
 	guard  guard
-	copies *copies
+	export *export.Service
 
 	everyone *access.User // the user of all requests if Options.Users is nil
 }
@@ -86,7 +87,7 @@ func New(o Options) http.Handler {
 		Options: o,
 		mux:     http.NewServeMux(),
 		guard:   newGuard(o.Hosts),
-		copies:  newCopies(o.Dir, o.Disk),
+		export:  export.New(o.Dir, o.Disk),
 
 		everyone: access.Everyone(),
 	}

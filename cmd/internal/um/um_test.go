@@ -501,7 +501,7 @@ func FuzzImport(f *testing.F) {
 	u := &um{engine: e}
 	f.Fuzz(func(t *testing.T, container, delta []byte) {
 		hold := e.NewReservation()
-		made, err := u.parse(hold, container)
+		made, err := u.parse(limits(hold), container)
 		hold.Release()
 		if err != nil {
 			return
@@ -518,7 +518,8 @@ func FuzzImport(f *testing.F) {
 			return id
 		}
 		was := identify()
-		if _, err = u.apply(g, delta); err != nil && identify() != was {
+		defer hold.Release()
+		if _, err = g.Patch(delta, limits(hold)); err != nil && identify() != was {
 			t.Error("a delta that was refused changed the filter")
 		}
 	})
