@@ -16,7 +16,7 @@ var layers = []layer{
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "inpacket/..."}},
 	{"network", []string{"inpacket/multicast/..."}},
-	{"logs and files", []string{"cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
+	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
 	{"journal and snapshots", []string{"cmd/internal/journal", "cmd/internal/snapshot"}},

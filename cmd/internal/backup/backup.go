@@ -1,5 +1,3 @@
-// Package backup writes the last snapshot and the log after it to one stream, verifies such streams, and
-// restores directories from them.
 package backup
 
 import (

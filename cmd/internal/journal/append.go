@@ -127,6 +127,9 @@ func (j *Journal) reserve(n int) *batch {
 
 // newBatch begins a batch. The caller holds mu.
 func (j *Journal) newBatch() *batch {
+	if j.o.Growing != nil {
+		j.o.Growing(j.queuedBytes(), j.bytes)
+	}
 	var b *batch
 	if n := len(j.free); n > 0 {
 		b = j.free[n-1]

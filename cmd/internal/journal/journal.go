@@ -1,9 +1,3 @@
-// Package journal writes the changes of an engine to the log. Changes are queued in their order and
-// written as batches by one goroutine, while the next one is collected. A second goroutine commits them:
-// up to four batches are in flight.
-//
-// Nothing waits for the disk in Append: whoever changes filters for a client calls Room before, without
-// locks, and Wait after. Journal.mu is the innermost lock; nothing is called with it held.
 package journal
 
 import (
@@ -62,6 +56,10 @@ type Options struct {
 	Durability  Durability
 	CommitDelay time.Duration // time that a batch waits for more changes
 	Failed      func(error)   // is called with the error of each failed write; nil: nothing is called
+	// Growing is called before the queue grows by a batch of up to changelog.MaxBatch bytes, with the bytes
+	// that are queued and those that were written since the process began. It must be quick, and must
+	// not call the journal except Refuse. nil: nothing is called.
+	Growing func(queued, written uint64)
 	// Committed is called for each batch with the time since its first change, Synced for each sync with
 	// its duration. They must be quick. nil: nothing is called.
 	Committed, Synced func(time.Duration)
@@ -173,10 +171,15 @@ func (j *Journal) ReplayFrom() (number uint64, kept engine.Position) {
 func (j *Journal) Pending() (n uint64, lag time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.queuedBytes(), j.lag()
+}
+
+// queuedBytes returns the number of bytes that are not in the log. The caller holds mu.
+func (j *Journal) queuedBytes() (n uint64) {
 	for b := range j.queued() {
 		n += uint64(len(b.Bytes))
 	}
-	return n, j.lag()
+	return n
 }
 
 // queued yields the batches that are not committed, in order. The caller holds mu.

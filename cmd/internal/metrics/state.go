@@ -23,7 +23,7 @@ var (
 	clientsNow      = gauge("umbel_connected_clients", "Connected Redis clients.")
 	logPending      = gauge("umbel_log_pending_bytes", "Changes waiting to be written to the log.")
 	logLag          = gauge("umbel_log_lag_seconds", "Age of the oldest change that is not on the disk.")
-	logBytes        = gauge("umbel_log_bytes", "Size of the log on the disk.")
+	logBytes        = gauge("umbel_log_bytes", "Size of log, snapshots and reserve on the disk.")
 	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
 	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")

@@ -17,7 +17,7 @@ func (n *Node) limitClients(c Config) {
 	n.limits.Store(&c)
 	n.rates.Set(c.HTTPRate)
 	n.budget.SetLimit(clientMemory(c.MaxClientMemory, n.limit()))
-	n.store.SetMaxDisk(uint64(c.MaxDisk))
+	n.disk.SetLimit(uint64(c.MaxDisk))
 	if n.resp != nil {
 		n.resp.SetLimits(limitsOf(c))
 	}

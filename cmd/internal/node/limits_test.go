@@ -92,20 +92,20 @@ func TestRaisedMemoryLimit(t *testing.T) {
 func TestLimitOfCopies(t *testing.T) {
 	c := testConfig(t)
 	n := started(t, c)
-	if err := n.disk.Take(int64(2 * n.limit())); err != nil {
+	if err := n.copies.Take(int64(2 * n.limit())); err != nil {
 		t.Errorf("without max-disk: %v", err)
 	}
-	if err := n.disk.Take(1); err == nil {
+	if err := n.copies.Take(1); err == nil {
 		t.Error("copies may take more than twice the memory limit")
 	}
-	n.disk.Give(int64(2 * n.limit()))
+	n.copies.Give(int64(2 * n.limit()))
 	used := n.store.Status().LogBytes
-	c.MaxDisk = quantity.Size(used) + 64<<10
+	c.MaxDisk = quantity.Size(used) + 1<<20
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
 	n.limitCopies()
-	if err := n.disk.Take(64<<10 + 1); err == nil {
+	if err := n.copies.Take(1<<20 + 1); err == nil {
 		t.Error("copies may take more than max-disk leaves")
 	}
 	dial(t, n, nil).want("CONFIG GET max-disk", "[$max-disk $"+c.MaxDisk.String()+"]")

@@ -131,17 +131,16 @@ func (n *Node) freeMemory(most uint64) uint64 {
 }
 
 // limitCopies sets the limit of the copies of filters that are being sent: twice max-memory, and what
-// max-disk leaves.
+// max-disk leaves after the log and the next snapshot.
 func (n *Node) limitCopies() {
 	limit := 2 * n.limit()
-	if most := uint64(n.limits.Load().MaxDisk); most > 0 {
-		used := n.store.Status().LogBytes
-		left := max(most-min(most, used), 1) // 0 would be no limit
+	if n.disk.Limit() > 0 {
+		left := max(n.copies.Used()+n.store.Spare(), 1) // 0 would be no limit
 		if limit == 0 || limit > left {
 			limit = left
 		}
 	}
-	n.disk.SetLimit(limit)
+	n.copies.SetLimit(limit)
 }
 
 // limit returns the memory limit of all filters in bytes.

@@ -1,5 +1,3 @@
-// Package node assembles the server: settings, listeners, users, store, metrics and signals. These parts
-// don't depend on each other.
 package node
 
 import (
@@ -66,7 +64,8 @@ type Node struct {
 	limits   atomic.Pointer[Config] // with the current limits of clients
 	rates    *httpapi.Rates
 	budget   *budget.Budget // memory of requests and replies
-	disk     *budget.Budget // bytes of copies of filters that are being sent
+	disk     *budget.Budget // bytes of the files of the data directory: max-disk
+	copies   *budget.Budget // bytes of copies of filters that are being sent, a part of disk
 	draining atomic.Bool
 
 	httpAccepted, httpRejected atomic.Uint64 // connections
@@ -155,7 +154,9 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		return fmt.Errorf("data: %w", err)
 	}
 	var files *snapfile.Dir
-	if n.oplog, files, err = openData(ctx, c, n.log, n.openLog, false); err != nil {
+	n.disk = budget.New(uint64(c.MaxDisk))
+	n.copies = n.disk.Part(0)
+	if n.oplog, files, err = openData(ctx, c, n.log, n.openLog, n.disk, false); err != nil {
 		return err
 	}
 	// Remove copies left over by a process that was killed. The directory is locked by now.
@@ -169,7 +170,6 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit)
 	n.budget = budget.New(clientMemory(c.MaxClientMemory, limit))
-	n.disk = budget.New(0)
 	l := n.startLoading()
 	defer l.end()
 	percent := 100
@@ -180,7 +180,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		SnapshotInterval: c.SnapshotInterval,
 		SnapshotBytes:    uint64(c.SnapshotBytes),
 		Reserve:          diskReserve,
-		MaxDisk:          uint64(c.MaxDisk),
+		Disk:             n.disk,
 		Seed:             seedOf(c.Data),
 		Committed:        n.latencies.Commit,
 		Synced:           n.latencies.Sync,
@@ -209,7 +209,7 @@ var durabilities = map[string]store.Durability{"always": store.Always, "everysec
 
 // openData opens the log and the snapshots of a data directory. The log locks it. A directory that has
 // a log but no snapshots has lost them: both are made at the same time.
-func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, readOnly bool) (oplog.Log, *snapfile.Dir, error) {
+func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, limit *budget.Budget, readOnly bool) (oplog.Log, *snapfile.Dir, error) {
 	if err := wal.Supported(logDir(c.Data)); err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -224,24 +224,15 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, rea
 			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: segmentBytes(int64(c.MaxDisk)), Log: log.With("part", "log")})
+	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
 	if err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	files, err := snapfile.OpenDir(snapshotsDir(c.Data), snapfile.Options{ReadOnly: readOnly})
+	files, err := snapfile.OpenDir(snapshotsDir(c.Data), snapfile.Options{ReadOnly: readOnly, Disk: limit})
 	if err != nil {
 		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, errors.Join(err, l.Close()))
 	}
 	return l, files, nil
-}
-
-// segmentBytes returns the size of a file of the log, of which one is in use and two are kept: less than
-// usual if the data directory may have only maxDisk bytes.
-func segmentBytes(maxDisk int64) int64 {
-	if maxDisk == 0 {
-		return 0
-	}
-	return min(maxDisk/32, 32<<20)
 }
 
 // logDir returns the directory of the log in a data directory, snapshotsDir that of the snapshots.

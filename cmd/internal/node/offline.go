@@ -39,7 +39,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 	if _, err := os.Stat(logDir(c.Data)); err != nil {
 		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
 	}
-	l, files, err := openData(ctx, c, log, oplog.Open, true)
+	l, files, err := openData(ctx, c, log, oplog.Open, nil, true)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	}
 	c := DefaultConfig()
 	c.Data = data
-	l, files, err := openData(ctx, c, log, oplog.Open, false)
+	l, files, err := openData(ctx, c, log, oplog.Open, nil, false)
 	if err != nil {
 		return store.Report{}, err
 	}

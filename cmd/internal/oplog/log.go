@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
 )
 
@@ -16,14 +17,15 @@ const term = 1
 
 // Options configure a log.
 type Options struct {
-	ReadOnly     bool         // nothing in the directory is changed
-	SegmentBytes int64        // size of a file; 0: as in package wal
-	Log          *slog.Logger // nil: nowhere
+	ReadOnly     bool           // nothing in the directory is changed
+	SegmentBytes int64          // size of a file; 0: as in package wal
+	Disk         *budget.Budget // limits the size of all files; nil: no limit
+	Log          *slog.Logger   // nil: nowhere
 }
 
 // wal returns the options of the log below.
 func (o Options) wal() wal.Options {
-	return wal.Options{ReadOnly: o.ReadOnly, SegmentBytes: o.SegmentBytes, Log: o.Log}
+	return wal.Options{ReadOnly: o.ReadOnly, SegmentBytes: o.SegmentBytes, Disk: o.Disk, Log: o.Log}
 }
 
 // Open opens the log in a directory, which is made if it does not exist. The error wraps ErrLocked or
@@ -144,6 +146,7 @@ func (l *alone) Torn() string                 { return l.wal.Torn() }
 func (l *alone) Trim() error                  { return l.wal.Trim() }
 func (l *alone) Health() error                { return l.wal.Health() }
 func (l *alone) Bytes() uint64                { return l.wal.Bytes() }
+func (l *alone) Room() uint64                 { return l.wal.Room() }
 
 // patience is how long Close waits for operations on a disk that hangs.
 const patience = 5 * time.Second

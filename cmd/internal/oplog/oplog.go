@@ -71,6 +71,8 @@ type Log interface {
 	Health() error
 	// Bytes returns the size of all files.
 	Bytes() uint64
+	// Room returns the number of bytes that can be written to the files that exist.
+	Room() uint64
 	// Close commits what was proposed and closes the log.
 	Close() error
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
@@ -34,6 +35,9 @@ var (
 // Options say how a directory is opened.
 type Options struct {
 	ReadOnly bool
+	// Disk limits the size of all files. Writes that need more return an error wrapping budget.ErrDisk.
+	// nil means no limit.
+	Disk *budget.Budget
 }
 
 // Dir is a directory of snapshots. Put, Discard, Publish and Sweep are called by one goroutine at a
@@ -47,8 +51,11 @@ type Dir struct {
 	unsynced []disk.File // the last of them
 	stray    bool        // a temporary file may exist
 
-	reserving sync.Mutex // held during Reserve and Release
-	reserved  int64      // size of the file of Reserve
+	reserving sync.Mutex    // held during Reserve and Release
+	reserved  int64         // size of the file of Reserve
+	spare     *budget.Files // what it takes of Options.Disk
+
+	disk *budget.Files // what all other files take of Options.Disk
 
 	mu        sync.Mutex
 	pieces    map[uint64]int64     // sizes
@@ -62,7 +69,10 @@ func Open(files disk.Dir, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapfile: %w", err)
 	}
-	d := &Dir{files: files, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64)}
+	d := &Dir{
+		files: files, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64),
+		spare: o.Disk.Files(), disk: o.Disk.Files(),
+	}
 	for _, f := range list {
 		if !f.Regular {
 			continue
@@ -82,6 +92,8 @@ func Open(files disk.Dir, o Options) (*Dir, error) {
 		}
 		d.bytes += f.Size
 	}
+	d.spare.Set(d.reserved)
+	d.disk.Set(d.bytes)
 	return d, nil
 }
 
@@ -109,6 +121,10 @@ func (d *Dir) Put(data []byte) (uint64, error) {
 	case len(data) == 0 || len(data) > MaxPiece:
 		return 0, fmt.Errorf("snapfile: a piece of %d bytes, want 1 to %d", len(data), MaxPiece)
 	}
+	if err := d.disk.Grow(int64(len(data))); err != nil {
+		return 0, fmt.Errorf("snapfile: %w", err)
+	}
+	defer d.count()
 	number := d.next
 	d.next++
 	f, err := d.files.Create(pieceName(number))
@@ -153,6 +169,7 @@ func (d *Dir) Discard() error {
 		errs = append(errs, d.remove(number))
 	}
 	d.fresh = nil
+	d.count()
 	return errors.Join(errs...)
 }
 
@@ -237,6 +254,9 @@ func (d *Dir) Bytes() uint64 {
 	defer d.mu.Unlock()
 	return uint64(d.bytes)
 }
+
+// count corrects what the files take of Options.Disk. It is called by the goroutine that writes files.
+func (d *Dir) count() { d.disk.Set(int64(d.Bytes())) }
 
 func (d *Dir) added(number uint64, size int64) {
 	d.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 )
@@ -264,6 +265,46 @@ func TestReserve(t *testing.T) {
 	}
 	must(t, disk.Discard())
 	must(t, disk.Release())
+}
+
+// Pieces, manifests and the reserve take from one limit, and give back what is removed.
+func TestDiskLimit(t *testing.T) {
+	limit := budget.New(10_000)
+	d := disktest.NewDisk()
+	dir, err := snapfile.Open(d.Dir(), snapfile.Options{Disk: limit})
+	must(t, err)
+	used := func() {
+		t.Helper()
+		if got, want := limit.Used(), uint64(d.Used()); got != want {
+			t.Errorf("%d bytes are taken, the files have %d", got, want)
+		}
+	}
+	must(t, dir.Reserve(3000))
+	for range 6 {
+		_, err = dir.Put(make([]byte, 1000))
+		must(t, err)
+	}
+	used()
+	if _, err = dir.Put(make([]byte, 1001)); !errors.Is(err, budget.ErrDisk) {
+		t.Errorf("a byte too many: %v", err)
+	}
+	if err = dir.Publish(1, 0, make([]byte, 600)); !errors.Is(err, budget.ErrDisk) {
+		t.Errorf("a manifest that is too long: %v", err)
+	}
+	used() // the pieces are gone
+	_, err = dir.Put(make([]byte, 1000))
+	must(t, err)
+	must(t, dir.Publish(1, 0, make([]byte, 600)))
+	used()
+	must(t, dir.Release())
+	used()
+	if err = dir.Reserve(9000); !errors.Is(err, budget.ErrDisk) {
+		t.Errorf("a reserve that is too long: %v", err)
+	}
+	must(t, dir.Sweep(nil, func(uint64) bool { return false }))
+	if used(); d.Used() != 0 {
+		t.Errorf("%d bytes are left", d.Used())
+	}
 }
 
 // The cost of a start depends on the files that exist, not on those that ever existed. It lists the

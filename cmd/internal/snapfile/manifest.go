@@ -38,9 +38,14 @@ func (d *Dir) Publish(number, position uint64, data []byte) error {
 	case number <= last:
 		return fmt.Errorf("snapfile: manifest %d after %d", number, last)
 	}
-	if err := d.sync(); err != nil {
+	err := d.sync()
+	if err == nil {
+		err = d.disk.Grow(int64(len(copies) * (len(data) + sumBytes)))
+	}
+	if err != nil {
 		return fmt.Errorf("snapfile: %w", errors.Join(err, d.Discard()))
 	}
+	defer d.count()
 	d.fresh = nil
 	if err := d.publish(generation{number, position}, data); err != nil {
 		return fmt.Errorf("snapfile: manifest %d: %w", number, err)
@@ -171,6 +176,7 @@ func (d *Dir) Sweep(manifests []uint64, needed func(piece uint64) bool) error {
 	if d.options.ReadOnly {
 		return fmt.Errorf("snapfile: %w", ErrReadOnly)
 	}
+	defer d.count()
 	if err := d.sweepManifests(manifests); err != nil {
 		return fmt.Errorf("snapfile: %w", err)
 	}

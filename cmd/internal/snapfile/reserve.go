@@ -7,7 +7,8 @@ import (
 )
 
 // Reserve creates a file of size bytes, or keeps the one that exists. It holds room on the disk until
-// Release: a full disk then has room for what is needed to make more room. It is not part of Bytes.
+// Release: a full disk then has room for what is needed to make more room. It is not part of Bytes, but
+// takes from Options.Disk.
 func (d *Dir) Reserve(size int64) error {
 	if d.options.ReadOnly {
 		return fmt.Errorf("snapfile: %w", ErrReadOnly)
@@ -17,7 +18,12 @@ func (d *Dir) Reserve(size int64) error {
 	if d.reserved == size {
 		return nil
 	}
-	if err := d.allocate(size); err != nil {
+	d.spare.Set(0) // Allocate replaces the file
+	err := d.spare.Grow(size)
+	if err == nil {
+		err = d.allocate(size)
+	}
+	if err != nil {
 		return fmt.Errorf("snapfile: %w", errors.Join(err, d.release()))
 	}
 	d.reserved = size
@@ -59,5 +65,6 @@ func (d *Dir) release() error {
 	if err := d.files.Remove(reserveName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	d.spare.Set(0)
 	return nil
 }

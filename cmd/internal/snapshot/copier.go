@@ -40,7 +40,7 @@ func newCopier(ctx context.Context, t *Taker, s *Snapshot) *copier {
 		taker: t, snapshot: s, packer: newPacker(t.files), throttle: throttle{taker: t}, last: newLastEntries(ctx, t),
 		entries: make(map[uint64]entry), live: make(map[uint64]int),
 	}
-	c.packer.entry = c.addEntry
+	c.packer.entry, c.packer.wrote = c.addEntry, func(n int) { t.spent.Add(uint64(n)) }
 	return c
 }
 

@@ -32,9 +32,7 @@ const (
 	// manifestUnfinished is a flag: a backup is being restored and is not complete.
 	manifestUnfinished = 1
 
-	// Flags of an entry: the filter is incomplete, and why.
-	entryLoading = 1 // parts of it have not been written yet
-	entryLost    = 2 // data of it was lost
+	entryHidden = 1
 )
 
 // Reference is the place of bytes of a segment or of a catalogue.

@@ -23,6 +23,7 @@ type packer struct {
 	written   uint64 // bytes of pieces
 	// entry is called with each entry after its segments were written.
 	entry func(id uint64, version uint64, entry []byte)
+	wrote func(n int) // is called with the size of each piece
 }
 
 // packed is a filter whose entry waits for its pieces.
@@ -35,7 +36,7 @@ type packed struct {
 func newPacker(files *snapfile.Dir) *packer {
 	return &packer{
 		files: files, pack: make([]byte, 0, snapfile.MaxPiece), page: make([]byte, 0, maxPage),
-		entry: func(uint64, uint64, []byte) {},
+		entry: func(uint64, uint64, []byte) {}, wrote: func(int) {},
 	}
 }
 
@@ -158,6 +159,7 @@ func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {
 		return 0, fmt.Errorf("snapshot: %w", err)
 	}
 	p.written += uint64(len(data))
+	p.wrote(len(data))
 	return number, nil
 }
 

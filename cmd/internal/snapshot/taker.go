@@ -1,12 +1,3 @@
-// Package snapshot copies the filters of an engine to files, and reads the copies.
-//
-// A snapshot is taken while filters change. Each copy contains all changes up to one position and none
-// after another; replaying the log from the lowest of these positions completes the copies. Only
-// segments whose checksum differs from the last snapshot are written. The log keeps the batches that the
-// previous snapshot needs, so that it can replace a damaged one.
-//
-// A Taker does one thing at a time, and whoever waits for it can give up. It has no lock while it waits
-// for the disk, except that changes of kinds that are not monotone wait while their filter is copied.
 package snapshot
 
 import (
@@ -51,6 +42,8 @@ type Taker struct {
 
 	hurry  atomic.Bool   // snapshots do not rest
 	marked atomic.Uint64 // bytes of the log when the last snapshot was begun
+	needed atomic.Uint64 // see Needed
+	spent  atomic.Uint64 // bytes that the snapshot has written that is being taken
 
 	required atomic.Bool   // a snapshot is due although nothing changed
 	turn     chan struct{} // has one message while a snapshot is taken or files are deleted
@@ -93,7 +86,10 @@ func (t *Taker) setStatus(change func(*Status)) {
 }
 
 // LogLength returns the number of bytes that were written to the log since the last snapshot was begun.
-func (t *Taker) LogLength() uint64 { return t.written() - t.marked.Load() }
+func (t *Taker) LogLength() uint64 { return t.LogLengthAt(t.written()) }
+
+// LogLengthAt is LogLength when written bytes were written since the process began.
+func (t *Taker) LogLengthAt(written uint64) uint64 { return written - min(t.marked.Load(), written) }
 
 func (t *Taker) written() uint64 {
 	_, bytes := t.journal.Counts()
@@ -161,6 +157,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		next.Batch = last + 1
 	}
 	written := t.written()
+	defer t.spent.Store(0)
 	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {
 		if e := t.files.Discard(); e != nil {

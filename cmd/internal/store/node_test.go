@@ -73,12 +73,14 @@ func newEngine() *engine.Engine {
 
 // tryStart starts a node on what a disk has.
 func tryStart(d *disk, o Options) (*node, error) {
-	l, err := d.Open(context.Background())
+	logOptions := oplogtest.Options()
+	logOptions.Disk = o.Disk
+	l, err := d.OpenWith(logOptions)
 	if err != nil {
 		return nil, err
 	}
 	e := newEngine()
-	files, err := snapfile.Open(d.files.Dir(), snapfile.Options{})
+	files, err := snapfile.Open(d.files.Dir(), snapfile.Options{Disk: o.Disk})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -1,17 +1,3 @@
-// Package store makes the filters of an engine durable. It opens a directory of data, schedules
-// snapshots, leaves full disks, and closes everything in order. The parts are packages of their own, the
-// lowest first:
-//
-//	statecode   encodes the shapes of states
-//	changelog   encodes changes as batches
-//	journal     queues changes and writes them to the log (oplog)
-//	snapshot    copies filters to files (snapfile)
-//	recovery    restores filters from snapshots and the log
-//	backup      writes both to one stream, and reads it
-//
-// Lock order: snapshot.Taker.turn, the locks of the engine, Journal.mu. Append never waits; Room and Begin,
-// which wait while the queue is full, are called without locks. docs/locks.md has the locks of all
-// packages.
 package store
 
 import (
@@ -23,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/journal"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
@@ -53,11 +40,11 @@ type Report = recovery.Report
 // Options configure a store.
 type Options struct {
 	Durability       Durability
-	CommitDelay      time.Duration // time that a batch waits for more changes
-	SnapshotInterval time.Duration // 0: only on request
-	SnapshotBytes    uint64        // growth of the log that triggers a snapshot; 0: off
-	Reserve          uint64        // bytes kept free for snapshots on a full disk; 0: none
-	MaxDisk          uint64        // bytes of log and snapshots above which changes are refused, checked every second; 0: no limit
+	CommitDelay      time.Duration  // time that a batch waits for more changes
+	SnapshotInterval time.Duration  // 0: only on request
+	SnapshotBytes    uint64         // growth of the log that triggers a snapshot; 0: off
+	Reserve          uint64         // bytes kept free for snapshots on a full disk; 0: none
+	Disk             *budget.Budget // limits the files of log and snapshots, which take from it; nil: no limit
 	// AcceptLoss makes Open continue if durable changes or cells are missing. It marks the filters
 	// that may lack some as incomplete: queries return true for every key until they are created
 	// again. The report lists them.
@@ -81,10 +68,8 @@ type Store struct {
 	runs    sync.WaitGroup     // scheduled snapshots
 	writing sync.WaitGroup     // the writer
 	closed  sync.Once
-	full    atomic.Bool   // the disk was full, and is not known to have room again
-	kick    chan struct{} // starts an attempt to leave a full disk
-
-	maxDisk atomic.Uint64
+	full    atomic.Pointer[error] // the disk was full for this reason, and is not known to have room again
+	kick    chan struct{}         // makes schedule look at once
 }
 
 // Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
@@ -100,8 +85,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 		return nil, r.Report, err
 	}
 	s := &Store{log: l, files: files, o: o, kick: make(chan struct{}, 1)}
-	s.maxDisk.Store(o.MaxDisk)
-	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
+	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
@@ -126,7 +110,7 @@ func (s *Store) prepare(ctx context.Context, damaged bool) {
 		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
 	}
 	if err := s.reserve(); err != nil {
-		s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", s.o.Reserve, "error", err)
+		s.warnReserve(err)
 	}
 }
 
@@ -159,6 +143,7 @@ func (s *Store) Sync(ctx context.Context) error {
 
 // Snapshot copies all filters that changed since the last snapshot and truncates the log.
 func (s *Store) Snapshot(ctx context.Context) error {
+	s.estimate()
 	err := s.taker.Take(ctx)
 	if err != nil {
 		s.noteFull(err)
@@ -184,19 +169,25 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 			return
 		case <-s.kick:
 		case <-tick.C:
-			if s.full.Load() && time.Since(last) < fullRetry {
+			if s.full.Load() != nil && time.Since(last) < fullRetry {
 				continue
 			}
 		}
-		s.noteFull(s.checkMaxDisk())
-		if s.full.Load() {
+		if s.full.Load() == nil {
+			if err := s.checkMaxDisk(0); err != nil {
+				s.noteFull(err)
+			} else {
+				s.accept() // growing knew only an earlier estimate
+			}
+		}
+		if s.full.Load() != nil {
 			s.leaveFull(ctx)
 			last = time.Now()
 			continue
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
 		byBytes := s.o.SnapshotBytes > 0 && s.taker.LogLength() >= s.o.SnapshotBytes
-		if !byTime && !byBytes || s.Ready() != nil {
+		if !byTime && !byBytes && !s.nearMaxDisk() || s.Ready() != nil {
 			continue
 		}
 		_ = s.Snapshot(ctx) // it logs its error
@@ -234,7 +225,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 type Status struct {
 	Pending              uint64        // bytes that wait to be written
 	Lag                  time.Duration // age of the oldest change that is not on disk
-	LogBytes             uint64        // size of the log and the snapshots on disk
+	LogBytes             uint64        // size of log, snapshots and reserve on disk
 	Snapshotting         bool
 	LastSnapshot         time.Time
 	LastSnapshotTook     time.Duration
@@ -249,7 +240,7 @@ func (s *Store) Status() Status {
 	st := Status{Snapshotting: last.Running, LastSnapshot: last.Last, LastSnapshotTook: last.Took, LastSnapshotErr: last.Err}
 	st.Pending, st.Lag = s.journal.Pending()
 	st.Commits, st.CommitBytes = s.journal.Counts()
-	st.LogBytes = s.log.Bytes() + s.files.Bytes()
+	st.LogBytes = s.log.Bytes() + s.files.Bytes() + uint64(s.files.Reserved())
 	if st.Err = s.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
 	}

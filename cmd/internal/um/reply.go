@@ -28,11 +28,11 @@ func missing(name []byte) error {
 // keys.
 func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	f := u.engine.Get(name)
-	if f == nil {
+	switch {
+	case f == nil:
 		return nil, missing(name)
-	}
-	if err := f.CheckComplete(); err != nil {
-		return nil, fmt.Errorf("%s: %w", command.Quote(name), err)
+	case f.Incomplete():
+		return nil, fmt.Errorf("%w: %s", engine.ErrIncomplete, command.Quote(name))
 	}
 	return f, nil
 }

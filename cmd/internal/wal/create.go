@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -33,6 +32,7 @@ func (l *Log) begin(first uint64, need int64) error {
 	l.mu.Lock()
 	old, before := l.active, l.tip
 	l.mu.Unlock()
+	defer l.count()
 	a, err := l.create(first, before, need)
 	if err != nil {
 		return err
@@ -81,29 +81,29 @@ func (l *Log) create(first uint64, before link, need int64) (*active, error) {
 	return &active{segment: s, file: file, end: segmentHeader}, nil
 }
 
-// takeFile returns the name of a file of at least need bytes with that header, and its size.
+// takeFile returns the name of a file of at least need bytes with that header, and its size. Called with
+// writing and syncing held.
 func (l *Log) takeFile(header []byte, need int64) (name string, size int64, err error) {
 	for size = max(need, l.o.SegmentBytes); ; {
 		l.mu.Lock()
-		spare, allowed := "", size
+		spare := ""
 		if len(l.spares) > 0 {
 			spare = l.spares[0]
 		}
-		if l.o.MaxBytes > 0 {
-			allowed = min(size, l.o.MaxBytes-l.size())
-		}
 		l.mu.Unlock()
-		switch {
-		case spare != "" && size == l.o.SegmentBytes && allowed >= 0:
+		if spare != "" && size == l.o.SegmentBytes {
 			l.forgetSpare(spare)
 			return spare, size, l.fill(spare, header, func() (disk.File, error) { return l.dir.Edit(spare) })
-		case allowed >= need:
-			err := l.fill(newName, header, func() (disk.File, error) { return l.allocate(allowed) })
+		}
+		allowed := max(need, min(size, l.disk.Left()))
+		if err = l.disk.Grow(allowed); err == nil {
+			err = l.fill(newName, header, func() (disk.File, error) { return l.allocate(allowed) })
 			if !errors.Is(err, syscall.ENOSPC) || spare == "" && size == need {
 				return newName, allowed, err
 			}
-		case spare == "":
-			return "", 0, fmt.Errorf("%w of %d bytes", ErrFull, l.o.MaxBytes)
+			l.count()
+		} else if spare == "" {
+			return "", 0, err
 		}
 		if spare == "" {
 			size = max(size/2, need)
@@ -113,6 +113,7 @@ func (l *Log) takeFile(header []byte, need int64) (name string, size int64, err 
 			return "", 0, err
 		}
 		l.forgetSpare(spare)
+		l.count()
 	}
 }
 

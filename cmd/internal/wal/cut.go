@@ -54,6 +54,7 @@ func (l *Log) collect() error {
 	if l.ready() != nil {
 		return nil // the next CutFront removes them
 	}
+	defer l.count()
 	l.mu.Lock()
 	var obsolete []*segment
 	if l.readers == 0 {
@@ -112,6 +113,7 @@ func (l *Log) Trim() error {
 	for _, name := range spares {
 		errs = append(errs, l.dir.Remove(name))
 	}
+	l.count()
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("wal: trim: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/wal"
 )
@@ -149,9 +150,9 @@ func TestFullDisk(t *testing.T) {
 
 func isSpare(name string) bool { return strings.HasSuffix(name, ".old") }
 
-func TestMaxBytes(t *testing.T) {
+func TestDiskLimit(t *testing.T) {
 	b := newBench(t)
-	b.o = wal.Options{MaxBytes: 1 << 20}
+	b.o = wal.Options{Disk: budget.New(1 << 20), SegmentBytes: 256 << 10}
 	b.again()
 	for round := range 3 {
 		first, _ := b.log.Bounds()
@@ -159,7 +160,7 @@ func TestMaxBytes(t *testing.T) {
 		for err == nil {
 			err = b.log.Append([]wal.Entry{entryOf(b.log.Next(), 1)})
 		}
-		b.wants(err, wal.ErrFull)
+		b.wants(err, budget.ErrDisk)
 		if n := b.log.Bytes(); n > 1<<20 || n < 3<<18 {
 			t.Errorf("round %d: %d bytes of %d are used", round, n, 1<<20)
 		}

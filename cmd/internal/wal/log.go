@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
@@ -18,6 +19,7 @@ type Log struct {
 	o    Options
 	lock io.Closer
 	torn string
+	disk *budget.Files // what the files take of Options.Disk
 
 	writing    sync.Mutex // held by what changes the frames
 	buf        []byte     // guarded by writing
@@ -106,6 +108,20 @@ func (l *Log) size() int64 {
 		n += s.size
 	}
 	return n
+}
+
+// count corrects what the files take of Options.Disk. It is not called while a file is made.
+func (l *Log) count() { l.disk.Set(int64(l.Bytes())) }
+
+// Room returns the number of bytes that can be written to the files that exist.
+func (l *Log) Room() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int64(len(l.spares)) * l.o.SegmentBytes
+	if l.active != nil {
+		n += l.active.size - l.active.end
+	}
+	return uint64(n)
 }
 
 // Commit notes that the entries up to an index are committed: CutBack refuses to remove them. It is

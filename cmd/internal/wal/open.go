@@ -52,7 +52,7 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wal: %w", err)
 	}
-	l := &Log{dir: dir, o: o.withDefaults(), lock: lock}
+	l := &Log{dir: dir, o: o.withDefaults(), lock: lock, disk: o.Disk.Files()}
 	l.idle.L = &l.mu
 	if err := l.open(); err != nil {
 		errs := []error{err}
@@ -64,6 +64,7 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 		}
 		return nil, fmt.Errorf("wal: %w", errors.Join(append(errs, lock.Close())...))
 	}
+	l.count()
 	return l, nil
 }
 

@@ -3,6 +3,8 @@ package wal
 import (
 	"errors"
 	"log/slog"
+
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
 var (
@@ -13,8 +15,6 @@ var (
 	// ErrVersion is wrapped by Open if the directory contains the log of another version, which
 	// this program does not read.
 	ErrVersion = errors.New("log of another version")
-	// ErrFull is wrapped if the log has reached Options.MaxBytes.
-	ErrFull = errors.New("log has reached its limit")
 
 	errClosed  = errors.New("the log is closed")
 	errFrame   = errors.New("damaged")
@@ -41,14 +41,15 @@ type Options struct {
 	// ReadOnly opens a log without changing anything in the directory.
 	ReadOnly bool
 	// SegmentBytes is the size of a segment file; 0 means 32 MiB. Segments are smaller if the disk
-	// or MaxBytes leave no more space, and larger if an entry needs it.
+	// or Disk leave no more space, and larger if an entry needs it.
 	SegmentBytes int64
 	// Spare is the number of obsolete segment files that are kept to be used again, since writing
 	// to them is faster than to new files; 0 means 2, negative means none.
 	Spare int
-	// MaxBytes limits the size of all files; 0 means no limit.
-	MaxBytes int64
-	Log      *slog.Logger // nil: nowhere
+	// Disk limits the size of all files. Changes that need more return an error wrapping
+	// budget.ErrDisk. nil means no limit.
+	Disk *budget.Budget
+	Log  *slog.Logger // nil: nowhere
 }
 
 const (
@@ -60,10 +61,6 @@ const (
 func (o Options) withDefaults() Options {
 	if o.SegmentBytes <= 0 {
 		o.SegmentBytes = defaultSegment
-	}
-	if o.MaxBytes > 0 {
-		// Entries are removed by whole segments, so one segment must not fill the space.
-		o.SegmentBytes = min(o.SegmentBytes, o.MaxBytes/4)
 	}
 	o.SegmentBytes = max(o.SegmentBytes, minSegment) &^ (align - 1)
 	switch {

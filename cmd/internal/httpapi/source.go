@@ -1,9 +1,8 @@
-package export
+package httpapi
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -27,11 +26,11 @@ func (s *source) small() bool { return s.cells <= inMemory }
 
 // source copies the cells of a filter: small ones to memory while changes wait, others to a file
 // while additions go on if the kind allows.
-func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error) {
+func (cs *copies) source(ctx context.Context, f *engine.Filter) (*source, error) {
 	var src *source
 	err := f.View(func(f umbel.Filter) {
-		if state := f.State(); state.Bytes() <= inMemory {
-			src = sourceOf(state.Clone())
+		if s := f.State(); s.Bytes() <= inMemory {
+			src = sourceOf(s.Clone())
 		}
 	})
 	if err != nil || src != nil {
@@ -42,7 +41,7 @@ func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error)
 		if try == captures-1 {
 			begin = f.CaptureStill
 		}
-		src, err := s.capture(ctx, begin())
+		src, err := cs.capture(ctx, begin())
 		if err != nil || src != nil {
 			return src, err
 		}
@@ -63,19 +62,21 @@ func sourceOf(s umbel.State) *source {
 
 // capture copies the cells of a filter to a file. It returns a nil source if the filter's shape
 // changed meanwhile.
-func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, error) {
-	file, err := s.temporary()
+func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, error) {
+	file, err := cs.temporary()
 	if err != nil {
 		c.End()
 		return nil, err
 	}
+	at := map[engine.Segment]int64{}
 	size := int64(0)
 	buf := make([]byte, engine.SegmentBytes)
 	for err == nil {
-		_, b := c.Next(buf) // in the order of the arrays, without gaps
+		segment, b := c.Next(buf)
 		if b == nil {
 			break
 		}
+		at[segment] = size
 		var n int
 		n, err = file.Write(b)
 		size += int64(n)
@@ -88,18 +89,17 @@ func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, erro
 		discard(file)
 		return nil, err
 	}
-	var starts []int64
-	end := int64(0)
-	for _, a := range statecode.Arrays(&meta.State) {
-		starts = append(starts, end)
-		end += int64(statecode.ArrayBytes(a))
-	}
 	src := &source{state: meta.State, cells: uint64(size), close: func() { discard(file) }}
 	var bytes []byte
 	src.fill = func(array int, first uint64, b cells.Array) error {
-		n := len(b.Words) * 8
-		bytes = slices.Grow(bytes[:0], n)[:n]
-		if _, err := file.ReadAt(bytes, starts[array]+int64(first*uint64(max(b.Width, 1))/8)); err != nil {
+		offset := first * uint64(max(b.Width, 1)) / 8
+		segment := engine.Segment{Array: array, Offset: offset / engine.SegmentBytes * engine.SegmentBytes}
+		start, there := at[segment]
+		if !there {
+			return fmt.Errorf("segment %d of array %d was not copied", segment.Offset, array)
+		}
+		bytes = grown(bytes, len(b.Words)*8)
+		if _, err := file.ReadAt(bytes, start+int64(offset-segment.Offset)); err != nil {
 			return err
 		}
 		statecode.Words(b.Words, bytes)
