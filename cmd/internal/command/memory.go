@@ -1,13 +1,12 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Fits returns an error wrapping umbel.ErrLimit unless n bytes can be replied to the client.
@@ -18,14 +17,14 @@ func Fits(c *resp.Conn, n uint64) error {
 	return nil
 }
 
-// Container returns the canonical container of a filter.
-func Container(c *resp.Conn, f *engine.Filter) (b []byte, err error) {
-	gone := f.View(func(f umbel.Filter) { err = Fits(c, wire.Size(f.State())) }) // before a copy is made
-	if err := errors.Join(gone, err); err != nil {
-		return nil, err
+// Export replies a container of a filter.
+func Export(c *resp.Conn, e *engine.Engine, f *engine.Filter, form export.Form) {
+	b, err := export.Bytes(e, f, form, func(n uint64) error { return Fits(c, n) })
+	if err != nil {
+		Fail(c, err)
+		return
 	}
-	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
-	return b, errors.Join(gone, err)
+	c.Bulk(b)
 }
 
 // Bytes returns a function that returns the sum of the bytes of the filters that a call names, for

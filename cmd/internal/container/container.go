@@ -110,3 +110,6 @@ func Fits(what string, need uint64) error {
 	return fmt.Errorf("%s needs %v of memory, and %v is free; use a higher rate, fewer keys or fewer bytes: %w",
 		what, quantity.Size(need), quantity.Size(free), umbel.ErrLimit)
 }
+
+// Packer returns the packer of a program that uses all cores.
+func Packer() wire.Packer { return wire.Packer{Workers: runtime.GOMAXPROCS(0)} }

@@ -49,7 +49,8 @@ const (
 
 // Add adds ds in order. changed may be nil; otherwise changed[i] reports whether ds[i] changed
 // the filter. It returns an error wrapping umbel.ErrLimit if the filter is full, or ErrMemory if
-// it may not grow; the first n digests were added then. It runs concurrently with other additions
+// it may not grow; the first n digests were added then. To a filter that lost data (Lost) all digests
+// can be added, and none changes it. Add runs concurrently with other additions
 // and queries if the kind allows it.
 func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, err error) {
 	if changed != nil {
@@ -90,6 +91,9 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 // addSome adds at most maxBatch digests and returns how many were added. Afterwards f.position
 // covers all changes that changed depends on.
 func (f *Filter) addSome(changed []bool, ds []umbel.Digest) (int, error) {
+	if f.Lost() {
+		return f.addLost(changed, ds)
+	}
 	if f.mode() == concurrent && len(ds) < minExclusiveBatch {
 		return f.addConcurrently(changed, ds)
 	}
@@ -161,6 +165,9 @@ func (f *Filter) AddAbsent(added []bool, ds []umbel.Digest) (n int, pos Position
 }
 
 func (f *Filter) addAbsent(added []bool, ds []umbel.Digest) (n int, err error) {
+	if f.Lost() {
+		return f.addLost(added, ds)
+	}
 	if err := f.lock(); err != nil {
 		return 0, err
 	}
@@ -351,11 +358,11 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	}
 	defer f.changes.Unlock()
 	r, ok := f.filter.(umbel.Remover)
-	switch {
-	case !ok:
+	if !ok {
 		return f.unsupported("remove")
-	case f.is(flagIncomplete):
-		return ErrIncomplete
+	}
+	if err := f.CheckComplete(); err != nil {
+		return err
 	}
 	f.cells.Lock()
 	for i, d := range ds {

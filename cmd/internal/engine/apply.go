@@ -60,6 +60,8 @@ func (e *Engine) applyTo(f *Filter, c Change) error {
 			f.expireAt(int64(c.Number))
 		}
 		return nil
+	case f.Lost():
+		return nil
 	case c.Position > r.to:
 		if err := f.finishReplay(); err != nil {
 			return err

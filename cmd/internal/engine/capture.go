@@ -12,6 +12,7 @@ type Meta struct {
 	Name       string
 	Expires    int64
 	Incomplete bool
+	Lost       bool        // see Filter.Lost; Incomplete is true then
 	State      umbel.State // its arrays have no words
 	// The cells contain all changes up to From, and none after To. The positions are equal if
 	// changes waited while the filter was copied.
@@ -130,7 +131,7 @@ func (c *Capture) End() (m Meta, ok bool) {
 		c.invalid = true
 		return Meta{}, false
 	}
-	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.is(flagIncomplete), From: c.from, To: c.from}
+	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.Incomplete(), Lost: f.Lost(), From: c.from, To: c.from}
 	if f.Version() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()

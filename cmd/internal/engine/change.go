@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // Clear removes all keys. It returns an error wrapping errors.ErrUnsupported if the kind cannot.
@@ -68,6 +70,17 @@ func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Positi
 // not share memory with, and returns another one.
 func (f *Filter) Replace(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
 	return f.replace(Change{Op: OpReplace}, change)
+}
+
+// Patch applies a delta, if the limits leave memory for both states.
+func (f *Filter) Patch(message []byte, l wire.Limits) (Position, error) {
+	return f.Replace(func(g umbel.Filter) (umbel.Filter, error) {
+		s, err := delta.Apply(g.State(), message, l)
+		if err != nil {
+			return nil, err
+		}
+		return f.engine.Kinds().Open(s) // of the same kind and hasher
+	})
 }
 
 // change is replace with a copy of the filter, and reserves memory for it and for more(filter) bytes.
@@ -137,8 +150,8 @@ func (f *Filter) beginReplacing() (umbel.Filter, error) {
 		return nil, err
 	}
 	defer f.changes.Unlock()
-	if f.is(flagIncomplete) {
-		return nil, ErrIncomplete
+	if err := f.CheckComplete(); err != nil {
+		return nil, err
 	}
 	f.ownExtra().replacing = make(chan struct{})
 	f.setBusy()
@@ -176,8 +189,8 @@ func (f *Filter) changeInPlace(c Change, do func(umbel.Filter) (umbel.Filter, er
 		return 0, err
 	}
 	defer f.changes.Unlock()
-	if f.is(flagIncomplete) {
-		return 0, ErrIncomplete
+	if err := f.CheckComplete(); err != nil {
+		return 0, err
 	}
 	f.cells.Lock()
 	_, err := do(f.filter)

@@ -75,6 +75,7 @@ func (e *Engine) addToIndex(f *Filter) {
 func (e *Engine) removeFromIndex(f *Filter) {
 	e.names.remove(f)
 	delete(e.expiring, f)
+	delete(e.lost, f)
 	e.roster.remove(f)
 	e.memory.release(f.bytes.Swap(0))
 }

@@ -17,8 +17,9 @@ var (
 	ErrNotFound = errors.New("no such filter")
 	// ErrExists means that the name is taken.
 	ErrExists = errors.New("filter exists")
-	// ErrIncomplete means that parts of the filter are missing, and that it accepts only writes of them.
-	ErrIncomplete = errors.New("filter is incomplete: some of its data is missing; complete it, or delete it and make it again")
+	// ErrIncomplete means that parts of the filter have not been written yet, and that it accepts only
+	// writes of them.
+	ErrIncomplete = errors.New("filter is incomplete: it is being loaded; load the parts that are missing, or delete it")
 	// ErrMemory means that the filters would exceed the memory limit. It wraps
 	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
@@ -57,6 +58,7 @@ type Engine struct {
 	names    nameIndex
 	roster   roster
 	expiring map[*Filter]struct{}
+	lost     map[*Filter]struct{} // filters that lost data
 }
 
 // New returns an engine without filters.
@@ -67,6 +69,7 @@ func New(o Options) *Engine {
 		now:      o.Now,
 		names:    newNameIndex(),
 		expiring: make(map[*Filter]struct{}),
+		lost:     make(map[*Filter]struct{}),
 
 		longBytes: longBytes,
 	}

@@ -104,7 +104,8 @@ func (f *Filter) Version() uint64 { return f.last.Load() }
 // Bytes returns the memory of the filter, including overhead.
 func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 
-// Incomplete reports whether parts of the filter are missing. Every query then returns true.
+// Incomplete reports whether parts of the filter are missing: it is being loaded, or data of it was lost.
+// Every query then returns true.
 func (f *Filter) Incomplete() bool { return f.is(flagIncomplete) }
 
 // Expires returns the time set by Expire.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // overhead is the memory of a filter besides its arrays and its name. TestMemoryOfSmallFilters
@@ -119,24 +120,29 @@ type growthLimiter interface{ SetMaxBytes(uint64) }
 // filters that are not in the engine yet. It bounds the sum of concurrent requests. It is used by
 // one goroutine.
 type Reservation struct {
-	memory *memory
+	engine *Engine
 	bytes  uint64
 }
 
 // NewReservation returns an empty reservation.
-func (e *Engine) NewReservation() *Reservation { return &Reservation{memory: &e.memory} }
+func (e *Engine) NewReservation() *Reservation { return &Reservation{engine: e} }
 
 // Take reserves n more bytes. It returns an error wrapping ErrMemory if they exceed the limit.
 func (h *Reservation) Take(n uint64) error {
-	err := h.memory.reserve(n)
+	err := h.engine.memory.reserve(n)
 	if err == nil {
 		h.bytes += n
 	}
 	return err
 }
 
+// Limits returns the limits of an incoming container or delta: the free memory, which is reserved.
+func (h *Reservation) Limits() wire.Limits {
+	return wire.Limits{Bytes: h.engine.FreeMemory(wire.DefaultBytes), Reserve: h.Take}
+}
+
 // Release returns all reserved memory.
 func (h *Reservation) Release() {
-	h.memory.release(h.bytes)
+	h.engine.memory.release(h.bytes)
 	h.bytes = 0
 }

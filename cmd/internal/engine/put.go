@@ -10,7 +10,7 @@ import (
 // PutOptions configure Put.
 type PutOptions struct {
 	Replace    bool  // a filter with the name, if there is one; otherwise Put returns ErrExists
-	Incomplete bool  // see MarkIncomplete
+	Incomplete bool  // parts of the filter will be written later: see Filter.Write
 	Empty      bool  // no cell is set; the cells are neither read nor written to the journal
 	Expires    int64 // as for Expire. If the time has passed, the filter is never found
 }
@@ -113,8 +113,8 @@ func createNumber(o PutOptions) uint64 {
 }
 
 // Copy makes a second filter with the current contents and expiry. It returns ErrNotFound if there
-// is no first filter, ErrExists if the second name is taken and replace is false, and ErrIncomplete
-// if the first filter is incomplete. The copy is made before the second name is looked at.
+// is no first filter, ErrExists if the second name is taken and replace is false, and the error of
+// CheckComplete if the first filter is incomplete. The copy is made before the second name is looked at.
 func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err
@@ -129,8 +129,9 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 		return e.lastOf(old), ErrExists
 	case old == f:
 		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
-	case f.is(flagIncomplete):
-		return 0, ErrIncomplete
+	}
+	if err := f.CheckComplete(); err != nil {
+		return 0, err
 	}
 	hold := e.NewReservation()
 	defer hold.Release()

@@ -85,7 +85,16 @@ func (f *Filter) Stats() umbel.Stats {
 	if f.Bytes() >= measuredBytes {
 		f.storeMeasure(&m)
 	}
-	return m.stats
+	return f.rated(m.stats)
+}
+
+// rated returns statistics with the rate at which queries of the filter return true for absent keys: 1 if
+// it is incomplete.
+func (f *Filter) rated(s umbel.Stats) umbel.Stats {
+	if f.Incomplete() {
+		s.FPRate = 1
+	}
+	return s
 }
 
 // Measured returns the last measurement of a large filter if at most 1 % of the keys changed since;
@@ -93,7 +102,7 @@ func (f *Filter) Stats() umbel.Stats {
 func (f *Filter) Measured() umbel.Stats {
 	if m := f.extra().measured.Load(); m != nil && m.shape == f.shape.Load() &&
 		float64(f.counts.changed.Load()-m.changed)*100 <= m.stats.Keys {
-		return m.stats
+		return f.rated(m.stats)
 	}
 	return f.Stats()
 }

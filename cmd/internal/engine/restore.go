@@ -80,6 +80,9 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 	}
 	f.storeExpires(m.Expires)
 	f.set(flagIncomplete, m.Incomplete)
+	if m.Lost {
+		f.setLost()
+	}
 	f.last.Store(uint64(m.To))
 	f.ownExtra().replay = &replay{from: m.From, to: m.To, claim: m.To}
 	if m.From < m.To && f.kind.Monotone {
@@ -107,6 +110,9 @@ func (e *Engine) addReplayed(f *Filter) {
 	e.roster.add(f)
 	if f.Expires() != 0 {
 		e.expiring[f] = struct{}{}
+	}
+	if f.Lost() {
+		e.lost[f] = struct{}{}
 	}
 	e.index.Unlock()
 	e.claim(f)
@@ -163,7 +169,7 @@ func stopGrowth(f umbel.Filter) {
 // the end of its capture were applied. The caller holds f.changes.
 func (f *Filter) finishReplay() error {
 	r := f.extra().replay
-	if r == nil || r.torn == nil {
+	if r == nil || r.torn == nil || f.Lost() {
 		return nil
 	}
 	arrays := statecode.ArraysOf(f.filter.State())
@@ -179,14 +185,4 @@ func (f *Filter) finishReplay() error {
 	f.cells.Unlock()
 	r.torn = nil
 	return nil
-}
-
-// MarkIncomplete marks a filter whose changes or cells were lost, if it exists: see
-// Filter.Incomplete. It is for the replay of a journal.
-func (e *Engine) MarkIncomplete(id uint64) {
-	e.directory.Lock()
-	defer e.directory.Unlock()
-	if f := e.byID(id); f != nil {
-		f.set(flagIncomplete, true)
-	}
 }

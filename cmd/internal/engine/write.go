@@ -12,8 +12,8 @@ import (
 // Write overwrites bytes of an array (little-endian words) from offset. part is the index of a
 // part of the state, or -1 for the state itself. last ends the incompleteness of the filter.
 // Write is for dumps that arrive in pieces. It returns an error wrapping umbel.ErrLimit if the
-// data exceeds the array, or umbel.ErrCorrupt if the result is not a valid filter; the filter is
-// then unchanged.
+// data exceeds the array, umbel.ErrCorrupt if the result is not a valid filter, or ErrLost; the filter
+// is then unchanged.
 func (f *Filter) Write(part, array int, offset uint64, data []byte, last bool) (Position, error) {
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, err
@@ -23,6 +23,9 @@ func (f *Filter) Write(part, array int, offset uint64, data []byte, last bool) (
 		return 0, err
 	}
 	defer f.changes.Unlock()
+	if f.Lost() {
+		return f.position(), ErrLost
+	}
 	if err := f.write(part, array, offset, data, last); err != nil {
 		return f.position(), err
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -31,25 +33,28 @@ func (req *request) sendContainer(f *engine.Filter, form string) error {
 	}
 	h := req.Header()
 	h.Set("Cache-Control", "private, no-cache")
-	if id, known := req.copies.knownID(f); known {
+	if id, known := req.export.ID(f); known {
 		if tag := etagOf(id, form); notModified(req.http, tag) {
 			h.Set("Etag", tag)
 			req.WriteHeader(http.StatusNotModified)
 			return nil
 		}
 	}
-	k, err := req.copies.acquire(req.http.Context(), f, form)
+	k, err := req.export.Acquire(req.http.Context(), f, export.Form(form))
+	if errors.Is(err, budget.ErrFull) {
+		return problemf(busy, "copies of filters that are being sent take too much space on the disk; try again when others have ended")
+	}
 	if err != nil {
 		return err
 	}
-	defer req.copies.release(k)
+	defer k.Release()
 	contentType := api.MediaContainer
 	if form != "" {
 		contentType += "; form=" + form
 	}
 	h.Set("Content-Type", contentType)
-	h.Set("Etag", etagOf(k.id, form))
-	http.ServeContent(req.response, req.http, "", time.Time{}, io.NewSectionReader(k.data, 0, k.size))
+	h.Set("Etag", etagOf(k.ID, form))
+	http.ServeContent(req.response, req.http, "", time.Time{}, io.NewSectionReader(k, 0, k.Size))
 	return nil
 }
 
@@ -59,21 +64,16 @@ func notModified(r *http.Request, tag string) bool {
 	return r.Header.Get("If-Match") == "" && headerHas(r.Header.Get("If-None-Match"), tag)
 }
 
-// limits returns the limits of an incoming container. Its memory is reserved in addition to that
-// of the filter that it replaces, which exists until the container is complete.
-func (req *request) limits() wire.Limits {
-	return wire.Limits{Bytes: req.Engine.FreeMemory(wire.DefaultBytes), Reserve: req.hold.Take}
-}
-
 // maxBytes returns the limit of the memory of an incoming filter on an empty server.
 func (req *request) maxBytes() uint64 {
 	_, limit := req.Engine.Memory()
 	return cmp.Or(limit, wire.DefaultBytes)
 }
 
-// readContainer reads the filter in a container from the body.
+// readContainer reads the filter in a container from the body. Its memory is reserved in addition to
+// that of the filter that it replaces, which exists until the container is complete.
 func (req *request) readContainer() (umbel.Filter, error) {
-	l := req.limits()
+	l := req.hold.Limits()
 	s, err := wire.Read(req.streamedBody(), l)
 	switch {
 	case errors.Is(err, engine.ErrMemory):
@@ -137,8 +137,8 @@ func (req *request) putContainer() error {
 // replaceMatching replaces old by in, if the ID of old matches and both have the same hasher:
 // clients may have hashed their keys already.
 func (req *request) replaceMatching(old *engine.Filter, in umbel.Filter, match string) (engine.Position, error) {
-	if old.Incomplete() {
-		return 0, checkComplete(old)
+	if err := checkComplete(old); err != nil {
+		return 0, err
 	}
 	return old.Replace(func(f umbel.Filter) (umbel.Filter, error) {
 		if !matches(match, wire.Identify(f.State())) {

@@ -247,49 +247,6 @@ func TestContainersWhileAdding(t *testing.T) {
 	wg.Wait()
 }
 
-// Who asks for the same container at the same time shares a copy of it.
-func TestCopiesAreShared(t *testing.T) {
-	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
-	f, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1_000_000, FPRate: 0.01}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cs := newCopies(t.TempDir(), nil)
-	a, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a != b {
-		t.Error("two copies of one version")
-	}
-	cs.release(a)
-	if _, err := b.data.ReadAt(make([]byte, 10), 0); err != nil {
-		t.Errorf("the copy went while it was read: %v", err)
-	}
-	if _, err := f.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	c, err := cs.acquire(t.Context(), f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c == b {
-		t.Error("a copy of the filter as it was")
-	}
-	cs.release(b)
-	cs.release(c)
-	if len(cs.open) > 0 {
-		t.Errorf("%d copies are open", len(cs.open))
-	}
-	if _, err := b.data.ReadAt(make([]byte, 10), 0); err == nil {
-		t.Error("a copy that nobody has is still open")
-	}
-}
-
 func TestAccepted(t *testing.T) {
 	for _, c := range []struct{ accept, media, form string }{
 		{"", api.MediaJSON, ""},
@@ -399,4 +356,18 @@ func TestMemoryComesBack(t *testing.T) {
 	if used, _ := n.engine.Memory(); used != 0 {
 		t.Errorf("%d bytes are used without a filter", used)
 	}
+}
+
+// A filter that lost data accepts additions, which change nothing, and refuses other changes.
+func TestLostFilter(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	n.engine.MarkLost(n.engine.Get([]byte("f")).ID())
+	n.want(n.ask("POST", "/v1/filters/f/add", `{"keys":["a","b"]}`), 200, "[false,false]")
+	n.want(n.ask("POST", "/v1/filters/f/has", `{"keys":["a","c"]}`), 200, "[true,true]")
+	for path, body := range map[string]string{"clear": "", "fold": `{"factor":2}`, "copy": `{"name":"x"}`} {
+		n.wantProblem(n.ask("POST", "/v1/filters/f/"+path, body), 409, "incomplete", "create it again")
+	}
+	n.wantProblem(n.ask("GET", "/v1/filters/f", "", acceptContainer), 409, "incomplete", "create it again")
+	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 )
 
 // Options configure the handler.
@@ -58,7 +59,7 @@ type handler struct {
 	Options
 	mux    *http.ServeMux
 	guard  guard
-	copies *copies
+	export *export.Service
 
 	everyone *access.User // the user of all requests if Options.Users is nil
 }
@@ -86,7 +87,7 @@ func New(o Options) http.Handler {
 		Options: o,
 		mux:     http.NewServeMux(),
 		guard:   newGuard(o.Hosts),
-		copies:  newCopies(o.Dir, o.Disk),
+		export:  export.New(o.Dir, o.Disk),
 
 		everyone: access.Everyone(),
 	}
@@ -147,3 +148,16 @@ type headRecorder struct {
 func (h *headRecorder) Header() http.Header         { return h.h }
 func (h *headRecorder) WriteHeader(status int)      { h.status = status }
 func (h *headRecorder) Write(b []byte) (int, error) { return len(b), nil }
+
+// Loading returns a handler for the time before the filters are restored: /healthz succeeds, and
+// everything else is the problem not-ready with the progress as detail.
+func Loading(progress func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close") // the next request is for the node
+		if r.URL.Path == "/healthz" {
+			_ = writeJSON(newResponse(w, 10*time.Second), http.StatusOK, status{"alive"})
+			return
+		}
+		writeProblem(w, r, problemf(notReady, "%s", progress()))
+	})
+}

@@ -173,13 +173,7 @@ func (req *request) patch() error {
 	if err != nil {
 		return err
 	}
-	pos, err := f.Replace(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := delta.Apply(f.State(), message, req.limits())
-		if err != nil {
-			return nil, err
-		}
-		return req.Engine.Kinds().Open(s) // the result has the same kind and hasher
-	})
+	pos, err := f.Patch(message, req.hold.Limits())
 	if err != nil {
 		return err
 	}

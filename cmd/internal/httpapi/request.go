@@ -189,8 +189,8 @@ func (req *request) completeFilter(name string) (*engine.Filter, error) {
 }
 
 func checkComplete(f *engine.Filter) error {
-	if f.Incomplete() {
-		return problemf(incomplete, "%q is incomplete; every query returns true", f.Name())
+	if err := f.CheckComplete(); err != nil {
+		return fmt.Errorf("%q: %w", f.Name(), err)
 	}
 	return nil
 }

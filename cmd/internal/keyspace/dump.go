@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -39,7 +40,8 @@ func (k *keyspace) dump(c *resp.Conn, args [][]byte) {
 		if !command.MayCopy(c, f) {
 			return
 		}
-		payload, err = command.Container(c, f)
+		command.Export(c, k.engine, f, export.Canonical)
+		return
 	}
 	if err == nil {
 		err = command.Fits(c, uint64(len(payload)))
@@ -133,7 +135,7 @@ func (k *keyspace) put(name string, payload []byte, replace bool, expires int64)
 	}
 	hold := k.engine.NewReservation()
 	defer hold.Release()
-	s, err := wire.Parse(payload, wire.Limits{Bytes: k.engine.FreeMemory(wire.DefaultBytes), Reserve: hold.Take})
+	s, err := wire.Parse(payload, hold.Limits())
 	if errors.Is(err, umbel.ErrCorrupt) {
 		return 0, errBadFormat
 	}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
@@ -188,4 +188,15 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 		emit(filterQueried, sum, float64(c.Queried), name, one.kind)
 		emit(filterFound, sum, float64(c.Found), name, one.kind)
 	}
+}
+
+// maxLabel is the length of the longest filter name in a label, in bytes.
+const maxLabel = 128
+
+// label returns a filter name, which may contain any bytes, as valid text.
+func label(name string) string {
+	if len(name) > maxLabel {
+		name = name[:maxLabel]
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -169,4 +171,44 @@ func okOrErr(err error) string {
 		return "err"
 	}
 	return "ok"
+}
+
+// Version returns the module version, or the commit that the program was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return "devel"
+}
+
+// status returns the state of the node for umbel status.
+func (n *Node) status() api.Status {
+	s := n.store.Status()
+	used, limit := n.engine.Memory()
+	status := api.Status{
+		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
+		Filters: n.engine.Len(), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
+		Durability: n.config.Durability, DiskBytes: s.LogBytes, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
+		Snapshotting: s.Snapshotting,
+	}
+	if err := n.Writable(); err != nil {
+		status.Problem = err.Error()
+	}
+	if !s.LastSnapshot.IsZero() {
+		at := s.LastSnapshot.UTC().Truncate(time.Millisecond)
+		status.LastSnapshot = &at
+	}
+	if s.LastSnapshotErr != nil {
+		status.SnapshotFailed = s.LastSnapshotErr.Error()
+	}
+	return status
 }

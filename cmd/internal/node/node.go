@@ -1,3 +1,5 @@
+// Package node assembles the server: settings, listeners, users, store, metrics and signals. These parts
+// don't depend on each other.
 package node
 
 import (

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -65,3 +66,17 @@ func isProbe(c *resp.Conn) bool { return c.Addr().Network() == "pipe" }
 
 // prober is the user of probe.
 var prober = access.Everyone()
+
+// notify sends the state to systemd (sd_notify), if systemd set the socket.
+func notify(state string) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return
+	}
+	c, err := net.Dial("unixgram", strings.Replace(path, "@", "\x00", 1))
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = c.Write([]byte(state)) // best effort
+}

@@ -132,10 +132,7 @@ func (r *restorer) restoreIncomplete(ctx context.Context, m engine.Meta, segment
 	if err := r.losses.add("cells of filter %q, which returns true for every key until it is created again: %w", m.Name, why); err != nil {
 		return err
 	}
-	m.Incomplete = true
-	r.mu.Lock()
-	r.incomplete[m.ID] = true
-	r.mu.Unlock()
+	m.Incomplete, m.Lost = true, true
 	index := snapshot.SegmentIndex(&m.State)
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
 		if r.pieces.Copy(ctx, segments[index(g)], dst) != nil {

@@ -23,13 +23,12 @@ type Replayer struct {
 	reader changelog.Reader
 	report Report
 
-	covered    engine.Position            // up to here changes need not be in the log
-	reach      engine.Position            // the log must reach up to here
-	restored   map[uint64]engine.Position // filters, with the position up to which their copies are complete
-	missing    map[uint64]string          // names of filters that the log must create
-	changed    map[uint64]bool            // filters that differ from their last copy
-	incomplete map[uint64]bool            // filters that lack changes or cells
-	afterGap   bool                       // batches before the next one are lost
+	covered  engine.Position            // up to here changes need not be in the log
+	reach    engine.Position            // the log must reach up to here
+	restored map[uint64]engine.Position // filters, with the position up to which their copies are complete
+	missing  map[uint64]string          // names of filters that the log must create
+	changed  map[uint64]bool            // filters that differ from their last copy
+	afterGap bool                       // batches before the next one are lost
 
 	position engine.Position // of the last change
 	batch    uint64          // number of the last batch
@@ -43,7 +42,7 @@ func NewReplayer(e *engine.Engine) *Replayer {
 func newReplayer(e *engine.Engine, l *losses) *Replayer {
 	p := &Replayer{
 		engine: e, losses: l, restored: make(map[uint64]engine.Position), missing: make(map[uint64]string),
-		changed: make(map[uint64]bool), incomplete: make(map[uint64]bool),
+		changed: make(map[uint64]bool),
 	}
 	p.reader = changelog.Reader{Limits: Limits(), Each: p.apply}
 	return p
@@ -52,9 +51,6 @@ func newReplayer(e *engine.Engine, l *losses) *Replayer {
 // begin makes the replay begin where a restorer needs it.
 func (p *Replayer) begin(r *restorer) {
 	p.covered, p.restored, p.missing = r.covered, r.restored, r.missing
-	for id := range r.incomplete {
-		p.incomplete[id] = true
-	}
 	p.setReach(r.reach)
 }
 
@@ -175,9 +171,8 @@ func (p *Replayer) markAllIncomplete(last engine.Position) error {
 
 // markIncomplete makes queries of a filter return true.
 func (p *Replayer) markIncomplete(id uint64) {
-	p.incomplete[id] = true
 	p.changed[id] = true
-	p.engine.MarkIncomplete(id)
+	p.engine.MarkLost(id)
 }
 
 // apply applies a change.
@@ -217,9 +212,6 @@ func (p *Replayer) end() error {
 	p.report.Changes, p.report.Digests = p.reader.Counts()
 	if next := p.reader.Next(); next > 0 {
 		p.position = max(p.position, next-1)
-	}
-	for id := range p.incomplete {
-		p.engine.MarkIncomplete(id) // a later write may have made it complete
 	}
 	if err := p.checkEnd(); err != nil {
 		return err

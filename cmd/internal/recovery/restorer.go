@@ -39,14 +39,13 @@ type restorer struct {
 	older         map[uint64][]byte          // entries of the previous snapshot, after it was needed
 	olderReadable bool                       // older is complete
 	missing       map[uint64]string          // names of filters that the log must create
-	incomplete    map[uint64]bool            // filters that have lost cells
 	restored      map[uint64]engine.Position // filters, with the position up to which their copies are complete
 }
 
 func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
 	return &restorer{
 		log: l, files: files, engine: e, o: o, losses: &losses{o: o}, pieces: snapshot.NewCache(files),
-		missing: make(map[uint64]string), incomplete: make(map[uint64]bool), restored: make(map[uint64]engine.Position),
+		missing: make(map[uint64]string), restored: make(map[uint64]engine.Position),
 	}
 }
 

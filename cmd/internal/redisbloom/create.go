@@ -86,7 +86,7 @@ func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filt
 			switch {
 			case f.Kind() == CuckooName:
 				return nil, wrongType
-			case f.Incomplete():
+			case f.Incomplete() && !f.Lost():
 				return nil, loading
 			}
 			return f, ""

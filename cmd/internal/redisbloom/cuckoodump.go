@@ -97,13 +97,17 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	iter, ok := command.ParseInt(args[2])
 	next, data := int64(0), []byte(nil)
 	var err error
-	problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) {
+	f := m.engine.Get(args[1])
+	problem := look(f, notFound, func(f *cuckoo) {
 		if err = notPortable(f.State().Hasher); err == nil && ok {
 			next, data = f.scanDump(iter)
 		}
 	})
 	if problem == "" && (!ok || iter < 0) {
 		problem, err = badPosition, nil
+	}
+	if problem == "" && err == nil {
+		err = checkComplete(f)
 	}
 	if err != nil {
 		problem = command.Text(err)
@@ -166,6 +170,10 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 	}
 	if !f.Incomplete() && !command.May(c, access.Remove, name) {
 		c.Error(command.NoKey)
+		return
+	}
+	if f.Lost() {
+		command.Fail(c, engine.ErrLost)
 		return
 	}
 	at, problem := locate(parts, iter, data)

@@ -119,7 +119,7 @@ func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *
 			switch {
 			case f.Kind() != CuckooName:
 				return nil, wrongType
-			case f.Incomplete():
+			case f.Incomplete() && !f.Lost():
 				return nil, loading
 			}
 			return f, ""
@@ -208,8 +208,8 @@ func (m *Module) cuckooDelete(c *resp.Conn, args [][]byte) {
 		c.Error(cuckooMissing)
 		return
 	}
-	if f.Incomplete() {
-		c.Error(loading)
+	if err := checkComplete(f); err != nil {
+		command.Fail(c, err)
 		return
 	}
 	var removed [1]bool

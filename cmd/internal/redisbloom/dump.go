@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -26,8 +28,8 @@ func (m *Module) Type(f *engine.Filter) string {
 // errors.ErrUnsupported for other kinds, engine.ErrNotFound for a deleted filter, or an error for
 // a filter with another hasher or an incomplete one.
 func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
-	if f.Incomplete() {
-		return nil, errLoading
+	if err := checkComplete(f); err != nil {
+		return nil, err
 	}
 	var payload []byte
 	var err error
@@ -57,4 +59,39 @@ func (m *Module) Restore(name string, payload []byte, replace bool, expires int6
 	hold.Release() // from here on the engine accounts for it
 	_, pos, err := m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires})
 	return pos, err
+}
+
+const (
+	scanNotNumeric = "Second argument must be numeric"
+	loadNotNumeric = "ERR " + scanNotNumeric
+)
+
+// scanDump implements BF.SCANDUMP.
+func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
+	iter, ok := command.ParseInt(args[2])
+	var next int64
+	var data []byte
+	var err error
+	f := m.engine.Get(args[1])
+	problem := look(f, notFound, func(f *redisbloom.Filter) {
+		if err = notPortable(f.Hasher()); err == nil && ok {
+			next, data, err = f.ScanDump(iter)
+		}
+	})
+	if problem == "" && !ok {
+		problem, err = scanNotNumeric, nil
+	}
+	if problem == "" && err == nil {
+		err = checkComplete(f)
+	}
+	if err != nil {
+		problem = command.Text(err)
+	}
+	if problem != "" {
+		c.Error(problem)
+		return
+	}
+	c.Array(2)
+	c.Int(next)
+	c.Bulk(data)
 }

@@ -253,3 +253,25 @@ func TestDumpAndRestore(t *testing.T) {
 		t.Error("a corrupt payload made a filter")
 	}
 }
+
+// A filter that lost data contains every item: additions succeed and change nothing, and dumps and chunks
+// are refused. So is the dump of a filter that is being loaded, because it would lack items.
+func TestLostFilter(t *testing.T) {
+	p := start(t, 0, redisbloom.Options{Cuckoo: true})
+	p.expect("BF.RESERVE k 0.01 50", "+OK", "BF.ADD k a", ":1", "CF.RESERVE c 50", "+OK", "CF.ADD c a", ":1")
+	header := p.dump("BF.SCANDUMP", "k")[0]
+	for _, name := range []string{"k", "c"} {
+		p.engine.MarkLost(p.engine.Get([]byte(name)).ID())
+	}
+	const lost = "-ERR filter is incomplete: data of it was lost, so every query returns true; delete it, create it again and add its keys"
+	p.expect(
+		"BF.ADD k b", ":0", "BF.MADD k b c", "*2[:0, :0]", "BF.INSERT k ITEMS b", "*1[:0]", "BF.MEXISTS k b x", "*2[:1, :1]",
+		"BF.SCANDUMP k 0", lost, "BF.LOADCHUNK k 9 x", lost, "BF.RESERVE k 0.01 50", "-ERR item exists",
+		"CF.ADD c b", ":1", "CF.ADDNX c b", ":0", "CF.EXISTS c x", ":1",
+		"CF.DEL c b", lost, "CF.SCANDUMP c 0", lost, "CF.LOADCHUNK c 9 x", lost,
+	)
+	if got := p.Do("BF.LOADCHUNK", "new", header.iter, header.data); got != "+OK" {
+		t.Fatal(got)
+	}
+	p.expect("BF.SCANDUMP new 0", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it")
+}

@@ -43,6 +43,10 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(command.NoKey)
 		return
 	}
+	if f.Lost() {
+		command.Fail(c, engine.ErrLost)
+		return
+	}
 	at, problem := locate(layers, iter, data)
 	if problem != "" {
 		c.Error(problem)

@@ -64,6 +64,15 @@ func addProblem(f *engine.Filter, err error) (text string, full bool) {
 	return text, true
 }
 
+// checkComplete returns an error if the filter is incomplete: a dump of it would lack keys.
+func checkComplete(f *engine.Filter) error {
+	err := f.CheckComplete()
+	if errors.Is(err, engine.ErrIncomplete) && !errors.Is(err, engine.ErrLost) {
+		return errLoading
+	}
+	return err
+}
+
 // notPortable returns an error if RedisBloom could not use the filter's bytes.
 func notPortable(h umbel.Hasher) error {
 	if h == redisbloom.RedisHasher {

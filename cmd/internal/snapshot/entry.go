@@ -20,9 +20,12 @@ func AppendEntry(dst []byte, m *engine.Meta, segments []Reference) []byte {
 	dst = binary.AppendUvarint(dst, m.ID)
 	dst = binary.AppendUvarint(dst, uint64(m.From))
 	dst = binary.AppendUvarint(dst, uint64(m.To-m.From))
-	if m.Incomplete {
-		dst = append(dst, entryHidden)
-	} else {
+	switch {
+	case m.Lost:
+		dst = append(dst, entryLost)
+	case m.Incomplete:
+		dst = append(dst, entryLoading)
+	default:
 		dst = append(dst, 0)
 	}
 	dst = binary.AppendUvarint(dst, uint64(m.Expires))
@@ -42,8 +45,10 @@ func ReadEntry(b []byte, l wire.Limits) (m engine.Meta, segments []Reference, er
 	m.To = m.From + engine.Position(c.Uvarint())
 	switch flags := c.Byte(); flags {
 	case 0:
-	case entryHidden:
+	case entryLoading:
 		m.Incomplete = true
+	case entryLost:
+		m.Incomplete, m.Lost = true, true
 	default:
 		c.Fail("an entry with the flags %#x", flags)
 	}

@@ -26,6 +26,12 @@ func exampleEntry() (engine.Meta, []Reference) {
 
 func TestEntriesComeBack(t *testing.T) {
 	m, segments := exampleEntry()
+	for _, lost := range []bool{true, false} { // the rest uses an incomplete filter that lost nothing
+		m.Lost = lost
+		if got, _, err := ReadEntry(AppendEntry(nil, &m, segments), wire.NoLimits); err != nil || got.Lost != lost || !got.Incomplete {
+			t.Errorf("lost %v: got %+v, %v", lost, got, err)
+		}
+	}
 	b := AppendEntry(nil, &m, segments)
 	gotMeta, gotSegments, err := ReadEntry(b, wire.NoLimits)
 	if err != nil {

@@ -32,7 +32,9 @@ const (
 	// manifestUnfinished is a flag: a backup is being restored and is not complete.
 	manifestUnfinished = 1
 
-	entryHidden = 1
+	// Flags of an entry: the filter is incomplete, and why.
+	entryLoading = 1 // parts of it have not been written yet
+	entryLost    = 2 // data of it was lost
 )
 
 // Reference is the place of bytes of a segment or of a catalogue.

@@ -32,11 +32,11 @@ func TestImportsHoldMemory(t *testing.T) {
 	u := &um{engine: e}
 	hold := e.NewReservation()
 	for range 2 {
-		if _, err := u.parse(hold, small); err != nil {
+		if _, err := u.parse(limits(hold), small); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := u.parse(hold, small); !errors.Is(err, umbel.ErrLimit) {
+	if _, err := u.parse(limits(hold), small); !errors.Is(err, umbel.ErrLimit) {
 		t.Errorf("the third: %v, want %v", err, umbel.ErrLimit)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
@@ -33,48 +34,25 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	if !command.MayCopy(c, f) {
 		return
 	}
-	var b []byte
 	switch {
 	case len(args) == 2:
-		b, err = command.Container(c, f)
+		command.Export(c, u.engine, f, export.Canonical)
 	case len(args) == 3 && command.Is(args[2], "PACKED"):
-		b, err = u.packed(c, f)
+		command.Export(c, u.engine, f, export.Packed)
 	default:
-		err = errors.New("usage: UM.EXPORT key [PACKED]")
+		c.Error("ERR usage: UM.EXPORT key [PACKED]")
 	}
-	if err != nil {
-		command.Fail(c, err)
-		return
-	}
-	c.Bulk(b)
 }
 
-// packed packs a copy of the filter, because packing is slow.
-func (u *um) packed(c *resp.Conn, f *engine.Filter) ([]byte, error) {
-	hold := u.engine.NewReservation()
-	defer hold.Release()
-	s, err := f.CopyState(hold)
-	if err != nil {
-		return nil, err
-	}
-	b, err := wire.Packer{Workers: runtime.GOMAXPROCS(0)}.Append(nil, s)
-	if err == nil {
-		err = command.Fits(c, uint64(len(b)))
-	}
-	return b, err
-}
-
-// limits returns the limits of incoming containers: the free memory, which is reserved.
-func (u *um) limits(h *engine.Reservation) wire.Limits {
-	return wire.Limits{Bytes: u.engine.FreeMemory(wire.DefaultBytes), Reserve: h.Take, Workers: runtime.GOMAXPROCS(0)}
+// limits returns the limits of an incoming container or delta, which is decoded on all cores.
+func limits(h *engine.Reservation) wire.Limits {
+	l := h.Limits()
+	l.Workers = runtime.GOMAXPROCS(0)
+	return l
 }
 
 // parse returns the filter in a container.
-func (u *um) parse(h *engine.Reservation, b []byte) (umbel.Filter, error) {
-	return u.parseWithin(u.limits(h), b)
-}
-
-func (u *um) parseWithin(l wire.Limits, b []byte) (umbel.Filter, error) {
+func (u *um) parse(l wire.Limits, b []byte) (umbel.Filter, error) {
 	if delta.Is(b) {
 		return nil, fmt.Errorf("the argument is a delta, not a container; use UM.PATCH: %w", umbel.ErrCorrupt)
 	}
@@ -101,11 +79,11 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	}
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	limits := u.limits(hold)
+	l := limits(hold)
 	if c.InTransaction() {
-		limits.Bytes = min(limits.Bytes, resp.MaxTransactionBytes)
+		l.Bytes = min(l.Bytes, resp.MaxTransactionBytes)
 	}
-	f, err := u.parseWithin(limits, args[2])
+	f, err := u.parse(l, args[2])
 	if err != nil {
 		command.Fail(c, err)
 		return
@@ -159,7 +137,7 @@ func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error
 		}
 		return f.CopyState(h)
 	case command.Is(word, "BASE"):
-		f, err := u.parse(h, value)
+		f, err := u.parse(limits(h), value)
 		if err != nil {
 			return umbel.State{}, err
 		}
@@ -179,20 +157,8 @@ func (u *um) patch(c *resp.Conn, args [][]byte) {
 		command.Fail(c, err)
 		return
 	}
-	pos, err := u.apply(f, args[2])
-	command.OK(c, pos, err)
-}
-
-// apply applies a delta to a filter, if there is memory for both states.
-func (u *um) apply(f *engine.Filter, message []byte) (engine.Position, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	limits := u.limits(hold)
-	return f.Replace(func(f umbel.Filter) (umbel.Filter, error) {
-		s, err := delta.Apply(f.State(), message, limits)
-		if err != nil {
-			return nil, err
-		}
-		return u.engine.Kinds().Open(s)
-	})
+	pos, err := f.Patch(args[2], limits(hold))
+	command.OK(c, pos, err)
 }

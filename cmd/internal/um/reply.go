@@ -28,11 +28,11 @@ func missing(name []byte) error {
 // keys.
 func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	f := u.engine.Get(name)
-	switch {
-	case f == nil:
+	if f == nil {
 		return nil, missing(name)
-	case f.Incomplete():
-		return nil, fmt.Errorf("%w: %s", engine.ErrIncomplete, command.Quote(name))
+	}
+	if err := f.CheckComplete(); err != nil {
+		return nil, fmt.Errorf("%s: %w", command.Quote(name), err)
 	}
 	return f, nil
 }

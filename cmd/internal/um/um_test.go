@@ -501,7 +501,7 @@ func FuzzImport(f *testing.F) {
 	u := &um{engine: e}
 	f.Fuzz(func(t *testing.T, container, delta []byte) {
 		hold := e.NewReservation()
-		made, err := u.parse(hold, container)
+		made, err := u.parse(limits(hold), container)
 		hold.Release()
 		if err != nil {
 			return
@@ -518,7 +518,8 @@ func FuzzImport(f *testing.F) {
 			return id
 		}
 		was := identify()
-		if _, err = u.apply(g, delta); err != nil && identify() != was {
+		defer hold.Release()
+		if _, err = g.Patch(delta, limits(hold)); err != nil && identify() != was {
 			t.Error("a delta that was refused changed the filter")
 		}
 	})
@@ -638,4 +639,14 @@ func BenchmarkHash(b *testing.B) {
 	for b.Loop() {
 		hash(umbel.Hasher{}, calls).free()
 	}
+}
+
+// A filter that lost data accepts additions, which change nothing, and refuses other changes.
+func TestLostFilter(t *testing.T) {
+	p := start(t, 0, Options{})
+	p.expect("UM.MAKE f bloom KEYS 100", "+OK")
+	p.engine.MarkLost(p.engine.Get([]byte("f")).ID())
+	p.expect("UM.ADD f a b", "*2[#f, #f]", "UM.HAS f x", "*1[#t]")
+	const lost = "create it again"
+	p.refused("UM.CLEAR f", lost, "UM.FOLD f 2", lost, "UM.EXPORT f", lost, "UM.COPY f g", lost)
 }

@@ -1,4 +1,4 @@
-package httpapi
+package export
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 )
 
 // copied returns a filter of a bit more than a MiB and the copies of its server.
-func copied(t *testing.T, disk uint64) (*engine.Filter, *copies) {
+func copied(t *testing.T, disk uint64) (*engine.Filter, *Service) {
 	t.Helper()
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	f, _, err := e.Create("f", "bloom", umbel.Goal{Bytes: 1 << 20, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, newCopies(t.TempDir(), budget.New(disk))
+	return f, New(t.TempDir(), budget.New(disk))
 }
 
 // change changes the version of a filter.
@@ -35,15 +35,15 @@ func change(t *testing.T, f *engine.Filter) {
 // the next.
 func TestOneCopyAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, cs := copied(t, 0)
+		f, s := copied(t, 0)
 		done := make(chan struct{})
-		cs.making[f.ID()] = done // a copy that takes long
+		s.making[f.ID()] = done // a copy that takes long
 		const readers = 20
-		got := make(chan *containerCopy, readers)
+		got := make(chan *Copy, readers)
 		for range readers {
 			change(t, f)
 			go func() {
-				k, err := cs.acquire(t.Context(), f, "")
+				k, err := s.Acquire(t.Context(), f, "")
 				if err != nil {
 					t.Error(err)
 				}
@@ -54,9 +54,9 @@ func TestOneCopyAtATime(t *testing.T) {
 		if len(got) > 0 {
 			t.Fatalf("%d readers did not wait", len(got))
 		}
-		cs.mu.Lock()
-		delete(cs.making, f.ID())
-		cs.mu.Unlock()
+		s.mu.Lock()
+		delete(s.making, f.ID())
+		s.mu.Unlock()
 		close(done)
 		first := <-got
 		for range readers - 1 {
@@ -65,22 +65,22 @@ func TestOneCopyAtATime(t *testing.T) {
 			}
 		}
 		for range readers {
-			cs.release(first)
+			first.Release()
 		}
-		if used := cs.disk.Used(); used != 0 || len(cs.open) > 0 {
-			t.Errorf("%d copies of %d bytes are left", len(cs.open), used)
+		if used := s.disk.Used(); used != 0 || len(s.open) > 0 {
+			t.Errorf("%d copies of %d bytes are left", len(s.open), used)
 		}
 	})
 }
 
 // Slow readers of many versions take at most the budget on the disk.
 func TestDiskOfCopies(t *testing.T) {
-	f, cs := copied(t, 5<<20)
-	var held []*containerCopy
+	f, s := copied(t, 5<<20)
+	var held []*Copy
 	for {
-		k, err := cs.acquire(t.Context(), f, "")
+		k, err := s.Acquire(t.Context(), f, "")
 		if err != nil {
-			if problemTypeOf(err) != busy {
+			if !errors.Is(err, budget.ErrFull) {
 				t.Fatal(err)
 			}
 			break
@@ -92,21 +92,21 @@ func TestDiskOfCopies(t *testing.T) {
 		t.Errorf("%d copies of 1 MiB were made within 5 MiB", len(held))
 	}
 	for _, k := range held {
-		cs.release(k)
+		k.Release()
 	}
-	if used := cs.disk.Used(); used != 0 {
+	if used := s.disk.Used(); used != 0 {
 		t.Errorf("%d bytes are taken after the readers have gone", used)
 	}
-	k, err := cs.acquire(t.Context(), f, "")
+	k, err := s.Acquire(t.Context(), f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cs.release(k)
+	k.Release()
 }
 
 // The making of a copy ends when its last reader leaves.
 func TestCopyIsCancelled(t *testing.T) {
-	f, cs := copied(t, 0)
+	f, s := copied(t, 0)
 	inside, leave, changed := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() { // a change, for which the copy waits
 		_, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) {
@@ -118,20 +118,20 @@ func TestCopyIsCancelled(t *testing.T) {
 	}()
 	<-inside
 	ctx, cancel := context.WithCancel(t.Context())
-	k, err := cs.join(ctx, f, "")
+	k, err := s.join(ctx, f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := cs.join(t.Context(), f, "")
+	other, err := s.join(t.Context(), f, "")
 	if err != nil || other != k {
 		t.Fatalf("another copy, %v", err)
 	}
-	cs.release(other)
+	other.Release()
 	cancel()
-	if _, err := cs.acquire(ctx, f, ""); !errors.Is(err, context.Canceled) {
+	if _, err := s.Acquire(ctx, f, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("a reader that has left: %v", err)
 	}
-	cs.release(k)
+	k.Release()
 	close(leave)
 	if err := <-changed; err != nil {
 		t.Error(err)
@@ -140,7 +140,45 @@ func TestCopyIsCancelled(t *testing.T) {
 	if !errors.Is(k.err, context.Canceled) {
 		t.Errorf("the copy that nobody waits for: %v", k.err)
 	}
-	if used := cs.disk.Used(); used != 0 || len(cs.open) > 0 {
-		t.Errorf("%d copies of %d bytes are left", len(cs.open), used)
+	if used := s.disk.Used(); used != 0 || len(s.open) > 0 {
+		t.Errorf("%d copies of %d bytes are left", len(s.open), used)
+	}
+}
+
+// Requests for the same container at the same time share a copy.
+func TestCopiesAreShared(t *testing.T) {
+	f, s := copied(t, 0)
+	a, err := s.Acquire(t.Context(), f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Acquire(t.Context(), f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a != b {
+		t.Error("two copies of one version")
+	}
+	a.Release()
+	if _, err := b.ReadAt(make([]byte, 10), 0); err != nil {
+		t.Errorf("the copy went while it was read: %v", err)
+	}
+	if _, err := f.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Acquire(t.Context(), f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c == b {
+		t.Error("a copy of the filter as it was")
+	}
+	b.Release()
+	c.Release()
+	if len(s.open) > 0 {
+		t.Errorf("%d copies are open", len(s.open))
+	}
+	if _, err := b.ReadAt(make([]byte, 10), 0); err == nil {
+		t.Error("a copy that nobody has is still open")
 	}
 }

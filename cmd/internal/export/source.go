@@ -1,8 +1,9 @@
-package httpapi
+package export
 
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -26,11 +27,11 @@ func (s *source) small() bool { return s.cells <= inMemory }
 
 // source copies the cells of a filter: small ones to memory while changes wait, others to a file
 // while additions go on if the kind allows.
-func (cs *copies) source(ctx context.Context, f *engine.Filter) (*source, error) {
+func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error) {
 	var src *source
 	err := f.View(func(f umbel.Filter) {
-		if s := f.State(); s.Bytes() <= inMemory {
-			src = sourceOf(s.Clone())
+		if state := f.State(); state.Bytes() <= inMemory {
+			src = sourceOf(state.Clone())
 		}
 	})
 	if err != nil || src != nil {
@@ -41,7 +42,7 @@ func (cs *copies) source(ctx context.Context, f *engine.Filter) (*source, error)
 		if try == captures-1 {
 			begin = f.CaptureStill
 		}
-		src, err := cs.capture(ctx, begin())
+		src, err := s.capture(ctx, begin())
 		if err != nil || src != nil {
 			return src, err
 		}
@@ -62,21 +63,19 @@ func sourceOf(s umbel.State) *source {
 
 // capture copies the cells of a filter to a file. It returns a nil source if the filter's shape
 // changed meanwhile.
-func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, error) {
-	file, err := cs.temporary()
+func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, error) {
+	file, err := s.temporary()
 	if err != nil {
 		c.End()
 		return nil, err
 	}
-	at := map[engine.Segment]int64{}
 	size := int64(0)
 	buf := make([]byte, engine.SegmentBytes)
 	for err == nil {
-		segment, b := c.Next(buf)
+		_, b := c.Next(buf) // in the order of the arrays, without gaps
 		if b == nil {
 			break
 		}
-		at[segment] = size
 		var n int
 		n, err = file.Write(b)
 		size += int64(n)
@@ -89,17 +88,18 @@ func (cs *copies) capture(ctx context.Context, c *engine.Capture) (*source, erro
 		discard(file)
 		return nil, err
 	}
+	var starts []int64
+	end := int64(0)
+	for _, a := range statecode.Arrays(&meta.State) {
+		starts = append(starts, end)
+		end += int64(statecode.ArrayBytes(a))
+	}
 	src := &source{state: meta.State, cells: uint64(size), close: func() { discard(file) }}
 	var bytes []byte
 	src.fill = func(array int, first uint64, b cells.Array) error {
-		offset := first * uint64(max(b.Width, 1)) / 8
-		segment := engine.Segment{Array: array, Offset: offset / engine.SegmentBytes * engine.SegmentBytes}
-		start, there := at[segment]
-		if !there {
-			return fmt.Errorf("segment %d of array %d was not copied", segment.Offset, array)
-		}
-		bytes = grown(bytes, len(b.Words)*8)
-		if _, err := file.ReadAt(bytes, start+int64(offset-segment.Offset)); err != nil {
+		n := len(b.Words) * 8
+		bytes = slices.Grow(bytes[:0], n)[:n]
+		if _, err := file.ReadAt(bytes, starts[array]+int64(first*uint64(max(b.Width, 1))/8)); err != nil {
 			return err
 		}
 		statecode.Words(b.Words, bytes)

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// A filter that lost data remains incomplete until it is deleted and created again. It contains every
+// key: queries return true and additions change nothing. Its cells are neither read nor written, but
+// additions are written to the journal: if the data reappears at a later start, for example because the
+// disk was repaired, the filter must contain them.
+
+// ErrLost means that data of the filter was lost. It wraps ErrIncomplete.
+var ErrLost error = lostError{}
+
+type lostError struct{}
+
+func (lostError) Error() string {
+	return "filter is incomplete: data of it was lost, so every query returns true; delete it, create it again and add its keys"
+}
+
+func (lostError) Unwrap() error { return ErrIncomplete }
+
+// Lost reports whether data of the filter was lost. It is then incomplete until it is created again.
+func (f *Filter) Lost() bool { return f.is(flagLost) }
+
+// CheckComplete returns nil for a complete filter, and otherwise ErrLost or ErrIncomplete.
+func (f *Filter) CheckComplete() error {
+	switch {
+	case f.is(flagLost):
+		return ErrLost
+	case f.is(flagIncomplete):
+		return ErrIncomplete
+	}
+	return nil
+}
+
+// addLost adds digests to a filter that lost data.
+func (f *Filter) addLost(added []bool, ds []umbel.Digest) (int, error) {
+	if err := f.share(); err != nil {
+		return 0, err
+	}
+	defer f.changes.RUnlock()
+	clear(added)
+	f.appendChange(Change{Op: OpAdd, Digests: ds})
+	return len(ds), nil
+}
+
+// MarkLost marks a filter whose changes or cells were lost, if it exists: see Filter.Lost. It is for the
+// replay of a journal.
+func (e *Engine) MarkLost(id uint64) {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	f := e.byID(id)
+	if f == nil {
+		return
+	}
+	f.setLost()
+	e.index.Lock()
+	defer e.index.Unlock()
+	e.lost[f] = struct{}{}
+}
+
+// setLost sets the flags of a filter that lost data.
+func (f *Filter) setLost() { f.set(flagIncomplete|flagLost, true) }
+
+// LostLen returns the number of filters that lost data.
+func (e *Engine) LostLen() int {
+	e.index.RLock()
+	defer e.index.RUnlock()
+	return len(e.lost)
+}
+
+// LostNames returns the names of at most n filters that lost data, those that were created first.
+func (e *Engine) LostNames(n int) []string {
+	e.index.RLock()
+	all := make([]*Filter, 0, len(e.lost))
+	for f := range e.lost {
+		all = append(all, f)
+	}
+	e.index.RUnlock()
+	slices.SortFunc(all, func(f, g *Filter) int { return cmp.Compare(f.id, g.id) })
+	names := make([]string, min(n, len(all)))
+	for i := range names {
+		names[i] = all[i].Name()
+	}
+	return names
+}

@@ -1,0 +1,110 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// inMemory is the size in bytes up to which the copy of a filter is in memory. Larger copies are files.
+const inMemory = 256 << 10
+
+// write encodes the container of a source into memory or a file.
+func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
+	var to interface {
+		io.Writer
+		io.ReaderAt
+	}
+	var memory memoryFile
+	if to = &memory; !src.small() {
+		file, failed := s.temporary()
+		if failed != nil {
+			return failed
+		}
+		to = file
+		defer func() {
+			if err != nil {
+				discard(file)
+			}
+		}()
+	}
+	fill := func(array int, first uint64, block cells.Array) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return src.fill(array, first, block)
+	}
+	count := &countingWriter{to: to}
+	if k.key.form == Canonical {
+		k.ID, err = wire.WriteCanonicalFunc(count, src.state, fill)
+	} else if k.ID, err = wire.WriteCanonicalFunc(io.Discard, src.state, fill); err == nil {
+		err = wire.Packer{}.WriteFunc(count, src.state, fill)
+	}
+	if err != nil {
+		return err
+	}
+	k.ReaderAt, k.Size = to, count.n
+	return nil
+}
+
+// temporaryFile is a file that vanishes with the process. Its size is taken from a budget.
+type temporaryFile struct {
+	*os.File
+	share *budget.Share
+}
+
+// temporary makes a file that is removed at once, on systems that allow this.
+func (s *Service) temporary() (*temporaryFile, error) {
+	file, err := os.CreateTemp(s.dir, "umbel-copy-")
+	if err != nil {
+		return nil, fmt.Errorf("copy of the filter: %w", err)
+	}
+	_ = os.Remove(file.Name()) // discard removes it on systems where an open file cannot be removed
+	return &temporaryFile{file, s.disk.Share()}, nil
+}
+
+func (f *temporaryFile) Write(b []byte) (int, error) {
+	if err := f.share.Take(len(b)); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+// discard closes the data of a copy if it is a file.
+func discard(data io.ReaderAt) {
+	if f, ok := data.(*temporaryFile); ok {
+		f.Close()
+		_ = os.Remove(f.Name()) // usually removed already
+		f.share.Release()
+	}
+}
+
+// countingWriter counts the bytes that are written.
+type countingWriter struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// memoryFile is a file in memory.
+type memoryFile struct{ b []byte }
+
+func (m *memoryFile) Write(b []byte) (int, error) {
+	m.b = append(m.b, b...)
+	return len(b), nil
+}
+
+func (m *memoryFile) ReadAt(b []byte, off int64) (int, error) {
+	return bytes.NewReader(m.b).ReadAt(b, off)
+}

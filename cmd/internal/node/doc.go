@@ -1,3 +1,0 @@
-// Package node assembles the server: settings, listeners, users, store, metrics and signals. These parts
-// don't depend on each other.
-package node
