@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -30,7 +31,7 @@ type nodeFilterInfo struct {
 	Bytes      uint64           `json:"bytes"`
 	Can        []string         `json:"can"`
 	Expires    *time.Time       `json:"expires"` // null for never
-	Incomplete bool             `json:"incomplete"`
+	Incomplete string           `json:"incomplete,omitempty"`
 }
 
 func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
@@ -73,8 +74,11 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	if in.Expires != nil {
 		t.Row("expires", in.Expires.Format(time.RFC3339))
 	}
-	if in.Incomplete {
-		t.Row("incomplete", "some of its data was lost: every query returns true")
+	switch in.Incomplete {
+	case engine.DataLost:
+		t.Row("incomplete", "data of it was lost: every query returns true until it is created again")
+	case engine.Loading:
+		t.Row("incomplete", "it is being loaded: every query returns true until then")
 	}
 	_, err := t.WriteTo(w)
 	return err

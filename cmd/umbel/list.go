@@ -20,6 +20,9 @@ import (
 const listHelp = `List the filters on a node that you may read, sorted by name; with PREFIX only those whose
 names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
 
+Queries of an incomplete filter return true for every key. It is being loaded, or data of it was
+lost; a filter that lost data must be deleted and created again.
+
 With --json one object is printed per filter; a name that isn't UTF-8 is in base64.`
 
 const listExample = `  umbel list
@@ -32,6 +35,7 @@ type listedFilter struct {
 	Kind       string     `json:"kind"`
 	Bytes      uint64     `json:"bytes"`
 	Expires    *time.Time `json:"expires"` // null for never
+	Incomplete string     `json:"incomplete,omitempty"`
 }
 
 func listCommand() *cobra.Command {
@@ -67,7 +71,7 @@ func printList(cmd *cobra.Command, all []remote.Brief) error {
 		return writeList(cmd.OutOrStdout(), all)
 	}
 	for _, b := range all {
-		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Expires: b.Expires}
+		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Expires: b.Expires, Incomplete: b.Incomplete}
 		if !utf8.ValidString(b.Name) {
 			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
 		}
@@ -82,13 +86,17 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	if len(all) == 0 {
 		return nil
 	}
-	t := table.New("Filter", "Kind", " Size", "Expires")
+	header := []string{"Filter", "Kind", " Size", "Expires", ""}
+	if slices.ContainsFunc(all, func(b remote.Brief) bool { return b.Incomplete != "" }) {
+		header[4] = "Incomplete"
+	}
+	t := table.New(header...)
 	for _, b := range all {
 		expires := ""
 		if b.Expires != nil {
 			expires = b.Expires.Format(time.RFC3339)
 		}
-		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), expires)
+		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), expires, b.Incomplete)
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -24,7 +24,8 @@ SIGTERM and ^C stop it after the commands of clients are answered and written; a
 stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
-code is 0 if a start with the same flags would succeed.`
+code is 0 if a start with the same flags would succeed. With --accept-loss it also prints what
+would be lost and which filters would become incomplete.`
 
 const serveExample = `  umbel serve
   umbel serve --data /var/lib/umbel --durability everysec --max-memory 8GiB
@@ -77,12 +78,16 @@ type findings struct {
 	Seconds  float64    `json:"seconds"`
 	Torn     string     `json:"torn,omitempty"`
 	Lost     []string   `json:"lost"`
+
+	Incomplete      int      `json:"incomplete"`
+	IncompleteNames []string `json:"incompleteNames"`
 }
 
 func newFindings(r store.Report) findings {
 	f := findings{
 		Filters: r.Filters, Bytes: r.Bytes, Batches: r.Batches, Changes: r.Changes, Digests: r.Digests,
 		Seconds: r.Took.Seconds(), Torn: r.Torn, Lost: append([]string{}, r.Lost...),
+		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...),
 	}
 	if !r.Snapshot.IsZero() {
 		f.Snapshot = &r.Snapshot
@@ -103,6 +108,15 @@ func (f findings) write(w io.Writer) error {
 	}
 	for _, lost := range f.Lost {
 		t.Row("lost", lost)
+	}
+	if f.Incomplete > 0 {
+		t.Row("incomplete", fmt.Sprintf("%v; queries of these filters return true until they are created again:", quantity.Count(f.Incomplete)))
+		for _, name := range f.IncompleteNames {
+			t.Row("", nameWords(name))
+		}
+		if more := f.Incomplete - len(f.IncompleteNames); more > 0 {
+			t.Row("", fmt.Sprintf("and %v more", quantity.Count(more)))
+		}
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -89,6 +89,10 @@ func writeStatus(w io.Writer, s api.Status) error {
 	case s.Snapshotting:
 		snapshot += "; one is being taken"
 	}
+	filters := quantity.Count(uint64(s.Filters)).String()
+	if s.Incomplete > 0 {
+		filters += fmt.Sprintf("; %v lost data and return true for every key: umbel list marks them", quantity.Count(uint64(s.Incomplete)))
+	}
 	limit := ""
 	if s.MaxBytes > 0 {
 		limit = " of " + quantity.Size(s.MaxBytes).String()
@@ -98,7 +102,7 @@ func writeStatus(w io.Writer, s api.Status) error {
 		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
 		{"changes", writes},
 		{"durability", s.Durability},
-		{"filters", quantity.Count(uint64(s.Filters)).String()},
+		{"filters", filters},
 		{"memory", quantity.Size(s.Bytes).String() + limit},
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
 		{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},

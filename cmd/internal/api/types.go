@@ -101,6 +101,7 @@ type Brief struct {
 	Kind       string     `json:"kind"`
 	Bytes      uint64     `json:"bytes"`
 	Expires    *time.Time `json:"expires,omitempty"`
+	Incomplete string     `json:"incomplete,omitempty"` // loading or lost; every query returns true
 }
 
 // Info describes one filter.
@@ -117,7 +118,6 @@ type Info struct {
 	Keys       Estimate         `json:"keys"`
 	Fill       Float            `json:"fill"`
 	FPRate     Float            `json:"fpRate"`
-	Incomplete bool             `json:"incomplete,omitempty"`
 	IdleMillis int64            `json:"idleMillis"`
 	Counts     Counts           `json:"counts"`
 }
@@ -199,6 +199,7 @@ type Status struct {
 	Uptime         float64    `json:"uptimeSeconds"`
 	Problem        string     `json:"problem,omitempty"` // why changes are refused
 	Filters        int        `json:"filters"`
+	Incomplete     int        `json:"incomplete"`  // filters of which data was lost
 	Bytes          uint64     `json:"bytes"`       // memory of the filters
 	MaxBytes       uint64     `json:"maxBytes"`    // limit of that memory; 0: none
 	Clients        int        `json:"clients"`     // Redis connections

@@ -26,12 +26,29 @@ func (lostError) Unwrap() error { return ErrIncomplete }
 // Lost reports whether data of the filter was lost. It is then incomplete until it is created again.
 func (f *Filter) Lost() bool { return f.is(flagLost) }
 
+// Reasons why a filter is incomplete, as they are in all interfaces.
+const (
+	Loading  = "loading" // parts of it have not been written yet
+	DataLost = "lost"    // data of it was lost
+)
+
+// Reason returns why the filter is incomplete, and "" for a complete filter.
+func (f *Filter) Reason() string {
+	switch {
+	case f.Lost():
+		return DataLost
+	case f.Incomplete():
+		return Loading
+	}
+	return ""
+}
+
 // CheckComplete returns nil for a complete filter, and otherwise ErrLost or ErrIncomplete.
 func (f *Filter) CheckComplete() error {
-	switch {
-	case f.is(flagLost):
+	switch f.Reason() {
+	case DataLost:
 		return ErrLost
-	case f.is(flagIncomplete):
+	case Loading:
 		return ErrIncomplete
 	}
 	return nil

@@ -181,7 +181,7 @@ func TestIncomplete(t *testing.T) {
 	if _, _, err := n.engine.Put("half", f, engine.PutOptions{Incomplete: true}); err != nil {
 		t.Fatal(err)
 	}
-	n.want(n.ask("GET", "/v1/filters/half", ""), 200, `"incomplete":true`)
+	n.want(n.ask("GET", "/v1/filters/half", ""), 200, `"incomplete":"loading"`)
 	n.wantProblem(n.ask("GET", "/v1/filters/half", "", acceptContainer), 409, "incomplete")
 	n.wantProblem(n.ask("POST", "/v1/filters/whole/merge", `{"name":"half"}`), 409, "incomplete")
 	n.wantProblem(n.ask("POST", "/v1/filters/half/copy", `{"name":"x"}`), 409, "incomplete")
@@ -365,6 +365,8 @@ func TestLostFilter(t *testing.T) {
 	n.engine.MarkLost(n.engine.Get([]byte("f")).ID())
 	n.want(n.ask("POST", "/v1/filters/f/add", `{"keys":["a","b"]}`), 200, "[false,false]")
 	n.want(n.ask("POST", "/v1/filters/f/has", `{"keys":["a","c"]}`), 200, "[true,true]")
+	n.want(n.ask("GET", "/v1/filters/f", ""), 200, `"incomplete":"lost"`, `"fpRate":1,`)
+	n.want(n.ask("GET", "/v1/filters", ""), 200, `"incomplete":"lost"`)
 	for path, body := range map[string]string{"clear": "", "fold": `{"factor":2}`, "copy": `{"name":"x"}`} {
 		n.wantProblem(n.ask("POST", "/v1/filters/f/"+path, body), 409, "incomplete", "create it again")
 	}

@@ -17,7 +17,7 @@ import (
 
 func newBrief(f *engine.Filter) api.Brief {
 	name := f.Name()
-	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes()}
+	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes(), Incomplete: f.Reason()}
 	b.Name, b.NameBase64 = api.EncodeName(name)
 	if at := f.Expires(); at != 0 {
 		t := time.UnixMilli(at).UTC()
@@ -46,7 +46,6 @@ func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
 	s := f.Measured()
 	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, api.Float(s.K), api.Float(s.Fill), api.Float(s.FPRate)
 	in.Keys = api.Estimate{Estimate: api.Float(s.Keys), Low: api.Float(s.Low), High: api.Float(s.High)}
-	in.Incomplete = f.Incomplete()
 	return in, nil
 }
 

@@ -10,6 +10,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/filter"
 )
 
 // described returns the names of all metrics that are this package's own.
@@ -99,5 +104,38 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.observe("bf.add", 64, 20*time.Microsecond)
+	}
+}
+
+// A filter of which data was lost is counted, and its rate is 1.
+func TestIncompleteFilters(t *testing.T) {
+	e := engine.New(engine.Options{Kinds: filter.All})
+	for _, name := range []string{"lost", "whole"} {
+		f, _, err := e.Create(name, "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "lost" {
+			e.MarkLost(f.ID())
+		}
+	}
+	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
+	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+# HELP umbel_incomplete_filters Filters of which data was lost: every query returns true until they are created again.
+# TYPE umbel_incomplete_filters gauge
+umbel_incomplete_filters 1
+`), "umbel_incomplete_filters"); err != nil {
+		t.Error(err)
+	}
+	s := &survey{o: o, idle: idle}
+	found, ok := s.walk(t.Context())
+	s.last.Store(found)
+	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+# HELP umbel_filter_false_positive_ratio Estimated false-positive rate.
+# TYPE umbel_filter_false_positive_ratio gauge
+umbel_filter_false_positive_ratio{filter="lost",kind="bloom"} 1
+umbel_filter_false_positive_ratio{filter="whole",kind="bloom"} 0
+`), "umbel_filter_false_positive_ratio"); err != nil || !ok {
+		t.Errorf("%v, %v", ok, err)
 	}
 }

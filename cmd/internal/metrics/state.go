@@ -19,6 +19,7 @@ func labelled(name, help string, labels ...string) *prometheus.Desc {
 var (
 	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory used by all filters.")
 	filtersNow      = gauge("bloom_num_objects", "Number of filters.")
+	incomplete      = gauge("umbel_incomplete_filters", "Filters of which data was lost: every query returns true until they are created again.")
 	memoryLimit     = gauge("umbel_memory_limit_bytes", "Memory limit of all filters; 0 means no limit.")
 	clientsNow      = gauge("umbel_connected_clients", "Connected Redis clients.")
 	logPending      = gauge("umbel_log_pending_bytes", "Changes waiting to be written to the log.")
@@ -41,7 +42,7 @@ var (
 
 func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		memoryUsed, filtersNow, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
+		memoryUsed, filtersNow, incomplete, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
 		connections, rejected, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
@@ -58,6 +59,7 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(memoryUsed, float64(used))
 	now(memoryLimit, float64(limit))
 	now(filtersNow, float64(s.o.Engine.Len()))
+	now(incomplete, float64(s.o.Engine.LostLen()))
 	now(clientsNow, float64(s.o.Clients()))
 	s.collectTotals(ch)
 	log := s.o.Status()

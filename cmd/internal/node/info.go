@@ -72,6 +72,7 @@ func (p process) Info() []keyspace.Section {
 			{"aof_delayed_fsync", "0"},
 			{"umbel_log_lag_milliseconds", fmt.Sprint(status.Lag.Milliseconds())},
 			{"umbel_durability", p.config.Durability},
+			{"umbel_incomplete_filters", fmt.Sprint(p.engine.LostLen())},
 		}},
 		{Name: "Stats", Fields: p.statsFields()},
 		{Name: "Replication", Fields: [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}},
@@ -196,7 +197,7 @@ func (n *Node) status() api.Status {
 	used, limit := n.engine.Memory()
 	status := api.Status{
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
-		Filters: n.engine.Len(), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
+		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
 		Snapshotting: s.Snapshotting,
 	}

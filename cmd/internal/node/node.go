@@ -189,20 +189,29 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		AcceptLoss:       c.AcceptLoss,
 		Log:              n.log.With("part", "store"),
 	})
+	logTorn(n.log, n.found)
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	logReport(n.log, n.found)
+	logLoss(n.log, n.found)
 	return nil
 }
 
-// logReport logs damage found at the start.
-func logReport(log *slog.Logger, r store.Report) {
+// logTorn logs what was discarded at the end of the log.
+func logTorn(log *slog.Logger, r store.Report) {
 	if r.Torn != "" {
 		log.Warn("discarded an incomplete batch at the end of the log, which was never acknowledged", "what", r.Torn)
 	}
+}
+
+// logLoss logs what a start lost, and the filters of which data was lost then or earlier.
+func logLoss(log *slog.Logger, r store.Report) {
 	for _, lost := range r.Lost {
 		log.Error("data loss accepted", "what", lost)
+	}
+	if r.Incomplete > 0 {
+		log.Warn("data of filters was lost; their queries return true for every key until they are created again",
+			"filters", r.Incomplete, "names", r.IncompleteNames)
 	}
 }
 

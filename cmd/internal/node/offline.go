@@ -48,7 +48,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	logReport(log, found)
+	logTorn(log, found)
 	return errors.Join(use(s, found), s.Close(ctx))
 }
 

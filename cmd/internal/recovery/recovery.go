@@ -48,6 +48,20 @@ type Report struct {
 	Took     time.Duration
 	Torn     string   // what was discarded at the end of the log
 	Lost     []string // with AcceptLoss: what is lost
+	// Incomplete is the number of filters of which data was lost, at this start or an earlier one:
+	// engine.Filter.Lost. IncompleteNames are names of them, at most MaxNames.
+	Incomplete      int
+	IncompleteNames []string
+}
+
+// MaxNames is the maximum number of names in a report.
+const MaxNames = 20
+
+// count notes the filters that an engine has at the end of a recovery.
+func (r *Report) count(e *engine.Engine) {
+	r.Filters = e.Len()
+	r.Bytes, _ = e.Memory()
+	r.Incomplete, r.IncompleteNames = e.LostLen(), e.LostNames(MaxNames)
 }
 
 // Result is the state of the disk after a recovery.
@@ -69,8 +83,8 @@ func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine
 	err := run(ctx, r, p)
 	result := Result{Set: r.set, Position: p.position, Batch: p.batch, Damaged: r.damaged || r.losses.any, Report: p.report}
 	result.Report.Snapshot, result.Report.Lost = r.snapshot, r.losses.list
-	result.Report.Filters, result.Report.Took = e.Len(), time.Since(begin)
-	result.Report.Bytes, _ = e.Memory()
+	result.Report.Took = time.Since(begin)
+	result.Report.count(e)
 	return result, err
 }
 
@@ -118,7 +132,6 @@ func (l *losses) add(format string, args ...any) error {
 	l.any = true
 	if len(l.list) < maxLost {
 		l.list = append(l.list, what.Error())
-		l.o.Log.Warn("lost", "what", what)
 	}
 	return nil
 }

@@ -199,8 +199,7 @@ func (p *Replayer) apply(c *engine.Change) error {
 // End checks that the log was complete, and completes the filters.
 func (p *Replayer) End() (Report, error) {
 	err := p.end()
-	p.report.Filters = p.engine.Len()
-	p.report.Bytes, _ = p.engine.Memory()
+	p.report.count(p.engine)
 	return p.report, err
 }
 

@@ -80,8 +80,7 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 		number(c, p.Value)
 	}
 	fieldInt(c, "version", f.Version())
-	c.BulkString("complete")
-	c.Bool(!f.Incomplete())
+	fieldText(c, "incomplete", f.Reason())
 	fieldInt(c, "added", counts.Added)
 	fieldInt(c, "queried", counts.Queried)
 	fieldInt(c, "found", counts.Found)

@@ -224,7 +224,7 @@ func TestInfo(t *testing.T) {
 	p.fill("f", 0, 500)
 	reply := p.Line("UM.INFO f")
 	for name, want := range map[string]string{
-		"kind": bulk("bloom"), "hash": bulk("xxh3"), "layers": ":1", "complete": "#t", "added": ":500",
+		"kind": bulk("bloom"), "hash": bulk("xxh3"), "layers": ":1", "incomplete": bulk(""), "added": ":500",
 	} {
 		if got := field(t, reply, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
@@ -648,5 +648,9 @@ func TestLostFilter(t *testing.T) {
 	p.engine.MarkLost(p.engine.Get([]byte("f")).ID())
 	p.expect("UM.ADD f a b", "*2[#f, #f]", "UM.HAS f x", "*1[#t]")
 	const lost = "create it again"
+	info := p.Line("UM.INFO f")
+	if field(t, info, "incomplete") != bulk("lost") || !strings.Contains(info, `"rate", ,1, `) {
+		t.Error(info)
+	}
 	p.refused("UM.CLEAR f", lost, "UM.FOLD f 2", lost, "UM.EXPORT f", lost, "UM.COPY f g", lost)
 }
