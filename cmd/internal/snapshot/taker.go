@@ -218,7 +218,8 @@ func (t *Taker) Release(ctx context.Context) error {
 	return t.tidy(ctx)
 }
 
-// Tidy truncates the log and deletes files, as far as neither of the two snapshots needs them.
+// Tidy truncates the log and deletes files, as far as neither of the two snapshots needs them. It does
+// nothing in a directory that was opened for reading.
 func (t *Taker) Tidy(ctx context.Context) error {
 	if err := t.lock(ctx); err != nil {
 		return err
@@ -229,7 +230,7 @@ func (t *Taker) Tidy(ctx context.Context) error {
 
 // tidy is Tidy. The caller holds turn.
 func (t *Taker) tidy(ctx context.Context) error {
-	if t.readers > 0 || t.set.Previous == nil {
+	if t.readers > 0 || t.set.Previous == nil || t.files.ReadOnly() {
 		return nil
 	}
 	return t.delete(ctx, min(t.set.Previous.Batch, t.set.Current.Batch), t.set.Current.Number, t.set.Previous.Number)
