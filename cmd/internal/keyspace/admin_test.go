@@ -18,7 +18,7 @@ func bulk(s string) string { return fmt.Sprintf("$%d:%q", len(s), s) }
 
 func TestNode(t *testing.T) {
 	p := start(t, nil)
-	p.expect(
+	p.Expect(
 		"SAVE", "+OK",
 		"BGSAVE", "+Background saving started",
 		"BGSAVE SCHEDULE", "+Background saving started",
@@ -36,7 +36,7 @@ func TestNode(t *testing.T) {
 		t.Errorf("the node was asked to %q, want %q", p.node.asked, want)
 	}
 	p.node.broken = errors.New("disk full")
-	p.expect("SAVE", "-ERR disk full", "BGSAVE", "-ERR disk full", "WAITAOF 1 0 0", "*2[:0, :0]")
+	p.Expect("SAVE", "-ERR disk full", "BGSAVE", "-ERR disk full", "WAITAOF 1 0 0", "*2[:0, :0]")
 	if got := p.Line("TIME"); !strings.HasPrefix(got, "*2[$10:") {
 		t.Error(got)
 	}
@@ -100,7 +100,7 @@ func TestInfo(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	p := start(t, nil)
-	p.expect(
+	p.Expect(
 		"CONFIG GET save", `*2[$4:"save", $0:""]`,
 		"CONFIG GET MAX* save", `*6[$10:"maxclients", $5:"10000", $9:"maxmemory", $1:"0", $4:"save", $0:""]`,
 		"CONFIG SET maxmemory 100 slowlog-max-len 7", "+OK",
@@ -113,15 +113,15 @@ func TestConfig(t *testing.T) {
 
 func TestSlowLogAndLatency(t *testing.T) {
 	p := start(t, nil)
-	p.expect("CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 2", "+OK", "SLOWLOG RESET", "+OK")
+	p.Expect("CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 2", "+OK", "SLOWLOG RESET", "+OK")
 	p.Do("EXISTS", strings.Repeat("x", 200))
 	p.Do("EXISTS", "a", "b")
-	p.expect("CONFIG SET slowlog-log-slower-than -1", "+OK", "SLOWLOG LEN", ":2")
+	p.Expect("CONFIG SET slowlog-log-slower-than -1", "+OK", "SLOWLOG LEN", ":2")
 	got := p.Line("SLOWLOG GET -1")
 	if !strings.Contains(got, `$6:"EXISTS", $1:"a", $1:"b"`) && !strings.Contains(got, "slowlog-log-slower-than") {
 		t.Error(got)
 	}
-	p.expect("SLOWLOG GET 0", "*0[]", "SLOWLOG RESET", "+OK", "SLOWLOG GET", "*0[]")
+	p.Expect("SLOWLOG GET 0", "*0[]", "SLOWLOG RESET", "+OK", "SLOWLOG GET", "*0[]")
 }
 
 func TestShown(t *testing.T) {
@@ -187,7 +187,7 @@ func TestMemoryAndCopy(t *testing.T) {
 	if used := p.Line("MEMORY USAGE r"); !ok || used < fmt.Sprintf(":%d", in.Size) && len(used) <= len(fmt.Sprint(in.Size))+1 {
 		t.Errorf("MEMORY USAGE %s, and BF.INFO %d", used, in.Size)
 	}
-	p.expect(
+	p.Expect(
 		"COPY r s", "-ERR not supported for this module key",
 		"COPY b c", ":1",
 		"DUMP r", bulk("payload"),
@@ -215,7 +215,7 @@ func TestRights(t *testing.T) {
 	p := start(t, func(o *resp.Options) { o.Default = func(*resp.Conn) any { return nobody } })
 	p.add("bloom", "a", "b")
 	dump := resptest.Bulk(t, p.Line("DUMP a"))
-	p.expect(
+	p.Expect(
 		"ACL WHOAMI", bulk("nobody"),
 		"KEYS *", "*0[]",
 		"SCAN 0 COUNT 100", `*2[$1:"0", *0[]]`,

@@ -18,7 +18,7 @@ func TestLongNames(t *testing.T) {
 			t.Errorf("%s: %.100s", call[0], got)
 		}
 	}
-	p.expect("EXISTS a", ":1")
+	p.Expect("EXISTS a", ":1")
 	if got := p.Do("RENAME", "a", long); got != "+OK" {
 		t.Error(got)
 	}

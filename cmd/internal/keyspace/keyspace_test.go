@@ -1,9 +1,7 @@
 package keyspace
 
 import (
-	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -43,21 +41,8 @@ func start(t *testing.T, change func(*resp.Options)) *place {
 		change(&o)
 	}
 	s := resp.NewServer(o)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() { ended <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		_ = s.Shutdown(ctx) // cuts who is left
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return &place{resptest.Dial(t, l.Addr().String()), t, e, n, l.Addr().String()}
+	addr := resptest.Serve(t, s)
+	return &place{resptest.Dial(t, addr), t, e, n, addr}
 }
 
 // add makes filters.
@@ -66,16 +51,6 @@ func (p *place) add(kind string, names ...string) {
 	for _, name := range names {
 		if _, _, err := p.engine.Create(name, kind, umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil {
 			p.t.Fatal(err)
-		}
-	}
-}
-
-// expect sends lines and compares the replies.
-func (p *place) expect(lines ...string) {
-	p.t.Helper()
-	for i := 0; i < len(lines); i += 2 {
-		if got := p.Line(lines[i]); got != lines[i+1] {
-			p.t.Errorf("%s: %s, want %s", lines[i], got, lines[i+1])
 		}
 	}
 }

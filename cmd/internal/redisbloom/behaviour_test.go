@@ -18,7 +18,7 @@ import (
 
 func TestAddAndAsk(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect(
+	p.Expect(
 		"BF.MEXISTS a x y", "*2[:0, :0]",
 		"BF.MADD a x y x", "*3[:1, :1, :0]",
 		"BF.MEXISTS a x y z", "*3[:1, :1, :0]",
@@ -38,9 +38,9 @@ func TestExpansion(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
 	for expansion, layers := range map[int]int{1: 23, 2: 5, 4: 4} {
 		key := fmt.Sprint("e", expansion)
-		p.expect(fmt.Sprintf("BF.RESERVE %s 0.01 4 EXPANSION %d", key, expansion), "+OK")
+		p.Expect(fmt.Sprintf("BF.RESERVE %s 0.01 4 EXPANSION %d", key, expansion), "+OK")
 		p.each("BF.MADD", key, numbers(100))
-		p.expect("BF.INFO "+key+" FILTERS", fmt.Sprintf("*1[:%d]", layers))
+		p.Expect("BF.INFO "+key+" FILTERS", fmt.Sprintf("*1[:%d]", layers))
 		if n := p.each("BF.MEXISTS", key, numbers(100)); n != 100 {
 			t.Errorf("expansion %d: %d items are there", expansion, n)
 		}
@@ -74,13 +74,13 @@ func TestLayers(t *testing.T) {
 		}},
 	} {
 		key := strings.Fields(c.reserve)[1]
-		p.expect(c.reserve, "+OK")
+		p.Expect(c.reserve, "+OK")
 		p.each("BF.MADD", key, numbers(c.numbers))
 		var lines []string
 		for _, l := range c.layers {
 			lines = append(lines, fmt.Sprintf("$%d:%q", len(l), l))
 		}
-		p.expect("BF.DEBUG "+key, fmt.Sprintf("*%d[%s]", len(lines), strings.Join(lines, ", ")))
+		p.Expect("BF.DEBUG "+key, fmt.Sprintf("*%d[%s]", len(lines), strings.Join(lines, ", ")))
 	}
 }
 
@@ -98,7 +98,7 @@ func TestRates(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
 	for _, rate := range []float64{0.1, 0.01, 0.001, 0.0001} {
 		key := fmt.Sprint("r", rate)
-		p.expect(fmt.Sprintf("BF.RESERVE %s %g 1024", key, rate), "+OK")
+		p.Expect(fmt.Sprintf("BF.RESERVE %s %g 1024", key, rate), "+OK")
 		p.each("BF.MADD", key, items(0, 1024))
 		const asked = 10 * 1024
 		got := float64(p.each("BF.MEXISTS", key, items(1_000_000, 1_000_000+asked)))
@@ -121,7 +121,7 @@ func TestNoFalseNegatives(t *testing.T) {
 		}
 		all = append(all, string(b))
 	}
-	p.expect("BF.RESERVE k 0.001 500 EXPANSION 4", "+OK")
+	p.Expect("BF.RESERVE k 0.001 500 EXPANSION 4", "+OK")
 	p.each("BF.MADD", "k", all)
 	if n := p.each("BF.MEXISTS", "k", all); n != len(all) {
 		t.Errorf("%d items of %d are there", n, len(all))
@@ -130,7 +130,7 @@ func TestNoFalseNegatives(t *testing.T) {
 
 func TestNonScaling(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect(
+	p.Expect(
 		"BF.RESERVE one 0.01 1000 NONSCALING", "+OK",
 		"BF.RESERVE more 0.01 1000", "+OK",
 	)
@@ -139,14 +139,14 @@ func TestNonScaling(t *testing.T) {
 	}
 	for _, rate := range []string{".99", ".95", ".9999999999999999"} {
 		key := "r" + rate
-		p.expect("BF.RESERVE "+key+" "+rate+" 100 NONSCALING", "+OK", "BF.ADD "+key+" a", ":1", "BF.EXISTS "+key+" a", ":1")
+		p.Expect("BF.RESERVE "+key+" "+rate+" 100 NONSCALING", "+OK", "BF.ADD "+key+" a", ":1", "BF.EXISTS "+key+" a", ":1")
 	}
 }
 
 // In a pipeline to a filter that becomes full each call has its own answer, as one by one.
 func TestPipelineIntoFullFilter(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.INSERT ns CAPACITY 3 NONSCALING ITEMS a", "*1[:1]")
+	p.Expect("BF.INSERT ns CAPACITY 3 NONSCALING ITEMS a", "*1[:1]")
 	for _, item := range []string{"b", "a", "c", "d", "e", "b", "c", "f", "a"} {
 		p.Send("BF.ADD", "ns", item)
 	}
@@ -167,7 +167,7 @@ func TestPipelineIntoFullFilter(t *testing.T) {
 
 func TestAtomic(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Atomic: true})
-	p.expect(
+	p.Expect(
 		"BF.INSERT ns CAPACITY 3 NONSCALING ITEMS a b", "*2[:1, :1]",
 		"BF.MADD ns a c d", "-ERR non scaling filter is full",
 		"BF.CARD ns", ":2",
@@ -187,7 +187,7 @@ func TestOtherKinds(t *testing.T) {
 	if _, _, err := p.engine.Create("k", bloom.Name, umbel.Goal{Keys: 1000, FPRate: 0.001}, nil); err != nil {
 		t.Fatal(err)
 	}
-	p.expect(
+	p.Expect(
 		"BF.ADD k a", ":1",
 		"BF.MADD k a b", "*2[:0, :1]",
 		"BF.INSERT k CAPACITY 5 ITEMS c", "*1[:1]",
@@ -196,14 +196,14 @@ func TestOtherKinds(t *testing.T) {
 		"BF.RESERVE k 0.01 100", "-ERR item exists",
 	)
 	const wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value"
-	p.expect("BF.INFO k", wrong, "BF.DEBUG k", wrong, "BF.SCANDUMP k 0", wrong, "BF.LOADCHUNK k 1 x", wrong)
+	p.Expect("BF.INFO k", wrong, "BF.DEBUG k", wrong, "BF.SCANDUMP k 0", wrong, "BF.LOADCHUNK k 1 x", wrong)
 }
 
 // What doesn't fit into memory is refused, and leaves all as it was.
 func TestMemory(t *testing.T) {
 	p := start(t, 64<<10, redisbloom.Options{})
 	const full = "-ERR Insufficient memory to create filter"
-	p.expect(
+	p.Expect(
 		"BF.RESERVE big 0.0001 1000000", full,
 		"BF.INSERT big CAPACITY 1000000 ITEMS a", full,
 		"BF.CARD big", ":0",
@@ -221,7 +221,7 @@ func TestMemory(t *testing.T) {
 	if want := "-OOM command not allowed when used memory > 'maxmemory'."; refused != want || added < 10_000 {
 		t.Errorf("item %d: %s, want %s", added, refused, want)
 	}
-	p.expect(
+	p.Expect(
 		"BF.INFO small FILTERS", "*1[:1]",
 		"BF.ADD small item0", ":0",
 		"BF.INSERT sure CAPACITY 1000 VALIDATESCALETO 2000 ITEMS a", "*1[:1]",
@@ -237,14 +237,14 @@ func TestMemory(t *testing.T) {
 func TestSeed(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
 	seed := strings.Repeat("s", 32)
-	p.expect(
+	p.Expect(
 		"BF.INSERT k SEED "+seed+" CAPACITY 1000", "*0[]",
 		"BF.MADD k a b", "*2[:1, :1]",
 		"BF.MEXISTS k a b c", "*3[:1, :1, :0]",
 		"BF.INFO k CAPACITY", "*1[:1000]",
 	)
 	const refused = "the filter hashes with siphash and RedisBloom with murmur64a: make filters with the option hash=redisbloom, or move this one with UM.EXPORT"
-	p.expect("BF.SCANDUMP k 0", "-ERR "+refused)
+	p.Expect("BF.SCANDUMP k 0", "-ERR "+refused)
 	if _, err := p.module.Dump(p.engine.Get([]byte("k"))); err == nil || err.Error() != refused {
 		t.Errorf("DUMP: %v, want %s", err, refused)
 	}
@@ -289,7 +289,7 @@ func TestHuge(t *testing.T) {
 		t.Skip("makes a filter of 1.1 GB")
 	}
 	p := start(t, 0, redisbloom.Options{})
-	p.expect(
+	p.Expect(
 		"BF.RESERVE k 0.000001 300000000", "+OK",
 		"BF.INFO k SIZE", "*1[:1132420232]",
 		"BF.ADD k a", ":1",
@@ -301,11 +301,11 @@ func TestHuge(t *testing.T) {
 // A chain of as many layers as there are error rates, less some, is dumped and loaded whole.
 func TestLongChain(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.25 1 EXPANSION 1", "+OK")
+	p.Expect("BF.RESERVE k 0.25 1 EXPANSION 1", "+OK")
 	n := p.each("BF.MADD", "k", items(0, 900))
-	p.expect("BF.INFO k FILTERS", fmt.Sprintf("*1[:%d]", n))
+	p.Expect("BF.INFO k FILTERS", fmt.Sprintf("*1[:%d]", n))
 	p.copy("k", "copy")
-	p.expect("BF.DEBUG copy", p.Line("BF.DEBUG k"))
+	p.Expect("BF.DEBUG copy", p.Line("BF.DEBUG k"))
 	if n := p.each("BF.MEXISTS", "copy", items(0, 900)); n != 900 {
 		t.Errorf("%d items of 900 are there", n)
 	}
@@ -314,7 +314,7 @@ func TestLongChain(t *testing.T) {
 // When the error rates are used up, items that are there are still answered.
 func TestEndOfChain(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 1e-320 1 EXPANSION 1", "+OK")
+	p.Expect("BF.RESERVE k 1e-320 1 EXPANSION 1", "+OK")
 	var reply string
 	last := ""
 	for _, last = range items(0, 1000) {
@@ -325,7 +325,7 @@ func TestEndOfChain(t *testing.T) {
 	if want := "-ERR problem inserting into filter"; reply != want {
 		t.Errorf("%s, want %s", reply, want)
 	}
-	p.expect("BF.MADD k item0 "+last+" item1", "*2[:0, -ERR problem inserting into filter]", "BF.ADD k item0", ":0")
+	p.Expect("BF.MADD k item0 "+last+" item1", "*2[:0, -ERR problem inserting into filter]", "BF.ADD k item0", ":0")
 }
 
 // broken is a journal that can keep nothing any more.
@@ -350,7 +350,7 @@ func TestReadOnly(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
 	j := new(broken)
 	p.engine.SetJournal(j)
-	p.expect("BF.MADD k a b", "*2[:1, :1]", "CF.ADD cf a", ":1")
+	p.Expect("BF.MADD k a b", "*2[:1, :1]", "CF.ADD cf a", ":1")
 	j.full = true
 	for _, line := range []string{
 		"BF.ADD k c", "BF.MADD k a c", "BF.INSERT k ITEMS c", "BF.INSERT new ITEMS c", "BF.RESERVE new 0.01 100",
@@ -360,5 +360,5 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s: %s, want MISCONF", line, got)
 		}
 	}
-	p.expect("BF.MEXISTS k a b c", "*3[:1, :1, :0]", "BF.CARD k", ":2", "CF.EXISTS cf b", ":0", "CF.COUNT cf a", ":1", "BF.CARD new", ":0")
+	p.Expect("BF.MEXISTS k a b c", "*3[:1, :1, :0]", "BF.CARD k", ":2", "CF.EXISTS cf b", ":0", "CF.COUNT cf a", ":1", "BF.CARD new", ":0")
 }

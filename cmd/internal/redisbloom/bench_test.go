@@ -24,7 +24,7 @@ func BenchmarkPipeline(b *testing.B) {
 	for _, command := range []string{"PING", "BF.ADD", "BF.EXISTS"} {
 		b.Run(command, func(b *testing.B) {
 			p := start(b, 0, redisbloom.Options{})
-			p.expect("BF.RESERVE k 0.01 1000000", "+OK")
+			p.Expect("BF.RESERVE k 0.01 1000000", "+OK")
 			conn, err := net.Dial("tcp", p.addr)
 			if err != nil {
 				b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func TestCuckooCountsEveryAddition(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
 	for reserve, full := range map[string]bool{"8": true, "16": true, "64 EXPANSION 2": false, "100": false, "300 EXPANSION 0": true} {
-		p.expect("CF.RESERVE k "+reserve, "+OK")
+		p.Expect("CF.RESERVE k "+reserve, "+OK")
 		fillers, watched := items(100, 500), items(0, 50)
 		times := make([]int, len(watched))
 		refused := 0

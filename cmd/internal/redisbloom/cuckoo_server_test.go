@@ -10,7 +10,7 @@ import (
 
 func TestCuckoo(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
-	p.expect(
+	p.Expect(
 		"CF.ADD k a", ":1", "CF.ADD k a", ":1", "CF.COUNT k a", ":2",
 		"CF.ADDNX k a", ":0", "CF.ADDNX k b", ":1",
 		"CF.EXISTS k b", ":1", "CF.MEXISTS k a b c", "*3[:1, :1, :0]",
@@ -33,7 +33,7 @@ func TestCuckoo(t *testing.T) {
 		"CF.RESERVE k3 2048 BUCKETSIZE 3 MAXITERATIONS 15 EXPANSION 2", "+OK",
 	)
 	p.Do("HELLO", "3")
-	p.expect(
+	p.Expect(
 		"CF.ADD k x", "#t", "CF.ADDNX k x", "#f", "CF.INSERT k ITEMS y z", "*2[#t, #t]",
 		"CF.INSERTNX k ITEMS y new", "*2[:0, :1]", "CF.COUNT k y", ":1", "CF.DEL k y", "#t",
 		"CF.INFO k3", "%8[+Size, :3128, +Number of buckets, :1024, +Number of filters, :1, +Number of items inserted, :0, +Number of items deleted, :0, +Bucket size, :3, +Expansion rate, :2, +Max iterations, :15]",
@@ -51,7 +51,7 @@ func TestCuckoo(t *testing.T) {
 
 func TestCuckooFull(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
-	p.expect(
+	p.Expect(
 		"CF.RESERVE k 4 BUCKETSIZE 1 EXPANSION 0", "+OK",
 		"CF.INSERT k ITEMS a b c d e f", "*6[:1, :1, :1, :1, :-1, :-1]",
 		"CF.ADD k e", "-Filter is full",
@@ -60,21 +60,21 @@ func TestCuckooFull(t *testing.T) {
 		"CF.RESERVE grows 4 BUCKETSIZE 1 EXPANSION 1", "+OK",
 	)
 	p.Do(append([]string{"CF.INSERT", "grows", "ITEMS"}, items(0, 128)...)...)
-	p.expect(
+	p.Expect(
 		"CF.ADD grows a", "-Maximum expansions reached",
 	)
 	if got := p.Line("CF.INFO grows"); !strings.Contains(got, "+Number of filters, :32, +Number of items inserted, :128,") {
 		t.Error(got)
 	}
 	p.Do("HELLO", "3")
-	p.expect("CF.INSERT k ITEMS x", "*1[#f]", "CF.INSERTNX k ITEMS x", "*1[:-1]")
+	p.Expect("CF.INSERT k ITEMS x", "*1[#f]", "CF.INSERTNX k ITEMS x", "*1[:-1]")
 }
 
 // Many items are found while others go, also in a filter that has grown, and its dump is a
 // filter like it.
 func TestCuckooLosesNothing(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
-	p.expect("CF.RESERVE k 1000 EXPANSION 2", "+OK")
+	p.Expect("CF.RESERVE k 1000 EXPANSION 2", "+OK")
 	for i := range 5 {
 		p.Do(append([]string{"CF.INSERT", "k", "ITEMS"}, items(1000*i, 1000*i+1000)...)...)
 	}
@@ -87,7 +87,7 @@ func TestCuckooLosesNothing(t *testing.T) {
 	if n := p.each("CF.MEXISTS", "k", items(0, 2500)); n > 500 {
 		t.Errorf("%d items of 2500 are still there", n)
 	}
-	p.expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header", "CF.LOADCHUNK copy x x", "-ERR not found", "CF.LOADCHUNK copy -1 x", "-ERR not found",
+	p.Expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header", "CF.LOADCHUNK copy x x", "-ERR not found", "CF.LOADCHUNK copy -1 x", "-ERR not found",
 		"CF.LOADCHUNK k 1 x", "-ERR item exists", "CF.LOADCHUNK k -1 x", "-Invalid position", "CF.LOADCHUNK k x x", "-Invalid position",
 		"CF.SCANDUMP k -1", "-Invalid position", "CF.SCANDUMP k x", "-Invalid position", "CF.SCANDUMP none x", "-ERR not found", "CF.SCANDUMP k 99999999", "*2[:0, $-1]")
 	for i, c := range p.dump("CF.SCANDUMP", "k") {
@@ -95,10 +95,10 @@ func TestCuckooLosesNothing(t *testing.T) {
 			t.Fatalf("chunk %d: %s", i, got)
 		}
 		if i == 0 {
-			p.expect("CF.EXISTS copy nothing", ":1", "CF.ADD copy a", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it")
+			p.Expect("CF.EXISTS copy nothing", ":1", "CF.ADD copy a", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it")
 		}
 	}
-	p.expect("CF.INFO copy", p.Line("CF.INFO k"), "CF.LOADCHUNK copy 99999999 x", "-Couldn't load chunk!")
+	p.Expect("CF.INFO copy", p.Line("CF.INFO k"), "CF.LOADCHUNK copy 99999999 x", "-Couldn't load chunk!")
 	if a, b := p.dump("CF.SCANDUMP", "k"), p.dump("CF.SCANDUMP", "copy"); fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Error("the copy has another dump")
 	}

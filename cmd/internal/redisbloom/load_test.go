@@ -47,7 +47,7 @@ func (p *place) copy(from, to string) int {
 // A filter that isn't all there says of no key that it isn't, and takes none.
 func TestHiddenUntilLoaded(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.01 50", "+OK")
+	p.Expect("BF.RESERVE k 0.01 50", "+OK")
 	p.each("BF.MADD", "k", items(0, 120))
 	cs := p.dump("BF.SCANDUMP", "k")
 	if len(cs) != 3 {
@@ -62,7 +62,7 @@ func TestHiddenUntilLoaded(t *testing.T) {
 	half := chunk{"5", cs[1].data[:4]}
 	for i, c := range []chunk{cs[0], cs[2], half, half} {
 		load(c)
-		p.expect(
+		p.Expect(
 			"BF.CARD new", p.Line("BF.CARD k"),
 			"BF.EXISTS new nothing", ":1",
 			"BF.ADD new nothing", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it",
@@ -72,7 +72,7 @@ func TestHiddenUntilLoaded(t *testing.T) {
 		}
 	}
 	load(cs[1])
-	p.expect("BF.EXISTS new nothing", p.Line("BF.EXISTS k nothing"), "BF.DEBUG new", p.Line("BF.DEBUG k"))
+	p.Expect("BF.EXISTS new nothing", p.Line("BF.EXISTS k nothing"), "BF.DEBUG new", p.Line("BF.DEBUG k"))
 	if n := p.each("BF.MEXISTS", "new", items(0, 120)); n != 120 {
 		t.Errorf("%d items of 120 are there", n)
 	}
@@ -81,12 +81,12 @@ func TestHiddenUntilLoaded(t *testing.T) {
 	}
 	// A chunk for a filter that is there takes the place of its bytes.
 	load(chunk{cs[1].iter, strings.Repeat("\xff", len(cs[1].data))})
-	p.expect("BF.EXISTS new nothing", ":1", "BF.ADD new nothing", ":0")
+	p.Expect("BF.EXISTS new nothing", ":1", "BF.ADD new nothing", ":0")
 }
 
 func TestLoadChunkRefuses(t *testing.T) {
 	p := start(t, 1<<20, redisbloom.Options{})
-	p.expect("BF.RESERVE sd 0.1 4", "+OK", "BF.MADD sd a b c d e f", "*6[:1, :1, :1, :1, :1, :1]")
+	p.Expect("BF.RESERVE sd 0.1 4", "+OK", "BF.MADD sd a b c d e f", "*6[:1, :1, :1, :1, :1, :1]")
 	cs := p.dump("BF.SCANDUMP", "sd")
 	header := cs[0].data
 	edit := func(at int, b string) string { return header[:at] + b + header[at+len(b):] }
@@ -119,14 +119,14 @@ func TestLoadChunkRefuses(t *testing.T) {
 			}
 		})
 	}
-	p.expect("BF.MEXISTS sd a b c d e f", "*6[:1, :1, :1, :1, :1, :1]")
+	p.Expect("BF.MEXISTS sd a b c d e f", "*6[:1, :1, :1, :1, :1, :1]")
 }
 
 // A header with the largest number of items makes a usable filter: after additions its state
 // opens and its dump loads.
 func TestLoadAtTheEndOfCounts(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.01 20", "+OK")
+	p.Expect("BF.RESERVE k 0.01 20", "+OK")
 	p.each("BF.MADD", "k", items(0, 5))
 	cs := p.dump("BF.SCANDUMP", "k")
 	for i, last := range []string{"\xff", "\xfe"} {
@@ -139,7 +139,7 @@ func TestLoadAtTheEndOfCounts(t *testing.T) {
 			}
 		}
 		p.each("BF.MADD", name, items(5, 300))
-		p.expect(
+		p.Expect(
 			"BF.CARD "+name, ":9223372036854775807",
 			"BF.INFO "+name+" ITEMS", "*1[:9223372036854775807]",
 			"BF.EXISTS "+name+" item299", ":1",
@@ -155,7 +155,7 @@ func TestLoadAtTheEndOfCounts(t *testing.T) {
 			t.Errorf("%s: its state doesn't open: %v", name, opened)
 		}
 		p.copy(name, name+" again")
-		p.expect("BF.DEBUG "+name, p.Do("BF.DEBUG", name+" again"))
+		p.Expect("BF.DEBUG "+name, p.Do("BF.DEBUG", name+" again"))
 	}
 }
 
@@ -163,7 +163,7 @@ func TestLoadAtTheEndOfCounts(t *testing.T) {
 func TestRandomChunks(t *testing.T) {
 	p := start(t, 64<<20, redisbloom.Options{})
 	rng := rand.New(rand.NewPCG(7, 8))
-	p.expect("BF.RESERVE k 0.01 1000", "+OK", "BF.MADD k a b c", "*3[:1, :1, :1]")
+	p.Expect("BF.RESERVE k 0.01 1000", "+OK", "BF.MADD k a b c", "*3[:1, :1, :1]")
 	for range 500 {
 		data := make([]byte, rng.IntN(2000))
 		for i := range data {
@@ -179,7 +179,7 @@ func TestRandomChunks(t *testing.T) {
 		}
 		p.Do("BF.SCANDUMP", "k", fmt.Sprint(iter))
 	}
-	p.expect("BF.INFO k CAPACITY", "*1[:1000]")
+	p.Expect("BF.INFO k CAPACITY", "*1[:1000]")
 }
 
 // A filter of several chunks of 16 MiB moves whole.
@@ -188,7 +188,7 @@ func TestLargeDump(t *testing.T) {
 		t.Skip("moves 27 MB")
 	}
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.01 20000000", "+OK")
+	p.Expect("BF.RESERVE k 0.01 20000000", "+OK")
 	p.each("BF.MADD", "k", items(0, 10_000))
 	if n := p.copy("k", "copy"); n != 3 {
 		t.Errorf("%d chunks, want 3", n)
@@ -201,21 +201,21 @@ func TestLargeDump(t *testing.T) {
 // A load that an earlier process began goes on when all of it comes again.
 func TestLoadAfterRestart(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.01 50", "+OK")
+	p.Expect("BF.RESERVE k 0.01 50", "+OK")
 	p.each("BF.MADD", "k", items(0, 120))
 	cs := p.dump("BF.SCANDUMP", "k")
 	p.Do("BF.LOADCHUNK", "new", cs[0].iter, cs[0].data)
 	p.Do("BF.LOADCHUNK", "new", cs[1].iter, cs[1].data)
 	*p.module = *redisbloom.New(p.engine, redisbloom.Options{}) // forgets what has come
 	p.Do("BF.LOADCHUNK", "new", cs[2].iter, cs[2].data)
-	p.expect("BF.EXISTS new nothing", ":1")
+	p.Expect("BF.EXISTS new nothing", ":1")
 	p.Do("BF.LOADCHUNK", "new", cs[1].iter, cs[1].data)
-	p.expect("BF.EXISTS new nothing", ":0")
+	p.Expect("BF.EXISTS new nothing", ":0")
 }
 
 func TestDumpAndRestore(t *testing.T) {
 	p := start(t, 1<<20, redisbloom.Options{})
-	p.expect("BF.RESERVE k 0.01 50", "+OK")
+	p.Expect("BF.RESERVE k 0.01 50", "+OK")
 	p.each("BF.MADD", "k", items(0, 120))
 	payload, err := p.module.Dump(p.engine.Get([]byte("k")))
 	if err != nil {
@@ -230,7 +230,7 @@ func TestDumpAndRestore(t *testing.T) {
 	if f := p.engine.Get([]byte("new")); f == nil || f.Expires() != 1<<50 || p.module.Type(f) != "MBbloom--" {
 		t.Errorf("restored as %v", f)
 	}
-	p.expect("BF.DEBUG new", p.Line("BF.DEBUG k"))
+	p.Expect("BF.DEBUG new", p.Line("BF.DEBUG k"))
 	if n := p.each("BF.MEXISTS", "new", items(0, 120)); n != 120 {
 		t.Errorf("%d items of 120 are there", n)
 	}
@@ -239,7 +239,7 @@ func TestDumpAndRestore(t *testing.T) {
 	if _, err := p.module.Restore("new", payload, true, 0); err != nil {
 		t.Fatal(err)
 	}
-	p.expect("BF.DEBUG new", p.Line("BF.DEBUG k"))
+	p.Expect("BF.DEBUG new", p.Line("BF.DEBUG k"))
 	for corrupt, want := range map[string]string{
 		"":                              "DUMP payload version or checksum are wrong",
 		string(payload[1:]):             "DUMP payload version or checksum are wrong",
@@ -258,13 +258,13 @@ func TestDumpAndRestore(t *testing.T) {
 // are refused. So is the dump of a filter that is being loaded, because it would lack items.
 func TestLostFilter(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{Cuckoo: true})
-	p.expect("BF.RESERVE k 0.01 50", "+OK", "BF.ADD k a", ":1", "CF.RESERVE c 50", "+OK", "CF.ADD c a", ":1")
+	p.Expect("BF.RESERVE k 0.01 50", "+OK", "BF.ADD k a", ":1", "CF.RESERVE c 50", "+OK", "CF.ADD c a", ":1")
 	header := p.dump("BF.SCANDUMP", "k")[0]
 	for _, name := range []string{"k", "c"} {
 		p.engine.MarkLost(p.engine.Get([]byte(name)).ID())
 	}
 	const lost = "-ERR filter is incomplete: data of it was lost, so every query returns true; delete it, create it again and add its keys"
-	p.expect(
+	p.Expect(
 		"BF.ADD k b", ":0", "BF.MADD k b c", "*2[:0, :0]", "BF.INSERT k ITEMS b", "*1[:0]", "BF.MEXISTS k b x", "*2[:1, :1]",
 		"BF.SCANDUMP k 0", lost, "BF.LOADCHUNK k 9 x", lost, "BF.RESERVE k 0.01 50", "-ERR item exists",
 		"CF.ADD c b", ":1", "CF.ADDNX c b", ":0", "CF.EXISTS c x", ":1",
@@ -273,5 +273,5 @@ func TestLostFilter(t *testing.T) {
 	if got := p.Do("BF.LOADCHUNK", "new", header.iter, header.data); got != "+OK" {
 		t.Fatal(got)
 	}
-	p.expect("BF.SCANDUMP new 0", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it")
+	p.Expect("BF.SCANDUMP new 0", "-ERR bloom filter load in progress: send the chunks that are missing, or delete it")
 }

@@ -152,14 +152,14 @@ func TestComparedReplies(t *testing.T) {
 		header := resptest.Bulk(t, strings.TrimSuffix(strings.TrimPrefix(p.Do("BF.SCANDUMP", key, "0"), "*2[:1, "), "]"))
 		return header[16:20] // behind the number of items, of layers, and the options
 	}
-	p.expect("BF.RESERVE zero 0.01 10 EXPANSION 0", "+OK", "BF.RESERVE fixed 0.01 10 NONSCALING", "+OK",
+	p.Expect("BF.RESERVE zero 0.01 10 EXPANSION 0", "+OK", "BF.RESERVE fixed 0.01 10 NONSCALING", "+OK",
 		"BF.INSERT inserted EXPANSION 0 ITEMS a", "*1[:1]")
 	for key, want := range map[string]string{"zero": "\x00\x00\x00\x00", "fixed": "\x02\x00\x00\x00", "inserted": "\x00\x00\x00\x00"} {
 		if got := growth(key); got != want {
 			t.Errorf("%s: the dump has growth %q, want %q", key, got, want)
 		}
 	}
-	p.expect("CF.RESERVE cf 100", "+OK",
+	p.Expect("CF.RESERVE cf 100", "+OK",
 		"BF.SCANDUMP none x", "-ERR not found", "BF.SCANDUMP cf x", "-WRONGTYPE Operation against a key holding the wrong kind of value",
 		"BF.SCANDUMP zero x", "-Second argument must be numeric",
 		"BF.INSERT none NXC ITEMS a", "-ERR not found",

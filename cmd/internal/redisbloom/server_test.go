@@ -1,9 +1,7 @@
 package redisbloom_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -45,31 +43,8 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 	})
 	m := redisbloom.New(e, o)
 	s := resp.NewServer(resp.Options{Commands: m.Commands(), Default: command.Everyone()})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() { ended <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		defer cancel()
-		_ = s.Shutdown(ctx) // cuts who is left
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return &place{resptest.Dial(t, l.Addr().String()), t, l.Addr().String(), e, m}
-}
-
-// expect sends lines and compares the replies that follow each.
-func (p *place) expect(lines ...string) {
-	p.t.Helper()
-	for i := 0; i < len(lines); i += 2 {
-		if got := p.Line(lines[i]); got != lines[i+1] {
-			p.t.Errorf("%s\n got %.600s\nwant %s", lines[i], got, lines[i+1])
-		}
-	}
+	addr := resptest.Serve(t, s)
+	return &place{resptest.Dial(t, addr), t, addr, e, m}
 }
 
 // items returns the words of the numbers from..to-1.

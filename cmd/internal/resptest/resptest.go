@@ -1,4 +1,4 @@
-// Package resptest is a RESP client for tests. It formats replies as text:
+// Package resptest has a RESP client and a server for tests. The client formats replies as text:
 //
 //	+OK   -ERR no such key   :1   $3:"abc"   *2[:1, _]   %1[$4:"keys", ,10]   #t
 //
@@ -7,6 +7,7 @@ package resptest
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -37,6 +38,36 @@ func Dial(t testing.TB, addr string) *Client {
 		t.Fatal(err)
 	}
 	return &Client{t, conn, bufio.NewReader(conn)}
+}
+
+// Serve runs a server until the end of the test and returns its address.
+func Serve(t testing.TB, s *resp.Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		_ = s.Shutdown(ctx) // disconnects clients that are left
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// Expect sends lines and compares the replies that follow each.
+func (c *Client) Expect(lines ...string) {
+	c.t.Helper()
+	for i := 0; i < len(lines); i += 2 {
+		if got := c.Line(lines[i]); got != lines[i+1] {
+			c.t.Errorf("%s\n got %.600s\nwant %s", lines[i], got, lines[i+1])
+		}
+	}
 }
 
 // Do sends a command and returns its reply.

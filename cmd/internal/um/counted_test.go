@@ -14,7 +14,7 @@ import (
 func TestEveryAdditionCounts(t *testing.T) {
 	p := start(t, 0, Options{})
 	for _, made := range []string{"dynamic KEYS 100 RATE 1e-6 width 16", "dynamic KEYS 100 RATE 1e-6 width 4 max-bytes 3000", "counting KEYS 100 RATE 1e-6"} {
-		p.expect("UM.MAKE f "+made, "+OK")
+		p.Expect("UM.MAKE f "+made, "+OK")
 		h := p.engine.Get([]byte("f")).Hasher()
 		fillers, watched := items(100, 500), items(0, 50)
 		times := make([]int, len(watched))

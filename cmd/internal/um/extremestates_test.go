@@ -49,12 +49,12 @@ func TestImportsAtTheEndOfCounts(t *testing.T) {
 		for from := 0; from < 300; from += 50 {
 			p.fill(name, from, from+50)
 			p.holds(name, from+49, from+50)
-			p.expect("UM.COPY "+name+" copy REPLACE", "+OK")
+			p.Expect("UM.COPY "+name+" copy REPLACE", "+OK")
 			b := resptest.Bulk(t, p.Line("UM.EXPORT "+name))
 			if got := p.Do("UM.IMPORT", "again", b, "REPLACE"); got != "+OK" {
 				t.Fatalf("%s after %d additions: %s", name, from+50, got)
 			}
-			p.expect("UM.ID again", p.Line("UM.ID "+name))
+			p.Expect("UM.ID again", p.Line("UM.ID "+name))
 		}
 		if name == "redisbloom" { // windows by keys don't merge
 			if got := p.Line("UM.MERGE redisbloom again"); strings.HasPrefix(got, "-") {

@@ -1,11 +1,9 @@
 package um
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -46,31 +44,7 @@ func start(t *testing.T, maxMemory uint64, o Options) *place {
 // serve runs a server until the test is over, and returns a client of it.
 func serve(t *testing.T, s *resp.Server) *resptest.Client {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() { ended <- s.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		_ = s.Shutdown(ctx) // cuts who is left
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return resptest.Dial(t, l.Addr().String())
-}
-
-// expect sends lines and compares the replies.
-func (p *place) expect(lines ...string) {
-	p.t.Helper()
-	for i := 0; i < len(lines); i += 2 {
-		if got := p.Line(lines[i]); got != lines[i+1] {
-			p.t.Errorf("%s: %s, want %s", lines[i], got, lines[i+1])
-		}
-	}
+	return resptest.Dial(t, resptest.Serve(t, s))
 }
 
 // refused sends lines and looks for a part of an error.
@@ -121,7 +95,7 @@ func (p *place) holds(name string, from, to int) {
 
 func TestMakeAddHas(t *testing.T) {
 	p := start(t, 0, Options{})
-	p.expect(
+	p.Expect(
 		"UM.MAKE f bloom KEYS 1k RATE 1%", "+OK",
 		"UM.MAKE f bloom KEYS 1k RATE 1% NX", "_",
 		"UM.ADD f a b a", "*3[#t, #t, #f]",
@@ -186,7 +160,7 @@ func TestPipeline(t *testing.T) {
 // A filter that is full takes some items and refuses others.
 func TestFull(t *testing.T) {
 	p := start(t, 0, Options{})
-	p.expect("UM.MAKE f redisbloom KEYS 10 RATE 1% nonscaling 1", "+OK")
+	p.Expect("UM.MAKE f redisbloom KEYS 10 RATE 1% nonscaling 1", "+OK")
 	got := p.Do(append([]string{"UM.ADD", "f"}, items(0, 2000)...)...)
 	if !strings.HasPrefix(got, "*2000[#t, ") || !strings.Contains(got, "-ERR ") || strings.Index(got, "-ERR") < strings.LastIndex(got, "#t") {
 		t.Errorf("%.400s", got)
@@ -212,7 +186,7 @@ func TestRawDigests(t *testing.T) {
 	if got := p.Do("UM.HASRAW", "f", string(raw)); got != bulk("\x07") {
 		t.Error(got)
 	}
-	p.expect("UM.HAS f x", "*1[#t]")
+	p.Expect("UM.HAS f x", "*1[#t]")
 	if got := p.Do("UM.ADDRAW", "f", "short"); !strings.HasPrefix(got, "-ERR digests have 5 bytes, want a multiple of 16") {
 		t.Error(got)
 	}
@@ -263,14 +237,14 @@ func TestFoldAndUnfold(t *testing.T) {
 	p := start(t, 0, Options{})
 	p.Line("UM.MAKE f bloom KEYS 100k RATE 1%")
 	p.fill("f", 0, 1000)
-	p.expect("UM.FOLD f 2", ":2", "UM.FOLD f 1", ":1")
+	p.Expect("UM.FOLD f 2", ":2", "UM.FOLD f 1", ":1")
 	if got := p.Line("UM.FOLD f RATE 1%"); got == ":1" || !strings.HasPrefix(got, ":") {
 		t.Error(got)
 	}
 	if got := p.Line("UM.FOLD f BYTES 1kB"); !strings.HasPrefix(got, ":") {
 		t.Error(got)
 	}
-	p.expect("UM.UNFOLD f 2", "+OK")
+	p.Expect("UM.UNFOLD f 2", "+OK")
 	p.holds("f", 0, 1000)
 	p.refused(
 		"UM.FOLD f RATE 1e-9", "above",
@@ -287,7 +261,7 @@ func TestFoldAndUnfold(t *testing.T) {
 
 func TestShapes(t *testing.T) {
 	p := start(t, 0, Options{})
-	p.expect(
+	p.Expect(
 		"UM.MAKE w window KEYS 100 RATE 1% window 4", "+OK",
 		"UM.ADD w a", "*1[#t]",
 		"UM.ADVANCE w 1", "+OK",
@@ -297,12 +271,12 @@ func TestShapes(t *testing.T) {
 		"UM.MAKE r ribbon KEYS 1000 RATE 1%", "+OK",
 	)
 	p.fill("r", 0, 1000)
-	p.expect("UM.SEAL r", "+OK")
+	p.Expect("UM.SEAL r", "+OK")
 	p.holds("r", 0, 1000)
-	p.expect("UM.MAKE s scalable KEYS 100 RATE 1%", "+OK")
+	p.Expect("UM.MAKE s scalable KEYS 100 RATE 1%", "+OK")
 	p.fill("s", 0, 5000)
 	before := field(t, p.Line("UM.INFO s"), "layers")
-	p.expect("UM.COMPACT s RATE 20%", "+OK")
+	p.Expect("UM.COMPACT s RATE 20%", "+OK")
 	if after := field(t, p.Line("UM.INFO s"), "layers"); after == before {
 		t.Errorf("%s layers after compacting as before", after)
 	}
@@ -326,7 +300,7 @@ func TestMergeIntersectOverlap(t *testing.T) {
 	}
 	p.fill("a", 0, 2000)
 	p.fill("b", 1000, 3000)
-	p.expect(
+	p.Expect(
 		"UM.MERGE all a b", "+OK",
 		"UM.MERGE a2 a", "+OK",
 		"UM.MERGE a2 b b a2", "+OK",
@@ -364,7 +338,7 @@ func TestMergeIntersectOverlap(t *testing.T) {
 		"UM.COPY a b WHAT", "usage: UM.COPY",
 	)
 	p.refused("UM.HAS new x", "no such filter") // nothing was left by what failed
-	p.expect("UM.ID a", id)
+	p.Expect("UM.ID a", id)
 }
 
 func TestExportImport(t *testing.T) {
@@ -378,7 +352,7 @@ func TestExportImport(t *testing.T) {
 			if got := p.Do("UM.IMPORT", "g", container, "REPLACE"); got != "+OK" {
 				t.Fatalf("%s: %s: %s", v.Name, how, got)
 			}
-			p.expect("UM.ID g", id)
+			p.Expect("UM.ID g", id)
 			if v.Name != "window" { // which forgets
 				p.holds("g", 0, 500)
 			}
@@ -459,7 +433,7 @@ func TestDiffPatch(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	p := start(t, 0, Options{})
-	p.expect("UM.HELP fold", p.Line("UM.HELP UM.FOLD"))
+	p.Expect("UM.HELP fold", p.Line("UM.HELP UM.FOLD"))
 	p.refused("UM.HELP nothing", "unknown command")
 	if got := p.Line("UM.HELP"); !strings.Contains(got, "+UM.MAKE key kind") {
 		t.Errorf("%.200s", got)
@@ -535,7 +509,7 @@ func TestHidden(t *testing.T) {
 	if _, _, err := p.engine.Put("f", f, engine.PutOptions{Incomplete: true}); err != nil {
 		t.Fatal(err)
 	}
-	p.expect("UM.HAS f a b", "*2[#t, #t]")
+	p.Expect("UM.HAS f a b", "*2[#t, #t]")
 	const loading = "incomplete"
 	p.refused("UM.ID f", loading, "UM.EXPORT f", loading, "UM.MERGE g f", loading, "UM.COPY f g", loading,
 		"UM.DIFF f FROM f", loading, "UM.OVERLAP f f", loading, "UM.FOLD f 2", loading, "UM.ADD f x", loading)
@@ -551,7 +525,7 @@ func TestReadOnly(t *testing.T) {
 	j.full.Store(true)
 	const full = "MISCONF "
 	p.refused("UM.ADD f b", full, "UM.MAKE g bloom KEYS 100", full, "UM.CLEAR f", full, "UM.FOLD f 2", full, "UM.COPY f g", full)
-	p.expect("UM.HAS f a b", "*2[#t, #f]")
+	p.Expect("UM.HAS f a b", "*2[#t, #f]")
 }
 
 // journal keeps nothing, and says so when it is full.
@@ -597,7 +571,7 @@ func TestLongCommandsInTransactions(t *testing.T) {
 		{[]string{"UM.IMPORT", "i", container, "REPLACE"}, false},
 		{[]string{"UM.IMPORT", "j", large, "REPLACE"}, true},
 	} {
-		p.expect("MULTI", "+OK")
+		p.Expect("MULTI", "+OK")
 		p.Do(c.call...)
 		got := p.Line("EXEC")
 		if refused := strings.HasPrefix(got, "*1[-ERR "); refused != c.refused {
@@ -644,9 +618,9 @@ func BenchmarkHash(b *testing.B) {
 // A filter that lost data accepts additions, which change nothing, and refuses other changes.
 func TestLostFilter(t *testing.T) {
 	p := start(t, 0, Options{})
-	p.expect("UM.MAKE f bloom KEYS 100", "+OK")
+	p.Expect("UM.MAKE f bloom KEYS 100", "+OK")
 	p.engine.MarkLost(p.engine.Get([]byte("f")).ID())
-	p.expect("UM.ADD f a b", "*2[#f, #f]", "UM.HAS f x", "*1[#t]")
+	p.Expect("UM.ADD f a b", "*2[#f, #f]", "UM.HAS f x", "*1[#t]")
 	const lost = "create it again"
 	info := p.Line("UM.INFO f")
 	if field(t, info, "incomplete") != bulk("lost") || !strings.Contains(info, `"rate", ,1, `) {
