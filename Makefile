@@ -24,6 +24,8 @@ test:
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
 	@set -e; for m in $(MODULES); do (cd $$m && go vet ./... && $(TOOL) staticcheck ./...); done
+	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
+	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
 	GOARCH=arm64 go vet ./...
 	@set -e; for m in $(PORTABLE); do for os in windows darwin; do (cd $$m && GOOS=$$os go build ./...); done; (cd $$m && GOARCH=386 go vet ./...); done
 
