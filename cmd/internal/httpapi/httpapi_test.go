@@ -270,6 +270,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestNode(t *testing.T) {
+	ready := fmt.Errorf("replaying the log")
 	n := serve(t, Options{
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
@@ -277,7 +278,7 @@ func TestNode(t *testing.T) {
 		}),
 		Backup:   func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "all"); return err },
 		Snapshot: func(context.Context) error { return nil },
-		Ready:    func() error { return fmt.Errorf("replaying the log") },
+		Ready:    func() error { return ready },
 		Writable: func() error { return fmt.Errorf("the disk is full") },
 		Status:   func() api.Status { return api.Status{Version: "v1", Durability: "always"} },
 	})
@@ -285,7 +286,9 @@ func TestNode(t *testing.T) {
 	if r := n.wantProblem(n.ask("GET", "/readyz", ""), 503, "not-ready", "replaying"); r.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	n.wantProblem(n.ask("GET", "/writable", ""), 503, "not-ready", "full")
+	n.wantProblem(n.ask("GET", "/writable", ""), 503, "not-ready", "replaying")
+	ready = nil
+	n.wantProblem(n.ask("GET", "/writable", ""), 503, "read-only", "full")
 	n.want(n.ask("GET", "/v1/status", ""), 200, `"version":"v1"`)
 	n.want(n.ask("GET", "/metrics", ""), 200, "up 1")
 	n.want(n.ask("GET", "/v1/backup", ""), 200, "all")

@@ -28,19 +28,32 @@ type status struct {
 }
 
 // ready reports whether filters can be queried.
-func (req *request) ready() error { return req.check(req.Ready, "ready") }
-
-// writable reports whether filters can be changed too.
-func (req *request) writable() error { return req.check(req.Writable, "writable") }
-
-// check responds with a word, or with the problem not-ready.
-func (req *request) check(f func() error, word string) error {
-	if f != nil {
-		if err := f(); err != nil {
-			return asProblem(notReady, err)
-		}
+func (req *request) ready() error {
+	if err := req.checkReady(); err != nil {
+		return err
 	}
-	return writeJSON(req.response, http.StatusOK, status{word})
+	return writeJSON(req.response, http.StatusOK, status{"ready"})
+}
+
+// writable reports whether filters can be changed too. The problem is not-ready if they cannot be
+// queried either, otherwise read-only.
+func (req *request) writable() error {
+	err := req.checkReady()
+	if err == nil && req.Writable != nil {
+		err = asProblem(readOnly, req.Writable())
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(req.response, http.StatusOK, status{"writable"})
+}
+
+// checkReady returns an error if the node does not answer queries.
+func (req *request) checkReady() error {
+	if req.Ready == nil {
+		return nil
+	}
+	return asProblem(notReady, req.Ready())
 }
 
 // nodeStatus responds with the state of the node.

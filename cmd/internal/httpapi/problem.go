@@ -67,6 +67,7 @@ var (
 	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
 	busy             = problemType{"busy", "Too many requests at a time", http.StatusServiceUnavailable}
+	readOnly         = problemType{"read-only", "Writes are refused", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
 	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
@@ -81,7 +82,7 @@ var sentinels = []struct {
 	{engine.ErrExists, problemType{"exists", "Filter exists", http.StatusConflict}},
 	{engine.ErrIncomplete, incomplete},
 	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},
-	{engine.ErrReadOnly, problemType{"read-only", "Writes are refused", http.StatusServiceUnavailable}},
+	{engine.ErrReadOnly, readOnly},
 	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
 	{access.ErrTooMany, tooMany},
