@@ -5,6 +5,7 @@ package access
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel/cmd/internal/glob"
@@ -46,14 +47,18 @@ func ParseRight(s string) (Right, error) {
 	return 0, fmt.Errorf("access: right %.20q, want read, add, remove or admin", s)
 }
 
-// String returns the name of the right, or of the first one of a set.
+// String returns the names of the rights.
 func (r Right) String() string {
+	var names []string
 	for _, n := range rightNames {
 		if r&n.right != 0 {
-			return n.name
+			names = append(names, n.name)
 		}
 	}
-	return "no right"
+	if names == nil {
+		return "no right"
+	}
+	return strings.Join(names, " and ")
 }
 
 // User is a user of the server. A nil *User has no rights. Its rights follow the users file as

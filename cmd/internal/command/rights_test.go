@@ -18,3 +18,11 @@ func TestMayFailsClosed(t *testing.T) {
 		t.Error("the user of a server without users has no rights")
 	}
 }
+
+// The reply names the first right that is missing, and begins with the text of Redis.
+func TestRequire(t *testing.T) {
+	got := NeedsRight(access.Add|access.Remove, []byte("shop:1"))
+	if want := NoKey + `: the right add and remove is needed for "shop:1"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

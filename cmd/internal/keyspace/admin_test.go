@@ -220,9 +220,9 @@ func TestRights(t *testing.T) {
 		"KEYS *", "*0[]",
 		"SCAN 0 COUNT 100", `*2[$1:"0", *0[]]`,
 		"RANDOMKEY", "$-1",
-		"COPY a c", "-"+command.NoKey,
+		"COPY a c", "-"+command.NeedsRight(access.Add, []byte("c")),
 	)
-	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+command.NoKey {
+	if got := p.Do("RESTORE", "b", "0", dump, "REPLACE"); got != "-"+command.NeedsRight(access.Remove, []byte("b")) {
 		t.Error(got)
 	}
 }

@@ -103,8 +103,7 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 		c.Error(busyKey)
 		return
 	}
-	if o.replace && !command.May(c, access.Remove, name) {
-		c.Error(command.NoKey)
+	if o.replace && !command.Require(c, name, access.Remove) {
 		return
 	}
 	at, ok := command.ParseInt(args[2])

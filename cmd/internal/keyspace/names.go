@@ -65,11 +65,7 @@ func (k *keyspace) typeOf(c *resp.Conn, args [][]byte) {
 // mayRename reports whether the client has the rights on both names, or replies an error. Reading
 // is needed because others may read the filter under the new name.
 func mayRename(c *resp.Conn, from, to []byte) bool {
-	if command.May(c, access.Read, from) && command.May(c, access.Add, to) { // the table checks the right to remove both
-		return true
-	}
-	c.Error(command.NoKey)
-	return false
+	return command.Require(c, from, access.Read) && command.Require(c, to, access.Add) // the table checks the right to remove both
 }
 
 func (k *keyspace) rename(c *resp.Conn, args [][]byte) {
@@ -135,8 +131,7 @@ func (k *keyspace) copy(c *resp.Conn, args [][]byte) {
 		c.Error("ERR not supported for this module key")
 		return
 	}
-	if !command.May(c, access.Add, to) || replace && !command.May(c, access.Remove, to) {
-		c.Error(command.NoKey)
+	if !command.Require(c, to, access.Add) || replace && !command.Require(c, to, access.Remove) {
 		return
 	}
 	pos, err := k.engine.Copy(from, to, replace)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 var (
 	errWrongPassword = errors.New("WRONGPASS " + access.ErrWrongPassword.Error())
 	errTooMany       = errors.New("ERR " + access.ErrTooMany.Error())
-	errNoKey         = errors.New(command.NoKey)
 )
 
 // login implements AUTH.
@@ -63,19 +63,19 @@ func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
 // may returns an error unless a user has the right that a command needs: for its keys or, if it
 // has none, for all names.
 func may(u *access.User, cmd *resp.Command, args [][]byte) error {
-	keys, allowed := 0, true
+	keys := 0
+	var err error
 	cmd.Keys(args, func(key []byte) bool {
 		keys++
-		allowed = u.May(cmd.Right, key)
-		return allowed
+		if !u.May(cmd.Right, key) {
+			err = errors.New(command.NeedsRight(cmd.Right, key))
+		}
+		return err == nil
 	})
 	if keys == 0 && !u.May(cmd.Right, nil) {
-		return errors.New("NOPERM this user has no permissions to run the '" + cmd.Name + "' command")
+		return fmt.Errorf("NOPERM this user has no permissions to run the '%s' command: the right %v is needed for all names", cmd.Name, cmd.Right)
 	}
-	if !allowed {
-		return errNoKey
-	}
-	return nil
+	return err
 }
 
 // record records calls of administrative commands, and denials, in the audit log.

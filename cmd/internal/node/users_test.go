@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -24,11 +25,11 @@ func TestMay(t *testing.T) {
 		want string // how the reply begins
 	}{
 		{"its key", resp.Command{Name: "bf.exists", Right: access.Read, FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists a b", ""},
-		{"another key", resp.Command{Name: "bf.exists", Right: access.Read, FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists b a", "NOPERM this user has no permissions to access one"},
+		{"another key", resp.Command{Name: "bf.exists", Right: access.Read, FirstKey: 1, LastKey: 1, Step: 1}, "bf.exists b a", command.NoKey + `: the right read is needed for "b"`},
 		{"all keys", resp.Command{Name: "exists", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 1}, "exists a ab", ""},
-		{"one of the keys", resp.Command{Name: "exists", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 1}, "exists a b", "NOPERM this user has no permissions to access one"},
+		{"one of the keys", resp.Command{Name: "exists", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 1}, "exists a b", command.NoKey + `: the right read is needed for "b"`},
 		{"every second", resp.Command{Name: "x", Right: access.Read, FirstKey: 1, LastKey: -1, Step: 2}, "x a b a b", ""},
-		{"no key", resp.Command{Name: "dbsize", Right: access.Read}, "dbsize", "NOPERM this user has no permissions to run the 'dbsize' command"},
+		{"no key", resp.Command{Name: "dbsize", Right: access.Read}, "dbsize", "NOPERM this user has no permissions to run the 'dbsize' command: the right read"},
 		{"no key, all names", resp.Command{Name: "x", Right: access.Add}, "x", ""},
 		{"a key that isn't there", resp.Command{Name: "x", Right: access.Read, FirstKey: 2, LastKey: 2}, "x a", "NOPERM this user has no permissions to run"},
 		{"admin", resp.Command{Name: "flushall", Right: access.Admin}, "flushall", "NOPERM"},

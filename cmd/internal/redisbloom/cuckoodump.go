@@ -168,8 +168,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(itemExists)
 		return
 	}
-	if !f.Incomplete() && !command.May(c, access.Remove, name) {
-		c.Error(command.NoKey)
+	if !f.Incomplete() && !command.Require(c, name, access.Remove) {
 		return
 	}
 	if f.Lost() {

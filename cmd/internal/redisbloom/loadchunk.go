@@ -39,8 +39,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Incomplete() && !command.May(c, access.Remove, name) {
-		c.Error(command.NoKey)
+	if !f.Incomplete() && !command.Require(c, name, access.Remove) {
 		return
 	}
 	if f.Lost() {

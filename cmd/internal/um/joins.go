@@ -26,8 +26,7 @@ func (u *um) joins() []command.Row {
 // merge merges the sources first, so that the destination changes once or not at all.
 func (u *um) merge(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !command.May(c, access.Add, name) {
-		c.Error(command.NoKey)
+	if !command.Require(c, name, access.Add) {
 		return
 	}
 	sources := others(name, args[2:])
@@ -94,8 +93,7 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 
 func (u *um) intersect(c *resp.Conn, args [][]byte) {
 	name := args[1]
-	if !command.May(c, access.Add, name) {
-		c.Error(command.NoKey)
+	if !command.Require(c, name, access.Add) {
 		return
 	}
 	if u.engine.Get(name) != nil {
@@ -150,8 +148,7 @@ func (u *um) copy(c *resp.Conn, args [][]byte) {
 	case len(args) > 3 && !replace:
 		c.Error("ERR usage: UM.COPY source destination [REPLACE]")
 		return
-	case !command.May(c, access.Add, to) || replace && !command.May(c, access.Remove, to):
-		c.Error(command.NoKey)
+	case !command.Require(c, to, access.Add) || replace && !command.Require(c, to, access.Remove):
 		return
 	case bytes.Equal(from, to):
 		c.Error("ERR source and destination are the same")

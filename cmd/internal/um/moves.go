@@ -69,8 +69,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	case len(args) > 3 && !replace:
 		c.Error("ERR usage: UM.IMPORT key container [REPLACE]")
 		return
-	case replace && !command.May(c, access.Remove, args[1]):
-		c.Error(command.NoKey)
+	case replace && !command.Require(c, args[1], access.Remove):
 		return
 	}
 	if !replace && u.engine.Get(args[1]) != nil {
@@ -94,8 +93,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) diff(c *resp.Conn, args [][]byte) {
-	if command.Is(args[2], "FROM") && !command.May(c, access.Read, args[3]) {
-		c.Error(command.NoKey)
+	if command.Is(args[2], "FROM") && !command.Require(c, args[3], access.Read) {
 		return
 	}
 	f, err := u.completeFilter(args[1])
@@ -148,8 +146,7 @@ func (u *um) base(h *engine.Reservation, word, value []byte) (umbel.State, error
 
 // patch needs the right to remove too, because a delta may clear cells.
 func (u *um) patch(c *resp.Conn, args [][]byte) {
-	if !command.May(c, access.Remove, args[1]) {
-		c.Error(command.NoKey)
+	if !command.Require(c, args[1], access.Remove) {
 		return
 	}
 	f, err := u.completeFilter(args[1])

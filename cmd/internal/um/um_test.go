@@ -593,12 +593,20 @@ func TestRights(t *testing.T) {
 		Default:  func(*resp.Conn) any { return &access.User{Name: "nobody"} },
 	})
 	c := serve(t, nobody)
-	for _, words := range [][]string{
-		{"UM.MERGE", "g", "f"}, {"UM.INTERSECT", "g", "f", "f"}, {"UM.COPY", "f", "g"}, {"UM.IMPORT", "f", container, "REPLACE"},
-		{"UM.DIFF", "f", "FROM", "f"}, {"UM.PATCH", "f", "delta"},
+	for _, need := range []struct {
+		right access.Right
+		name  string
+		words []string
+	}{
+		{access.Add, "g", []string{"UM.MERGE", "g", "f"}},
+		{access.Add, "g", []string{"UM.INTERSECT", "g", "f", "f"}},
+		{access.Add, "g", []string{"UM.COPY", "f", "g"}},
+		{access.Remove, "f", []string{"UM.IMPORT", "f", container, "REPLACE"}},
+		{access.Read, "f", []string{"UM.DIFF", "f", "FROM", "f"}},
+		{access.Remove, "f", []string{"UM.PATCH", "f", "delta"}},
 	} {
-		if got := c.Do(words...); got != "-"+command.NoKey {
-			t.Errorf("%q: %s", words, got)
+		if got := c.Do(need.words...); got != "-"+command.NeedsRight(need.right, []byte(need.name)) {
+			t.Errorf("%q: %s", need.words, got)
 		}
 	}
 }
