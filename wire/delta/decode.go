@@ -24,8 +24,13 @@ type reader struct {
 // newReader returns a reader of the change in a delta that passes Inspect.
 func newReader(delta []byte, l format.Budget) *reader {
 	start := headBytes + int(delta[kindAt])
+	return newChangeReader(delta[start:len(delta)-format.SumBytes], uint64(start), l)
+}
+
+// newChangeReader returns a reader of a change. Offsets count from off.
+func newChangeReader(change []byte, off uint64, l format.Budget) *reader {
 	return &reader{
-		Reader:   format.NewReader(delta[start:len(delta)-format.SumBytes], uint64(start), l),
+		Reader:   format.NewReader(change, off, l),
 		pipeline: block.Pipeline[decodeJob]{Workers: l.Workers},
 	}
 }
@@ -35,17 +40,23 @@ func (r *reader) result(base umbel.State, info Info) (umbel.State, error) {
 	if base.Kind != info.Kind {
 		return umbel.State{}, fmt.Errorf("a delta of kind %s for a filter of kind %s: %w", info.Kind, base.Kind, umbel.ErrCorrupt)
 	}
-	s, err := r.change(base, 1)
+	s, err := r.whole(base)
 	if err != nil {
 		return s, err
-	}
-	if left := r.Left(); left != 0 {
-		return s, fmt.Errorf("%d bytes follow the change: %w", left, umbel.ErrCorrupt)
 	}
 	if n := s.Bytes(); n != info.Bytes {
 		return s, fmt.Errorf("the result has %d bytes of cells, the head says %d: %w", n, info.Bytes, umbel.ErrCorrupt)
 	}
 	return s, nil
+}
+
+// whole reads the change of base, and nothing follows it.
+func (r *reader) whole(base umbel.State) (umbel.State, error) {
+	s, err := r.change(base, 1)
+	if left := r.Left(); err == nil && left != 0 {
+		err = fmt.Errorf("%d bytes follow the change: %w", left, umbel.ErrCorrupt)
+	}
+	return s, err
 }
 
 // change reads a change of base, for a state at nesting level depth.

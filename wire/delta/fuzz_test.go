@@ -24,6 +24,9 @@ func FuzzApply(f *testing.F) {
 		if len(b) > 4 { // the fuzzer doesn't find checksums
 			applyAnyWay(t, base, wiretest.Resum(b))
 		}
+		if s, err := (delta.Decoder{Limits: wire.Limits{Bytes: 1 << 20}}).ApplyChange(base, b); err == nil && s.Check() != nil {
+			t.Fatal("the result of a change is not a state")
+		}
 		if !wiretest.Equal(base, before) {
 			t.Fatal("the base changed")
 		}

@@ -1,0 +1,40 @@
+package delta
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire/internal/format"
+)
+
+// AppendChange appends the change from base to result: a delta without its head and checksum, 90
+// bytes shorter. It is for protocols that identify base and result and verify the bytes themselves,
+// as package share does. Base and Result of e are not used. Errors are those of Append.
+func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, error) {
+	if err := checkBoth(base, result); err != nil {
+		return dst, err
+	}
+	out := format.Appender(dst)
+	w := newWriter(&out, e.Workers)
+	w.change(base, result)
+	w.Flush()
+	return out, w.Err
+}
+
+// ApplyChange returns the result of applying a change of AppendChange to its base, in memory of its
+// own. The caller ensures that base is the state that the change begins with: applied to another
+// base, it may have any result without an error. Base and Unverified of d are not used.
+//
+// The error wraps umbel.ErrLimit if the result needs more than d.Limits, before memory is
+// allocated, and umbel.ErrCorrupt if the change is damaged in a visible way.
+func (d Decoder) ApplyChange(base umbel.State, change []byte) (umbel.State, error) {
+	if err := format.Check(base); err != nil {
+		return umbel.State{}, fmt.Errorf("delta: %w", err)
+	}
+	r := newChangeReader(change, 0, d.budget(base))
+	s, err := r.whole(base)
+	if err != nil {
+		return umbel.State{}, fmt.Errorf("delta: byte %d: %w", r.Off, err)
+	}
+	return s, nil
+}
