@@ -9,7 +9,7 @@ RACE = . ./cells ./probe ./wire/... ./filter/...
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
 PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/...
 # The command and its libraries are built for other systems too.
-PORTABLE = . inpacket/multicast cmd
+PORTABLE = . share inpacket/multicast cmd
 
 # A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
 # during an input (go.dev/issue/75804).
@@ -35,6 +35,7 @@ tidy:
 
 race:
 	go test -race -short $(RACE)
+	cd share && go test -race -short ./...
 	cd inpacket/multicast && go test -race -short . ./dataplane ./sim
 	cd cmd && go test -race -short ./internal/...
 

@@ -1,0 +1,157 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel/wire"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// heldName is the record of a cache: the recipe of the state, an empty line, and the signed head.
+// A recipe has a line for each object, with its bytes and its name; the first is a snapshot.
+const heldName = "held"
+
+const (
+	// maxRecipe is the number of deltas after which a cache gets a snapshot of its own.
+	maxRecipe = 64
+	// recipeShare is the share of the snapshot's bytes that these deltas may take.
+	recipeShare = 0.5
+)
+
+// keep writes a version to the cache, and then removes what it no longer needs.
+func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
+	if s.o.Cache == nil {
+		return nil
+	}
+	if err := s.compact(ctx, got); err != nil {
+		return fmt.Errorf("share: write the cache: %w", err)
+	}
+	var b strings.Builder
+	needed := make(map[string]bool)
+	for _, r := range got.recipe {
+		fmt.Fprintf(&b, "%d %s\n", r.Bytes, r.Hash)
+		needed[r.Hash.String()], needed[r.Hash.ChunksName()] = true, true
+	}
+	b.WriteByte('\n')
+	b.Write(signed)
+	if err := s.o.Cache.PutRecord(ctx, heldName, []byte(b.String())); err != nil {
+		return fmt.Errorf("share: write the cache: %w", err)
+	}
+	if s.held.head != nil && s.held.head.ID == got.head.ID {
+		return nil
+	}
+	return s.sweep(ctx, needed)
+}
+
+// compact replaces a long recipe by a snapshot.
+func (s *Subscriber) compact(ctx context.Context, got *held) error {
+	deltas := uint64(0)
+	for _, r := range got.recipe[1:] {
+		deltas += r.Bytes
+	}
+	if len(got.recipe) <= maxRecipe && float64(deltas) <= recipeShare*float64(got.recipe[0].Bytes) {
+		return nil
+	}
+	r, err := put(ctx, s.o.Cache, func(w io.Writer) error { return wire.Packer{}.Write(w, got.state) })
+	if err == nil {
+		got.recipe = []step{{r, got.head.Version, true}}
+	}
+	return err
+}
+
+// sweep removes the objects of the cache that are not needed.
+func (s *Subscriber) sweep(ctx context.Context, needed map[string]bool) error {
+	var unneeded []string
+	for name, err := range s.o.Cache.Objects(ctx) {
+		if err != nil {
+			return fmt.Errorf("share: list the cache: %w", err)
+		}
+		if !needed[name] {
+			unneeded = append(unneeded, name)
+		}
+	}
+	for _, name := range unneeded {
+		if err := s.o.Cache.Remove(ctx, name); err != nil {
+			return fmt.Errorf("share: clean the cache: %w", err)
+		}
+	}
+	return nil
+}
+
+// restore reads the version in the cache. What is damaged there is fetched again by the next
+// Update; a record that is not signed is ignored.
+func (s *Subscriber) restore(ctx context.Context) error {
+	b, err := s.o.Cache.Record(ctx, heldName)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("share: read the cache: %w", err)
+	}
+	recipe, signed, err := parseHeld(string(b))
+	if err != nil {
+		s.o.Log.Warn("the cache is ignored", "error", err)
+		return nil
+	}
+	h, err := OpenHead([]byte(signed), s.o.Verifier.Name(), note.VerifierList(s.o.Verifier))
+	if err != nil {
+		s.o.Log.Warn("the cache is ignored", "error", err)
+		return nil
+	}
+	r := reacher{
+		source: s.o.Cache, limits: s.o.Limits, note: s.resync,
+		fetched: func(context.Context, Ref, []byte) error { return nil },
+	}
+	got, err := r.walk(ctx, h, held{}, recipe)
+	if err == nil {
+		got.recipe = recipe
+		err = s.restored(got)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		// The order of heads is kept, so that an older one is not accepted.
+		s.o.Log.Warn("the version in the cache is fetched again", "error", err)
+		s.last = h
+	}
+	return nil
+}
+
+func (s *Subscriber) restored(got held) error {
+	f, err := s.open(got)
+	if err != nil {
+		return err
+	}
+	s.held, s.last = got, got.head
+	s.show(f, got.head, s.o.Now())
+	return nil
+}
+
+// parseHeld splits a record of a cache.
+func parseHeld(b string) (recipe []step, signed string, err error) {
+	lines, signed, ok := strings.Cut(b, "\n\n")
+	if !ok {
+		return nil, "", fmt.Errorf("share: the record of the cache has no head: %w", ErrCorrupt)
+	}
+	for l := range strings.SplitSeq(lines, "\n") {
+		bytes, name, _ := strings.Cut(l, " ")
+		n, err := strconv.ParseUint(bytes, 10, 64)
+		if err != nil {
+			return nil, "", fmt.Errorf("share: the record of the cache has the line %.80q: %w", l, ErrCorrupt)
+		}
+		h, err := ParseHash(name)
+		if err != nil {
+			return nil, "", err
+		}
+		recipe = append(recipe, step{Ref: Ref{h, n}})
+	}
+	recipe[0].snapshot = true
+	return slices.Clip(recipe), signed, nil
+}

@@ -1,0 +1,248 @@
+package share
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// edge is a delta's first and last version.
+type edge struct{ from, to uint64 }
+
+// edition is what subscribers of a version can fetch.
+type edition struct {
+	version   uint64
+	snapshots []Snapshot // the newest first, at most two
+	origin    *Origin
+	deltas    map[edge]Ref
+	pages     map[uint64]Ref
+}
+
+// keptSnapshots is the number of snapshots that an index lists: one may be older than the deltas
+// that lead from it.
+const keptSnapshots = 2
+
+// limit is the number of bytes that a delta must not reach: beyond it a snapshot is better.
+func (e *edition) limit() uint64 {
+	if len(e.snapshots) == 0 {
+		return 1 << 62
+	}
+	return e.snapshots[0].Bytes * 3 / 4
+}
+
+// needsSnapshot reports whether the deltas after the last snapshot take more than a share of its
+// bytes.
+func (e *edition) needsSnapshot(share float64) bool {
+	if len(e.snapshots) == 0 {
+		return true
+	}
+	last := e.snapshots[0]
+	way, bytes := cheapest(nil, e.list(), true, last.Version, e.version)
+	return way == nil || float64(bytes) > share*float64(last.Bytes)
+}
+
+func (e *edition) addSnapshot(r Ref) {
+	e.snapshots = slices.Insert(e.snapshots, 0, Snapshot{e.version, r})
+	e.snapshots = e.snapshots[:min(len(e.snapshots), keptSnapshots)]
+}
+
+// list returns the deltas in the order of To, then From.
+func (e *edition) list() []Delta {
+	list := make([]Delta, 0, len(e.deltas))
+	for d, r := range e.deltas {
+		list = append(list, Delta{d.from, d.to, r})
+	}
+	slices.SortFunc(list, compareDeltas)
+	return list
+}
+
+// writeIndex writes the pages that are complete, and the index. The index itself has the deltas
+// that lead from the snapshots.
+func (e *edition) writeIndex(ctx context.Context, store Store) (Ref, error) {
+	x := Index{Snapshots: e.snapshots, Origin: e.origin}
+	list := e.list()
+	direct := make(map[Ref]bool)
+	for i := range e.snapshots {
+		way, _ := cheapest(e.snapshots[i:i+1], list, false, 0, e.version)
+		for _, s := range way {
+			direct[s.Ref] = true
+		}
+	}
+	inPage := make(map[uint64][]Delta)
+	for _, d := range list {
+		isPaged := paged(d.From, d.To, e.version)
+		if isPaged {
+			inPage[page(d.From)] = append(inPage[page(d.From)], d)
+		}
+		if !isPaged || direct[d.Ref] {
+			x.Deltas = append(x.Deltas, d)
+		}
+	}
+	for n, deltas := range inPage {
+		if _, ok := e.pages[n]; ok {
+			continue
+		}
+		r, err := writeIndex(ctx, store, &Index{Deltas: deltas})
+		if err != nil {
+			return Ref{}, err
+		}
+		e.pages[n] = r
+	}
+	for _, n := range slices.Sorted(maps.Keys(e.pages)) {
+		x.Pages = append(x.Pages, Page{n, e.pages[n]})
+	}
+	return writeIndex(ctx, store, &x)
+}
+
+func writeIndex(ctx context.Context, store Store, x *Index) (Ref, error) {
+	b, err := x.AppendBinary(nil)
+	if err != nil {
+		return Ref{}, err
+	}
+	return putBytes(ctx, store, b)
+}
+
+// catalog knows the objects in a store, and removes those that no head has needed for a time. It is
+// the store to which objects are written.
+type catalog struct {
+	Store
+	grace   time.Duration
+	limit   uint64 // bytes of the deltas to old versions; 0 means twice the last snapshot
+	now     func() time.Time
+	current *edition
+	unused  map[string]time.Time // since when
+	used    map[string]bool
+}
+
+func newCatalog(o *PublisherOptions) *catalog {
+	return &catalog{
+		Store: o.Store, grace: o.Grace, limit: o.MaxOldBytes, now: o.Now,
+		unused: make(map[string]time.Time), used: make(map[string]bool),
+	}
+}
+
+// adopt notes the objects that an earlier publisher left.
+func (c *catalog) adopt(ctx context.Context) error {
+	for name, err := range c.Objects(ctx) {
+		if err != nil {
+			return err
+		}
+		c.unused[name] = c.now()
+	}
+	return nil
+}
+
+// NewObject begins an object. It is unused until an edition that uses it is the current one.
+func (c *catalog) NewObject(ctx context.Context) (Upload, error) {
+	u, err := c.Store.NewObject(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return upload{u, c}, nil
+}
+
+type upload struct {
+	Upload
+	c *catalog
+}
+
+func (u upload) Commit(ctx context.Context, name string) error {
+	if !u.c.used[name] {
+		u.c.unused[name] = u.c.now()
+	}
+	return u.Upload.Commit(ctx, name)
+}
+
+// next returns the edition of a version, with what remains of the current one.
+func (c *catalog) next(version uint64) *edition {
+	e := &edition{version: version, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
+	if c.current == nil {
+		return e
+	}
+	e.snapshots = slices.Clone(c.current.snapshots)
+	if version < horizon {
+		e.origin = c.current.origin
+	}
+	for d, r := range c.current.deltas {
+		if useful(d.from, d.to, version) {
+			e.deltas[d] = r
+		}
+	}
+	for n, r := range c.current.pages {
+		if (n+1)*pageVersions+horizon > version {
+			e.pages[n] = r
+		}
+	}
+	e.dropOldest(c.limit)
+	return e
+}
+
+// dropOldest drops the oldest deltas if all together take more than limit bytes.
+func (e *edition) dropOldest(limit uint64) {
+	if limit == 0 && len(e.snapshots) > 0 {
+		limit = 2 * e.snapshots[0].Bytes
+	}
+	sum := uint64(0)
+	for _, r := range e.deltas {
+		sum += r.Bytes
+	}
+	if sum <= limit {
+		return
+	}
+	for _, d := range e.list() {
+		if sum -= d.Bytes; sum <= limit {
+			return
+		}
+		delete(e.deltas, edge{d.From, d.To})
+	}
+}
+
+// commit makes an edition the current one.
+func (c *catalog) commit(e *edition, index Ref) {
+	used := make(map[string]bool)
+	use := func(r Ref) {
+		used[r.Hash.String()] = true
+		if r.Bytes > ChunkBytes {
+			used[r.Hash.ChunksName()] = true
+		}
+	}
+	use(index)
+	for _, s := range e.snapshots {
+		use(s.Ref)
+	}
+	if e.origin != nil {
+		use(e.origin.Ref)
+	}
+	for _, r := range e.deltas {
+		use(r)
+	}
+	for _, r := range e.pages {
+		use(r)
+	}
+	for name := range c.used {
+		if !used[name] {
+			c.unused[name] = c.now()
+		}
+	}
+	for name := range used {
+		delete(c.unused, name)
+	}
+	c.current, c.used = e, used
+}
+
+// collect removes objects that have been unused for the time of grace.
+func (c *catalog) collect(ctx context.Context) error {
+	now := c.now()
+	for name, since := range c.unused {
+		if now.Sub(since) < c.grace {
+			continue
+		}
+		if err := c.Remove(ctx, name); err != nil {
+			return fmt.Errorf("share: the head is published, but an old object remains: %w", err)
+		}
+		delete(c.unused, name)
+	}
+	return nil
+}

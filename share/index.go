@@ -1,0 +1,195 @@
+package share
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Index lists the objects with which a subscriber reaches the current version. It is an object
+// itself; every version has a new one.
+type Index struct {
+	// Snapshots are the versions of which there is a packed container, the newest first.
+	Snapshots []Snapshot
+	// Origin is a delta to version 1 from the last state of the stream before.
+	Origin *Origin
+	// Deltas are all deltas that the index contains itself, in the order of To, then From.
+	Deltas []Delta
+	// Pages refer to the pages, in the order of Number. A page lists deltas that a subscriber
+	// needs who has one of its versions.
+	Pages []Page
+}
+
+// Snapshot is a packed container of a version.
+type Snapshot struct {
+	Version uint64
+	Ref
+}
+
+// Delta is a change from one version to another, as delta.Encoder.AppendChange encodes it.
+type Delta struct {
+	From, To uint64
+	Ref
+}
+
+// Origin is a change from a state of another stream to version 1.
+type Origin struct {
+	ID wire.ID
+	Ref
+}
+
+// Page refers to a page: an object with the climbs from versions Number·36 to Number·36 + 35, in the
+// form of an index.
+type Page struct {
+	Number uint64
+	Ref
+}
+
+const (
+	indexMagic = "umbidx\n\x01"
+	// maxIndex bounds an index: one of the ladder has less than 3 KiB.
+	maxIndex = 1 << 20
+)
+
+// AppendBinary appends the encoding of the index: see spec/share.md.
+func (x *Index) AppendBinary(b []byte) ([]byte, error) {
+	b = append(b, indexMagic...)
+	b = binary.AppendUvarint(b, uint64(len(x.Snapshots)))
+	for _, s := range x.Snapshots {
+		b = appendRef(binary.AppendUvarint(b, s.Version), s.Ref)
+	}
+	if x.Origin == nil {
+		b = append(b, 0)
+	} else {
+		b = append(b, 1)
+		b = appendRef(append(b, x.Origin.ID[:]...), x.Origin.Ref)
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.Deltas)))
+	last := uint64(0)
+	for _, d := range x.Deltas {
+		b = binary.AppendUvarint(b, d.To-last)
+		b = appendRef(binary.AppendUvarint(b, d.To-d.From), d.Ref)
+		last = d.To
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.Pages)))
+	for _, p := range x.Pages {
+		b = appendRef(binary.AppendUvarint(b, p.Number), p.Ref)
+	}
+	return b, nil
+}
+
+func appendRef(b []byte, r Ref) []byte {
+	return append(binary.AppendUvarint(b, r.Bytes), r.Hash[:]...)
+}
+
+// UnmarshalBinary reads an index. The error wraps ErrCorrupt.
+func (x *Index) UnmarshalBinary(b []byte) error {
+	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
+		return fmt.Errorf("share: an index begins with %q: %w", indexMagic, ErrCorrupt)
+	}
+	r := indexReader{b: b[len(indexMagic):]}
+	var y Index
+	for range r.count() {
+		y.Snapshots = append(y.Snapshots, Snapshot{r.uvarint(), r.ref()})
+	}
+	switch r.byte() {
+	case 0:
+	case 1:
+		y.Origin = &Origin{wire.ID(r.next(len(wire.ID{}))), r.ref()}
+	default:
+		r.fail("an unknown form of origin")
+	}
+	to := uint64(0)
+	for range r.count() {
+		step, length := r.uvarint(), r.uvarint()
+		if to+step < to || length == 0 || length >= to+step {
+			r.fail("a delta of %d versions to version %d", length, to+step)
+		}
+		to += step
+		y.Deltas = append(y.Deltas, Delta{to - length, to, r.ref()})
+	}
+	for range r.count() {
+		y.Pages = append(y.Pages, Page{r.uvarint(), r.ref()})
+	}
+	if len(r.b) > 0 {
+		r.fail("%d bytes follow it", len(r.b))
+	}
+	if r.err != nil {
+		return fmt.Errorf("share: index: %w", r.err)
+	}
+	*x = y
+	return nil
+}
+
+// page returns the reference to a page.
+func (x *Index) page(number uint64) (Ref, bool) {
+	i, ok := slices.BinarySearchFunc(x.Pages, number, func(p Page, n uint64) int {
+		if p.Number < n {
+			return -1
+		} else if p.Number > n {
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return Ref{}, false
+	}
+	return x.Pages[i].Ref, true
+}
+
+// indexReader reads fields and keeps the first error, after which all fields are zero.
+type indexReader struct {
+	b   []byte
+	err error
+}
+
+func (r *indexReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
+	}
+	r.b = nil
+}
+
+var zeros [32]byte
+
+func (r *indexReader) next(n int) []byte {
+	if len(r.b) < n {
+		r.fail("%d bytes are missing", n-len(r.b))
+		return zeros[:n]
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *indexReader) byte() byte { return r.next(1)[0] }
+
+func (r *indexReader) uvarint() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 || size > 1 && r.b[size-1] == 0 {
+		r.fail("a number that is not in its shortest form of at most 64 bits")
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *indexReader) ref() Ref {
+	n := r.uvarint()
+	return Ref{Hash(r.next(len(Hash{}))), n}
+}
+
+// minEntry is the least number of bytes of an entry of a list.
+const minEntry = 1 + 1 + len(Hash{})
+
+// count returns the length of a list. It is at most what the remaining bytes can hold.
+func (r *indexReader) count() uint64 {
+	n := r.uvarint()
+	if n > uint64(len(r.b)/minEntry) {
+		r.fail("a list of %d entries in %d bytes", n, len(r.b))
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,274 @@
+package share
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// PublisherOptions configure a publisher. Store and Signer are required.
+type PublisherOptions struct {
+	Store Store
+	// Signer signs heads. Its name is the name of the publication.
+	Signer note.Signer
+	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Call Renew
+	// more often than that, for example three times.
+	Valid time.Duration
+	// Grace is how long an object remains after no head needs it, for subscribers who are
+	// fetching it; the default is 10 minutes.
+	Grace time.Duration
+	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
+	// default is twice the bytes of the last snapshot. Subscribers whose version is older fetch a
+	// snapshot. Versions more than 1296 old have no deltas in any case.
+	MaxOldBytes uint64
+	// SnapshotShare is the share of a snapshot's bytes that the deltas after it may take before
+	// there is a new one; the default is 0.25.
+	SnapshotShare float64
+	// PublishSeed permits publishing filters with a secret seed. Everybody who can read the
+	// publication can then find keys that are false positives.
+	PublishSeed bool
+	// Workers is the number of goroutines that encode; 0 and 1 mean the caller's alone.
+	Workers int
+	// Now returns the time; the default is time.Now.
+	Now func() time.Time
+}
+
+// Publisher publishes versions of a filter. Its methods must not be called concurrently.
+//
+// It keeps a copy of the last version, and the words that changed before it: at most half of the
+// memory of the copy.
+type Publisher struct {
+	o       PublisherOptions
+	stream  Stream
+	head    *Head
+	history history
+	origin  *held // the last state of the stream before, until version 1 is published
+	catalog *catalog
+}
+
+// NewPublisher begins a stream. If the store contains the head of an earlier one, and its state can
+// be read with the verifier, the first version has a delta from that state, so subscribers continue
+// without a snapshot.
+func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifier) (*Publisher, error) {
+	if o.Valid == 0 {
+		o.Valid = 5 * time.Minute
+	}
+	if o.Valid < time.Second || o.Valid%time.Second != 0 {
+		return nil, fmt.Errorf("share: heads are valid for %v, want whole seconds", o.Valid)
+	}
+	if o.Grace == 0 {
+		o.Grace = 10 * time.Minute
+	}
+	if o.SnapshotShare == 0 {
+		o.SnapshotShare = 0.25
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Publisher{o: o, catalog: newCatalog(&o)}
+	if err := p.catalog.adopt(ctx); err != nil {
+		return nil, fmt.Errorf("share: list the objects: %w", err)
+	}
+	began := o.Now().UnixMilli()
+	if old, err := p.last(ctx, verifier); err != nil {
+		return nil, err
+	} else if old != nil {
+		began = max(began, old.Stream.Began+1, old.Time.UnixMilli()+1)
+		p.findOrigin(ctx, old)
+	}
+	var nonce [8]byte
+	rand.Read(nonce[:])
+	p.stream = Stream{began, binary.BigEndian.Uint64(nonce[:])}
+	return p, nil
+}
+
+// last returns the head in the store, and nil if there is none that is valid.
+func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (*Head, error) {
+	b, err := p.o.Store.Record(ctx, HeadName)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: read the last head: %w", err)
+	}
+	h, err := OpenHead(b, p.o.Signer.Name(), note.VerifierList(verifier))
+	if err != nil {
+		return nil, fmt.Errorf("share: the store contains another publication; use an empty one: %w", err)
+	}
+	return h, nil
+}
+
+// findOrigin reads the state of the stream before. Without it, subscribers fetch a snapshot.
+func (p *Publisher) findOrigin(ctx context.Context, old *Head) {
+	r := reacher{
+		source: p.o.Store, limits: wire.NoLimits, note: func(string, error) {},
+		fetched: func(context.Context, Ref, []byte) error { return nil },
+	}
+	if got, err := r.reach(ctx, old, held{}); err == nil {
+		p.origin = &got
+	}
+}
+
+// Head returns the last head, nil before the first version.
+func (p *Publisher) Head() *Head { return p.head }
+
+// Publish publishes a version. It reads the state with plain loads until it returns: nothing may
+// change the filter meanwhile. If the state is that of the last version, Publish is Renew. If it
+// returns an error and no head, the last version is still published, and Publish may be called again.
+// If it returns both, the version is published, but an old object could not be removed.
+func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("share: publish: %w", err)
+	}
+	if !p.o.PublishSeed && hasSeed(s) {
+		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication and set PublishSeed: %w", s.Hasher, ErrSeed)
+	}
+	id := wire.Identify(s)
+	if p.head != nil && p.head.ID == id {
+		return p.Renew(ctx)
+	}
+	h := &Head{
+		Name: p.o.Signer.Name(), Stream: p.stream, Version: versionOf(p.head) + 1, Valid: p.o.Valid,
+		ID: id, Kind: s.Kind, Bytes: s.Bytes(),
+	}
+	next := p.catalog.next(h.Version)
+	if err := p.write(ctx, h, s, next); err != nil {
+		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
+	}
+	p.catalog.commit(next, h.Index)
+	p.origin = nil
+	return h, p.catalog.collect(ctx)
+}
+
+func hasSeed(s umbel.State) bool {
+	if s.Hasher.Seed != (umbel.Seed{}) {
+		return true
+	}
+	for _, part := range s.Parts {
+		if hasSeed(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes the objects of a version, then its head. If it fails, the history is unchanged.
+func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) (err error) {
+	connected := p.head != nil && p.history.add(s, s.Bytes()/8/4)
+	defer func() {
+		switch {
+		case err == nil && connected:
+			p.history.seek(h.Version)
+		case err == nil:
+			p.history.reset(s, h.Version)
+		case connected:
+			p.history.seek(h.Version - 1)
+			p.history.removeLast()
+		}
+	}()
+	if err := p.deltas(ctx, h.Version, s, next); err != nil {
+		return err
+	}
+	if next.needsSnapshot(p.o.SnapshotShare) {
+		r, err := put(ctx, p.catalog, func(w io.Writer) error { return wire.Packer{Workers: p.o.Workers}.Write(w, s) })
+		if err != nil {
+			return err
+		}
+		next.addSnapshot(r)
+	}
+	if h.Index, err = next.writeIndex(ctx, p.catalog); err != nil {
+		return err
+	}
+	for from := h.Version - 1; from > 0 && len(h.Deltas) < MaxHeadDeltas; from-- {
+		r, ok := next.deltas[edge{from, h.Version}]
+		if !ok {
+			break
+		}
+		h.Deltas = append(h.Deltas, r)
+	}
+	return p.sign(ctx, h)
+}
+
+// deltas writes the deltas to a version. The state of the history becomes an older one.
+func (p *Publisher) deltas(ctx context.Context, v uint64, s umbel.State, next *edition) error {
+	if p.origin != nil {
+		r, ok, err := p.delta(ctx, p.origin.state, s, next.limit())
+		if ok {
+			next.origin = &Origin{p.origin.head.ID, r}
+		}
+		return err
+	}
+	if p.head == nil {
+		return nil
+	}
+	for from := range incoming(v) {
+		// Without a revision to v, the history has version v-1 alone.
+		if from < p.history.oldest() {
+			continue
+		}
+		if v-from > MaxHeadDeltas && !useful(from, v, v) {
+			continue
+		}
+		p.history.seek(from)
+		r, ok, err := p.delta(ctx, p.history.state, s, next.limit())
+		if err != nil {
+			return err
+		}
+		if ok {
+			next.deltas[edge{from, v}] = r
+		}
+	}
+	return nil
+}
+
+// delta writes a delta. It reports false if there is none, or none shorter than limit.
+func (p *Publisher) delta(ctx context.Context, base, s umbel.State, limit uint64) (Ref, bool, error) {
+	if base.CheckMatch(s) != nil {
+		return Ref{}, false, nil
+	}
+	b, err := delta.Encoder{Workers: p.o.Workers}.AppendChange(nil, base, s)
+	if err != nil || uint64(len(b)) >= limit {
+		return Ref{}, false, err
+	}
+	r, err := putBytes(ctx, p.catalog, b)
+	return r, err == nil, err
+}
+
+// Renew publishes the last version with a new time.
+func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
+	if p.head == nil {
+		return nil, fmt.Errorf("share: renew: nothing is published yet")
+	}
+	h := *p.head
+	if err := p.sign(ctx, &h); err != nil {
+		return nil, fmt.Errorf("share: renew: %w", err)
+	}
+	return &h, p.catalog.collect(ctx)
+}
+
+// sign signs a head with the current time and stores it. The time of a stream never goes backwards.
+func (p *Publisher) sign(ctx context.Context, h *Head) error {
+	at := max(p.o.Now().UnixMilli(), p.stream.Began)
+	if p.head != nil {
+		at = max(at, p.head.Time.UnixMilli()+1)
+	}
+	h.Time = time.UnixMilli(at).UTC()
+	signed, err := h.Sign(p.o.Signer)
+	if err != nil {
+		return err
+	}
+	if err := p.o.Store.PutRecord(ctx, HeadName, signed); err != nil {
+		return err
+	}
+	p.head = h
+	return nil
+}

@@ -1,0 +1,153 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+)
+
+// held is a verified state. The zero held is none.
+type held struct {
+	head  *Head
+	state umbel.State
+	// recipe are the objects that lead to the state: a snapshot and deltas.
+	recipe []step
+}
+
+// reacher fetches the state of a head.
+type reacher struct {
+	source  Source
+	limits  wire.Limits
+	fetched func(ctx context.Context, r Ref, data []byte) error // called with each object of a recipe
+	note    func(what string, err error)                        // called when a way fails and another is tried
+}
+
+// reach returns the state of a head, by the objects with the fewest bytes from what is held.
+func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
+	if limit := r.limits.Bytes; h.Bytes > limit {
+		return held{}, fmt.Errorf("share: the filter takes %d bytes of memory, the limit is %d: raise the limit: %w", h.Bytes, limit, umbel.ErrLimit)
+	}
+	sameStream := have.head != nil && have.head.Stream == h.Stream
+	if have.head != nil && have.head.ID == h.ID {
+		return held{h, have.state, have.recipe}, nil
+	}
+	if missed := h.Version - min(h.Version, versionOf(have.head)); sameStream && 0 < missed && missed <= uint64(len(h.Deltas)) {
+		got, err := r.walk(ctx, h, have, []step{{h.Deltas[missed-1], h.Version, false}})
+		if err == nil || ctx.Err() != nil {
+			return got, err
+		}
+		r.note("the delta of the head", err)
+	}
+	x, err := r.index(ctx, h, have, sameStream)
+	if err != nil {
+		return held{}, err
+	}
+	from, isHeld := versionOf(have.head), sameStream
+	if x.Origin != nil && have.head != nil && x.Origin.ID == have.head.ID {
+		from, isHeld = 0, true
+		x.Deltas = slices.Insert(x.Deltas, 0, Delta{0, 1, x.Origin.Ref})
+	}
+	way, _ := cheapest(x.Snapshots, x.Deltas, isHeld, from, h.Version)
+	if len(way) > 0 && !way[0].snapshot {
+		got, err := r.walk(ctx, h, have, way)
+		if err == nil || ctx.Err() != nil {
+			return got, err
+		}
+		r.note("deltas", err)
+		way, _ = cheapest(x.Snapshots, x.Deltas, false, 0, h.Version)
+	}
+	if len(way) == 0 {
+		return held{}, fmt.Errorf("share: the index of version %d leads nowhere: %w", h.Version, ErrCorrupt)
+	}
+	return r.walk(ctx, h, held{}, way)
+}
+
+func versionOf(h *Head) uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.Version
+}
+
+// index returns the index of a head with the deltas of the page for what is held.
+func (r *reacher) index(ctx context.Context, h *Head, have held, sameStream bool) (*Index, error) {
+	x, err := r.readIndex(ctx, h.Index)
+	if err != nil || !sameStream {
+		return x, err
+	}
+	ref, ok := x.page(page(have.head.Version))
+	if !ok {
+		return x, nil
+	}
+	p, err := r.readIndex(ctx, ref)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.note("the page of the index", err)
+			err = nil
+		}
+		return x, err
+	}
+	x.Deltas = append(x.Deltas, p.Deltas...)
+	slices.SortFunc(x.Deltas, compareDeltas)
+	x.Deltas = slices.Compact(x.Deltas)
+	return x, nil
+}
+
+func (r *reacher) readIndex(ctx context.Context, ref Ref) (*Index, error) {
+	if ref.Bytes > maxIndex {
+		return nil, fmt.Errorf("share: an index of %d bytes, want at most %d: %w", ref.Bytes, maxIndex, ErrCorrupt)
+	}
+	b, err := fetch(ctx, r.source, ref)
+	if err != nil {
+		return nil, err
+	}
+	x := new(Index)
+	return x, x.UnmarshalBinary(b)
+}
+
+// walk fetches and applies the objects of a way from what is held, and verifies the result.
+func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, error) {
+	got := held{h, have.state, slices.Clone(have.recipe)}
+	for _, s := range way {
+		if err := r.apply(ctx, &got, s); err != nil {
+			return held{}, err
+		}
+	}
+	if got.state.Kind != h.Kind || got.state.Bytes() != h.Bytes || wire.Identify(got.state) != h.ID {
+		return held{}, fmt.Errorf("share: version %d is another filter than its head states: %w", h.Version, ErrCorrupt)
+	}
+	return got, nil
+}
+
+// apply takes one step.
+func (r *reacher) apply(ctx context.Context, got *held, s step) error {
+	// No container and no change is much longer than the arrays of its state.
+	if limit := got.head.Bytes + got.head.Bytes/1024 + 1<<20; s.Bytes > limit {
+		return fmt.Errorf("share: an object of %d bytes for a filter of %d: %w", s.Bytes, got.head.Bytes, ErrCorrupt)
+	}
+	data, err := fetch(ctx, r.source, s.Ref)
+	if err != nil {
+		return err
+	}
+	if s.snapshot {
+		got.recipe = nil
+		got.state, err = wire.Parse(data, r.limits)
+	} else {
+		got.state, err = delta.Decoder{Limits: r.limits}.ApplyChange(got.state, data)
+	}
+	if err != nil {
+		return fmt.Errorf("share: object %s: %w", s.Hash, err)
+	}
+	got.recipe = append(got.recipe, s)
+	return r.fetched(ctx, s.Ref, data)
+}
+
+// compareDeltas orders deltas by To, then by From.
+func compareDeltas(a, b Delta) int {
+	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
+}

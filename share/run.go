@@ -1,0 +1,72 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// The bounds of the time between two heads that Run requests. After a failure it doubles.
+const (
+	minWait = 100 * time.Millisecond
+	maxWait = 5 * time.Minute
+)
+
+// Run updates the subscriber until ctx ends, and then returns its error. It requests the head once
+// per period, or whenever it changes if the source is a Watcher. Failed updates are logged and
+// repeated after a time that doubles from 100 ms to at most period; each time varies by up to a
+// quarter, so that many subscribers do not act at once.
+func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
+	period = max(period, minWait)
+	retry := minWait
+	var last []byte
+	for {
+		wait := period
+		b, watched, err := s.nextHead(ctx, last)
+		if err == nil && !bytes.Equal(b, last) {
+			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
+				last = b
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.expire()
+		switch {
+		case err != nil:
+			s.o.Log.Warn("update failed", "retry", retry, "error", err)
+			wait, retry = min(retry, period), min(2*retry, maxWait)
+		case watched:
+			wait, retry = 0, minWait
+		default:
+			retry = minWait
+		}
+		if wait > 0 && !sleep(ctx, wait*3/4+rand.N(wait/2)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// nextHead returns the head, and whether it waited for it to change.
+func (s *Subscriber) nextHead(ctx context.Context, last []byte) (b []byte, watched bool, err error) {
+	if w, ok := s.o.Source.(Watcher); ok && last != nil {
+		b, err = w.WatchRecord(ctx, HeadName, last)
+		return b, err == nil, err
+	}
+	b, err = s.o.Source.Record(ctx, HeadName)
+	return b, false, err
+}
+
+// sleep waits, and reports false if ctx ends.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,198 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Stale says what a subscriber answers while it has no valid head. There is no default: the program
+// chooses.
+type Stale uint8
+
+const (
+	// StaleError answers with ErrStale.
+	StaleError Stale = iota + 1
+	// StaleMaybe answers that every key may be in the set.
+	StaleMaybe
+	// StaleLast answers from the last version. Keys that were added since may be missing.
+	StaleLast
+)
+
+// SubscriberOptions configure a subscriber. Source, Verifier, Kinds and Stale are required.
+type SubscriberOptions struct {
+	Source Source
+	// Verifier is the key of the publication. Its name is the name of the publication.
+	Verifier note.Verifier
+	// Kinds are the kinds that the publication may have, for example filter.All.
+	Kinds umbel.Kinds
+	Stale Stale
+	// Cache keeps the version, so that a restart fetches only what changed since. It also keeps
+	// the time of the last head, so that an older one is refused after a restart. It is for one
+	// subscriber. If it is nil, both begin anew with each process.
+	Cache Store
+	// Limits bound the memory of the filter; the default is 1 GiB.
+	Limits wire.Limits
+	// Skew is by how much the clock of the publisher may be ahead; the default is a minute.
+	Skew time.Duration
+	// Log receives what does not fail an update, such as a damaged object that was fetched again.
+	Log *slog.Logger
+	// Now returns the time; the default is time.Now.
+	Now func() time.Time
+}
+
+// Subscriber answers queries from the last version of a publication. Update and Run must not be
+// called concurrently with each other; all other methods are safe for concurrent use.
+type Subscriber struct {
+	o       SubscriberOptions
+	held    held
+	last    *Head // the last head that was accepted, in this process or, with a cache, before
+	view    atomic.Pointer[View]
+	timer   *time.Timer
+	counter Counters
+}
+
+// Counters count what a subscriber did.
+type Counters struct {
+	Versions    uint64 // that were applied
+	Objects     uint64 // that were fetched
+	Bytes       uint64 // of these objects, indexes excluded
+	Resyncs     uint64 // ways that failed, after which another was tried
+	LastUpdated time.Time
+}
+
+// NewSubscriber returns a subscriber with the version of its cache, if there is one. Whether that is
+// still valid is known after the first Update.
+func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error) {
+	switch {
+	case o.Source == nil || o.Verifier == nil || len(o.Kinds) == 0:
+		return nil, errors.New("share: a subscriber needs a source, a verifier and a list of kinds")
+	case o.Stale < StaleError || o.Stale > StaleLast:
+		return nil, errors.New("share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
+	}
+	if o.Limits.Bytes == 0 {
+		o.Limits.Bytes = wire.DefaultBytes
+	}
+	if o.Skew == 0 {
+		o.Skew = time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Subscriber{o: o}
+	if o.Cache != nil {
+		if err := s.restore(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Update fetches the head and what leads to its version, and answers from that version from then on.
+// After an error the subscriber has its last version. The error wraps ErrNotFound, ErrSignature,
+// ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, umbel.ErrLimit, or is that of the source or the cache.
+// It wraps ErrStale if the version was applied, but its head has expired.
+func (s *Subscriber) Update(ctx context.Context) error {
+	b, err := s.o.Source.Record(ctx, HeadName)
+	if err != nil {
+		return fmt.Errorf("share: read the head: %w", err)
+	}
+	return s.apply(ctx, b)
+}
+
+// apply applies a signed head.
+func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
+	h, err := OpenHead(signed, s.o.Verifier.Name(), note.VerifierList(s.o.Verifier))
+	if err != nil {
+		return err
+	}
+	now := s.o.Now()
+	if err := s.checkOrder(h, now); err != nil {
+		return err
+	}
+	r := reacher{source: s.o.Source, limits: s.o.Limits, fetched: s.fetched, note: s.resync}
+	got, err := r.reach(ctx, h, s.held)
+	if err != nil {
+		return err
+	}
+	f, err := s.open(got)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(ctx, &got, signed); err != nil {
+		return err
+	}
+	if s.held.head == nil || s.held.head.ID != h.ID {
+		s.counter.Versions++
+	}
+	s.held, s.last, s.counter.LastUpdated = got, h, now
+	s.show(f, h, now)
+	if !now.Before(h.Expires()) {
+		return fmt.Errorf("share: the head of version %d expired at %s: %w", h.Version, h.Expires().Format(time.RFC3339), ErrStale)
+	}
+	return nil
+}
+
+// checkOrder refuses heads that are older than the last one, contradict it, or are from the future.
+func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
+	if ahead := h.Time.Sub(now); ahead > s.o.Skew {
+		return fmt.Errorf("share: the head was signed %v in the future; check both clocks: %w", ahead.Round(time.Second), ErrFuture)
+	}
+	last := s.last
+	if last == nil {
+		return nil
+	}
+	switch c := h.Stream.Compare(last.Stream); {
+	case c < 0 && h.Time.After(last.Time):
+		return fmt.Errorf("share: a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
+			time.UnixMilli(h.Stream.Began).UTC().Format(time.RFC3339), time.UnixMilli(last.Stream.Began).UTC().Format(time.RFC3339), ErrFork)
+	case c < 0, h.Time.Before(last.Time), c == 0 && h.Version < last.Version:
+		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
+			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
+	case c == 0 && h.Version == last.Version && h.ID != last.ID:
+		return fmt.Errorf("share: version %d has two contents: %w", h.Version, ErrFork)
+	}
+	return nil
+}
+
+// open opens the filter of a state, unless the current view has it.
+func (s *Subscriber) open(got held) (umbel.Filter, error) {
+	if v := s.view.Load(); v != nil && v.head.ID == got.head.ID {
+		return v.filter, nil
+	}
+	f, err := s.o.Kinds.Open(got.state)
+	if err != nil {
+		return nil, fmt.Errorf("share: version %d: %w", got.head.Version, err)
+	}
+	return f, nil
+}
+
+func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
+	s.counter.Objects++
+	s.counter.Bytes += r.Bytes
+	if s.o.Cache == nil {
+		return nil
+	}
+	if _, err := putBytes(ctx, s.o.Cache, data); err != nil {
+		return fmt.Errorf("share: write the cache: %w", err)
+	}
+	return nil
+}
+
+func (s *Subscriber) resync(what string, err error) {
+	s.counter.Resyncs++
+	s.o.Log.Warn("another way to the version is tried", "failed", what, "error", err)
+}
+
+// Counters returns what the subscriber did. It must not be called concurrently with Update.
+func (s *Subscriber) Counters() Counters { return s.counter }

@@ -1,0 +1,86 @@
+package share
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// View is a version of a filter. It does not change; Subscriber.View returns a new one when there is
+// a new version. Its methods are safe for concurrent use.
+type View struct {
+	filter umbel.Filter
+	head   *Head
+	stale  atomic.Bool
+}
+
+// Filter returns the filter. It must not be changed.
+func (v *View) Filter() umbel.Filter { return v.filter }
+
+// Head returns the head of the version.
+func (v *View) Head() Head { return *v.head }
+
+// Exact reports whether the version was verified and its head is valid: whether the view answers as
+// the publisher's filter did less than Head.Valid ago.
+func (v *View) Exact() bool { return !v.stale.Load() }
+
+// Age returns how long before now the head was signed.
+func (v *View) Age(now time.Time) time.Duration { return now.Sub(v.head.Time) }
+
+// show makes a version the one that answers. It stays exact until the head expires by the clock, and
+// not longer than the head is valid from now on, in case the clock is slow. Time during which the
+// machine is suspended counts when Update or Run checks the clock next.
+func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) {
+	v := &View{filter: f, head: h}
+	left := min(h.Expires().Sub(now), h.Valid)
+	v.stale.Store(left <= 0)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	if left > 0 {
+		s.timer = time.AfterFunc(left, func() { v.stale.Store(true) })
+	}
+	s.view.Store(v)
+}
+
+// expire marks the view stale if its head has expired by the clock.
+func (s *Subscriber) expire() {
+	if v := s.view.Load(); v != nil && !s.o.Now().Before(v.head.Expires()) {
+		v.stale.Store(true)
+	}
+}
+
+// View returns the current version, nil before the first.
+func (s *Subscriber) View() *View { return s.view.Load() }
+
+// Has reports whether a key may be in the set. While the subscriber has no valid head, the answer is
+// what SubscriberOptions.Stale says. Before the first version it is that of StaleError or, with
+// StaleMaybe, true.
+func (s *Subscriber) Has(d umbel.Digest) (bool, error) {
+	v := s.view.Load()
+	if v == nil || v.stale.Load() {
+		return s.hasStale(v, d)
+	}
+	return v.filter.Has(d), nil
+}
+
+func (s *Subscriber) hasStale(v *View, d umbel.Digest) (bool, error) {
+	switch {
+	case s.o.Stale == StaleMaybe:
+		return true, nil
+	case v == nil:
+		return true, fmt.Errorf("share: no version has arrived yet: %w", ErrStale)
+	case s.o.Stale == StaleLast:
+		return v.filter.Has(d), nil
+	}
+	return true, fmt.Errorf("share: the head of version %d expired at %s: %w", v.head.Version, v.head.Expires().Format(time.RFC3339), ErrStale)
+}
+
+// Close stops the subscriber's timer. The last view stays as it is.
+func (s *Subscriber) Close() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
