@@ -2,20 +2,24 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 const backupHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data
 directory must not be in use by a node. umbel verify checks the file, umbel restore makes a
-data directory of it. Only the owner can read the file, because it contains secret seeds.`
+data directory of it. Only the owner can read the file, because it contains secret seeds. An
+existing file is replaced only with --force.`
 
 const backupExample = `  umbel backup --addr 127.0.0.1:8780 -o monday.backup
   umbel backup --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
@@ -30,6 +34,7 @@ func backupCommand() *cobra.Command {
 	}
 	data := cmd.Flags().String("data", "umbel-data", "data `directory` of a stopped node")
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	force := cmd.Flags().Bool("force", false, "replace an existing file")
 	if err := cmd.MarkFlagRequired("output"); err != nil {
 		panic(err)
 	}
@@ -43,7 +48,11 @@ func backupCommand() *cobra.Command {
 		if cmd.Flags().Changed("data") {
 			n = nil // --data overrides UMBEL_ADDR
 		}
-		written, err := writeSecret(cmd, *output, -1, func(w io.Writer) error {
+		replace := atomicfile.CreateSecret
+		if *force {
+			replace = atomicfile.WriteSecret
+		}
+		written, err := writeFileWith(cmd, replace, *output, -1, func(w io.Writer) error {
 			if n != nil {
 				return n.Backup(cmd.Context(), w)
 			}
@@ -51,6 +60,9 @@ func backupCommand() *cobra.Command {
 			settings.Data = *data
 			return node.Backup(cmd.Context(), settings, logger(settings), w)
 		})
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s exists; choose another file, or replace it with --force", *output)
+		}
 		if err != nil {
 			return err
 		}

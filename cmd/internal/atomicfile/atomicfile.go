@@ -29,6 +29,32 @@ func WriteSecret(path string, write func(io.Writer) error) error {
 	return writeMode(path, 0o600, write)
 }
 
+// CreateSecret is WriteSecret, but it does not replace a file that has contents: the error wraps
+// fs.ErrExist. Standard output may be such a file.
+func CreateSecret(path string, write func(io.Writer) error) error {
+	if err := checkNew(path); err != nil {
+		return err
+	}
+	return writeMode(path, 0o600, func(w io.Writer) error {
+		if err := write(w); err != nil {
+			return err
+		}
+		return checkNew(path) // it may have been made meanwhile
+	})
+}
+
+// checkNew returns an error wrapping fs.ErrExist if path is a regular file with contents.
+func checkNew(path string) error {
+	old, err := os.Stat(path)
+	if err != nil || !old.Mode().IsRegular() || old.Size() == 0 {
+		return nil // Write reports what is wrong
+	}
+	if out, err := os.Stdout.Stat(); err == nil && os.SameFile(old, out) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, fs.ErrExist)
+}
+
 // writeMode is Write; a new file has the permissions mode, less the umask.
 func writeMode(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "-" {

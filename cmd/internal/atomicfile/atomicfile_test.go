@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,6 +60,36 @@ func TestWriteSecret(t *testing.T) {
 		holds(t, path, "secret")
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("mode %v, %v, want %v", info.Mode(), err, want)
+		}
+	}
+}
+
+// A file with contents is not replaced, also if it is made during the write. An empty one is.
+func TestCreateSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := CreateSecret(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := CreateSecret(path, text("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an existing file: %v", err)
+	}
+	other := path + "2"
+	err := CreateSecret(other, func(w io.Writer) error {
+		_, err := io.WriteString(w, "three")
+		return errors.Join(err, os.WriteFile(other, []byte("four"), 0o600))
+	})
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file that is made meanwhile: %v", err)
+	}
+	for name, want := range map[string]string{path: "one", other: "four"} {
+		if got, err := os.ReadFile(name); string(got) != want || err != nil {
+			t.Errorf("%s contains %q, %v, want %q", name, got, err, want)
 		}
 	}
 }
