@@ -10,69 +10,93 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-const healthHelp = `Ask a node whether it answers queries. With --writable, also whether it accepts changes. The
-exit code is 0 if it does, otherwise 2, so containers and scripts can use it as a check.
-Without --addr it uses the node at 127.0.0.1:8780.`
-
-func healthCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "health",
-		Short:   "check whether a node works",
-		Long:    healthHelp,
-		Example: "  umbel health\n  umbel health --writable --timeout 2s --addr filters.example:8780",
-		Args:    noArguments,
-	}
-	writable := cmd.Flags().Bool("writable", false, "check that changes are accepted, too")
-	timeout := cmd.Flags().Duration("timeout", 5*time.Second, "time limit")
+// nodeCommand returns a command without arguments that works on a node only.
+func nodeCommand(cmd *cobra.Command, run func(cmd *cobra.Command, n *remote.Client) error) *cobra.Command {
+	cmd.Args = noArguments
+	cmd.Long += "\nWithout --addr it uses the node at " + localNode + "."
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		n, err := dialOrLocal(cmd)
 		if err != nil {
 			return err
 		}
+		return run(cmd, n)
+	}
+	return cmd
+}
+
+// done prints what a command has found or done, unless --quiet: a text, or a word as JSON.
+func done(cmd *cobra.Command, status, text string) error {
+	if isQuiet(cmd) {
+		return nil
+	}
+	return answer(cmd, map[string]string{"status": status}, func(w io.Writer) error {
+		_, err := io.WriteString(w, text+"\n")
+		return err
+	})
+}
+
+func healthCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "check whether a node works",
+		Long: `Ask a node whether it answers queries. With --writable, also whether it accepts changes. The
+exit code is 0 if it does, otherwise 2, so containers and scripts can use it as a check.`,
+		Example: "  umbel health\n  umbel health --writable --timeout 2s --addr filters.example:8780",
+	}
+	writable := cmd.Flags().Bool("writable", false, "check that changes are accepted, too")
+	timeout := cmd.Flags().Duration("timeout", 5*time.Second, "time limit")
+	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
 		defer cancel()
-		if err := n.Ready(ctx, *writable); err != nil || isQuiet(cmd) {
+		if err := n.Ready(ctx, *writable); err != nil {
 			return err
 		}
 		word := "ready"
 		if *writable {
 			word = "writable"
 		}
-		return answer(cmd, map[string]string{"status": word}, func(w io.Writer) error {
-			_, err := io.WriteString(w, word+"\n")
-			return err
-		})
-	}
-	return cmd
+		return done(cmd, word, word)
+	})
 }
-
-const statusHelp = `Print the state of a node: its filters, memory, log and snapshots, and why it refuses changes
-if it does. Without --addr it uses the node at 127.0.0.1:8780.`
 
 func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "status",
-		Short:   "print the state of a node",
-		Long:    statusHelp,
+		Use:   "status",
+		Short: "print the state of a node",
+		Long: `Print the state of a node: its filters, memory, log and snapshots, and why it refuses changes
+if it does.`,
 		Example: "  umbel status --addr filters.example:8780 --token-file token",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			n, err := dialOrLocal(cmd)
-			if err != nil {
-				return err
-			}
-			s, err := n.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return answer(cmd, s, func(w io.Writer) error { return writeStatus(w, s) })
-		},
 	}
-	addAddrFlags(cmd)
-	return cmd
+	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
+		s, err := n.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return answer(cmd, s, func(w io.Writer) error { return writeStatus(w, s) })
+	})
+}
+
+func snapshotCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "snapshot",
+		Short: "make a node take a snapshot",
+		Long: `Make a node take a snapshot, which shortens its next start and truncates its log, and wait for
+it.`,
+		Example: "  umbel snapshot --addr filters.example:8780",
+	}
+	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
+		stop := note(cmd, "taking a snapshot")
+		err := n.Snapshot(cmd.Context())
+		stop()
+		if err != nil {
+			return err
+		}
+		return done(cmd, "done", "snapshot taken")
+	})
 }
 
 func writeStatus(w io.Writer, s api.Status) error {
@@ -113,35 +137,4 @@ func writeStatus(w io.Writer, s api.Status) error {
 		}
 	}
 	return nil
-}
-
-const snapshotHelp = `Make a node take a snapshot, which shortens its next start and truncates its log, and wait for
-it. Without --addr it uses the node at 127.0.0.1:8780.`
-
-func snapshotCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "snapshot",
-		Short:   "make a node take a snapshot",
-		Long:    snapshotHelp,
-		Example: "  umbel snapshot --addr filters.example:8780",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			n, err := dialOrLocal(cmd)
-			if err != nil {
-				return err
-			}
-			stop := note(cmd, "taking a snapshot")
-			err = n.Snapshot(cmd.Context())
-			stop()
-			if err != nil || isQuiet(cmd) {
-				return err
-			}
-			return answer(cmd, map[string]string{"status": "done"}, func(w io.Writer) error {
-				_, err := io.WriteString(w, "snapshot taken\n")
-				return err
-			})
-		},
-	}
-	addAddrFlags(cmd)
-	return cmd
 }
