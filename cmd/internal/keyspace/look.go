@@ -113,7 +113,7 @@ func (k *keyspace) memoryDoctor(c *resp.Conn, _ [][]byte) {
 }
 
 func objectHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "OBJECT",
+	c.Help("OBJECT",
 		"ENCODING <key>", "    Return the encoding of the filter: always raw.",
 		"FREQ <key>", "    Not known: no filter is evicted by frequency.",
 		"IDLETIME <key>", "    Return for how many seconds the filter was neither queried nor changed.",
@@ -121,7 +121,7 @@ func objectHelp(c *resp.Conn, _ [][]byte) {
 }
 
 func memoryHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "MEMORY",
+	c.Help("MEMORY",
 		"DOCTOR", "    Report how close the filters are to their memory limit.",
 		"PURGE", "    Does nothing: memory is given back by itself.",
 		"STATS", "    Return what takes memory.",

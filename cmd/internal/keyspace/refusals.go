@@ -57,7 +57,7 @@ func moduleList(c *resp.Conn, _ [][]byte) {
 }
 
 func moduleHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "MODULE", "LIST", "    Return a list of loaded modules.")
+	c.Help("MODULE", "LIST", "    Return a list of loaded modules.")
 }
 
 func whoAmI(c *resp.Conn, _ [][]byte) {
@@ -99,7 +99,7 @@ func aclCat(c *resp.Conn, args [][]byte) {
 }
 
 func aclHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "ACL",
+	c.Help("ACL",
 		"CAT [<category>]", "    List all commands that belong to <category>, or all command categories",
 		"    when no category is specified.",
 		"WHOAMI", "    Return the current connection username.")

@@ -22,17 +22,6 @@ func canRead(c *resp.Conn, f *engine.Filter) bool {
 	return command.May(c, access.Read, []byte(f.Name()))
 }
 
-// replyHelp replies lines of help in Redis' format: syntax, and below each line its meaning.
-func replyHelp(c *resp.Conn, command string, lines ...string) {
-	c.Array(len(lines) + 3)
-	c.Simple(command + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
-	for _, l := range lines {
-		c.Simple(l)
-	}
-	c.Simple("HELP")
-	c.Simple("    Prints this help.")
-}
-
 // unknownSubcommand returns the error for a subcommand with the wrong number of words.
 func unknownSubcommand(sub, command string) string {
 	return "ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try " + command + " HELP."

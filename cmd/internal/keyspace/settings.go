@@ -118,7 +118,7 @@ func configRewrite(c *resp.Conn, _ [][]byte) {
 }
 
 func configHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "CONFIG",
+	c.Help("CONFIG",
 		"GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
 		"SET <directive> <value>", "    Set the configuration <directive> to <value>.",
 		"RESETSTAT", "    Reset statistics reported by the INFO command.",

@@ -122,7 +122,7 @@ func (k *keyspace) latencyDoctor(c *resp.Conn, _ [][]byte) {
 }
 
 func slowHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "SLOWLOG",
+	c.Help("SLOWLOG",
 		"GET [<count>]", "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
 		"    Entries are made of:", "    id, timestamp, time in microseconds of all calls that ran together,",
 		"    arguments array of the first of them, client IP and port, an empty string",
@@ -131,7 +131,7 @@ func slowHelp(c *resp.Conn, _ [][]byte) {
 }
 
 func latencyHelp(c *resp.Conn, _ [][]byte) {
-	replyHelp(c, "LATENCY",
+	c.Help("LATENCY",
 		"DOCTOR", "    Report whether latencies are recorded.",
 		"HISTORY <event>", "    Return time-latency samples for the <event> class.",
 		"LATEST", "    Return the latest latency samples for all events.",

@@ -81,23 +81,30 @@ const attempts = 100
 // target returns the filter for additions, which it makes with o if it is missing, or an error
 // reply.
 func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filter, problem string) {
+	return m.findOrMake(c, name, false, o.noCreate, func() (*engine.Filter, engine.Position, error) {
+		if o.scaleTo != 0 && m.engine.CheckMemory(o.Forecast(o.scaleTo).Bytes) != nil {
+			return nil, 0, errScaleMemory
+		}
+		return m.create(name, o.Options, o.hasher)
+	})
+}
+
+// findOrMake returns a filter of CF.*, or of another kind. It calls create if there is none.
+func (m *Module) findOrMake(c *resp.Conn, name []byte, cuckoo, noCreate bool, create func() (*engine.Filter, engine.Position, error)) (f *engine.Filter, problem string) {
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
 			switch {
-			case f.Kind() == CuckooName:
+			case (f.Kind() == CuckooName) != cuckoo:
 				return nil, wrongType
 			case f.Incomplete() && !f.Lost():
 				return nil, loading
 			}
 			return f, ""
 		}
-		if o.noCreate {
+		if noCreate {
 			return nil, notFound
 		}
-		if o.scaleTo != 0 && m.engine.CheckMemory(o.Forecast(o.scaleTo).Bytes) != nil {
-			return nil, scaleMemory
-		}
-		f, pos, err := m.create(name, o.Options, o.hasher)
+		f, pos, err := create()
 		c.Commit(uint64(pos))
 		if err == nil {
 			return f, ""

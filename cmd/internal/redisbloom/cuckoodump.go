@@ -2,13 +2,11 @@ package redisbloom
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -106,23 +104,13 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	if problem == "" && (!ok || iter < 0) {
 		problem, err = badPosition, nil
 	}
-	if problem == "" && err == nil {
-		err = checkComplete(f)
-	}
-	if err != nil {
-		problem = command.Text(err)
-	}
-	if problem != "" {
-		c.Error(problem)
-		return
-	}
-	c.Array(2)
-	c.Int(next)
-	if data == nil {
+	switch {
+	case !replyNext(c, f, next, problem, err):
+	case data == nil:
 		c.Null()
-		return
+	default:
+		c.Bulk(data)
 	}
-	c.Bulk(data)
 }
 
 // scanDump returns the header for iter 0; for iter 1+n it returns bytes from offset n of the
@@ -168,23 +156,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(itemExists)
 		return
 	}
-	if !f.Incomplete() && !command.Require(c, name, access.Remove) {
-		return
-	}
-	if f.Lost() {
-		command.Fail(c, engine.ErrLost)
-		return
-	}
-	at, problem := locate(parts, iter, data)
-	if problem != "" {
-		c.Error(chunkRefused)
-		return
-	}
-	pos, err := m.loads.write(m.engine, f, at, data)
-	if err != nil {
-		problem = command.Text(err)
-	}
-	replyOK(c, pos, problem)
+	m.writeChunk(c, f, parts, iter, data, chunkRefused)
 }
 
 func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engine.Position, string) {
@@ -192,18 +164,5 @@ func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engin
 		return 0, notFound
 	}
 	f, err := cuckooFromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
-	switch {
-	case errors.Is(err, umbel.ErrLimit):
-		return 0, insufficientMemory
-	case err != nil:
-		return 0, badHeader
-	}
-	_, pos, err := m.engine.Put(string(name), f, engine.PutOptions{Incomplete: true, Empty: true})
-	switch {
-	case errors.Is(err, engine.ErrExists):
-		return pos, badHeader
-	case err != nil:
-		return pos, createProblem(err)
-	}
-	return pos, ""
+	return m.putHeader(name, f, err, badHeader)
 }

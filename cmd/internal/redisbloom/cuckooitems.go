@@ -114,29 +114,9 @@ func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool)
 
 // cuckooTarget returns the filter for the items, which it makes with o if it is missing.
 func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *engine.Filter, problem string) {
-	for range attempts {
-		if f = m.engine.Get(name); f != nil {
-			switch {
-			case f.Kind() != CuckooName:
-				return nil, wrongType
-			case f.Incomplete() && !f.Lost():
-				return nil, loading
-			}
-			return f, ""
-		}
-		if o.noCreate {
-			return nil, notFound
-		}
-		f, pos, err := m.cuckooCreate(name, o.cuckooOptions)
-		c.Commit(uint64(pos))
-		if err == nil {
-			return f, ""
-		}
-		if !errors.Is(err, engine.ErrExists) {
-			return nil, createProblem(err)
-		}
-	}
-	return nil, itemExists
+	return m.findOrMake(c, name, true, o.noCreate, func() (*engine.Filter, engine.Position, error) {
+		return m.cuckooCreate(name, o.cuckooOptions)
+	})
 }
 
 // cuckooAddProblem returns the reply for an item that f refuses.

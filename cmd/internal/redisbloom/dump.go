@@ -81,6 +81,13 @@ func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	if problem == "" && !ok {
 		problem, err = scanNotNumeric, nil
 	}
+	if replyNext(c, f, next, problem, err) {
+		c.Bulk(data)
+	}
+}
+
+// replyNext begins the reply of SCANDUMP, which the data ends, or replies an error and returns false.
+func replyNext(c *resp.Conn, f *engine.Filter, next int64, problem string, err error) bool {
 	if problem == "" && err == nil {
 		err = checkComplete(f)
 	}
@@ -89,9 +96,9 @@ func (m *Module) scanDump(c *resp.Conn, args [][]byte) {
 	}
 	if problem != "" {
 		c.Error(problem)
-		return
+		return false
 	}
 	c.Array(2)
 	c.Int(next)
-	c.Bulk(data)
+	return true
 }

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/umbel-filters/umbel"
@@ -39,7 +40,13 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 		c.Error(problem)
 		return
 	}
-	if !f.Incomplete() && !command.Require(c, name, access.Remove) {
+	m.writeChunk(c, f, layers, iter, data, "")
+}
+
+// writeChunk writes a chunk of a filter with these layers. refused is the reply if it does not fit; "" is
+// one that says why.
+func (m *Module) writeChunk(c *resp.Conn, f *engine.Filter, layers []uint64, iter int64, data []byte, refused string) {
+	if !f.Incomplete() && !command.Require(c, []byte(f.Name()), access.Remove) {
 		return
 	}
 	if f.Lost() {
@@ -48,7 +55,7 @@ func (m *Module) loadChunk(c *resp.Conn, args [][]byte) {
 	}
 	at, problem := locate(layers, iter, data)
 	if problem != "" {
-		c.Error(problem)
+		c.Error(cmp.Or(refused, problem))
 		return
 	}
 	pos, err := m.loads.write(m.engine, f, at, data)
@@ -64,16 +71,22 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 		return 0, notFound
 	}
 	f, err := redisbloom.FromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
+	return m.putHeader(name, f, err, badData)
+}
+
+// putHeader makes an incomplete filter of what a header describes, or returns an error reply. bad is
+// that for a header that is not valid.
+func (m *Module) putHeader(name []byte, f umbel.Filter, err error, bad string) (engine.Position, string) {
 	switch {
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory
 	case err != nil:
-		return 0, badData
+		return 0, bad
 	}
 	_, pos, err := m.engine.Put(string(name), f, engine.PutOptions{Incomplete: true, Empty: true})
 	switch {
 	case errors.Is(err, engine.ErrExists):
-		return pos, badData // as for a header that is sent for an existing filter
+		return pos, bad // as for a header that is sent for an existing filter
 	case err != nil:
 		return pos, createProblem(err)
 	}

@@ -36,7 +36,6 @@ const (
 	tighteningRange  = "ERR (0 < tightening ratio range < 1)"
 	otherTightening  = "ERR tightening ratio must be 0.5: filters of RedisBloom's layout have no other"
 	scaleNonScaling  = "ERR cannot use NONSCALING and VALIDATESCALETO options together"
-	scaleMemory      = "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
 	scaleDegrades    = "ERR provided VALIDATESCALETO causes false positive to degrade to 0"
 	maxTimesHalvable = 1074
 )

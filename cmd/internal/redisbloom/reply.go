@@ -26,7 +26,10 @@ const (
 	loadingText        = "bloom filter load in progress: send the chunks that are missing, or delete it"
 )
 
-var errLoading error = textError(loadingText)
+var (
+	errLoading     error = textError(loadingText)
+	errScaleMemory error = textError("provided VALIDATESCALETO causes bloom object to exceed memory limit")
+)
 
 // textError is an error whose text clients depend on.
 type textError string

@@ -328,7 +328,7 @@ func trackingInfo(c *Conn, _ [][]byte) {
 }
 
 func clientHelp(c *Conn, _ [][]byte) {
-	c.help("CLIENT", []string{
+	c.Help("CLIENT",
 		"ID", "    Return the ID of the current connection.",
 		"INFO", "    Return information about the current connection.",
 		"LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB) | ID <id> [<id> ...]]", "    Return information about connections.",
@@ -344,11 +344,11 @@ func clientHelp(c *Conn, _ [][]byte) {
 		"NO-EVICT (ON|OFF)", "    Accepted, without effect.",
 		"NO-TOUCH (ON|OFF)", "    Accepted, without effect.",
 		"UNBLOCK <clientid> [TIMEOUT|ERROR]", "    Return 0: no command blocks.",
-	})
+	)
 }
 
-// help replies lines in the format of Redis' HELP.
-func (c *Conn) help(command string, lines []string) {
+// Help replies lines of help in Redis' format: syntax, and after each line its meaning.
+func (c *Conn) Help(command string, lines ...string) {
 	c.Array(len(lines) + 3)
 	c.Simple(command + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, l := range lines {

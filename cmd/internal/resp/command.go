@@ -241,7 +241,7 @@ func commandGetKeys(c *Conn, args [][]byte) {
 }
 
 func commandHelp(c *Conn, _ [][]byte) {
-	c.help("COMMAND", []string{
+	c.Help("COMMAND",
 		"(no subcommand)", "    Return details about all commands.",
 		"COUNT", "    Return the total number of commands.",
 		"LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <pattern>)]", "    Return a list of all commands.",
@@ -249,5 +249,5 @@ func commandHelp(c *Conn, _ [][]byte) {
 		"DOCS [<command-name> ...]", "    Return documentation details about commands, or all of them.",
 		"GETKEYS <full-command>", "    Return the keys from a full command.",
 		"GETKEYSANDFLAGS <full-command>", "    Return the keys and the access flags from a full command.",
-	})
+	)
 }

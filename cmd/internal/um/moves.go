@@ -26,12 +26,8 @@ func (u *um) moves() []command.Row {
 }
 
 func (u *um) export(c *resp.Conn, args [][]byte) {
-	f, err := u.completeFilter(args[1])
-	if err != nil {
-		command.Fail(c, err)
-		return
-	}
-	if !command.MayCopy(c, f) {
+	f := u.copyable(c, args[1])
+	if f == nil {
 		return
 	}
 	switch {
@@ -42,6 +38,19 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	default:
 		c.Error("ERR usage: UM.EXPORT key [PACKED]")
 	}
+}
+
+// copyable returns a complete filter that the client may copy, or replies an error and returns nil.
+func (u *um) copyable(c *resp.Conn, name []byte) *engine.Filter {
+	f, err := u.completeFilter(name)
+	if err != nil {
+		command.Fail(c, err)
+		return nil
+	}
+	if !command.MayCopy(c, f) {
+		return nil
+	}
+	return f
 }
 
 // limits returns the limits of an incoming container or delta, which is decoded on all cores.
@@ -96,12 +105,8 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	if command.Is(args[2], "FROM") && !command.Require(c, args[3], access.Read) {
 		return
 	}
-	f, err := u.completeFilter(args[1])
-	if err != nil {
-		command.Fail(c, err)
-		return
-	}
-	if !command.MayCopy(c, f) {
+	f := u.copyable(c, args[1])
+	if f == nil {
 		return
 	}
 	hold := u.engine.NewReservation()
