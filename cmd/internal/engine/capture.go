@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
@@ -41,12 +43,16 @@ type Capture struct {
 	shape   uint32
 	from    Position
 	next    Segment
-	invalid bool // the copy is useless
+	invalid bool      // the copy is useless
+	added   *recorder // the digests that are added until End; nil: they are not recorded
 }
 
 // Capture begins a copy of the filter. It does not wait for a change that is computed aside, which
 // makes the copy useless when it is made. The caller must call End.
-func (f *Filter) Capture() *Capture {
+func (f *Filter) Capture() *Capture { return f.captureWith(nil) }
+
+// captureWith is Capture with a recorder, or nil.
+func (f *Filter) captureWith(r *recorder) *Capture {
 	still := !f.kind.Monotone || f.is(flagIncomplete)
 	if still {
 		if _, err := f.freeze(); err != nil {
@@ -55,7 +61,13 @@ func (f *Filter) Capture() *Capture {
 	}
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	return f.capture(still)
+	c := f.capture(still)
+	if r != nil && !c.invalid {
+		c.added = r
+		x := f.ownExtra()
+		x.recorders = append(x.recorders, r)
+	}
+	return c
 }
 
 // CaptureStill is Capture, but it waits for changes, and all changes wait until End. It is for a
@@ -85,27 +97,37 @@ func (f *Filter) capture(still bool) *Capture {
 // Next copies the next segment to buf, which has room for SegmentBytes, and returns the filled
 // part, or nil after the last segment.
 func (c *Capture) Next(buf []byte) (Segment, []byte) {
+	at, n := c.copyNext(func(_ Segment, words []uint64) { statecode.PutWords(buf, words) })
+	if n == 0 {
+		return Segment{}, nil
+	}
+	return at, buf[:8*n]
+}
+
+// copyNext calls to with the words of the next segment, while no change runs. It returns the segment and
+// the number of words, 0 after the last segment.
+func (c *Capture) copyNext(to func(at Segment, words []uint64)) (at Segment, n int) {
 	for !c.invalid && c.next.Array < len(c.arrays) {
 		words := c.arrays[c.next.Array].Words[c.next.Offset/8:]
 		if len(words) == 0 {
 			c.next = Segment{Array: c.next.Array + 1}
 			continue
 		}
-		at, words := c.next, words[:min(len(words), SegmentBytes/8)]
-		if c.copy(buf, words); c.invalid {
+		at, words = c.next, words[:min(len(words), SegmentBytes/8)]
+		if c.copy(at, words, to); c.invalid {
 			break
 		}
 		c.next.Offset += SegmentBytes
 		if len(words) < SegmentBytes/8 || at.Offset+SegmentBytes == c.arrays[at.Array].Bytes() {
 			c.next = Segment{Array: at.Array + 1}
 		}
-		return at, buf[:8*len(words)]
+		return at, len(words)
 	}
-	return Segment{}, nil
+	return Segment{}, 0
 }
 
-// copy copies words while no change runs.
-func (c *Capture) copy(buf []byte, words []uint64) {
+// copy calls to while no change runs.
+func (c *Capture) copy(at Segment, words []uint64, to func(Segment, []uint64)) {
 	if !c.frozen {
 		c.f.changes.Lock()
 		defer c.f.changes.Unlock()
@@ -114,7 +136,7 @@ func (c *Capture) copy(buf []byte, words []uint64) {
 		c.invalid = true
 		return
 	}
-	statecode.PutWords(buf, words)
+	to(at, words)
 }
 
 // End ends the copy. ok is false, and the copy is useless, if the filter was deleted, its shape
@@ -126,6 +148,10 @@ func (c *Capture) End() (m Meta, ok bool) {
 	if c.frozen {
 		f.thaw()
 		c.frozen = false
+	}
+	if c.added != nil {
+		x := f.ownExtra()
+		x.recorders = slices.DeleteFunc(x.recorders, func(r *recorder) bool { return r == c.added })
 	}
 	if c.invalid || f.is(flagRetired) || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {
 		c.invalid = true

@@ -152,66 +152,25 @@ func (r *recorder) add(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// copyFlowing copies a filter of a monotone kind while additions continue: it copies the cells piece by
-// piece and then adds what was added meanwhile. It returns nil if the filter's shape changed or too much
-// was added.
+// copyFlowing copies a filter of a monotone kind while additions continue: it captures the cells and
+// then adds what was added meanwhile. It returns nil if the filter was deleted, its shape changed or too
+// much was added.
 func (f *Filter) copyFlowing() (umbel.Filter, error) {
 	r := new(recorder)
-	arrays, shape, err := f.beginRecording(r)
-	if err != nil {
-		return nil, err
-	}
-	copied := make([]cells.Array, len(arrays))
-	ok := true
-	for i, a := range arrays {
-		copied[i] = a
+	c := f.captureWith(r)
+	copied := slices.Clone(c.arrays)
+	for i, a := range copied {
 		copied[i].Words = make([]uint64, len(a.Words))
-		for at := 0; at < len(a.Words) && ok; at += SegmentBytes / 8 {
-			end := min(at+SegmentBytes/8, len(a.Words))
-			ok = f.copyPiece(copied[i].Words[at:end], a.Words[at:end], shape)
-		}
 	}
-	now, err := f.endRecording(r, shape)
-	if err != nil || !ok || now == nil || r.full || !sameSizes(statecode.ArraysOf(*now), copied) {
-		return nil, err
+	copy := func(at Segment, words []uint64) { copy(copied[at.Array].Words[at.Offset/8:], words) }
+	for n := 1; n > 0; {
+		_, n = c.copyNext(copy)
 	}
-	return f.complete(*now, copied, r.digests)
-}
-
-// beginRecording returns the arrays, which share memory with the filter, and the shape.
-func (f *Filter) beginRecording(r *recorder) ([]cells.Array, uint32, error) {
-	f.changes.Lock()
-	defer f.changes.Unlock()
-	if f.is(flagRetired) {
-		return nil, 0, ErrNotFound
-	}
-	x := f.ownExtra()
-	x.recorders = append(x.recorders, r)
-	return statecode.ArraysOf(f.filter.State()), f.shape.Load(), nil
-}
-
-// copyPiece copies words while no change runs. It reports whether the shape is still the same.
-func (f *Filter) copyPiece(dst, words []uint64, shape uint32) bool {
-	f.changes.Lock()
-	defer f.changes.Unlock()
-	copy(dst, words)
-	return f.shape.Load() == shape
-}
-
-// endRecording returns the state without cells, or nil if the shape changed.
-func (f *Filter) endRecording(r *recorder, shape uint32) (*umbel.State, error) {
-	f.changes.Lock()
-	defer f.changes.Unlock()
-	x := f.ownExtra()
-	x.recorders = slices.DeleteFunc(x.recorders, func(other *recorder) bool { return other == r })
-	switch {
-	case f.is(flagRetired):
-		return nil, ErrNotFound
-	case f.shape.Load() != shape:
+	m, ok := c.End()
+	if !ok || r.full {
 		return nil, nil
 	}
-	s := statecode.WithoutWords(f.filter.State())
-	return &s, nil
+	return f.complete(m.State, copied, r.digests)
 }
 
 // complete makes a filter from its state at the end of a copy, cells that were copied before, and the
