@@ -44,7 +44,7 @@ func ParseRight(s string) (Right, error) {
 			return r.right, nil
 		}
 	}
-	return 0, fmt.Errorf("access: right %.20q, want read, add, remove or admin", s)
+	return 0, fmt.Errorf("%.20q, want read, add, remove or admin", s)
 }
 
 // String returns the names of the rights.

@@ -87,24 +87,24 @@ func (u FileUser) account() (a account, err error) {
 	if a.open && a.name != defaultName {
 		return a, fmt.Errorf("nopass is only for the user %q, which is used by clients without login", defaultName)
 	}
-	if a.passwords, err = each(u.Passwords, parseHash); err != nil {
-		return a, fmt.Errorf("passwords: %w", err)
+	if a.passwords, err = each("password", u.Passwords, parseHash); err != nil {
+		return a, err
 	}
-	if a.tokens, err = each(u.Tokens, parseToken); err != nil {
-		return a, fmt.Errorf("tokens: %w", err)
+	if a.tokens, err = each("token", u.Tokens, parseToken); err != nil {
+		return a, err
 	}
 	if slices.Contains(u.Certificates, "") {
 		return a, errors.New("certificates: empty name")
 	}
-	if a.rules, err = each(u.Rules, FileRule.rule); err != nil {
-		return a, fmt.Errorf("rules: %w", err)
+	if a.rules, err = each("rule", u.Rules, FileRule.rule); err != nil {
+		return a, err
 	}
 	return a, nil
 }
 
 // rule checks a rule.
 func (f FileRule) rule() (r rule, err error) {
-	rights, err := each(f.Rights, ParseRight)
+	rights, err := each("right", f.Rights, ParseRight)
 	if err != nil {
 		return r, err
 	}
@@ -119,24 +119,24 @@ func (f FileRule) rule() (r rule, err error) {
 	r.names = f.Names
 	switch {
 	case r.rights == 0:
-		return r, errors.New("rule without rights")
+		return r, errors.New("has no rights")
 	case r.rights == Admin && len(r.names) == 0:
 		r.names = []string{all}
 	case len(r.names) == 0:
-		return r, fmt.Errorf("rule without names; use [%q] for all names", all)
+		return r, fmt.Errorf("has no names; use [%q] for all names", all)
 	case r.rights&Admin != 0 && !slices.Contains(r.names, all):
 		return r, errors.New("admin is a right for the server, not for names; put it into a rule with the name \"*\"")
 	}
 	return r, nil
 }
 
-// each applies parse to the elements of a list. Errors contain the number of the element.
-func each[T, U any](list []T, parse func(T) (U, error)) ([]U, error) {
+// each applies parse to the elements of a list. Errors contain the name and the number of the element.
+func each[T, U any](name string, list []T, parse func(T) (U, error)) ([]U, error) {
 	parsed := make([]U, len(list))
 	for i, v := range list {
 		var err error
 		if parsed[i], err = parse(v); err != nil {
-			return nil, fmt.Errorf("number %d: %w", i+1, err)
+			return nil, fmt.Errorf("%s %d: %w", name, i+1, err)
 		}
 	}
 	return parsed, nil

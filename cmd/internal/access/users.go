@@ -71,7 +71,7 @@ func Load(path string) (*Users, error) {
 func Parse(data []byte) (*Users, error) {
 	us := newUsers("")
 	if err := us.install(data); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("access: users: %w", err)
 	}
 	return us, nil
 }
@@ -97,20 +97,23 @@ func (us *Users) Reload() error {
 	if len(data) > maxFile {
 		return fmt.Errorf("access: users: %s has more than %d bytes", us.path, maxFile)
 	}
-	return us.install(data)
+	if err := us.install(data); err != nil {
+		return fmt.Errorf("access: users: %s: %w", us.path, err)
+	}
+	return nil
 }
 
 // install replaces the users by the contents of a file.
 func (us *Users) install(data []byte) error {
 	accounts, err := parse(data)
 	if err != nil {
-		return fmt.Errorf("access: users: %s: %w", us.path, err)
+		return err
 	}
 	us.reload.Lock()
 	defer us.reload.Unlock()
 	d, err := us.newSnapshot(accounts)
 	if err != nil {
-		return fmt.Errorf("access: users: %s: %w", us.path, err)
+		return err
 	}
 	for name, u := range us.known {
 		if e := d.byName[name]; e == nil || !e.enabled {

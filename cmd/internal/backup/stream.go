@@ -95,9 +95,9 @@ type frameReader struct {
 	payload bytes.Buffer
 }
 
-// corrupt returns an error about a damaged backup.
+// corrupt returns an error about a damaged backup, without the name of the package.
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("backup: the backup "+format+": %w", append(args, umbel.ErrCorrupt)...)
+	return fmt.Errorf("the file "+format+": %w", append(args, umbel.ErrCorrupt)...)
 }
 
 func newFrameReader(r io.Reader) (*frameReader, error) {
@@ -107,10 +107,10 @@ func newFrameReader(r io.Reader) (*frameReader, error) {
 		return nil, f.short(err, "has no head")
 	}
 	if string(head[:len(backupMagic)]) != backupMagic {
-		return nil, corrupt("is not one: it has another beginning")
+		return nil, corrupt("is not a backup of umbel")
 	}
 	if v := head[len(backupMagic)]; v != backupVersion {
-		return nil, fmt.Errorf("backup: a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return nil, fmt.Errorf("a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	f.sum = crc32.Update(0, castagnoli, head)
 	return f, nil
@@ -121,7 +121,7 @@ func (f *frameReader) short(err error, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return corrupt("%s: it is cut short", what)
 	}
-	return fmt.Errorf("backup: reading a backup: %w", err)
+	return fmt.Errorf("read: %w", err)
 }
 
 // next returns the next frame, whose payload is valid until the next one.
@@ -166,7 +166,7 @@ func (f *frameReader) end() error {
 	case err == nil:
 		return corrupt("has bytes after its end")
 	}
-	return fmt.Errorf("backup: reading a backup: %w", err)
+	return fmt.Errorf("read: %w", err)
 }
 
 // segment returns the bytes to which a reference of an entry refers.

@@ -39,11 +39,7 @@ func Open(dir string, o Options) (*Log, error) {
 			return nil, fmt.Errorf("wal: %w", err)
 		}
 	}
-	l, err := OpenDir(files, o)
-	if err != nil {
-		return nil, fmt.Errorf("%w (directory %s)", err, dir)
-	}
-	return l, nil
+	return OpenDir(files, o)
 }
 
 // OpenDir is Open for a directory that exists.
