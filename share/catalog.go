@@ -15,7 +15,6 @@ type edge struct{ from, to uint64 }
 type edition struct {
 	version   uint64
 	snapshots []Snapshot // the newest first, at most two
-	origin    *Origin
 	deltas    map[edge]Ref
 	pages     map[uint64]Ref
 }
@@ -61,7 +60,7 @@ func (e *edition) list() []Delta {
 // writeIndex writes the pages that are complete, and the index. The index itself has the deltas
 // that lead from the snapshots.
 func (e *edition) writeIndex(ctx context.Context, store Store) (Ref, error) {
-	x := Index{Snapshots: e.snapshots, Origin: e.origin}
+	x := Index{Snapshots: e.snapshots}
 	list := e.list()
 	direct := make(map[Ref]bool)
 	for i := range e.snapshots {
@@ -162,9 +161,6 @@ func (c *catalog) next(version uint64) *edition {
 		return e
 	}
 	e.snapshots = slices.Clone(c.current.snapshots)
-	if version < horizon {
-		e.origin = c.current.origin
-	}
 	for d, r := range c.current.deltas {
 		if useful(d.from, d.to, version) {
 			e.deltas[d] = r
@@ -211,9 +207,6 @@ func (c *catalog) commit(e *edition, index Ref) {
 	use(index)
 	for _, s := range e.snapshots {
 		use(s.Ref)
-	}
-	if e.origin != nil {
-		use(e.origin.Ref)
 	}
 	for _, r := range e.deltas {
 		use(r)

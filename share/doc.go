@@ -18,8 +18,10 @@
 // lost, repeated, reordered or damaged on the way makes a subscriber late, never wrong: it keeps its
 // last version until it has verified another one.
 //
-// A subscriber accepts heads in one order: of a stream, which is a run of a publisher, of a version,
-// and of time. With a cache that holds across restarts.
+// A subscriber accepts heads in the order of their streams and times; with a cache that holds across
+// restarts. A publisher continues the stream in its store, and begins a new one if the store is empty
+// or unreadable. If the store is restored from a backup, versions repeat: subscribers then fetch a
+// snapshot.
 //
 // The format is spec/share.md. Package share/dir keeps publications in directories, and package
 // share/web serves and reads them over HTTP.

@@ -20,7 +20,7 @@ import (
 type Head struct {
 	// Name of the publication, which is the name of its key.
 	Name string
-	// Stream identifies a run of the publisher. Versions count from 1 in each stream.
+	// Stream identifies a publication from its beginning. Versions count from 1 in each stream.
 	Stream  Stream
 	Version uint64
 	// Time is when the head was signed, in milliseconds. The head is valid until Time + Valid.
@@ -40,7 +40,8 @@ type Head struct {
 // MaxHeadDeltas is the maximum number of deltas in a head. The index contains more.
 const MaxHeadDeltas = 3
 
-// Stream identifies a run of a publisher. Streams are ordered by their time, then by their nonce.
+// Stream identifies what a publisher writes to a store from an empty one on. Streams are ordered by
+// their time, then by their nonce.
 type Stream struct {
 	Began int64 // milliseconds since 1970
 	Nonce uint64

@@ -32,6 +32,14 @@ func (h *history) reset(s umbel.State, version uint64) {
 	*h = history{state: s.Clone(), at: version}
 }
 
+// restore makes revisions that lead to the state the history.
+func (h *history) restore(revisions []revision) {
+	h.revisions, h.words = revisions, 0
+	for _, r := range revisions {
+		h.words += r.words()
+	}
+}
+
 // oldest returns the oldest version that can be reconstructed.
 func (h *history) oldest() uint64 {
 	if len(h.revisions) == 0 {
@@ -139,6 +147,11 @@ func sameShape(a, b umbel.State) bool {
 	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.EqualFunc(a.Arrays, b.Arrays, func(x, y cells.Array) bool {
 		return x.Len == y.Len && max(x.Width, 1) == max(y.Width, 1)
 	}) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
+}
+
+// sameParts reports whether a state without arrays has the kinds, hashers and parts of another.
+func sameParts(a, b umbel.State) bool {
+	return a.Kind == b.Kind && a.Hasher == b.Hasher && len(a.Arrays) == 0 && slices.EqualFunc(a.Parts, b.Parts, sameParts)
 }
 
 // flatten appends the arrays of a state and of its parts.

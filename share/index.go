@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // Index lists the objects with which a subscriber reaches the current version. It is an object
@@ -13,8 +11,6 @@ import (
 type Index struct {
 	// Snapshots are the versions of which there is a packed container, the newest first.
 	Snapshots []Snapshot
-	// Origin is a delta to version 1 from the last state of the stream before.
-	Origin *Origin
 	// Deltas are all deltas that the index contains itself, in the order of To, then From.
 	Deltas []Delta
 	// Pages refer to the pages, in the order of Number. A page lists deltas that a subscriber
@@ -31,12 +27,6 @@ type Snapshot struct {
 // Delta is a change from one version to another, as delta.Encoder.AppendChange encodes it.
 type Delta struct {
 	From, To uint64
-	Ref
-}
-
-// Origin is a change from a state of another stream to version 1.
-type Origin struct {
-	ID wire.ID
 	Ref
 }
 
@@ -59,12 +49,6 @@ func (x *Index) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.AppendUvarint(b, uint64(len(x.Snapshots)))
 	for _, s := range x.Snapshots {
 		b = appendRef(binary.AppendUvarint(b, s.Version), s.Ref)
-	}
-	if x.Origin == nil {
-		b = append(b, 0)
-	} else {
-		b = append(b, 1)
-		b = appendRef(append(b, x.Origin.ID[:]...), x.Origin.Ref)
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.Deltas)))
 	last := uint64(0)
@@ -91,18 +75,11 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 	}
 	r := indexReader{b: b[len(indexMagic):]}
 	var y Index
-	for range r.count() {
+	for range r.count(minEntry) {
 		y.Snapshots = append(y.Snapshots, Snapshot{r.uvarint(), r.ref()})
 	}
-	switch r.byte() {
-	case 0:
-	case 1:
-		y.Origin = &Origin{wire.ID(r.next(len(wire.ID{}))), r.ref()}
-	default:
-		r.fail("an unknown form of origin")
-	}
 	to := uint64(0)
-	for range r.count() {
+	for range r.count(minEntry) {
 		step, length := r.uvarint(), r.uvarint()
 		if to+step < to || length == 0 || length >= to+step {
 			r.fail("a delta of %d versions to version %d", length, to+step)
@@ -110,7 +87,7 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 		to += step
 		y.Deltas = append(y.Deltas, Delta{to - length, to, r.ref()})
 	}
-	for range r.count() {
+	for range r.count(minEntry) {
 		y.Pages = append(y.Pages, Page{r.uvarint(), r.ref()})
 	}
 	if len(r.b) > 0 {
@@ -152,19 +129,15 @@ func (r *indexReader) fail(format string, args ...any) {
 	r.b = nil
 }
 
-var zeros [32]byte
-
 func (r *indexReader) next(n int) []byte {
 	if len(r.b) < n {
 		r.fail("%d bytes are missing", n-len(r.b))
-		return zeros[:n]
+		return make([]byte, n)
 	}
 	b := r.b[:n]
 	r.b = r.b[n:]
 	return b
 }
-
-func (r *indexReader) byte() byte { return r.next(1)[0] }
 
 func (r *indexReader) uvarint() uint64 {
 	n, size := binary.Uvarint(r.b)
@@ -181,13 +154,14 @@ func (r *indexReader) ref() Ref {
 	return Ref{Hash(r.next(len(Hash{}))), n}
 }
 
-// minEntry is the least number of bytes of an entry of a list.
+// minEntry is the least number of bytes of an entry of a list with references.
 const minEntry = 1 + 1 + len(Hash{})
 
-// count returns the length of a list. It is at most what the remaining bytes can hold.
-func (r *indexReader) count() uint64 {
+// count returns the length of a list whose entries have at least the given number of bytes. It is at
+// most what the remaining bytes can hold.
+func (r *indexReader) count(entry int) uint64 {
 	n := r.uvarint()
-	if n > uint64(len(r.b)/minEntry) {
+	if n > uint64(len(r.b)/entry) {
 		r.fail("a list of %d entries in %d bytes", n, len(r.b))
 		return 0
 	}

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -50,14 +51,14 @@ type Publisher struct {
 	o       PublisherOptions
 	stream  Stream
 	head    *Head
+	signed  []byte // the last head
 	history history
-	origin  *held // the last state of the stream before, until version 1 is published
 	catalog *catalog
 }
 
-// NewPublisher begins a stream. If the store contains the head of an earlier one, and its state can
-// be read with the verifier, the first version has a delta from that state, so subscribers continue
-// without a snapshot.
+// NewPublisher returns a publisher for a store. If the store contains a publication, the publisher
+// continues it: the verifier is that of the signer. If its state cannot be read any more, a new stream
+// begins, and subscribers fetch a snapshot.
 func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifier) (*Publisher, error) {
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
@@ -79,43 +80,35 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 		return nil, fmt.Errorf("share: list the objects: %w", err)
 	}
 	began := o.Now().UnixMilli()
-	if old, err := p.last(ctx, verifier); err != nil {
+	old, signed, err := p.last(ctx, verifier)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if old != nil {
+	case old != nil:
+		if err := p.resume(ctx, old, signed); err == nil || ctx.Err() != nil {
+			return p, ctx.Err()
+		}
 		began = max(began, old.Stream.Began+1, old.Time.UnixMilli()+1)
-		p.findOrigin(ctx, old)
 	}
 	var nonce [8]byte
 	rand.Read(nonce[:])
-	p.stream = Stream{began, binary.BigEndian.Uint64(nonce[:])}
+	p.signed, p.stream = signed, Stream{began, binary.BigEndian.Uint64(nonce[:])}
 	return p, nil
 }
 
-// last returns the head in the store, and nil if there is none that is valid.
-func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (*Head, error) {
-	b, err := p.o.Store.Record(ctx, HeadName)
+// last returns the head in the store, and nil if there is none.
+func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (h *Head, signed []byte, err error) {
+	signed, err = p.o.Store.Record(ctx, HeadName)
 	if errors.Is(err, ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: read the last head: %w", err)
+		return nil, nil, fmt.Errorf("share: read the last head: %w", err)
 	}
-	h, err := OpenHead(b, p.o.Signer.Name(), note.VerifierList(verifier))
-	if err != nil {
-		return nil, fmt.Errorf("share: the store contains another publication; use an empty one: %w", err)
+	if h, err = OpenHead(signed, p.o.Signer.Name(), note.VerifierList(verifier)); err != nil {
+		return nil, nil, fmt.Errorf("share: the store contains another publication; use an empty one: %w", err)
 	}
-	return h, nil
-}
-
-// findOrigin reads the state of the stream before. Without it, subscribers fetch a snapshot.
-func (p *Publisher) findOrigin(ctx context.Context, old *Head) {
-	r := reacher{
-		source: p.o.Store, limits: wire.NoLimits, note: func(string, error) {},
-		fetched: func(context.Context, Ref, []byte) error { return nil },
-	}
-	if got, err := r.reach(ctx, old, held{}); err == nil {
-		p.origin = &got
-	}
+	return h, signed, nil
 }
 
 // Head returns the last head, nil before the first version.
@@ -145,7 +138,6 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
 	}
 	p.catalog.commit(next, h.Index)
-	p.origin = nil
 	return h, p.catalog.collect(ctx)
 }
 
@@ -200,13 +192,6 @@ func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edi
 
 // deltas writes the deltas to a version. The state of the history becomes an older one.
 func (p *Publisher) deltas(ctx context.Context, v uint64, s umbel.State, next *edition) error {
-	if p.origin != nil {
-		r, ok, err := p.delta(ctx, p.origin.state, s, next.limit())
-		if ok {
-			next.origin = &Origin{p.origin.head.ID, r}
-		}
-		return err
-	}
 	if p.head == nil {
 		return nil
 	}
@@ -255,8 +240,16 @@ func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
 	return &h, p.catalog.collect(ctx)
 }
 
-// sign signs a head with the current time and stores it. The time of a stream never goes backwards.
+// sign signs a head with the current time and stores it. The time never goes backwards. It fails if
+// the store's head is not the one that this publisher wrote last.
 func (p *Publisher) sign(ctx context.Context, h *Head) error {
+	current, err := p.o.Store.Record(ctx, HeadName)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("read the last head: %w", err)
+	}
+	if !bytes.Equal(current, p.signed) {
+		return fmt.Errorf("another publisher has replaced the head in the store: %w", ErrFork)
+	}
 	at := max(p.o.Now().UnixMilli(), p.stream.Began)
 	if p.head != nil {
 		at = max(at, p.head.Time.UnixMilli()+1)
@@ -269,6 +262,6 @@ func (p *Publisher) sign(ctx context.Context, h *Head) error {
 	if err := p.o.Store.PutRecord(ctx, HeadName, signed); err != nil {
 		return err
 	}
-	p.head = h
+	p.head, p.signed = h, signed
 	return nil
 }

@@ -47,12 +47,7 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	if err != nil {
 		return held{}, err
 	}
-	from, isHeld := versionOf(have.head), sameStream
-	if x.Origin != nil && have.head != nil && x.Origin.ID == have.head.ID {
-		from, isHeld = 0, true
-		x.Deltas = slices.Insert(x.Deltas, 0, Delta{0, 1, x.Origin.Ref})
-	}
-	way, _ := cheapest(x.Snapshots, x.Deltas, isHeld, from, h.Version)
+	way, _ := cheapest(x.Snapshots, x.Deltas, sameStream, versionOf(have.head), h.Version)
 	if len(way) > 0 && !way[0].snapshot {
 		got, err := r.walk(ctx, h, have, way)
 		if err == nil || ctx.Err() != nil {

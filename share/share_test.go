@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -207,4 +208,131 @@ func TestMissed(t *testing.T) {
 		objects++
 	}
 	t.Logf("%d objects in the store", objects)
+}
+
+// A publisher that is started for each version continues the ladder and removes old objects.
+func TestRestartedPublisher(t *testing.T) {
+	const n, m = 1000, 50_000
+	p := newPair(t)
+	s, late := p.subscriber(share.SubscriberOptions{}), p.subscriber(share.SubscriberOptions{})
+	most := 0
+	for v := range uint64(300) {
+		state := set(t, m, 5*v, 5*v+n)
+		h := p.publish(state)
+		if h.Version != v+1 {
+			t.Fatalf("version %d, want %d", h.Version, v+1)
+		}
+		update(t, s)
+		wantState(t, s, state)
+		if v == 50 || v == 299 {
+			update(t, late)
+			wantState(t, late, state)
+		}
+		if err := p.p.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.now = p.now.Add(time.Minute)
+		p.publisher()
+		objects := 0
+		for range p.store.Objects(t.Context()) {
+			objects++
+		}
+		most = max(most, objects)
+	}
+	if c := s.Counters(); c.Resyncs != 0 || c.Objects > 302 {
+		t.Errorf("%+v", c)
+	}
+	if c := late.Counters(); c.Resyncs != 0 || c.Objects > 2+1+8 {
+		t.Errorf("late: %+v", c)
+	}
+	if most > 600 {
+		t.Errorf("up to %d objects", most)
+	}
+}
+
+// A subscriber follows a publisher whose store was restored from a backup.
+func TestPublisherSetBack(t *testing.T) {
+	p := newPair(t)
+	backup := new(share.Memory)
+	s := p.subscriber(share.SubscriberOptions{Source: share.Source(swap{&p.store})})
+	for v := range uint64(5) {
+		if v == 3 {
+			copyStore(t, backup, p.store)
+		}
+		p.publish(set(t, 5000, 5*v, 5*v+100))
+		update(t, s)
+	}
+	p.store = backup
+	p.publisher()
+	for v := uint64(100); v < 104; v++ {
+		state := set(t, 5000, 5*v, 5*v+100)
+		p.publish(state)
+		update(t, s)
+		wantState(t, s, state)
+	}
+}
+
+// swap is the current store of a pair.
+type swap struct{ store *share.Store }
+
+func (s swap) Record(ctx context.Context, name string) ([]byte, error) {
+	return (*s.store).Record(ctx, name)
+}
+
+func (s swap) Object(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	return (*s.store).Object(ctx, name, offset)
+}
+
+func copyStore(t *testing.T, dst, src share.Store) {
+	t.Helper()
+	for name := range src.Objects(t.Context()) {
+		r, err := src.Object(t.Context(), name, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, _ := dst.NewObject(t.Context())
+		if _, err := io.Copy(u, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := u.Commit(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head, err := src.Record(t.Context(), share.HeadName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dst.PutRecord(t.Context(), share.HeadName, head); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A subscriber with a cache continues after a restart, and refuses heads that it has outgrown.
+func TestRestartedSubscriber(t *testing.T) {
+	p := newPair(t)
+	cache := new(share.Memory)
+	var old []byte
+	for v := range uint64(100) {
+		state := set(t, 50_000, 5*v, 5*v+1000)
+		p.publish(state)
+		s := p.subscriber(share.SubscriberOptions{Cache: cache})
+		if v > 0 && !s.View().Exact() {
+			t.Fatal("the version of the cache is not there")
+		}
+		if v == 50 {
+			old, _ = p.store.Record(t.Context(), share.HeadName)
+		}
+		update(t, s)
+		wantState(t, s, state)
+		if c := s.Counters(); v > 0 && c.Objects != 1 {
+			t.Fatalf("version %d: %+v", v+1, c)
+		}
+	}
+	if err := p.store.PutRecord(t.Context(), share.HeadName, old); err != nil {
+		t.Fatal(err)
+	}
+	s := p.subscriber(share.SubscriberOptions{Cache: cache})
+	if err := s.Update(t.Context()); !errors.Is(err, share.ErrReplayed) {
+		t.Errorf("an old head: %v", err)
+	}
 }

@@ -156,11 +156,14 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 	case c < 0 && h.Time.After(last.Time):
 		return fmt.Errorf("share: a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
 			time.UnixMilli(h.Stream.Began).UTC().Format(time.RFC3339), time.UnixMilli(last.Stream.Began).UTC().Format(time.RFC3339), ErrFork)
-	case c < 0, h.Time.Before(last.Time), c == 0 && h.Version < last.Version:
+	case c < 0, h.Time.Before(last.Time):
 		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
 			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
-	case c == 0 && h.Version == last.Version && h.ID != last.ID:
-		return fmt.Errorf("share: version %d has two contents: %w", h.Version, ErrFork)
+	case h.Time.Equal(last.Time) && (h.Version != last.Version || h.ID != last.ID):
+		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
+	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.ID != last.ID):
+		// The head was signed later, so it is what the publisher means. Its store was restored.
+		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
 	}
 	return nil
 }
