@@ -108,7 +108,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this size")
 	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
 	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve and copies; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
-	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if a part of the log is lost, and log what is lost")
+	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if data on the disk is lost, and log what is lost")
 
 	c.MaxMemory = Memory{Auto: true}
 	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")

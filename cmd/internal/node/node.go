@@ -226,9 +226,16 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, lim
 	}
 	_, err := os.Stat(logDir(c.Data))
 	hasLog := err == nil
-	if _, err := os.Stat(snapshotsDir(c.Data)); hasLog && errors.Is(err, fs.ErrNotExist) && (readOnly || !c.AcceptLoss) {
-		return nil, nil, fmt.Errorf("data directory %s: %w: %s is missing: restore it or a backup, or start without the lost data (--accept-loss)",
-			c.Data, store.ErrLost, snapshotsDir(c.Data))
+	if _, err := os.Stat(snapshotsDir(c.Data)); hasLog && errors.Is(err, fs.ErrNotExist) {
+		what := snapshotsDir(c.Data) + " is missing; filters that the log does not create are gone"
+		switch {
+		case !c.AcceptLoss:
+			return nil, nil, fmt.Errorf("data directory %s: %w: %s: %s", c.Data, store.ErrLost, what, store.Remedy)
+		case readOnly:
+			log.Warn("data would be lost", "what", what)
+		default:
+			log.Error("data loss accepted", "what", what)
+		}
 	}
 	if !readOnly { // before the log, which may be created
 		if _, err := disk.Make(snapshotsDir(c.Data)); err != nil {

@@ -220,6 +220,12 @@ func TestLostSnapshots(t *testing.T) {
 		t.Errorf("check: error %v, want %v", err, store.ErrLost)
 	}
 	c.AcceptLoss = true
+	if found, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil || found.Filters != 0 {
+		t.Errorf("check with the loss accepted: %+v, %v", found, err)
+	}
+	if _, err := os.Stat(snapshotsDir(c.Data)); err == nil {
+		t.Error("the check made a directory")
+	}
 	stopped(t, started(t, c))
 }
 

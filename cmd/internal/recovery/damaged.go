@@ -29,7 +29,7 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 		}
 		r.set.Current = nil
 		why = errors.Join(why, err)
-		if !errors.Is(err, umbel.ErrCorrupt) {
+		if !r.isDamage(err) {
 			return nil, why
 		}
 	}
@@ -52,19 +52,23 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 	case older != nil:
 		was, olderSegments, err := snapshot.ReadEntry(older, Limits())
 		if err == nil {
-			err = r.fill(ctx, was, olderSegments)
+			err = r.fill(ctx, was, olderSegments, r.set.Previous)
 		}
 		if err == nil {
+			r.useOlder()
 			return nil
 		}
-		if !errors.Is(err, umbel.ErrCorrupt) {
+		if !r.isDamage(err) {
 			return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
 		}
-		why = errors.Join(why, err)
+		if err.Error() != why.Error() { // it may be the same piece
+			why = fmt.Errorf("%w; the previous copy: %w", why, err)
+		}
 	case readable:
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		r.missing[m.ID] = m.Name
+		r.mu.Unlock()
+		r.useOlder()
 		return nil
 	}
 	return r.restoreIncomplete(ctx, m, segments, why)
@@ -92,13 +96,11 @@ func (r *restorer) readOlder(ctx context.Context) error {
 	}
 	previous := r.set.Previous
 	if previous == nil {
-		if r.olderReadable = r.logIsWhole(ctx); r.olderReadable {
-			r.useWholeLog()
-		}
+		r.olderReadable = r.logIsWhole(ctx)
 		return nil
 	}
 	entries, err := r.catalogue(ctx, previous)
-	if errors.Is(err, umbel.ErrCorrupt) {
+	if r.isDamage(err) {
 		return nil
 	}
 	if err != nil {
@@ -107,9 +109,20 @@ func (r *restorer) readOlder(ctx context.Context) error {
 	for _, b := range entries {
 		r.older[snapshot.EntryID(b)] = b
 	}
-	r.use(previous)
 	r.olderReadable = true
 	return nil
+}
+
+// useOlder makes the replay begin where the copies in the previous snapshot need it, or with the first
+// change if there is none.
+func (r *restorer) useOlder() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.set.Previous == nil {
+		r.useWholeLog()
+		return
+	}
+	r.use(r.set.Previous)
 }
 
 // logIsWhole reports whether the log contains the first change.

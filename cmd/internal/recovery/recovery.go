@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
@@ -26,13 +25,13 @@ import (
 // ErrLost is wrapped by errors that report missing durable data. Their texts say what is lost.
 var ErrLost = errors.New("durable data is lost")
 
-// remedy is a part of these errors.
-const remedy = "restore a backup, or start without the lost data (--accept-loss)"
+// Remedy ends the errors that report missing or unreadable data.
+const Remedy = "restore a backup, or start without the lost data (--accept-loss)"
 
 // Options configure a recovery.
 type Options struct {
-	// AcceptLoss makes Run continue if durable data is missing: see the package comment. The report
-	// lists what is lost.
+	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files of
+	// snapshots: see the package comment. The report lists what is lost.
 	AcceptLoss bool
 	Log        *slog.Logger
 }
@@ -75,12 +74,16 @@ type Result struct {
 	Report  Report
 }
 
-// Run fills the engine, which must be empty. The error wraps ErrLost if durable data is missing.
+// Run fills the engine, which must be empty. The error wraps ErrLost if durable data is missing, and
+// snapfile.ErrUnreadable if the disk cannot read a file.
 func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (Result, error) {
 	begin := time.Now()
 	r := newRestorer(l, files, e, o)
 	p := newReplayer(e, r.losses)
 	err := run(ctx, r, p)
+	if errors.Is(err, snapfile.ErrUnreadable) && !o.AcceptLoss {
+		err = fmt.Errorf("%w: it may be undamaged: check the disk, %s", err, Remedy)
+	}
 	result := Result{Set: r.set, Position: p.position, Batch: p.batch, Damaged: r.damaged || r.losses.any, Report: p.report}
 	result.Report.Snapshot, result.Report.Lost = r.snapshot, r.losses.list
 	result.Report.Took = time.Since(begin)
@@ -125,7 +128,7 @@ type losses struct {
 func (l *losses) add(format string, args ...any) error {
 	what := fmt.Errorf(format, args...)
 	if !l.o.AcceptLoss {
-		return fmt.Errorf("recovery: %w: %w: %s", ErrLost, what, remedy)
+		return fmt.Errorf("recovery: %w: %w: %s", ErrLost, what, Remedy)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +157,7 @@ func (r *restorer) noteVersions(p *Replayer) {
 // countPieces counts the bytes of pieces that the snapshots need.
 func (r *restorer) countPieces(ctx context.Context) error {
 	previous, err := r.set.Count(ctx, r.pieces)
-	if previous && errors.Is(err, umbel.ErrCorrupt) {
+	if previous && r.isDamage(err) {
 		r.o.Log.Warn("previous snapshot unreadable", "error", err)
 		r.set.DropPrevious()
 		return nil

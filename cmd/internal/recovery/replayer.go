@@ -23,15 +23,23 @@ type Replayer struct {
 	reader changelog.Reader
 	report Report
 
-	covered  engine.Position            // up to here changes need not be in the log
-	reach    engine.Position            // the log must reach up to here
-	restored map[uint64]engine.Position // filters, with the position up to which their copies are complete
-	missing  map[uint64]string          // names of filters that the log must create
-	changed  map[uint64]bool            // filters that differ from their last copy
-	afterGap bool                       // batches before the next one are lost
+	covered  engine.Position   // up to here changes need not be in the log
+	reach    engine.Position   // the log must reach up to here
+	restored map[uint64]extent // filters
+	missing  map[uint64]string // names of filters that the log must create
+	changed  map[uint64]bool   // filters that differ from their last copy
+	afterGap bool              // batches before the next one are lost
 
 	position engine.Position // of the last change
 	batch    uint64          // number of the last batch
+}
+
+// extent is how far the copy of a filter reaches.
+type extent struct {
+	from engine.Position // it contains all changes up to here: engine.Meta.From
+	// complete is the position up to which the filter lacks no change. It is greater than from if the
+	// filter had not changed when a later snapshot took over the copy.
+	complete engine.Position
 }
 
 // NewReplayer returns a Replayer for a log that contains all changes, and accepts no loss.
@@ -41,7 +49,7 @@ func NewReplayer(e *engine.Engine) *Replayer {
 
 func newReplayer(e *engine.Engine, l *losses) *Replayer {
 	p := &Replayer{
-		engine: e, losses: l, restored: make(map[uint64]engine.Position), missing: make(map[uint64]string),
+		engine: e, losses: l, restored: make(map[uint64]extent), missing: make(map[uint64]string),
 		changed: make(map[uint64]bool),
 	}
 	p.reader = changelog.Reader{Limits: Limits(), Each: p.apply}
@@ -66,7 +74,7 @@ func (p *Replayer) setReach(reach engine.Position) {
 }
 
 // Restored says that a filter was restored from a copy with all changes up to from.
-func (p *Replayer) Restored(id uint64, from engine.Position) { p.restored[id] = from }
+func (p *Replayer) Restored(id uint64, from engine.Position) { p.restored[id] = extent{from, from} }
 
 // replay applies the batches of a log from the number on.
 func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
@@ -82,7 +90,7 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 	if p.losses.o.AcceptLoss {
 		err = l.ReadOver(ctx, from, each, p.lost)
 	} else if err = l.Read(ctx, from, each); errors.Is(err, oplog.ErrHole) {
-		return p.losses.add("changes of filters: %w", err)
+		return p.losses.add("%w", err)
 	}
 	if err == nil {
 		err = p.end()
@@ -93,16 +101,12 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 	return nil
 }
 
-// lost notes that batches are lost.
-func (p *Replayer) lost(first, last uint64, why error) error {
-	what := fmt.Sprintf("batches %d to %d", first, last)
-	switch {
-	case last == first:
-		what = fmt.Sprintf("batch %d", first)
-	case last < first:
-		what = fmt.Sprintf("batches from %d on", first)
-	}
-	if err := p.losses.add("%s: filters that may have changed in them return true for every key until they are created again, and filters created in them are gone: %w", what, why); err != nil {
+// consequence is what follows from lost changes.
+const consequence = "filters that they may have changed return true for every key until they are created again, and filters that they created are gone"
+
+// lost notes that batches are lost, which why names.
+func (p *Replayer) lost(_, _ uint64, why error) error {
+	if err := p.losses.add("%w; "+consequence, why); err != nil {
 		return err
 	}
 	p.afterGap = true
@@ -138,7 +142,7 @@ func (p *Replayer) checkContinuity(b []byte) error {
 // missingChanges reports changes that the log lacks.
 func (p *Replayer) missingChanges(first, last engine.Position) error {
 	if !p.afterGap {
-		if err := p.losses.add("changes %d to %d: filters that may have changed by them return true for every key until they are created again, and filters created by them are gone", first, last); err != nil {
+		if err := p.losses.add("changes %d to %d are missing; "+consequence, first, last); err != nil {
 			return err
 		}
 	}
@@ -154,7 +158,7 @@ func (p *Replayer) markAllIncomplete(last engine.Position) error {
 	var lacking []uint64
 	for cursor := uint64(0); ; {
 		cursor = p.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
-			if from, ok := p.restored[f.ID()]; !ok || from < last {
+			if copied, ok := p.restored[f.ID()]; !ok || copied.complete < last {
 				lacking = append(lacking, f.ID())
 			}
 			return true
@@ -177,7 +181,7 @@ func (p *Replayer) markIncomplete(id uint64) {
 
 // apply applies a change.
 func (p *Replayer) apply(c *engine.Change) error {
-	if from, ok := p.restored[c.Filter]; !ok || c.Position > from {
+	if copied, ok := p.restored[c.Filter]; !ok || c.Position > copied.from {
 		p.changed[c.Filter] = true
 	}
 	if c.Op == engine.OpCreate {

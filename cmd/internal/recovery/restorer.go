@@ -35,17 +35,17 @@ type restorer struct {
 	covered engine.Position // up to here changes need not be in the log
 	reach   engine.Position // up to here copies may have changes, and the log must reach
 
-	mu            sync.Mutex                 // guards what follows
-	older         map[uint64][]byte          // entries of the previous snapshot, after it was needed
-	olderReadable bool                       // older is complete
-	missing       map[uint64]string          // names of filters that the log must create
-	restored      map[uint64]engine.Position // filters, with the position up to which their copies are complete
+	mu            sync.Mutex        // guards what follows
+	older         map[uint64][]byte // entries of the previous snapshot, after it was needed
+	olderReadable bool              // older is complete
+	missing       map[uint64]string // names of filters that the log must create
+	restored      map[uint64]extent // filters
 }
 
 func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
 	return &restorer{
 		log: l, files: files, engine: e, o: o, losses: &losses{o: o}, pieces: snapshot.NewCache(files),
-		missing: make(map[uint64]string), restored: make(map[uint64]engine.Position),
+		missing: make(map[uint64]string), restored: make(map[uint64]extent),
 	}
 }
 
@@ -62,6 +62,9 @@ func (r *restorer) findSnapshots() error {
 			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "usable copies", m.Whole, "error", m.Err)
 		}
 		if m.Whole == 0 {
+			if !r.isDamage(m.Err) && !errors.Is(m.Err, snapfile.ErrDamaged) {
+				return fmt.Errorf("recovery: %w", m.Err)
+			}
 			r.reach = max(r.reach, engine.Position(m.Position)) // its name is intact
 			continue
 		}
@@ -105,7 +108,7 @@ func (r *restorer) restore(ctx context.Context) error {
 	}
 	r.use(r.set.Current)
 	entries, err := r.catalogue(ctx, r.set.Current)
-	if errors.Is(err, umbel.ErrCorrupt) {
+	if r.isDamage(err) {
 		entries, err = r.previousCatalogue(ctx, err)
 	}
 	if err != nil {
@@ -150,11 +153,11 @@ func (r *restorer) filter(ctx context.Context, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("recovery: an entry of the catalogue: %w", err)
 	}
-	err = r.fill(ctx, m, segments)
+	err = r.fill(ctx, m, segments, r.set.Current)
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(err, umbel.ErrCorrupt) {
+	if !r.isDamage(err) {
 		return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
 	}
 	r.mu.Lock()
@@ -163,8 +166,14 @@ func (r *restorer) filter(ctx context.Context, b []byte) error {
 	return r.olderFilter(ctx, m, segments, err)
 }
 
-// fill restores a filter from its segments.
-func (r *restorer) fill(ctx context.Context, m engine.Meta, segments []snapshot.Reference) error {
+// isDamage reports whether an error means that a part of a snapshot cannot be used: it is missing or
+// altered, or the disk cannot read it and its loss is accepted.
+func (r *restorer) isDamage(err error) bool {
+	return errors.Is(err, umbel.ErrCorrupt) || r.o.AcceptLoss && errors.Is(err, snapfile.ErrUnreadable)
+}
+
+// fill restores a filter from its segments in a snapshot.
+func (r *restorer) fill(ctx context.Context, m engine.Meta, segments []snapshot.Reference, s *snapshot.Snapshot) error {
 	const ahead = 4
 	index := snapshot.SegmentIndex(&m.State)
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
@@ -177,7 +186,7 @@ func (r *restorer) fill(ctx context.Context, m engine.Meta, segments []snapshot.
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.restored[m.ID] = m.From
+		r.restored[m.ID] = extent{m.From, max(m.From, s.Covered)}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
@@ -26,6 +27,9 @@ const maxUnsynced = 32
 var (
 	// ErrNotFound is wrapped if a piece does not exist.
 	ErrNotFound = errors.New("piece not found")
+	// ErrUnreadable is wrapped if the disk reports an error while it reads a file, which may be
+	// undamaged.
+	ErrUnreadable = errors.New("the disk cannot read the file")
 	// ErrDamaged is wrapped if no copy of a manifest is whole.
 	ErrDamaged = errors.New("manifest damaged")
 	// ErrReadOnly is wrapped by all methods that write if the directory was opened for reading.
@@ -63,10 +67,11 @@ type Dir struct {
 	bytes     int64                // size of all files
 }
 
-// Open lists a directory. Its cost is proportional to the number of files.
+// Open lists a directory. Its cost is proportional to the number of files. A directory that does not exist
+// is empty for reading.
 func Open(files disk.Dir, o Options) (*Dir, error) {
 	list, err := files.List()
-	if err != nil {
+	if err != nil && !(o.ReadOnly && errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("snapfile: %w", err)
 	}
 	d := &Dir{
@@ -173,8 +178,8 @@ func (d *Dir) Discard() error {
 	return errors.Join(errs...)
 }
 
-// Piece returns the contents of a piece. The error wraps ErrNotFound if it does not exist. Any other
-// error is the disk's: the piece may exist.
+// Piece returns the contents of a piece. The error wraps ErrNotFound if it does not exist. After any other
+// error it may exist; the error wraps ErrUnreadable if the disk cannot read it.
 func (d *Dir) Piece(number uint64) (b []byte, err error) {
 	f, err := d.open(number)
 	if err != nil {
@@ -182,7 +187,7 @@ func (d *Dir) Piece(number uint64) (b []byte, err error) {
 	}
 	defer f.Close()
 	if b, err = readAll(f, MaxPiece); err != nil {
-		return nil, fmt.Errorf("snapfile: %w", err)
+		return nil, readError(pieceName(number), err)
 	}
 	return b, nil
 }
@@ -197,9 +202,18 @@ func (d *Dir) ReadAt(number uint64, b []byte, offset int64) (int, error) {
 	defer f.Close()
 	n, err := f.ReadAt(b, offset)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("snapfile: %w", err)
+		return 0, readError(pieceName(number), err)
 	}
 	return n, nil
+}
+
+// readError returns the error of reading a file. It wraps ErrUnreadable if the disk is the cause, and not
+// rights or the limits of the process, for example.
+func readError(name string, err error) error {
+	if errors.Is(err, syscall.EIO) {
+		err = fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return fmt.Errorf("snapfile: %s: %w", name, err)
 }
 
 // Prefetch makes the system read a piece in the background, if it can.

@@ -342,7 +342,10 @@ func TestStartAfterChurn(t *testing.T) {
 
 func TestOS(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "snapshots")
-	if _, err := snapfile.OpenDir(path, snapfile.Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) {
+	if dir, err := snapfile.OpenDir(path, snapfile.Options{ReadOnly: true}); err != nil || dir.LastNumber() != 0 {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, os.ErrNotExist)
 	}
 	dir, err := snapfile.OpenDir(path, snapfile.Options{})

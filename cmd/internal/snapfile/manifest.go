@@ -18,7 +18,7 @@ type Manifest struct {
 	Position uint64 // as it was passed to Publish
 	Data     []byte // nil if no copy is whole
 	Whole    int    // number of copies that are whole, 0 to 2
-	Err      error  // why a copy is not whole; wraps ErrDamaged if none is
+	Err      error  // why a copy is not whole; if none is, wraps ErrDamaged, or ErrUnreadable if the disk cannot read one
 }
 
 // Copies is the number of copies of a whole manifest.
@@ -121,8 +121,8 @@ func (d *Dir) LastNumber() uint64 {
 	return last
 }
 
-// Manifests reads all manifests, the newest first. It returns an error if the disk fails to read one
-// of which no other copy is whole: it may be undamaged.
+// Manifests reads all manifests, the newest first. It returns an error if a copy cannot be read for other
+// reasons than ErrUnreadable, and no other copy is whole.
 func (d *Dir) Manifests() ([]Manifest, error) {
 	d.mu.Lock()
 	generations := slices.SortedFunc(maps.Keys(d.manifests), func(a, b generation) int {
@@ -133,7 +133,7 @@ func (d *Dir) Manifests() ([]Manifest, error) {
 	for _, g := range generations {
 		m, err := d.read(g)
 		if err != nil {
-			return nil, fmt.Errorf("snapfile: manifest %d: %w", g.number, err)
+			return nil, err
 		}
 		list = append(list, m)
 	}
@@ -151,7 +151,7 @@ func (d *Dir) read(g generation) (Manifest, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			m.Err = errors.Join(m.Err, fmt.Errorf("%s is missing", g.name(copy)))
 		case err != nil:
-			unread = errors.Join(unread, err)
+			unread = errors.Join(unread, readError(g.name(copy), err))
 		case n < 0 || string(g.sum(b[:n])) != string(b[n:]):
 			m.Err = errors.Join(m.Err, fmt.Errorf("%s is altered", g.name(copy)))
 		default:
@@ -160,6 +160,9 @@ func (d *Dir) read(g generation) (Manifest, error) {
 	}
 	switch {
 	case m.Whole > 0:
+		m.Err = errors.Join(m.Err, unread)
+		return m, nil
+	case errors.Is(unread, ErrUnreadable):
 		m.Err = errors.Join(m.Err, unread)
 		return m, nil
 	case unread != nil:

@@ -48,6 +48,9 @@ var ErrClosed = journal.ErrClosed
 // ErrLost is wrapped by errors that report missing durable data.
 var ErrLost = recovery.ErrLost
 
+// Remedy ends the errors that report missing or unreadable data.
+const Remedy = recovery.Remedy
+
 // Report describes what a start, a check or a verification found.
 type Report = recovery.Report
 

@@ -28,7 +28,7 @@ func (l *Log) cutFront(before uint64) error {
 	l.mu.Unlock()
 	switch {
 	case before > last+1:
-		return fmt.Errorf("entries before %d: the last durable one is %d", before, last)
+		return fmt.Errorf("batches before %d: the last durable one is %d", before, last)
 	case before <= first:
 		return nil
 	}
@@ -147,11 +147,11 @@ func (l *Log) cutBack(after uint64) error {
 	case after >= last:
 		return nil
 	case after < commit:
-		return fmt.Errorf("entries after %d: entries up to %d are committed", after, commit)
+		return fmt.Errorf("batches after %d: batches up to %d are committed", after, commit)
 	case after+1 < first:
-		return fmt.Errorf("entries after %d: the log begins with %d", after, first)
+		return fmt.Errorf("batches after %d: the log begins with %d", after, first)
 	case tip.index < last:
-		return fmt.Errorf("entries after %d: entries up to %d are lost", after, last)
+		return fmt.Errorf("batches after %d: batches up to %d are lost", after, last)
 	}
 	tip, err := l.find(after)
 	if err != nil {

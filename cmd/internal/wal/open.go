@@ -97,9 +97,9 @@ func (l *Log) open() error {
 	case end.tip.index < end.proof:
 		l.lost = hole(end.tip.index+1, end.proof, "they were durable and are missing or altered at the end of the log")
 	case noHead && !fresh:
-		l.lost = fmt.Errorf("%w: %w: entries after %d may have been there: %s", ErrHole, errNoHead, l.last(), remedy)
+		l.lost = fmt.Errorf("%w: batches after %d, if there were any: %w", ErrHole, l.last(), errNoHead)
 	case end.foreign:
-		l.lost = fmt.Errorf("%w: %w: %s", ErrHole, errForeign, remedy)
+		l.lost = fmt.Errorf("%w: %w", ErrHole, errForeign)
 	default:
 		l.torn = end.torn
 	}
@@ -183,9 +183,6 @@ func (l *Log) prepare(files listing, end tail) error {
 		return nil // the damaged files stay as they are
 	}
 	if end.segment != nil {
-		if end.torn != "" {
-			l.o.Log.Warn("the end of the log was incomplete and is cut", "entries", end.torn)
-		}
 		if err := l.continueSegment(end); err != nil {
 			return err
 		}

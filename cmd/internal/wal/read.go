@@ -7,15 +7,12 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
-// remedy ends the errors of holes.
-const remedy = "restore a backup, or accept the loss to go on without them"
-
 // hole is the error of entries that are lost.
 func hole(first, last uint64, why string) error {
 	if first == last {
-		return fmt.Errorf("%w: entry %d: %s: %s", ErrHole, first, why, remedy)
+		return fmt.Errorf("%w: batch %d: %s", ErrHole, first, why)
 	}
-	return fmt.Errorf("%w: entries %d to %d: %s: %s", ErrHole, first, last, why, remedy)
+	return fmt.Errorf("%w: batches %d to %d: %s", ErrHole, first, last, why)
 }
 
 // Read calls each with the durable entries from an index on, in order. Every entry is checked: its
@@ -196,12 +193,12 @@ func (r *reader) check(f *frame) error {
 	case f.before.index < r.next && r.good.index == 0:
 		return nil // nothing before it was read
 	case f.Index < r.next:
-		return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it comes after entry %d", r.good.index)))
+		return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it comes after batch %d", r.good.index)))
 	case f.before.index == r.good.index:
-		return r.lost(r.good.index, r.good.index, hole(r.good.index, r.good.index, fmt.Sprintf("entry %d follows another one of this index", f.Index)))
+		return r.lost(r.good.index, r.good.index, hole(r.good.index, r.good.index, fmt.Sprintf("batch %d follows another one of this index", f.Index)))
 	case f.before.index < r.next:
 		if f.Index == r.next && f.before.index < r.good.index {
-			return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it names entry %d as the one before, and %d precedes it", f.before.index, r.good.index)))
+			return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it names batch %d as the one before, and %d precedes it", f.before.index, r.good.index)))
 		}
 		return nil // entries before the first that is wanted are lost
 	}

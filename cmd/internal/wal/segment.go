@@ -120,7 +120,7 @@ func parseSegmentHeader(b []byte, first uint64) (s segment, damaged int, err err
 	case !found:
 		return s, damaged, fmt.Errorf("%w: the header of %s", errFrame, segmentName(first))
 	case s.before.index >= first:
-		return s, damaged, fmt.Errorf("%w: the header of %s names entry %d as the one before", errFrame, segmentName(first), s.before.index)
+		return s, damaged, fmt.Errorf("%w: the header of %s names batch %d as the one before", errFrame, segmentName(first), s.before.index)
 	}
 	return s, damaged, nil
 }

@@ -48,13 +48,13 @@ func readTail(file io.ReaderAt, s *segment, known link, proof uint64) (tail, err
 			if t.tip.index < t.proof {
 				return t, nil
 			}
-			t.torn = fmt.Sprintf("entries %d to %d, of which %d is incomplete", t.tip.index+1, runs[len(runs)-1].last.index, t.tip.index+1)
+			t.torn = fmt.Sprintf("batches %d to %d, of which %d is incomplete", t.tip.index+1, runs[len(runs)-1].last.index, t.tip.index+1)
 			return t, nil
 		}
 		t.tip, t.end, t.fresh = r.last, r.end, r.fresh
 	}
 	if rest != nil && t.tip.index >= t.proof {
-		t.torn = fmt.Sprintf("entry %d, which is incomplete (%v)", t.tip.index+1, rest)
+		t.torn = fmt.Sprintf("batch %d, which is incomplete (%v)", t.tip.index+1, rest)
 	}
 	return t, nil
 }

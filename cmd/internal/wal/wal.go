@@ -9,6 +9,7 @@ import (
 
 var (
 	// ErrHole is wrapped if entries that were durable are missing or altered. The error names them.
+	// Messages call entries batches, because that is what they contain.
 	ErrHole = errors.New("hole in the log")
 	// ErrReadOnly is wrapped by everything that changes a log that was opened with ReadOnly.
 	ErrReadOnly = errors.New("log is read-only")
@@ -18,7 +19,7 @@ var (
 
 	errClosed  = errors.New("the log is closed")
 	errFrame   = errors.New("damaged")
-	errForeign = errors.New("the last durable entry is not the one that the head names: a file of another log, or an older copy, is in the directory")
+	errForeign = errors.New("the last durable batch is not the one that the head names: a file of another log, or an older copy, is in the directory")
 	errNoHead  = errors.New("the file head, which contains the length of the log, is missing or damaged")
 )
 

@@ -35,10 +35,10 @@ func (l *Log) write(entries []Entry) error {
 	need := int64(0)
 	for i, e := range entries {
 		if e.Index != next+uint64(i) {
-			return fmt.Errorf("entry %d, want %d", e.Index, next+uint64(i))
+			return fmt.Errorf("batch %d, want %d", e.Index, next+uint64(i))
 		}
 		if len(e.Data) > MaxData {
-			return fmt.Errorf("an entry of %d bytes, want at most %d", len(e.Data), MaxData)
+			return fmt.Errorf("a batch of %d bytes, want at most %d", len(e.Data), MaxData)
 		}
 		need += frameBytes(len(e.Data))
 	}
