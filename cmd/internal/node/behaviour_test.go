@@ -11,12 +11,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
 
-// ask connects to a node and speaks RESP2.
-func ask(t *testing.T, n *Node) *resptest.Client {
-	t.Helper()
-	return resptest.Dial(t, n.RESP().String())
-}
-
 // words returns a command with items from..to-1 behind it.
 func words(command string, from, to int) []string {
 	list := strings.Fields(command)
@@ -35,7 +29,7 @@ func TestManyFiltersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := ask(t, n)
+	client := dial(t, n, nil)
 	for i := range filters {
 		name := fmt.Sprintf("f%d", i)
 		shape := fmt.Sprintf("BF.RESERVE %s 0.%03d %d EXPANSION %d", name, 1+i%200, 1+i%37, i%4)
@@ -65,7 +59,7 @@ func TestManyFiltersStay(t *testing.T) {
 	before := looks(client)
 	stopped(t, n)
 	again := started(t, c)
-	client = ask(t, again)
+	client = dial(t, again, nil)
 	after := looks(client)
 	for i := range before {
 		if before[i] != after[i] {
@@ -89,12 +83,12 @@ func TestLongChainStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := ask(t, n)
+	client := dial(t, n, nil)
 	client.Line("BF.RESERVE chain 0.25 1 EXPANSION 1")
 	client.Do(words("BF.MADD chain", 0, items)...)
 	info := client.Line("BF.INFO chain")
 	stopped(t, n)
-	client = ask(t, started(t, c))
+	client = dial(t, started(t, c), nil)
 	if got := client.Line("BF.INFO chain"); got != info {
 		t.Errorf("after the restart %s, before %s", got, info)
 	}
@@ -114,7 +108,7 @@ func TestMemoryLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := ask(t, n)
+	client := dial(t, n, nil)
 	for _, line := range []string{
 		"BF.RESERVE big 0.01 10000000", "BF.INSERT big CAPACITY 10000000 ITEMS a", "UM.MAKE big bloom KEYS 10M RATE 1%",
 	} {
@@ -160,7 +154,7 @@ func TestMemoryLimit(t *testing.T) {
 		t.Error("an item is lost")
 	}
 	stopped(t, n)
-	client = ask(t, started(t, c))
+	client = dial(t, started(t, c), nil)
 	if got := client.Line("BF.INFO grows"); got != info {
 		t.Errorf("after a restart %s, before %s", got, info)
 	}
@@ -173,7 +167,7 @@ func TestMemoryLimit(t *testing.T) {
 // One command adds 300,000 items, and one asks for them.
 func TestManyItemsAtOnce(t *testing.T) {
 	const items = 300_000
-	client := ask(t, started(t, testConfig(t)))
+	client := dial(t, started(t, testConfig(t)), nil)
 	client.Line("BF.RESERVE k 0.000001 300000")
 	if got := client.Do(words("BF.MADD k", 0, items)...); !strings.HasPrefix(got, "*300000[") || strings.Count(got, ":1") < items-10 {
 		t.Errorf("added: %.100s, %d of them new", got, strings.Count(got, ":1"))
@@ -188,7 +182,7 @@ func TestManyItemsAtOnce(t *testing.T) {
 
 // The commands for names work on filters as Redis' do on its values.
 func TestNames(t *testing.T) {
-	client := ask(t, started(t, testConfig(t)))
+	client := dial(t, started(t, testConfig(t)), nil)
 	for i := 0; i < len(namesTalk); i += 2 {
 		if got := client.Line(namesTalk[i]); got != namesTalk[i+1] {
 			t.Errorf("%s: %s, want %s", namesTalk[i], got, namesTalk[i+1])

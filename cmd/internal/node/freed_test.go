@@ -26,27 +26,27 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 		n := started(t, c)
 		conn := dial(t, n, nil)
 		large := &largeClient{n: n, t: t}
-		conn.want("BF.ADD warm a", ":1")
+		conn.Want("BF.ADD warm a", ":1")
 		before := liveHeap()
 		for name, remove := range map[string]func(){
-			"DEL":      func() { conn.want("DEL f", ":1") },
-			"FLUSHALL": func() { conn.want("FLUSHALL", "+OK") },
-			"RENAME":   func() { conn.want("BF.ADD g a", ":1"); conn.want("RENAME g f", "+OK") },
-			"EXPIRE":   func() { conn.want("PEXPIRE f -1", ":1") },
+			"DEL":      func() { conn.Want("DEL f", ":1") },
+			"FLUSHALL": func() { conn.Want("FLUSHALL", "+OK") },
+			"RENAME":   func() { conn.Want("BF.ADD g a", ":1"); conn.Want("RENAME g f", "+OK") },
+			"EXPIRE":   func() { conn.Want("PEXPIRE f -1", ":1") },
 		} {
-			conn.want("BF.RESERVE f 0.01 28000000", "+OK")
-			conn.want("BF.ADD f x", ":1")
-			conn.want("BF.MADD f x y z", "[")
-			conn.want("UM.INFO f", "[")
-			conn.want("UM.ID f", "$")
-			conn.want("BF.INFO f", "[")
+			conn.Want("BF.RESERVE f 0.01 28000000", "+OK")
+			conn.Want("BF.ADD f x", ":1")
+			conn.Want("BF.MADD f x y z", "*")
+			conn.Want("UM.INFO f", "*")
+			conn.Want("UM.ID f", "$")
+			conn.Want("BF.INFO f", "*")
 			if err := large.export("f"); err != nil {
 				t.Error(err)
 			}
 			if name != "EXPIRE" {
-				conn.want("SAVE", "+OK")
+				conn.Want("SAVE", "+OK")
 			}
-			conn.want("BF.ADD f w", ":1")
+			conn.Want("BF.ADD f w", ":1")
 			if live := liveHeap(); live < before+size {
 				t.Fatalf("%d bytes in use with the filter, %d before", live, before)
 			}
@@ -62,7 +62,7 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 			if live > before+size/2 {
 				t.Errorf("%s, %s: %d bytes are still in use, %d before", durability, name, live-before, before)
 			}
-			conn.call("DEL f")
+			conn.Line("DEL f")
 		}
 	}
 }

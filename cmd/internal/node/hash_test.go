@@ -54,7 +54,7 @@ func TestBackupHasSeed(t *testing.T) {
 	c := testConfig(t)
 	c.Hash = "siphash"
 	n := started(t, c)
-	dial(t, n, nil).want("UM.MAKE f bloom KEYS 100", "+OK")
+	dial(t, n, nil).Want("UM.MAKE f bloom KEYS 100", "+OK")
 	var b bytes.Buffer
 	if err := n.store.Backup(t.Context(), &b); err != nil {
 		t.Fatal(err)

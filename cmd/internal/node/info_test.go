@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
 
 // infoFields returns the fields of INFO.
-func infoFields(t *testing.T, c *client) map[string]string {
+func infoFields(t *testing.T, c *resptest.Client) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
-	for line := range strings.Lines(c.call("INFO")) {
+	for line := range strings.Lines(resptest.Bulk(t, c.Line("INFO"))) {
 		if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
 			fields[name] = value
 		}
@@ -26,15 +28,15 @@ func TestInfoTotals(t *testing.T) {
 	c.MaxClients = 1
 	n := started(t, c)
 	r := dial(t, n, nil)
-	r.want("BF.ADD f a", ":1")
-	r.want("BF.EXISTS f a", ":1")
-	r.want("BF.EXISTS f b", ":0")
-	r.want("NOSUCH", "-ERR unknown command")
-	if got, err := dial(t, n, nil).reply(); !strings.HasPrefix(got, "-ERR max") {
-		t.Fatalf("a second client: %q, %v", got, err)
+	r.Want("BF.ADD f a", ":1")
+	r.Want("BF.EXISTS f a", ":1")
+	r.Want("BF.EXISTS f b", ":0")
+	r.Want("NOSUCH", "-ERR unknown command")
+	if got := dial(t, n, nil).Reply(); !strings.HasPrefix(got, "-ERR max") {
+		t.Fatalf("a second client: %q", got)
 	}
-	r.want("BF.ADD gone a", ":1")
-	r.want("PEXPIRE gone 1", ":1")
+	r.Want("BF.ADD gone a", ":1")
+	r.Want("PEXPIRE gone 1", ":1")
 	for n.expired.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}
@@ -57,7 +59,7 @@ func TestInfoTotals(t *testing.T) {
 			t.Errorf("%s is %q", name, got[name])
 		}
 	}
-	if !strings.Contains(r.call("HELLO"), "$version $"+got["redis_version"]) {
+	if !strings.Contains(r.Line("HELLO"), fmt.Sprintf(`$7:"version", $%d:%q`, len(got["redis_version"]), got["redis_version"])) {
 		t.Errorf("HELLO and INFO (%s) report different versions", got["redis_version"])
 	}
 }
@@ -65,7 +67,7 @@ func TestInfoTotals(t *testing.T) {
 // An acknowledged change has been timed until it was on the disk.
 func TestLatencies(t *testing.T) {
 	n := started(t, testConfig(t))
-	dial(t, n, nil).want("BF.ADD f a", ":1")
+	dial(t, n, nil).Want("BF.ADD f a", ":1")
 	_, page := get(t, n, "/metrics")
 	for _, name := range []string{"umbel_log_commit_duration_seconds_count", "umbel_log_sync_duration_seconds_count"} {
 		_, value, found := strings.Cut(page, "\n"+name+" ")

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
@@ -75,7 +76,7 @@ func newLargeClient(t *testing.T, n *Node, size uint64) *largeClient {
 			t.Fatal(err)
 		}
 	}
-	dial(t, n, nil).want("BF.ADD other a", ":1")
+	dial(t, n, nil).Want("BF.ADD other a", ":1")
 	if err := n.store.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +153,7 @@ func (c *largeClient) export(name string) error {
 
 // ok calls a command over RESP whose words may have spaces, and returns an error unless it succeeds.
 func (c *largeClient) ok(words ...string) error {
-	conn := dial(c.t, c.n, nil)
-	_ = conn.c.SetDeadline(time.Time{})
-	if got := conn.words(words...); got[0] == '-' {
+	if got := dial(c.t, c.n, nil).WithoutDeadline().Do(words...); got[0] == '-' {
 		return fmt.Errorf("%s: %s", words[0], got)
 	}
 	return nil
@@ -198,12 +197,12 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 			}
 		}
 		queriesAnswered(t, n)
-		var waiting []*client
+		var waiting []*resptest.Client
 		for _, name := range []string{"other", "large"} {
 			conn := dial(t, n, nil)
-			conn.want("MULTI", "+OK")
-			conn.want("BF.ADD "+name+" b", "+QUEUED")
-			conn.send("EXEC")
+			conn.Want("MULTI", "+OK")
+			conn.Want("BF.ADD "+name+" b", "+QUEUED")
+			conn.Send("EXEC")
 			waiting = append(waiting, conn)
 		}
 		queriesAnswered(t, n)
@@ -221,8 +220,8 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 			t.Errorf("%s: %v", op.name, err)
 		}
 		for _, conn := range waiting {
-			if got, err := conn.reply(); err != nil || got[0] != '[' {
-				t.Errorf("%s: EXEC: %q, %v", op.name, got, err)
+			if got := conn.Reply(); got[0] != '*' {
+				t.Errorf("%s: EXEC: %q", op.name, got)
 			}
 		}
 	}
@@ -235,14 +234,14 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 func queriesAnswered(t *testing.T, n *Node) {
 	t.Helper()
 	conn := dial(t, n, nil)
-	conn.want("PING", "+PONG")
-	conn.want("BF.EXISTS other a", ":1")
-	conn.want("BF.EXISTS large a", ":")
-	conn.want("UM.INFO large", "[")
-	conn.want("MULTI", "+OK")
-	conn.want("BF.EXISTS other a", "+QUEUED")
-	conn.want("BF.EXISTS large a", "+QUEUED")
-	conn.want("EXEC", "[:1")
+	conn.Want("PING", "+PONG")
+	conn.Want("BF.EXISTS other a", ":1")
+	conn.Want("BF.EXISTS large a", ":")
+	conn.Want("UM.INFO large", "*")
+	conn.Want("MULTI", "+OK")
+	conn.Want("BF.EXISTS other a", "+QUEUED")
+	conn.Want("BF.EXISTS large a", "+QUEUED")
+	conn.Want("EXEC", "*2[:1")
 	if status, body := get(t, n, "/v1/filters/other"); status != http.StatusOK {
 		t.Errorf("GET: %d %s", status, body)
 	}
@@ -289,9 +288,7 @@ func TestLatency(t *testing.T) {
 func latencies(t *testing.T, n *Node, name string, done chan error) {
 	t.Helper()
 	took := map[string][]time.Duration{}
-	conn, exec := dial(t, n, nil), dial(t, n, nil)
-	_ = conn.c.SetDeadline(time.Time{})
-	_ = exec.c.SetDeadline(time.Time{})
+	conn, exec := dial(t, n, nil).WithoutDeadline(), dial(t, n, nil).WithoutDeadline()
 	begin := time.Now()
 	for {
 		select {
@@ -309,13 +306,13 @@ func latencies(t *testing.T, n *Node, name string, done chan error) {
 		}
 		for _, line := range []string{"PING", "BF.EXISTS other a"} {
 			at := time.Now()
-			conn.call(line)
+			conn.Line(line)
 			took[line] = append(took[line], time.Since(at))
 		}
 		at := time.Now()
-		exec.call("MULTI")
-		exec.call("BF.EXISTS other a")
-		exec.call("EXEC")
+		exec.Line("MULTI")
+		exec.Line("BF.EXISTS other a")
+		exec.Line("EXEC")
 		took["MULTI … EXEC"] = append(took["MULTI … EXEC"], time.Since(at))
 		time.Sleep(time.Millisecond)
 	}

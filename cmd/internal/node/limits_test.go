@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -19,16 +19,16 @@ func TestReloadLimits(t *testing.T) {
 	c := testConfig(t)
 	n := started(t, c)
 	r := dial(t, n, nil)
-	r.want("PING", "+PONG")
+	r.Want("PING", "+PONG")
 	c.MaxClients, c.IdleTimeout, c.MaxBulk = 1, time.Hour, 1<<10
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	r.want("CONFIG GET maxclients", "[$maxclients $1]")
-	r.want("CONFIG GET idle-timeout", "[$idle-timeout $1h0m0s]")
-	r.want("CONFIG GET proto-max-bulk-len", "[$proto-max-bulk-len $1024]")
-	if got, err := dial(t, n, nil).reply(); got != "-ERR max number of clients reached" {
-		t.Errorf("a second client: %q, %v", got, err)
+	r.Want("CONFIG GET maxclients", `*2[$10:"maxclients", $1:"1"]`)
+	r.Want("CONFIG GET idle-timeout", `*2[$12:"idle-timeout", $6:"1h0m0s"]`)
+	r.Want("CONFIG GET proto-max-bulk-len", `*2[$18:"proto-max-bulk-len", $4:"1024"]`)
+	if got := dial(t, n, nil).Reply(); got != "-ERR max number of clients reached" {
+		t.Errorf("a second client: %q", got)
 	}
 	// A client of HTTP may open a second connection before the first one is free.
 	c.MaxClients, c.HTTPRate = 10, 0.001
@@ -70,19 +70,12 @@ func TestRaisedMemoryLimit(t *testing.T) {
 	}
 	imported := func() string {
 		c := dial(t, n, nil)
-		if _, err := c.c.Write(resp.Append(nil, []byte("UM.IMPORT"), []byte("g"), container)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := c.reply()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s[:1]
+		return c.Do("UM.IMPORT", "g", string(container))[:1]
 	}
 	if status, reply := put(), imported(); status < 400 || reply[0] != '-' {
 		t.Errorf("above the limit: %d, %q", status, reply)
 	}
-	dial(t, n, nil).want("CONFIG SET maxmemory 64mb", "+OK")
+	dial(t, n, nil).Want("CONFIG SET maxmemory 64mb", "+OK")
 	if status, reply := put(), imported(); status != http.StatusCreated || reply[0] == '-' {
 		t.Errorf("below the raised limit: %d, %q", status, reply)
 	}
@@ -108,7 +101,7 @@ func TestLimitOfCopies(t *testing.T) {
 	if err := n.copies.Take(1<<20 + 1); err == nil {
 		t.Error("copies may take more than max-disk leaves")
 	}
-	dial(t, n, nil).want("CONFIG GET max-disk", "[$max-disk $"+c.MaxDisk.String()+"]")
+	dial(t, n, nil).Want("CONFIG GET max-disk", `*2[$8:"max-disk", `+fmt.Sprintf("$%d:%q]", len(c.MaxDisk.String()), c.MaxDisk.String()))
 }
 
 // HTTP has as many places for connections as RESP, and one that ends is free again.

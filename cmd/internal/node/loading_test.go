@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 )
 
 // slowLog is a log whose Read waits: a recovery that takes long.
@@ -40,7 +41,7 @@ func TestLoading(t *testing.T) {
 	c := testConfig(t)
 	c.RESP, c.HTTP = freeAddress(t), freeAddress(t)
 	n := started(t, c)
-	dial(t, n, nil).want("BF.ADD f a", ":1")
+	dial(t, n, nil).Want("BF.ADD f a", ":1")
 	stopped(t, n)
 
 	l := &slowLog{reading: make(chan struct{}), goOn: make(chan struct{})}
@@ -62,11 +63,11 @@ func TestLoading(t *testing.T) {
 	case r := <-done:
 		t.Fatalf("the node has started: %v", r.err)
 	}
-	r := dialAddress(t, c.RESP)
+	r := resptest.Dial(t, c.RESP)
 	for command, reply := range map[string]string{
-		"PING": "-LOADING", "BF.EXISTS f a": "-LOADING", "NOSUCH": "-LOADING", "WATCH f": "-LOADING", "INFO": "$# Server", "HELLO 2": "[",
+		"PING": "-LOADING", "BF.EXISTS f a": "-LOADING", "NOSUCH": "-LOADING", "WATCH f": "-LOADING", "INFO": "$", "HELLO 2": "*",
 	} {
-		r.want(command, reply)
+		r.Want(command, reply)
 	}
 	if got := infoFields(t, r)["loading"]; got != "1" {
 		t.Errorf("loading is %q, want 1", got)
@@ -88,8 +89,8 @@ func TestLoading(t *testing.T) {
 		t.Fatal(ready.err)
 	}
 	defer stopped(t, ready.node)
-	again := dialAddress(t, c.RESP)
-	again.want("BF.EXISTS f a", ":1")
+	again := resptest.Dial(t, c.RESP)
+	again.Want("BF.EXISTS f a", ":1")
 	if got := infoFields(t, again)["loading"]; got != "0" {
 		t.Errorf("loading is %q, want 0", got)
 	}

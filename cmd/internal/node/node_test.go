@@ -1,19 +1,16 @@
 package node
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
@@ -60,101 +57,17 @@ func stopped(t *testing.T, n *Node) {
 	}
 }
 
-// client speaks RESP2 with a node.
-type client struct {
-	t *testing.T
-	c net.Conn
-	r *bufio.Reader
-}
-
-func dial(t *testing.T, n *Node, config *tls.Config) *client {
+// dial connects to a node and speaks RESP2.
+func dial(t *testing.T, n *Node, config *tls.Config) *resptest.Client {
 	t.Helper()
-	return dialTLS(t, n.RESP().String(), config)
-}
-
-func dialAddress(t *testing.T, address string) *client {
-	t.Helper()
-	return dialTLS(t, address, nil)
-}
-
-func dialTLS(t *testing.T, address string, config *tls.Config) *client {
-	t.Helper()
-	c, err := net.Dial("tcp", address)
+	c, err := net.Dial("tcp", n.RESP().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if config != nil {
 		c = tls.Client(c, config)
 	}
-	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	return &client{t, c, bufio.NewReader(c)}
-}
-
-// call sends a command and returns its reply: "+OK", ":1", "$text", or elements in brackets.
-func (c *client) call(command string) string {
-	c.t.Helper()
-	return c.words(strings.Fields(command)...)
-}
-
-// words is call for a command whose words may have spaces.
-func (c *client) words(words ...string) string {
-	c.t.Helper()
-	c.send(words...)
-	s, err := c.reply()
-	if err != nil {
-		c.t.Fatalf("%s: %v", words[0], err)
-	}
-	return s
-}
-
-// send sends a command.
-func (c *client) send(words ...string) {
-	c.t.Helper()
-	var call [][]byte
-	for _, w := range words {
-		call = append(call, []byte(w))
-	}
-	if _, err := c.c.Write(resp.Append(nil, call...)); err != nil {
-		c.t.Fatalf("%s: %v", words[0], err)
-	}
-}
-
-func (c *client) reply() (string, error) {
-	line, err := c.r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	line = strings.TrimRight(line, "\r\n")
-	n, _ := strconv.Atoi(line[1:])
-	switch line[0] {
-	case '$':
-		if n < 0 {
-			return "$-1", nil
-		}
-		b := make([]byte, n+2)
-		_, err := io.ReadFull(c.r, b)
-		return "$" + string(b[:n]), err
-	case '*':
-		var elements []string
-		for range n {
-			e, err := c.reply()
-			if err != nil {
-				return "", err
-			}
-			elements = append(elements, e)
-		}
-		return fmt.Sprint(elements), nil
-	}
-	return line, nil
-}
-
-// want calls and compares how the reply begins.
-func (c *client) want(command, reply string) {
-	c.t.Helper()
-	if got := c.call(command); !strings.HasPrefix(got, reply) {
-		c.t.Errorf("%s: %q, want %q", command, got, reply)
-	}
+	return resptest.On(t, c)
 }
 
 // get asks a node over HTTP.
@@ -181,10 +94,10 @@ func TestRestart(t *testing.T) {
 			c.Durability = durability
 			n := started(t, c)
 			r := dial(t, n, nil)
-			r.want("BF.ADD k a", ":1")
-			r.want("BF.MADD k a b", "[:0 :1]")
-			r.want("UM.MAKE u counting KEYS 1000 RATE 1%", "+OK")
-			r.want("UM.ADD u x y", "[:1 :1]")
+			r.Want("BF.ADD k a", ":1")
+			r.Want("BF.MADD k a b", "*2[:0, :1]")
+			r.Want("UM.MAKE u counting KEYS 1000 RATE 1%", "+OK")
+			r.Want("UM.ADD u x y", "*2[:1, :1]")
 			stopped(t, n)
 
 			n = started(t, c)
@@ -192,10 +105,10 @@ func TestRestart(t *testing.T) {
 				t.Errorf("%d filters are found, want 2", n.found.Filters)
 			}
 			r = dial(t, n, nil)
-			r.want("BF.MEXISTS k a b c", "[:1 :1 :0]")
-			r.want("BF.ADD k a", ":0")
-			r.want("BF.CARD k", ":2")
-			r.want("UM.HAS u x z", "[:1 :0]")
+			r.Want("BF.MEXISTS k a b c", "*3[:1, :1, :0]")
+			r.Want("BF.ADD k a", ":0")
+			r.Want("BF.CARD k", ":2")
+			r.Want("UM.HAS u x z", "*2[:1, :0]")
 			if status, body := get(t, n, "/v1/filters/k"); status != http.StatusOK || !strings.Contains(body, "redisbloom") {
 				t.Errorf("over HTTP: %d %s", status, body)
 			}
@@ -208,7 +121,7 @@ func TestLostSnapshots(t *testing.T) {
 	c := testConfig(t)
 	c.Durability = "none"
 	n := started(t, c)
-	dial(t, n, nil).want("BF.ADD k a", ":1")
+	dial(t, n, nil).Want("BF.ADD k a", ":1")
 	stopped(t, n)
 	if err := os.RemoveAll(snapshotsDir(c.Data)); err != nil {
 		t.Fatal(err)
@@ -255,7 +168,7 @@ func TestRefused(t *testing.T) {
 	if n, err := Start(cancelled, testConfig(t), slog.New(slog.DiscardHandler), nil); err == nil {
 		stopped(t, n)
 	}
-	dial(t, n, nil).want("PING", "+PONG")
+	dial(t, n, nil).Want("PING", "+PONG")
 }
 
 func TestUsers(t *testing.T) {
@@ -273,21 +186,21 @@ func TestUsers(t *testing.T) {
 	var log safeBuffer
 	n := startedWith(t, c, slog.New(slog.NewJSONHandler(&log, nil)))
 	r := dial(t, n, nil)
-	r.want("BF.ADD shop:1 a", "-NOAUTH")
-	r.want("AUTH shop wrong", "-WRONGPASS invalid username-password pair or user is disabled.")
-	r.want("AUTH nobody secret", "-WRONGPASS")
-	r.want("AUTH shop secret", "+OK")
-	r.want("ACL WHOAMI", "$shop")
-	r.want("BF.ADD shop:1 a", ":1")
-	r.want("BF.ADD other a", "-NOPERM this user has no permissions to access one of the keys used as arguments")
-	r.want("DEL shop:1", "-NOPERM")
-	r.want("FLUSHALL", "-NOPERM this user has no permissions to run the 'flushall' command")
+	r.Want("BF.ADD shop:1 a", "-NOAUTH")
+	r.Want("AUTH shop wrong", "-WRONGPASS invalid username-password pair or user is disabled.")
+	r.Want("AUTH nobody secret", "-WRONGPASS")
+	r.Want("AUTH shop secret", "+OK")
+	r.Want("ACL WHOAMI", `$4:"shop"`)
+	r.Want("BF.ADD shop:1 a", ":1")
+	r.Want("BF.ADD other a", "-NOPERM this user has no permissions to access one of the keys used as arguments")
+	r.Want("DEL shop:1", "-NOPERM")
+	r.Want("FLUSHALL", "-NOPERM this user has no permissions to run the 'flushall' command")
 	root := dial(t, n, nil)
-	root.want("AUTH root secret", "+OK")
-	root.want("CONFIG GET save", "[$save $]")
-	root.want("CONFIG SET nonsense 1", "-ERR")
-	r.want("UM.IMPORT shop:1 x REPLACE", "-NOPERM")
-	root.want("BF.EXISTS shop:1 a", "-NOPERM")
+	root.Want("AUTH root secret", "+OK")
+	root.Want("CONFIG GET save", `*2[$4:"save", $0:""]`)
+	root.Want("CONFIG SET nonsense 1", "-ERR")
+	r.Want("UM.IMPORT shop:1 x REPLACE", "-NOPERM")
+	root.Want("BF.EXISTS shop:1 a", "-NOPERM")
 	if status, _ := get(t, n, "/v1/filters/shop:1"); status != http.StatusUnauthorized {
 		t.Errorf("over HTTP nobody gets %d", status)
 	}
@@ -300,8 +213,8 @@ func TestUsers(t *testing.T) {
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	r.want("BF.EXISTS shop:1 a", "-NOPERM")
-	root.want("FLUSHALL", "+OK")
+	r.Want("BF.EXISTS shop:1 a", "-NOPERM")
+	root.Want("FLUSHALL", "+OK")
 
 	for _, part := range []string{`"msg":"audit","user":"shop"`, `"action":"login"`, `"action":"flushall"`, `"outcome":"refused"`, `"outcome":"done"`,
 		`"action":"config|set","target":"nonsense","outcome":"failed"`, `"action":"um.import","target":"shop:1","outcome":"refused"`} {
@@ -318,26 +231,26 @@ func TestUsers(t *testing.T) {
 func TestSettings(t *testing.T) {
 	n := started(t, testConfig(t))
 	r := dial(t, n, nil)
-	r.want("CONFIG GET appendonly", "[$appendonly $yes]")
-	r.want("CONFIG GET durability", "[$durability $always]")
-	r.want("CONFIG GET maxmemory", "[$maxmemory $268435456]")
-	r.want("CONFIG GET bf-initial-size", "[$bf-initial-size $100]")
-	r.want("CONFIG SET maxmemory 1MiB", "+OK")
-	r.want("CONFIG GET max-memory", "[$max-memory $1.00 MiB]")
-	r.want("BF.RESERVE big 0.001 10000000", "-")
-	r.want("CONFIG SET bf-initial-size 1000", "+OK")
-	r.want("CONFIG SET loglevel debug", "+OK")
-	r.want("CONFIG SET durability none", "-ERR CONFIG SET failed")
-	r.want("BF.ADD k a", ":1")
-	r.want("BF.INFO k CAPACITY", "[:1000]")
-	info := r.call("INFO")
+	r.Want("CONFIG GET appendonly", `*2[$10:"appendonly", $3:"yes"]`)
+	r.Want("CONFIG GET durability", `*2[$10:"durability", $6:"always"]`)
+	r.Want("CONFIG GET maxmemory", `*2[$9:"maxmemory", $9:"268435456"]`)
+	r.Want("CONFIG GET bf-initial-size", `*2[$15:"bf-initial-size", $3:"100"]`)
+	r.Want("CONFIG SET maxmemory 1MiB", "+OK")
+	r.Want("CONFIG GET max-memory", `*2[$10:"max-memory", $8:"1.00 MiB"]`)
+	r.Want("BF.RESERVE big 0.001 10000000", "-")
+	r.Want("CONFIG SET bf-initial-size 1000", "+OK")
+	r.Want("CONFIG SET loglevel debug", "+OK")
+	r.Want("CONFIG SET durability none", "-ERR CONFIG SET failed")
+	r.Want("BF.ADD k a", ":1")
+	r.Want("BF.INFO k CAPACITY", "*1[:1000]")
+	info := r.Line("INFO")
 	for _, part := range []string{"redis_version:", "loading:0", "role:master", "maxmemory:1048576", "umbel_durability:always"} {
 		if !strings.Contains(info, part) {
 			t.Errorf("INFO lacks %s", part)
 		}
 	}
-	r.want("SAVE", "+OK")
-	if got := r.call("LASTSAVE"); got == ":0" {
+	r.Want("SAVE", "+OK")
+	if got := r.Line("LASTSAVE"); got == ":0" {
 		t.Error("there was no save")
 	}
 }
@@ -346,8 +259,8 @@ func TestSettings(t *testing.T) {
 func TestSweep(t *testing.T) {
 	n := started(t, testConfig(t))
 	r := dial(t, n, nil)
-	r.want("BF.ADD k a", ":1")
-	r.want("PEXPIRE k 1", ":1")
+	r.Want("BF.ADD k a", ":1")
+	r.Want("PEXPIRE k 1", ":1")
 	for n.engine.Len() > 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -359,8 +272,8 @@ func TestMetrics(t *testing.T) {
 	c.Metrics = "127.0.0.1:0"
 	n := started(t, c)
 	r := dial(t, n, nil)
-	r.want("BF.ADD k a", ":1")
-	r.want("SAVE", "+OK")
+	r.Want("BF.ADD k a", ":1")
+	r.Want("SAVE", "+OK")
 	get(t, n, "/v1/filters")
 	if status, _ := get(t, n, "/metrics"); status == http.StatusOK {
 		t.Errorf("metrics are at the other address too: %d", status)
@@ -395,7 +308,7 @@ func TestDrain(t *testing.T) {
 	c.SnapshotAtShutdown = true
 	n := started(t, c)
 	r := dial(t, n, nil)
-	r.want("BF.ADD k a", ":1")
+	r.Want("BF.ADD k a", ":1")
 	if status, _ := get(t, n, "/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz: %d", status)
 	}
@@ -410,7 +323,7 @@ func TestDrain(t *testing.T) {
 	if status, _ := get(t, n, "/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz of a node that ends: %d", status)
 	}
-	r.want("BF.EXISTS k a", ":1")
+	r.Want("BF.EXISTS k a", ":1")
 	<-done
 	if _, err := net.Dial("tcp", n.RESP().String()); err == nil {
 		t.Error("a node that has ended takes clients")
@@ -425,7 +338,7 @@ func TestDrain(t *testing.T) {
 func TestBackup(t *testing.T) {
 	c := testConfig(t)
 	n := started(t, c)
-	dial(t, n, nil).want("BF.MADD k a b", "[:1 :1]")
+	dial(t, n, nil).Want("BF.MADD k a b", "*2[:1, :1]")
 	var online, offline bytes.Buffer
 	if err := n.store.Backup(t.Context(), &online); err != nil {
 		t.Fatal(err)
@@ -453,7 +366,7 @@ func TestBackup(t *testing.T) {
 			if _, err := RestoreDir(t.Context(), c.Data, log, bytes.NewReader(backup)); err == nil {
 				t.Error("a backup is restored over filters")
 			}
-			dial(t, started(t, c), nil).want("BF.MEXISTS k a b c", "[:1 :1 :0]")
+			dial(t, started(t, c), nil).Want("BF.MEXISTS k a b c", "*3[:1, :1, :0]")
 		})
 	}
 	none := testConfig(t)

@@ -12,12 +12,12 @@ func TestBackupOfADirectory(t *testing.T) {
 	c := testConfig(t)
 	n := started(t, c)
 	client := dial(t, n, nil)
-	client.want("BF.ADD k a", ":1")
+	client.Want("BF.ADD k a", ":1")
 	for _, item := range []string{"b", "c", "d"} { // the directory contains two snapshots and a log
 		if err := n.store.Snapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		client.want("BF.ADD k "+item, ":1")
+		client.Want("BF.ADD k "+item, ":1")
 	}
 	stopped(t, n)
 	var backup, log bytes.Buffer

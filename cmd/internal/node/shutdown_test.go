@@ -123,7 +123,7 @@ func TestShutdownOnReadOnlyFileSystem(t *testing.T) {
 	if status, _ := get(t, n, "/writable"); status != http.StatusOK {
 		t.Errorf("/writable before the failure: %d", status)
 	}
-	dial(t, n, nil).want("BF.ADD f a", "-UNKEPT")
+	dial(t, n, nil).Want("BF.ADD f a", "-UNKEPT")
 	// Queries are answered, so a balancer must not take the node away.
 	for path, want := range map[string]int{"/readyz": http.StatusOK, "/writable": http.StatusServiceUnavailable} {
 		if status, _ := get(t, n, path); status != want {
@@ -143,7 +143,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dial(t, n, nil).want("BF.ADD f a", ":1")
+	dial(t, n, nil).Want("BF.ADD f a", ":1")
 	body, send := io.Pipe()
 	defer send.Close()
 	r, err := http.NewRequest("POST", "http://"+n.HTTP().String()+"/v1/filters/f/has", body)

@@ -81,8 +81,8 @@ func TestTLS(t *testing.T) {
 	roots.AddCert(pair.Leaf)
 	known := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", Certificates: []tls.Certificate{pair}}
 	unknown := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}
-	dial(t, n, known).want("BF.ADD k a", ":1")
-	dial(t, n, unknown).want("BF.ADD k a", "-NOAUTH")
+	dial(t, n, known).Want("BF.ADD k a", ":1")
+	dial(t, n, unknown).Want("BF.ADD k a", "-NOAUTH")
 	if f := n.engine.Get([]byte("k")); f == nil || f.Hasher().Seed.Lo == 0 {
 		t.Error("the filter's hash has no secret")
 	}

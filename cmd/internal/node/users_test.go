@@ -68,23 +68,23 @@ func TestNamesKeepTheirReaders(t *testing.T) {
 	n := started(t, c)
 	owner := dial(t, n, nil)
 	for _, line := range []string{"UM.MAKE theirs:1 bloom KEYS 100", "UM.MAKE mine:1 bloom KEYS 100", "BF.ADD theirs:2 a"} {
-		if got := owner.call(line); strings.HasPrefix(got, "-") {
+		if got := owner.Line(line); strings.HasPrefix(got, "-") {
 			t.Fatalf("%s: %s", line, got)
 		}
 	}
 	r := dial(t, n, nil)
-	r.want("AUTH mover x", "+OK")
+	r.Want("AUTH mover x", "+OK")
 	for _, line := range []string{
 		"RENAME theirs:1 mine:2", "RENAMENX theirs:1 mine:2", "RENAME mine:1 theirs:3", "COPY theirs:1 mine:2", "UM.COPY theirs:1 mine:2", "UM.COPY mine:1 theirs:3",
 		"UM.MERGE mine:1 theirs:1", "UM.MERGE theirs:1 mine:1", "UM.INTERSECT mine:2 mine:1 theirs:1", "UM.DIFF mine:1 FROM theirs:1", "UM.DIFF theirs:1 FROM mine:1",
 		"UM.OVERLAP mine:1 theirs:1", "UM.EXPORT theirs:1", "UM.ID theirs:1", "UM.INFO theirs:1", "DUMP theirs:1", "TYPE theirs:1", "EXISTS mine:1 theirs:1", "TTL theirs:1",
 		"OBJECT ENCODING theirs:1", "MEMORY USAGE theirs:1", "WATCH theirs:1", "BF.EXISTS theirs:2 a", "BF.CARD theirs:2", "BF.SCANDUMP theirs:2 0", "BF.ADD theirs:2 b", "BF.LOADCHUNK theirs:3 1 x",
 	} {
-		r.want(line, "-NOPERM")
+		r.Want(line, "-NOPERM")
 	}
-	r.want("KEYS *", "[$mine:1]")
-	r.want("SCAN 0 COUNT 1000", "[$0 [$mine:1]]")
-	r.want("RANDOMKEY", "$mine:1")
+	r.Want("KEYS *", `*1[$6:"mine:1"]`)
+	r.Want("SCAN 0 COUNT 1000", `*2[$1:"0", *1[$6:"mine:1"]]`)
+	r.Want("RANDOMKEY", `$6:"mine:1"`)
 	request, err := http.NewRequest(http.MethodPatch, "http://"+n.HTTP().String()+"/v1/filters/theirs:1", strings.NewReader(`{"name":"mine:2"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -100,17 +100,17 @@ func TestNamesKeepTheirReaders(t *testing.T) {
 		t.Errorf("renamed over HTTP: %s", response.Status)
 	}
 
-	r.want("MULTI", "+OK")
-	r.want("UM.INFO mine:1", "+QUEUED")
+	r.Want("MULTI", "+OK")
+	r.Want("UM.INFO mine:1", "+QUEUED")
 	users(`["others:*"]`)
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	r.want("EXEC", "[-NOPERM")
-	r.want("RESET", "+RESET")
-	r.want("UM.ID theirs:1", "$") // as everybody
-	r.want("HELLO 2 AUTH mover wrong", "-WRONGPASS")
-	r.want("UM.ID theirs:1", "$") // as before
-	r.want("HELLO 2 AUTH mover x", "[")
-	r.want("UM.ID theirs:1", "-NOPERM")
+	r.Want("EXEC", "*1[-NOPERM")
+	r.Want("RESET", "+RESET")
+	r.Want("UM.ID theirs:1", "$") // as everybody
+	r.Want("HELLO 2 AUTH mover wrong", "-WRONGPASS")
+	r.Want("UM.ID theirs:1", "$") // as before
+	r.Want("HELLO 2 AUTH mover x", "*")
+	r.Want("UM.ID theirs:1", "-NOPERM")
 }

@@ -17,7 +17,7 @@ func TestWelcome(t *testing.T) {
 		if !strings.HasSuffix(n.RESP().String(), ":"+m[1]) {
 			t.Errorf("port %s isn't that of %v", m[1], n.RESP())
 		}
-		r.want(m[2], ":1")
+		r.Want(m[2], ":1")
 	}
 	urls := regexp.MustCompile(`http://\S+/v1/filters`).FindAllString(b.String(), -1)
 	if len(urls) != 1 {

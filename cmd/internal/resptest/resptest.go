@@ -33,6 +33,12 @@ func Dial(t testing.TB, addr string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return On(t, conn)
+}
+
+// On returns a client of a connection, which is closed at the end of the test.
+func On(t testing.TB, conn net.Conn) *Client {
+	t.Helper()
 	t.Cleanup(func() { conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -60,6 +66,12 @@ func Serve(t testing.TB, s *resp.Server) string {
 	return l.Addr().String()
 }
 
+// WithoutDeadline lets the client wait for replies for any time, instead of a minute in total.
+func (c *Client) WithoutDeadline() *Client {
+	_ = c.conn.SetDeadline(time.Time{})
+	return c
+}
+
 // Expect sends lines and compares the replies that follow each.
 func (c *Client) Expect(lines ...string) {
 	c.t.Helper()
@@ -67,6 +79,14 @@ func (c *Client) Expect(lines ...string) {
 		if got := c.Line(lines[i]); got != lines[i+1] {
 			c.t.Errorf("%s\n got %.600s\nwant %s", lines[i], got, lines[i+1])
 		}
+	}
+}
+
+// Want sends a line and compares how the reply begins.
+func (c *Client) Want(line, reply string) {
+	c.t.Helper()
+	if got := c.Line(line); !strings.HasPrefix(got, reply) {
+		c.t.Errorf("%s: %s, want %s", line, got, reply)
 	}
 }
 
