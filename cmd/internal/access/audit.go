@@ -46,7 +46,7 @@ func (a Audit) Record(user *User, from, action, target string, err error) {
 		level, outcome = slog.LevelError, "failed"
 	}
 	attrs := []slog.Attr{
-		slog.String("user", name), slog.String("from", from),
+		slog.String("user", name), slog.String("client", from),
 		slog.String("action", action), slog.String("target", target), slog.String("outcome", outcome),
 	}
 	if err != nil {

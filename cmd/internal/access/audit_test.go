@@ -17,7 +17,7 @@ func TestAudit(t *testing.T) {
 	a.Record(nil, "192.0.2.1:5", "login", "", ErrWrongPassword)
 	d := json.NewDecoder(&out)
 	for _, want := range []map[string]string{
-		{"user": "root", "from": "192.0.2.1:5", "action": "flush", "target": "a\nb", "outcome": "done"},
+		{"user": "root", "client": "192.0.2.1:5", "action": "flush", "target": "a\nb", "outcome": "done"},
 		{"user": "", "action": "login", "outcome": "refused"},
 	} {
 		var got map[string]any

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // ErrDisk means that the files of a data directory would take more bytes than allowed.
@@ -29,7 +31,7 @@ func (f *Files) Grow(n int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.budget.Take(n); err != nil {
-		return fmt.Errorf("%w: %d bytes are needed, %d are left", ErrDisk, n, max(f.budget.Left(), 0))
+		return fmt.Errorf("%w: %v are needed, %v are left", ErrDisk, quantity.Size(n), quantity.Size(max(f.budget.Left(), 0)))
 	}
 	f.taken += n
 	return nil

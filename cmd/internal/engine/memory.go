@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -32,7 +33,7 @@ func (m *memory) reserve(n uint64) error {
 func (m *memory) check(used, n uint64) error {
 	limit := m.limit.Load()
 	if used+n < used || limit != 0 && used+n > limit {
-		return fmt.Errorf("%w: %d bytes in addition to %d exceed the limit of %d", ErrMemory, n, used, limit)
+		return fmt.Errorf("%w: %v in addition to %v exceed the limit of %v", ErrMemory, quantity.Size(n), quantity.Size(used), quantity.Size(limit))
 	}
 	return nil
 }

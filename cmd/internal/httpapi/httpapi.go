@@ -112,7 +112,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if h.Observe != nil {
 			h.Observe(pattern, a.status(), took)
 		}
-		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "from", r.RemoteAddr)
+		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "client", r.RemoteAddr)
 	}()
 	if err := h.guard.check(r); err != nil {
 		writeProblem(a, r, err)

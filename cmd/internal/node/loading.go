@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -101,7 +102,7 @@ func (l *loading) end() {
 // progress describes how far the recovery is.
 func (l *loading) progress() string {
 	used, _ := l.node.engine.Memory()
-	return fmt.Sprintf("restoring the filters: %d bytes after %v", used, time.Since(l.began).Round(time.Millisecond))
+	return fmt.Sprintf("restoring the filters: %v after %v", quantity.Size(used), time.Since(l.began).Round(time.Millisecond))
 }
 
 func (l *loading) logProgress(ctx context.Context) {
@@ -113,8 +114,8 @@ func (l *loading) logProgress(ctx context.Context) {
 			return
 		case <-tick.C:
 			used, _ := l.node.engine.Memory()
-			l.node.log.Info("restoring the filters", "bytes", used, "elapsed", time.Since(l.began).Round(time.Second).String())
-			notify(fmt.Sprintf("STATUS=restoring the filters: %d bytes", used))
+			l.node.log.Info("restoring the filters", "bytes", used, "took", time.Since(l.began).Round(time.Second))
+			notify(fmt.Sprintf("STATUS=restoring the filters: %v", quantity.Size(used)))
 		}
 	}
 }

@@ -127,7 +127,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	n.startBackground()
 	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
-		"digests", n.found.Digests, "recovery", n.found.Took.String(), "durability", c.Durability, "hash", n.hashes(), "memory", n.limit())
+		"digests", n.found.Digests, "took", n.found.Took, "durability", c.Durability, "hash", n.hashes(), "limit", n.limit())
 	return n, nil
 }
 

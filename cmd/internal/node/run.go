@@ -68,7 +68,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-ctx.Done():
 		case <-n.Stopping():
 		case s := <-signals:
-			log.Info("signal", "name", s.String())
+			log.Info("signal", "signal", s.String())
 		case err = <-n.Failed():
 			log.Error("fatal: listener failed", "error", err)
 		}
@@ -92,7 +92,7 @@ var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 // NewLogger returns a logger that writes to a file in the format text, json or auto.
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: durationText}
 	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {
 		return slog.New(eventHandler{slog.NewTextHandler(to, o)})
 	}
@@ -115,4 +115,12 @@ func welcome(w io.Writer, n *Node) {
 		fmt.Fprintf(w, "  umbel list --addr %s://localhost:%s\n  curl %s://localhost:%s/v1/filters\n", scheme, port, scheme, port)
 	}
 	fmt.Fprintf(w, "The filters are stored in %s. ^C stops the node.\n\n", n.config.Data)
+}
+
+// durationText makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds.
+func durationText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

@@ -22,7 +22,7 @@ const lastWritesTimeout = 5 * time.Second
 
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
-	n.log.Info("shutting down", "drain", n.config.DrainDelay.String(), "timeout", n.config.ShutdownTimeout.String())
+	n.log.Info("shutting down", "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
 	pause(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
 	if errors.Is(n.store.Ready(), syscall.EROFS) {
@@ -40,7 +40,7 @@ func (n *Node) shutdown(ctx context.Context) error {
 		n.log.Error("shutdown completed with errors", "error", err)
 		return err
 	}
-	n.log.Info("shutdown complete", "disconnected", cut != nil, "uptime", time.Since(n.began).Round(time.Millisecond).String())
+	n.log.Info("shutdown complete", "disconnected", cut != nil, "uptime", time.Since(n.began).Round(time.Millisecond))
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (r *restorer) findSnapshots() error {
 	for _, m := range list {
 		if m.Err != nil {
 			r.damaged = true
-			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "usable copies", m.Whole, "error", m.Err)
+			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "copies", m.Whole, "error", m.Err)
 		}
 		if m.Whole == 0 {
 			if !r.isDamage(m.Err) && !errors.Is(m.Err, snapfile.ErrDamaged) {

@@ -185,7 +185,7 @@ func (c *Conn) state(doing int32, now time.Time) {
 
 func (c *Conn) serve() {
 	if err := handshake(c.s.alive, c.nc); err != nil {
-		c.s.o.Log.Debug("tls handshake failed", "addr", c.nc.RemoteAddr(), "error", err)
+		c.s.o.Log.Debug("tls handshake failed", "client", c.nc.RemoteAddr(), "error", err)
 		return
 	}
 	c.welcome()
@@ -302,11 +302,11 @@ func (c *Conn) throttle() {
 // fail ends the connection after an error. It replies the error unless the query was too large.
 func (c *Conn) fail(err error) {
 	if errors.Is(err, errTooLarge) {
-		c.s.o.Log.Warn("client disconnected", "addr", c.nc.RemoteAddr(), "reason", err)
+		c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", err)
 		c.closing = true
 		return
 	}
-	c.s.o.Log.Debug("protocol error", "addr", c.nc.RemoteAddr(), "error", err)
+	c.s.o.Log.Debug("protocol error", "client", c.nc.RemoteAddr(), "error", err)
 	c.reply(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
 	c.closing, c.failed = true, true
 }

@@ -152,7 +152,7 @@ func (t *Taker) Take(ctx context.Context) error {
 		t.o.Log.Error("snapshot failed; log not truncated", "error", err)
 		return err
 	}
-	t.o.Log.Info("snapshot taken", "filters", t.set.Current.Filters, "written", n, "took", took)
+	t.o.Log.Info("snapshot taken", "filters", t.set.Current.Filters, "bytes", n, "took", took)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // ErrFull is wrapped while changes are refused because the disk is full.
@@ -35,7 +34,7 @@ func (s *Store) noteFull(err error) {
 		return
 	}
 	s.refuse(err)
-	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "reserve", quantity.Size(s.reserveSize()).String())
+	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "bytes", s.reserveSize())
 	s.releaseReserve()
 	s.wake()
 }
