@@ -46,9 +46,10 @@ var events = map[string]string{
 	"could not delete obsolete snapshot data; will retry":                 "cleanup-failed",
 	"could not delete the files of a failed snapshot; will retry":         "cleanup-failed",
 
-	"snapshot taken":                     "snapshot",
-	"snapshot failed":                    "snapshot-failed",
-	"snapshot failed; log not truncated": "snapshot-failed",
+	"snapshot taken": "snapshot",
+	"the process ended while it wrote or removed a manifest, which is completed": "snapshot-interrupted",
+	"snapshot failed":                                          "snapshot-failed",
+	"snapshot failed; log not truncated":                       "snapshot-failed",
 	"deleting the previous snapshot, because the disk is full": "snapshot-given-up",
 
 	"discarded an incomplete batch at the end of the log, which was never acknowledged":              "log-torn",

@@ -27,7 +27,7 @@ type restorer struct {
 
 	set          snapshot.Set
 	snapshot     time.Time // of the snapshot that was read
-	damaged      bool      // a manifest or a catalogue is
+	damaged      bool      // a manifest or a catalogue is, or a copy of a manifest is missing
 	usedPrevious bool      // the last snapshot was unreadable
 
 	used    bool            // from and covered are set
@@ -60,6 +60,10 @@ func (r *restorer) findSnapshots() error {
 		if m.Err != nil {
 			r.damaged = true
 			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "copies", m.Whole, "error", m.Err)
+		}
+		if m.Interrupted {
+			r.o.Log.Info("the process ended while it wrote or removed a manifest, which is completed", "number", m.Number)
+			r.damaged = !r.files.ReadOnly() && r.files.Complete(m) != nil || r.damaged
 		}
 		if m.Whole == 0 {
 			if !r.isDamage(m.Err) && !errors.Is(m.Err, snapfile.ErrDamaged) {

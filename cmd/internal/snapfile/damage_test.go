@@ -136,7 +136,7 @@ func TestCrashes(t *testing.T) {
 	if testing.Short() {
 		seeds = 2
 	}
-	cuts := 0
+	cuts, interrupted := 0, 0
 	for step := 1; ; step++ {
 		done := false
 		for seed := range seeds + 1 {
@@ -174,6 +174,18 @@ func TestCrashes(t *testing.T) {
 				if m.Whole > 0 {
 					check(t, dir, m)
 				}
+				if seed == 0 && m.Err != nil { // the process was killed, and nothing is damaged
+					t.Errorf("step %d: manifest %d: %v", step, m.Number, m.Err)
+				}
+				if m.Interrupted {
+					interrupted++
+					must(t, dir.Complete(m))
+				}
+			}
+			for _, m := range again(t, dir) {
+				if m.Interrupted || seed == 0 && m.Whole != 2 {
+					t.Errorf("step %d: completed: %+v", step, m)
+				}
 			}
 			must(t, snapshot(dir, 5, 3))
 			must(t, snapshot(dir, 6, 3))
@@ -184,8 +196,57 @@ func TestCrashes(t *testing.T) {
 			cuts++
 		}
 		if done {
-			t.Logf("%d steps, %d cuts", step-1, cuts)
+			t.Logf("%d steps, %d cuts, %d interrupted manifests", step-1, cuts, interrupted)
+			if interrupted < 2 { // one that is written, one that is removed
+				t.Errorf("%d manifests were interrupted", interrupted)
+			}
 			return
 		}
+	}
+}
+
+func again(t *testing.T, dir *snapfile.Dir) []snapfile.Manifest {
+	t.Helper()
+	list, err := dir.Manifests()
+	must(t, err)
+	return list
+}
+
+// A missing copy is damage unless a temporary file contains it.
+func TestMissingCopyIsDamage(t *testing.T) {
+	for name, damage := range map[string]func(d *disktest.Disk, first, second string){
+		"removed":                    func(d *disktest.Disk, _, second string) { d.Lose(second) },
+		"and another temporary file": func(d *disktest.Disk, _, second string) { d.Lose(second); d.SetFile("manifest-2.tmp", []byte("x")) },
+		"altered, and temporary files": func(d *disktest.Disk, first, second string) {
+			d.SetFile("manifest-2.tmp", d.File(first))
+			d.Flip(second, 99)
+		},
+		"the temporary file of another": func(d *disktest.Disk, _, second string) {
+			d.SetFile("manifest-2.tmp", d.File(d.Names()[0]))
+			d.Lose(second)
+		},
+	} {
+		d := disktest.NewDisk()
+		dir := open(t, d)
+		must(t, snapshot(dir, 1, 2))
+		must(t, snapshot(dir, 2, 2))
+		damage(d, d.Names()[2], d.Names()[3])
+		if m := again(t, open(t, d))[0]; m.Err == nil || m.Interrupted || m.Whole != 1 || m.Number != 2 {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	d := disktest.NewDisk()
+	must(t, snapshot(open(t, d), 1, 2))
+	second := d.Names()[1]
+	d.SetFile("manifest-2.tmp", d.File(second))
+	d.Lose(second)
+	dir, err := snapfile.Open(d.Dir(), snapfile.Options{ReadOnly: true})
+	must(t, err)
+	m := again(t, dir)[0]
+	if m.Err != nil || !m.Interrupted || m.Whole != 1 {
+		t.Errorf("interrupted: %+v", m)
+	}
+	if err := dir.Complete(m); !errors.Is(err, snapfile.ErrReadOnly) {
+		t.Errorf("error %v, want %v", err, snapfile.ErrReadOnly)
 	}
 }

@@ -53,7 +53,7 @@ type Dir struct {
 	next     uint64      // number of the next piece
 	fresh    []uint64    // pieces that were put since the last Publish
 	unsynced []disk.File // the last of them
-	stray    bool        // a temporary file may exist
+	stray    bool        // temporary files may exist
 
 	reserving sync.Mutex    // held during Reserve and Release
 	reserved  int64         // size of the file of Reserve
@@ -86,7 +86,7 @@ func Open(files disk.Dir, o Options) (*Dir, error) {
 			d.next = max(d.next, number+1)
 		} else if g, _, ok := parseManifest(f.Name); ok {
 			d.manifests[g] += f.Size
-		} else if f.Name == temporary {
+		} else if isTemporary(f.Name) {
 			d.stray = true
 			continue
 		} else if f.Name == reserveName {

@@ -7,7 +7,7 @@
 //	                               while a manifest refers to it
 //	manifest-NUMBER-POSITION-COPY  contents | XXH3-128 of number, position and contents 16;
 //	                               copies 1 and 2 are equal
-//	manifest.tmp                   a manifest that is being written
+//	manifest-COPY.tmp              a copy of a manifest that is being written or removed
 //	reserve                        room for a snapshot on a full disk
 //
 // Numbers and positions have 16 hexadecimal digits. Files can be read by their owner only, since
@@ -16,10 +16,12 @@
 // # Order of writes
 //
 // Pieces are written under their final names, because nothing refers to them yet. [Dir.Publish] syncs
-// them, syncs the directory, writes both copies of the manifest under a temporary name, syncs and
-// renames them, and syncs the directory again. So a manifest that exists has all its pieces, whenever
-// the power fails. [Dir.Sweep] removes manifests before pieces, with a sync of the directory between.
-// What a crash leaves is a temporary file or pieces to which no manifest refers; Sweep removes both.
+// them, syncs the directory, writes both copies of the manifest under temporary names, syncs them,
+// renames one after the other, and syncs the directory again. So a manifest that exists has all its
+// pieces, whenever the power fails. [Dir.Sweep] removes manifests before pieces, with a sync of the
+// directory between. What a crash leaves are temporary files or pieces to which no manifest refers; Sweep
+// removes both. It renames the first copy of a manifest before it removes the second. So whenever a
+// process is killed, a single copy has its counterpart in a temporary file, and is not taken for damage.
 //
 // # Damage
 //

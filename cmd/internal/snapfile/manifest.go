@@ -18,7 +18,10 @@ type Manifest struct {
 	Position uint64 // as it was passed to Publish
 	Data     []byte // nil if no copy is whole
 	Whole    int    // number of copies that are whole, 0 to 2
-	Err      error  // why a copy is not whole; if none is, wraps ErrDamaged, or ErrUnreadable if the disk cannot read one
+	// Interrupted is true if a copy is missing because the process ended while it wrote or removed the
+	// manifest. A temporary file proves that, and Complete makes it the missing copy.
+	Interrupted bool
+	Err         error // why a copy is not whole; if none is, wraps ErrDamaged, or ErrUnreadable if the disk cannot read one
 }
 
 // Copies is the number of copies of a whole manifest.
@@ -28,7 +31,8 @@ const sumBytes = 16
 
 // Publish makes the pieces durable that were put before, and then a manifest of up to MaxManifest
 // bytes. number must be greater than LastNumber. After an error the manifest may be durable
-// nevertheless: its pieces stay until Sweep, and another attempt needs another number.
+// nevertheless: then its pieces stay until Sweep, and another attempt needs another number. Otherwise the
+// pieces are removed.
 func (d *Dir) Publish(number, position uint64, data []byte) error {
 	switch last := d.LastNumber(); {
 	case d.options.ReadOnly:
@@ -38,33 +42,44 @@ func (d *Dir) Publish(number, position uint64, data []byte) error {
 	case number <= last:
 		return fmt.Errorf("snapfile: manifest %d after %d", number, last)
 	}
-	err := d.sync()
-	if err == nil {
-		err = d.disk.Grow(int64(len(copies) * (len(data) + sumBytes)))
-	}
-	if err != nil {
-		return fmt.Errorf("snapfile: %w", errors.Join(err, d.Discard()))
+	g := generation{number, position}
+	if err := d.prepare(g, data); err != nil {
+		return fmt.Errorf("snapfile: manifest %d: %w", number, errors.Join(err, d.removeTemporary(), d.Discard()))
 	}
 	defer d.count()
 	d.fresh = nil
-	if err := d.publish(generation{number, position}, data); err != nil {
+	if err := d.publish(g, len(data)+sumBytes); err != nil {
 		return fmt.Errorf("snapfile: manifest %d: %w", number, err)
 	}
 	return nil
 }
 
-func (d *Dir) publish(g generation, data []byte) error {
+// prepare makes the pieces durable, and writes the copies of a manifest to temporary files.
+func (d *Dir) prepare(g generation, data []byte) error {
+	if err := d.sync(); err != nil {
+		return err
+	}
+	if err := d.disk.Grow(int64(len(copies) * (len(data) + sumBytes))); err != nil {
+		return err
+	}
 	if err := d.files.Sync(); err != nil { // the names of the pieces
 		return err
 	}
 	whole := append(slices.Clone(data), g.sum(data)...)
 	d.stray = true
 	for _, copy := range copies {
-		d.addManifest(g, int64(len(whole))) // even if an error follows, it may exist
-		if err := d.write(temporary, whole); err != nil {
+		if err := d.write(temporary(copy), whole); err != nil {
 			return err
 		}
-		if err := d.files.Rename(temporary, g.name(copy)); err != nil {
+	}
+	return nil
+}
+
+// publish gives the temporary files of a manifest, which have a size, their names.
+func (d *Dir) publish(g generation, size int) error {
+	for _, copy := range copies {
+		d.addManifest(g, int64(size)) // even if an error follows, it may exist
+		if err := d.files.Rename(temporary(copy), g.name(copy)); err != nil {
 			return err
 		}
 	}
@@ -144,6 +159,7 @@ func (d *Dir) Manifests() ([]Manifest, error) {
 func (d *Dir) read(g generation) (Manifest, error) {
 	m := Manifest{Number: g.number, Position: g.position}
 	var unread error
+	altered := false
 	for _, copy := range copies {
 		b, err := d.readFile(g.name(copy))
 		n := len(b) - sumBytes
@@ -153,6 +169,7 @@ func (d *Dir) read(g generation) (Manifest, error) {
 		case err != nil:
 			unread = errors.Join(unread, readError(g.name(copy), err))
 		case n < 0 || string(g.sum(b[:n])) != string(b[n:]):
+			altered = true
 			m.Err = errors.Join(m.Err, fmt.Errorf("%s is altered", g.name(copy)))
 		default:
 			m.Data, m.Whole = b[:n:n], m.Whole+1
@@ -160,6 +177,10 @@ func (d *Dir) read(g generation) (Manifest, error) {
 	}
 	switch {
 	case m.Whole > 0:
+		if m.Interrupted = m.Whole < len(copies) && !altered && unread == nil && d.temporaryOf(g) != ""; m.Interrupted {
+			m.Err = nil
+			return m, nil
+		}
 		m.Err = errors.Join(m.Err, unread)
 		return m, nil
 	case errors.Is(unread, ErrUnreadable):
@@ -170,63 +191,4 @@ func (d *Dir) read(g generation) (Manifest, error) {
 	}
 	m.Err = fmt.Errorf("snapfile: %w: %w", ErrDamaged, m.Err)
 	return m, nil
-}
-
-// Sweep removes all manifests except those with the given numbers, and all pieces for which needed
-// returns false. It also removes what a crash left. It continues after an error; what remains is
-// removed by the next call.
-func (d *Dir) Sweep(manifests []uint64, needed func(piece uint64) bool) error {
-	if d.options.ReadOnly {
-		return fmt.Errorf("snapfile: %w", ErrReadOnly)
-	}
-	defer d.count()
-	if err := d.sweepManifests(manifests); err != nil {
-		return fmt.Errorf("snapfile: %w", err)
-	}
-	var errs []error
-	for _, number := range d.Pieces() {
-		if !needed(number) {
-			errs = append(errs, d.remove(number))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("snapfile: %w", err)
-	}
-	return nil
-}
-
-// sweepManifests removes temporary files and manifests, and makes that durable: their pieces are
-// removed afterwards.
-func (d *Dir) sweepManifests(keep []uint64) error {
-	d.mu.Lock()
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(d.manifests)), func(g generation) bool { return slices.Contains(keep, g.number) })
-	d.mu.Unlock()
-	var names []string
-	if d.stray {
-		names = append(names, temporary)
-	}
-	for _, g := range gone {
-		for _, copy := range copies {
-			names = append(names, g.name(copy))
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	for _, name := range names {
-		if err := d.files.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := d.files.Sync(); err != nil {
-		return err
-	}
-	d.stray = false
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, g := range gone {
-		d.bytes -= d.manifests[g]
-		delete(d.manifests, g)
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package snapfile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,13 +10,20 @@ import (
 const (
 	piecePrefix    = "piece-"
 	manifestPrefix = "manifest-"
-	temporary      = "manifest.tmp"
 	reserveName    = "reserve"
 	digits         = 16
 )
 
 // copies are the numbers of the copies of a manifest.
 var copies = [...]int{1, 2}
+
+// temporary returns the name of a copy of a manifest that is being written or removed.
+func temporary(copy int) string { return fmt.Sprintf("manifest-%d.tmp", copy) }
+
+// isTemporary reports whether a name is one of temporary.
+func isTemporary(name string) bool {
+	return slices.ContainsFunc(copies[:], func(copy int) bool { return name == temporary(copy) })
+}
 
 func pieceName(number uint64) string { return fmt.Sprintf("%s%0*x", piecePrefix, digits, number) }
 

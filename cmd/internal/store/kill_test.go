@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -327,8 +329,12 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 				d.Before(nil)
 				d.files.Before(nil)
 				n.kill()
-				n = start(t, d, Options{})
+				var log lockedBuffer
+				n = start(t, d, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 				wantSame(t, contents(n.Engine), want)
+				if warned := log.String(); !power && warned != "" { // nothing is damaged
+					t.Errorf("logged: %s", warned)
+				}
 				for i := range 2 {
 					n.Create(fmt.Sprint("more", i), "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
 					snap(t, n)
@@ -348,4 +354,22 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lockedBuffer is a log that several goroutines write.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
