@@ -88,9 +88,9 @@ type Limits struct {
 	// Reserve, if it isn't nil, is called with the bytes of each array before memory is
 	// allocated for it. If it returns an error, the reader returns that error.
 	Reserve func(bytes uint64) error
-	// Workers is the number of goroutines that decode blocks of an array, at most twice
-	// GOMAXPROCS; each takes memory for some blocks. With 0 or 1 the caller's goroutine
-	// does all work.
+	// Workers is the number of goroutines that decode blocks of an array, and that compute
+	// IDs when a delta is applied, at most twice GOMAXPROCS; each takes memory for some
+	// blocks. With 0 or 1 the caller's goroutine does all work.
 	Workers int
 }
 

@@ -1,14 +1,15 @@
 package wire
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/merkle"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/format"
+	"github.com/umbel-filters/umbel/wire/internal/hashtree"
 )
 
 // WriteFunc writes the container that [Packer.Write] would write, for a state whose cells
@@ -46,27 +47,29 @@ func WriteCanonicalFunc(w io.Writer, s umbel.State, set func(array int, first ui
 	if err := checkWordless(s); err != nil {
 		return ID{}, err
 	}
-	h := sha256.New()
-	array := -1
+	var roots []merkle.Hash
 	var scratch block.Scratch
-	e := format.Writer{W: io.MultiWriter(w, h)}
-	e.Arrays = func(e *format.Writer, a cells.Array) {
-		array++
+	h := merkle.NewHasher()
+	e := format.Writer{W: w, Arrays: func(e *format.Writer, a cells.Array) {
+		var blocks hashtree.Blocks
 		for i := uint64(0); i < block.Count(a) && e.Err == nil; i++ {
 			var b cells.Array
-			if b, e.Err = setBlock(&scratch, a, array, i, 0, 1, set); e.Err == nil {
+			if b, e.Err = setBlock(&scratch, a, len(roots), i, 0, 1, set); e.Err == nil {
+				blocks.Add(h, b.Words)
 				e.RawBlock(b)
 			}
 		}
-	}
-	e.Body(s)
-	id := ID(h.Sum(nil))
-	e.W = w
-	e.Sum()
+		roots = append(roots, blocks.Root(h))
+	}}
+	e.Container(s)
 	if e.Err != nil {
 		return ID{}, fmt.Errorf("wire: %w", e.Err)
 	}
-	return id, nil
+	return hashtree.Sum(s, func(cells.Array) merkle.Hash {
+		r := roots[0]
+		roots = roots[1:]
+		return r
+	}), nil
 }
 
 // setBlock returns block i of array a, in slot k of n, as set fills it.

@@ -39,6 +39,7 @@ var sideEffects = []string{"net", "os", "time", "log"}
 // with the reason.
 var mayStartGoroutines = map[string]string{
 	"filter/filtertest":   "tests that concurrent additions and queries are safe",
+	"internal/merkle":     "hashes leaves with the number of workers that the caller sets, and ends them before it returns",
 	"wire/internal/block": "encodes and decodes blocks with the number of workers that the caller sets, and ends them before it returns",
 }
 

@@ -8,6 +8,7 @@ from models import counters
 
 LIMIT = 2**30  # bytes of arrays
 BLOCK = 2**16  # bytes of a block
+LEAF = 2**10  # bytes of a leaf of the hash tree
 
 
 class Limit(Exception):
@@ -155,19 +156,31 @@ class Container(Reader):
 
 def identify(state):
     """Returns the ID of a state, as hexadecimal digits."""
-    return hashlib.sha256(b"\x89umbel\n\x01" + canonical(state)).hexdigest()
+    return hashlib.sha256(b"\x89umbel\n\x01" + fields(state)).hexdigest()
 
 
-def canonical(state):
+def fields(state):
+    """Returns the fields of a state, with the roots of arrays instead of their blocks."""
     out = name(state["kind"]) + bytes([state["alg"]]) + state["seed"] + bytes([len(state["params"])])
     for key, value in state["params"]:
         out += name(key) + (struct.pack("<BQ", 0, value) if isinstance(value, int) else struct.pack("<Bd", 1, value))
     out += bytes([len(state["arrays"])])
     for array in state["arrays"]:
-        out += struct.pack("<BQ", array["width"], array["cells"])
-        for i in range(0, len(array["bytes"]), BLOCK):
-            out += b"\0" + array["bytes"][i:i + BLOCK]
-    return out + struct.pack("<H", len(state["parts"])) + b"".join(canonical(part) for part in state["parts"])
+        out += struct.pack("<BQ", array["width"], array["cells"]) + root(leaves(array["bytes"]))
+    return out + struct.pack("<H", len(state["parts"])) + b"".join(fields(part) for part in state["parts"])
+
+
+def leaves(words):
+    """Returns the hashes of the leaves of an array."""
+    return [hashlib.sha256(b"\0" + words[i:i + LEAF]).digest() for i in range(0, len(words), LEAF)]
+
+
+def root(nodes):
+    """Returns the root of a hash tree over nodes."""
+    if len(nodes) < 2:
+        return nodes[0] if nodes else hashlib.sha256().digest()
+    left = 1 << (len(nodes) - 1).bit_length() - 1  # the largest power of two below their number
+    return hashlib.sha256(b"\1" + root(nodes[:left]) + root(nodes[left:])).digest()
 
 
 def name(text):

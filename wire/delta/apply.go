@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
+	"github.com/umbel-filters/umbel/wire/internal/hashtree"
 )
 
 // Apply returns the result of applying a delta to its base, in memory of its own. It checks
@@ -48,7 +49,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 		return umbel.State{}, fmt.Errorf("delta: %w", err)
 	}
 	if d.Base == (wire.ID{}) {
-		d.Base = wire.Identify(base)
+		d.Base = hashtree.Identify(base, d.Limits.Workers)
 	}
 	if err := info.checkBase(d.Base); err != nil {
 		return umbel.State{}, err
@@ -66,7 +67,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	if d.Unverified {
 		return s, nil
 	}
-	if id := wire.Identify(s); id != info.Result {
+	if id := wire.ID(hashtree.Identify(s, d.Limits.Workers)); id != info.Result {
 		return umbel.State{}, fmt.Errorf("delta: the result is %s, want %s: get the whole filter: %w", short(id), short(info.Result), umbel.ErrCorrupt)
 	}
 	return s, nil

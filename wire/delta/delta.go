@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
+	"github.com/umbel-filters/umbel/wire/internal/hashtree"
 )
 
 // Append appends the delta from base to result to dst. Each bit is coded given the bit of
@@ -54,8 +55,8 @@ type Encoder struct {
 	// other should pass the last result's ID as Base. With a wrong ID, Apply refuses the
 	// delta.
 	Base, Result wire.ID
-	// Workers is the number of goroutines that encode blocks, at most twice GOMAXPROCS.
-	// With 0 or 1 the caller's goroutine does all work. The bytes are the same.
+	// Workers is the number of goroutines that encode blocks and compute IDs, at most twice
+	// GOMAXPROCS. With 0 or 1 the caller's goroutine does all work. The bytes are the same.
 	Workers int
 }
 
@@ -65,10 +66,10 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 		return dst, err
 	}
 	if e.Base == (wire.ID{}) {
-		e.Base = wire.Identify(base)
+		e.Base = hashtree.Identify(base, e.Workers)
 	}
 	if e.Result == (wire.ID{}) {
-		e.Result = wire.Identify(result)
+		e.Result = hashtree.Identify(result, e.Workers)
 	}
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers)

@@ -32,7 +32,7 @@ func ExampleAppend() {
 	fmt.Println(err)
 	// Output:
 	// 101 bytes, 2 cells set, <nil>
-	// delta: the delta from 1b461097 to 3a06bbec is already applied: mismatch
+	// delta: the delta from ec123d00 to 93b2989a is already applied: mismatch
 }
 
 // A fold is sent at once, and a refinement of it later.
