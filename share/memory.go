@@ -2,6 +2,7 @@ package share
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,7 +54,10 @@ func (m *Memory) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 }
 
 // PutRecord replaces a record.
-func (m *Memory) PutRecord(_ context.Context, name string, data []byte) error {
+func (m *Memory) PutRecord(ctx context.Context, name string, data []byte) error {
+	if err := cmp.Or(ctx.Err(), CheckRecord(name)); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.records == nil {
@@ -75,8 +79,14 @@ func (m *Memory) Object(_ context.Context, name string, offset int64) (io.ReadCl
 	if !ok {
 		return nil, fmt.Errorf("share: object %s: %w", name, ErrNotFound)
 	}
-	return io.NopCloser(bytes.NewReader(b[min(offset, int64(len(b))):])), nil
+	r := memoryObject{bytes.NewReader(b)}
+	_, err := r.Seek(offset, io.SeekStart)
+	return r, err
 }
+
+type memoryObject struct{ *bytes.Reader }
+
+func (memoryObject) Close() error { return nil }
 
 // Objects yields the names of all objects.
 func (m *Memory) Objects(context.Context) iter.Seq2[string, error] {
@@ -108,7 +118,10 @@ type memoryUpload struct {
 	m *Memory
 }
 
-func (u *memoryUpload) Commit(_ context.Context, name string) error {
+func (u *memoryUpload) Commit(ctx context.Context, name string) error {
+	if err := cmp.Or(ctx.Err(), CheckObject(name)); err != nil {
+		return err
+	}
 	u.m.mu.Lock()
 	defer u.m.mu.Unlock()
 	if u.m.objects == nil {

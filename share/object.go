@@ -39,7 +39,9 @@ func ParseHash(s string) (Hash, error) {
 // ChunksName returns the name of the list of an object's chunks: the hashes of the chunks, 32 bytes
 // each. It exists for objects of more than one chunk. No reference to it is needed, because the
 // object's own hash verifies it.
-func (h Hash) ChunksName() string { return h.String() + "-chunks" }
+func (h Hash) ChunksName() string { return h.String() + chunksSuffix }
+
+const chunksSuffix = "-chunks"
 
 // Ref refers to an object.
 type Ref struct {

@@ -2,8 +2,10 @@ package share
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
+	"strings"
 )
 
 // HeadName is the name of the record that contains the head of a publication.
@@ -17,11 +19,32 @@ type Source interface {
 	Record(ctx context.Context, name string) ([]byte, error)
 	// Object returns the bytes of an object from the offset on. Names are those of Hash.String
 	// and Hash.ChunksName. The error wraps ErrNotFound if there is no such object.
+	//
+	// If the result is an io.Seeker too, it is one of the whole object. If it has a method
+	// Size() int64, that returns the bytes of the whole object, or -1. Package web can then serve
+	// ranges.
 	Object(ctx context.Context, name string, offset int64) (io.ReadCloser, error)
 }
 
 // MaxRecord is the maximum number of bytes of a record.
 const MaxRecord = 16 << 10
+
+// CheckRecord returns an error wrapping ErrCorrupt unless name can be the name of a record: 1 to 32
+// lower-case letters, but not "objects", which carriers may use for the objects.
+func CheckRecord(name string) error {
+	notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
+	if name == "" || len(name) > 32 || name == "objects" || strings.ContainsFunc(name, notLetter) {
+		return fmt.Errorf("share: %.40q is not the name of a record, want 1 to 32 of a-z: %w", name, ErrCorrupt)
+	}
+	return nil
+}
+
+// CheckObject returns an error wrapping ErrCorrupt unless name is that of an object or of a list of
+// chunks. A carrier checks the names that it receives, so that none leaves its directory.
+func CheckObject(name string) error {
+	_, err := ParseHash(strings.TrimSuffix(name, chunksSuffix))
+	return err
+}
 
 // Watcher is a Source that can wait for a change. WatchRecord returns the record when it differs
 // from last, and as it is after a time that the source chooses.

@@ -86,9 +86,9 @@ func checkExternal(p pack, here int, f file, path string) string {
 		}
 		return ""
 	}
-	for library, owner := range owners {
-		if matches(library+"/...", path) && p.path != owner {
-			return fmt.Sprintf("only %s may import %s: add what is needed there", owner, library)
+	for library, packages := range owners {
+		if matches(library+"/...", path) && !slices.Contains(packages, p.path) {
+			return fmt.Sprintf("only %s may import %s: add what is needed there", strings.Join(packages, " and "), library)
 		}
 	}
 	in := func(library string) bool { return matches(library+"/...", path) }
@@ -105,7 +105,7 @@ func stale(packs []pack) []string {
 	for _, p := range packs {
 		have[p.path] = true
 	}
-	named := slices.Concat(slices.Collect(maps.Keys(mayStartGoroutines)), testSupport, kindAgnostic, slices.Collect(maps.Values(owners)))
+	named := slices.Concat(slices.Collect(maps.Keys(mayStartGoroutines)), testSupport, kindAgnostic, slices.Concat(slices.Collect(maps.Values(owners))...))
 	for _, l := range layers {
 		named = append(named, l.packages...)
 	}

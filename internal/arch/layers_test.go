@@ -67,9 +67,9 @@ var kindAgnostic = []string{
 	"cmd/internal/recovery", "cmd/internal/backup", "cmd/internal/store",
 }
 
-// owners maps an external module to the only package that may import it.
-var owners = map[string]string{
-	"github.com/gofrs/flock": "cmd/internal/disk",
+// owners maps an external module to the only packages that may import it.
+var owners = map[string][]string{
+	"github.com/gofrs/flock": {"cmd/internal/disk", "share/dir"},
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A

@@ -1,0 +1,164 @@
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gofrs/flock"
+	"github.com/umbel-filters/umbel/share"
+)
+
+// Store reads and writes a directory. It is safe for concurrent use. Only one store at a time is
+// open on a directory.
+//
+// A crash leaves each file complete or absent, and the record refers to complete objects. If the disk
+// is full, methods fail and the publication remains as it was.
+type Store struct {
+	*Source
+	lock    *flock.Flock
+	records sync.Mutex
+	// renamed reports that objects were committed after their directory was last synced.
+	renamed atomic.Bool
+}
+
+var _ share.Store = (*Store)(nil)
+
+// Create opens the store in a directory, and makes the directory if it does not exist. It removes
+// what an interrupted writer left. The error wraps ErrLocked if another store is open on the
+// directory. The caller closes the store.
+func Create(path string) (*Store, error) {
+	for _, d := range []string{objectsName, writerName} {
+		if err := makeAll(filepath.Join(path, d)); err != nil {
+			return nil, fmt.Errorf("share/dir: %w", err)
+		}
+	}
+	l, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Source: Open(path), lock: l}
+	if err := s.removeTemporary(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("share/dir: %w", err)
+	}
+	return s, nil
+}
+
+// Close unlocks the directory. Nothing may be written afterwards.
+func (s *Store) Close() error { return s.lock.Close() }
+
+// makeAll makes a directory that is durable, and those above it.
+func makeAll(path string) error {
+	err := os.Mkdir(path, 0o777)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeAll(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = os.Mkdir(path, 0o777)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+// removeTemporary removes the files that an interrupted writer left.
+func (s *Store) removeTemporary() error {
+	left, err := filepath.Glob(filepath.Join(s.path, writerName, temporaryPattern))
+	if err != nil {
+		return err
+	}
+	for _, name := range left {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PutRecord replaces a record, as a whole or not at all, when all objects are durable.
+func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
+	if err := share.CheckRecord(name); err != nil {
+		return err
+	}
+	s.records.Lock()
+	defer s.records.Unlock()
+	if s.renamed.Swap(false) {
+		if err := syncDirectory(filepath.Join(s.path, objectsName)); err != nil {
+			s.renamed.Store(true)
+			return fmt.Errorf("share/dir: %w", err)
+		}
+	}
+	u, err := s.newUpload()
+	if err != nil {
+		return err
+	}
+	defer u.Close()
+	if _, err := u.Write(data); err != nil {
+		return err
+	}
+	if err := u.moveTo(ctx, filepath.Join(s.path, name)); err != nil {
+		return err
+	}
+	if err := syncDirectory(s.path); err != nil {
+		return fmt.Errorf("share/dir: %w", err)
+	}
+	return nil
+}
+
+// NewObject begins an object. The result holds an open file until it is closed.
+func (s *Store) NewObject(context.Context) (share.Upload, error) { return s.newUpload() }
+
+// objectsAtOnce is the number of names that Objects reads at once.
+const objectsAtOnce = 1024
+
+// Objects yields the names of all objects. Other files in their directory are ignored.
+func (s *Store) Objects(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		d, err := os.Open(filepath.Join(s.path, objectsName))
+		if err != nil {
+			yield("", describe(err))
+			return
+		}
+		defer d.Close()
+		for {
+			names, err := d.Readdirnames(objectsAtOnce)
+			for _, n := range names {
+				if share.CheckObject(n) == nil && !yield(n, nil) {
+					return
+				}
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				if err != io.EOF {
+					yield("", fmt.Errorf("share/dir: %w", err))
+				}
+				return
+			}
+		}
+	}
+}
+
+// Remove removes an object.
+func (s *Store) Remove(_ context.Context, name string) error {
+	if err := share.CheckObject(name); err != nil {
+		return err
+	}
+	if err := os.Remove(s.object(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("share/dir: %w", err)
+	}
+	return nil
+}
