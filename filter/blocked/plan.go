@@ -35,13 +35,7 @@ var paramDocs = []umbel.ParamDoc{
 // plan.BlockedDesign and plan.BlockedDesignForRate. Sizes are whole blocks. A size for keys and rate is
 // rounded up, by less than 1 %, to one that folds well (plan.RoundFoldable). It returns an error wrapping
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // planWith is Plan with some parameters fixed; it also returns the number of keys that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {

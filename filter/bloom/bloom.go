@@ -116,13 +116,7 @@ type Shape struct {
 // keys. Sizes from 64 cells on are whole words, which need no more memory. A size that
 // follows from keys and rate is up to 1 % larger so that it folds well
 // (plan.RoundFoldable). The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // planWith is Plan with parameters that override m and k. It also returns the number of
 // keys that the shape is planned for.

@@ -31,13 +31,7 @@ type Shape struct {
 // Plan returns the shape that meets the goal, with counters of 4 bits: for keys and rate,
 // that of bloom.Plan; for bytes, the same with a quarter of the cells. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // Bloom returns the shape of the filter's view.
 func (s Shape) Bloom() bloom.Shape {

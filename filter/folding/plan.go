@@ -13,13 +13,7 @@ import (
 // of it: the interval of Sailhan and Stehr with ρ = 5/6 of the rate and ε = ρ/5. The base is
 // 12 times as large as all keys need, so that some size is close to what fewer keys need:
 // plan.BaseSize. The goal must have keys and a rate. The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // defaultTolerance is the default of ε/ρ, as in ρ = 0.01, ε = 0.002.
 const defaultTolerance = 0.2

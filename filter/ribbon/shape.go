@@ -20,13 +20,7 @@ type Shape struct {
 // Plan returns the shape that meets g: from a rate with keys or bytes, the fewest steps with
 // that rate; from keys and bytes, the most steps with which the keys fit. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }

@@ -25,13 +25,7 @@ type Shape struct {
 // bytes, the most cells, and so the least rate, with which the keys fit; from rate and bytes,
 // the cells for the most keys that fit. Bytes are those of the state. Cells are rounded up as
 // for kind bloom. The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }

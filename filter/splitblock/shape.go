@@ -27,13 +27,7 @@ type Shape struct {
 // Plan returns the shape that meets the goal: for keys and rate, the least memory, rounded up by at most 1 %
 // so that it folds well (plan.RoundFoldable); for bytes, the largest filter that fits. Sizes are whole blocks
 // of 32 bytes. It returns an error wrapping umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	if err := g.Check(); err != nil {
-		return Shape{}, err
-	}
-	s, _, err := planWith(g, nil)
-	return s, err
-}
+func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
 func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }

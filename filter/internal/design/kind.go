@@ -55,6 +55,16 @@ func (k Kind[S, F]) plan(g umbel.Goal, ps umbel.Params) (S, uint64, error) {
 	return k.Plan(g, ps)
 }
 
+// Plan checks a goal and returns the shape that with returns for it, without parameters.
+func Plan[S any](g umbel.Goal, with func(umbel.Goal, umbel.Params) (S, uint64, error)) (S, error) {
+	if err := g.Check(); err != nil {
+		var none S
+		return none, err
+	}
+	s, _, err := with(g, nil)
+	return s, err
+}
+
 // AsFilter returns f as an umbel.Filter, which is nil if err is not.
 func AsFilter[F umbel.Filter](f F, err error) (umbel.Filter, error) {
 	if err != nil {
