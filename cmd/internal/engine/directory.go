@@ -41,6 +41,13 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 	return e.Put(name, f, PutOptions{Empty: true, Expires: expires})
 }
 
+// SettleDirectory returns when all filters have been added and removed whose creation and deletion have a
+// position.
+func (e *Engine) SettleDirectory() {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+}
+
 // lookup returns the filter with this name, or nil.
 func (e *Engine) lookup(name string) *Filter {
 	e.index.RLock()

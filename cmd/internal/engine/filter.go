@@ -101,6 +101,14 @@ func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
 // Version returns a number that changes with every change of the filter, its name and its expiry.
 func (f *Filter) Version() uint64 { return f.last.Load() }
 
+// SettledPosition returns the position of the last change of the filter, its name and its expiry. It waits
+// for changes whose position is taken but not noted yet.
+func (f *Filter) SettledPosition() Position {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	return f.position()
+}
+
 // Bytes returns the memory of the filter, including overhead.
 func (f *Filter) Bytes() uint64 { return f.bytes.Load() }
 

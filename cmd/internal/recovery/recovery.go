@@ -105,7 +105,7 @@ func run(ctx context.Context, r *restorer, p *Replayer) error {
 	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
 		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
 	}
-	r.noteVersions(p)
+	r.set.NoteRecovered(p.position, p.changed)
 	return r.countPieces(ctx)
 }
 
@@ -137,21 +137,6 @@ func (l *losses) add(format string, args ...any) error {
 		l.list = append(l.list, what.Error())
 	}
 	return nil
-}
-
-// noteVersions notes the filters that are as they are in the last snapshot.
-func (r *restorer) noteVersions(p *Replayer) {
-	for cursor := uint64(0); ; {
-		cursor = r.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
-			if !p.changed[f.ID()] {
-				r.set.NoteVersion(f)
-			}
-			return true
-		})
-		if cursor == 0 {
-			return
-		}
-	}
 }
 
 // countPieces counts the bytes of pieces that the snapshots need.

@@ -1,11 +1,9 @@
 package snapshot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -24,29 +22,38 @@ type copier struct {
 	packer   *packer
 	throttle throttle
 	last     lastEntries
-	entries  map[uint64]entry
+	entries  [][]byte       // that are not in the catalogue, because their names may change
 	live     map[uint64]int // bytes of pieces to which the new snapshot refers
-}
-
-// entry is the entry of a filter in the catalogue.
-type entry struct {
-	version uint64 // of the filter when it was copied
-	known   bool   // the entry is that of version
-	bytes   []byte
 }
 
 func newCopier(ctx context.Context, t *Taker, s *Snapshot) *copier {
 	c := &copier{
 		taker: t, snapshot: s, packer: newPacker(t.files), throttle: throttle{taker: t}, last: newLastEntries(ctx, t),
-		entries: make(map[uint64]entry), live: make(map[uint64]int),
+		live: make(map[uint64]int),
 	}
-	c.packer.entry, c.packer.wrote = c.addEntry, func(n int) { t.spent.Add(uint64(n)) }
+	c.packer.entry = c.enter
+	if !t.o.Logged {
+		c.packer.entry = c.hold
+	}
+	c.packer.wrote = func(n int) { t.spent.Add(uint64(n)) }
 	return c
 }
 
-// addEntry adds the entry of a filter.
-func (c *copier) addEntry(id, version uint64, bytes []byte) {
-	c.entries[id] = entry{version: version, known: true, bytes: bytes}
+// hold adds an entry to entries.
+func (c *copier) hold(_ context.Context, entry []byte) error {
+	c.entries = append(c.entries, entry)
+	return nil
+}
+
+// enter writes an entry to the catalogue.
+func (c *copier) enter(ctx context.Context, entry []byte) error {
+	c.snapshot.Filters++
+	segments := entrySegments(entry)
+	for _, r := range segments {
+		c.snapshot.Bytes += uint64(r.length)
+	}
+	refer(c.live, segments)
+	return c.packer.enter(ctx, entry)
 }
 
 // all copies all filters and returns the catalogue.
@@ -67,26 +74,9 @@ func (c *copier) all(ctx context.Context) ([]Reference, error) {
 		return nil, err
 	}
 	if !c.taker.o.Logged {
-		if err := c.updateNames(); err != nil {
+		if err := c.enterHeld(ctx); err != nil {
 			return nil, err
 		}
-	}
-	return c.catalogue(ctx)
-}
-
-// catalogue writes the catalogue.
-func (c *copier) catalogue(ctx context.Context) ([]Reference, error) {
-	for _, id := range slices.Sorted(maps.Keys(c.entries)) {
-		e := c.entries[id]
-		if err := c.packer.enter(ctx, e.bytes); err != nil {
-			return nil, err
-		}
-		c.snapshot.Filters++
-		segments := entrySegments(e.bytes)
-		for _, r := range segments {
-			c.snapshot.Bytes += uint64(r.length)
-		}
-		refer(c.live, segments)
 	}
 	catalogue, err := c.packer.finish(ctx)
 	refer(c.live, catalogue)
@@ -96,16 +86,11 @@ func (c *copier) catalogue(ctx context.Context) ([]Reference, error) {
 // filter copies a filter, unless the last snapshot has it as it is now.
 func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 	id := f.ID()
-	if _, twice := c.entries[id]; twice {
-		return nil
-	}
 	var old []Reference
-	version := f.Version()
 	if b := c.last.find(id); b != nil {
 		old = entrySegments(b)
-		if c.taker.set.has(id, version) && !slices.ContainsFunc(old, c.moves) {
-			c.addEntry(id, version, b)
-			return nil
+		if c.taker.set.has(id, f.SettledPosition()) && !slices.ContainsFunc(old, c.moves) {
+			return c.packer.keep(ctx, b)
 		}
 	}
 	for tries := 0; ; tries++ {
@@ -114,8 +99,7 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 		case err != nil:
 			return err
 		case ok:
-			c.entries[id] = entry{} // until its pieces are written
-			if err := c.packer.filter(ctx, m, version, segments); err != nil {
+			if err := c.packer.filter(ctx, m, segments); err != nil {
 				return err
 			}
 			return c.throttle.rest(ctx)
@@ -124,27 +108,29 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 		case tries > maxMoving:
 			return fmt.Errorf("snapshot: filter %q cannot be copied: its shape changed while it was locked", f.Name())
 		}
-		version = f.Version()
 	}
 }
 
-// updateNames gives the entries the names that the filters have at one moment. It is for snapshots
-// without a log, which would tell what was renamed and deleted while the copies were made.
-func (c *copier) updateNames() error {
+// enterHeld writes the entries to the catalogue with the names that the filters have at one moment. It
+// is for snapshots without a log, which would contain what was renamed and deleted while the copies were
+// made.
+func (c *copier) enterHeld(ctx context.Context) error {
 	names := c.taker.engine.Names()
-	for id, e := range c.entries {
-		now, ok := names[id]
+	for _, b := range c.entries {
+		now, ok := names[EntryID(b)]
 		if !ok {
-			delete(c.entries, id)
 			continue
 		}
-		m, segments, err := ReadEntry(e.bytes, wire.NoLimits)
+		m, segments, err := ReadEntry(b, wire.NoLimits)
 		if err != nil {
 			return err
 		}
 		if now != m.Name {
 			m.Name = now
-			c.entries[id] = entry{bytes: AppendEntry(nil, &m, segments)}
+			b = AppendEntry(nil, &m, segments)
+		}
+		if err := c.enter(ctx, b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -199,17 +185,5 @@ func values(refs []*Reference) []Reference {
 	for i, r := range refs {
 		list[i] = *r
 	}
-	return list
-}
-
-// versions returns the filters whose version in the snapshot is known.
-func (c *copier) versions() []copied {
-	list := make([]copied, 0, len(c.entries))
-	for id, e := range c.entries {
-		if e.known {
-			list = append(list, copied{id, e.version})
-		}
-	}
-	slices.SortFunc(list, func(a, b copied) int { return cmp.Compare(a.id, b.id) })
 	return list
 }

@@ -14,7 +14,6 @@ import (
 type Import struct {
 	files          *snapfile.Dir
 	packer         *packer
-	entries        [][]byte
 	filters, bytes uint64
 }
 
@@ -29,9 +28,7 @@ func NewImport(files *snapfile.Dir) (*Import, error) {
 	if err := files.Publish(unfinishedImport, 0, Manifest{Unfinished: true}.Append(nil)); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	i := &Import{files: files, packer: newPacker(files)}
-	i.packer.entry = func(_, _ uint64, entry []byte) { i.entries = append(i.entries, entry) }
-	return i, nil
+	return &Import{files: files, packer: newPacker(files)}, nil
 }
 
 // Filter adds a filter. segment returns its segments, in their order.
@@ -50,7 +47,7 @@ func (i *Import) Filter(ctx context.Context, m engine.Meta, segments int, segmen
 	}
 	i.filters++
 	i.bytes += statecode.Size(&m.State)
-	return i.packer.filter(ctx, m, 0, made)
+	return i.packer.filter(ctx, m, made)
 }
 
 // Publish completes the import. s describes the snapshot, and gets its number and catalogue; it may be
@@ -58,11 +55,6 @@ func (i *Import) Filter(ctx context.Context, m engine.Meta, segments int, segmen
 func (i *Import) Publish(ctx context.Context, s *Snapshot) error {
 	if err := i.packer.flush(ctx); err != nil {
 		return err
-	}
-	for _, b := range i.entries {
-		if err := i.packer.enter(ctx, b); err != nil {
-			return err
-		}
 	}
 	catalogue, err := i.packer.finish(ctx)
 	if err != nil {

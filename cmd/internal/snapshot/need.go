@@ -40,7 +40,7 @@ func (t *Taker) Estimate(left int64) {
 	t.engine.ListAll(0, math.MaxInt, func(f *engine.Filter) bool {
 		bytes := f.Bytes()
 		n += entryBytes + uint64(len(f.Name())) + bytes/engine.SegmentBytes*referenceBytes
-		if !t.set.has(f.ID(), f.Version()) {
+		if !t.set.has(f.ID(), engine.Position(f.Version())) {
 			n += bytes
 		}
 		return true

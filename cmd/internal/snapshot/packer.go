@@ -14,30 +14,33 @@ import (
 type packer struct {
 	files *snapfile.Dir
 
-	pack    []byte       // the piece that is being filled
-	waiting []*Reference // to pack, whose piece has no number yet
-	done    []packed     // filters whose segments have been added
+	pack         []byte       // the piece that is being filled
+	waiting      []*Reference // to pack, whose piece has no number yet
+	done         []packed     // filters whose segments have been added, in the order of their IDs
+	copied, kept int          // number of filters in done with new copies; bytes of the other entries in done
 
 	page      []byte // the part of the catalogue that is being filled
 	catalogue []Reference
 	written   uint64 // bytes of pieces
 	// entry is called with each entry after its segments were written.
-	entry func(id uint64, version uint64, entry []byte)
+	entry func(ctx context.Context, entry []byte) error
 	wrote func(n int) // is called with the size of each piece
 }
 
-// packed is a filter whose entry waits for its pieces.
+// packed is a filter whose entry waits for its pieces, or for those of the filters before.
 type packed struct {
-	meta     engine.Meta
-	version  uint64
+	meta     *engine.Meta // nil: entry is the entry
 	segments []*Reference
+	entry    []byte
 }
 
+// newPacker returns a packer that writes entries to the catalogue at once.
 func newPacker(files *snapfile.Dir) *packer {
-	return &packer{
-		files: files, pack: make([]byte, 0, snapfile.MaxPiece), page: make([]byte, 0, maxPage),
-		entry: func(uint64, uint64, []byte) {}, wrote: func(int) {},
+	p := &packer{
+		files: files, pack: make([]byte, 0, snapfile.MaxPiece), page: make([]byte, 0, maxPage), wrote: func(int) {},
 	}
+	p.entry = p.enter
+	return p
 }
 
 // maxPage is the size of a piece of the catalogue.
@@ -71,13 +74,29 @@ func (p *packer) add(n int, old *Reference) *Reference {
 	return r
 }
 
-// maxDone is the maximum number of filters that wait for their pieces: those without cells fill none.
-const maxDone = 1 << 10
+const (
+	// maxCopied is the maximum number of filters that wait for their pieces: those without cells fill none.
+	maxCopied = 1 << 10
+	// maxKept is the maximum size of the entries that wait for the pieces of filters before them.
+	maxKept = 4 << 20
+)
 
-// filter adds the entry of a filter whose segments have all been added.
-func (p *packer) filter(ctx context.Context, m engine.Meta, version uint64, segments []*Reference) error {
-	p.done = append(p.done, packed{m, version, segments})
-	if len(p.done) < maxDone {
+// filter adds the entry of a filter whose segments have all been added. IDs must ascend.
+func (p *packer) filter(ctx context.Context, m engine.Meta, segments []*Reference) error {
+	p.done = append(p.done, packed{meta: &m, segments: segments})
+	if p.copied++; p.copied < maxCopied {
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+// keep adds an entry whose segments the last snapshot has. IDs must ascend.
+func (p *packer) keep(ctx context.Context, entry []byte) error {
+	if len(p.done) == 0 {
+		return p.entry(ctx, entry)
+	}
+	p.done = append(p.done, packed{entry: entry})
+	if p.kept += len(entry); p.kept < maxKept {
 		return nil
 	}
 	return p.flush(ctx)
@@ -96,14 +115,15 @@ func (p *packer) flush(ctx context.Context) error {
 		p.pack, p.waiting = p.pack[:0], p.waiting[:0]
 	}
 	for _, f := range p.done {
-		segments := make([]Reference, len(f.segments))
-		for i, r := range f.segments {
-			segments[i] = *r
+		if f.meta != nil {
+			f.entry = AppendEntry(nil, f.meta, values(f.segments))
 		}
-		p.entry(f.meta.ID, f.version, AppendEntry(nil, &f.meta, segments))
+		if err := p.entry(ctx, f.entry); err != nil {
+			return err
+		}
 	}
 	clear(p.done)
-	p.done = p.done[:0]
+	p.done, p.copied, p.kept = p.done[:0], 0, 0
 	return nil
 }
 

@@ -1,12 +1,10 @@
 package snapshot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
-	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -15,13 +13,11 @@ import (
 type Set struct {
 	Current, Previous *Snapshot // the last two that are usable; nil if there is none
 
-	versions         []copied            // of the filters in Current, in the order of their IDs
+	upTo             engine.Position     // filters whose last change this includes are in Current as they are, except changed
+	changed          map[uint64]bool     // filters that recovery changed
 	unusable         map[uint64]struct{} // filters whose entries in Current are damaged
 	live, liveBefore map[uint64]int      // bytes of pieces to which Current and Previous refer, by piece
 }
-
-// copied is a filter that the current snapshot has as it was at a version of this process.
-type copied struct{ id, version uint64 }
 
 // MarkUnusable notes that the current snapshot has the filter, but damaged.
 func (s *Set) MarkUnusable(id uint64) {
@@ -31,17 +27,14 @@ func (s *Set) MarkUnusable(id uint64) {
 	s.unusable[id] = struct{}{}
 }
 
-// NoteVersion notes that the current snapshot, if it has the filter, has it as it is now. Filters are
-// noted in the order of their IDs.
-func (s *Set) NoteVersion(f *engine.Filter) {
-	s.versions = append(s.versions, copied{f.ID(), f.Version()})
+// NoteRecovered notes that the current snapshot, if it has a filter, has it as it is now that the changes
+// up to a position were replayed. Those in changed differ; the set keeps the map.
+func (s *Set) NoteRecovered(upTo engine.Position, changed map[uint64]bool) {
+	s.upTo, s.changed = upTo, changed
 }
 
-// has reports whether the current snapshot, if it has the filter, has it as it is at a version.
-func (s *Set) has(id, version uint64) bool {
-	i, ok := slices.BinarySearchFunc(s.versions, id, func(c copied, id uint64) int { return cmp.Compare(c.id, id) })
-	return ok && s.versions[i].version == version
-}
+// has reports whether the current snapshot, if it has the filter, has it with all changes up to one.
+func (s *Set) has(id uint64, last engine.Position) bool { return last <= s.upTo && !s.changed[id] }
 
 // Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalogue
 // is unreadable; previous is true if it is that of the previous snapshot.

@@ -165,7 +165,8 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		_, last := t.log.Bounds()
 		next.Batch = last + 1
 	}
-	written := t.written()
+	written, upTo := t.written(), t.journal.Last()
+	t.engine.SettleDirectory()
 	defer t.spent.Store(0)
 	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {
@@ -177,7 +178,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 	if err := t.files.Publish(next.Number, uint64(next.Position), Manifest{Snapshot: next}.Append(nil)); err != nil {
 		return c.packer.written, fmt.Errorf("snapshot: %w", err)
 	}
-	t.set = Set{Current: next, Previous: t.set.Current, versions: c.versions(), live: c.live, liveBefore: t.set.live}
+	t.set = Set{Current: next, Previous: t.set.Current, upTo: upTo, live: c.live, liveBefore: t.set.live}
 	t.marked.Store(written)
 	if err := t.tidy(ctx); err != nil {
 		t.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
