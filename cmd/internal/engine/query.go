@@ -76,16 +76,23 @@ const measuredBytes = 64 << 10
 
 // Stats measures the filter: see Inspect. The result for a deleted filter is zero.
 func (f *Filter) Stats() umbel.Stats {
-	m := measure{changed: f.counts.changed.Load(), shape: f.shape.Load()}
-	inspect := f.Inspect
+	changed, shape := f.counts.changed.Load(), f.shape.Load()
+	var stats umbel.Stats
 	if f.Bytes() <= statsBytes {
-		inspect = f.View
+		_ = f.View(func(g umbel.Filter) { stats = g.Stats() })
+	} else {
+		stats = f.inspectStats()
 	}
-	_ = inspect(func(g umbel.Filter) { m.stats = g.Stats() })
 	if f.Bytes() >= measuredBytes {
-		f.storeMeasure(&m)
+		f.storeMeasure(&measure{stats: stats, changed: changed, shape: shape})
 	}
-	return f.rated(m.stats)
+	return f.rated(stats)
+}
+
+// inspectStats measures a copy of the filter. In Stats, the result would be allocated for small filters too.
+func (f *Filter) inspectStats() (stats umbel.Stats) {
+	_ = f.Inspect(func(g umbel.Filter) { stats = g.Stats() })
+	return stats
 }
 
 // rated returns statistics with the rate at which queries of the filter return true for absent keys: 1 if

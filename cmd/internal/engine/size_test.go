@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
@@ -46,6 +47,18 @@ func TestOverheadOfSmallFilters(t *testing.T) {
 	t.Logf("%.0f bytes beyond the bits", got)
 	if got > 352 {
 		t.Errorf("a filter takes %.0f bytes beyond its bits, want at most 352", got)
+	}
+}
+
+// Metrics measure all filters again and again: for a small filter nothing is allocated.
+func TestStatsOfSmallFilter(t *testing.T) {
+	e := New(Options{Kinds: filter.All})
+	f, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { f.Measured() }); n > 0 {
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
