@@ -37,13 +37,16 @@ func WriteLong(c *engine.Change, put func(n int, write func(*Batch)) error) erro
 	return err
 }
 
+// headBytes is more than the head of most changes has.
+const headBytes = 256
+
 // longHead returns the head of a long change.
 func longHead(c *engine.Change) []byte {
 	switch c.Op {
 	case engine.OpCreate:
-		return statecode.Append(statecode.AppendText(nil, c.Name), c.State)
+		return statecode.Append(statecode.AppendText(make([]byte, 0, headBytes), c.Name), c.State)
 	case engine.OpReplace:
-		return statecode.Append(nil, c.State)
+		return statecode.Append(make([]byte, 0, headBytes), c.State)
 	case engine.OpRename:
 		return []byte(c.Name)
 	}

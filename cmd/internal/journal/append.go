@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/changelog"
@@ -16,6 +17,12 @@ type batch struct {
 	begun, ended []*longPart   // long changes that begin or end in it
 	settled      chan struct{} // closed when it is committed, and when that fails
 }
+
+// batches contains batches that were committed, whose memory is used again. The garbage collector frees
+// those that are not: they would be a large part of the memory of a node with small filters.
+var batches = sync.Pool{New: func() any {
+	return &batch{Batch: changelog.Batch{Bytes: make([]byte, 0, changelog.MaxBatch)}}
+}}
 
 // Room waits while 64 MiB or more are queued. It returns an error at once if nothing can be written (see
 // Ready), and when ctx is done.
@@ -89,7 +96,9 @@ func (j *Journal) Append(c engine.Change) engine.Position {
 // holds mu.
 func (j *Journal) appendLong(c engine.Change) engine.Position {
 	l := longChange{j: j, filter: c.Filter}
-	_ = l.write(&c, j.put) // a closed journal keeps nothing
+	j.writing = c
+	_ = l.write(&j.writing, j.put) // a closed journal keeps nothing
+	j.writing = engine.Change{}
 	return l.end((*batch).End)
 }
 
@@ -130,13 +139,7 @@ func (j *Journal) newBatch() *batch {
 	if j.o.Growing != nil {
 		j.o.Growing(j.queuedBytes(), j.bytes)
 	}
-	var b *batch
-	if n := len(j.free); n > 0 {
-		b = j.free[n-1]
-		j.free = j.free[:n-1]
-	} else {
-		b = &batch{Batch: changelog.Batch{Bytes: make([]byte, 0, changelog.MaxBatch)}}
-	}
+	b := batches.Get().(*batch)
 	b.settled = make(chan struct{})
 	b.Start(j.Last()+1, j.session)
 	j.session = false

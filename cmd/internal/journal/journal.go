@@ -44,8 +44,6 @@ const (
 	everySecLimit = time.Second
 	// maxFlight is the number of batches that may be written and not committed.
 	maxFlight = 4
-	// freeBatches is the number of batches whose memory is kept.
-	freeBatches = 4
 )
 
 // Every batch fits into the log.
@@ -91,7 +89,6 @@ type Journal struct {
 	full     []*batch               // to be written, in order
 	flight   []*batch               // are written or committed now, in order
 	troubles [2]error               // the last errors of Propose and Commit; trouble is the first of them
-	free     []*batch               // whose memory is reused
 	wanted   engine.Position        // the last position that somebody waits for
 	wantedAt time.Time              // when somebody began to wait for a change of active
 	sleeping bool                   // the writer waits for woken
@@ -99,6 +96,7 @@ type Journal struct {
 	session  bool                   // the next batch is the first of the process
 	number   uint64                 // of the last batch in the log
 	long     map[*longPart]struct{} // long changes whose end is not in the log
+	writing  engine.Change          // the change of appendLong, which would be allocated otherwise
 	commits  uint64
 	bytes    uint64
 }

@@ -73,7 +73,7 @@ func (j *Journal) next(ctx context.Context) *batch {
 		idle := len(j.flight) == 0
 		if len(j.full) > 0 && len(j.flight) < maxFlight {
 			b := j.full[0]
-			j.full = append(j.full[:0], j.full[1:]...)
+			j.full = slices.Delete(j.full, 0, 1) // leaves no reference to b
 			j.flight = append(j.flight, b)
 			j.updateRoom()
 			return b
@@ -215,8 +215,6 @@ func (j *Journal) settle(b *batch) {
 	if j.o.Committed != nil {
 		j.o.Committed(time.Since(b.since))
 	}
-	if len(j.free) < freeBatches {
-		*b = batch{Batch: changelog.Batch{Bytes: b.Bytes[:0]}, begun: b.begun[:0], ended: b.ended[:0]}
-		j.free = append(j.free, b)
-	}
+	*b = batch{Batch: changelog.Batch{Bytes: b.Bytes[:0]}, begun: b.begun[:0], ended: b.ended[:0]}
+	batches.Put(b)
 }

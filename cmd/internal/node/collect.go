@@ -2,6 +2,7 @@ package node
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 )
@@ -50,7 +51,7 @@ const settleLooks = 8
 // memory for the garbage to come.
 type trimmer struct {
 	read      func() heap // looks at the memory
-	release   func()      // collects garbage and returns unused memory
+	release   func()      // see release
 	allocated uint64      // bytes, at the last look
 	quiet     int         // looks since the node allocated much
 	most      uint64      // bytes of filters, the maximum since memory was returned
@@ -85,6 +86,13 @@ func (t *trimmer) trim(filters uint64) {
 		t.most = filters
 		t.kept = t.read().free
 	}
+}
+
+// release collects garbage and returns unused memory to the system. The first of two collections leaves what
+// is in a sync.Pool.
+func release() {
+	runtime.GC()
+	debug.FreeOSMemory()
 }
 
 // heapReader returns a function that reads the state of this process' heap.

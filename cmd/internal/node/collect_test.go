@@ -2,7 +2,9 @@ package node
 
 import (
 	"runtime"
+	"sync"
 	"testing"
+	"weak"
 )
 
 func TestGarbagePercent(t *testing.T) {
@@ -116,4 +118,17 @@ func TestHeapReader(t *testing.T) {
 		t.Errorf("the heap is empty: %+v", after)
 	}
 	runtime.KeepAlive(garbage)
+}
+
+// What a sync.Pool contains is freed, too.
+func TestReleasePools(t *testing.T) {
+	var pool sync.Pool
+	pooled := new([1 << 10]byte)
+	freed := weak.Make(pooled)
+	pool.Put(pooled)
+	release()
+	if freed.Value() != nil {
+		t.Error("the memory is not free")
+	}
+	runtime.KeepAlive(&pool)
 }

@@ -78,7 +78,7 @@ func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(2*houseEvery, n.limitCopies) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
-	trimmer := newTrimmer(heapReader(), debug.FreeOSMemory)
+	trimmer := newTrimmer(heapReader(), release)
 	n.tasks.Go(func() {
 		n.every(2*houseEvery, func() {
 			used, _ := n.engine.Memory()

@@ -22,7 +22,6 @@ type Log struct {
 	disk *budget.Files // what the files take of Options.Disk
 
 	writing    sync.Mutex // held by what changes the frames
-	buf        []byte     // guarded by writing
 	generation uint64     // of the last segment that was made; guarded by writing
 	unclean    bool       // a write failed, so the bytes after the last frame may be anything; guarded by writing
 

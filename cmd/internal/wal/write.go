@@ -1,6 +1,10 @@
 package wal
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
 
 // Append writes and syncs entries.
 func (l *Log) Append(entries []Entry) error {
@@ -55,10 +59,10 @@ func (l *Log) write(entries []Entry) error {
 		}
 		l.unclean = false
 	}
-	if int64(cap(l.buf)) < need {
-		l.buf = make([]byte, 0, need)
-	}
-	buf := l.buf[:0]
+	memory := frames.Get().(*[]byte)
+	defer frames.Put(memory)
+	*memory = slices.Grow((*memory)[:0], int(need))
+	buf := *memory
 	for _, e := range entries {
 		buf, tip = appendFrame(buf, a.salt, &frame{Entry: e, durable: durable, before: tip})
 	}
@@ -72,6 +76,10 @@ func (l *Log) write(entries []Entry) error {
 	l.tip = tip
 	return nil
 }
+
+// frames contains memory for frames that are being written. The garbage collector frees it when nothing
+// is written.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // clean removes what a failed write left after the last frame.
 func clean(a *active) error {
