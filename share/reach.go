@@ -32,22 +32,23 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	if limit := r.limits.Bytes; h.Bytes > limit {
 		return held{}, fmt.Errorf("share: the filter takes %d bytes of memory, the limit is %d: raise the limit: %w", h.Bytes, limit, umbel.ErrLimit)
 	}
-	sameStream := have.head != nil && have.head.Stream == h.Stream
 	if have.head != nil && have.head.ID == h.ID {
 		return held{h, have.state, have.recipe}, nil
 	}
-	if missed := h.Version - min(h.Version, versionOf(have.head)); sameStream && 0 < missed && missed <= uint64(len(h.Deltas)) {
+	// If the publisher was set back, what is held is no base, even if it has the same version.
+	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Version < h.Version
+	if missed := h.Version - versionOf(have.head); earlier && missed <= uint64(len(h.Deltas)) {
 		got, err := r.walk(ctx, h, have, []step{{h.Deltas[missed-1], h.Version, false}})
 		if err == nil || ctx.Err() != nil {
 			return got, err
 		}
 		r.note("the delta of the head", err)
 	}
-	x, err := r.index(ctx, h, have, sameStream)
+	x, err := r.index(ctx, h, have, earlier)
 	if err != nil {
 		return held{}, err
 	}
-	way, _ := cheapest(x.Snapshots, x.Deltas, sameStream, versionOf(have.head), h.Version)
+	way, _ := cheapest(x.Snapshots, x.Deltas, earlier, versionOf(have.head), h.Version)
 	if len(way) > 0 && !way[0].snapshot {
 		got, err := r.walk(ctx, h, have, way)
 		if err == nil || ctx.Err() != nil {
@@ -69,10 +70,11 @@ func versionOf(h *Head) uint64 {
 	return h.Version
 }
 
-// index returns the index of a head with the deltas of the page for what is held.
-func (r *reacher) index(ctx context.Context, h *Head, have held, sameStream bool) (*Index, error) {
+// index returns the index of a head with the deltas of the page for what is held, if that is an
+// earlier version.
+func (r *reacher) index(ctx context.Context, h *Head, have held, earlier bool) (*Index, error) {
 	x, err := r.readIndex(ctx, h.Index)
-	if err != nil || !sameStream {
+	if err != nil || !earlier {
 		return x, err
 	}
 	ref, ok := x.page(page(have.head.Version))

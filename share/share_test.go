@@ -272,6 +272,29 @@ func TestPublisherSetBack(t *testing.T) {
 	}
 }
 
+// A subscriber that missed the restoration has the same version with another state.
+func TestPublisherSetBackUnseen(t *testing.T) {
+	p := newPair(t)
+	backup := new(share.Memory)
+	s := p.subscriber(share.SubscriberOptions{Source: share.Source(swap{&p.store})})
+	for v := range uint64(5) {
+		if v == 3 {
+			copyStore(t, backup, p.store)
+		}
+		p.publish(set(t, 5000, 5*v, 5*v+100))
+	}
+	update(t, s)
+	p.store = backup
+	p.publisher()
+	p.publish(set(t, 5000, 500, 600))
+	state := set(t, 5000, 505, 605)
+	if h := p.publish(state); h.Version != s.View().Head().Version {
+		t.Fatalf("version %d", h.Version)
+	}
+	update(t, s)
+	wantState(t, s, state)
+}
+
 // swap is the current store of a pair.
 type swap struct{ store *share.Store }
 
