@@ -56,8 +56,8 @@ func TestOlderCopy(t *testing.T) {
 	w.add("a", 55_000, 56_000)
 	piece := w.newPiece(first)
 	w.files.Flip(piece, 12345)
-	if r := w.wantWhole("a"); !strings.Contains(r.log, "using the previous one") {
-		t.Errorf("logged %q", r.log)
+	if r := w.wantWhole("a"); !r.Damaged || !strings.Contains(r.log, "using the previous one") {
+		t.Errorf("damaged %v, logged %q", r.Damaged, r.log)
 	}
 }
 

@@ -27,7 +27,7 @@ type restorer struct {
 
 	set          snapshot.Set
 	snapshot     time.Time // of the snapshot that was read
-	damaged      bool      // a manifest or a catalogue is, or a copy of a manifest is missing
+	damaged      bool      // something was or must be read from another copy; during restore guarded by mu
 	usedPrevious bool      // the last snapshot was unreadable
 
 	used    bool            // from and covered are set
@@ -165,6 +165,7 @@ func (r *restorer) filter(ctx context.Context, b []byte) error {
 		return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
 	}
 	r.mu.Lock()
+	r.damaged = true
 	r.set.MarkUnusable(m.ID)
 	r.mu.Unlock()
 	return r.olderFilter(ctx, m, segments, err)
