@@ -62,9 +62,15 @@ func (n *Node) closeStore(closing, final context.Context) error {
 		err = n.store.Snapshot(closing)
 	}
 	err = errors.Join(err, n.store.Close(final))
-	<-ended
+	select {
+	case <-ended:
+	case <-final.Done(): // a task waits for a call of the operating system
+		err = errors.Join(err, errTasks)
+	}
 	return errors.Join(err, n.oplog.Close())
 }
+
+var errTasks = errors.New("background tasks have not ended, because the disk does not respond")
 
 // closeListeners shuts down all servers concurrently. An error means that clients were
 // disconnected.

@@ -16,11 +16,22 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 )
 
-// faultyLog is a log whose Propose calls fault first, if it is set.
+// faultyLog is a log whose Propose calls fault first, and whose Purge calls purge, if they are set.
 type faultyLog struct {
 	oplog.Log
 	mu    sync.Mutex
 	fault func(context.Context) error
+	purge func()
+}
+
+func (l *faultyLog) Purge(ctx context.Context, before uint64) error {
+	l.mu.Lock()
+	purge := l.purge
+	l.mu.Unlock()
+	if purge != nil {
+		purge()
+	}
+	return l.Log.Purge(ctx, before)
 }
 
 func (l *faultyLog) set(fault func(context.Context) error) {
@@ -111,6 +122,44 @@ func TestShutdownWhileDiskHangs(t *testing.T) {
 		t.Error("changes were not written, and Shutdown returned no error")
 	}
 	changes.Wait()
+}
+
+// A snapshot that hangs while it deletes files, and cannot be interrupted, does not keep Shutdown from ending:
+// one of the background, and one that Shutdown takes itself.
+func TestShutdownWhileARemovalHangs(t *testing.T) {
+	for name, last := range map[string]bool{"in the background": false, "at shutdown": true} {
+		t.Run(name, func(t *testing.T) {
+			c := testConfig(t)
+			c.ShutdownTimeout = 100 * time.Millisecond
+			c.SnapshotAtShutdown = last
+			if last {
+				c.ShutdownTimeout = time.Second
+			}
+			n, l := startedFaulty(t, c)
+			conn := dial(t, n, nil)
+			for _, key := range []string{"a", "b"} {
+				conn.Want("BF.ADD f "+key, ":1")
+				conn.Want("SAVE", "+OK")
+			}
+			conn.Want("BF.ADD f c", ":1")
+			hangs, release := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			l.mu.Lock()
+			l.purge = func() {
+				once.Do(func() { close(hangs) })
+				<-release
+			}
+			l.mu.Unlock()
+			defer close(release)
+			if !last {
+				conn.Want("BGSAVE", "+Background saving started")
+				<-hangs
+			}
+			if err := endsWithin(t, n, 30*time.Second); (err != nil) != last {
+				t.Errorf("Shutdown returned %v", err)
+			}
+		})
+	}
 }
 
 // On a file system that has become read-only no change will ever be written: Shutdown does not

@@ -64,3 +64,63 @@ func TestHangingDisk(t *testing.T) {
 		})
 	}
 }
+
+// The removal of batches holds no caller whose context is done either, and Close gives up, also if the disk
+// hangs only then.
+func TestHangingRemoval(t *testing.T) {
+	for _, hangs := range []string{"purge", "trim", "close"} {
+		synctest.Test(t, func(t *testing.T) {
+			d := disktest.NewDisk()
+			w, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := oplog.Alone(w)
+			for range 10 {
+				if _, err := l.Propose(t.Context(), make([]byte, 40<<10)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n, err := l.Commit(t.Context())
+			if err == nil && hangs == "trim" { // there is something to remove
+				err = l.Purge(t.Context(), n)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			release := make(chan struct{})
+			d.Before(func(op disktest.Op, _ string) error {
+				if op == disktest.Remove || op == disktest.Sync {
+					<-release
+				}
+				return nil
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				switch hangs {
+				case "purge":
+					ended <- l.Purge(ctx, n)
+				case "trim":
+					ended <- l.Trim(ctx)
+				default:
+					<-ctx.Done()
+					ended <- ctx.Err()
+				}
+			}()
+			synctest.Wait()
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: error %v, want %v", hangs, err, context.Canceled)
+			}
+			if l.Close() == nil {
+				t.Errorf("%s: the log was closed while the disk hangs", hangs)
+			}
+			close(release)
+			synctest.Wait()
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -41,7 +41,7 @@ func Open(_ context.Context, dir string, o Options) (Log, error) {
 // Alone returns the log of a node that is not replicated, in l, which is closed with it. A batch is
 // committed when it is durable.
 func Alone(l *wal.Log) Log {
-	return &alone{wal: l, proposing: make(chan struct{}, 1), committing: make(chan struct{}, 1)}
+	return &alone{wal: l, proposing: make(chan struct{}, 1), committing: make(chan struct{}, 1), removing: make(chan struct{}, 1)}
 }
 
 // alone is the log of a node that is not replicated.
@@ -49,6 +49,7 @@ type alone struct {
 	wal        *wal.Log
 	proposing  chan struct{} // held by Propose
 	committing chan struct{} // held by Commit
+	removing   chan struct{} // held by Purge and Trim
 	abandoned  atomic.Bool   // a caller of Propose did not wait for its end
 }
 
@@ -139,11 +140,18 @@ func entries(ctx context.Context, each func(uint64, []byte) error) func(wal.Entr
 	}
 }
 
-func (l *alone) Purge(_ context.Context, before uint64) error { return l.wal.CutFront(before) }
+func (l *alone) Purge(ctx context.Context, before uint64) error {
+	_, err := interruptible(ctx, l.removing, func() (uint64, error) { return 0, l.wal.CutFront(before) })
+	return err
+}
+
+func (l *alone) Trim(ctx context.Context) error {
+	_, err := interruptible(ctx, l.removing, func() (uint64, error) { return 0, l.wal.Trim() })
+	return err
+}
 
 func (l *alone) Bounds() (first, last uint64) { return l.wal.Bounds() }
 func (l *alone) Torn() string                 { return l.wal.Torn() }
-func (l *alone) Trim() error                  { return l.wal.Trim() }
 func (l *alone) Health() error                { return l.wal.Health() }
 func (l *alone) Bytes() uint64                { return l.wal.Bytes() }
 func (l *alone) Room() uint64                 { return l.wal.Room() }
@@ -153,13 +161,22 @@ const patience = 5 * time.Second
 
 func (l *alone) Close() error {
 	hangs := time.After(patience)
-	for _, turn := range []chan struct{}{l.proposing, l.committing} {
+	for _, turn := range []chan struct{}{l.proposing, l.committing, l.removing} {
 		select {
 		case turn <- struct{}{}:
 			defer func() { <-turn }()
 		case <-hangs:
-			return errors.New("oplog: the disk does not answer; the log was not closed in order")
+			return errHangs
 		}
 	}
-	return l.wal.Close()
+	closed := make(chan error, 1)
+	go func() { closed <- l.wal.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-hangs:
+		return errHangs
+	}
 }
+
+var errHangs = errors.New("oplog: the disk does not answer; the log was not closed in order")

@@ -42,7 +42,7 @@ type Replicator interface {
 	// may be in the log or not. The process must then end; it starts again as a follower. Lost is nil
 	// if that cannot happen.
 	Lost() <-chan struct{}
-	// Purge removes the batches before a number.
+	// Purge removes the batches before a number. When ctx is done it returns; the removal may go on.
 	Purge(ctx context.Context, before uint64) error
 }
 
@@ -66,7 +66,7 @@ type Log interface {
 	// acknowledged; it is empty if nothing was discarded.
 	Torn() string
 	// Trim removes files that are kept to be used again, for a disk that is full.
-	Trim() error
+	Trim(ctx context.Context) error
 	// Health returns nil, or why nothing can be stored.
 	Health() error
 	// Bytes returns the size of all files.

@@ -82,31 +82,41 @@ func TestCloseOfAStoreThatIsStuck(t *testing.T) {
 	n.log.Close()
 }
 
-// A call of the file system that does not return does not keep Close from returning.
+// A call of the file system that does not return does not keep Close from returning: while a snapshot is
+// written, and while the files of an older one are deleted.
 func TestCloseWhileASnapshotHangs(t *testing.T) {
-	for _, durability := range []Durability{Always, None} {
-		d := newDisk()
-		n := start(t, d, Options{Durability: durability, SnapshotInterval: time.Second})
-		if _, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil); err != nil {
-			t.Fatal(err)
-		}
-		hangs, release := make(chan struct{}), make(chan struct{})
-		var once sync.Once
-		d.files.Before(func(op disktest.Op, _ string) error {
-			if op == disktest.Sync {
-				once.Do(func() { close(hangs) })
-				<-release
+	for _, op := range []disktest.Op{disktest.Sync, disktest.Remove} {
+		for _, durability := range []Durability{Always, None} {
+			d := newDisk()
+			n := start(t, d, Options{Durability: durability, SnapshotInterval: time.Second})
+			f, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
-		})
-		<-hangs
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := n.Store.Close(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("durability %v: error %v, want %v", durability, err, context.Canceled)
+			hangs, release := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			d.files.Before(func(call disktest.Op, _ string) error {
+				if call == op {
+					once.Do(func() { close(hangs) })
+					<-release
+				}
+				return nil
+			})
+			for i := 0; op == disktest.Remove && i < 2; i++ { // the third deletes the first
+				snap(t, n)
+				if _, _, err := f.Add(nil, digests(i, i+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-hangs
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := n.Store.Close(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, durability %v: error %v, want %v", op, durability, err, context.Canceled)
+			}
+			close(release)
+			n.runs.Wait()
+			n.log.Close()
 		}
-		close(release)
-		n.runs.Wait()
-		n.log.Close()
 	}
 }

@@ -116,7 +116,7 @@ func (s *Store) warnReserve(err error) {
 func (s *Store) leaveFull(ctx context.Context) {
 	s.estimate()
 	needed := s.taker.Needed() // the filters that changed until now will change again
-	if err := s.log.Trim(); err != nil {
+	if err := s.log.Trim(ctx); err != nil {
 		s.o.Log.Warn("could not remove spare files of the log", "error", err)
 	}
 	err := s.snapshotQueued(ctx)
@@ -127,10 +127,10 @@ func (s *Store) leaveFull(ctx context.Context) {
 	}
 	if err == nil {
 		s.taker.Require() // after a second one, the log before the first is obsolete
-		err = s.Snapshot(ctx)
+		err = s.snapshot(ctx)
 	}
 	if err == nil {
-		err = s.log.Trim()
+		err = s.log.Trim(ctx)
 	}
 	if err == nil {
 		err = s.reserve()
@@ -157,5 +157,5 @@ func (s *Store) snapshotQueued(ctx context.Context) error {
 		}
 	}
 	s.taker.Require()
-	return s.Snapshot(ctx)
+	return s.snapshot(ctx)
 }

@@ -158,8 +158,14 @@ func (s *Store) Sync(ctx context.Context) error {
 	return s.journal.Sync(ctx, s.Last())
 }
 
-// Snapshot copies all filters that changed since the last snapshot and truncates the log.
+// Snapshot copies all filters that changed since the last snapshot and truncates the log. It returns soon
+// after ctx is done, also if the disk does not respond.
 func (s *Store) Snapshot(ctx context.Context) error {
+	return within(ctx, func() error { return s.snapshot(ctx) })
+}
+
+// snapshot is Snapshot, but returns only when nothing is written any more.
+func (s *Store) snapshot(ctx context.Context) error {
 	s.estimate()
 	err := s.taker.Take(ctx)
 	if err != nil {
@@ -207,16 +213,16 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 		if !byTime && !byBytes && !s.nearMaxDisk() || s.Ready() != nil {
 			continue
 		}
-		_ = s.Snapshot(ctx) // it logs its error
+		_ = s.snapshot(ctx) // it logs its error
 		last = time.Now()
 	}
 }
 
 // replaceDamaged takes two snapshots, after which nothing that is damaged is needed.
 func (s *Store) replaceDamaged(ctx context.Context) {
-	if s.Snapshot(ctx) == nil {
+	if s.snapshot(ctx) == nil {
 		s.taker.Require()
-		_ = s.Snapshot(ctx) // it logs its error
+		_ = s.snapshot(ctx) // it logs its error
 	}
 }
 
