@@ -1,0 +1,190 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+)
+
+// ClientOptions configure a client. The zero value has the defaults.
+type ClientOptions struct {
+	// HTTP makes the requests; the default is http.DefaultClient. Its Timeout should be zero,
+	// because it would limit the time for an object. If it has no rule for redirects, at most 5
+	// are followed.
+	HTTP *http.Client
+	// Poll is the time between two requests for the head, for servers without long poll; the
+	// default is 5 seconds. Each time varies by up to a quarter.
+	Poll time.Duration
+	// Timeout ends a request if no kilobyte has arrived for this time; the default is 30
+	// seconds.
+	Timeout time.Duration
+}
+
+const (
+	maxRedirects = 5
+	// longPoll is the time to wait for a head. It is the same for all clients, so that caches
+	// see the same URL.
+	longPoll = 25 * time.Second
+)
+
+// Client reads a publication over HTTP. It is safe for concurrent use.
+//
+// If the server states when to retry (Retry-After), the next request of the client waits until
+// then, for at most ten minutes.
+type Client struct {
+	base    *url.URL
+	o       ClientOptions
+	http    http.Client
+	mu      sync.Mutex
+	records map[string]record
+	ready   time.Time // no request before
+}
+
+var (
+	_ share.Source  = (*Client)(nil)
+	_ share.Watcher = (*Client)(nil)
+)
+
+// record is a record as it was received last.
+type record struct {
+	body []byte
+	// tag is the entity tag that the next request may state, or "".
+	tag string
+	// longPoll reports that the server lets requests wait.
+	longPoll bool
+}
+
+// NewClient returns a client of the publication below an http or https URL. If the URL has a query,
+// it is part of every request.
+func NewClient(base string, o ClientOptions) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("share/web: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
+		return nil, fmt.Errorf("share/web: %q is not the URL of a publication, want http:// or https:// and a host", u.Redacted())
+	}
+	if o.HTTP == nil {
+		o.HTTP = http.DefaultClient
+	}
+	if o.Poll <= 0 {
+		o.Poll = 5 * time.Second
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	c := &Client{base: u, o: o, http: *o.HTTP, records: make(map[string]record)}
+	if c.http.CheckRedirect == nil {
+		c.http.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errRedirects
+			}
+			return nil
+		}
+	}
+	return c, nil
+}
+
+var errRedirects = errors.New("more than 5 redirects")
+
+// Record returns a record. If the server confirms the one that the client has, it is not sent again.
+func (c *Client) Record(ctx context.Context, name string) ([]byte, error) {
+	if err := share.CheckRecord(name); err != nil {
+		return nil, err
+	}
+	return c.record(ctx, name, c.last(name), 0)
+}
+
+// WatchRecord returns a record when it differs from last. It returns it as it is after at most 25
+// seconds from a server with long poll, and after ClientOptions.Poll from others.
+func (c *Client) WatchRecord(ctx context.Context, name string, last []byte) ([]byte, error) {
+	if err := share.CheckRecord(name); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	have, wait := c.last(name), time.Duration(0)
+	if have.longPoll && bytes.Equal(have.body, last) {
+		wait = longPoll
+	}
+	b, err := c.record(ctx, name, have, wait)
+	if err != nil || !bytes.Equal(b, last) {
+		return b, err
+	}
+	// A server with long poll may also reply at once, and so may a cache before it.
+	interval := c.o.Poll*3/4 + rand.N(c.o.Poll/2+1)
+	sleep(ctx, interval-time.Since(begin))
+	return b, ctx.Err()
+}
+
+func (c *Client) last(name string) record {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.records[name]
+}
+
+// record requests a record. The client has the given one.
+func (c *Client) record(ctx context.Context, name string, have record, wait time.Duration) ([]byte, error) {
+	q := request{path: name, wait: wait, header: make(http.Header)}
+	if wait > 0 {
+		q.after = tagOf(have.body)
+	}
+	if have.tag != "" {
+		q.header.Set("If-None-Match", have.tag)
+	}
+	r, err := c.get(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	got := record{longPoll: r.Header.Get(longPollHeader) != "", body: have.body, tag: have.tag}
+	switch {
+	case r.StatusCode == http.StatusNotModified && have.tag != "":
+	case r.StatusCode == http.StatusOK:
+		if got.body, err = readRecord(r); err != nil {
+			return nil, fmt.Errorf("share/web: %s: %w", q.path, err)
+		}
+		got.tag = reliableTag(r.Header, got.body)
+	default:
+		return nil, fmt.Errorf("share/web: %s: unexpected status %s: %w", q.path, r.Status, share.ErrCorrupt)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.records[name] = got
+	return got.body, nil
+}
+
+func readRecord(r *http.Response) ([]byte, error) {
+	body, err := decoded(r)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(body, share.MaxRecord+1))
+	if err == nil && len(b) > share.MaxRecord {
+		err = fmt.Errorf("more than %d bytes: %w", share.MaxRecord, share.ErrCorrupt)
+	}
+	return b, err
+}
+
+// reliableTag returns the entity tag of a reply if another record would have another tag. Many
+// servers make tags from the time of a file in seconds and its size, and two heads often have the
+// same size. Such a tag is reliable if the file was more than a second old (RFC 9110, section 8.8.2.2).
+func reliableTag(h http.Header, body []byte) string {
+	tag := h.Get("Etag")
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil || tag == `"`+tagOf(body)+`"` {
+		return tag
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil && date.Sub(modified) > time.Second {
+		return tag
+	}
+	return ""
+}
