@@ -102,7 +102,7 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 }
 
 // consequence is what follows from lost changes.
-const consequence = "filters that they may have changed return true for every key until they are created again, and filters that they created are gone"
+const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and filters that they created are gone"
 
 // lost notes that batches are lost, which why names.
 func (p *Replayer) lost(_, _ uint64, why error) error {
