@@ -65,8 +65,10 @@ require (
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0
+	github.com/umbel-filters/umbel/share v0.0.0
 	github.com/zeebo/xxh3 v1.1.0
 	go.yaml.in/yaml/v3 v3.0.5
+	golang.org/x/mod v0.42.0
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
@@ -74,3 +76,5 @@ require (
 replace github.com/umbel-filters/umbel => ../
 
 replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast
+
+replace github.com/umbel-filters/umbel/share => ../share

@@ -63,6 +63,7 @@ func rootCommand() *cobra.Command {
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
+		keygenCommand(), publishCommand(), subscribeCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	signed "golang.org/x/mod/sumdb/note"
+)
+
+const keygenHelp = `Create the key of a publication (umbel publish). The name of the key is the name of the
+publication; by convention it is a path below a domain of yours. The private key is written to a
+new file that only you can read. The public key is printed: subscribers need it.
+
+With --public the public key of an existing file is printed.`
+
+const keygenExample = `  umbel keygen example.org/words                  # writes words.key
+  umbel keygen --public words.key > words.pub`
+
+// keyPair is the result of umbel keygen.
+type keyPair struct {
+	Name   string `json:"name"`
+	Public string `json:"publicKey"`
+	File   string `json:"file"`
+}
+
+func keygenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "keygen NAME [-o FILE] | --public FILE",
+		Short:   "create the key of a publication",
+		Long:    keygenHelp,
+		Example: keygenExample,
+	}
+	cmd.DisableFlagsInUseLine = true
+	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write; by default the last part of the name, with .key")
+	public := cmd.Flags().String("public", "", "print the public key of the private key in `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("output", "public")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if *public != "" {
+			return arguments(0, 0)(cmd, args)
+		}
+		return arguments(1, 1)(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *public != "" {
+			k, err := readKey(*public)
+			if err != nil {
+				return err
+			}
+			return printKey(cmd, keyPair{k.signer.Name(), k.public, *public})
+		}
+		return generateKey(cmd, args[0], *output)
+	}
+	return cmd
+}
+
+func generateKey(cmd *cobra.Command, name, file string) error {
+	private, public, err := signed.GenerateKey(rand.Reader, name)
+	if err == nil {
+		_, err = signed.NewSigner(private)
+	}
+	if err != nil {
+		return fmt.Errorf("%q can't be the name of a key: it must not contain spaces or plus signs", name)
+	}
+	if file == "" {
+		file = path.Base(name) + ".key"
+	}
+	err = atomicfile.CreateSecret(file, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, private)
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists; give another file with -o, or print its public key with --public", file)
+	}
+	if err != nil {
+		return err
+	}
+	if !isQuiet(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the private key of %s; keep it secret. The public key:\n", file, name)
+	}
+	return printKey(cmd, keyPair{name, public, file})
+}
+
+func printKey(cmd *cobra.Command, k keyPair) error {
+	return answer(cmd, k, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, k.Public)
+		return err
+	})
+}
+
+// signingKey is the contents of a file of umbel keygen.
+type signingKey struct {
+	signer   signed.Signer
+	verifier signed.Verifier
+	public   string
+}
+
+// readKey reads the private key in a file.
+func readKey(file string) (signingKey, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return signingKey{}, err
+	}
+	b = bytes.TrimSpace(b)
+	signer, err := signed.NewSigner(string(b))
+	if err != nil {
+		return signingKey{}, fmt.Errorf("%s is not the file of a private key; create one with umbel keygen", file)
+	}
+	public, err := publicKey(string(b))
+	if err != nil {
+		return signingKey{}, fmt.Errorf("%s: %w", file, err)
+	}
+	verifier, err := signed.NewVerifier(public)
+	return signingKey{signer, verifier, public}, err
+}
+
+// publicKey returns the public key that belongs to a valid private key:
+// PRIVATE+KEY+name+hash+data, where data is the algorithm and the seed.
+func publicKey(private string) (string, error) {
+	fields := strings.SplitN(private, "+", 5)
+	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
+	if err != nil || len(data) != 1+ed25519.SeedSize {
+		return "", errors.New("not an Ed25519 key")
+	}
+	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
+	return signed.NewEd25519VerifierKey(fields[2], public)
+}
+
+// parsePublicKey returns the key in an argument: the key itself, or a file that contains it.
+func parsePublicKey(s string) (signed.Verifier, error) {
+	v, err := signed.NewVerifier(s)
+	if err == nil {
+		return v, nil
+	}
+	b, fileErr := os.ReadFile(s)
+	if fileErr != nil {
+		return nil, fmt.Errorf("--public-key: %.80q is neither a key nor a file with one; umbel keygen prints keys", s)
+	}
+	if v, err = signed.NewVerifier(string(bytes.TrimSpace(b))); err != nil {
+		return nil, fmt.Errorf("--public-key: %s does not contain a public key; umbel keygen --public prints it", s)
+	}
+	return v, nil
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+)
+
+const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
+can serve the directory, and any copy of it works as well. umbel subscribe follows it: it fetches
+what changed since the version that it has, and verifies it with the public key.
+
+The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
+answers for exact. Publish again before, even if the filter has not changed.
+
+With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.`
+
+const publishExample = `  umbel keygen example.org/words                # prints the public key
+  umbel publish words.umb --to public --key words.key
+  umbel publish words.umb --to public --key words.key --follow 10s`
+
+// publication is the result of publishing a version.
+type publication struct {
+	Directory string    `json:"directory"`
+	Name      string    `json:"name"`
+	Version   uint64    `json:"version"`
+	New       bool      `json:"new"` // the filter has changed
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind"`
+	Bytes     uint64    `json:"bytes"`                // memory of the filter
+	Delta     *uint64   `json:"deltaBytes,omitempty"` // from the version before
+	Expires   time.Time `json:"expires"`
+}
+
+func (p publication) write(w io.Writer) error {
+	what := fmt.Sprintf("version %v of %s", quantity.Count(p.Version), p.Name)
+	switch {
+	case !p.New:
+		what += " is unchanged and"
+	case p.Delta != nil:
+		what += fmt.Sprintf(", %v bytes from the version before,", quantity.Count(*p.Delta))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s is valid until %s\n", p.Directory, what, p.Expires.Local().Format(time.DateTime))
+	return err
+}
+
+// publisher is one run of umbel publish.
+type publisher struct {
+	cmd    *cobra.Command
+	file   string
+	to     string
+	key    signingKey
+	follow time.Duration
+	o      share.PublisherOptions
+	p      *share.Publisher
+	read   os.FileInfo // of the version that was published
+}
+
+func publishCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "publish FILE --to DIRECTORY --key FILE",
+		Short:   "publish a filter, or its next version",
+		Long:    publishHelp,
+		Example: publishExample,
+		Args:    arguments(1, 1),
+	}
+	flags := cmd.Flags()
+	to := flags.String("to", "", "`DIRECTORY` of the publication")
+	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
+	valid := flags.Duration("valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
+	follow := flags.Duration("follow", 0, "look at the file once per `period`, and publish its changes until ^C")
+	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *to == "" || *key == "" {
+			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		}
+		k, err := readKey(*key)
+		if err != nil {
+			return err
+		}
+		if *valid == 0 {
+			*valid = 24 * time.Hour
+			if *follow > 0 {
+				*valid = max(time.Minute, (3**follow + time.Second - 1).Truncate(time.Second))
+			}
+		}
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, o: share.PublisherOptions{
+			Signer: k.signer, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+		}}
+		return p.run()
+	}
+	return cmd
+}
+
+func (p *publisher) run() (err error) {
+	ctx, stop := signal.NotifyContext(p.cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := p.open()
+	if err != nil {
+		return err
+	}
+	store, err := dir.Create(p.to)
+	if errors.Is(err, dir.ErrLocked) {
+		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	p.o.Store = store
+	if p.p, err = share.NewPublisher(ctx, p.o, p.key.verifier); err != nil {
+		return err
+	}
+	// Without the notes the next run continues with larger deltas.
+	defer func() { err = errors.Join(err, p.p.Close(context.WithoutCancel(ctx))) }()
+	if err := p.publish(ctx, s); err != nil || p.follow == 0 {
+		return err
+	}
+	return p.watch(ctx)
+}
+
+// open reads the filter, and remembers which file it was.
+func (p *publisher) open() (umbel.State, error) {
+	info, err := os.Stat(p.file)
+	if err != nil {
+		return umbel.State{}, err
+	}
+	s, err := readFilter(p.cmd, p.file)
+	if err == nil {
+		p.read = info
+	}
+	return s, err
+}
+
+func (p *publisher) publish(ctx context.Context, s umbel.State) error {
+	last := uint64(0)
+	if h := p.p.Head(); h != nil {
+		last = h.Version
+	}
+	h, err := p.p.Publish(ctx, s)
+	if errors.Is(err, share.ErrSeed) {
+		return fmt.Errorf("%s hashes with a secret seed, which subscribers would learn; publish it with --publish-seed if that is acceptable: %w", p.file, share.ErrSeed)
+	}
+	if h == nil {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %v\n", err)
+	}
+	if isQuiet(p.cmd) {
+		return nil
+	}
+	v := publication{
+		Directory: p.to, Name: h.Name, Version: h.Version, New: h.Version != last, ID: h.ID.String(), Kind: h.Kind,
+		Bytes: h.Bytes, Expires: h.Expires(),
+	}
+	if v.New && len(h.Deltas) > 0 {
+		v.Delta = &h.Deltas[0].Bytes
+	}
+	return answer(p.cmd, v, v.write)
+}
+
+// watch publishes the changes of the file until ctx ends. A file that can't be read is tried again.
+func (p *publisher) watch(ctx context.Context) error {
+	t := time.NewTicker(p.follow)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		if err := p.look(ctx); err != nil && ctx.Err() == nil {
+			if errors.Is(err, share.ErrFork) {
+				return err
+			}
+			fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %v; the last version remains published\n", err)
+		}
+	}
+}
+
+// look publishes the file if it has changed, and renews the head after a third of its validity.
+func (p *publisher) look(ctx context.Context) error {
+	info, err := os.Stat(p.file)
+	if err == nil && !(os.SameFile(info, p.read) && info.ModTime().Equal(p.read.ModTime()) && info.Size() == p.read.Size()) {
+		s, err := p.open()
+		if err != nil {
+			return err
+		}
+		return p.publish(ctx, s)
+	}
+	if time.Since(p.p.Head().Time) > p.o.Valid/3 {
+		if _, renewed := p.p.Renew(ctx); renewed != nil {
+			return renewed
+		}
+	}
+	return err
+}

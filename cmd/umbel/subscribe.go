@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+const subscribeHelp = `Write the current version of a publication (umbel publish) to a file. SOURCE is its URL, or its
+directory. Nothing is written unless the version is signed with the public key, complete and valid.
+
+With --cache the version is kept in a directory, and the next run fetches what has changed since
+then. A cache also refuses heads that are older than the last one.
+
+With --follow new versions are fetched and written as they appear, until ^C. A version whose head
+has expired stays in the file, with a warning.`
+
+const subscribeExample = `  umbel subscribe https://example.org/words --public-key words.pub -o words.umb
+  umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m
+  umbel has words.umb zebra`
+
+// subscription is the result of fetching a version.
+type subscription struct {
+	File    string    `json:"file"`
+	Name    string    `json:"name"`
+	Version uint64    `json:"version"`
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"`
+	Bytes   uint64    `json:"bytes"`
+	Objects uint64    `json:"objects"`      // fetched
+	Fetched uint64    `json:"fetchedBytes"` // of these objects
+	Expires time.Time `json:"expires"`
+}
+
+func (s subscription) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: version %v of %s, %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name,
+		quantity.Count(s.Fetched), s.Expires.Local().Format(time.DateTime))
+	return err
+}
+
+// subscriber is one run of umbel subscribe.
+type subscriber struct {
+	cmd     *cobra.Command
+	output  string
+	s       *share.Subscriber
+	written *share.View
+	before  share.Counters
+}
+
+func subscribeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "subscribe SOURCE --public-key KEY -o FILE",
+		Short:   "fetch a published filter, and follow it",
+		Long:    subscribeHelp,
+		Example: subscribeExample,
+		Args:    arguments(1, 1),
+	}
+	flags := cmd.Flags()
+	key := flags.String("public-key", "", "public `KEY` of the publication, or a file that contains it")
+	output := flags.StringP("output", "o", "", "`FILE` to write")
+	cache := flags.String("cache", "", "`DIRECTORY` that keeps the version for the next run")
+	follow := flags.Duration("follow", 0, "look for new versions once per `period`, and write them until ^C")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *key == "" || *output == "" {
+			return usageError(cmd, errors.New("give the public key with --public-key and the file to write with -o"))
+		}
+		verifier, err := parsePublicKey(*key)
+		if err != nil {
+			return err
+		}
+		source, err := sourceOf(args[0])
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		o := share.SubscriberOptions{
+			Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(),
+			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
+		}
+		if *cache != "" {
+			store, err := dir.Create(*cache)
+			if errors.Is(err, dir.ErrLocked) {
+				return fmt.Errorf("another umbel subscribe uses the cache %s; give each its own", *cache)
+			}
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			o.Cache = store
+		}
+		s := subscriber{cmd: cmd, output: *output}
+		if s.s, err = share.NewSubscriber(ctx, o); err != nil {
+			return err
+		}
+		defer s.s.Close()
+		if *follow > 0 {
+			return s.follow(ctx, *follow)
+		}
+		if err := s.s.Update(ctx); err != nil {
+			return notFound(err, args[0])
+		}
+		return s.put()
+	}
+	return cmd
+}
+
+// sourceOf returns the source at a URL or in a directory.
+func sourceOf(where string) (share.Source, error) {
+	if info, err := os.Stat(where); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file; give the directory or the URL of a publication", where)
+	}
+	return dir.Open(where), nil
+}
+
+// notFound explains that a source has no publication.
+func notFound(err error, where string) error {
+	if errors.Is(err, share.ErrNotFound) {
+		return fmt.Errorf("%s has no publication: %w", where, err)
+	}
+	return err
+}
+
+// fetchLimits permits what fits into memory.
+func fetchLimits() wire.Limits {
+	l := wire.Limits{Bytes: math.MaxUint64, States: 1 << 20, Workers: runtime.GOMAXPROCS(0)}
+	if free, known := memory.Available(); known {
+		l.Bytes = free
+	}
+	return l
+}
+
+// put writes the version to the file, and prints it.
+func (s *subscriber) put() error {
+	v := s.s.View()
+	if err := container.Write(s.output, v.Filter().State()); err != nil {
+		return err
+	}
+	s.written = v
+	h, c := v.Head(), s.s.Counters()
+	out := subscription{
+		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
+		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Expires: h.Expires(),
+	}
+	s.before = c
+	if isQuiet(s.cmd) {
+		return nil
+	}
+	return report(s.cmd, s.output, out, out.write)
+}
+
+// follow writes versions as they appear, until ctx ends.
+func (s *subscriber) follow(ctx context.Context, period time.Duration) error {
+	warned := false
+	for {
+		err := s.s.Update(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		switch {
+		case err == nil:
+			warned = false
+			if s.written == nil || s.written.Head().ID != s.s.View().Head().ID {
+				if err := s.put(); err != nil {
+					return err
+				}
+			}
+		case !warned:
+			warned = true
+			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: %v; trying again each %v\n", err, period)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(period):
+		}
+	}
+}
