@@ -183,5 +183,23 @@ def root(nodes):
     return hashlib.sha256(b"\1" + root(nodes[:left]) + root(nodes[left:])).digest()
 
 
+def verify(top, node, i, n, path):
+    """Reports whether node i of the n nodes of a level is below the root top."""
+    if i >= n:
+        return False
+    last = n - 1
+    for other in path:
+        if last == 0:
+            return False
+        if i % 2 == 1 or i == last:
+            node = hashlib.sha256(b"\1" + other + node).digest()
+            while i % 2 == 0 and i > 0:
+                i, last = i // 2, last // 2
+        else:
+            node = hashlib.sha256(b"\1" + node + other).digest()
+        i, last = i // 2, last // 2
+    return last == 0 and node == top
+
+
 def name(text):
     return bytes([len(text)]) + text.encode()

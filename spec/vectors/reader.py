@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Reads the vectors of umbel's specification, in its own words: containers, deltas,
-three of the hashes, all kinds, headers of packets. It goes by the pages in spec and
+hash trees, three of the hashes, all kinds, headers of packets. It goes by the pages in spec and
 shares no code with the library; the files beside it have what their pages say. Exit
 status 1 if anything isn't as a vector says."""
 
@@ -12,7 +12,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing is left beside the vectors
 
 from codings import Corrupt
-from container import Container, Limit, identify
+from container import Container, Limit, identify, leaves, root, verify
 from delta import Mismatch, apply
 from inpacket import DENSE, Header, Malformed, Version, codeword, derive
 from kinds import KINDS, LOCATE
@@ -103,6 +103,21 @@ def check_delta(fields, body):
     return 0
 
 
+def check_trees(name, rows):
+    for row in rows:
+        if name == "roots":
+            words, factor = int(row[0]), int(row[1], 16)
+            array = b"".join(((i + 1) * factor & MASK).to_bytes(8, "little") for i in range(words))
+            got = root(leaves(array)).hex()
+            assert got == row[2], f"{words} words, factor {factor:x}: root {got}"
+        else:
+            top, node, *path = (bytes.fromhex(text) for text in [row[0]] + row[3:])
+            blocks, block = int(row[1]), int(row[2])
+            assert verify(top, node, block, blocks, path), f"block {block} of {blocks} isn't verified"
+            assert not verify(top, top[::-1], block, blocks, path), f"another block {block} of {blocks} is verified"
+    return len(rows)
+
+
 def digest(text):
     return int(text[:16], 16), int(text[16:], 16)
 
@@ -188,6 +203,8 @@ def check(path):
     rows = [line.split() for line in body.splitlines()]
     if path.parent.name == "deltas":
         return check_delta(fields, body)
+    if path.parent.name == "trees":
+        return check_trees(path.stem, rows)
     if path.parent.name == "positions":
         return check_positions(path.stem, fields, rows)
     if path.parent.name == "hashing":
@@ -201,7 +218,7 @@ def check(path):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket") for p in (root / folder).glob("*.txt"))
+    paths = sorted(p for folder in ("container", "codings", "deltas", "trees", "kinds", "positions", "hashing", "inpacket") for p in (root / folder).glob("*.txt"))
     answers, wrong = 0, 0
     for path in paths:
         try:

@@ -32,7 +32,9 @@ type Decoder struct {
 	Base wire.ID
 	// Unverified omits the check of the result's ID, which takes longer than applying a
 	// small delta. It is for deltas of a trusted sender over a channel that changes
-	// nothing, and for a Base that is certain.
+	// nothing, and for a Base that is certain. It is also for a program that keeps the
+	// [wire.Tree] of the base, which computes the ID in the time of comparing both states:
+	// it must compare the ID with [Info.Result] before it uses the result.
 	Unverified bool
 	// Limits are those of the result. An array with another length than that of the base
 	// also takes memory for the blocks of a worker.

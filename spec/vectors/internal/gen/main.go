@@ -44,11 +44,11 @@ func run(args []string) error {
 }
 
 // folders are the folders of the vectors in spec/vectors.
-var folders = []string{"container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket"}
+var folders = []string{"container", "codings", "deltas", "trees", "kinds", "positions", "hashing", "inpacket"}
 
 // all returns all vectors.
 func all() ([]file, error) {
-	files := slices.Concat(hashing(), containers(), codings(), deltas())
+	files := slices.Concat(hashing(), containers(), codings(), deltas(), trees())
 	k, err := kinds()
 	if err != nil {
 		return nil, err
