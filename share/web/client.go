@@ -101,7 +101,7 @@ func (c *Client) Record(ctx context.Context, name string) ([]byte, error) {
 	if err := share.CheckRecord(name); err != nil {
 		return nil, err
 	}
-	return c.record(ctx, name, c.last(name), 0)
+	return c.record(ctx, name, c.last(name), "")
 }
 
 // WatchRecord returns a record when it differs from last. It returns it as it is after at most 25
@@ -111,11 +111,11 @@ func (c *Client) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 		return nil, err
 	}
 	begin := time.Now()
-	have, wait := c.last(name), time.Duration(0)
-	if have.longPoll && bytes.Equal(have.body, last) {
-		wait = longPoll
+	have, after := c.last(name), ""
+	if have.longPoll {
+		after = tagOf(last)
 	}
-	b, err := c.record(ctx, name, have, wait)
+	b, err := c.record(ctx, name, have, after)
 	if err != nil || !bytes.Equal(b, last) {
 		return b, err
 	}
@@ -131,11 +131,12 @@ func (c *Client) last(name string) record {
 	return c.records[name]
 }
 
-// record requests a record. The client has the given one.
-func (c *Client) record(ctx context.Context, name string, have record, wait time.Duration) ([]byte, error) {
-	q := request{path: name, wait: wait, header: make(http.Header)}
-	if wait > 0 {
-		q.after = tagOf(have.body)
+// record requests a record, or waits for one with another tag than after unless that is "". The client
+// has the given one.
+func (c *Client) record(ctx context.Context, name string, have record, after string) ([]byte, error) {
+	q := request{path: name, header: make(http.Header)}
+	if after != "" {
+		q.after, q.wait = after, longPoll
 	}
 	if have.tag != "" {
 		q.header.Set("If-None-Match", have.tag)
