@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
@@ -31,12 +29,6 @@ func addModeOf(f umbel.Filter) addMode {
 		return concurrent
 	}
 	return exclusive
-}
-
-// growthForecaster is an umbel.GrowthForecaster with the method that its documentation requires.
-type growthForecaster interface {
-	umbel.GrowthForecaster
-	umbel.Grower
 }
 
 const (
@@ -215,74 +207,6 @@ func (f *Filter) addLocked(changed []bool, ds []umbel.Digest) (int, error) {
 	return len(ds), nil
 }
 
-// addPredictingGrowth adds to a filter that forecasts its growth, and reserves memory before it grows. A
-// present key makes no filter grow, but a kind that counts additions has to count this one too. A
-// present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
-// keys of a batch are then found together; the cells of the others are in the caches afterwards.
-func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, error) {
-	g := f.filter.(growthForecaster)
-	there := changed
-	if f.kind.Monotone && len(ds) > 1 {
-		umbel.HasAll(f.filter, there, ds)
-	} else {
-		clear(there)
-	}
-	for i, d := range ds {
-		if there[i] {
-			changed[i] = false
-			continue
-		}
-		bytes, err := g.NextGrowth()
-		if bytes == 0 && err == nil {
-			changed[i] = f.filter.Add(d)
-			continue
-		}
-		if f.filter.Has(d) {
-			if changed[i] = false; f.kind.Monotone {
-				continue
-			}
-			if changed[i], err = g.TryAdd(d); err != nil {
-				return i, err
-			}
-			continue
-		}
-		if err == nil {
-			err = f.engine.memory.reserve(bytes)
-		}
-		if err != nil {
-			return i, err
-		}
-		f.bytes.Add(bytes)
-		f.shape.Add(1)
-		changed[i] = f.filter.Add(d)
-	}
-	return len(ds), nil
-}
-
-// digestBytes is an upper bound of the memory of a listed digest.
-const digestBytes = 48
-
-// reserveEstimate reserves memory for n digests of a filter whose memory depends on its keys. The
-// real memory is counted again when much of the reservation is an estimate.
-func (f *Filter) reserveEstimate(n int) error {
-	x := f.ownExtra()
-	if x.estimated > max(64<<10, f.bytes.Load()/8) {
-		f.recount()
-	}
-	more := uint64(n) * digestBytes
-	err := f.engine.memory.reserve(more)
-	if err != nil && x.estimated > 0 {
-		f.recount()
-		err = f.engine.memory.reserve(more)
-	}
-	if err != nil {
-		return err
-	}
-	f.bytes.Add(more)
-	x.estimated += more
-	return nil
-}
-
 // journalAdded writes the digests that changed the filter to the journal. It reports whether all
 // did. The caller holds f.changes.
 func (f *Filter) journalAdded(changed []bool, ds []umbel.Digest) (all bool) {
@@ -323,62 +247,3 @@ type scratch struct {
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
-
-// Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
-// whether ds[i] was present. It returns an error wrapping errors.ErrUnsupported if the kind
-// cannot remove.
-func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
-	if removed != nil {
-		removed = removed[:len(ds):len(removed)]
-	}
-	if err := f.engine.checkWritable(); err != nil {
-		return 0, err
-	}
-	f.markUsed()
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
-	for from := 0; from < len(ds); {
-		to := min(len(ds), from+maxBatch)
-		found := s.changed[:to-from]
-		if removed != nil {
-			found = removed[from:to]
-		}
-		if err := f.removeSome(found, ds[from:to]); err != nil {
-			return f.position(), err
-		}
-		f.ownExtra().removed.Add(uint64(countTrue(found)))
-		from = to
-	}
-	return f.position(), nil
-}
-
-func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
-	if err := f.lock(); err != nil {
-		return err
-	}
-	defer f.changes.Unlock()
-	r, ok := f.filter.(umbel.Remover)
-	if !ok {
-		return f.unsupported("remove")
-	}
-	if err := f.CheckComplete(); err != nil {
-		return err
-	}
-	f.cells.Lock()
-	for i, d := range ds {
-		removed[i] = r.Remove(d)
-	}
-	f.cells.Unlock()
-	if countTrue(removed) > 0 {
-		f.shape.Add(1)
-		f.journalMarked(OpRemove, removed, ds)
-		if f.mode() == predictsGrowth { // it may have shrunk
-			f.recount()
-		}
-	}
-	return nil
-}
-
-func (f *Filter) unsupported(what string) error {
-	return fmt.Errorf("kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
-}

@@ -1,0 +1,77 @@
+package engine
+
+import "github.com/umbel-filters/umbel"
+
+// growthForecaster is an umbel.GrowthForecaster with the method that its documentation requires.
+type growthForecaster interface {
+	umbel.GrowthForecaster
+	umbel.Grower
+}
+
+// addPredictingGrowth adds to a filter that forecasts its growth, and reserves memory before it grows. A
+// present key makes no filter grow, but a kind that counts additions has to count this one too. A
+// present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
+// keys of a batch are then found together; the cells of the others are in the caches afterwards.
+func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, error) {
+	g := f.filter.(growthForecaster)
+	there := changed
+	if f.kind.Monotone && len(ds) > 1 {
+		umbel.HasAll(f.filter, there, ds)
+	} else {
+		clear(there)
+	}
+	for i, d := range ds {
+		if there[i] {
+			changed[i] = false
+			continue
+		}
+		bytes, err := g.NextGrowth()
+		if bytes == 0 && err == nil {
+			changed[i] = f.filter.Add(d)
+			continue
+		}
+		if f.filter.Has(d) {
+			if changed[i] = false; f.kind.Monotone {
+				continue
+			}
+			if changed[i], err = g.TryAdd(d); err != nil {
+				return i, err
+			}
+			continue
+		}
+		if err == nil {
+			err = f.engine.memory.reserve(bytes)
+		}
+		if err != nil {
+			return i, err
+		}
+		f.bytes.Add(bytes)
+		f.shape.Add(1)
+		changed[i] = f.filter.Add(d)
+	}
+	return len(ds), nil
+}
+
+// digestBytes is an upper bound of the memory of a listed digest.
+const digestBytes = 48
+
+// reserveEstimate reserves memory for n digests of a filter whose memory depends on its keys. The
+// real memory is counted again when much of the reservation is an estimate.
+func (f *Filter) reserveEstimate(n int) error {
+	x := f.ownExtra()
+	if x.estimated > max(64<<10, f.bytes.Load()/8) {
+		f.recount()
+	}
+	more := uint64(n) * digestBytes
+	err := f.engine.memory.reserve(more)
+	if err != nil && x.estimated > 0 {
+		f.recount()
+		err = f.engine.memory.reserve(more)
+	}
+	if err != nil {
+		return err
+	}
+	f.bytes.Add(more)
+	x.estimated += more
+	return nil
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+)
+
+// Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
+// whether ds[i] was present. It returns an error wrapping errors.ErrUnsupported if the kind
+// cannot remove.
+func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
+	if removed != nil {
+		removed = removed[:len(ds):len(removed)]
+	}
+	if err := f.engine.checkWritable(); err != nil {
+		return 0, err
+	}
+	f.markUsed()
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	for from := 0; from < len(ds); {
+		to := min(len(ds), from+maxBatch)
+		found := s.changed[:to-from]
+		if removed != nil {
+			found = removed[from:to]
+		}
+		if err := f.removeSome(found, ds[from:to]); err != nil {
+			return f.position(), err
+		}
+		f.ownExtra().removed.Add(uint64(countTrue(found)))
+		from = to
+	}
+	return f.position(), nil
+}
+
+func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
+	if err := f.lock(); err != nil {
+		return err
+	}
+	defer f.changes.Unlock()
+	r, ok := f.filter.(umbel.Remover)
+	if !ok {
+		return f.unsupported("remove")
+	}
+	if err := f.CheckComplete(); err != nil {
+		return err
+	}
+	f.cells.Lock()
+	for i, d := range ds {
+		removed[i] = r.Remove(d)
+	}
+	f.cells.Unlock()
+	if countTrue(removed) > 0 {
+		f.shape.Add(1)
+		f.journalMarked(OpRemove, removed, ds)
+		if f.mode() == predictsGrowth { // it may have shrunk
+			f.recount()
+		}
+	}
+	return nil
+}
+
+func (f *Filter) unsupported(what string) error {
+	return fmt.Errorf("kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
+}
