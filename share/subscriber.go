@@ -42,6 +42,8 @@ type SubscriberOptions struct {
 	Limits wire.Limits
 	// Skew is by how much the clock of the publisher may be ahead; the default is a minute.
 	Skew time.Duration
+	// Changed, if it is not nil, is called by Update and Run when a new version answers.
+	Changed func(*View)
 	// Log receives what does not fail an update, such as a damaged object that was fetched again.
 	Log *slog.Logger
 	// Now returns the time; the default is time.Now.
@@ -132,11 +134,15 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	if err := s.keep(ctx, &got, signed); err != nil {
 		return err
 	}
-	if s.held.head == nil || s.held.head.ID != h.ID {
+	isNew := s.held.head == nil || s.held.head.ID != h.ID
+	if isNew {
 		s.counter.Versions++
 	}
 	s.held, s.last, s.counter.LastUpdated = got, h, now
 	s.show(f, h, now)
+	if isNew && s.o.Changed != nil {
+		s.o.Changed(s.view.Load())
+	}
 	if !now.Before(h.Expires()) {
 		return fmt.Errorf("share: the head of version %d expired at %s: %w", h.Version, h.Expires().Format(time.RFC3339), ErrStale)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -16,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/share/web"
 )
 
 const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
@@ -25,11 +28,13 @@ what changed since the version that it has, and verifies it with the public key.
 The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
 answers for exact. Publish again before, even if the filter has not changed.
 
-With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.`
+With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
+With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
+at once.`
 
 const publishExample = `  umbel keygen example.org/words                # prints the public key
   umbel publish words.umb --to public --key words.key
-  umbel publish words.umb --to public --key words.key --follow 10s`
+  umbel publish words.umb --to public --key words.key --follow 10s --listen 127.0.0.1:8080`
 
 // publication is the result of publishing a version.
 type publication struct {
@@ -63,6 +68,7 @@ type publisher struct {
 	to     string
 	key    signingKey
 	follow time.Duration
+	listen string
 	o      share.PublisherOptions
 	p      *share.Publisher
 	read   os.FileInfo // of the version that was published
@@ -81,11 +87,15 @@ func publishCommand() *cobra.Command {
 	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
 	valid := flags.Duration("valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
 	follow := flags.Duration("follow", 0, "look at the file once per `period`, and publish its changes until ^C")
+	listen := flags.String("listen", "", "serve the directory over HTTP at `HOST:PORT`, with --follow")
 	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		}
+		if *listen != "" && *follow <= 0 {
+			return usageError(cmd, errors.New("--listen needs --follow"))
 		}
 		k, err := readKey(*key)
 		if err != nil {
@@ -97,7 +107,7 @@ func publishCommand() *cobra.Command {
 				*valid = max(time.Minute, (3**follow + time.Second - 1).Truncate(time.Second))
 			}
 		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, o: share.PublisherOptions{
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, o: share.PublisherOptions{
 			Signer: k.signer, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
 		}}
 		return p.run()
@@ -129,7 +139,26 @@ func (p *publisher) run() (err error) {
 	if err := p.publish(ctx, s); err != nil || p.follow == 0 {
 		return err
 	}
+	if p.listen != "" {
+		stopServing, err := p.serve(store)
+		if err != nil {
+			return err
+		}
+		defer stopServing()
+	}
 	return p.watch(ctx)
+}
+
+// serve serves the directory over HTTP until the function that it returns is called.
+func (p *publisher) serve(source share.Source) (stop func(), err error) {
+	l, err := net.Listen("tcp", p.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
+	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	go server.Serve(l)
+	return func() { server.Close() }, nil
 }
 
 // open reads the filter, and remembers which file it was.

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "certificate": certificate,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "until": until, "certificate": certificate,
 		},
 	})
 }
@@ -236,6 +236,20 @@ func free(ts *testscript.TestScript, neg bool, args []string) {
 		defer l.Close() // once all are known, so that each is another one
 		ts.Setenv(name, l.Addr().String())
 	}
+}
+
+// until repeats a command until it succeeds.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: until command [args...]")
+	}
+	var err error
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err = ts.Exec(args[0], args[1:]...); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%v: %v", args, err)
 }
 
 // ready waits until a node at an address takes changes. Files of a certificate and its key are

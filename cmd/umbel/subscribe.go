@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -61,8 +63,8 @@ type subscriber struct {
 	cmd     *cobra.Command
 	output  string
 	s       *share.Subscriber
-	written *share.View
 	before  share.Counters
+	changed func() // with --follow
 }
 
 func subscribeCommand() *cobra.Command {
@@ -86,7 +88,7 @@ func subscribeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		source, err := sourceOf(args[0])
+		source, err := sourceOf(args[0], *follow)
 		if err != nil {
 			return err
 		}
@@ -108,6 +110,11 @@ func subscribeCommand() *cobra.Command {
 			o.Cache = store
 		}
 		s := subscriber{cmd: cmd, output: *output}
+		o.Changed = func(*share.View) {
+			if s.changed != nil {
+				s.changed()
+			}
+		}
 		if s.s, err = share.NewSubscriber(ctx, o); err != nil {
 			return err
 		}
@@ -123,8 +130,12 @@ func subscribeCommand() *cobra.Command {
 	return cmd
 }
 
-// sourceOf returns the source at a URL or in a directory.
-func sourceOf(where string) (share.Source, error) {
+// sourceOf returns the source at a URL or in a directory. The head at a URL is requested once per
+// period, if the server doesn't report changes itself.
+func sourceOf(where string, period time.Duration) (share.Source, error) {
+	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
+		return web.NewClient(where, web.ClientOptions{Poll: period})
+	}
 	if info, err := os.Stat(where); err != nil {
 		return nil, err
 	} else if !info.IsDir() {
@@ -156,7 +167,6 @@ func (s *subscriber) put() error {
 	if err := container.Write(s.output, v.Filter().State()); err != nil {
 		return err
 	}
-	s.written = v
 	h, c := v.Head(), s.s.Counters()
 	out := subscription{
 		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
@@ -169,30 +179,26 @@ func (s *subscriber) put() error {
 	return report(s.cmd, s.output, out, out.write)
 }
 
-// follow writes versions as they appear, until ctx ends.
+// follow writes versions as they appear, until ctx ends or the file can't be written.
 func (s *subscriber) follow(ctx context.Context, period time.Duration) error {
-	warned := false
-	for {
-		err := s.s.Update(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		switch {
-		case err == nil:
-			warned = false
-			if s.written == nil || s.written.Head().ID != s.s.View().Head().ID {
-				if err := s.put(); err != nil {
-					return err
-				}
-			}
-		case !warned:
-			warned = true
-			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: %v; trying again each %v\n", err, period)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(period):
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if s.s.View() != nil { // the version of the cache
+		if err := s.put(); err != nil {
+			return err
 		}
 	}
+	s.changed = func() {
+		if err := s.put(); err != nil {
+			stop(err)
+		}
+	}
+	err := s.s.Run(ctx, period)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
