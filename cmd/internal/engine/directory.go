@@ -41,11 +41,12 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 	return e.Put(name, f, PutOptions{Empty: true, Expires: expires})
 }
 
-// SettleDirectory returns when all filters have been added and removed whose creation and deletion have a
-// position.
-func (e *Engine) SettleDirectory() {
+// SettleDirectory returns when all filters have been added, renamed and removed whose creation, renaming and
+// deletion have a position. It returns the last of these positions.
+func (e *Engine) SettleDirectory() Position {
 	e.directory.Lock()
 	defer e.directory.Unlock()
+	return Position(e.last.Load())
 }
 
 // lookup returns the filter with this name, or nil.

@@ -144,10 +144,14 @@ func (e *Engine) Pick(n uint64) *Filter {
 	return nil
 }
 
-// Names returns the names of all filters by ID, as of one moment.
-func (e *Engine) Names() map[uint64]string {
+// NamesSince returns the names of all filters by ID, as of one moment, or nil if no filter was created,
+// renamed or deleted after a position of SettleDirectory.
+func (e *Engine) NamesSince(pos Position) map[uint64]string {
 	e.directory.Lock()
 	defer e.directory.Unlock()
+	if Position(e.last.Load()) == pos {
+		return nil
+	}
 	names := make(map[uint64]string, e.known())
 	for _, f := range e.filters(0, e.known()) {
 		names[f.id] = f.Name()

@@ -22,7 +22,6 @@ type copier struct {
 	packer   *packer
 	throttle throttle
 	last     lastEntries
-	entries  [][]byte       // that are not in the catalogue, because their names may change
 	live     map[uint64]int // bytes of pieces to which the new snapshot refers
 }
 
@@ -32,17 +31,8 @@ func newCopier(ctx context.Context, t *Taker, s *Snapshot) *copier {
 		live: make(map[uint64]int),
 	}
 	c.packer.entry = c.enter
-	if !t.o.Logged {
-		c.packer.entry = c.hold
-	}
 	c.packer.wrote = func(n int) { t.spent.Add(uint64(n)) }
 	return c
-}
-
-// hold adds an entry to entries.
-func (c *copier) hold(_ context.Context, entry []byte) error {
-	c.entries = append(c.entries, entry)
-	return nil
 }
 
 // enter writes an entry to the catalogue.
@@ -58,6 +48,7 @@ func (c *copier) enter(ctx context.Context, entry []byte) error {
 
 // all copies all filters and returns the catalogue.
 func (c *copier) all(ctx context.Context) ([]Reference, error) {
+	directory := c.taker.engine.SettleDirectory()
 	for cursor := uint64(0); ; {
 		// One at a time: a list of filters would keep the memory of those that are deleted during
 		// the snapshot.
@@ -73,12 +64,12 @@ func (c *copier) all(ctx context.Context) ([]Reference, error) {
 	if err := c.packer.flush(ctx); err != nil {
 		return nil, err
 	}
-	if !c.taker.o.Logged {
-		if err := c.enterHeld(ctx); err != nil {
-			return nil, err
+	catalogue, err := c.packer.finish(ctx)
+	if err == nil && !c.taker.o.Logged {
+		if names := c.taker.engine.NamesSince(directory); names != nil {
+			catalogue, err = c.rename(ctx, catalogue, names)
 		}
 	}
-	catalogue, err := c.packer.finish(ctx)
 	refer(c.live, catalogue)
 	return catalogue, err
 }
@@ -111,15 +102,15 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 	}
 }
 
-// enterHeld writes the entries to the catalogue with the names that the filters have at one moment. It
-// is for snapshots without a log, which would contain what was renamed and deleted while the copies were
-// made.
-func (c *copier) enterHeld(ctx context.Context) error {
-	names := c.taker.engine.Names()
-	for _, b := range c.entries {
+// rename writes the catalogue once more, with the names that the filters have at one moment. It is for
+// snapshots without a log, which would contain what was renamed and deleted while the copies were made.
+func (c *copier) rename(ctx context.Context, catalogue []Reference, names map[uint64]string) ([]Reference, error) {
+	c.snapshot.Filters, c.snapshot.Bytes = 0, 0
+	clear(c.live)
+	err := ReadCatalogue(ctx, NewCache(c.taker.files), &Snapshot{Catalogue: catalogue}, func(b []byte) error {
 		now, ok := names[EntryID(b)]
 		if !ok {
-			continue
+			return nil
 		}
 		m, segments, err := ReadEntry(b, wire.NoLimits)
 		if err != nil {
@@ -129,11 +120,12 @@ func (c *copier) enterHeld(ctx context.Context) error {
 			m.Name = now
 			b = AppendEntry(nil, &m, segments)
 		}
-		if err := c.enter(ctx, b); err != nil {
-			return err
-		}
+		return c.enter(ctx, b)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return c.packer.finish(ctx)
 }
 
 // copy copies a filter once. Its changes wait if still is true. ok is false if its shape changed

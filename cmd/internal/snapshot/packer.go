@@ -164,10 +164,13 @@ func (p *packer) endPage(ctx context.Context) error {
 	return nil
 }
 
-// finish writes what is left of the catalogue and returns where it is.
+// finish writes what is left of the catalogue and returns where it is. Later entries are those of another
+// catalogue.
 func (p *packer) finish(ctx context.Context) ([]Reference, error) {
 	err := p.endPage(ctx)
-	return p.catalogue, err
+	catalogue := p.catalogue
+	p.catalogue = nil
+	return catalogue, err
 }
 
 func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {

@@ -166,7 +166,6 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		next.Batch = last + 1
 	}
 	written, upTo := t.written(), t.journal.Last()
-	t.engine.SettleDirectory()
 	defer t.spent.Store(0)
 	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {
