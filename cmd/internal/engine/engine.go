@@ -45,7 +45,7 @@ type Engine struct {
 	now     func() int64
 	journal Journal // may be nil
 	memory  memory
-	// longBytes is the size of a state from which a change is queued with Journal.Begin. Smaller
+	// longBytes is the size of a state above which a change is queued with Journal.Begin. Smaller
 	// ones are queued while locks are held.
 	longBytes uint64
 

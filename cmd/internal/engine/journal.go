@@ -33,7 +33,7 @@ type LongChange interface {
 	Abort()        // discards it
 }
 
-// longBytes is the default of Engine.longBytes.
+// longBytes is the default of Engine.longBytes. It is not less than resp.MaxTransactionBytes.
 const longBytes = 1 << 20
 
 // Op is the operation of a change.
@@ -83,7 +83,7 @@ type write struct {
 // and is called without locks.
 func (e *Engine) begin(f *Filter, c Change) (write, error) {
 	w := write{change: c}
-	if e.journal == nil || c.State == nil || wordBytes(*c.State) < e.longBytes {
+	if e.journal == nil || c.State == nil || wordBytes(*c.State) <= e.longBytes {
 		return w, nil
 	}
 	if f.id == 0 {

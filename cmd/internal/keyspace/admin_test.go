@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -234,5 +235,31 @@ func TestCategories(t *testing.T) {
 	}
 	if got := p.Line("ACL CAT"); !strings.Contains(got, bulk("dangerous")) {
 		t.Error(got)
+	}
+}
+
+// RESTORE within EXEC makes filters of at most 1 MiB in all: larger ones would wait for room in the journal with
+// the locks of the transaction's keys.
+func TestRestoreInTransactions(t *testing.T) {
+	p := start(t, nil)
+	for name, bytes := range map[string]uint64{"large": 1<<20 + 64<<10, "half": 600 << 10} {
+		if _, _, err := p.engine.Create(name, "bloom", umbel.Goal{Bytes: bytes, FPRate: .01}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large, half := resptest.Bulk(t, p.Line("DUMP large")), resptest.Bulk(t, p.Line("DUMP half"))
+	p.Expect("MULTI", "+OK")
+	for _, call := range [][2]string{{"a", large}, {"b", half}, {"c", half}} {
+		if got := p.Do("RESTORE", call[0], "0", call[1]); got != "+QUEUED" {
+			t.Fatal(got)
+		}
+	}
+	got := p.Line("EXEC")
+	p.Expect("EXISTS a", ":0", "EXISTS b", ":1", "EXISTS c", ":0")
+	if !strings.HasPrefix(got, "*3[-") || !strings.Contains(got, ", +OK, -") {
+		t.Errorf("EXEC replies %s", got)
+	}
+	if got := p.Do("RESTORE", "a", "0", large); got != "+OK" {
+		t.Errorf("outside of a transaction: %s", got)
 	}
 }

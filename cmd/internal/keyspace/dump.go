@@ -3,6 +3,7 @@ package keyspace
 import (
 	"bytes"
 	"errors"
+	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -118,7 +119,10 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 	if at != 0 && !o.absolute {
 		at = k.engine.Now() + min(at, 1<<62) // the year 146 million
 	}
-	pos, err := k.put(string(name), payload, o.replace, at)
+	f, pos, err := k.put(string(name), payload, c.MostBytes(math.MaxUint64), o.replace, at)
+	if err == nil {
+		c.SpendBytes(f.Bytes())
+	}
 	c.Commit(uint64(pos))
 	if errors.Is(err, engine.ErrExists) {
 		c.Error(busyKey)
@@ -127,27 +131,28 @@ func (k *keyspace) restore(c *resp.Conn, args [][]byte) {
 	command.OK(c, pos, err)
 }
 
-// put makes a filter from a payload.
-func (k *keyspace) put(name string, payload []byte, replace bool, expires int64) (engine.Position, error) {
+// put makes a filter of at most most bytes from a payload.
+func (k *keyspace) put(name string, payload []byte, most uint64, replace bool, expires int64) (*engine.Filter, engine.Position, error) {
 	if !bytes.HasPrefix(payload, containerHead) {
-		return k.dumper.Restore(name, payload, replace, expires)
+		return k.dumper.Restore(name, payload, most, replace, expires)
 	}
 	hold := k.engine.NewReservation()
 	defer hold.Release()
-	s, err := wire.Parse(payload, hold.Limits())
+	l := hold.Limits()
+	l.Bytes = min(l.Bytes, most)
+	s, err := wire.Parse(payload, l)
 	if errors.Is(err, umbel.ErrCorrupt) {
-		return 0, errBadFormat
+		return nil, 0, errBadFormat
 	}
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	f, err := k.engine.Kinds().Open(s)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires})
-	return pos, err
+	return k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires})
 }
 
 // redisError is an error with Redis' text.

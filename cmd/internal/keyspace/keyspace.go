@@ -40,10 +40,10 @@ type Dumper interface {
 	// Dump returns the payload. It returns an error wrapping errors.ErrUnsupported for other kinds,
 	// for which this package uses containers.
 	Dump(f *engine.Filter) ([]byte, error)
-	// Restore makes a filter from a payload; expires is as in engine.PutOptions. It returns an
+	// Restore makes a filter of at most most bytes from a payload; expires is as in engine.PutOptions. It returns an
 	// error wrapping engine.ErrExists if the name is taken and replace is false. The text of other
 	// errors is the reply, after ERR.
-	Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error)
+	Restore(name string, payload []byte, most uint64, replace bool, expires int64) (*engine.Filter, engine.Position, error)
 }
 
 // Commands returns the table of the package. m may be nil.
@@ -60,7 +60,7 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 		}
 	}
 	t["copy"].Long, t["dump"].Long = command.Bytes(e, t["copy"]), command.Bytes(e, t["dump"])
-	t["restore"].Long = func([][]byte) uint64 { return 0 } // limited by the length of the transaction
+	t["restore"].Long = func([][]byte) uint64 { return 0 } // see Conn.MostBytes
 	return t
 }
 

@@ -73,8 +73,8 @@ func (strings_) Dump(f *engine.Filter) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
 
-func (strings_) Restore(string, []byte, bool, int64) (engine.Position, error) {
-	return 0, errors.New("DUMP payload version or checksum are wrong")
+func (strings_) Restore(string, []byte, uint64, bool, int64) (*engine.Filter, engine.Position, error) {
+	return nil, 0, errors.New("DUMP payload version or checksum are wrong")
 }
 
 // fakeNode remembers what it was asked for.

@@ -46,19 +46,18 @@ func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 
 // Restore makes a filter from a payload: see keyspace.Dumper. It returns an error wrapping
 // engine.ErrExists, or one whose text is the reply.
-func (m *Module) Restore(name string, payload []byte, replace bool, expires int64) (engine.Position, error) {
+func (m *Module) Restore(name string, payload []byte, most uint64, replace bool, expires int64) (*engine.Filter, engine.Position, error) {
 	if !replace && m.engine.Get([]byte(name)) != nil {
-		return 0, fmt.Errorf("%q: %w", name, engine.ErrExists)
+		return nil, 0, fmt.Errorf("%q: %w", name, engine.ErrExists)
 	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	own, err := parsePayload(payload, m.engine.FreeMemory(wire.DefaultBytes), hold.Take)
+	own, err := parsePayload(payload, min(m.engine.FreeMemory(wire.DefaultBytes), most), hold.Take)
 	if err != nil {
-		return 0, badPayload(err)
+		return nil, 0, badPayload(err)
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires})
-	return pos, err
+	return m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires})
 }
 
 const (

@@ -2,6 +2,7 @@ package redisbloom_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -221,10 +222,10 @@ func TestDumpAndRestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.module.Restore("k", payload, false, 0); err == nil {
+	if _, _, err := p.module.Restore("k", payload, math.MaxUint64, false, 0); err == nil {
 		t.Error("restored in the place of another")
 	}
-	if _, err := p.module.Restore("new", payload, false, 1<<50); err != nil {
+	if _, _, err := p.module.Restore("new", payload, math.MaxUint64, false, 1<<50); err != nil {
 		t.Fatal(err)
 	}
 	if f := p.engine.Get([]byte("new")); f == nil || f.Expires() != 1<<50 || p.module.Type(f) != "MBbloom--" {
@@ -236,7 +237,7 @@ func TestDumpAndRestore(t *testing.T) {
 	}
 	// What was restored grows like any other.
 	p.each("BF.MADD", "new", items(0, 20_000))
-	if _, err := p.module.Restore("new", payload, true, 0); err != nil {
+	if _, _, err := p.module.Restore("new", payload, math.MaxUint64, true, 0); err != nil {
 		t.Fatal(err)
 	}
 	p.Expect("BF.DEBUG new", p.Line("BF.DEBUG k"))
@@ -245,7 +246,7 @@ func TestDumpAndRestore(t *testing.T) {
 		string(payload[1:]):             "DUMP payload version or checksum are wrong",
 		string(payload[:10]) + "wrong!": "DUMP payload version or checksum are wrong",
 	} {
-		if _, err := p.module.Restore("bad", []byte(corrupt), false, 0); err == nil || err.Error() != want {
+		if _, _, err := p.module.Restore("bad", []byte(corrupt), math.MaxUint64, false, 0); err == nil || err.Error() != want {
 			t.Errorf("%.20q: %v, want %s", corrupt, err, want)
 		}
 	}

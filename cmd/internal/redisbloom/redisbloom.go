@@ -63,17 +63,20 @@ func (m *Module) Commands() resp.Table {
 		rows = append(rows, m.cuckooCommands()...)
 	}
 	t := command.Table(rows...)
-	markLong(t)
+	markLong(m.engine, t)
 	return t
 }
 
 // markLong marks the commands that allocate a filter or validate all of it. What they work through is
-// limited by the memory limit and the length of a transaction.
-func markLong(t resp.Table) {
-	for _, name := range []string{"bf.reserve", "bf.loadchunk", "cf.reserve", "cf.loadchunk", "cf.compact"} {
+// limited by the memory limit and the length of a transaction, except for CF.COMPACT.
+func markLong(e *engine.Engine, t resp.Table) {
+	for _, name := range []string{"bf.reserve", "bf.loadchunk", "cf.reserve", "cf.loadchunk"} {
 		if cmd := t[name]; cmd != nil {
 			cmd.Long = func([][]byte) uint64 { return 0 }
 		}
+	}
+	if cmd := t["cf.compact"]; cmd != nil {
+		cmd.Long = command.Bytes(e, cmd)
 	}
 }
 

@@ -43,6 +43,7 @@ type Conn struct {
 	single   [1][][]byte // memory of Single
 	failure  string      // reply of the last call if it was an error
 	inExec   bool        // EXEC runs
+	left     uint64      // bytes that the long commands of this EXEC may still work through
 	keySet   []uint16    // locks that the running command holds
 	tx       transaction
 	limiter  *rate.Limiter
@@ -159,6 +160,18 @@ func (c *Conn) Commit(pos uint64) { c.position = max(c.position, pos) }
 // InTransaction reports whether the command runs within EXEC. The keys of the transaction are locked
 // then, so the command must not wait for the journal.
 func (c *Conn) InTransaction() bool { return c.inExec }
+
+// MostBytes returns the number of bytes that the command may work through, at most n. Within EXEC it is what
+// is left of MaxTransactionBytes.
+func (c *Conn) MostBytes(n uint64) uint64 {
+	if c.inExec {
+		return min(n, c.left)
+	}
+	return n
+}
+
+// SpendBytes subtracts n bytes that a command has worked through from what is left within EXEC.
+func (c *Conn) SpendBytes(n uint64) { c.left -= min(n, c.left) }
 
 func (c *Conn) setVersion(v int) {
 	c.version = v

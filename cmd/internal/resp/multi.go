@@ -104,11 +104,11 @@ func execute(c *Conn, _ [][]byte) {
 		}
 	}
 	c.Array(len(tx.calls))
-	left := uint64(MaxTransactionBytes)
+	c.left = MaxTransactionBytes
 	for _, q := range tx.calls {
 		reply := c.checkAllowed(q.cmd, q.args)
 		if reply == "" {
-			reply = takeBytes(&left, q)
+			reply = c.takeBytes(q)
 		}
 		if reply != "" {
 			c.Error(reply)
@@ -130,16 +130,16 @@ func execute(c *Conn, _ [][]byte) {
 const MaxTransactionBytes = 1 << 20
 
 // takeBytes subtracts the bytes of a long command from what is left, or returns an error reply.
-func takeBytes(left *uint64, q queued) string {
+func (c *Conn) takeBytes(q queued) string {
 	if q.cmd.Long == nil {
 		return ""
 	}
 	n := q.cmd.Long(q.args)
-	if n > *left {
+	if n > c.left {
 		return fmt.Sprintf("ERR %s works through %d bytes, and the long commands of a transaction may work through %d in all; run it outside of MULTI",
 			strings.ToUpper(q.cmd.Name), n, MaxTransactionBytes)
 	}
-	*left -= n
+	c.SpendBytes(n)
 	return ""
 }
 

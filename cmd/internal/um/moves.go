@@ -88,16 +88,17 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	l := limits(hold)
-	if c.InTransaction() {
-		l.Bytes = min(l.Bytes, resp.MaxTransactionBytes)
-	}
+	l.Bytes = c.MostBytes(l.Bytes)
 	f, err := u.parse(l, args[2])
 	if err != nil {
 		command.Fail(c, err)
 		return
 	}
 	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace})
+	g, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace})
+	if err == nil {
+		c.SpendBytes(g.Bytes())
+	}
 	command.OK(c, pos, err)
 }
 
