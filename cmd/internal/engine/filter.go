@@ -180,9 +180,19 @@ func (f *Filter) busy() chan struct{} { return f.extra().busy() }
 // setBusy notes whether changes of the cells wait. The caller holds f.changes.
 func (f *Filter) setBusy() { f.ownExtra().blocked.Store(f.busy() != nil) }
 
-// Settle waits while a change of a whole filter, or a reader, makes other changes of a filter wait. It
-// is called before a change by whoever holds locks during the change. Afterwards the filter may be busy
-// again.
+// Busy reports whether a change of a whole filter, or a reader, makes other changes of a filter wait, and
+// whether one waits.
+func (e *Engine) Busy(name []byte) (busy, waiting bool) {
+	f := e.Get(name)
+	if f == nil {
+		return false, false
+	}
+	x := f.extra()
+	return x.blocked.Load(), x.waiting.Load() > 0
+}
+
+// Settle waits while a filter is busy. It is called before a change by whoever holds locks during the
+// change. Afterwards the filter may be busy again.
 func (e *Engine) Settle(ctx context.Context, name []byte) {
 	f := e.Get(name)
 	for f != nil && f.extra().blocked.Load() {

@@ -78,6 +78,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Commands: table,
 		Wait:     n.waitFor,
 		Room:     n.store.Room,
+		Busy:     n.engine.Busy,
 		Settle:   n.engine.Settle,
 		Version:  n.version,
 		Observe:  n.observe,

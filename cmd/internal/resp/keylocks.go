@@ -2,6 +2,7 @@ package resp
 
 import (
 	"hash/maphash"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -58,10 +59,21 @@ func (l *keyLocks) unlock(set []uint16, exclusive bool) {
 	}
 }
 
+// tryLock acquires the locks of a set exclusively if none is held.
+func (l *keyLocks) tryLock(set []uint16) bool {
+	for n, i := range set {
+		if !l.locks[i].TryLock() {
+			l.unlock(set[:n], true)
+			return false
+		}
+	}
+	return true
+}
+
 // lockKeys acquires the locks of the keys of calls. Before, it waits until the command may change
 // them without a wait. A long command gets no locks.
 func (c *Conn) lockKeys(e *entry, calls ...[][]byte) {
-	if c.prepare(e, calls); e.Long != nil || e.FirstKey <= 0 {
+	if c.waitRoom(e); e.Long != nil || e.FirstKey <= 0 {
 		return
 	}
 	set := c.keySet[:0]
@@ -77,29 +89,37 @@ func (c *Conn) lockKeys(e *entry, calls ...[][]byte) {
 	}
 	c.keySet = inOrder(set)
 	c.s.keys.lock(c.keySet, false)
+	for busy := c.busyKey(e, calls); busy != nil; busy = c.busyKey(e, calls) {
+		c.s.keys.unlock(c.keySet, false)
+		c.s.o.Settle(c.s.alive, busy)
+		c.s.keys.lock(c.keySet, false)
+	}
 }
 
-// prepare waits until the journal has room and nothing makes changes of the keys wait, if the command
-// changes them. It is called without locks.
-func (c *Conn) prepare(e *entry, calls [][][]byte) {
-	if !e.write {
-		return
-	}
-	if c.s.o.Room != nil {
+// waitRoom waits until the journal has room, if the command changes something.
+func (c *Conn) waitRoom(e *entry) {
+	if e.write && c.s.o.Room != nil {
 		_ = c.s.o.Room(c.s.alive) // the command reports why nothing can be changed
 	}
-	if c.s.o.Settle == nil || e.Long != nil {
-		return
+}
+
+// busyKey returns a key for which the command would wait, nil if there is none or the server ends.
+func (c *Conn) busyKey(e *entry, calls [][][]byte) (found []byte) {
+	if !e.write || e.Long != nil || c.s.o.Busy == nil {
+		return nil
 	}
 	for _, args := range calls {
 		e.Keys(args, func(key []byte) bool {
-			c.s.o.Settle(c.s.alive, key)
-			return true
+			if busy, _ := c.s.o.Busy(key); busy && c.s.alive.Err() == nil {
+				found = key
+			}
+			return found == nil
 		})
-		if e.oneKey && e.RunAll != nil {
+		if found != nil || e.oneKey && e.RunAll != nil {
 			break
 		}
 	}
+	return found
 }
 
 // unlockKeys releases the locks.
@@ -108,11 +128,18 @@ func (c *Conn) unlockKeys() {
 	c.keySet = c.keySet[:0]
 }
 
+// maxTries is the number of attempts of EXEC to acquire its locks without waiting for one.
+const maxTries = 100
+
 // lockTransaction acquires the locks of all keys of a transaction exclusively, and returns them.
+//
+// While it waits for a lock, nobody else gets the lock, not even for a query. A command that holds the lock may
+// wait for a change that began after it had found the key idle. So EXEC first waits, without locks, for such
+// keys, and waits for a lock only if it is never free.
 func (c *Conn) lockTransaction(tx *transaction) []uint16 {
 	var set []uint16
 	for _, q := range tx.calls {
-		c.prepare(q.cmd, [][][]byte{q.args})
+		c.waitRoom(q.cmd)
 		q.cmd.Keys(q.args, func(key []byte) bool {
 			set = c.s.keys.add(set, key)
 			return true
@@ -122,6 +149,42 @@ func (c *Conn) lockTransaction(tx *transaction) []uint16 {
 		set = c.s.keys.add(set, []byte(w.key))
 	}
 	set = inOrder(set)
-	c.s.keys.lock(set, true)
-	return set
+	for tries := 0; ; {
+		if stuck := c.stuckKey(tx); stuck != nil {
+			c.s.o.Settle(c.s.alive, stuck)
+			continue
+		}
+		if tries++; tries >= maxTries {
+			c.s.keys.lock(set, true)
+		} else if !c.s.keys.tryLock(set) {
+			runtime.Gosched()
+			continue
+		}
+		if c.stuckKey(tx) == nil {
+			return set
+		}
+		c.s.keys.unlock(set, true)
+	}
+}
+
+// stuckKey returns a key of a transaction for which one of its commands would wait, or another client's
+// command waits, nil if there is none or the server ends.
+func (c *Conn) stuckKey(tx *transaction) (found []byte) {
+	if c.s.o.Busy == nil || c.s.alive.Err() != nil {
+		return nil
+	}
+	for _, q := range tx.calls {
+		q.cmd.Keys(q.args, func(key []byte) bool {
+			if busy, waiting := c.s.o.Busy(key); busy && (waiting || q.cmd.write) {
+				found = key
+			}
+			return found == nil
+		})
+	}
+	for _, w := range tx.watched {
+		if busy, waiting := c.s.o.Busy([]byte(w.key)); busy && waiting {
+			found = []byte(w.key)
+		}
+	}
+	return found
 }

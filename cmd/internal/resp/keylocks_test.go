@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -86,11 +88,22 @@ func TestWaitsWithoutLocks(t *testing.T) {
 			if what == "room" {
 				o.Room = func(context.Context) error { <-free; return nil }
 			} else {
-				o.Settle = func(_ context.Context, key []byte) {
+				settled := make(chan struct{})
+				o.Busy = func(key []byte) (busy, waiting bool) {
 					if string(key) != "k" {
-						t.Errorf("Settle gets key %q", key)
+						t.Errorf("Busy gets key %q", key)
 					}
+					select {
+					case <-settled:
+						return false, false
+					default:
+						return true, false
+					}
+				}
+				var once sync.Once
+				o.Settle = func(context.Context, []byte) {
 					<-free
+					once.Do(func() { close(settled) })
 				}
 			}
 			s := NewServer(o)
@@ -105,6 +118,38 @@ func TestWaitsWithoutLocks(t *testing.T) {
 			check(t, replies(t, exec, 1), "*[+OK, +OK]")
 		})
 	}
+}
+
+// A command that found its key idle holds its lock and waits for a change that began then. A transaction, even
+// one that only reads, waits for the change without asking for the lock, so that queries are answered.
+func TestTransactionsBehindAStuckCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var waiting atomic.Bool
+		table := held(release)
+		set := table["set"].Run
+		table["set"].Run = func(c *Conn, args [][]byte) {
+			waiting.Store(true)
+			<-release
+			waiting.Store(false)
+			set(c, args)
+		}
+		s := NewServer(Options{
+			Commands: table,
+			Busy:     func([]byte) (bool, bool) { return waiting.Load(), waiting.Load() },
+			Settle:   func(context.Context, []byte) { <-release },
+		})
+		stuck, exec, quick := pipe(t, s), pipe(t, s), pipe(t, s)
+		stuck.Write(say("set k"))
+		synctest.Wait()
+		ask(t, exec, "multi", "get k")
+		exec.Write(say("exec"))
+		synctest.Wait()
+		check(t, ask(t, quick, "ping", "get k"), "+PONG", "+OK")
+		close(release)
+		check(t, replies(t, stuck, 1), "+OK")
+		check(t, replies(t, exec, 1), "*[+OK]")
+	})
 }
 
 // The long commands of a transaction are limited in sum.

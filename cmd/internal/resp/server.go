@@ -25,9 +25,10 @@ type Options struct {
 	// Room is called before commands with the flag "write" run. It waits until the journal has room.
 	// No lock is held during the call. nil: there is always room.
 	Room func(ctx context.Context) error
-	// Settle is called with each key of a command with the flag "write" before it runs. It waits while
-	// a change of the whole value makes other changes of the key wait. No lock is held during the
-	// call. nil: there are no such changes.
+	// Busy reports whether a change of the whole value makes other changes of the key wait, and whether
+	// one waits. nil: there are no such changes.
+	Busy func(key []byte) (busy, waiting bool)
+	// Settle waits while a key is busy. No lock is held during the call. nil if Busy is.
 	Settle func(ctx context.Context, key []byte)
 	// Auth checks a password and returns the user, which is not nil. Its error is the reply,
 	// including the prefix (WRONGPASS …). nil: there are no users.
