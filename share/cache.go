@@ -27,10 +27,11 @@ const (
 // keep writes a version to the cache, and then removes what it no longer needs.
 func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	if s.o.Cache == nil {
+		got.recipe = nil
 		return nil
 	}
 	if err := s.compact(ctx, got); err != nil {
-		return fmt.Errorf("share: write the cache: %w", err)
+		return fmt.Errorf("share: %w: %w", errKeep, err)
 	}
 	var b strings.Builder
 	needed := make(map[string]bool)
@@ -41,12 +42,15 @@ func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	b.WriteByte('\n')
 	b.Write(signed)
 	if err := s.o.Cache.PutRecord(ctx, heldName, []byte(b.String())); err != nil {
-		return fmt.Errorf("share: write the cache: %w", err)
+		return fmt.Errorf("share: %w: %w", errKeep, err)
 	}
 	if s.held.head != nil && s.held.head.ID == got.head.ID {
 		return nil
 	}
-	return s.sweep(ctx, needed)
+	if err := s.sweep(ctx, needed); err != nil {
+		s.o.Log.Warn("the cache has objects that are not needed", "error", err)
+	}
+	return nil
 }
 
 // compact replaces a long recipe by a snapshot.
@@ -70,15 +74,15 @@ func (s *Subscriber) sweep(ctx context.Context, needed map[string]bool) error {
 	var unneeded []string
 	for name, err := range s.o.Cache.Objects(ctx) {
 		if err != nil {
-			return fmt.Errorf("share: list the cache: %w", err)
+			return fmt.Errorf("list the cache: %w", err)
 		}
-		if !needed[name] {
+		if !needed[name] && CheckObject(name) == nil {
 			unneeded = append(unneeded, name)
 		}
 	}
 	for _, name := range unneeded {
 		if err := s.o.Cache.Remove(ctx, name); err != nil {
-			return fmt.Errorf("share: clean the cache: %w", err)
+			return fmt.Errorf("clean the cache: %w", err)
 		}
 	}
 	return nil
@@ -108,7 +112,7 @@ func (s *Subscriber) restore(ctx context.Context) error {
 		source: s.o.Cache, limits: s.o.Limits, note: s.resync,
 		fetched: func(context.Context, Ref, []byte) error { return nil },
 	}
-	got, err := r.walk(ctx, h, held{}, recipe)
+	got, _, err := r.walk(ctx, h, held{}, recipe)
 	if err == nil {
 		got.recipe = recipe
 		err = s.restored(got)
@@ -136,6 +140,9 @@ func (s *Subscriber) restored(got held) error {
 
 // parseHeld splits a record of a cache.
 func parseHeld(b string) (recipe []step, signed string, err error) {
+	if len(b) > MaxRecord {
+		return nil, "", fmt.Errorf("share: the record of the cache has %d bytes, want at most %d: %w", len(b), MaxRecord, ErrCorrupt)
+	}
 	lines, signed, ok := strings.Cut(b, "\n\n")
 	if !ok {
 		return nil, "", fmt.Errorf("share: the record of the cache has no head: %w", ErrCorrupt)

@@ -17,6 +17,7 @@ type edition struct {
 	snapshots []Snapshot // the newest first, at most two
 	deltas    map[edge]Ref
 	pages     map[uint64]Ref
+	index     Ref
 }
 
 // keptSnapshots is the number of snapshots that an index lists: one may be older than the deltas
@@ -59,7 +60,7 @@ func (e *edition) list() []Delta {
 
 // writeIndex writes the pages that are complete, and the index. The index itself has the deltas
 // that lead from the snapshots.
-func (e *edition) writeIndex(ctx context.Context, store Store) (Ref, error) {
+func (e *edition) writeIndex(ctx context.Context, store Store) (err error) {
 	x := Index{Snapshots: e.snapshots}
 	list := e.list()
 	direct := make(map[Ref]bool)
@@ -79,20 +80,21 @@ func (e *edition) writeIndex(ctx context.Context, store Store) (Ref, error) {
 			x.Deltas = append(x.Deltas, d)
 		}
 	}
-	for n, deltas := range inPage {
+	for _, n := range slices.Sorted(maps.Keys(inPage)) {
 		if _, ok := e.pages[n]; ok {
 			continue
 		}
-		r, err := writeIndex(ctx, store, &Index{Deltas: deltas})
+		r, err := writeIndex(ctx, store, &Index{Deltas: inPage[n]})
 		if err != nil {
-			return Ref{}, err
+			return err
 		}
 		e.pages[n] = r
 	}
 	for _, n := range slices.Sorted(maps.Keys(e.pages)) {
 		x.Pages = append(x.Pages, Page{n, e.pages[n]})
 	}
-	return writeIndex(ctx, store, &x)
+	e.index, err = writeIndex(ctx, store, &x)
+	return err
 }
 
 func writeIndex(ctx context.Context, store Store, x *Index) (Ref, error) {
@@ -111,8 +113,8 @@ type catalog struct {
 	limit   uint64 // bytes of the deltas to old versions; 0 means twice the last snapshot
 	now     func() time.Time
 	current *edition
+	used    map[string]bool      // by the head in the store, and by heads that may be there
 	unused  map[string]time.Time // since when
-	used    map[string]bool
 }
 
 func newCatalog(o *PublisherOptions) *catalog {
@@ -122,13 +124,15 @@ func newCatalog(o *PublisherOptions) *catalog {
 	}
 }
 
-// adopt notes the objects that an earlier publisher left.
+// adopt notes the objects that an earlier publisher left. They are used until there is another head.
 func (c *catalog) adopt(ctx context.Context) error {
 	for name, err := range c.Objects(ctx) {
 		if err != nil {
 			return err
 		}
-		c.unused[name] = c.now()
+		if CheckObject(name) == nil {
+			c.used[name] = true
+		}
 	}
 	return nil
 }
@@ -161,21 +165,27 @@ func (c *catalog) next(version uint64) *edition {
 		return e
 	}
 	e.snapshots = slices.Clone(c.current.snapshots)
-	for d, r := range c.current.deltas {
-		if useful(d.from, d.to, version) {
-			e.deltas[d] = r
-		}
-	}
 	for n, r := range c.current.pages {
 		if (n+1)*pageVersions+horizon > version {
 			e.pages[n] = r
 		}
 	}
-	e.dropOldest(c.limit)
+	for d, r := range c.current.deltas {
+		if useful(d.from, d.to, version) || e.listed(d) {
+			e.deltas[d] = r
+		}
+	}
 	return e
 }
 
-// dropOldest drops the oldest deltas if all together take more than limit bytes.
+// listed reports whether a delta is in a page.
+func (e *edition) listed(d edge) bool {
+	_, ok := e.pages[page(d.from)]
+	return ok && paged(d.from, d.to, e.version)
+}
+
+// dropOldest drops the oldest deltas if all together take more than limit bytes. What a page lists is
+// dropped together.
 func (e *edition) dropOldest(limit uint64) {
 	if limit == 0 && len(e.snapshots) > 0 {
 		limit = 2 * e.snapshots[0].Bytes
@@ -187,24 +197,31 @@ func (e *edition) dropOldest(limit uint64) {
 	if sum <= limit {
 		return
 	}
+	dropped := make(map[uint64]bool) // pages
 	for _, d := range e.list() {
-		if sum -= d.Bytes; sum <= limit {
-			return
+		n, inPage := page(d.From), paged(d.From, d.To, e.version)
+		if sum <= limit && !(inPage && dropped[n]) {
+			continue
 		}
+		sum -= d.Bytes
 		delete(e.deltas, edge{d.From, d.To})
+		if inPage {
+			dropped[n] = true
+			delete(e.pages, n)
+		}
 	}
 }
 
-// commit makes an edition the current one.
-func (c *catalog) commit(e *edition, index Ref) {
-	used := make(map[string]bool)
+// objects returns the names of the objects of an edition.
+func (e *edition) objects() map[string]bool {
+	names := make(map[string]bool)
 	use := func(r Ref) {
-		used[r.Hash.String()] = true
+		names[r.Hash.String()] = true
 		if r.Bytes > ChunkBytes {
-			used[r.Hash.ChunksName()] = true
+			names[r.Hash.ChunksName()] = true
 		}
 	}
-	use(index)
+	use(e.index)
 	for _, s := range e.snapshots {
 		use(s.Ref)
 	}
@@ -214,15 +231,27 @@ func (c *catalog) commit(e *edition, index Ref) {
 	for _, r := range e.pages {
 		use(r)
 	}
+	return names
+}
+
+// commit makes an edition the current one. Its head may be in the store from now on.
+func (c *catalog) commit(e *edition) {
+	c.current = e
+	for name := range e.objects() {
+		c.used[name] = true
+		delete(c.unused, name)
+	}
+}
+
+// published notes that the head of the current edition is in the store: other objects are unused.
+func (c *catalog) published() {
+	needed := c.current.objects()
 	for name := range c.used {
-		if !used[name] {
+		if !needed[name] {
 			c.unused[name] = c.now()
 		}
 	}
-	for name := range used {
-		delete(c.unused, name)
-	}
-	c.current, c.used = e, used
+	c.used = needed
 }
 
 // collect removes objects that have been unused for the time of grace.

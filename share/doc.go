@@ -18,10 +18,24 @@
 // lost, repeated, reordered or damaged on the way makes a subscriber late, never wrong: it keeps its
 // last version until it has verified another one.
 //
-// A subscriber accepts heads in the order of their streams and times; with a cache that holds across
-// restarts. A publisher continues the stream in its store, and begins a new one if the store is empty
-// or unreadable. If the store is restored from a backup, versions repeat: subscribers then fetch a
-// snapshot.
+// A subscriber accepts heads in the order of their times, and while a head is valid none of a stream
+// that began earlier; with a cache that holds across restarts. A publisher continues the stream in its
+// store, and begins a new one if the store is empty or unreadable. If the store is restored from a
+// backup, versions repeat: subscribers then fetch a snapshot.
+//
+// # Clocks
+//
+// If the clock of the publisher is ahead of that of a subscriber by d when the subscriber accepts a
+// head, the version is exact for at most Valid + d after the head was signed, and for at most Valid
+// after it was accepted, however the subscriber's clock is changed meanwhile. d is negative if the
+// subscriber's clock is ahead. A head that is more than [SubscriberOptions.Skew] ahead is refused.
+//
+// So wrong clocks make subscribers late, with one exception: if a subscriber's clock is behind, a
+// carrier that withholds heads can pass off a version that is older by as much. After clocks were
+// corrected, subscribers are exact with the next head; those that accepted heads from the future,
+// since their clocks were ahead as well, are when these heads have expired.
+//
+// The time during which a machine is suspended counts from the next update on.
 //
 // The format is spec/share.md. Package share/dir keeps publications in directories, and package
 // share/web serves and reads them over HTTP.

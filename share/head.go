@@ -15,8 +15,8 @@ import (
 )
 
 // Head is the signed description of the current version of a publication. It is a note in the form
-// of Go's checksum database (golang.org/x/mod/sumdb/note), at most 500 bytes long; spec/share.md
-// has the format.
+// of Go's checksum database (golang.org/x/mod/sumdb/note). It has at most 500 bytes if the names are
+// short; spec/share.md has the format.
 type Head struct {
 	// Name of the publication, which is the name of its key.
 	Name string
@@ -58,7 +58,14 @@ func (s Stream) String() string { return fmt.Sprintf("%016x%016x", uint64(s.Bega
 // Expires returns the end of the head's validity.
 func (h *Head) Expires() time.Time { return h.Time.Add(h.Valid) }
 
-const headMagic = "umbel publication 1"
+const (
+	headMagic = "umbel publication 1"
+	// maxHead bounds a head, with the signatures that a carrier may have added.
+	maxHead = MaxRecord / 4
+	// maxSeconds bounds the validity, and maxMilli the times.
+	maxSeconds = 1 << 31
+	maxMilli   = 1 << 53
+)
 
 // text returns the text of the head that is signed.
 func (h *Head) text() string {
@@ -78,6 +85,9 @@ func (h *Head) Sign(signer note.Signer) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("share: sign the head: %w", err)
 	}
+	if len(signed) > maxHead {
+		return nil, fmt.Errorf("share: the head has %d bytes, want at most %d: give the key a shorter name: %w", len(signed), maxHead, umbel.ErrLimit)
+	}
 	return signed, nil
 }
 
@@ -85,8 +95,8 @@ func (h *Head) Sign(signer note.Signer) ([]byte, error) {
 // verifiers that has the name of the publication has signed it, and ErrCorrupt if its format is
 // wrong.
 func OpenHead(b []byte, name string, keys note.Verifiers) (*Head, error) {
-	if len(b) > MaxRecord {
-		return nil, fmt.Errorf("share: a head of %d bytes, want at most %d: %w", len(b), MaxRecord, ErrCorrupt)
+	if len(b) > maxHead {
+		return nil, fmt.Errorf("share: a head of %d bytes, want at most %d: %w", len(b), maxHead, ErrCorrupt)
 	}
 	n, err := note.Open(b, keys)
 	if err != nil {
@@ -126,7 +136,7 @@ func parseHead(text string) (*Head, error) {
 	f := p.line(lines[2], "stream", 2)
 	h.Stream, h.Version = p.stream(f[0]), p.number(f[1])
 	f = p.line(lines[3], "time", 2)
-	h.Time, h.Valid = time.UnixMilli(int64(p.limited(f[0], 1<<53))).UTC(), time.Duration(p.limited(f[1], 1<<31))*time.Second
+	h.Time, h.Valid = time.UnixMilli(int64(p.limited(f[0], maxMilli))).UTC(), time.Duration(p.limited(f[1], maxSeconds))*time.Second
 	f = p.line(lines[4], "state", 3)
 	h.ID, h.Kind, h.Bytes = p.id(f[0]), f[1], p.number(f[2])
 	f = p.line(lines[5], "index", 2)
@@ -195,7 +205,7 @@ func (p *fields) stream(s string) Stream {
 	}
 	began, err := strconv.ParseInt(s[:16], 16, 64)
 	nonce, err2 := strconv.ParseUint(s[16:], 16, 64)
-	if err != nil || err2 != nil {
+	if err != nil || err2 != nil || began < 0 || began > maxMilli {
 		p.fail("the stream %.40q, want 32 hexadecimal digits", s)
 	}
 	return Stream{began, nonce}

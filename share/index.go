@@ -100,6 +100,12 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// remove removes an object from the lists.
+func (x *Index) remove(r Ref) {
+	x.Snapshots = slices.DeleteFunc(x.Snapshots, func(s Snapshot) bool { return s.Ref == r })
+	x.Deltas = slices.DeleteFunc(x.Deltas, func(d Delta) bool { return d.Ref == r })
+}
+
 // page returns the reference to a page.
 func (x *Index) page(number uint64) (Ref, bool) {
 	i, ok := slices.BinarySearchFunc(x.Pages, number, func(p Page, n uint64) int {

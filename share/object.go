@@ -143,7 +143,7 @@ func fetch(ctx context.Context, source Source, r Ref) ([]byte, error) {
 			if err = repair(ctx, source, r, data); err == nil {
 				return data, nil
 			}
-			break
+			continue
 		}
 		data, err = nil, fmt.Errorf("it has another content: %w", ErrCorrupt)
 	}

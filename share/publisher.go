@@ -50,8 +50,10 @@ type PublisherOptions struct {
 type Publisher struct {
 	o       PublisherOptions
 	stream  Stream
-	head    *Head
-	signed  []byte // the last head
+	before  time.Time // of the last head in the store or, if later, of head
+	head    *Head     // the last one that was signed
+	signed  []byte    // the head in the store
+	tried   []byte    // a head whose writing failed: it may be in the store
 	history history
 	catalog *catalog
 }
@@ -63,8 +65,8 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
 	}
-	if o.Valid < time.Second || o.Valid%time.Second != 0 {
-		return nil, fmt.Errorf("share: heads are valid for %v, want whole seconds", o.Valid)
+	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
+		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, maxSeconds)
 	}
 	if o.Grace == 0 {
 		o.Grace = 10 * time.Minute
@@ -79,21 +81,28 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 	if err := p.catalog.adopt(ctx); err != nil {
 		return nil, fmt.Errorf("share: list the objects: %w", err)
 	}
-	began := o.Now().UnixMilli()
 	old, signed, err := p.last(ctx, verifier)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case old != nil:
-		if err := p.resume(ctx, old, signed); err == nil || ctx.Err() != nil {
-			return p, ctx.Err()
+	}
+	p.signed = signed
+	began := o.Now().UnixMilli()
+	if old != nil {
+		if err := p.resume(ctx, old); err == nil || !isLost(err) {
+			return p, err
 		}
-		began = max(began, old.Stream.Began+1, old.Time.UnixMilli()+1)
+		p.before = old.Time
+		began = max(began, old.Stream.Began+1)
 	}
 	var nonce [8]byte
 	rand.Read(nonce[:])
-	p.signed, p.stream = signed, Stream{began, binary.BigEndian.Uint64(nonce[:])}
+	p.stream = Stream{began, binary.BigEndian.Uint64(nonce[:])}
 	return p, nil
+}
+
+// isLost reports whether an error of a store means that an object is not there any more.
+func isLost(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // last returns the head in the store, and nil if there is none.
@@ -111,13 +120,16 @@ func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (h *Head, 
 	return h, signed, nil
 }
 
-// Head returns the last head, nil before the first version.
+// Head returns the last head that was signed, nil before the first version.
 func (p *Publisher) Head() *Head { return p.head }
 
 // Publish publishes a version. It reads the state with plain loads until it returns: nothing may
-// change the filter meanwhile. If the state is that of the last version, Publish is Renew. If it
-// returns an error and no head, the last version is still published, and Publish may be called again.
-// If it returns both, the version is published, but an old object could not be removed.
+// change the filter meanwhile. If the state is that of the last version, Publish is Renew.
+//
+// If Publish returns an error and no head, the version is not published, unless the store kept the
+// head in spite of its error. Publish may be called again. If it returns both, the version is
+// published, but an old object could not be removed. If the error wraps ErrFork, something else
+// changed the store: continue with a new publisher.
 func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("share: publish: %w", err)
@@ -137,7 +149,11 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	if err := p.write(ctx, h, s, next); err != nil {
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
 	}
-	p.catalog.commit(next, h.Index)
+	// From here on the version is used up: the store may keep the head in spite of an error.
+	p.catalog.commit(next)
+	if err := p.sign(ctx, h); err != nil {
+		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
+	}
 	return h, p.catalog.collect(ctx)
 }
 
@@ -153,33 +169,40 @@ func hasSeed(s umbel.State) bool {
 	return false
 }
 
-// write writes the objects of a version, then its head. If it fails, the history is unchanged.
+// write writes the objects of a version, and adds it to the history. If it fails, the history is
+// unchanged.
 func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) (err error) {
 	connected := p.head != nil && p.history.add(s, s.Bytes()/8/4)
+	shrunk := p.head != nil && s.Bytes() < p.history.state.Bytes()/4*3
 	defer func() {
 		switch {
 		case err == nil && connected:
 			p.history.seek(h.Version)
 		case err == nil:
 			p.history.reset(s, h.Version)
-		case connected:
-			p.history.seek(h.Version - 1)
-			p.history.removeLast()
+		case p.head != nil:
+			p.history.seek(p.head.Version)
+			if connected {
+				p.history.removeLast()
+			}
 		}
 	}()
 	if err := p.deltas(ctx, h.Version, s, next); err != nil {
 		return err
 	}
-	if next.needsSnapshot(p.o.SnapshotShare) {
+	next.dropOldest(p.o.MaxOldBytes)
+	// A snapshot of before the filter shrank is larger than one of now.
+	if shrunk || next.needsSnapshot(p.o.SnapshotShare) {
 		r, err := put(ctx, p.catalog, func(w io.Writer) error { return wire.Packer{Workers: p.o.Workers}.Write(w, s) })
 		if err != nil {
 			return err
 		}
 		next.addSnapshot(r)
 	}
-	if h.Index, err = next.writeIndex(ctx, p.catalog); err != nil {
+	if err := next.writeIndex(ctx, p.catalog); err != nil {
 		return err
 	}
+	h.Index = next.index
 	for from := h.Version - 1; from > 0 && len(h.Deltas) < MaxHeadDeltas; from-- {
 		r, ok := next.deltas[edge{from, h.Version}]
 		if !ok {
@@ -187,7 +210,7 @@ func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edi
 		}
 		h.Deltas = append(h.Deltas, r)
 	}
-	return p.sign(ctx, h)
+	return nil
 }
 
 // deltas writes the deltas to a version. The state of the history becomes an older one.
@@ -234,34 +257,50 @@ func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
 		return nil, fmt.Errorf("share: renew: nothing is published yet")
 	}
 	h := *p.head
+	h.Valid = p.o.Valid
 	if err := p.sign(ctx, &h); err != nil {
 		return nil, fmt.Errorf("share: renew: %w", err)
 	}
 	return &h, p.catalog.collect(ctx)
 }
 
-// sign signs a head with the current time and stores it. The time never goes backwards. It fails if
-// the store's head is not the one that this publisher wrote last.
+// sign signs a head with the current time and stores it. The time does not go backwards, unless the
+// clock went back by more than subscribers accept: then it was wrong, and they refused the heads that
+// were signed meanwhile. It fails if the store's head is not the one that this publisher wrote last.
 func (p *Publisher) sign(ctx context.Context, h *Head) error {
-	current, err := p.o.Store.Record(ctx, HeadName)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("read the last head: %w", err)
-	}
-	if !bytes.Equal(current, p.signed) {
-		return fmt.Errorf("another publisher has replaced the head in the store: %w", ErrFork)
-	}
-	at := max(p.o.Now().UnixMilli(), p.stream.Began)
-	if p.head != nil {
-		at = max(at, p.head.Time.UnixMilli()+1)
+	at := p.o.Now().UnixMilli()
+	if last := p.before.UnixMilli(); last <= at+defaultSkew.Milliseconds() {
+		at = max(at, last+1)
 	}
 	h.Time = time.UnixMilli(at).UTC()
+	p.head, p.before = h, h.Time
 	signed, err := h.Sign(p.o.Signer)
 	if err != nil {
 		return err
 	}
+	if err := p.checkStore(ctx); err != nil {
+		return err
+	}
+	p.tried = signed
 	if err := p.o.Store.PutRecord(ctx, HeadName, signed); err != nil {
 		return err
 	}
-	p.head, p.signed = h, signed
+	p.signed, p.tried = signed, nil
+	p.catalog.published()
+	return nil
+}
+
+// checkStore returns an error wrapping ErrFork unless the store has the head that this publisher
+// wrote last.
+func (p *Publisher) checkStore(ctx context.Context) error {
+	current, err := p.o.Store.Record(ctx, HeadName)
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return fmt.Errorf("read the last head: %w", err)
+	case p.tried != nil && bytes.Equal(current, p.tried):
+		p.signed, p.tried = p.tried, nil
+	case !bytes.Equal(current, p.signed):
+		return fmt.Errorf("the head in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", ErrFork)
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package share
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,11 @@ type reacher struct {
 	note    func(what string, err error)                        // called when a way fails and another is tried
 }
 
-// reach returns the state of a head, by the objects with the fewest bytes from what is held.
+// maxTries is the number of ways that are tried.
+const maxTries = 4
+
+// reach returns the state of a head, by the objects with the fewest bytes from what is held. If an
+// object cannot be used, it takes the next best way.
 func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	if limit := r.limits.Bytes; h.Bytes > limit {
 		return held{}, fmt.Errorf("share: the filter takes %d bytes of memory, the limit is %d: raise the limit: %w", h.Bytes, limit, umbel.ErrLimit)
@@ -38,8 +43,8 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	// If the publisher was set back, what is held is no base, even if it has the same version.
 	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Version < h.Version
 	if missed := h.Version - versionOf(have.head); earlier && missed <= uint64(len(h.Deltas)) {
-		got, err := r.walk(ctx, h, have, []step{{h.Deltas[missed-1], h.Version, false}})
-		if err == nil || ctx.Err() != nil {
+		got, _, err := r.walk(ctx, h, have, []step{{h.Deltas[missed-1], h.Version, false}})
+		if err == nil || r.isFinal(ctx, err) {
 			return got, err
 		}
 		r.note("the delta of the head", err)
@@ -48,19 +53,34 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	if err != nil {
 		return held{}, err
 	}
-	way, _ := cheapest(x.Snapshots, x.Deltas, earlier, versionOf(have.head), h.Version)
-	if len(way) > 0 && !way[0].snapshot {
-		got, err := r.walk(ctx, h, have, way)
-		if err == nil || ctx.Err() != nil {
-			return got, err
+	err = fmt.Errorf("share: the index of version %d leads nowhere: %w", h.Version, ErrCorrupt)
+	for range maxTries {
+		way, _ := cheapest(x.Snapshots, x.Deltas, earlier, versionOf(have.head), h.Version)
+		if len(way) == 0 {
+			break
 		}
-		r.note("deltas", err)
-		way, _ = cheapest(x.Snapshots, x.Deltas, false, 0, h.Version)
+		from := have
+		if way[0].snapshot {
+			from = held{}
+		}
+		got, failed, wayErr := r.walk(ctx, h, from, way)
+		if wayErr == nil || r.isFinal(ctx, wayErr) {
+			return got, wayErr
+		}
+		r.note("a way of the index", wayErr)
+		err = wayErr
+		if failed < 0 && !way[0].snapshot {
+			earlier = false
+		} else {
+			x.remove(way[max(failed, 0)].Ref)
+		}
 	}
-	if len(way) == 0 {
-		return held{}, fmt.Errorf("share: the index of version %d leads nowhere: %w", h.Version, ErrCorrupt)
-	}
-	return r.walk(ctx, h, held{}, way)
+	return held{}, err
+}
+
+// isFinal reports whether no other way can help after an error.
+func (r *reacher) isFinal(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, errKeep)
 }
 
 func versionOf(h *Head) uint64 {
@@ -70,8 +90,7 @@ func versionOf(h *Head) uint64 {
 	return h.Version
 }
 
-// index returns the index of a head with the deltas of the page for what is held, if that is an
-// earlier version.
+// index returns the index of a head, with the deltas of the page for what is held if that is a base.
 func (r *reacher) index(ctx context.Context, h *Head, have held, earlier bool) (*Index, error) {
 	x, err := r.readIndex(ctx, h.Index)
 	if err != nil || !earlier {
@@ -107,25 +126,26 @@ func (r *reacher) readIndex(ctx context.Context, ref Ref) (*Index, error) {
 	return x, x.UnmarshalBinary(b)
 }
 
-// walk fetches and applies the objects of a way from what is held, and verifies the result.
-func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, error) {
+// walk fetches and applies the objects of a way from what is held, and verifies the result. If it
+// fails, it returns the number of the step that failed, or -1 if the result is not that of the head.
+func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, int, error) {
 	got := held{h, have.state, slices.Clone(have.recipe)}
-	for _, s := range way {
+	for i, s := range way {
 		if err := r.apply(ctx, &got, s); err != nil {
-			return held{}, err
+			return held{}, i, err
 		}
 	}
 	if got.state.Kind != h.Kind || got.state.Bytes() != h.Bytes || wire.Identify(got.state) != h.ID {
-		return held{}, fmt.Errorf("share: version %d is another filter than its head states: %w", h.Version, ErrCorrupt)
+		return held{}, -1, fmt.Errorf("share: version %d is another filter than its head states: %w", h.Version, ErrCorrupt)
 	}
-	return got, nil
+	return got, 0, nil
 }
 
 // apply takes one step.
 func (r *reacher) apply(ctx context.Context, got *held, s step) error {
 	// No container and no change is much longer than the arrays of its state.
-	if limit := got.head.Bytes + got.head.Bytes/1024 + 1<<20; s.Bytes > limit {
-		return fmt.Errorf("share: an object of %d bytes for a filter of %d: %w", s.Bytes, got.head.Bytes, ErrCorrupt)
+	if limit := min(r.limits.Bytes, maxObject); s.Bytes > limit+limit/1024+1<<20 {
+		return fmt.Errorf("share: object %s has %d bytes, the limit of memory is %d: %w", s.Hash, s.Bytes, limit, umbel.ErrLimit)
 	}
 	data, err := fetch(ctx, r.source, s.Ref)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -70,9 +69,8 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// resume continues the stream in the store. If there is none, or its state cannot be read, a new one
-// begins.
-func (p *Publisher) resume(ctx context.Context, h *Head, signed []byte) error {
+// resume continues the stream in the store.
+func (p *Publisher) resume(ctx context.Context, h *Head) error {
 	r := reacher{
 		source: p.o.Store, limits: wire.NoLimits, note: func(string, error) {},
 		fetched: func(context.Context, Ref, []byte) error { return nil },
@@ -89,15 +87,16 @@ func (p *Publisher) resume(ctx context.Context, h *Head, signed []byte) error {
 	if err != nil {
 		return err
 	}
-	p.head, p.signed, p.stream = h, signed, h.Stream
-	p.history = history{state: got.state, at: h.Version}
-	since, revisions, err := p.readNotes(ctx, &r, h)
-	if err == nil {
-		p.history.restore(revisions)
-	} else if ctx.Err() != nil {
+	since, revisions, err := p.readNotes(ctx, &r, h, got.state)
+	if err != nil && !isLost(err) {
 		return err
 	}
-	p.catalog.commit(e, h.Index)
+	p.head, p.before, p.stream = h, h.Time, h.Stream
+	p.history = history{state: got.state, at: h.Version}
+	p.history.restore(revisions)
+	e.index = h.Index
+	p.catalog.commit(e)
+	p.catalog.published()
 	for name := range p.catalog.unused {
 		if at, ok := since[name]; ok {
 			p.catalog.unused[name] = at
@@ -126,7 +125,7 @@ func openEdition(ctx context.Context, r *reacher, version uint64, x *Index) (*ed
 }
 
 // readNotes reads the notes to the version of a head.
-func (p *Publisher) readNotes(ctx context.Context, r *reacher, h *Head) (since map[string]time.Time, revisions []revision, err error) {
+func (p *Publisher) readNotes(ctx context.Context, r *reacher, h *Head, s umbel.State) (since map[string]time.Time, revisions []revision, err error) {
 	record, err := p.o.Store.Record(ctx, notesName)
 	if err != nil {
 		return nil, nil, err
@@ -141,7 +140,7 @@ func (p *Publisher) readNotes(ctx context.Context, r *reacher, h *Head) (since m
 	if err != nil {
 		return nil, nil, err
 	}
-	return parseNotes(b, h, p.history.state)
+	return parseNotes(b, h, s)
 }
 
 // parseNotes decodes notes to the version of a head, whose state is s.
@@ -150,7 +149,7 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 	want = binary.AppendUvarint(want, h.Version)
 	rest, ok := bytes.CutPrefix(b, want)
 	if !ok {
-		return nil, nil, errors.New("share: the notes are to another version")
+		return nil, nil, fmt.Errorf("share: the notes are to another version: %w", ErrNotFound)
 	}
 	r := indexReader{b: rest}
 	since = make(map[string]time.Time)
@@ -160,9 +159,13 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 	}
 	arrays := flatten(nil, s)
 	n := r.count(1)
+	if n >= h.Version {
+		r.fail("%d earlier versions of version %d", n, h.Version)
+		return nil, nil, r.err
+	}
 	for i := range n {
-		v := revision{to: h.Version - min(h.Version, n-1-i)}
-		before, err := wire.Parse(r.next(int(r.count(1))), wire.Limits{})
+		v := revision{to: h.Version - (n - 1 - i)}
+		before, err := wire.Parse(r.next(int(r.count(1))), wire.Limits{Bytes: 1}) // it has no arrays
 		if err != nil {
 			return nil, nil, err
 		}
@@ -183,7 +186,10 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 	if len(r.b) > 0 {
 		r.fail("%d bytes follow the notes", len(r.b))
 	}
-	return since, revisions, r.err
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	return since, revisions, nil
 }
 
 // changes reads the changes of an array.

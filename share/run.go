@@ -24,7 +24,8 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	var last []byte
 	for {
 		wait := period
-		b, watched, err := s.nextHead(ctx, last)
+		b, watched, err := s.nextHead(ctx, period, last)
+		changed := watched && !bytes.Equal(b, last)
 		if err == nil && !bytes.Equal(b, last) {
 			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
 				last = b
@@ -38,8 +39,10 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		case err != nil:
 			s.o.Log.Warn("update failed", "retry", retry, "error", err)
 			wait, retry = min(retry, period), min(2*retry, maxWait)
-		case watched:
+		case changed:
 			wait, retry = 0, minWait
+		case watched:
+			wait, retry = minWait, minWait // in case the source returns at once
 		default:
 			retry = minWait
 		}
@@ -49,10 +52,17 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	}
 }
 
-// nextHead returns the head, and whether it waited for it to change.
-func (s *Subscriber) nextHead(ctx context.Context, last []byte) (b []byte, watched bool, err error) {
+// nextHead returns the head, and whether it waited for it to change. After a period it requests the
+// head whether it changed or not.
+func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, watched bool, err error) {
 	if w, ok := s.o.Source.(Watcher); ok && last != nil {
-		b, err = w.WatchRecord(ctx, HeadName, last)
+		limited, cancel := context.WithTimeout(ctx, period)
+		defer cancel()
+		b, err = w.WatchRecord(limited, HeadName, last)
+		if limited.Err() == nil || ctx.Err() != nil {
+			return b, err == nil, err
+		}
+		b, err = s.o.Source.Record(ctx, HeadName)
 		return b, err == nil, err
 	}
 	b, err = s.o.Source.Record(ctx, HeadName)

@@ -50,8 +50,12 @@ type SubscriberOptions struct {
 	Now func() time.Time
 }
 
+// defaultSkew is the difference of clocks that is tolerated.
+const defaultSkew = time.Minute
+
 // Subscriber answers queries from the last version of a publication. Update and Run must not be
-// called concurrently with each other; all other methods are safe for concurrent use.
+// called concurrently with each other, with Counters or with Close; all other methods are safe for
+// concurrent use.
 type Subscriber struct {
 	o       SubscriberOptions
 	held    held
@@ -83,7 +87,7 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 		o.Limits.Bytes = wire.DefaultBytes
 	}
 	if o.Skew == 0 {
-		o.Skew = time.Minute
+		o.Skew = defaultSkew
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -101,10 +105,11 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 }
 
 // Update fetches the head and what leads to its version, and answers from that version from then on.
-// After an error the subscriber has its last version. The error wraps ErrNotFound, ErrSignature,
-// ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, umbel.ErrLimit, or is that of the source or the cache.
-// It wraps ErrStale if the version was applied, but its head has expired.
+// After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
+// ErrSignature, ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, umbel.ErrLimit, or is that of the source
+// or the cache. It wraps ErrStale if the version was applied, but its head has expired.
 func (s *Subscriber) Update(ctx context.Context) error {
+	defer s.expire()
 	b, err := s.o.Source.Record(ctx, HeadName)
 	if err != nil {
 		return fmt.Errorf("share: read the head: %w", err)
@@ -121,6 +126,10 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	now := s.o.Now()
 	if err := s.checkOrder(h, now); err != nil {
 		return err
+	}
+	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) {
+		s.counter.LastUpdated = now
+		return v.check(now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{source: s.o.Source, limits: s.o.Limits, fetched: s.fetched, note: s.resync}
 	got, err := r.reach(ctx, h, s.held)
@@ -139,14 +148,12 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 		s.counter.Versions++
 	}
 	s.held, s.last, s.counter.LastUpdated = got, h, now
-	s.show(f, h, now)
+	now = s.o.Now() // objects may have taken long
+	v := s.show(f, h, now)
 	if isNew && s.o.Changed != nil {
-		s.o.Changed(s.view.Load())
+		s.o.Changed(v)
 	}
-	if !now.Before(h.Expires()) {
-		return fmt.Errorf("share: the head of version %d expired at %s: %w", h.Version, h.Expires().Format(time.RFC3339), ErrStale)
-	}
-	return nil
+	return v.check(now)
 }
 
 // checkOrder refuses heads that are older than the last one, contradict it, or are from the future.
@@ -159,14 +166,16 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 		return nil
 	}
 	switch c := h.Stream.Compare(last.Stream); {
-	case c < 0 && h.Time.After(last.Time):
+	case c < 0 && h.Time.After(last.Time) && now.Before(last.Expires()):
 		return fmt.Errorf("share: a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
 			time.UnixMilli(h.Stream.Began).UTC().Format(time.RFC3339), time.UnixMilli(last.Stream.Began).UTC().Format(time.RFC3339), ErrFork)
-	case c < 0, h.Time.Before(last.Time):
+	case h.Time.Before(last.Time):
 		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
 			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
 	case h.Time.Equal(last.Time) && (h.Version != last.Version || h.ID != last.ID):
 		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
+	case c < 0:
+		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream, "instead of", last.Stream)
 	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
 		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
@@ -193,7 +202,7 @@ func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
 		return nil
 	}
 	if _, err := putBytes(ctx, s.o.Cache, data); err != nil {
-		return fmt.Errorf("share: write the cache: %w", err)
+		return fmt.Errorf("share: %w: %w", errKeep, err)
 	}
 	return nil
 }
@@ -203,5 +212,5 @@ func (s *Subscriber) resync(what string, err error) {
 	s.o.Log.Warn("another way to the version is tried", "failed", what, "error", err)
 }
 
-// Counters returns what the subscriber did. It must not be called concurrently with Update.
+// Counters returns what the subscriber did.
 func (s *Subscriber) Counters() Counters { return s.counter }

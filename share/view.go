@@ -30,11 +30,15 @@ func (v *View) Exact() bool { return !v.stale.Load() }
 func (v *View) Age(now time.Time) time.Duration { return now.Sub(v.head.Time) }
 
 // show makes a version the one that answers. It stays exact until the head expires by the clock, and
-// not longer than the head is valid from now on, in case the clock is slow. Time during which the
-// machine is suspended counts when Update or Run checks the clock next.
-func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) {
+// not longer than the head is valid from now on, in case the clock is slow. If the head is from the
+// future, as one of the cache can be, the clock is wrong, and the version is stale. Time during which
+// the machine is suspended counts when Update or Run checks the clock next.
+func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) *View {
 	v := &View{filter: f, head: h}
 	left := min(h.Expires().Sub(now), h.Valid)
+	if h.Time.Sub(now) > s.o.Skew {
+		left = 0
+	}
 	v.stale.Store(left <= 0)
 	if s.timer != nil {
 		s.timer.Stop()
@@ -43,6 +47,15 @@ func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) {
 		s.timer = time.AfterFunc(left, func() { v.stale.Store(true) })
 	}
 	s.view.Store(v)
+	return v
+}
+
+// check returns an error wrapping ErrStale if the view is stale.
+func (v *View) check(now time.Time) error {
+	if now.Before(v.head.Expires()) && v.Exact() {
+		return nil
+	}
+	return fmt.Errorf("share: the head of version %d was valid until %s: %w", v.head.Version, v.head.Expires().Format(time.RFC3339), ErrStale)
 }
 
 // expire marks the view stale if its head has expired by the clock.
@@ -75,12 +88,15 @@ func (s *Subscriber) hasStale(v *View, d umbel.Digest) (bool, error) {
 	case s.o.Stale == StaleLast:
 		return v.filter.Has(d), nil
 	}
-	return true, fmt.Errorf("share: the head of version %d expired at %s: %w", v.head.Version, v.head.Expires().Format(time.RFC3339), ErrStale)
+	return true, v.check(v.head.Expires())
 }
 
-// Close stops the subscriber's timer. The last view stays as it is.
+// Close stops the subscriber's timer and makes the view stale.
 func (s *Subscriber) Close() {
 	if s.timer != nil {
 		s.timer.Stop()
+	}
+	if v := s.View(); v != nil {
+		v.stale.Store(true)
 	}
 }

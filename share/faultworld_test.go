@@ -1,0 +1,280 @@
+package share_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// world is publishers, a carrier and a subscriber with clocks of their own, and the truth: what was
+// signed, and when.
+type world struct {
+	rng     *rand.Rand
+	key     string // the secret one
+	history history
+	carrier *carrier
+	sites   []*site
+	backup  *disk
+
+	s       *share.Subscriber
+	cache   *disk // nil without
+	old     *disk // an earlier copy of the cache
+	skewed  time.Duration
+	view    *share.View
+	shown   time.Duration // by how much the subscriber's clock was ahead when it accepted the view
+	floor   time.Time     // the subscriber accepts no older head, unless it lost its cache
+	expires time.Time     // the latest end of an accepted head
+	stream  share.Stream  // the latest one that was accepted
+
+	states map[wire.ID]published
+	signed map[string]time.Time // the true time of each head
+	trust  bool                 // the subscriber accepts every signature
+	frozen bool                 // the subscriber's clock always shows the time of its last head
+
+	clockFaults bool
+}
+
+// published is a version as it was passed to Publish.
+type published struct {
+	state umbel.State
+	keys  []uint64
+}
+
+// site is a publisher with its store, its clock and its set.
+type site struct {
+	w      *world
+	p      *share.Publisher
+	store  *disk
+	skewed time.Duration
+	keys   []uint64
+	cells  uint64
+}
+
+const (
+	worldName = "example.org/faults"
+	valid     = time.Minute
+	period    = valid / 3
+)
+
+// Name, KeyHash, Sign and Verify make the world a signer and a verifier. A keyed hash is a tenth of
+// the time of an Ed25519 signature.
+func (w *world) Name() string    { return worldName }
+func (w *world) KeyHash() uint32 { return 7 }
+
+func (w *world) Sign(text []byte) ([]byte, error) {
+	w.signed[string(text)] = time.Now()
+	h := sha256.Sum256(append([]byte(w.key), text...))
+	return h[:16], nil
+}
+
+func (w *world) Verify(text, signature []byte) bool {
+	h := sha256.Sum256(append([]byte(w.key), text...))
+	return w.trust || string(h[:16]) == string(signature)
+}
+
+func newWorld(rng *rand.Rand, key string) (*world, error) {
+	w := &world{rng: rng, key: key, states: make(map[wire.ID]published), signed: make(map[string]time.Time)}
+	w.carrier = &carrier{rng: rng, history: &w.history, forge: w.forged}
+	if rng.IntN(4) > 0 {
+		w.cache = newDisk(rng, nil)
+	}
+	if _, err := w.site(newDisk(rng, &w.history)); err != nil {
+		return nil, err
+	}
+	return w, w.subscribe()
+}
+
+// site begins a publisher.
+func (w *world) site(store *disk) (*site, error) {
+	x := &site{w: w, store: store, cells: 64 << w.rng.IntN(4)}
+	if err := x.restart(); err != nil {
+		return nil, err
+	}
+	w.sites = append(w.sites, x)
+	w.carrier.stores = append(w.carrier.stores, store)
+	return x, nil
+}
+
+func (x *site) now() time.Time { return time.Now().Add(x.skewed) }
+
+func (x *site) restart() error {
+	time.Sleep(time.Millisecond)
+	p, err := share.NewPublisher(context.Background(), share.PublisherOptions{
+		Store: x.store, Signer: x.w, Valid: valid, Grace: period, Now: x.now,
+	}, x.w)
+	if err == nil {
+		x.p = p
+	}
+	return err
+}
+
+// change adds and removes keys, and at times changes the size of the filter.
+func (x *site) change() {
+	for range 1 + x.w.rng.IntN(4) {
+		x.keys = append(x.keys, x.w.rng.Uint64())
+	}
+	if len(x.keys) > 20 {
+		x.keys = slices.Delete(x.keys, 0, 5)
+	}
+	if x.w.rng.IntN(20) == 0 {
+		x.cells = 64 << x.w.rng.IntN(4)
+	}
+}
+
+// publish publishes the set. After an error that requires it, it continues with a new publisher.
+func (x *site) publish() error {
+	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(x.cells)}, {Name: "k", Value: umbel.Uint(2)}})
+	if err != nil {
+		return err
+	}
+	for _, k := range x.keys {
+		f.Add(f.Hasher().HashUint64(k))
+	}
+	s := f.State()
+	x.w.states[wire.Identify(s)] = published{s, slices.Clone(x.keys)}
+	_, err = x.p.Publish(context.Background(), s)
+	return x.again(err)
+}
+
+func (x *site) renew() error {
+	if x.p.Head() == nil {
+		return nil
+	}
+	_, err := x.p.Renew(context.Background())
+	return x.again(err)
+}
+
+func (x *site) again(err error) error {
+	if errors.Is(err, share.ErrFork) {
+		return errors.Join(err, x.restart())
+	}
+	return err
+}
+
+func (w *world) now() time.Time {
+	if w.frozen && w.view != nil {
+		return w.view.Head().Time
+	}
+	return time.Now().Add(w.skewed)
+}
+
+// forged returns a head that another key has signed, and makes its objects available.
+func (w *world) forged() []byte {
+	other, err := newWorld(w.rng, "another key")
+	if err != nil {
+		return nil
+	}
+	defer other.s.Close()
+	x := other.sites[0]
+	x.skewed = valid
+	if err := x.publish(); err != nil {
+		return nil
+	}
+	for name, b := range x.store.objects {
+		w.sites[0].store.objects[name] = b
+	}
+	return x.store.records[share.HeadName]
+}
+
+// subscribe starts a subscriber from the cache.
+func (w *world) subscribe() error {
+	if w.s != nil {
+		w.s.Close()
+	}
+	if w.cache == nil {
+		w.floor = time.Time{}
+	}
+	o := share.SubscriberOptions{
+		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{bloom.Kind}, Stale: share.StaleError, Now: w.now,
+		Log: slog.New(slog.DiscardHandler),
+	}
+	if w.cache != nil {
+		o.Cache = w.cache
+	}
+	s, err := share.NewSubscriber(context.Background(), o)
+	w.s = s
+	return err
+}
+
+// check returns an error if the subscriber answers as exact what was not published in time.
+func (w *world) check() error {
+	v := w.s.View()
+	if v == nil {
+		return nil
+	}
+	h := v.Head()
+	if v != w.view {
+		w.view, w.shown = v, w.skewed
+		if h.Time.Before(w.floor) {
+			return fmt.Errorf("version %d is older than one before", h.Version)
+		}
+		if ahead := h.Time.Sub(w.now()); ahead > time.Minute && v.Exact() {
+			return fmt.Errorf("version %d is from the future by %v", h.Version, ahead)
+		}
+		w.floor = h.Time
+	}
+	if h.Expires().After(w.expires) {
+		w.expires = h.Expires()
+	}
+	if h.Stream.Compare(w.stream) > 0 {
+		w.stream = h.Stream
+	}
+	if !v.Exact() {
+		if _, err := w.s.Has(umbel.Digest{}); !errors.Is(err, share.ErrStale) {
+			return fmt.Errorf("a stale view answers: %v", err)
+		}
+		return nil
+	}
+	at, ok := w.signedAt(h)
+	if !ok {
+		return fmt.Errorf("version %d was not signed", h.Version)
+	}
+	// The publisher's clock was ahead of the subscriber's by this time.
+	ahead := h.Time.Sub(at) - w.shown
+	if age := time.Since(at); age > valid+ahead {
+		return fmt.Errorf("version %d is exact after %v, the clocks differ by %v", h.Version, age, ahead)
+	}
+	p := w.states[h.ID]
+	if !v.Filter().State().Equal(p.state) {
+		return fmt.Errorf("version %d is another filter", h.Version)
+	}
+	for _, k := range p.keys {
+		if has, err := w.s.Has(v.Filter().Hasher().HashUint64(k)); !has || err != nil {
+			return fmt.Errorf("version %d: key %d: %v, %v", h.Version, k, has, err)
+		}
+	}
+	return nil
+}
+
+// signedAt returns when a head was signed.
+func (w *world) signedAt(h share.Head) (time.Time, bool) {
+	// A note begins with its text.
+	b, err := h.Sign(textSigner{})
+	if err != nil {
+		return time.Time{}, false
+	}
+	text, _, _ := strings.Cut(string(b), "\n\n")
+	at, ok := w.signed[text+"\n"]
+	return at, ok
+}
+
+// textSigner is a signer for the text of a head.
+type textSigner struct{}
+
+func (textSigner) Name() string                { return worldName }
+func (textSigner) KeyHash() uint32             { return 0 }
+func (textSigner) Sign([]byte) ([]byte, error) { return []byte("x"), nil }
+
+var _ note.Signer = textSigner{}
