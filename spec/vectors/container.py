@@ -5,6 +5,7 @@ import struct
 
 from codings import bits, expect, leb128, positions
 from models import counters
+from tree import leaves, root
 
 LIMIT = 2**30  # bytes of arrays
 BLOCK = 2**16  # bytes of a block
@@ -166,39 +167,8 @@ def fields(state):
         out += name(key) + (struct.pack("<BQ", 0, value) if isinstance(value, int) else struct.pack("<Bd", 1, value))
     out += bytes([len(state["arrays"])])
     for array in state["arrays"]:
-        out += struct.pack("<BQ", array["width"], array["cells"]) + root(leaves(array["bytes"]))
+        out += struct.pack("<BQ", array["width"], array["cells"]) + root(leaves(array["bytes"], LEAF))
     return out + struct.pack("<H", len(state["parts"])) + b"".join(fields(part) for part in state["parts"])
-
-
-def leaves(words):
-    """Returns the hashes of the leaves of an array."""
-    return [hashlib.sha256(b"\0" + words[i:i + LEAF]).digest() for i in range(0, len(words), LEAF)]
-
-
-def root(nodes):
-    """Returns the root of a hash tree over nodes."""
-    if len(nodes) < 2:
-        return nodes[0] if nodes else hashlib.sha256().digest()
-    left = 1 << (len(nodes) - 1).bit_length() - 1  # the largest power of two below their number
-    return hashlib.sha256(b"\1" + root(nodes[:left]) + root(nodes[left:])).digest()
-
-
-def verify(top, node, i, n, path):
-    """Reports whether node i of the n nodes of a level is below the root top."""
-    if i >= n:
-        return False
-    last = n - 1
-    for other in path:
-        if last == 0:
-            return False
-        if i % 2 == 1 or i == last:
-            node = hashlib.sha256(b"\1" + other + node).digest()
-            while i % 2 == 0 and i > 0:
-                i, last = i // 2, last // 2
-        else:
-            node = hashlib.sha256(b"\1" + node + other).digest()
-        i, last = i // 2, last // 2
-    return last == 0 and node == top
 
 
 def name(text):

@@ -16,21 +16,16 @@ def apply(base, data):
     return Delta(data, base).result
 
 
-class Delta(Reader):
-    def __init__(self, data, base):
-        super().__init__(data[:-4])
-        expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
-        expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
-        base_id, result_id, self.arrays = self.take(32).hex(), self.take(32).hex(), self.number(8)
-        if base_id != identify(base):
-            raise Mismatch("the base is another state")
-        if self.arrays > LIMIT:
-            raise Limit("bytes of the result")
-        expect(self.name() == base["kind"], "kind")
-        self.result = self.read_change(base, 1)
-        expect(self.at == len(self.data), "bytes after the change")
-        expect(self.arrays == memory(self.result), "bytes of the result")
-        expect(result_id == identify(self.result), "ID of the result")
+def apply_change(base, data):
+    """Returns the result of applying a change to base."""
+    change = Change(data)
+    result = change.read_change(base, 1)
+    expect(change.at == len(data), "bytes after the change")
+    return result
+
+
+class Change(Reader):
+    """Reads changes."""
 
     def read_change(self, base, depth):
         params = self.read_changed(base["params"])
@@ -125,6 +120,23 @@ class Delta(Reader):
                 for i, bit in enumerate(row, begin):
                     cells[(i // group * factor + j) * group + i % group] = bit
         return pack(cells, 1)
+
+
+class Delta(Change):
+    def __init__(self, data, base):
+        super().__init__(data[:-4])
+        expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
+        expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
+        base_id, result_id, self.arrays = self.take(32).hex(), self.take(32).hex(), self.number(8)
+        if base_id != identify(base):
+            raise Mismatch("the base is another state")
+        if self.arrays > LIMIT:
+            raise Limit("bytes of the result")
+        expect(self.name() == base["kind"], "kind")
+        self.result = self.read_change(base, 1)
+        expect(self.at == len(self.data), "bytes after the change")
+        expect(self.arrays == memory(self.result), "bytes of the result")
+        expect(result_id == identify(self.result), "ID of the result")
 
 
 def memory(state):

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Reads the vectors of umbel's specification, in its own words: containers, deltas,
-hash trees, three of the hashes, all kinds, headers of packets. It goes by the pages in spec and
-shares no code with the library; the files beside it have what their pages say. Exit
-status 1 if anything isn't as a vector says."""
+"""Reads the vectors of umbel's specification: containers, deltas, hash trees, three of the
+hashes, all kinds, headers of packets, publications. It follows the pages in spec and shares no code
+with the library. Exit status 1 if anything differs from what a vector states."""
 
 import hashlib
 import pathlib
 import struct
 import sys
 
-sys.dont_write_bytecode = True  # nothing is left beside the vectors
+sys.dont_write_bytecode = True  # nothing is left next to the vectors
 
+from check_share import check_share
 from codings import Corrupt
-from container import Container, Limit, identify, leaves, root, verify
+from container import LEAF, Container, Limit, identify
 from delta import Mismatch, apply
 from inpacket import DENSE, Header, Malformed, Version, codeword, derive
 from kinds import KINDS, LOCATE
 from positions import MASK, in_range, value
 from stored import BadDesign, Design, lipsin
+from tree import leaves, root, verify
 
 
 # hashing.md
@@ -108,7 +109,7 @@ def check_trees(name, rows):
         if name == "roots":
             words, factor = int(row[0]), int(row[1], 16)
             array = b"".join(((i + 1) * factor & MASK).to_bytes(8, "little") for i in range(words))
-            got = root(leaves(array)).hex()
+            got = root(leaves(array, LEAF)).hex()
             assert got == row[2], f"{words} words, factor {factor:x}: root {got}"
         else:
             top, node, *path = (bytes.fromhex(text) for text in [row[0]] + row[3:])
@@ -209,6 +210,8 @@ def check(path):
         return check_positions(path.stem, fields, rows)
     if path.parent.name == "hashing":
         return check_hashing(path.stem, rows)
+    if path.parent.name == "share":
+        return check_share(path.stem, fields, body)
     if path.parent.name == "inpacket":
         if path.stem in ("lipsin", "adaptive", "designs-bad"):
             return check_stored(path.stem, rows)
@@ -218,7 +221,7 @@ def check(path):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    paths = sorted(p for folder in ("container", "codings", "deltas", "trees", "kinds", "positions", "hashing", "inpacket") for p in (root / folder).glob("*.txt"))
+    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket", "share") for p in (root / folder).glob("*.txt"))
     answers, wrong = 0, 0
     for path in paths:
         try:

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbel-filters/umbel/share"
+)
+
+const indexMagic = "umbidx\n\x01"
+
+// indexes returns the vectors with indexes that are accepted.
+func indexes() ([]file, error) {
+	var files []file
+	for _, v := range []struct {
+		name, comment string
+		x             share.Index
+	}{
+		{"empty", "nothing: no version can be reached", share.Index{}},
+		{"snapshot", "a snapshot of version 1", share.Index{Snapshots: []share.Snapshot{{Version: 1, Ref: ref(1000)}}}},
+		{"example", "the example of the page", example()},
+		{"page", "the page of versions 36 to 71", share.Index{Deltas: []share.Delta{
+			{From: 36, To: 42, Ref: ref(70)}, {From: 37, To: 42, Ref: ref(60)}, {From: 41, To: 42, Ref: ref(20)},
+			{From: 47, To: 48, Ref: ref(20)}, {From: 36, To: 72, Ref: ref(300)}, {From: 66, To: 72, Ref: ref(70)},
+		}}},
+		{"large", "numbers of 64 bits", share.Index{
+			Snapshots: []share.Snapshot{{Version: 1<<64 - 1, Ref: share.Ref{Bytes: 1<<64 - 1, Hash: ref(1).Hash}}},
+			Deltas:    []share.Delta{{From: 1, To: 1<<64 - 1, Ref: ref(1)}, {From: 1<<64 - 2, To: 1<<64 - 1, Ref: ref(2)}},
+			Pages:     []share.Page{{Number: 1<<64 - 1, Ref: ref(3)}},
+		}},
+	} {
+		b, err := v.x.AppendBinary(nil)
+		if err != nil {
+			return nil, err
+		}
+		f := file{name: "index-" + v.name + ".txt", header: []field{{"comment", v.comment}, {"expect", "ok"}}, body: hexLines(b)}
+		f.header = append(f.header, entries(v.x)...)
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// example returns the index in the example of spec/share.md.
+func example() share.Index {
+	return share.Index{
+		Snapshots: []share.Snapshot{{Version: 36, Ref: ref(12_663)}},
+		Deltas:    []share.Delta{{From: 36, To: 37, Ref: ref(200)}, {From: 35, To: 38, Ref: ref(600)}, {From: 37, To: 38, Ref: ref(201)}},
+		Pages:     []share.Page{{Number: 0, Ref: ref(700)}},
+	}
+}
+
+// entries returns the fields of an index.
+func entries(x share.Index) (fields []field) {
+	for _, s := range x.Snapshots {
+		fields = append(fields, field{"snapshot", fmt.Sprintf("%d %s", s.Version, refText(s.Ref))})
+	}
+	for _, d := range x.Deltas {
+		fields = append(fields, field{"delta", fmt.Sprintf("%d %d %s", d.From, d.To, refText(d.Ref))})
+	}
+	for _, p := range x.Pages {
+		fields = append(fields, field{"page", fmt.Sprintf("%d %s", p.Number, refText(p.Ref))})
+	}
+	return fields
+}
+
+// badIndexes returns the vectors with indexes that are refused.
+func badIndexes() []file {
+	x := example()
+	good, err := x.AppendBinary(nil)
+	if err != nil {
+		panic(err)
+	}
+	hash := ref(1).Hash
+	var files []file
+	add := func(name, comment string, b []byte) {
+		files = append(files, file{name: "bad-index-" + name + ".txt", header: []field{{"comment", comment}, {"expect", "corrupt"}}, body: hexLines(b)})
+	}
+	lists := func(parts ...any) []byte {
+		b := []byte(indexMagic)
+		for _, p := range parts {
+			switch p := p.(type) {
+			case int:
+				b = binary.AppendUvarint(b, uint64(p))
+			case uint64:
+				b = binary.AppendUvarint(b, p)
+			case string:
+				b = append(b, p...)
+			case share.Hash:
+				b = append(b, p[:]...)
+			}
+		}
+		return b
+	}
+	add("magic", "another magic", []byte(strings.Replace(string(good), "umbidx", "umbidy", 1)))
+	add("version", "version 2 of the format", []byte(strings.Replace(string(good), "\n\x01", "\n\x02", 1)))
+	add("no-lists", "the magic alone", []byte(indexMagic))
+	add("cut", "the last byte is missing", good[:len(good)-1])
+	add("trailing", "a byte after the last list", append(slices.Clone(good), 0))
+	add("count", "a list of 2^60 entries", lists(uint64(1)<<60, 0, 0))
+	add("count-short", "a list of two deltas in the bytes of one", lists(0, 2, 2, 1, 5, hash))
+	add("long-form", "a number that is not in its shortest form", lists(1, "\x81\x00", 5, hash, 0, 0))
+	add("number", "a number of 65 bits", lists(1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 5, hash, 0, 0))
+	add("number-long", "a number of 11 bytes", lists(1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 5, hash, 0, 0))
+	add("delta-0", "a delta of 0 versions", lists(0, 1, 2, 0, 5, hash, 0))
+	add("delta-from-0", "a delta from version 0", lists(0, 1, 2, 2, 5, hash, 0))
+	add("delta-long", "a delta of more versions than there are", lists(0, 1, 2, 3, 5, hash, 0))
+	add("delta-overflow", "a delta to version 2^64 + 1", lists(0, 2, uint64(1)<<63, 1, 5, hash, uint64(1)<<63+1, 1, 5, hash, 0))
+	return files
+}

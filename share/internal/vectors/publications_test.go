@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// commit writes an object.
+func commit(t *testing.T, store share.Store, data []byte) share.Ref {
+	t.Helper()
+	u, err := store.NewObject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Write(data)
+	r := share.RefOf(data)
+	if err := u.Commit(t.Context(), r.Hash.String()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// load returns the store that a vector contains, and the other rows.
+func load(t *testing.T, f file) (store *share.Memory, rest map[string][]byte) {
+	t.Helper()
+	store, rest = new(share.Memory), make(map[string][]byte)
+	for _, row := range f.rows() {
+		data, err := hex.DecodeString(row[1])
+		switch name := row[0]; {
+		case err != nil:
+			t.Fatal(err)
+		case name == share.HeadName:
+			if err := store.PutRecord(t.Context(), name, data); err != nil {
+				t.Fatal(err)
+			}
+		case strings.HasPrefix(name, "state-"):
+			rest[name] = data
+		default:
+			if got := commit(t, store, data).Hash.String(); got != name {
+				t.Errorf("object %s has the name %s", got, name)
+			}
+		}
+	}
+	return store, rest
+}
+
+// A subscriber without a state reaches the last version of each publication.
+func TestPublications(t *testing.T) {
+	for _, f := range append(onDisk(t, "publication-*"), onDisk(t, "bad-publication-*")...) {
+		t.Run(f.name, func(t *testing.T) {
+			store, states := load(t, f)
+			s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+				Source: store, Verifier: verifierOf(t, f), Kinds: filter.All, Stale: share.StaleError,
+				Now: func() time.Time { return began.Add(time.Minute) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			err = s.Update(t.Context())
+			if want := sentinel(t, f.value("expect")); !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if err != nil {
+				return
+			}
+			h := s.View().Head()
+			if got := wire.Identify(s.View().Filter().State()).String(); got != f.value("id") || fmt.Sprint(h.Version) != f.value("version") {
+				t.Errorf("version %d, ID %s, want version %s, ID %s", h.Version, got, f.value("version"), f.value("id"))
+			}
+			for _, way := range f.values("way") {
+				checkWay(t, f, store, states, strings.Fields(way))
+			}
+		})
+	}
+}
+
+// checkWay checks that a way leads to the last version, and that it costs what it states.
+func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byte, way []string) {
+	t.Helper()
+	cost, base := 0, states["state-"+way[0]]
+	if (base == nil) != (way[0] == "0") {
+		t.Fatalf("no state of version %s", way[0])
+	}
+	for _, name := range way[2:] {
+		b, err := read(t.Context(), store, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost += len(b) + 256
+		if bytes.HasPrefix(b, []byte("\x89umbel")) {
+			base = b
+			continue
+		}
+		s, err := wire.Parse(base, wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = (delta.Decoder{}).ApplyChange(s, b); err != nil {
+			t.Fatal(err)
+		}
+		if base, err = wire.Append(nil, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := wire.Parse(base, wire.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := wire.Identify(s).String(); got != f.value("id") || fmt.Sprint(cost) != way[1] {
+		t.Errorf("way from %s: ID %s, cost %d, want %s, %s", way[0], got, cost, f.value("id"), way[1])
+	}
+}
+
+// Subscribers accept heads as the rows of order.txt state.
+func TestOrder(t *testing.T) {
+	signer, key := keyOf(publication, 0)
+	verifier, err := note.NewVerifier(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := new(share.Memory)
+	put := func(columns []string) bool {
+		h, ok := headOf(t, columns)
+		if !ok {
+			return false
+		}
+		s := state(map[string]uint64{"a": 1, "b": 2}[columns[4]])
+		packed, err := wire.Append(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := share.Index{Snapshots: []share.Snapshot{{Version: h.Version, Ref: commit(t, store, packed)}}}
+		index, err := x.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.ID, h.Kind, h.Bytes, h.Index = wire.Identify(s), s.Kind, s.Bytes(), commit(t, store, index)
+		signed, err := h.Sign(signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.PutRecord(t.Context(), share.HeadName, signed); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	}
+	rows := onDisk(t, "order.txt")[0].rows()
+	for i, row := range rows {
+		var now time.Time
+		s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+			Source: store, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Now: func() time.Time { return now },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if put(row[:5]) {
+			h, _ := headOf(t, row[:5])
+			now = h.Time
+			if err := s.Update(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(row[5:10])
+		now = milli(t, row[10])
+		if err := s.Update(t.Context()); !errors.Is(err, sentinel(t, row[11])) {
+			t.Errorf("row %d: got %v, want %s", i+1, err, row[11])
+		}
+		if outcome := row[11]; (outcome == "exact" || outcome == "stale") && s.View().Exact() != (outcome == "exact") {
+			t.Errorf("row %d: Exact returns %v, want %s", i+1, s.View().Exact(), outcome)
+		}
+		s.Close()
+	}
+	if len(rows) < 20 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// headOf returns the head in five columns, without a state, and false for dashes.
+func headOf(t *testing.T, columns []string) (share.Head, bool) {
+	t.Helper()
+	if columns[0] == "-" {
+		return share.Head{}, false
+	}
+	h := share.Head{Name: publication, Time: milli(t, columns[2])}
+	var valid int64
+	_, err := fmt.Sscanf(strings.Join(columns, " "), "%16x%16x %d %d %d", &h.Stream.Began, &h.Stream.Nonce, &h.Version, new(int64), &valid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Valid = time.Duration(valid) * time.Second
+	return h, true
+}
+
+func milli(t *testing.T, text string) time.Time {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.UnixMilli(n)
+}
