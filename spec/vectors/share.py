@@ -11,7 +11,7 @@ from ed25519 import verify
 from tree import leaves, root
 
 CHUNK = 2**16  # bytes of a chunk of an object
-MAX_HEAD = 2**14
+MAX_HEAD = 2**12
 MAX_INDEX = 2**20
 SKEW = 60_000  # milliseconds
 PAGE = 36  # versions of a page
@@ -49,7 +49,7 @@ class Head:
         expect(lines[0] == "umbel publication 1" and 6 <= len(lines) <= 9, "lines")
         self.name = lines[1]
         stream, version = fields(lines[2], "stream", 2)
-        expect(re.fullmatch("[0-7][0-9a-f]{31}", stream), "stream")
+        expect(re.fullmatch("[0-9a-f]{32}", stream) and int(stream[:16], 16) <= 2**53, "stream")
         self.stream, self.version = stream, number(version)
         self.time, self.valid = (number(f) for f in fields(lines[3], "time", 2))
         expect(self.time <= 2**53 and self.valid <= 2**31, "time")
@@ -69,13 +69,16 @@ class Head:
         if self.time > now + SKEW:
             return "future"
         if last:
-            if self.stream < last.stream and self.time > last.time:
+            if self.stream < last.stream and self.time > last.time and now < last.expires():
                 return "fork"
-            if self.stream < last.stream or self.time < last.time:
+            if self.time < last.time:
                 return "replayed"
             if self.time == last.time and (self.version, self.id) != (last.version, last.id):
                 return "fork"
-        return "exact" if now < self.time + 1000 * self.valid else "stale"
+        return "exact" if now < self.expires() else "stale"
+
+    def expires(self):
+        return self.time + 1000 * self.valid
 
 
 def signed_text(data, name, public):

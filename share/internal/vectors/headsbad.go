@@ -55,7 +55,7 @@ func badHeads() []file {
 		add(name, "corrupt", comment, sign(signer, strings.Replace(text, from, to, 1)))
 	}
 	lines := strings.SplitAfter(text, "\n")
-	add("long", "corrupt", "more than 16,384 bytes", sign(signer, text+strings.Repeat("x", 1<<14)+"\n"))
+	add("long", "corrupt", "more than 4096 bytes", text+"\n"+line+strings.Repeat("— example.com/witness AAAAAAA=\n", 120))
 	add("empty", "corrupt", "a text of one empty line", sign(signer, "\n"))
 	corrupt("magic", "the first line is another one", "umbel publication", "umbel Publication")
 	corrupt("version-2", "version 2 of the format", "publication 1", "publication 2")
@@ -75,6 +75,7 @@ func badHeads() []file {
 	corrupt("field", "a field too many", "bloom 625000\n", "bloom 625000 1\n")
 	corrupt("stream-case", "an upper-case hexadecimal digit", "abcdef", "abcdeF")
 	corrupt("stream-short", "a stream of 31 digits", "0123456789abcdef", "123456789abcdef")
+	corrupt("stream-late", "the beginning of the stream exceeds 2^53", h.Stream.String()[:16], "0020000000000001")
 	corrupt("stream-negative", "the beginning of the stream exceeds 2^63 - 1", h.Stream.String()[:16], "8000000000000000")
 	corrupt("time", "a time above 2^53", fmt.Sprintf("time %d", h.Time.UnixMilli()), "time 9007199254740993")
 	corrupt("valid", "a validity above 2^31", " 300\n", " 2147483649\n")

@@ -69,7 +69,11 @@ func order() file {
 	row(last, &arrival{later, 1, 10*minute - 1, 300, "b"}, now, "replayed")
 	row(last, &arrival{later, 1, 10 * minute, 300, "b"}, now, "fork")
 	row(last, &arrival{earlier, 6, 10*minute - 1, 300, "b"}, now, "replayed")
+	row(&arrival{nonce, 5, 10 * minute, 300, "a"}, &arrival{stream, 6, 10 * minute, 300, "b"}, now, "fork")
 	row(last, &arrival{earlier, 6, 10*minute + 1, 300, "b"}, now, "fork")
+	row(last, &arrival{earlier, 6, 14 * minute, 300, "b"}, 15*minute-1, "fork")
+	row(last, &arrival{earlier, 6, 14 * minute, 300, "b"}, 15*minute, "exact")
+	row(last, &arrival{earlier, 6, 10*minute - 1, 900, "b"}, 15*minute, "replayed")
 	row(&arrival{nonce, 5, 10 * minute, 300, "a"}, &arrival{stream, 6, 11 * minute, 300, "b"}, now, "fork")
 	f.body = b.String()
 	return f
