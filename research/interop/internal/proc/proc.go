@@ -137,12 +137,13 @@ func FreeAddr() (string, error) {
 	return "", errors.New("no free port")
 }
 
-// Build builds the program of this checkout into dir and returns its path.
+// Build builds the program of this checkout into dir, without cgo as releases are, and returns its path.
 func Build(ctx context.Context, dir string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	path := filepath.Join(dir, "umbel")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./umbel")
 	cmd.Dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "cmd")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
