@@ -115,7 +115,7 @@ func (s *Store) warnReserve(err error) {
 // leaveFull tries to leave a full disk.
 func (s *Store) leaveFull(ctx context.Context) {
 	s.estimate()
-	needed := s.taker.Needed() // the filters that changed until now will change again
+	s.needed = max(s.needed, s.taker.Needed()) // the filters that changed until now will change again
 	if err := s.log.Trim(ctx); err != nil {
 		s.o.Log.Warn("could not remove spare files of the log", "error", err)
 	}
@@ -136,12 +136,13 @@ func (s *Store) leaveFull(ctx context.Context) {
 		err = s.reserve()
 	}
 	if err == nil {
-		err = s.checkMaxDisk(needed)
+		err = s.checkMaxDisk(s.needed)
 	}
 	if err != nil {
 		s.o.Log.Warn("disk still full; will retry", "error", err)
 		return
 	}
+	s.needed = 0
 	s.full.Store(nil)
 	s.accept()
 	s.o.Log.Info("disk has room again; accepting writes")

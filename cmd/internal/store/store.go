@@ -86,6 +86,7 @@ type Store struct {
 	writing sync.WaitGroup     // the writer
 	closed  sync.Once
 	full    atomic.Pointer[error] // the disk was full for this reason, and is not known to have room again
+	needed  uint64                // bytes that a snapshot needed since the disk was found full; of schedule
 	kick    chan struct{}         // makes schedule look at once
 }
 
