@@ -215,9 +215,9 @@ func (j *encodeJob) encode() {
 		}
 	default:
 		// Bits given the base take at most a byte or two more than alone; counters may
-		// take more if they fell far.
+		// take more, because their coding assumes that most of them stay or change by one.
 		j.encodeGiven()
-		doubtful := 32*uint64(len(j.payload)) > bits || j.cells.Width > 1 && 32*j.flips > bits
+		doubtful := 32*uint64(len(j.payload)) > bits || j.cells.Width > 1 && uint64(len(j.payload)) > j.leastAlone()
 		if !doubtful || !j.encodeAlone() {
 			j.append(given)
 		}
@@ -227,6 +227,16 @@ func (j *encodeJob) encode() {
 // encodeGiven sets the payload to the run given its prediction.
 func (j *encodeJob) encodeGiven() {
 	j.payload = j.codec.Modeler.AppendDelta(j.payload[:0], j.predicted, j.cells)
+}
+
+// leastAlone returns a lower bound of the bytes of the run as a container would encode it: which
+// cells of a block are zero takes m·H(x/m) ≥ 2·min(x, m-x) bits, where x of m are.
+func (j *encodeJob) leastAlone() (bytes uint64) {
+	for b := range block.All(j.cells) {
+		x := b.Nonzero()
+		bytes += min(x, b.Len-x) / 4
+	}
+	return bytes
 }
 
 // encodeAlone encodes the run as a container would, and reports whether that is shorter than
