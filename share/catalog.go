@@ -110,7 +110,7 @@ func writeIndex(ctx context.Context, store Store, x *Index) (Ref, error) {
 type catalog struct {
 	Store
 	grace   time.Duration
-	limit   uint64 // bytes of the deltas to old versions; 0 means twice the last snapshot
+	limit   uint64 // bytes of the deltas to old versions; 0 means 4 times the last snapshot
 	now     func() time.Time
 	current *edition
 	used    map[string]bool      // by the head in the store, and by heads that may be there
@@ -188,7 +188,7 @@ func (e *edition) listed(d edge) bool {
 // dropped together.
 func (e *edition) dropOldest(limit uint64) {
 	if limit == 0 && len(e.snapshots) > 0 {
-		limit = 2 * e.snapshots[0].Bytes
+		limit = 4 * e.snapshots[0].Bytes
 	}
 	sum := uint64(0)
 	for _, r := range e.deltas {

@@ -28,7 +28,7 @@ type PublisherOptions struct {
 	// fetching it; the default is 10 minutes.
 	Grace time.Duration
 	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
-	// default is twice the bytes of the last snapshot. Subscribers whose version is older fetch a
+	// default is 4 times the bytes of the last snapshot. Subscribers whose version is older fetch a
 	// snapshot. Versions more than 1296 old have no deltas in any case.
 	MaxOldBytes uint64
 	// SnapshotShare is the share of a snapshot's bytes that the deltas after it may take before

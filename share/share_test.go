@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -174,7 +175,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A subscriber that missed versions needs few objects.
+// A subscriber that missed versions needs few objects, and at most a quarter more bytes than in one
+// delta.
 func TestMissed(t *testing.T) {
 	const n, m, c = 100_000, 5_000_000, 10
 	p := newPair(t)
@@ -198,8 +200,14 @@ func TestMissed(t *testing.T) {
 		update(t, s)
 		wantState(t, s, states[1])
 		after := s.Counters()
-		t.Logf("%d missed: %d objects, %d bytes", missed, after.Objects-before.Objects, after.Bytes-before.Bytes)
-		if after.Objects-before.Objects > 8 || after.Resyncs != 0 {
+		v := last - 1 - missed
+		direct, err := delta.Encoder{}.AppendChange(nil, set(t, m, v*c, v*c+n), states[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes, objects := after.Bytes-before.Bytes, after.Objects-before.Objects
+		t.Logf("%d missed: %d objects, %d bytes, %.2f times one direct delta", missed, objects, bytes, float64(bytes)/float64(len(direct)))
+		if objects > 8 || bytes > uint64(len(direct))*5/4 || after.Resyncs != 0 {
 			t.Errorf("%+v", after)
 		}
 	}
