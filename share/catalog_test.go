@@ -1,0 +1,315 @@
+package share_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// readObject returns an object of a store whose content is that of the reference.
+func readObject(store share.Source, r share.Ref) ([]byte, error) {
+	body, err := store.Object(context.Background(), r.Hash.String(), 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(body)
+	if err == nil && share.RefOf(b) != r {
+		err = fmt.Errorf("object %s has another content", r.Hash)
+	}
+	return b, err
+}
+
+// listed returns the objects that the head of a store refers to, in the index and its pages. They must
+// exist.
+func listed(t *testing.T, store share.Source, v note.Verifier) (h *share.Head, objects map[share.Ref]bool, x *share.Index) {
+	t.Helper()
+	objects = make(map[share.Ref]bool)
+	b, err := store.Record(t.Context(), share.HeadName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err = share.OpenHead(b, v.Name(), note.VerifierList(v)); err != nil {
+		t.Fatal(err)
+	}
+	read := func(r share.Ref) *share.Index {
+		b, err := readObject(store, r)
+		if err != nil {
+			t.Fatalf("version %d: %v", h.Version, err)
+		}
+		objects[r] = true
+		x := new(share.Index)
+		if err := x.UnmarshalBinary(b); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x = read(h.Index)
+	all := x.Deltas
+	for _, p := range x.Pages {
+		all = append(all, read(p.Ref).Deltas...)
+	}
+	for _, d := range all {
+		objects[d.Ref] = true
+	}
+	for _, d := range h.Deltas {
+		objects[d] = true
+	}
+	for _, s := range x.Snapshots {
+		objects[s.Ref] = true
+	}
+	for r := range objects {
+		if _, err := readObject(store, r); err != nil {
+			t.Fatalf("version %d: %v", h.Version, err)
+		}
+	}
+	return h, objects, x
+}
+
+// What a head refers to exists, for every version, although writes fail and publishers restart; for the
+// time of grace after the head was replaced, too. After that it is removed.
+func TestCatalog(t *testing.T) {
+	const grace = 10 * time.Minute
+	rng := rand.New(rand.NewPCG(11, 12))
+	versions := 1500
+	if testing.Short() {
+		versions = 250
+	}
+	p := newPair(t)
+	d := newDisk(rng, nil)
+	p.store = d
+	p.publisher()
+	d.objects["README"] = []byte("not an object")
+	needed := make(map[share.Ref]time.Time) // the last time at which a head in the store needed an object
+	x := &site{w: &world{rng: rng}, cells: 1 << 15}
+	failed, restarts := 0, 0
+	for range versions {
+		p.now = p.now.Add(time.Duration(rng.IntN(60)) * time.Second)
+		x.keys = append(x.keys, rng.Uint64())
+		state := set(t, 1<<15, x.keys[0]%1000, x.keys[0]%1000+uint64(len(x.keys)))
+		d.failing = 0
+		if rng.IntN(4) == 0 {
+			d.failing = 0.2
+		}
+		if _, err := p.p.Publish(t.Context(), state); err != nil {
+			failed++
+		}
+		d.failing = 0
+		if rng.IntN(100) == 0 {
+			restarts++
+			if rng.IntN(2) == 0 {
+				if err := p.p.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.publisher()
+		}
+		if _, ok := d.records[share.HeadName]; !ok {
+			continue
+		}
+		_, objects, _ := listed(t, d, p.verifier)
+		for r := range objects {
+			needed[r] = p.now
+		}
+		for r, last := range needed {
+			if p.now.Sub(last) < grace {
+				if _, err := readObject(d, r); err != nil {
+					t.Fatalf("needed %v ago: %v", p.now.Sub(last), err)
+				}
+			} else {
+				delete(needed, r)
+			}
+		}
+	}
+	if failed < versions/20 || restarts == 0 {
+		t.Errorf("%d of %d versions failed, %d restarts", failed, versions, restarts)
+	}
+	p.now = p.now.Add(grace)
+	for range 2 {
+		if _, err := p.p.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.now = p.now.Add(grace)
+	}
+	_, objects, _ := listed(t, d, p.verifier)
+	names := map[string]bool{"README": true}
+	for r := range objects {
+		names[r.Hash.String()], names[r.Hash.ChunksName()] = true, r.Bytes > share.ChunkBytes
+	}
+	for name := range d.objects {
+		if !names[name] && !strings.HasSuffix(name, "-chunks") {
+			t.Errorf("object %s remains", name)
+		}
+	}
+	if d.objects["README"] == nil {
+		t.Error("an object of others was removed")
+	}
+}
+
+// The objects of the head of the publisher before have their time of grace, too.
+func TestGraceOfRestart(t *testing.T) {
+	p := newPair(t)
+	p.publish(set(t, 1<<12, 0, 100))
+	_, old, _ := listed(t, p.store, p.verifier)
+	lose := func(r share.Ref) {
+		if err := p.store.Remove(t.Context(), r.Hash.String()); err != nil {
+			t.Fatal(err)
+		}
+		delete(old, r)
+	}
+	_, _, x := listed(t, p.store, p.verifier)
+	lose(x.Snapshots[0].Ref) // so that a new stream begins
+	p.publisher()
+	p.now = p.now.Add(time.Hour)
+	p.publish(set(t, 1<<12, 0, 101))
+	for r := range old {
+		if _, err := readObject(p.store, r); err != nil {
+			t.Errorf("removed without grace: %v", err)
+		}
+	}
+	p.now = p.now.Add(time.Hour)
+	p.publish(set(t, 1<<12, 0, 102))
+	for r := range old {
+		if _, err := readObject(p.store, r); !errors.Is(err, share.ErrNotFound) {
+			t.Errorf("%v, want %v", err, share.ErrNotFound)
+		}
+	}
+}
+
+// The deltas take at most MaxOldBytes.
+func TestMaxOldBytes(t *testing.T) {
+	p := newPair(t)
+	const limit = 3000
+	var err error
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, MaxOldBytes: limit}, p.verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.subscriber(share.SubscriberOptions{})
+	largest := uint64(0)
+	for v := range uint64(150) {
+		state := set(t, 1<<16, 10*v, 10*v+1000)
+		p.publish(state)
+		update(t, s)
+		wantState(t, s, state)
+		_, objects, x := listed(t, p.store, p.verifier)
+		sum := uint64(0)
+		for r := range objects {
+			sum += r.Bytes
+		}
+		for _, s := range x.Snapshots {
+			sum -= s.Bytes
+		}
+		for _, p := range x.Pages {
+			sum -= p.Bytes
+		}
+		h := p.p.Head()
+		if sum -= h.Index.Bytes; sum > limit {
+			t.Fatalf("version %d: %d bytes of deltas", v+1, sum)
+		}
+		largest = max(largest, sum)
+	}
+	if largest < limit/2 {
+		t.Errorf("at most %d bytes, the limit is %d", largest, limit)
+	}
+	if c := s.Counters(); c.Resyncs != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A filter that shrinks has a small snapshot at once.
+func TestShrink(t *testing.T) {
+	p := newPair(t)
+	f := set(t, 1<<23, 0, 100)
+	p.publish(f)
+	small := set(t, 1<<16, 0, 100)
+	p.publish(small)
+	s := p.subscriber(share.SubscriberOptions{})
+	update(t, s)
+	wantState(t, s, small)
+	if _, _, x := listed(t, p.store, p.verifier); x.Snapshots[0].Version != 2 {
+		t.Errorf("the last snapshot is of version %d", x.Snapshots[0].Version)
+	}
+}
+
+// If the store keeps a head in spite of an error, the next version continues after it.
+func TestUncertainHead(t *testing.T) {
+	p := newPair(t)
+	d := &uncertain{disk: newDisk(rand.New(rand.NewPCG(1, 1)), nil)}
+	p.store = d
+	p.publisher()
+	s := p.subscriber(share.SubscriberOptions{})
+	p.publish(set(t, 1<<12, 0, 100))
+	update(t, s)
+	for _, keep := range []bool{true, false} {
+		d.fails, d.keep = true, keep
+		failed := set(t, 1<<12, 0, 101)
+		if keep {
+			failed = set(t, 1<<12, 0, 102)
+		}
+		if h, err := p.p.Publish(t.Context(), failed); h != nil || !errors.Is(err, errInjected) {
+			t.Fatalf("%v, %v", h, err)
+		}
+		d.fails = false
+		update(t, s)
+		if keep {
+			wantState(t, s, failed)
+		}
+		next := set(t, 1<<12, 0, uint64(103+p.p.Head().Version))
+		h := p.publish(next)
+		update(t, s)
+		wantState(t, s, next)
+		if len(h.Deltas) < 2 {
+			t.Errorf("%+v", h)
+		}
+	}
+	if c := s.Counters(); c.Resyncs != 0 || c.Objects != 4 {
+		t.Errorf("%+v", c)
+	}
+}
+
+type uncertain struct {
+	*disk
+	fails, keep bool
+}
+
+func (u *uncertain) PutRecord(ctx context.Context, name string, data []byte) error {
+	if u.fails && !u.keep {
+		return errInjected
+	}
+	err := u.disk.PutRecord(ctx, name, data)
+	if u.fails {
+		return errInjected
+	}
+	return err
+}
+
+// A page lists what exists until all its versions are too old.
+func TestPages(t *testing.T) {
+	p := newPair(t)
+	var err error
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{
+		Store: p.store, Signer: p.signer, Now: p.clock, MaxOldBytes: 1 << 40, Grace: time.Second,
+	}, p.verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	for v := range uint64(1400) {
+		p.publish(set(t, 1<<14, v, v+100))
+		if v > 1290 {
+			_, _, x := listed(t, p.store, p.verifier)
+			pages = max(pages, len(x.Pages))
+		}
+	}
+	if pages != 36 {
+		t.Errorf("%d pages, want 36", pages)
+	}
+}

@@ -1,0 +1,110 @@
+package share
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// trusting accepts every signature, so that fuzzing reaches the parser.
+type trusting struct{}
+
+func (trusting) Name() string                                   { return "n" }
+func (trusting) KeyHash() uint32                                { return 1 }
+func (trusting) Verify([]byte, []byte) bool                     { return true }
+func (trusting) Sign([]byte) ([]byte, error)                    { return []byte("x"), nil }
+func (trusting) Verifier(string, uint32) (note.Verifier, error) { return trusting{}, nil }
+
+func smallHead() *Head {
+	return &Head{
+		Name: "n", Stream: Stream{Began: 1, Nonce: 2}, Version: 4, Time: time.UnixMilli(3).UTC(), Valid: time.Second,
+		Kind: "bloom", Bytes: 8, Deltas: []Ref{{Bytes: 1}, {Bytes: 2}, {Bytes: 3}},
+	}
+}
+
+func FuzzHead(f *testing.F) {
+	golden, err := os.ReadFile("testdata/head.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	small, err := smallHead().Sign(trusting{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(golden)
+	f.Add(small)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		text, _, _ := strings.Cut(string(b), "\n\n")
+		lines := strings.SplitN(text, "\n", 3)
+		name := "n"
+		if len(lines) > 1 {
+			name = lines[1]
+		}
+		h, err := OpenHead(b, name, trusting{})
+		if err != nil {
+			if h != nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrSignature) {
+				t.Errorf("%v, %v", h, err)
+			}
+			return
+		}
+		// A head has one form.
+		if again := h.text(); again != text+"\n" {
+			t.Errorf("%q is also %q", text, again)
+		}
+		h.Expires()
+		s := Subscriber{o: SubscriberOptions{Skew: defaultSkew}, last: h}
+		if err := s.checkOrder(h, h.Time); err != nil {
+			t.Errorf("the same head again: %v", err)
+		}
+	})
+}
+
+func FuzzHeld(f *testing.F) {
+	f.Add("123 seoc8gkovge196nruj49irtp4g\n5 iqh9dkh4ua2scuveif1gv2hgi4\n\nhead")
+	f.Add("0 seoc8gkovge196nruj49irtp4g\n\n")
+	f.Add("\n\n")
+	f.Fuzz(func(t *testing.T, b string) {
+		recipe, signed, err := parseHeld(b)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if len(recipe) == 0 || !strings.HasSuffix(b, "\n\n"+signed) {
+			t.Errorf("%d objects, %q", len(recipe), signed)
+		}
+		for i, s := range recipe {
+			if s.snapshot != (i == 0) {
+				t.Errorf("object %d: snapshot %v", i, s.snapshot)
+			}
+		}
+	})
+}
+
+// FuzzNotes reads the notes of a publisher, and continues its history with them.
+func FuzzNotes(f *testing.F) {
+	h, state, notes := someNotes(f)
+	f.Add(notes)
+	f.Add(notes[:len(notes)-1])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, revisions, err := parseNotes(b, h, state)
+		if err != nil {
+			return
+		}
+		x := history{state: state.Clone(), at: h.Version}
+		x.restore(revisions)
+		x.seek(x.oldest())
+		if err := x.state.Check(); err != nil {
+			t.Errorf("version %d: %v", x.at, err)
+		}
+		x.seek(h.Version)
+		if !x.state.Equal(state) {
+			t.Error("another state after seeking")
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package share
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// checkWay fails unless cheapest returns a connected way of minimal cost.
+func checkWay(t *testing.T, snapshots []Snapshot, deltas []Delta, held bool, from, version uint64) {
+	t.Helper()
+	way, bytes := cheapest(snapshots, deltas, held, from, version)
+	want, reachable := bruteForce(snapshots, deltas, held, from, version)
+	if way == nil {
+		if reachable && want > 0 && bytes != 0 {
+			t.Fatalf("no way, %d bytes", bytes)
+		}
+		if reachable && want > 0 {
+			t.Fatalf("no way to %d, but one of %d bytes", version, want)
+		}
+		return
+	}
+	if bytes != want {
+		t.Fatalf("%d bytes, want %d", bytes, want)
+	}
+	at, sum := from, uint64(0)
+	for i, s := range way {
+		sum += s.Bytes + objectCost
+		if s.snapshot {
+			if i > 0 || !slices.Contains(snapshots, Snapshot{s.to, s.Ref}) {
+				t.Fatalf("step %d is no snapshot of the list", i)
+			}
+		} else if !slices.Contains(deltas, Delta{at, s.to, s.Ref}) {
+			t.Fatalf("step %d: no delta from %d to %d", i, at, s.to)
+		}
+		at = s.to
+	}
+	if at != version || sum != bytes || len(way) > maxWay || !way[0].snapshot && !held {
+		t.Fatalf("the way leads to %d, want %d; %d bytes, want %d", at, version, sum, bytes)
+	}
+}
+
+// bruteForce returns the cost of the cheapest way: Bellman and Ford, without an order.
+func bruteForce(snapshots []Snapshot, deltas []Delta, held bool, from, version uint64) (uint64, bool) {
+	cost := make(map[uint64]uint64)
+	relax := func(v, c uint64) bool {
+		if old, ok := cost[v]; ok && old <= c {
+			return false
+		}
+		cost[v] = c
+		return true
+	}
+	for _, s := range snapshots {
+		if s.Bytes <= maxObject {
+			relax(s.Version, s.Bytes+objectCost)
+		}
+	}
+	if held {
+		relax(from, 0)
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, d := range deltas {
+			if c, ok := cost[d.From]; ok && d.Bytes <= maxObject {
+				changed = relax(d.To, c+d.Bytes+objectCost) || changed
+			}
+		}
+	}
+	c, ok := cost[version]
+	return c, ok
+}
+
+// graph makes a small graph of bytes.
+func graph(b []byte) (snapshots []Snapshot, deltas []Delta) {
+	for i := 0; i+2 < len(b) && i < 3*25; i += 3 {
+		r := Ref{Bytes: uint64(b[i]) << (b[i] % 48)}
+		r.Hash[0], r.Hash[1] = byte(i), b[i]
+		first, last := uint64(b[i+1]%30), uint64(b[i+2]%30)
+		switch {
+		case first == last:
+			snapshots = append(snapshots, Snapshot{first, r})
+		default:
+			deltas = append(deltas, Delta{min(first, last), max(first, last), r})
+		}
+	}
+	slices.SortStableFunc(deltas, compareDeltas)
+	return snapshots, deltas
+}
+
+func TestWay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 5000 {
+		b := make([]byte, rng.IntN(75))
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		snapshots, deltas := graph(b)
+		checkWay(t, snapshots, deltas, rng.IntN(2) == 0, rng.Uint64N(30), rng.Uint64N(30))
+	}
+	// Huge objects do not overflow the sum.
+	huge := []Delta{{1, 2, Ref{Bytes: math.MaxUint64}}, {2, 3, Ref{Bytes: 1}}}
+	if way, _ := cheapest(nil, huge, true, 1, 3); way != nil {
+		t.Errorf("%v", way)
+	}
+	// The held version needs no object.
+	if way, bytes := cheapest(nil, nil, true, 7, 7); way != nil || bytes != 0 {
+		t.Errorf("%v, %d", way, bytes)
+	}
+}
+
+func FuzzWay(f *testing.F) {
+	f.Add([]byte{9, 1, 1, 5, 1, 2, 7, 2, 4, 3, 1, 4}, true, uint64(1), uint64(4))
+	f.Add([]byte{200, 3, 3, 255, 3, 9, 1, 9, 8, 1, 8, 3}, false, uint64(0), uint64(9))
+	f.Fuzz(func(t *testing.T, b []byte, held bool, from, version uint64) {
+		snapshots, deltas := graph(b)
+		checkWay(t, snapshots, deltas, held, from%30, version%30)
+	})
+}
