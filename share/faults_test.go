@@ -106,7 +106,7 @@ func simulate(seed uint64, change func(*world)) (r result, err error) {
 
 // event does something that may happen.
 func (w *world) event() string {
-	time.Sleep(time.Duration(w.rng.IntN(int(period))))
+	time.Sleep(time.Duration(w.rng.Int64N(int64(period))))
 	synctest.Wait()
 	ctx := context.Background()
 	x := w.sites[w.rng.IntN(len(w.sites))]

@@ -66,7 +66,7 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 		o.Valid = 5 * time.Minute
 	}
 	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
-		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, maxSeconds)
+		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
 	}
 	if o.Grace == 0 {
 		o.Grace = 10 * time.Minute
