@@ -193,7 +193,7 @@ func (c *carrier) Object(ctx context.Context, name string, offset int64) (io.Rea
 	b, _ := io.ReadAll(body)
 	switch c.rng.IntN(6) {
 	case 5: // a slow connection
-		time.Sleep(time.Duration(c.rng.IntN(int(period))))
+		time.Sleep(time.Duration(c.rng.Int64N(int64(period))))
 	case 0:
 		return nil, fmt.Errorf("object %s: %w", name, share.ErrNotFound)
 	case 1:
