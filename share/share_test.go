@@ -216,7 +216,7 @@ func TestMissed(t *testing.T) {
 	for range p.store.Objects(context.Background()) {
 		objects++
 	}
-	t.Logf("%d objects in the store", objects)
+	t.Logf("%d objects in the store, %d bytes in the index", objects, p.p.Head().Index.Bytes)
 }
 
 // A publisher that is started for each version continues the ladder and removes old objects.
