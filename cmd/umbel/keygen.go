@@ -2,19 +2,17 @@ package main
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	signed "golang.org/x/mod/sumdb/note"
 )
 
@@ -53,11 +51,11 @@ func keygenCommand() *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *public != "" {
-			k, err := readKey(*public)
+			k, err := signing.Read(*public)
 			if err != nil {
 				return err
 			}
-			return printKey(cmd, keyPair{k.signer.Name(), k.public, *public})
+			return printKey(cmd, keyPair{k.Signer.Name(), k.Public, *public})
 		}
 		return generateKey(cmd, args[0], *output)
 	}
@@ -96,44 +94,6 @@ func printKey(cmd *cobra.Command, k keyPair) error {
 		_, err := fmt.Fprintln(w, k.Public)
 		return err
 	})
-}
-
-// signingKey is the contents of a file of umbel keygen.
-type signingKey struct {
-	signer   signed.Signer
-	verifier signed.Verifier
-	public   string
-}
-
-// readKey reads the private key in a file.
-func readKey(file string) (signingKey, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return signingKey{}, err
-	}
-	b = bytes.TrimSpace(b)
-	signer, err := signed.NewSigner(string(b))
-	if err != nil {
-		return signingKey{}, fmt.Errorf("%s is not the file of a private key; create one with umbel keygen", file)
-	}
-	public, err := publicKey(string(b))
-	if err != nil {
-		return signingKey{}, fmt.Errorf("%s: %w", file, err)
-	}
-	verifier, err := signed.NewVerifier(public)
-	return signingKey{signer, verifier, public}, err
-}
-
-// publicKey returns the public key that belongs to a valid private key:
-// PRIVATE+KEY+name+hash+data, where data is the algorithm and the seed.
-func publicKey(private string) (string, error) {
-	fields := strings.SplitN(private, "+", 5)
-	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
-	if err != nil || len(data) != 1+ed25519.SeedSize {
-		return "", errors.New("not an Ed25519 key")
-	}
-	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
-	return signed.NewEd25519VerifierKey(fields[2], public)
 }
 
 // parsePublicKey returns the key in an argument: the key itself, or a file that contains it.

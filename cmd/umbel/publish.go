@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -66,7 +67,7 @@ type publisher struct {
 	cmd    *cobra.Command
 	file   string
 	to     string
-	key    signingKey
+	key    signing.Key
 	follow time.Duration
 	listen string
 	o      share.PublisherOptions
@@ -97,7 +98,7 @@ func publishCommand() *cobra.Command {
 		if *listen != "" && *follow <= 0 {
 			return usageError(cmd, errors.New("--listen needs --follow"))
 		}
-		k, err := readKey(*key)
+		k, err := signing.Read(*key)
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func publishCommand() *cobra.Command {
 			}
 		}
 		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, o: share.PublisherOptions{
-			Signer: k.signer, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+			Signer: k.Signer, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
 		}}
 		return p.run()
 	}
@@ -131,7 +132,7 @@ func (p *publisher) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	p.o.Store = store
-	if p.p, err = share.NewPublisher(ctx, p.o, p.key.verifier); err != nil {
+	if p.p, err = share.NewPublisher(ctx, p.o, p.key.Verifier); err != nil {
 		return err
 	}
 	// Without the notes the next run continues with larger deltas.

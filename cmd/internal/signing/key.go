@@ -1,0 +1,74 @@
+// Package signing reads the keys that sign publications: files of umbel keygen.
+package signing
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Key is a private key with its public key. Its name is the name of the publication.
+type Key struct {
+	Signer   note.Signer
+	Verifier note.Verifier
+	Public   string // as subscribers need it
+}
+
+// ErrExposed means that users other than the owner and the group may access the file of a key.
+var ErrExposed = errors.New("the private key can be read by other users")
+
+// Read reads a private key. The error wraps ErrExposed if all users may access the file.
+func Read(file string) (Key, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return Key{}, err
+	}
+	if info.IsDir() {
+		return Key{}, fmt.Errorf("%s is a directory, want the file of a private key", file)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return Key{}, err
+	}
+	k, err := parse(file, string(bytes.TrimSpace(b)))
+	if err != nil {
+		return Key{}, err
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o007 != 0 {
+		return Key{}, fmt.Errorf("%s has the permissions %#o; remove those of others with chmod o= %[1]s: %[3]w", file, mode, ErrExposed)
+	}
+	return k, nil
+}
+
+// parse returns the key in the text of a file. Errors do not contain the text.
+func parse(file, text string) (Key, error) {
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("%s is not the file of a private key; create one with umbel keygen", file)
+	}
+	public, err := publicKey(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("%s: %w", file, err)
+	}
+	verifier, err := note.NewVerifier(public)
+	return Key{signer, verifier, public}, err
+}
+
+// publicKey returns the public key that belongs to a valid private key:
+// PRIVATE+KEY+name+hash+data, where data is the algorithm and the seed.
+func publicKey(private string) (string, error) {
+	fields := strings.SplitN(private, "+", 5)
+	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
+	if err != nil || len(data) != 1+ed25519.SeedSize {
+		return "", errors.New("not an Ed25519 key")
+	}
+	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
+	return note.NewEd25519VerifierKey(fields[2], public)
+}
