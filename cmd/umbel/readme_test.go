@@ -6,28 +6,43 @@ import (
 	"testing"
 )
 
-// Each command of README.md is in a script.
-func TestReadmeCommands(t *testing.T) {
-	read := func(name string) string {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+// Each command of a page is in a script. In README.md a command begins with go run.
+func TestPrintedCommands(t *testing.T) {
+	for _, c := range []struct {
+		page, prefix string
+		scripts      []string
+		least        int
+	}{
+		{"../../README.md", "go run ./cmd/umbel ", []string{"readme.txt", "serve.txt"}, 3},
+		{"../../docs/share.md", "umbel ", []string{"share.txt"}, 8},
+	} {
+		scripts := ""
+		for _, name := range c.scripts {
+			scripts += read(t, "testdata/"+name)
 		}
-		return string(b)
-	}
-	scripts := read("testdata/readme.txt") + read("testdata/serve.txt")
-	commands := 0
-	for line := range strings.Lines(read("../../README.md")) {
-		if !strings.HasPrefix(line, "    ") || !strings.Contains(line, "go run ./cmd/umbel ") {
-			continue
+		commands := 0
+		for line := range strings.Lines(read(t, c.page)) {
+			if !strings.HasPrefix(line, "    ") || !strings.Contains(line, c.prefix) {
+				continue
+			}
+			commands++
+			command := strings.ReplaceAll(strings.TrimSpace(line), c.prefix, "umbel ")
+			command, _, _ = strings.Cut(command, " > ") // scripts have no redirections
+			if !strings.Contains(scripts, command) {
+				t.Errorf("%s: no script contains %q", c.page, command)
+			}
 		}
-		commands++
-		command := strings.ReplaceAll(strings.TrimSpace(line), "go run ./cmd/umbel ", "umbel ")
-		if !strings.Contains(scripts, command) {
-			t.Errorf("no script contains %q", command)
+		if commands < c.least {
+			t.Errorf("%s has %d commands, want at least %d", c.page, commands, c.least)
 		}
 	}
-	if commands < 3 {
-		t.Errorf("README.md has %d commands, want at least 3", commands)
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(b)
 }
