@@ -346,3 +346,17 @@ func TestHeadExpired(t *testing.T) {
 	update(t, s)
 	wantState(t, s, state)
 }
+
+// A clock that jumps makes a view stale at the next update, also if that fails.
+func TestClockJumps(t *testing.T) {
+	p := newPair(t)
+	p.publish(set(t, 1024, 0, 10))
+	source := &polled{Source: p.store}
+	s := p.subscriber(share.SubscriberOptions{Source: source})
+	update(t, s)
+	p.now = p.now.Add(5 * time.Minute)
+	source.err = errInjected
+	if err := s.Update(t.Context()); !errors.Is(err, errInjected) || s.View().Exact() {
+		t.Errorf("%v, exact: %v", err, s.View().Exact())
+	}
+}

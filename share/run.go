@@ -23,7 +23,7 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	retry := minWait
 	var last []byte
 	for {
-		wait := period
+		wait, began := period, time.Now()
 		b, watched, err := s.nextHead(ctx, period, last)
 		changed := watched && !bytes.Equal(b, last)
 		if err == nil && !bytes.Equal(b, last) {
@@ -39,10 +39,10 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		case err != nil:
 			s.o.Log.Warn("update failed", "retry", retry, "error", err)
 			wait, retry = min(retry, period), min(2*retry, maxWait)
-		case changed:
+		case changed || watched && time.Since(began) >= minWait:
 			wait, retry = 0, minWait
-		case watched:
-			wait, retry = minWait, minWait // in case the source returns at once
+		case watched: // the source returned at once
+			wait, retry = minWait, minWait
 		default:
 			retry = minWait
 		}
@@ -52,21 +52,20 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	}
 }
 
-// nextHead returns the head, and whether it waited for it to change. After a period it requests the
-// head whether it changed or not.
+// nextHead returns the head, and whether the source can wait until it changes. After a period it
+// requests the head whether it changed or not.
 func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, watched bool, err error) {
-	if w, ok := s.o.Source.(Watcher); ok && last != nil {
+	w, ok := s.o.Source.(Watcher)
+	if ok && last != nil {
 		limited, cancel := context.WithTimeout(ctx, period)
 		defer cancel()
 		b, err = w.WatchRecord(limited, HeadName, last)
 		if limited.Err() == nil || ctx.Err() != nil {
-			return b, err == nil, err
+			return b, true, err
 		}
-		b, err = s.o.Source.Record(ctx, HeadName)
-		return b, err == nil, err
 	}
 	b, err = s.o.Source.Record(ctx, HeadName)
-	return b, false, err
+	return b, ok, err
 }
 
 // sleep waits, and reports false if ctx ends.

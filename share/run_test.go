@@ -1,0 +1,266 @@
+package share_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+)
+
+// live is a pair whose clock is the one of the test's bubble.
+func live(t testing.TB) *pair {
+	p := &pair{t: t, store: new(share.Memory)}
+	p.signer, p.verifier = keys(t, "example.org/set")
+	var err error
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer}, p.verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *pair) liveSubscriber(source share.Source, stale share.Stale) *share.Subscriber {
+	p.t.Helper()
+	s, err := share.NewSubscriber(p.t.Context(), share.SubscriberOptions{Source: source, Verifier: p.verifier, Kinds: filter.All, Stale: stale})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// A view is exact until the head expires, to the nanosecond. Then it answers as the program chose.
+func TestStale(t *testing.T) {
+	for stale, want := range map[share.Stale]struct {
+		present, absent bool
+		err             error
+	}{
+		share.StaleError: {true, true, share.ErrStale},
+		share.StaleMaybe: {true, true, nil},
+		share.StaleLast:  {true, false, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := live(t)
+			state := set(t, 1<<16, 0, 100)
+			present, absent := state.Hasher.HashUint64(1), state.Hasher.HashUint64(1_000_000)
+			s := p.liveSubscriber(p.store, stale)
+			defer s.Close()
+			check := func(digest umbel.Digest, has bool, want error) {
+				t.Helper()
+				if got, err := s.Has(digest); got != has || !errors.Is(err, want) {
+					t.Errorf("Stale %d after %v: %v, %v, want %v, %v", stale, time.Since(p.p.Head().Time), got, err, has, want)
+				}
+			}
+			p.publish(state)
+			time.Sleep(time.Minute)
+			update(t, s)
+			time.Sleep(4*time.Minute - 1)
+			synctest.Wait()
+			check(present, true, nil)
+			check(absent, false, nil)
+			time.Sleep(1)
+			synctest.Wait()
+			check(present, want.present, want.err)
+			check(absent, want.absent, want.err)
+			if s.View().Exact() || s.View().Age(time.Now()) != 5*time.Minute {
+				t.Error("the view is exact")
+			}
+			if _, err := p.p.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			update(t, s)
+			check(absent, false, nil)
+			s.Close()
+			check(present, want.present, want.err)
+			check(absent, want.absent, want.err)
+		})
+	}
+}
+
+// Before the first version no answer is given from a filter.
+func TestStaleBeforeFirst(t *testing.T) {
+	p := newPair(t)
+	for stale, want := range map[share.Stale]error{share.StaleError: share.ErrStale, share.StaleMaybe: nil, share.StaleLast: share.ErrStale} {
+		s := p.subscriber(share.SubscriberOptions{Stale: stale})
+		if has, err := s.Has(umbel.Digest{}); !has || !errors.Is(err, want) {
+			t.Errorf("Stale %d: %v, %v", stale, has, err)
+		}
+	}
+	if _, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{Source: p.store, Verifier: p.verifier, Kinds: filter.All}); err == nil {
+		t.Error("a subscriber without a choice")
+	}
+}
+
+// polled is a source without a Watcher. It counts requests and can fail.
+type polled struct {
+	share.Source
+	requests []time.Time
+	err      error
+}
+
+func (p *polled) Record(ctx context.Context, name string) ([]byte, error) {
+	p.requests = append(p.requests, time.Now())
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.Source.Record(ctx, name)
+}
+
+// run starts Run, and returns a function that ends it. The bubble fails if a goroutine remains.
+func run(t *testing.T, s *share.Subscriber, period time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx, period) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run returned %v", err)
+		}
+		s.Close()
+	}
+}
+
+func TestRunPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		source := &polled{Source: p.store}
+		s := p.liveSubscriber(source, share.StaleError)
+		defer run(t, s, time.Minute)()
+		for v := range uint64(20) {
+			state := set(t, 1<<12, v, v+100)
+			p.publish(state)
+			time.Sleep(75 * time.Second)
+			synctest.Wait()
+			wantState(t, s, state)
+		}
+		for i := 1; i < len(source.requests); i++ {
+			if wait := source.requests[i].Sub(source.requests[i-1]); i > 5 && (wait < 45*time.Second || wait > 75*time.Second) {
+				t.Errorf("request %d after %v", i, wait)
+			}
+		}
+	})
+}
+
+// After failures the time between requests doubles up to the period. When the source is back, the
+// subscriber is exact again after one of them.
+func TestRunBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		state := set(t, 1<<12, 0, 100)
+		source := &polled{Source: p.store, err: errInjected}
+		s := p.liveSubscriber(source, share.StaleError)
+		defer run(t, s, time.Minute)()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		want := 100 * time.Millisecond
+		for i := 1; i < len(source.requests); i++ {
+			wait := source.requests[i].Sub(source.requests[i-1])
+			if wait < want*3/4 || wait > want*5/4 {
+				t.Errorf("request %d after %v, want about %v", i, wait, want)
+			}
+			want = min(2*want, time.Minute)
+		}
+		if n := len(source.requests); n < 50 || n > 100 {
+			t.Errorf("%d requests in an hour", n)
+		}
+		p.publish(state)
+		source.err = nil
+		time.Sleep(75 * time.Second)
+		synctest.Wait()
+		wantState(t, s, state)
+	})
+}
+
+func TestRunWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		s := p.liveSubscriber(p.store, share.StaleError)
+		defer run(t, s, time.Minute)()
+		p.publish(set(t, 1<<12, 0, 50))
+		time.Sleep(2 * time.Second)
+		for v := range uint64(20) {
+			state := set(t, 1<<12, v, v+100)
+			p.publish(state)
+			synctest.Wait() // no time passes
+			wantState(t, s, state)
+			time.Sleep(time.Duration(v) * 10 * time.Second)
+			if _, err := p.p.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if !s.View().Exact() {
+			t.Error("stale before the head expired")
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.View().Exact() {
+			t.Error("exact after the head expired")
+		}
+	})
+}
+
+// watcher is a broken Watcher: it returns at once, or never.
+type watcher struct {
+	polled
+	hangs bool
+	calls int
+}
+
+func (w *watcher) WatchRecord(ctx context.Context, _ string, last []byte) ([]byte, error) {
+	w.calls++
+	if w.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return last, nil
+}
+
+func TestRunBrokenWatcher(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := live(t)
+			p.publish(set(t, 1<<12, 0, 50))
+			source := &watcher{polled: polled{Source: p.store}, hangs: hangs}
+			s := p.liveSubscriber(source, share.StaleError)
+			defer run(t, s, time.Minute)()
+			time.Sleep(3 * time.Minute)
+			state := set(t, 1<<12, 0, 51)
+			p.publish(state)
+			time.Sleep(3 * time.Minute)
+			synctest.Wait()
+			if hangs {
+				wantState(t, s, state)
+			} else if source.calls > 6*60*20 {
+				t.Errorf("%d calls in 6 minutes", source.calls)
+			}
+		})
+	}
+}
+
+// stuck is a source whose objects do not arrive.
+type stuck struct{ share.Store }
+
+func (stuck) Object(ctx context.Context, _ string, _ int64) (io.ReadCloser, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Run ends while an object is being fetched.
+func TestRunEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		p.publish(set(t, 1<<12, 0, 50))
+		s := p.liveSubscriber(stuck{p.store}, share.StaleError)
+		stop := run(t, s, time.Minute)
+		time.Sleep(time.Hour)
+		stop()
+	})
+}
