@@ -64,6 +64,11 @@ func (h *hasher) Write(b []byte) (int, error) {
 	h.n += uint64(n)
 	for len(b) > 0 {
 		if len(h.buf) == 0 {
+			if len(b) >= ChunkBytes {
+				h.chunks = append(h.chunks, chunkOf(b[:ChunkBytes]))
+				b = b[ChunkBytes:]
+				continue
+			}
 			h.buf = append(h.buf, 0)
 		}
 		k := min(len(b), 1+ChunkBytes-len(h.buf))
@@ -74,6 +79,15 @@ func (h *hasher) Write(b []byte) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// chunkOf returns the hash of a chunk: that of a zero and its bytes.
+func chunkOf(b []byte) (c chunk) {
+	d := sha256.New()
+	d.Write([]byte{0})
+	d.Write(b)
+	d.Sum(c[:0])
+	return c
 }
 
 func (h *hasher) flush() {
@@ -123,11 +137,28 @@ func treeHash(leaves []chunk) chunk {
 // fetchTries is the number of times that a chunk is requested before the fetch fails.
 const fetchTries = 3
 
+// fetchAll returns the bytes of an object without verifying them. It continues after an interruption.
+func fetchAll(ctx context.Context, source Source, r Ref) (data []byte, err error) {
+	for range fetchTries {
+		if data, err = fetchRest(ctx, source, r, data); err == nil {
+			return data, nil
+		}
+		if ctx.Err() != nil || errors.Is(err, ErrNotFound) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
+}
+
 // fetch returns an object. It continues after an interruption, and replaces chunks that arrived
 // damaged. The error wraps ErrCorrupt if the source keeps sending something else, and ErrNotFound
 // if it does not have the object.
 func fetch(ctx context.Context, source Source, r Ref) ([]byte, error) {
-	var data []byte
+	return verify(ctx, source, r, nil)
+}
+
+// verify is fetch if data has arrived already.
+func verify(ctx context.Context, source Source, r Ref, data []byte) ([]byte, error) {
 	err := error(nil)
 	for range fetchTries {
 		if data, err = fetchRest(ctx, source, r, data); err != nil {
@@ -150,6 +181,13 @@ func fetch(ctx context.Context, source Source, r Ref) ([]byte, error) {
 	return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
 }
 
+// Memory for an object begins with firstBytes and grows by growth, so a size that is not true takes
+// little. The system provides memory when it is used.
+const (
+	firstBytes = 1 << 20
+	growth     = 64
+)
+
 // fetchRest appends the bytes of an object that data lacks. Memory grows with what arrives.
 func fetchRest(ctx context.Context, source Source, r Ref, data []byte) ([]byte, error) {
 	have := uint64(len(data))
@@ -162,12 +200,12 @@ func fetchRest(ctx context.Context, source Source, r Ref, data []byte) ([]byte, 
 	}
 	defer body.Close()
 	if data == nil {
-		data = make([]byte, 0, min(r.Bytes, 1<<20))
+		data = make([]byte, 0, min(r.Bytes, firstBytes))
 	}
 	rest := io.LimitReader(body, int64(r.Bytes-have))
 	for uint64(len(data)) < r.Bytes {
 		if len(data) == cap(data) {
-			grown := make([]byte, len(data), min(4*uint64(len(data)), r.Bytes))
+			grown := make([]byte, len(data), min(growth*uint64(len(data)), r.Bytes))
 			copy(grown, data)
 			data = grown
 		}

@@ -16,6 +16,7 @@ import (
 type held struct {
 	head  *Head
 	state umbel.State
+	tree  *wire.Tree // of the state
 	// recipe are the objects that lead to the state: a snapshot and deltas.
 	recipe []step
 }
@@ -38,7 +39,8 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 		return held{}, fmt.Errorf("share: the filter takes %d bytes of memory, the limit is %d: raise the limit: %w", h.Bytes, limit, umbel.ErrLimit)
 	}
 	if have.head != nil && have.head.ID == h.ID {
-		return held{h, have.state, have.recipe}, nil
+		have.head = h
+		return have, nil
 	}
 	// If the publisher was set back, what is held is no base, even if it has the same version.
 	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Version < h.Version
@@ -128,40 +130,107 @@ func (r *reacher) readIndex(ctx context.Context, ref Ref) (*Index, error) {
 
 // walk fetches and applies the objects of a way from what is held, and verifies the result. If it
 // fails, it returns the number of the step that failed, or -1 if the result is not that of the head.
+//
+// The state is verified in any case, so the hash of a snapshot is computed only if something is
+// damaged.
 func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, int, error) {
-	got := held{h, have.state, slices.Clone(have.recipe)}
+	w := walker{reacher: r, head: h}
+	got, failed, err := w.walk(ctx, have, way)
+	if err == nil || w.snapshot == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+		return got, failed, err
+	}
+	if w.verified = RefOf(w.snapshot) == way[0].Ref; w.verified && !errors.Is(err, umbel.ErrLimit) {
+		return got, failed, err
+	}
+	if !w.verified {
+		if w.snapshot, err = verify(ctx, r.source, way[0].Ref, w.snapshot); err != nil {
+			return held{}, 0, err
+		}
+		w.verified = true
+	}
+	return w.walk(ctx, have, way)
+}
+
+// walker takes the steps of a way.
+type walker struct {
+	*reacher
+	head     *Head
+	snapshot []byte // the object of the first step, if it is a snapshot and has arrived
+	verified bool   // the hash of the snapshot was verified
+}
+
+func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, error) {
+	got := held{head: w.head, state: have.state, recipe: slices.Clone(have.recipe)}
 	for i, s := range way {
-		if err := r.apply(ctx, &got, s); err != nil {
+		var data []byte
+		err := w.check(s)
+		if err == nil && s.snapshot {
+			data, err = w.open(ctx, &got, s)
+		} else if err == nil {
+			data, err = w.change(ctx, &got, s)
+		}
+		if err == nil {
+			got.recipe = append(got.recipe, s)
+			err = w.fetched(ctx, s.Ref, data)
+		}
+		if err != nil {
 			return held{}, i, err
 		}
 	}
-	if got.state.Kind != h.Kind || got.state.Bytes() != h.Bytes || wire.Identify(got.state) != h.ID {
-		return held{}, -1, fmt.Errorf("share: version %d is another filter than its head states: %w", h.Version, ErrCorrupt)
+	if got.state.Kind == w.head.Kind && got.state.Bytes() == w.head.Bytes {
+		if got.tree = w.identify(have, got.state); got.tree.ID() == w.head.ID {
+			return got, 0, nil
+		}
 	}
-	return got, 0, nil
+	return held{}, -1, fmt.Errorf("share: version %d is another filter than its head states: %w", w.head.Version, ErrCorrupt)
 }
 
-// apply takes one step.
-func (r *reacher) apply(ctx context.Context, got *held, s step) error {
-	// No container and no change is much longer than the arrays of its state.
+// identify returns the tree of a state. If there is a state already, it hashes what changed.
+func (r *reacher) identify(have held, s umbel.State) *wire.Tree {
+	if have.tree == nil {
+		return wire.NewTree(s, r.limits.Workers)
+	}
+	t := have.tree.Clone()
+	t.Update(have.state, s, r.limits.Workers)
+	return t
+}
+
+// check refuses an object that no state within the limits has: no container and no change is much
+// longer than the arrays of its state.
+func (r *reacher) check(s step) error {
 	if limit := min(r.limits.Bytes, maxObject); s.Bytes > limit+limit/1024+1<<20 {
 		return fmt.Errorf("share: object %s has %d bytes, the limit of memory is %d: %w", s.Hash, s.Bytes, limit, umbel.ErrLimit)
 	}
-	data, err := fetch(ctx, r.source, s.Ref)
-	if err != nil {
-		return err
+	return nil
+}
+
+// open takes a snapshot. Before it is verified, it may need little more memory than the filter.
+func (w *walker) open(ctx context.Context, got *held, s step) (data []byte, err error) {
+	if w.snapshot == nil {
+		if w.snapshot, err = fetchAll(ctx, w.source, s.Ref); err != nil {
+			return nil, err
+		}
 	}
-	if s.snapshot {
-		got.recipe = nil
-		got.state, err = wire.Parse(data, r.limits)
-	} else {
-		got.state, err = delta.Decoder{Limits: r.limits}.ApplyChange(got.state, data)
+	limits := w.limits
+	if !w.verified {
+		limits.Bytes = min(limits.Bytes, w.head.Bytes+w.head.Bytes/4+1<<20)
 	}
-	if err != nil {
-		return fmt.Errorf("share: object %s: %w", s.Hash, err)
+	got.recipe = nil
+	if got.state, err = wire.Parse(w.snapshot, limits); err != nil {
+		return nil, fmt.Errorf("share: object %s: %w", s.Hash, err)
 	}
-	got.recipe = append(got.recipe, s)
-	return r.fetched(ctx, s.Ref, data)
+	return w.snapshot, nil
+}
+
+// change takes a delta.
+func (w *walker) change(ctx context.Context, got *held, s step) (data []byte, err error) {
+	if data, err = fetch(ctx, w.source, s.Ref); err != nil {
+		return nil, err
+	}
+	if got.state, err = (delta.Decoder{Limits: w.limits}).ApplyChange(got.state, data); err != nil {
+		return nil, fmt.Errorf("share: object %s: %w", s.Hash, err)
+	}
+	return data, nil
 }
 
 // compareDeltas orders deltas by To, then by From.

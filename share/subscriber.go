@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -38,7 +39,8 @@ type SubscriberOptions struct {
 	// the time of the last head, so that an older one is refused after a restart. It is for one
 	// subscriber. If it is nil, both begin anew with each process.
 	Cache Store
-	// Limits bound the memory of the filter; the default is 1 GiB.
+	// Limits bound the memory of the filter; the default is 1 GiB. Limits.Workers is the number of
+	// goroutines that decode and verify a version; the default is GOMAXPROCS, but at most 4.
 	Limits wire.Limits
 	// Skew is by how much the clock of the publisher may be ahead; the default is a minute.
 	Skew time.Duration
@@ -74,6 +76,9 @@ type Counters struct {
 	LastUpdated time.Time
 }
 
+// maxWorkers bounds the default of Limits.Workers.
+const maxWorkers = 4
+
 // NewSubscriber returns a subscriber with the version of its cache, if there is one. Whether that is
 // still valid is known after the first Update.
 func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error) {
@@ -85,6 +90,9 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 	}
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = wire.DefaultBytes
+	}
+	if o.Limits.Workers == 0 {
+		o.Limits.Workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	if o.Skew == 0 {
 		o.Skew = defaultSkew
