@@ -73,6 +73,7 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 	}
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers)
+	defer w.close()
 	w.Buf = append(w.Buf, format.DeltaMagic...)
 	w.Buf = append(w.Buf, e.Base[:]...)
 	w.Buf = append(w.Buf, e.Result[:]...)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -23,8 +24,17 @@ func newWriter(w io.Writer, workers int) *writer {
 	packed := format.Packed(workers, format.InMemory, func(*block.EncodeJob) {})
 	return &writer{
 		Writer:   format.Writer{W: w, Arrays: packed},
-		pipeline: block.Pipeline[encodeJob]{Workers: workers},
+		pipeline: block.Pipeline[encodeJob]{Workers: workers, Pool: &encodeJobs},
 	}
+}
+
+// encodeJobs keeps the memory of jobs, which is several times that of a run, for the next delta: a
+// publisher encodes a few in a row.
+var encodeJobs = sync.Pool{New: func() any { return new(encodeJob) }}
+
+// close ends the writer.
+func (w *writer) close() {
+	w.pipeline.Close(func(j *encodeJob) { j.cells, j.predicted = cells.Array{}, cells.Array{} })
 }
 
 // change writes the change from base to result, whose kinds and hashers are equal.

@@ -13,6 +13,7 @@ type Pipeline[J any] struct {
 	Read    func(*J) bool  // returns false if there are no more jobs
 	Work    func(*J)       // runs concurrently with all steps of other jobs
 	Write   func(*J) error // an error ends the run
+	Pool    *sync.Pool     // of *J, or nil: keeps jobs, with their memory, between pipelines
 	idle    []*J
 }
 
@@ -90,6 +91,9 @@ func (p *Pipeline[J]) parallel(workers int) error {
 func (p *Pipeline[J]) get() *J {
 	n := len(p.idle)
 	if n == 0 {
+		if p.Pool != nil {
+			return p.Pool.Get().(*J)
+		}
 		return new(J)
 	}
 	j := p.idle[n-1]
@@ -98,6 +102,16 @@ func (p *Pipeline[J]) get() *J {
 }
 
 func (p *Pipeline[J]) put(j *J) { p.idle = append(p.idle, j) }
+
+// Close puts the jobs of a pipeline into its pool, each after a call of forget, which removes what
+// must not be kept.
+func (p *Pipeline[J]) Close(forget func(*J)) {
+	for _, j := range p.idle {
+		forget(j)
+		p.Pool.Put(j)
+	}
+	p.idle = nil
+}
 
 // numWorkers bounds the number of workers by twice GOMAXPROCS. More gain nothing, and
 // each has memory of its own.
