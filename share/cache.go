@@ -62,11 +62,19 @@ func (s *Subscriber) compact(ctx context.Context, got *held) error {
 	if len(got.recipe) <= maxRecipe && float64(deltas) <= recipeShare*float64(got.recipe[0].Bytes) {
 		return nil
 	}
-	r, err := put(ctx, s.o.Cache, func(w io.Writer) error { return wire.Packer{}.Write(w, got.state) })
+	r, err := put(ctx, s.o.Cache, got.writePacked)
 	if err == nil {
 		got.recipe = []step{{r, got.head.Version, true}}
 	}
 	return err
+}
+
+// writePacked writes the packed container of the state.
+func (h *held) writePacked(w io.Writer) error {
+	if h.compact != nil {
+		return h.compact.WriteBloom(w, wire.Packer{})
+	}
+	return wire.Packer{}.Write(w, h.state)
 }
 
 // sweep removes the objects of the cache that are not needed.
@@ -129,11 +137,11 @@ func (s *Subscriber) restore(ctx context.Context) error {
 }
 
 func (s *Subscriber) restored(got held) error {
-	f, err := s.open(got)
+	f, err := s.open(&got)
 	if err != nil {
 		return err
 	}
-	s.held, s.last = got, got.head
+	s.held, s.last = got.packed(), got.head
 	s.show(f, got.head, s.o.Now())
 	return nil
 }

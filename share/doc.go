@@ -8,7 +8,8 @@
 //
 // A [Publisher] writes versions of any filter to a [Store]. A [Subscriber] reads them from a [Source]
 // and answers queries meanwhile. A subscriber that missed versions takes the objects with the fewest
-// bytes; it needs at most 8 for 1296 versions.
+// bytes; it needs at most 8 for 1296 versions. [Peers] answers which of many publications may have a
+// key.
 //
 // # What a subscriber answers
 //

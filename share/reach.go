@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -17,6 +18,9 @@ type held struct {
 	head  *Head
 	state umbel.State
 	tree  *wire.Tree // of the state
+	// compact is the state of a bloom filter with k = 1 as a list of positions. Then state and tree
+	// are empty.
+	compact *sparse.Filter
 	// recipe are the objects that lead to the state: a snapshot and deltas.
 	recipe []step
 }
@@ -41,6 +45,13 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 	if have.head != nil && have.head.ID == h.ID {
 		have.head = h
 		return have, nil
+	}
+	if have.compact != nil {
+		state, err := have.compact.Bloom()
+		if err != nil {
+			return held{}, fmt.Errorf("share: the last version: %w", err)
+		}
+		have.state, have.compact = state, nil
 	}
 	// If the publisher was set back, what is held is no base, even if it has the same version.
 	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Version < h.Version

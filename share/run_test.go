@@ -63,7 +63,7 @@ func TestStale(t *testing.T) {
 			synctest.Wait()
 			check(present, true, nil)
 			check(absent, false, nil)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			check(present, want.present, want.err)
 			check(absent, want.absent, want.err)

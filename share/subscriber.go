@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -39,6 +41,10 @@ type SubscriberOptions struct {
 	// the time of the last head, so that an older one is refused after a restart. It is for one
 	// subscriber. If it is nil, both begin anew with each process.
 	Cache Store
+	// Compact keeps a filter of kind bloom with k = 1 as the equivalent sparse filter: the list of
+	// its nonzero cells. It takes about as many bytes as a snapshot, and queries take longer.
+	// During an update there is memory for the cells as well. Other filters stay as they are.
+	Compact bool
 	// Limits bound the memory of the filter; the default is 1 GiB. Limits.Workers is the number of
 	// goroutines that decode and verify a version; the default is GOMAXPROCS, but at most 4.
 	Limits wire.Limits
@@ -144,7 +150,7 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.open(got)
+	f, err := s.open(&got)
 	if err != nil {
 		return err
 	}
@@ -155,7 +161,7 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	if isNew {
 		s.counter.Versions++
 	}
-	s.held, s.last, s.counter.LastUpdated = got, h, now
+	s.held, s.last, s.counter.LastUpdated = got.packed(), h, now
 	now = s.o.Now() // objects may have taken long
 	v := s.show(f, h, now)
 	if isNew && s.o.Changed != nil {
@@ -192,15 +198,31 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 }
 
 // open opens the filter of a state, unless the current view has it.
-func (s *Subscriber) open(got held) (umbel.Filter, error) {
+func (s *Subscriber) open(got *held) (umbel.Filter, error) {
 	if v := s.view.Load(); v != nil && v.head.ID == got.head.ID {
 		return v.filter, nil
+	}
+	if s.o.Compact && got.state.Kind == bloom.Name && got.state.Params.Uint("k") == 1 {
+		f, err := sparse.FromBloom(got.state)
+		if err != nil {
+			return nil, fmt.Errorf("share: version %d: %w", got.head.Version, err)
+		}
+		got.compact = f
+		return f, nil
 	}
 	f, err := s.o.Kinds.Open(got.state)
 	if err != nil {
 		return nil, fmt.Errorf("share: version %d: %w", got.head.Version, err)
 	}
 	return f, nil
+}
+
+// packed returns h without what its compact form contains.
+func (h held) packed() held {
+	if h.compact != nil {
+		h.state, h.tree = umbel.State{}, nil
+	}
+	return h
 }
 
 func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {

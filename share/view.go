@@ -16,7 +16,8 @@ type View struct {
 	stale  atomic.Bool
 }
 
-// Filter returns the filter. It must not be changed.
+// Filter returns the filter. It must not be changed. With SubscriberOptions.Compact it may be the sparse
+// filter that is equivalent to the published one.
 func (v *View) Filter() umbel.Filter { return v.filter }
 
 // Head returns the head of the version.
@@ -68,12 +69,39 @@ func (s *Subscriber) expire() {
 // View returns the current version, nil before the first.
 func (s *Subscriber) View() *View { return s.view.Load() }
 
-// Has reports whether a key may be in the set. While the subscriber has no valid head, the answer is
-// what SubscriberOptions.Stale says. Before the first version it is that of StaleError or, with
+// HasString reports whether a key may be in the set. While the subscriber has no valid head, the answer
+// is what SubscriberOptions.Stale says. Before the first version it is that of StaleError or, with
 // StaleMaybe, true.
+func (s *Subscriber) HasString(key string) (bool, error) {
+	v := s.view.Load()
+	if v == nil {
+		return s.hasStale(nil, umbel.Digest{})
+	}
+	return s.hasIn(v, v.filter.Hasher().HashString(key))
+}
+
+// HasBytes is HasString for a key in a byte slice.
+func (s *Subscriber) HasBytes(key []byte) (bool, error) {
+	v := s.view.Load()
+	if v == nil {
+		return s.hasStale(nil, umbel.Digest{})
+	}
+	return s.hasIn(v, v.filter.Hasher().HashBytes(key))
+}
+
+// Has is HasString for the digest of a key, made with the hasher of the publication. If that may
+// change from one version to another, use HasString: a digest of another hasher may be absent.
 func (s *Subscriber) Has(d umbel.Digest) (bool, error) {
 	v := s.view.Load()
 	if v == nil || v.stale.Load() {
+		return s.hasStale(v, d)
+	}
+	return v.filter.Has(d), nil
+}
+
+// hasIn answers from a version, or as a stale one.
+func (s *Subscriber) hasIn(v *View, d umbel.Digest) (bool, error) {
+	if v.stale.Load() {
 		return s.hasStale(v, d)
 	}
 	return v.filter.Has(d), nil
