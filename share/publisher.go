@@ -45,8 +45,8 @@ type PublisherOptions struct {
 
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
-// It keeps a copy of the last version, and the words that changed before it: at most half of the
-// memory of the copy.
+// It keeps a copy of the last version, a sixteenth of its memory in hashes, and the words that changed
+// before it: at most half of the memory of the copy.
 type Publisher struct {
 	o       PublisherOptions
 	stream  Stream
@@ -55,6 +55,7 @@ type Publisher struct {
 	signed  []byte    // the head in the store
 	tried   []byte    // a head whose writing failed: it may be in the store
 	history history
+	tree    *wire.Tree // of the history's newest state, or nil
 	catalog *catalog
 }
 
@@ -137,7 +138,7 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication and set PublishSeed: %w", s.Hasher, ErrSeed)
 	}
-	id := wire.Identify(s)
+	id := p.identify(s)
 	if p.head != nil && p.head.ID == id {
 		return p.Renew(ctx)
 	}
@@ -147,6 +148,7 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	}
 	next := p.catalog.next(h.Version)
 	if err := p.write(ctx, h, s, next); err != nil {
+		p.tree = nil // It is that of s, the history is not.
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
 	}
 	// From here on the version is used up: the store may keep the head in spite of an error.
@@ -155,6 +157,16 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
 	}
 	return h, p.catalog.collect(ctx)
+}
+
+// identify returns the ID of a state. It hashes what differs from the last version.
+func (p *Publisher) identify(s umbel.State) wire.ID {
+	if p.tree == nil {
+		p.tree = wire.NewTree(s, p.o.Workers)
+	} else {
+		p.tree.Update(p.history.state, s, p.o.Workers)
+	}
+	return p.tree.ID()
 }
 
 func hasSeed(s umbel.State) bool {

@@ -92,7 +92,7 @@ func (p *Publisher) resume(ctx context.Context, h *Head) error {
 		return err
 	}
 	p.head, p.before, p.stream = h, h.Time, h.Stream
-	p.history = history{state: got.state, at: h.Version}
+	p.history, p.tree = history{state: got.state, at: h.Version}, got.tree
 	p.history.restore(revisions)
 	e.index = h.Index
 	p.catalog.commit(e)
