@@ -210,6 +210,14 @@ func (w *world) subscribe() error {
 
 // check returns an error if the subscriber answers as exact what was not published in time.
 func (w *world) check() error {
+	if last := w.s.Last(); last != nil {
+		if last.Expires().After(w.expires) {
+			w.expires = last.Expires()
+		}
+		if last.Stream.Compare(w.stream) > 0 {
+			w.stream = last.Stream
+		}
+	}
 	v := w.s.View()
 	if v == nil {
 		return nil
@@ -224,12 +232,6 @@ func (w *world) check() error {
 			return fmt.Errorf("version %d is from the future by %v", h.Version, ahead)
 		}
 		w.floor = h.Time
-	}
-	if h.Expires().After(w.expires) {
-		w.expires = h.Expires()
-	}
-	if h.Stream.Compare(w.stream) > 0 {
-		w.stream = h.Stream
 	}
 	if !v.Exact() {
 		if _, err := w.s.Has(umbel.Digest{}); !errors.Is(err, share.ErrStale) {

@@ -79,12 +79,8 @@ func (p *Peers) Who(dst []*Peer, key []byte) []*Peer {
 
 // has answers for a key whose digests are in d.
 func (x *Peer) has(d *digests, key []byte) (bool, error) {
-	s := x.Subscriber
-	v := s.view.Load()
-	if v == nil {
-		return s.hasStale(nil, umbel.Digest{})
-	}
-	return s.hasIn(v, d.of(v.filter.Hasher(), key))
+	a := x.Subscriber.answers.Load()
+	return a.from.Has(d.of(a.hasher, key)), a.err
 }
 
 // WhoAll appends to each dst[i] the peers that may have keys[i], like Who. It is faster for many keys.

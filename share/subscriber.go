@@ -69,7 +69,9 @@ type Subscriber struct {
 	held    held
 	last    *Head // the last head that was accepted, in this process or, with a cache, before
 	view    atomic.Pointer[View]
-	timer   *time.Timer
+	answers atomic.Pointer[answers]
+	retire  func()      // makes the view stale
+	timer   *time.Timer // calls it
 	counter Counters
 }
 
@@ -110,6 +112,7 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 		o.Now = time.Now
 	}
 	s := &Subscriber{o: o}
+	s.answers.Store(s.staleAnswers(nil))
 	if o.Cache != nil {
 		if err := s.restore(ctx); err != nil {
 			return nil, err

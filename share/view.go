@@ -40,15 +40,48 @@ func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) *View {
 	if h.Time.Sub(now) > s.o.Skew {
 		left = 0
 	}
-	v.stale.Store(left <= 0)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if left > 0 {
-		s.timer = time.AfterFunc(left, func() { v.stale.Store(true) })
-	}
+	v.stale.Store(left <= 0)
 	s.view.Store(v)
+	if left <= 0 {
+		s.answers.Store(s.staleAnswers(v))
+		return v
+	}
+	exact := &answers{from: f, hasher: f.Hasher()}
+	s.answers.Store(exact)
+	s.retire = func() {
+		v.stale.Store(true)
+		s.answers.CompareAndSwap(exact, s.staleAnswers(v))
+	}
+	s.timer = time.AfterFunc(left, s.retire)
 	return v
+}
+
+// answers are the results of queries. They are immutable, so that a query loads one pointer.
+type answers struct {
+	from   interface{ Has(umbel.Digest) bool }
+	hasher umbel.Hasher // of from
+	err    error
+}
+
+// always is a filter that contains every key.
+type always struct{}
+
+func (always) Has(umbel.Digest) bool { return true }
+
+// staleAnswers returns the answers while a view is stale, or while there is none.
+func (s *Subscriber) staleAnswers(v *View) *answers {
+	switch {
+	case s.o.Stale == StaleMaybe:
+		return &answers{from: always{}}
+	case v == nil:
+		return &answers{from: always{}, err: fmt.Errorf("share: no version has arrived yet: %w", ErrStale)}
+	case s.o.Stale == StaleLast:
+		return &answers{from: v.filter, hasher: v.filter.Hasher()}
+	}
+	return &answers{from: always{}, err: v.check(v.head.Expires())}
 }
 
 // check returns an error wrapping ErrStale if the view is stale.
@@ -61,8 +94,8 @@ func (v *View) check(now time.Time) error {
 
 // expire marks the view stale if its head has expired by the clock.
 func (s *Subscriber) expire() {
-	if v := s.view.Load(); v != nil && !s.o.Now().Before(v.head.Expires()) {
-		v.stale.Store(true)
+	if v := s.view.Load(); v != nil && v.Exact() && !s.o.Now().Before(v.head.Expires()) {
+		s.retire()
 	}
 }
 
@@ -73,50 +106,21 @@ func (s *Subscriber) View() *View { return s.view.Load() }
 // is what SubscriberOptions.Stale says. Before the first version it is that of StaleError or, with
 // StaleMaybe, true.
 func (s *Subscriber) HasString(key string) (bool, error) {
-	v := s.view.Load()
-	if v == nil {
-		return s.hasStale(nil, umbel.Digest{})
-	}
-	return s.hasIn(v, v.filter.Hasher().HashString(key))
+	a := s.answers.Load()
+	return a.from.Has(a.hasher.HashString(key)), a.err
 }
 
 // HasBytes is HasString for a key in a byte slice.
 func (s *Subscriber) HasBytes(key []byte) (bool, error) {
-	v := s.view.Load()
-	if v == nil {
-		return s.hasStale(nil, umbel.Digest{})
-	}
-	return s.hasIn(v, v.filter.Hasher().HashBytes(key))
+	a := s.answers.Load()
+	return a.from.Has(a.hasher.HashBytes(key)), a.err
 }
 
 // Has is HasString for the digest of a key, made with the hasher of the publication. If that may
 // change from one version to another, use HasString: a digest of another hasher may be absent.
 func (s *Subscriber) Has(d umbel.Digest) (bool, error) {
-	v := s.view.Load()
-	if v == nil || v.stale.Load() {
-		return s.hasStale(v, d)
-	}
-	return v.filter.Has(d), nil
-}
-
-// hasIn answers from a version, or as a stale one.
-func (s *Subscriber) hasIn(v *View, d umbel.Digest) (bool, error) {
-	if v.stale.Load() {
-		return s.hasStale(v, d)
-	}
-	return v.filter.Has(d), nil
-}
-
-func (s *Subscriber) hasStale(v *View, d umbel.Digest) (bool, error) {
-	switch {
-	case s.o.Stale == StaleMaybe:
-		return true, nil
-	case v == nil:
-		return true, fmt.Errorf("share: no version has arrived yet: %w", ErrStale)
-	case s.o.Stale == StaleLast:
-		return v.filter.Has(d), nil
-	}
-	return true, v.check(v.head.Expires())
+	a := s.answers.Load()
+	return a.from.Has(d), a.err
 }
 
 // Close stops the subscriber's timer and makes the view stale.
@@ -124,7 +128,7 @@ func (s *Subscriber) Close() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if v := s.View(); v != nil {
-		v.stale.Store(true)
+	if v := s.View(); v != nil && v.Exact() {
+		s.retire()
 	}
 }
