@@ -1,10 +1,12 @@
 package share
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // history reconstructs earlier states from a state and the words that changed since. Its memory is
@@ -65,6 +67,23 @@ func (h *history) add(s umbel.State, limit uint64) bool {
 	}
 	h.revisions = slices.Delete(h.revisions, 0, drop)
 	return true
+}
+
+// newest returns the revision that leads to the newest version.
+func (h *history) newest() *revision { return &h.revisions[len(h.revisions)-1] }
+
+// leaves yields the leaves of an array's hash tree that changed, in ascending order.
+func (r *revision) leaves(array int) iter.Seq[uint64] {
+	if len(r.arrays[array]) == 0 {
+		return nil
+	}
+	return func(yield func(uint64) bool) {
+		for _, c := range r.arrays[array] {
+			if !yield(c.index * 8 / wire.LeafBytes) {
+				return
+			}
+		}
+	}
 }
 
 func (r *revision) words() (n uint64) {

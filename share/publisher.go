@@ -55,7 +55,7 @@ type Publisher struct {
 	signed  []byte    // the head in the store
 	tried   []byte    // a head whose writing failed: it may be in the store
 	history history
-	tree    *wire.Tree // of the history's newest state, or nil
+	tree    *wire.Tree // of the last version
 	catalog *catalog
 }
 
@@ -138,18 +138,30 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication and set PublishSeed: %w", s.Hasher, ErrSeed)
 	}
-	id := p.identify(s)
-	if p.head != nil && p.head.ID == id {
+	connected := p.head != nil && p.history.add(s, s.Bytes()/8/4)
+	tree := p.tree
+	if connected {
+		tree.UpdateLeaves(s, p.history.newest().leaves)
+	} else {
+		tree = wire.NewTree(s, p.o.Workers)
+	}
+	if p.head != nil && p.head.ID == tree.ID() {
+		p.revert(connected)
 		return p.Renew(ctx)
 	}
 	h := &Head{
 		Name: p.o.Signer.Name(), Stream: p.stream, Version: versionOf(p.head) + 1, Valid: p.o.Valid,
-		ID: id, Kind: s.Kind, Bytes: s.Bytes(),
+		ID: tree.ID(), Kind: s.Kind, Bytes: s.Bytes(),
 	}
 	next := p.catalog.next(h.Version)
 	if err := p.write(ctx, h, s, next); err != nil {
-		p.tree = nil // It is that of s, the history is not.
+		p.revert(connected)
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
+	}
+	if p.tree = tree; connected {
+		p.history.seek(h.Version)
+	} else {
+		p.history.reset(s, h.Version)
 	}
 	// From here on the version is used up: the store may keep the head in spite of an error.
 	p.catalog.commit(next)
@@ -159,14 +171,16 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	return h, p.catalog.collect(ctx)
 }
 
-// identify returns the ID of a state. It hashes what differs from the last version.
-func (p *Publisher) identify(s umbel.State) wire.ID {
-	if p.tree == nil {
-		p.tree = wire.NewTree(s, p.o.Workers)
-	} else {
-		p.tree.Update(p.history.state, s, p.o.Workers)
+// revert makes the last version the newest one of history and tree again.
+func (p *Publisher) revert(connected bool) {
+	if p.head == nil {
+		return
 	}
-	return p.tree.ID()
+	p.history.seek(p.head.Version)
+	if connected {
+		p.tree.UpdateLeaves(p.history.state, p.history.newest().leaves)
+		p.history.removeLast()
+	}
 }
 
 func hasSeed(s umbel.State) bool {
@@ -181,24 +195,9 @@ func hasSeed(s umbel.State) bool {
 	return false
 }
 
-// write writes the objects of a version, and adds it to the history. If it fails, the history is
-// unchanged.
-func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) (err error) {
-	connected := p.head != nil && p.history.add(s, s.Bytes()/8/4)
+// write writes the objects of a version. The state of the history becomes an older one.
+func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) error {
 	shrunk := p.head != nil && s.Bytes() < p.history.state.Bytes()/4*3
-	defer func() {
-		switch {
-		case err == nil && connected:
-			p.history.seek(h.Version)
-		case err == nil:
-			p.history.reset(s, h.Version)
-		case p.head != nil:
-			p.history.seek(p.head.Version)
-			if connected {
-				p.history.removeLast()
-			}
-		}
-	}()
 	if err := p.deltas(ctx, h.Version, s, next); err != nil {
 		return err
 	}
