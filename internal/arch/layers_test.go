@@ -70,6 +70,7 @@ var kindAgnostic = []string{
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
 	"github.com/gofrs/flock": {"cmd/internal/disk", "share/dir"},
+	"gocloud.dev":            {"share/blob"},
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A
