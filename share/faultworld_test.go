@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
@@ -38,10 +39,11 @@ type world struct {
 	expires time.Time     // the latest end of an accepted head
 	stream  share.Stream  // the latest one that was accepted
 
-	states map[wire.ID]published
-	signed map[string]time.Time // the true time of each head
-	trust  bool                 // the subscriber accepts every signature
-	frozen bool                 // the subscriber's clock always shows the time of its last head
+	states  map[wire.ID]published
+	signed  map[string]time.Time // the true time of each head
+	compact bool                 // the subscriber keeps filters as lists
+	trust   bool                 // the subscriber accepts every signature
+	frozen  bool                 // the subscriber's clock always shows the time of its last head
 
 	clockFaults bool
 }
@@ -60,6 +62,7 @@ type site struct {
 	skewed time.Duration
 	keys   []uint64
 	cells  uint64
+	k      uint64
 }
 
 const (
@@ -87,6 +90,7 @@ func (w *world) Verify(text, signature []byte) bool {
 func newWorld(rng *rand.Rand, key string) (*world, error) {
 	w := &world{rng: rng, key: key, states: make(map[wire.ID]published), signed: make(map[string]time.Time)}
 	w.carrier = &carrier{rng: rng, history: &w.history, forge: w.forged}
+	w.compact = rng.IntN(4) == 0
 	if rng.IntN(4) > 0 {
 		w.cache = newDisk(rng, nil)
 	}
@@ -98,7 +102,10 @@ func newWorld(rng *rand.Rand, key string) (*world, error) {
 
 // site begins a publisher.
 func (w *world) site(store *disk) (*site, error) {
-	x := &site{w: w, store: store, cells: 64 << w.rng.IntN(4)}
+	x := &site{w: w, store: store, cells: 64 << w.rng.IntN(4), k: 2}
+	if w.compact {
+		x.k = 1
+	}
 	if err := x.restart(); err != nil {
 		return nil, err
 	}
@@ -135,7 +142,7 @@ func (x *site) change() {
 
 // publish publishes the set. After an error that requires it, it continues with a new publisher.
 func (x *site) publish() error {
-	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(x.cells)}, {Name: "k", Value: umbel.Uint(2)}})
+	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(x.cells)}, {Name: "k", Value: umbel.Uint(x.k)}})
 	if err != nil {
 		return err
 	}
@@ -198,7 +205,7 @@ func (w *world) subscribe() error {
 	}
 	o := share.SubscriberOptions{
 		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{bloom.Kind}, Stale: share.StaleError, Now: w.now,
-		Log: slog.New(slog.DiscardHandler),
+		Compact: w.compact, Log: slog.New(slog.DiscardHandler),
 	}
 	if w.cache != nil {
 		o.Cache = w.cache
@@ -209,7 +216,7 @@ func (w *world) subscribe() error {
 }
 
 // check returns an error if the subscriber answers as exact what was not published in time.
-func (w *world) check() error {
+func (w *world) check() (err error) {
 	if last := w.s.Last(); last != nil {
 		if last.Expires().After(w.expires) {
 			w.expires = last.Expires()
@@ -249,7 +256,13 @@ func (w *world) check() error {
 		return fmt.Errorf("version %d is exact after %v, the clocks differ by %v", h.Version, age, ahead)
 	}
 	p := w.states[h.ID]
-	if !v.Filter().State().Equal(p.state) {
+	state := v.Filter().State()
+	if f, ok := v.Filter().(*sparse.Filter); ok {
+		if state, err = f.Bloom(); err != nil {
+			return err
+		}
+	}
+	if !state.Equal(p.state) {
 		return fmt.Errorf("version %d is another filter", h.Version)
 	}
 	for _, k := range p.keys {

@@ -355,7 +355,7 @@ func TestClockJumps(t *testing.T) {
 	s := p.subscriber(share.SubscriberOptions{Source: source})
 	update(t, s)
 	p.now = p.now.Add(5 * time.Minute)
-	source.err = errInjected
+	source.failWith(errInjected)
 	if err := s.Update(t.Context()); !errors.Is(err, errInjected) || s.View().Exact() {
 		t.Errorf("%v, exact: %v", err, s.View().Exact())
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,19 +99,37 @@ func TestStaleBeforeFirst(t *testing.T) {
 	}
 }
 
-// polled is a source without a Watcher. It counts requests and can fail.
+// polled is a source without a Watcher. It notes the times of requests and can fail.
 type polled struct {
 	share.Source
-	requests []time.Time
-	err      error
+	mu   sync.Mutex
+	at   []time.Time
+	fail error
 }
 
 func (p *polled) Record(ctx context.Context, name string) ([]byte, error) {
-	p.requests = append(p.requests, time.Now())
-	if p.err != nil {
-		return nil, p.err
+	p.mu.Lock()
+	p.at = append(p.at, time.Now())
+	err := p.fail
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
 	}
 	return p.Source.Record(ctx, name)
+}
+
+// failWith makes requests fail, or succeed again.
+func (p *polled) failWith(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail = err
+}
+
+// requests returns the times of the requests.
+func (p *polled) requests() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.at)
 }
 
 // run starts Run, and returns a function that ends it. The bubble fails if a goroutine remains.
@@ -139,8 +160,9 @@ func TestRunPolls(t *testing.T) {
 			synctest.Wait()
 			wantState(t, s, state)
 		}
-		for i := 1; i < len(source.requests); i++ {
-			if wait := source.requests[i].Sub(source.requests[i-1]); i > 5 && (wait < 45*time.Second || wait > 75*time.Second) {
+		requests := source.requests()
+		for i := 1; i < len(requests); i++ {
+			if wait := requests[i].Sub(requests[i-1]); i > 5 && (wait < 45*time.Second || wait > 75*time.Second) {
 				t.Errorf("request %d after %v", i, wait)
 			}
 		}
@@ -153,24 +175,25 @@ func TestRunBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := live(t)
 		state := set(t, 1<<12, 0, 100)
-		source := &polled{Source: p.store, err: errInjected}
+		source := &polled{Source: p.store, fail: errInjected}
 		s := p.liveSubscriber(source, share.StaleError)
 		defer run(t, s, time.Minute)()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		want := 100 * time.Millisecond
-		for i := 1; i < len(source.requests); i++ {
-			wait := source.requests[i].Sub(source.requests[i-1])
+		requests := source.requests()
+		for i := 1; i < len(requests); i++ {
+			wait := requests[i].Sub(requests[i-1])
 			if wait < want*3/4 || wait > want*5/4 {
 				t.Errorf("request %d after %v, want about %v", i, wait, want)
 			}
 			want = min(2*want, time.Minute)
 		}
-		if n := len(source.requests); n < 50 || n > 100 {
+		if n := len(requests); n < 50 || n > 100 {
 			t.Errorf("%d requests in an hour", n)
 		}
 		p.publish(state)
-		source.err = nil
+		source.failWith(nil)
 		time.Sleep(75 * time.Second)
 		synctest.Wait()
 		wantState(t, s, state)
@@ -209,13 +232,13 @@ func TestRunWatches(t *testing.T) {
 
 // watcher is a broken Watcher: it returns at once, or never.
 type watcher struct {
-	polled
+	share.Source
 	hangs bool
-	calls int
+	calls atomic.Int64
 }
 
 func (w *watcher) WatchRecord(ctx context.Context, _ string, last []byte) ([]byte, error) {
-	w.calls++
+	w.calls.Add(1)
 	if w.hangs {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -228,7 +251,7 @@ func TestRunBrokenWatcher(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := live(t)
 			p.publish(set(t, 1<<12, 0, 50))
-			source := &watcher{polled: polled{Source: p.store}, hangs: hangs}
+			source := &watcher{Source: p.store, hangs: hangs}
 			s := p.liveSubscriber(source, share.StaleError)
 			defer run(t, s, time.Minute)()
 			time.Sleep(3 * time.Minute)
@@ -238,8 +261,8 @@ func TestRunBrokenWatcher(t *testing.T) {
 			synctest.Wait()
 			if hangs {
 				wantState(t, s, state)
-			} else if source.calls > 6*60*20 {
-				t.Errorf("%d calls in 6 minutes", source.calls)
+			} else if source.calls.Load() > 6*60*20 {
+				t.Errorf("%d calls in 6 minutes", source.calls.Load())
 			}
 		})
 	}
@@ -263,4 +286,47 @@ func TestRunEnds(t *testing.T) {
 		time.Sleep(time.Hour)
 		stop()
 	})
+}
+
+// Queries run while versions are swapped and expire; go test -race checks that nothing is shared.
+func TestConcurrentQueries(t *testing.T) {
+	p := newPair(t)
+	state := set(t, 1<<14, 0, 1000)
+	p.publish(state)
+	s := p.subscriber(share.SubscriberOptions{})
+	update(t, s)
+	stop, done := make(chan struct{}), make(chan error)
+	for range 4 {
+		go func() {
+			for i := uint64(0); ; i++ {
+				select {
+				case <-stop:
+					done <- nil
+					return
+				default:
+				}
+				if ok, err := s.Has(state.Hasher.HashUint64(i % 1000)); !ok || err != nil && !errors.Is(err, share.ErrStale) {
+					done <- errors.Join(errors.New("a key is absent"), err)
+					return
+				}
+				s.View().Exact()
+			}
+		}()
+	}
+	for v := range uint64(100) {
+		if v%10 == 9 {
+			p.now = p.now.Add(time.Hour)
+			if err := s.Update(t.Context()); !errors.Is(err, share.ErrStale) {
+				t.Error(err)
+			}
+		}
+		p.publish(set(t, 1<<14, 0, 1001+v))
+		update(t, s)
+	}
+	close(stop)
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
