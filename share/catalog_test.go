@@ -313,3 +313,31 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d pages, want 36", pages)
 	}
 }
+
+// While a head is valid, its objects exist, even if it was replaced: a cache may still return it.
+func TestGraceOfValidHead(t *testing.T) {
+	p := newPair(t)
+	var err error
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, Valid: time.Hour}, p.verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.publish(set(t, 1<<12, 0, 100))
+	old, _ := p.store.Record(t.Context(), share.HeadName)
+	for v := range uint64(50) {
+		p.now = p.now.Add(time.Minute)
+		p.publish(set(t, 1<<12, v, v+100))
+	}
+	current, _ := p.store.Record(t.Context(), share.HeadName)
+	if err := p.store.PutRecord(t.Context(), share.HeadName, old); err != nil {
+		t.Fatal(err)
+	}
+	s := p.subscriber(share.SubscriberOptions{})
+	update(t, s)
+	wantState(t, s, set(t, 1<<12, 0, 100))
+	if err := p.store.PutRecord(t.Context(), share.HeadName, current); err != nil {
+		t.Fatal(err)
+	}
+	update(t, s)
+	wantState(t, s, set(t, 1<<12, 49, 149))
+}

@@ -25,7 +25,7 @@ type PublisherOptions struct {
 	// more often than that, for example three times.
 	Valid time.Duration
 	// Grace is how long an object remains after no head needs it, for subscribers who are
-	// fetching it; the default is 10 minutes.
+	// fetching it; the default is 10 minutes, or twice Valid if that is longer.
 	Grace time.Duration
 	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
 	// default is 4 times the bytes of the last snapshot. Subscribers whose version is older fetch a
@@ -70,7 +70,7 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
 	}
 	if o.Grace == 0 {
-		o.Grace = 10 * time.Minute
+		o.Grace = max(10*time.Minute, 2*o.Valid)
 	}
 	if o.SnapshotShare == 0 {
 		o.SnapshotShare = 0.25
