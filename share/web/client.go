@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -31,9 +32,9 @@ type ClientOptions struct {
 
 const (
 	maxRedirects = 5
-	// longPoll is the time to wait for a head. It is the same for all clients, so that caches
-	// see the same URL.
-	longPoll = 25 * time.Second
+	// maxLongPoll is the time to wait for a head, if the server permits. It is the same for all
+	// clients, so that caches see the same URL.
+	maxLongPoll = 25 * time.Second
 )
 
 // Client reads a publication over HTTP. It is safe for concurrent use.
@@ -59,8 +60,8 @@ type record struct {
 	body []byte
 	// tag is the entity tag that the next request may state, or "".
 	tag string
-	// longPoll reports that the server lets requests wait.
-	longPoll bool
+	// longPoll is how long a request to the server may wait, 0 if it does not support that.
+	longPoll time.Duration
 }
 
 // NewClient returns a client of the publication below an http or https URL. If the URL has a query,
@@ -112,11 +113,12 @@ func (c *Client) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 	}
 	begin := time.Now()
 	have, after := c.last(name), ""
-	if have.longPoll {
+	if have.longPoll > 0 {
 		after = tagOf(last)
 	}
 	b, err := c.record(ctx, name, have, after)
-	if err != nil || !bytes.Equal(b, last) {
+	waited := have.longPoll > 0 && time.Since(begin) >= have.longPoll/2
+	if err != nil || waited || !bytes.Equal(b, last) {
 		return b, err
 	}
 	// A server with long poll may also reply at once, and so may a cache before it.
@@ -136,7 +138,7 @@ func (c *Client) last(name string) record {
 func (c *Client) record(ctx context.Context, name string, have record, after string) ([]byte, error) {
 	q := request{path: name, header: make(http.Header)}
 	if after != "" {
-		q.after, q.wait = after, longPoll
+		q.after, q.wait = after, have.longPoll
 	}
 	if have.tag != "" {
 		q.header.Set("If-None-Match", have.tag)
@@ -146,7 +148,7 @@ func (c *Client) record(ctx context.Context, name string, have record, after str
 		return nil, err
 	}
 	defer r.Body.Close()
-	got := record{longPoll: r.Header.Get(longPollHeader) != "", body: have.body, tag: have.tag}
+	got := record{longPoll: longPoll(r.Header), body: have.body, tag: have.tag}
 	switch {
 	case r.StatusCode == http.StatusNotModified && have.tag != "":
 	case r.StatusCode == http.StatusOK:
@@ -161,6 +163,15 @@ func (c *Client) record(ctx context.Context, name string, have record, after str
 	defer c.mu.Unlock()
 	c.records[name] = got
 	return got.body, nil
+}
+
+// longPoll returns how long a request to the sender of a reply may wait.
+func longPoll(h http.Header) time.Duration {
+	seconds, err := strconv.ParseUint(h.Get(longPollHeader), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, maxLongPoll)
 }
 
 func readRecord(r *http.Response) ([]byte, error) {

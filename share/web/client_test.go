@@ -289,3 +289,30 @@ func TestPolls(t *testing.T) {
 		})
 	}
 }
+
+// A client waits for as long as the server permits, and for at most 25 seconds.
+func TestWaits(t *testing.T) {
+	for header, want := range map[string]time.Duration{"3": 3 * time.Second, "50": 25 * time.Second, "99999999": 0, "x": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := time.Duration(0)
+			c := clientOf(t, func(r *http.Request) (*http.Response, error) {
+				if wait := r.URL.Query().Get("wait"); wait != "" {
+					asked, _ = time.ParseDuration(wait)
+					time.Sleep(asked)
+				}
+				return replyWith(200, strings.NewReader("head"), "Umbel-Long-Poll", header), nil
+			})
+			last, err := c.Record(t.Context(), share.HeadName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if _, err := c.WatchRecord(t.Context(), share.HeadName, last); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); asked != want || want > 0 && took != want {
+				t.Errorf("Umbel-Long-Poll %s: wait=%v, returns after %v; want %v", header, asked, took, want)
+			}
+		})
+	}
+}

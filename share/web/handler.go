@@ -103,8 +103,16 @@ func (h *Handler) head(w http.ResponseWriter, r *http.Request) {
 	// Caches do not return a head while they fetch another one.
 	header.Set("Cache-Control", fmt.Sprintf("public, max-age=%d, stale-while-revalidate=0", h.o.MaxAge/time.Second))
 	header.Set("Etag", `"`+tagOf(head)+`"`)
-	header.Set(longPollHeader, strconv.Itoa(int(h.o.MaxWait/time.Second)))
+	header.Set(longPollHeader, strconv.Itoa(int(h.maxWait(r)/time.Second)))
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(head)))
+}
+
+// maxWait returns for how long a request may wait.
+func (h *Handler) maxWait(r *http.Request) time.Duration {
+	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.WriteTimeout > 0 {
+		return min(h.o.MaxWait, s.WriteTimeout*3/4)
+	}
+	return h.o.MaxWait
 }
 
 // wait waits for another head if the request says so. It returns nil if there is none.
@@ -117,10 +125,7 @@ func (h *Handler) wait(r *http.Request) []byte {
 	if err != nil || limit <= 0 {
 		return nil
 	}
-	limit = min(limit, h.o.MaxWait)
-	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.WriteTimeout > 0 {
-		limit = min(limit, s.WriteTimeout*3/4)
-	}
+	limit = min(limit, h.maxWait(r))
 	tag := query.Get(afterQuery)
 	if tag == "" {
 		tag = strings.Trim(strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/"), `"`)

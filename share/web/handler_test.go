@@ -200,9 +200,12 @@ func TestWaiters(t *testing.T) {
 func TestWriteTimeout(t *testing.T) {
 	s := new(share.Memory)
 	putHead(t, s, "one")
-	server := &http.Server{Handler: web.NewHandler(s, web.HandlerOptions{}), WriteTimeout: time.Second}
+	server := &http.Server{Handler: web.NewHandler(s, web.HandlerOptions{}), WriteTimeout: 2 * time.Second}
 	base := listen(t, server)
 	if status, b, took := waitFor(t, base, share.RefOf([]byte("one")).Hash.String(), "30s"); status != 200 || !bytes.Equal(b, []byte("one")) || took > 5*time.Second {
 		t.Errorf("%d %q after %v", status, b, took)
+	}
+	if r, _ := reply(t, "GET", base+"/head"); r.Header.Get("Umbel-Long-Poll") != "1" {
+		t.Errorf("Umbel-Long-Poll: %s", r.Header.Get("Umbel-Long-Poll"))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/sharetest"
 	"github.com/umbel-filters/umbel/share/web"
 )
 
@@ -134,10 +135,15 @@ func TestProxies(t *testing.T) {
 	for name, proxy := range proxies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			publication(t, func(t *testing.T) (share.Store, share.Source) {
+			open := func(t *testing.T) (share.Store, share.Source) {
 				s := new(share.Memory)
 				return s, client(t, proxy(t, serve(t, web.NewHandler(s, web.HandlerOptions{}))))
-			})
+			}
+			if testing.Short() {
+				sharetest.Publication(t, open)
+				return
+			}
+			publication(t, open)
 		})
 	}
 }
