@@ -152,7 +152,6 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// The objects of the head of the publisher before have their time of grace, too.
 // The deltas take at most MaxOldBytes.
 func TestMaxOldBytes(t *testing.T) {
 	p := newPair(t)
@@ -194,8 +193,6 @@ func TestMaxOldBytes(t *testing.T) {
 	}
 }
 
-// A filter that shrinks has a small snapshot at once.
-// If the store keeps a head in spite of an error, the next version continues after it.
 // A page lists what exists until all its versions are too old.
 func TestPages(t *testing.T) {
 	p := newPair(t)
@@ -218,5 +215,3 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d pages, want 36", pages)
 	}
 }
-
-// While a head is valid, its objects exist, even if it was replaced: a cache may still return it.

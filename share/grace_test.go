@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
+// The objects of the head of the publisher before have their time of grace, too.
 func TestGraceOfRestart(t *testing.T) {
 	p := newPair(t)
 	p.publish(set(t, 1<<12, 0, 100))
@@ -39,6 +40,7 @@ func TestGraceOfRestart(t *testing.T) {
 	}
 }
 
+// A filter that shrinks has a small snapshot at once.
 func TestShrink(t *testing.T) {
 	p := newPair(t)
 	f := set(t, 1<<23, 0, 100)
@@ -53,6 +55,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
+// If the store keeps a head in spite of an error, the next version continues after it.
 func TestUncertainHead(t *testing.T) {
 	p := newPair(t)
 	d := &uncertain{disk: newDisk(rand.New(rand.NewPCG(1, 1)), nil)}
@@ -104,6 +107,7 @@ func (u *uncertain) PutRecord(ctx context.Context, name string, data []byte) err
 	return err
 }
 
+// While a head is valid, its objects exist, even if it was replaced: a cache may still return it.
 func TestGraceOfValidHead(t *testing.T) {
 	p := newPair(t)
 	var err error

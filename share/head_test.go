@@ -248,6 +248,3 @@ func TestHeadSignatures(t *testing.T) {
 		t.Errorf("a head of 4 KiB: %v", err)
 	}
 }
-
-// A subscriber accepts heads in their order, also after a restart.
-// A clock that jumps makes a view stale at the next update, also if that fails.

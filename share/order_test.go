@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
+// A subscriber accepts heads in their order, also after a restart.
 func TestHeadOrder(t *testing.T) {
 	p := newPair(t)
 	states := []umbel.State{set(t, 1024, 0, 10), set(t, 1024, 0, 20), set(t, 1024, 0, 30)}
@@ -106,6 +107,7 @@ func TestHeadExpired(t *testing.T) {
 	wantState(t, s, state)
 }
 
+// A clock that jumps makes a view stale at the next update, also if that fails.
 func TestClockJumps(t *testing.T) {
 	p := newPair(t)
 	p.publish(set(t, 1024, 0, 10))

@@ -14,9 +14,6 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// live is a pair whose clock is the one of the test's bubble.
-// A view is exact until the head expires, to the nanosecond. Then it answers as the program chose.
-// Before the first version no answer is given from a filter.
 // polled is a source without a Watcher. It notes the times of requests and can fail.
 type polled struct {
 	share.Source
@@ -205,5 +202,3 @@ func TestRunEnds(t *testing.T) {
 		stop()
 	})
 }
-
-// Queries run while versions are swapped and expire; go test -race checks that nothing is shared.

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
+// live is a pair whose clock is the one of the test's bubble.
 func live(t testing.TB) *pair {
 	p := &pair{t: t, store: new(share.Memory)}
 	p.signer, p.verifier = keys(t, "example.org/set")
@@ -31,6 +32,7 @@ func (p *pair) liveSubscriber(source share.Source, stale share.Stale) *share.Sub
 	return s
 }
 
+// A view is exact until the head expires, to the nanosecond. Then it answers as the program chose.
 func TestStale(t *testing.T) {
 	for stale, want := range map[share.Stale]struct {
 		present, absent bool
@@ -78,6 +80,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// Before the first version no answer is given from a filter.
 func TestStaleBeforeFirst(t *testing.T) {
 	p := newPair(t)
 	for stale, want := range map[share.Stale]error{share.StaleError: share.ErrStale, share.StaleMaybe: nil, share.StaleLast: share.ErrStale} {
@@ -91,6 +94,7 @@ func TestStaleBeforeFirst(t *testing.T) {
 	}
 }
 
+// Queries run while versions are swapped and expire; go test -race checks that nothing is shared.
 func TestConcurrentQueries(t *testing.T) {
 	p := newPair(t)
 	state := set(t, 1<<14, 0, 1000)
