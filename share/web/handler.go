@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
@@ -35,6 +36,7 @@ type Handler struct {
 	source share.Source
 	o      HandlerOptions
 	board  board
+	close  sync.Once
 }
 
 // NewHandler returns a handler of the publication in a source.
@@ -48,8 +50,13 @@ func NewHandler(source share.Source, o HandlerOptions) *Handler {
 	if o.MaxWaiters <= 0 {
 		o.MaxWaiters = 10_000
 	}
-	return &Handler{source: source, o: o, board: board{source: source, limit: o.MaxWaiters}}
+	return &Handler{source: source, o: o, board: board{source: source, limit: o.MaxWaiters, closed: make(chan struct{})}}
 }
+
+// Close answers all requests that wait. No later request waits. Use it to end a server without delay:
+//
+//	server.RegisterOnShutdown(handler.Close)
+func (h *Handler) Close() { h.close.Do(func() { close(h.board.closed) }) }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -209,3 +209,37 @@ func TestWriteTimeout(t *testing.T) {
 		t.Errorf("Umbel-Long-Poll: %s", r.Header.Get("Umbel-Long-Poll"))
 	}
 }
+
+// A server shuts down although requests wait.
+func TestShutdown(t *testing.T) {
+	s := new(share.Memory)
+	putHead(t, s, "one")
+	h := web.NewHandler(s, web.HandlerOptions{})
+	arrived := make(chan bool)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- true
+		h.ServeHTTP(w, r)
+	})}
+	server.RegisterOnShutdown(h.Close)
+	base := listen(t, server)
+	tag := share.RefOf([]byte("one")).Hash.String()
+	var waiting sync.WaitGroup
+	for range 10 {
+		waiting.Go(func() {
+			if status, b, _ := waitFor(t, base, tag, "40s"); status != 200 || string(b) != "one" {
+				t.Errorf("%d %q", status, b)
+			}
+		})
+	}
+	for range 10 {
+		<-arrived
+	}
+	begin := time.Now()
+	if err := server.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waiting.Wait()
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("the server shuts down after %v", took)
+	}
+}

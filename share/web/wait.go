@@ -20,6 +20,7 @@ const (
 type board struct {
 	source  share.Source
 	limit   int
+	closed  chan struct{}
 	mu      sync.Mutex
 	waiters int
 	watch   *watch // nil without waiters
@@ -34,8 +35,8 @@ type watch struct {
 	changed chan struct{} // closed when head changes
 }
 
-// wait returns the head when it has another tag. It returns nil if the time is over or the context
-// ends before, or if too many requests wait.
+// wait returns the head when it has another tag. It returns nil if the time is over, the context ends
+// or the board is closed before, or if too many requests wait.
 func (b *board) wait(ctx context.Context, limit time.Duration, tag string) []byte {
 	w := b.enter()
 	if w == nil {
@@ -54,6 +55,8 @@ func (b *board) wait(ctx context.Context, limit time.Duration, tag string) []byt
 		select {
 		case <-changed:
 		case <-end.C:
+			return nil
+		case <-b.closed:
 			return nil
 		case <-ctx.Done():
 			return nil
