@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/umbel-filters/umbel/filter"
@@ -151,62 +152,72 @@ func TestFaults(t *testing.T) {
 	total := make(map[string]int)
 	updates, failed := 0, 0
 	for seed := range uint64(histories) {
-		ctx := context.Background()
-		r := rand.New(rand.NewPCG(seed, 0))
-		s := new(share.Memory)
-		h := &history{t: t, rand: r, now: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), ids: make(map[uint64]wire.ID)}
-		h.carrier = &faulty{handler: web.NewHandler(s, web.HandlerOptions{}), rand: r, rate: 0.3, bodies: make(map[string][]byte), count: total}
-		clock := func() time.Time { return h.now }
-		signer, verifier := sharetest.Keys(t, "example.org/set")
-		p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Signer: signer, Now: clock, Valid: 24 * time.Hour}, verifier)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := web.NewClient("http://example.org/", web.ClientOptions{HTTP: &http.Client{Transport: h.carrier}, Timeout: 5 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := share.SubscriberOptions{Source: c, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Now: clock}
-		if seed%2 == 0 {
-			o.Cache = new(share.Memory)
-		}
-		if h.sub, err = share.NewSubscriber(ctx, o); err != nil {
-			t.Fatal(err)
-		}
-		// Half of the snapshots have several chunks.
-		f := sharetest.Set(t, 1<<(16+5*(seed%2)), 0, 5000)
-		for i := range steps {
-			h.now = h.now.Add(time.Second)
-			if i == 0 || r.IntN(3) > 0 {
-				f.Add(f.Hasher().HashUint64(1e9 + uint64(i)))
-				head, err := p.Publish(ctx, f.State())
-				if err != nil {
-					t.Fatal(err)
-				}
-				h.ids[head.Version] = head.ID
-			}
-			err := h.sub.Update(ctx)
-			h.check(err)
-			if updates++; err != nil {
-				failed++
-			}
-			if o.Cache != nil && r.IntN(10) == 0 {
-				h.sub.Close()
-				if h.sub, err = share.NewSubscriber(ctx, o); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		h.carrier.rate = 0
-		err = h.sub.Update(ctx)
-		h.check(err)
-		if err != nil || h.last != p.Head().Version {
-			t.Fatalf("history %d: version %d after the last fault, want %d: %v", seed, h.last, p.Head().Version, err)
-		}
-		h.sub.Close()
+		synctest.Test(t, func(t *testing.T) { // Requests end after 30 seconds without progress.
+			n, bad := runHistory(t, seed, steps, total)
+			updates, failed = updates+n, failed+bad
+		})
 	}
 	t.Logf("%d of %d updates failed; faults: %v", failed, updates, total)
 	if failed == 0 || failed == updates {
 		t.Errorf("%d of %d updates failed", failed, updates)
 	}
+}
+
+// runHistory publishes versions and updates a subscriber. It returns the number of updates and of those
+// that failed.
+func runHistory(t *testing.T, seed uint64, steps int, total map[string]int) (updates, failed int) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := new(share.Memory)
+	h := &history{t: t, rand: r, now: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), ids: make(map[uint64]wire.ID)}
+	h.carrier = &faulty{handler: web.NewHandler(s, web.HandlerOptions{}), rand: r, rate: 0.3, bodies: make(map[string][]byte), count: total}
+	clock := func() time.Time { return h.now }
+	signer, verifier := sharetest.Keys(t, "example.org/set")
+	p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Signer: signer, Now: clock, Valid: 24 * time.Hour}, verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := web.NewClient("http://example.org/", web.ClientOptions{HTTP: &http.Client{Transport: h.carrier}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := share.SubscriberOptions{Source: c, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Now: clock}
+	if seed%2 == 0 {
+		o.Cache = new(share.Memory)
+	}
+	if h.sub, err = share.NewSubscriber(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	// Half of the snapshots have several chunks.
+	f := sharetest.Set(t, 1<<(16+5*(seed%2)), 0, 5000)
+	for i := range steps {
+		h.now = h.now.Add(time.Second)
+		if i == 0 || r.IntN(3) > 0 {
+			f.Add(f.Hasher().HashUint64(1e9 + uint64(i)))
+			head, err := p.Publish(ctx, f.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.ids[head.Version] = head.ID
+		}
+		err := h.sub.Update(ctx)
+		h.check(err)
+		if updates++; err != nil {
+			failed++
+		}
+		if o.Cache != nil && r.IntN(10) == 0 {
+			h.sub.Close()
+			if h.sub, err = share.NewSubscriber(ctx, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h.carrier.rate = 0
+	err = h.sub.Update(ctx)
+	h.check(err)
+	if err != nil || h.last != p.Head().Version {
+		t.Fatalf("history %d: version %d after the last fault, want %d: %v", seed, h.last, p.Head().Version, err)
+	}
+	h.sub.Close()
+	return updates, failed
 }
