@@ -71,6 +71,7 @@ var kindAgnostic = []string{
 var owners = map[string][]string{
 	"github.com/gofrs/flock": {"cmd/internal/disk", "share/dir"},
 	"gocloud.dev":            {"share/blob"},
+	"github.com/nats-io":     {"share/nats"},
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A
