@@ -1,0 +1,193 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+const (
+	// minRetry is the time until the first attempt after a failure, unless the period is shorter. Each
+	// further attempt waits twice as long, at most a third of the validity of a head.
+	minRetry = time.Second
+	// closeTime is the time for what the next process needs to continue: see share.Publisher.Close.
+	closeTime = 3 * time.Second
+)
+
+// ErrStopped is returned by Publish if the publication ends.
+var ErrStopped = errors.New("the publication ends")
+
+// Publication publishes one filter. Its methods are safe for concurrent use.
+type Publication struct {
+	o       Options
+	spec    Spec
+	key     signing.Key
+	log     *slog.Logger
+	source  *source
+	handler *web.Handler
+	stop    context.CancelFunc
+	ended   chan struct{}
+	wake    chan struct{} // has room for one
+	writer  writer        // of the goroutine
+
+	mu      sync.Mutex
+	asked   []chan answer // by Publish, for the next look
+	stopped bool
+	status  api.Publication
+}
+
+// answer is the result of a look that was requested.
+type answer struct {
+	version uint64
+	err     error
+}
+
+func newPublication(o Options, s Spec, k signing.Key) *Publication {
+	src := newSource(s.Directory)
+	p := &Publication{
+		o: o, spec: s, key: k, source: src, log: o.Log,
+		handler: web.NewHandler(src, web.HandlerOptions{MaxWait: o.MaxWait}),
+		ended:   make(chan struct{}), wake: make(chan struct{}, 1),
+		status: api.Publication{
+			Filter: s.Filter, Path: api.PublicationPath(s.Filter), Name: k.Signer.Name(), PublicKey: k.Public, Public: s.Public,
+			State: api.PublicationStarting,
+		},
+	}
+	p.writer = writer{o: o, spec: s, key: k, log: o.Log, hold: o.Engine.NewReservation()}
+	return p
+}
+
+// run publishes until ctx ends. It begins when the publication before it has ended, because both may have
+// the same directory.
+func (p *Publication) run(ctx context.Context, before *Publication) {
+	defer close(p.ended)
+	if before != nil {
+		<-before.ended
+	}
+	p.log.Info("publishing a filter", "filter", p.spec.Filter, "directory", p.spec.Directory, "key", p.key.Public, "period", p.spec.Period)
+	failures := 0
+	for ctx.Err() == nil {
+		asked := p.takeAsked()
+		began := time.Now()
+		r := p.writer.look(ctx)
+		if ctx.Err() != nil {
+			p.reply(asked, answer{err: ErrStopped})
+			break
+		}
+		p.note(r, time.Since(began))
+		p.reply(asked, answer{r.version(), r.err})
+		wait := p.spec.Period
+		if failures++; !r.failed() {
+			failures = 0
+		} else {
+			wait = p.retry(failures)
+		}
+		p.sleep(ctx, wait)
+	}
+	p.end(ctx)
+}
+
+// retry returns the time until the next attempt after a number of failures.
+func (p *Publication) retry(failures int) time.Duration {
+	d := min(minRetry, p.spec.Period) << min(failures-1, 20)
+	return min(d, max(p.spec.Valid/3, p.spec.Period))
+}
+
+func (p *Publication) sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-p.wake:
+	case <-ctx.Done():
+	}
+}
+
+// end writes what the next process needs, and answers who waits.
+func (p *Publication) end(ctx context.Context) {
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	p.writer.close(closing)
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
+	p.reply(p.takeAsked(), answer{err: ErrStopped})
+	p.source.notify()
+	p.log.Info("publication stopped", "filter", p.spec.Filter)
+}
+
+// Publish looks at the filter now and publishes it if it has changed. It returns the version that
+// contains all changes that were complete before the call. Concurrent calls share a version.
+func (p *Publication) Publish(ctx context.Context) (version uint64, err error) {
+	a := make(chan answer, 1)
+	p.mu.Lock()
+	if p.stopped {
+		p.mu.Unlock()
+		return 0, ErrStopped
+	}
+	p.asked = append(p.asked, a)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default: // a look is due, which takes this request too
+	}
+	select {
+	case got := <-a:
+		return got.version, got.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func (p *Publication) takeAsked() []chan answer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	asked := p.asked
+	p.asked = nil
+	return asked
+}
+
+func (p *Publication) reply(asked []chan answer, a answer) {
+	for _, c := range asked {
+		c <- a
+	}
+}
+
+// Handler returns the handler of the paths /head and /objects/NAME.
+func (p *Publication) Handler() *web.Handler { return p.handler }
+
+// Public reports whether everybody may read the publication.
+func (p *Publication) Public() bool { return p.spec.Public }
+
+// Status returns the state of the publication.
+func (p *Publication) Status() api.Publication {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	if s.Time != nil {
+		s.AgeSeconds = max(0, time.Since(*s.Time).Seconds())
+	}
+	return s
+}
+
+// stateOf returns the state after a look that ended with err.
+func stateOf(err error) string {
+	switch {
+	case err == nil:
+		return api.PublicationCurrent
+	case errors.Is(err, engine.ErrNotFound):
+		return api.PublicationMissing
+	case errors.Is(err, engine.ErrIncomplete):
+		return api.PublicationIncomplete
+	case errors.Is(err, errSeed):
+		return api.PublicationSeed
+	}
+	return api.PublicationFailed
+}

@@ -1,0 +1,100 @@
+// Package publish publishes filters of a node: each as a publication of package share in a directory, which
+// the node serves over HTTP.
+//
+// Each publication has a goroutine. It looks at its filter once per period. If the position of the
+// filter's last change differs from that of the last version, it takes a copy, waits until its changes
+// are durable, and publishes the copy. Otherwise it renews the head when a third of its validity is
+// over. Queries never wait, and changes only as for other copies of filters (engine.Filter.Copy).
+//
+// A filter that is missing, incomplete or has a secret seed is not published: the head expires, and
+// subscribers know that they are stale.
+package publish
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Spec is the configuration of a publication.
+type Spec struct {
+	Filter    string        // name of the filter and, in URLs, of the publication
+	Key       string        // file of the private key, made by umbel keygen
+	Directory string        // "": below Options.Directory
+	Period    time.Duration // between two looks at the filter; 0: 10 seconds
+	Valid     time.Duration // of a head, in whole seconds; 0: three periods, at least a minute
+	Public    bool          // everybody may read the publication over HTTP
+	Seed      bool          // publish a filter with a secret seed; subscribers learn the seed
+}
+
+const (
+	defaultPeriod = 10 * time.Second
+	minPeriod     = 100 * time.Millisecond
+	maxPeriod     = 30 * 24 * time.Hour
+	minValid      = time.Minute // if it is not set
+	maxFilterName = 512         // bytes, as in other paths of HTTP
+	maxFileName   = 200         // bytes, so that every file system accepts it
+)
+
+// complete returns the spec with its defaults, or what is wrong with it.
+func (s Spec) complete(below string) (Spec, error) {
+	if s.Period == 0 {
+		s.Period = defaultPeriod
+	}
+	if s.Valid == 0 {
+		s.Valid = max(minValid, (3*s.Period + time.Second - 1).Truncate(time.Second))
+	}
+	name := fileName(s.Filter)
+	switch {
+	case s.Filter == "":
+		return s, fmt.Errorf("a publication has no filter")
+	case len(s.Filter) > maxFilterName:
+		return s, s.errorf("the name has %d bytes, want at most %d", len(s.Filter), maxFilterName)
+	case s.Key == "":
+		return s, s.errorf("key is empty, want the file of a private key, made by umbel keygen")
+	case s.Period < minPeriod || s.Period > maxPeriod:
+		return s, s.errorf("period is %v, want %v to %v", s.Period, minPeriod, maxPeriod)
+	case s.Valid < time.Second || s.Valid%time.Second != 0 || s.Valid > 100*maxPeriod:
+		return s, s.errorf("valid is %v, want 1s to %v, whole seconds", s.Valid, 100*maxPeriod)
+	case s.Valid < 2*s.Period:
+		return s, s.errorf("valid is %v, want at least two periods (%v): subscribers would be stale between two heads", s.Valid, 2*s.Period)
+	case s.Directory == "" && len(name) > maxFileName:
+		return s, s.errorf("the name is too long for a directory; set directory")
+	case s.Directory == "":
+		s.Directory = filepath.Join(below, name)
+	}
+	return s, nil
+}
+
+func (s Spec) errorf(format string, args ...any) error {
+	return fmt.Errorf("publication of %.80q: %w", s.Filter, fmt.Errorf(format, args...))
+}
+
+// Check returns an error if publications are invalid or contradict each other. It reads no files.
+func Check(specs []Spec) error {
+	filters, directories := map[string]bool{}, map[string]bool{}
+	for _, s := range specs {
+		s, err := s.complete("")
+		switch {
+		case err != nil:
+			return err
+		case filters[s.Filter]:
+			return s.errorf("it is configured twice")
+		case directories[s.Directory]:
+			return s.errorf("another publication has the directory %s", s.Directory)
+		}
+		filters[s.Filter], directories[s.Directory] = true, true
+	}
+	return nil
+}
+
+// fileName returns the name of a filter as the name of a directory.
+func fileName(filter string) string {
+	name := url.PathEscape(filter)
+	if strings.Trim(name, ".") == "" {
+		name = strings.ReplaceAll(name, ".", "%2E")
+	}
+	return strings.NewReplacer(":", "%3A", "*", "%2A").Replace(name)
+}
