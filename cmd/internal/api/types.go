@@ -211,4 +211,6 @@ type Status struct {
 	Snapshotting   bool       `json:"snapshotting"`
 	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"`
 	SnapshotFailed string     `json:"snapshotFailed,omitempty"` // error of the last snapshot
+
+	Publications []Publication `json:"publications,omitempty"`
 }

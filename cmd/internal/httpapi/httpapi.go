@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
+	"github.com/umbel-filters/umbel/cmd/internal/publish"
 )
 
 // Options configure the handler.
@@ -36,10 +37,12 @@ type Options struct {
 	Metrics  http.Handler // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error
-	Profile  bool           // serve /debug/pprof to administrators
-	Rates    *Rates         // requests per client; nil: no limit
-	Budget   *budget.Budget // memory of bodies and answers; nil: no limit
-	Disk     *budget.Budget // bytes of the files in Dir; nil: no limit
+	// Publications are those of the server; nil: none.
+	Publications *publish.Set
+	Profile      bool           // serve /debug/pprof to administrators
+	Rates        *Rates         // requests per client; nil: no limit
+	Budget       *budget.Budget // memory of bodies and answers; nil: no limit
+	Disk         *budget.Budget // bytes of the files in Dir; nil: no limit
 	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
 	// may be nil.
 	Serving context.Context

@@ -13,6 +13,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // apiError is an error with its problem type.
@@ -68,6 +70,7 @@ var (
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
 	busy             = problemType{"busy", "Too many requests at a time", http.StatusServiceUnavailable}
 	readOnly         = problemType{"read-only", "Writes are refused", http.StatusServiceUnavailable}
+	notPublished     = problemType{"not-published", "Publishing the filter failed", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
 	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
@@ -79,6 +82,8 @@ var sentinels = []struct {
 	problemType
 }{
 	{engine.ErrNotFound, problemType{"not-found", "No such filter", http.StatusNotFound}},
+	{publish.ErrUnknown, problemType{"no-publication", "No such publication", http.StatusNotFound}},
+	{share.ErrSeed, problemType{"secret-seed", "The filter has a secret seed", http.StatusConflict}},
 	{engine.ErrExists, problemType{"exists", "Filter exists", http.StatusConflict}},
 	{engine.ErrIncomplete, incomplete},
 	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},

@@ -15,7 +15,7 @@ import (
 func kinds() []problemType {
 	all := []problemType{
 		badRequest, unauthorized, noPath, methodNotAllowed, notAcceptable, precondition, tooLarge, mediaType, misdirected,
-		crossOrigin, tooMany, incomplete, notKept, notReady, busy, absent, internalError,
+		crossOrigin, tooMany, incomplete, notKept, notPublished, notReady, busy, absent, internalError,
 	}
 	for _, s := range sentinels {
 		all = append(all, s.problemType)

@@ -14,7 +14,9 @@ type route struct {
 	// authentication is enough. Handlers check further rights themselves.
 	right access.Right
 	open  bool // needs no authentication
-	serve func(*request) error
+	// published: right is not needed if the publication in the path is public.
+	published bool
+	serve     func(*request) error
 }
 
 // routes are all routes; openapi.json describes the same ones.
@@ -56,6 +58,7 @@ func (h *handler) routes() []route {
 		{pattern: "POST /v1/filters/{name}/diff", right: access.Read, serve: (*request).diff},
 		{pattern: "POST /v1/filters/{name}/patch", right: access.Add | access.Remove, serve: (*request).patch},
 	}
+	rs = append(rs, publicationRoutes()...)
 	if h.Profile {
 		rs = append(rs, profiles()...)
 	}

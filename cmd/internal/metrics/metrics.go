@@ -11,21 +11,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 // Options configure the metrics.
 type Options struct {
-	Engine   *engine.Engine
-	Status   func() store.Status
-	Clients  func() int    // number of RESP connections
-	Totals   func() Totals // since the start
-	Disk     *Latencies
-	Commands []string      // commands that Observe may be called with
-	Filters  int           // number of largest filters with their own series
-	Every    time.Duration // interval between surveys
-	Version  string
+	Engine  *engine.Engine
+	Status  func() store.Status
+	Clients func() int    // number of RESP connections
+	Totals  func() Totals // since the start
+	// Publications returns the states of the publications.
+	Publications func() []api.Publication
+	Disk         *Latencies
+	Commands     []string      // commands that Observe may be called with
+	Filters      int           // number of largest filters with their own series
+	Every        time.Duration // interval between surveys
+	Version      string
 }
 
 // Totals are totals of all clients since the start.
@@ -67,7 +70,7 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o},
+	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o}, publications{o.Publications},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 	"github.com/umbel-filters/umbel/filter"
@@ -19,7 +20,7 @@ import (
 
 // described returns the names of all metrics that are this package's own.
 func described(m *Metrics) (names []string) {
-	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}} {
+	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}} {
 		ch := make(chan *prometheus.Desc)
 		go func() {
 			c.Describe(ch)
@@ -104,6 +105,37 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.observe("bf.add", 64, 20*time.Microsecond)
+	}
+}
+
+// Publications without a version have no metrics of a version.
+func TestPublications(t *testing.T) {
+	p := publications{func() []api.Publication {
+		return []api.Publication{
+			{Filter: "words", State: api.PublicationCurrent, Version: 14, AgeSeconds: 3, DeltaBytes: 45, SnapshotBytes: 812, TookSeconds: 0.5, Failures: 2},
+			{Filter: "none", State: api.PublicationMissing},
+		}
+	}}
+	if err := testutil.CollectAndCompare(p, strings.NewReader(`
+# HELP umbel_publication_healthy 1 if the filter is published, 0 if it is not, and why is in the log.
+# TYPE umbel_publication_healthy gauge
+umbel_publication_healthy{filter="none"} 0
+umbel_publication_healthy{filter="words"} 1
+# HELP umbel_publication_version Version of the last head.
+# TYPE umbel_publication_version gauge
+umbel_publication_version{filter="words"} 14
+# HELP umbel_publication_head_age_seconds Age of the last head; subscribers are stale when its validity is over.
+# TYPE umbel_publication_head_age_seconds gauge
+umbel_publication_head_age_seconds{filter="words"} 3
+# HELP umbel_publication_failures_total Failed attempts to publish.
+# TYPE umbel_publication_failures_total counter
+umbel_publication_failures_total{filter="none"} 0
+umbel_publication_failures_total{filter="words"} 2
+`), "umbel_publication_healthy", "umbel_publication_version", "umbel_publication_head_age_seconds", "umbel_publication_failures_total"); err != nil {
+		t.Error(err)
+	}
+	if n := testutil.CollectAndCount(p); n != 2+7 {
+		t.Errorf("%d metrics, want 9", n)
 	}
 }
 

@@ -54,6 +54,7 @@ type Config struct {
 	Metrics              string        // metrics: "http", "off", or a separate host:port
 	MetricsFilters       int           // metrics-filters
 	Pprof                bool          // pprof
+	Publications         Publications  // publications
 	LogLevel             string        // log-level: debug, info, warn or error
 	LogFormat            string        // log-format: auto, text or json
 	DrainDelay           time.Duration // drain-delay
@@ -124,6 +125,7 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
 	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")
 	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
+	fs.Var(&c.Publications, "publications", "filters to publish, a `list` of filter, key, period, valid, directory, public, publish-seed; see docs/node.md")
 	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
 	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
 	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")

@@ -46,6 +46,15 @@ var events = map[string]string{
 	"could not delete obsolete snapshot data; will retry":                 "cleanup-failed",
 	"could not delete the files of a failed snapshot; will retry":         "cleanup-failed",
 
+	"publishing a filter": "publication-started",
+	"filter is published": "published",
+	"filter is not published; its subscribers become stale":                                "publication-suspended",
+	"publishing a filter failed; will retry":                                               "publication-failed",
+	"filter was replaced by one of another kind or hash; its subscribers fetch a snapshot": "publication-replaced",
+	"could not keep the history of a publication; the next delta is larger":                "publication-history",
+	"could not remove old objects of a publication; will retry":                            "cleanup-failed",
+	"publication stopped": "publication-stopped",
+
 	"snapshot taken": "snapshot",
 	"the process ended while it wrote or removed a manifest, which is completed": "snapshot-interrupted",
 	"snapshot failed":                                          "snapshot-failed",

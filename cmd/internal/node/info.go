@@ -199,7 +199,7 @@ func (n *Node) status() api.Status {
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
 		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
-		Snapshotting: s.Snapshotting,
+		Snapshotting: s.Snapshotting, Publications: n.publications.List(),
 	}
 	if err := n.Writable(); err != nil {
 		status.Problem = err.Error()

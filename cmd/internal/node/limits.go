@@ -34,7 +34,7 @@ func limitsOf(c Config) resp.Limits {
 // currentConfig returns the settings including changes since the start.
 func (n *Node) currentConfig() Config {
 	c, l := n.config, n.limits.Load()
-	c.MaxClients, c.IdleTimeout, c.MaxBulk, c.MaxOutput, c.MaxClientMemory, c.MaxDisk, c.Rate, c.HTTPRate = l.MaxClients, l.IdleTimeout, l.MaxBulk, l.MaxOutput, l.MaxClientMemory, l.MaxDisk, l.Rate, l.HTTPRate
+	c.MaxClients, c.IdleTimeout, c.MaxBulk, c.MaxOutput, c.MaxClientMemory, c.MaxDisk, c.Rate, c.HTTPRate, c.Publications = l.MaxClients, l.IdleTimeout, l.MaxBulk, l.MaxOutput, l.MaxClientMemory, l.MaxDisk, l.Rate, l.HTTPRate, l.Publications
 	return c
 }
 

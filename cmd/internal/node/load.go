@@ -69,7 +69,7 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 		o := Origin{Name: f.Name, Value: f.Value.String(), From: "default", Usage: f.Usage}
 		if v, ok := values[f.Name]; ok && err == nil {
 			o.From = strings.TrimSuffix(from[f.Name], ": "+f.Name)
-			if o.Value, err = scalar(v); err == nil {
+			if o.Value, err = textOf(f.Value, v); err == nil {
 				err = f.Value.Set(o.Value)
 			}
 			if err != nil {
@@ -123,6 +123,15 @@ func changed(flags, known *pflag.FlagSet) map[string]any {
 		}
 	})
 	return values
+}
+
+// textOf formats a value of a file for a flag's Set. Only Publications may be a list.
+func textOf(to pflag.Value, v any) (string, error) {
+	if list, ok := v.([]any); ok && to.Type() == new(Publications).Type() {
+		b, err := yaml.Marshal(list)
+		return string(b), err
+	}
+	return scalar(v)
 }
 
 // scalar formats a value of a file like a flag's value.

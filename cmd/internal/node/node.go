@@ -25,6 +25,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
@@ -51,6 +52,8 @@ type Node struct {
 	bloom   *redisbloom.Module
 	monitor *keyspace.Monitor
 	metrics *metrics.Metrics
+	// publications publishes filters.
+	publications *publish.Set
 
 	latencies *metrics.Latencies
 
@@ -120,6 +123,9 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	if err := n.recover(ctx); err != nil {
 		return nil, err
+	}
+	if err := n.publish(); err != nil {
+		return nil, fmt.Errorf("publications: %w", err)
 	}
 	if err := n.serve(); err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 )
 
 // reloadable are the settings that Reload applies; the others need a restart.
-var reloadable = append([]string{"log-level", "max-memory"}, limited...)
+var reloadable = append([]string{"log-level", "max-memory", "publications"}, limited...)
 
-// Reload reads users and certificates again and applies changed settings where possible. If
+// Reload reads users, certificates and keys of publications again and applies changed settings where possible. If
 // something cannot be read its previous value stays, and the error contains it.
 func (n *Node) Reload(c Config) error {
 	var errs []error
@@ -20,6 +20,11 @@ func (n *Node) Reload(c Config) error {
 	}
 	errs = append(errs, n.setLevel(c.LogLevel))
 	n.setMemory(c.MaxMemory)
+	publications := n.publications.Apply(c.Publications)
+	errs = append(errs, publications)
+	if publications != nil {
+		c.Publications = n.limits.Load().Publications
+	}
 	n.limitClients(c)
 	before := map[string]string{}
 	for name, value := range n.config.values() {

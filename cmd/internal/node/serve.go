@@ -33,7 +33,7 @@ func (n *Node) serve() error {
 	table := n.commands(h)
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
@@ -61,7 +61,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	for _, t := range []resp.Table{
 		n.bloom.Commands(),
 		keyspace.Commands(n.engine, process{n}, n.bloom, n.monitor),
-		um.Commands(n.engine, um.Options{Hasher: h.other}),
+		um.Commands(n.engine, um.Options{Hasher: h.other, Publish: n.publishNow}),
 	} {
 		for name, cmd := range t {
 			if table[name] != nil {
@@ -144,26 +144,27 @@ func (n *Node) clients() (k int) {
 // api returns the HTTP handler.
 func (n *Node) api(h hashers) http.Handler {
 	o := httpapi.Options{
-		Engine:   n.engine,
-		Wait:     n.store.Wait,
-		Room:     n.store.Room,
-		Users:    n.users,
-		Audit:    n.audit,
-		Hasher:   h.other,
-		MaxBody:  int64(n.config.MaxBody),
-		Hosts:    n.config.hosts(n.config.HTTP),
-		Dir:      copiesDir(n.config.Data),
-		Ready:    n.Ready,
-		Writable: n.Writable,
-		Status:   n.status,
-		Backup:   n.store.Backup,
-		Snapshot: n.store.Snapshot,
-		Profile:  n.config.Pprof,
-		Rates:    n.rates,
-		Budget:   n.budget,
-		Disk:     n.copies,
-		Serving:  n.serving,
-		Log:      n.log.With("part", "http"),
+		Engine:       n.engine,
+		Wait:         n.store.Wait,
+		Room:         n.store.Room,
+		Users:        n.users,
+		Audit:        n.audit,
+		Hasher:       h.other,
+		MaxBody:      int64(n.config.MaxBody),
+		Hosts:        n.config.hosts(n.config.HTTP),
+		Dir:          copiesDir(n.config.Data),
+		Ready:        n.Ready,
+		Writable:     n.Writable,
+		Status:       n.status,
+		Backup:       n.store.Backup,
+		Snapshot:     n.store.Snapshot,
+		Publications: n.publications,
+		Profile:      n.config.Pprof,
+		Rates:        n.rates,
+		Budget:       n.budget,
+		Disk:         n.copies,
+		Serving:      n.serving,
+		Log:          n.log.With("part", "http"),
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request

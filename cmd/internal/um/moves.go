@@ -21,6 +21,7 @@ func (u *um) moves() []command.Row {
 		{Name: "um.export", Syntax: "key [PACKED]", Arity: -2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns a filter as a container, which may be packed.", Run: u.export},
 		{Name: "um.import", Syntax: "key container [REPLACE]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter from a container.", Run: u.imports},
 		{Name: "um.diff", Syntax: "key FROM key | key BASE container", Arity: 4, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns the delta from another filter to this one.", Run: u.diff},
+		{Name: "um.publish", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Admin, Flags: "readonly admin no_multi", Categories: "admin slow umbel", Summary: "Publishes a filter now, if it has a publication, and returns the version.", Run: u.publish},
 		{Name: "um.patch", Syntax: "key delta", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Applies a delta, which contains the ID of its base.", Run: u.patch},
 	}
 }
@@ -51,6 +52,16 @@ func (u *um) copyable(c *resp.Conn, name []byte) *engine.Filter {
 		return nil
 	}
 	return f
+}
+
+// publish waits until a version with all changes of the client's earlier commands is published.
+func (u *um) publish(c *resp.Conn, args [][]byte) {
+	version, err := u.options.Publish(string(args[1]))
+	if err != nil {
+		command.Fail(c, err)
+		return
+	}
+	c.Int(int64(version))
 }
 
 // limits returns the limits of an incoming container or delta, which is decoded on all cores.

@@ -20,6 +20,8 @@ import (
 // Options are the defaults of new filters.
 type Options struct {
 	Hasher umbel.Hasher
+	// Publish publishes a filter now and returns the version: see package publish.
+	Publish func(filter string) (version uint64, err error)
 }
 
 // Commands returns the table of the package.
@@ -28,7 +30,7 @@ func Commands(e *engine.Engine, o Options) resp.Table {
 	t := command.Table(u.rows()...)
 	for _, name := range []string{
 		"um.make", "um.merge", "um.intersect", "um.copy", "um.fold", "um.unfold", "um.compact", "um.clear", "um.advance",
-		"um.seal", "um.export", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
+		"um.seal", "um.export", "um.publish", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
 	} {
 		t[name].Long = u.bytesOf(t[name])
 	}
