@@ -29,8 +29,13 @@ const localNode = "127.0.0.1:8780"
 
 // addAddrFlags adds the flags of a node's address and of the credentials.
 func addAddrFlags(cmd *cobra.Command) {
+	cmd.Flags().String(addrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
+	addCredentialFlags(cmd)
+}
+
+// addCredentialFlags adds the flags of the credentials for a node.
+func addCredentialFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.String(addrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
 	flags.String("token-file", "", "`FILE` with a token (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
 	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
@@ -67,21 +72,12 @@ func dialOrLocal(cmd *cobra.Command) (*remote.Client, error) {
 
 func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	interruptible(cmd)
-	flags := cmd.Flags()
-	o := remote.Options{
-		CACert: flagOrEnv(flags, "cacert", "UMBEL_CLIENT_CA"),
-		Cert:   flagOrEnv(flags, "client-cert", "UMBEL_CLIENT_CERT"),
-		Key:    flagOrEnv(flags, "client-key", "UMBEL_CLIENT_KEY"),
-	}
-	if (o.Cert == "") != (o.Key == "") {
-		return nil, usageError(cmd, errors.New("--client-cert and --client-key must be given together"))
-	}
-	c, err := remote.New(addr, o)
+	o, err := credentials(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if file, _ := flags.GetString("token-file"); file != "" {
-		c.Token, err = readToken(file)
+	c, err := remote.New(addr, o)
+	if err != nil || c.Token != "" {
 		return c, err
 	}
 	if c.Base.User != nil { // credentials in the address
@@ -94,6 +90,23 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
 	}
 	return c, nil
+}
+
+// credentials returns the certificates of the flags or the environment, and the token of --token-file.
+func credentials(cmd *cobra.Command) (o remote.Options, err error) {
+	flags := cmd.Flags()
+	o = remote.Options{
+		CACert: flagOrEnv(flags, "cacert", "UMBEL_CLIENT_CA"),
+		Cert:   flagOrEnv(flags, "client-cert", "UMBEL_CLIENT_CERT"),
+		Key:    flagOrEnv(flags, "client-key", "UMBEL_CLIENT_KEY"),
+	}
+	if (o.Cert == "") != (o.Key == "") {
+		return o, usageError(cmd, errors.New("--client-cert and --client-key must be given together"))
+	}
+	if file, _ := flags.GetString("token-file"); file != "" {
+		o.Token, err = readToken(file)
+	}
+	return o, err
 }
 
 // interruptible makes ^C cancel the verb's requests, so that it can undo an incomplete change.

@@ -15,13 +15,14 @@ func TestPrintedCommands(t *testing.T) {
 	}{
 		{"../../README.md", "go run ./cmd/umbel ", []string{"readme.txt", "serve.txt"}, 3},
 		{"../../docs/share.md", "umbel ", []string{"share.txt"}, 8},
+		{"../../docs/node.md#Publications", "umbel ", []string{"publications.txt"}, 6},
 	} {
 		scripts := ""
 		for _, name := range c.scripts {
 			scripts += read(t, "testdata/"+name)
 		}
 		commands := 0
-		for line := range strings.Lines(read(t, c.page)) {
+		for line := range strings.Lines(section(t, c.page)) {
 			if !strings.HasPrefix(line, "    ") || !strings.Contains(line, c.prefix) {
 				continue
 			}
@@ -36,6 +37,21 @@ func TestPrintedCommands(t *testing.T) {
 			t.Errorf("%s has %d commands, want at least %d", c.page, commands, c.least)
 		}
 	}
+}
+
+// section returns a page, or the section of a page whose heading follows #.
+func section(t *testing.T, page string) string {
+	t.Helper()
+	name, heading, ok := strings.Cut(page, "#")
+	text := read(t, name)
+	if !ok {
+		return text
+	}
+	if _, text, ok = strings.Cut(text, "\n## "+heading+"\n"); !ok {
+		t.Fatalf("%s has no section %s", name, heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
 }
 
 func read(t *testing.T, name string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -39,7 +40,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "until": until, "certificate": certificate,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate,
 		},
 	})
 }
@@ -250,6 +251,24 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%v: %v", args, err)
+}
+
+// respond sends a command to a node as a Redis client does, and compares the beginning of the reply.
+func respond(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: resp address command reply")
+	}
+	c, err := net.Dial("tcp", args[0])
+	ts.Check(err)
+	defer c.Close()
+	ts.Check(c.SetDeadline(time.Now().Add(30 * time.Second)))
+	_, err = fmt.Fprintf(c, "%s\r\n", args[1])
+	ts.Check(err)
+	reply, err := bufio.NewReader(c).ReadString('\n')
+	ts.Check(err)
+	if !strings.HasPrefix(reply, args[2]) {
+		ts.Fatalf("%s: %q, want %q", args[1], reply, args[2])
+	}
 }
 
 // ready waits until a node at an address takes changes. Files of a certificate and its key are

@@ -121,7 +121,7 @@ func writeStatus(w io.Writer, s api.Status) error {
 	if s.MaxBytes > 0 {
 		limit = " of " + quantity.Size(s.MaxBytes).String()
 	}
-	for _, row := range [][2]string{
+	rows := [][2]string{
 		{"version", s.Version},
 		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
 		{"changes", writes},
@@ -131,10 +131,27 @@ func writeStatus(w io.Writer, s api.Status) error {
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
 		{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
 		{"snapshot", snapshot},
-	} {
+	}
+	for _, p := range s.Publications {
+		rows = append(rows, [2]string{"publication", publicationText(p)})
+	}
+	for _, row := range rows {
 		if _, err := fmt.Fprintf(w, "%-11s %s\n", row[0], row[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// publicationText describes a publication in one line.
+func publicationText(p api.Publication) string {
+	text := p.Filter + ": " + p.State
+	if p.Version > 0 {
+		age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second)
+		text += fmt.Sprintf(", version %v, %v old", quantity.Count(p.Version), age)
+	}
+	if p.Error != "" {
+		text += ", " + p.Error
+	}
+	return text + ", key " + p.PublicKey
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/url"
 	"os"
 	"os/signal"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -33,9 +35,13 @@ With --cache the version is kept in a directory, and the next run fetches what h
 then. A cache also refuses heads that are older than the last one.
 
 With --follow new versions are fetched and written as they appear, until ^C. A version whose head
-has expired stays in the file, with a warning.`
+has expired stays in the file, with a warning.
+
+A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. If it is not public, the
+credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.`
 
 const subscribeExample = `  umbel subscribe https://example.org/words --public-key words.pub -o words.umb
+  umbel subscribe http://node:8780/v1/publications/words --public-key words.pub --token-file token -o words.umb
   umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m
   umbel has words.umb zebra`
 
@@ -80,6 +86,7 @@ func subscribeCommand() *cobra.Command {
 	output := flags.StringP("output", "o", "", "`FILE` to write")
 	cache := flags.String("cache", "", "`DIRECTORY` that keeps the version for the next run")
 	follow := flags.Duration("follow", 0, "look for new versions once per `period`, and write them until ^C")
+	addCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *key == "" || *output == "" {
 			return usageError(cmd, errors.New("give the public key with --public-key and the file to write with -o"))
@@ -88,7 +95,7 @@ func subscribeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		source, err := sourceOf(args[0], *follow)
+		source, err := sourceOf(cmd, args[0], *follow)
 		if err != nil {
 			return err
 		}
@@ -132,9 +139,9 @@ func subscribeCommand() *cobra.Command {
 
 // sourceOf returns the source at a URL or in a directory. The head at a URL is requested once per
 // period, if the server doesn't report changes itself.
-func sourceOf(where string, period time.Duration) (share.Source, error) {
+func sourceOf(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
 	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
-		return web.NewClient(where, web.ClientOptions{Poll: period})
+		return webSource(cmd, where, period)
 	}
 	if info, err := os.Stat(where); err != nil {
 		return nil, err
@@ -142,6 +149,30 @@ func sourceOf(where string, period time.Duration) (share.Source, error) {
 		return nil, fmt.Errorf("%s is a file; give the directory or the URL of a publication", where)
 	}
 	return dir.Open(where), nil
+}
+
+// webSource returns the source at a URL, with credentials. Those of the environment are for the user's nodes;
+// they are not sent to other servers.
+func webSource(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
+	u, err := url.Parse(where)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URL", where)
+	}
+	o, err := credentials(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if o.Token == "" && u.User == nil && strings.Contains(u.Path, "/v1/publications/") {
+		o.Token = os.Getenv("UMBEL_CLIENT_TOKEN")
+		if user := os.Getenv("UMBEL_CLIENT_USER"); user != "" && o.Token == "" {
+			u.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
+		}
+	}
+	client, err := remote.PublicationClient(u, o)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period})
 }
 
 // notFound explains that a source has no publication.
