@@ -110,7 +110,7 @@ func (p *Publication) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// end writes what the next process needs, and answers who waits.
+// end writes what the next process needs, and answers the requests that wait.
 func (p *Publication) end(ctx context.Context) {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
@@ -119,7 +119,7 @@ func (p *Publication) end(ctx context.Context) {
 	p.stopped = true
 	p.mu.Unlock()
 	p.reply(p.takeAsked(), answer{err: ErrStopped})
-	p.source.notify()
+	p.handler.Close()
 	p.log.Info("publication stopped", "filter", p.spec.Filter)
 }
 
