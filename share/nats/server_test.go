@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,18 +58,17 @@ func (n node) options() *server.Options {
 	}
 	if n.ClusterPort != 0 {
 		o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: n.ClusterPort}
-		for _, r := range n.Routes {
-			o.RoutesStr = r + "," + o.RoutesStr
-		}
-		o.Routes = server.RoutesFromStr(o.RoutesStr)
+		o.Routes = server.RoutesFromStr(strings.Join(n.Routes, ","))
 	}
 	return o
 }
 
 // start runs a server in this process until the test ends or stop is called.
-func start(t testing.TB, n node) *server.Server {
+func start(t testing.TB, n node) *server.Server { return startOptions(t, n.options()) }
+
+func startOptions(t testing.TB, o *server.Options) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(n.options())
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
