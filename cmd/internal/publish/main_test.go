@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -32,7 +33,7 @@ type world struct {
 	dir    string
 	key    string // file
 	log    *safeLog
-	wait   func(ctx context.Context) error // hook of Options.Wait
+	wait   atomic.Pointer[func(ctx context.Context) error] // hook of Options.Wait; nil: changes are durable
 }
 
 // safeLog collects messages of level info and above.
@@ -56,7 +57,7 @@ func (l *safeLog) count(message string) int {
 func newWorld(t *testing.T, o engine.Options) *world {
 	t.Helper()
 	o.Kinds = filter.All
-	w := &world{T: t, engine: engine.New(o), dir: t.TempDir(), log: &safeLog{}, wait: func(context.Context) error { return nil }}
+	w := &world{T: t, engine: engine.New(o), dir: t.TempDir(), log: &safeLog{}}
 	w.key = w.newKey("words")
 	w.restart()
 	return w
@@ -83,7 +84,12 @@ func (w *world) restart() {
 	}
 	w.set = New(Options{
 		Engine: w.engine, Directory: filepath.Join(w.dir, "publications"), Log: slog.New(slog.NewTextHandler(w.log, nil)),
-		Wait: func(ctx context.Context, _ engine.Position) error { return w.wait(ctx) },
+		Wait: func(ctx context.Context, _ engine.Position) error {
+			if wait := w.wait.Load(); wait != nil {
+				return (*wait)(ctx)
+			}
+			return nil
+		},
 	})
 }
 

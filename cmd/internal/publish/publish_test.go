@@ -166,7 +166,8 @@ func TestDurable(t *testing.T) {
 		w.apply(Spec{Filter: "words", Key: w.key})
 		w.publish(1)
 		broken := errors.New("the log is broken")
-		w.wait = func(context.Context) error { return broken }
+		fail := func(context.Context) error { return broken }
+		w.wait.Store(&fail)
 		w.add(0, 10)
 		if _, err := w.set.Publish(t.Context(), "words"); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
@@ -183,7 +184,7 @@ func TestDurable(t *testing.T) {
 			t.Errorf("%d events, want 1", n)
 		}
 		synctest.Wait()
-		w.wait = func(context.Context) error { return nil }
+		w.wait.Store(nil)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		w.update(s)

@@ -145,11 +145,12 @@ func TestCloseWhileWaiting(t *testing.T) {
 	w := newWorld(t, engine.Options{})
 	w.make("bloom", umbel.Hasher{})
 	entered := make(chan struct{})
-	w.wait = func(ctx context.Context) error {
+	wait := func(ctx context.Context) error {
 		close(entered)
 		<-ctx.Done()
 		return ctx.Err()
 	}
+	w.wait.Store(&wait)
 	w.apply(Spec{Filter: "words", Key: w.key, Period: hour})
 	var all sync.WaitGroup
 	for range 3 {
