@@ -71,7 +71,7 @@ func parseParts(s string) (id string, size, part int64, err error) {
 			part, err = strconv.ParseInt(f[2], 10, 64)
 		}
 	}
-	if len(f) != 3 || err != nil || size < 0 || part < 1 || part > maxPart || !isID(id) {
+	if len(f) != 3 || err != nil || size < 0 || part < 1 || part > maxPart || !isID(id) || formatParts(id, size, part) != s {
 		return "", 0, 0, fmt.Errorf("parts %.80q, want an ID, the bytes of the object and at most %d of a part: %w", s, maxPart, share.ErrCorrupt)
 	}
 	return id, size, part, nil
