@@ -157,7 +157,7 @@ func TestMaxOldBytes(t *testing.T) {
 	p := newPair(t)
 	const limit = 3000
 	var err error
-	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, MaxOldBytes: limit}, p.verifier)
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock, MaxOldBytes: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,8 +198,8 @@ func TestPages(t *testing.T) {
 	p := newPair(t)
 	var err error
 	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{
-		Store: p.store, Signer: p.signer, Now: p.clock, MaxOldBytes: 1 << 40, Grace: time.Second,
-	}, p.verifier)
+		Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock, MaxOldBytes: 1 << 40, Grace: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,8 +119,8 @@ func (x *site) now() time.Time { return time.Now().Add(x.skewed) }
 func (x *site) restart() error {
 	time.Sleep(time.Millisecond)
 	p, err := share.NewPublisher(context.Background(), share.PublisherOptions{
-		Store: x.store, Signer: x.w, Valid: valid, Grace: period, Now: x.now,
-	}, x.w)
+		Store: x.store, Key: share.Key{Signer: x.w, Verifier: x.w}, Valid: valid, Grace: period, Now: x.now,
+	})
 	if err == nil {
 		x.p = p
 	}

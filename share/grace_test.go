@@ -111,7 +111,7 @@ func (u *uncertain) PutRecord(ctx context.Context, name string, data []byte) err
 func TestGraceOfValidHead(t *testing.T) {
 	p := newPair(t)
 	var err error
-	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, Valid: time.Hour}, p.verifier)
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock, Valid: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func TestSeeds(t *testing.T) {
 		if _, err := p.store.Record(t.Context(), share.HeadName); !errors.Is(err, share.ErrNotFound) {
 			t.Errorf("%s: something was published: %v", kind.Name, err)
 		}
-		p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, PublishSeed: true}, p.verifier)
+		p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock, PublishSeed: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,8 +31,8 @@ func sets(t testing.TB, n int, seeded bool, stale share.Stale) *share.Peers {
 			f.AddString(fmt.Sprintf("%d/%d", i, k))
 		}
 		p := newPair(t)
-		o := share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock, PublishSeed: true}
-		if p.p, err = share.NewPublisher(t.Context(), o, p.verifier); err != nil {
+		o := share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock, PublishSeed: true}
+		if p.p, err = share.NewPublisher(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 		p.publish(f.State())

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// PublisherOptions configure a publisher. Store and Signer are required.
+// PublisherOptions configure a publisher. Store and Key are required.
 type PublisherOptions struct {
 	Store Store
-	// Signer signs heads. Its name is the name of the publication.
-	Signer note.Signer
+	// Key signs heads. Its name is the name of the publication.
+	Key Key
 	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Call Renew
 	// more often than that, for example three times.
 	Valid time.Duration
@@ -60,9 +60,12 @@ type Publisher struct {
 }
 
 // NewPublisher returns a publisher for a store. If the store contains a publication, the publisher
-// continues it: the verifier is that of the signer. If its state cannot be read any more, a new stream
-// begins, and subscribers fetch a snapshot.
-func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifier) (*Publisher, error) {
+// continues it. If its state cannot be read any more, a new stream begins, and subscribers fetch a
+// snapshot.
+func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
+	if o.Store == nil || o.Key.Signer == nil || o.Key.Verifier == nil {
+		return nil, errors.New("share: a publisher needs a store and a key")
+	}
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
 	}
@@ -82,7 +85,7 @@ func NewPublisher(ctx context.Context, o PublisherOptions, verifier note.Verifie
 	if err := p.catalog.adopt(ctx); err != nil {
 		return nil, fmt.Errorf("share: list the objects: %w", err)
 	}
-	old, signed, err := p.last(ctx, verifier)
+	old, signed, err := p.last(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func isLost(err error) bool {
 }
 
 // last returns the head in the store, and nil if there is none.
-func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (h *Head, signed []byte, err error) {
+func (p *Publisher) last(ctx context.Context) (h *Head, signed []byte, err error) {
 	signed, err = p.o.Store.Record(ctx, HeadName)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil, nil
@@ -115,7 +118,7 @@ func (p *Publisher) last(ctx context.Context, verifier note.Verifier) (h *Head, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("share: read the last head: %w", err)
 	}
-	if h, err = OpenHead(signed, p.o.Signer.Name(), note.VerifierList(verifier)); err != nil {
+	if h, err = OpenHead(signed, p.o.Key.Signer.Name(), note.VerifierList(p.o.Key.Verifier)); err != nil {
 		return nil, nil, fmt.Errorf("share: the store contains another publication; use an empty one: %w", err)
 	}
 	return h, signed, nil
@@ -150,7 +153,7 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 		return p.Renew(ctx)
 	}
 	h := &Head{
-		Name: p.o.Signer.Name(), Stream: p.stream, Version: versionOf(p.head) + 1, Valid: p.o.Valid,
+		Name: p.o.Key.Signer.Name(), Stream: p.stream, Version: versionOf(p.head) + 1, Valid: p.o.Valid,
 		ID: tree.ID(), Kind: s.Kind, Bytes: s.Bytes(),
 	}
 	next := p.catalog.next(h.Version)
@@ -285,7 +288,7 @@ func (p *Publisher) sign(ctx context.Context, h *Head) error {
 	}
 	h.Time = time.UnixMilli(at).UTC()
 	p.head, p.before = h, h.Time
-	signed, err := h.Sign(p.o.Signer)
+	signed, err := h.Sign(p.o.Key.Signer)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func somePublisher(t testing.TB, versions int) (*Publisher, *Memory, []umbel.Sta
 
 func continuePublisher(t testing.TB, m Store) *Publisher {
 	t.Helper()
-	p, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Signer: trusting{}}, trusting{})
+	p, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: trusting{}, Verifier: trusting{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestResumeDamaged(t *testing.T) {
 func TestResumeTransient(t *testing.T) {
 	_, m, _ := somePublisher(t, 5)
 	for _, what := range []string{"records", "objects"} {
-		_, err := NewPublisher(t.Context(), PublisherOptions{Store: &unreliable{m, what}, Signer: trusting{}}, trusting{})
+		_, err := NewPublisher(t.Context(), PublisherOptions{Store: &unreliable{m, what}, Key: Key{Signer: trusting{}, Verifier: trusting{}}})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -184,7 +184,7 @@ func (u *unreliable) Object(ctx context.Context, name string, offset int64) (io.
 
 func TestPublisherOptions(t *testing.T) {
 	for _, valid := range []time.Duration{-1, time.Millisecond, 1500 * time.Millisecond, (1<<31 + 1) * time.Second} {
-		if _, err := NewPublisher(t.Context(), PublisherOptions{Store: new(Memory), Signer: trusting{}, Valid: valid}, trusting{}); err == nil {
+		if _, err := NewPublisher(t.Context(), PublisherOptions{Store: new(Memory), Key: Key{Signer: trusting{}, Verifier: trusting{}}, Valid: valid}); err == nil {
 			t.Errorf("valid for %v", valid)
 		}
 	}
@@ -197,7 +197,7 @@ func TestPublisherOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Signer: trusting{}}, other); !errors.Is(err, ErrSignature) {
+	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: trusting{}, Verifier: other}}); !errors.Is(err, ErrSignature) {
 		t.Errorf("a store of another key: %v", err)
 	}
 	p := continuePublisher(t, m)

@@ -23,9 +23,8 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	retry := minWait
 	var last []byte
 	for {
-		wait, began := period, time.Now()
+		wait, began, accepted := period, time.Now(), s.last
 		b, watched, err := s.nextHead(ctx, period, last)
-		changed := watched && !bytes.Equal(b, last)
 		if err == nil && !bytes.Equal(b, last) {
 			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
 				last = b
@@ -39,9 +38,9 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		case err != nil:
 			s.o.Log.Warn("update failed", "retry", retry, "error", err)
 			wait, retry = min(retry, period), min(2*retry, maxWait)
-		case changed || watched && time.Since(began) >= minWait:
+		case watched && (s.last != accepted || time.Since(began) >= minWait):
 			wait, retry = 0, minWait
-		case watched: // the source returned at once
+		case watched: // the source returned at once, without a later head
 			wait, retry = minWait, minWait
 		default:
 			retry = minWait

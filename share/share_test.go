@@ -70,7 +70,7 @@ func (p *pair) clock() time.Time { return p.now }
 func (p *pair) publisher() {
 	p.t.Helper()
 	var err error
-	p.p, err = share.NewPublisher(p.t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer, Now: p.clock}, p.verifier)
+	p.p, err = share.NewPublisher(p.t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func live(t testing.TB) *pair {
 	p := &pair{t: t, store: new(share.Memory)}
 	p.signer, p.verifier = keys(t, "example.org/set")
 	var err error
-	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Signer: p.signer}, p.verifier)
+	p.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,17 +2,18 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/share"
 	signed "golang.org/x/mod/sumdb/note"
 )
 
@@ -63,12 +64,13 @@ func keygenCommand() *cobra.Command {
 }
 
 func generateKey(cmd *cobra.Command, name, file string) error {
-	private, public, err := signed.GenerateKey(rand.Reader, name)
-	if err == nil {
-		_, err = signed.NewSigner(private)
-	}
+	_, private, err := share.NewKey(name)
 	if err != nil {
-		return fmt.Errorf("%q can't be the name of a key: it must not contain spaces or plus signs", name)
+		return errors.New(strings.TrimPrefix(err.Error(), "share: "))
+	}
+	public, err := share.PublicKey(private)
+	if err != nil {
+		return err
 	}
 	if file == "" {
 		file = path.Base(name) + ".key"

@@ -109,7 +109,7 @@ func publishCommand() *cobra.Command {
 			}
 		}
 		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, o: share.PublisherOptions{
-			Signer: k.Signer, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+			Key: k.Key, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
 		}}
 		return p.run()
 	}
@@ -132,7 +132,7 @@ func (p *publisher) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	p.o.Store = store
-	if p.p, err = share.NewPublisher(ctx, p.o, p.key.Verifier); err != nil {
+	if p.p, err = share.NewPublisher(ctx, p.o); err != nil {
 		return err
 	}
 	// Without the notes the next run continues with larger deltas.

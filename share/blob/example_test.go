@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	publisher, err := share.NewPublisher(ctx, share.PublisherOptions{Store: store, Signer: signer}, verifier)
+	publisher, err := share.NewPublisher(ctx, share.PublisherOptions{Store: store, Key: share.Key{Signer: signer, Verifier: verifier}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -138,8 +138,8 @@ func TestLateLists(t *testing.T) {
 	running := sharetest.Subscriber(t, shareblob.Open(b), verifier)
 	for i := range uint64(6) {
 		p, err := share.NewPublisher(t.Context(), share.PublisherOptions{
-			Store: create(t, b), Signer: signer, Grace: time.Nanosecond,
-		}, verifier)
+			Store: create(t, b), Key: share.Key{Signer: signer, Verifier: verifier}, Grace: time.Nanosecond,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestTwoPublishers(t *testing.T) {
 	var p [2]*share.Publisher
 	for i := range p {
 		var err error
-		p[i], err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: create(t, b), Signer: signer}, verifier)
+		p[i], err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: create(t, b), Key: share.Key{Signer: signer, Verifier: verifier}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func (x *pair) open(t testing.TB) {
 	_, js := connect(t, x.server.ClientURL())
 	x.store = create(t, js, options)
 	var err error
-	if x.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: x.store, Signer: x.signer}, x.verifier); err != nil {
+	if x.p, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: x.store, Key: share.Key{Signer: x.signer, Verifier: x.verifier}}); err != nil {
 		t.Fatal(err)
 	}
 }

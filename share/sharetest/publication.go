@@ -50,7 +50,7 @@ func Set(t testing.TB, m, first, last uint64) umbel.Filter {
 func Publisher(t testing.TB, store share.Store) (*share.Publisher, note.Verifier) {
 	t.Helper()
 	signer, verifier := Keys(t, "example.org/set")
-	p, err := share.NewPublisher(t.Context(), share.PublisherOptions{Store: store, Signer: signer}, verifier)
+	p, err := share.NewPublisher(t.Context(), share.PublisherOptions{Store: store, Key: share.Key{Signer: signer, Verifier: verifier}})
 	if err != nil {
 		t.Fatal(err)
 	}

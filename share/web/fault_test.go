@@ -173,7 +173,7 @@ func runHistory(t *testing.T, seed uint64, steps int, total map[string]int) (upd
 	h.carrier = &faulty{handler: web.NewHandler(s, web.HandlerOptions{}), rand: r, rate: 0.3, bodies: make(map[string][]byte), count: total}
 	clock := func() time.Time { return h.now }
 	signer, verifier := sharetest.Keys(t, "example.org/set")
-	p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Signer: signer, Now: clock, Valid: 24 * time.Hour}, verifier)
+	p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Key: share.Key{Signer: signer, Verifier: verifier}, Now: clock, Valid: 24 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func serveLoad() {
 		panic(err)
 	}
 	ctx := context.Background()
-	p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Signer: signer}, verifier)
+	p, err := share.NewPublisher(ctx, share.PublisherOptions{Store: s, Key: share.Key{Signer: signer, Verifier: verifier}})
 	if err != nil {
 		panic(err)
 	}

@@ -161,9 +161,9 @@ func (w *writer) open(ctx context.Context) (err error) {
 		}
 	}
 	w.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
-		Store: cancelable{w.store}, Signer: w.key.Signer, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
+		Store: cancelable{w.store}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
-	}, w.key.Verifier)
+	})
 	return err
 }
 

@@ -3,22 +3,18 @@ package signing
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 
-	"golang.org/x/mod/sumdb/note"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // Key is a private key with its public key. Its name is the name of the publication.
 type Key struct {
-	Signer   note.Signer
-	Verifier note.Verifier
-	Public   string // as subscribers need it
+	share.Key
+	Public string // as subscribers need it
 }
 
 // ErrExposed means that users other than the owner and the group may access the file of a key.
@@ -49,26 +45,10 @@ func Read(file string) (Key, error) {
 
 // parse returns the key in the text of a file. Errors do not contain the text.
 func parse(file, text string) (Key, error) {
-	signer, err := note.NewSigner(text)
+	k, err := share.ParseKey(text)
 	if err != nil {
 		return Key{}, fmt.Errorf("%s is not the file of a private key; create one with umbel keygen", file)
 	}
-	public, err := publicKey(text)
-	if err != nil {
-		return Key{}, fmt.Errorf("%s: %w", file, err)
-	}
-	verifier, err := note.NewVerifier(public)
-	return Key{signer, verifier, public}, err
-}
-
-// publicKey returns the public key that belongs to a valid private key:
-// PRIVATE+KEY+name+hash+data, where data is the algorithm and the seed.
-func publicKey(private string) (string, error) {
-	fields := strings.SplitN(private, "+", 5)
-	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
-	if err != nil || len(data) != 1+ed25519.SeedSize {
-		return "", errors.New("not an Ed25519 key")
-	}
-	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
-	return note.NewEd25519VerifierKey(fields[2], public)
+	public, err := share.PublicKey(text)
+	return Key{k, public}, err
 }

@@ -98,8 +98,8 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 	}
 	now := began
 	p, err := share.NewPublisher(ctx, share.PublisherOptions{
-		Store: store, Signer: signer, Now: func() time.Time { return now }, MaxOldBytes: 1 << 20, SnapshotShare: 1.5,
-	}, verifier)
+		Store: store, Key: share.Key{Signer: signer, Verifier: verifier}, Now: func() time.Time { return now }, MaxOldBytes: 1 << 20, SnapshotShare: 1.5,
+	})
 	if err != nil {
 		return file{}, err
 	}

@@ -1,0 +1,69 @@
+package share
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Key signs the heads of a publication. Its two halves have the name of the publication, and belong
+// together. NewKey and ParseKey return Ed25519 keys; a program whose private key is elsewhere, for
+// example in a security module, implements note.Signer.
+type Key struct {
+	Signer   note.Signer
+	Verifier note.Verifier
+}
+
+// NewKey returns a new key, and its private half as the line of text that ParseKey reads. By convention
+// a name is a path below a domain of the publisher, such as example.org/words. It must not be empty or
+// contain spaces or plus signs.
+func NewKey(name string) (k Key, private string, err error) {
+	private, _, err = note.GenerateKey(rand.Reader, name)
+	if err == nil {
+		k, err = ParseKey(private)
+	}
+	if err != nil {
+		return Key{}, "", fmt.Errorf("share: %q cannot be the name of a key: want a name without spaces and plus signs", name)
+	}
+	return k, private, nil
+}
+
+// ParseKey returns the key with the given private half. The error does not contain it.
+func ParseKey(private string) (Key, error) {
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		return Key{}, errors.New("share: not a private key")
+	}
+	public, err := publicHalf(private)
+	if err != nil {
+		return Key{}, err
+	}
+	verifier, err := note.NewVerifier(public)
+	return Key{signer, verifier}, err
+}
+
+// PublicKey returns the public half of a private one, which note.NewVerifier reads: the line of text
+// that subscribers need.
+func PublicKey(private string) (string, error) {
+	if _, err := ParseKey(private); err != nil {
+		return "", err
+	}
+	return publicHalf(private)
+}
+
+// publicHalf returns the public half of a valid private one, PRIVATE+KEY+name+hash+data, where data
+// is the algorithm and the seed.
+func publicHalf(private string) (string, error) {
+	fields := strings.SplitN(private, "+", 5)
+	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
+	if err != nil || len(data) != 1+ed25519.SeedSize {
+		return "", errors.New("share: not an Ed25519 key")
+	}
+	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
+	return note.NewEd25519VerifierKey(fields[2], public)
+}

@@ -1,0 +1,54 @@
+package share_test
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel/share"
+	"golang.org/x/mod/sumdb/note"
+)
+
+func TestKey(t *testing.T) {
+	k, private, err := share.NewKey("example.org/words")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := share.ParseKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := share.PublicKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscriber, err := note.NewVerifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signer := range []note.Signer{k.Signer, again.Signer} {
+		signed, err := note.Sign(&note.Note{Text: "text\n"}, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []note.Verifier{k.Verifier, again.Verifier, subscriber} {
+			if _, err := note.Open(signed, note.VerifierList(v)); err != nil || v.Name() != "example.org/words" {
+				t.Errorf("%s: %v", v.Name(), err)
+			}
+		}
+	}
+	for _, name := range []string{"", "two words", "a+b", "line\n"} {
+		if _, _, err := share.NewKey(name); err == nil {
+			t.Errorf("a key with the name %q", name)
+		}
+	}
+	for _, bad := range []string{"", "x", public, private[:len(private)-4], private + "AAAA"} {
+		if _, err := share.ParseKey(bad); err == nil {
+			t.Errorf("%.20q is a private key", bad)
+		}
+		if _, err := share.PublicKey(bad); err == nil {
+			t.Errorf("%.20q has a public half", bad)
+		}
+	}
+	if _, err := share.NewPublisher(t.Context(), share.PublisherOptions{Store: new(share.Memory)}); err == nil {
+		t.Error("a publisher without a key")
+	}
+}
