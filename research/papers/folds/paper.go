@@ -2,7 +2,10 @@
 // "Folding and Unfolding Bloom Filters".
 package folds
 
-import "github.com/umbel-filters/umbel/research/papers/internal/piece"
+import (
+	"github.com/umbel-filters/umbel/research/papers/contacts"
+	"github.com/umbel-filters/umbel/research/papers/internal/piece"
+)
 
 // Paper is Sailhan and Stehr 2012.
 var Paper = piece.Paper{
@@ -14,7 +17,9 @@ divisors, the filter can follow the number of keys: it keeps a rate of ρ ± ε 
 divisor in an interval. umbel's kind folding does that. m is the number of cells, k the number
 of cells set per key, n the number of keys and ρ the rate. The paper has no measurements, and
 the copy used here lacks the numbers of its figures.`,
-	Pieces: []piece.Piece{equation1, equation6, lemma, table3, smooth, equation14, figure2, planning, oversize, selfFolding, foldRates, twoFolds},
+	Pieces: append([]piece.Piece{
+		equation1, equation6, lemma, table3, smooth, equation14, figure2, planning, oversize, selfFolding, foldRates, twoFolds,
+	}, contacts.Pieces...),
 	Errata: errata,
 }
 
