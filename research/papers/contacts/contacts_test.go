@@ -162,3 +162,23 @@ func TestInterval(t *testing.T) {
 		}
 	}
 }
+
+// If a contact lasts longer than expected, umbel requests all positives of a small fold, also those
+// that are probably false, and thus finds all objects that are wanted and present.
+func TestUnexpectedlyLong(t *testing.T) {
+	w, err := newWorld(small(), rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := w.peers[0], w.peers[1]
+	want := 0
+	for _, o := range b.wanted {
+		if a.has[o] {
+			want++
+		}
+	}
+	x := exchange{world: w, Tally: new(Tally), from: a, to: b, left: 1 << 30, expected: 200, memory: new(memory)}
+	if err := x.refine(false); err != nil || want == 0 || len(x.got) != want {
+		t.Errorf("found %d, %v, want %d", len(x.got), err, want)
+	}
+}
