@@ -99,6 +99,14 @@ func (s *Subscriber) sweep(ctx context.Context, needed map[string]bool) error {
 // restore reads the version in the cache. What is damaged there is fetched again by the next
 // Update; a record that is not signed is ignored.
 func (s *Subscriber) restore(ctx context.Context) error {
+	// Cleaning the cache would remove the objects of a publication.
+	for _, name := range []string{HeadName, notesName} {
+		if _, err := s.o.Cache.Record(ctx, name); err == nil {
+			return errors.New("share: the cache contains a publication: give the subscriber an empty one of its own")
+		} else if !errors.Is(err, ErrNotFound) {
+			return fmt.Errorf("share: read the cache: %w", err)
+		}
+	}
 	b, err := s.o.Cache.Record(ctx, heldName)
 	if errors.Is(err, ErrNotFound) {
 		return nil

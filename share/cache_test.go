@@ -7,11 +7,13 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -238,5 +240,56 @@ func TestNoCache(t *testing.T) {
 	}
 	if n := s.RecipeLen(); n != 0 {
 		t.Errorf("%d objects are noted without a cache", n)
+	}
+}
+
+// A publication is not used as a cache, because cleaning that would remove its objects, and a cache is not
+// published to.
+func TestCacheIsNoPublication(t *testing.T) {
+	p := newPair(t)
+	p.publish(set(t, 5000, 0, 100))
+	o := share.SubscriberOptions{Source: p.store, Cache: p.store, Verifier: p.verifier, Kinds: filter.All, Stale: share.StaleLast}
+	if _, err := share.NewSubscriber(t.Context(), o); err == nil {
+		t.Error("the publication is accepted as a cache")
+	}
+	cache := new(share.Memory)
+	update(t, p.subscriber(share.SubscriberOptions{Cache: cache}))
+	key := share.Key{Signer: p.signer, Verifier: p.verifier}
+	if _, err := share.NewPublisher(t.Context(), share.PublisherOptions{Store: cache, Key: key}); err == nil {
+		t.Error("the cache is accepted as a store")
+	}
+}
+
+// Counters and Close may be called while Run updates; after Close nothing is exact.
+func TestCloseWhileRunning(t *testing.T) {
+	p := newPair(t)
+	p.publish(set(t, 5000, 0, 100))
+	now := p.now
+	s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+		Source: p.store, Verifier: p.verifier, Kinds: filter.All, Stale: share.StaleError, Now: func() time.Time { return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, time.Millisecond) }()
+	for s.Counters().Versions == 0 {
+		runtime.Gosched()
+	}
+	if v := s.View(); v == nil || !v.Exact() {
+		t.Error("not exact before Close")
+	}
+	s.Close()
+	p.publish(set(t, 5000, 50, 150))
+	for s.Counters().Versions == 1 {
+		runtime.Gosched()
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if s.View().Exact() {
+		t.Error("exact after Close")
 	}
 }

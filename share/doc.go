@@ -36,6 +36,9 @@
 // corrected, subscribers are exact with the next head; those that accepted heads from the future,
 // since their clocks were ahead as well, are when these heads have expired.
 //
+// After a restart only the clock decides whether the version of a cache is exact, until the first
+// update. A machine without a clock that runs while it is off should use no cache, or update first.
+//
 // The time during which a machine is suspended counts from the next update on.
 //
 // The format is spec/share.md. Package share/dir keeps publications in directories, and package

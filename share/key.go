@@ -19,6 +19,18 @@ type Key struct {
 	Verifier note.Verifier
 }
 
+// check returns an error wrapping ErrSignature unless the verifier accepts what the signer signs.
+func (k Key) check() error {
+	signed, err := note.Sign(&note.Note{Text: "test\n"}, k.Signer)
+	if err == nil {
+		_, err = note.Open(signed, note.VerifierList(k.Verifier))
+	}
+	if err != nil {
+		return fmt.Errorf("share: the halves of the key of %s do not belong together: %w", k.Signer.Name(), ErrSignature)
+	}
+	return nil
+}
+
 // NewKey returns a new key, and its private half as the line of text that ParseKey reads. By convention
 // a name is a path below a domain of the publisher, such as example.org/words. It must not be empty or
 // contain spaces or plus signs.

@@ -1,6 +1,7 @@
 package share_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/umbel-filters/umbel/share"
@@ -50,5 +51,10 @@ func TestKey(t *testing.T) {
 	}
 	if _, err := share.NewPublisher(t.Context(), share.PublisherOptions{Store: new(share.Memory)}); err == nil {
 		t.Error("a publisher without a key")
+	}
+	_, other := keys(t, "example.org/words")
+	mixed := share.PublisherOptions{Store: new(share.Memory), Key: share.Key{Signer: k.Signer, Verifier: other}}
+	if _, err := share.NewPublisher(t.Context(), mixed); !errors.Is(err, share.ErrSignature) {
+		t.Errorf("halves of two keys: %v", err)
 	}
 }

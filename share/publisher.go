@@ -66,6 +66,12 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Store == nil || o.Key.Signer == nil || o.Key.Verifier == nil {
 		return nil, errors.New("share: a publisher needs a store and a key")
 	}
+	if err := o.Key.check(); err != nil {
+		return nil, err
+	}
+	if _, err := o.Store.Record(ctx, heldName); err == nil {
+		return nil, errors.New("share: the store is the cache of a subscriber: publish to another one")
+	}
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
 	}
@@ -119,7 +125,7 @@ func (p *Publisher) last(ctx context.Context) (h *Head, signed []byte, err error
 		return nil, nil, fmt.Errorf("share: read the last head: %w", err)
 	}
 	if h, err = OpenHead(signed, p.o.Key.Signer.Name(), note.VerifierList(p.o.Key.Verifier)); err != nil {
-		return nil, nil, fmt.Errorf("share: the store contains another publication; use an empty one: %w", err)
+		return nil, nil, fmt.Errorf("share: the head in the store is damaged, or of another publication: use another store, or remove the head to begin anew: %w", err)
 	}
 	return h, signed, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,16 +63,18 @@ type SubscriberOptions struct {
 const defaultSkew = time.Minute
 
 // Subscriber answers queries from the last version of a publication. Update and Run must not be
-// called concurrently with each other, with Counters or with Close; all other methods are safe for
-// concurrent use.
+// called concurrently with each other; all other methods are safe for concurrent use.
 type Subscriber struct {
 	o       SubscriberOptions
 	held    held
 	last    *Head // the last head that was accepted, in this process or, with a cache, before
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]
+
+	mu      sync.Mutex  // guards what follows
 	retire  func()      // makes the view stale
 	timer   *time.Timer // calls it
+	closed  bool
 	counter Counters
 }
 
@@ -145,7 +148,7 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 		return err
 	}
 	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) {
-		s.counter.LastUpdated = now
+		s.count(func(c *Counters) { c.LastUpdated = now })
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{source: s.o.Source, limits: s.o.Limits, fetched: s.fetched, note: s.resync}
@@ -161,10 +164,12 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 		return err
 	}
 	isNew := s.held.head == nil || s.held.head.ID != h.ID
-	if isNew {
-		s.counter.Versions++
-	}
-	s.held, s.last, s.counter.LastUpdated = got.packed(), h, now
+	s.held, s.last = got.packed(), h
+	s.count(func(c *Counters) {
+		if c.LastUpdated = now; isNew {
+			c.Versions++
+		}
+	})
 	now = s.o.Now() // objects may have taken long
 	v := s.show(f, h, now)
 	if isNew && s.o.Changed != nil {
@@ -229,8 +234,10 @@ func (h held) packed() held {
 }
 
 func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
-	s.counter.Objects++
-	s.counter.Bytes += r.Bytes
+	s.count(func(c *Counters) {
+		c.Objects++
+		c.Bytes += r.Bytes
+	})
 	if s.o.Cache == nil {
 		return nil
 	}
@@ -241,9 +248,19 @@ func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
 }
 
 func (s *Subscriber) resync(what string, err error) {
-	s.counter.Resyncs++
+	s.count(func(c *Counters) { c.Resyncs++ })
 	s.o.Log.Warn("another way to the version is tried", "failed", what, "error", err)
 }
 
 // Counters returns what the subscriber did.
-func (s *Subscriber) Counters() Counters { return s.counter }
+func (s *Subscriber) Counters() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counter
+}
+
+func (s *Subscriber) count(change func(*Counters)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.counter)
+}

@@ -37,7 +37,9 @@ func (v *View) Age(now time.Time) time.Duration { return now.Sub(v.head.Time) }
 func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) *View {
 	v := &View{filter: f, head: h}
 	left := min(h.Expires().Sub(now), h.Valid)
-	if h.Time.Sub(now) > s.o.Skew {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.Time.Sub(now) > s.o.Skew || s.closed {
 		left = 0
 	}
 	if s.timer != nil {
@@ -123,8 +125,11 @@ func (s *Subscriber) Has(d umbel.Digest) (bool, error) {
 	return a.from.Has(d), a.err
 }
 
-// Close stops the subscriber's timer and makes the view stale.
+// Close stops the subscriber's timer and makes the view stale; later ones are stale as well.
 func (s *Subscriber) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 	if s.timer != nil {
 		s.timer.Stop()
 	}

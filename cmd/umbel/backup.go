@@ -83,7 +83,7 @@ type backupInfo struct {
 }
 
 const verifyHelp = `Read a backup as a node would at its start, in memory, and describe its contents. The exit code
-is 0 if it is complete and undamaged.`
+is 0 if it is undamaged and no filter in it had lost data before.`
 
 func verifyCommand() *cobra.Command {
 	return &cobra.Command{
@@ -98,7 +98,10 @@ func verifyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return answer(cmd, newFindings(found), newFindings(found).write)
+				if err := answer(cmd, newFindings(found), newFindings(found).write); err != nil || found.Incomplete == 0 {
+					return err
+				}
+				return fmt.Errorf("%s is undamaged, but %d of its filters had lost data before the backup", args[0], found.Incomplete)
 			})
 		},
 	}

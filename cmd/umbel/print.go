@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -41,6 +42,14 @@ func isStdout(path string) bool {
 	}
 	out, err := os.Stdout.Stat()
 	return err == nil && os.SameFile(file, out)
+}
+
+// flush writes what a verb has printed, before it goes on.
+func flush(cmd *cobra.Command) error {
+	if b, ok := cmd.OutOrStdout().(*bufio.Writer); ok {
+		return b.Flush()
+	}
+	return nil
 }
 
 // jsonLine writes v as one line of JSON.

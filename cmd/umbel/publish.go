@@ -200,12 +200,15 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	if v.New && len(h.Deltas) > 0 {
 		v.Delta = &h.Deltas[0].Bytes
 	}
-	return answer(p.cmd, v, v.write)
+	if err := answer(p.cmd, v, v.write); err != nil {
+		return err
+	}
+	return flush(p.cmd)
 }
 
 // watch publishes the changes of the file until ctx ends. A file that can't be read is tried again.
 func (p *publisher) watch(ctx context.Context) error {
-	t := time.NewTicker(p.follow)
+	t := time.NewTicker(min(p.follow, p.o.Valid/3))
 	defer t.Stop()
 	for {
 		select {

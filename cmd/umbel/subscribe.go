@@ -70,7 +70,7 @@ type subscriber struct {
 	output  string
 	s       *share.Subscriber
 	before  share.Counters
-	changed func() // with --follow
+	written *share.View
 }
 
 func subscribeCommand() *cobra.Command {
@@ -117,9 +117,11 @@ func subscribeCommand() *cobra.Command {
 			o.Cache = store
 		}
 		s := subscriber{cmd: cmd, output: *output}
+		changed := make(chan struct{}, 1)
 		o.Changed = func(*share.View) {
-			if s.changed != nil {
-				s.changed()
+			select {
+			case changed <- struct{}{}:
+			default:
 			}
 		}
 		if s.s, err = share.NewSubscriber(ctx, o); err != nil {
@@ -127,10 +129,10 @@ func subscribeCommand() *cobra.Command {
 		}
 		defer s.s.Close()
 		if *follow > 0 {
-			return s.follow(ctx, *follow)
+			return s.follow(ctx, *follow, changed)
 		}
 		if err := s.s.Update(ctx); err != nil {
-			return notFound(err, args[0])
+			return notFound(ctx, source, err, args[0])
 		}
 		return s.put()
 	}
@@ -176,11 +178,14 @@ func webSource(cmd *cobra.Command, where string, period time.Duration) (share.So
 }
 
 // notFound explains that a source has no publication.
-func notFound(err error, where string) error {
-	if errors.Is(err, share.ErrNotFound) {
+func notFound(ctx context.Context, source share.Source, err error, where string) error {
+	if !errors.Is(err, share.ErrNotFound) {
+		return err
+	}
+	if _, head := source.Record(ctx, share.HeadName); errors.Is(head, share.ErrNotFound) {
 		return fmt.Errorf("%s has no publication: %w", where, err)
 	}
-	return err
+	return fmt.Errorf("%s has a publication, but not all of it: %w", where, err)
 }
 
 // fetchLimits permits what fits into memory.
@@ -198,6 +203,7 @@ func (s *subscriber) put() error {
 	if err := container.Write(s.output, v.Filter().State()); err != nil {
 		return err
 	}
+	s.written = v
 	h, c := v.Head(), s.s.Counters()
 	out := subscription{
 		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
@@ -207,29 +213,50 @@ func (s *subscriber) put() error {
 	if isQuiet(s.cmd) {
 		return nil
 	}
-	return report(s.cmd, s.output, out, out.write)
+	if err := report(s.cmd, s.output, out, out.write); err != nil {
+		return err
+	}
+	return flush(s.cmd)
 }
 
-// follow writes versions as they appear, until ctx ends or the file can't be written.
-func (s *subscriber) follow(ctx context.Context, period time.Duration) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if s.s.View() != nil { // the version of the cache
-		if err := s.put(); err != nil {
-			return err
+// follow writes versions as they appear, until ctx ends or the file can't be written. It warns when the
+// version in the file has expired.
+func (s *subscriber) follow(ctx context.Context, period time.Duration, changed <-chan struct{}) error {
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.s.Run(ctx, period) }()
+	defer func() { stop(); <-ended }()
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	expired := false
+	for {
+		switch v := s.s.View(); {
+		case v == nil:
+		case v.Exact():
+			expired = false
+			if s.written == nil || s.written.Head().ID != v.Head().ID {
+				if err := s.put(); err != nil {
+					return err
+				}
+			}
+		case !expired:
+			expired = true
+			h := v.Head()
+			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: version %d expired at %s; %s\n", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-t.C:
 		}
 	}
-	s.changed = func() {
-		if err := s.put(); err != nil {
-			stop(err)
-		}
+}
+
+// kept says what the file contains.
+func (s *subscriber) kept() string {
+	if s.written == nil {
+		return s.output + " is not written"
 	}
-	err := s.s.Run(ctx, period)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return s.output + " stays as it is"
 }
