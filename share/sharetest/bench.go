@@ -110,7 +110,7 @@ func carrierTime(b *testing.B, store share.Store, source share.Source, lengths [
 		}
 		begin := time.Now()
 		if w, ok := source.(share.Watcher); ok {
-			go func() { read <- readNext(b.Context(), w, source, last, names[0]) }()
+			go func(want []byte) { read <- readNext(b.Context(), w, source, last, want, names[0]) }(head)
 			time.Sleep(2 * time.Millisecond)
 			begin = time.Now()
 			write()
@@ -130,14 +130,15 @@ func carrierTime(b *testing.B, store share.Store, source share.Source, lengths [
 	return median(took)
 }
 
-// readNext waits for a head that differs from last, and then reads an object.
-func readNext(ctx context.Context, w share.Watcher, source share.Source, last []byte, name string) error {
+// readNext waits for a head after last, and then reads an object. The source may return one from before
+// last first.
+func readNext(ctx context.Context, w share.Watcher, source share.Source, last, want []byte, name string) error {
 	for {
 		got, err := w.WatchRecord(ctx, share.HeadName, last)
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(got, last) {
+		if bytes.Equal(got, want) {
 			return discard(ctx, source, name)
 		}
 	}
