@@ -62,6 +62,10 @@ type Publisher struct {
 // NewPublisher returns a publisher for a store. If the store contains a publication, the publisher
 // continues it. If its state cannot be read any more, a new stream begins, and subscribers fetch a
 // snapshot.
+//
+// The error wraps ErrSignature if the halves of the key do not belong together, or if the head in the
+// store is not one of this key; or it is that of the store. A store that is the cache of a subscriber is
+// refused.
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Store == nil || o.Key.Signer == nil || o.Key.Verifier == nil {
 		return nil, errors.New("share: a publisher needs a store and a key")
@@ -125,7 +129,7 @@ func (p *Publisher) last(ctx context.Context) (h *Head, signed []byte, err error
 		return nil, nil, fmt.Errorf("share: read the last head: %w", err)
 	}
 	if h, err = OpenHead(signed, p.o.Key.Signer.Name(), note.VerifierList(p.o.Key.Verifier)); err != nil {
-		return nil, nil, fmt.Errorf("share: the head in the store is damaged, or of another publication: use another store, or remove the head to begin anew: %w", err)
+		return nil, nil, fmt.Errorf("share: the head in the store is damaged, or of another publication: use another store, or remove the head to begin a new stream: %w", err)
 	}
 	return h, signed, nil
 }

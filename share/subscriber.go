@@ -40,7 +40,7 @@ type SubscriberOptions struct {
 	Stale Stale
 	// Cache keeps the version, so that a restart fetches only what changed since. It also keeps
 	// the time of the last head, so that an older one is refused after a restart. It is for one
-	// subscriber. If it is nil, both begin anew with each process.
+	// subscriber. If it is nil, each process begins without both.
 	Cache Store
 	// Compact keeps a filter of kind bloom with k = 1 as the equivalent sparse filter: the list of
 	// its nonzero cells. It takes about as many bytes as a snapshot, and queries take longer.

@@ -100,7 +100,7 @@ func (w *world) apply(specs ...Spec) {
 	}
 }
 
-// make makes a filter, in the place of one of the same name.
+// make makes a filter and replaces the one of the same name.
 func (w *world) make(kind string, h umbel.Hasher) *engine.Filter {
 	w.Helper()
 	k, err := filter.All.Find(kind)
