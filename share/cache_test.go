@@ -274,7 +274,7 @@ func TestCloseWhileRunning(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx, time.Millisecond) }()
-	for s.Counters().Versions == 0 {
+	for s.View() == nil || s.Counters().Versions == 0 {
 		runtime.Gosched()
 	}
 	if v := s.View(); v == nil || !v.Exact() {
