@@ -17,6 +17,7 @@ require (
 	github.com/tylertreat/BoomFilters v0.0.0-20251001182300-5b3723cc64ae
 	github.com/umbel-filters/umbel v0.0.0
 	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0
+	github.com/umbel-filters/umbel/share v0.0.0
 	github.com/zeebo/xxh3 v1.1.0
 )
 
@@ -26,9 +27,12 @@ require (
 	github.com/dchest/siphash v1.2.3 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
 
 replace github.com/umbel-filters/umbel => ../../
 
 replace github.com/umbel-filters/umbel/inpacket/multicast => ../../inpacket/multicast
+
+replace github.com/umbel-filters/umbel/share => ../../share
