@@ -134,25 +134,44 @@ func treeHash(leaves []chunk) chunk {
 	}
 }
 
-// fetchTries is the number of times that a chunk is requested before the fetch fails.
-const fetchTries = 3
+const (
+	// fetchTries is the number of requests in a row that may fail before the fetch fails.
+	fetchTries = 3
+	// minProgress is the number of bytes with which an interrupted request does not count as failed. It
+	// bounds the requests that a source can cause.
+	minProgress = 1 << 10
+)
 
-// fetchAll returns the bytes of an object without verifying them. It continues after an interruption.
-func fetchAll(ctx context.Context, source Source, r Ref) (data []byte, err error) {
-	for range fetchTries {
+// fetchAll returns the bytes of an object without verifying them. It continues after interruptions for as
+// long as bytes arrive.
+func fetchAll(ctx context.Context, source Source, r Ref) ([]byte, error) {
+	data, err := fetchMore(ctx, source, r, nil)
+	if err != nil {
+		return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
+	}
+	return data, nil
+}
+
+// fetchMore is fetchAll if data has arrived already. On error it returns what has arrived.
+func fetchMore(ctx context.Context, source Source, r Ref, data []byte) (_ []byte, err error) {
+	for failed := 0; failed < fetchTries; {
+		have := len(data)
 		if data, err = fetchRest(ctx, source, r, data); err == nil {
 			return data, nil
 		}
 		if ctx.Err() != nil || errors.Is(err, ErrNotFound) {
 			break
 		}
+		if failed++; len(data)-have >= minProgress {
+			failed = 0
+		}
 	}
-	return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
+	return data, err
 }
 
-// fetch returns an object. It continues after an interruption, and replaces chunks that arrived
-// damaged. The error wraps ErrCorrupt if the source keeps sending something else, and ErrNotFound
-// if it does not have the object.
+// fetch returns an object. It continues after interruptions, and replaces chunks that arrived damaged.
+// The error wraps ErrCorrupt if the source keeps sending something else, and ErrNotFound if it does not
+// have the object.
 func fetch(ctx context.Context, source Source, r Ref) ([]byte, error) {
 	return verify(ctx, source, r, nil)
 }
@@ -161,11 +180,8 @@ func fetch(ctx context.Context, source Source, r Ref) ([]byte, error) {
 func verify(ctx context.Context, source Source, r Ref, data []byte) ([]byte, error) {
 	err := error(nil)
 	for range fetchTries {
-		if data, err = fetchRest(ctx, source, r, data); err != nil {
-			if ctx.Err() != nil || errors.Is(err, ErrNotFound) {
-				break
-			}
-			continue
+		if data, err = fetchMore(ctx, source, r, data); err != nil {
+			break
 		}
 		if RefOf(data) == r {
 			return data, nil
