@@ -40,16 +40,23 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
 
 // rootCommand returns the tree of all commands.
 func rootCommand() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
-		Use:           "umbel",
-		Short:         "Bloom filters in files and on servers",
-		Long:          rootHelp,
-		Example:       rootExample,
-		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "umbel",
+		Short:   "Bloom filters in files and on servers",
+		Long:    rootHelp,
+		Example: rootExample,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(cmd)
+			}
+			return cmd.Help()
+		},
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only: no summary, no progress")
 	root.SetFlagErrorFunc(usageError)

@@ -28,24 +28,27 @@ func versionCommand() *cobra.Command {
 		Long:    "Print the version of umbel, the Go version that built it, and its platform.",
 		Example: "  umbel version",
 		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versionInfo{"(devel)", "", runtime.Version(), runtime.GOOS, runtime.GOARCH}
-			if b, ok := debug.ReadBuildInfo(); ok {
-				if b.Main.Version != "" {
-					v.Version = b.Main.Version
-				}
-				for _, s := range b.Settings {
-					if s.Key == "vcs.revision" {
-						v.Revision = s.Value
-					}
-				}
-			}
-			return answer(cmd, v, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "umbel %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
-				return err
-			})
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
+}
+
+// printVersion prints the version: umbel version and umbel --version.
+func printVersion(cmd *cobra.Command) error {
+	v := versionInfo{"(devel)", "", runtime.Version(), runtime.GOOS, runtime.GOARCH}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if b.Main.Version != "" {
+			v.Version = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				v.Revision = s.Value
+			}
+		}
+	}
+	return answer(cmd, v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "umbel %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+		return err
+	})
 }
 
 // manDate is the date on the pages, the same for each build.
