@@ -68,6 +68,14 @@ type User struct {
 	rules atomic.Pointer[[]rule]
 }
 
+// String returns the user's name, "" for nil.
+func (u *User) String() string {
+	if u == nil {
+		return ""
+	}
+	return u.Name
+}
+
 // rule grants rights for the names that match one of the patterns.
 type rule struct {
 	rights Right

@@ -2,64 +2,118 @@ package access
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"sync/atomic"
+	"maps"
+	"net"
+	"sync"
+	"time"
 
-	"golang.org/x/time/rate"
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 )
 
-// Audit logs actions of administrators and denials, with the fields user, from, action, target
-// and outcome. Its zero value logs nothing; if it was not made by NewAudit it has no rate limit.
+// Audit logs actions of administrators and refusals, with the fields user, client, action, target
+// and outcome. It is safe for concurrent use; the nil *Audit logs nothing.
 type Audit struct {
-	Log      *slog.Logger
-	refusals *rate.Limiter
-	omitted  *atomic.Uint64
+	log *slog.Logger
+	all *loglimit.Limit // of refusals and failures
+
+	mu    sync.Mutex
+	alike map[alike]*loglimit.Limit
+	swept time.Time // when limits without a use were deleted
 }
 
-// Limits of logged denials, so that a client cannot fill the log: per second, and at once.
+// alike is what refusals and failures have in common that are limited together.
+type alike struct {
+	user, host, action string
+	cause              error
+}
+
 const (
-	refusalRate  = 10
-	refusalBurst = 100
+	// alikePeriod and alikeBurst are the limit of refusals that are alike: a program with an old password
+	// tries it again and again.
+	alikePeriod = time.Minute
+	alikeBurst  = 5
+	// maxAlike is the number of different refusals that have limits of their own.
+	maxAlike = 1 << 10
+	// maxWord is the number of bytes of a word that are logged: clients choose names.
+	maxWord = 128
 )
 
 // NewAudit returns an Audit that writes to a log.
-func NewAudit(log *slog.Logger) Audit {
-	return Audit{log, rate.NewLimiter(refusalRate, refusalBurst), new(atomic.Uint64)}
+func NewAudit(log *slog.Logger) *Audit {
+	return &Audit{log: log, all: loglimit.Clients(), alike: map[alike]*loglimit.Limit{}}
 }
 
-// Record logs an action. from is the client's address, target the object. Callers must not pass
-// passwords, tokens or keys. err is nil or the reason of the failure. Denials above the rate
-// limit are only counted; the next logged denial contains their number.
-func (a Audit) Record(user *User, from, action, target string, err error) {
-	if a.Log == nil {
+// Record logs an action of a user. client is the client's address, target the object. Callers must not pass
+// passwords, tokens or keys. err is nil or the reason of the failure. Failures and refusals above a limit
+// are only counted; the next one that is logged contains their number.
+func (a *Audit) Record(user, client, action, target string, err error) {
+	if a == nil {
 		return
 	}
-	name := ""
-	if user != nil {
-		name = user.Name
+	level, outcome, omitted := slog.LevelInfo, "done", uint64(0)
+	if err != nil {
+		var ok bool
+		if omitted, ok = a.allow(user, client, action, err); !ok {
+			return
+		}
+		level, outcome = slog.LevelWarn, "failed"
 	}
-	level, outcome := slog.LevelInfo, "done"
-	switch {
-	case Refused(err):
-		level, outcome = slog.LevelWarn, "refused"
-	case err != nil:
-		level, outcome = slog.LevelError, "failed"
+	if Refused(err) {
+		outcome = "refused"
 	}
 	attrs := []slog.Attr{
-		slog.String("user", name), slog.String("client", from),
-		slog.String("action", action), slog.String("target", target), slog.String("outcome", outcome),
+		slog.String("user", clip(user)), slog.String("client", client),
+		slog.String("action", action), slog.String("target", clip(target)), slog.String("outcome", outcome),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
 	}
-	if level == slog.LevelWarn && a.refusals != nil {
-		if !a.refusals.Allow() {
-			a.omitted.Add(1)
-			return
-		}
-		if n := a.omitted.Swap(0); n > 0 {
-			attrs = append(attrs, slog.Uint64("omitted", n))
+	if omitted > 0 {
+		attrs = append(attrs, slog.Uint64("omitted", omitted))
+	}
+	a.log.LogAttrs(context.Background(), level, "audit", attrs...)
+}
+
+// allow reports whether a refusal or failure is logged, and the number of omitted ones before it.
+func (a *Audit) allow(user, client, action string, err error) (omitted uint64, ok bool) {
+	if own := a.limit(user, client, action, err); own != nil {
+		if omitted, ok = own.Allow(0); !ok {
+			return 0, false
 		}
 	}
-	a.Log.LogAttrs(context.Background(), level, "audit", attrs...)
+	return a.all.Allow(omitted)
+}
+
+// limit returns the limit of refusals like this one, nil if too many different ones are limited already.
+func (a *Audit) limit(user, client, action string, err error) *loglimit.Limit {
+	host, _, bad := net.SplitHostPort(client)
+	if bad != nil {
+		host = client
+	}
+	key := alike{clip(user), host, action, nil}
+	for _, cause := range refusals {
+		if errors.Is(err, cause) {
+			key.cause = cause
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := time.Now(); len(a.alike) >= maxAlike && now.Sub(a.swept) >= time.Second {
+		a.swept = now
+		maps.DeleteFunc(a.alike, func(_ alike, l *loglimit.Limit) bool { return l.Idle() })
+	}
+	if a.alike[key] == nil && len(a.alike) < maxAlike {
+		a.alike[key] = loglimit.New(alikePeriod, alikeBurst)
+	}
+	return a.alike[key]
+}
+
+// clip shortens a word that a client has chosen.
+func clip(word string) string {
+	if len(word) > maxWord {
+		return word[:maxWord] + "..."
+	}
+	return word
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -299,7 +300,10 @@ func (us *Users) Certificate(s *tls.ConnectionState) *User {
 	return found.User
 }
 
+// refusals are the errors that refuse a client.
+var refusals = []error{ErrDenied, ErrWrongPassword, ErrTooMany, ErrCredentials, ErrNoCredentials}
+
 // Refused reports whether an error is a refusal of the client and not of the request.
 func Refused(err error) bool {
-	return errors.Is(err, ErrDenied) || errors.Is(err, ErrWrongPassword) || errors.Is(err, ErrTooMany)
+	return slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) })
 }

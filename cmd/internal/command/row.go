@@ -17,6 +17,7 @@ type Row struct {
 	Arity      int    // number of words including the name; -n: at least n
 	Keys       Keys
 	Right      access.Right // for all keys; 0 for none. Commands check further rights themselves
+	NotAudited bool         // as in resp.Command
 	Flags      string       // as in COMMAND INFO, separated by spaces
 	Categories string       // without @
 	Summary    string
@@ -42,7 +43,7 @@ func Table(rows ...Row) resp.Table {
 	for _, r := range rows {
 		cmd := &resp.Command{
 			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), FirstKey: r.Keys.First, LastKey: r.Keys.Last,
-			Right: r.Right, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,
+			Right: r.Right, NotAudited: r.NotAudited, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,
 		}
 		if r.Keys != (Keys{}) {
 			cmd.Step = 1

@@ -38,7 +38,7 @@ func as(token string) string { return "Authorization: Bearer " + token }
 // is in the audit.
 func TestRights(t *testing.T) {
 	var audit bytes.Buffer
-	n := serve(t, Options{Users: users(t), Audit: access.Audit{Log: slog.New(slog.NewTextHandler(&audit, nil))}, Profile: true,
+	n := serve(t, Options{Users: users(t), Audit: access.NewAudit(slog.New(slog.NewTextHandler(&audit, nil))), Profile: true,
 		Metrics: http.NotFoundHandler()})
 	n.want(n.ask("PUT", "/v1/filters/a", thousand, as("add")), 201)
 	n.want(n.ask("PUT", "/v1/filters/b", thousand, as("admin")), 201)
@@ -95,12 +95,34 @@ func TestRights(t *testing.T) {
 			t.Errorf("the audit has no %s", want)
 		}
 	}
+}
 
-	// Who isn't known is refused: a failure would be recorded without a bound on how often.
-	audit.Reset()
-	n.wantProblem(n.ask("GET", "/v1/filters/"+strings.Repeat("n", 10_000), ""), 401, "unauthorized")
-	if got := audit.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "outcome=refused") || len(got) > 1000 {
-		t.Errorf("the audit has %.1000s", got)
+// A failed login is in the audit with the name that was claimed. A request without credentials is not: many
+// clients begin with one.
+func TestFailedLoginsAreAudited(t *testing.T) {
+	var audit bytes.Buffer
+	n := serve(t, Options{Users: users(t), Audit: access.NewAudit(slog.New(slog.NewTextHandler(&audit, nil)))})
+	path := "/v1/filters/" + strings.Repeat("n", 10_000)
+	n.wantProblem(n.ask("GET", path, ""), 401, "unauthorized")
+	if audit.Len() > 0 {
+		t.Errorf("a request without credentials is recorded: %.300s", audit.String())
+	}
+	for header, want := range map[string]string{
+		"Authorization: Basic c2hvcDpw":      "user=shop client=", // shop:p
+		"Authorization: Bearer nobody":       `user="" client=`,
+		"Authorization: Digest response=\"x": `error="invalid Authorization header; use Bearer, Basic or a client certificate, not \"Digest\""`,
+	} {
+		audit.Reset()
+		n.wantProblem(n.ask("GET", path, "", header), 401, "unauthorized")
+		got := audit.String()
+		for _, want := range []string{want, "level=WARN", "action=login target=http outcome=refused"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the audit lacks %s: %s", header, want, got)
+			}
+		}
+		if len(got) > 1000 {
+			t.Errorf("%s: the audit has %d bytes", header, len(got))
+		}
 	}
 }
 

@@ -25,14 +25,14 @@ type Options struct {
 	Wait     func(ctx context.Context, pos engine.Position) error // nil: changes are acknowledged at once
 	Room     func(ctx context.Context) error                      // waits until the journal has room; nil: it always has
 	Users    *access.Users                                        // nil: everyone has all rights
-	Audit    access.Audit
-	Hasher   umbel.Hasher  // default for new filters
-	MaxBody  int64         // bytes of a request that is not a stream; 0: 8 MiB
-	Idle     time.Duration // time in which a client must send or take the next piece; 0: one minute
-	Dir      string        // for copies of large filters while they are sent; "": the system's directory
-	Hosts    Hosts         // allowed in the Host header
-	Ready    func() error  // for /readyz: whether queries are answered
-	Writable func() error  // for /writable: whether changes are accepted
+	Audit    *access.Audit                                        // nil: nothing is recorded
+	Hasher   umbel.Hasher                                         // default for new filters
+	MaxBody  int64                                                // bytes of a request that is not a stream; 0: 8 MiB
+	Idle     time.Duration                                        // time in which a client must send or take the next piece; 0: one minute
+	Dir      string                                               // for copies of large filters while they are sent; "": the system's directory
+	Hosts    Hosts                                                // allowed in the Host header
+	Ready    func() error                                         // for /readyz: whether queries are answered
+	Writable func() error                                         // for /writable: whether changes are accepted
 	Status   func() api.Status
 	Metrics  http.Handler // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error

@@ -90,6 +90,8 @@ var sentinels = []struct {
 	{engine.ErrReadOnly, readOnly},
 	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},
+	{access.ErrCredentials, unauthorized},
+	{access.ErrNoCredentials, unauthorized},
 	{access.ErrTooMany, tooMany},
 	{budget.ErrFull, busy},
 	{errors.ErrUnsupported, problemType{"unsupported", "Not supported by this kind", http.StatusUnprocessableEntity}},

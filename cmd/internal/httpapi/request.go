@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -86,9 +85,7 @@ func (req *request) authorize() error {
 		req.user = &access.User{}
 		return nil
 	}
-	var err error
-	if req.user, err = req.login(); err != nil {
-		req.record(req.name, err)
+	if err := req.login(); err != nil {
 		return err
 	}
 	if len(req.name) > maxName {
@@ -100,30 +97,19 @@ func (req *request) authorize() error {
 	return req.require(req.route.right, req.name)
 }
 
-// login returns the user that the credentials of the request belong to.
-func (req *request) login() (*access.User, error) {
+// login finds the user that the credentials of the request belong to. It records failures, but not
+// requests without credentials, with which many clients begin.
+func (req *request) login() (err error) {
 	if req.Users == nil {
-		return req.everyone, nil
+		req.user = req.everyone
+		return nil
 	}
-	switch scheme, credentials, _ := strings.Cut(req.http.Header.Get("Authorization"), " "); {
-	case strings.EqualFold(scheme, "Bearer"):
-		return req.Users.LoginToken(strings.TrimSpace(credentials))
-	case strings.EqualFold(scheme, "Basic"):
-		name, password, ok := req.http.BasicAuth()
-		if !ok {
-			return nil, problemf(unauthorized, "malformed Authorization header: %w", access.ErrDenied)
-		}
-		return req.Users.Login(req.http.RemoteAddr, name, password)
-	case scheme != "":
-		return nil, problemf(unauthorized, "unknown Authorization scheme %q; use Bearer, Basic or a client certificate: %w", scheme, access.ErrDenied)
+	claimed := ""
+	req.user, claimed, err = req.Users.Request(req.http)
+	if err != nil && err != access.ErrNoCredentials {
+		req.Audit.Record(claimed, req.http.RemoteAddr, "login", "http", err)
 	}
-	if u := req.Users.Certificate(req.http.TLS); u != nil {
-		return u, nil
-	}
-	if u := req.Users.Default(); u != nil {
-		return u, nil
-	}
-	return nil, problemf(unauthorized, "authentication required: bearer token, basic credentials or client certificate: %w", access.ErrDenied)
+	return err
 }
 
 // require returns an error wrapping access.ErrDenied, and records it, unless the user has all the
@@ -156,7 +142,7 @@ func (req *request) allowed(right access.Right, name string) bool {
 
 // record writes an action of an administrator, or a denial, to the audit log.
 func (req *request) record(target string, err error) {
-	req.Audit.Record(req.user, req.http.RemoteAddr, req.route.pattern, target[:min(len(target), maxName)], err)
+	req.Audit.Record(req.user.String(), req.http.RemoteAddr, req.route.pattern, target, err)
 }
 
 // requireSeedAccess returns an error unless the user may know the seed of h. A container contains

@@ -14,15 +14,15 @@ func (k *keyspace) watches() []command.Row {
 	const flags, categories = "admin loading stale", "admin slow dangerous"
 	return []command.Row{
 		{Name: "slowlog", Arity: -2, Categories: "slow", Summary: "Slow log commands."},
-		{Name: "slowlog|get", Arity: -2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Lists slow calls, the latest first.", Run: k.slowGet},
-		{Name: "slowlog|len", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Returns the number of slow calls.", Run: k.slowLen},
+		{Name: "slowlog|get", Arity: -2, Right: access.Admin, NotAudited: true, Flags: flags, Categories: categories, Summary: "Lists slow calls, the latest first.", Run: k.slowGet},
+		{Name: "slowlog|len", Arity: 2, Right: access.Admin, NotAudited: true, Flags: flags, Categories: categories, Summary: "Returns the number of slow calls.", Run: k.slowLen},
 		{Name: "slowlog|reset", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Clears the slow log.", Run: k.slowReset},
 		{Name: "slowlog|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: slowHelp},
 		{Name: "latency", Arity: -2, Categories: "slow", Summary: "Latency commands."},
-		{Name: "latency|latest", Arity: 2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the latest delays.", Run: k.latencyLatest},
-		{Name: "latency|history", Arity: 3, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the delays of an event.", Run: k.latencyHistory},
+		{Name: "latency|latest", Arity: 2, Right: access.Admin, NotAudited: true, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the latest delays.", Run: k.latencyLatest},
+		{Name: "latency|history", Arity: 3, Right: access.Admin, NotAudited: true, Flags: "admin noscript loading stale", Categories: categories, Summary: "Lists the delays of an event.", Run: k.latencyHistory},
 		{Name: "latency|reset", Arity: -2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Clears recorded delays.", Run: k.latencyReset},
-		{Name: "latency|doctor", Arity: 2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: categories, Summary: "Reports whether delays are recorded.", Run: k.latencyDoctor},
+		{Name: "latency|doctor", Arity: 2, Right: access.Admin, NotAudited: true, Flags: "admin noscript loading stale", Categories: categories, Summary: "Reports whether delays are recorded.", Run: k.latencyDoctor},
 		{Name: "latency|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: latencyHelp},
 	}
 }

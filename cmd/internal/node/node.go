@@ -41,7 +41,7 @@ type Node struct {
 	found  store.Report
 	log    *slog.Logger
 	level  *slog.LevelVar
-	audit  access.Audit
+	audit  *access.Audit
 
 	users *access.Users // nil: everyone has all rights
 	tls   *access.TLS   // nil: no TLS

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +82,11 @@ func TestTLS(t *testing.T) {
 	roots.AddCert(pair.Leaf)
 	known := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", Certificates: []tls.Certificate{pair}}
 	unknown := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}
-	dial(t, n, known).Want("BF.ADD k a", ":1")
+	alice := dial(t, n, known)
+	alice.Want("BF.ADD k a", ":1")
+	if info := alice.Line("CLIENT INFO"); !strings.Contains(info, " user=a ") {
+		t.Errorf("the user of a certificate is not in %s", info)
+	}
 	dial(t, n, unknown).Want("BF.ADD k a", "-NOAUTH")
 	if f := n.engine.Get([]byte("k")); f == nil || f.Hasher().Seed.Lo == 0 {
 		t.Error("the filter's hash has no secret")

@@ -21,14 +21,13 @@ var (
 func (n *Node) login(c *resp.Conn, name, password string) (any, error) {
 	from := c.Addr().String()
 	u, err := n.users.Login(from, name, password)
-	switch {
-	case err == nil:
+	if err == nil {
 		return u, nil
-	case errors.Is(err, access.ErrTooMany):
-		n.audit.Record(&access.User{Name: name}, from, "login", "resp", err)
+	}
+	n.audit.Record(name, from, "login", "resp", err)
+	if errors.Is(err, access.ErrTooMany) {
 		return nil, errTooMany
 	}
-	n.audit.Record(&access.User{Name: name}, from, "login", "resp", err)
 	return nil, errWrongPassword
 }
 
@@ -55,7 +54,7 @@ func (n *Node) allow(c *resp.Conn, cmd *resp.Command, args [][]byte) error {
 	u, _ := c.User.(*access.User)
 	err := may(u, cmd, args)
 	if err != nil {
-		n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, args), access.ErrDenied)
+		n.audit.Record(u.String(), c.Addr().String(), cmd.Name, target(cmd, args), access.ErrDenied)
 	}
 	return err
 }
@@ -85,13 +84,13 @@ func (n *Node) record(c *resp.Conn, cmd *resp.Command) {
 	switch {
 	case strings.HasPrefix(failed, "NOPERM "):
 		err = access.ErrDenied
-	case cmd.Right != access.Admin:
+	case cmd.Right != access.Admin || cmd.NotAudited:
 		return
 	case failed != "":
 		err = errors.New(failed)
 	}
 	u, _ := c.User.(*access.User)
-	n.audit.Record(u, c.Addr().String(), cmd.Name, target(cmd, c.Args()), err)
+	n.audit.Record(u.String(), c.Addr().String(), cmd.Name, target(cmd, c.Args()), err)
 }
 
 // target returns the object of a command for the audit log: its key, or the word after its name.
@@ -100,11 +99,8 @@ func target(cmd *resp.Command, args [][]byte) string {
 	if i >= len(args) {
 		return ""
 	}
-	const most = 128
-	if len(args[i]) > most {
-		return string(args[i][:most]) + "..."
-	}
-	return string(args[i])
+	const most = 256 // an argument may be large, and Record shortens it
+	return string(args[i][:min(len(args[i]), most)])
 }
 
 // onlyReaders restricts h to users who may read all filters, because its responses contain names
@@ -114,24 +110,19 @@ func (n *Node) onlyReaders(h http.Handler) http.Handler {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u := n.users.Certificate(r.TLS)
-		name, password, basic := r.BasicAuth()
-		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		u, claimed, err := n.users.Request(r)
 		switch {
-		case basic:
-			u, _ = n.users.Login(r.RemoteAddr, name, password)
-		case bearer:
-			u, _ = n.users.LoginToken(strings.TrimSpace(token))
-		case u == nil:
-			u = n.users.Default()
-		}
-		if u == nil {
-			w.Header().Set("WWW-Authenticate", `Basic realm="umbel"`)
-			http.Error(w, "authentication required: bearer token, basic credentials or client certificate", http.StatusUnauthorized)
+		case err == access.ErrNoCredentials:
+		case err != nil:
+			n.audit.Record(claimed, r.RemoteAddr, "login", "metrics", err)
+		case !u.May(access.Read, nil):
+			n.audit.Record(u.String(), r.RemoteAddr, "GET /metrics", "", access.ErrDenied)
+			http.Error(w, access.ErrDenied.Error(), http.StatusForbidden)
 			return
 		}
-		if !u.May(access.Read, nil) {
-			http.Error(w, access.ErrDenied.Error(), http.StatusForbidden)
+		if err != nil {
+			w.Header().Set("WWW-Authenticate", `Basic realm="umbel"`)
+			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
 		h.ServeHTTP(w, r)

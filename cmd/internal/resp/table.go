@@ -20,6 +20,7 @@ type Command struct {
 	Categories              []string // "@write", "@bloom"
 	FirstKey, LastKey, Step int
 	Right                   access.Right // that a user needs for the keys, 0 for none
+	NotAudited              bool         // needs access.Admin, but only reads: monitoring calls it often
 	Summary                 string       // one line, for COMMAND DOCS
 	Group                   string       // for COMMAND DOCS; "" for "module"
 	// Run makes exactly one reply to a call. args are its words including the name; they are valid
