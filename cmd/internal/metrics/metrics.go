@@ -35,6 +35,7 @@ type Options struct {
 type Totals struct {
 	Connections, Rejected, Errors, Read, Written uint64 // of Redis clients
 	HTTPConnections, HTTPRejected                uint64
+	Handshakes, HTTPHandshakes                   uint64 // of TLS, failed
 	FailedLogins                                 uint64
 }
 

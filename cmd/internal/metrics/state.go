@@ -30,6 +30,7 @@ var (
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
 	connections     = labelled("umbel_connections_total", "Accepted connections.", "protocol")
 	rejected        = labelled("umbel_rejected_connections_total", "Connections above max-clients.", "protocol")
+	tlsFailures     = labelled("umbel_tls_failures_total", "TLS handshakes that failed, for example because the client does not use TLS.", "protocol")
 	errorReplies    = gauge("umbel_error_replies_total", "Error replies to Redis clients.")
 	readBytes       = gauge("umbel_read_bytes_total", "Bytes received from Redis clients.")
 	writtenBytes    = gauge("umbel_written_bytes_total", "Bytes sent to Redis clients.")
@@ -44,7 +45,7 @@ func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		memoryUsed, filtersNow, incomplete, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
-		connections, rejected, errorReplies, readBytes, writtenBytes, failedLogins,
+		connections, rejected, tlsFailures, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
 		ch <- d
 	}
@@ -86,6 +87,8 @@ func (s state) collectTotals(ch chan<- prometheus.Metric) {
 	emit(connections, t.HTTPConnections, "http")
 	emit(rejected, t.Rejected, "resp")
 	emit(rejected, t.HTTPRejected, "http")
+	emit(tlsFailures, t.Handshakes, "resp")
+	emit(tlsFailures, t.HTTPHandshakes, "http")
 	emit(errorReplies, t.Errors)
 	emit(readBytes, t.Read)
 	emit(writtenBytes, t.Written)

@@ -66,6 +66,7 @@ func (n *Node) startLoading() *loading {
 			Handler:      httpapi.Loading(l.progress),
 			ReadTimeout:  10 * time.Second,
 			WriteTimeout: 10 * time.Second,
+			ErrorLog:     n.webLog.logger(n.log.With("part", "http")),
 			TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only
 		}
 		l.web = append(l.web, s)

@@ -23,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/metrics"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
@@ -73,6 +74,8 @@ type Node struct {
 	copies   *budget.Budget // bytes of copies of filters that are being sent, a part of disk
 	draining atomic.Bool
 
+	webLog webLog // messages of the HTTP servers
+
 	httpAccepted, httpRejected atomic.Uint64 // connections
 	expired                    atomic.Uint64 // filters that sweep deleted
 	asked                      chan struct{} // closed when a client requests shutdown
@@ -103,7 +106,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
 		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
-		latencies: metrics.NewLatencies(),
+		latencies: metrics.NewLatencies(), webLog: webLog{loglimit.Clients(), new(atomic.Uint64)},
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)

@@ -128,6 +128,7 @@ func (n *Node) totals() metrics.Totals {
 	t := metrics.Totals{
 		Connections: r.Connections, Rejected: r.Rejected, Errors: r.Errors, Read: r.Read, Written: r.Written,
 		HTTPConnections: n.httpAccepted.Load(), HTTPRejected: n.httpRejected.Load(),
+		Handshakes: r.Handshakes, HTTPHandshakes: n.webLog.handshakes.Load(),
 	}
 	if n.users != nil {
 		t.FailedLogins = n.users.Failed()
@@ -183,7 +184,7 @@ func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(n.log.With("part", name).Handler(), slog.LevelWarn),
+		ErrorLog:          n.webLog.logger(n.log.With("part", name)),
 	}
 	n.web = append(n.web, s)
 	n.run(name, func() error {

@@ -196,7 +196,7 @@ func (c *Conn) state(doing int32, now time.Time) {
 
 func (c *Conn) serve() {
 	if err := handshake(c.s.alive, c.nc); err != nil {
-		c.s.o.Log.Debug("tls handshake failed", "client", c.nc.RemoteAddr(), "error", err)
+		c.countHandshake(err)
 		return
 	}
 	c.welcome()

@@ -63,11 +63,11 @@ func (c *Conn) throttle() {
 // fail ends the connection after an error. It replies the error unless the query was too large.
 func (c *Conn) fail(err error) {
 	if errors.Is(err, errTooLarge) {
-		c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", err)
+		c.logger().Warn("client disconnected", "reason", err)
 		c.closing = true
 		return
 	}
-	c.s.o.Log.Debug("protocol error", "client", c.nc.RemoteAddr(), "error", err)
+	c.s.o.Log.Debug("protocol error", "client", c.Addr().String(), "error", err)
 	c.reply(func() { c.Error(fmt.Sprintf("ERR %v", err)) })
 	c.closing, c.failed = true, true
 }

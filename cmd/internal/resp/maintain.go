@@ -37,7 +37,7 @@ func (c *Conn) maintain(now time.Time) {
 	switch c.doing.Load() {
 	case writing:
 		if took > l.WriteWait {
-			c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", "replies are not read", "took", took)
+			c.logger().Warn("client disconnected", "reason", "replies are not read", "took", took)
 			c.cut()
 		}
 	case reading:

@@ -54,7 +54,7 @@ func (c *Conn) takeMemory(want int64) bool {
 
 // logMemory logs that the client is disconnected because of its memory.
 func (c *Conn) logMemory() {
-	c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", budget.ErrFull, "bytes", c.memory.Load())
+	c.logger().Warn("client disconnected", "reason", budget.ErrFull, "bytes", c.memory.Load())
 }
 
 // releaseMemory gives everything back when the connection has ended.

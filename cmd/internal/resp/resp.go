@@ -145,18 +145,19 @@ func (r *Reader) syntax(format string, args ...any) error {
 type Stats struct {
 	Connections uint64 // accepted
 	Rejected    uint64 // connections above Limits.Clients
+	Handshakes  uint64 // TLS handshakes that failed
 	Errors      uint64 // error replies
 	Read        uint64 // bytes
 	Written     uint64
 }
 
 // stats are the counters behind Stats.
-type stats struct{ connections, rejected, errors, read, written atomic.Uint64 }
+type stats struct{ connections, rejected, handshakes, errors, read, written atomic.Uint64 }
 
 // Stats returns the totals. It is safe for concurrent use.
 func (s *Server) Stats() Stats {
 	return Stats{
-		Connections: s.stats.connections.Load(), Rejected: s.stats.rejected.Load(), Errors: s.stats.errors.Load(),
+		Connections: s.stats.connections.Load(), Rejected: s.stats.rejected.Load(), Handshakes: s.stats.handshakes.Load(), Errors: s.stats.errors.Load(),
 		Read: s.stats.read.Load(), Written: s.stats.written.Load(),
 	}
 }

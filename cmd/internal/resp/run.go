@@ -125,7 +125,7 @@ func (c *Conn) checkAllowed(e *entry, args [][]byte) string {
 // which a web page may have sent.
 func (c *Conn) rejectCall(args [][]byte, reply string) {
 	if bytes.EqualFold(args[0], []byte("post")) || bytes.EqualFold(args[0], []byte("host:")) {
-		c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", "HTTP request on the RESP port")
+		c.logger().Warn("client disconnected", "reason", "HTTP request on the RESP port")
 		c.closing = true
 		return
 	}
@@ -219,7 +219,7 @@ func (c *Conn) replied(n, mark int) {
 // overflows disconnects a client whose replies exceed the output limit.
 func (c *Conn) overflows() bool {
 	if len(c.out) > c.limits.Output && !c.broken {
-		c.s.o.Log.Warn("client disconnected", "client", c.nc.RemoteAddr(), "reason", "replies exceed the output limit", "bytes", len(c.out))
+		c.logger().Warn("client disconnected", "reason", "replies exceed the output limit", "bytes", len(c.out))
 		c.broken = true
 	}
 	return c.broken

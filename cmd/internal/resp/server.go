@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 )
 
 // Options configure a server.
@@ -112,6 +113,7 @@ type Server struct {
 	running     sync.WaitGroup // connections
 	lastID      atomic.Int64
 	stats       stats
+	messages    *loglimit.Limit // about clients
 }
 
 // NewServer returns a server. Call Serve next.
@@ -123,7 +125,7 @@ func NewServer(o Options) *Server {
 		o.Redis = "8.4.0"
 	}
 	s := &Server{o: o, keys: newKeyLocks(), commands: newDispatch(sessionCommands(), o.Commands),
-		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}}
+		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}, messages: loglimit.Clients()}
 	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.alive, s.kill = context.WithCancel(context.Background())
