@@ -8,11 +8,12 @@ import (
 // encoder puts the symbols of a payload on its state, last to first.
 type encoder struct {
 	putter
-	code []byte // receives the payload; ends with the levels
-	strs []Bits
-	ones []uint64 // of each string
-	k    int      // the string being coded; those after it are done
-	s    source   // its symbols
+	code   []byte // receives the payload; ends with the levels
+	strs   []Bits
+	sparse []Sparse // of each string, or none; those without positions are in strs
+	ones   []uint64 // of each string
+	k      int      // the string being coded; those after it are done
+	s      source   // its symbols
 }
 
 // begin makes the encoder ready to append the code of strs to code. ones are the numbers of
@@ -26,6 +27,11 @@ func (e *encoder) begin(code []byte, strs []Bits, ones []uint64) {
 		}
 		code = append(code, levelFor(e.ones[k], s.Len))
 	}
+	e.start(code, strs)
+}
+
+// start makes the encoder begin with the last string.
+func (e *encoder) start(code []byte, strs []Bits) {
 	e.code, e.strs, e.k = code, strs, len(strs)
 	e.x, e.words = 0, e.words[:0]
 }
@@ -53,12 +59,20 @@ func (e *encoder) advance() int {
 			if level := e.code[len(e.code)-len(e.strs)+e.k]; level != 0 {
 				step, inverted := stepOf(level)
 				e.table = tables[step]()
-				if last, ok := e.s.open(e.strs[e.k], e.ones[e.k], e.table, inverted); ok {
+				if last, ok := e.open(inverted); ok {
 					e.step(last)
 				}
 			}
 		}
 	}
+}
+
+// open opens string k.
+func (e *encoder) open(inverted bool) (last symbol, ok bool) {
+	if len(e.sparse) > 0 && e.sparse[e.k].Ones != nil {
+		return e.s.openSparse(e.sparse[e.k], e.table)
+	}
+	return e.s.open(e.strs[e.k], e.ones[e.k], e.table, inverted)
 }
 
 // symbol is symbol i of a view, with raw bits.
@@ -107,7 +121,7 @@ func (e *encoder) finish() []byte {
 	if len(words) > 0 {
 		binary.LittleEndian.PutUint32(to, words[0])
 	}
-	e.code, e.strs, e.s = nil, nil, source{}
+	e.code, e.strs, e.sparse, e.s = nil, nil, nil, source{}
 	return code
 }
 

@@ -3,6 +3,7 @@ package entropy
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math/bits"
 )
 
@@ -11,14 +12,18 @@ import (
 // parameter k with the shortest code, the smallest such k. It panics if b isn't well formed.
 func AppendRice(dst []byte, b Bits) []byte {
 	b.check(true)
-	r := riceOf(b)
+	return appendRice(dst, riceOf(b.Count(), b.Len, gaps(b)), gaps(b))
+}
+
+// appendRice appends the code of the gaps of a string.
+func appendRice(dst []byte, r rice, gaps iter.Seq[uint64]) []byte {
 	dst = binary.AppendUvarint(dst, r.ones)
 	if r.ones == 0 {
 		return dst
 	}
 	w := bitWriter{dst: append(dst, byte(r.k))}
 	mask := uint64(1)<<r.k - 1
-	for g := range gaps(b) {
+	for g := range gaps {
 		q, low := g>>r.k, g&mask
 		for ; q > 63-uint64(r.k); q -= min(q, 64) {
 			w.put(0, uint(min(q, 64)))
@@ -30,7 +35,7 @@ func AppendRice(dst []byte, b Bits) []byte {
 
 // RiceBytes returns the number of bytes that AppendRice appends.
 func RiceBytes(b Bits) uint64 {
-	r := riceOf(b)
+	r := riceOf(b.Count(), b.Len, gaps(b))
 	head := uint64(bits.Len64(r.ones|1)+6) / 7
 	if r.ones == 0 {
 		return head
@@ -44,18 +49,18 @@ type rice struct {
 	k          uint
 }
 
-// riceOf returns the coding with the best k. If k grows by one, the code of gap g loses
-// ceil((g>>k)/2) bits and gains one. The loss doesn't grow with k, so the size has one minimum.
-func riceOf(b Bits) rice {
-	ones := b.Count()
+// riceOf returns the coding with the best k for the gaps of a string. If k grows by one, the code of
+// gap g loses ceil((g>>k)/2) bits and gains one. The loss doesn't grow with k, so the size has one
+// minimum.
+func riceOf(ones, length uint64, gaps iter.Seq[uint64]) rice {
 	if ones == 0 {
 		return rice{}
 	}
 	// For random ones it is near the logarithm of the median gap, the mean times ln 2.
-	lowest := uint(max(bits.Len64((b.Len-ones)/ones*177>>8), 2) - 2)
+	lowest := uint(max(bits.Len64((length-ones)/ones*177>>8), 2) - 2)
 	for {
 		var q [4]uint64 // the sum of g>>k for k from lowest up
-		for g := range gaps(b) {
+		for g := range gaps {
 			g >>= lowest
 			q[0] += g
 			q[1] += g >> 1
@@ -80,7 +85,7 @@ func riceOf(b Bits) rice {
 }
 
 // gaps yields the number of zeros before each one of b, after the one before it.
-func gaps(b Bits) func(yield func(uint64) bool) {
+func gaps(b Bits) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		next := uint64(0) // the bit after the last one
 		for i := 0; i < len(b.Words); i++ {

@@ -88,7 +88,7 @@ func TestRiceParameter(t *testing.T) {
 		if b.Count() == 0 {
 			continue
 		}
-		got := riceOf(b)
+		got := riceOf(b.Count(), b.Len, gaps(b))
 		for k := range uint(20) {
 			size := uint64(0)
 			for g := range gaps(b) {

@@ -8,12 +8,13 @@ import (
 // source lists the symbols of a string in blocks, from the end of the string; the symbols of a
 // block are in order. A symbol is a gap, the zeros of an escape, or a byte.
 type source struct {
-	s       Bits
+	s       Bits     // without words if at is not nil
+	at      []uint64 // the positions of the ones of a Sparse
 	t       *table
 	flip    uint64 // ^0 if the bits are inverted
 	ones    uint64 // number of ones after inversion, if t is of gaps
 	end     uint64 // end of the next symbol to be put
-	left    int    // bytes, or words up to the last one, that aren't listed
+	left    int    // bytes, words up to the last one, or positions, that aren't listed
 	escapes uint64 // after the last one, not listed
 }
 
@@ -35,14 +36,19 @@ func (l *source) open(s Bits, ones uint64, t *table, inverted bool) (last symbol
 		return symbol{view: v, i: int(l.word(len(s.Words)-1) >> (l.end % 64) & uint64(v.n-1))}, true
 	}
 	l.left = l.upToOne(len(s.Words))
-	rest := s.Len - l.afterOne(l.left)
+	return l.openGaps(l.afterOne(l.left))
+}
+
+// openGaps is open for a string of gaps whose last one is before position next.
+func (l *source) openGaps(next uint64) (last symbol, ok bool) {
+	rest := l.s.Len - next
 	if rest == 0 {
 		return symbol{}, false
 	}
-	l.escapes = (rest - 1) / t.escape
-	rest -= l.escapes * t.escape
+	l.escapes = (rest - 1) / l.t.escape
+	rest -= l.escapes * l.t.escape
 	l.end -= rest
-	v, _ := t.gapView(rest)
+	v, _ := l.t.gapView(rest)
 	return symbol{view: v, i: v.n - 1}, true
 }
 
@@ -84,7 +90,10 @@ func (l *source) list(symbols []uint32) []uint32 {
 		}
 		return symbols
 	}
-	if l.t.dense {
+	switch {
+	case l.at != nil:
+		return l.listPositions(symbols)
+	case l.t.dense:
 		return l.listBytes(symbols)
 	}
 	return l.listGaps(symbols)

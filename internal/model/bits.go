@@ -28,6 +28,12 @@ func (c *Modeler) appendBitsDelta(dst []byte, base, block cells.Array) []byte {
 	return c.coder.Append(dst, c.strs...)
 }
 
+// AppendFlips is AppendDelta for a block of bits whose changes are known: gone are those of the base's
+// ones, as a string of as many bits as the base has ones, and come those of its zeros.
+func (c *Modeler) AppendFlips(dst []byte, gone, come entropy.Sparse) []byte {
+	return c.coder.AppendSparse(dst, gone, come)
+}
+
 func (c *Modeler) decodeBitsDelta(src []byte, base, block cells.Array) error {
 	was1 := ones(base.Words)
 	was0 := base.Len - was1

@@ -34,7 +34,10 @@ var encodeJobs = sync.Pool{New: func() any { return new(encodeJob) }}
 
 // close ends the writer.
 func (w *writer) close() {
-	w.pipeline.Close(func(j *encodeJob) { j.cells, j.predicted = cells.Array{}, cells.Array{} })
+	w.pipeline.Close(func(j *encodeJob) {
+		j.cells, j.predicted = cells.Array{}, cells.Array{}
+		j.known.forget()
+	})
 }
 
 // change writes the change from base to result, whose kinds and hashers are equal.
@@ -110,6 +113,7 @@ type encodeJob struct {
 	bytes            []byte // the encoded run
 	codec            block.Codec
 	diff             []uint64
+	known            knownRun // how it differs, if that is known
 }
 
 // units writes the units of an array that refines its fold of n cells.
@@ -133,8 +137,13 @@ func (w *writer) units(s source, a cells.Array, n uint64) {
 
 // runs writes the blocks of an array with a prediction.
 func (w *writer) runs(s source, a, predicted cells.Array) {
-	w.pipeline.Read = nextRun(a, predicted, s.runs())
-	w.pipeline.Work = (*encodeJob).encode
+	w.writeRuns(s, nextRun(compared{a, predicted}, block.Count(a), s.runs()), (*encodeJob).encode)
+}
+
+// writeRuns writes the blocks of an array in the runs that next returns.
+func (w *writer) writeRuns(s source, next func(*encodeJob) bool, encode func(*encodeJob)) {
+	w.pipeline.Read = next
+	w.pipeline.Work = encode
 	w.pipeline.Write = func(j *encodeJob) error {
 		w.kept(s, j.kept)
 		w.Buf = append(w.Buf, j.bytes...)
@@ -165,37 +174,65 @@ const (
 	tinyBytes  = 32      // of a payload for which no shorter coding is tried
 )
 
-// nextRun returns the Read step for the runs of an array, each of at most the given number
-// of blocks.
-func nextRun(a, predicted cells.Array, most uint64) func(*encodeJob) bool {
-	total, next := block.Count(a), uint64(0)
+// comparison compares the blocks of an array with their prediction.
+type comparison interface {
+	// next returns the number of the first block from i on that differs, or that of blocks.
+	next(i uint64) uint64
+	// flips returns the number of bits in which block i differs.
+	flips(i uint64) uint64
+	// isRaw reports whether block i, which differs, has zero and other cells.
+	isRaw(i uint64) bool
+	// take makes n blocks from block i on the run of a job.
+	take(j *encodeJob, i, n uint64)
+}
+
+// compared is the comparison of two arrays in memory.
+type compared struct{ a, predicted cells.Array }
+
+func (c compared) next(i uint64) uint64 {
+	total := block.Count(c.a)
+	for i < total && slices.Equal(block.At(c.a, i).Words, block.At(c.predicted, i).Words) {
+		i++
+	}
+	return i
+}
+
+func (c compared) flips(i uint64) uint64 { return flips(block.At(c.a, i), block.At(c.predicted, i)) }
+
+func (c compared) isRaw(i uint64) bool { return block.Plain(block.At(c.a, i)) == block.Raw }
+
+func (c compared) take(j *encodeJob, i, n uint64) {
+	j.cells, j.predicted = block.Run(c.a, i, n), block.Run(c.predicted, i, n)
+}
+
+// nextRun returns the Read step for the runs of an array of total blocks, each of at most the given
+// number of blocks.
+func nextRun(c comparison, total, most uint64) func(*encodeJob) bool {
+	next := uint64(0)
 	return func(j *encodeJob) bool {
 		j.kept, j.n, j.flips = 0, 0, 0
-		for next < total && slices.Equal(block.At(a, next).Words, block.At(predicted, next).Words) {
-			next++
-			j.kept++
-		}
+		differs := c.next(next)
+		j.kept, next = differs-next, differs
 		if next == total {
 			return j.kept > 0
 		}
-		j.n, j.flips = 1, flips(block.At(a, next), block.At(predicted, next))
-		if block.Plain(block.At(a, next)) == block.Raw {
-			j.extend(a, predicted, next, min(most, total-next))
+		j.n, j.flips = 1, c.flips(next)
+		if c.isRaw(next) {
+			j.extend(c, next, min(most, total-next))
 		}
-		j.cells, j.predicted = block.Run(a, next, j.n), block.Run(predicted, next, j.n)
+		c.take(j, next, j.n)
 		next += j.n
 		return true
 	}
 }
 
 // extend adds blocks to a run that begins with block i, up to most.
-func (j *encodeJob) extend(a, predicted cells.Array, i, most uint64) {
+func (j *encodeJob) extend(c comparison, i, most uint64) {
 	low, high, sum := j.flips, j.flips, j.flips
 	for n := uint64(1); n < most; n++ {
-		b := block.At(a, i+n)
-		d := flips(b, block.At(predicted, i+n))
+		d := c.flips(i + n)
 		low, high, sum = min(low, d), max(high, d), sum+d
-		if high > 2*low+sparseRun || high > sparseRun && n >= shortRun || d > 0 && block.Plain(b) != block.Raw {
+		if high > 2*low+sparseRun || high > sparseRun && n >= shortRun || d > 0 && !c.isRaw(i+n) {
 			return
 		}
 		if d > 0 {
