@@ -1,7 +1,6 @@
 package share_test
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
 )
 
 // large is a bloom filter of a number of MiB that is half full.
@@ -112,58 +110,3 @@ func swapping(b *testing.B, p *pair, s *share.Subscriber) (stop func()) {
 	}()
 	return func() { close(end); <-done }
 }
-
-// BenchmarkPublish compares a version after 10,000 additions with a snapshot of the filter, and
-// reports the memory of the publisher in relation to that of the filter.
-func BenchmarkPublish(b *testing.B) {
-	for _, mib := range []uint64{16, 256} {
-		name := "/MiB=" + strconv.FormatUint(mib, 10)
-		f := large(b, mib)
-		b.Run("snapshot"+name, func(b *testing.B) {
-			for b.Loop() {
-				if err := (wire.Packer{}).Write(discard{}, f.State()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run("identify"+name, func(b *testing.B) {
-			for b.Loop() {
-				wire.Identify(f.State())
-			}
-		})
-		b.Run("version"+name, func(b *testing.B) {
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			p := newPair(b)
-			p.publish(f.State())
-			key := uint64(0)
-			for b.Loop() {
-				b.StopTimer()
-				for range 10_000 {
-					key++
-					f.Add(f.Hasher().HashUint64(key))
-				}
-				b.StartTimer()
-				p.publish(f.State())
-			}
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			objects := 0
-			for name, err := range p.store.Objects(b.Context()) {
-				if err != nil {
-					b.Fatal(err)
-				}
-				body, _ := p.store.Object(b.Context(), name, 0)
-				objects += int(body.(interface{ Size() int64 }).Size())
-			}
-			memory := int64(after.HeapAlloc) - int64(before.HeapAlloc) - int64(objects)
-			b.ReportMetric(float64(memory)/float64(mib<<20), "memory/filter")
-			runtime.KeepAlive(p)
-		})
-	}
-}
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -96,15 +97,22 @@ func FuzzNotes(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x := history{state: state.Clone(), at: h.Version}
-		x.restore(revisions)
-		x.seek(x.oldest())
-		if err := x.state.Check(); err != nil {
-			t.Errorf("version %d: %v", x.at, err)
+		x := newHistory(state.Clone(), h.Version, revisions)
+		p := Publisher{history: x}
+		changes, err := x.newStretch(1)
+		if err != nil {
+			t.Fatal(err)
 		}
-		x.seek(h.Version)
+		for v := x.version - 1; v+1 > x.oldest(); v-- {
+			if err := x.visit(v, umbel.State.Check); err != nil {
+				t.Errorf("version %d: %v", v, err)
+			}
+			if _, err := p.delta(v, x.version, state, changes); err != nil {
+				t.Errorf("the delta from version %d: %v", v, err)
+			}
+		}
 		if !x.state.Equal(state) {
-			t.Error("another state after seeking")
+			t.Error("another state after visits")
 		}
 	})
 }

@@ -1,11 +1,14 @@
 package share
 
 import (
+	"iter"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // someState returns a state with two arrays, one of them in a part.
@@ -39,8 +42,8 @@ func mutate(rng *rand.Rand, s umbel.State, words int) umbel.State {
 	return s
 }
 
-// The history reconstructs every version that it has, in any order, as publishers use it: with
-// versions that fail, and versions of another shape.
+// The history reconstructs every version that it has, and what has changed since, as publishers use it:
+// with versions that fail, and versions of another shape.
 func TestHistory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
@@ -54,54 +57,66 @@ func TestHistory(t *testing.T) {
 				next.Arrays[0].Len -= 64
 				next.Arrays[0].Words = next.Arrays[0].Words[1:]
 			}
-			connected := len(stored) > 0 && h.add(next, limit)
-			for range rng.IntN(4) { // deltas to the next version
-				if len(stored) > 0 {
-					checkSeek(t, &h, stored, h.oldest()+rng.Uint64N(uint64(len(stored))-h.oldest()+1))
-				}
-			}
+			connected := len(stored) > 0 && h.add(next, nil, limit)
 			if fails := rng.IntN(4) == 0; fails && len(stored) > 0 {
-				h.seek(uint64(len(stored)))
 				if connected {
-					h.removeLast()
+					h.removeNewest()
 				}
+				checkHistory(t, &h, stored, h.oldest()+rng.Uint64N(uint64(len(stored))-h.oldest()+1))
 				continue
 			}
 			stored, current = append(stored, next), next
-			if connected {
-				h.seek(uint64(len(stored)))
-			} else {
-				h.reset(next, uint64(len(stored)))
+			if !connected {
+				h = newHistory(next.Clone(), uint64(len(stored)), nil)
 			}
-			if h.at != uint64(len(stored)) || len(h.revisions) > 1 && h.words > limit {
-				t.Fatalf("at version %d of %d, %d words, the limit is %d", h.at, len(stored), h.words, limit)
+			if h.version != uint64(len(stored)) || len(h.revisions) > 1 && h.words > limit {
+				t.Fatalf("at version %d of %d, %d words, the limit is %d", h.version, len(stored), h.words, limit)
 			}
+			checkHistory(t, &h, stored, h.oldest()+rng.Uint64N(uint64(len(stored))-h.oldest()+1))
 		}
 		for v := uint64(len(stored)); v >= h.oldest(); v-- {
-			checkSeek(t, &h, stored, v)
+			checkHistory(t, &h, stored, v)
 		}
 	}
 }
 
-func checkSeek(t *testing.T, h *history, stored []umbel.State, v uint64) {
+// checkHistory fails unless the history has a version, and what has changed since then.
+func checkHistory(t *testing.T, h *history, stored []umbel.State, v uint64) {
 	t.Helper()
-	h.seek(v)
-	if h.at != v || !h.state.Equal(stored[v-1]) {
-		t.Fatalf("version %d is another state than was added", v)
+	if err := h.visit(v, func(s umbel.State) error {
+		if !s.Equal(stored[v-1]) {
+			t.Errorf("version %d is another state than was added", v)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !h.state.Equal(stored[h.version-1]) {
+		t.Fatalf("after a visit of version %d the newest one is another", v)
+	}
+	if v == h.version {
+		return
+	}
+	want, ok := compare(stored[v-1], h.state, nil)
+	if !ok || !h.revisions[v-h.oldest()].before.Equal(want.before) {
+		t.Fatalf("version %d has other parameters", v)
+	}
+	for i, flips := range h.between(v, h.version) {
+		if !slices.Equal(flips, want.flips[i]) {
+			t.Fatalf("since version %d other words of array %d have changed", v, i)
+		}
 	}
 }
 
 // The history keeps at most horizon versions and shares no memory with what was added.
 func TestHistoryLimits(t *testing.T) {
-	var h history
 	s := someState(t)
-	h.reset(s, 1)
+	h := newHistory(s.Clone(), 1, nil)
 	for v := uint64(2); v < 2*horizon; v++ {
 		s.Params[0].Value = umbel.Uint(v)
-		if !h.add(s, 1000) {
+		if !h.add(s, nil, 1000) {
 			t.Fatal("not connected")
 		}
-		h.seek(v)
 		if n := uint64(len(h.revisions)); n != min(v-1, horizon) {
 			t.Fatalf("version %d: %d revisions", v, n)
 		}
@@ -111,12 +126,32 @@ func TestHistoryLimits(t *testing.T) {
 		t.Error("the history shares memory")
 	}
 	many := mutate(rand.New(rand.NewPCG(1, 1)), s, 900)
-	if h.add(many, 10) {
+	if h.add(many, nil, 10) {
 		t.Error("a version with more changes than the limit is connected")
 	}
 	other := s.Clone()
 	other.Hasher.Seed.Lo++
-	if h.add(other, 1000) {
+	if h.add(other, nil, 1000) {
 		t.Error("a version with another hasher is connected")
+	}
+}
+
+// If the changed words are listed, no other word is compared.
+func TestHistoryChanged(t *testing.T) {
+	s := someState(t)
+	h := newHistory(s.Clone(), 1, nil)
+	s.Arrays[0].Words[598]++
+	s.Arrays[0].Words[599]++
+	s.Parts[0].Arrays[0].Words[3]++
+	if !h.add(s, func(array int) iter.Seq[uint64] {
+		if array == 0 {
+			return slices.Values([]uint64{0, 599})
+		}
+		return nil
+	}, 1000) {
+		t.Fatal("not connected")
+	}
+	if got, want := h.newest().flips, [][]delta.Flip{{{Word: 599, Mask: 1}}, nil}; !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("flips %v, want %v", got, want)
 	}
 }

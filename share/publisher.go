@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/umbel-filters/umbel"
@@ -45,7 +46,7 @@ type PublisherOptions struct {
 
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
-// It keeps a copy of the last version, a sixteenth of its memory in hashes, and the words that changed
+// It keeps a copy of the last version, 7 % of its memory in hashes and counts, and the words that changed
 // before it: at most half of the memory of the copy.
 type Publisher struct {
 	o       PublisherOptions
@@ -56,6 +57,7 @@ type Publisher struct {
 	tried   []byte    // a head whose writing failed: it may be in the store
 	history history
 	tree    *wire.Tree // of the last version
+	current bool       // the last call of Publish succeeded
 	catalog *catalog
 }
 
@@ -140,21 +142,47 @@ func (p *Publisher) Head() *Head { return p.head }
 // Publish publishes a version. It reads the state with plain loads until it returns: nothing may
 // change the filter meanwhile. If the state is that of the last version, Publish is Renew.
 //
+// Publish compares the state with the last version, which takes the time of reading both. For large
+// filters see PublishChanged.
+//
 // If Publish returns an error and no head, the version is not published, unless the store kept the
 // head in spite of its error. Publish may be called again. If it returns both, the version is
 // published, but an old object could not be removed. If the error wraps ErrFork, something else
 // changed the store: continue with a new publisher.
 func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
+	return p.PublishChanged(ctx, s, nil)
+}
+
+// PublishChanged is Publish for a program that notes what it changes: its time is in proportion to the
+// change. For each array, counted through all parts, changed returns the numbers of the words that may have
+// changed since the last call of Publish or PublishChanged, ascending and without repetition, or nil if
+// there are none. What changed in other words is not published. Parameters of the state may change in any
+// case. If changed is nil, all words may have changed.
+//
+// The list is not used by the first call, and after a call that returned no head. PublishChanged panics
+// if an array has no word of a given number.
+func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed func(array int) iter.Seq[uint64]) (*Head, error) {
+	if !p.current {
+		changed = nil
+	}
+	p.current = false
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("share: publish: %w", err)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication and set PublishSeed: %w", s.Hasher, ErrSeed)
 	}
-	connected := p.head != nil && p.history.add(s, s.Bytes()/8/4)
+	h, err := p.publish(ctx, s, changed)
+	p.current = h != nil
+	return h, err
+}
+
+// publish is PublishChanged for a state that may be published.
+func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordLists) (*Head, error) {
+	connected := p.head != nil && p.history.add(s, changed, s.Bytes()/8/4)
 	tree := p.tree
 	if connected {
-		tree.UpdateLeaves(s, p.history.newest().leaves)
+		tree.UpdateLeaves(p.history.state, p.history.newest().leaves)
 	} else {
 		tree = wire.NewTree(s, p.o.Workers)
 	}
@@ -171,10 +199,8 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 		p.revert(connected)
 		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
 	}
-	if p.tree = tree; connected {
-		p.history.seek(h.Version)
-	} else {
-		p.history.reset(s, h.Version)
+	if p.tree = tree; !connected {
+		p.history = newHistory(s.Clone(), h.Version, nil)
 	}
 	// From here on the version is used up: the store may keep the head in spite of an error.
 	p.catalog.commit(next)
@@ -186,14 +212,12 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 
 // revert makes the last version the newest one of history and tree again.
 func (p *Publisher) revert(connected bool) {
-	if p.head == nil {
+	if !connected {
 		return
 	}
-	p.history.seek(p.head.Version)
-	if connected {
-		p.tree.UpdateLeaves(p.history.state, p.history.newest().leaves)
-		p.history.removeLast()
-	}
+	changed := *p.history.newest()
+	p.history.removeNewest()
+	p.tree.UpdateLeaves(p.history.state, changed.leaves)
 }
 
 func hasSeed(s umbel.State) bool {
@@ -208,7 +232,7 @@ func hasSeed(s umbel.State) bool {
 	return false
 }
 
-// write writes the objects of a version. The state of the history becomes an older one.
+// write writes the objects of a version.
 func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) error {
 	shrunk := p.head != nil && s.Bytes() < p.history.state.Bytes()/4*3
 	if err := p.deltas(ctx, h.Version, s, next); err != nil {
@@ -237,42 +261,45 @@ func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edi
 	return nil
 }
 
-// deltas writes the deltas to a version. The state of the history becomes an older one.
+// deltas writes the deltas to a version.
 func (p *Publisher) deltas(ctx context.Context, v uint64, s umbel.State, next *edition) error {
 	if p.head == nil {
 		return nil
 	}
+	changes, err := p.history.newStretch(p.o.Workers)
+	if err != nil {
+		return err
+	}
 	for from := range incoming(v) {
-		// Without a revision to v, the history has version v-1 alone.
-		if from < p.history.oldest() {
+		if from < p.history.oldest() || v-from > MaxHeadDeltas && !useful(from, v, v) {
 			continue
 		}
-		if v-from > MaxHeadDeltas && !useful(from, v, v) {
+		b, err := p.delta(from, v, s, changes)
+		if errors.Is(err, umbel.ErrMismatch) || err == nil && uint64(len(b)) >= next.limit() {
 			continue
 		}
-		p.history.seek(from)
-		r, ok, err := p.delta(ctx, p.history.state, s, next.limit())
+		if err == nil {
+			next.deltas[edge{from, v}], err = putBytes(ctx, p.catalog, b)
+		}
 		if err != nil {
 			return err
-		}
-		if ok {
-			next.deltas[edge{from, v}] = r
 		}
 	}
 	return nil
 }
 
-// delta writes a delta. It reports false if there is none, or none shorter than limit.
-func (p *Publisher) delta(ctx context.Context, base, s umbel.State, limit uint64) (Ref, bool, error) {
-	if base.CheckMatch(s) != nil {
-		return Ref{}, false, nil
+// delta returns the delta to version v, whose state is s. If the history has that version, it uses changes.
+func (p *Publisher) delta(from, v uint64, s umbel.State, changes *stretch) (b []byte, err error) {
+	if p.history.version == v {
+		if b, err = changes.change(from); !errors.Is(err, delta.ErrCompare) {
+			return b, err
+		}
 	}
-	b, err := delta.Encoder{Workers: p.o.Workers}.AppendChange(nil, base, s)
-	if err != nil || uint64(len(b)) >= limit {
-		return Ref{}, false, err
-	}
-	r, err := putBytes(ctx, p.catalog, b)
-	return r, err == nil, err
+	err = p.history.visit(from, func(base umbel.State) error {
+		b, err = delta.Encoder{Workers: p.o.Workers}.AppendChange(nil, base, s)
+		return err
+	})
+	return b, err
 }
 
 // Renew publishes the last version with a new time.

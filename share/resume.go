@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // notesName is the record that refers to the notes of a publisher: what the next publisher needs in
@@ -52,13 +53,13 @@ func (p *Publisher) notes() []byte {
 			panic(fmt.Sprintf("share: %v", err)) // the state was published
 		}
 		b = appendString(b, string(before))
-		for _, changes := range r.arrays {
-			b = binary.AppendUvarint(b, uint64(len(changes)))
+		for _, flips := range r.flips {
+			b = binary.AppendUvarint(b, uint64(len(flips)))
 			next := uint64(0)
-			for _, c := range changes {
-				b = binary.AppendUvarint(b, c.index-next)
-				b = binary.LittleEndian.AppendUint64(b, c.xor)
-				next = c.index + 1
+			for _, f := range flips {
+				b = binary.AppendUvarint(b, f.Word-next)
+				b = binary.LittleEndian.AppendUint64(b, f.Mask)
+				next = f.Word + 1
 			}
 		}
 	}
@@ -92,8 +93,7 @@ func (p *Publisher) resume(ctx context.Context, h *Head) error {
 		return err
 	}
 	p.head, p.before, p.stream = h, h.Time, h.Stream
-	p.history, p.tree = history{state: got.state, at: h.Version}, got.tree
-	p.history.restore(revisions)
+	p.history, p.tree = newHistory(got.state, h.Version, revisions), got.tree
 	e.index = h.Index
 	p.catalog.commit(e)
 	p.catalog.published()
@@ -163,8 +163,8 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 		r.fail("%d earlier versions of version %d", n, h.Version)
 		return nil, nil, r.err
 	}
-	for i := range n {
-		v := revision{to: h.Version - (n - 1 - i)}
+	for range n {
+		var v revision
 		before, err := wire.Parse(r.next(int(r.count(1))), wire.Limits{Bytes: 1}) // it has no arrays
 		if err != nil {
 			return nil, nil, err
@@ -173,7 +173,7 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 			r.fail("a state of another shape")
 		}
 		for _, a := range arrays {
-			v.arrays = append(v.arrays, r.changes(a))
+			v.flips = append(v.flips, r.flips(a))
 		}
 		revisions = append(revisions, v)
 	}
@@ -192,8 +192,8 @@ func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, r
 	return since, revisions, nil
 }
 
-// changes reads the changes of an array.
-func (r *indexReader) changes(a cells.Array) (list []change) {
+// flips reads the flips of an array.
+func (r *indexReader) flips(a cells.Array) (list []delta.Flip) {
 	next := uint64(0)
 	for range r.count(1 + 8) {
 		gap := r.uvarint()
@@ -201,8 +201,14 @@ func (r *indexReader) changes(a cells.Array) (list []change) {
 			r.fail("a change beyond the last word")
 			return nil
 		}
-		list = append(list, change{next + gap, binary.LittleEndian.Uint64(r.next(8))})
-		next += gap + 1
+		f := delta.Flip{Word: next + gap, Mask: binary.LittleEndian.Uint64(r.next(8))}
+		next = f.Word + 1
+		used := a.Len * uint64(max(a.Width, 1)) % 64
+		if f.Mask == 0 || next == uint64(len(a.Words)) && used > 0 && f.Mask>>used != 0 {
+			r.fail("word %d changes in %#x", f.Word, f.Mask)
+			return nil
+		}
+		list = append(list, f)
 	}
 	return list
 }

@@ -124,8 +124,8 @@ func TestMemory(t *testing.T) {
 	w.apply(Spec{Filter: "words", Key: w.key, Period: hour})
 	w.publish(1)
 	state := w.status().Bytes
-	if now, _ := w.engine.Memory(); now != used+state+state/2+state/16 {
-		t.Errorf("%d bytes are used, want %d and 25/16 of %d", now, used, state)
+	if now, _ := w.engine.Memory(); now != used+state+state/2+state/16+state/200 {
+		t.Errorf("%d bytes are used, want %d, and for %d of a filter 1.5675 times as much", now, used, state)
 	}
 	w.engine.SetMaxMemory(used + f.Bytes())
 	w.add(0, 10)

@@ -168,9 +168,9 @@ func (w *writer) open(ctx context.Context) (err error) {
 }
 
 // reserve reserves the memory of a publisher: a copy of the last version, and the words that changed
-// before it, which take at most half of the copy, and hashes of the copy, which take a sixteenth.
+// before it, which take at most half of the copy, and hashes and counts of the copy, which take 7 %.
 func (w *writer) reserve(state uint64) error {
-	need := state + state/2 + state/16
+	need := state + state/2 + state/16 + state/200
 	if need < w.held/2 { // the filter has shrunk
 		w.hold.Release()
 		w.held = 0

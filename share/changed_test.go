@@ -1,0 +1,111 @@
+package share_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// brokenStore is a store that can refuse objects.
+type brokenStore struct {
+	share.Memory
+	broken bool
+}
+
+func (s *brokenStore) NewObject(ctx context.Context) (share.Upload, error) {
+	if s.broken {
+		return nil, errors.New("the store is broken")
+	}
+	return s.Memory.NewObject(ctx)
+}
+
+// addNoting adds keys and returns the words that they change.
+func addNoting(f *bloom.Filter, from, to uint64) func(int) iter.Seq[uint64] {
+	var words []uint64
+	for i := from; i < to; i++ {
+		d := f.Hasher().HashUint64(i)
+		f.Add(d)
+		for _, at := range f.Locate(nil, d) {
+			words = append(words, at/64)
+		}
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	return func(int) iter.Seq[uint64] { return slices.Values(words) }
+}
+
+// Versions that are published with a list of what changed are those that are published without.
+func TestPublishChanged(t *testing.T) {
+	f, err := bloom.New(100_000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, compared := newPair(t), newPair(t)
+	s := listed.subscriber(share.SubscriberOptions{})
+	for v := range uint64(40) {
+		changed := addNoting(f, v*100, v*100+100)
+		h, err := listed.p.PublishChanged(t.Context(), f.State(), changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := compared.publish(f.State())
+		if h.Version != v+1 || h.ID != want.ID || h.Index != want.Index || !slices.Equal(h.Deltas, want.Deltas) {
+			t.Fatalf("%+v, want %+v", h, want)
+		}
+		update(t, s)
+		wantState(t, s, f.State())
+	}
+	if h, err := listed.p.PublishChanged(t.Context(), f.State(), func(int) iter.Seq[uint64] { return nil }); err != nil || h.Version != 40 {
+		t.Errorf("without a change: %v, %v", h, err)
+	}
+}
+
+// A list is not used if the publisher may lack earlier changes.
+func TestPublishChangedAfterFailure(t *testing.T) {
+	f, err := bloom.New(10_000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPair(t)
+	store := new(brokenStore)
+	p.store = store
+	p.publisher()
+	publish := func(changed func(int) iter.Seq[uint64]) error {
+		h, err := p.p.PublishChanged(t.Context(), f.State(), changed)
+		if err == nil && h.ID != wire.Identify(f.State()) {
+			t.Errorf("version %d lacks changes", h.Version)
+		}
+		return err
+	}
+	wantPublished := func(what string, from uint64) {
+		t.Helper()
+		if err := publish(addNoting(f, from, from+10)); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	addNoting(f, 0, 10)
+	wantPublished("the first version", 10)
+	wantPublished("the second version", 20)
+	store.broken = true
+	if err := publish(addNoting(f, 30, 40)); err == nil {
+		t.Fatal("published in a broken store")
+	}
+	store.broken = false
+	wantPublished("after a failure", 40)
+	var none umbel.State
+	if _, err := p.p.PublishChanged(t.Context(), none, nil); err == nil {
+		t.Fatal("published no state")
+	}
+	addNoting(f, 50, 60)
+	wantPublished("after a state that is refused", 60)
+	addNoting(f, 70, 80)
+	p.publisher() // it continues the publication
+	wantPublished("after a restart", 80)
+}
