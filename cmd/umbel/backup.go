@@ -83,7 +83,7 @@ type backupInfo struct {
 }
 
 const verifyHelp = `Read a backup as a node would at its start, in memory, and describe its contents. The exit code
-is 0 if it is undamaged and no filter in it had lost data before.`
+is 0 if it is undamaged, no filter in it had lost data before, and no names of filters were missing.`
 
 func verifyCommand() *cobra.Command {
 	return &cobra.Command{
@@ -98,10 +98,16 @@ func verifyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := answer(cmd, newFindings(found), newFindings(found).write); err != nil || found.Incomplete == 0 {
+				if err := answer(cmd, newFindings(found), newFindings(found).write); err != nil {
 					return err
 				}
-				return fmt.Errorf("%s is undamaged, but %d of its filters had lost data before the backup", args[0], found.Incomplete)
+				switch {
+				case found.Incomplete > 0:
+					return fmt.Errorf("%s is undamaged, but %d of its filters had lost data before the backup", args[0], found.Incomplete)
+				case found.Missing != nil:
+					return fmt.Errorf("%s is undamaged, but the node had lost filters before the backup, and the loss was not acknowledged", args[0])
+				}
+				return nil
 			})
 		},
 	}

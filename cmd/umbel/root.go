@@ -71,7 +71,7 @@ func rootCommand() *cobra.Command {
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(),
-		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
+		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
 	root.InitDefaultHelpCmd()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
@@ -25,7 +26,7 @@ stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
 code is 0 if a start with the same flags would succeed. With --accept-loss it also prints what
-would be lost and which filters would become incomplete.`
+would be lost and which filters would become incomplete, and whether names would be missing.`
 
 const serveExample = `  umbel serve
   umbel serve --data /var/lib/umbel --durability everysec --max-memory 8GiB
@@ -81,13 +82,15 @@ type findings struct {
 
 	Incomplete      int      `json:"incomplete"`
 	IncompleteNames []string `json:"incompleteNames"`
+
+	Missing *api.Missing `json:"missingNames,omitempty"`
 }
 
 func newFindings(r store.Report) findings {
 	f := findings{
 		Filters: r.Filters, Bytes: r.Bytes, Batches: r.Batches, Changes: r.Changes, Digests: r.Digests,
 		Seconds: r.Took.Seconds(), Torn: r.Torn, Lost: append([]string{}, r.Lost...),
-		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...),
+		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...), Missing: api.NewMissing(r.Missing),
 	}
 	if !r.Snapshot.IsZero() {
 		f.Snapshot = &r.Snapshot
@@ -117,6 +120,9 @@ func (f findings) write(w io.Writer) error {
 		if more := f.Incomplete - len(f.IncompleteNames); more > 0 {
 			t.Row("", fmt.Sprintf("and %v more", quantity.Count(more)))
 		}
+	}
+	if f.Missing != nil {
+		t.Row("missing", missingText(*f.Missing))
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -99,6 +99,37 @@ it.`,
 	})
 }
 
+func acknowledgeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "acknowledge",
+		Short: "acknowledge that a node lost filters",
+		Long: `Acknowledge a loss of data after which names of filters may be missing: see umbel status. Until
+then, commands with names that have no filter fail, and empty filters that are made under such
+names are incomplete. First create the filters that are missing, or find out that none is. Filters
+that are incomplete remain so until they are created again.`,
+		Example: "  umbel acknowledge --addr filters.example:8780 --token-file token",
+	}
+	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
+		missing, err := n.Acknowledge(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if !missing {
+			return done(cmd, "nothing", "no names were missing")
+		}
+		return done(cmd, "done", "loss acknowledged; names without a filter are absent again")
+	})
+}
+
+// missingText describes losses after which names may be missing, in one line.
+func missingText(m api.Missing) string {
+	text := "names of filters may be missing since " + m.Since.Local().Format(time.DateTime)
+	if m.Batches > 0 {
+		text += fmt.Sprintf(", %v batches lost", quantity.Count(m.Batches))
+	}
+	return text + "; unknown names return errors until umbel acknowledge"
+}
+
 func writeStatus(w io.Writer, s api.Status) error {
 	writes, snapshot := "accepted", "none yet"
 	if s.Problem != "" {
@@ -131,6 +162,9 @@ func writeStatus(w io.Writer, s api.Status) error {
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
 		{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
 		{"snapshot", snapshot},
+	}
+	if s.Missing != nil {
+		rows = append(rows, [2]string{"missing", missingText(*s.Missing)})
 	}
 	for _, p := range s.Publications {
 		rows = append(rows, [2]string{"publication", publicationText(p)})

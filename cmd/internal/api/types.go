@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Float is a number that may be infinite, which JSON writes as null.
@@ -193,13 +194,33 @@ type Totals struct {
 	Sum  uint64 `json:"sum,omitempty"` // of the numbers
 }
 
+// Missing describes losses of data after which names of filters may be missing.
+type Missing struct {
+	Since   time.Time `json:"since"`   // of the first loss
+	Batches uint64    `json:"batches"` // of the log that were lost, at least
+}
+
+// NewMissing returns the JSON form of m, nil for nil.
+func NewMissing(m *engine.MissingNames) *Missing {
+	if m == nil {
+		return nil
+	}
+	return &Missing{m.Time(), m.Batches}
+}
+
+// Acknowledged is the response to an acknowledgement.
+type Acknowledged struct {
+	Acknowledged bool `json:"acknowledged"` // names may have been missing before
+}
+
 // Status describes the node.
 type Status struct {
 	Version        string     `json:"version"`
 	Uptime         float64    `json:"uptimeSeconds"`
 	Problem        string     `json:"problem,omitempty"` // why changes are refused
 	Filters        int        `json:"filters"`
-	Incomplete     int        `json:"incomplete"`  // filters of which data was lost
+	Incomplete     int        `json:"incomplete"` // filters of which data was lost
+	Missing        *Missing   `json:"missingNames,omitempty"`
 	Bytes          uint64     `json:"bytes"`       // memory of the filters
 	MaxBytes       uint64     `json:"maxBytes"`    // limit of that memory; 0: none
 	Clients        int        `json:"clients"`     // Redis connections

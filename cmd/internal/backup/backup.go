@@ -36,6 +36,11 @@ func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s
 			return err
 		}
 	}
+	if s != nil && s.Missing != nil {
+		if err := f.frame(frameMissing, uvarints(uint64(s.Missing.Since), s.Missing.Batches)); err != nil {
+			return err
+		}
+	}
 	if s != nil {
 		if err := writeFilters(ctx, f, files, s); err != nil {
 			return fmt.Errorf("backup: %w", err)
@@ -97,17 +102,29 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 		return nil, fmt.Errorf("backup: restore: %w", err)
 	}
 	var restored *snapshot.Snapshot
-	err = read(in, func(s *snapshot.Snapshot) error {
-		restored = s
-		return nil
-	}, func(b []byte) error {
-		seed = bytes.Clone(b)
-		return nil
-	}, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
-		return into.Filter(ctx, m, len(segments), func(i int) ([]byte, error) { return f.segment(segments[i]) })
-	}, func(b []byte) error {
-		_, err := l.Propose(ctx, b)
-		return err
+	err = read(in, contents{
+		head: func(s *snapshot.Snapshot) error {
+			restored = s
+			return nil
+		},
+		seed: func(b []byte) error {
+			seed = bytes.Clone(b)
+			return nil
+		},
+		missing: func(m engine.MissingNames) error {
+			if restored == nil {
+				return corrupt("has missing names and no snapshot")
+			}
+			restored.Missing = &m
+			return nil
+		},
+		filter: func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
+			return into.Filter(ctx, m, len(segments), func(i int) ([]byte, error) { return f.segment(segments[i]) })
+		},
+		batch: func(b []byte) error {
+			_, err := l.Propose(ctx, b)
+			return err
+		},
 	})
 	if err == nil {
 		_, err = l.Commit(ctx)
@@ -129,16 +146,23 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (recovery.Report, error) {
 	begin := time.Now()
 	p := recovery.NewReplayer(e)
-	err := read(in, func(s *snapshot.Snapshot) error {
-		if s != nil {
-			p.Begin(s)
-		}
-		return ctx.Err()
-	}, func([]byte) error { return nil }, func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
-		p.Restored(m.ID, m.From)
-		return verifyFilter(ctx, f, e, m, segments)
-	}, func(b []byte) error {
-		return errors.Join(p.Batch(b), ctx.Err())
+	err := read(in, contents{
+		head: func(s *snapshot.Snapshot) error {
+			if s != nil {
+				p.Begin(s)
+			}
+			return ctx.Err()
+		},
+		seed: func([]byte) error { return nil },
+		missing: func(m engine.MissingNames) error {
+			e.SetMissingNames(&m)
+			return nil
+		},
+		filter: func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
+			p.Restored(m.ID, m.From)
+			return verifyFilter(ctx, f, e, m, segments)
+		},
+		batch: func(b []byte) error { return errors.Join(p.Batch(b), ctx.Err()) },
 	})
 	if err != nil {
 		return recovery.Report{}, fmt.Errorf("backup: verify: %w", err)

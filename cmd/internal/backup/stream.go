@@ -25,6 +25,8 @@ import (
 //	segment  the bytes of one reference with piece 1, in their order
 //	batch    a batch of the log
 //	seed     seed of the hash of new filters, directly after the head; absent if the node has none
+//	missing  milliseconds since 1970 | number of lost batches: engine.MissingNames of the snapshot, after the
+//	         head and the seed; absent if no names may be missing
 //	end      number of filters | number of batches
 //
 // Numbers are unsigned LEB128, lengths and sums little-endian. As each sum is of all that
@@ -39,6 +41,7 @@ const (
 	frameBatch   = 4
 	frameEnd     = 5
 	frameSeed    = 6
+	frameMissing = 7
 
 	// maxEntry is the maximum size of the entry of a filter, which has 32 bytes for each segment.
 	maxEntry = 1 << 30
@@ -199,28 +202,44 @@ func decodeHead(b []byte) (*snapshot.Snapshot, error) {
 	return s, c.End()
 }
 
-// read calls head, seed, filter and batch with the contents of a backup, in this order. filter must read all
-// segments of the filter. If read returns nil, every byte was checked.
-func read(in io.Reader, head func(*snapshot.Snapshot) error, seed func([]byte) error, filter func(*frameReader, engine.Meta, []snapshot.Reference) error, batch func([]byte) error) error {
+// decodeMissing reads what a backup contains of missing names.
+func decodeMissing(b []byte) (m engine.MissingNames, err error) {
+	c := &statecode.Cursor{Rest: b}
+	m = engine.MissingNames{Since: int64(c.Uvarint()), Batches: c.Uvarint()}
+	return m, c.End()
+}
+
+// contents are the functions that read calls with the contents of a backup, in this order. filter must read all
+// segments of the filter.
+type contents struct {
+	head    func(*snapshot.Snapshot) error
+	seed    func([]byte) error
+	missing func(engine.MissingNames) error
+	filter  func(*frameReader, engine.Meta, []snapshot.Reference) error
+	batch   func([]byte) error
+}
+
+// read reads a backup. If it returns nil, every byte was checked.
+func read(in io.Reader, to contents) error {
 	f, err := newFrameReader(in)
 	if err != nil {
 		return err
 	}
 	var filters, batches uint64
-	seeded := false
+	seeded, missing := false, false
 	for state := byte(0); ; {
 		kind, b, err := f.next()
 		if err != nil {
 			return err
 		}
-		if kind == frameSeed && state == frameHead && !seeded {
-			seeded = true
-			if err := seed(b); err != nil {
+		if state == frameHead && (kind == frameSeed && !seeded && !missing || kind == frameMissing && !missing) {
+			seeded, missing = seeded || kind == frameSeed, kind == frameMissing
+			if err := to.extra(kind, b); err != nil {
 				return err
 			}
 			continue
 		}
-		if kind == frameSegment || kind == frameSeed || kind < state || (kind == frameHead) != (state == 0) {
+		if kind == frameSegment || kind == frameSeed || kind == frameMissing || kind < state || (kind == frameHead) != (state == 0) {
 			return corrupt("has a frame of kind %d after one of kind %d", kind, state)
 		}
 		state = kind
@@ -230,7 +249,7 @@ func read(in io.Reader, head func(*snapshot.Snapshot) error, seed func([]byte) e
 			if err != nil {
 				return err
 			}
-			if err := head(s); err != nil {
+			if err := to.head(s); err != nil {
 				return err
 			}
 		case frameFilter:
@@ -239,12 +258,12 @@ func read(in io.Reader, head func(*snapshot.Snapshot) error, seed func([]byte) e
 			if err != nil {
 				return err
 			}
-			if err := filter(f, m, segments); err != nil {
+			if err := to.filter(f, m, segments); err != nil {
 				return err
 			}
 		case frameBatch:
 			batches++
-			if err := batch(b); err != nil {
+			if err := to.batch(b); err != nil {
 				return err
 			}
 		case frameEnd:
@@ -256,4 +275,16 @@ func read(in io.Reader, head func(*snapshot.Snapshot) error, seed func([]byte) e
 			return corrupt("has a frame of kind %d, which this version of umbel does not support", kind)
 		}
 	}
+}
+
+// extra passes on one of the frames that may follow the head.
+func (c contents) extra(kind byte, b []byte) error {
+	if kind == frameSeed {
+		return c.seed(b)
+	}
+	m, err := decodeMissing(b)
+	if err != nil {
+		return err
+	}
+	return c.missing(m)
 }

@@ -72,21 +72,28 @@ func FuzzBackup(f *testing.F) {
 	entry, segment := exampleEntry(f)
 	whole := slices.Concat(
 		unsummed(frameHead, encodeHead(&snapshot.Snapshot{})),
+		unsummed(frameSeed, []byte("seed")),
+		unsummed(frameMissing, uvarints(1, 2)),
 		unsummed(frameFilter, entry),
 		unsummed(frameSegment, segment),
 		unsummed(frameBatch, []byte{1, 0, 1}),
 		unsummed(frameEnd, uvarints(1, 1)),
 	)
 	readAll := func(b []byte) error {
-		return read(bytes.NewReader(b), func(*snapshot.Snapshot) error { return nil }, func([]byte) error { return nil },
-			func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
+		return read(bytes.NewReader(b), contents{
+			head:    func(*snapshot.Snapshot) error { return nil },
+			seed:    func([]byte) error { return nil },
+			missing: func(engine.MissingNames) error { return nil },
+			filter: func(f *frameReader, m engine.Meta, segments []snapshot.Reference) error {
 				for _, r := range segments {
 					if _, err := f.segment(r); err != nil {
 						return err
 					}
 				}
 				return nil
-			}, func([]byte) error { return nil })
+			},
+			batch: func([]byte) error { return nil },
+		})
 	}
 	if err := readAll(frames(whole)); err != nil {
 		f.Fatal(err)

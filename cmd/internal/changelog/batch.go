@@ -15,9 +15,10 @@ import (
 //
 //	batch   version 1 | flags 1 | position of the first change that ends in it | records
 //	record  code 1 | filter, unless it is that of the record before | what the code says:
-//	        OpDelete, OpClear, OpSeal, OpFlush: nothing
+//	        OpDelete, OpClear, OpSeal, OpFlush, OpLose, OpAcknowledge: nothing
 //	        OpExpire, OpFold, OpUnfold, OpAdvance: number
 //	        OpRename: length, name
+//	        OpMissNames: number | count
 //	        OpAdd, OpRemove: count | digests, 16 each
 //	        OpWrite: part | plane | offset | last 1 | length, data
 //
@@ -40,6 +41,9 @@ const (
 	// batchSession is a flag: the batch is the first of a process, and changes that are unfinished
 	// before it stay so.
 	batchSession = 1
+	// batchLoss is a flag: the batch contains OpLose, OpMissNames, OpAcknowledge or an OpCreate with last.
+	// Programs that do not know the flag do not read it.
+	batchLoss = 2
 
 	codeAbort = 0x1c
 	codeCells = 0x1d
@@ -130,6 +134,12 @@ func (b *Batch) flag(v bool) {
 func (b *Batch) short(c *engine.Change) {
 	b.code(byte(c.Op), c.Filter)
 	switch c.Op {
+	case engine.OpLose, engine.OpAcknowledge:
+		b.Bytes[1] |= batchLoss
+	case engine.OpMissNames:
+		b.Bytes[1] |= batchLoss
+		b.uvarint(c.Number)
+		b.uvarint(c.Count)
 	case engine.OpExpire, engine.OpFold, engine.OpUnfold, engine.OpAdvance:
 		b.uvarint(c.Number)
 	case engine.OpRename:
@@ -184,7 +194,7 @@ func getDigests(dst []umbel.Digest, src []byte) []umbel.Digest {
 
 // OpName returns the name of an operation in errors.
 func OpName(op engine.Op) string {
-	names := [...]string{"", "create", "delete", "rename", "expire", "add", "remove", "clear", "fold", "unfold", "advance", "seal", "replace", "write", "flush"}
+	names := [...]string{"", "create", "delete", "rename", "expire", "add", "remove", "clear", "fold", "unfold", "advance", "seal", "replace", "write", "flush", "lose", "miss names", "acknowledge"}
 	if int(op) < len(names) {
 		return names[op]
 	}

@@ -118,13 +118,14 @@ func drawDigests(t *rapid.T, max int) []umbel.Digest {
 
 // drawChange draws a change with only those fields set that its op has.
 func drawChange(t *rapid.T) engine.Change {
-	c := engine.Change{Op: engine.Op(rapid.IntRange(1, 14).Draw(t, "op")), Filter: rapid.Uint64Range(1, 3).Draw(t, "filter")}
+	c := engine.Change{Op: engine.Op(rapid.IntRange(1, 17).Draw(t, "op")), Filter: rapid.Uint64Range(1, 3).Draw(t, "filter")}
 	switch c.Op {
 	case engine.OpCreate, engine.OpReplace:
 		s := drawState(t, 3)
 		c.State = &s
 		if c.Op == engine.OpCreate {
 			c.Name, c.Number = "n", uint64(rapid.IntRange(0, 1).Draw(t, "hidden"))
+			c.Last = rapid.Bool().Draw(t, "lost")
 		}
 	case engine.OpRename:
 		c.Name = strings.Repeat("x", rapid.SampledFrom([]int{1, 300, maxPiece + 1, 1 << 20}).Draw(t, "name"))
@@ -135,7 +136,9 @@ func drawChange(t *rapid.T) engine.Change {
 	case engine.OpWrite:
 		c.Part, c.Array, c.Number, c.Last = rapid.IntRange(-1, 9).Draw(t, "part"), 3, 1<<40, rapid.Bool().Draw(t, "last")
 		c.Data = bytes.Repeat([]byte{7}, rapid.SampledFrom([]int{1, maxPiece, maxPiece + 1, 2 << 20}).Draw(t, "data"))
-	case engine.OpFlush:
+	case engine.OpMissNames:
+		c.Filter, c.Number, c.Count = 0, rapid.Uint64().Draw(t, "since"), 5
+	case engine.OpFlush, engine.OpAcknowledge:
 		c.Filter = 0
 	}
 	return c
@@ -228,6 +231,9 @@ func FuzzReader(f *testing.F) {
 		{Position: 4, Op: engine.OpReplace, Filter: 1, State: &s},
 		{Position: 5, Op: engine.OpRename, Filter: 1, Name: "b"},
 		{Position: 6, Op: engine.OpFlush},
+		{Position: 7, Op: engine.OpLose, Filter: 1},
+		{Position: 8, Op: engine.OpMissNames, Number: 1, Count: 2},
+		{Position: 9, Op: engine.OpAcknowledge},
 	}) {
 		f.Add(b)
 	}

@@ -56,7 +56,7 @@ func (r *Reader) Unfinished() (list []engine.Change) {
 func (r *Reader) Batch(b []byte) error {
 	c := &statecode.Cursor{Rest: b}
 	version, flags := c.Byte(), c.Byte()
-	if version != batchVersion || flags&^batchSession != 0 {
+	if version != batchVersion || flags&^(batchSession|batchLoss) != 0 {
 		if c.Err != nil {
 			return c.Err
 		}
@@ -120,7 +120,9 @@ func (r *Reader) record(c *statecode.Cursor, code byte, filter uint64) error {
 		return r.piece(c, code, l)
 	}
 	switch ch.Op {
-	case engine.OpDelete, engine.OpClear, engine.OpSeal, engine.OpFlush:
+	case engine.OpDelete, engine.OpClear, engine.OpSeal, engine.OpFlush, engine.OpLose, engine.OpAcknowledge:
+	case engine.OpMissNames:
+		ch.Number, ch.Count = c.Uvarint(), c.Uvarint()
 	case engine.OpExpire, engine.OpFold, engine.OpUnfold, engine.OpAdvance:
 		ch.Number = c.Uvarint()
 	case engine.OpRename:
@@ -214,7 +216,7 @@ func (r *Reader) Flush() error {
 // changes no other, unless names come into it.
 func (r *Reader) before(ch *engine.Change) error {
 	switch ch.Op {
-	case engine.OpCreate, engine.OpDelete, engine.OpRename, engine.OpFlush:
+	case engine.OpCreate, engine.OpDelete, engine.OpRename, engine.OpFlush, engine.OpMissNames, engine.OpAcknowledge:
 		return r.Flush()
 	}
 	if g := r.gathers[ch.Filter]; g != nil {

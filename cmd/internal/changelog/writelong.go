@@ -88,6 +88,9 @@ func allZero(words []uint64) bool {
 // begin appends the beginning of a long change.
 func (b *Batch) begin(c *engine.Change, head int) {
 	b.code(byte(c.Op)|codeLong, c.Filter)
+	if c.Op == engine.OpCreate && c.Last {
+		b.Bytes[1] |= batchLoss
+	}
 	b.uvarint(c.Number)
 	b.Bytes = binary.AppendVarint(b.Bytes, int64(c.Part))
 	b.uvarint(uint64(c.Array))

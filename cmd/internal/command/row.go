@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -16,6 +17,7 @@ type Row struct {
 	Syntax     string // words after the name, for UM.HELP
 	Arity      int    // number of words including the name; -n: at least n
 	Keys       Keys
+	Makes      int          // index of the key that the command makes a filter with; 0 for none
 	Right      access.Right // for all keys; 0 for none. Commands check further rights themselves
 	NotAudited bool         // as in resp.Command
 	Flags      string       // as in COMMAND INFO, separated by spaces
@@ -37,10 +39,11 @@ var (
 	SubKey  = Keys{2, 2} // after a subcommand
 )
 
-// Table returns the table of rows.
-func Table(rows ...Row) resp.Table {
+// Table returns the table of rows, for the filters of e.
+func Table(e *engine.Engine, rows ...Row) resp.Table {
 	t := resp.Table{}
 	for _, r := range rows {
+		r.guard(e)
 		cmd := &resp.Command{
 			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), FirstKey: r.Keys.First, LastKey: r.Keys.Last,
 			Right: r.Right, NotAudited: r.NotAudited, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,

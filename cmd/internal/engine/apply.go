@@ -19,6 +19,13 @@ func (e *Engine) Apply(c Change) error {
 	switch c.Op {
 	case OpFlush:
 		e.applyFlush(c.Position)
+		e.missing.Store(nil)
+		return nil
+	case OpMissNames:
+		e.missing.Store(&MissingNames{Since: int64(c.Number), Batches: c.Count})
+		return nil
+	case OpAcknowledge:
+		e.missing.Store(nil)
 		return nil
 	case OpCreate:
 		e.dropEarlierClaims(c)
@@ -41,6 +48,9 @@ func (e *Engine) applyTo(f *Filter, c Change) error {
 	switch c.Op {
 	case OpDelete:
 		e.dropReplayed(f)
+		return nil
+	case OpLose:
+		e.markLost(f)
 		return nil
 	case OpRename:
 		if r := f.replayed(); c.Position > r.claim {
@@ -139,6 +149,9 @@ func (e *Engine) applyCreate(c Change) error {
 		return err
 	}
 	f.set(flagIncomplete, c.Number&1 != 0)
+	if c.Last {
+		f.setLost()
+	}
 	f.storeExpires(int64(c.Number >> 1))
 	f.ownExtra().replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))

@@ -77,6 +77,9 @@ func (e *Engine) addToIndex(f *Filter) {
 	if f.Expires() != 0 {
 		e.expiring[f] = struct{}{}
 	}
+	if f.Lost() {
+		e.lost[f] = struct{}{}
+	}
 }
 
 // removeFromIndex removes a retired filter. The caller holds e.index.
@@ -118,8 +121,8 @@ func (e *Engine) deleteFilter(f *Filter) Position {
 	return pos
 }
 
-// Delete deletes a filter and reports whether there was one. The garbage collector frees the
-// memory.
+// Delete deletes a filter and reports whether there was one. The garbage collector frees the memory. It
+// returns ErrNamesMissing if there is none and names may be missing.
 func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return false, 0, err
@@ -127,13 +130,16 @@ func (e *Engine) Delete(name []byte) (bool, Position, error) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	f := e.Get(name)
+	if f == nil && e.missing.Load() != nil {
+		return false, 0, e.CheckAbsent()
+	}
 	if f == nil {
 		return false, Position(e.last.Load()), nil
 	}
 	return true, e.deleteFilter(f), nil
 }
 
-// Rename renames a filter. It returns ErrNotFound if no filter has the old name, and ErrExists if
+// Rename renames a filter. It returns the error of CheckAbsent if no filter has the old name, and ErrExists if
 // another filter has the new name and replace is false.
 func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 	if err := e.checkWritable(); err != nil {
@@ -143,7 +149,7 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 	defer e.directory.Unlock()
 	f := e.Get(from)
 	if f == nil {
-		return Position(e.last.Load()), ErrNotFound
+		return Position(e.last.Load()), e.CheckAbsent()
 	}
 	name := string(to)
 	if err := checkName(name); err != nil {
@@ -155,7 +161,11 @@ func (e *Engine) Rename(from, to []byte, replace bool) (Position, error) {
 		return e.lastOf(old), ErrExists
 	case old == f:
 		return e.lastOf(f), nil
-	case old != nil:
+	}
+	if _, err := e.checkNew(old, PutOptions{Replace: replace}); err != nil {
+		return 0, err
+	}
+	if old != nil {
 		old.retire(nil)
 	}
 	f.changes.Lock()
@@ -186,7 +196,7 @@ func (f *Filter) rename(name string) {
 	f.name.Store(newLabel(name))
 }
 
-// Flush deletes all filters.
+// Flush deletes all filters, known or not: afterwards no names are missing.
 func (e *Engine) Flush() (Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return 0, err
@@ -197,11 +207,8 @@ func (e *Engine) Flush() (Position, error) {
 	for _, f := range all {
 		f.retire(nil)
 	}
-	var pos Position
-	if e.journal != nil {
-		pos = e.journal.Append(Change{Op: OpFlush})
-		storeMax(&e.last, uint64(pos))
-	}
+	pos := e.appendAlone(Change{Op: OpFlush})
+	e.missing.Store(nil)
 	e.index.Lock()
 	defer e.index.Unlock()
 	for _, f := range all {

@@ -59,6 +59,8 @@ type Engine struct {
 	roster   roster
 	expiring map[*Filter]struct{}
 	lost     map[*Filter]struct{} // filters that lost data
+
+	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
 }
 
 // New returns an engine without filters.

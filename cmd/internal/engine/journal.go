@@ -41,7 +41,7 @@ type Op uint8
 
 // The numbers are written to logs and never get another meaning.
 const (
-	OpCreate  Op = 1 // Name; State, zero where arrays have no words; Number: see createNumber. Replaces the filter with the name
+	OpCreate  Op = 1 // Name; State, zero where arrays have no words; Number: see createNumber; Last: the filter lost data. Replaces the filter with the name
 	OpDelete  Op = 2
 	OpRename  Op = 3 // Name. Replaces the filter with the name
 	OpExpire  Op = 4 // Number: milliseconds since 1970
@@ -55,14 +55,19 @@ const (
 	OpReplace Op = 12 // State, complete
 	OpWrite   Op = 13 // Part, Array, Number: offset, Data; Last
 	OpFlush   Op = 14 // Filter is 0
+	OpLose    Op = 15 // data of the filter was lost: see Filter.Lost
+
+	OpMissNames   Op = 16 // Filter is 0. Number: MissingNames.Since, Count: Batches
+	OpAcknowledge Op = 17 // Filter is 0: see Engine.Acknowledge
 )
 
 // Change is one entry of the journal.
 type Change struct {
 	Position Position // set by the reader of a journal
-	Filter   uint64   // ID, 0 for OpFlush
+	Filter   uint64   // ID, 0 if no single filter changes
 	Op       Op
 	Number   uint64
+	Count    uint64
 	Part     int
 	Array    int
 	Last     bool

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -70,10 +71,13 @@ func (f *Filter) addLost(added []bool, ds []umbel.Digest) (int, error) {
 func (e *Engine) MarkLost(id uint64) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
-	f := e.byID(id)
-	if f == nil {
-		return
+	if f := e.byID(id); f != nil {
+		e.markLost(f)
 	}
+}
+
+// markLost marks a filter whose data was lost.
+func (e *Engine) markLost(f *Filter) {
 	f.setLost()
 	e.index.Lock()
 	defer e.index.Unlock()
@@ -90,15 +94,16 @@ func (e *Engine) LostLen() int {
 	return len(e.lost)
 }
 
+// lostFilters returns the filters that lost data, in the order of their IDs.
+func (e *Engine) lostFilters() []*Filter {
+	e.index.RLock()
+	defer e.index.RUnlock()
+	return slices.SortedFunc(maps.Keys(e.lost), func(f, g *Filter) int { return cmp.Compare(f.id, g.id) })
+}
+
 // LostNames returns the names of at most n filters that lost data, those that were created first.
 func (e *Engine) LostNames(n int) []string {
-	e.index.RLock()
-	all := make([]*Filter, 0, len(e.lost))
-	for f := range e.lost {
-		all = append(all, f)
-	}
-	e.index.RUnlock()
-	slices.SortFunc(all, func(f, g *Filter) int { return cmp.Compare(f.id, g.id) })
+	all := e.lostFilters()
 	names := make([]string, min(n, len(all)))
 	for i := range names {
 		names[i] = all[i].Name()

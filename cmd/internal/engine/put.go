@@ -16,8 +16,8 @@ type PutOptions struct {
 }
 
 // Put stores f under a name. The engine owns f afterwards, also after an error. It returns ErrExists
-// if the name is taken and may not be replaced, and ErrMemory if there is not enough memory for f in
-// addition to the filter that it replaces.
+// if the name is taken and may not be replaced, ErrNamesMissing as described in MissingNames, and ErrMemory
+// if there is not enough memory for f in addition to the filter that it replaces.
 //
 // A large filter is written to the journal before the name is looked at, and without locks.
 func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Position, error) {
@@ -30,8 +30,12 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	if o.Expires < 0 {
 		o.Expires = 1 // long ago
 	}
-	if old := e.lookup(name); old != nil && !o.Replace {
+	old := e.lookup(name)
+	if old != nil && !o.Replace {
 		return nil, e.lastOf(old), ErrExists
+	}
+	if _, err := e.checkNew(old, o); err != nil {
+		return nil, 0, err
 	}
 	s := f.State()
 	g, err := e.newFilter(0, name, f, s)
@@ -53,7 +57,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 		e.memory.release(n)
 		return nil, 0, err
 	}
-	pos, err := e.putQueued(g, w, o.Replace)
+	pos, err := e.putQueued(g, w, o)
 	if err != nil {
 		w.abort()
 		e.memory.release(n)
@@ -63,18 +67,26 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 }
 
 // putQueued adds a filter to the directory.
-func (e *Engine) putQueued(g *Filter, w write, replace bool) (Position, error) {
+func (e *Engine) putQueued(g *Filter, w write, o PutOptions) (Position, error) {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	old := e.names.find(g.Name())
-	if old != nil && !old.isExpired() && !replace {
+	if old != nil && !old.isExpired() && !o.Replace {
 		return e.lastOf(old), ErrExists
+	}
+	lost, err := e.checkNew(old, o)
+	if err != nil {
+		return 0, err
 	}
 	if old != nil {
 		old.retire(nil)
 	}
 	if w.long == nil {
 		g.id = e.newID()
+	}
+	if lost { // w is short, because g is empty
+		g.setLost()
+		w.change.Last = true
 	}
 	pos := g.appendWrite(w)
 	storeMax(&e.last, uint64(pos))
@@ -112,7 +124,7 @@ func createNumber(o PutOptions) uint64 {
 	return n
 }
 
-// Copy makes a second filter with the current contents and expiry. It returns ErrNotFound if there
+// Copy makes a second filter with the current contents and expiry. It returns the error of CheckAbsent if there
 // is no first filter, ErrExists if the second name is taken and replace is false, and the error of
 // CheckComplete if the first filter is incomplete. The copy is made before the second name is looked at.
 func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
@@ -121,7 +133,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	}
 	f := e.Get(from)
 	if f == nil {
-		return Position(e.last.Load()), ErrNotFound
+		return Position(e.last.Load()), e.CheckAbsent()
 	}
 	old := e.Get(to)
 	switch {

@@ -98,6 +98,9 @@ func (req *request) putContainer() error {
 	match := req.http.Header.Get("If-Match")
 	old := req.Engine.Get([]byte(req.name))
 	switch {
+	case old == nil && match != "" && req.Engine.MissingNames() != nil:
+		_, err := req.filter()
+		return err
 	case old == nil && match != "":
 		return problemf(precondition, "no filter %q", req.name)
 	case old == nil:

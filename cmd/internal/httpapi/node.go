@@ -94,6 +94,18 @@ func (req *request) takeSnapshot() error {
 	return nil
 }
 
+// acknowledge ends the state in which names may be missing, and responds whether there was one.
+func (req *request) acknowledge() error {
+	done, pos, err := req.Engine.Acknowledge()
+	if err == nil {
+		err = req.waitDurable(pos)
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(req.response, http.StatusOK, api.Acknowledged{Acknowledged: done})
+}
+
 // kindInfo describes a kind.
 type kindInfo struct {
 	Kind   string        `json:"kind"`

@@ -82,6 +82,7 @@ var sentinels = []struct {
 	problemType
 }{
 	{engine.ErrNotFound, problemType{"not-found", "No such filter", http.StatusNotFound}},
+	{engine.ErrNamesMissing, problemType{"names-missing", "Names of filters may be missing", http.StatusConflict}},
 	{publish.ErrUnknown, problemType{"no-publication", "No such publication", http.StatusNotFound}},
 	{share.ErrSeed, problemType{"secret-seed", "The filter has a secret seed", http.StatusConflict}},
 	{engine.ErrExists, problemType{"exists", "Filter exists", http.StatusConflict}},

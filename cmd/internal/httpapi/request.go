@@ -163,7 +163,7 @@ func (req *request) find(name string) (*engine.Filter, error) {
 	if f := req.Engine.Get([]byte(name)); f != nil {
 		return f, nil
 	}
-	return nil, fmt.Errorf("%q: %w", name, engine.ErrNotFound)
+	return nil, fmt.Errorf("%q: %w", name, req.Engine.CheckAbsent())
 }
 
 // completeFilter returns a filter that is complete and that the user may read.

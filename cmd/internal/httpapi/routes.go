@@ -33,6 +33,7 @@ func (h *handler) routes() []route {
 		{pattern: "GET /v1/status", right: access.Read, serve: (*request).nodeStatus},
 		{pattern: "GET /v1/backup", right: access.Admin, serve: (*request).serveBackup},
 		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
+		{pattern: "POST /v1/acknowledge", right: access.Admin, serve: (*request).acknowledge},
 
 		{pattern: "GET /v1/filters", serve: (*request).list},
 		{pattern: "GET /v1/filters/{name}", right: access.Read, serve: (*request).getFilter},

@@ -19,9 +19,9 @@ func (k *keyspace) names() []command.Row {
 		{Name: "exists", Arity: -2, Keys: command.AllKeys, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Counts the names that are filters.", Run: k.exists},
 		{Name: "touch", Arity: -2, Keys: command.AllKeys, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Counts the names that are filters.", Run: k.exists},
 		{Name: "type", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Returns the type of a filter.", Run: k.typeOf},
-		{Name: "rename", Arity: 3, Keys: command.TwoKeys, Right: access.Remove, Flags: "write", Categories: "keyspace write slow", Summary: "Renames a filter, replacing one with the new name.", Run: k.rename},
-		{Name: "renamenx", Arity: 3, Keys: command.TwoKeys, Right: access.Remove, Flags: "write fast", Categories: "keyspace write fast", Summary: "Renames a filter unless the new name is taken.", Run: k.renameNX},
-		{Name: "copy", Arity: -3, Keys: command.TwoKeys, Right: access.Read, Flags: "write denyoom", Categories: "keyspace write slow", Summary: "Copies a filter.", Run: k.copy},
+		{Name: "rename", Arity: 3, Keys: command.TwoKeys, Makes: 2, Right: access.Remove, Flags: "write", Categories: "keyspace write slow", Summary: "Renames a filter, replacing one with the new name.", Run: k.rename},
+		{Name: "renamenx", Arity: 3, Keys: command.TwoKeys, Makes: 2, Right: access.Remove, Flags: "write fast", Categories: "keyspace write fast", Summary: "Renames a filter unless the new name is taken.", Run: k.renameNX},
+		{Name: "copy", Arity: -3, Keys: command.TwoKeys, Makes: 2, Right: access.Read, Flags: "write denyoom", Categories: "keyspace write slow", Summary: "Copies a filter.", Run: k.copy},
 		{Name: "randomkey", Arity: 1, Flags: "readonly", Categories: "keyspace read slow", Summary: "Returns the name of a random filter.", Run: k.randomKey},
 		{Name: "dbsize", Arity: 1, Flags: "readonly fast", Categories: "keyspace read fast", Summary: "Returns the number of filters.", Run: k.dbSize},
 	}

@@ -20,6 +20,7 @@ var (
 	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory used by all filters.")
 	filtersNow      = gauge("bloom_num_objects", "Number of filters.")
 	incomplete      = gauge("umbel_incomplete_filters", "Filters of which data was lost: every query returns true until they are created again.")
+	namesMissing    = gauge("umbel_names_missing", "1 if names of filters may be missing after a loss of data, until it is acknowledged.")
 	memoryLimit     = gauge("umbel_memory_limit_bytes", "Memory limit of all filters; 0 means no limit.")
 	clientsNow      = gauge("umbel_connected_clients", "Connected Redis clients.")
 	logPending      = gauge("umbel_log_pending_bytes", "Changes waiting to be written to the log.")
@@ -43,7 +44,7 @@ var (
 
 func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		memoryUsed, filtersNow, incomplete, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
+		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
 		connections, rejected, tlsFailures, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
@@ -61,6 +62,7 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(memoryLimit, float64(limit))
 	now(filtersNow, float64(s.o.Engine.Len()))
 	now(incomplete, float64(s.o.Engine.LostLen()))
+	now(namesMissing, boolValue(s.o.Engine.MissingNames() != nil))
 	now(clientsNow, float64(s.o.Clients()))
 	s.collectTotals(ch)
 	log := s.o.Status()

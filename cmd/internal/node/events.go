@@ -63,16 +63,16 @@ var events = map[string]string{
 	"snapshot failed; log not truncated":                       "snapshot-failed",
 	"deleting the previous snapshot, because the disk is full": "snapshot-given-up",
 
-	"discarded an incomplete batch at the end of the log, which was never acknowledged":              "log-torn",
-	"a copy of the head is damaged; the other one is used":                                           "damage-repaired",
-	"last snapshot unreadable; using the previous one":                                               "damage-repaired",
-	"last snapshot of a filter unreadable; using the previous one":                                   "damage-repaired",
-	"previous snapshot unreadable":                                                                   "damage-repaired",
-	"manifest of a snapshot is damaged":                                                              "damage-repaired",
-	"last snapshot unreadable; writing all filters":                                                  "damage-repaired",
-	"data would be lost":                                                                             "data-lost",
-	"data loss accepted":                                                                             "data-lost",
-	"data of filters was lost; their queries return true for every key until they are created again": "filters-incomplete",
+	"discarded an incomplete batch at the end of the log, which was never acknowledged":                                    "log-torn",
+	"a copy of the head is damaged; the other one is used":                                                                 "damage-repaired",
+	"last snapshot unreadable; using the previous one":                                                                     "damage-repaired",
+	"last snapshot of a filter unreadable; using the previous one":                                                         "damage-repaired",
+	"previous snapshot unreadable":                                                                                         "damage-repaired",
+	"manifest of a snapshot is damaged":                                                                                    "damage-repaired",
+	"last snapshot unreadable; writing all filters":                                                                        "damage-repaired",
+	"data loss accepted":                                                                                                   "data-lost",
+	"data of filters was lost; their queries return true for every key until they are created again":                       "filters-incomplete",
+	"names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)": "names-missing",
 }
 
 // eventHandler adds the attribute "event" to messages.

@@ -73,6 +73,7 @@ func (p process) Info() []keyspace.Section {
 			{"umbel_log_lag_milliseconds", fmt.Sprint(status.Lag.Milliseconds())},
 			{"umbel_durability", p.config.Durability},
 			{"umbel_incomplete_filters", fmt.Sprint(p.engine.LostLen())},
+			{"umbel_names_missing", flag(p.engine.MissingNames() != nil)},
 		}},
 		{Name: "Stats", Fields: p.statsFields()},
 		{Name: "Replication", Fields: [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}},
@@ -197,7 +198,7 @@ func (n *Node) status() api.Status {
 	used, limit := n.engine.Memory()
 	status := api.Status{
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
-		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
+		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Missing: api.NewMissing(n.engine.MissingNames()), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
 		Snapshotting: s.Snapshotting, Publications: n.publications.List(),
 	}

@@ -164,12 +164,13 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	var files *snapfile.Dir
 	n.disk = budget.New(uint64(c.MaxDisk))
 	n.copies = n.disk.Part(0)
-	if n.oplog, files, err = openData(ctx, c, n.log, n.openLog, n.disk, false); err != nil {
+	on, err := openData(ctx, c, n.log, n.openLog, n.disk, false)
+	if err != nil {
 		return err
 	}
+	n.oplog = on.log
 	// Remove copies left over by a process that was killed. The directory is locked by now.
 	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
 		return fmt.Errorf("data: %w", err)
@@ -185,7 +186,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	defer l.end()
 	percent := 100
 	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
-	n.store, n.found, err = store.Open(ctx, n.oplog, files, n.engine, store.Options{
+	n.store, n.found, err = store.Open(ctx, n.oplog, on.snapshots, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
 		SnapshotInterval: c.SnapshotInterval,
@@ -196,6 +197,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		Committed:        n.latencies.Commit,
 		Synced:           n.latencies.Sync,
 		AcceptLoss:       c.AcceptLoss,
+		Lost:             on.lost,
 		Log:              n.log.With("part", "store"),
 	})
 	logTorn(n.log, n.found)
@@ -222,44 +224,51 @@ func logLoss(log *slog.Logger, r store.Report) {
 		log.Warn("data of filters was lost; their queries return true for every key until they are created again",
 			"filters", r.Incomplete, "names", r.IncompleteNames)
 	}
+	if r.Missing != nil {
+		log.Warn("names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)",
+			"since", r.Missing.Time(), "batches", r.Missing.Batches)
+	}
 }
 
 // durabilities are the values of the setting.
 var durabilities = map[string]store.Durability{"always": store.Always, "everysec": store.EverySec, "none": store.None}
 
+// onDisk is the open contents of a data directory.
+type onDisk struct {
+	log       oplog.Log
+	snapshots *snapfile.Dir
+	lost      string // what is known to be lost, with accept-loss
+}
+
 // openData opens the log and the snapshots of a data directory. The log locks it. A directory that has
 // a log but no snapshots has lost them: both are made at the same time.
-func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, limit *budget.Budget, readOnly bool) (oplog.Log, *snapfile.Dir, error) {
+func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, limit *budget.Budget, readOnly bool) (on onDisk, err error) {
 	if err := wal.Supported(logDir(c.Data)); err != nil {
-		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+		return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	_, err := os.Stat(logDir(c.Data))
+	_, err = os.Stat(logDir(c.Data))
 	hasLog := err == nil
 	if _, err := os.Stat(snapshotsDir(c.Data)); hasLog && errors.Is(err, fs.ErrNotExist) {
 		what := snapshotsDir(c.Data) + " is missing; filters that the log does not create are gone"
-		switch {
-		case !c.AcceptLoss:
-			return nil, nil, fmt.Errorf("data directory %s: %w: %s: %s", c.Data, store.ErrLost, what, store.Remedy)
-		case readOnly:
-			log.Warn("data would be lost", "what", what)
-		default:
-			log.Error("data loss accepted", "what", what)
+		if !c.AcceptLoss {
+			return on, fmt.Errorf("data directory %s: %w: %s: %s", c.Data, store.ErrLost, what, store.Remedy)
 		}
+		on.lost = what
 	}
 	if !readOnly { // before the log, which may be created
 		if _, err := disk.Make(snapshotsDir(c.Data)); err != nil {
-			return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+			return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	l, err := open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
+	on.log, err = open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
 	if err != nil {
-		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, err)
+		return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	files, err := snapfile.OpenDir(snapshotsDir(c.Data), snapfile.Options{ReadOnly: readOnly, Disk: limit})
+	on.snapshots, err = snapfile.OpenDir(snapshotsDir(c.Data), snapfile.Options{ReadOnly: readOnly, Disk: limit})
 	if err != nil {
-		return nil, nil, fmt.Errorf("data directory %s: %w", c.Data, errors.Join(err, l.Close()))
+		return on, fmt.Errorf("data directory %s: %w", c.Data, errors.Join(err, on.log.Close()))
 	}
-	return l, files, nil
+	return on, nil
 }
 
 // logDir returns the directory of the log in a data directory, snapshotsDir that of the snapshots.

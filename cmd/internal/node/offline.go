@@ -39,12 +39,12 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 	if _, err := os.Stat(logDir(c.Data)); err != nil {
 		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
 	}
-	l, files, err := openData(ctx, c, log, oplog.Open, nil, true)
+	on, err := openData(ctx, c, log, oplog.Open, nil, true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	s, found, err := store.Open(ctx, l, files, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Seed: seedOf(c.Data), Log: log.With("part", "store")})
+	defer func() { err = errors.Join(err, on.log.Close()) }()
+	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Lost: on.lost, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -65,12 +65,12 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	}
 	c := DefaultConfig()
 	c.Data = data
-	l, files, err := openData(ctx, c, log, oplog.Open, nil, false)
+	on, err := openData(ctx, c, log, oplog.Open, nil, false)
 	if err != nil {
 		return store.Report{}, err
 	}
-	seed, err := backup.Restore(ctx, r, l, files)
-	err = errors.Join(err, l.Close())
+	seed, err := backup.Restore(ctx, r, on.log, on.snapshots)
+	err = errors.Join(err, on.log.Close())
 	if err == nil && seed != nil {
 		err = writeSeed(seedFile(data), seed)
 	}

@@ -37,6 +37,7 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 		r.useWholeLog()
 		return nil, nil
 	}
+	r.losses.missNames(0)
 	return nil, r.losses.add("the catalogue of the snapshot of %v: those of its %d filters that the log does not create are gone: %w",
 		last.Time(), last.Filters, why)
 }
@@ -66,7 +67,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 		}
 	case readable:
 		r.mu.Lock()
-		r.missing[m.ID] = m.Name
+		r.missing[m.ID] = m
 		r.mu.Unlock()
 		r.useOlder()
 		return nil
@@ -145,8 +146,8 @@ func (r *restorer) restoreIncomplete(ctx context.Context, m engine.Meta, segment
 	if err := r.losses.add("cells of filter %q, which returns true for every key until it is created again: %w", m.Name, why); err != nil {
 		return err
 	}
-	m.Incomplete, m.Lost = true, true
 	index := snapshot.SegmentIndex(&m.State)
+	m.Incomplete, m.Lost = true, true
 	err := r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
 		if r.pieces.Copy(ctx, segments[index(g)], dst) != nil {
 			clear(dst)
@@ -154,18 +155,20 @@ func (r *restorer) restoreIncomplete(ctx context.Context, m engine.Meta, segment
 		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {
-		err = r.restorePlaceholder(m)
+		err = restorePlaceholder(r.engine, m)
 	}
 	if err != nil && ctx.Err() == nil {
+		r.losses.missNames(0)
 		return r.losses.add("filter %q: %w", m.Name, err)
 	}
 	return err
 }
 
-// restorePlaceholder restores an incomplete filter whose remaining state is invalid as an empty one of
-// the same kind.
-func (r *restorer) restorePlaceholder(m engine.Meta) error {
-	kind, err := r.engine.Kinds().Find(m.State.Kind)
+// restorePlaceholder restores a filter whose state is invalid or lost as an incomplete, empty one of the same
+// kind.
+func restorePlaceholder(e *engine.Engine, m engine.Meta) error {
+	m.Incomplete, m.Lost = true, true
+	kind, err := e.Kinds().Find(m.State.Kind)
 	if err != nil {
 		return err
 	}
@@ -178,7 +181,7 @@ func (r *restorer) restorePlaceholder(m engine.Meta) error {
 	for _, p := range statecode.Arrays(&m.State) {
 		words = append(words, p.Words)
 	}
-	return r.engine.Restore(m, func(g engine.Segment, dst []byte) error {
+	return e.Restore(m, func(g engine.Segment, dst []byte) error {
 		statecode.PutWords(dst, words[g.Array][g.Offset/8:][:len(dst)/8])
 		return nil
 	})

@@ -3,8 +3,8 @@
 //
 // Unreadable data is an error. If the loss is accepted, the affected filters become incomplete: every
 // query returns true until they are created again, because false might be wrong. Lost cells affect their
-// filter; lost batches affect all filters that they may have changed. Filters that were created in a lost
-// batch are unknown.
+// filter; lost batches affect all filters that they may have changed. The names of filters that were created in a
+// lost batch are unknown, and those of all filters if no catalogue can be read: engine.MissingNames.
 package recovery
 
 import (
@@ -33,7 +33,10 @@ type Options struct {
 	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files of
 	// snapshots: see the package comment. The report lists what is lost.
 	AcceptLoss bool
-	Log        *slog.Logger
+	// Lost is what the caller knows to be lost in addition: filters whose names are unknown. It needs
+	// AcceptLoss.
+	Lost string
+	Log  *slog.Logger
 }
 
 // Report describes what a recovery found.
@@ -51,6 +54,9 @@ type Report struct {
 	// engine.Filter.Lost. IncompleteNames are names of them, at most MaxNames.
 	Incomplete      int
 	IncompleteNames []string
+	// Missing is not nil if names of filters may be missing, because of losses at this start or an earlier
+	// one: engine.MissingNames.
+	Missing *engine.MissingNames
 }
 
 // MaxNames is the maximum number of names in a report.
@@ -61,6 +67,7 @@ func (r *Report) count(e *engine.Engine) {
 	r.Filters = e.Len()
 	r.Bytes, _ = e.Memory()
 	r.Incomplete, r.IncompleteNames = e.LostLen(), e.LostNames(MaxNames)
+	r.Missing = e.MissingNames()
 }
 
 // Result is the state of the disk after a recovery.
@@ -92,6 +99,12 @@ func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine
 }
 
 func run(ctx context.Context, r *restorer, p *Replayer) error {
+	if lost := r.o.Lost; lost != "" {
+		r.losses.missNames(0)
+		if err := r.losses.add("%s", lost); err != nil {
+			return err
+		}
+	}
 	if err := r.findSnapshots(); err != nil {
 		return err
 	}
@@ -102,6 +115,7 @@ func run(ctx context.Context, r *restorer, p *Replayer) error {
 	if err := p.replay(ctx, r.log, r.from); err != nil {
 		return err
 	}
+	r.losses.addTo(r.engine)
 	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
 		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
 	}
@@ -122,6 +136,9 @@ type losses struct {
 	mu   sync.Mutex
 	any  bool
 	list []string
+
+	names   bool   // names of filters may be missing
+	batches uint64 // number of lost batches, as far as it is known
 }
 
 // add adds a loss. It returns an error unless losses are accepted. It is safe for concurrent use.
@@ -137,6 +154,22 @@ func (l *losses) add(format string, args ...any) error {
 		l.list = append(l.list, what.Error())
 	}
 	return nil
+}
+
+// missNames notes that filters may be lost whose names are unknown, with a number of batches. It is safe for
+// concurrent use.
+func (l *losses) missNames(batches uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.names = true
+	l.batches += batches
+}
+
+// addTo notes in an engine that names may be missing.
+func (l *losses) addTo(e *engine.Engine) {
+	if l.names {
+		e.AddMissingNames(engine.MissingNames{Since: time.Now().UnixMilli(), Batches: l.batches})
+	}
 }
 
 // countPieces counts the bytes of pieces that the snapshots need.

@@ -23,12 +23,12 @@ type Replayer struct {
 	reader changelog.Reader
 	report Report
 
-	covered  engine.Position   // up to here changes need not be in the log
-	reach    engine.Position   // the log must reach up to here
-	restored map[uint64]extent // filters
-	missing  map[uint64]string // names of filters that the log must create
-	changed  map[uint64]bool   // filters that differ from their last copy
-	afterGap bool              // batches before the next one are lost
+	covered  engine.Position        // up to here changes need not be in the log
+	reach    engine.Position        // the log must reach up to here
+	restored map[uint64]extent      // filters
+	missing  map[uint64]engine.Meta // filters that the log must create
+	changed  map[uint64]bool        // filters that differ from their last copy
+	afterGap bool                   // batches before the next one are lost
 
 	position engine.Position // of the last change
 	batch    uint64          // number of the last batch
@@ -49,7 +49,7 @@ func NewReplayer(e *engine.Engine) *Replayer {
 
 func newReplayer(e *engine.Engine, l *losses) *Replayer {
 	p := &Replayer{
-		engine: e, losses: l, restored: make(map[uint64]extent), missing: make(map[uint64]string),
+		engine: e, losses: l, restored: make(map[uint64]extent), missing: make(map[uint64]engine.Meta),
 		changed: make(map[uint64]bool),
 	}
 	p.reader = changelog.Reader{Limits: Limits(), Each: p.apply}
@@ -102,14 +102,15 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 }
 
 // consequence is what follows from lost changes.
-const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and filters that they created are gone"
+const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and names of filters that they created are missing"
 
 // lost notes that batches are lost, which why names.
-func (p *Replayer) lost(_, _ uint64, why error) error {
+func (p *Replayer) lost(first, last uint64, why error) error {
 	if err := p.losses.add("%w; "+consequence, why); err != nil {
 		return err
 	}
 	p.afterGap = true
+	p.losses.missNames(last + 1 - min(first, last+1))
 	return nil
 }
 
@@ -145,6 +146,7 @@ func (p *Replayer) missingChanges(first, last engine.Position) error {
 		if err := p.losses.add("changes %d to %d are missing; "+consequence, first, last); err != nil {
 			return err
 		}
+		p.losses.missNames(0)
 	}
 	return p.markAllIncomplete(last)
 }
@@ -252,9 +254,14 @@ func (p *Replayer) checkEnd() error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.missing)) {
-		if err := p.losses.add("filter %q: its copies cannot be read, and the log does not create it", p.missing[id]); err != nil {
+		m := p.missing[id]
+		if err := p.losses.add("filter %q: its copies cannot be read, and the log does not create it", m.Name); err != nil {
 			return err
 		}
+		if err := restorePlaceholder(p.engine, m); err != nil {
+			return fmt.Errorf("filter %q: %w", m.Name, err)
+		}
+		p.changed[id] = true
 	}
 	return nil
 }

@@ -35,17 +35,17 @@ type restorer struct {
 	covered engine.Position // up to here changes need not be in the log
 	reach   engine.Position // up to here copies may have changes, and the log must reach
 
-	mu            sync.Mutex        // guards what follows
-	older         map[uint64][]byte // entries of the previous snapshot, after it was needed
-	olderReadable bool              // older is complete
-	missing       map[uint64]string // names of filters that the log must create
-	restored      map[uint64]extent // filters
+	mu            sync.Mutex             // guards what follows
+	older         map[uint64][]byte      // entries of the previous snapshot, after it was needed
+	olderReadable bool                   // older is complete
+	missing       map[uint64]engine.Meta // filters that the log must create
+	restored      map[uint64]extent      // filters
 }
 
 func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
 	return &restorer{
 		log: l, files: files, engine: e, o: o, losses: &losses{o: o}, pieces: snapshot.NewCache(files),
-		missing: make(map[uint64]string), restored: make(map[uint64]extent),
+		missing: make(map[uint64]engine.Meta), restored: make(map[uint64]extent),
 	}
 }
 
@@ -78,12 +78,16 @@ func (r *restorer) findSnapshots() error {
 		}
 		if !found {
 			found, r.set.Current = true, s
+			if s != nil {
+				r.engine.SetMissingNames(s.Missing)
+			}
 			continue
 		}
 		r.set.Previous = s
 		break
 	}
 	if len(list) > 0 && !found {
+		r.losses.missNames(0)
 		return r.losses.add("the manifests of all snapshots: filters that the log does not create are gone: %w", list[0].Err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
@@ -75,6 +76,14 @@ func withoutExpansion(f *redisbloom.Filter) (*redisbloom.Filter, error) {
 	return redisbloom.Open(s)
 }
 
+// absent returns the reply for a name without a filter.
+func (m *Module) absent() string {
+	if err := m.engine.CheckAbsent(); !errors.Is(err, engine.ErrNotFound) {
+		return command.Text(err)
+	}
+	return notFound
+}
+
 // attempts is the number of retries if other clients make or delete the filter meanwhile.
 const attempts = 100
 
@@ -102,7 +111,7 @@ func (m *Module) findOrMake(c *resp.Conn, name []byte, cuckoo, noCreate bool, cr
 			return f, ""
 		}
 		if noCreate {
-			return nil, notFound
+			return nil, m.absent()
 		}
 		f, pos, err := create()
 		c.Commit(uint64(pos))

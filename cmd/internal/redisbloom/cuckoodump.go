@@ -161,7 +161,7 @@ func (m *Module) cuckooLoadChunk(c *resp.Conn, args [][]byte) {
 
 func (m *Module) cuckooLoadHeader(name []byte, iter int64, header []byte) (engine.Position, string) {
 	if iter != 1 {
-		return 0, notFound
+		return 0, m.absent()
 	}
 	f, err := cuckooFromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
 	return m.putHeader(name, f, err, badHeader)

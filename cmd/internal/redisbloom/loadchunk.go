@@ -68,7 +68,7 @@ func (m *Module) writeChunk(c *resp.Conn, f *engine.Filter, layers []uint64, ite
 // loadHeader makes the filter that a header describes.
 func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Position, string) {
 	if iter != 1 {
-		return 0, notFound
+		return 0, m.absent()
 	}
 	f, err := redisbloom.FromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
 	return m.putHeader(name, f, err, badData)

@@ -202,3 +202,11 @@ func (c *Client) Status(ctx context.Context) (s api.Status, err error) {
 func (c *Client) Snapshot(ctx context.Context) error {
 	return c.json(ctx, http.MethodPost, "/v1/snapshot", nil, nil)
 }
+
+// Acknowledge ends the state of the node in which names of filters may be missing, and reports whether it was in
+// this state.
+func (c *Client) Acknowledge(ctx context.Context) (bool, error) {
+	var a api.Acknowledged
+	err := c.json(ctx, http.MethodPost, "/v1/acknowledge", nil, &a)
+	return a.Acknowledged, err
+}

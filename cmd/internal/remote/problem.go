@@ -45,21 +45,22 @@ func (e *Error) Unwrap() error { return sentinels[strings.TrimPrefix(e.Type, api
 
 // sentinels maps the last word of a problem's type to an error.
 var sentinels = map[string]error{
-	"not-found":    engine.ErrNotFound,
-	"exists":       engine.ErrExists,
-	"incomplete":   engine.ErrIncomplete,
-	"memory":       engine.ErrMemory,
-	"read-only":    engine.ErrReadOnly,
-	"denied":       access.ErrDenied,
-	"unauthorized": access.ErrDenied,
-	"unsupported":  errors.ErrUnsupported,
-	"corrupt":      umbel.ErrCorrupt,
-	"kind":         umbel.ErrKind,
-	"goal":         umbel.ErrGoal,
-	"mismatch":     umbel.ErrMismatch,
-	"limit":        umbel.ErrLimit,
-	"too-large":    umbel.ErrLimit,
-	"precondition": umbel.ErrMismatch,
+	"not-found":     engine.ErrNotFound,
+	"names-missing": engine.ErrNamesMissing,
+	"exists":        engine.ErrExists,
+	"incomplete":    engine.ErrIncomplete,
+	"memory":        engine.ErrMemory,
+	"read-only":     engine.ErrReadOnly,
+	"denied":        access.ErrDenied,
+	"unauthorized":  access.ErrDenied,
+	"unsupported":   errors.ErrUnsupported,
+	"corrupt":       umbel.ErrCorrupt,
+	"kind":          umbel.ErrKind,
+	"goal":          umbel.ErrGoal,
+	"mismatch":      umbel.ErrMismatch,
+	"limit":         umbel.ErrLimit,
+	"too-large":     umbel.ErrLimit,
+	"precondition":  umbel.ErrMismatch,
 }
 
 // maxProblem is the maximum size of a problem in bytes.

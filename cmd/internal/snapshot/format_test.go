@@ -53,7 +53,8 @@ func TestEntriesComeBack(t *testing.T) {
 func TestManifestsComeBack(t *testing.T) {
 	a := &Snapshot{Number: 2, Taken: 1 << 40, Batch: 7, Covered: 8, Position: 9, Filters: 10, Bytes: 11, Catalogue: []Reference{{piece: 1, length: 5, sum: xxh3.Uint128{Lo: 9}}}}
 	b := &Snapshot{Number: 1, Taken: 1 << 39, Batch: 2}
-	for _, m := range []Manifest{{}, {Unfinished: true}, {Snapshot: a}, {Snapshot: b}} {
+	c := &Snapshot{Number: 3, Missing: &engine.MissingNames{Since: 1 << 40, Batches: 2}}
+	for _, m := range []Manifest{{}, {Unfinished: true}, {Snapshot: a}, {Snapshot: b}, {Snapshot: c}} {
 		coded := m.Append(nil)
 		got, err := ReadManifest(coded)
 		if err != nil || !reflect.DeepEqual(got, m) {

@@ -21,6 +21,7 @@ import (
 //	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1, 0 or 1 | snapshot
 //	snapshot   number | milliseconds since 1970 | batch | covered | position | filters | bytes
 //	           | number of references | references to the catalogue
+//	           | with manifestMissing: milliseconds since 1970 | number of lost batches
 //	entry      length | filter | from | to - from | flags 1 | expires | name: length, bytes
 //	           | number of references | references to segments | shape
 //	reference  piece, 0 if all bytes are zero | length | offset and XXH3-128 16, unless piece is 0
@@ -31,6 +32,9 @@ const (
 	manifestVersion = 1
 	// manifestUnfinished is a flag: a backup is being restored and is not complete.
 	manifestUnfinished = 1
+	// manifestMissing is a flag: names may be missing, as engine.MissingNames describes. Programs that do not
+	// know the flag do not read the manifest.
+	manifestMissing = 2
 
 	// Flags of an entry: the filter is incomplete, and why.
 	entryLoading = 1 // parts of it have not been written yet
@@ -106,6 +110,7 @@ type Snapshot struct {
 	Filters   uint64
 	Bytes     uint64 // of cells
 	Catalogue []Reference
+	Missing   *engine.MissingNames // at a position from Covered to Position; nil if no names may be missing
 }
 
 // Time returns the time at which the snapshot was begun; zero if s is nil.
@@ -128,8 +133,11 @@ func (m Manifest) Append(dst []byte) []byte {
 	if m.Unfinished {
 		flags = manifestUnfinished
 	}
-	dst = append(append(dst, manifestMagic...), manifestVersion, flags)
 	s := m.Snapshot
+	if s != nil && s.Missing != nil {
+		flags |= manifestMissing
+	}
+	dst = append(append(dst, manifestMagic...), manifestVersion, flags)
 	if s == nil {
 		return append(dst, 0)
 	}
@@ -139,6 +147,9 @@ func (m Manifest) Append(dst []byte) []byte {
 	}
 	for _, r := range s.Catalogue {
 		dst = appendReference(dst, r)
+	}
+	if s.Missing != nil {
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(s.Missing.Since)), s.Missing.Batches)
 	}
 	return dst
 }
@@ -151,7 +162,7 @@ func ReadManifest(b []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("snapshot: not a manifest of umbel: %w", umbel.ErrCorrupt)
 	}
 	version, flags, n := c.Byte(), c.Byte(), c.Byte()
-	if c.Err == nil && (version != manifestVersion || flags&^manifestUnfinished != 0) {
+	if c.Err == nil && (version != manifestVersion || flags&^(manifestUnfinished|manifestMissing) != 0) {
 		return m, fmt.Errorf("snapshot: a manifest of version %d, flags %#x, needs a later version of umbel: %w: %w",
 			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
@@ -162,6 +173,9 @@ func ReadManifest(b []byte) (m Manifest, err error) {
 		m.Snapshot = &Snapshot{
 			Number: c.Uvarint(), Taken: int64(c.Uvarint()), Batch: c.Uvarint(), Covered: engine.Position(c.Uvarint()),
 			Position: engine.Position(c.Uvarint()), Filters: c.Uvarint(), Bytes: c.Uvarint(), Catalogue: readReferences(c),
+		}
+		if flags&manifestMissing != 0 {
+			m.Snapshot.Missing = &engine.MissingNames{Since: int64(c.Uvarint()), Batches: c.Uvarint()}
 		}
 	default:
 		c.Fail("a manifest of %d snapshots, want at most 1", n)

@@ -166,6 +166,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		next.Batch = last + 1
 	}
 	written, upTo := t.written(), t.journal.Last()
+	next.Missing = t.engine.MissingNames()
 	defer t.spent.Store(0)
 	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {

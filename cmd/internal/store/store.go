@@ -66,6 +66,7 @@ type Options struct {
 	// that may lack some as incomplete: queries return true for every key until they are created
 	// again. The report lists them.
 	AcceptLoss bool
+	Lost       string       // see recovery.Options
 	Log        *slog.Logger // nil: nowhere
 	Seed       []byte       // of the hash of new filters, for backups; nil: none
 	// Committed and Synced are those of journal.Options.
@@ -98,7 +99,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Log: o.Log})
+	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Lost: o.Lost, Log: o.Log})
 	if err != nil {
 		return nil, r.Report, err
 	}
@@ -109,6 +110,9 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 		s.prepare(ctx, r.Damaged)
 	}
 	e.SetJournal(s) // before the first snapshot
+	if len(r.Report.Lost) > 0 && !files.ReadOnly() {
+		e.RecordLosses()
+	}
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort

@@ -81,7 +81,7 @@ func (u *um) parseItems(c *resp.Conn, calls ...[][]byte) (*engine.Filter, *batch
 	var err error
 	switch {
 	case f == nil:
-		err = missing(calls[0][1])
+		err = u.missing(calls[0][1])
 	case !f.Hasher().HashesKeys():
 		err = errDigests
 	default:

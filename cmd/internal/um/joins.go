@@ -17,9 +17,9 @@ import (
 // joins are the commands that make filters from others.
 func (u *um) joins() []command.Row {
 	return []command.Row{
-		{Name: "um.merge", Syntax: "destination source [source ...]", Arity: -3, Keys: command.AllKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", Run: u.merge},
-		{Name: "um.intersect", Syntax: "destination source source [source ...]", Arity: -4, Keys: command.AllKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", Run: u.intersect},
-		{Name: "um.copy", Syntax: "source destination [REPLACE]", Arity: -3, Keys: command.TwoKeys, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Copies a filter of any kind.", Run: u.copy},
+		{Name: "um.merge", Syntax: "destination source [source ...]", Arity: -3, Keys: command.AllKeys, Makes: 1, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", Run: u.merge},
+		{Name: "um.intersect", Syntax: "destination source source [source ...]", Arity: -4, Keys: command.AllKeys, Makes: 1, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", Run: u.intersect},
+		{Name: "um.copy", Syntax: "source destination [REPLACE]", Arity: -3, Keys: command.TwoKeys, Makes: 2, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Copies a filter of any kind.", Run: u.copy},
 	}
 }
 

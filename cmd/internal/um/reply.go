@@ -15,13 +15,14 @@ import (
 func (u *um) find(c *resp.Conn, name []byte) *engine.Filter {
 	f := u.engine.Get(name)
 	if f == nil {
-		command.Fail(c, missing(name))
+		command.Fail(c, u.missing(name))
 	}
 	return f
 }
 
-func missing(name []byte) error {
-	return fmt.Errorf("%w: %s", engine.ErrNotFound, command.Quote(name))
+// missing returns the error for a name without a filter.
+func (u *um) missing(name []byte) error {
+	return fmt.Errorf("%w: %s", u.engine.CheckAbsent(), command.Quote(name))
 }
 
 // completeFilter returns a complete filter. What is derived from an incomplete one would miss
@@ -29,7 +30,7 @@ func missing(name []byte) error {
 func (u *um) completeFilter(name []byte) (*engine.Filter, error) {
 	f := u.engine.Get(name)
 	if f == nil {
-		return nil, missing(name)
+		return nil, u.missing(name)
 	}
 	if err := f.CheckComplete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", command.Quote(name), err)

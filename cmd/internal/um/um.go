@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -27,7 +28,7 @@ type Options struct {
 // Commands returns the table of the package.
 func Commands(e *engine.Engine, o Options) resp.Table {
 	u := &um{engine: e, options: o}
-	t := command.Table(u.rows()...)
+	t := command.Table(e, u.rows()...)
 	for _, name := range []string{
 		"um.make", "um.merge", "um.intersect", "um.copy", "um.fold", "um.unfold", "um.compact", "um.clear", "um.advance",
 		"um.seal", "um.export", "um.publish", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
@@ -68,8 +69,20 @@ type um struct {
 
 func (u *um) rows() []command.Row {
 	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []command.Row{
+		{Name: "um.acknowledge", Arity: 1, Right: access.Admin, Flags: "admin", Categories: "admin slow umbel", Summary: "Ends the state in which names of filters may be missing after a loss of data.", Run: u.acknowledge},
 		{Name: "um.help", Syntax: "[command]", Arity: -1, Flags: "readonly", Categories: "read slow umbel", Summary: "Lists the commands, or describes one.", Run: u.help},
 	})
+}
+
+// acknowledge replies whether names may have been missing.
+func (u *um) acknowledge(c *resp.Conn, _ [][]byte) {
+	done, pos, err := u.engine.Acknowledge()
+	c.Commit(uint64(pos))
+	if err != nil {
+		command.Fail(c, err)
+		return
+	}
+	c.Bool(done)
 }
 
 func (u *um) help(c *resp.Conn, args [][]byte) {
